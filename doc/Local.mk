@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# Manual pages with the paths of this configuration put in.
+man_MANS =
+EXTRA_DIST += doc/operations.md doc/records.md
+substitute_paths = $(SED) -e 's|@sysconfdir[@]|$(sysconfdir)|g' \
+	-e 's|@localstatedir[@]|$(localstatedir)|g'
+
+man_MANS += doc/muster.conf.5
+EXTRA_DIST += doc/muster.conf.5.in
+CLEANFILES += doc/muster.conf.5
+doc/muster.conf.5: doc/muster.conf.5.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) doc && $(substitute_paths) $(srcdir)/doc/muster.conf.5.in >$@.new && mv $@.new $@
+
+man_MANS += doc/spank_muster.8
+EXTRA_DIST += doc/spank_muster.8.in
+CLEANFILES += doc/spank_muster.8
+doc/spank_muster.8: doc/spank_muster.8.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) doc && $(substitute_paths) $(srcdir)/doc/spank_muster.8.in >$@.new && mv $@.new $@
+
+man_MANS += doc/muster.1
+EXTRA_DIST += doc/muster.1.in
+CLEANFILES += doc/muster.1
+doc/muster.1: doc/muster.1.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) doc && $(substitute_paths) $(srcdir)/doc/muster.1.in >$@.new && mv $@.new $@
+
+dist_man_MANS += \
+	doc/muster-launch.1 \
+	doc/muster-links.1 \
+	doc/muster-collectives.1 \
+	# end of the battery's manual pages

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# What a node is made of and what the site wants: libc only.
+noinst_LTLIBRARIES += lib/libmuster.la
+lib_libmuster_la_SOURCES = \
+	lib/error.c lib/error.h \
+	lib/record.c lib/record.h \
+	lib/hostlist.c lib/hostlist.h \
+	lib/sysfs.c lib/sysfs.h \
+	lib/inventory.c lib/inventory.h lib/inventory-parts.h \
+	lib/location.c lib/nics.c lib/rdma.c lib/addresses.c lib/gpus.c \
+	lib/counters.c lib/counters.h \
+	lib/fabric.c lib/fabric.h \
+	lib/envplan.c lib/envplan.h lib/envplan_task.c \
+	lib/conf.c lib/conf.h lib/conf_table.h lib/conf_value.c \
+	lib/quantity.c lib/quantity.h \
+	lib/seal.c lib/seal.h \
+	lib/fingerprint.c lib/fingerprint.h \
+	lib/certificate.c lib/certificate_file.c lib/certificate.h \
+	# end of lib_libmuster_la_SOURCES
+lib_libmuster_la_LIBADD = -ldl
+
+# What needs libm, which the plugin must not.
+noinst_LTLIBRARIES += lib/libstatistics.la
+lib_libstatistics_la_SOURCES = lib/statistics.c lib/statistics.h
+lib_libstatistics_la_LIBADD = -lm

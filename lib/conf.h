@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CONF_H
+#define MUSTER_CONF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "lib/error.h"
+#include "lib/hostlist.h"
+
+/* muster.conf: what the site wants. `Key=Value` lines like Slurm's own, `#` begins a comment, keys
+ * in any case. One table in conf.c drives parsing, the messages, `muster conf` and muster.conf(5).
+ */
+
+enum conf_policy { POLICY_IGNORE, POLICY_LOG, POLICY_REFUSE };
+const char *conf_policy_name(enum conf_policy policy); /* "ignore", "log", "refuse" */
+
+/* The stated speed of the interfaces that match, for links whose sysfs does not tell the truth
+ * (virtual functions, shaped links). */
+struct nominal_speed {
+    struct hostlist interfaces;
+    double mbps;
+};
+
+enum { CONF_NOMINAL_SPEEDS = 16, CONF_INTERFACES = 1024 /* names in one list of interfaces */ };
+
+struct conf {
+    char management_interface[64];     /* ManagementInterface=eth0; "" : the default route's */
+    struct hostlist fabric_interfaces; /* FabricInterfaces=eth[1-2],mlx5_0; empty: found */
+    struct nominal_speed nominal_speeds[CONF_NOMINAL_SPEEDS]; /* NominalSpeed=eth[1-2]:200Mb/s */
+    size_t nominal_speed_count;
+    int mtu_bytes;     /* MTU=9000 of the fabric's interfaces; 0: the majority decides */
+    int gpus_per_node; /* GPUsPerNode=8; -1: what gres.conf and the peers say */
+    int memlock_mb;    /* MemlockMB: RLIMIT_MEMLOCK wanted; -1 unlimited (default) */
+
+    bool set_environment;                    /* SetEnvironment=yes */
+    int master_port_first, master_port_last; /* MasterPorts=29500-29999 */
+
+    char munge_socket[108];     /* MungeSocket; "": libmunge's own; for seal_use_socket() */
+    char certificate_path[256]; /* CertificateFile; default LOCALSTATEDIR/lib/muster/certificate */
+    char history_path[256];     /* HistoryFile; default LOCALSTATEDIR/lib/muster/history.db */
+    long certificate_valid_s;   /* CertificateValidity=7d (also h, m, s) */
+    enum conf_policy on_missing, on_expired, on_changed; /* OnMissing=log|refuse|ignore */
+
+    double link_nominal_percent; /* LinkNominalPercent=80: fail below this share of nominal */
+    double link_peers_percent; /* LinkPeersPercent=85: fail below this share of the peers' median */
+    double latency_peers_ratio; /* LatencyPeersRatio=5: warn above this multiple of the median */
+    double clock_offset_ms;     /* ClockOffsetMs=1000 */
+    double drain_cap_percent;   /* DrainCap=25%: at most this share of the nodes drained in a run,
+                                   never less than one node */
+    double quick_budget_s, standard_budget_s; /* QuickBudget=60s StandardBudget=5m */
+};
+
+/* Fills conf with the defaults. */
+void conf_defaults(struct conf *conf);
+
+/* Reads the file over the defaults. path NULL is conf_default_path(); $MUSTER_CONF is NOT looked at
+ * here (the caller's choice). A path that does not exist is for the caller to judge: returns 1 with
+ * the defaults in place when the file is missing, 0 when read, -1 with err "PATH:LINE: Key=Value:
+ * found what, allowed what" and the defaults in place: half a configuration never decides. conf is
+ * overwritten and always releasable with conf_clear(). Keeps no state: re-entrant.
+ * Accepted: a regular file of at most 1 MiB, lines of at most 4096 bytes, line ends LF or CR LF,
+ * the last one optional. Each key at most once. */
+int conf_read(const char *path, struct conf *conf, struct error *err);
+void conf_clear(struct conf *conf);
+
+/* The stated speed of an interface in 10^6 bit/s, or -1. A rail "mlx5_0:1" also answers to the
+ * speed of its device, "mlx5_0". */
+double conf_nominal_mbps(const struct conf *conf, const char *interface);
+
+/* SYSCONFDIR/muster/muster.conf */
+const char *conf_default_path(void);
+
+/* Writes every key with its value in force, as a file that conf_read() accepts, each below a
+ * comment with its meaning and what is allowed. Returns 0, or -1 with errno. */
+int conf_print(const struct conf *conf, FILE *stream);
+
+/* The table, for tests and documents: the name of key number index, its default and its meaning as
+ * text. 0, or -1 past the last key. default_text and help may be NULL. */
+int conf_key(size_t index, const char **name, const char **default_text, const char **help);
+
+#endif

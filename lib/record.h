@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_RECORD_H
+#define MUSTER_RECORD_H
+
+#include <stdio.h>
+
+/* pass, warn, fail, unknown (could not be measured: never a pass), skip (with its reason in the
+ * message); VERDICT_NONE for a measurement that somebody else judges. */
+enum verdict {
+    VERDICT_NONE,
+    VERDICT_PASS,
+    VERDICT_SKIP,
+    VERDICT_WARN,
+    VERDICT_UNKNOWN,
+    VERDICT_FAIL, /* the order is that of severity: the worst of several is the greatest */
+};
+
+/* "pass", "fail", ...; "none" for VERDICT_NONE. Never NULL. */
+const char *verdict_name(enum verdict verdict);
+
+/* The verdict of that name, or -1 when there is none. */
+int verdict_parse(const char *name);
+
+/* One measurement or verdict; doc/records.md is the schema. Strings are borrowed, NULL or "" is
+ * "absent"; a number that is NAN is absent. Initialise with RECORD_INIT. */
+struct record {
+    const char *suite;        /* the program or stage: "check", "launch", "links", "collectives" */
+    const char *test;         /* name of the battery's table: "net.interfaces", "links" */
+    const char *metric;       /* "bandwidth", "latency", "mtu" */
+    const char *node;         /* Slurm's node name */
+    const char *part;         /* the part of that node: "eth1", "mlx5_0:1", "gpu3", "rank 5" */
+    const char *peer;         /* other end: node name */
+    double value;             /* in unit */
+    const char *unit;         /* "Mb/s", "us", "MB", "bytes", "s", "count" */
+    double low, high;         /* 95 % interval of the median, or the range, of the samples */
+    unsigned samples;         /* 0: absent */
+    double limit;             /* what value was judged against, in unit */
+    const char *limit_source; /* "nominal", "peers", "conf", "sysfs", "majority" */
+    enum verdict verdict;
+    const char *message; /* one line for a person */
+    const char *run;     /* id of the run; NULL: from the environment variable MUSTER_RUN */
+    double time;         /* seconds since the epoch, UTC; NAN: now */
+};
+
+#define RECORD_INIT                                                                                \
+    {                                                                                              \
+        .value = __builtin_nan(""), .low = __builtin_nan(""), .high = __builtin_nan(""),           \
+        .limit = __builtin_nan(""), .time = __builtin_nan("")                                      \
+    }
+
+/* Writes the record as one JSON object on one line and flushes, in one write where the line fits
+ * the stream's buffer. Bytes that are not UTF-8 come out as U+FFFD. Returns 0, or -1 with errno. */
+int record_write(FILE *stream, const struct record *record);
+
+#endif

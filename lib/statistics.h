@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_STATISTICS_H
+#define MUSTER_STATISTICS_H
+
+#include <stddef.h>
+
+/* Pure functions on samples. NAN samples are left out everywhere; the array is not changed. */
+
+/* The median; NAN when there is no sample. Even counts: the mean of the two middle ones. */
+double statistics_median(const double *samples, size_t count);
+
+/* The non-parametric 95 % interval of the median: the order statistics of ranks
+ * floor((n - 1.96 sqrt n) / 2) and ceil(1 + (n + 1.96 sqrt n) / 2), counted from 1 and held inside
+ * 1..n, so the range for fewer than 6 samples (Hoefler and Belli, SC'15, section 3.1.3). NAN both
+ * when there is no sample. */
+void statistics_interval(const double *samples, size_t count, double *low, double *high);
+
+#endif

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# MUSTER_COMPILER_FLAGS: C11 with GNU extensions, warnings, and the hardening that Debian builds
+# with. Text is cut at the size of its buffer on purpose, so that is no warning; what gcc finds of it
+# depends on the optimisation besides. --enable-werror makes warnings errors (the project's own CI does).
+AC_DEFUN([MUSTER_TRY_CFLAG], [
+    AC_MSG_CHECKING([whether $CC takes $1])
+    muster_saved_cflags=$CFLAGS
+    CFLAGS="$CFLAGS -Werror $1"
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM],
+        [AC_MSG_RESULT([yes]); $2="$$2 $1"], [AC_MSG_RESULT([no])])
+    CFLAGS=$muster_saved_cflags
+])
+AC_DEFUN([MUSTER_TRY_LDFLAG], [
+    AC_MSG_CHECKING([whether the linker takes $1])
+    muster_saved_ldflags=$LDFLAGS
+    LDFLAGS="$LDFLAGS $1"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM],
+        [AC_MSG_RESULT([yes]); $2="$$2 $1"], [AC_MSG_RESULT([no])])
+    LDFLAGS=$muster_saved_ldflags
+])
+AC_DEFUN([MUSTER_COMPILER_FLAGS], [
+    AC_ARG_ENABLE([werror],
+        [AS_HELP_STRING([--enable-werror], [make warnings errors])], [], [enable_werror=no])
+    MUSTER_CFLAGS=
+    MUSTER_LDFLAGS=
+    for muster_flag in -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes \
+        -Wmissing-prototypes -Wpointer-arith -Wwrite-strings -Wundef -Wvla -Wno-missing-field-initializers \
+        -Wformat=2 -Wno-format-nonliteral -Wno-format-truncation -fvisibility=hidden; do
+        MUSTER_TRY_CFLAG([$muster_flag], [MUSTER_CFLAGS])
+    done
+    for muster_flag in -fstack-protector-strong -fstack-clash-protection -fcf-protection; do
+        MUSTER_TRY_CFLAG([$muster_flag], [MUSTER_CFLAGS])
+    done
+    for muster_flag in -Wl,-z,relro -Wl,-z,now; do
+        MUSTER_TRY_LDFLAG([$muster_flag], [MUSTER_LDFLAGS])
+    done
+    AS_IF([test "$enable_werror" = yes], [MUSTER_CFLAGS="$MUSTER_CFLAGS -Werror"])
+    AC_SUBST([MUSTER_CFLAGS])
+    AC_SUBST([MUSTER_LDFLAGS])
+])

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# One macro per package, each sets muster_have_X.
+AC_DEFUN([MUSTER_MUNGE], [MUSTER_PKG([MUNGE], [munge], [MUNGE],
+    [the plugin and the muster command], [libmunge-dev], [munge-devel])])
+AC_DEFUN([MUSTER_JANSSON], [MUSTER_PKG([JANSSON], [jansson], [jansson],
+    [the muster command], [libjansson-dev], [jansson-devel])])
+AC_DEFUN([MUSTER_SQLITE], [MUSTER_PKG([SQLITE], [sqlite3], [SQLite],
+    [the muster command], [libsqlite3-dev], [sqlite-devel])])
+AC_DEFUN([MUSTER_UCX], [MUSTER_PKG([UCX], [ucx], [UCX],
+    [the battery], [libucx-dev], [ucx-devel])])
+AC_DEFUN([MUSTER_IBVERBS], [MUSTER_PKG([IBVERBS], [libibverbs], [libibverbs],
+    [RDMA measurements in the battery], [libibverbs-dev], [rdma-core-devel])])

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# The plugin: libc only, and no symbol but those that Slurm looks up.
+EXTRA_DIST += spank/spank_muster.lds
+if BUILD_PLUGIN
+slurmplugin_LTLIBRARIES = spank/spank_muster.la
+spank_spank_muster_la_SOURCES = \
+	spank/plugin.c spank/host.h \
+	spank/options.c spank/options.h \
+	spank/local.c spank/local.h \
+	spank/step.c spank/step.h \
+	spank/prolog.c spank/prolog.h \
+	# end of spank_spank_muster_la_SOURCES
+spank_spank_muster_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
+spank_spank_muster_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
+	-Wl,--as-needed -Wl,--version-script=$(top_srcdir)/spank/spank_muster.lds
+spank_spank_muster_la_LIBADD = lib/libmuster.la
+EXTRA_spank_spank_muster_la_DEPENDENCIES = spank/spank_muster.lds
+endif

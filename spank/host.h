@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_SPANK_HOST_H
+#define MUSTER_SPANK_HOST_H
+
+#include <sys/types.h>
+
+/* What the rooms of the plugin know of Slurm. plugin.c, the only file that includes spank.h,
+ * provides it. Each message is one line that starts with "muster: ". */
+
+/* To the log of the daemon, and to the user wherever Slurm has connected one. */
+void host_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* To the log only. */
+void host_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* To the user's standard error. */
+void host_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A step on this node, or one task of it. The arrays end with NULL and are the caller's: Slurm's
+ * own may move with each host_setenv(). */
+struct host_task {
+    void *handle;             /* Slurm's */
+    char *const *environment; /* "NAME=value" */
+    int argc;
+    char *const *argv;
+    long local_size; /* tasks of the step on this node; -1 unknown */
+};
+
+/* Sets a variable of the step, or in task_init of this task only. Returns 0 or -1. */
+int host_setenv(const struct host_task *task, const char *name, const char *value);
+int host_unsetenv(const struct host_task *task, const char *name);
+
+/* An envplan_getenv_fn over a NULL-ended array of "NAME=value" (the context). */
+const char *host_lookup(const char *name, void *environment);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "spank/options.h"
+
+#include <string.h>
+#include <strings.h>
+
+const struct option_text option_texts[OPTION_COUNT] = {
+    [OPTION_ENVIRONMENT] = {"muster", "on|off",
+                            "set the variables of UCX, NCCL, Open MPI, gloo and torch for each "
+                            "task, or leave its environment alone",
+                            "MUSTER_ENVIRONMENT"},
+    [OPTION_EXPLAIN] = {"muster-explain", NULL,
+                        "print each variable that muster knows with its value, the rule and the "
+                        "fact behind it, once per node",
+                        "MUSTER_EXPLAIN"},
+};
+
+/* 1, 0, or -1 when text is neither. */
+static int parse_switch(const char *text)
+{
+    static const char *const on[] = {"on", "yes", "true", "1", NULL};
+    static const char *const off[] = {"off", "no", "false", "0", NULL};
+
+    for (size_t i = 0; on[i] != NULL; i++) {
+        if (strcasecmp(text, on[i]) == 0)
+            return 1;
+        if (strcasecmp(text, off[i]) == 0)
+            return 0;
+    }
+    return -1;
+}
+
+static int *option_place(struct options *options, enum option option)
+{
+    return option == OPTION_ENVIRONMENT ? &options->environment : &options->explain;
+}
+
+int options_take(struct options *options, enum option option, const char *argument,
+                 struct error *err)
+{
+    const struct option_text *text = &option_texts[option];
+    int value = 1;
+
+    if (text->arginfo != NULL)
+        value = argument != NULL ? parse_switch(argument) : -1;
+    if (value < 0)
+        return error_set(err, "--%s=%.64s: expected %s", text->name,
+                         argument != NULL ? argument : "", text->arginfo);
+    *option_place(options, option) = value;
+    return 0;
+}
+
+int options_fill(struct options *options, envplan_getenv_fn *getenv_fn, void *context,
+                 struct error *err)
+{
+    int status = 0;
+
+    for (enum option option = 0; option < OPTION_COUNT; option++) {
+        const char *text = getenv_fn(option_texts[option].twin, context);
+        int *place = option_place(options, option), value;
+
+        if (*place >= 0 || text == NULL || *text == '\0')
+            continue;
+        value = parse_switch(text);
+        if (value < 0 && status == 0)
+            status =
+                error_set(err, "%s=%.64s: expected on or off", option_texts[option].twin, text);
+        *place = value;
+    }
+    return status;
+}
+
+int arguments_read(int argc, char *const argv[], const char **config_path, struct error *err)
+{
+    int status = 0;
+
+    *config_path = NULL;
+    for (int i = 0; i < argc; i++) {
+        if (strncmp(argv[i], "config=", strlen("config=")) == 0 && argv[i][strlen("config=")])
+            *config_path = argv[i] + strlen("config=");
+        else if (status == 0)
+            status = error_set(err, "plugstack.conf: %.64s: expected config=PATH", argv[i]);
+    }
+    return status;
+}

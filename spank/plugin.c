@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+/* The hooks, and the only file that knows spank.h. Which hook may fail, and with which consequence,
+ * is a table in spank_muster(8): a user's mistake fails in srun, sbatch and salloc, the gate in
+ * job_prolog, and nothing else ever returns anything but 0. */
+
+/* -fvisibility=hidden is for the rest: Slurm looks these up by name. */
+#pragma GCC visibility push(default)
+#include <slurm/spank.h>
+SPANK_PLUGIN(muster, 1)
+#pragma GCC visibility pop
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "spank/host.h"
+#include "spank/local.h"
+#include "spank/options.h"
+#include "spank/prolog.h"
+#include "spank/step.h"
+
+static struct options options = OPTIONS_INIT;
+
+/* Slurm calls every hook twice when plugstack.conf lists this file twice: the second call finds
+ * its work done. */
+static bool is_loaded, is_task_done, is_gate_done;
+
+/* ---------------------------------------------------------------- host.h */
+
+static void format_line(char *line, size_t size, const char *format, va_list args)
+{
+    int length = snprintf(line, size, "muster: ");
+
+    vsnprintf(line + length, size - (size_t)length, format, args);
+}
+
+void host_error(const char *format, ...)
+{
+    char line[2048];
+    va_list args;
+
+    va_start(args, format);
+    format_line(line, sizeof line, format, args);
+    va_end(args);
+    slurm_error("%s", line);
+}
+
+void host_info(const char *format, ...)
+{
+    char line[2048];
+    va_list args;
+
+    va_start(args, format);
+    format_line(line, sizeof line, format, args);
+    va_end(args);
+    slurm_info("%s", line);
+}
+
+void host_tell(const char *format, ...)
+{
+    char line[2048];
+    va_list args;
+
+    va_start(args, format);
+    format_line(line, sizeof line, format, args);
+    va_end(args);
+    slurm_spank_log("%s", line);
+}
+
+int host_setenv(const struct host_task *task, const char *name, const char *value)
+{
+    return spank_setenv(task->handle, name, value, 1) == ESPANK_SUCCESS ? 0 : -1;
+}
+
+int host_unsetenv(const struct host_task *task, const char *name)
+{
+    return spank_unsetenv(task->handle, name) == ESPANK_SUCCESS ? 0 : -1;
+}
+
+const char *host_lookup(const char *name, void *environment)
+{
+    size_t length = strlen(name);
+
+    for (char **entry = environment; entry != NULL && *entry != NULL; entry++)
+        if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=')
+            return *entry + length + 1;
+    return NULL;
+}
+
+/* ---------------------------------------------------------------- what Slurm tells */
+
+static void free_strings(char **strings)
+{
+    for (char **string = strings; string != NULL && *string != NULL; string++)
+        free(*string);
+    free(strings);
+}
+
+/* A copy: Slurm's own array moves with each variable set. NULL when memory is out. */
+static char **copy_strings(char *const *strings)
+{
+    size_t count = 0;
+    char **copy;
+
+    while (strings != NULL && strings[count] != NULL)
+        count++;
+    copy = calloc(count + 1, sizeof *copy);
+    for (size_t i = 0; copy != NULL && i < count; i++) {
+        copy[i] = strdup(strings[i]);
+        if (copy[i] == NULL) {
+            free_strings(copy);
+            return NULL;
+        }
+    }
+    return copy;
+}
+
+/* The caller releases it with free_task(). Returns 0, or -1 when Slurm does not tell. */
+static int get_task(spank_t spank, struct host_task *task)
+{
+    char **environment = NULL, **argv = NULL;
+    uint32_t local_size;
+    int argc = 0;
+
+    memset(task, 0, sizeof *task);
+    if (spank_get_item(spank, S_JOB_ENV, &environment) != ESPANK_SUCCESS || environment == NULL)
+        return -1;
+    if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS || argv == NULL)
+        argc = 0;
+    task->handle = spank;
+    task->environment = copy_strings(environment);
+    task->argc = argc;
+    task->argv = argv;
+    task->local_size = -1;
+    if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &local_size) == ESPANK_SUCCESS)
+        task->local_size = local_size;
+    return task->environment != NULL ? 0 : -1;
+}
+
+static void free_task(struct host_task *task)
+{
+    free_strings((char **)task->environment);
+}
+
+static const char *config_path(int argc, char *argv[])
+{
+    const char *path;
+
+    arguments_read(argc, argv, &path, NULL);
+    return path;
+}
+
+/* ---------------------------------------------------------------- options */
+
+/* A bad value: in srun, sbatch and salloc Slurm stops; on the node it is logged and ignored. */
+static int take_option(int option, const char *argument, int remote)
+{
+    struct error err;
+
+    (void)remote;
+    if (options_take(&options, (enum option)option, argument, &err) == 0)
+        return 0;
+    host_error("%s", err.text);
+    return -1;
+}
+
+static void register_options(spank_t spank)
+{
+    static struct spank_option registered[OPTION_COUNT];
+
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        registered[i] = (struct spank_option){(char *)option_texts[i].name,
+                                              (char *)option_texts[i].arginfo,
+                                              (char *)option_texts[i].usage,
+                                              option_texts[i].arginfo != NULL,
+                                              i,
+                                              take_option};
+        if (spank_option_register(spank, &registered[i]) != ESPANK_SUCCESS)
+            host_error("Slurm does not take the option --%s", option_texts[i].name);
+    }
+}
+
+/* ---------------------------------------------------------------- hooks */
+
+int slurm_spank_init(spank_t spank, int argc, char *argv[])
+{
+    spank_context_t context = spank_context();
+    const char *path;
+    struct error err;
+
+    if (context != S_CTX_LOCAL && context != S_CTX_ALLOCATOR && context != S_CTX_REMOTE)
+        return 0;
+    if (is_loaded) {
+        host_error("plugstack.conf lists the plugin twice, the first line holds");
+        return 0;
+    }
+    is_loaded = true;
+    if (arguments_read(argc, argv, &path, &err) < 0)
+        host_error("%s", err.text);
+    register_options(spank);
+    return 0;
+}
+
+int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
+{
+    spank_context_t context = spank_context();
+    struct host_task task;
+    uint32_t step_id;
+
+    if (context == S_CTX_LOCAL || context == S_CTX_ALLOCATOR)
+        return local_check(&options);
+    if (context != S_CTX_REMOTE || spank_get_item(spank, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS)
+        return 0;
+    if (get_task(spank, &task) == 0)
+        step_start(step_id, &options, config_path(argc, argv), &task);
+    free_task(&task);
+    return 0;
+}
+
+int slurm_spank_task_init(spank_t spank, int argc, char *argv[])
+{
+    struct host_task task;
+
+    (void)argc;
+    (void)argv;
+    if (is_task_done)
+        return 0;
+    is_task_done = true;
+    if (get_task(spank, &task) == 0)
+        step_task(&task);
+    free_task(&task);
+    return 0;
+}
+
+int slurm_spank_job_prolog(spank_t spank, int argc, char *argv[])
+{
+    struct gate_job job = {0};
+
+    if (is_gate_done)
+        return 0;
+    is_gate_done = true;
+    if (spank_get_item(spank, S_JOB_UID, &job.uid) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_ID, &job.job_id) != ESPANK_SUCCESS) {
+        host_error("Slurm does not tell the gate whose job it is; let through");
+        return 0;
+    }
+    return gate_check(config_path(argc, argv), &job);
+}
+
+int slurm_spank_exit(spank_t spank, int argc, char *argv[])
+{
+    (void)spank;
+    (void)argc;
+    (void)argv;
+    step_end();
+    options = (struct options)OPTIONS_INIT;
+    is_loaded = false;
+    return 0;
+}

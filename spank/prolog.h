@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_SPANK_PROLOG_H
+#define MUSTER_SPANK_PROLOG_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The gate: on every node of a job, before the job, as root. It reads the node's certificate and
+ * holds it against what the node is now. It answers within GATE_DEADLINE_MS whatever hangs (a
+ * munged, a driver behind sysfs, a file system), and what it cannot tell never refuses a job. */
+
+enum { GATE_DEADLINE_MS = 900 };
+
+struct gate_job {
+    uid_t uid;       /* root's jobs pass: certification itself has to run there */
+    uint32_t job_id; /* for the message */
+};
+
+/* Returns 0 to let the job start or -1 to refuse it, after it has logged why and, refusing, left
+ * the same line in the file "refused" beside the certificate. The names of node and cluster come
+ * from slurmd's part of the prolog's environment; nothing of the user's (SPANK_*) is looked at. */
+int gate_check(const char *config_path, const struct gate_job *job);
+
+#endif

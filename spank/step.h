@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_SPANK_STEP_H
+#define MUSTER_SPANK_STEP_H
+
+#include <stdint.h>
+
+#include "spank/host.h"
+#include "spank/options.h"
+
+/* slurmstepd: what a step's tasks get. Nothing here can fail a job: what goes wrong is logged and
+ * the environment stays as it is. State is kept in plain memory between the hooks, as Slurm may run
+ * them in processes that share memory but no files. */
+
+/* Once a step and node, before the tasks are forked: reads the configuration and the node. Steps
+ * without tasks of the user's (batch, extern, interactive) are left alone altogether. */
+void step_start(uint32_t step_id, const struct options *options, const char *config_path,
+                const struct host_task *step);
+
+/* In each task just before its program starts: sets its variables. */
+void step_task(const struct host_task *task);
+
+void step_end(void);
+
+#endif

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# Validates records against doc/records.md; other tests pipe what they see printed through it.
+if BUILD_MUSTER
+noinst_PROGRAMS += tests/record-check
+tests_record_check_SOURCES = tests/record-check.c
+tests_record_check_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+tests_record_check_LDADD = $(JANSSON_LIBS)
+endif
+
+EXTRA_DIST += tests/tap.sh tests/run

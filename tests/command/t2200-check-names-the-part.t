@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster check of a recorded node: exit status, table, records.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=${top_builddir:-.}
+. "$top_srcdir/tests/tap.sh"
+
+muster=$top_builddir/muster
+[ -x "$muster" ] || skip_all 'muster is not built'
+unset MUSTER_CONF SLURM_CONF SLURMD_NODENAME MUSTER_RUN
+dir=$(mktemp -d)
+tap_cleanup() { rm -rf "$dir"; }
+node=$dir/node
+"$top_srcdir/tests/fixtures/unpack" "$top_srcdir/tests/fixtures/lab-node.tree" "$node"
+
+text=$("$muster" check --root "$node" --only net,gpu)
+is "$?" 0 'a healthy node passes'
+like "$text" '^pass +net.interfaces  eth1 +Ethernet, 10 Gb/s, MTU 9000, 10.156.1.1/24$' 'a line for each rail'
+like "$text" '^skip +gpu.enumerate +no GPU' 'what is left out says why'
+unlike "$text" 'host\.' '--only leaves the rest out'
+unlike "$text" $'\033' 'no colour where no terminal is'
+
+echo 1500 >"$node/sys/class/net/eth2/mtu"
+text=$("$muster" check --root "$node" --only net)
+is "$?" 0 'a warning is no failure'
+like "$text" '^warn +net.interfaces  eth2 ' '... and names the part'
+echo 9000 >"$node/sys/class/net/eth2/mtu"
+
+echo 0 >"$node/sys/class/net/eth1/carrier"
+text=$("$muster" check --root "$node" --only net)
+is "$?" 1 'a failure is status 1'
+is "$(grep -c '^fail' <<<"$text")" 1 '... one part is at fault'
+like "$text" '^fail +net.interfaces  eth1 +eth1 has no carrier; check cable or switch port$' '... the right one'
+
+rm "$node/etc/slurm/slurm.conf" && mkdir "$node/etc/slurm/slurm.conf"
+text=$("$muster" check --root "$node" --only slurm)
+is "$?" 3 'what cannot be told is status 3'
+like "$text" '^unknown +slurm.gres ' '... and says unknown'
+text=$("$muster" check --root "$node")
+is "$?" 1 'a failure goes before it'
+rmdir "$node/etc/slurm/slurm.conf"
+echo 'NodeName=n1 Gres=gpu:1' >"$node/etc/slurm/slurm.conf"
+text=$("$muster" check --root "$node" --only slurm)
+is "$?" 1 'a missing GPU device fails'
+like "$text" 'gpu0 +/etc/slurm/gres.conf:2: /dev/gpu0 does not exist' '... and is named with file and line'
+like "$("$muster" check --root "$node" --only slurm --node x9)" 'no NodeName x9' '--node says which node it is'
+like "$(SLURMD_NODENAME=x8 "$muster" check --root "$node" --only slurm)" 'no NodeName x8' \
+    '... as slurmd does in its environment'
+
+if command -v jq >/dev/null; then
+    "$muster" check --json --root "$node" >"$dir/json"
+    is "$?" 1 '--json has the same status'
+    ok '... and prints JSON lines only' jq -e 'type == "object"' "$dir/json"
+    is "$(jq -r 'select(.test == "net.interfaces" and .part == "eth1") | .verdict + " " + .node' "$dir/json")" \
+        'fail n1' 'a record has verdict, node and part'
+    is "$(jq -r 'select(.suite != "check" or .time == null)' "$dir/json")" '' 'all have suite and time'
+    is "$(jq -r 'select(.metric == "mtu" and .part == "eth2") | "\(.value) \(.unit) \(.message)"' "$dir/json")" \
+        '9000 bytes 9000' 'a fact has value, unit and text'
+else
+    skip 5 'no jq'
+fi
+record_check=$top_builddir/tests/record-check
+# a tool of the tests may leak
+check_records() { ASAN_OPTIONS=detect_leaks=0 "$record_check" "$top_srcdir/doc/records.md" <"$dir/json"; }
+if [ -x "$record_check" ]; then
+    for tree in bond broken ethernet gaudi3 h100-ib lab-node mi300x-roce; do
+        "$top_srcdir/tests/fixtures/unpack" "$top_srcdir/tests/fixtures/$tree.tree" "$dir/$tree"
+        "$muster" check --json --root "$dir/$tree" >"$dir/json"
+        ok "$tree: the records are of the schema" check_records
+    done
+    : >"$dir/empty"
+    "$muster" check --json --config "$dir/empty" >"$dir/json"
+    ok 'this machine too' check_records
+else
+    skip 8 'record-check is not built'
+fi
+text=$("$muster" check --only net,frob 2>&1)
+is "$?" 2 'an unknown test is a usage error'
+like "$text" "no test 'frob'; the tests are net.interfaces, " '... that lists the tests'
+done_testing

@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster check on a node of a real cluster: green when it is healthy, and with a fault names the part
+# at fault and no other.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../lab/testlab.sh"
+
+muster=${top_builddir:-.}/muster
+[ -x "$muster" ] || skip_all 'muster is not built'
+lab_up -n 2
+cp "$muster" "$work/muster" || bail 'muster cannot be copied into the lab'
+
+check() { # NODE [OPTION...]
+    local node=$1
+    shift
+    lab on "$node" env MUSTER_CONF=/etc/muster/muster.conf "$work/muster" check "$@"
+}
+
+# What did not pass, without the verdicts that mean nothing
+bad() { check "$@" | grep -E '^(fail|warn|unknown)'; }
+
+healthy() {
+    local node
+    for node in n1 n2; do
+        is "$(bad "$node")" '' "$1: nothing is wrong on $node"
+    done
+}
+
+healthy 'before'
+text=$(check n1)
+is "$?" 0 'a healthy node is status 0'
+like "$text" '^pass +net.interfaces  eth1 ' 'its first rail passes'
+like "$text" '^pass +net.interfaces  eth2 ' 'its second rail passes'
+unlike "$text" ' eth0 ' 'management is no rail'
+like "$text" '^pass +slurm.gres +gpu +gpu:8, ' 'its GPUs pass'
+like "$text" '^pass +host.munge ' 'MUNGE passes'
+took_ms=$(lab on n1 env MUSTER_CONF=/etc/muster/muster.conf bash -c \
+    "start=\$(date +%s%N); '$work/muster' check >/dev/null; echo \$(((\$(date +%s%N) - start) / 1000000))")
+ok "it took $took_ms ms" test "$took_ms" -lt 1000
+
+names() { # TEST PART STATUS FAULT...: what is said on n1, and nothing on n2
+    local test=$1 part=$2 status=$3 text
+    shift 3
+    lab fault "$@" >/dev/null || bail "lab fault $*"
+    text=$(check n1)
+    is "$?" "$status" "$*: status $status"
+    is "$(grep -E '^(fail|warn|unknown)' <<<"$text" | awk '{ print $2, $3 }')" "$test $part" \
+        "... $part is named, and nothing else"
+    is "$(bad n2)" '' '... and nothing on the other node'
+    lab heal >/dev/null || bail 'lab heal'
+}
+
+names net.interfaces eth1 1 rail-down n1 eth1
+names net.interfaces eth2 0 wrong-mtu n1 eth2
+names slurm.gres gpu3 1 missing-gpu n1
+names slurm.gres gpu7 1 gres-lies n1 device
+names slurm.gres gpu7 1 gres-lies n1 twice
+names slurm.gres gpu 1 gres-lies n1 count
+
+# Inside a step only some devices may be opened; all can be looked at.
+text=$(lab run srun -N1 -w n1 --gres=gpu:2 env MUSTER_CONF=/etc/muster/muster.conf "$work/muster" \
+    check --only slurm)
+like "$text" '^pass +slurm.gres +gpu ' 'in a step with two GPUs the eight pass'
+
+lab on n1 pkill -STOP -x munged
+start=$(date +%s%N)
+text=$(check n1 --only host.munge)
+status=$?
+took_ms=$((($(date +%s%N) - start) / 1000000))
+lab on n1 pkill -CONT -x munged
+is "$status" 1 'a munged that does not answer fails'
+ok "... after $took_ms ms" test "$took_ms" -lt 2500
+healthy 'after'
+done_testing

@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A bad configuration is exit status 2 and one line: where, what was found, what is allowed.
+. "$(dirname "$0")/../tap.sh"
+
+muster=${top_builddir:-.}/muster
+[ -x "$muster" ] || skip_all 'muster is not built'
+dir=$(mktemp -d)
+tap_cleanup() { rm -r "$dir"; }
+unset MUSTER_CONF
+
+refused() { # TEXT MESSAGE: what the file holds, what is said of it
+    local said status=0
+    printf "$1" >"$dir/conf"
+    said=$("$muster" conf --check --config "$dir/conf" 2>&1) || status=$?
+    is "$status $said" "2 muster conf: $dir/conf$2" "refused: ${2:0:40}"
+}
+
+refused 'OnMissing=maybe\n' ':1: OnMissing=maybe: found "maybe", allowed ignore, log, refuse'
+refused '\n\nMTU=12\n' ':3: MTU=12: found "12", allowed 68 to 65535, or majority'
+refused 'OnMising=log' ':1: found an unknown key "OnMising", nearest is OnMissing'
+refused 'MTU=1500\r\nmtu=9000\r\n' ':2: MTU: found a second time, first in line 1'
+refused 'MTU\n' ':1: found "MTU", expected Key=Value'
+refused 'MTU=1500\n\0\n' ':2: found a NUL byte: not a text file'
+
+is "$("$muster" conf --config "$dir/absent" 2>&1)" "muster conf: $dir/absent: no such file" \
+    'a named file must be there'
+is "$("$muster" conf --config "$dir" 2>&1)" \
+    "muster conf: $dir: found a directory, expected a regular file" 'a directory is none'
+"$muster" conf --what >/dev/null 2>&1
+is $? 2 'an unknown option'
+"$muster" conf what >/dev/null 2>&1
+is $? 2 'a word too many'
+printf 'OnMissing=maybe' >"$dir/conf"
+for command in 'certificate verify' 'revoke' 'inventory'; do
+    MUSTER_CONF=$dir/conf "$muster" $command >/dev/null 2>"$dir/said"
+    is $? 2 "muster $command refuses it too"
+    like "$(cat "$dir/said")" 'conf:1: OnMissing=maybe' '... and says why'
+done
+done_testing

@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A certificate issued on this node holds until it expires or the node changes.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/certificate.sh"
+
+like "$(verdict)" "^1 n1: certificate missing: there is no certificate at $certificate\$" 'none yet'
+is "$(request n2 n3 | muster certificate issue --node n1 2>&1)" '' 'a request for others'
+ok '... is no error' eval 'request n2 | muster certificate issue --node n1'
+not_ok '... and issues nothing' test -e "$certificate"
+
+request n2 n1 n3 | muster certificate issue --node n1 --json >"$dir/record"
+is $? 0 'a request for this node too'
+like "$(cat "$dir/record")" \
+    "\"run\":\"r1\".*\"suite\":\"certificate\",\"test\":\"certificate\",\"node\":\"n1\",\"verdict\":\"pass\",\"message\":\"$certificate\"" \
+    '... is answered by a record'
+is "$(wc -l <"$dir/record")" 1 '... and only one'
+is "$(stat -c '%a %U' "$certificate")" '644 root' '... with a file that all may read'
+is "$(ls -A "$dir")" "$(printf '%s\n' certificate munge muster.conf record)" '... and nothing else'
+like "$(verdict)" '^0 n1: certificate valid: level standard, expires on ' 'it holds'
+like "$(verdict --cluster lab)" '^0 ' '... in its cluster'
+like "$(verdict --cluster prod)" '^1 .*invalid: the certificate is of cluster lab, this is prod$' \
+    '... in no other'
+like "$(SLURM_CLUSTER_NAME=prod verdict)" '^1 .*this is prod$' '... as Slurm names it too'
+like "$(verdict --node n2)" '^1 n2: certificate invalid: the certificate is that of node n1' \
+    '... on no other node'
+like "$(SLURMD_NODENAME=n1 muster certificate verify)" '^n1: certificate valid' \
+    'Slurm names the node'
+like "$(verdict --json)" '"node":"n1","verdict":"pass","message":"valid: ' 'a record'
+
+chmod 755 "$dir" "$dir/munge"
+like "$(setpriv --reuid 12345 --regid 12345 --clear-groups \
+    "${top_builddir:-.}/muster" certificate verify --node n1)" '^n1: certificate valid' \
+    'any user may ask'
+
+shown=$(muster certificate show --node n1)
+is $? 0 'show'
+like "$shown" '^state        valid: level standard' '... has the state'
+like "$shown" '^tests        links d0: 196 Mb/s$' '... the tests'
+like "$shown" '^             nic d0: veth - .*mtu 1500 up' '... the fingerprint'
+is "$(muster certificate show --node n1 --json | jq -r '.state, .node, .tests[0]' | xargs)" \
+    'valid n1 links d0: 196 Mb/s' '... the same in JSON'
+
+ip link set d0 mtu 1400
+like "$(verdict)" \
+    '^1 n1: certificate changed: the node has changed since it was certified: nic d0: was \.\.\. .*mtu 1500 up, is \.\.\. .*mtu 1400 up$' \
+    'the MTU changes'
+like "$(muster certificate show --node n1)" '^state        changed: .*mtu 1400' '... show says it'
+ip link set d0 mtu 1500
+like "$(verdict)" '^0 ' '... and changes back'
+ip link del d0
+like "$(verdict)" '^1 .*changed: .*nic d0: gone' 'the interface is gone'
+d0_up
+like "$(verdict)" '^0 ' '... and is back'
+
+request n1 | sed "s/^expires: .*/expires: $(($(date +%s) + 2))/" |
+    muster certificate issue --node n1 >/dev/null
+sleep 2
+like "$(verdict)" '^1 n1: certificate expired: the certificate expired on ' 'it expires'
+
+is "$(muster revoke --node n1)" "n1: certificate revoked: $certificate" 'it is revoked'
+like "$(verdict)" '^1 .*missing' '... and missing'
+is "$(muster revoke --node n1)" "n1: there was no certificate at $certificate" '... only once'
+ok '... which is no error' muster revoke
+like "$(muster revoke --node n1 --json)" '"test":"certificate","metric":"revoked","node":"n1","value":0' \
+    '... and a record'
+
+check=${top_builddir:-.}/tests/record-check schema=$(dirname "$0")/../../doc/records.md
+request n1 | muster certificate issue --node n1 --json >>"$dir/record"
+muster certificate verify --node n1 --json >>"$dir/record"
+for _ in 1 2; do muster revoke --node n1 --json >>"$dir/record"; done
+if [ -x "$check" ]; then
+    ok 'all records are as doc/records.md says' "$check" "$schema" <"$dir/record"
+else
+    skip 1 'record-check is not built'
+fi
+done_testing

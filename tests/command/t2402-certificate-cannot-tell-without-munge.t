@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Without MUNGE nothing can be said of a certificate: exit status 3, within a second.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/certificate.sh"
+
+request n1 | muster certificate issue --node n1 >/dev/null
+like "$(verdict)" '^0 ' 'a good certificate'
+
+cannot_tell() { # WHAT MESSAGE
+    local begin=${EPOCHREALTIME/./} said took
+    said=$(verdict)
+    took=$(((${EPOCHREALTIME/./} - begin) / 1000))
+    like "$said" "^3 n1: certificate unverified: cannot verify the seal: $2" "$1"
+    ok "... within a second: $took ms" test "$took" -lt 1000
+}
+
+kill -STOP "$pid"
+cannot_tell 'munged is stopped' 'MUNGE does not answer within 800 ms'
+like "$(request n1 | muster certificate issue --node n1 --json 2>/dev/null)" \
+    '"verdict":"fail","message":"MUNGE does not answer' '... and nothing can be issued'
+kill -CONT "$pid"
+like "$(verdict)" '^0 ' '... and goes on; what was there is there'
+like "$(verdict --json)" '"verdict":"pass"' '... as a record'
+{ kill -KILL "$pid"; wait "$pid"; } 2>/dev/null
+cannot_tell 'munged is dead' 'MUNGE does not answer: .*Connection refused'
+like "$(verdict --json)" '"verdict":"unknown"' '... as a record'
+rm "$dir/munge/socket"
+cannot_tell 'there is no socket' 'MUNGE does not answer: .*No such file'
+munged_start
+like "$(verdict)" '^0 ' 'a new munged with the same key can tell'
+done_testing

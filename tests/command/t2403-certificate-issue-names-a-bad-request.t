@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# issue says which line of its request is wrong, and leaves the certificate as it is.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/certificate.sh"
+
+request n1 | muster certificate issue --node n1 >/dev/null
+before=$(cksum <"$certificate")
+
+refused() { # WHAT SED-SCRIPT MESSAGE
+    local said status=0
+    said=$(request n1 n2 | sed "$2" | muster certificate issue --node n1 2>&1) || status=$?
+    like "$status $said" "^1 muster certificate: n1: no certificate: $3" "$1"
+    is "$(cksum <"$certificate")" "$before" '... and nothing is written'
+}
+refused 'no cluster' '/^cluster/d' 'standard input: found no cluster'
+refused 'no level' '/^level/d' 'standard input: found no level'
+refused 'no end' '/^expires/d' 'standard input: found no time in the future'
+refused 'an end in the past' 's/^expires: .*/expires: 1000/' \
+    'standard input: found no time in the future'
+refused 'an end that is none' 's/^expires: .*/expires: soon/' \
+    'standard input, line 4: expires: found "soon", expected seconds'
+refused 'two levels' '/^level/p' 'standard input, line 4: level: found it a second time'
+refused 'a level in two words' 's/^level: .*/level: very good/' 'the request has a value'
+refused 'an escape in a test' 's/196/\x1b[31m/' 'the request has a value'
+refused 'a NUL byte' 's/196/\x00/' 'standard input, line 6: found a NUL byte'
+refused 'an unknown key' 's/^run/colour/' 'standard input, line 1: found "colour", expected run'
+refused 'a key of the head behind a node' '$a level: full' 'standard input, line 9: found "level"'
+refused 'a node twice' 's/n2/n1/' 'standard input, line 7: node: found n1 a second time'
+refused 'no nodes' '/^node/,$d' 'standard input: found no node'
+refused 'no words' 's/.*/hello/' 'standard input, line 1: found "hello"'
+
+chmod 755 "$dir"
+touch "$dir/empty"
+said=$(request n1 | setpriv --reuid 12345 --regid 12345 --clear-groups \
+    "${top_builddir:-.}/muster" certificate issue --config "$dir/empty" --node n1 2>&1)
+is "$? $said" '1 muster certificate: n1: no certificate: only root can seal one; run as root' \
+    'another user than root'
+chmod 777 "$dir"
+said=$(request n1 | muster certificate issue --node n1 2>&1)
+like "$? $said" '^1 .*the directory .* is writable by others' "everybody's directory"
+chmod 755 "$dir"
+like "$(verdict)" '^0 ' 'and the first certificate still holds'
+
+for words in '' 'forge' 'show verify' 'show --colour'; do
+    muster certificate $words >/dev/null 2>&1 </dev/null
+    is $? 2 "usage: muster certificate $words"
+done
+like "$(muster certificate --help)" '^Usage: muster certificate show\|verify\|issue' '--help'
+like "$(muster revoke --help)" '^Usage: muster revoke' '--help of revoke'
+muster revoke n1 >/dev/null 2>&1
+is $? 2 'usage: muster revoke n1'
+done_testing

@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The MPI programs, without MPI: help, version, and one clear line from rank 0 for what they do not
+# know, before MPI could say a word.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=${top_builddir:-.}
+. "$top_srcdir/tests/tap.sh"
+
+[ -x "$top_builddir/muster-launch" ] || skip_all 'the battery is not built'
+unset MUSTER_CONF PMIX_RANK OMPI_COMM_WORLD_RANK PMI_RANK SLURM_PROCID
+work=$(mktemp -d)
+tap_cleanup() { rm -rf "$work"; }
+case $top_builddir in /*) ;; *) top_builddir=$PWD/$top_builddir ;; esac
+cd "$work" || exit
+
+refused() { # PROGRAM OPTION... -- LINE
+    local program=$1 words=()
+    shift
+    while [ "$1" != -- ]; do
+        words+=("$1")
+        shift
+    done
+    text=$("$top_builddir/$program" "${words[@]}" 2>&1 </dev/null)
+    is "$?" 2 "$program ${words[*]}: a usage error"
+    is "$text" "$program: $2 (--help lists the options)" '... in one clear line'
+}
+
+for program in muster-launch muster-links muster-collectives; do
+    help=$("$top_builddir/$program" --help </dev/null)
+    is "$?" 0 "$program --help succeeds"
+    like "$help" "^Usage: srun .* $program" '... and tells its usage'
+    sed 's/\\-/-/g' "$top_srcdir/doc/$program.1" >page
+    while read -r option; do
+        ok "... the manual page knows $option" grep -qF -- "$option" page
+    done < <(grep -o -- '^  --[a-z-]*' <<<"$help")
+    like "$("$top_builddir/$program" --version </dev/null)" "^$program [0-9]" '--version'
+    refused $program --nonsense -- 'unknown option --nonsense'
+    refused $program word -- 'unexpected argument "word"'
+    refused $program --json=1 -- 'option --json takes no argument'
+    refused $program --time-limit -- 'option --time-limit needs an argument, SECONDS'
+    refused $program --time-limit=soon -- \
+        'option --time-limit: expected seconds from 1 to 86400, found "soon"'
+    refused $program --inject=lie:me -- \
+        'option --inject: expected a rank after the colon, found "me"'
+    refused $program --config=/no/such -- '/no/such does not exist'
+    echo 'ClockOffsetMs=late' >bad.conf
+    text=$("$top_builddir/$program" --config=bad.conf 2>&1 </dev/null)
+    is "$?" 2 'an error in the configuration is one too'
+    like "$text" "^$program: bad.conf:1: " '... with its line'
+    text=$(PMIX_RANK=1 "$top_builddir/$program" --nonsense 2>&1 </dev/null)
+    is "$?/$text" 2/ 'rank 1 is silent and has the same status'
+    text=$(SLURM_PROCID=3 PMIX_RANK=0 "$top_builddir/$program" --nonsense 2>&1 </dev/null)
+    isnt "$text" '' 'rank 0 is the one that PMIx says'
+done
+
+refused muster-launch --expect-nodes='n[1' -- 'option --expect-nodes: "n[1" has a [ without a ]'
+refused muster-launch --expect-ranks-per-node=0 -- \
+    'option --expect-ranks-per-node: expected a number from 1 to 65536, found "0"'
+refused muster-links --pairs=n1 -- 'option --pairs: expected NODE:NODE,..., found "n1"'
+refused muster-links --pairs=n1:,n2:n3 -- 'option --pairs: expected NODE:NODE,..., found "n1:,n2:n3"'
+refused muster-links --bytes=1T -- \
+    'option --bytes: expected a size from 1 to 1099511627776 bytes (64K, 1M), found "1T"'
+refused muster-links --floor=120 -- 'option --floor: expected a number from 1 to 100, found "120"'
+refused muster-links --repeats=65 -- 'option --repeats: expected a number from 1 to 64, found "65"'
+done_testing

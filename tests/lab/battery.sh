@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2034,SC2154 # tests use what is set, testlab.sh sets what is used
+#
+# battery.sh - for lab tests of the battery: a lab of four nodes and the MPI programs there. They
+# come from .lab/prefix/bin, or the directory that MUSTER_BATTERY names. After testlab.sh:
+#
+#   . "$(dirname "$0")/battery.sh"
+#   battery 2 muster-launch --expect-nodes 'n[1-4]'   # two ranks per node
+#   $records $status $seconds $noise    # JSON lines, exit status, wall time, standard error
+#   of '.test == "links" and .peer == "n3"' .value    # of the records that match: a field
+#   valid 'a healthy run'               # all records are as doc/records.md says
+
+battery_dir=${MUSTER_BATTERY:-$top/.lab/prefix/bin}
+[ -x "$battery_dir/muster-launch" ] ||
+    skip_all "no battery in $battery_dir: install muster to .lab/prefix, or set MUSTER_BATTERY"
+command -v python3 >/dev/null || skip_all 'no python3 to read records with'
+record_check=${RECORD_CHECK:-}
+for path in "$top/.lab/gcc/tests/record-check" "$top/tests/record-check"; do
+    [ -n "$record_check" ] || [ ! -x "$path" ] || record_check=$path
+done
+
+lab_up -n 4
+cp "$battery_dir"/muster-{launch,links,collectives} "$work/" # where the nodes see them
+cat >"$work/muster.conf" <<END
+ManagementInterface=eth0
+FabricInterfaces=eth[1-2]
+NominalSpeed=eth[1-2]:200Mb/s
+END
+export MUSTER_CONF=$work/muster.conf
+
+battery() { # RANKS-PER-NODE PROGRAM OPTION...
+    local ranks=$1 program=$2 begin=$EPOCHREALTIME
+    shift 2
+    status=0
+    timeout 120 "$lab_dir/lab" -L "$name" run srun -N4 --ntasks-per-node="$ranks" \
+        "$work/$program" --json "$@" >"$work/records" 2>"$work/noise" </dev/null || status=$?
+    seconds=$(awk "BEGIN { print $EPOCHREALTIME - $begin }")
+    records=$(cat "$work/records")
+    noise=$(cat "$work/noise")
+}
+
+# The fields of the records for which a Python expression holds, where .test is the field test.
+of() { # EXPRESSION FIELD...
+    python3 - "$work/records" "$@" <<'END'
+import json, re, sys
+path, expression, *fields = sys.argv[1:]
+expression = re.sub(r'(?<!\w)\.([a-z_]+)', r'record.get("\1")', expression)
+for line in open(path):
+    record = json.loads(line)
+    if eval(expression):
+        print(*(record.get(field.lstrip(".")) for field in fields), flush=True)
+END
+}
+
+check_records() { "$record_check" "$top/doc/records.md" <"$work/records"; }
+
+valid() { # NAME
+    if [ -z "$record_check" ]; then
+        ok "$1: every record is JSON" of 'True' .test
+        return
+    fi
+    ok "$1: every record is as doc/records.md says" check_records
+}
+
+within_s() { # LIMIT NAME
+    ok "$2 (${seconds} s, at most $1)" awk "BEGIN { exit !($seconds <= $1) }"
+}
+
+# Nobody is left of a program, on any node.
+nobody_left() { # PROGRAM
+    ! pgrep -f "^$work/$1" >/dev/null
+}

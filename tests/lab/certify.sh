@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2034 # what is set here is looked at in the tests
+#
+# certify.sh - for lab tests of muster certify: a lab of four nodes and what looks at a run.
+# After testlab.sh:
+#
+#   . "$(dirname "$0")/certify.sh"
+#   certify [OPTION...]                 # runs it: $status, words in $work/words, records in
+#                                       # $work/records
+#   verdicts                            # "n1 pass n2 fail n3 pass n4 pass"
+#   valid NAME                          # a check: all records are as doc/records.md says
+#   accused n2                          # "TEST PART: MESSAGE" of each failing verdict about n2
+#   states                              # "n1 idle n2 drained n3 idle n4 idle"
+#   reason n2                           # its drain's
+#   nothing_left                        # no job, reservation, journal or process of a run
+
+# shellcheck disable=SC2154 # top is set in testlab.sh
+muster=${MUSTER:-$top/.lab/prefix/bin/muster}
+[ -x "$muster" ] || skip_all "no $muster: install muster to .lab/prefix, or name it in MUSTER"
+[ -x "${muster%/*}/muster-collectives" ] || skip_all "the battery is not beside $muster"
+command -v jq >/dev/null || skip_all 'no jq here'
+
+record_check=${RECORD_CHECK:-}
+for path in "$top/.lab/gcc/tests/record-check" "$top/tests/record-check"; do
+    [ -n "$record_check" ] || [ ! -x "$path" ] || record_check=$path
+done
+
+lab_up -n 4
+
+valid() { # NAME: every record is as doc/records.md says
+    if [ -n "$record_check" ]; then
+        ok "$1" sh -c "'$record_check' '$top/doc/records.md' <'$work/records'"
+    else
+        ok "$1" sh -c "jq -c 'select(.suite and .test and .time and .run)' '$work/records' |
+            wc -l | grep -qx '$(wc -l <"$work/records")'"
+    fi
+}
+
+certify() {
+    status=0
+    lab run "$muster" certify --json "$work/records" "$@" >"$work/words" 2>&1 </dev/null ||
+        status=$?
+    words=$(cat "$work/words")
+}
+
+verdicts() {
+    jq -r 'select(.suite == "certify" and .test == "certify") | "\(.node) \(.verdict)"' \
+        "$work/records" | sort | xargs
+}
+
+accused() { # NODE
+    jq -r --arg node "$1" 'select(.node == $node and .verdict == "fail" and .test != "certify") |
+        "\(.test) \(.part // ""): \(.message // "")"' "$work/records"
+}
+
+states() { lab run sinfo -h -N -o '%N %T' | sort -u | sed 's/\*$//' | xargs; }
+reason() { lab run sinfo -h -N -n "$1" -o %E; }
+resume() { lab run scontrol update "nodename=$1" state=resume; }
+
+certificates() { # the nodes that have one
+    local node
+    for node in n1 n2 n3 n4; do
+        lab on $node test -e /var/lib/muster/certificate && echo $node
+    done | xargs
+}
+
+journals() { lab run sh -c 'ls /var/lib/muster/runs 2>/dev/null'; }
+jobs_left() { lab run squeue -h -o '%j'; }
+reservations() { lab run scontrol -o show reservation | grep -o 'ReservationName=[^ ]*'; }
+processes() { lab run pgrep -a muster | grep -v "pgrep"; }
+
+nothing_left() {
+    [ -z "$(jobs_left)" ] && [ -z "$(reservations)" ] && [ -z "$(journals)" ] && [ -z "$(processes)" ]
+}
+
+show() { # what a failed check wants to see
+    sed 's/^/# /' "$work/words" >&2
+}

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# gate.sh - for lab tests of the gate, after spank.sh: certificates made by the muster command of
+# .lab/prefix, or the one that MUSTER names.
+
+muster=${MUSTER:-$top/.lab/prefix/bin/muster}
+[ -x "$muster" ] || skip_all "no $muster (make install, or MUSTER)"
+certificate=/var/lib/muster/certificate
+
+# A lab of the plugin whose nodes keep their certificates there.
+gate_lab_up() { # LAB-OPTION...
+    local host
+    spank_lab_up "$@"
+    cp "$muster" "$work/muster" # where the nodes see it, wherever it is
+    for host in $(cd "$top/.lab/$name" && ls -d n*[0-9]); do
+        conf_add "$host" "CertificateFile=$certificate"
+    done
+}
+
+# Puts a certificate on a node, as muster certify does.
+issue() { # NODE [SECONDS]
+    printf '%s\n' 'run: r1' "cluster: $name" 'level: standard' \
+        "expires: $(($(date +%s) + ${2:-3600}))" "node: $1" 'test: links eth1: 196 Mb/s' |
+        lab on "$1" env MUSTER_CONF=/etc/muster/muster.conf "$work/muster" certificate issue \
+            --node "$1" >/dev/null
+}
+
+# Makes the certificate of n1 what its name says, from healthy nodes.
+put_certificate() { # valid|missing|expired|changed|altered|copied
+    lab heal >/dev/null
+    issue n1
+    case $1 in
+    valid) ;;
+    missing) lab on n1 rm "$certificate" ;;
+    expired) issue n1 1 && sleep 1.1 ;;
+    changed) lab fault wrong-mtu n1 eth1 >/dev/null ;;
+    altered) lab on n1 sed -i 's/196 Mb/200 Mb/' "$certificate" ;;
+    copied)
+        issue n2
+        lab on n2 cat "$certificate" | lab on n1 tee "$certificate" >/dev/null
+        ;;
+    esac
+}
+
+# All three policies of n1; muster.conf takes each key once.
+policies() { # ON-MISSING ON-EXPIRED ON-CHANGED
+    sed -i '/^On/d' "$top/.lab/$name/n1/etc/muster/muster.conf"
+    conf_add n1 "OnMissing=$1" "OnExpired=$2" "OnChanged=$3"
+}
+
+resume() { # NODE
+    lab run scontrol update nodename="$1" state=resume
+    within 10 is_in "$1" idle
+}

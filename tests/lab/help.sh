@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# help.sh - what lab --help says.
+
+help_text() { # [COMMAND]
+    case ${1-} in
+    '') cat <<END ;;
+usage: $me [-L NAME] COMMAND [ARG...]
+
+A real Slurm cluster on this machine: slurmctld, slurmd, munged and PMIx in nodes made of
+namespaces, each with a management NIC and two shaped rails on two leaf switches, and eight GPU devices.
+
+  up [-n NODES] [--rail-mbps N] [--plugin FILE] [--plugin-required]
+                              start the lab: n1 ... and head
+  run COMMAND [ARG...]        run a command on the head
+  on NODE COMMAND [ARG...]    run a command on a node
+  fault KIND [NODE] [ARG...]  plant a fault
+  heal                        undo all faults, wait for healthy nodes
+  status                      nodes, their Slurm state, planted faults
+  down                        stop the lab, leave nothing behind
+
+  -L NAME   which lab (or \$MUSTER_LAB; default lab): several run side by side
+  --help    this text; after a command: more about it
+
+State, logs and configuration of a lab are in .lab/NAME/ of the source tree, for instance
+n1/var/log/slurm/slurmd.log and n1/etc/slurm/. Exit status: 0 done, 1 failed, 2 usage;
+run and on: the command's own, 125 the lab cannot run it.
+END
+    up) cat <<END ;;
+usage: $me [-L NAME] up [-n NODES] [--rail-mbps N] [--plugin FILE] [--plugin-required]
+
+Starts the lab and returns when every node is idle. When it is up already, says so.
+
+  -n, --nodes NODES   1 to 64, default 4; the first half is on leaf1, the rest on leaf2
+  --rail-mbps N       speed of eth1 and eth2 in Mb/s each way, default 200; the uplink between
+                      the leaves has NODES/2 times that
+  --plugin FILE       load this SPANK plugin; default .lab/prefix/lib/slurm/spank_muster.so
+                      of the source tree, if it is there
+  --plugin-required   jobs fail when the plugin does (plugstack.conf: required, not optional)
+END
+    run) cat <<END ;;
+usage: $me [-L NAME] run COMMAND [ARG...]
+
+Runs a command on the head, with this standard input, output and error and, where the head has
+it, this directory. /tmp, /run, /dev, /etc and /var are the head's own; what is installed in
+.lab/prefix comes first on PATH. The command gets the signals sent to $me, and $me
+ends as the command does; 125 means that the lab could not run it.
+
+  $me run srun -N4 -n8 --mpi=pmix ./hello
+END
+    on) cat <<END ;;
+usage: $me [-L NAME] on NODE COMMAND [ARG...]
+
+Runs a command on a node (n1, n2, ... or head), as run does on the head. Works on a node that is
+cut off from the network; a frozen node runs nothing.
+
+  $me on n2 ip -br address
+END
+    fault) cat <<END ;;
+usage: $me [-L NAME] fault KIND [NODE] [ARG...]
+
+Plants a fault; $me heal undoes all of them.
+
+  slow-rail NODE IFACE [MBPS]   eth1 or eth2 slower, both ways (default a quarter)
+  rail-down NODE IFACE          no carrier, as if the cable were pulled
+  wrong-mtu NODE IFACE [MTU]    the node's end has another MTU (default 1500)
+  slow-uplink [MBPS]            the link between the leaves slower (default a quarter)
+  missing-gpu NODE [INDEX]      /dev/gpuINDEX vanishes while slurmd runs (default 3)
+  gres-lies NODE [LIE]          gres.conf is not what is there, slurmd restarted with it:
+                                device (default) /dev/gpu7 is no GPU; twice, it is /dev/gpu6
+                                again; count, seven files where slurm.conf says eight
+  munge-key NODE                munged runs with another key
+  slurmd-killed NODE            slurmd is killed
+  cut-off NODE                  all links cut at the switches
+  frozen NODE                   every process stopped, new ones too
+END
+    heal) cat <<END ;;
+usage: $me [-L NAME] heal
+
+Undoes all faults, starts daemons that have died, and waits until every node answers. Resumes
+nodes that Slurm itself put down or drained because of a fault; a node drained by muster
+(reason "muster: ...") or by hand stays so, and is named.
+END
+    status) cat <<END ;;
+usage: $me [-L NAME] status
+
+Shows the nodes with their leaf switch, management address, Slurm state and reason, and the
+planted faults. Exit status 1 when the lab is down.
+END
+    down) cat <<END ;;
+usage: $me [-L NAME] down
+
+Kills every process of the lab and removes its namespaces, links, cgroups, mounts and .lab/NAME.
+Also cleans up after an up that failed, was killed, or is still under way.
+END
+    esac
+}

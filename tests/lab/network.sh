@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# network.sh - the lab's switches and links.
+#
+#   muster-NAME-fabric   bridges mgmt, leaf1, leaf2; uplink1-uplink2 join the leaves
+#   muster-NAME-head     eth0 on mgmt
+#   muster-NAME-n1 ...   eth0 on mgmt, eth1 and eth2 (the rails) on the node's leaf
+#
+# The switch's end of n1's eth1 is n1-eth1 in the fabric. Nothing is left in the machine's own
+# network namespace, so labs may use the same addresses.
+
+ns_of() { # HOST
+    echo "muster-$name-$1"
+}
+
+leaf_of() { # NODE
+    if [ "${1#n}" -le "$half" ]; then echo leaf1; else echo leaf2; fi
+}
+
+address_of() { # HOST [RAIL]
+    case $1 in
+    head) echo "10.$octet.0.254" ;;
+    *) echo "10.$octet.${2:-0}.${1#n}" ;;
+    esac
+}
+
+# The shape of a link for tc: what leaves at more than the rate waits. The bucket holds 1.6 ms of the
+# rate, but no less than two jumbo frames. A smaller one loses rate whenever a timer is late, and
+# that is often 1 ms on a busy virtual machine; a larger one lets a short transfer after a pause look
+# faster than the link (1 MiB by 4 % now). The queue is what a shallow switch has.
+shape() { # MBPS
+    awk -v rate="$1" 'BEGIN {
+        burst = rate * 200; if (burst < 18200) burst = 18200
+        limit = rate * 2500; if (limit < 400000) limit = 400000
+        printf "tbf rate %dkbit burst %d limit %d", rate * 1000, burst, limit
+    }'
+}
+
+uplink_mbps() {
+    echo $((half * rail_mbps))
+}
+
+# Namespaces of this lab, by their exact names: another lab may be called NAME-n1.
+namespaces() {
+    local path
+    for path in /run/netns/"muster-$name-"*; do
+        if [[ ${path##*/} =~ ^muster-$name-(fabric|head|n[0-9]+)$ ]]; then
+            echo "${path##*/}"
+        fi
+    done
+}
+
+# ip(8) makes /run/netns and a mount on it with the first namespace and leaves both. Two labs
+# should not do and undo that at the same moment; but no lab ever waits long for another.
+namespaces_lock() {
+    namespaces_unlock # an `up` that was interrupted may still hold it
+    exec {netns_lock}</run
+    flock -w 10 "$netns_lock"
+}
+
+namespaces_unlock() {
+    if [ -n "${netns_lock-}" ]; then
+        exec {netns_lock}<&-
+        netns_lock=
+    fi
+}
+
+namespaces_create() {
+    local host
+    namespaces_lock || true
+    for host in fabric head $(node_names); do
+        ip netns add "$(ns_of "$host")"
+    done
+    namespaces_unlock
+}
+
+namespaces_delete() {
+    local ns
+    for ns in $(namespaces); do
+        ip netns del "$ns"
+    done
+    if namespaces_lock && [ -d /run/netns ] && [ -z "$(ls -A /run/netns)" ]; then
+        while mountpoint -q /run/netns && umount /run/netns; do :; done
+        rmdir /run/netns
+    fi
+    namespaces_unlock
+}
+
+# Batches that node-init runs: net.ip and net.tc in the directory of each host.
+network_configure() {
+    local host dir rail
+    for host in head $(node_names); do
+        dir=$(host_dir "$host")
+        {
+            echo "link set lo up"
+            echo "addr add $(address_of "$host")/24 dev eth0"
+            echo "link set eth0 up"
+            if [ "$host" != head ]; then
+                for rail in 1 2; do
+                    echo "addr add $(address_of "$host" $rail)/24 dev eth$rail"
+                    # frame by frame through the shaper, and none longer than the MTU
+                    echo "link set eth$rail up gso_max_segs 1"
+                done
+                echo "route add default via $(address_of head)"
+            fi
+        } >"$dir/net.ip"
+        if [ "$host" != head ]; then
+            printf 'qdisc replace dev eth%d root %s\n' 1 "$(shape "$rail_mbps")" \
+                2 "$(shape "$rail_mbps")" >"$dir/net.tc"
+        fi
+    done
+}
+
+# One batch makes the switches and every cable.
+network_create() {
+    local node rail number fabric
+    fabric=$(ns_of fabric)
+    # A switch has no addresses of its own.
+    nsenter --net="/run/netns/$fabric" sh -c '
+        for dir in all default; do echo 1 >/proc/sys/net/ipv6/conf/$dir/disable_ipv6; done'
+    {
+        echo "link add mgmt up type bridge forward_delay 0 mcast_snooping 0"
+        echo "link add leaf1 up mtu 9000 type bridge forward_delay 0 mcast_snooping 0"
+        echo "link add leaf2 up mtu 9000 type bridge forward_delay 0 mcast_snooping 0"
+        echo "link add uplink1 up mtu 9000 master leaf1 type veth peer name uplink2 mtu 9000"
+        echo "link set uplink2 up master leaf2"
+        echo "link add head-eth0 up master mgmt type veth" \
+            "peer name eth0 address 02:00:$(mac_byte "$octet"):00:00:fe netns $(ns_of head)"
+        for node in $(node_names); do
+            number=${node#n}
+            for rail in 0 1 2; do
+                echo "link add $node-eth$rail up master $(switch_of "$node" $rail)" \
+                    "mtu $(mtu_of $rail) type veth peer name eth$rail mtu $(mtu_of $rail)" \
+                    "address 02:00:$(mac_byte "$octet"):0$rail:00:$(mac_byte "$number")" \
+                    "netns $(ns_of "$node")"
+            done
+        done
+    } | ip -n "$fabric" -batch -
+    {
+        for rail in uplink1 uplink2; do
+            echo "qdisc replace dev $rail root $(shape "$(uplink_mbps)")"
+        done
+        for node in $(node_names); do
+            for rail in 1 2; do
+                echo "qdisc replace dev $node-eth$rail root $(shape "$rail_mbps")"
+            done
+        done
+    } | tc -n "$fabric" -batch -
+}
+
+mac_byte() { printf '%02x' "$1"; }
+
+mtu_of() { # RAIL
+    if [ "$1" = 0 ]; then echo 1500; else echo 9000; fi
+}
+
+switch_of() { # NODE RAIL
+    if [ "$2" = 0 ]; then echo mgmt; else leaf_of "$1"; fi
+}
+
+link_shape() { # NODE IFACE MBPS: both directions
+    local qdisc
+    qdisc=$(shape "$3")
+    # shellcheck disable=SC2086 # words
+    tc -n "$(ns_of "$1")" qdisc replace dev "$2" root $qdisc
+    # shellcheck disable=SC2086
+    tc -n "$(ns_of fabric)" qdisc replace dev "$1-$2" root $qdisc
+}
+
+link_set() { # NODE IFACE up|down: at the switch, as if the cable were pulled
+    ip -n "$(ns_of fabric)" link set "$1-$2" "$3"
+}
+
+link_mtu() { # NODE IFACE MTU: at the node
+    ip -n "$(ns_of "$1")" link set "$2" mtu "$3"
+}
+
+uplink_shape() { # MBPS
+    local qdisc
+    qdisc=$(shape "$1")
+    # shellcheck disable=SC2086
+    tc -n "$(ns_of fabric)" qdisc replace dev uplink1 root $qdisc
+    # shellcheck disable=SC2086
+    tc -n "$(ns_of fabric)" qdisc replace dev uplink2 root $qdisc
+}

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# node.sh - the lab's hosts as process trees: namespaces, cgroups, entering, killing.
+
+# What slurmd and its steps insist on with the slurm.conf of slurm.sh, tried one by one (freezer:
+# its jobs, and frozen nodes; devices: GPUs). Neither is a controller of cgroup v2, so both can be had
+# as v1 on a machine that mounts v2 only.
+readonly controllers_needed='devices freezer'
+
+host_dir() { # HOST
+    echo "$state/$1"
+}
+
+node_names() {
+    seq -f 'n%.0f' 1 "$nodes"
+}
+
+hosts() {
+    echo head
+    node_names
+}
+
+# The hierarchies that carry these controllers, as 'controllers:path of this process'. One that is
+# mounted nowhere may exist or not.
+hierarchies() { # [CONTROLLERS]
+    awk -F: -v needed="${1:-$controllers_needed}" '
+        BEGIN { split(needed, list, " "); for (i in list) want[list[i]] = 1 }
+        {
+            sub(/,name=.*/, "", $2)
+            n = split($2, has, ",")
+            for (i = 1; i <= n; i++) if (has[i] in want) { print $2 ":" $3; next }
+        }
+    ' /proc/self/cgroup
+}
+
+# Where a v1 hierarchy is mounted: by this lab in its state, or by the machine. A mount elsewhere is
+# somebody's who may take it away, as another lab does.
+hierarchy_mount() { # CONTROLLERS
+    local target root options
+    if mountpoint -q "$state/cgroup/$1"; then
+        echo "$state/cgroup/$1"
+        return
+    fi
+    while read -r target root options; do
+        if [[ $target == /sys/fs/cgroup/* && $root == / && ,$options, == *",${1%%,*},"* &&
+            -w $target/cgroup.procs ]]; then
+            echo "$target"
+            return
+        fi
+    done < <(findmnt -rn -t cgroup -o TARGET,FSROOT,FS-OPTIONS)
+}
+
+hierarchy_mount_own() { # CONTROLLERS
+    mkdir -p "$state/cgroup/$1"
+    LC_ALL=C mount -t cgroup -o "nosuid,nodev,noexec,$1" "muster-$name" "$state/cgroup/$1"
+}
+
+# Mounts in the lab's state what the machine does not have mounted. A controller that is in a
+# hierarchy already is to be had only with the others there.
+hierarchies_mount() {
+    local controller controllers error
+    for controller in $controllers_needed; do
+        case $(awk -v one="$controller" '$1 == one { print $4 }' /proc/cgroups) in
+        1) ;;
+        0) die "the cgroup controller $controller is disabled (see /proc/cmdline), slurmd needs it" ;;
+        *) die "this kernel has no cgroup v1 controller $controller, slurmd needs it" ;;
+        esac
+        controllers=$(hierarchies "$controller")
+        controllers=${controllers%%:*}
+        controllers=${controllers:-$controller}
+        [ -z "$(hierarchy_mount "$controllers")" ] || continue
+        error=$(hierarchy_mount_own "$controllers" 2>&1) ||
+            die "the cgroup v1 controller $controller, which slurmd needs, cannot be mounted: ${error%%$'\n'*}$(
+                grep -o ' *cgroup_no_v1=[^ ]*' /proc/cmdline || true)"
+    done
+}
+
+# For who cleans up in another mount namespace than `up` ran in, and would not see the cgroups.
+hierarchies_remount() {
+    local mount controllers
+    for mount in "$state"/cgroup/*; do
+        controllers=${mount##*/}
+        if [ -d "$mount" ] && ! mountpoint -q "$mount" &&
+            [ -n "$(hierarchies "${controllers%%,*}")" ]; then
+            hierarchy_mount_own "$controllers" 2>/dev/null || true
+        fi
+    done
+}
+
+# Directories gone, their cgroups live on for a moment; a hierarchy unmounted then would stay in the
+# kernel for good.
+hierarchy_settle() { # MOUNT
+    local one=${1##*/} count _
+    for _ in {1..100}; do
+        count=$(awk -v one="${one%%,*}" '$1 == one { print $3 }' /proc/cgroups)
+        [ "$count" -gt "$(find "$1" -type d | wc -l)" ] || return 0
+        sleep 0.02
+    done
+}
+
+hierarchies_unmount() {
+    local mount _
+    for mount in "$state"/cgroup/*; do
+        mountpoint -q "$mount" || continue
+        hierarchy_settle "$mount"
+        for _ in {1..100}; do
+            umount "$mount" 2>/dev/null || sleep 0.02
+            mountpoint -q "$mount" || break
+        done
+        if mountpoint -q "$mount"; then
+            warn "cannot unmount $mount"
+            return 1
+        fi
+    done
+}
+
+# The cgroup's name carries the tree's, so that a lab of another tree is never mistaken for ours.
+cgroup_name() {
+    echo "muster-$name-$(cksum <<<"$top" | cut -d' ' -f1)"
+}
+
+# The directories of the lab's cgroups, one a hierarchy, wherever `up` ran and whatever it needed.
+cgroup_roots() {
+    find /sys/fs/cgroup "$state/cgroup" -maxdepth 7 -type d -name "$(cgroup_name)" 2>/dev/null || true
+}
+
+cgroup_make() { # DIRECTORY
+    mkdir -p "$1"
+    # A new cpuset, in a hierarchy that has that controller too, is empty and takes nobody.
+    if [ -e "$1/cpuset.cpus" ] && [ -z "$(<"$1/cpuset.cpus")" ]; then
+        cat "$1/../cpuset.cpus" >"$1/cpuset.cpus"
+        cat "$1/../cpuset.mems" >"$1/cpuset.mems"
+    fi
+}
+
+# Makes the cgroups of the lab and its hosts, and moves this process into the lab's, so that
+# everything `up` starts is found by `down` even if `up` is killed.
+cgroups_create() {
+    local line mount path host
+    hierarchies_mount
+    while IFS=: read -r line path; do
+        mount=$(hierarchy_mount "$line")
+        path=$mount${path%/}/$(cgroup_name)
+        cgroup_make "$path"
+        for host in $(hosts); do
+            cgroup_make "$path/$host"
+        done
+        echo $BASHPID >"$path/cgroup.procs"
+    done < <(hierarchies)
+    cgroup_roots >"$state/cgroups"
+}
+
+cgroup_join() { # HOST
+    local root
+    while read -r root; do
+        echo $BASHPID >"$root/$1/cgroup.procs" || return 1
+    done <"$state/cgroups"
+}
+
+# Back to where this process came from, so that the lab's cgroups can go.
+cgroup_leave() {
+    local root
+    for root in $(cgroup_roots); do
+        if grep -qx "$BASHPID" "$root/cgroup.procs"; then
+            echo $BASHPID >"$root/../cgroup.procs"
+        fi
+    done
+}
+
+freezer_of() { # HOST
+    local root
+    while read -r root; do
+        if [ -e "$root/$1/freezer.state" ]; then
+            echo "$root/$1/freezer.state"
+            return
+        fi
+    done <"$state/cgroups"
+    return 1
+}
+
+cgroups_processes() {
+    local root
+    for root in $(cgroup_roots); do
+        find "$root" -name cgroup.procs -exec cat {} + 2>/dev/null || true
+    done | sort -un
+}
+
+# Kills every process of the lab, and waits until the last has gone.
+processes_kill() {
+    local root pids try
+    for try in {1..500}; do
+        pids=$(cgroups_processes | grep -vx -e $$ -e $BASHPID || true)
+        [ -n "$pids" ] || return 0
+        # shellcheck disable=SC2086 # a list
+        kill -KILL $pids 2>/dev/null || true
+        # a frozen process dies when it is thawed
+        for root in $(cgroup_roots); do
+            find "$root" -name freezer.state -exec sh -c 'echo THAWED >"$1"' - {} \; 2>/dev/null || true
+        done
+        sleep 0.02
+    done
+    # shellcheck disable=SC2086
+    warn "still alive after $try tries: $(ps -o pid=,stat=,args= -p "${pids//$'\n'/,}" | head -5)"
+    return 1
+}
+
+cgroups_delete() {
+    local root _
+    for root in $(cgroup_roots); do
+        for _ in {1..100}; do
+            find "$root" -depth -type d -exec rmdir {} + 2>/dev/null && break
+            [ -d "$root" ] || break
+            sleep 0.02
+        done
+        if [ -d "$root" ]; then
+            warn "cannot remove the cgroup $root"
+            return 1
+        fi
+    done
+}
+
+# The PID of a host's process 1 out here; fails when it is not running.
+host_pid() { # HOST
+    local pid start now
+    read -r pid start 2>/dev/null <"$(host_dir "$1")/pid" || return 1
+    now=$(cut -d' ' -f22 "/proc/$pid/stat" 2>/dev/null) || return 1
+    [ "$now" = "$start" ] || return 1
+    echo "$pid"
+}
+
+host_files() { # HOST: the directory that becomes its /etc, /var
+    local dir
+    dir=$(host_dir "$1")
+    mkdir -p "$dir"/etc/{slurm,muster} "$dir"/var/lib/muster "$dir"/var/log/slurm \
+        "$dir"/var/spool/{slurmd,slurmctld}
+    install -d -o munge -g munge -m 700 "$dir/etc/munge" "$dir/var/lib/munge" "$dir/var/log/munge"
+    munge_key "$1"
+}
+
+munge_key() { # HOST
+    install -o munge -g munge -m 400 "$state/munge.key" "$(host_dir "$1")/etc/munge/munge.key"
+}
+
+# Starts process 1 of a host in namespaces of its own. It is ready when its pid file is there.
+host_start() { # HOST
+    local dir
+    dir=$(host_dir "$1")
+    (
+        cgroup_join "$1"
+        state_unlock
+        exec setsid nsenter --net="/run/netns/$(ns_of "$1")" \
+            unshare --uts --ipc --mount --pid --cgroup --fork --kill-child \
+            "$lab_dir/node-init" "$1" "$dir" "$top" \
+            "$(hierarchies | cut -d: -f1 | tr '\n' ' ')" </dev/null >"$dir/init.log" 2>&1
+    ) &
+    disown
+}
+
+hosts_wait() {
+    local host pending deadline=$((SECONDS + 30))
+    while :; do
+        pending=
+        for host in $(hosts); do
+            [ -e "$(host_dir "$host")/pid" ] || pending+=" $host"
+        done
+        [ -n "$pending" ] || return 0
+        for host in $pending; do
+            if [ -e "$(host_dir "$host")/failed" ] || [ $SECONDS -ge $deadline ]; then
+                die "$host does not start: $(tail -n 2 "$(host_dir "$host")/init.log")"
+            fi
+        done
+        sleep 0.05
+    done
+}
+
+# The environment of a command in the lab: what was installed in the tree comes first.
+lab_environment() {
+    local prefix=$top/.lab/prefix
+    export PATH=$prefix/bin:$prefix/sbin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+    export MUSTER_LAB=$name
+    # root runs everything here, mpirun by hand too
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    unset TMPDIR SLURM_CONF
+}
+
+# Runs a command inside a host, replacing this process.
+host_exec() { # HOST COMMAND...
+    local host=$1 pid freezer
+    shift
+    pid=$(host_pid "$host") || die -125 "$host is not running; try: $me down, $me up"
+    freezer=$(freezer_of "$host") ||
+        die -125 "$host has no freezer that can be seen here, was $me up run in another mount namespace?"
+    if [ "$(<"$freezer")" != THAWED ]; then
+        die -125 "$host is frozen, nothing runs on it; its files are in $(host_dir "$host")"
+    fi
+    lab_environment
+    cgroup_join "$host" || die -125 "the cgroups of $host cannot be entered"
+    state_unlock
+    exec "$state/enter" "$pid" "$@"
+}
+
+# The same as a child, for the lab's own use.
+host_do() { # HOST COMMAND...
+    (host_exec "$@")
+}

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# slurm.sh - configuration and daemons of the lab's Slurm, and waiting for them.
+
+readonly gpus=8
+
+node_list() { # n[1-4], as Slurm writes it
+    if [ "$nodes" -eq 1 ]; then echo n1; else echo "n[1-$nodes]"; fi
+}
+
+slurm_conf() {
+    cat <<END
+# Written by lab up.
+ClusterName=$name
+SlurmctldHost=head
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+MpiDefault=pmix
+SwitchType=switch/none
+
+# The nodes' processes: cgroups hold the GPUs, nothing is bound to the machine's few cores.
+ProctrackType=proctrack/cgroup
+TaskPlugin=task/cgroup
+TaskPluginParam=none
+JobAcctGatherType=jobacct_gather/none
+PropagateResourceLimits=NONE
+GresTypes=gpu
+PrologFlags=Alloc
+
+StateSaveLocation=/var/spool/slurmctld
+SlurmdSpoolDir=/var/spool/slurmd
+SlurmctldPidFile=/run/slurmctld.pid
+SlurmdPidFile=/run/slurmd.pid
+SlurmctldLogFile=/var/log/slurm/slurmctld.log
+SlurmdLogFile=/var/log/slurm/slurmd.log
+SlurmctldDebug=info
+SlurmdDebug=info
+MailProg=/bin/true
+
+# A node that stops answering is asked again after a third of SlurmdTimeout and is down after it.
+SlurmdTimeout=120
+SlurmctldTimeout=60
+MessageTimeout=10
+TCPTimeout=2
+KillWait=5
+UnkillableStepTimeout=30
+ReturnToService=2
+
+SchedulerType=sched/backfill
+SchedulerParameters=bf_interval=5,batch_sched_delay=0
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SlurmdParameters=config_overrides
+END
+    if [ "$nodes" -gt 1 ]; then
+        echo 'TopologyPlugin=topology/tree'
+    fi
+    cat <<END
+
+NodeName=$(node_list) CPUs=16 Boards=1 SocketsPerBoard=2 CoresPerSocket=8 ThreadsPerCore=1 RealMemory=16000 Gres=gpu:$gpus State=UNKNOWN
+PartitionName=lab Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO
+END
+}
+
+topology_conf() {
+    local second=$((half + 1))
+    echo '# Written by lab up.'
+    if [ $half -eq 1 ]; then echo 'SwitchName=leaf1 Nodes=n1'; else echo "SwitchName=leaf1 Nodes=n[1-$half]"; fi
+    if [ $second -eq "$nodes" ]; then
+        echo "SwitchName=leaf2 Nodes=n$nodes"
+    else
+        echo "SwitchName=leaf2 Nodes=n[$second-$nodes]"
+    fi
+    echo 'SwitchName=spine Switches=leaf[1-2]'
+}
+
+gres_conf() {
+    cat <<END
+# Written by lab up.
+AutoDetect=off
+NodeName=$(node_list) Name=gpu File=/dev/gpu[0-$((gpus - 1))]
+END
+}
+
+cgroup_conf() {
+    cat <<END
+# Written by lab up.
+CgroupPlugin=cgroup/v1
+CgroupMountpoint=/sys/fs/cgroup
+ConstrainDevices=yes
+ConstrainCores=no
+ConstrainRAMSpace=no
+END
+}
+
+muster_conf() {
+    cat <<END
+# Written by lab up. veth claims 10 Gb/s whatever it is shaped to, so the speed is stated.
+ManagementInterface=eth0
+FabricInterfaces=eth[1-2]
+NominalSpeed=eth[1-2]:${rail_mbps}Mb/s
+END
+}
+
+plugstack_conf() {
+    if [ -n "$plugin" ]; then
+        echo "$plugin_need $plugin"
+    fi
+}
+
+slurm_configure() {
+    local host dir
+    dir=$(host_dir head)/etc
+    slurm_conf >"$dir/slurm/slurm.conf"
+    gres_conf >"$dir/slurm/gres.conf"
+    cgroup_conf >"$dir/slurm/cgroup.conf"
+    plugstack_conf >"$dir/slurm/plugstack.conf"
+    if [ "$nodes" -gt 1 ]; then
+        topology_conf >"$dir/slurm/topology.conf"
+    fi
+    muster_conf >"$dir/muster/muster.conf"
+    for host in $(node_names); do
+        cp "$dir"/slurm/* "$(host_dir "$host")/etc/slurm/"
+        cp "$dir"/muster/* "$(host_dir "$host")/etc/muster/"
+    done
+    {
+        echo '127.0.0.1 localhost'
+        echo '::1 localhost ip6-localhost ip6-loopback'
+        for host in $(hosts); do
+            echo "$(address_of "$host") $host"
+        done
+    } >"$state/hosts"
+}
+
+daemon_alive() { # HOST DAEMON
+    host_do "$1" pgrep -x "$2" >/dev/null
+}
+
+munged_start() { # HOST
+    host_do "$1" setpriv --reuid=munge --regid=munge --clear-groups /usr/sbin/munged \
+        --num-threads=2 </dev/null
+}
+
+munged_restart() { # HOST
+    host_do "$1" sh -c 'pkill -x munged; while pgrep -x munged >/dev/null; do sleep 0.02; done
+        rm -f /run/munge/*'
+    munged_start "$1"
+}
+
+slurmctld_start() {
+    local _
+    host_do head /usr/sbin/slurmctld </dev/null
+    for _ in {1..300}; do
+        if host_do head scontrol ping 2>/dev/null | grep -q UP; then
+            return 0
+        fi
+        sleep 0.05
+    done
+    die "slurmctld does not start: $(tail -n 3 "$(host_dir head)/var/log/slurm/slurmctld.log")"
+}
+
+slurmd_start() { # NODE
+    host_do "$1" /usr/sbin/slurmd </dev/null
+}
+
+slurmd_restart() { # NODE
+    host_do "$1" sh -c 'pkill -x slurmd; while pgrep -x slurmd >/dev/null; do sleep 0.02; done'
+    slurmd_start "$1"
+}
+
+# One line a node: name, state, reason.
+node_states() {
+    host_do head sinfo -h -N -o '%N|%T|%E' </dev/null | awk -F'|' '!seen[$1]++'
+}
+
+# Waits until every node answers: idle, at work, or drained by somebody.
+nodes_wait() { # SECONDS
+    local states waiting deadline=$((SECONDS + $1))
+    while :; do
+        states=$(node_states) && [ -n "$states" ] || states='head|slurmctld does not answer|'
+        waiting=$(awk -F'|' '$2 !~ /^(idle|mixed|allocated|reserved|planned|drained|draining)$/' <<<"$states")
+        [ -n "$waiting" ] || return 0
+        if [ $SECONDS -ge $deadline ]; then
+            warn "not ready: $(awk -F'|' '{ printf "%s%s %s (%s)", sep, $1, $2, $3; sep = ", " }' <<<"$waiting")"
+            return 1
+        fi
+        sleep 0.1
+    done
+}

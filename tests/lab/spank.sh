@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# spank.sh - for lab tests of the plugin, after testlab.sh: $plugin is spank_muster.so, installed in
+# .lab/prefix or named by MUSTER_PLUGIN. A file that has none skips all its tests.
+
+plugin=${MUSTER_PLUGIN:-$top/.lab/prefix/lib/slurm/spank_muster.so}
+[ -e "$plugin" ] || skip_all "no $plugin (make install, or MUSTER_PLUGIN)"
+
+# A lab with the plugin required on every host, which reads the lab's own muster.conf.
+spank_lab_up() { # LAB-OPTION...
+    local host
+    lab_up "$@" --plugin "$plugin" --plugin-required
+    # shellcheck disable=SC2154 # testlab.sh's
+    for host in $(cd "$top/.lab/$name" && ls -d head n*[0-9]); do
+        plugstack "$host" "required $plugin config=/etc/muster/muster.conf"
+    done
+}
+
+# As a user who is not root, on the head.
+as_user() { lab run setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+
+# Appends to a node's muster.conf.
+conf_add() { # NODE LINE...
+    local node=$1
+    shift
+    printf '%s\n' "$@" >>"$top/.lab/$name/$node/etc/muster/muster.conf"
+}
+
+# Sets what plugstack.conf says on a host; read again with each job and step.
+plugstack() { # HOST LINE...
+    local host=$1
+    shift
+    printf '%s\n' "$@" >"$top/.lab/$name/$host/etc/slurm/plugstack.conf"
+}
+
+# Everything that muster may set, in one line; a variable that is not set is not in it.
+# shellcheck disable=SC2034 # for the tests
+muster_names='UCX_NET_DEVICES|UCX_IB_GID_INDEX|NCCL_SOCKET_IFNAME|NCCL_IB_HCA|HCCL_SOCKET_IFNAME|OMPI_MCA_btl_tcp_if_include|GLOO_SOCKET_IFNAME|TP_SOCKET_IFNAME|MASTER_ADDR|MASTER_PORT|GROUP_RANK|WORLD_SIZE|RANK|LOCAL_RANK|LOCAL_WORLD_SIZE|MUSTER_SET'
+
+slurmd_log() { cat "$top/.lab/$name/$1/var/log/slurm/slurmd.log"; } # NODE
+
+state_of() { lab run sinfo -h -N -n "$1" -o %T; } # NODE
+
+is_in() { [ "$(state_of "$1")" = "$2" ]; } # NODE STATE

@@ -1,0 +1,121 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Each fault is there when planted, only where it was planted, and gone after lab heal.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+
+lab_up -n 4
+
+plant() { # KIND ARG...
+    ok "plant $*" lab fault "$@"
+    like "$(lab status)" "^  $*" 'status shows it'
+}
+
+healed() {
+    ok 'heal' lab heal
+    like "$(lab status)" 'planted faults: none' 'no fault is left'
+    is "$(lab run srun -N4 hostname | sort | xargs)" 'n1 n2 n3 n4' 'jobs run on all nodes'
+}
+
+state_of() { lab run sinfo -h -N -n "$1" -o %T; }
+is_in() { state_of "$1" | grep -qx "$2"; }
+carrier() { lab on "$1" cat "/sys/class/net/$2/carrier"; }
+mtu() { lab on "$1" cat "/sys/class/net/$2/mtu"; }
+gpu_numbers() { lab on "$1" sh -c 'stat -c %t:%T /dev/gpu?' | xargs; }
+good_gpus='4:14 4:15 4:16 4:17 4:18 4:19 4:1a 4:1b'
+
+plant slow-rail n2 eth1
+got=$(rate n1 n2 1)
+ok "to it $got of 50 Mb/s" between "$got" 44 54
+got=$(rate n2 n1 1)
+ok "from it $got of 50 Mb/s" between "$got" 44 54
+got=$(rate n1 n2 2)
+ok "its other rail $got of 200 Mb/s" between "$got" 150 208
+healed
+got=$(rate n1 n2 1)
+ok "healed $got of 200 Mb/s" between "$got" 150 208
+
+plant slow-uplink
+got=$(rate n1 n3 1)
+ok "between leaves $got of 100 Mb/s" between "$got" 88 106
+got=$(rate n1 n2 1)
+ok "within a leaf $got of 200 Mb/s" between "$got" 150 208
+healed
+
+plant rail-down n3 eth2
+is "$(carrier n3 eth2) $(carrier n3 eth1) $(carrier n1 eth2)" '0 1 1' 'only n3 eth2 has no carrier'
+healed
+is "$(carrier n3 eth2)" 1 'the carrier is back'
+
+plant wrong-mtu n1 eth1
+is "$(mtu n1 eth1) $(mtu n1 eth2) $(mtu n2 eth1)" '1500 9000 9000' 'only n1 eth1 has MTU 1500'
+healed
+is "$(mtu n1 eth1)" 9000 'MTU 9000 again'
+
+plant missing-gpu n2 5
+not_ok '/dev/gpu5 has gone' lab on n2 test -e /dev/gpu5
+is "$(gpu_numbers n1)" "$good_gpus" 'and on no other node'
+healed
+is "$(gpu_numbers n2)" "$good_gpus" 'all eight are there again'
+
+plant gres-lies n2
+is "$(lab on n2 stat -c %t:%T /dev/gpu7)" 1:7 '/dev/gpu7 is no GPU'
+ok 'slurmd runs with it' within 10 is_in n2 idle
+healed
+is "$(gpu_numbers n2)" "$good_gpus" 'eight GPUs again'
+
+plant gres-lies n2 twice
+is "$(lab on n2 stat -c %t:%T /dev/gpu6 /dev/gpu7 | xargs)" '4:1a 4:1a' 'one GPU has two names'
+healed
+
+plant gres-lies n2 count
+ok 'Slurm takes the node away' within 10 is_in n2 'inval.*'
+healed
+is "$(state_of n2)" idle 'Slurm has it back'
+
+plant munge-key n4
+not_ok 'its credentials are not valid elsewhere' \
+    sh -c "'$lab_dir/lab' -L $name on n4 munge -n | '$lab_dir/lab' -L $name run unmunge"
+healed
+ok 'its credentials are valid again' \
+    sh -c "'$lab_dir/lab' -L $name on n4 munge -n | '$lab_dir/lab' -L $name run unmunge"
+
+plant slurmd-killed n1
+not_ok 'no slurmd runs' lab on n1 pgrep -x slurmd
+ok 'munged does' lab on n1 pgrep -x munged
+healed
+
+plant cut-off n3
+not_ok 'no ping from the head' lab run ping -c 1 -W 1 n3
+is "$(lab on n3 hostname)" n3 'lab on works'
+is "$(carrier n3 eth0)$(carrier n3 eth1)$(carrier n3 eth2)" 000 'no carrier on any link'
+healed
+
+lab on n2 sh -c "while :; do date +%N >$work/beat; sleep 0.05; done" &
+within 5 test -s "$work/beat"
+plant frozen n2
+sleep 0.2
+first=$(cat "$work/beat")
+sleep 0.3
+is "$(cat "$work/beat")" "$first" 'its processes stand still'
+status=0
+lab on n2 true 2>/dev/null || status=$?
+is $status 125 'and nothing new runs there'
+is "$(lab on n1 hostname)" n1 'other nodes go on'
+healed
+isnt "$(cat "$work/beat")" "$first" 'its processes go on'
+kill %1
+
+lab fault slurmd-killed n1 >/dev/null
+lab fault frozen n2 >/dev/null
+lab fault munge-key n3 >/dev/null
+lab run scontrol update nodename=n1,n2,n3 state=down reason='Not responding'
+lab run scontrol update nodename=n4 state=drain reason='muster: links eth1 98 of 200 Mb/s'
+like "$(lab heal)" 'n4 stays drained: muster: links eth1' 'heal names the node muster drained'
+is "$(for node in n1 n2 n3 n4; do state_of $node; done | xargs)" 'idle idle idle drained' \
+    'nodes Slurm took away are back, the one muster drained stays'
+lab run scontrol update nodename=n4 state=resume
+not_ok 'a fault on a node that is not there' lab fault cut-off n9
+not_ok 'a slow management NIC is not offered' lab fault slow-rail n1 eth0
+like "$(lab status)" 'planted faults: none' 'and neither is written down'
+done_testing

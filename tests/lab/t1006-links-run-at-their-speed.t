@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Rails and uplink bring the stated speed, together as alone, and the right interface answers.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+
+lab_up -n 4 --rail-mbps 100
+
+expect() { # LOW HIGH FROM TO RAIL
+    local got
+    got=$(rate "$3" "$4" "$5")
+    ok "$3 to $4, eth$5: $got of 100 Mb/s" between "$got" "$1" "$2"
+}
+
+# A frame of 9014 bytes carries 8948 of TCP: 99.3 %. The rest is for a busy machine.
+expect 90 102 n1 n2 1
+expect 90 102 n2 n1 2
+expect 90 102 n1 n3 1
+expect 90 102 n4 n2 2
+
+# Both leaves' pairs at once fill the uplink, which is not too narrow for one rail of each node.
+for pair in 'n1 n3' 'n2 n4'; do
+    # shellcheck disable=SC2086 # two words
+    rate $pair 1 >"$work/${pair/ /-}" &
+done
+wait
+sum=$(($(cat "$work/n1-n3") + $(cat "$work/n2-n4")))
+ok "two pairs through the uplink: $sum of 200 Mb/s" between "$sum" 180 204
+rate n1 n2 1 >"$work/rail1" &
+rate n1 n2 2 >"$work/rail2" &
+wait
+sum=$(($(cat "$work/rail1") + $(cat "$work/rail2")))
+ok "two rails at once: $sum of 200 Mb/s" between "$sum" 180 204
+
+mac() { lab on "$1" cat "/sys/class/net/$2/address"; }
+for rail in 0 1 2; do
+    to=$(address n2 $rail)
+    lab on n1 ping -c 1 -W 2 "$to" >/dev/null
+    like "$(lab on n1 ip neigh show "$to")" "dev eth$rail lladdr $(mac n2 eth$rail)" \
+        "n2's address on eth$rail is answered by eth$rail"
+done
+ok 'a jumbo frame passes between the leaves' \
+    lab on n1 ping -c 1 -W 2 -M "do" -s 8972 "$(address n3 1)"
+is "$(lab on n1 ip route show default | xargs)" "default via $(lab run hostname -i) dev eth0" \
+    'the default route is the management network'
+
+lab fault wrong-mtu n3 eth1 >/dev/null
+not_ok 'with a wrong MTU it does not' \
+    lab on n1 ping -c 1 -W 1 -M "do" -s 8972 "$(address n3 1)"
+done_testing

@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# --muster, --muster-explain and their twins, in srun, sbatch and salloc, and what nested steps
+# inherit; a user's mistake is refused where the user is.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/spank.sh"
+
+spank_lab_up -n 2
+
+# shellcheck disable=SC2016
+rank='echo "rank:$RANK"'
+
+is "$(lab run srun -n1 --muster=off sh -c "$rank")" 'rank:' '--muster=off'
+is "$(lab run srun -n1 --muster=on sh -c "$rank")" 'rank:0' '--muster=on'
+is "$(lab run env MUSTER_ENVIRONMENT=off srun -n1 sh -c "$rank")" 'rank:' 'MUSTER_ENVIRONMENT=off'
+is "$(lab run env MUSTER_ENVIRONMENT=off srun -n1 --muster=on sh -c "$rank")" 'rank:0' \
+    'the command line goes before the twin'
+is "$(lab run srun -n1 --muster=off --muster=on sh -c "$rank")" 'rank:0' 'the last of two holds'
+
+printf '#!/bin/sh\n' >"$work/true"
+chmod +x "$work/true"
+for command in srun sbatch salloc; do
+    like "$(lab run $command --help)" '--muster=on\|off.*' "$command --help knows --muster"
+    got=$(lab run $command -n1 --muster=maybe "$work/true" 2>&1)
+    isnt $? 0 "$command --muster=maybe is refused"
+    like "$got" '^'$command': error: muster: --muster=maybe: expected on\|off$' '... in one clear line'
+    got=$(lab run env MUSTER_EXPLAIN=maybe $command -n1 "$work/true" 2>&1)
+    isnt $? 0 "MUSTER_EXPLAIN=maybe $command is refused"
+    like "$got" '^'$command': error: muster: MUSTER_EXPLAIN=maybe: expected on or off$' '...'
+done
+is "$(lab run squeue -h | wc -l)" 0 'none of them has left a job'
+
+# what sbatch and salloc are given holds for the steps inside, until a step says otherwise
+# shellcheck disable=SC2016
+steps='srun -n1 sh -c "echo rank:\$RANK"; srun -n1 --muster=on sh -c "echo rank:\$RANK"'
+is "$(lab run salloc -Q -n1 --muster=off sh -c "$steps" | xargs)" 'rank: rank:0' \
+    "salloc's option reaches its steps, a step's own goes before it"
+cat >"$work/job" <<END
+#!/bin/bash
+$steps
+END
+lab run sbatch -Q -W -n1 --muster=off -o "$work/out" "$work/job"
+is "$(xargs <"$work/out")" 'rank: rank:0' "sbatch's as well"
+lab run sbatch -Q -W -N2 -n2 --muster-explain -o "$work/out" --wrap 'srun true'
+is "$(grep -c ': RANK=' "$work/out")" 2 "and sbatch --muster-explain, once per node"
+
+# explain
+got=$(lab run srun -N2 --ntasks-per-node=2 --muster-explain true 2>&1)
+is "$(grep -c '^muster: n1: ' <<<"$got") $(grep -c '^muster: n2: ' <<<"$got")" '15 15' \
+    '--muster-explain: every variable once per node'
+like "$got" '^muster: n1: NCCL_SOCKET_IFNAME==eth1,eth2 \(fabric interfaces: eth1 eth2 up, Ethernet; management is eth0\)$' \
+    'value, rule and fact of one that is set'
+like "$got" '^muster: n1: NCCL_IB_HCA left alone \(RDMA ports: not for a fabric of class Ethernet\)$' \
+    'rule and reason of one that is not'
+like "$(lab run env UCX_NET_DEVICES=lo MUSTER_EXPLAIN=1 srun -n1 true 2>&1)" \
+    'UCX_NET_DEVICES left alone \(fabric rails: set by the user to "lo"\)' 'and of one of the user'
+is "$(lab run srun -N2 --muster-explain echo only 2>/dev/null)" 'only
+only' 'it goes to standard error'
+like "$(lab run srun -n1 --muster=off --muster-explain true 2>&1)" \
+    '^muster: n1: environment left as it is: --muster=off' 'it explains a muster that is off'
+
+# SetEnvironment=no is a default, not a ban
+for node in n1 n2; do conf_add $node SetEnvironment=no; done
+is "$(lab run srun -n1 sh -c "$rank")" 'rank:' 'SetEnvironment=no'
+is "$(lab run srun -n1 --muster=on sh -c "$rank")" 'rank:0' '... until the user says on'
+
+done_testing

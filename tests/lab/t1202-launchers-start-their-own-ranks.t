@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What a launcher's daemon gets, all ranks of its node inherit: mpirun's daemons and torchrun get
+# what holds for the node, and no rank.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/spank.sh"
+
+command -v mpirun >/dev/null || skip_all 'no mpirun here'
+spank_lab_up -n 2
+
+# shellcheck disable=SC2016
+show='echo "$(hostname): ${UCX_NET_DEVICES-none} ${GLOO_SOCKET_IFNAME-none} ${RANK-none} ${WORLD_SIZE-none} ${MASTER_ADDR-none} ${GROUP_RANK-none}"'
+
+cat >"$work/job" <<END
+#!/bin/bash
+mpirun --allow-run-as-root -n 4 --map-by node sh -c '$show'
+END
+lab run sbatch -Q -W -N2 -n4 --ntasks-per-node=2 -o "$work/out" "$work/job"
+is "$(grep '^n2' "$work/out" | sort -u)" 'n2: eth1,eth2 eth1 none none none none' \
+    "ranks of mpirun's daemon have the node's rails and no rank of Slurm's"
+is "$(grep -c '^n[12]' "$work/out")" 4 'all four ranks ran'
+
+mkdir -p "$work/bin"
+printf '#!/bin/sh\n%s\n' "$show" >"$work/bin/torchrun"
+chmod +x "$work/bin/torchrun"
+is "$(lab run srun -N2 "$work/bin/torchrun" | sort)" 'n1: eth1,eth2 eth1 none none n1 0
+n2: eth1,eth2 eth1 none none n1 1' 'torchrun, one to a node, also gets where to meet and its node'
+is "$(lab run srun -N1 -n2 "$work/bin/torchrun" | sort)" 'n1: eth1,eth2 eth1 0 2 n1 0
+n1: eth1,eth2 eth1 1 2 n1 0' 'two to a node are ranks as any'
+is "$(lab run srun -N1 sh "$work/bin/torchrun" | sort)" 'n1: eth1,eth2 eth1 none none n1 0' \
+    'an interpreter in front does not hide it'
+
+done_testing

@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What becomes of a node and of the jobs it refused, and of root's jobs there.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/spank.sh"
+. "$(dirname "$0")/gate.sh"
+
+gate_lab_up -n 2
+policies refuse refuse refuse
+reason() { lab run sinfo -h -N -n "$1" -o %E; }
+job_state() { lab run squeue -h -j "$1" -o '%T %r'; }
+is_job() { [ "$(job_state "$1")" = "$2" ]; }
+
+ok "root's job runs, certification itself has to" lab run srun -w n1 true
+ok '... and the node stays' is_in n1 idle
+
+got=$(as_user srun -w n1 true 2>&1)
+isnt $? 0 "a user's srun fails"
+like "$got" 'Prolog failure on node n1' '... and names the node'
+ok '... which is drained' within 10 is_in n1 drained
+is "$(reason n1)" 'Prolog error' "... for Slurm's own reason"
+is "$(lab run squeue -h | wc -l)" 0 '... and leaves no job'
+issue n2
+ok "the user's other node works on" as_user srun -w n2 true
+resume n1
+
+printf '#!/bin/sh\nhostname\n' >"$work/job"
+chmod 755 "$work/job"
+id=$(as_user sbatch -D /tmp --parsable -w n1 -o /tmp/out "$work/job")
+ok "a user's batch job is requeued and held" within 20 is_job "$id" \
+    'PENDING launch failed requeued held'
+is "$(state_of n1)" drained '... its node is drained'
+issue n1
+resume n1
+lab run scontrol release "$id"
+ok 'certified, resumed and released, it waits but for the two minutes that Slurm gives a requeued job' \
+    within 10 is_job "$id" 'PENDING BeginTime'
+ok "and a user's srun runs there again" as_user srun -w n1 true
+
+done_testing

@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The table of spank_muster(8): which hook may fail, and with which consequence, under `required`
+# and under `optional`.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/spank.sh"
+. "$(dirname "$0")/gate.sh"
+
+gate_lab_up -n 2
+config=config=/etc/muster/muster.conf
+all() { for host in head n1 n2; do plugstack $host "$1 $plugin $config"; done; }
+nodes() { lab run sinfo -h -o %T; }
+job() { as_user timeout 30 srun -Q "$@" 2>&1; }
+bad_twin() { as_user env MUSTER_EXPLAIN=what timeout 30 "$@" 2>&1; }
+printf '#!/bin/sh\n' >"$work/true"
+chmod 755 "$work/true"
+
+for need in required optional; do
+    all $need
+    for command in srun salloc sbatch; do
+        got=$(as_user timeout 30 $command -n1 --muster=what "$work/true" 2>&1)
+        isnt $? 0 "$need: option callback, $command: fails"
+    done
+done
+
+all required
+for command in srun salloc sbatch; do
+    got=$(bad_twin $command -n1 "$work/true")
+    isnt $? 0 "required: init_post_opt, $command: fails"
+done
+is "$(lab run squeue -h | wc -l) $(nodes)" '0 idle' '... without a job or a node that has seen it'
+all optional
+got=$(bad_twin srun -n1 true)
+is $? 0 'optional: init_post_opt: the job runs'
+like "$got" 'error: muster: MUSTER_EXPLAIN=what: expected on or off' '... and is told'
+
+all required
+for node in n1 n2; do
+    conf_add $node 'SetEnvironment=perhaps'
+done
+# shellcheck disable=SC2016
+is "$(job -N2 sh -c 'echo ${RANK-none}' | xargs)" 'none none' \
+    'init_post_opt and task_init on the nodes: never fail'
+is "$(nodes)" idle '... no node is drained'
+lab fault slurmd-killed n1 >/dev/null
+lab heal >/dev/null
+ok 'init in slurmd: it starts all the same' within 20 is_in n1 idle
+
+for node in n1 n2; do sed -i '/SetEnvironment=perhaps/d' "$top/.lab/$name/$node/etc/muster/muster.conf"; done
+policies refuse refuse refuse
+got=$(job -w n1 true)
+isnt $? 0 'required: job_prolog: the job is refused'
+ok '... and the node drained' within 10 is_in n1 drained
+resume n1
+all optional
+ok 'optional: job_prolog: the job runs' job -w n1 true
+like "$(slurmd_log n1 | tail -n 8)" 'refused by OnMissing=refuse' '... though the log calls it refused'
+is "$(state_of n1)" idle '... and the node stays'
+
+done_testing

@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Certificates issued by a job step hold on their nodes, and nowhere else, and not when altered.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/certificate.sh"
+
+records=$(issue n1 n2)
+is "$(echo "$records" | jq -r '[.node, .test, .verdict, .message] | join(" ")' | sort)" \
+    "n1 certificate pass $certificate
+n2 certificate pass $certificate" 'a step of two nodes issues two certificates'
+like "$(verdict n1)" '^0 n1: certificate valid: level standard' 'it holds on n1'
+like "$(verdict n2)" '^0 n2: certificate valid: level standard' '... and on n2'
+like "$(lab on n1 cat "$certificate")" '^fingerprint nic eth1: veth .* mtu 9000 up$' \
+    'it knows the rails'
+
+restore() { lab on n2 cp "$certificate.good" "$certificate"; }
+lab on n2 cp "$certificate" "$certificate.good"
+lab on n1 cat "$certificate" | lab on n2 tee "$certificate" >/dev/null
+like "$(verdict n2)" '^1 .*invalid: the certificate is that of node n1, this is n2$' \
+    'a copy on another node'
+lab on n1 sed 's/^node: n1/node: n2/' "$certificate" | lab on n2 tee "$certificate" >/dev/null
+like "$(verdict n2)" '^1 .*invalid: the seal was made over another text$' '... with its name changed'
+restore
+lab on n2 sed -i 's/195 Mb/196 Mb/' "$certificate"
+like "$(verdict n2)" '^1 .*invalid: the seal was made over another text$' 'a byte altered'
+restore
+lab on n2 truncate -s -1 "$certificate"
+like "$(verdict n2)" '^1 .*invalid: ' 'a byte less'
+restore
+like "$(verdict n2)" '^0 ' 'as it was'
+
+munged='kill -%s $(cat /run/munge/munged.pid)'
+lab on n2 sh -c "${munged/\%s/STOP}"
+begin=${EPOCHREALTIME/./}
+said=$(verdict n2)
+took=$(((${EPOCHREALTIME/./} - begin) / 1000))
+like "$said" '^3 .*unverified: cannot verify the seal: MUNGE does not answer within' \
+    'munged stopped: cannot tell'
+ok "... within a second, and the lab's own time: $took ms" test "$took" -lt 1500
+lab on n2 sh -c "${munged/\%s/CONT}"
+like "$(verdict n2)" '^0 ' '... and can when it goes on'
+
+request 2 n1 | lab on n1 env MUSTER_CONF="$work/muster.conf" "$muster" certificate issue --node n1 \
+    >/dev/null
+sleep 2
+like "$(verdict n1)" '^1 .*expired: the certificate expired on ' 'a short one expires'
+lab run srun -N2 --export="ALL,MUSTER_CONF=$work/muster.conf" "$muster" revoke >/dev/null
+like "$(verdict n1) $(verdict n2)" '^1 .*missing.* 1 .*missing' 'a step revokes both'
+is "$(issue n1 | jq -r .node)" n1 'a request for one node'
+like "$(verdict n1) $(verdict n2)" '^0 .* 1 .*missing' '... is for that one'
+done_testing

@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# muster-launch: a healthy cluster passes; missing nodes, wrong counts and a lying rank are named.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/battery.sh"
+
+battery 2 muster-launch --started "$EPOCHREALTIME" --expect-nodes 'n[1-4]' --expect-ranks-per-node 2
+is "$status" 0 'a healthy cluster passes'
+is "$noise" '' '... without a word on standard error'
+valid 'healthy'
+is "$(of '.verdict != "pass"' .message)" '' 'every verdict is pass'
+is "$(of '.test == "mpi.launch"' .node | sort | xargs)" 'n1 n2 n3 n4' 'start time of each node'
+is "$(of '.test == "mpi.launch" and not 0.05 < .value < 30' .node .value)" '' '... a sensible one'
+is "$(of '.test == "workers.enumerate"' .node .value | sort | xargs)" 'n1 2 n2 2 n3 2 n4 2' \
+    'two ranks on each node'
+is "$(of '.test == "mpi.messages"' .node .value | sort | xargs)" 'n1 84 n2 84 n3 84 n4 84' \
+    'each rank got 6 messages of each of 7'
+is "$(of '.test == "host.clock"' .node | sort | xargs)" 'n2 n3 n4' 'clocks against that of n1'
+is "$(of '.test == "host.clock" and abs(.value) > 50' .node .value)" '' '... which is the same one'
+
+battery 1 muster-launch --expect-nodes 'n[1-3,9]' --expect-ranks-per-node 2
+is "$status" 1 'nodes and counts that are not as expected fail'
+valid 'unexpected'
+is "$(of '.verdict == "fail"' .node .value | sort | xargs)" 'n1 1 n2 1 n3 1 n4 1 n9 0' \
+    '... each node by name'
+like "$records" 'n9 was expected and takes no part' '... the missing one'
+like "$records" 'n4 takes part and was not expected' '... the one too many'
+like "$records" 'n2 has 1 rank, expected 2' '... and the count'
+
+battery 2 muster-launch --inject lie:5
+is "$status" 1 'a rank that damages what it sends fails'
+valid 'lying'
+is "$(of '.verdict == "fail"' .node .part | sort | uniq -c | xargs)" '7 n3 rank 5' \
+    '... named as sender in all its pairs, and nobody else'
+like "$(of '.verdict == "fail"' .message | sed 1q)" 'rank 5 on n3 -> rank [0-9] on n[0-9]: byte [0-9]+ of ' \
+    '... with the byte'
+
+MUSTER_CONF='' battery 2 muster-launch --config /no/such/file
+is "$status" 2 'a configuration that is not there is a usage error'
+is "$(grep -c 'muster-launch: /no/such/file does not exist' <<<"$noise")" 1 '... told once'
+battery 2 muster-launch --nonsense
+is "$status" 2 'an unknown option is a usage error'
+is "$(grep -c 'muster-launch: unknown option --nonsense' <<<"$noise")" 1 '... told once'
+done_testing

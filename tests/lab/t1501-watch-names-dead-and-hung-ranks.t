@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A rank that dies, hangs or freezes is named with its node, and srun returns.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/battery.sh"
+
+named() { # METRIC NODE PART
+    is "$(of '.verdict == "fail"' .metric .node .part)" "$1 $2 $3" "... $3 on $2 and nobody else"
+    is "$(of '.verdict == "unknown"' .metric)" complete '... and that the rest was not measured'
+    valid '...'
+    ok '... no process is left' within 5 nobody_left muster-
+}
+
+for program in muster-launch muster-links muster-collectives; do
+    battery 2 $program --inject die:4
+    is "$status" 137 "$program: a rank dies"
+    within_s 8 '... srun returns'
+    named died n3 'rank 4'
+done
+like "$(of '.verdict == "fail"' .message)" '^rank 4 on n3 died in phase [a-z]' '... its phase is told'
+
+battery 2 muster-collectives --quick --inject die:6@0.3
+named died n4 'rank 6'
+
+battery 2 muster-launch --time-limit 8 --inject 'hang:3@messages round 2'
+is "$status" 1 'a rank hangs'
+within_s 10 '... srun returns'
+named hang n2 'rank 3'
+like "$(of '.verdict == "fail"' .message)" 'hangs in phase messages round 2' '... its phase is told'
+
+battery 2 muster-collectives --time-limit 8 --inject 'hang:0@bcast'
+is "$status" 1 'rank 0 hangs'
+named hang n1 'rank 0'
+
+battery 2 muster-collectives --inject freeze:5
+within_s 12 'a rank freezes, srun returns'
+named frozen n3 'rank 5'
+
+battery 1 muster-collectives --inject die:0
+like "$noise" 'rank 1 on n2: rank 0 on n1 is gone; leaving' 'rank 0 dies: the others say so'
+within_s 8 '... srun returns'
+ok '... no process is left' within 5 nobody_left muster-
+
+battery 1 muster-collectives --inject freeze:0
+like "$noise" 'rank 1 on n2: rank 0 on n1 does not answer any more; leaving' \
+    'rank 0 freezes: the others say so'
+within_s 12 '... srun returns'
+ok '... no process is left' within 5 nobody_left muster-
+
+lab run srun -N4 "$work/muster-links" --json --repeats 64 >"$work/records" 2>/dev/null </dev/null &
+within 10 grep -q '"latency"' "$work/records"
+lab run scancel --signal=TERM -u root --state=R 2>/dev/null
+status=0
+wait $! || status=$?
+is "$(of '.verdict in ("fail", "unknown")' .verdict .metric)" 'unknown complete' \
+    'SIGTERM: an unknown, and nobody is accused'
+like "$records$(cat "$work/records")" 'stopped by SIGTERM' '... it says why'
+ok '... no process is left' within 5 nobody_left muster-
+done_testing

@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# muster-links: every pair and rail in both directions, at the speed that the lab gave them.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/battery.sh"
+
+all_directions=$(for a in 1 2 3 4; do
+    for b in 1 2 3 4; do
+        [ $a = $b ] || printf 'n%d eth%d n%d\n' $a 1 $b $a 2 $b
+    done
+done | sort)
+
+battery 1 muster-links --floor 80
+is "$status" 0 'a healthy fabric passes'
+is "$noise" '' '... without a word on standard error'
+valid 'healthy'
+within_s 8 '... in time'
+for metric in bandwidth latency path; do
+    is "$(of ".metric == '$metric'" .node .part .peer | sort)" "$all_directions" \
+        "$metric of every pair, rail and direction, once"
+done
+is "$(of '.metric == "bandwidth" and not 160 <= .value <= 200' .node .part .peer .value)" '' \
+    'no bandwidth is above the 200 Mb/s of the rail, none far below'
+is "$(of '.metric == "latency" and not 0 < .low <= .value <= .high' .node .peer)" '' \
+    'latencies: least, median, greatest'
+is "$(of '.metric == "path" and not (.value >= .limit > 1e6)' .node .part .message)" '' \
+    'the NIC counted what was sent'
+like "$(of '.metric == "path" and .part == "eth2"' .message | sed 1q)" \
+    '^tcp/eth2: [0-9.]+ MB sent, eth2 counted' 'the transport is told'
+
+# A busy machine takes away from a figure and never adds: the best of a few.
+for _ in 1 2 3; do
+    of '.metric == "bandwidth" and .value >= 190' .node .part .peer >>"$work/good"
+    [ "$(sort -u "$work/good")" != "$all_directions" ] || break
+    battery 1 muster-links
+done
+is "$(sort -u "$work/good")" "$all_directions" 'every bandwidth is within 5 % of it'
+
+battery 2 muster-links --quick
+is "$status" 0 'quick, with a second rank on each node that waits'
+within_s 4 '... in time'
+is "$(of '.metric == "bandwidth"' .node .part .peer | sort)" "$all_directions" '... measures all too'
+is "$(of '.metric == "bandwidth" and not 150 <= .value <= 204' .node .part .peer .value)" '' \
+    '... not far from the truth'
+
+battery 1 muster-links --quick --pairs n1:n3,n4:n2 --rails eth2
+is "$(of '.metric == "bandwidth"' .node .part .peer | sort | xargs)" \
+    'n1 eth2 n3 n2 eth2 n4 n3 eth2 n1 n4 eth2 n2' '--pairs and --rails: only those'
+battery 1 muster-links --quick --pairs n1:n9
+is "$status" 3 'a pair with a node that takes no part cannot be told'
+like "$records" 'both nodes must take part' '... and it says why'
+battery 1 muster-links --quick --rounds 1
+is "$(of '.metric == "bandwidth"' .node .peer | sort -u | wc -l)" 4 '--rounds 1: two pairs, both ways'
+battery 1 muster-links --time-limit 3 --repeats 64
+is "$status" 3 'a time limit that is too short'
+like "$(of '.verdict == "unknown"' .message)" 'the time limit of 3 s is over' '... is told'
+within_s 9 '... and kept'
+ok '... no process is left' within 5 nobody_left muster-
+done_testing

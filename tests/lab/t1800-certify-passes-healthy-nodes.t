@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Healthy nodes are certified, in time, again and again; what is printed and written is whole.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/certify.sh"
+
+for round in 1 2 3; do
+    begin=$(date +%s%N)
+    certify --junit "$work/junit.xml"
+    took=$((($(date +%s%N) - begin) / 1000000))
+    is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' "run $round certifies all four" ||
+        show
+    ok "in under 60 s ($took ms)" test $took -lt 60000
+    is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'and leaves them idle'
+    ok 'with nothing left of it' nothing_left
+done
+is "$(grep -Ec '^n[1-4] +certified ' "$work/words")" 4 'the table has a line a node'
+like "$words" '4 of 4 nodes certified \(quick\) until 20[0-9-]+ [0-9:]+ UTC, [0-9.]+ s, run 20' \
+    'and one that sums up'
+is "$(certificates)" 'n1 n2 n3 n4' 'each node has a certificate'
+for node in n1 n4; do
+    like "$(lab on $node env SLURMD_NODENAME=$node "$muster" certificate verify 2>&1)" valid \
+        "that of $node is valid there"
+    like "$(lab on $node cat /var/lib/muster/certificate)" '^test links eth1: [0-9]+ Mb/s' \
+        'and has the figures'
+done
+valid 'each line of the records is a record'
+is "$(jq -r .run "$work/records" | sort -u | wc -l)" 1 'all of one run'
+is "$(jq -r 'select(.test == "links" and .metric == "bandwidth") | "\(.node)\(.part)\(.peer)"' \
+    "$work/records" | sort -u | wc -l)" 24 'with a bandwidth of each ordered pair and rail'
+ok 'the JUnit file is XML' python3 -c "import sys, xml.dom.minidom as m; m.parse('$work/junit.xml')"
+like "$(cat "$work/junit.xml")" '<testsuite name="launch" tests="[0-9]+" failures="0" errors="0"' \
+    'with a suite a stage'
+is "$(lab run "$muster" certify --json - 2>/dev/null | jq -r .suite | sort -u | xargs)" \
+    'certificate certify check collectives launch links' 'records alone go to standard output'
+like "$(lab run "$muster" history n2)" '^n2 +20.* certified +quick +[0-9]+ Mb/s' \
+    'the history has the runs'
+is "$(lab run "$muster" history | grep -c certified)" 4 'and the newest of each node'
+
+certify -w n1,n2
+is "$status $(verdicts)" '0 n1 pass n2 pass' 'two nodes by name' || show
+certify -w n3
+is "$status $(verdicts)" '3 n3 unknown' 'one alone is not certified: there is no link to measure'
+like "$words" 'links needs two good nodes' 'which is said'
+begin=$(date +%s)
+certify --level standard -p lab
+is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' 'level standard on a partition' || show
+took=$(($(date +%s) - begin))
+ok "in under five minutes ($took s)" test $took -lt 300
+like "$(lab on n1 cat /var/lib/muster/certificate)" '^level: standard' 'the certificate says so'
+done_testing

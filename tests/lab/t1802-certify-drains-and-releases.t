@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A bad node is drained with the part at fault as the reason and loses its certificate; it is
+# released when it passes again; drains of others and nodes in use are not touched.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/certify.sh"
+
+certify
+is "$status" 0 'all four are certified' || show
+lab fault slow-rail n3 eth2 >/dev/null
+certify --dry-run
+is "$status $(states)" '1 n1 idle n2 idle n3 idle n4 idle' 'a dry run drains nobody' || show
+like "$words" 'n3 would be drained: muster: links eth2 [0-9]+ of 200 Mb/s 20' 'but says whom it would'
+is "$(certificates)" 'n1 n2 n3 n4' 'and leaves certificates as they are'
+certify --no-drain
+is "$status $(states)" '1 n1 idle n2 idle n3 idle n4 idle' '--no-drain drains nobody' || show
+certify
+is "$status $(states)" '1 n1 idle n2 idle n3 drained n4 idle' 'the slow node is drained' || show
+like "$(reason n3)" '^muster: links eth2 (4[0-9]|5[0-9]) of 200 Mb/s 20[0-9]{2}-[0-9]{2}-[0-9]{2}$' \
+    'with a reason that a technician can act on'
+is "$(certificates)" 'n1 n2 n4' 'and has no certificate any more'
+
+valid 'its records are records'
+first=$(reason n3)
+certify
+is "$status $(verdicts)" '1 n1 pass n2 pass n3 fail n4 pass' 'it is tested again, and fails' || show
+is "$(reason n3)" "$first" 'the reason still says since when'
+lab heal >/dev/null
+lab run sbatch -Q -w n3 -J user --wrap 'sleep 1' --uid=nobody -o /dev/null
+certify --dry-run
+is "$(verdicts)" 'n1 pass n2 pass n4 pass' 'a dry run does not lift the drain'
+like "$words" 'n3: .*dry run does not lift it' 'and says so'
+lab run sh -c 'while :; do squeue -h -o "%u %j %T %N" -t running; scontrol -o show reservation |
+    grep -o "Nodes=[^ ]*"; sinfo -h -n n3 -o "n3 %T"; sleep 0.05; done' >"$work/watch" 2>&1 &
+watcher=$!
+certify
+kill $watcher
+wait $watcher 2>/dev/null
+is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' 'repaired, it is certified' || show
+is "$(certificates)" 'n1 n2 n3 n4' 'has a certificate again'
+like "$words" 'n3 released, it was drained: muster: links eth2' 'and is released'
+like "$(cat "$work/watch")" 'Nodes=n\[1-4\]' 'it was tested in a reservation'
+like "$(cat "$work/watch")" '^n3 (allocated|reserved|maint)' 'in which it ran'
+is "$(awk '/muster-certify/ { seen = 1 } /user/ && !seen { early = 1 } END { print early + 0 }' \
+    "$work/watch")" 0 'so that no job of a user came first'
+ok 'the job of the user that waited for it runs now' within 20 sh -c \
+    "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h -n user -t pending)\""
+within 20 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
+
+lab run scontrol update nodename=n2 state=drain reason='replace PSU'
+certify
+is "$status $(verdicts)" '0 n1 pass n3 pass n4 pass' 'what others drained is not tested' || show
+like "$words" 'n2: left alone: drained by somebody else: replace PSU' 'and is named'
+certify -w 'n[1-4]'
+is "$status $(verdicts)" '3 n1 pass n2 unknown n3 pass n4 pass' 'asked for by name it is unknown' || show
+is "$(states | cut -d' ' -f4) $(reason n2)" 'drained replace PSU' 'and as it was'
+resume n2
+lab run sbatch -Q -w n1 -J busy --wrap 'sleep 100' -o /dev/null
+within 10 sh -c "'$lab_dir/lab' -L '$name' run squeue -h -t running | grep -q busy"
+certify
+is "$status $(verdicts)" '0 n2 pass n3 pass n4 pass' 'a node with a job is left alone' || show
+is "$(lab run squeue -h -n busy -o %T)" RUNNING 'and its job runs on'
+lab run scancel -n busy
+within 20 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
+
+lab fault missing-gpu n1 2 >/dev/null
+lab fault missing-gpu n2 2 >/dev/null
+lab fault missing-gpu n4 2 >/dev/null
+certify
+is "$status" 1 'three faults at once' || show
+is "$(states | grep -o drained | wc -l)" 1 'drain no more than the cap: a quarter, one of four'
+like "$words" 'NOT DRAINED: n\[2,4\] failed too, but at most 1 of 4' 'and say so'
+resume n1
+lab heal >/dev/null
+ok 'nothing is left' nothing_left
+done_testing

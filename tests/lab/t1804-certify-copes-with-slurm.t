@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A prolog that fails or hangs, a controller that is down, a gate that refuses nodes without a
+# certificate, names that are not there: each has its verdict or its message.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/certify.sh"
+
+configure() { # LINE...: more of slurm.conf, on all hosts
+    local host
+    for host in head n1 n2 n3 n4; do
+        printf '%s\n' "$@" | lab on $host sh -c 'cat >>/etc/slurm/slurm.conf'
+    done
+    lab run scontrol reconfigure
+}
+
+prolog() { # SHELL-COMMAND
+    printf '#!/bin/sh\n%s\n' "$1" >"$work/prolog.new"
+    chmod +x "$work/prolog.new"
+    mv "$work/prolog.new" "$work/prolog"
+}
+
+is "$(certificates)" '' 'no node has a certificate'
+for node in n1 n2 n3 n4; do
+    echo OnMissing=refuse | lab on $node sh -c 'cat >>/etc/muster/muster.conf'
+done
+certify
+is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' \
+    'nodes whose gate refuses jobs without a certificate are certified all the same' || show
+
+# shellcheck disable=SC2016 # the shell of the prolog expands it
+prolog '[ "$(hostname)" != n2 ]'
+configure "Prolog=$work/prolog"
+sleep 1
+certify
+is "$status $(verdicts)" '1 n1 pass n2 fail n3 pass n4 pass' 'a prolog that fails on one node' || show
+like "$(accused n2)" '^slurm.state prolog: drained by Slurm: Prolog error' 'is named'
+is "$(reason n2)" 'Prolog error' "and Slurm's drain is left as it is"
+resume n2
+
+# shellcheck disable=SC2016
+prolog '[ "$(hostname)" != n3 ] || exec sleep 60'
+certify
+is "$status $(verdicts)" '3 n1 pass n2 pass n3 unknown n4 pass' 'a prolog that hangs on one node' ||
+    show
+like "$words" 'n3 .*look at its prolog' 'is named, and accuses nobody'
+prolog true
+lab on n3 pkill -f 'sleep 60'
+within 60 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
+resume n3 2>/dev/null # Slurm drains a node whose prolog was killed
+certify
+is "$status" 0 'without it all is well' || show
+
+certify -w n1,n9
+is "$status $words" '2 muster certify: there is no node n9 in this cluster' 'a node that is not there'
+certify -p none
+is "$status $words" '2 muster certify: there is no partition none in this cluster' 'nor a partition'
+certify -w 'n[1'
+is "$status" 2 'a list that is none'
+certify --level fast
+is "$status" 2 'a level that is none'
+status=0
+lab run setpriv --reuid=nobody --clear-groups "$muster" certify >"$work/words" 2>&1 || status=$?
+is "$status" 3 'not root: refused'
+like "$(cat "$work/words")" '--dry-run does not' 'but for a dry run'
+status=0
+lab run setpriv --reuid=nobody --clear-groups "$muster" certify -n -w n1,n2 >"$work/words" 2>&1 ||
+    status=$?
+is "$status $(grep -c . "$work/words")" "0 $(grep -c . "$work/words")" 'which runs' || show
+
+lab run pkill -x slurmctld
+within 10 sh -c "! '$lab_dir/lab' -L '$name' run pgrep -x slurmctld"
+certify
+is "$status" 3 'no controller: cannot tell'
+like "$words" 'Unable to contact slurm controller' 'which is said'
+is "$(journals)$(processes)" '' 'and nothing is left'
+done_testing

@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# kill -9 of muster certify at any moment leaves no job, no drained healthy node, no reservation, no
+# half-written certificate; a signal that can be caught ends it cleanly.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/certify.sh"
+
+# Runs it and sends the signal after some seconds: $status.
+interrupted() { # SIGNAL SECONDS
+    status=0
+    lab run sh -c "'$muster' certify --json '$work/records' >'$work/words' 2>&1 & pid=\$!
+        sleep $2; kill -$1 \$pid; wait \$pid" 2>/dev/null || status=$?
+    words=$(cat "$work/words")
+}
+
+whole_certificates() {
+    local node
+    for node in n1 n2 n3 n4; do
+        if lab on $node test -e /var/lib/muster/certificate; then
+            lab on $node env SLURMD_NODENAME=$node "$muster" certificate verify || return 1
+        fi
+    done >/dev/null 2>&1
+    [ -z "$(for node in n1 n2 n3 n4; do lab on $node find /var/lib/muster -name 'certificate?*'; done)" ]
+}
+
+for delay in 0.01 0.03 0.06 0.09 0.12 0.2 0.4 0.8 1.5 2.5 3.5 4.2 4.4 4.6; do
+    interrupted KILL $delay
+    ok "killed after $delay s (status $status): nothing is left" within 30 nothing_left
+    ok 'all nodes are idle' within 20 sh -c "test \"\$('$lab_dir/lab' -L '$name' run sinfo -h -o '%T')\" = idle"
+    ok 'what certificates there are, are whole' whole_certificates
+done
+
+ours='muster: links eth1 9 of 200 Mb/s 2026-01-01'
+for delay in 0.03 0.06 0.1 0.3 1 2 3 4; do
+    lab run scontrol update nodename=n2 state=drain "reason=$ours"
+    interrupted KILL $delay
+    ok "killed after $delay s with a drain to test again: nothing is left" within 40 nothing_left
+    case "$(states)" in
+    'n1 idle n2 drained n3 idle n4 idle') is "$(reason n2)" "$ours" 'the drain is back as it was' ;;
+    *) is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'n2 had passed and is released' ;;
+    esac
+done
+resume n2
+
+# Both the run and its keeper killed: the third line, the next run.
+lab run scontrol update nodename=n2 state=drain "reason=$ours"
+lab run sh -c "'$muster' certify >/dev/null 2>&1 & sleep 3; pkill -9 muster" 2>/dev/null
+isnt "$(journals)" '' 'with its keeper killed too a run leaves its journal'
+certify --dry-run -w n1,n2
+like "$words" 'cleaning up after run 20' 'the next run cleans up after it'
+is "$(states) $(reason n2)" "n1 idle n2 drained n3 idle n4 idle $ours" 'as it was before' || show
+ok 'nothing is left' within 30 nothing_left
+resume n2
+
+for signal in INT TERM HUP; do
+    interrupted $signal 1.5
+    is "$status" 3 "$signal: exit status 3" || show
+    ok 'nothing is left at once' nothing_left
+    like "$words" 'stopped by signal' 'it says why it ended'
+    is "$(grep -Ec '^n[1-4] +unknown' "$work/words")" 4 'and prints the table of what is known' || show
+done
+is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'all nodes are idle'
+certify
+is "$status" 0 'and pass' || show
+done_testing

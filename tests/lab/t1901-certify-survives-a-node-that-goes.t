@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A node that freezes, is cut off or loses its slurmd in mid-run is named; the others are certified
+# and idle at once, and the healed node passes.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/certify.sh"
+
+# Plants the fault when the run has come to that stage.
+certify_with() { # STAGE FAULT NODE
+    "$lab_dir/lab" -L "$name" run "$muster" certify --json "$work/records" --level standard \
+        >"$work/words" 2>&1 </dev/null &
+    local pid=$!
+    within 30 grep -q "^  $1 " "$work/words"
+    sleep 0.5
+    lab fault "$2" "$3" >/dev/null
+    status=0
+    wait $pid || status=$?
+}
+
+try() { # LAST-STAGE FAULT NODE PART
+    local others
+    others=$(tr ' ' '\n' <<<'n1 n2 n3 n4' | grep -v "$3")
+    certify_with "$1" "$2" "$3"
+    is "$status $(verdicts)" "1 $(for node in n1 n2 n3 n4; do
+        [ $node = "$3" ] && echo "$node fail" || echo "$node pass"
+    done | xargs)" "$2 after $1: $3 fails, the others pass" || show
+    valid 'the records are records'
+    like "$(accused "$3")" "$4" "the part is named: $4"
+    ok 'no job is left' test -z "$(jobs_left)"
+    is "$(lab run sinfo -h -N -n "$(xargs <<<"$others" | tr ' ' ,)" -o %T | sort -u)" idle \
+        'the others are idle'
+    like "$(reason "$3")" '^muster: reach ' "$3 is drained"
+    lab heal >/dev/null
+    # shellcheck disable=SC2119 # no options
+    certify
+    is "$status $(states)" '0 n1 idle n2 idle n3 idle n4 idle' 'healed, all four pass' || show
+}
+
+try check frozen n3 'frozen'
+try launch frozen n2 'frozen'
+try launch cut-off n4 'frozen or cut off|network'
+try links slurmd-killed n1 'slurmd'
+done_testing

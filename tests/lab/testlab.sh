@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# testlab.sh - for lab tests: a lab of the test's own, taken down when the test ends.
+#
+#   . "$(dirname "$0")/testlab.sh"      # after tap.sh
+#   lab_up -n 2                         # lab $name; stops the test run when it does not start
+#   lab run srun -N2 hostname           # the lab command, for this lab
+#   $work                               # a directory the nodes see too, gone with the lab
+
+lab_dir=$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+top=$(cd -P "$lab_dir/../.." && pwd)
+name=$(basename "$0" .t | cut -d- -f1)-$$
+export -n MUSTER_LAB
+
+[ "$(id -u)" -eq 0 ] || skip_all 'the lab needs root'
+command -v slurmctld >/dev/null || skip_all 'no slurmctld here'
+
+lab() { "$lab_dir/lab" -L "$name" "$@"; }
+
+lab_up() {
+    local output
+    output=$(lab up "$@" 2>&1) || bail "lab up $*: $output"
+    work=$top/.lab/$name/work
+    mkdir -p "$work"
+}
+
+tap_cleanup() { lab down >/dev/null; }
+
+# Runs a command until it succeeds, at most SECONDS.
+within() { # SECONDS COMMAND...
+    local deadline=$((SECONDS + $1))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        [ $SECONDS -lt $deadline ] || return 1
+        sleep 0.1
+    done
+}
+
+address() { # NODE RAIL: of eth0, eth1, eth2
+    lab on "$1" ip -4 -o address show dev "eth$2" | awk '{ sub("/.*", "", $4); print $4 }'
+}
+
+# Mb/s that iperf3 brings from one node to another on a rail: the best of three, as a busy machine
+# only takes away.
+rate() { # FROM TO RAIL
+    local to _
+    to=$(address "$2" "$3")
+    for _ in 1 2 3; do
+        lab on "$2" iperf3 --server --one-off --daemon --bind "$to"
+        for _ in {1..50}; do
+            lab on "$1" iperf3 --client "$to" --time 1 --format m 2>/dev/null && break
+            sleep 0.1
+        done
+    done | awk '/receiver/ && $7 > best { best = $7 } END { printf "%d\n", best }'
+}
+
+between() { # VALUE LOW HIGH
+    [ "$1" -ge "$2" ] && [ "$1" -le "$3" ]
+}

@@ -1,0 +1,677 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/certificate.h"
+#include "lib/conf.h"
+#include "lib/fingerprint.h"
+#include "lib/inventory.h"
+#include "lib/seal.h"
+#include "tests/spank-host/host.h"
+#include "tests/unit/tap.h"
+
+/* The plugin in each of Slurm's contexts: what it does, and that no hook fails but where
+ * spank_muster(8) says so. */
+
+static char plugin_path[4096], directory[4096], config_argument[4300];
+
+static const char *file(const char *name)
+{
+    static char path[4200];
+
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return path;
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *stream = fopen(path, "w");
+
+    if (stream == NULL || fputs(text, stream) < 0 || fclose(stream) != 0) {
+        printf("Bail out! cannot write %s\n", path);
+        exit(255);
+    }
+}
+
+static void start(spank_context_t context, const char *conf)
+{
+    host_load(plugin_path, context);
+    if (conf != NULL)
+        write_file(file("muster.conf"), conf);
+    else
+        unlink(file("muster.conf"));
+    snprintf(config_argument, sizeof config_argument, "config=%s", file("muster.conf"));
+    host_arguments[0] = config_argument;
+}
+
+/* ---------------------------------------------------------------- slurmd */
+
+static void in_slurmd(void)
+{
+    start(S_CTX_SLURMD, "OnMissing=what\n");
+    is_int(host_call("init"), 0, "slurmd: init succeeds whatever muster.conf says");
+    is_int(host_option("muster", "on"), -2, "... and registers no options");
+    is_str(host_log, "", "... and says nothing");
+    host_unload();
+}
+
+/* ---------------------------------------------------------------- srun, sbatch, salloc */
+
+static void in_allocator(spank_context_t context, const char *name)
+{
+    start(context, NULL);
+    is_int(host_call("init"), 0, "%s: init", name);
+    is_int(host_option("muster", "on"), 0, "%s: --muster=on", name);
+    is_int(host_option("muster", "OFF"), 0, "%s: --muster=OFF after it", name);
+    is_int(host_option("muster-explain", NULL), 0, "%s: --muster-explain", name);
+    is_int(host_option("muster-explain", "(null)"), 0, "%s: --muster-explain as Slurm passes it on",
+           name);
+    is_str(host_log, "", "%s: nothing to complain of", name);
+    is_int(host_option("muster", "maybe"), -1, "%s: --muster=maybe is refused", name);
+    is_str(host_log, "error: muster: --muster=maybe: expected on|off\n", "... in one line");
+    is_int(host_option("muster", NULL), -1, "%s: --muster without a value is refused", name);
+    is_int(host_call("init_post_opt"), 0, "%s: init_post_opt", name);
+    is_int(host_call("local_user_init"), 0, "%s: local_user_init", name);
+    is_int(host_call("exit"), 0, "%s: exit", name);
+    host_unload();
+
+    start(context, NULL);
+    setenv("MUSTER_ENVIRONMENT", "perhaps", 1);
+    host_call("init");
+    is_int(host_call("init_post_opt"), -1, "%s: MUSTER_ENVIRONMENT=perhaps is refused", name);
+    is_str(host_log, "error: muster: MUSTER_ENVIRONMENT=perhaps: expected on or off\n",
+           "... in one line");
+    host_unload();
+
+    start(context, NULL);
+    host_call("init");
+    host_option("muster", "off");
+    is_int(host_call("init_post_opt"), 0, "%s: the command line goes before that twin", name);
+    host_unload();
+
+    setenv("MUSTER_ENVIRONMENT", "", 1);
+    start(context, NULL);
+    host_call("init");
+    is_int(host_call("init_post_opt"), 0, "%s: an empty twin is none", name);
+    host_unload();
+    unsetenv("MUSTER_ENVIRONMENT");
+
+    start(context, NULL);
+    host_arguments[1] = (char *)"confg=/etc/muster.conf";
+    host_arguments[2] = (char *)"config=";
+    is_int(host_call("init"), 0, "%s: a word in plugstack.conf that is unknown does not fail",
+           name);
+    has_str(host_log, "error: muster: plugstack.conf: confg=/etc/muster.conf: expected config=PATH",
+            "... and is named");
+    host_unload();
+
+    start(context, NULL);
+    host_call("init");
+    is_int(host_call("init"), 0, "%s: a second loading does not fail", name);
+    has_str(host_log, "lists the plugin twice", "... and is named");
+    host_unload();
+}
+
+/* ---------------------------------------------------------------- slurmstepd */
+
+static void start_step(const char *conf)
+{
+    start(S_CTX_REMOTE, conf);
+    host_setenv("SLURM_JOB_ID", "12");
+    host_setenv("SLURM_STEP_ID", "3");
+    host_setenv("SLURM_STEP_NODELIST", "n[1-2]");
+    host_setenv("SLURM_NTASKS", "4");
+    host_setenv("SLURMD_NODENAME", "n2");
+    host_setenv("SLURM_NODEID", "1");
+}
+
+static void run_step(void)
+{
+    is_int(host_call("init_post_opt"), 0, "... init_post_opt");
+    is_int(host_call("user_init"), 0, "... user_init");
+    is_int(host_call("task_init_privileged"), 0, "... task_init_privileged");
+    host_setenv("SLURM_PROCID", "2");
+    host_setenv("SLURM_LOCALID", "0");
+    is_int(host_call("task_init"), 0, "... task_init");
+    is_int(host_call("task_exit"), 0, "... task_exit");
+    is_int(host_call("exit"), 0, "... exit");
+}
+
+/* "(unset)" stands for NULL, which is_str() would print no better. */
+static const char *value(const char *name)
+{
+    return host_getenv(name) != NULL ? host_getenv(name) : "(unset)";
+}
+
+static void in_step(void)
+{
+    ok(1, "a plain step");
+    start_step("MasterPorts=20000-20999\n");
+    is_int(host_call("init"), 0, "... init");
+    run_step();
+    is_str(value("RANK"), "2", "... RANK");
+    is_str(value("LOCAL_RANK"), "0", "... LOCAL_RANK");
+    is_str(value("WORLD_SIZE"), "4", "... WORLD_SIZE");
+    is_str(value("LOCAL_WORLD_SIZE"), "2", "... LOCAL_WORLD_SIZE");
+    is_str(value("GROUP_RANK"), "1", "... GROUP_RANK");
+    is_str(value("MASTER_ADDR"), "n1", "... MASTER_ADDR");
+    is_str(value("MASTER_PORT"), "20735", "... MASTER_PORT inside muster.conf's range");
+    ok(host_getenv("MUSTER_SET") != NULL, "... and the mark");
+    is_str(host_log, "", "... without a word");
+    host_unload();
+
+    ok(1, "a step without a muster.conf has the defaults");
+    start_step(NULL);
+    host_call("init");
+    run_step();
+    is_str(value("RANK"), "2", "... RANK");
+    is_str(host_log, "", "... without a word");
+    host_unload();
+
+    ok(1, "values of the user");
+    start_step("");
+    host_setenv("RANK", "");
+    host_setenv("MASTER_ADDR", "elsewhere");
+    host_call("init");
+    run_step();
+    is_str(value("RANK"), "", "... an empty one is kept");
+    is_str(value("MASTER_ADDR"), "elsewhere", "... as any other");
+    is_str(value("WORLD_SIZE"), "4", "... and the rest is set");
+    host_unload();
+}
+
+static void step_with_bad_conf(void)
+{
+    size_t count;
+
+    ok(1, "a step with a muster.conf that cannot be read");
+    start_step("MasterPorts=what\n");
+    host_call("init");
+    host_option("muster-explain", NULL);
+    count = host_environment_count();
+    run_step();
+    is_int(host_environment_count(), count + 2, "... leaves the environment as it is");
+    has_str(host_log, "error: muster: environment left as it is: ", "... says so in the log");
+    has_str(host_log, "muster.conf:1: ", "... with file and line");
+    has_str(host_log, "tell: muster: n2: environment left as it is: ", "... and explains it");
+    host_unload();
+
+    start_step(NULL);
+    mkdir(file("muster.conf"), 0755);
+    host_call("init");
+    run_step();
+    is_str(value("RANK"), "(unset)", "a directory in the place of muster.conf sets nothing");
+    host_unload();
+    rmdir(file("muster.conf"));
+}
+
+static void step_switched_off(void)
+{
+    start_step("");
+    host_call("init");
+    host_option("muster", "off");
+    run_step();
+    is_str(value("RANK"), "(unset)", "--muster=off sets nothing");
+    is_str(value("MUSTER_SET"), "(unset)", "... and leaves no mark");
+    host_unload();
+
+    start_step("");
+    host_call("init");
+    host_setenv("MUSTER_ENVIRONMENT", "off");
+    run_step();
+    is_str(value("RANK"), "(unset)", "MUSTER_ENVIRONMENT=off sets nothing");
+    host_unload();
+
+    start_step("");
+    host_call("init");
+    host_setenv("MUSTER_ENVIRONMENT", "off");
+    host_option("muster", "on");
+    run_step();
+    is_str(value("RANK"), "2", "--muster=on goes before its twin");
+    host_unload();
+
+    start_step("SetEnvironment=no\n");
+    host_call("init");
+    host_option("muster-explain", NULL);
+    run_step();
+    is_str(value("RANK"), "(unset)", "SetEnvironment=no sets nothing");
+    has_str(host_log, "SetEnvironment=no in ", "... and --muster-explain names it");
+    host_unload();
+
+    start_step("SetEnvironment=no\n");
+    host_call("init");
+    host_option("muster", "on");
+    run_step();
+    is_str(value("RANK"), "2", "--muster=on goes before SetEnvironment=no");
+    host_unload();
+
+    start_step("");
+    host_call("init");
+    host_setenv("MUSTER_ENVIRONMENT", "\033[2Jwhat");
+    run_step();
+    is_str(value("RANK"), "2", "a twin that means nothing is ignored on the node");
+    has_str(host_log, "; ignored\n", "... and logged");
+    host_unload();
+
+    start_step("");
+    host_call("init");
+    is_int(host_option("muster", "what"), -1, "a bad option on the node is Slurm's to log");
+    run_step();
+    is_str(value("RANK"), "2", "... and does not count");
+    host_unload();
+}
+
+static void step_nested(void)
+{
+    char mark[2048];
+
+    start_step("");
+    host_call("init");
+    run_step();
+    snprintf(mark, sizeof mark, "%s", value("MUSTER_SET"));
+    host_unload();
+
+    start_step("");
+    host_setenv("MUSTER_SET", mark);
+    host_setenv("RANK", "2");
+    host_setenv("WORLD_SIZE", "77");
+    host_job.local_tasks = 1;
+    host_setenv("SLURM_NTASKS", "2");
+    host_call("init");
+    host_call("init_post_opt");
+    host_setenv("SLURM_PROCID", "1");
+    host_setenv("SLURM_LOCALID", "0");
+    host_call("task_init");
+    is_str(value("RANK"), "1", "a nested step has ranks of its own");
+    is_str(value("WORLD_SIZE"), "77", "... and keeps what the user set in between");
+    host_unload();
+
+    start_step("");
+    host_setenv("MUSTER_SET", mark);
+    host_setenv("RANK", "2");
+    host_call("init");
+    host_option("muster", "off");
+    run_step();
+    is_str(value("RANK"), "(unset)", "a nested step with --muster=off loses the outer's");
+    is_str(value("MUSTER_SET"), "(unset)", "... and its mark");
+    host_unload();
+}
+
+static void step_explained(void)
+{
+    start_step("");
+    host_setenv("LOCAL_RANK", "\033[31m\n7");
+    host_call("init");
+    host_option("muster-explain", NULL);
+    host_call("init_post_opt");
+    host_setenv("SLURM_PROCID", "3");
+    host_setenv("SLURM_LOCALID", "1");
+    host_call("task_init");
+    is_str(host_log, "", "the second task of a node does not explain");
+    host_unload();
+
+    start_step("");
+    host_setenv("LOCAL_RANK", "\033[31m\n7");
+    host_setenv("MUSTER_EXPLAIN", "1");
+    host_call("init");
+    run_step();
+    has_str(host_log, "tell: muster: n2: RANK=2 (task: SLURM_PROCID is 2)\n",
+            "MUSTER_EXPLAIN=1: value, rule and fact");
+    has_str(host_log,
+            "tell: muster: n2: LOCAL_RANK left alone (task on its node: set by the user to "
+            "\"?[31m?7\")\n",
+            "... and why one is left alone, without its control characters");
+    host_unload();
+}
+
+static void steps_that_are_not_ours(void)
+{
+    static const uint32_t steps[] = {0xfffffffa, 0xfffffffb, 0xfffffffc, 0xfffffffd, 0xfffffffe};
+
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        size_t count;
+
+        start_step("MasterPorts=what\n");
+        host_job.step_id = steps[i];
+        host_call("init");
+        host_option("muster-explain", NULL);
+        count = host_environment_count();
+        run_step();
+        is_int(host_environment_count(), count + 2, "step 0x%x is left alone", (unsigned)steps[i]);
+        is_str(host_log, "", "... without a word");
+        host_unload();
+    }
+}
+
+static void launcher_is(const char *argv0, uint32_t local_tasks, const char *rank,
+                        const char *master)
+{
+    char *argv[] = {(char *)argv0, (char *)"-x", NULL};
+
+    start_step("");
+    host_job.argc = 2;
+    host_job.argv = argv;
+    host_job.local_tasks = local_tasks;
+    host_call("init");
+    run_step();
+    is_str(value("RANK"), rank, "%s, %u to a node: RANK %s", argv0, (unsigned)local_tasks, rank);
+    is_str(value("MASTER_ADDR"), master, "... MASTER_ADDR %s", master);
+    host_unload();
+}
+
+static void hostile_environment(void)
+{
+    char *huge = malloc(1 << 20);
+    size_t said;
+
+    memset(huge, 'x', (1 << 20) - 1);
+    huge[(1 << 20) - 1] = '\0';
+    start_step("");
+    host_setenv("MUSTER_SET", huge);
+    host_setenv("SLURM_STEP_NODELIST", huge);
+    host_setenv("SLURM_NTASKS", "-9999999999999999999999");
+    host_setenv("UCX_NET_DEVICES", huge);
+    host_setenv("SLURM_HET_SIZE", "999999");
+    host_setenv("MUSTER_ENVIRONMENT", huge);
+    host_call("init");
+    host_option("muster-explain", NULL);
+    run_step();
+    is_str(value("MASTER_ADDR"), "(unset)", "a megabyte as the list of nodes names no host");
+    is_str(value("WORLD_SIZE"), "(unset)", "a number out of range is none");
+    is_str(value("UCX_NET_DEVICES"), huge, "a megabyte of the user's is kept");
+    is_str(value("RANK"), "2", "... and the rest is set");
+    host_unload();
+    free(huge);
+
+    start_step("");
+    host_job.argc = 0;
+    host_job.argv = NULL;
+    host_call("init");
+    run_step();
+    is_str(value("RANK"), "2", "a step without a command line");
+    host_unload();
+
+    start(S_CTX_REMOTE, "");
+    host_call("init");
+    host_call("init_post_opt");
+    is_int(host_call("task_init"), 0, "a step without any variable of Slurm's");
+    is_str(value("RANK"), "(unset)", "... has no rank");
+    host_unload();
+
+    start_step("");
+    host_setenv("MUSTER_EXPLAIN", "1");
+    host_call("init");
+    host_call("init");
+    host_call("init_post_opt");
+    host_setenv("SLURM_LOCALID", "0");
+    host_call("task_init");
+    said = strlen(host_log);
+    is_int(host_call("task_init"), 0, "listed twice, the second task_init finds its work done");
+    is_int(strlen(host_log), said, "... and is silent");
+    host_unload();
+}
+
+/* ---------------------------------------------------------------- the gate */
+
+static void issue(const char *node, const char *cluster, long expires_in_s, const char *add)
+{
+    struct inventory *inventory = inventory_read("", NULL);
+    struct certificate certificate = {.issued = time(NULL) - 7200};
+    struct conf conf;
+    struct error err = {""};
+    char *text = NULL, *seal = NULL, *fingerprint, changed[65536];
+
+    conf_defaults(&conf);
+    fingerprint = fingerprint_node(inventory, &conf);
+    snprintf(changed, sizeof changed, "%s%s", fingerprint, add);
+    snprintf(certificate.node, sizeof certificate.node, "%s", node);
+    snprintf(certificate.cluster, sizeof certificate.cluster, "%s", cluster);
+    snprintf(certificate.level, sizeof certificate.level, "standard");
+    certificate.expires = time(NULL) + expires_in_s;
+    certificate.fingerprint = changed;
+    text = certificate_format(&certificate);
+    if (text == NULL || seal_make(text, strlen(text), &seal, &err) < 0 ||
+        certificate_install(file("certificate"), text, seal, &err) < 0) {
+        printf("Bail out! no certificate: %s\n", err.text);
+        exit(255);
+    }
+    free(seal);
+    free(text);
+    free(fingerprint);
+    conf_clear(&conf);
+    inventory_free(inventory);
+}
+
+enum state { MISSING, EXPIRED, CHANGED, ALTERED, COPIED, OTHER_CLUSTER, VALID };
+
+static void put_certificate(enum state state)
+{
+    char text[65536];
+    FILE *stream;
+    size_t length;
+
+    unlink(file("certificate"));
+    if (state == MISSING)
+        return;
+    issue(state == COPIED ? "n3" : "n2", state == OTHER_CLUSTER ? "attic" : "lab",
+          state == EXPIRED ? -60 : 3600, state == CHANGED ? "nic eth77: gone since\n" : "");
+    if (state != ALTERED)
+        return;
+    stream = fopen(file("certificate"), "r+");
+    length = fread(text, 1, sizeof text - 1, stream);
+    text[length] = '\0';
+    memcpy(strstr(text, "standard"), "thorough", strlen("thorough"));
+    rewind(stream);
+    fwrite(text, 1, length, stream);
+    fclose(stream);
+}
+
+/* Runs the gate of a job; conf's CertificateFile is ours. */
+static int gate(const char *policies, uid_t uid)
+{
+    char conf[8192];
+    int status;
+
+    snprintf(conf, sizeof conf, "CertificateFile=%s\n%s", file("certificate"), policies);
+    start(S_CTX_JOB_SCRIPT, conf);
+    host_job.uid = uid;
+    is_int(host_call("init"), 0, "... init");
+    status = host_call("job_prolog");
+    is_int(host_call("job_epilog"), 0, "... job_epilog");
+    host_unload();
+    return status;
+}
+
+static void gate_states(void)
+{
+    static const struct {
+        enum state state;
+        const char *name, *key, *says;
+    } cases[] = {
+        {MISSING, "missing", "OnMissing", "certificate missing"},
+        {EXPIRED, "expired", "OnExpired", "certificate expired"},
+        {CHANGED, "changed", "OnChanged", "eth77"},
+        {ALTERED, "altered", "OnChanged", "certificate invalid"},
+        {COPIED, "copied", "OnChanged", "n3"},
+        {OTHER_CLUSTER, "of another cluster", "OnChanged", "attic"},
+    };
+    char policies[256], note[4096];
+    struct stat status;
+    FILE *stream;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        put_certificate(cases[i].state);
+        snprintf(policies, sizeof policies,
+                 "OnMissing=ignore\nOnExpired=ignore\nOnChanged=ignore\n");
+        is_int(gate(policies, 1000), 0, "%s, all ignored: passes", cases[i].name);
+        is_str(host_log, "", "... without a word");
+        memcpy(strstr(policies, cases[i].key) + strlen("OnXxxxxxx="), "log   ", 6);
+        is_int(gate(policies, 1000), 0, "%s, %s=log: passes", cases[i].name, cases[i].key);
+        has_str(host_log, cases[i].says, "... and says %s", cases[i].says);
+        has_str(host_log, "job 12 let through", "... and what became of the job");
+        memcpy(strstr(policies, cases[i].key) + strlen("OnXxxxxxx="), "refuse", 6);
+        unlink(file("refused"));
+        is_int(gate(policies, 1000), -1, "%s, %s=refuse: refused", cases[i].name, cases[i].key);
+        has_str(host_log, "error: muster: n2: certificate ", "... the log names the node");
+        has_str(host_log, cases[i].says, "... and says %s", cases[i].says);
+        has_str(host_log, "=refuse; next: muster certify -w n2", "... and the next step");
+        stream = fopen(file("refused"), "r");
+        ok(stream != NULL && fgets(note, sizeof note, stream) != NULL, "... a note is left");
+        has_str(note, cases[i].says, "... that says %s", cases[i].says);
+        if (stream != NULL)
+            fclose(stream);
+        stat(file("refused"), &status);
+        is_int(status.st_mode & 07777, 0644, "... and everybody may read");
+        is_int(gate(policies, 0), 0, "%s, %s=refuse, a job of root's: passes", cases[i].name,
+               cases[i].key);
+        is_str(host_log, "", "... without a word");
+    }
+    put_certificate(ALTERED);
+    is_int(gate("OnMissing=refuse\nOnExpired=log\nOnChanged=log\n", 1000), -1,
+           "a certificate that is not genuine meets the strictest policy");
+    has_str(host_log, "OnMissing=refuse", "... which is named");
+}
+
+static const char refuse_all[] = "OnMissing=refuse\nOnExpired=refuse\nOnChanged=refuse\n";
+
+static long now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void gate_lets_through(void)
+{
+    long begin;
+
+    put_certificate(VALID);
+    is_int(gate(refuse_all, 1000), 0, "a valid certificate passes");
+    is_str(host_log, "", "... without a word");
+
+    setenv("FAKE_MUNGE", "silent", 1);
+    is_int(gate(refuse_all, 1000), 0, "munged does not answer: passes");
+    has_str(host_log, "unverified", "... and says so");
+
+    setenv("FAKE_MUNGE", "hangs", 1);
+    begin = now_ms();
+    is_int(gate(refuse_all, 1000), 0, "munged hangs: passes");
+    ok(now_ms() - begin < 1000, "... in less than a second (%ld ms)", now_ms() - begin);
+    has_str(host_log, "job 12 let through", "... and says so");
+
+    setenv("FAKE_MUNGE", "freezes", 1);
+    begin = now_ms();
+    is_int(gate(refuse_all, 1000), 0, "the examination itself hangs: passes");
+    ok(now_ms() - begin < 1000, "... in less than a second (%ld ms)", now_ms() - begin);
+    has_str(host_log, "no answer within the gate's deadline", "... and says so");
+    unsetenv("FAKE_MUNGE");
+
+    put_certificate(MISSING);
+    is_int(gate("OnMissing=refuse\nOnExpired=perhaps\n", 1000), 0,
+           "a muster.conf that cannot be read: passes");
+    has_str(host_log, "muster.conf:3: ", "... and names file and line");
+
+    setenv("SPANK_OnMissing", "ignore", 1);
+    setenv("SPANK_SLURMD_NODENAME", "n9", 1);
+    is_int(gate("OnMissing=refuse\n", 1000), -1, "SPANK_ variables of the user change nothing");
+    has_str(host_log, "muster: n2: ", "... not even the name of the node");
+    unsetenv("SPANK_OnMissing");
+    unsetenv("SPANK_SLURMD_NODENAME");
+
+    start(S_CTX_JOB_SCRIPT, "");
+    is_int(host_call("job_prolog"), 0, "without policies a missing certificate is logged");
+    is_int(host_call("job_prolog"), 0, "listed twice, the second job_prolog does nothing");
+    ok(strstr(strstr(host_log, "let through") + 1, "let through") == NULL, "... and is silent");
+    host_unload();
+}
+
+/* ---------------------------------------------------------------- */
+
+/* The stand-in for libmunge must be found first by dlopen(), which looks at LD_LIBRARY_PATH as it
+ * was when the program started. */
+static void put_munge_first(char *argv[])
+{
+    char self[4096], *slash, link[4300];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 64);
+
+    if (getenv("SPANK_HOST_DIRECTORY") != NULL)
+        return;
+    self[length > 0 ? length : 0] = '\0';
+    slash = strrchr(self, '/');
+    snprintf(slash != NULL ? slash : self, 64, "/.libs/munge.so");
+    snprintf(directory, sizeof directory, "%s/muster-spank-host.XXXXXX",
+             getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
+    if (mkdtemp(directory) == NULL) {
+        printf("Bail out! no directory for files\n");
+        exit(255);
+    }
+    snprintf(link, sizeof link, "%s/libmunge.so.2", directory);
+    if (access(self, R_OK) != 0 || symlink(self, link) != 0) {
+        printf("Bail out! no %s\n", self);
+        exit(255);
+    }
+    setenv("LD_LIBRARY_PATH", directory, 1);
+    setenv("SPANK_HOST_DIRECTORY", directory, 1);
+    execv("/proc/self/exe", argv);
+    exit(255);
+}
+
+static void find_plugin(void)
+{
+    const char *top = getenv("top_builddir");
+
+    snprintf(directory, sizeof directory, "%s", getenv("SPANK_HOST_DIRECTORY"));
+    snprintf(plugin_path, sizeof plugin_path, "%s/spank/.libs/spank_muster.so",
+             top != NULL ? top : ".");
+    if (access(plugin_path, R_OK) != 0)
+        tap_skip_all("no plugin in this build");
+}
+
+static void clean_up(void)
+{
+    static const char *const names[] = {"libmunge.so.2", "muster.conf", "certificate", "refused"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unlink(file(names[i]));
+    if (rmdir(directory) != 0)
+        tap_diag("%s is not empty", directory);
+}
+
+int main(int argc, char *argv[])
+{
+    (void)argc;
+    put_munge_first(argv);
+    find_plugin();
+    in_slurmd();
+    in_allocator(S_CTX_LOCAL, "srun");
+    in_allocator(S_CTX_ALLOCATOR, "sbatch");
+    in_step();
+    step_with_bad_conf();
+    step_switched_off();
+    step_nested();
+    step_explained();
+    steps_that_are_not_ours();
+    launcher_is("/opt/bin/orted", 1, "(unset)", "(unset)");
+    launcher_is("prted", 1, "(unset)", "(unset)");
+    launcher_is("/usr/bin/torchrun", 1, "(unset)", "n1");
+    launcher_is("/usr/bin/torchrun", 2, "2", "n1");
+    launcher_is("./a.out", 1, "2", "n1");
+    hostile_environment();
+    setenv("SLURMD_NODENAME", "n2", 1);
+    setenv("SLURM_CLUSTER_NAME", "lab", 1);
+    if (geteuid() == 0) {
+        gate_states();
+        gate_lets_through();
+    } else {
+        tap_skip("certificates that count are root's");
+    }
+    clean_up();
+    return tap_done();
+}

@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Slurm calls whatever it finds under the names init and fini, and loads the plugin into its
+# daemons and commands: the plugin shows nothing but its hooks, and needs nothing but the C library.
+
+. "$(dirname "$0")/../tap.sh"
+
+plugin=${top_builddir:-.}/spank/.libs/spank_muster.so
+[ -e "$plugin" ] || skip_all 'no plugin in this build'
+
+names() { # defined or undefined symbols, without the C library's
+    nm -D "--$1-only" "$plugin" | awk '{ print $NF }' | grep -v '@' | sort | paste -sd' '
+}
+
+is "$(names defined)" "plugin_name plugin_type plugin_version slurm_spank_exit \
+slurm_spank_init slurm_spank_init_post_opt slurm_spank_job_prolog slurm_spank_task_init \
+spank_plugin_version" 'shows its hooks and nothing else'
+
+# glibc's own libraries; the sanitizers' where this build has them
+is "$(readelf -d "$plugin" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
+    grep -vE '^(libc|libdl|ld-linux.*|libasan|libubsan)\.so\.[0-9]+$')" '' \
+    'needs the C library and nothing else'
+
+is "$(names undefined | tr ' ' '\n' | grep -E 'slurm|spank' | paste -sd' ')" \
+    "slurm_error slurm_info slurm_spank_log spank_context spank_get_item spank_option_register \
+spank_setenv spank_unsetenv" 'asks nothing of Slurm but what every release since 20.11 has'
+
+like "$(readelf -d "$plugin")" 'BIND_NOW|NOW' 'resolves its symbols when it is loaded'
+like "$(readelf -lW "$plugin")" 'GNU_RELRO' '... into memory that is read-only afterwards'
+unlike "$(readelf -lW "$plugin" | grep GNU_STACK)" 'RWE' 'has no executable stack'
+
+done_testing

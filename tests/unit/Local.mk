@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# Unit tests: each a C program that speaks TAP, named by the module it tests.
+check_LTLIBRARIES += tests/unit/libtap.la
+tests_unit_libtap_la_SOURCES = tests/unit/tap.c tests/unit/tap.h
+tests_unit_libtap_la_LIBADD = -lm
+unit_libs = tests/unit/libtap.la lib/libmuster.la
+
+check_PROGRAMS += tests/unit/hostlist.t
+tests_unit_hostlist_t_SOURCES = tests/unit/hostlist.c
+tests_unit_hostlist_t_LDADD = $(unit_libs)
+
+check_PROGRAMS += tests/unit/record.t
+tests_unit_record_t_SOURCES = tests/unit/record.c
+tests_unit_record_t_LDADD = $(unit_libs)
+
+check_PROGRAMS += tests/unit/links_judge.t
+tests_unit_links_judge_t_SOURCES = tests/unit/links_judge.c
+tests_unit_links_judge_t_LDADD = validate/judge/libjudge.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/majority.t
+tests_unit_majority_t_SOURCES = tests/unit/majority.c
+tests_unit_majority_t_LDADD = validate/judge/libjudge.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/conf.t
+tests_unit_conf_t_SOURCES = tests/unit/conf.c
+tests_unit_conf_t_LDADD = $(unit_libs)
+
+check_PROGRAMS += tests/unit/envplan.t
+tests_unit_envplan_t_SOURCES = tests/unit/envplan.c
+tests_unit_envplan_t_LDADD = $(unit_libs)
+
+check_PROGRAMS += tests/unit/seal.t
+tests_unit_seal_t_SOURCES = tests/unit/seal.c
+tests_unit_seal_t_LDADD = $(unit_libs)
+
+check_PROGRAMS += tests/unit/fingerprint.t
+tests_unit_fingerprint_t_SOURCES = tests/unit/fingerprint.c
+tests_unit_fingerprint_t_LDADD = $(unit_libs)
+
+check_PROGRAMS += tests/unit/certificate.t
+tests_unit_certificate_t_SOURCES = tests/unit/certificate.c
+tests_unit_certificate_t_LDADD = $(unit_libs)
+
+# Trees of files, for the tests of what reads /sys and /proc
+check_LTLIBRARIES += tests/unit/libtree.la
+tests_unit_libtree_la_SOURCES = tests/unit/tree.c tests/unit/tree.h
+EXTRA_DIST += \
+	tests/fixtures/README.md \
+	tests/fixtures/bond.tree \
+	tests/fixtures/broken.tree \
+	tests/fixtures/ethernet.tree \
+	tests/fixtures/gaudi3.tree \
+	tests/fixtures/h100-ib.tree \
+	tests/fixtures/lab-node.tree \
+	tests/fixtures/mi300x-roce.tree \
+	tests/fixtures/record \
+	tests/fixtures/unpack \
+	# end of EXTRA_DIST
+
+check_PROGRAMS += tests/unit/inventory.t
+tests_unit_inventory_t_SOURCES = tests/unit/inventory.c
+tests_unit_inventory_t_LDADD = tests/unit/libtree.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/counters.t
+tests_unit_counters_t_SOURCES = tests/unit/counters.c
+tests_unit_counters_t_LDADD = tests/unit/libtree.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/fabric.t
+tests_unit_fabric_t_SOURCES = tests/unit/fabric.c
+tests_unit_fabric_t_LDADD = tests/unit/libtree.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/checks.t
+tests_unit_checks_t_SOURCES = tests/unit/checks.c
+tests_unit_checks_t_LDADD = validate/checks/libchecks.la tests/unit/libtree.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/checks_slurmconf.t
+tests_unit_checks_slurmconf_t_SOURCES = tests/unit/checks_slurmconf.c
+tests_unit_checks_slurmconf_t_LDADD = validate/checks/libchecks.la tests/unit/libtree.la $(unit_libs)
+
+# battery
+check_PROGRAMS += tests/unit/tournament.t
+tests_unit_tournament_t_SOURCES = tests/unit/tournament.c
+tests_unit_tournament_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread
+
+check_PROGRAMS += tests/unit/pattern.t
+tests_unit_pattern_t_SOURCES = tests/unit/pattern.c
+tests_unit_pattern_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread
+
+check_PROGRAMS += tests/unit/stall.t
+tests_unit_stall_t_SOURCES = tests/unit/stall.c
+tests_unit_stall_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread
+
+check_PROGRAMS += tests/unit/battery_options.t
+tests_unit_battery_options_t_SOURCES = tests/unit/battery_options.c
+tests_unit_battery_options_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread
+
+check_PROGRAMS += tests/unit/values.t
+tests_unit_values_t_SOURCES = tests/unit/values.c
+tests_unit_values_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread
+
+check_PROGRAMS += tests/unit/evidence.t
+tests_unit_evidence_t_SOURCES = tests/unit/evidence.c
+tests_unit_evidence_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread
+
+check_PROGRAMS += tests/unit/watch.t
+tests_unit_watch_t_SOURCES = tests/unit/watch.c
+tests_unit_watch_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread
+
+check_PROGRAMS += tests/unit/statistics.t
+tests_unit_statistics_t_SOURCES = tests/unit/statistics.c
+tests_unit_statistics_t_LDADD = lib/libstatistics.la $(unit_libs)
+
+# The pure and the local parts of muster certify
+if BUILD_MUSTER
+check_PROGRAMS += tests/unit/plan.t
+tests_unit_plan_t_SOURCES = tests/unit/plan.c \
+	validate/certify/plan.c validate/certify/plan.h \
+	validate/certify/index.c validate/certify/index.h
+tests_unit_plan_t_LDADD = $(unit_libs)
+
+check_PROGRAMS += tests/unit/report.t
+tests_unit_report_t_SOURCES = tests/unit/report.c
+tests_unit_report_t_LDADD = validate/report/libreport.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/process.t
+tests_unit_process_t_SOURCES = tests/unit/process.c \
+	validate/slurm/process.c validate/slurm/process.h
+tests_unit_process_t_LDADD = $(unit_libs)
+
+check_PROGRAMS += tests/unit/history.t
+tests_unit_history_t_SOURCES = tests/unit/history.c
+tests_unit_history_t_LDADD = validate/history/libhistory.la validate/report/libreport.la \
+	$(unit_libs)
+endif BUILD_MUSTER

@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+#include "lib/certificate.h"
+#include "tests/unit/tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char tests_lines[] = "links eth1: 196 Mb/s\nlinks eth2: 195 Mb/s \xc2\xb1 2\n";
+static char fingerprint_lines[] = "kernel: 6.1.0\nnic eth1: veth - 10000Mb/s mtu 1500 up\n";
+
+static const struct certificate good = {
+    .node = "n3",
+    .cluster = "lab",
+    .level = "standard",
+    .run = "20261120-161200-1a2b",
+    .boot_id = "5c0f7a52-0000-4000-8000-000000000001",
+    .issued = 1795190000,
+    .expires = 1795794800,
+    .tests = tests_lines,
+    .fingerprint = fingerprint_lines,
+};
+
+static const char good_text[] = "muster certificate 1\n"
+                                "node: n3\n"
+                                "cluster: lab\n"
+                                "level: standard\n"
+                                "run: 20261120-161200-1a2b\n"
+                                "boot: 5c0f7a52-0000-4000-8000-000000000001\n"
+                                "issued: 1795190000 2026-11-20T15:53:20Z\n"
+                                "expires: 1795794800 2026-11-27T15:53:20Z\n"
+                                "test links eth1: 196 Mb/s\n"
+                                "test links eth2: 195 Mb/s \xc2\xb1 2\n"
+                                "fingerprint kernel: 6.1.0\n"
+                                "fingerprint nic eth1: veth - 10000Mb/s mtu 1500 up\n";
+#define GOOD_SEAL "MUNGE:AwQDAACzZ5n8vzX+cW/x0Q==:"
+
+static const struct certificate_facts facts = {
+    .node = "n3", .cluster = "lab", .fingerprint = fingerprint_lines, .now = 1795200000};
+
+static char directory[] = "/tmp/muster-certificate-XXXXXX";
+static char path[sizeof directory + 64];
+
+/* What MUNGE would say: this seal is of this text and no other. */
+static int verify(const char *seal, const char *text, size_t length, struct error *err)
+{
+    if (strcmp(seal, GOOD_SEAL) == 0 && length == sizeof good_text - 1 &&
+        memcmp(text, good_text, length) == 0)
+        return 1;
+    error_set(err, "the seal was made over another text");
+    return 0;
+}
+
+static int believe(const char *seal, const char *text, size_t length, struct error *err)
+{
+    (void)seal, (void)text, (void)length, (void)err;
+    return 1;
+}
+
+static int cannot_tell(const char *seal, const char *text, size_t length, struct error *err)
+{
+    (void)seal, (void)text, (void)length;
+    error_set(err, "MUNGE does not answer");
+    return -1;
+}
+
+static void write_bytes(const char *bytes, size_t length)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+    if (fd < 0 || write(fd, bytes, length) != (ssize_t)length)
+        exit(99);
+    close(fd);
+}
+
+static void refuses(const char *what, const struct certificate *certificate)
+{
+    char *text;
+
+    errno = 0;
+    text = certificate_format(certificate);
+    ok(text == NULL && errno == EINVAL, "%s is not fit for a certificate", what);
+    free(text);
+}
+
+static void formats(void)
+{
+    char *text = certificate_format(&good);
+    char long_line[CERTIFICATE_LINE + 8];
+    struct certificate bad;
+
+    is_str(text, good_text, "a certificate has its text");
+    free(text);
+    bad = good;
+    *bad.run = *bad.boot_id = '\0';
+    bad.tests = bad.fingerprint = NULL;
+    text = certificate_format(&bad);
+    is_str(text,
+           "muster certificate 1\nnode: n3\ncluster: lab\nlevel: standard\n"
+           "issued: 1795190000 2026-11-20T15:53:20Z\nexpires: 1795794800 2026-11-27T15:53:20Z\n",
+           "what is not known is left out");
+    free(text);
+
+#define REFUSES(what, change)                                                                      \
+    do {                                                                                           \
+        bad = good;                                                                                \
+        change;                                                                                    \
+        refuses(what, &bad);                                                                       \
+    } while (0)
+    REFUSES("no node", *bad.node = '\0');
+    REFUSES("no cluster", *bad.cluster = '\0');
+    REFUSES("no level", *bad.level = '\0');
+    REFUSES("a newline in the node", strcpy(bad.node, "n3\nnode: n4"));
+    REFUSES("a blank in the cluster", strcpy(bad.cluster, "my lab"));
+    REFUSES("a letter of another alphabet", strcpy(bad.level, "\xc3\xa9"));
+    REFUSES("a name without an end", memset(bad.node, 'x', sizeof bad.node));
+    REFUSES("a control character in the run", strcpy(bad.run, "r\033[2J"));
+    REFUSES("a carriage return in the boot id", strcpy(bad.boot_id, "b\r"));
+    REFUSES("an end before the beginning", bad.expires = bad.issued - 1);
+    REFUSES("a time before 1970", bad.issued = -1);
+    REFUSES("a time after 9999", bad.expires = 253402300800);
+    REFUSES("a test without an end", bad.tests = (char[]){"links"});
+    REFUSES("an empty test", bad.tests = (char[]){"links\n\n"});
+    REFUSES("an escape in a test", bad.tests = (char[]){"links \033[2J\n"});
+    REFUSES("a C1 control character", bad.tests = (char[]){"links \xc2\x9b\n"});
+    REFUSES("bad UTF-8", bad.fingerprint = (char[]){"nic \xff\n"});
+    REFUSES("a cut character", bad.fingerprint = (char[]){"nic \xe2\x82\n"});
+    REFUSES("an overlong character", bad.fingerprint = (char[]){"nic \xe0\x80\xaf\n"});
+    memset(long_line, 'x', sizeof long_line);
+    strcpy(long_line + sizeof long_line - 2, "\n");
+    REFUSES("an overlong line", bad.tests = long_line);
+}
+
+static void parse_fails(const char *text, const char *message)
+{
+    struct certificate certificate;
+    struct error err = {""};
+    size_t length;
+    char *seal;
+
+    is_int(certificate_parse(text, &certificate, &seal, &length, &err), -1, "refused: %s", message);
+    has_str(err.text, message, "... with that reason");
+    certificate_clear(&certificate);
+    free(seal);
+}
+
+static void parses(void)
+{
+    struct certificate certificate;
+    struct error err = {""};
+    size_t length;
+    char *seal, *text, *large;
+
+    is_int(certificate_parse(good_text, &certificate, &seal, &length, &err), 0,
+           "the text is parsed without a seal (%s)", err.text);
+    ok(seal == NULL, "... and there is none");
+    is_int(length, strlen(good_text), "... and all of it would be sealed");
+    text = certificate_format(&certificate);
+    is_str(text, good_text, "... and formats to the same");
+    is_str(certificate.tests, tests_lines, "... with its tests");
+    is_str(certificate.fingerprint, fingerprint_lines, "... its fingerprint");
+    is_int(certificate.expires, good.expires, "... and its end");
+    free(text);
+    certificate_clear(&certificate);
+    if (asprintf(&text, "%sseal: %s\n", good_text, GOOD_SEAL) < 0)
+        exit(99);
+    is_int(certificate_parse(text, &certificate, &seal, &length, &err), 0,
+           "the text is parsed with a seal (%s)", err.text);
+    is_str(seal, GOOD_SEAL, "... which is returned");
+    is_int(length, strlen(good_text), "... and is not in the sealed text");
+    certificate_clear(&certificate);
+    certificate_clear(NULL);
+    free(seal);
+    free(text);
+
+    parse_fails("", "line 1: found \"\", expected \"muster certificate 1\"");
+    parse_fails("muster certificate 2\n", "line 1: found \"muster certificate 2\"");
+    parse_fails("muster certificate 1 \n", "line 1: found");
+    parse_fails("muster certificate 1\n\033[31mnode: n3\n", "line 2: found \"?[31mnode: n3\"");
+    parse_fails("muster certificate 1\nnode: n3\nlevel: x\n",
+                "line 3: found \"level: x\", expected "
+                "\"cluster: \"");
+    parse_fails("muster certificate 1\nnode: n 3\n", "line 2: found");
+    parse_fails("muster certificate 1\nnode: "
+                "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn\n",
+                "a word of at most 63 letters");
+#define HEAD "muster certificate 1\nnode: n3\ncluster: lab\nlevel: x\n"
+#define TIMES "issued: 0 1970-01-01T00:00:00Z\nexpires: 0 1970-01-01T00:00:00Z\n"
+    parse_fails(HEAD "issued: 1 1970-01-01T00:00:00Z\n", "line 5: found");
+    parse_fails(HEAD "issued: 00 1970-01-01T00:00:00Z\n", "line 5: found");
+    parse_fails(HEAD "issued: +0 1970-01-01T00:00:00Z\n", "line 5: found");
+    parse_fails(HEAD "issued: 99999999999999999999 x\n", "line 5: found");
+    parse_fails(HEAD "issued: 1 1970-01-01T00:00:01Z\nexpires: 0 1970-01-01T00:00:00Z\n",
+                "expected a time after that of issue");
+    parse_fails(HEAD TIMES "seal: MUNGE:AAAA:", "line 7: found");
+    parse_fails(HEAD TIMES "seal: MUNGE:AA AA:\n", "line 7: found");
+    parse_fails(HEAD TIMES "seal: AAAA\n", "line 7: found");
+    parse_fails(HEAD TIMES "seal: MUNGE:AAAA:\n\n", "line 8: found");
+    parse_fails(HEAD TIMES "seal: MUNGE:AAAA:\nseal: MUNGE:AAAA:\n", "line 8: found");
+    parse_fails(HEAD TIMES "fingerprint a\ntest b\n", "line 8: found \"test b\"");
+    parse_fails(HEAD TIMES "test \n", "line 7: found");
+    parse_fails(HEAD TIMES "\n", "line 7: found");
+    parse_fails(HEAD "run: \n" TIMES, "line 5: found");
+    large = malloc(2 * CERTIFICATE_MAX);
+    strcpy(large, HEAD TIMES);
+    while (strlen(large) < CERTIFICATE_MAX)
+        strcat(large, "test 0123456789012345678901234567890123456789012345678901234567890123\n");
+    parse_fails(large, "found more than 262144 bytes");
+    free(large);
+}
+
+static enum certificate_state check(seal_verify_fn *by, const struct certificate_facts *against,
+                                    char message[512])
+{
+    return certificate_check(path, geteuid(), against, by, NULL, message, 512);
+}
+
+static void state_is(enum certificate_state expected, seal_verify_fn *by,
+                     const struct certificate_facts *against, const char *say, const char *what)
+{
+    char message[512];
+    enum certificate_state state = check(by, against, message);
+
+    is_str(certificate_state_name(state), certificate_state_name(expected), "%s", what);
+    has_str(message, say, "... and the message says so");
+}
+
+static void install_good(void)
+{
+    struct error err = {""};
+
+    is_int(certificate_install(path, good_text, GOOD_SEAL, &err), 0,
+           "a certificate is installed "
+           "(%s)",
+           err.text);
+}
+
+static void tells_states(void)
+{
+    struct certificate_facts other;
+    struct certificate certificate;
+    struct error err;
+    char message[512], *altered;
+    struct stat status;
+
+    state_is(CERTIFICATE_MISSING, verify, &facts, "there is no certificate", "no directory");
+    install_good();
+    is_int(stat(path, &status), 0, "... where it was wanted");
+    is_int(status.st_mode & 07777, 0644, "... for all to read");
+    state_is(CERTIFICATE_VALID, verify, &facts, "level standard, expires on 2026-11-27 15:53:20",
+             "a good certificate");
+    is_int(
+        certificate_check(path, geteuid(), &facts, verify, &certificate, message, sizeof message),
+        CERTIFICATE_VALID, "... can be looked into");
+    is_str(certificate.node, "n3", "... for its node");
+    certificate_clear(&certificate);
+    state_is(CERTIFICATE_UNVERIFIED, cannot_tell, &facts,
+             "cannot verify the seal: MUNGE does not answer", "munged is silent");
+
+    other = facts;
+    other.node = "n4";
+    state_is(CERTIFICATE_INVALID, verify, &other, "of node n3, this is n4", "on another node");
+    other.node = "";
+    other.cluster = NULL;
+    other.fingerprint = NULL;
+    state_is(CERTIFICATE_VALID, verify, &other, "level", "nothing to compare with");
+    other = facts;
+    other.cluster = "prod";
+    state_is(CERTIFICATE_INVALID, verify, &other, "of cluster lab, this is prod",
+             "in another cluster");
+    other = facts;
+    other.now = good.expires - 1;
+    state_is(CERTIFICATE_VALID, verify, &other, "level", "in the last second");
+    other.now = good.expires;
+    state_is(CERTIFICATE_EXPIRED, verify, &other, "expired on 2026-11-27 15:53:20 UTC", "after it");
+    other.now = good.issued - CERTIFICATE_CLOCK_SLACK_S;
+    state_is(CERTIFICATE_VALID, verify, &other, "level", "by a clock that is a bit late");
+    other.now--;
+    state_is(CERTIFICATE_UNVERIFIED, verify, &other, "later than it is by this node's clock",
+             "by a clock that is wrong");
+    other = facts;
+    other.fingerprint = "kernel: 6.1.0\nnic eth1: veth - 10000Mb/s mtu 9000 up\n";
+    state_is(CERTIFICATE_CHANGED, verify, &other,
+             "nic eth1: was ... mtu 1500 up, is ... mtu 9000 up", "another MTU");
+
+    altered = strdup(good_text);
+    memcpy(strstr(altered, "196"), "197", 3);
+    is_int(certificate_install(path, altered, GOOD_SEAL, &err), 0, "a byte of a test altered");
+    state_is(CERTIFICATE_INVALID, verify, &facts, "the seal was made over another text",
+             "... is found by the seal");
+    free(altered);
+
+    is_int(certificate_remove(path, &err), 0, "a certificate is removed");
+    state_is(CERTIFICATE_MISSING, verify, &facts, "there is no certificate", "removed");
+    is_int(certificate_remove(path, &err), 1, "... only once");
+}
+
+static void is_particular_about_the_file(void)
+{
+    char target[sizeof path + 8], message[512];
+    char *large = calloc(1, CERTIFICATE_MAX + 1);
+
+    install_good();
+    chmod(path, 0664);
+    state_is(CERTIFICATE_INVALID, verify, &facts, "is writable by others (mode 0664)",
+             "writable by the group");
+    chmod(path, 0646);
+    state_is(CERTIFICATE_INVALID, verify, &facts, "is writable by others (mode 0646)",
+             "writable by all");
+    chmod(path, 0644);
+    is_int(certificate_check(path, geteuid() + 1, &facts, verify, NULL, message, sizeof message),
+           CERTIFICATE_INVALID, "of another owner");
+    snprintf(target, sizeof target, "%s.real", path);
+    rename(path, target);
+    is_int(symlink(target, path), 0, "a symbolic link");
+    state_is(CERTIFICATE_INVALID, verify, &facts, "is a symbolic link", "... is none");
+    unlink(path);
+    rename(target, path);
+
+    chmod(directory, 0777);
+    state_is(CERTIFICATE_INVALID, verify, &facts, "is writable by others (mode 0777)",
+             "in a directory of everybody's");
+    is_int(certificate_install(path, good_text, GOOD_SEAL, NULL), -1, "... where none is put");
+    chmod(directory, 01777);
+    state_is(CERTIFICATE_VALID, verify, &facts, "level", "... unless it is sticky");
+    chmod(directory, 0755);
+    if (geteuid() == 0) {
+        is_int(chown(directory, 12345, 0), 0, "another's directory");
+        state_is(CERTIFICATE_INVALID, verify, &facts, "belongs to uid 12345", "... is no place");
+        is_int(chown(directory, 0, 0), 0, "root's again");
+        is_int(chown(path, 12345, 0), 0, "another's file");
+        state_is(CERTIFICATE_INVALID, verify, &facts, "belongs to uid 12345, expected uid 0",
+                 "... is no certificate");
+        is_int(chown(path, 0, 0), 0, "root's again");
+    } else {
+        tap_skip("only root can give files away");
+    }
+
+    unlink(path);
+    is_int(mkfifo(path, 0644), 0, "a FIFO");
+    state_is(CERTIFICATE_INVALID, verify, &facts, "is not a regular file", "... does not hang");
+    unlink(path);
+    is_int(mkdir(path, 0755), 0, "a directory");
+    state_is(CERTIFICATE_INVALID, verify, &facts, "is not a regular file", "... is none");
+    is_int(certificate_install(path, good_text, GOOD_SEAL, NULL), -1, "... and stays");
+    rmdir(path);
+    memset(large, '\n', CERTIFICATE_MAX + 1);
+    write_bytes(large, CERTIFICATE_MAX);
+    state_is(CERTIFICATE_INVALID, verify, &facts, "is not a certificate: line 1",
+             "as long as allowed");
+    write_bytes(large, CERTIFICATE_MAX + 1);
+    state_is(CERTIFICATE_INVALID, verify, &facts, "has 262145 bytes", "a byte more");
+    write_bytes("muster certificate 1\n\0node", 25);
+    state_is(CERTIFICATE_INVALID, verify, &facts, "found a NUL byte", "a NUL byte");
+    write_bytes(good_text, strlen(good_text));
+    state_is(CERTIFICATE_INVALID, verify, &facts, "has no seal", "without a seal");
+    write_bytes("", 0);
+    state_is(CERTIFICATE_INVALID, believe, &facts, "is not a certificate", "an empty file");
+    unlink(path);
+    free(large);
+}
+
+/* Every truncation and every change of a byte. A seal that believes everything exercises what
+ * comes behind it. */
+static void withstands_every_change(void)
+{
+    char whole[sizeof good_text + 128], changed[sizeof whole], message[512];
+    size_t length = (size_t)sprintf(whole, "%sseal: %s\n", good_text, GOOD_SEAL);
+    unsigned wrong = 0, believed = 0, parsed = 0;
+
+    for (size_t cut = 0; cut < length; cut++) {
+        write_bytes(whole, cut);
+        wrong += check(verify, &facts, message) != CERTIFICATE_INVALID;
+        believed += check(believe, &facts, message) == CERTIFICATE_VALID;
+    }
+    is_int(wrong, 0, "each of %zu truncations is invalid", length);
+    is_int(believed, 0, "... even when every seal were believed");
+    for (size_t at = 0; at < length; at++)
+        for (int bit = 0; bit < 8; bit++) {
+            memcpy(changed, whole, length);
+            changed[at] ^= (char)(1 << bit);
+            write_bytes(changed, length);
+            wrong += check(verify, &facts, message) == CERTIFICATE_VALID;
+            check(believe, &facts, message);
+        }
+    is_int(wrong, 0, "no flip of a bit of a file is valid");
+    for (size_t at = 0; at < length; at++)
+        for (int byte = 1; byte < 256; byte++) {
+            struct certificate certificate;
+            size_t sealed;
+            char *seal, *again;
+
+            memcpy(changed, whole, length + 1);
+            changed[at] = (char)byte;
+            if (certificate_parse(changed, &certificate, &seal, &sealed, NULL) != 0)
+                continue;
+            parsed++;
+            again = certificate_format(&certificate);
+            wrong += !again || strlen(again) != sealed || memcmp(again, changed, sealed) != 0;
+            wrong += byte != (unsigned char)whole[at] && seal &&
+                     verify(seal, changed, sealed, NULL) == 1;
+            free(again);
+            free(seal);
+            certificate_clear(&certificate);
+        }
+    is_int(wrong, 0,
+           "whatever byte is changed: what is parsed is what was written, and not sealed");
+    ok(parsed > length, "... among them %u that could be parsed", parsed);
+    unlink(path);
+}
+
+static void refuses_to_install(const char *text, const char *seal, const char *message)
+{
+    struct error err = {""};
+
+    is_int(certificate_install(path, text, seal, &err), -1, "not installed: %s", message);
+    has_str(err.text, message, "... with that reason");
+    ok(access(path, F_OK) != 0, "... and nothing is there");
+}
+
+static void installs_with_care(void)
+{
+    struct error err = {""};
+    char deep[sizeof path + 32], name[sizeof path + 32];
+    struct stat status;
+    mode_t mask = umask(077);
+
+    refuses_to_install("hello\n", GOOD_SEAL, "line 1: found \"hello\"");
+    refuses_to_install(good_text, "MUNGE:A\nnode: n4:", "expected \"seal: MUNGE:\"");
+    refuses_to_install(good_text, "", "expected \"seal: MUNGE:\"");
+    snprintf(deep, sizeof deep, "%s/lib/muster/certificate", directory);
+    is_int(certificate_install(deep, good_text, GOOD_SEAL, &err), -1, "two missing directories");
+    has_str(err.text, "No such file", "... are an error");
+    snprintf(deep, sizeof deep, "%s/lib/certificate", directory);
+    is_int(certificate_install(deep, good_text, GOOD_SEAL, &err), 0, "one is made (%s)", err.text);
+    is_int(stat(deep, &status), 0, "... with the file");
+    is_int(status.st_mode & 07777, 0644, "... for all to read, whatever the umask");
+    *strrchr(deep, '/') = '\0';
+    is_int(stat(deep, &status), 0, "... in it");
+    is_int(status.st_mode & 07777, 0755, "... for all to enter");
+    umask(mask);
+    strcat(deep, "/certificate");
+    is_int(certificate_remove(deep, &err), 0, "it is removed (%s)", err.text);
+    *strrchr(deep, '/') = '\0';
+    is_int(rmdir(deep), 0, "... and nothing is left in the directory");
+
+    /* what one that was killed left behind is neither taken over nor in the way */
+    snprintf(name, sizeof name, "%s/.certificate.new", directory);
+    is_int(symlink("/tmp/muster-elsewhere", name), 0, "a symbolic link in place of the new file");
+    is_int(certificate_install(path, good_text, GOOD_SEAL, &err), -1, "... is not followed");
+    unlink(name);
+    close(open(name, O_WRONLY | O_CREAT, 0600));
+    is_int(truncate(name, 100000), 0, "the rest of a killed one");
+    install_good();
+    state_is(CERTIFICATE_VALID, verify, &facts, "level", "over the rest of a killed one");
+    ok(access(name, F_OK) != 0, "... of which nothing is left");
+    unlink(path);
+}
+
+/* Installs without end the certificate of a node with number tests. */
+static void install_forever(int number)
+{
+    struct certificate certificate = good;
+    char *text;
+
+    certificate.tests = malloc(20000);
+    *certificate.tests = '\0';
+    for (int i = 0; i < number * 40; i++)
+        strcat(certificate.tests, "links eth1: 196 Mb/s\n");
+    text = certificate_format(&certificate);
+    for (;;)
+        certificate_install(path, text, GOOD_SEAL, NULL);
+}
+
+static void survives_kills(void)
+{
+    enum { CHILDREN = 4, ROUNDS = 40 };
+    pid_t children[CHILDREN] = {0};
+    unsigned bad = 0, reads = 0;
+    char message[512];
+
+    install_good();
+    for (int round = 0; round < ROUNDS; round++) {
+        int child = round % CHILDREN;
+
+        if (children[child]) {
+            kill(children[child], SIGKILL);
+            waitpid(children[child], NULL, 0);
+        }
+        children[child] = fork();
+        if (children[child] == 0)
+            install_forever(child + 1);
+        for (int i = 0; i < 50; i++, reads++)
+            if (check(believe, &facts, message) != CERTIFICATE_VALID && bad++ == 0)
+                tap_diag("%s", message);
+        usleep((useconds_t)(random() % 3000));
+    }
+    for (int i = 0; i < CHILDREN; i++) {
+        kill(children[i], SIGKILL);
+        waitpid(children[i], NULL, 0);
+    }
+    is_int(bad, 0,
+           "four install at once and are killed: each of %u reads finds a whole certificate",
+           reads);
+    install_good();
+    state_is(CERTIFICATE_VALID, verify, &facts, "level", "... and after them another is installed");
+    is_int(certificate_remove(path, NULL), 0, "... and removed");
+}
+
+int main(void)
+{
+    if (!mkdtemp(directory))
+        return 99;
+    snprintf(path, sizeof path, "%s/certificate", directory);
+    formats();
+    parses();
+    tells_states();
+    is_particular_about_the_file();
+    withstands_every_change();
+    installs_with_care();
+    survives_kills();
+    is_int(rmdir(directory), 0, "nothing is left behind");
+    is_str(certificate_state_name((enum certificate_state)99), "unknown", "no state has no name");
+    return tap_done();
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/checks/checks.h"
+#include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+/* A tree is unpacked, faults are planted in it, a check is run, and what it says is one text of
+ * lines "VERDICT PART MESSAGE". */
+static char *root, said[32768];
+static struct conf conf;
+static const char *node;
+static int record_count;
+
+static void hear(const struct record *record, void *context)
+{
+    size_t length = strlen(said);
+
+    (void)context;
+    record_count++;
+    if (record->suite && record->test && record->node)
+        snprintf(said + length, sizeof said - length, "%s %s %s\n", verdict_name(record->verdict),
+                 record->part ? record->part : "", record->message ? record->message : "");
+}
+
+static void with(const char *tree, const char *name)
+{
+    root = tree_unpack(tree);
+    node = name;
+    conf_defaults(&conf);
+    conf.gpus_per_node = -1;
+}
+
+static void check(const char *name)
+{
+    static struct fabric fabric;
+    struct inventory *inventory = inventory_read(root, NULL);
+    struct checks checks = {root, node, &conf, inventory, &fabric, hear, NULL};
+
+    said[0] = '\0';
+    record_count = 0;
+    if (!inventory) {
+        tap_diag("no inventory");
+        return;
+    }
+    fabric_choose(inventory, &conf, &fabric);
+    for (size_t i = 0; i < check_count; i++)
+        if (strcmp(check_table[i].name, name) == 0)
+            check_table[i].run(&checks, name);
+    inventory_free(inventory);
+}
+
+static void done(void)
+{
+    conf_clear(&conf);
+    tree_remove(root);
+}
+
+#define says(line, ...)                                                                            \
+    do {                                                                                           \
+        if (!has_str(said, line "\n", __VA_ARGS__))                                                \
+            tap_diag("said: %s", said);                                                            \
+    } while (0)
+#define is_silent_on(word, ...) ok(!strstr(said, word), __VA_ARGS__)
+
+static void put(const char *path, const char *content)
+{
+    tree_put(root, path, content);
+}
+
+static void links(void)
+{
+    with("lab-node", "n1");
+    check("net.interfaces");
+    is_str(said,
+           "pass eth1 Ethernet, 10 Gb/s, MTU 9000, 10.156.1.1/24\n"
+           "pass eth2 Ethernet, 10 Gb/s, MTU 9000, 10.156.2.1/24\n",
+           "a healthy node passes, a line for each rail");
+    put("sys/class/net/eth1/carrier", "0\n");
+    check("net.interfaces");
+    says("fail eth1 eth1 has no carrier; check cable or switch port", "a link that is not there");
+    says("pass eth2 Ethernet, 10 Gb/s, MTU 9000, 10.156.2.1/24", "... alone is at fault");
+    put("sys/class/net/eth1/flags", "0x1002\n");
+    check("net.interfaces");
+    says("fail eth1 eth1 is down; bring it up: ip link set eth1 up", "an interface that is down");
+    put("sys/class/net/eth1/flags", "0x1003\n");
+    put("sys/class/net/eth1/carrier", "1\n");
+    put("sys/class/net/eth1/statistics/rx_crc_errors", "12\n");
+    check("net.interfaces");
+    says("warn eth1 eth1 has counted 12 CRC errors since its driver was loaded", "CRC errors");
+    is_silent_on("fail", "... are no failure");
+    put("proc/net/fib_trie", "");
+    check("net.interfaces");
+    says("fail eth2 eth2 has no IP address, which Ethernet needs", "a rail without an address");
+    done();
+}
+
+static void stated(void)
+{
+    with("lab-node", "n1");
+    hostlist_expand("eth[1-3]", &conf.fabric_interfaces, NULL);
+    strcpy(conf.management_interface, "eth9");
+    check("net.interfaces");
+    says("fail eth3 eth3 is not on this node; FabricInterfaces of the configuration names it",
+         "a rail that the configuration names and the node has not");
+    says("fail eth9 eth9 is not on this node; ManagementInterface of the configuration names it",
+         "the same for management");
+    conf.nominal_speed_count = 1;
+    conf.nominal_speeds[0].mbps = 200;
+    hostlist_expand("eth[1-2]", &conf.nominal_speeds[0].interfaces, NULL);
+    check("net.interfaces");
+    says("pass eth1 Ethernet, 10 Gb/s, MTU 9000, 10.156.1.1/24",
+         "more than the stated speed is well");
+    conf.nominal_speeds[0].mbps = 25000;
+    check("net.interfaces");
+    says(
+        "fail eth1 eth1 runs at 10 Gb/s, NominalSpeed of the configuration is 25 Gb/s; check cable "
+        "or switch port",
+        "less is not");
+    conf.nominal_speeds[0].mbps = 10000;
+    put("sys/class/net/eth2/mtu", "1500\n");
+    check("net.interfaces");
+    says("warn eth2 eth2 has MTU 1500, eth1 of the same node 9000", "an MTU unlike the others'");
+    conf.mtu_bytes = 9000;
+    check("net.interfaces");
+    says("fail eth2 eth2 has MTU 1500, the configuration wants 9000",
+         "an MTU unlike the stated one");
+    says("pass eth1 Ethernet, 10 Gb/s, MTU 9000, 10.156.1.1/24", "... alone is at fault");
+    done();
+}
+
+static void ports(void)
+{
+    with("h100-ib", "h1");
+    check("net.interfaces");
+    is_int(record_count, 8, "eight InfiniBand rails");
+    says("pass mlx5_7:1 InfiniBand, 400 Gb/s, MTU 2044, 10.4.7.11/24", "... pass");
+    put("sys/class/infiniband/mlx5_2/ports/1/state", "2: INIT\n");
+    put("sys/class/infiniband/mlx5_3/ports/1/state", "1: DOWN\n");
+    put("sys/class/infiniband/mlx5_3/ports/1/phys_state", "2: Polling\n");
+    put("sys/class/infiniband/mlx5_4/ports/1/rate", "100 Gb/sec (1X NDR)\n");
+    put("sys/class/infiniband/mlx5_5/ports/1/counters/link_downed", "3\n");
+    put("sys/bus/pci/devices/0000:ce:00.0/current_link_width", "8\n");
+    put("sys/bus/pci/devices/0000:dc:00.0/current_link_speed", "16.0 GT/s PCIe\n");
+    put("sys/class/net/ib0/flags", "0x1002\n");
+    check("net.interfaces");
+    says("pass mlx5_0:1 InfiniBand, 400 Gb/s, MTU 2044, 10.4.0.11/24",
+         "InfiniBand does not need its IPoIB interface");
+    says("fail mlx5_2:1 mlx5_2:1 is in state INIT, not ACTIVE: the link is there, but no subnet "
+         "manager has set the port up; check the subnet manager",
+         "a port without a subnet manager");
+    says("fail mlx5_3:1 mlx5_3:1 is DOWN (Polling), not ACTIVE; check cable or switch port",
+         "a port without a link");
+    says(
+        "fail mlx5_4:1 mlx5_4:1 runs at 100 Gb/s, 5 of the node's 5 other rails at up to 400 Gb/s; "
+        "check cable or switch port",
+        "a port that is slower than its peers");
+    says("warn mlx5_5:1 mlx5_5:1 has counted 3 lost links since its driver was loaded", "flaps");
+    says("warn mlx5_6:1 mlx5_6:1 (0000:ce:00.0) has 8 PCIe lanes of the 16 it can use; reseat it",
+         "lanes lost");
+    says("warn mlx5_7:1 mlx5_7:1 (0000:dc:00.0) has a PCIe link of 16 GT/s of the 32 it can use",
+         "PCIe speed lost");
+    done();
+    with("mi300x-roce", "m7");
+    put("sys/class/infiniband/bnxt_re6/ports/1/gids/0", "0000:0000:0000:0000:0000:0000:0000:0000");
+    put("sys/class/infiniband/bnxt_re6/ports/1/gids/1", "0000:0000:0000:0000:0000:0000:0000:0000");
+    put("sys/class/infiniband/bnxt_re6/ports/1/gids/2", "0000:0000:0000:0000:0000:0000:0000:0000");
+    put("sys/class/infiniband/bnxt_re6/ports/1/gids/3", "0000:0000:0000:0000:0000:0000:0000:0000");
+    check("net.interfaces");
+    says("warn bnxt_re5:1 bnxt_re5:1 has only link-local GIDs, which reach no other subnet; has "
+         "ens16np0 an IP address?",
+         "a RoCE port without a routable GID");
+    says("fail bnxt_re6:1 bnxt_re6:1 has no RoCE GID; has its interface an IP address?",
+         "a RoCE port without a GID");
+    done();
+}
+
+static void gpus(void)
+{
+    with("h100-ib", "h1");
+    check("gpu.enumerate");
+    is_str(said, "pass gpu 8 GPUs on the PCI bus, slurm.conf expects 8\n", "eight GPUs pass");
+    put("etc/slurm/slurm.conf", "NodeName=h[1-4] Gres=gpu:h100:9\n");
+    check("gpu.enumerate");
+    says("fail gpu 8 GPUs on the PCI bus, slurm.conf expects 9; the kernel log says which fell off",
+         "one too few");
+    conf.gpus_per_node = 4;
+    check("gpu.enumerate");
+    says("warn gpu 8 GPUs on the PCI bus, GPUsPerNode of the configuration expects 4",
+         "too many are a warning; the configuration goes before slurm.conf");
+    conf.gpus_per_node = 8;
+    put("sys/bus/pci/devices/0000:43:00.0/driver", "");
+    check("gpu.enumerate");
+    says(
+        "fail gpu1 NVIDIA NVIDIA H100 80GB HBM3 at 0000:43:00.0 has no driver; the kernel log says "
+        "why",
+        "a GPU without a driver");
+    check("gpu.health");
+    says("pass gpu 8 GPUs without a fault that their driver's files tell", "health passes");
+    says("skip  NVIDIA's driver tells memory errors and throttling only through NVML, which this "
+         "check does not load",
+         "... and says what it could not see");
+    done();
+    with("mi300x-roce", "m7");
+    check("gpu.health");
+    says(
+        "fail gpu2 AMD Instinct MI300X OAM at 0000:4e:00.0 has counted 2 uncorrected memory errors",
+        "uncorrected errors");
+    is_silent_on("gpu3", "corrected ones are no fault");
+    done();
+    with("gaudi3", "g3");
+    check("gpu.health");
+    says("fail gpu4 GAUDI3 at 0000:9a:00.0 is in state 'needs reset', not operational", "a state");
+    says("warn gpu4 GAUDI3 at 0000:9a:00.0 was reset 1 time", "a reset");
+    done();
+    with("lab-node", "n1");
+    check("gpu.enumerate");
+    is_str(said, "skip  no GPU of NVIDIA, AMD or Gaudi is here\n", "no GPU, none stated: skipped");
+    conf.gpus_per_node = 8;
+    check("gpu.enumerate");
+    says("fail gpu 0 GPUs on the PCI bus, GPUsPerNode of the configuration expects 8; the kernel "
+         "log "
+         "says which fell off",
+         "no GPU, eight stated: failed");
+    done();
+}
+
+/* The device at /dev/gpuINDEX; number 0 removes it. */
+static void device(int index, unsigned major_number, unsigned minor_number)
+{
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/dev", root);
+    mkdir(path, 0755);
+    snprintf(path, sizeof path, "%s/dev/gpu%d", root, index);
+    unlink(path);
+    if (major_number && mknod(path, S_IFCHR | 0600, makedev(major_number, minor_number)) < 0)
+        tap_diag("%s: mknod fails", path);
+}
+
+static int can_mknod(void)
+{
+    char path[4096];
+    int can;
+
+    snprintf(path, sizeof path, "%s/probe", root);
+    can = mknod(path, S_IFCHR | 0600, makedev(1, 3)) == 0;
+    unlink(path);
+    return can;
+}
+
+static void gres_devices(void)
+{
+    for (int i = 0; i < 8; i++)
+        device(i, 4, 20 + (unsigned)i);
+    check("slurm.gres");
+    is_str(said, "pass gpu gpu:8, as slurm.conf gives; every device file of gres.conf is one\n",
+           "eight devices pass");
+    device(3, 0, 0);
+    check("slurm.gres");
+    is_str(
+        said,
+        "fail gpu3 /etc/slurm/gres.conf:2: /dev/gpu3 does not exist; is its driver loaded, is the "
+        "device on the bus?\n",
+        "a missing device is named, and nothing else");
+    device(3, 4, 23);
+    device(7, 1, 7);
+    check("slurm.gres");
+    is_str(
+        said,
+        "fail gpu7 /etc/slurm/gres.conf:2: /dev/gpu7 is no GPU: it is a device of mem (1:7), the "
+        "others are of tty (4)\n",
+        "a stranger is named, with what it is");
+    device(7, 4, 20);
+    check("slurm.gres");
+    is_str(
+        said,
+        "fail gpu7 /etc/slurm/gres.conf:2: /dev/gpu7 is the same device as /dev/gpu0 (4:20): two "
+        "jobs would share it\n",
+        "a double is named");
+    device(7, 4, 27);
+    device(0, 1, 3);
+    device(1, 1, 5);
+    check("slurm.gres");
+    says("fail gpu0 /etc/slurm/gres.conf:2: /dev/gpu0 is no GPU: it is a device of mem (1:3), the "
+         "others are of tty (4)",
+         "strangers that come first do not make the others strange");
+    is_int(record_count, 2, "... and both are named");
+    device(0, 4, 20);
+    device(1, 4, 21);
+    put("etc/slurm/gres.conf", "NodeName=n1 Name=gpu File=/dev/gpu[0-6]\n");
+    check("slurm.gres");
+    is_str(said, "fail gpu /etc/slurm/slurm.conf:3: slurm.conf gives gpu:8, gres.conf has 7\n",
+           "fewer than slurm.conf gives");
+    put("etc/slurm/gres.conf", "Name=gpu File=/dev/gpu[0-7]\nName=gpu File=/dev/gpu0\n");
+    check("slurm.gres");
+    says("warn gpu /etc/slurm/slurm.conf:3: slurm.conf gives gpu:8, gres.conf has 9",
+         "more than it gives");
+}
+
+static void gres(void)
+{
+    with("lab-node", "n1");
+    if (can_mknod())
+        gres_devices();
+    else
+        tap_skip("making devices needs root");
+    put("dev/gpu0", "a regular file");
+    check("slurm.gres");
+    says("fail gpu0 /etc/slurm/gres.conf:1: /dev/gpu0 is not a character device", "a regular file");
+    put("etc/slurm/gres.conf", "NodeName=n[2-4] Name=gpu File=/dev/gpu[0-7]\n");
+    check("slurm.gres");
+    is_str(
+        said,
+        "fail gpu /etc/slurm/slurm.conf:3: slurm.conf gives gpu:8, gres.conf has no GPU for n1\n",
+        "lines for other nodes do not count");
+    put("etc/slurm/gres.conf", "NodeName=n1 Name=gpu File=/dev/gpu[7-0]\n");
+    check("slurm.gres");
+    has_str(said,
+            "fail  /etc/slurm/gres.conf:1: File=/dev/gpu[7-0]: ", "a bad list names its line");
+    node = "login";
+    check("slurm.gres");
+    is_str(said, "skip  /etc/slurm/slurm.conf has no NodeName login\n", "another node is skipped");
+    done();
+    with("h100-ib", "h1");
+    check("slurm.gres");
+    is_str(said, "pass gpu slurm.conf gives gpu:8, AutoDetect=nvml can find 8\n",
+           "AutoDetect is held against the bus");
+    put("sys/bus/pci/devices/0000:43:00.0/class", "0xffffff\n");
+    check("slurm.gres");
+    says("fail gpu /etc/slurm/slurm.conf:6: slurm.conf gives gpu:8, AutoDetect=nvml can find 7",
+         "... and a GPU that fell off is missed");
+    done();
+    with("ethernet", "e1");
+    check("slurm.gres");
+    is_str(said, "skip  no slurm.conf in /etc/slurm or /run/slurm/conf\n", "no Slurm: skipped");
+    put("etc/slurm/slurm.conf", "NodeName=e1\n");
+    check("slurm.gres");
+    is_str(said, "skip  Slurm gives out no GRES on e1\n", "no GRES: skipped");
+    put("run/slurm/conf/slurm.conf", "NodeName=e1 Gres=gpu:2\n");
+    check("slurm.gres");
+    is_str(said, "skip  Slurm gives out no GRES on e1\n", "/etc/slurm goes before configless");
+    done();
+}
+
+static void facts(void)
+{
+    with("h100-ib", "h1");
+    check("host.config");
+    says("none  5.15.0-1053-generic", "the kernel is a fact");
+    says("none  550.54.15", "the NVIDIA driver is one");
+    says("none mlx5_0:1 400000 Mb/s", "a rail's speed is one");
+    says("none gpu7 NVIDIA H100 80GB HBM3", "a GPU's model is one");
+    is_silent_on("pass", "facts have no verdict");
+    done();
+}
+
+static void wanted(const char *only, const char *expected)
+{
+    char names[512] = "";
+
+    for (size_t i = 0; i < check_count; i++)
+        if (check_is_wanted(&check_table[i], only)) {
+            strcat(names, names[0] ? " " : "");
+            strcat(names, check_table[i].name);
+        }
+    is_str(names, expected, "only %s", only);
+}
+
+int main(void)
+{
+    unsetenv("SLURM_CONF");
+    wanted("net", "net.interfaces");
+    wanted("net.interfaces", "net.interfaces");
+    wanted("gpu,host.munge", "gpu.enumerate gpu.health host.munge");
+    wanted("ne", "");
+    wanted("net.interfaces2", "");
+    wanted(",", "");
+    links();
+    stated();
+    ports();
+    gpus();
+    gres();
+    facts();
+    with("broken", "x");
+    for (size_t i = 0; i < check_count; i++) {
+        check(check_table[i].name);
+        ok(record_count > 0, "%s says something of a broken node", check_table[i].name);
+    }
+    done();
+    return tap_done();
+}

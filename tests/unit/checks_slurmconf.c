@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/checks/slurmconf.h"
+#include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void counts(const char *gres, long expected)
+{
+    is_int(slurm_gres_count(gres, "gpu"), expected, "Gres=%s has %ld GPUs", gres, expected);
+}
+
+static void value_is(const char *text, const char *key, const char *expected)
+{
+    char copy[512], value[64];
+    struct slurm_line line = {"slurm.conf", 1, copy};
+    bool found;
+
+    strcpy(copy, text);
+    found = slurm_line_value(&line, key, value, sizeof value);
+    is_int(found, expected != NULL, "%s is %sin '%s'", key, expected ? "" : "not ", text);
+    is_str(value, expected ? expected : "", "... as '%s'", expected ? expected : "");
+}
+
+static char *root;
+
+static int read_conf(struct slurm_lines *lines, struct error *err)
+{
+    err->text[0] = '\0';
+    return slurm_lines_read(root, "/etc/slurm", "slurm.conf", lines, err);
+}
+
+static void lines_are_read(void)
+{
+    struct slurm_lines lines;
+    struct slurm_node node;
+    struct error err;
+    char value[64];
+
+    tree_put(root, "etc/slurm/slurm.conf",
+             "# a comment\r\n"
+             "clustername=one  # and one behind\n"
+             "\n"
+             "NodeName=DEFAULT Gres=gpu:2\n"
+             "NodeName=a[1-2] CPUs=4 \\\n"
+             "   RealMemory=100 \\\n"
+             "   State=UNKNOWN\n"
+             "nodename=b1 gres=gpu:4\n"
+             "Include nodes.conf\n"
+             "include /etc/other/last.conf\n"
+             "ClusterName=two");
+    tree_put(root, "etc/slurm/nodes.conf", "NodeName=c1,c[3-4] Gres=nic:1 Comment=\"a\\#b c\"\n");
+    tree_put(root, "etc/other/last.conf", "\n\nNodeName=d1\n");
+    is_int(read_conf(&lines, &err), 0, "a file with all there is is read");
+    is_int(lines.count, 7, "... comments and empty lines left out, Include resolved");
+    ok(slurm_lines_value(&lines, "ClusterName", value, sizeof value), "a key in any case");
+    is_str(value, "two", "... the last one counts, the end of the file ends it");
+    is_int(lines.lines[2].number, 5, "a continued line has its first line's number");
+    slurm_node_find(&lines, "a2", &node);
+    ok(node.is_found, "a2 is one of a[1-2]");
+    is_str(node.gres, "gpu:2", "... with DEFAULT's GRES");
+    slurm_node_find(&lines, "b1", &node);
+    is_str(node.gres, "gpu:4", "b1 has its own");
+    is_int(node.number, 8, "... at line 8");
+    slurm_node_find(&lines, "c4", &node);
+    is_str(node.gres, "nic:1", "c4 comes from the included file");
+    is_str(node.file, "/etc/slurm/nodes.conf", "... which is named");
+    slurm_node_find(&lines, "d1", &node);
+    is_str(node.file, "/etc/other/last.conf", "an absolute Include is below the root");
+    is_int(node.number, 3, "... and its lines are counted");
+    slurm_node_find(&lines, "c2", &node);
+    ok(!node.is_found, "c2 is none of them");
+    slurm_lines_clear(&lines);
+}
+
+static void bad_files(void)
+{
+    struct slurm_lines lines;
+    struct error err;
+
+    tree_put(root, "etc/slurm/slurm.conf", "A=1\nInclude gone.conf\n");
+    is_int(read_conf(&lines, &err), -1, "an Include of what is not there is an error");
+    is_str(err.text,
+           "/etc/slurm/slurm.conf:2: Include: /etc/slurm/gone.conf: No such file or directory",
+           "... that names line and file");
+    slurm_lines_clear(&lines);
+    tree_put(root, "etc/slurm/slurm.conf", "Include slurm.conf\n");
+    is_int(read_conf(&lines, &err), -1, "a file that includes itself is an error");
+    has_str(err.text, "more than 8 deep", "... that says so");
+    slurm_lines_clear(&lines);
+    is_int(slurm_lines_read(root, "/etc/slurm", "gres.conf", &lines, &err), 1, "no file is told");
+    slurm_lines_clear(&lines);
+    tree_put(root, "etc/slurm/slurm.conf", "A=1\\");
+    is_int(read_conf(&lines, &err), 0, "a file that ends in a continuation is read");
+    is_int(lines.count, 1, "... its line too");
+    slurm_lines_clear(&lines);
+}
+
+static void directory_is(const char *expected)
+{
+    char directory[256];
+    struct error err;
+
+    is_int(slurm_directory(root, directory, sizeof directory, &err), expected[0] ? 0 : -1,
+           "the directory %s", expected[0] ? "is found" : "is not found");
+    is_str(directory, expected, "... as '%s'", expected);
+}
+
+int main(void)
+{
+    counts("gpu:8", 8);
+    counts("gpu", 1);
+    counts("gpu:h100", 1);
+    counts("gpu:h100:8", 8);
+    counts("gpu:a100:4(S:0-1)", 4);
+    counts("gpu:a:4(S:0,1),nic:2,gpu:b:2", 6);
+    counts("GPU:3", 3);
+    counts("gpus:8", 0);
+    counts("nic:2", 0);
+    counts("", 0);
+    counts("gpu:2K", 2048);
+    value_is("NodeName=n1 Gres=gpu:8", "gres", "gpu:8");
+    value_is("NodeName=n1 Gres=gpu:8", "Node", NULL);
+    value_is("NodeName=n1 Gres=gpu:8", "Name", NULL);
+    value_is("A=\"x y\" B=z", "A", "x y");
+    value_is("A=\"x B=y\" B=z", "B", "z");
+    value_is("A=\"x", "A", "x");
+    value_is("A=", "A", "");
+    value_is("stray A=1", "A", "1");
+    value_is("= = \"", "A", NULL);
+    root = tree_unpack("");
+    directory_is("");
+    tree_put(root, "run/slurm/conf/slurm.conf", "");
+    directory_is("/run/slurm/conf");
+    tree_put(root, "etc/slurm/slurm.conf", "");
+    directory_is("/etc/slurm");
+    lines_are_read();
+    bad_files();
+    tree_remove(root);
+    return tap_done();
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/conf.h"
+#include "tests/unit/tap.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char directory[] = "/tmp/muster-conf-XXXXXX";
+static char path[sizeof directory + 16];
+
+static void write_bytes(const char *bytes, size_t length)
+{
+    FILE *file = fopen(path, "w");
+
+    if (!file || fwrite(bytes, 1, length, file) != length || fclose(file) != 0)
+        exit(99);
+}
+
+static int read_text(const char *text, struct conf *conf, struct error *err)
+{
+    write_bytes(text, strlen(text));
+    *err = (struct error){""};
+    return conf_read(path, conf, err);
+}
+
+static void refused(const char *text, const char *message)
+{
+    struct conf conf;
+    struct error err;
+    char expected[1024];
+
+    is_int(read_text(text, &conf, &err), -1, "refused: %.60s", message);
+    snprintf(expected, sizeof expected, "%s:%s", path, message);
+    has_str(err.text, expected, "... with that reason");
+    is_int(conf.on_missing, POLICY_LOG, "... and the defaults are in force");
+    conf_clear(&conf);
+}
+
+static char *printed(const struct conf *conf)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *stream = open_memstream(&text, &length);
+
+    if (!stream || conf_print(conf, stream) != 0)
+        exit(99);
+    fclose(stream);
+    return text;
+}
+
+static void reads_values(void)
+{
+    struct conf conf;
+    struct error err;
+
+    is_int(read_text("# a comment\n"
+                     "\n"
+                     "ManagementInterface=eth0\r\n"
+                     "  FabricInterfaces = eth[1-2],mlx5_0:1   # the rails\n"
+                     "nominalspeed=eth[1-2]:200Mb/s,mlx5_[0-7]:400Gb/s,eth3:2.5Gb/s\n"
+                     "MTU=9000\n"
+                     "GPUSPERNODE=8\n"
+                     "MemlockMB=64\n"
+                     "SetEnvironment=no\n"
+                     "MasterPorts=30000-30010\n"
+                     "MungeSocket=/run/munge/other\n"
+                     "CertificateFile=/run/muster/certificate\n"
+                     "CertificateValidity=12h\n"
+                     "OnMissing=Refuse\n"
+                     "OnExpired=ignore\n"
+                     "LinkNominalPercent=70\n"
+                     "LinkPeersPercent=92.5%\n"
+                     "LatencyPeersRatio=3.25\n"
+                     "QuickBudget=90",
+                     &conf, &err),
+           0, "a file with every kind of value is read (%s)", err.text);
+    is_str(conf.management_interface, "eth0", "CR LF ends a line as LF does");
+    is_int(conf.fabric_interfaces.count, 3, "a list of interfaces has its names");
+    is_str(conf.fabric_interfaces.names[2], "mlx5_0:1", "... in their order");
+    is_near(conf_nominal_mbps(&conf, "eth2"), 200, 0, "200Mb/s of eth[1-2]");
+    is_near(conf_nominal_mbps(&conf, "mlx5_7"), 400e3, 0, "400Gb/s of mlx5_[0-7]");
+    is_near(conf_nominal_mbps(&conf, "mlx5_7:1"), 400e3, 0, "a port has its device's speed");
+    is_near(conf_nominal_mbps(&conf, "eth3"), 2500, 1e-9, "2.5Gb/s of eth3");
+    is_near(conf_nominal_mbps(&conf, "eth0"), -1, 0, "an interface not named has none");
+    is_int(conf.mtu_bytes, 9000, "MTU");
+    is_int(conf.gpus_per_node, 8, "a key in capitals");
+    is_int(conf.memlock_mb, 64, "MemlockMB");
+    is_int(conf.set_environment, false, "SetEnvironment");
+    is_int(conf.master_port_first, 30000, "the first port");
+    is_int(conf.master_port_last, 30010, "the last port");
+    is_str(conf.munge_socket, "/run/munge/other", "MungeSocket");
+    is_str(conf.certificate_path, "/run/muster/certificate", "CertificateFile");
+    is_int(conf.certificate_valid_s, 12 * 3600, "12h");
+    is_int(conf.on_missing, POLICY_REFUSE, "a policy in capitals");
+    is_int(conf.on_expired, POLICY_IGNORE, "OnExpired");
+    is_int(conf.on_changed, POLICY_LOG, "a key that is absent keeps its default");
+    is_near(conf.link_nominal_percent, 70, 0, "a percentage without %%");
+    is_near(conf.link_peers_percent, 92.5, 1e-9, "a percentage with %%");
+    is_near(conf.latency_peers_ratio, 3.25, 1e-9, "a decimal number");
+    is_near(conf.quick_budget_s, 90, 0, "a time without unit, in a last line without end");
+    conf_clear(&conf);
+    conf_clear(NULL);
+}
+
+static void refuses_values(void)
+{
+    refused("OnMissing=maybe\n",
+            "1: OnMissing=maybe: found \"maybe\", allowed ignore, log, refuse");
+    refused("\n# x\nMTU=12\n", "3: MTU=12: found \"12\", allowed 68 to 65535, or majority");
+    refused("MTU=-9000", "1: MTU=-9000: found");
+    refused("MTU=9000x", "1: MTU=9000x: found \"9000x\"");
+    refused("MTU=1e3", "1: MTU=1e3: found");
+    refused("MTU=1500.5", "1: MTU=1500.5: found");
+    refused("MTU=", "1: MTU=: found \"\"");
+    refused("MTU=99999999999999999999999999999999", "1: MTU=9999");
+    refused("GPUsPerNode=many", "1: GPUsPerNode=many: found \"many\", allowed 0 to 64, or auto");
+    refused("SetEnvironment=1", "1: SetEnvironment=1: found \"1\", allowed yes, no");
+    refused("MasterPorts=29500", "1: MasterPorts=29500: found \"29500\", allowed FIRST-LAST");
+    refused("MasterPorts=30000-29999", "1: MasterPorts=30000-29999: found");
+    refused("MasterPorts=80-90", "1: MasterPorts=80-90: found");
+    refused("MasterPorts=1024-65536", "1: MasterPorts=1024-65536: found");
+    refused("CertificateFile=certificate", "1: CertificateFile=certificate: found");
+    refused("CertificateFile=", "1: CertificateFile=: found \"\", allowed an absolute path");
+    refused("MungeSocket=munge.socket", "1: MungeSocket=munge.socket: found");
+    refused("CertificateValidity=7w", "1: CertificateValidity=7w: found \"7w\", allowed 1m to");
+    refused("CertificateValidity=7days", "1: CertificateValidity=7days: found");
+    refused("CertificateValidity=1s", "1: CertificateValidity=1s: found");
+    refused("QuickBudget=1.5s", "1: QuickBudget=1.5s: found");
+    refused("LinkPeersPercent=101", "1: LinkPeersPercent=101: found \"101\", allowed 0% to 100%");
+    refused("LinkPeersPercent=80 %", "1: LinkPeersPercent=80 %: found");
+    refused("LatencyPeersRatio=5%", "1: LatencyPeersRatio=5%: found");
+    refused("LatencyPeersRatio=nan", "1: LatencyPeersRatio=nan: found");
+    refused("ManagementInterface=eth 0", "1: ManagementInterface=eth 0: found");
+    refused("FabricInterfaces=eth[1-", "1: FabricInterfaces=eth[1-: \"eth[1-\" has a [");
+    refused("FabricInterfaces=eth1,eth[1-2]",
+            "1: FabricInterfaces=eth1,eth[1-2]: found \"eth1\" twice");
+    refused("FabricInterfaces=eth[1-2000]", "1: FabricInterfaces=eth[1-2000]: found 2000");
+    refused("FabricInterfaces=../eth1", "1: FabricInterfaces=../eth1: found");
+    refused("NominalSpeed=eth1", "1: NominalSpeed=eth1: found \"eth1\", allowed NAMES:SPEED");
+    refused("NominalSpeed=eth1:200", "1: NominalSpeed=eth1:200: found");
+    refused("NominalSpeed=eth1:200MB/s", "1: NominalSpeed=eth1:200MB/s: found");
+    refused("NominalSpeed=:200Mb/s", "1: NominalSpeed=:200Mb/s: found");
+    refused("NominalSpeed=eth1:0Mb/s", "1: NominalSpeed=eth1:0Mb/s: found");
+    refused("NominalSpeed=eth1:1Mb/s,", "1: NominalSpeed=eth1:1Mb/s,: found");
+    refused("NominalSpeed=,eth1:1Mb/s", "1: NominalSpeed=,eth1:1Mb/s: found");
+    refused("NominalSpeed=eth[1-2]:1Gb/s,eth2:2Gb/s",
+            "1: NominalSpeed=eth[1-2]:1Gb/s,eth2:2Gb/s: found \"eth2\" twice");
+    refused("OnMising=log", "1: found an unknown key \"OnMising\", nearest is OnMissing");
+    refused("linkpeerpercent=1", "1: found an unknown key \"linkpeerpercent\", nearest is "
+                                 "LinkPeersPercent");
+    refused("Colour=blue", "1: found an unknown key \"Colour\", allowed are those");
+    refused("MTU=9000\nmtu=9000\n", "2: MTU: found a second time, first in line 1");
+    refused("FabricInterfaces\n", "1: found \"FabricInterfaces\", expected Key=Value");
+    refused("=eth0\n", "1: found \"=eth0\", expected Key=Value");
+    refused("MTU=\0339000", "1: found a control character (byte 0x1b)");
+    refused("MTU=9000\r#\n", "1: found a control character (byte 0x0d)");
+}
+
+static void bounds_the_file(void)
+{
+    struct conf conf;
+    struct error err;
+    char *text = malloc((1 << 20) + 2);
+
+    if (!text)
+        exit(99);
+    memset(text, '#', 4096);
+    strcpy(text + 4096, "\r\nMTU=9000\n");
+    is_int(read_text(text, &conf, &err), 0, "a line of 4096 bytes is read (%s)", err.text);
+    conf_clear(&conf);
+    memset(text, '#', 4097);
+    strcpy(text + 4097, "\nMTU=9000\n");
+    refused(text, "1: found a line of 4097 bytes, allowed 4096");
+    write_bytes("MTU=9000\nMTU\0=1\n", 16);
+    is_int(conf_read(path, &conf, &err), -1, "a NUL byte is refused");
+    has_str(err.text, ":2: found a NUL byte", "... with its line");
+    memset(text, '\n', (1 << 20) + 1);
+    write_bytes(text, 1 << 20);
+    is_int(conf_read(path, &conf, &err), 0, "a file of 1 MiB is read");
+    write_bytes(text, (1 << 20) + 1);
+    is_int(conf_read(path, &conf, &err), -1, "a longer one is refused");
+    has_str(err.text, "found 1048577 bytes", "... with its length");
+    write_bytes("", 0);
+    is_int(conf_read(path, &conf, &err), 0, "an empty file is read");
+    free(text);
+
+    is_int(conf_read(directory, &conf, &err), -1, "a directory is refused");
+    has_str(err.text, "found a directory", "... as one");
+    is_int(conf_read("/dev/zero", &conf, &err), -1, "a device is refused");
+    has_str(err.text, "found a special file", "... as one");
+    unlink(path);
+    is_int(mkfifo(path, 0600), 0, "a FIFO");
+    is_int(conf_read(path, &conf, &err), -1, "... is refused without waiting for a writer");
+    unlink(path);
+    is_int(conf_read(path, &conf, &err), 1, "a missing file is told apart");
+    is_int(conf.mtu_bytes, 0, "... and the defaults are in force");
+    is_int(conf_read("/dev/null/x", &conf, &err), -1, "a path through a file is an error");
+    has_str(err.text, "/dev/null/x: Not a directory", "... with its cause");
+    if (geteuid() == 0) {
+        tap_skip("root reads every file");
+    } else {
+        write_bytes("", 0);
+        chmod(path, 0);
+        is_int(conf_read(path, &conf, &err), -1, "an unreadable file is an error");
+        unlink(path);
+    }
+}
+
+static void goes_there_and_back(void)
+{
+    struct conf conf, again;
+    struct error err;
+    char *first, *second;
+    const char *name, *default_text, *help;
+
+    is_int(read_text("FabricInterfaces=mlx5_[0-3],eth1\n"
+                     "NominalSpeed=eth[1-2]:200Mb/s,r[1-2]n[1-2]:2.5Gb/s,mlx5_0:1:1Tb/s,"
+                     "eth9:200Mb/s\n"
+                     "MTU=9000\nClockOffsetMs=0.25\nQuickBudget=3660\nStandardBudget=1d\n",
+                     &conf, &err),
+           0, "a configuration");
+    first = printed(&conf);
+    has_str(first, "\nQuickBudget=61m\n", "is printed with the greatest unit that fits");
+    has_str(first, "\nStandardBudget=1d\n", "... a day too");
+    has_str(first,
+            "NominalSpeed=eth[1-2,9]:200Mb/s,r1n[1-2]:2.5Gb/s,r2n[1-2]:2.5Gb/s,"
+            "mlx5_0:1:1Tb/s\n",
+            "... one speed behind each name");
+    is_int(read_text(first, &again, &err), 0, "... is read again (%s)", err.text);
+    second = printed(&again);
+    is_str(second, first, "... and printed the same");
+    conf_clear(&conf);
+    conf_clear(&again);
+    free(first);
+    free(second);
+
+    conf_defaults(&conf);
+    first = printed(&conf);
+    for (size_t i = 0; conf_key(i, &name, &default_text, &help) == 0; i++) {
+        char line[512];
+
+        snprintf(line, sizeof line, "\n%s=%s\n", name, default_text);
+        has_str(first, line, "the default of %s is in force", name);
+        /* a default that could not be parsed would have left a 0 unnoticed */
+        is_int(read_text(line, &again, &err), 0, "... and can be written out (%s)", err.text);
+        conf_clear(&again);
+    }
+    conf_clear(&conf);
+    free(first);
+}
+
+/* The man page documents the table's keys, all of them and no others, and their defaults. */
+static void is_documented(void)
+{
+    const char *top = getenv("top_srcdir"), *name, *default_text;
+    char page_path[4096], line[1024], key[64];
+    size_t count = 0;
+    FILE *page;
+
+    snprintf(page_path, sizeof page_path, "%s/doc/muster.conf.5.in", top ? top : ".");
+    page = fopen(page_path, "r");
+    if (!ok(page != NULL, "the man page %s is there", page_path))
+        return;
+    while (fgets(line, sizeof line, page)) {
+        int end = 0;
+
+        if (sscanf(line, ".BR %63[A-Za-z] =%n", key, &end) != 1 || end == 0)
+            continue;
+        if (!ok(conf_key(count, &name, &default_text, NULL) == 0, "%s of the page is a key", key))
+            break;
+        is_str(key, name, "key %zu of the page is that of the table", count);
+        count++;
+    }
+    ok(conf_key(count, &name, NULL, NULL) == -1, "the page has all keys");
+    fclose(page);
+}
+
+/* The example is good as it stands and with every line of it put in force. */
+static void example_is_good(void)
+{
+    const char *top = getenv("top_srcdir");
+    char example[4096], line[1024], text[16384] = "";
+    size_t length = 0;
+    struct conf conf;
+    struct error err = {""};
+    FILE *file;
+
+    snprintf(example, sizeof example, "%s/etc/muster.conf", top ? top : ".");
+    is_int(conf_read(example, &conf, &err), 0, "the example is good (%s)", err.text);
+    conf_clear(&conf);
+    file = fopen(example, "r");
+    if (!ok(file != NULL, "%s opens", example))
+        return;
+    while (fgets(line, sizeof line, file) && length < sizeof text)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s",
+                                   line + (line[0] == '#' && isupper((unsigned char)line[1])));
+    fclose(file);
+    is_int(read_text(text, &conf, &err), 0, "... with every line in force (%s)", err.text);
+    is_int(conf.mtu_bytes, 9000, "... which are there");
+    conf_clear(&conf);
+}
+
+int main(void)
+{
+    if (!mkdtemp(directory))
+        return 99;
+    snprintf(path, sizeof path, "%s/muster.conf", directory);
+    reads_values();
+    refuses_values();
+    bounds_the_file();
+    goes_there_and_back();
+    is_documented();
+    example_is_good();
+    unlink(path);
+    rmdir(directory);
+    is_str(conf_policy_name(POLICY_REFUSE), "refuse", "a policy has a name");
+    has_str(conf_default_path(), "/muster/muster.conf", "there is a default path");
+    return tap_done();
+}

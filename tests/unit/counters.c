@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/counters.h"
+#include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
+
+int main(void)
+{
+    struct counters counters;
+    char *root = tree_unpack("h100-ib");
+
+    is_int(counters_read(root, "ib0", "mlx5_0", 1, &counters), 0, "an interface and its port");
+    is_int(counters.rdma_tx_bytes, 4000, "the port counts words of four bytes");
+    is_int(counters.rdma_rx_bytes, 8000, "... both ways");
+    is_int(counters.carrier_changes, 2, "carrier changes");
+    is_int(counters.rx_crc_errors, 0, "what is not there is 0");
+    is_int(counters_read(root, "", "mlx5_0", 1, &counters), 0, "a port alone");
+    is_int(counters.carrier_changes, 0, "... has no carrier changes");
+    is_int(counters_read(root, "ib0", "", 0, &counters), 0, "an interface alone");
+    is_int(counters_read(root, "ib0", "mlx5_9", 1, &counters), 0, "one of the two is enough");
+    is_int(counters_read(root, "eth9", "mlx5_0", 2, &counters), -1, "neither is an error");
+    tree_put(root, "sys/class/net/ib0/statistics/rx_crc_errors", "17\n");
+    counters_read(root, "ib0", "", 0, &counters);
+    is_int(counters.rx_crc_errors, 17, "CRC errors");
+    tree_remove(root);
+    root = tree_unpack("broken");
+    counters_read(root, "", "mlx5_0", 1, &counters);
+    is_int(counters.rdma_tx_bytes, 0, "a counter that does not fit is 0");
+    is_int(counters.symbol_errors, 0, "a negative one too");
+    tree_remove(root);
+    return tap_done();
+}

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/envplan.h"
+#include "tests/unit/tap.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A node is put together by hand; the plan of its tasks must follow from it. */
+
+static struct inventory *inventory;
+static struct fabric *fabric;
+static struct conf conf;
+static struct envplan_task task;
+static struct envplan plan;
+static const char *environment[32]; /* name, value, name, value, ..., NULL */
+
+static const char *lookup(const char *name, void *context)
+{
+    (void)context;
+    for (size_t i = 0; environment[i] != NULL; i += 2)
+        if (strcmp(environment[i], name) == 0)
+            return environment[i + 1];
+    return NULL;
+}
+
+static void set_environment(const char *name, ...)
+{
+    va_list args;
+    size_t n = 0;
+
+    va_start(args, name);
+    for (; name != NULL && n + 1 < sizeof environment / sizeof *environment;
+         name = va_arg(args, const char *))
+        environment[n++] = name;
+    va_end(args);
+    environment[n] = NULL;
+}
+
+static struct nic *add_nic(const char *name, int is_up)
+{
+    struct nic *nic = &inventory->nics[inventory->nic_count++];
+
+    snprintf(nic->name, sizeof nic->name, "%s", name);
+    nic->is_physical = true;
+    nic->is_up = true;
+    nic->has_carrier = is_up;
+    snprintf(nic->state, sizeof nic->state, "%s", is_up ? "up" : "down");
+    snprintf(nic->addresses[0], sizeof nic->addresses[0], "10.0.%zu.1/24", inventory->nic_count);
+    nic->address_count = 1;
+    return nic;
+}
+
+static struct rail *add_rail(const char *nic, const char *device, int is_up, int gid_index)
+{
+    struct rail *rail = &fabric->rails[fabric->rail_count++];
+
+    rail->class = fabric->class;
+    rail->gid_index = gid_index;
+    if (nic != NULL)
+        rail->nic = add_nic(nic, is_up);
+    snprintf(rail->name, sizeof rail->name, "%s", nic != NULL ? nic : "");
+    if (device != NULL) {
+        struct rdma_port *port = &inventory->rdma[inventory->rdma_count++];
+
+        snprintf(port->device, sizeof port->device, "%s", device);
+        port->port = 1;
+        snprintf(port->state, sizeof port->state, "%s", is_up ? "ACTIVE" : "DOWN");
+        rail->port = port;
+        snprintf(rail->name, sizeof rail->name, "%.50s:1", device);
+    }
+    return rail;
+}
+
+/* A node with a management interface and no rail yet; a task in the middle of its step. */
+static void start(enum fabric_class class)
+{
+    memset(inventory, 0, sizeof *inventory);
+    memset(fabric, 0, sizeof *fabric);
+    fabric->class = class;
+    fabric->management = add_nic("eth0", 1);
+    conf_clear(&conf);
+    conf_defaults(&conf);
+    conf.master_port_first = 29500;
+    conf.master_port_last = 29999;
+    memset(&task, 0, sizeof task);
+    task.job_id = 12;
+    task.step_id = 3;
+    task.rank = 5;
+    task.local_rank = 1;
+    task.node_rank = 2;
+    task.world_size = 8;
+    task.local_size = 2;
+    snprintf(task.first_host, sizeof task.first_host, "n1");
+    snprintf(task.first_host_fact, sizeof task.first_host_fact, "first of SLURM_STEP_NODELIST");
+    set_environment(NULL);
+}
+
+static const struct envplan_variable *find(const char *name)
+{
+    static const struct envplan_variable none = {.value = "(not in the plan)", .action = 99};
+
+    for (size_t i = 0; i < plan.count; i++)
+        if (strcmp(plan.variables[i].name, name) == 0)
+            return &plan.variables[i];
+    return &none;
+}
+
+static void make(void)
+{
+    envplan_make(inventory, fabric, &conf, &task, lookup, NULL, &plan);
+}
+
+static void sets(const char *name, const char *value, const char *fact)
+{
+    const struct envplan_variable *variable = find(name);
+
+    is_int(variable->action, ENVPLAN_SET, "%s is set", name);
+    is_str(variable->value, value, "... to %s", value);
+    has_str(variable->fact, fact, "... because %s", fact);
+}
+
+static void keeps(const char *name, const char *fact)
+{
+    const struct envplan_variable *variable = find(name);
+
+    is_int(variable->action, ENVPLAN_KEEP, "%s is left alone", name);
+    is_str(variable->value, "", "... without a value");
+    has_str(variable->fact, fact, "... because %s", fact);
+}
+
+static void ethernet(void)
+{
+    start(FABRIC_ETHERNET);
+    add_rail("eth1", NULL, 1, -1);
+    add_rail("eth2", NULL, 1, -1);
+    make();
+    sets("UCX_NET_DEVICES", "eth1,eth2", "eth1 eth2 up, Ethernet; management is eth0");
+    sets("NCCL_SOCKET_IFNAME", "=eth1,eth2", "eth1 eth2 up");
+    keeps("NCCL_IB_HCA", "not for a fabric of class Ethernet");
+    keeps("UCX_IB_GID_INDEX", "not for a fabric of class Ethernet");
+    keeps("HCCL_SOCKET_IFNAME", "no Gaudi");
+    sets("OMPI_MCA_btl_tcp_if_include", "eth1,eth2", "Ethernet");
+    sets("GLOO_SOCKET_IFNAME", "eth1", "Ethernet");
+    sets("TP_SOCKET_IFNAME", "eth1", "Ethernet");
+    sets("MASTER_ADDR", "n1", "first of SLURM_STEP_NODELIST");
+    sets("MASTER_PORT", "29735", "job 12 step 3 in MasterPorts 29500-29999");
+    sets("GROUP_RANK", "2", "SLURM_NODEID is 2");
+    sets("WORLD_SIZE", "8", "SLURM_NTASKS");
+    sets("RANK", "5", "SLURM_PROCID");
+    sets("LOCAL_RANK", "1", "SLURM_LOCALID");
+    sets("LOCAL_WORLD_SIZE", "2", "the step's tasks here");
+    for (size_t i = 0; i < plan.count; i++)
+        ok(*plan.variables[i].rule != '\0' && *plan.variables[i].fact != '\0',
+           "%s carries rule and fact", plan.variables[i].name);
+    ok(find("NCCL_DEBUG")->action == 99 && find("UCX_TLS")->action == 99,
+       "neither logging nor transports are muster's to choose");
+}
+
+static void ethernet_with_a_rail_down(void)
+{
+    struct rail *rail;
+
+    start(FABRIC_ETHERNET);
+    add_rail("eth1", NULL, 0, -1);
+    add_rail("eth2", NULL, 1, -1);
+    make();
+    sets("UCX_NET_DEVICES", "eth2", "eth2 up, eth1 down");
+    sets("GLOO_SOCKET_IFNAME", "eth2", "eth1 down");
+
+    start(FABRIC_NONE);
+    add_rail("eth1", NULL, 0, -1);
+    make();
+    keeps("UCX_NET_DEVICES", "no rail that is up");
+    keeps("NCCL_SOCKET_IFNAME", "no rail that is up");
+    sets("MASTER_ADDR", "n1", "first of");
+
+    start(FABRIC_NONE);
+    make();
+    keeps("UCX_NET_DEVICES", "no rail that is up");
+
+    start(FABRIC_ETHERNET);
+    rail = add_rail("eth1", NULL, 1, -1);
+    inventory->nics[1].address_count = 0;
+    ok(rail->nic == &inventory->nics[1], "a rail without an IP address");
+    make();
+    keeps("UCX_NET_DEVICES", "interface with an IP address");
+}
+
+static void infiniband(void)
+{
+    start(FABRIC_INFINIBAND);
+    add_rail(NULL, "mlx5_0", 1, -1);
+    add_rail("ib1", "mlx5_1", 1, -1);
+    add_rail("ib2", "mlx5_10", 0, -1);
+    make();
+    sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "mlx5_10:1 down, InfiniBand");
+    sets("NCCL_IB_HCA", "=mlx5_0:1,mlx5_1:1", "InfiniBand");
+    sets("NCCL_SOCKET_IFNAME", "=ib1", "InfiniBand");
+    keeps("UCX_IB_GID_INDEX", "not for a fabric of class InfiniBand");
+
+    start(FABRIC_INFINIBAND);
+    add_rail(NULL, "mlx5_0", 1, -1);
+    make();
+    sets("UCX_NET_DEVICES", "mlx5_0:1", "InfiniBand");
+    keeps("GLOO_SOCKET_IFNAME", "IP address");
+}
+
+static void roce(void)
+{
+    start(FABRIC_ROCE_V2);
+    add_rail("eth1", "mlx5_0", 1, 3);
+    add_rail("eth2", "mlx5_1", 1, 3);
+    make();
+    sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "RoCE v2");
+    sets("UCX_IB_GID_INDEX", "3", "GID table");
+    sets("NCCL_SOCKET_IFNAME", "=eth1,eth2", "RoCE v2");
+    sets("OMPI_MCA_btl_tcp_if_include", "eth1,eth2", "RoCE v2");
+
+    set_environment("UCX_NET_DEVICES", "mlx5_1:1", NULL);
+    make();
+    keeps("UCX_IB_GID_INDEX", "the user set UCX_NET_DEVICES");
+    set_environment(NULL);
+
+    fabric->rails[1].gid_index = 5;
+    make();
+    keeps("UCX_IB_GID_INDEX", "3 on mlx5_0:1 and 5 on mlx5_1:1");
+    fabric->rails[1].gid_index = -1;
+    make();
+    keeps("UCX_IB_GID_INDEX", "mlx5_1:1 has no RoCE GID");
+
+    start(FABRIC_ROCE_V2);
+    add_rail("eth1", "mlx5_0", 1, 3);
+    add_rail("eth2", "mlx5_1", 0, 5);
+    make();
+    sets("UCX_IB_GID_INDEX", "3", "every rail that is up");
+}
+
+static void more_ports_than_fit(void)
+{
+    char device[32];
+
+    start(FABRIC_INFINIBAND);
+    for (int i = 0; i < 33; i++) {
+        snprintf(device, sizeof device, "mlx5_%d", i);
+        add_rail(NULL, device, 1, -1);
+    }
+    make();
+    keeps("NCCL_IB_HCA", "more than 32");
+    is_int(find("UCX_NET_DEVICES")->action, ENVPLAN_SET, "33 ports are no matter to UCX");
+    has_str(find("UCX_NET_DEVICES")->fact, "... up", "a long list of rails is cut in the fact");
+}
+
+static void other_classes(void)
+{
+    struct rail *rail;
+
+    start(FABRIC_EFA);
+    add_rail("eth1", "rdmap0s6", 1, -1);
+    make();
+    keeps("UCX_NET_DEVICES", "not for a fabric of class EFA");
+    keeps("NCCL_IB_HCA", "EFA");
+
+    start(FABRIC_IWARP);
+    add_rail("eth1", "iwp0", 1, -1);
+    make();
+    sets("UCX_NET_DEVICES", "eth1", "iWARP");
+    keeps("NCCL_IB_HCA", "iWARP");
+
+    start(FABRIC_GAUDI);
+    rail = add_rail("enp1", "hbl_0", 1, -1);
+    snprintf(((struct nic *)rail->nic)->driver, INVENTORY_NAME, "habanalabs_en");
+    add_nic("ens5", 1);
+    inventory->gpu_count = 1;
+    inventory->gpus[0].vendor = GPU_GAUDI;
+    make();
+    sets("HCCL_SOCKET_IFNAME", "ens5", "Gaudi; management is eth0");
+    sets("GLOO_SOCKET_IFNAME", "ens5", "Gaudi");
+    keeps("NCCL_SOCKET_IFNAME", "Gaudi");
+}
+
+static void users_values(void)
+{
+    char line[2048];
+
+    start(FABRIC_ETHERNET);
+    add_rail("eth1", NULL, 1, -1);
+    set_environment("UCX_NET_DEVICES", "lo\n\033[31m", "GLOO_SOCKET_IFNAME", "", "RANK", "77",
+                    "OMPI_MCA_btl_tcp_if_exclude", "eth0,lo", NULL);
+    make();
+    keeps("UCX_NET_DEVICES", "set by the user to \"lo");
+    keeps("GLOO_SOCKET_IFNAME", "set by the user to \"\"");
+    keeps("RANK", "set by the user to \"77\"");
+    keeps("OMPI_MCA_btl_tcp_if_include", "the user set OMPI_MCA_btl_tcp_if_exclude");
+    sets("TP_SOCKET_IFNAME", "eth1", "Ethernet");
+    envplan_explain(find("UCX_NET_DEVICES"), line, sizeof line);
+    is_str(line, "UCX_NET_DEVICES left alone (fabric rails: set by the user to \"lo??[31m\")",
+           "a user's control characters do not reach a terminal");
+    envplan_explain(find("TP_SOCKET_IFNAME"), line, sizeof line);
+    is_str(line,
+           "TP_SOCKET_IFNAME=eth1 (one fabric interface: eth1 up, Ethernet; management is eth0)",
+           "a value, its rule and its fact on one line");
+    envplan_explain(find("TP_SOCKET_IFNAME"), line, 10);
+    is_str(line, "TP_SOCKET", "a line is cut at its size");
+}
+
+static void nested_step(void)
+{
+    static char mark[1024], rank[1024];
+
+    start(FABRIC_ETHERNET);
+    add_rail("eth1", NULL, 1, -1);
+    make();
+    snprintf(mark, sizeof mark, "%s", plan.mark);
+    snprintf(rank, sizeof rank, "%s", find("RANK")->value);
+
+    task.rank = 0;
+    fabric->rails[0].nic = add_nic("eth2", 0);
+    set_environment(ENVPLAN_MARK, mark, "RANK", rank, "GLOO_SOCKET_IFNAME", "eth1", "WORLD_SIZE",
+                    "3", "MASTER_ADDR", "n1", NULL);
+    make();
+    sets("RANK", "0", "SLURM_PROCID is 0");
+    is_int(find("GLOO_SOCKET_IFNAME")->action, ENVPLAN_REMOVE,
+           "an outer step's value without a successor is removed");
+    keeps("WORLD_SIZE", "set by the user to \"3\"");
+    ok(strstr(plan.mark, ",WORLD_SIZE:") == NULL && strstr(plan.mark, "RANK:") != NULL,
+       "the new mark names what this plan set, not what the user changed");
+
+    set_environment(ENVPLAN_MARK, "RANK:00000000,RANK,:,,RANK:", "RANK", rank, NULL);
+    make();
+    keeps("RANK", "set by the user");
+
+    set_environment(ENVPLAN_MARK, mark, "RANK", rank, "WORLD_SIZE", "3", NULL);
+    envplan_make_off(lookup, NULL, &plan);
+    is_int(plan.count, 1, "a step without muster has one variable to lose");
+    is_str(plan.variables[0].name, "RANK", "... the outer step's rank");
+    is_int(plan.variables[0].action, ENVPLAN_REMOVE, "... which is removed");
+    is_str(plan.mark, "", "... and nothing is marked");
+}
+
+static void launchers(void)
+{
+    start(FABRIC_ETHERNET);
+    add_rail("eth1", NULL, 1, -1);
+    task.launcher = ENVPLAN_MPI_DAEMON;
+    make();
+    sets("UCX_NET_DEVICES", "eth1", "Ethernet");
+    keeps("MASTER_ADDR", "MPI launcher's daemon");
+    keeps("GROUP_RANK", "MPI launcher's daemon");
+    keeps("RANK", "MPI launcher's daemon");
+    task.launcher = ENVPLAN_AGENT;
+    make();
+    sets("UCX_NET_DEVICES", "eth1", "Ethernet");
+    sets("MASTER_ADDR", "n1", "first of");
+    sets("GROUP_RANK", "2", "SLURM_NODEID");
+    keeps("RANK", "sees to its own ranks");
+    keeps("WORLD_SIZE", "sees to its own ranks");
+    keeps("LOCAL_RANK", "sees to its own ranks");
+    keeps("LOCAL_WORLD_SIZE", "sees to its own ranks");
+}
+
+#define launcher_is(expected, local_size, ...)                                                     \
+    do {                                                                                           \
+        char *const argv[] = {__VA_ARGS__, NULL};                                                  \
+        int argc = (int)(sizeof argv / sizeof *argv) - 1;                                          \
+                                                                                                   \
+        is_int(envplan_launcher(argc, argv, local_size), expected, "%s, %d to a node", argv[0],    \
+               local_size);                                                                        \
+    } while (0)
+
+static void launcher_names(void)
+{
+    char *const empty[] = {NULL};
+
+    launcher_is(ENVPLAN_MPI_DAEMON, 1, (char *)"/opt/openmpi/bin/orted", (char *)"-mca");
+    launcher_is(ENVPLAN_MPI_DAEMON, 1, (char *)"prted");
+    launcher_is(ENVPLAN_MPI_DAEMON, 1, (char *)"hydra_pmi_proxy");
+    launcher_is(ENVPLAN_MPI_DAEMON, 2, (char *)"mpispawn");
+    launcher_is(ENVPLAN_AGENT, 1, (char *)"torchrun", (char *)"--nproc-per-node=8");
+    launcher_is(ENVPLAN_AGENT, 1, (char *)"/usr/bin/env", (char *)"A=1", (char *)"/v/bin/torchrun");
+    launcher_is(ENVPLAN_RANK, 2, (char *)"torchrun");
+    launcher_is(ENVPLAN_AGENT, 1, (char *)"python3", (char *)"-m", (char *)"torch.distributed.run");
+    launcher_is(ENVPLAN_AGENT, 1, (char *)"accelerate", (char *)"launch", (char *)"x.py");
+    launcher_is(ENVPLAN_RANK, 1, (char *)"accelerate", (char *)"env");
+    launcher_is(ENVPLAN_RANK, 1, (char *)"python3", (char *)"-m");
+    launcher_is(ENVPLAN_RANK, 1, (char *)"./orted/a.out");
+    launcher_is(ENVPLAN_RANK, 1, (char *)"");
+    is_int(envplan_launcher(0, empty, 1), ENVPLAN_RANK, "no command line");
+}
+
+static void read_task(void)
+{
+    envplan_task_read(lookup, NULL, &task);
+}
+
+static void tasks(void)
+{
+    set_environment("SLURM_JOB_ID", "41", "SLURM_STEP_ID", "0", "SLURM_PROCID", "5",
+                    "SLURM_LOCALID", "1", "SLURM_NODEID", "3", "SLURM_NTASKS", "8",
+                    "SLURM_STEP_NODELIST", "n[02-05],n9", NULL);
+    read_task();
+    is_int(task.job_id, 41, "job");
+    is_int(task.step_id, 0, "step");
+    is_int(task.rank, 5, "rank");
+    is_int(task.local_rank, 1, "local rank");
+    is_int(task.node_rank, 3, "node rank");
+    is_int(task.world_size, 8, "world size");
+    is_int(task.local_size, -1, "the number of tasks here is the caller's to tell");
+    is_str(task.first_host, "n02", "rank 0 is on the first node of the step");
+
+    set_environment("SLURM_DISTRIBUTION", "arbitrary", "SLURM_STEP_NODELIST", "n[1-2]",
+                    "SLURM_ARBITRARY_NODELIST", "n2,n1,n2", "SLURM_JOB_ID", "42",
+                    "SLURM_HET_JOB_ID", "41", NULL);
+    read_task();
+    is_str(task.first_host, "n2", "an arbitrary distribution follows the user's list");
+    is_int(task.job_id, 41, "a heterogeneous job has its leader's number");
+    is_int(task.rank, -1, "no rank in the environment");
+
+    set_environment("SLURM_DISTRIBUTION", "arbitrary", "SLURM_STEP_NODELIST", "n[1-2]", NULL);
+    read_task();
+    is_str(task.first_host, "", "without that list nobody knows the host of rank 0");
+    has_str(task.first_host_fact, "does not tell where rank 0 is", "... and the fact says so");
+
+    set_environment("SLURM_DISTRIBUTION", "arbitrary", "SLURM_STEP_NODELIST", "n7", NULL);
+    read_task();
+    is_str(task.first_host, "n7", "... unless the step has but one node");
+
+    set_environment("SLURM_STEP_NODELIST", "n[1-", "SLURM_PROCID", "-1", "SLURM_LOCALID", "1x",
+                    "SLURM_NTASKS", "99999999999999999999", NULL);
+    read_task();
+    is_str(task.first_host, "", "a list that does not parse names no host");
+    has_str(task.first_host_fact, "SLURM_STEP_NODELIST: ", "... and the fact says why");
+    is_int(task.rank, -1, "a negative number is none");
+    is_int(task.local_rank, -1, "a number with a tail is none");
+    is_int(task.world_size, -1, "a number out of range is none");
+
+    start(FABRIC_NONE);
+    task.rank = task.world_size = task.step_id = -1;
+    task.first_host[0] = '\0';
+    make();
+    keeps("RANK", "SLURM_PROCID is not set");
+    keeps("WORLD_SIZE", "SLURM_NTASKS is not set");
+    keeps("MASTER_PORT", "Slurm does not tell");
+    keeps("MASTER_ADDR", "first of");
+}
+
+static void components(void)
+{
+    set_environment("SLURM_STEP_NODELIST", "n[1-3]", "SLURM_HET_SIZE", "2",
+                    "SLURM_JOB_NODELIST_HET_GROUP_0", "n2", "SLURM_JOB_NODELIST_HET_GROUP_1",
+                    "n[1,3]", NULL);
+    read_task();
+    is_str(task.first_host, "n2", "rank 0 is in the first component, not on the first node");
+    has_str(task.first_host_fact, "components", "... and the fact says so");
+
+    set_environment("SLURM_STEP_NODELIST", "n[1-2]", "SLURM_HET_SIZE", "3",
+                    "SLURM_JOB_NODELIST_PACK_GROUP_0", "n3", "SLURM_JOB_NODELIST_PACK_GROUP_1",
+                    "n2", "SLURM_JOB_NODELIST_PACK_GROUP_2", "n1", NULL);
+    read_task();
+    is_str(task.first_host, "n2", "a component that takes no part does not count");
+
+    set_environment("SLURM_STEP_NODELIST", "n[1-2]", "SLURM_HET_SIZE", "2",
+                    "SLURM_JOB_NODELIST_HET_GROUP_0", "n2", "SLURM_JOB_NODELIST_HET_GROUP_1",
+                    "n[1-2]", NULL);
+    read_task();
+    is_str(task.first_host, "", "components that share a node leave it open");
+    has_str(task.first_host_fact, "do not tell", "... and the fact says so");
+
+    set_environment("SLURM_STEP_NODELIST", "n[1-2]", "SLURM_HET_SIZE", "2", NULL);
+    read_task();
+    is_str(task.first_host, "", "components without nodes leave it open");
+
+    set_environment("SLURM_STEP_NODELIST", "n2", "SLURM_HET_SIZE", "2", NULL);
+    read_task();
+    is_str(task.first_host, "n2", "one node is one node");
+}
+
+static void ports(void)
+{
+    int last = -1, clashes = 0;
+
+    start(FABRIC_NONE);
+    for (task.job_id = 1; task.job_id < 2000; task.job_id++)
+        for (task.step_id = 0; task.step_id < 3; task.step_id++) {
+            int port;
+
+            make();
+            port = atoi(find("MASTER_PORT")->value);
+            clashes += port == last || port < 29500 || port > 29999;
+            last = port;
+        }
+    is_int(clashes, 0, "neighbouring jobs and steps have ports of their own, inside the range");
+    task.job_id = 0xfffffffel;
+    conf.master_port_first = conf.master_port_last = 65535;
+    make();
+    sets("MASTER_PORT", "65535", "65535-65535");
+    conf.master_port_last = 65536;
+    make();
+    keeps("MASTER_PORT", "no range of ports");
+}
+
+int main(void)
+{
+    inventory = calloc(1, sizeof *inventory);
+    fabric = calloc(1, sizeof *fabric);
+    if (inventory == NULL || fabric == NULL)
+        return 1;
+    conf_defaults(&conf);
+    ethernet();
+    ethernet_with_a_rail_down();
+    infiniband();
+    roce();
+    more_ports_than_fit();
+    other_classes();
+    users_values();
+    nested_step();
+    launchers();
+    launcher_names();
+    tasks();
+    components();
+    ports();
+    conf_clear(&conf);
+    free(fabric);
+    free(inventory);
+    return tap_done();
+}

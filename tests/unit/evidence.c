@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/battery/collectives/evidence.h"
+#include "tests/unit/tap.h"
+
+enum { SIZE = 8 };
+
+static struct evidence items[4096];
+static int item_count, case_count;
+static struct culprit culprits[CULPRITS];
+
+static void see(enum evidence_kind kind, int observer, int source)
+{
+    items[item_count++] =
+        (struct evidence){case_count, kind, observer, source, 0, SIZE, 0, 0, 1, 2};
+}
+
+/* What others see of a rank that contributes damaged data. */
+static void send_damaged(int rank)
+{
+    case_count++; /* allreduce */
+    for (int i = 0; i < SIZE; i++)
+        see(EVIDENCE_SHARED, i, -1);
+    case_count++; /* allgather; its own copy may be right */
+    for (int i = 0; i < SIZE; i++)
+        if (i != rank)
+            see(EVIDENCE_SHARED, i, rank);
+    case_count++; /* scan */
+    for (int i = rank; i < SIZE; i++)
+        see(EVIDENCE_PREFIX, i, -1);
+    case_count++; /* alltoall, one block of it */
+    see(EVIDENCE_PERSONAL, (rank + 3) % SIZE, rank);
+    case_count++; /* reduce to rank 1 */
+    see(EVIDENCE_PERSONAL, 1, -1);
+}
+
+/* What a rank sees that receives damaged data. */
+static void receive_damaged(int rank)
+{
+    case_count++;
+    see(EVIDENCE_SHARED, rank, -1);
+    case_count++;
+    for (int i = 0; i < SIZE; i++)
+        see(EVIDENCE_SHARED, rank, i);
+    case_count++;
+    see(EVIDENCE_PREFIX, rank, -1);
+    case_count++;
+    see(EVIDENCE_PERSONAL, rank, (rank + 1) % SIZE);
+}
+
+static int attribute(void)
+{
+    int found = evidence_attribute(items, item_count, SIZE, culprits);
+
+    item_count = case_count = 0;
+    return found;
+}
+
+int main(void)
+{
+    is_int(attribute(), 0, "nothing wrong, nobody named");
+    for (int rank = 0; rank < SIZE; rank++) {
+        send_damaged(rank);
+        is_int(attribute(), 1, "rank %d sends damaged data: one culprit", rank);
+        ok(culprits[0].rank == rank && culprits[0].sends && culprits[0].rivals == 0,
+           "... it is named, as sender, without rivals");
+        is_int(culprits[0].cases, 5, "... for all cases");
+        receive_damaged(rank);
+        is_int(attribute(), 1, "rank %d receives damaged data: one culprit", rank);
+        ok(culprits[0].rank == rank && !culprits[0].sends && culprits[0].rivals == 0,
+           "... it is named, as receiver, without rivals");
+    }
+    send_damaged(2);
+    receive_damaged(6);
+    is_int(attribute(), 2, "a sender and a receiver: two culprits");
+    ok(culprits[0].rank == 2 && culprits[1].rank == 6, "... both named");
+
+    case_count++;
+    for (int i = 0; i < SIZE; i++)
+        see(EVIDENCE_SHARED, i, -1);
+    is_int(attribute(), 1, "a sum wrong everywhere, and no more");
+    ok(culprits[0].rivals == SIZE - 1, "... may be anybody's");
+
+    case_count++;
+    see(EVIDENCE_SHARED, 1, -1);
+    see(EVIDENCE_SHARED, 4, -1);
+    is_int(attribute(), 1, "a sum wrong on two of eight");
+    is_int(culprits[0].rank, -1, "... is explained by no single rank");
+    is_int(culprits[0].cases, 1, "... one case");
+
+    case_count++;
+    see(EVIDENCE_PERSONAL, 3, 5);
+    is_int(attribute(), 1, "one block from 5 to 3");
+    is_int(culprits[0].rivals, 1, "... is one of the two");
+    return tap_done();
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/fabric.h"
+#include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct inventory *node;
+static struct fabric fabric;
+
+static void choose(const char *name, const struct conf *conf)
+{
+    char *root = tree_unpack(name);
+
+    inventory_free(node);
+    node = inventory_read(root, NULL);
+    tree_remove(root);
+    if (!ok(node, "%s is read", name))
+        exit(tap_done());
+    fabric_choose(node, conf, &fabric);
+}
+
+/* The rails, as "a b c" */
+static void rails_are(const char *expected)
+{
+    char names[4096] = "";
+
+    for (size_t i = 0; i < fabric.rail_count; i++) {
+        strcat(names, i ? " " : "");
+        strcat(names, fabric.rails[i].name);
+    }
+    is_str(names, expected, "... the rails are %s", expected);
+}
+
+static void found(const char *name, enum fabric_class class, const char *management,
+                  const char *rails)
+{
+    choose(name, NULL);
+    is_int(fabric.class, class, "... its fabric is %s", fabric_class_name(class));
+    is_str(fabric.management ? fabric.management->name : "", management, "... management is %s",
+           management);
+    rails_are(rails);
+}
+
+static void chosen_by_rules(void)
+{
+    found("h100-ib", FABRIC_INFINIBAND, "eno3",
+          "mlx5_0:1 mlx5_1:1 mlx5_2:1 mlx5_3:1 mlx5_4:1 mlx5_5:1 mlx5_6:1 mlx5_7:1");
+    is_near(fabric.rails[0].nominal_mbps, 400000, 0, "... at 400 Gb/s");
+    is_str(fabric.rails[0].nominal_source, "sysfs", "... as sysfs says");
+    is_str(fabric.rails[0].nic ? fabric.rails[0].nic->name : "", "ib0", "... with its IPoIB NIC");
+    is_int(fabric.rails[0].gid_index, -1, "... and no RoCE GID");
+    has_str(fabric.reason, "management is eno3 (default route)", "the reason says why");
+    found(
+        "mi300x-roce", FABRIC_ROCE_V2, "eno1",
+        "bnxt_re0:1 bnxt_re1:1 bnxt_re2:1 bnxt_re3:1 bnxt_re4:1 bnxt_re5:1 bnxt_re6:1 bnxt_re7:1");
+    is_int(fabric.rails[0].gid_index, 3, "... the GID of v2 over IPv4, wherever it is");
+    is_int(fabric.rails[5].gid_index, 1, "... without one v2 over link-local");
+    found("gaudi3", FABRIC_GAUDI, "eno1",
+          "hbl_0:1 hbl_0:2 hbl_0:3 hbl_1:1 hbl_1:2 hbl_1:3 hbl_2:1 hbl_2:2 hbl_2:3 hbl_3:1 hbl_3:2 "
+          "hbl_3:3 hbl_4:1 hbl_4:2 hbl_4:3 hbl_5:1 hbl_5:2 hbl_5:3 hbl_6:1 hbl_6:2 hbl_6:3 hbl_7:1 "
+          "hbl_7:2 hbl_7:3");
+    /* no VF beside its PF, no unused port of another driver, no USB, no bridge, no veth in one */
+    found("ethernet", FABRIC_ETHERNET, "eno1", "ens2f0 ens2f1");
+    found("lab-node", FABRIC_ETHERNET, "eth0", "eth1 eth2");
+    is_near(fabric.rails[0].nominal_mbps, 10000, 0, "... at what veth claims");
+    /* neither the bond's members nor its RDMA device */
+    found("bond", FABRIC_ROCE_V2, "bond0", "mlx5_2:1 mlx5_3:1");
+    is_int(fabric.rails[0].gid_index, 2, "... not the GID of the VLAN");
+    ok(rail_is_up(&fabric.rails[0]), "... the first is up");
+    ok(!rail_is_up(&fabric.rails[1]), "... the second is not");
+    found("broken", FABRIC_ETHERNET, "", "eth1");
+    has_str(fabric.reason, "no default route", "the reason says that");
+}
+
+static void named(const char *tree, const char *names, const char *rails)
+{
+    struct conf conf;
+
+    conf_defaults(&conf);
+    hostlist_clear(&conf.fabric_interfaces);
+    hostlist_expand(names, &conf.fabric_interfaces, NULL);
+    choose(tree, &conf);
+    rails_are(rails);
+    conf_clear(&conf);
+}
+
+static void chosen_by_configuration(void)
+{
+    struct conf conf;
+
+    named("lab-node", "eth2", "eth2");
+    has_str(fabric.reason, "FabricInterfaces (conf)", "the reason says that");
+    named("lab-node", "eth[1-3]", "eth1 eth2");
+    named("ethernet", "docker0,ens2f0v1", "docker0 ens2f0v1");
+    named("h100-ib", "ib[0-1],mlx5_3,mlx5_4:1", "mlx5_0:1 mlx5_1:1 mlx5_3:1 mlx5_4:1");
+    named("lab-node", "ib0", "");
+    has_str(fabric.reason, "none of the FabricInterfaces", "the reason says that");
+    is_int(fabric.class, FABRIC_NONE, "... and no fabric is left");
+
+    conf_defaults(&conf);
+    strcpy(conf.management_interface, "eth2");
+    conf.nominal_speed_count = 1;
+    conf.nominal_speeds[0].mbps = 200;
+    hostlist_expand("eth[0-1]", &conf.nominal_speeds[0].interfaces, NULL);
+    choose("lab-node", &conf);
+    rails_are("eth0 eth1");
+    is_near(fabric.rails[0].nominal_mbps, 200, 0, "NominalSpeed goes before sysfs");
+    is_str(fabric.rails[0].nominal_source, "conf", "... and is named as the source");
+    strcpy(conf.management_interface, "eth9");
+    choose("lab-node", &conf);
+    ok(!fabric.management, "a management interface that is not there is none");
+    has_str(fabric.reason, "eth9 (conf), which is not on this node", "... and the reason says so");
+    conf_clear(&conf);
+}
+
+/* One interface is both; its name, its being alone and its use are told. */
+static void only_management(void)
+{
+    char *root = tree_unpack("");
+
+    tree_put(root, "sys/class/net/eth0/ifindex", "2\n");
+    tree_put(root, "sys/class/net/eth0/device/driver", "\n");
+    tree_put(root, "proc/net/route",
+             "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\n"
+             "eth0\t00000000\t0100000A\t0003\t0\t0\t0\t00000000\t0\t0\t0\n");
+    inventory_free(node);
+    node = inventory_read(root, NULL);
+    fabric_choose(node, NULL, &fabric);
+    rails_are("eth0");
+    ok(fabric.management == fabric.rails[0].nic, "the only interface is management and rail");
+    has_str(fabric.reason, "no other interface", "... and the reason says so");
+    tree_remove(root);
+}
+
+int main(void)
+{
+    chosen_by_rules();
+    chosen_by_configuration();
+    only_management();
+    inventory_free(node);
+    return tap_done();
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/fingerprint.h"
+#include "tests/unit/tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct inventory inventory; /* too large for a stack */
+
+static struct nic *add_nic(const char *name, const char *driver, const char *pci, int speed_mbps)
+{
+    struct nic *nic = &inventory.nics[inventory.nic_count++];
+
+    strcpy(nic->name, name);
+    strcpy(nic->driver, driver);
+    strcpy(nic->location.pci, pci);
+    strcpy(nic->bus, *pci ? "pci" : "");
+    strcpy(nic->mac, "02:00:00:00:00:01");
+    strcpy(nic->addresses[0], "10.1.0.3/24");
+    nic->address_count = 1;
+    nic->arp_type = 1;
+    nic->is_physical = nic->is_up = nic->has_carrier = true;
+    nic->speed_mbps = speed_mbps;
+    nic->mtu_bytes = 9000;
+    return nic;
+}
+
+static void make_node(void)
+{
+    struct rdma_port *port = &inventory.rdma[0];
+    struct gpu *gpu = &inventory.gpus[0];
+
+    strcpy(inventory.hostname, "n1");
+    strcpy(inventory.kernel, "6.1.0-13-amd64");
+    inventory.cpu_count = 96;
+    inventory.numa_node_count = 2;
+    add_nic("eth0", "igb", "0000:01:00.0", 1000);
+    add_nic("eth1", "mlx5_core", "0000:3b:00.0", 200000);
+    add_nic("rail1", "veth", "", 10000);
+    add_nic("veth12ab", "veth", "", 10000);
+    add_nic("eth1v0", "mlx5_core", "0000:3b:00.1", 200000)->is_virtual_function = true;
+    strcpy(add_nic("usb0", "cdc_ether", "0000:00:14.0", 100)->bus, "usb");
+    add_nic("docker0", "bridge", "", -1)->is_physical = false;
+
+    inventory.rdma_count = 1;
+    strcpy(port->device, "mlx5_0");
+    port->port = 1;
+    strcpy(port->driver, "mlx5_core");
+    strcpy(port->firmware, "28.39.1002");
+    strcpy(port->location.pci, "0000:3b:00.0");
+    strcpy(port->state, "ACTIVE");
+    port->link_layer = LINK_INFINIBAND;
+    port->rate_gbps = 400;
+    port->lid = 7;
+    port->gid_count = 1;
+    strcpy(port->gids[0].gid, "fe80:0000:0000:0000:0c42:a103:0065:1234");
+
+    inventory.gpu_count = 1;
+    gpu->vendor = GPU_NVIDIA;
+    strcpy(gpu->location.pci, "0000:1a:00.0");
+    strcpy(gpu->model, "10de:2330");
+    strcpy(gpu->serial, "GPU-1234");
+    strcpy(gpu->driver, "nvidia");
+    strcpy(inventory.nvidia_driver, "550.54");
+}
+
+static void describes_the_node(void)
+{
+    const char *names[] = {"rail1", NULL, "absent"};
+    char *text;
+
+    text = fingerprint_text(&inventory, names, 3);
+    is_str(text,
+           "kernel: 6.1.0-13-amd64\n"
+           "cpus: 96\n"
+           "numa nodes: 2\n"
+           "nic eth0: igb 0000:01:00.0 1000Mb/s mtu 9000 mac 02:00:00:00:00:01 up\n"
+           "nic eth1: mlx5_core 0000:3b:00.0 200000Mb/s mtu 9000 mac 02:00:00:00:00:01 up\n"
+           "nic rail1: veth - 10000Mb/s mtu 9000 up\n"
+           "rdma mlx5_0:1: ACTIVE 400Gb/s mlx5_core 0000:3b:00.0 fw 28.39.1002 "
+           "guid 0c42:a103:0065:1234\n"
+           "gpu 0000:1a:00.0: NVIDIA 10de:2330 serial GPU-1234 driver nvidia version 550.54\n",
+           "the node in lines: devices, and what is named; neither addresses nor passing veth");
+    free(text);
+    strcpy(inventory.gpus[0].model, "a\nb\033c\xc3\xa9");
+    text = fingerprint_text(&inventory, NULL, 0);
+    has_str(text, "NVIDIA a?b?c?? serial", "what cannot be printed does not get in");
+    free(text);
+    strcpy(inventory.gpus[0].model, "10de:2330");
+}
+
+/* The rails of a node of virtual interfaces count by the configuration's word. */
+static void counts_what_the_configuration_names(void)
+{
+    struct conf conf;
+    char *text;
+
+    conf_defaults(&conf);
+    strcpy(conf.management_interface, "eth0");
+    hostlist_append(&conf.fabric_interfaces, "rail1");
+    text = fingerprint_node(&inventory, &conf);
+    has_str(text, "nic rail1: veth", "a rail of the configuration counts");
+    ok(!strstr(text, "veth12ab"), "... another virtual interface does not");
+    free(text);
+    conf_clear(&conf);
+}
+
+/* The message that the change of a node brings. */
+static void differs(const char *then, int count, const char *expected)
+{
+    char message[512];
+    char *now = fingerprint_text(&inventory, NULL, 0);
+
+    is_int(fingerprint_compare(then, now, message, sizeof message), count, "%d lines differ",
+           count);
+    is_str(message, expected, "... and the message says which");
+    free(now);
+}
+
+static void names_what_changed(void)
+{
+    char *then = fingerprint_text(&inventory, NULL, 0);
+    struct nic *eth1 = &inventory.nics[1];
+
+    differs(then, 0, "");
+    eth1->carrier_changes = 7;
+    inventory.rdma[0].lid = 8;
+    strcpy(eth1->addresses[0], "10.1.0.99/24");
+    inventory.gpus[0].ecc_corrected = 12;
+    strcpy(inventory.rdma[0].gids[0].gid, "fec0:0000:0000:0001:0c42:a103:0065:1234");
+    differs(then, 0, "");
+    eth1->mtu_bytes = 1500;
+    differs(then, 1,
+            "nic eth1: was ... mtu 9000 mac 02:00:00:00:00:01 up, is ... mtu 1500 mac "
+            "02:00:00:00:00:01 up");
+    eth1->mtu_bytes = 9000;
+    eth1->has_carrier = false;
+    eth1->speed_mbps = -1;
+    differs(then, 1,
+            "nic eth1: was ... 0000:3b:00.0 200000Mb/s mtu 9000 mac 02:00:00:00:00:01 up, is ... "
+            "0000:3b:00.0 mtu 9000 mac 02:00:00:00:00:01 down");
+    eth1->has_carrier = true;
+    eth1->speed_mbps = 200000;
+    inventory.gpu_count = 0;
+    differs(then, 1, "gpu 0000:1a:00.0: gone");
+    inventory.gpu_count = 1;
+    strcpy(inventory.gpus[0].location.pci, "0000:1b:00.0");
+    differs(then, 2, "gpu 0000:1a:00.0: gone; gpu 0000:1b:00.0: new");
+    strcpy(inventory.kernel, "6.1.0-14-amd64");
+    inventory.cpu_count = 95;
+    differs(then, 4,
+            "kernel: was 6.1.0-13-amd64, is 6.1.0-14-amd64; cpus: was 96, is 95; "
+            "gpu 0000:1a:00.0: gone; and 1 more");
+    free(then);
+}
+
+static void is_bounded(void)
+{
+    char message[16];
+
+    is_int(fingerprint_compare("kernel: 1\n", "kernel: 2\n", message, sizeof message), 1,
+           "a small message");
+    is_str(message, "kernel: was 1, ", "... is cut");
+    is_int(fingerprint_compare("kernel: 1\n", "kernel: 2\n", message, 0), 1, "no message at all");
+    is_int(fingerprint_compare("", "", message, sizeof message), 0, "nothing equals nothing");
+    is_int(fingerprint_compare("kernel", "kernel", message, sizeof message), 0,
+           "a line without a value equals itself");
+    is_int(fingerprint_compare("a: 1\na: 2\n", "a: 1\n", message, sizeof message), 1,
+           "a doubled line differs");
+}
+
+int main(void)
+{
+    make_node();
+    describes_the_node();
+    counts_what_the_configuration_names();
+    names_what_changed();
+    is_bounded();
+    return tap_done();
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/hostlist.h"
+#include "tests/unit/tap.h"
+
+#include <stdlib.h>
+
+static void expands(const char *text, size_t count, const char *first, const char *last)
+{
+    struct hostlist list;
+    struct error err;
+
+    is_int(hostlist_expand(text, &list, &err), 0, "\"%s\" expands", text);
+    is_int(list.count, count, "... to %zu names", count);
+    if (count > 0 && list.count == count) {
+        is_str(list.names[0], first, "... the first is %s", first);
+        is_str(list.names[count - 1], last, "... the last is %s", last);
+    }
+    hostlist_clear(&list);
+}
+
+static void refused(const char *text, const char *why)
+{
+    struct hostlist list;
+    struct error err = {""};
+
+    is_int(hostlist_expand(text, &list, &err), -1, "\"%s\" is refused", text);
+    has_str(err.text, why, "... because of %s", why);
+    is_int(list.count, 0, "... and leaves an empty list");
+}
+
+static void folds(const char *text, const char *expected)
+{
+    struct hostlist list;
+    char *folded;
+
+    hostlist_expand(text, &list, NULL);
+    folded = hostlist_fold(&list);
+    is_str(folded, expected, "\"%s\" folds", text);
+    free(folded);
+    hostlist_clear(&list);
+}
+
+int main(void)
+{
+    expands("", 0, NULL, NULL);
+    expands("n1", 1, "n1", "n1");
+    expands("n[1-4]", 4, "n1", "n4");
+    expands("n[01-10,12],login", 12, "n01", "login");
+    expands("r[1-2]n[1-3]", 6, "r1n1", "r2n3");
+    expands("n[1-2]-ib", 2, "n1-ib", "n2-ib");
+    expands("n[1-65536]", HOSTLIST_MAX, "n1", "n65536");
+    refused("n[1-4", "without a ]");
+    refused("n1]", "without a [");
+    refused("n[4-1]", "reversed");
+    refused("n[a]", "expected a number");
+    refused("n[1-]", "after the -");
+    refused("n[1;2]", "expected , or ]");
+    refused("n[]", "expected a number");
+    refused("n1,,n2", "empty name");
+    refused("n[1-65537]", "more than");
+    refused("a[1-300]b[1-300]", "more than");
+    refused("n[1-18446744073709551615]", "more than");
+    folds("n[1-4]", "n[1-4]");
+    folds("n3,n1,n2,n2,login,n7", "login,n[1-3,7]");
+    folds("n10,n9,n08", "n08,n[9-10]");
+    folds("n[1-16]", "n[1-16]");
+    folds("n[08-11],n[099-101]", "n[08-11],n[099-101]");
+    folds("r1n1,r2n1,r10n[1-2]", "r10n[1-2],r1n1,r2n1");
+    folds("n1", "n1");
+    folds("login,login", "login");
+    return tap_done();
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/slurm/process.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/unit/tap.h"
+
+static char heard[200000];
+static volatile sig_atomic_t stop;
+static int ticks;
+
+static void hear(const char *line, bool is_error, void *context)
+{
+    size_t length = strlen(heard);
+
+    (void)context;
+    snprintf(heard + length, sizeof heard - length, "%s%s|", is_error ? "!" : "", line);
+}
+
+static void tick(void *context)
+{
+    (void)context;
+    ticks++;
+    if (context && ticks == 3)
+        stop = SIGINT;
+}
+
+static struct process_result run(const char *script, const char *input, double deadline_s,
+                                 const char *environment, void *context)
+{
+    struct arguments shell = {0};
+    const char *const variables[] = {environment, NULL};
+    struct process_result result = {0};
+    struct error err = {""};
+
+    heard[0] = '\0';
+    stop = 0;
+    ticks = 0;
+    arguments_add(&shell, "sh");
+    arguments_add(&shell, "-c");
+    arguments_add(&shell, "%s", script);
+    is_int(process_run(&(struct process){.argv = shell.argv,
+                                         .environment = variables,
+                                         .input = input,
+                                         .deadline_s = deadline_s,
+                                         .grace_s = 0.3,
+                                         .on_line = hear,
+                                         .on_tick = tick,
+                                         .context = context,
+                                         .stop = &stop},
+                       &result, &err),
+           0, "%s", script);
+    arguments_clear(&shell);
+    return result;
+}
+
+/* Also a dead process that nobody has waited for is gone. */
+static bool is_gone(int pid)
+{
+    char path[64], state = 'Z';
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    file = fopen(path, "r");
+    if (!file)
+        return true;
+    if (fscanf(file, "%*d %*s %c", &state) != 1)
+        state = 'Z';
+    fclose(file);
+    return state == 'Z';
+}
+
+int main(void)
+{
+    struct process_result result;
+    struct error err = {""};
+    char *const nothing[] = {(char[]){"/no/such/program"}, NULL};
+    char long_line[70001], pid_file[] = "/tmp/muster-process-XXXXXX", script[200];
+    FILE *file;
+    int fd, pid = 0;
+
+    result = run("echo one; echo two >&2; printf three; exit 3", NULL, 10, NULL, NULL);
+    is_int(result.end, PROCESS_EXITED, "it exited");
+    is_int(result.status, 3, "with its status");
+    has_str(heard, "one|", "a line of output");
+    has_str(heard, "!two|", "a line of standard error");
+    has_str(heard, "three|", "a last line without a newline");
+    is_str(result.last_error, "two", "the last error is kept");
+
+    result = run("cat; echo end", "first\nsecond\n", 10, NULL, NULL);
+    is_str(heard, "first|second|end|", "input is fed and closed");
+    result = run("cat; echo none", NULL, 10, NULL, NULL);
+    is_str(heard, "none|", "without input there is none");
+    memset(long_line, 'x', 70000);
+    long_line[70000] = '\0';
+    result = run("true", long_line, 10, NULL, NULL);
+    is_int(result.end, PROCESS_EXITED, "a program that does not read its input is no harm");
+    result = run("cat", long_line, 10, NULL, NULL);
+    is_int(strlen(heard), 70002, "a very long line comes in two pieces, whole");
+    result = run("echo $MUSTER_X", NULL, 10, "MUSTER_X=there", NULL);
+    is_str(heard, "there|", "the environment is passed");
+    result = run("kill -9 $$", NULL, 10, NULL, NULL);
+    is_int(result.end, PROCESS_SIGNALED, "it died of a signal");
+    is_int(result.status, SIGKILL, "which is told");
+
+    result = run("echo begun; sleep 30", NULL, 0.3, NULL, NULL);
+    is_int(result.end, PROCESS_TIMED_OUT, "a deadline ends it");
+    ok(result.seconds < 5, "... in time (%.2f s)", result.seconds);
+    is_str(heard, "begun|", "... what it said before is there");
+    ok(ticks >= 2, "ticks go on meanwhile (%d)", ticks);
+    result = run("trap '' TERM; sleep 30 & wait; sleep 30", NULL, 0.3, NULL, NULL);
+    is_int(result.end, PROCESS_TIMED_OUT, "one that ignores TERM is killed");
+    ok(result.seconds < 5, "... in time (%.2f s)", result.seconds);
+    result = run("sleep 30", NULL, 20, NULL, &result);
+    is_int(result.end, PROCESS_STOPPED, "a signal to us ends it");
+    ok(result.seconds < 5, "... in time (%.2f s)", result.seconds);
+
+    fd = mkstemp(pid_file);
+    snprintf(script, sizeof script, "sleep 30 & echo $! >%s; exit 0", pid_file);
+    result = run(script, NULL, 10, NULL, NULL);
+    is_int(result.end, PROCESS_EXITED, "one that leaves a child with the pipes has ended");
+    ok(result.seconds < 5, "... and is not waited for (%.2f s)", result.seconds);
+    file = fdopen(fd, "r");
+    is_int(file ? fscanf(file, "%d", &pid) : 0, 1, "the child was there");
+    for (int i = 0; i < 50 && pid > 0 && !is_gone(pid); i++)
+        usleep(20000);
+    ok(pid > 0 && is_gone(pid), "... and is gone with it");
+    if (file)
+        fclose(file);
+    unlink(pid_file);
+
+    is_int(process_run(&(struct process){.argv = nothing, .deadline_s = 1}, &result, &err), -1,
+           "a program that is not there is an error");
+    has_str(err.text, "cannot start /no/such/program: No such file", "... which is told");
+    return tap_done();
+}

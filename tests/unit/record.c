@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/record.h"
+#include "tests/unit/tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *written(const struct record *record)
+{
+    static char text[4096];
+    FILE *stream = fmemopen(text, sizeof text, "w");
+
+    memset(text, 0, sizeof text);
+    record_write(stream, record);
+    fclose(stream);
+    return text;
+}
+
+int main(void)
+{
+    struct record record = RECORD_INIT;
+    FILE *full;
+
+    unsetenv("MUSTER_RUN");
+    record.time = 1795190000.5;
+    is_str(written(&record), "{\"time\":1795190000.5}\n", "what is absent is left out");
+    record.suite = "links";
+    record.node = "n1";
+    record.value = 196.25;
+    record.unit = "Mb/s";
+    record.samples = 5;
+    record.verdict = VERDICT_FAIL;
+    is_str(written(&record),
+           "{\"time\":1795190000.5,\"suite\":\"links\",\"node\":\"n1\",\"value\":196.25,"
+           "\"unit\":\"Mb/s\",\"samples\":5,\"verdict\":\"fail\"}\n",
+           "a record is one line of JSON");
+    setenv("MUSTER_RUN", "r1", 1);
+    has_str(written(&record), "{\"run\":\"r1\",", "the run comes from the environment");
+    record.message = "a \"quote\", a \\, a\ttab, \xc3\xa9, a bad byte \xff.";
+    has_str(written(&record),
+            "\"a \\\"quote\\\", a \\\\, a\\u0009tab, \xc3\xa9, a bad byte \xef\xbf\xbd.\"",
+            "text is escaped, and always UTF-8");
+    record.message = "\xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80 \xe2\x82";
+    ok(!strpbrk(strstr(written(&record), "message"), "\xc0\xed\xf4\xe2"),
+       "overlong, surrogate, too large and cut characters do not get through");
+    record.value = 1.0 / 0.0;
+    ok(!strstr(written(&record), "inf"), "what is not finite is absent, not bad JSON");
+    full = fopen("/dev/full", "w");
+    is_int(record_write(full, &record), -1, "a full disk is noticed");
+    fclose(full);
+    for (int i = VERDICT_NONE; i <= VERDICT_FAIL; i++)
+        is_int(verdict_parse(verdict_name(i)), i, "verdict %s goes there and back",
+               verdict_name(i));
+    is_int(verdict_parse("good"), -1, "a verdict that is none is refused");
+    return tap_done();
+}

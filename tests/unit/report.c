@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/tap.h"
+#include "validate/report/junit.h"
+#include "validate/report/records.h"
+#include "validate/report/table.h"
+
+static void refused(const char *line, const char *what)
+{
+    struct records records = {0};
+
+    is_int(records_parse(&records, line), 1, "%s is no record", what);
+    is_int(records.count, 0, "... and adds none");
+    records_clear(&records);
+}
+
+static void parsing(void)
+{
+    struct records records = {0};
+    struct record record = RECORD_INIT;
+    const struct record *found;
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+
+    record.suite = "links";
+    record.test = "links";
+    record.metric = "bandwidth";
+    record.node = "n1";
+    record.part = "eth1";
+    record.peer = "n\"2\n";
+    record.value = 196.25;
+    record.unit = "Mb/s";
+    record.samples = 5;
+    record.low = 190;
+    record.high = 199;
+    record.limit = 160;
+    record.limit_source = "nominal";
+    record.verdict = VERDICT_WARN;
+    record.message = "caf\xc3\xa9";
+    record.run = "r1";
+    record.time = 1795190000.25;
+    record_write(stream, &record);
+    fclose(stream);
+    is_int(records_parse(&records, text), 0, "what record_write() writes is read");
+    found = &records.items[0];
+    is_str(found->suite, "links", "suite");
+    is_str(found->peer, "n\"2\n", "a string with what JSON escapes");
+    is_str(found->message, "caf\xc3\xa9", "UTF-8");
+    is_near(found->value, 196.25, 1e-9, "value");
+    is_near(found->time, 1795190000.25, 1e-3, "time");
+    is_near(found->low, 190, 0, "low");
+    is_int(found->samples, 5, "samples");
+    is_int(found->verdict, VERDICT_WARN, "verdict");
+    free(text);
+    is_int(records_parse(&records, "{\"suite\":\"a\",\"test\":\"b\",\"colour\":[1]}"), 0,
+           "a field that is not known is no harm");
+    ok(isnan(records.items[1].value), "a number that is absent is NAN");
+    ok(!records.items[1].node, "a string that is absent is NULL");
+    records_clear(&records);
+
+    refused("", "nothing");
+    refused("srun: error: n1: task 0: Killed", "a line of srun");
+    refused("[1]", "an array");
+    refused("{\"test\":\"b\"}", "an object without a suite");
+    refused("{\"suite\":\"a\"}", "an object without a test");
+    refused("{\"suite\":\"a\",\"test\":\"b\",\"value\":\"1\"}", "a string as value");
+    refused("{\"suite\":\"a\",\"test\":\"b\",\"node\":1}", "a number as node");
+    refused("{\"suite\":\"a\",\"test\":\"b\",\"verdict\":\"good\"}", "a verdict that is none");
+    refused("{\"suite\":\"a\",\"test\":\"b\",\"samples\":-1}", "a negative count");
+    refused("{\"suite\":\"a\",\"suite\":\"b\",\"test\":\"b\"}", "a field given twice");
+    refused("{\"suite\":\"a\",\"test\":\"b\"", "half a record");
+}
+
+static void xml(void)
+{
+    struct records records = {0};
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+
+    records_parse(&records, "{\"suite\":\"check\",\"test\":\"net.interfaces\",\"node\":\"n1\","
+                            "\"part\":\"eth1\",\"verdict\":\"fail\","
+                            "\"message\":\"<no> & \\\"none\\\"\\u0001\"}");
+    records_parse(&records, "{\"suite\":\"links\",\"test\":\"links\",\"verdict\":\"pass\"}");
+    records_parse(&records, "{\"suite\":\"check\",\"test\":\"gpu\",\"node\":\"n1\","
+                            "\"verdict\":\"skip\",\"message\":\"no GPU\"}");
+    records_parse(&records, "{\"suite\":\"check\",\"test\":\"fact\",\"node\":\"n1\"}");
+    is_int(junit_write(stream, &records, "r<1>"), 0, "JUnit is written");
+    fclose(stream);
+    has_str(text, "<testsuites name=\"muster r&lt;1&gt;\">", "the run's id is escaped");
+    has_str(text,
+            "<testsuite name=\"check\" tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"1\">",
+            "a suite counts its verdicts and leaves measurements out");
+    has_str(text, "<testcase classname=\"n1\" name=\"net.interfaces eth1\">", "a case is named");
+    has_str(text, "<failure message=\"&lt;no&gt; &amp; &quot;none&quot;\xef\xbf\xbd\"/>",
+            "a message is escaped, a control character replaced");
+    has_str(text, "<testcase classname=\"cluster\" name=\"links\">", "a record without a node");
+    ok(!strstr(text, "fact"), "a measurement is no case");
+    is_int(strstr(strstr(text, "name=\"check\"") + 1, "name=\"check\"") == NULL, 1,
+           "a suite comes once, though its records were apart");
+    free(text);
+    records_clear(&records);
+}
+
+static void tables(void)
+{
+    struct table table = {.columns = 3};
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+
+    table_cell(&table, VERDICT_NONE, "NODE");
+    table_cell(&table, VERDICT_NONE, "V");
+    table_cell(&table, VERDICT_NONE, "MESSAGE");
+    table_cell(&table, VERDICT_NONE, "n\xc3\xa9");
+    table_cell(&table, VERDICT_FAIL, "FAILED");
+    table_cell(&table, VERDICT_NONE, "eth%d", 1);
+    table_print(&table, stream, false);
+    fclose(stream);
+    is_str(text, "NODE  V       MESSAGE\nn\xc3\xa9    FAILED  eth1\n",
+           "columns are aligned by characters, the last one is ragged");
+    free(text);
+    stream = open_memstream(&text, &size);
+    table_print(&table, stream, true);
+    fclose(stream);
+    has_str(text, "\033[1;31mFAILED\033[0m  eth1", "colours do not count as width");
+    free(text);
+    table_clear(&table);
+}
+
+int main(void)
+{
+    parsing();
+    xml();
+    tables();
+    return tap_done();
+}

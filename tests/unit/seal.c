@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+#include "lib/seal.h"
+#include "tests/unit/tap.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A munged of the test's own, with its own key. */
+struct daemon {
+    char directory[64], socket[96];
+    pid_t pid;
+};
+
+static const char munged[] = "/usr/sbin/munged";
+
+static double seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void write_key(const char *path)
+{
+    char key[1024];
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+
+    if (fd < 0 || getrandom(key, sizeof key, 0) != sizeof key ||
+        write(fd, key, sizeof key) != sizeof key)
+        exit(99);
+    close(fd);
+}
+
+static void launch(struct daemon *daemon)
+{
+    char key[96], pid[96], log[96], seed[96];
+
+    snprintf(key, sizeof key, "--key-file=%s/key", daemon->directory);
+    snprintf(pid, sizeof pid, "--pid-file=%s/pid", daemon->directory);
+    snprintf(log, sizeof log, "--log-file=%s/log", daemon->directory);
+    snprintf(seed, sizeof seed, "--seed-file=%s/seed", daemon->directory);
+    daemon->pid = fork();
+    if (daemon->pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        fclose(stdout);
+        fclose(stderr);
+        execl(munged, munged, "--foreground", "--force", "--socket", daemon->socket, key, pid, log,
+              seed, (char *)NULL);
+        _exit(127);
+    }
+    for (int i = 0; i < 500 && access(daemon->socket, F_OK) != 0; i++)
+        usleep(10000);
+}
+
+static void start(struct daemon *daemon)
+{
+    char key[96];
+
+    strcpy(daemon->directory, "/tmp/muster-munge-XXXXXX");
+    if (!mkdtemp(daemon->directory))
+        exit(99);
+    chmod(daemon->directory, 0755);
+    snprintf(daemon->socket, sizeof daemon->socket, "%s/socket", daemon->directory);
+    snprintf(key, sizeof key, "%s/key", daemon->directory);
+    write_key(key);
+    launch(daemon);
+}
+
+static void kill_daemon(struct daemon *daemon)
+{
+    kill(daemon->pid, SIGKILL);
+    waitpid(daemon->pid, NULL, 0);
+}
+
+static void stop(struct daemon *daemon)
+{
+    DIR *directory = opendir(daemon->directory);
+    struct dirent *entry;
+
+    kill_daemon(daemon);
+    while (directory && (entry = readdir(directory)))
+        unlinkat(dirfd(directory), entry->d_name, 0);
+    closedir(directory);
+    rmdir(daemon->directory);
+}
+
+static const char text[] = "muster certificate 1\nnode: n1\n";
+enum { LENGTH = sizeof text - 1 };
+
+/* A seal by another user, made in a child that becomes that user. */
+static char *seal_of_user(uid_t uid)
+{
+    static char seal[4096];
+    char *made;
+    int fds[2];
+    ssize_t length;
+    pid_t child;
+
+    if (pipe(fds) != 0)
+        exit(99);
+    child = fork();
+    if (child == 0) {
+        if (setresuid(uid, uid, uid) != 0 || seal_make(text, LENGTH, &made, NULL) != 0 ||
+            write(fds[1], made, strlen(made) + 1) < 0)
+            _exit(1);
+        _exit(0);
+    }
+    close(fds[1]);
+    length = read(fds[0], seal, sizeof seal - 1);
+    close(fds[0]);
+    waitpid(child, NULL, 0);
+    return length > 0 ? seal : NULL;
+}
+
+/* What the munge program makes, which knows more options than seal_make(). */
+static char *seal_with_options(const struct daemon *daemon, const char *options)
+{
+    static char seal[4096];
+    char command[512];
+    FILE *pipe;
+
+    snprintf(command, sizeof command, "printf '%%s' '%s' | munge --socket=%s %s", text,
+             daemon->socket, options);
+    pipe = popen(command, "r");
+    if (!pipe || !fgets(seal, sizeof seal, pipe))
+        exit(99);
+    pclose(pipe);
+    seal[strcspn(seal, "\n")] = '\0';
+    return seal;
+}
+
+static void proves_origin(const struct daemon *daemon)
+{
+    struct error err = {""};
+    char *seal = NULL, *other;
+    char altered[LENGTH + 1];
+
+    is_int(seal_make(text, LENGTH, &seal, &err), 0, "a text is sealed (%s)", err.text);
+    if (!seal)
+        exit(99);
+    ok(strncmp(seal, "MUNGE:", 6) == 0 && seal[strlen(seal) - 1] == ':', "... with MUNGE");
+    is_int(seal_verify(seal, text, LENGTH, &err), 1, "root's seal is genuine (%s)", err.text);
+    is_int(seal_verify(seal, text, LENGTH, &err), 1, "... again, though replayed (%s)", err.text);
+    is_int(seal_verify_by(12345, seal, text, LENGTH, &err), 0, "... but not of uid 12345");
+    has_str(err.text, "made by uid 0, expected uid 12345", "... and the reason says so");
+    is_int(seal_verify(seal, text, LENGTH - 1, &err), 0, "a shorter text is not the sealed one");
+    has_str(err.text, "another text", "... and the reason says so");
+    is_int(seal_verify(seal, text, 0, &err), 0, "nor is an empty one");
+    memcpy(altered, text, sizeof altered);
+    altered[LENGTH - 2] = '2';
+    is_int(seal_verify(seal, altered, LENGTH, &err), 0, "nor one with another byte");
+
+    other = seal_of_user(12345);
+    if (ok(other != NULL, "another user can make a seal")) {
+        is_int(seal_verify(other, text, LENGTH, &err), 0, "... which is not root's");
+        has_str(err.text, "made by uid 12345, expected uid 0", "... and the reason says so");
+        is_int(seal_verify_by(12345, other, text, LENGTH, &err), 1, "... but that user's");
+    }
+
+    other = seal_with_options(daemon, "--ttl=1");
+    sleep(3);
+    is_int(seal_verify(other, text, LENGTH, &err), 1, "an expired seal proves its origin (%s)",
+           err.text);
+    other[20] ^= 1;
+    is_int(seal_verify(other, text, LENGTH, &err), 0, "... unless it is altered");
+    other = seal_with_options(daemon, "--restrict-uid=12345");
+    is_int(seal_verify(other, text, LENGTH, &err), 0, "one made for another reader is no seal");
+    is_int(seal_verify("", text, LENGTH, &err), 0, "nothing is no seal (%s)", err.text);
+    is_int(seal_verify("MUNGE::", text, LENGTH, &err), 0, "nor is an empty one (%s)", err.text);
+    is_int(seal_verify("hello", text, LENGTH, &err), 0, "nor is another word (%s)", err.text);
+    has_str(err.text, "not genuine", "... and the reason says so");
+    seal[strlen(seal) / 2] = '\0';
+    is_int(seal_verify(seal, text, LENGTH, &err), 0, "nor is half a one (%s)", err.text);
+    free(seal);
+}
+
+static void takes_long_texts(void)
+{
+    enum { LONG = 60000 };
+    char *long_text = malloc(LONG), *seal = NULL;
+    struct error err = {""};
+
+    memset(long_text, 'x', LONG);
+    is_int(seal_make(long_text, LONG, &seal, &err), 0, "60000 bytes are sealed (%s)", err.text);
+    is_int(seal_verify(seal, long_text, LONG, &err), 1, "... and verified (%s)", err.text);
+    free(seal);
+    is_int(seal_make(long_text, (2 << 20), &seal, &err), -1, "2 MiB are refused");
+    free(long_text);
+}
+
+static void knows_a_foreign_key(const struct daemon *daemon)
+{
+    struct daemon foreign;
+    struct error err = {""};
+    char *seal = NULL;
+
+    start(&foreign);
+    seal_use_socket(foreign.socket);
+    is_int(seal_make(text, LENGTH, &seal, &err), 0, "a munged with another key seals (%s)",
+           err.text);
+    seal_use_socket(daemon->socket);
+    is_int(seal_verify(seal, text, LENGTH, &err), 0, "... which proves nothing here (%s)",
+           err.text);
+    free(seal);
+    stop(&foreign);
+}
+
+/* Whatever state munged is in, the answer comes in time, and leaves no child behind. */
+static void cannot_tell(const char *seal, const char *state, double at_most_s)
+{
+    struct error err = {""};
+    char *made = NULL;
+    double begin = seconds(), took;
+
+    is_int(seal_verify(seal, text, LENGTH, &err), -1, "%s: cannot tell (%s)", state, err.text);
+    took = seconds() - begin;
+    ok(took < at_most_s, "... within %.1f s: %.3f", at_most_s, took);
+    begin = seconds();
+    is_int(seal_make(text, LENGTH, &made, &err), -1, "... nor seal (%s)", err.text);
+    took = seconds() - begin;
+    ok(took < at_most_s, "... within %.1f s: %.3f", at_most_s, took);
+}
+
+static void never_hangs(struct daemon *daemon)
+{
+    struct error err = {""};
+    char *seal = NULL;
+    double begin;
+
+    is_int(seal_make(text, LENGTH, &seal, &err), 0, "a seal (%s)", err.text);
+    begin = seconds();
+    for (int i = 0; i < 20; i++)
+        seal_verify(seal, text, LENGTH, &err);
+    tap_diag("a seal is verified in %.2f ms", 1e3 * (seconds() - begin) / 20);
+    kill(daemon->pid, SIGSTOP);
+    cannot_tell(seal, "munged stopped", 1.0);
+    kill(daemon->pid, SIGCONT);
+    is_int(seal_verify(seal, text, LENGTH, &err), 1, "... and can again when it goes on (%s)",
+           err.text);
+    is_int(waitpid(-1, NULL, WNOHANG), 0, "no other child is left");
+    signal(SIGCHLD, SIG_IGN);
+    is_int(seal_verify(seal, text, LENGTH, &err), 1, "... nor needed, with SIGCHLD ignored (%s)",
+           err.text);
+    signal(SIGCHLD, SIG_DFL);
+    kill_daemon(daemon);
+    cannot_tell(seal, "munged dead", 1.0);
+    unlink(daemon->socket);
+    cannot_tell(seal, "no socket", 1.0);
+    is_int(mkdir(daemon->socket, 0700), 0, "a directory in place of the socket");
+    cannot_tell(seal, "no socket", 1.0);
+    rmdir(daemon->socket);
+    launch(daemon);
+    is_int(seal_verify(seal, text, LENGTH, &err), 1, "a new munged with the key can tell (%s)",
+           err.text);
+    free(seal);
+}
+
+int main(void)
+{
+    struct daemon daemon;
+    char long_path[200];
+
+    if (geteuid() != 0)
+        tap_skip_all("only root can make root's seals");
+    if (access(munged, X_OK) != 0)
+        tap_skip_all("there is no %s", munged);
+    start(&daemon);
+    is_int(seal_use_socket(daemon.socket), 0, "the test has a munged of its own");
+    proves_origin(&daemon);
+    takes_long_texts();
+    knows_a_foreign_key(&daemon);
+    never_hangs(&daemon);
+    stop(&daemon);
+    memset(long_path, 'x', sizeof long_path - 1);
+    long_path[sizeof long_path - 1] = '\0';
+    is_int(seal_use_socket(long_path), -1, "a path too long for a socket is refused");
+    return tap_done();
+}

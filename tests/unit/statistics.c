@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/statistics.h"
+#include "tests/unit/tap.h"
+
+#include <math.h>
+
+int main(void)
+{
+    static const double samples[] = {5, NAN, 1, 4, 2, 3};
+    static const double even[] = {4, 1, 3, 2};
+    double many[100], low, high;
+
+    is_near(statistics_median(samples, 6), 3, 0, "the median leaves NAN out");
+    is_near(samples[0], 5, 0, "... and the samples as they were");
+    is_near(statistics_median(even, 4), 2.5, 0, "an even count has the mean of the middle two");
+    ok(isnan(statistics_median(samples + 1, 1)), "no sample has no median");
+    ok(isnan(statistics_median(NULL, 0)), "... nor has nothing");
+    statistics_interval(even, 4, &low, &high);
+    is_near(low, 1, 0, "few samples: the interval begins at the least");
+    is_near(high, 4, 0, "... and ends at the greatest");
+    for (int i = 0; i < 100; i++)
+        many[i] = (i * 37) % 100 + 1; /* 1 to 100, shuffled */
+    statistics_interval(many, 100, &low, &high);
+    /* n = 100: ranks floor(40.2) and ceil(60.8) */
+    is_near(low, 40, 0, "a hundred samples: rank 40");
+    is_near(high, 61, 0, "... to rank 61");
+    statistics_interval(NULL, 0, &low, &high);
+    ok(isnan(low) && isnan(high), "no sample has no interval");
+    return tap_done();
+}

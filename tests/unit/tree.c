@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/tree.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void bail(const char *what)
+{
+    printf("Bail out! %s\n", what);
+    exit(255);
+}
+
+static void run(const char *command)
+{
+    if (system(command) != 0)
+        bail(command);
+}
+
+char *tree_unpack(const char *name)
+{
+    const char *source = getenv("top_srcdir"), *tmp = getenv("TMPDIR");
+    char root[PATH_MAX], command[3 * PATH_MAX];
+
+    snprintf(root, sizeof root, "%s/muster-tree-XXXXXX", tmp ? tmp : "/tmp");
+    if (!mkdtemp(root))
+        bail("no temporary directory");
+    if (name[0]) {
+        snprintf(command, sizeof command,
+                 "'%s/tests/fixtures/unpack' '%s/tests/fixtures/%s.tree' '%s'",
+                 source ? source : ".", source ? source : ".", name, root);
+        run(command);
+    }
+    return strdup(root);
+}
+
+void tree_remove(char *root)
+{
+    char command[PATH_MAX + 16];
+
+    snprintf(command, sizeof command, "rm -rf '%s'", root);
+    run(command);
+    free(root);
+}
+
+void tree_put(const char *root, const char *path, const char *content)
+{
+    char whole[PATH_MAX];
+    FILE *file;
+
+    snprintf(whole, sizeof whole, "%s/%s", root, path);
+    for (char *slash = whole + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        mkdir(whole, 0755);
+        *slash = '/';
+    }
+    unlink(whole);
+    file = fopen(whole, "w");
+    if (!file || fputs(content, file) < 0 || fclose(file) != 0)
+        bail(whole);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The watch without MPI: processes of this test are the ranks, two on a node. */
+#include "config.h"
+
+#include "validate/battery/output.h"
+#include "validate/battery/watch/watch.h"
+#include "tests/unit/tap.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RANKS = 4 };
+
+static const char *const nodes[RANKS] = {"n1", "n1", "n2", "n2"};
+static pid_t pids[RANKS];
+static char said[65536];      /* by rank 0 on its standard output */
+static char complained[4096]; /* by the others, on their standard error */
+static double took_s;
+
+/* What each rank does once the watch is up. */
+static void behave(const char *plot, int rank)
+{
+    watch_phase("act 1");
+    if (strcmp(plot, "rank 2 dies") == 0 && rank == 2) {
+        usleep(300000);
+        raise(SIGKILL);
+    }
+    if (strcmp(plot, "rank 3 freezes") == 0 && rank == 3)
+        raise(SIGSTOP);
+    if (strcmp(plot, "rank 1 hangs") == 0 && rank == 1)
+        for (;;)
+            pause();
+    if (strcmp(plot, "rank 0 dies") == 0 && rank == 0) {
+        usleep(300000);
+        raise(SIGKILL);
+    }
+    if (strcmp(plot, "rank 3 cannot go on") == 0 && rank == 3)
+        watch_fault("no such %s", "thing");
+    if (strcmp(plot, "all is well") != 0) {
+        watch_waits_for(-1);
+        for (;;)
+            pause();
+    }
+    watch_phase("act 2");
+}
+
+static void play(const char *plot, int rank, int listener, const struct beat_endpoint *endpoint)
+{
+    struct watch_config config = {"test", rank, RANKS, nodes, 4, NULL};
+    struct error err = {""};
+    int failed;
+
+    output_start("test", "launch", true);
+    if (rank == 0) {
+        failed = watch_start_warden(&config, listener, endpoint->token, &err);
+        usleep(200000); /* in MPI a barrier */
+        watch_all_joined();
+    } else {
+        int fd = beat_connect(endpoint, rank, nodes[rank], 1000, &err);
+
+        failed = fd < 0 || watch_start_member(&config, fd, &err) != 0;
+        usleep(200000);
+    }
+    if (failed)
+        _exit(9);
+    behave(plot, rank);
+    watch_stop();
+    _exit(rank == 0 ? output_status() : 0);
+}
+
+static void read_all(FILE *stream, char *text, size_t size)
+{
+    rewind(stream);
+    text[fread(text, 1, size - 1, stream)] = '\0';
+    fclose(stream);
+}
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Plays a plot to its end; the exit status of rank 0. signalled: sent to rank 1 after a while. */
+static int stage(const char *plot, int signalled)
+{
+    struct beat_endpoint endpoint;
+    struct error err;
+    FILE *out = tmpfile(), *complaints = tmpfile();
+    int listener = beat_listen("", &endpoint, &err), statuses[RANKS];
+    double begin = now();
+
+    fflush(NULL);
+    for (int rank = 0; rank < RANKS; rank++) {
+        pids[rank] = fork();
+        if (pids[rank] == 0) {
+            alarm(20);
+            dup2(fileno(out), STDOUT_FILENO);
+            dup2(fileno(complaints), STDERR_FILENO);
+            play(plot, rank, listener, &endpoint);
+        }
+    }
+    close(listener);
+    if (signalled) {
+        usleep(700000);
+        kill(pids[1], signalled);
+    }
+    for (int i = 0; i < RANKS; i++) {
+        int rank = (i + 1) % RANKS; /* a frozen one is killed once rank 0 is gone */
+
+        if (rank == 3 && strcmp(plot, "rank 3 freezes") == 0) {
+            waitpid(pids[0], &statuses[0], 0);
+            kill(pids[3], SIGKILL);
+            waitpid(pids[3], &statuses[3], 0);
+            break;
+        }
+        waitpid(pids[rank], &statuses[rank], 0);
+    }
+    took_s = now() - begin;
+    read_all(out, said, sizeof said);
+    read_all(complaints, complained, sizeof complained);
+    return WIFEXITED(statuses[0]) ? WEXITSTATUS(statuses[0]) : -1;
+}
+
+int main(void)
+{
+    is_int(stage("all is well", 0), 0, "all ranks end: status 0");
+    is_str(said, "", "... nothing is said");
+    is_str(complained, "", "... by nobody");
+
+    is_int(stage("rank 2 dies", 0), 1, "a rank dies: status 1");
+    has_str(said, "\"metric\":\"died\",\"node\":\"n2\",\"part\":\"rank 2\",\"verdict\":\"fail\"",
+            "... it and its node are named");
+    has_str(said, "rank 2 on n2 died in phase act 1", "... and what it did");
+    has_str(said, "\"verdict\":\"unknown\"", "... and that not all was measured");
+    ok(took_s < 3, "... soon (%.1f s)", took_s);
+
+    is_int(stage("rank 3 freezes", 0), 1, "a rank freezes: status 1");
+    has_str(said, "\"metric\":\"frozen\",\"node\":\"n2\",\"part\":\"rank 3\",\"verdict\":\"fail\"",
+            "... it and its node are named");
+    ok(strstr(said, "rank 2") == NULL, "... and no other");
+    ok(took_s < 6, "... soon (%.1f s)", took_s);
+
+    is_int(stage("rank 1 hangs", 0), 1, "a rank hangs: status 1");
+    has_str(said, "\"metric\":\"hang\",\"node\":\"n1\",\"part\":\"rank 1\",\"verdict\":\"fail\"",
+            "... it and its node are named");
+    ok(took_s < 6, "... soon (%.1f s)", took_s);
+
+    is_int(stage("rank 0 dies", 0), -1, "rank 0 dies");
+    has_str(complained, "rank 0 on n1 is gone", "... the others say so, with its node");
+    ok(took_s < 3, "... and leave (%.1f s)", took_s);
+
+    is_int(stage("rank 3 cannot go on", 0), 1, "a rank cannot go on: status 1");
+    has_str(said, "rank 3 on n2 in phase act 1: no such thing", "... it says why");
+
+    is_int(stage("all wait", SIGTERM), 3, "SIGTERM to one rank: status 3");
+    has_str(said, "stopped by SIGTERM", "... is told as what it is");
+    ok(strstr(said, "\"fail\"") == NULL, "... and accuses nobody");
+    return tap_done();
+}

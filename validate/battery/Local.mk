@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# The MPI programs. What needs no MPI is a library of its own, so that unit tests can link it.
+noinst_LTLIBRARIES += validate/battery/libbattery.la
+validate_battery_libbattery_la_SOURCES = \
+	validate/battery/watch/beat.c validate/battery/watch/beat.h \
+	validate/battery/collectives/evidence.c validate/battery/collectives/evidence.h \
+	validate/battery/launcher.c validate/battery/launcher.h \
+	validate/battery/options.c validate/battery/options.h \
+	validate/battery/output.c validate/battery/output.h \
+	validate/battery/pattern.c validate/battery/pattern.h \
+	validate/battery/watch/stall.c validate/battery/watch/stall.h \
+	validate/battery/tournament.c validate/battery/tournament.h \
+	validate/battery/collectives/values.c validate/battery/collectives/values.h \
+	validate/battery/watch/warden.c validate/battery/watch/warden.h \
+	validate/battery/watch/watch.c validate/battery/watch/watch.h \
+	# end of validate_battery_libbattery_la_SOURCES
+validate_battery_libbattery_la_CFLAGS = $(AM_CFLAGS) -pthread
+validate_battery_libbattery_la_LIBADD = lib/libmuster.la -lpthread -ldl
+
+if BUILD_BATTERY
+bin_PROGRAMS += muster-launch
+battery_cppflags = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+battery_cflags = $(AM_CFLAGS) -pthread
+battery_libs = validate/battery/libbattery.la lib/libmuster.la lib/libstatistics.la $(MPI_LIBS) -lpthread -lm
+
+muster_launch_SOURCES = \
+	validate/battery/launch/clock.c validate/battery/launch/clock.h \
+	validate/battery/launch/launch.c \
+	validate/battery/launch/messages.c validate/battery/launch/messages.h \
+	validate/battery/program.c validate/battery/program.h \
+	# end of muster_launch_SOURCES
+muster_launch_CPPFLAGS = $(battery_cppflags)
+muster_launch_CFLAGS = $(battery_cflags)
+muster_launch_LDADD = $(battery_libs)
+
+bin_PROGRAMS += muster-links
+muster_links_SOURCES = \
+	validate/battery/links/channel.c validate/battery/links/channel.h \
+	validate/battery/links/linkreport.c validate/battery/links/linkreport.h \
+	validate/battery/links/links.c \
+	validate/battery/links/meeting.c validate/battery/links/meeting.h \
+	validate/battery/links/path.c validate/battery/links/path.h \
+	validate/battery/program.c validate/battery/program.h \
+	# end of muster_links_SOURCES
+muster_links_CPPFLAGS = $(battery_cppflags) $(UCX_CFLAGS)
+muster_links_CFLAGS = $(battery_cflags)
+muster_links_LDADD = $(battery_libs) $(UCX_LIBS)
+
+bin_PROGRAMS += muster-collectives
+muster_collectives_SOURCES = \
+	validate/battery/collectives/cases.c validate/battery/collectives/cases.h \
+	validate/battery/collectives/collectives.c \
+	validate/battery/program.c validate/battery/program.h \
+	validate/battery/collectives/speed.c validate/battery/collectives/speed.h \
+	validate/battery/collectives/verdict.c validate/battery/collectives/verdict.h \
+	# end of muster_collectives_SOURCES
+muster_collectives_CPPFLAGS = $(battery_cppflags)
+muster_collectives_CFLAGS = $(battery_cflags)
+muster_collectives_LDADD = $(battery_libs)
+endif

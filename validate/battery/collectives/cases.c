@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/collectives/cases.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+MPI_Datatype bench_type(enum value_type type)
+{
+    const MPI_Datatype types[TYPE_COUNT] = {MPI_INT8_T,  MPI_UINT8_T,  MPI_INT16_T, MPI_UINT16_T,
+                                            MPI_INT32_T, MPI_UINT32_T, MPI_INT64_T, MPI_UINT64_T,
+                                            MPI_FLOAT,   MPI_DOUBLE};
+
+    return types[type];
+}
+
+MPI_Op bench_op(enum value_op op)
+{
+    const MPI_Op ops[OP_COUNT] = {MPI_SUM, MPI_MIN,  MPI_MAX,  MPI_PROD, MPI_BAND,
+                                  MPI_BOR, MPI_BXOR, MPI_LAND, MPI_LOR};
+
+    return ops[op];
+}
+
+void bench_open(struct bench *bench, struct program *program, size_t room_bytes)
+{
+    size_t ranks = (size_t)program->size + 1;
+
+    *bench = (struct bench){.program = program, .room_bytes = room_bytes};
+    bench->send = malloc(room_bytes);
+    bench->receive = malloc(room_bytes);
+    bench->counts = calloc(4 * ranks, sizeof *bench->counts);
+    if (!bench->send || !bench->receive || !bench->counts)
+        watch_fault("out of memory");
+    bench->offsets = bench->counts + ranks;
+    bench->send_counts = bench->offsets + ranks;
+    bench->send_offsets = bench->send_counts + ranks;
+    if (program_lies(program)) {
+        bench->lies_receiving = strcmp(program->common.inject.where, "recv") == 0;
+        bench->lies_sending = !bench->lies_receiving;
+    }
+}
+
+void bench_close(struct bench *bench)
+{
+    free(bench->send);
+    free(bench->receive);
+    free(bench->counts);
+    free(bench->evidence);
+}
+
+/* The rank of the world at a place of the team. */
+static int world_rank(const struct team *team, int place)
+{
+    return team->is_reversed ? team->first + team->size - 1 - place : team->first + place;
+}
+
+static char *at(const struct bench *bench, char *buffer, size_t element)
+{
+    return buffer + element * value_size(bench->type);
+}
+
+/* --inject=lie: two elements of each block. */
+static void damage(const struct bench *bench, char *block, int count)
+{
+    for (int i = 0; i < count; i += count / 2 + 1)
+        value_put(bench->type, block, (size_t)i, value_get(bench->type, block, (size_t)i) ^ 1);
+}
+
+static void fill_moved(const struct bench *bench, char *block, int from, int to, int count)
+{
+    for (int i = 0; i < count; i++)
+        value_put(bench->type, block, (size_t)i,
+                  value_moved(bench->type, bench->seed, from, to, (size_t)i));
+    if (bench->lies_sending)
+        damage(bench, block, count);
+}
+
+static int64_t contribution(const struct bench *bench, int place, size_t i)
+{
+    return value_contributed(bench->type, bench->op, bench->seed, place, bench->team->size, i);
+}
+
+/* This rank's own, elements 0 to count - 1. */
+static void fill_contribution(const struct bench *bench, char *block, int count)
+{
+    for (int i = 0; i < count; i++)
+        value_put(bench->type, block, (size_t)i, contribution(bench, bench->team->rank, (size_t)i));
+    if (bench->lies_sending)
+        damage(bench, block, count);
+}
+
+static void note(struct bench *bench, int source, int64_t index, int64_t found, int64_t expected)
+{
+    const struct team *team = bench->team;
+
+    bench->mismatches++;
+    if (bench->evidence_count == bench->evidence_size) {
+        int size = 2 * bench->evidence_size + 64;
+        struct evidence *grown = realloc(bench->evidence, (size_t)size * sizeof *grown);
+
+        if (!grown)
+            watch_fault("out of memory");
+        bench->evidence = grown;
+        bench->evidence_size = size;
+    }
+    bench->evidence[bench->evidence_count++] = (struct evidence){bench->case_number,
+                                                                 bench->kind,
+                                                                 bench->program->rank,
+                                                                 source,
+                                                                 team->first,
+                                                                 team->size,
+                                                                 team->is_reversed,
+                                                                 index,
+                                                                 found,
+                                                                 expected};
+}
+
+static void check_moved(struct bench *bench, char *block, int from, int to, int count)
+{
+    if (bench->lies_receiving)
+        damage(bench, block, count);
+    bench->checked += (uint64_t)count;
+    for (int i = 0; i < count; i++) {
+        int64_t expected = value_moved(bench->type, bench->seed, from, to, (size_t)i);
+        int64_t found = value_get(bench->type, block, (size_t)i);
+
+        if (found != expected) {
+            note(bench, world_rank(bench->team, from), i, found, expected);
+            return;
+        }
+    }
+}
+
+/* Elements offset to offset + count - 1 of the result of places 0 to `places` - 1. */
+static void check_reduced(struct bench *bench, char *block, size_t offset, int count, int places)
+{
+    if (bench->lies_receiving)
+        damage(bench, block, count);
+    bench->checked += (uint64_t)count;
+    for (int i = 0; i < count; i++) {
+        size_t element = offset + (size_t)i;
+        int64_t expected = contribution(bench, 0, element), found;
+
+        for (int place = 1; place < places; place++)
+            expected = value_combine(bench->type, bench->op, expected,
+                                     contribution(bench, place, element));
+        found = value_get(bench->type, block, (size_t)i);
+        if (found != expected) {
+            note(bench, -1, (int64_t)element, found, expected);
+            return;
+        }
+    }
+}
+
+/* Counts that differ from rank to rank, with a gap between the blocks. Returns their end. */
+static int uneven(const struct bench *bench, int *counts, int *offsets)
+{
+    int end = 0;
+
+    for (int place = 0; place < bench->team->size; place++) {
+        counts[place] = bench->count + place % 3;
+        offsets[place] = end;
+        end += counts[place] + 1;
+    }
+    return end;
+}
+
+static void run_barrier(struct bench *bench)
+{
+    MPI_Barrier(bench->team->comm);
+}
+
+static void run_bcast(struct bench *bench)
+{
+    const struct team *team = bench->team;
+
+    bench->kind = EVIDENCE_SHARED;
+    if (team->rank == bench->root)
+        fill_moved(bench, bench->receive, bench->root, 0, bench->count);
+    MPI_Bcast(bench->receive, bench->count, bench_type(bench->type), bench->root, team->comm);
+    check_moved(bench, bench->receive, bench->root, 0, bench->count);
+}
+
+static void run_allgather(struct bench *bench)
+{
+    const struct team *team = bench->team;
+    MPI_Datatype type = bench_type(bench->type);
+    size_t count = (size_t)bench->count;
+    char *own = at(bench, bench->receive, (size_t)team->rank * count);
+
+    bench->kind = EVIDENCE_SHARED;
+    fill_moved(bench, bench->in_place ? own : bench->send, team->rank, 0, bench->count);
+    MPI_Allgather(bench->in_place ? MPI_IN_PLACE : bench->send, bench->count, type, bench->receive,
+                  bench->count, type, team->comm);
+    for (int from = 0; from < team->size; from++)
+        check_moved(bench, at(bench, bench->receive, (size_t)from * count), from, 0, bench->count);
+}
+
+static void run_allgatherv(struct bench *bench)
+{
+    const struct team *team = bench->team;
+    MPI_Datatype type = bench_type(bench->type);
+    int *counts = bench->counts, *offsets = bench->offsets, mine;
+    char *own;
+
+    bench->kind = EVIDENCE_SHARED;
+    uneven(bench, counts, offsets);
+    mine = counts[team->rank];
+    own = at(bench, bench->receive, (size_t)offsets[team->rank]);
+    fill_moved(bench, bench->in_place ? own : bench->send, team->rank, 0, mine);
+    MPI_Allgatherv(bench->in_place ? MPI_IN_PLACE : bench->send, mine, type, bench->receive, counts,
+                   offsets, type, team->comm);
+    for (int from = 0; from < team->size; from++)
+        check_moved(bench, at(bench, bench->receive, (size_t)offsets[from]), from, 0, counts[from]);
+}
+
+static void run_gather(struct bench *bench)
+{
+    const struct team *team = bench->team;
+    MPI_Datatype type = bench_type(bench->type);
+    size_t count = (size_t)bench->count;
+    bool is_root = team->rank == bench->root, in_place = bench->in_place && is_root;
+    char *own = at(bench, bench->receive, (size_t)team->rank * count);
+
+    bench->kind = EVIDENCE_PERSONAL;
+    fill_moved(bench, in_place ? own : bench->send, team->rank, 0, bench->count);
+    MPI_Gather(in_place ? MPI_IN_PLACE : bench->send, bench->count, type, bench->receive,
+               bench->count, type, bench->root, team->comm);
+    for (int from = 0; from < team->size && is_root; from++)
+        check_moved(bench, at(bench, bench->receive, (size_t)from * count), from, 0, bench->count);
+}
+
+static void run_gatherv(struct bench *bench)
+{
+    const struct team *team = bench->team;
+    MPI_Datatype type = bench_type(bench->type);
+    int *counts = bench->counts, *offsets = bench->offsets;
+
+    bench->kind = EVIDENCE_PERSONAL;
+    uneven(bench, counts, offsets);
+    fill_moved(bench, bench->send, team->rank, 0, counts[team->rank]);
+    MPI_Gatherv(bench->send, counts[team->rank], type, bench->receive, counts, offsets, type,
+                bench->root, team->comm);
+    for (int from = 0; from < team->size && team->rank == bench->root; from++)
+        check_moved(bench, at(bench, bench->receive, (size_t)offsets[from]), from, 0, counts[from]);
+}
+
+static void run_scatter(struct bench *bench)
+{
+    const struct team *team = bench->team;
+    MPI_Datatype type = bench_type(bench->type);
+    size_t count = (size_t)bench->count;
+    bool is_root = team->rank == bench->root, in_place = bench->in_place && is_root;
+    char *own = in_place ? at(bench, bench->send, (size_t)team->rank * count) : bench->receive;
+
+    bench->kind = EVIDENCE_PERSONAL;
+    for (int to = 0; to < team->size && is_root; to++)
+        fill_moved(bench, at(bench, bench->send, (size_t)to * count), bench->root, to,
+                   bench->count);
+    MPI_Scatter(bench->send, bench->count, type, in_place ? MPI_IN_PLACE : bench->receive,
+                bench->count, type, bench->root, team->comm);
+    check_moved(bench, own, bench->root, team->rank, bench->count);
+}
+
+static void run_alltoall(struct bench *bench)
+{
+    const struct team *team = bench->team;
+    MPI_Datatype type = bench_type(bench->type);
+    size_t count = (size_t)bench->count;
+    char *out = bench->in_place ? bench->receive : bench->send;
+
+    bench->kind = EVIDENCE_PERSONAL;
+    for (int to = 0; to < team->size; to++)
+        fill_moved(bench, at(bench, out, (size_t)to * count), team->rank, to, bench->count);
+    MPI_Alltoall(bench->in_place ? MPI_IN_PLACE : bench->send, bench->count, type, bench->receive,
+                 bench->count, type, team->comm);
+    for (int from = 0; from < team->size; from++)
+        check_moved(bench, at(bench, bench->receive, (size_t)from * count), from, team->rank,
+                    bench->count);
+}
+
+/* Each rank sends the block of rank `to` with count + to % 3 elements. */
+static void run_alltoallv(struct bench *bench)
+{
+    const struct team *team = bench->team;
+    MPI_Datatype type = bench_type(bench->type);
+    int mine = bench->count + team->rank % 3;
+
+    bench->kind = EVIDENCE_PERSONAL;
+    uneven(bench, bench->send_counts, bench->send_offsets);
+    for (int place = 0; place < team->size; place++) {
+        bench->counts[place] = mine;
+        bench->offsets[place] = place * (mine + 1);
+        fill_moved(bench, at(bench, bench->send, (size_t)bench->send_offsets[place]), team->rank,
+                   place, bench->send_counts[place]);
+    }
+    MPI_Alltoallv(bench->send, bench->send_counts, bench->send_offsets, type, bench->receive,
+                  bench->counts, bench->offsets, type, team->comm);
+    for (int from = 0; from < team->size; from++)
+        check_moved(bench, at(bench, bench->receive, (size_t)bench->offsets[from]), from,
+                    team->rank, mine);
+}
+
+static void run_allreduce(struct bench *bench)
+{
+    const struct team *team = bench->team;
+
+    bench->kind = EVIDENCE_SHARED;
+    fill_contribution(bench, bench->in_place ? bench->receive : bench->send, bench->count);
+    MPI_Allreduce(bench->in_place ? MPI_IN_PLACE : bench->send, bench->receive, bench->count,
+                  bench_type(bench->type), bench_op(bench->op), team->comm);
+    check_reduced(bench, bench->receive, 0, bench->count, team->size);
+}
+
+static void run_reduce(struct bench *bench)
+{
+    const struct team *team = bench->team;
+    bool is_root = team->rank == bench->root, in_place = bench->in_place && is_root;
+
+    bench->kind = EVIDENCE_PERSONAL;
+    fill_contribution(bench, in_place ? bench->receive : bench->send, bench->count);
+    MPI_Reduce(in_place ? MPI_IN_PLACE : bench->send, bench->receive, bench->count,
+               bench_type(bench->type), bench_op(bench->op), bench->root, team->comm);
+    if (is_root)
+        check_reduced(bench, bench->receive, 0, bench->count, team->size);
+}
+
+static void run_reduce_scatter_block(struct bench *bench)
+{
+    const struct team *team = bench->team;
+    char *out = bench->in_place ? bench->receive : bench->send;
+
+    bench->kind = EVIDENCE_PERSONAL;
+    fill_contribution(bench, out, bench->count * team->size);
+    MPI_Reduce_scatter_block(bench->in_place ? MPI_IN_PLACE : bench->send, bench->receive,
+                             bench->count, bench_type(bench->type), bench_op(bench->op),
+                             team->comm);
+    check_reduced(bench, bench->receive, (size_t)team->rank * (size_t)bench->count, bench->count,
+                  team->size);
+}
+
+static void run_reduce_scatter(struct bench *bench)
+{
+    const struct team *team = bench->team;
+    int end = 0, mine = 0;
+
+    bench->kind = EVIDENCE_PERSONAL;
+    for (int place = 0; place < team->size; place++) {
+        bench->counts[place] = bench->count + place % 3;
+        bench->offsets[place] = end;
+        end += bench->counts[place];
+    }
+    mine = bench->counts[team->rank];
+    fill_contribution(bench, bench->send, end);
+    MPI_Reduce_scatter(bench->send, bench->receive, bench->counts, bench_type(bench->type),
+                       bench_op(bench->op), team->comm);
+    check_reduced(bench, bench->receive, (size_t)bench->offsets[team->rank], mine, team->size);
+}
+
+static void run_scan(struct bench *bench)
+{
+    const struct team *team = bench->team;
+
+    bench->kind = EVIDENCE_PREFIX;
+    fill_contribution(bench, bench->in_place ? bench->receive : bench->send, bench->count);
+    MPI_Scan(bench->in_place ? MPI_IN_PLACE : bench->send, bench->receive, bench->count,
+             bench_type(bench->type), bench_op(bench->op), team->comm);
+    check_reduced(bench, bench->receive, 0, bench->count, team->rank + 1);
+}
+
+static void run_exscan(struct bench *bench)
+{
+    const struct team *team = bench->team;
+
+    bench->kind = EVIDENCE_PREFIX;
+    fill_contribution(bench, bench->in_place ? bench->receive : bench->send, bench->count);
+    MPI_Exscan(bench->in_place ? MPI_IN_PLACE : bench->send, bench->receive, bench->count,
+               bench_type(bench->type), bench_op(bench->op), team->comm);
+    if (team->rank > 0) /* undefined at the first */
+        check_reduced(bench, bench->receive, 0, bench->count, team->rank);
+}
+
+/* Four collectives under way at once on one communicator, each with a quarter of the buffers. */
+static void run_nonblocking(struct bench *bench)
+{
+    const struct team *team = bench->team;
+    MPI_Datatype type = bench_type(bench->type);
+    size_t quarter = bench->room_bytes / 4 / 8 * 8, block = (size_t)bench->count;
+    char *in[4], *out[4];
+    MPI_Request requests[4];
+
+    for (size_t i = 0; i < 4; i++) {
+        in[i] = bench->receive + i * quarter;
+        out[i] = bench->send + i * quarter;
+    }
+    fill_contribution(bench, out[0], bench->count);
+    if (team->rank == bench->root)
+        fill_moved(bench, in[1], bench->root, 0, bench->count);
+    fill_moved(bench, out[2], team->rank, 0, bench->count);
+    for (int to = 0; to < team->size; to++)
+        fill_moved(bench, at(bench, out[3], (size_t)to * block), team->rank, to, bench->count);
+    MPI_Iallreduce(out[0], in[0], bench->count, type, bench_op(bench->op), team->comm,
+                   &requests[0]);
+    MPI_Ibcast(in[1], bench->count, type, bench->root, team->comm, &requests[1]);
+    MPI_Iallgather(out[2], bench->count, type, in[2], bench->count, type, team->comm, &requests[2]);
+    MPI_Ialltoall(out[3], bench->count, type, in[3], bench->count, type, team->comm, &requests[3]);
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+
+    /* Each is an incident of its own for the evidence. */
+    bench->kind = EVIDENCE_SHARED;
+    check_reduced(bench, in[0], 0, bench->count, team->size);
+    bench->case_number++;
+    check_moved(bench, in[1], bench->root, 0, bench->count);
+    bench->case_number++;
+    for (int from = 0; from < team->size; from++)
+        check_moved(bench, at(bench, in[2], (size_t)from * block), from, 0, bench->count);
+    bench->case_number++;
+    bench->kind = EVIDENCE_PERSONAL;
+    for (int from = 0; from < team->size; from++)
+        check_moved(bench, at(bench, in[3], (size_t)from * block), from, team->rank, bench->count);
+}
+
+const struct collective collectives[] = {
+    {"barrier", false, false, false, run_barrier},
+    {"bcast", false, false, false, run_bcast},
+    {"allgather", false, true, true, run_allgather},
+    {"allgatherv", false, true, true, run_allgatherv},
+    {"gather", false, true, true, run_gather},
+    {"gatherv", false, true, false, run_gatherv},
+    {"scatter", false, true, true, run_scatter},
+    {"alltoall", false, true, true, run_alltoall},
+    {"alltoallv", false, true, false, run_alltoallv},
+    {"allreduce", true, false, true, run_allreduce},
+    {"reduce", true, false, true, run_reduce},
+    {"reduce_scatter_block", true, true, true, run_reduce_scatter_block},
+    {"reduce_scatter", true, true, false, run_reduce_scatter},
+    {"scan", true, false, true, run_scan},
+    {"exscan", true, false, true, run_exscan},
+    {"nonblocking", true, true, false, run_nonblocking},
+    {NULL, false, false, false, NULL},
+};
+
+void bench_run(struct bench *bench, const struct collective *collective)
+{
+    bench->seed = (uint64_t)bench->case_number + 1;
+    watch_waits_for(-1);
+    collective->run(bench);
+    watch_works();
+    watch_step();
+    bench->case_number++;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* muster-collectives: are MPI's collectives exact, over types, operations, sizes, communicators?
+ * The rank whose data is damaged is named. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/battery/collectives/cases.h"
+#include "validate/battery/collectives/speed.h"
+#include "validate/battery/collectives/verdict.h"
+
+struct collectives_options {
+    bool is_quick;
+};
+
+static int take_quick(const char *value, void *context, struct error *err)
+{
+    (void)value;
+    (void)err;
+    ((struct collectives_options *)context)->is_quick = true;
+    return 0;
+}
+
+static const struct option_spec option_table[] = {
+    {"quick", NULL, "fewer types and operations, up to 128 KiB instead of 1 MiB", take_quick},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const struct program_spec spec = {
+    "muster-collectives", "collectives",
+    "Runs every collective of MPI over types, operations, odd sizes and communicators, and checks\n"
+    "each result to the bit; names the rank whose data is damaged.",
+    option_table, false};
+
+enum { TEAMS = 4, SMALL = 7 };
+
+static void make_teams(struct program *program, struct team teams[TEAMS])
+{
+    int half = program->size / 2, is_upper = program->rank >= half;
+
+    teams[0] = (struct team){.name = "world", .comm = MPI_COMM_WORLD};
+    teams[1] = (struct team){.name = "dup"};
+    MPI_Comm_dup(MPI_COMM_WORLD, &teams[1].comm);
+    teams[2] = (struct team){.name = "reversed", .is_reversed = 1};
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -program->rank, &teams[2].comm);
+    teams[3] = (struct team){.name = "halves", .first = is_upper ? half : 0};
+    MPI_Comm_split(MPI_COMM_WORLD, is_upper, program->rank, &teams[3].comm);
+    for (int i = 0; i < TEAMS; i++) {
+        MPI_Comm_rank(teams[i].comm, &teams[i].rank);
+        MPI_Comm_size(teams[i].comm, &teams[i].size);
+    }
+}
+
+static void free_teams(struct team teams[TEAMS])
+{
+    for (int i = 1; i < TEAMS; i++)
+        MPI_Comm_free(&teams[i].comm);
+}
+
+/* What all cases share, and the account of them. */
+struct session {
+    struct program *program;
+    struct bench bench;
+    struct account account;
+    const struct collective *collective;
+    bool is_quick;
+    int odd; /* an odd number of elements that is not small */
+    size_t big_bytes;
+    int turn; /* for what goes round: types, roots */
+};
+
+static void run_case(struct session *session, enum value_type type, enum value_op op, int count,
+                     bool in_place)
+{
+    struct bench *bench = &session->bench;
+    int before = bench->mismatches, first = bench->case_number;
+
+    bench->type = type;
+    bench->op = op;
+    bench->count = count;
+    bench->in_place = in_place;
+    bench->root = session->turn++ % bench->team->size;
+    bench_run(bench, session->collective);
+    account_add(&session->account, (int)(session->collective - collectives), bench, first,
+                bench->mismatches - before);
+}
+
+/* Both ways where there are two; --quick takes turns. */
+static void run_in_and_out(struct session *session, enum value_type type, enum value_op op,
+                           int count)
+{
+    if (!session->collective->has_in_place)
+        run_case(session, type, op, count, false);
+    else if (session->is_quick)
+        run_case(session, type, op, count, session->turn % 2);
+    else
+        for (int in_place = 0; in_place < 2; in_place++)
+            run_case(session, type, op, count, in_place);
+}
+
+/* An operation for the type that goes round. */
+static enum value_op next_op(const struct session *session, enum value_type type)
+{
+    enum value_op op = (enum value_op)(session->turn % OP_COUNT);
+
+    return value_op_applies(type, op) ? op : OP_SUM;
+}
+
+static void run_big(struct session *session, enum value_type type)
+{
+    size_t blocks = session->collective->scales ? (size_t)session->bench.team->size : 1;
+    size_t count = session->big_bytes / blocks / value_size(type);
+
+    if (session->collective->run && count > (size_t)SMALL)
+        run_case(session, type, OP_SUM, (int)(count - 1) | 1, false);
+}
+
+/* On the world: all types, all operations, all sizes. */
+static void run_all(struct session *session)
+{
+    bool all_ops = session->collective->reduces &&
+                   (!session->is_quick || strcmp(session->collective->name, "allreduce") == 0);
+    const int counts[] = {0, 1, session->odd};
+
+    for (enum value_type type = 0; type < TYPE_COUNT; type++) {
+        for (enum value_op op = 0; op < OP_COUNT && all_ops; op++)
+            if (value_op_applies(type, op))
+                run_in_and_out(session, type, op, SMALL);
+        if (!all_ops)
+            run_in_and_out(session, type, next_op(session, type), SMALL);
+    }
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        enum value_type type = (enum value_type)(session->turn * 3 % TYPE_COUNT);
+
+        run_in_and_out(session, type, next_op(session, type), counts[i]);
+    }
+    run_big(session, TYPE_INT32);
+    if (!session->is_quick)
+        run_big(session, TYPE_DOUBLE);
+}
+
+/* On other communicators: a few of each. */
+static void run_some(struct session *session)
+{
+    const int counts[] = {1, SMALL, session->odd};
+
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        enum value_type type = (enum value_type)(session->turn * 3 % TYPE_COUNT);
+
+        run_in_and_out(session, type, next_op(session, type), counts[i]);
+    }
+}
+
+/* A plain send to each: the collectives are what is in doubt. */
+static bool goes_on(struct program *program)
+{
+    int go = !watch_time_is_up(1);
+
+    if (program->rank == 0) {
+        for (int rank = 1; rank < program->size; rank++)
+            MPI_Send(&go, 1, MPI_INT, rank, 300, MPI_COMM_WORLD);
+    } else {
+        watch_waits_for(0);
+        MPI_Recv(&go, 1, MPI_INT, 0, 300, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        watch_works();
+    }
+    return go;
+}
+
+static bool run_team(struct session *session, const struct team *team)
+{
+    struct program *program = session->program;
+
+    session->bench.team = team;
+    for (session->collective = collectives; session->collective->name; session->collective++) {
+        if (!goes_on(program))
+            return false;
+        program_phase(program, "%s on %s", session->collective->name, team->name);
+        if (program->rank == 0)
+            output_progress("%s on %s", session->collective->name, team->name);
+        if (strcmp(session->collective->name, "barrier") == 0)
+            run_case(session, TYPE_INT8, OP_SUM, 0, false);
+        else if (strcmp(team->name, "world") == 0)
+            run_all(session);
+        else
+            run_some(session);
+    }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    struct collectives_options options = {false};
+    struct program program;
+    struct session *session;
+    struct team teams[TEAMS];
+    bool is_complete = true;
+    size_t ranks, room;
+
+    program_start(&program, &spec, &options, argc, argv);
+    program_phase(&program, "communicators");
+    make_teams(&program, teams);
+    session = calloc(1, sizeof *session);
+    if (!session)
+        watch_fault("out of memory");
+    ranks = (size_t)program.size;
+    session->program = &program;
+    session->is_quick = options.is_quick;
+    session->big_bytes = options.is_quick ? 128 << 10 : 1 << 20;
+    session->odd = ranks <= 512 ? 1023 : 15;
+    room = ((size_t)session->odd + 8) * 8 * ranks;
+    if (room < session->big_bytes + 64 * ranks)
+        room = session->big_bytes + 64 * ranks;
+    bench_open(&session->bench, &program, 4 * room); /* four quarters for run_nonblocking() */
+    for (int i = 0; i < TEAMS && is_complete; i++)
+        is_complete = run_team(session, &teams[i]);
+    program_phase(&program, "report");
+    verdict_report(&program, &session->bench, &session->account, is_complete);
+    if (is_complete)
+        speed_measure(&program, options.is_quick ? 0.15 : 0.5);
+    account_clear(&session->account);
+    bench_close(&session->bench);
+    free(session);
+    free_teams(teams);
+    return program_finish(&program);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/collectives/evidence.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All evidence of one case in one communicator. */
+struct incident {
+    const struct evidence *items;
+    int count;
+    int observers;      /* how many different ones */
+    int source;         /* the only one, or MIXED */
+    int first_position; /* of the observers, in the communicator's order */
+    bool is_explained;
+    unsigned char *observed; /* by rank of the world: has it a wrong result? */
+};
+
+enum { MIXED = -2 };
+
+static int compare(const void *left, const void *right)
+{
+    const struct evidence *a = left, *b = right;
+
+    if (a->case_number != b->case_number)
+        return a->case_number < b->case_number ? -1 : 1;
+    if (a->first != b->first)
+        return a->first < b->first ? -1 : 1;
+    return (a->observer > b->observer) - (a->observer < b->observer);
+}
+
+static int position(const struct evidence *item, int rank)
+{
+    return item->is_reversed ? item->first + item->count - 1 - rank : rank - item->first;
+}
+
+static void incident_fill(struct incident *incident)
+{
+    incident->source = incident->items[0].source;
+    incident->first_position = incident->items[0].count;
+    for (int i = 0; i < incident->count; i++) {
+        const struct evidence *item = &incident->items[i];
+        int place = position(item, item->observer);
+
+        incident->observers += !incident->observed[item->observer];
+        incident->observed[item->observer] = 1;
+        if (item->source != incident->source)
+            incident->source = MIXED;
+        if (place < incident->first_position)
+            incident->first_position = place;
+    }
+}
+
+static bool is_member(const struct evidence *item, int rank)
+{
+    return rank >= item->first && rank < item->first + item->count;
+}
+
+/* Would it look like this if the rank's contributions, and nothing else, were damaged? */
+static bool explains_as_sender(const struct incident *incident, int rank)
+{
+    const struct evidence *item = &incident->items[0];
+    int others = incident->observers - (incident->observed[rank] ? 1 : 0);
+
+    if (!is_member(item, rank) || (incident->source != -1 && incident->source != rank))
+        return false;
+    if (item->kind == EVIDENCE_SHARED) /* all others have it; the rank itself may or may not */
+        return others == item->count - 1;
+    if (item->kind == EVIDENCE_PREFIX)
+        return incident->first_position >= position(item, rank);
+    return true;
+}
+
+static bool explains_as_receiver(const struct incident *incident, int rank)
+{
+    return incident->observers == 1 && incident->observed[rank];
+}
+
+static int count_explained(const struct incident *incidents, int count, int rank, int sends)
+{
+    int explained = 0;
+
+    for (int i = 0; i < count; i++)
+        if (!incidents[i].is_explained)
+            explained += sends ? explains_as_sender(&incidents[i], rank)
+                               : explains_as_receiver(&incidents[i], rank);
+    return explained;
+}
+
+/* The next culprit; false when nothing is left to explain. */
+static bool name_next(struct incident *incidents, int count, int size, struct culprit *culprit)
+{
+    bool has_example = false;
+
+    *culprit = (struct culprit){.rank = -1};
+    for (int rank = 0; rank < size; rank++) {
+        int sent = count_explained(incidents, count, rank, 1);
+        int received = count_explained(incidents, count, rank, 0);
+        int best = sent > received ? sent : received;
+
+        if (best > culprit->cases)
+            *culprit = (struct culprit){.rank = rank, .sends = sent >= received, .cases = best};
+        else if (best > 0 && best == culprit->cases)
+            culprit->rivals++;
+    }
+    for (int i = 0; i < count; i++) {
+        struct incident *incident = &incidents[i];
+        bool belongs = culprit->rank < 0 ? true
+                       : culprit->sends  ? explains_as_sender(incident, culprit->rank)
+                                         : explains_as_receiver(incident, culprit->rank);
+
+        if (incident->is_explained || !belongs)
+            continue;
+        if (!has_example)
+            culprit->example = incident->items[0];
+        has_example = true;
+        incident->is_explained = true;
+        culprit->cases += culprit->rank < 0;
+    }
+    return has_example;
+}
+
+int evidence_attribute(struct evidence *items, int count, int size,
+                       struct culprit culprits[CULPRITS])
+{
+    struct incident *incidents = calloc((size_t)count + 1, sizeof *incidents);
+    unsigned char *observed = NULL;
+    int incident_count = 0, found = 0;
+
+    if (!incidents)
+        return -1;
+    if (count > 0)
+        qsort(items, (size_t)count, sizeof *items, compare);
+    for (int i = 0; i < count; i++) {
+        if (i == 0 || items[i].case_number != items[i - 1].case_number ||
+            items[i].first != items[i - 1].first)
+            incidents[incident_count++].items = &items[i];
+        incidents[incident_count - 1].count++;
+    }
+    observed = calloc((size_t)incident_count + 1, (size_t)size);
+    if (!observed) {
+        free(incidents);
+        return -1;
+    }
+    for (int i = 0; i < incident_count; i++) {
+        incidents[i].observed = observed + (size_t)i * (size_t)size;
+        incident_fill(&incidents[i]);
+    }
+    while (found < CULPRITS && name_next(incidents, incident_count, size, &culprits[found]))
+        found++;
+    free(observed);
+    free(incidents);
+    return found;
+}

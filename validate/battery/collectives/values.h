@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_VALUES_H
+#define MUSTER_VALUES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What ranks contribute to collectives, and what must come out, computed apart from MPI. All values
+ * are whole numbers small enough that every type holds them and every partial result exactly, in
+ * any order. No MPI here. */
+
+enum value_type {
+    TYPE_INT8,
+    TYPE_UINT8,
+    TYPE_INT16,
+    TYPE_UINT16,
+    TYPE_INT32,
+    TYPE_UINT32,
+    TYPE_INT64,
+    TYPE_UINT64,
+    TYPE_FLOAT,
+    TYPE_DOUBLE,
+    TYPE_COUNT
+};
+
+enum value_op {
+    OP_SUM,
+    OP_MIN,
+    OP_MAX,
+    OP_PROD,
+    OP_BAND,
+    OP_BOR,
+    OP_BXOR,
+    OP_LAND,
+    OP_LOR,
+    OP_COUNT
+};
+
+const char *value_type_name(enum value_type type); /* "int8", ... */
+const char *value_op_name(enum value_op op);       /* "sum", ... */
+size_t value_size(enum value_type type);
+
+/* Whether MPI defines the operation on the type: bits and truth only on whole numbers. */
+bool value_op_applies(enum value_type type, enum value_op op);
+
+/* Element i of the data that `from` sends to `to` (moving collectives). seed: the case. */
+int64_t value_moved(enum value_type type, uint64_t seed, int from, int to, size_t i);
+
+/* Element i of rank's contribution to a reduction over `size` ranks. */
+int64_t value_contributed(enum value_type type, enum value_op op, uint64_t seed, int rank, int size,
+                          size_t i);
+
+/* a op b, as the type holds it. */
+int64_t value_combine(enum value_type type, enum value_op op, int64_t a, int64_t b);
+
+void value_put(enum value_type type, void *buffer, size_t i, int64_t value);
+int64_t value_get(enum value_type type, const void *buffer, size_t i);
+
+#endif

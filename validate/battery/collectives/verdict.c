@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/collectives/verdict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TAG_MISMATCHES = 301, TAG_EVIDENCE };
+
+/* Enough to tell who is at fault; a rank whose every case is wrong need not tell all. */
+enum { EVIDENCE_PER_RANK = 2000 };
+
+void account_add(struct account *account, int collective, const struct bench *bench, int first_case,
+                 int mismatches)
+{
+    if (account->note_count == account->note_size) {
+        int size = 2 * account->note_size + 256;
+        struct case_note *grown = realloc(account->notes, (size_t)size * sizeof *grown);
+
+        if (!grown)
+            watch_fault("out of memory");
+        account->notes = grown;
+        account->note_size = size;
+    }
+    account->notes[account->note_count++] =
+        (struct case_note){collective, first_case,      bench->count,     bench->type,
+                           bench->op,  bench->in_place, bench->team->name};
+    account->cases[collective]++;
+    account->mismatches[collective] += mismatches;
+}
+
+void account_clear(struct account *account)
+{
+    free(account->notes);
+}
+
+static void describe(const struct account *account, int case_number, char *text, size_t size)
+{
+    const struct case_note *note = NULL;
+
+    for (int i = 0; i < account->note_count && account->notes[i].first_case <= case_number; i++)
+        note = &account->notes[i];
+    if (!note)
+        return;
+    snprintf(text, size, "%s%s of %d %s%s%s on %s", collectives[note->collective].name,
+             note->in_place ? " in place" : "", note->count, value_type_name(note->type),
+             collectives[note->collective].reduces ? " " : "",
+             collectives[note->collective].reduces ? value_op_name(note->op) : "", note->team);
+}
+
+static void report_collective(const struct account *account, int index, int mismatches)
+{
+    struct record record = RECORD_INIT;
+    char message[160];
+
+    record.test = "collectives.correct";
+    record.metric = "mismatches";
+    record.part = collectives[index].name;
+    record.value = mismatches;
+    record.unit = "count";
+    if (account->cases[index] == 0) {
+        record.verdict = VERDICT_UNKNOWN;
+        record.value = __builtin_nan("");
+        snprintf(message, sizeof message, "%s was not run: no time was left",
+                 collectives[index].name);
+    } else {
+        record.verdict = mismatches > 0 ? VERDICT_FAIL : VERDICT_PASS;
+        snprintf(message, sizeof message, "%s: %d cases, %d wrong results", collectives[index].name,
+                 account->cases[index], mismatches);
+    }
+    record.message = message;
+    output_record(&record);
+}
+
+static void report_culprit(const struct program *program, const struct account *account,
+                           const struct culprit *culprit)
+{
+    struct record record = RECORD_INIT;
+    char message[512], example[160] = "", part[32];
+    const struct evidence *seen = &culprit->example;
+    int used = 0;
+
+    describe(account, seen->case_number, example, sizeof example);
+    record.test = "collectives.correct";
+    record.metric = "corrupt";
+    record.value = culprit->cases;
+    record.unit = "count";
+    record.verdict = VERDICT_FAIL;
+    if (culprit->rank < 0) {
+        used = snprintf(message, sizeof message, "%d wrong results that no single rank explains",
+                        culprit->cases);
+    } else if (culprit->rivals > 0) {
+        used = snprintf(message, sizeof message,
+                        "%d wrong results that rank %d on %s or one of %d others explains",
+                        culprit->cases, culprit->rank, program->name_of[culprit->rank],
+                        culprit->rivals);
+    } else {
+        snprintf(part, sizeof part, "rank %d", culprit->rank);
+        record.node = program->name_of[culprit->rank];
+        record.part = part;
+        used =
+            snprintf(message, sizeof message,
+                     "rank %d on %s %s damaged data: that explains %d wrong results", culprit->rank,
+                     record.node, culprit->sends ? "contributes" : "ends up with", culprit->cases);
+    }
+    snprintf(message + used, sizeof message - (size_t)used,
+             "; for instance %s: element %lld on rank %d is %lld, expected %lld", example,
+             (long long)seen->index, seen->observer, (long long)seen->found,
+             (long long)seen->expected);
+    record.message = message;
+    output_record(&record);
+}
+
+/* Rank 0: takes in what the others saw. Returns all the evidence, malloc'd. */
+static struct evidence *collect(struct program *program, const struct bench *bench,
+                                struct account *account, int *total)
+{
+    size_t room = (size_t)(bench->evidence_count + program->size * EVIDENCE_PER_RANK) + 1;
+    struct evidence *all = malloc(room * sizeof *all);
+    int others[ACCOUNT_COLLECTIVES];
+
+    if (!all)
+        watch_fault("out of memory");
+    *total = bench->evidence_count;
+    if (*total > 0)
+        memcpy(all, bench->evidence, (size_t)*total * sizeof *all);
+    for (int rank = 1; rank < program->size; rank++) {
+        MPI_Status status;
+        int bytes;
+
+        watch_waits_for(rank);
+        MPI_Recv(others, ACCOUNT_COLLECTIVES, MPI_INT, rank, TAG_MISMATCHES, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+        MPI_Recv(all + *total, EVIDENCE_PER_RANK * (int)sizeof *all, MPI_BYTE, rank, TAG_EVIDENCE,
+                 MPI_COMM_WORLD, &status);
+        watch_works();
+        watch_step();
+        MPI_Get_count(&status, MPI_BYTE, &bytes);
+        *total += bytes / (int)sizeof *all;
+        for (int i = 0; i < ACCOUNT_COLLECTIVES; i++)
+            account->mismatches[i] += others[i];
+    }
+    return all;
+}
+
+void verdict_report(struct program *program, struct bench *bench, struct account *account,
+                    bool is_complete)
+{
+    struct culprit culprits[CULPRITS];
+    struct evidence *all;
+    int total, found;
+
+    if (bench->evidence_count > EVIDENCE_PER_RANK)
+        bench->evidence_count = EVIDENCE_PER_RANK;
+    if (program->rank != 0) {
+        watch_waits_for(0);
+        MPI_Send(account->mismatches, ACCOUNT_COLLECTIVES, MPI_INT, 0, TAG_MISMATCHES,
+                 MPI_COMM_WORLD);
+        MPI_Send(bench->evidence, bench->evidence_count * (int)sizeof *bench->evidence, MPI_BYTE, 0,
+                 TAG_EVIDENCE, MPI_COMM_WORLD);
+        watch_works();
+        return;
+    }
+    all = collect(program, bench, account, &total);
+    for (int i = 0; collectives[i].name; i++)
+        report_collective(account, i, account->mismatches[i]);
+    found = evidence_attribute(all, total, program->size, culprits);
+    for (int i = 0; i < found; i++)
+        report_culprit(program, account, &culprits[i]);
+    if (!is_complete) {
+        struct record record = RECORD_INIT;
+        char message[120];
+
+        snprintf(message, sizeof message, "the time limit of %g s is over: %d cases were run",
+                 program->common.time_limit_s, account->note_count);
+        record.test = "collectives.correct";
+        record.metric = "complete";
+        record.verdict = VERDICT_UNKNOWN;
+        record.message = message;
+        output_record(&record);
+    }
+    free(all);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_BATTERY_VERDICT_H
+#define MUSTER_BATTERY_VERDICT_H
+
+#include "validate/battery/collectives/cases.h"
+
+/* The account of the cases that were run, and the records that come of it. */
+
+struct case_note {
+    int collective; /* index */
+    int first_case; /* number of the first of its cases */
+    int count;
+    enum value_type type;
+    enum value_op op;
+    bool in_place;
+    const char *team;
+};
+
+enum { ACCOUNT_COLLECTIVES = 32 };
+
+struct account {
+    struct case_note *notes;
+    int note_count, note_size;
+    int cases[ACCOUNT_COLLECTIVES], mismatches[ACCOUNT_COLLECTIVES];
+};
+
+void account_add(struct account *account, int collective, const struct bench *bench, int first_case,
+                 int mismatches);
+void account_clear(struct account *account);
+
+/* Brings what all ranks saw to rank 0 by plain messages; one record per collective, and one for
+ * each rank that is at fault. All ranks call it. */
+void verdict_report(struct program *program, struct bench *bench, struct account *account,
+                    bool is_complete);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/launch/clock.h"
+
+#include <math.h>
+#include <time.h>
+
+enum { ROUND_TRIPS = 20 };
+
+struct reading {
+    double offset_s, error_s;
+};
+
+static double clock_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Rank 0's side: its clock before and after, the other's in between. */
+static struct reading read_clock(int rank)
+{
+    struct reading best = {.error_s = INFINITY};
+
+    for (int i = 0; i < ROUND_TRIPS; i++) {
+        double before, after, there;
+
+        before = clock_now();
+        MPI_Send(NULL, 0, MPI_BYTE, rank, 1, MPI_COMM_WORLD);
+        MPI_Recv(&there, 1, MPI_DOUBLE, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        after = clock_now();
+        if ((after - before) / 2 < best.error_s)
+            best = (struct reading){there - (before + after) / 2, (after - before) / 2};
+    }
+    return best;
+}
+
+static void tell_clock(void)
+{
+    for (int i = 0; i < ROUND_TRIPS; i++) {
+        double here;
+
+        MPI_Recv(NULL, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        here = clock_now();
+        MPI_Send(&here, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
+    }
+}
+
+static void report(const struct program *program, int node, struct reading reading)
+{
+    struct record record = RECORD_INIT;
+    char message[160];
+
+    record.test = "host.clock";
+    record.metric = "offset";
+    record.node = program->node_name[node];
+    record.peer = program->node_name[0];
+    record.value = 1e3 * reading.offset_s;
+    record.low = 1e3 * (reading.offset_s - reading.error_s);
+    record.high = 1e3 * (reading.offset_s + reading.error_s);
+    record.samples = ROUND_TRIPS;
+    record.unit = "ms";
+    record.limit = program->conf.clock_offset_ms;
+    record.limit_source = "conf";
+    record.verdict = fabs(record.value) > record.limit ? VERDICT_FAIL : VERDICT_PASS;
+    snprintf(message, sizeof message, "clock %.3f ms %s %s's (within %.3f ms)%s",
+             fabs(record.value), record.value < 0 ? "behind" : "ahead of", program->node_name[0],
+             1e3 * reading.error_s,
+             record.verdict == VERDICT_FAIL ? "; check the time service" : "");
+    record.message = message;
+    output_record(&record);
+}
+
+void clock_compare(struct program *program)
+{
+    program_phase(program, "clocks");
+    for (int node = 1; node < program->node_count; node++) {
+        int rank = program->leader_of_node[node];
+
+        if (program->rank == 0) {
+            program_step(program);
+            watch_waits_for(rank);
+            report(program, node, read_clock(rank));
+        } else if (program->rank == rank) {
+            watch_waits_for(0);
+            tell_clock();
+        }
+    }
+    watch_works();
+    program_barrier(program, MPI_COMM_WORLD);
+}

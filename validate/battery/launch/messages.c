@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/launch/messages.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/battery/pattern.h"
+#include "validate/battery/tournament.h"
+
+/* Empty, less than a word, a word, MPI's eager and rendezvous protocols, and several segments. */
+static const int sizes[] = {0, 1, 8, 4096, 65536, 1048576};
+
+/* The first message of a pair that was not what it should be. */
+struct damage {
+    int from, to; /* ranks */
+    int size, received;
+    int offset; /* of the first wrong byte */
+    int found, expected;
+    int bad_messages; /* of this pair */
+};
+
+struct exchange {
+    struct program *program;
+    char *out, *in;
+    struct damage *damages; /* as receiver, at most one per partner */
+    int damage_count;
+    int message_count; /* received */
+};
+
+static void check(struct exchange *exchange, int from, int size, int received)
+{
+    struct program *program = exchange->program;
+    struct pattern pattern = pattern_of((uint32_t)from, (uint32_t)program->rank, (uint64_t)size, 1);
+    int offset = (int)pattern_check(&pattern, exchange->in, (size_t)received);
+    struct damage *last = NULL;
+
+    if (exchange->damage_count > 0)
+        last = &exchange->damages[exchange->damage_count - 1];
+    exchange->message_count++;
+    if (received == size && offset == size)
+        return;
+    if (last && last->from == from) {
+        last->bad_messages++;
+        return;
+    }
+    exchange->damages[exchange->damage_count++] = (struct damage){
+        .from = from,
+        .to = program->rank,
+        .size = size,
+        .received = received,
+        .offset = offset,
+        .found = offset < received ? (unsigned char)exchange->in[offset] : -1,
+        .expected = pattern_byte(&pattern, (size_t)offset),
+        .bad_messages = 1,
+    };
+}
+
+static void exchange_with(struct exchange *exchange, int partner, int max_bytes)
+{
+    struct program *program = exchange->program;
+    int rank = program->rank;
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && sizes[i] <= max_bytes; i++) {
+        struct pattern pattern =
+            pattern_of((uint32_t)rank, (uint32_t)partner, (uint64_t)sizes[i], 1);
+        MPI_Status status;
+        int received;
+
+        pattern_fill(&pattern, exchange->out, (size_t)sizes[i]);
+        if (program_lies(program) && sizes[i] > 0)
+            exchange->out[sizes[i] / 2] ^= 0x10;
+        memset(exchange->in, 0, (size_t)sizes[i]);
+        watch_waits_for(partner);
+        MPI_Sendrecv(exchange->out, sizes[i], MPI_BYTE, partner, (int)i, exchange->in, sizes[i],
+                     MPI_BYTE, partner, (int)i, MPI_COMM_WORLD, &status);
+        watch_works();
+        MPI_Get_count(&status, MPI_BYTE, &received);
+        check(exchange, partner, sizes[i], received);
+        watch_step();
+    }
+}
+
+static void report_damage(const struct program *program, const struct damage *damage)
+{
+    struct record record = RECORD_INIT;
+    char message[256], part[32];
+
+    if (damage->received != damage->size)
+        snprintf(message, sizeof message,
+                 "rank %d on %s -> rank %d on %s: %d bytes arrived of a message of %d",
+                 damage->from, program->name_of[damage->from], damage->to,
+                 program->name_of[damage->to], damage->received, damage->size);
+    else
+        snprintf(message, sizeof message,
+                 "rank %d on %s -> rank %d on %s: byte %d of %d is 0x%02x, expected 0x%02x; %d "
+                 "messages of this pair are damaged",
+                 damage->from, program->name_of[damage->from], damage->to,
+                 program->name_of[damage->to], damage->offset, damage->size,
+                 (unsigned)damage->found, (unsigned)damage->expected, damage->bad_messages);
+    snprintf(part, sizeof part, "rank %d", damage->from);
+    record.test = "mpi.messages";
+    record.metric = "damaged";
+    record.node = program->name_of[damage->from];
+    record.part = part;
+    record.peer = program->name_of[damage->to];
+    record.value = damage->bad_messages;
+    record.unit = "count";
+    record.verdict = VERDICT_FAIL;
+    record.message = message;
+    output_record(&record);
+}
+
+/* One record per node: the messages that its ranks received. */
+static void report_nodes(const struct program *program, const int *messages, const int *damaged)
+{
+    for (int node = 0; node < program->node_count; node++) {
+        struct record record = RECORD_INIT;
+        char message[120];
+        int count = 0, bad = 0;
+
+        for (int rank = 0; rank < program->size; rank++) {
+            if (program->node_of_rank[rank] != node)
+                continue;
+            count += messages[rank];
+            bad += damaged[rank];
+        }
+        snprintf(message, sizeof message,
+                 bad ? "%d messages received, damaged ones from %d ranks"
+                     : "%d messages received, all as sent",
+                 count, bad);
+        record.test = "mpi.messages";
+        record.metric = "messages";
+        record.node = program->node_name[node];
+        record.value = count;
+        record.unit = "count";
+        /* The pairs' own records blame the sender; this node only received. */
+        record.verdict = bad ? VERDICT_NONE : VERDICT_PASS;
+        record.message = message;
+        output_record(&record);
+    }
+}
+
+/* Rank 0 collects what each rank has found. */
+static void report_all(struct exchange *exchange)
+{
+    struct program *program = exchange->program;
+    size_t size = (size_t)program->size;
+    int *messages = calloc(size, sizeof *messages), *damaged = calloc(size, sizeof *damaged);
+    struct damage *damages = calloc(size, sizeof *damages);
+    MPI_Request request;
+
+    if (!messages || !damaged || !damages)
+        watch_fault("out of memory");
+    MPI_Igather(&exchange->message_count, 1, MPI_INT, messages, 1, MPI_INT, 0, MPI_COMM_WORLD,
+                &request);
+    program_wait(program, &request, -1);
+    MPI_Igather(&exchange->damage_count, 1, MPI_INT, damaged, 1, MPI_INT, 0, MPI_COMM_WORLD,
+                &request);
+    program_wait(program, &request, -1);
+    if (program->rank == 0) {
+        report_nodes(program, messages, damaged);
+        for (int i = 0; i < exchange->damage_count; i++)
+            report_damage(program, &exchange->damages[i]);
+        for (int rank = 1; rank < program->size; rank++) {
+            if (damaged[rank] == 0)
+                continue;
+            MPI_Recv(damages, damaged[rank] * (int)sizeof *damages, MPI_BYTE, rank, 100,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            for (int i = 0; i < damaged[rank]; i++)
+                report_damage(program, &damages[i]);
+        }
+    } else if (exchange->damage_count > 0) {
+        MPI_Send(exchange->damages, exchange->damage_count * (int)sizeof *damages, MPI_BYTE, 0, 100,
+                 MPI_COMM_WORLD);
+    }
+    free(messages);
+    free(damaged);
+    free(damages);
+}
+
+void messages_exchange(struct program *program, int rounds, int max_bytes)
+{
+    int all_rounds = tournament_rounds(program->size);
+    struct exchange exchange = {.program = program,
+                                .out = malloc((size_t)max_bytes),
+                                .in = malloc((size_t)max_bytes),
+                                .damages =
+                                    calloc((size_t)program->size + 1, sizeof(struct damage))};
+
+    if (!exchange.out || !exchange.in || !exchange.damages)
+        watch_fault("out of memory");
+    if (rounds == 0 || rounds > all_rounds)
+        rounds = all_rounds;
+    for (int round = 0; round < rounds; round++) {
+        int partner = tournament_partner(program->size, round, program->rank);
+
+        program_phase(program, "messages round %d of %d", round + 1, rounds);
+        if (program->rank == 0)
+            output_progress("messages, round %d of %d", round + 1, rounds);
+        if (partner != TOURNAMENT_BYE)
+            exchange_with(&exchange, partner, max_bytes);
+    }
+    program_phase(program, "messages report");
+    report_all(&exchange);
+    free(exchange.out);
+    free(exchange.in);
+    free(exchange.damages);
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/links/channel.h"
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucp/api/ucp.h>
+#include <ucs/config/global_opts.h>
+
+#include "validate/battery/watch/warden.h" /* watch_now() */
+
+enum {
+    SMALL_SLOT = CHANNEL_WINDOW, /* of channel_say() and channel_hear() */
+    SLOTS = CHANNEL_WINDOW + 1,
+    SMALL_BYTES = 256,
+};
+
+struct channel {
+    ucp_context_h context;
+    ucp_worker_h worker;
+    ucp_ep_h endpoint;
+    ucp_address_t *address;
+    size_t address_size;
+    ucs_status_t broken;                  /* what the error handler was told; UCS_OK */
+    void *sends[SLOTS], *receives[SLOTS]; /* UCX requests, NULL when none is under way */
+    void *marks[CHANNEL_MARKS];           /* requests */
+    double mark_times[CHANNEL_MARKS];
+    char mark_data[CHANNEL_MARKS][8];
+    unsigned char *out, *in;
+    unsigned char small_out[SMALL_BYTES], small_in[SMALL_BYTES];
+    char name[INVENTORY_NAME];
+};
+
+void channel_prepare(void)
+{
+    if (!getenv("UCX_LOG_LEVEL"))
+        ucs_global_opts_set_value("LOG_LEVEL", "fatal");
+    /* A connection to nowhere must not hold the program: UCX's connect() blocks for minutes.
+     * ucp_config_modify() takes this setting and does nothing with it (UCX 1.13). */
+    setenv("UCX_TCP_CONN_NB", "y", 0);
+}
+
+static bool is_rdma(const struct rail *rail)
+{
+    return rail->port && (rail->class == FABRIC_INFINIBAND || rail->class == FABRIC_ROCE_V1 ||
+                          rail->class == FABRIC_ROCE_V2);
+}
+
+static int configure(const struct rail *rail, ucp_config_t *config, struct error *err)
+{
+    const char *const settings[][2] = {
+        {"NET_DEVICES", is_rdma(rail) ? rail->name : rail->nic->name},
+        {"TLS", is_rdma(rail) ? "rc,ud,dc" : "tcp"},
+    };
+
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        ucs_status_t status = ucp_config_modify(config, settings[i][0], settings[i][1]);
+
+        if (status != UCS_OK)
+            return error_set(err, "UCX does not take %s=%s: %s", settings[i][0], settings[i][1],
+                             ucs_status_string(status));
+    }
+    return 0;
+}
+
+/* A transport's own setting, which UCX reads when the worker is made. The user's wins. */
+static void set_gid_index(const struct rail *rail, bool is_users)
+{
+    char gid_index[16];
+
+    if (is_users)
+        return;
+    unsetenv("UCX_IB_GID_INDEX");
+    if (is_rdma(rail) && rail->gid_index >= 0) {
+        snprintf(gid_index, sizeof gid_index, "%d", rail->gid_index);
+        setenv("UCX_IB_GID_INDEX", gid_index, 1);
+    }
+}
+
+static int open_worker(struct channel *channel, const struct rail *rail, struct error *err)
+{
+    ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_TAG};
+    ucp_worker_params_t worker_params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+                                         .thread_mode = UCS_THREAD_MODE_SINGLE};
+    bool is_users = getenv("UCX_IB_GID_INDEX") != NULL;
+    ucp_config_t *config;
+    ucs_status_t status;
+
+    set_gid_index(rail, is_users);
+    status = ucp_config_read(NULL, NULL, &config);
+    if (status != UCS_OK)
+        return error_set(err, "UCX: %s", ucs_status_string(status));
+    if (configure(rail, config, err) != 0) {
+        ucp_config_release(config);
+        return -1;
+    }
+    status = ucp_init(&params, config, &channel->context);
+    ucp_config_release(config);
+    if (status == UCS_OK)
+        status = ucp_worker_create(channel->context, &worker_params, &channel->worker);
+    if (status == UCS_OK)
+        status = ucp_worker_get_address(channel->worker, &channel->address, &channel->address_size);
+    if (status != UCS_OK)
+        return error_set(err, "UCX on %s: %s", rail->name, ucs_status_string(status));
+    return 0;
+}
+
+int channel_open(const struct rail *rail, struct channel **channel, struct error *err)
+{
+    struct channel *opened;
+
+    if (!is_rdma(rail) && !rail->nic)
+        return error_set(err, "%s (%s): no transport of UCX for it", rail->name,
+                         fabric_class_name(rail->class));
+    opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return error_set(err, "out of memory");
+    snprintf(opened->name, sizeof opened->name, "%s", rail->name);
+    opened->out = malloc(CHANNEL_MESSAGE_BYTES);
+    opened->in = malloc((size_t)CHANNEL_WINDOW * CHANNEL_MESSAGE_BYTES);
+    if (!opened->out || !opened->in)
+        error_set(err, "out of memory");
+    if (!opened->out || !opened->in || open_worker(opened, rail, err) != 0) {
+        channel_close(opened);
+        return -1;
+    }
+    *channel = opened;
+    return 0;
+}
+
+void channel_close(struct channel *channel)
+{
+    if (!channel)
+        return;
+    if (channel->worker)
+        channel_disconnect(channel);
+    if (channel->address)
+        ucp_worker_release_address(channel->worker, channel->address);
+    if (channel->worker)
+        ucp_worker_destroy(channel->worker);
+    if (channel->context)
+        ucp_cleanup(channel->context);
+    free(channel->out);
+    free(channel->in);
+    free(channel);
+}
+
+const void *channel_address(const struct channel *channel, size_t *size_bytes)
+{
+    *size_bytes = channel->address_size;
+    return channel->address;
+}
+
+static void on_error(void *argument, ucp_ep_h endpoint, ucs_status_t status)
+{
+    struct channel *channel = argument;
+
+    if (endpoint == channel->endpoint)
+        channel->broken = status;
+}
+
+int channel_connect(struct channel *channel, const void *address, struct error *err)
+{
+    ucp_ep_params_t params = {
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLER,
+        .address = address,
+        .err_mode = UCP_ERR_HANDLING_MODE_PEER,
+        .err_handler = {.cb = on_error, .arg = channel},
+    };
+    ucs_status_t status;
+
+    channel->broken = UCS_OK;
+    status = ucp_ep_create(channel->worker, &params, &channel->endpoint);
+    if (status != UCS_OK) {
+        channel->endpoint = NULL;
+        return error_set(err, "%s", ucs_status_string(status));
+    }
+    return 0;
+}
+
+/* Frees the requests that are complete; true when none is left. */
+static bool reap(void **requests, int count)
+{
+    bool is_empty = true;
+
+    for (int i = 0; i < count; i++) {
+        if (!requests[i])
+            continue;
+        if (ucp_request_check_status(requests[i]) == UCS_INPROGRESS) {
+            is_empty = false;
+            continue;
+        }
+        ucp_request_free(requests[i]);
+        requests[i] = NULL;
+    }
+    return is_empty;
+}
+
+void channel_disconnect(struct channel *channel)
+{
+    ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                                 .flags = UCP_EP_CLOSE_FLAG_FORCE};
+    double until = watch_now() + 1;
+    void *closing = NULL;
+
+    for (int i = 0; i < SLOTS; i++)
+        if (channel->receives[i])
+            ucp_request_cancel(channel->worker, channel->receives[i]);
+    for (int i = 0; i < CHANNEL_MARKS; i++)
+        if (channel->marks[i])
+            ucp_request_cancel(channel->worker, channel->marks[i]);
+    if (channel->endpoint)
+        closing = ucp_ep_close_nbx(channel->endpoint, &param);
+    channel->endpoint = NULL;
+    while (watch_now() < until) {
+        bool is_closed =
+            !UCS_PTR_IS_PTR(closing) || ucp_request_check_status(closing) != UCS_INPROGRESS;
+        bool has_sent = reap(channel->sends, SLOTS);
+        bool has_received = reap(channel->receives, SLOTS);
+
+        if (is_closed && has_sent && has_received && reap(channel->marks, CHANNEL_MARKS))
+            break;
+        if (ucp_worker_progress(channel->worker) == 0)
+            sched_yield();
+    }
+    if (UCS_PTR_IS_PTR(closing))
+        ucp_request_free(closing);
+}
+
+/* UCX 1.13 tells the transports of an endpoint only in print:
+ *   lane[0]:  0:tcp/eth1.0 md[0]  -> ... */
+void channel_transport(const struct channel *channel, char *text, size_t size)
+{
+    char *print = NULL;
+    size_t print_size, used = 0;
+    FILE *stream;
+
+    *text = '\0';
+    stream = channel->endpoint ? open_memstream(&print, &print_size) : NULL;
+    if (!stream)
+        return;
+    ucp_ep_print_info(channel->endpoint, stream);
+    fclose(stream);
+    for (char *lane = print; (lane = strstr(lane, "lane[")) != NULL; lane++) {
+        char name[64];
+
+        if (sscanf(lane, "lane[%*d]: %*d:%63[^ ]", name) != 1)
+            continue;
+        if (strrchr(name, '.'))
+            *strrchr(name, '.') = '\0';
+        if (!strstr(text, name) && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "+" : "", name);
+    }
+    free(print);
+}
+
+void *channel_out(struct channel *channel)
+{
+    return channel->out;
+}
+
+void *channel_in(struct channel *channel, int slot)
+{
+    return channel->in + (size_t)slot * CHANNEL_MESSAGE_BYTES;
+}
+
+static int take_request(ucs_status_ptr_t request, void **slot, struct error *err)
+{
+    if (UCS_PTR_IS_ERR(request))
+        return error_set(err, "%s", ucs_status_string(UCS_PTR_STATUS(request)));
+    *slot = request;
+    return 0;
+}
+
+static int start_send(struct channel *channel, int slot, uint64_t tag, const void *data,
+                      size_t size_bytes, struct error *err)
+{
+    ucp_request_param_t param = {.op_attr_mask = 0};
+
+    if (!channel->endpoint)
+        return error_set(err, "not connected");
+    return take_request(ucp_tag_send_nbx(channel->endpoint, data, size_bytes, tag, &param),
+                        &channel->sends[slot], err);
+}
+
+static int start_receive(struct channel *channel, int slot, uint64_t tag, void *data,
+                         size_t size_bytes, struct error *err)
+{
+    ucp_request_param_t param = {.op_attr_mask = 0};
+
+    return take_request(
+        ucp_tag_recv_nbx(channel->worker, data, size_bytes, tag, UINT64_MAX, &param),
+        &channel->receives[slot], err);
+}
+
+int channel_send(struct channel *channel, int slot, uint64_t tag, size_t size_bytes,
+                 struct error *err)
+{
+    return start_send(channel, slot, tag, channel->out, size_bytes, err);
+}
+
+int channel_receive(struct channel *channel, int slot, uint64_t tag, size_t size_bytes,
+                    struct error *err)
+{
+    return start_receive(channel, slot, tag, channel_in(channel, slot), size_bytes, err);
+}
+
+/* Polls: a wake-up would add its own time to every latency. Where cores are few the peer may need
+ * this one, so an idle poller yields. */
+static int wait_for(struct channel *channel, void **request, double timeout_s, struct error *err)
+{
+    double until = 0;
+    ucs_status_t status;
+
+    if (!*request)
+        return 0;
+    for (unsigned turn = 1; (status = ucp_request_check_status(*request)) == UCS_INPROGRESS;
+         turn++) {
+        bool is_idle = ucp_worker_progress(channel->worker) == 0;
+
+        if (channel->broken != UCS_OK)
+            return error_set(err, "%s", ucs_status_string(channel->broken));
+        if (is_idle && turn % 8 == 0)
+            sched_yield();
+        if (turn % 64 != 0)
+            continue;
+        if (until == 0)
+            until = watch_now() + timeout_s;
+        else if (watch_now() > until) /* progress alone is no answer: UCX may retry for ever */
+            return error_set(err, "no answer in %g s", timeout_s);
+    }
+    ucp_request_free(*request);
+    *request = NULL;
+    return status == UCS_OK ? 0 : error_set(err, "%s", ucs_status_string(status));
+}
+
+int channel_wait_send(struct channel *channel, int slot, double timeout_s, struct error *err)
+{
+    return wait_for(channel, &channel->sends[slot], timeout_s, err);
+}
+
+int channel_wait_receive(struct channel *channel, int slot, double timeout_s, struct error *err)
+{
+    return wait_for(channel, &channel->receives[slot], timeout_s, err);
+}
+
+int channel_say(struct channel *channel, uint64_t tag, const void *data, size_t size_bytes,
+                double timeout_s, struct error *err)
+{
+    memcpy(channel->small_out, data, size_bytes);
+    if (start_send(channel, SMALL_SLOT, tag, channel->small_out, size_bytes, err) != 0)
+        return -1;
+    return channel_wait_send(channel, SMALL_SLOT, timeout_s, err);
+}
+
+int channel_hear(struct channel *channel, uint64_t tag, void *data, size_t size_bytes,
+                 double timeout_s, struct error *err)
+{
+    if (start_receive(channel, SMALL_SLOT, tag, channel->small_in, size_bytes, err) != 0 ||
+        channel_wait_receive(channel, SMALL_SLOT, timeout_s, err) != 0)
+        return -1;
+    memcpy(data, channel->small_in, size_bytes);
+    return 0;
+}
+
+static void on_mark(void *request, ucs_status_t status, const ucp_tag_recv_info_t *info,
+                    void *user_data)
+{
+    (void)request;
+    (void)status;
+    (void)info;
+    *(double *)user_data = watch_now();
+}
+
+int channel_expect_marks(struct channel *channel, uint64_t tag, int count, struct error *err)
+{
+    ucp_request_param_t param = {.op_attr_mask =
+                                     UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+                                 .cb = {.recv = on_mark}};
+
+    for (int i = 0; i < count && i < CHANNEL_MARKS; i++) {
+        ucs_status_ptr_t request;
+
+        channel->mark_times[i] = 0;
+        param.user_data = &channel->mark_times[i];
+        request = ucp_tag_recv_nbx(channel->worker, channel->mark_data[i],
+                                   sizeof channel->mark_data[i], tag, UINT64_MAX, &param);
+        if (take_request(request, &channel->marks[i], err) != 0)
+            return -1;
+        if (!request)
+            channel->mark_times[i] = watch_now();
+    }
+    return 0;
+}
+
+int channel_wait_mark(struct channel *channel, int index, double timeout_s, double *time_s,
+                      struct error *err)
+{
+    if (wait_for(channel, &channel->marks[index], timeout_s, err) != 0)
+        return -1;
+    *time_s = channel->mark_times[index];
+    return 0;
+}
+
+void channel_progress(struct channel *channel)
+{
+    ucp_worker_progress(channel->worker);
+}

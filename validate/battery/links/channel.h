@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CHANNEL_H
+#define MUSTER_CHANNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/error.h"
+#include "lib/fabric.h"
+
+/* One NIC driven by its own UCX context and worker, so that a figure belongs to a rail. One peer at
+ * a time; tagged messages; every wait has an end. Functions that return int give 0, or -1 with
+ * err. */
+
+struct channel;
+
+enum {
+    CHANNEL_WINDOW = 16,             /* messages under way at a time, each way */
+    CHANNEL_MESSAGE_BYTES = 1 << 20, /* the largest */
+};
+
+/* Settings of UCX for the process; its variables in the environment win. Call it once, before MPI
+ * and the first channel. UCX's own messages would stand among ours. */
+void channel_prepare(void);
+
+/* TCP on the rail's interface, or verbs (rc, ud, dc) on its RDMA port. */
+int channel_open(const struct rail *rail, struct channel **channel, struct error *err);
+void channel_close(struct channel *channel);
+
+/* What the peer needs for channel_connect(): size_bytes bytes, the channel's. */
+const void *channel_address(const struct channel *channel, size_t *size_bytes);
+
+/* Makes an endpoint; the connection is made by the first message. */
+int channel_connect(struct channel *channel, const void *address, struct error *err);
+
+/* Drops the endpoint and all that is under way, waits at most a second for UCX to agree. */
+void channel_disconnect(struct channel *channel);
+
+/* The transports and devices of the connection as UCX says: "tcp/eth1". "" when not connected. */
+void channel_transport(const struct channel *channel, char *text, size_t size);
+
+/* Buffers of CHANNEL_MESSAGE_BYTES, slot 0 to CHANNEL_WINDOW - 1. */
+void *channel_out(struct channel *channel);
+void *channel_in(struct channel *channel, int slot);
+
+/* Starts a message in a slot that is free; out: always from channel_out(), at that offset. */
+int channel_send(struct channel *channel, int slot, uint64_t tag, size_t size_bytes,
+                 struct error *err);
+int channel_receive(struct channel *channel, int slot, uint64_t tag, size_t size_bytes,
+                    struct error *err);
+
+/* Waits for the message of that slot; fails after timeout_s, or when the connection is lost. */
+int channel_wait_send(struct channel *channel, int slot, double timeout_s, struct error *err);
+int channel_wait_receive(struct channel *channel, int slot, double timeout_s, struct error *err);
+
+/* Both of the above at once for a small message: at most 256 bytes copied out of or into data. */
+int channel_say(struct channel *channel, uint64_t tag, const void *data, size_t size_bytes,
+                double timeout_s, struct error *err);
+int channel_hear(struct channel *channel, uint64_t tag, void *data, size_t size_bytes,
+                 double timeout_s, struct error *err);
+
+/* Marks: small messages whose times of arrival count. Expects `count` of them, at most
+ * CHANNEL_MARKS, with that tag; channel_wait_mark() waits for number `index` and tells when it came
+ * (watch_now()), whatever this thread did at that moment. */
+enum { CHANNEL_MARKS = 72 };
+int channel_expect_marks(struct channel *channel, uint64_t tag, int count, struct error *err);
+int channel_wait_mark(struct channel *channel, int index, double timeout_s, double *time_s,
+                      struct error *err);
+
+/* Lets UCX work; for a caller that waits for something else. */
+void channel_progress(struct channel *channel);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_PATH_H
+#define MUSTER_PATH_H
+
+#include <stdint.h>
+
+#include "validate/battery/links/channel.h"
+
+/* One direction of one pair on one rail. The driver sends and measures, the server answers. Both
+ * call their side with the same session, a number that no other direction of the run has. Nothing
+ * here needs MPI. */
+
+enum { PATH_SAMPLES = 64, PATH_PINGS = 500 };
+
+struct path_plan {
+    uint64_t session;
+    int samples;            /* of bandwidth, 1 to PATH_SAMPLES */
+    double sample_s;        /* how long one should last */
+    long long sample_bytes; /* > 0: this size instead */
+    double warmup_s;
+    double latency_s; /* time for pings */
+    double connect_s; /* the first answer must come within this */
+    double timeout_s; /* each further one */
+};
+
+struct path_result {
+    double latency_us[PATH_PINGS]; /* half round trips of 8 bytes */
+    int latency_count;
+    double bandwidth_mbps;             /* payload of all samples, until the server had it */
+    double samples_mbps[PATH_SAMPLES]; /* the parts of it */
+    int sample_count;
+    double sent_bytes; /* payload in all, warm-up included */
+    double damaged;    /* messages of the last window that were not what was sent */
+    char transport[96];
+};
+
+/* Returns 0, or -1 with err; result holds what was measured until then. */
+int path_drive(struct channel *channel, const struct path_plan *plan, struct path_result *result,
+               struct error *err);
+int path_serve(struct channel *channel, const struct path_plan *plan, struct error *err);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_BATTERY_OUTPUT_H
+#define MUSTER_BATTERY_OUTPUT_H
+
+#include <stdbool.h>
+
+#include "lib/record.h"
+
+/* What a battery program says: records as JSON lines, or a table for a person. One per process;
+ * only rank 0 uses it. Safe from several threads. */
+
+void output_start(const char *program, const char *suite, bool json);
+
+/* Prints the record (its suite is filled in) and remembers the worst verdict. */
+void output_record(struct record *record);
+
+/* A line of progress on standard error when that is a terminal; the next one overwrites it. */
+void output_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Stops all output by other threads from now on: what they print later is dropped. For the thread
+ * that ends the job. */
+void output_take_over(void);
+
+/* The line that sums up (table only), and a flush. */
+void output_finish(void);
+
+/* 0 nothing bad, 1 something failed, 3 something could not be told. */
+int output_status(void);
+
+#endif

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/program.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "validate/battery/launcher.h"
+#include "validate/battery/watch/stall.h"
+
+static double epoch_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* The fuse: until the watch is up, MPI may hang with nobody to say so. */
+
+static struct {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool is_out;
+    double limit_s;
+    atomic_bool has_mpi; /* MPI_Init has returned */
+} fuse = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static void abort_job(void)
+{
+    MPI_Abort(MPI_COMM_WORLD, output_status() ? output_status() : 3);
+}
+
+static void *abort_run(void *argument)
+{
+    (void)argument;
+    abort_job();
+    return NULL;
+}
+
+/* Without the launcher's help a process that is frozen would keep the job for ever. */
+static void fuse_leave(bool has_mpi)
+{
+    pthread_t aborter;
+
+    if (has_mpi && launcher_rank() == 0 && pthread_create(&aborter, NULL, abort_run, NULL) == 0)
+        nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+    _exit(3);
+}
+
+static void *fuse_run(void *argument)
+{
+    struct timespec until;
+    struct record record = RECORD_INIT;
+    char message[160], node[64];
+    bool is_out;
+
+    (void)argument;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += (time_t)fuse.limit_s;
+    pthread_mutex_lock(&fuse.lock);
+    while (!fuse.is_out && pthread_cond_timedwait(&fuse.changed, &fuse.lock, &until) == 0)
+        ;
+    is_out = fuse.is_out;
+    pthread_mutex_unlock(&fuse.lock);
+    if (is_out)
+        return NULL;
+    if (launcher_rank() == 0) {
+        launcher_node(node, sizeof node);
+        snprintf(message, sizeof message, "%s in %g s on %s, rank 0's node",
+                 atomic_load(&fuse.has_mpi)
+                     ? "MPI's first messages between all ranks did not arrive"
+                     : "MPI_Init did not return",
+                 fuse.limit_s, node);
+        record.test = "mpi.launch";
+        record.metric = "complete";
+        record.node = node;
+        record.verdict = VERDICT_UNKNOWN;
+        record.message = message;
+        output_take_over();
+        output_record(&record);
+        output_finish();
+    } else {
+        nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL); /* let rank 0 speak */
+    }
+    fuse_leave(atomic_load(&fuse.has_mpi));
+    return NULL;
+}
+
+static void fuse_light(double limit_s)
+{
+    fuse.limit_s = limit_s;
+    if (pthread_create(&fuse.thread, NULL, fuse_run, NULL) != 0)
+        fuse.is_out = true;
+}
+
+static void fuse_put_out(void)
+{
+    bool was_out;
+
+    pthread_mutex_lock(&fuse.lock);
+    was_out = fuse.is_out;
+    fuse.is_out = true;
+    pthread_cond_signal(&fuse.changed);
+    pthread_mutex_unlock(&fuse.lock);
+    if (!was_out)
+        pthread_join(fuse.thread, NULL);
+}
+
+/* Help, version and bad options: by rank 0, before MPI. */
+static void parse(struct program *program, void *context, int argc, char **argv)
+{
+    const struct program_spec *spec = program->spec;
+    struct error err = {""};
+    bool speaks = launcher_rank() == 0;
+    const char *path;
+    int found;
+
+    switch (options_parse(argc, argv, spec->options, context, &program->common, &err)) {
+    case OPTIONS_HELP:
+        if (speaks)
+            options_help(stdout, spec->name, spec->summary, spec->options);
+        exit(0);
+    case OPTIONS_VERSION:
+        if (speaks)
+            printf("%s %s\n", spec->name, PACKAGE_VERSION);
+        exit(0);
+    case OPTIONS_BAD:
+        break;
+    case OPTIONS_RUN:
+        path = program->common.config_path;
+        if (!path && getenv("MUSTER_CONF") && *getenv("MUSTER_CONF"))
+            path = getenv("MUSTER_CONF");
+        found = conf_read(path ? path : conf_default_path(), &program->conf, &err);
+        if (found == 1 && path)
+            error_set(&err, "%s does not exist", path);
+        else if (found >= 0)
+            return;
+        break;
+    }
+    if (speaks)
+        fprintf(stderr, "%s: %s (--help lists the options)\n", spec->name, err.text);
+    else
+        usleep(300000); /* launchers end all ranks when one fails: let rank 0 speak */
+    exit(2);
+}
+
+static void set_default(const char *name, const char *value)
+{
+    setenv(name, value, 0);
+}
+
+static void on_mpi_error(MPI_Comm *comm, int *code, ...)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+
+    (void)comm;
+    MPI_Error_string(*code, text, &length);
+    watch_fault("%.*s", length, text);
+}
+
+static void *allocate(size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+
+    if (!memory) {
+        fprintf(stderr, "muster: out of memory\n");
+        exit(3);
+    }
+    return memory;
+}
+
+/* Who is where. All ranks of a node have the same name, told by Slurm or by the host. */
+static void gather_names(struct program *program)
+{
+    size_t size = (size_t)program->size;
+    char name[64] = "";
+
+    program->names = allocate(size, sizeof *program->names);
+    program->node_of_rank = allocate(size, sizeof *program->node_of_rank);
+    program->leader_of_node = allocate(size, sizeof *program->leader_of_node);
+    program->ranks_of_node = allocate(size, sizeof *program->ranks_of_node);
+    program->node_name = allocate(size, sizeof *program->node_name);
+    program->name_of = allocate(size, sizeof *program->name_of);
+    launcher_node(name, sizeof name);
+    MPI_Allgather(name, sizeof name, MPI_CHAR, program->names, sizeof name, MPI_CHAR,
+                  MPI_COMM_WORLD);
+    for (int rank = 0; rank < program->size; rank++) {
+        int node = rank > 0 ? program->node_of_rank[rank - 1] : 0; /* often the same again */
+
+        if (rank > 0 && strcmp(program->names[rank], program->node_name[node]) != 0)
+            for (node = 0; node < program->node_count; node++)
+                if (strcmp(program->names[rank], program->node_name[node]) == 0)
+                    break;
+        if (node == program->node_count) {
+            program->node_name[node] = program->names[rank];
+            program->leader_of_node[node] = rank;
+            program->node_count++;
+        }
+        program->ranks_of_node[node]++;
+        program->node_of_rank[rank] = node;
+        program->name_of[rank] = program->node_name[node];
+    }
+    program->node = program->node_of_rank[program->rank];
+    program->is_leader = program->leader_of_node[program->node] == program->rank;
+    MPI_Comm_split(MPI_COMM_WORLD, program->is_leader ? 0 : MPI_UNDEFINED, program->rank,
+                   &program->leaders);
+}
+
+static void start_watch(struct program *program)
+{
+    const char *management = program->fabric && program->fabric->management
+                                 ? program->fabric->management->name
+                                 : program->conf.management_interface;
+    struct watch_config config = {
+        program->spec->name,          program->rank, program->size, program->name_of,
+        program->common.time_limit_s, abort_job};
+    struct beat_endpoint endpoint = {.address_count = 0};
+    struct error err = {""};
+    int socket = -1, result = 0;
+
+    if (program->rank == 0) {
+        socket = beat_listen(management, &endpoint, &err);
+        if (socket >= 0)
+            result = watch_start_warden(&config, socket, endpoint.token, &err);
+        if (socket < 0 || result != 0) {
+            fprintf(stderr, "%s: no watch over the ranks: %s\n", program->spec->name, err.text);
+            endpoint.address_count = 0;
+        }
+    }
+    MPI_Bcast(&endpoint, sizeof endpoint, MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (program->rank != 0) {
+        if (endpoint.address_count > 0)
+            socket =
+                beat_connect(&endpoint, program->rank, program->name_of[program->rank], 2000, &err);
+        watch_start_member(&config, socket, &err);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (program->rank == 0)
+        watch_all_joined();
+}
+
+static void *inject_run(void *argument)
+{
+    const struct inject *inject = argument;
+
+    usleep((useconds_t)(1e6 * inject->at_s));
+    raise(inject->kind == INJECT_DIE ? SIGKILL : SIGSTOP);
+    return NULL;
+}
+
+/* A death at a given time strikes wherever the main thread is. */
+static void start_inject(struct program *program)
+{
+    struct inject *inject = &program->common.inject;
+    pthread_t thread;
+
+    if (inject->rank == program->rank && inject->at_s >= 0 &&
+        (inject->kind == INJECT_DIE || inject->kind == INJECT_FREEZE) &&
+        pthread_create(&thread, NULL, inject_run, inject) == 0)
+        pthread_detach(thread);
+}
+
+/* This node's NICs, and which of them are the fabric's. */
+static void read_node(struct program *program)
+{
+    struct error err = {""};
+
+    program->inventory = inventory_read("", &err);
+    program->fabric = allocate(1, sizeof *program->fabric);
+    if (program->inventory)
+        fabric_choose(program->inventory, &program->conf, program->fabric);
+    else
+        fprintf(stderr, "%s: %s\n", program->spec->name, err.text);
+}
+
+/* Open MPI's settings, where the user or the launcher has none. */
+static void set_mpi_defaults(const struct program *program)
+{
+    const struct nic *management = program->fabric->management;
+
+    /* Ranks that wait must not starve those that work where cores are few. */
+    set_default("OMPI_MCA_mpi_yield_when_idle", "1");
+    set_default("OMPI_MCA_btl_base_warn_component_unused", "0");
+    if (program->spec->mpi_on_management && management) {
+        set_default("OMPI_MCA_pml", "ob1");
+        set_default("OMPI_MCA_btl", "self,vader,tcp");
+        set_default("OMPI_MCA_btl_tcp_if_include", management->name);
+    }
+}
+
+void program_start(struct program *program, const struct program_spec *spec, void *context,
+                   int argc, char **argv)
+{
+    MPI_Errhandler handler;
+    int provided;
+
+    *program = (struct program){.spec = spec, .process_start = launcher_process_start()};
+    parse(program, context, argc, argv);
+    output_start(spec->name, spec->suite, program->common.json);
+    read_node(program);
+    set_mpi_defaults(program);
+    fuse_light(program->common.time_limit_s);
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    program->mpi_ready = epoch_now();
+    launcher_barrier();
+    atomic_store(&fuse.has_mpi, true);
+    MPI_Comm_create_errhandler(on_mpi_error, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Errhandler_free(&handler);
+    MPI_Comm_rank(MPI_COMM_WORLD, &program->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &program->size);
+    gather_names(program);
+    start_watch(program);
+    fuse_put_out();
+    start_inject(program);
+}
+
+/* Whether the planted fault strikes at this step: at the third one, or in the phase that it
+ * names, or after its time. */
+static bool inject_strikes(const struct program *program, const char *phase)
+{
+    const struct inject *inject = &program->common.inject;
+
+    if (inject->rank != program->rank || inject->kind == INJECT_NONE || inject->kind == INJECT_LIE)
+        return false;
+    if (inject->at_s >= 0)
+        return epoch_now() - program->mpi_ready >= inject->at_s;
+    if (inject->where[0])
+        return phase && strncmp(phase, inject->where, strlen(inject->where)) == 0;
+    return program->steps == 3;
+}
+
+static void strike(const struct program *program)
+{
+    usleep(50000); /* so that the watch has told the phase */
+    if (program->common.inject.kind == INJECT_DIE)
+        raise(SIGKILL);
+    if (program->common.inject.kind == INJECT_FREEZE)
+        raise(SIGSTOP);
+    if (program->common.inject.kind == INJECT_HANG)
+        for (;;)
+            pause();
+}
+
+void program_phase(struct program *program, const char *format, ...)
+{
+    char phase[96];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(phase, sizeof phase, format, arguments);
+    va_end(arguments);
+    watch_phase("%s", phase);
+    watch_works();
+    program->steps++;
+    if (inject_strikes(program, phase))
+        strike(program);
+}
+
+void program_step(struct program *program)
+{
+    watch_step();
+    watch_works();
+    program->steps++;
+    if (inject_strikes(program, NULL))
+        strike(program);
+}
+
+bool program_lies(const struct program *program)
+{
+    return program->common.inject.kind == INJECT_LIE &&
+           program->common.inject.rank == program->rank;
+}
+
+void program_wait(struct program *program, MPI_Request *request, int waits_for)
+{
+    struct timespec pause_time = {.tv_nsec = 20000};
+    int is_done = 0;
+
+    (void)program;
+    watch_waits_for(waits_for);
+    for (int tries = 0; MPI_Test(request, &is_done, MPI_STATUS_IGNORE), !is_done; tries++) {
+        if (tries < 20)
+            continue;
+        nanosleep(&pause_time, NULL);
+        if (pause_time.tv_nsec < 1000000)
+            pause_time.tv_nsec += pause_time.tv_nsec / 4;
+    }
+    watch_works();
+}
+
+void program_barrier(struct program *program, MPI_Comm comm)
+{
+    MPI_Request request;
+
+    MPI_Ibarrier(comm, &request);
+    program_wait(program, &request, STALL_WAIT_ALL);
+}
+
+int program_finish(struct program *program)
+{
+    int status = 0;
+
+    program_phase(program, "end");
+    program_barrier(program, MPI_COMM_WORLD);
+    watch_waits_for(STALL_WAIT_ALL);
+    if (program->leaders != MPI_COMM_NULL)
+        MPI_Comm_free(&program->leaders);
+    MPI_Finalize();
+    watch_stop();
+    if (program->rank == 0) {
+        output_finish();
+        status = output_status();
+    }
+    inventory_free(program->inventory);
+    free(program->fabric);
+    conf_clear(&program->conf);
+    free(program->names);
+    free(program->node_of_rank);
+    free(program->leader_of_node);
+    free(program->ranks_of_node);
+    free(program->node_name);
+    free(program->name_of);
+    return status;
+}

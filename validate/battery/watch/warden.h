@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_WARDEN_H
+#define MUSTER_WARDEN_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "validate/battery/watch/watch.h"
+
+/* What the main thread tells the watching thread of its process. */
+struct watch_state {
+    struct watch_config config;
+    atomic_uint progress;
+    atomic_int waits_for;
+    atomic_bool has_fault, is_done, all_joined;
+    atomic_int signal;    /* its number, once one came */
+    int wake[2];          /* a pipe: a byte wakes the thread */
+    pthread_mutex_t lock; /* of the texts */
+    char phase[96];
+    char fault[232];
+    double started_s; /* watch_now() at the start */
+};
+
+/* Monotonic seconds. */
+double watch_now(void);
+
+/* Copies the state as a beat of that type. */
+void watch_beat(struct watch_state *state, enum beat_type type, struct beat *beat);
+
+/* Calls abort_job in a thread, gives it one second, and ends the process. */
+void watch_leave(struct watch_state *state, bool abort_job, int status) __attribute__((noreturn));
+
+/* How often ranks send a beat, and the silence that counts as frozen. With very many ranks rank 0
+ * must not drown in beats. */
+double watch_interval_s(int size);
+double watch_silence_s(int size);
+
+/* Rank 0's thread: returns when every rank has said goodbye; else it ends the process. */
+void warden_run(struct watch_state *state, int listener, uint64_t token);
+
+#endif

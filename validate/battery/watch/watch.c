@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/watch/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "validate/battery/watch/stall.h"
+#include "validate/battery/watch/warden.h"
+
+static struct watch_state watch = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = {-1, -1}};
+static pthread_t thread;
+static bool has_thread;
+static int connection = -1; /* a member's */
+static int warden_listener;
+static uint64_t warden_token;
+
+double watch_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double watch_interval_s(int size)
+{
+    double interval = 50e-6 * size;
+
+    return interval > 0.2 ? interval : 0.2;
+}
+
+double watch_silence_s(int size)
+{
+    double silence = 10 * watch_interval_s(size);
+
+    return silence > 3 ? silence : 3;
+}
+
+void watch_beat(struct watch_state *state, enum beat_type type, struct beat *beat)
+{
+    memset(beat, 0, sizeof *beat);
+    beat->type = type;
+    beat->rank = state->config.rank;
+    beat->progress = atomic_load(&state->progress);
+    beat->waits_for = atomic_load(&state->waits_for);
+    pthread_mutex_lock(&state->lock);
+    snprintf(beat->text, sizeof beat->text, "%s", type == BEAT_FAULT ? state->fault : state->phase);
+    pthread_mutex_unlock(&state->lock);
+    if (type == BEAT_SIGNAL)
+        beat->progress = (uint32_t)atomic_load(&state->signal);
+}
+
+static void *abort_thread(void *argument)
+{
+    struct watch_state *state = argument;
+
+    state->config.abort_job();
+    return NULL;
+}
+
+void watch_leave(struct watch_state *state, bool abort_job, int status)
+{
+    pthread_t aborter;
+
+    if (abort_job && state->config.abort_job) {
+        /* All has been said; the MPI library's own words would only confuse. */
+        int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+        if (null >= 0)
+            dup2(null, STDERR_FILENO);
+        if (pthread_create(&aborter, NULL, abort_thread, state) == 0)
+            nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+    }
+    _exit(status);
+}
+
+static void on_signal(int number)
+{
+    int saved_errno = errno;
+    ssize_t ignored;
+
+    atomic_store(&watch.signal, number);
+    ignored = write(watch.wake[1], "", 1);
+    (void)ignored;
+    errno = saved_errno;
+}
+
+static void wake_thread(void)
+{
+    ssize_t ignored = write(watch.wake[1], "", 1);
+
+    (void)ignored;
+}
+
+/* One line per node is enough; rank 0's own node has nobody left to say it. */
+static bool speaks_for_node(const struct watch_config *config)
+{
+    int first = 0;
+
+    while (strcmp(config->nodes[first], config->nodes[config->rank]) != 0)
+        first++;
+    return first == config->rank || (first == 0 && config->rank == 1);
+}
+
+/* The one that asks the launcher to end the job: the first rank of another node than rank 0's. */
+static bool aborts_job(const struct watch_config *config)
+{
+    int first = 1;
+
+    while (first < config->size && strcmp(config->nodes[first], config->nodes[0]) == 0)
+        first++;
+    return config->rank == (first < config->size ? first : 1);
+}
+
+static void lose_rank_0(const char *how)
+{
+    const struct watch_config *config = &watch.config;
+
+    if (speaks_for_node(config))
+        fprintf(stderr, "%s: rank %d on %s: rank 0 on %s %s; leaving\n", config->program,
+                config->rank, config->nodes[config->rank], config->nodes[0], how);
+    watch_leave(&watch, aborts_job(config), 3);
+}
+
+static void *member_run(void *argument)
+{
+    struct beat_buffer buffer = {.length = 0};
+    double interval_s = watch_interval_s(watch.config.size);
+    double silence_s = watch_silence_s(watch.config.size);
+    double heard = watch_now(), last = heard, sent = 0, signalled = 0;
+    bool fault_sent = false;
+    struct beat beat;
+
+    (void)argument;
+    for (;;) {
+        struct pollfd polled[2] = {{.fd = connection, .events = POLLIN},
+                                   {.fd = watch.wake[0], .events = POLLIN}};
+        char bytes[16];
+        double now;
+        int got = 0;
+
+        poll(polled, 2, (int)(1e3 * interval_s));
+        if (polled[1].revents && read(watch.wake[0], bytes, sizeof bytes) > 0)
+            sent = 0; /* something new to tell */
+        if (polled[0].revents)
+            while ((got = beat_receive(connection, &buffer)) == 1) {
+                heard = watch_now();
+                if (buffer.beat.type == BEAT_QUIT)
+                    watch_leave(&watch, false, (int)buffer.beat.progress);
+            }
+        now = watch_now();
+        if (now - last > 1) /* it was this process that stood still */
+            heard += now - last;
+        last = now;
+        if (atomic_load(&watch.is_done)) {
+            watch_beat(&watch, BEAT_BYE, &beat);
+            beat_send(connection, &beat);
+            return NULL;
+        }
+        if (got < 0 && signalled == 0)
+            lose_rank_0("is gone");
+        if (got < 0 || (signalled > 0 && now - signalled > 2))
+            watch_leave(&watch, false, 3);
+        if (now - heard > silence_s)
+            lose_rank_0("does not answer any more");
+        if (atomic_load(&watch.signal) && signalled == 0) {
+            watch_beat(&watch, BEAT_SIGNAL, &beat);
+            beat_send(connection, &beat);
+            signalled = now;
+        }
+        if (atomic_load(&watch.has_fault) && !fault_sent) {
+            watch_beat(&watch, BEAT_TICK, &beat); /* the phase first */
+            beat_send(connection, &beat);
+            watch_beat(&watch, BEAT_FAULT, &beat);
+            fault_sent = beat_send(connection, &beat) == 0;
+        }
+        if (now - sent >= 0.9 * interval_s) {
+            watch_beat(&watch, BEAT_TICK, &beat);
+            beat_send(connection, &beat);
+            sent = now;
+        }
+    }
+}
+
+static void *warden_thread(void *argument)
+{
+    (void)argument;
+    warden_run(&watch, warden_listener, warden_token);
+    return NULL;
+}
+
+/* Signals go to the watching thread by way of a pipe; the handler runs in any thread. */
+static int start(const struct watch_config *config, void *run(void *), struct error *err)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    int error;
+
+    watch.config = *config;
+    watch.started_s = watch_now();
+    atomic_store(&watch.waits_for, STALL_WORKING);
+    if (pipe2(watch.wake, O_CLOEXEC | O_NONBLOCK) != 0)
+        return error_set(err, "cannot make a pipe: %m");
+    if (!run)
+        return 0;
+    error = pthread_create(&thread, NULL, run, NULL);
+    if (error != 0)
+        return error_set(err, "cannot start the watching thread: %s", strerror(error));
+    has_thread = true;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    return 0;
+}
+
+int watch_start_warden(const struct watch_config *config, int listener, uint64_t token,
+                       struct error *err)
+{
+    warden_listener = listener;
+    warden_token = token;
+    return start(config, warden_thread, err);
+}
+
+int watch_start_member(const struct watch_config *config, int socket, struct error *err)
+{
+    connection = socket;
+    return start(config, socket < 0 ? NULL : member_run, err);
+}
+
+void watch_all_joined(void)
+{
+    atomic_store(&watch.all_joined, true);
+}
+
+void watch_phase(const char *format, ...)
+{
+    va_list arguments;
+
+    pthread_mutex_lock(&watch.lock);
+    va_start(arguments, format);
+    vsnprintf(watch.phase, sizeof watch.phase, format, arguments);
+    va_end(arguments);
+    pthread_mutex_unlock(&watch.lock);
+    watch_step();
+    wake_thread(); /* rank 0 should know the phase should this rank die in it */
+}
+
+void watch_step(void)
+{
+    atomic_fetch_add(&watch.progress, 1);
+}
+
+void watch_waits_for(int rank)
+{
+    atomic_store(&watch.waits_for, rank);
+}
+
+void watch_works(void)
+{
+    atomic_store(&watch.waits_for, STALL_WORKING);
+}
+
+bool watch_time_is_up(double margin_s)
+{
+    return watch_now() - watch.started_s > watch.config.time_limit_s - margin_s;
+}
+
+void watch_fault(const char *format, ...)
+{
+    va_list arguments;
+
+    pthread_mutex_lock(&watch.lock);
+    va_start(arguments, format);
+    vsnprintf(watch.fault, sizeof watch.fault, format, arguments);
+    va_end(arguments);
+    pthread_mutex_unlock(&watch.lock);
+    atomic_store(&watch.has_fault, true);
+    if (!has_thread) {
+        fprintf(stderr, "%s: rank %d: %s\n", watch.config.program, watch.config.rank, watch.fault);
+        watch_leave(&watch, true, 3);
+    }
+    wake_thread();
+    for (;;)
+        pause();
+}
+
+void watch_stop(void)
+{
+    if (!has_thread)
+        return;
+    atomic_store(&watch.is_done, true);
+    wake_thread();
+    pthread_join(thread, NULL);
+    has_thread = false;
+    close(connection);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_WATCH_H
+#define MUSTER_WATCH_H
+
+#include <stdbool.h>
+
+#include "lib/error.h"
+#include "validate/battery/watch/beat.h"
+
+/* A rank that dies, freezes or hangs is a verdict with the node's name, not a hung command.
+ *
+ * MPI cannot be trusted for that, so every rank has a thread with a TCP connection to rank 0,
+ * which sends a beat every 200 ms: how far the main thread is and what it does. Rank 0's thread,
+ * the warden, notes
+ *   - a connection that closes without a goodbye: the rank died;
+ *   - no beat for 3 s: the node is frozen or cut off;
+ *   - beats, but no progress of any rank: the job hangs, stall.h finds who holds it up;
+ *   - the time limit;
+ *   - a signal (SIGINT, SIGTERM) to any rank,
+ * writes a record, sends all ranks home and ends the process. A rank that loses rank 0 leaves by
+ * itself, within 3 s. The threads never call MPI, but for abort_job. One watch per process. */
+
+struct watch_config {
+    const char *program;
+    int rank, size;
+    const char *const *nodes; /* size names, the node of each rank */
+    double time_limit_s;
+    void (*abort_job)(void); /* ends the job by way of its launcher: MPI_Abort. May hang. */
+};
+
+/* Rank 0, with the socket of beat_listen(). */
+int watch_start_warden(const struct watch_config *config, int listener, uint64_t token,
+                       struct error *err);
+
+/* Another rank, with the socket of beat_connect(), or -1 when it has none and goes unwatched. */
+int watch_start_member(const struct watch_config *config, int socket, struct error *err);
+
+/* Rank 0: every rank has tried to connect by now; those that did not go unwatched, with a warning.
+ */
+void watch_all_joined(void);
+
+/* The main thread begins another step; the text stays until the next phase. */
+void watch_phase(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void watch_step(void);
+
+/* The main thread is about to wait for a rank, for all (-1), or works again (watch_works()). */
+void watch_waits_for(int rank);
+void watch_works(void);
+
+/* Rank 0: true when less than margin_s of the time limit is left. */
+bool watch_time_is_up(double margin_s);
+
+/* The main thread cannot go on. A verdict is printed and the job ends; does not return. */
+void watch_fault(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* The main thread is done, MPI is finalized. Rank 0: waits until all ranks are. */
+void watch_stop(void);
+
+#endif

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/certify.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "validate/command/command.h"
+#include "validate/history/history.h"
+#include "validate/report/junit.h"
+#include "validate/slurm/step.h"
+
+volatile sig_atomic_t certify_stop;
+
+void certify_note(struct certify *certify, const char *format, ...)
+{
+    char text[600];
+    va_list values;
+
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    hostlist_append(&certify->notes, text);
+}
+
+struct subject *certify_subject(const struct certify *certify, const char *name)
+{
+    long place = name_index_find(&certify->by_name, name);
+
+    return place < 0 ? NULL : &certify->subjects[place];
+}
+
+void certify_record(struct certify *certify, const struct record *record)
+{
+    struct record complete = *record;
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    complete.run = certify->run;
+    complete.time = (double)now.tv_sec + 1e-3 * (double)(now.tv_nsec / 1000000);
+    if (records_add(&certify->records, &complete) != 0)
+        certify_note(certify, "no memory for all records");
+    if (certify->json)
+        record_write(certify->json, &complete);
+}
+
+void certify_verdict(struct certify *certify, struct subject *subject, enum stage stage,
+                     enum verdict verdict, const char *test, const char *part, const char *message)
+{
+    if (!subject)
+        return;
+    if (test) {
+        struct record record = RECORD_INIT;
+
+        record.suite = "certify";
+        record.test = test;
+        record.node = subject->name;
+        record.part = part;
+        record.verdict = verdict;
+        record.message = message;
+        certify_record(certify, &record);
+    }
+    outcome_note(&subject->outcome, stage, verdict, test, part, message);
+}
+
+size_t certify_good(struct certify *certify, struct hostlist *names)
+{
+    *names = (struct hostlist){0};
+    for (size_t i = 0; i < certify->count; i++) {
+        struct subject *subject = &certify->subjects[i];
+
+        subject->is_asked =
+            !certify_stop && subject->is_in_job && outcome_is_good(&subject->outcome);
+        if (subject->is_asked)
+            hostlist_append(names, subject->name);
+    }
+    return names->count;
+}
+
+void certify_stage_end(struct certify *certify, size_t asked)
+{
+    size_t good = 0;
+
+    for (size_t i = 0; i < certify->count; i++)
+        good += outcome_is_good(&certify->subjects[i].outcome);
+    progress_end(&certify->progress, certify->count == good ? VERDICT_NONE : VERDICT_WARN,
+                 "%zu nodes asked, %zu of %zu good so far", asked, good, certify->count);
+}
+
+static void stop(int signal_number)
+{
+    certify_stop = signal_number;
+}
+
+/* "20261120-161200-1a2b" */
+static void run_name(char *text, size_t size)
+{
+    time_t now = time(NULL);
+    struct tm day;
+    unsigned short salt = (unsigned short)getpid();
+    char date[32];
+
+    gmtime_r(&now, &day);
+    strftime(date, sizeof date, "%Y%m%d-%H%M%S", &day);
+    if (getrandom(&salt, sizeof salt, GRND_NONBLOCK) != (ssize_t)sizeof salt)
+        salt = (unsigned short)getpid();
+    snprintf(text, size, "%s-%04x", date, salt);
+}
+
+static void say_leftover(const char *text)
+{
+    fprintf(stderr, "muster certify: %s\n", text);
+}
+
+/* What must be there before anything is asked or changed. */
+static int prepare(struct certify *certify, int argc, char **argv, struct error *err)
+{
+    struct sigaction action = {.sa_handler = stop};
+    char runs[512];
+    char *slash;
+    int left;
+
+    if (geteuid() != 0 && !certify->options.is_dry_run)
+        return error_set(err, "draining and certifying need root; --dry-run does not");
+    run_name(certify->run, sizeof certify->run);
+    snprintf(certify->job_name, sizeof certify->job_name, "muster-certify-%s", certify->run);
+    certify->budget_s = certify->options.budget_s > 0  ? certify->options.budget_s
+                        : certify->options.is_standard ? certify->conf.standard_budget_s
+                                                       : certify->conf.quick_budget_s;
+    step_clean_environment();
+    setenv("MUSTER_RUN", certify->run, 1);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    if (cluster_open(err) != 0)
+        return -1;
+    snprintf(runs, sizeof runs, "%s", certify->conf.history_path);
+    slash = strrchr(runs, '/');
+    snprintf(slash ? slash : runs, sizeof runs - (size_t)(slash ? slash - runs : 0), "/runs");
+    left = geteuid() == 0 ? undo_leftovers(runs, say_leftover, err) : 0;
+    if (left < 0)
+        fprintf(stderr, "muster certify: %s\n", err->text);
+    err->text[0] = '\0';
+    if (undo_begin(runs, certify->run, argc, argv, &certify->undo, err) != 0)
+        return -1;
+    if (*err->text && geteuid() == 0)
+        fprintf(stderr, "muster certify: %s\n", err->text);
+    return 0;
+}
+
+static int json_open(struct certify *certify, struct error *err)
+{
+    const char *path = certify->options.json_path;
+
+    if (!path)
+        return 0;
+    certify->json = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
+    return certify->json ? 0 : error_set(err, "%s: %m", path);
+}
+
+static void junit_save(struct certify *certify)
+{
+    const char *path = certify->options.junit_path;
+    FILE *stream = path ? fopen(path, "we") : NULL;
+
+    if (!path)
+        return;
+    if (!stream || junit_write(stream, &certify->records, certify->run) != 0)
+        fprintf(stderr, "muster certify: %s: %s\n", path, strerror(errno));
+    if (stream)
+        fclose(stream);
+}
+
+/* One record a node with the verdict of all. */
+static void conclude(struct certify *certify, enum verdict *verdicts)
+{
+    for (size_t i = 0; i < certify->count; i++) {
+        struct subject *subject = &certify->subjects[i];
+        struct record record = RECORD_INIT;
+
+        verdicts[i] = outcome_conclude(&subject->outcome);
+        record.suite = "certify";
+        record.test = "certify";
+        record.node = subject->name;
+        record.part = subject->outcome.part;
+        record.verdict = verdicts[i];
+        record.message = subject->outcome.message;
+        certify_record(certify, &record);
+    }
+}
+
+static void history_save(struct certify *certify, const enum verdict *verdicts, int status,
+                         double seconds)
+{
+    struct history_run run = {.run = certify->run,
+                              .cluster = certify->cluster.name,
+                              .level = certify->options.is_standard ? "standard" : "quick",
+                              .is_dry_run = certify->options.is_dry_run,
+                              .seconds = seconds,
+                              .status = status};
+    struct history_node *nodes = calloc(certify->count + 1, sizeof *nodes);
+    struct error err;
+
+    for (size_t i = 0; nodes && i < certify->count; i++) {
+        const struct subject *subject = &certify->subjects[i];
+
+        nodes[i] = (struct history_node){.node = subject->name,
+                                         .verdict = verdicts[i],
+                                         .test = subject->outcome.test,
+                                         .part = subject->outcome.part,
+                                         .message = subject->outcome.message,
+                                         .certified_until = subject->certified_until,
+                                         .rail_mbps = subject->rail_mbps};
+    }
+    if (nodes && history_add(certify->conf.history_path, &run, nodes, certify->count,
+                             &certify->records, &err) != 0)
+        fprintf(stderr, "muster certify: history: %s\n", err.text);
+    free(nodes);
+}
+
+/* All stages. Returns 0, or -1 with err when it could not go on. */
+static int stages_run(struct certify *certify, struct error *err)
+{
+    if (certify_select(certify, err) != 0)
+        return -1;
+    progress_say(&certify->progress, "certifying %zu node%s of cluster %s, level %s%s, run %s",
+                 certify->count, certify->count == 1 ? "" : "s", certify->cluster.name,
+                 certify->options.is_standard ? "standard" : "quick",
+                 certify->options.is_dry_run ? ", dry run" : "", certify->run);
+    if (certify_reach(certify, err) != 0 || certify_allocate(certify, err) != 0)
+        return -1;
+    certify_check(certify);
+    certify_launch(certify);
+    certify_links(certify);
+    certify_collectives(certify);
+    if (!certify_stop)
+        certify_act(certify);
+    return 0;
+}
+
+static int run(struct certify *certify, int argc, char **argv)
+{
+    enum verdict *verdicts = NULL;
+    struct error err = {""};
+    bool is_broken = false;
+    int status = COMMAND_UNKNOWN;
+
+    certify->begin = process_clock();
+    progress_init(&certify->progress, stderr);
+    if (json_open(certify, &err) != 0) {
+        fprintf(stderr, "muster certify: %s\n", err.text);
+        return COMMAND_USAGE;
+    }
+    if (prepare(certify, argc, argv, &err) != 0) {
+        fprintf(stderr, "muster certify: %s\n", err.text);
+        return COMMAND_UNKNOWN;
+    }
+    if (stages_run(certify, &err) != 0) {
+        fprintf(stderr, "muster certify: %s\n", err.text);
+        is_broken = true;
+    }
+    if (undo_end(&certify->undo, &err) != 0) {
+        fprintf(stderr, "muster certify: cleaning up: %s\n", err.text);
+        is_broken = true;
+    }
+    verdicts = calloc(certify->count + 1, sizeof *verdicts);
+    if (is_broken && certify->count == 0) {
+        status = certify->is_misused ? COMMAND_USAGE : COMMAND_UNKNOWN;
+    } else if (verdicts && certify->cluster.name) {
+        conclude(certify, verdicts);
+        status = plan_exit_status(verdicts, certify->count, certify->has_fault);
+        if (certify_stop || is_broken)
+            status = COMMAND_UNKNOWN;
+        if (certify->count == 0)
+            certify_note(certify, "no node to certify");
+        certify_report(certify, certify->json == stdout ? stderr : stdout);
+        if (geteuid() == 0)
+            history_save(certify, verdicts, status, process_clock() - certify->begin);
+        junit_save(certify);
+    }
+    if (certify_stop)
+        fprintf(stderr, "muster certify: stopped by signal %d, all undone\n", (int)certify_stop);
+    free(verdicts);
+    return status;
+}
+
+static void certify_clear(struct certify *certify)
+{
+    if (certify->json && certify->json != stdout && fclose(certify->json) != 0)
+        fprintf(stderr, "muster certify: %s: %s\n", certify->options.json_path, strerror(errno));
+    records_clear(&certify->records);
+    hostlist_clear(&certify->notes);
+    cluster_clear(&certify->cluster);
+    name_index_clear(&certify->by_name);
+    free(certify->subjects);
+    free(certify->partition);
+    conf_clear(&certify->conf);
+}
+
+static void print_help(void)
+{
+    puts(
+        "Usage: muster certify [OPTION...]\n"
+        "Tests nodes in an allocation of their own, certifies the good ones and drains the bad\n"
+        "ones with the part at fault as the reason. Without -w or -p: all idle nodes, and those\n"
+        "that muster itself drained. Nodes that others drained or use are left alone.\n"
+        "\n"
+        "  -w, --nodes LIST       these nodes: n[1-4]\n"
+        "  -p, --partition NAME   the nodes of this partition\n"
+        "  -l, --level LEVEL      quick (default) or standard\n"
+        "  -n, --dry-run          test, but drain, release and certify nobody\n"
+        "      --no-drain         certify, but drain nobody\n"
+        "  -j, --json FILE        all records as JSON lines; - is standard output\n"
+        "      --junit FILE       the verdicts as JUnit XML\n"
+        "  -c, --config FILE      instead of $MUSTER_CONF or muster.conf\n"
+        "      --mpi TYPE         srun's --mpi for the MPI programs, if not the cluster's default\n"
+        "      --time-limit S     seconds that the tests may take, instead of QuickBudget or\n"
+        "                         StandardBudget\n"
+        "  -h, --help             this text\n"
+        "\n"
+        "Exit status: 0 all certified, 1 some failed, 2 usage, 3 could not tell or interrupted.");
+}
+
+static int usage(const char *format, const char *what)
+{
+    fputs("muster certify: ", stderr);
+    fprintf(stderr, format, what);
+    fputc('\n', stderr);
+    return command_usage_error("muster certify");
+}
+
+/* Returns -1 to go on, else the exit status. */
+static int options_read(int argc, char **argv, struct certify_options *options)
+{
+    static const struct option table[] = {
+        {"nodes", required_argument, NULL, 'w'},
+        {"nodelist", required_argument, NULL, 'w'},
+        {"partition", required_argument, NULL, 'p'},
+        {"level", required_argument, NULL, 'l'},
+        {"dry-run", no_argument, NULL, 'n'},
+        {"no-drain", no_argument, NULL, 'D'},
+        {"json", required_argument, NULL, 'j'},
+        {"junit", required_argument, NULL, 'J'},
+        {"config", required_argument, NULL, 'c'},
+        {"mpi", required_argument, NULL, 'm'},
+        {"time-limit", required_argument, NULL, 't'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    int option;
+    char *end;
+
+    while ((option = getopt_long(argc, argv, "w:p:l:nj:c:h", table, NULL)) != -1) {
+        switch (option) {
+        case 'w':
+            options->nodes = optarg;
+            break;
+        case 'p':
+            options->partition = optarg;
+            break;
+        case 'l':
+            options->is_standard = strcmp(optarg, "standard") == 0;
+            if (!options->is_standard && strcmp(optarg, "quick") != 0)
+                return usage("level is '%s', expected quick or standard", optarg);
+            break;
+        case 'n':
+            options->is_dry_run = true;
+            break;
+        case 'D':
+            options->no_drain = true;
+            break;
+        case 'j':
+            options->json_path = optarg;
+            break;
+        case 'J':
+            options->junit_path = optarg;
+            break;
+        case 'c':
+            options->config_path = optarg;
+            break;
+        case 'm':
+            options->mpi = optarg;
+            break;
+        case 't':
+            options->budget_s = strtod(optarg, &end);
+            if (*end || end == optarg || !(options->budget_s >= 10 && options->budget_s <= 86400))
+                return usage("time limit is '%s', expected seconds from 10 to 86400", optarg);
+            break;
+        case 'h':
+            print_help();
+            return COMMAND_PASS;
+        default:
+            return command_usage_error("muster certify");
+        }
+    }
+    if (optind < argc)
+        return usage("what is '%s'? Nodes are named with -w", argv[optind]);
+    return -1;
+}
+
+int command_certify(int argc, char **argv)
+{
+    struct certify certify = {.undo = {.journal = -1, .keeper_pipe = -1}};
+    struct hostlist names;
+    struct error err;
+    int status = options_read(argc, argv, &certify.options);
+
+    if (status >= 0)
+        return status;
+    if (certify.options.nodes) {
+        if (hostlist_expand(certify.options.nodes, &names, &err) != 0)
+            return usage("%s", err.text);
+        status = names.count == 0 ? usage("-w names no node: '%s'", certify.options.nodes) : -1;
+        hostlist_clear(&names);
+        if (status >= 0)
+            return status;
+    }
+    status = command_conf("muster certify", certify.options.config_path, &certify.conf);
+    if (status == COMMAND_PASS)
+        status = run(&certify, argc, argv);
+    certify_clear(&certify);
+    return status;
+}

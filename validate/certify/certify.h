@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CERTIFY_H
+#define MUSTER_CERTIFY_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "lib/conf.h"
+#include "validate/certify/index.h"
+#include "validate/certify/plan.h"
+#include "validate/report/progress.h"
+#include "validate/report/records.h"
+#include "validate/slurm/cluster.h"
+#include "validate/slurm/process.h"
+#include "validate/slurm/undo.h"
+
+/* One run of `muster certify`: what its stages share. */
+
+struct certify_options {
+    const char *nodes, *partition, *config_path, *json_path, *junit_path,
+        *mpi;         /* NULL: not given */
+    bool is_standard; /* level: standard, else quick */
+    bool is_dry_run, no_drain;
+    double budget_s; /* 0: the configuration's */
+};
+
+/* A node that is looked at. */
+struct subject {
+    const char *name;
+    struct cluster_node *slurm;
+    struct plan plan;
+    struct outcome outcome;
+    bool is_in_job;
+    bool is_asked;    /* among the nodes of the last certify_good() */
+    bool is_resumed;  /* its drain was lifted by us */
+    bool is_silent;   /* it stopped answering while it was in the job */
+    bool is_drained;  /* by this run */
+    double rail_mbps; /* its worst rail's figure, NAN */
+    char certified_until[32];
+    char rails[512]; /* lines "links eth1: 196 Mb/s\n" for the certificate */
+};
+
+struct certify {
+    struct certify_options options;
+    struct conf conf;
+    double budget_s, begin;                      /* process_clock() */
+    char run[64], job_name[96], reservation[96]; /* reservation "": none */
+    struct cluster cluster;
+    struct subject *subjects;
+    size_t count;
+    struct name_index by_name; /* of subjects */
+    char *partition;
+    uint32_t job_id; /* 0: no allocation */
+    struct undo undo;
+    struct records records;
+    FILE *json;
+    struct progress progress;
+    struct hostlist notes; /* lines under the table */
+    bool is_misused;       /* a node or partition was named that is not there */
+    bool has_fault;        /* a fault that is no node's */
+    size_t drained;        /* nodes taken from service so far */
+    size_t stray_lines;    /* lines of programs that were no records */
+    char last_error[256];  /* what a program said last on standard error */
+};
+
+/* Set by SIGINT, SIGTERM, SIGHUP to the signal's number. */
+extern volatile sig_atomic_t certify_stop;
+
+/* certify.c */
+void certify_note(struct certify *certify, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+struct subject *certify_subject(const struct certify *certify, const char *name);
+/* Takes a record: keeps it and writes it to the JSON lines. */
+void certify_record(struct certify *certify, const struct record *record);
+/* A verdict of our own about a node: record and outcome. value, limit: NAN, unit NULL where there
+ * is none. */
+void certify_verdict(struct certify *certify, struct subject *subject, enum stage stage,
+                     enum verdict verdict, const char *test, const char *part, const char *message);
+/* The nodes of the job that have no fault so far; sets is_asked of these and no others. names must
+ * be released. Returns their number. */
+size_t certify_good(struct certify *certify, struct hostlist *names);
+/* Ends a stage's line of progress: how many of the nodes are good. */
+void certify_stage_end(struct certify *certify, size_t asked);
+
+/* nodes.c: each returns 0, or -1 with err where the run cannot go on at all */
+int certify_select(struct certify *certify, struct error *err);
+int certify_reach(struct certify *certify, struct error *err);
+/* Asks those nodes of the list again that have no fault so far and notes who does not answer;
+ * returns how many those are. */
+size_t certify_reach_again(struct certify *certify, const struct hostlist *names, enum stage stage);
+int certify_allocate(struct certify *certify, struct error *err);
+
+/* stages.c */
+struct certify_step {
+    enum stage stage;
+    const struct hostlist *nodes;
+    int tasks_per_node;
+    bool is_mpi;
+    char *const *program;
+    const char *const *environment;
+    const char *input;
+    double deadline_s;
+};
+/* Runs a step; its records are added, *first is the index of the first. While a step goes on for
+ * longer than a few seconds its nodes are asked whether they are still there; one that does not
+ * answer fails in this stage and the step is ended. Returns 0 when it ended by itself with a status
+ * of the battery's (0, 1, 3), 1 when it did not (err says what was seen), -1 when it could not be
+ * started. */
+int certify_step(struct certify *certify, const struct certify_step *step, size_t *first,
+                 struct error *err);
+/* Whoever a step that did not end accuses: by its records, else by asking the nodes. Returns how
+ * many nodes that are. */
+size_t certify_accused(struct certify *certify, enum stage stage, const struct hostlist *names,
+                       size_t first);
+/* Notes that verdict for all nodes of the list that have no fault so far. */
+void certify_all(struct certify *certify, const struct hostlist *names, enum stage stage,
+                 enum verdict verdict, const char *test, const char *message);
+/* The battery's environment: control traffic on the management network. fabric: data on the rails.
+ * environment: room for 8; text holds what it points at. */
+struct certify_environment {
+    const char *entries[8];
+    char management[128], oob[128], run[96];
+};
+void certify_environment(const struct certify *certify, bool is_fabric,
+                         struct certify_environment *environment);
+/* Whether a step whose status is one of the battery's has run to its end with all its nodes. */
+bool certify_is_complete(const struct certify *certify, size_t first);
+void certify_check(struct certify *certify);
+void certify_launch(struct certify *certify);
+void certify_collectives(struct certify *certify);
+
+/* links.c */
+void certify_links(struct certify *certify);
+
+/* actions.c: drains, certificates, releases */
+/* Drains those that stopped answering and sets them down, inside the cap: a job with such a node
+ * does not end, and without it the others are free at once. */
+void certify_drop_silent(struct certify *certify);
+void certify_act(struct certify *certify);
+
+/* report.c */
+void certify_report(struct certify *certify, FILE *stream);
+
+#endif

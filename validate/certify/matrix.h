@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CERTIFY_MATRIX_H
+#define MUSTER_CERTIFY_MATRIX_H
+
+#include "validate/certify/certify.h"
+#include "validate/judge/links.h"
+
+/* What was measured, put in the judge's form: a cell for each ordered pair of nodes and rail. */
+struct matrix {
+    struct hostlist nodes;
+    struct name_index by_node;
+    char **rails;
+    size_t rail_count;
+    struct link_sample *cells; /* nodes x nodes x rails */
+    double *nominal_mbps;
+    int *blocks;
+};
+
+/* Whether the record is a bandwidth or latency of a pair and rail. */
+bool matrix_is_measurement(const struct record *record);
+
+/* Builds the matrix from the records since first. Of several records of a cell the best one counts,
+ * and of those since again, which are measurements of suspects alone on the network, the best
+ * sample rather than the median: a fault is there each time, while other work on the machines comes
+ * and goes and only ever takes away. Returns 0, or -1 when memory is out; to be cleared in either
+ * case. */
+int matrix_build(const struct certify *certify, const struct hostlist *names, size_t first,
+                 size_t again, struct matrix *matrix);
+void matrix_clear(struct matrix *matrix);
+
+/* The judge's view, good as long as the matrix. samples: those cells that were measured, malloc'd;
+ * NULL when memory is out. */
+struct links matrix_links(const struct certify *certify, const struct matrix *matrix,
+                          struct link_sample **samples);
+
+/* The least bandwidth that the matrix has between the two, both directions, on that rail, in Mb/s;
+ * NAN when it was not measured. */
+double matrix_pair_mbps(const struct matrix *matrix, int node, int peer, int rail);
+
+#endif

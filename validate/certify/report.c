@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/certify.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/report/table.h"
+
+enum { COLUMNS = 7 };
+
+static const char *verdict_word(enum verdict verdict)
+{
+    return verdict == VERDICT_PASS ? "certified" : verdict == VERDICT_FAIL ? "FAILED" : "unknown";
+}
+
+static void stage_cell(struct table *table, const struct outcome *outcome, enum stage stage)
+{
+    enum verdict verdict = outcome->stages[stage];
+    const char *text = outcome->cells[stage];
+
+    if (verdict == VERDICT_NONE)
+        table_cell(table, VERDICT_NONE, "-");
+    else if (*text)
+        table_cell(table, verdict == VERDICT_PASS ? VERDICT_NONE : verdict, "%s", text);
+    else
+        table_cell(table, verdict == VERDICT_PASS ? VERDICT_NONE : verdict, "%s",
+                   verdict == VERDICT_FAIL ? "FAILED" : verdict_name(verdict));
+}
+
+static void fault_cell(struct table *table, const struct outcome *outcome)
+{
+    const char *part = outcome->part, *message = outcome->message;
+
+    if (outcome->verdict == VERDICT_NONE)
+        table_cell(table, VERDICT_NONE, "-");
+    else if (!*part || strncmp(message, part, strlen(part)) == 0)
+        table_cell(table, VERDICT_NONE, "%s", message);
+    else
+        table_cell(table, VERDICT_NONE, "%s: %s", part, message);
+}
+
+void certify_report(struct certify *certify, FILE *stream)
+{
+    static const char *const heading[COLUMNS] = {"NODE",  "VERDICT",     "CHECK",        "LAUNCH",
+                                                 "LINKS", "COLLECTIVES", "PART AT FAULT"};
+    struct table table = {.columns = COLUMNS};
+    size_t counts[VERDICT_FAIL + 1] = {0};
+    bool has_colour = table_has_colour(stream);
+
+    for (int i = 0; i < COLUMNS; i++)
+        table_cell(&table, VERDICT_NONE, "%s", heading[i]);
+    for (size_t i = 0; i < certify->count; i++) {
+        struct subject *subject = &certify->subjects[i];
+        enum verdict verdict = outcome_conclude(&subject->outcome);
+
+        counts[verdict]++;
+        table_cell(&table, VERDICT_NONE, "%s", subject->name);
+        table_cell(&table, verdict, "%s", verdict_word(verdict));
+        for (int stage = STAGE_CHECK; stage < STAGE_COUNT; stage++)
+            stage_cell(&table, &subject->outcome, (enum stage)stage);
+        fault_cell(&table, &subject->outcome);
+    }
+    if (certify->count > 0) {
+        fputc('\n', stream);
+        table_print(&table, stream, has_colour);
+    }
+    fputc('\n', stream);
+    for (size_t i = 0; i < certify->notes.count; i++)
+        fprintf(stream, "%s\n", certify->notes.names[i]);
+    if (certify->stray_lines > 0)
+        fprintf(stream, "%zu lines of the programs were not records and were left out\n",
+                certify->stray_lines);
+    fprintf(stream, "%s%zu of %zu nodes %s%s", certify->options.is_dry_run ? "dry run: " : "",
+            counts[VERDICT_PASS], certify->count,
+            certify->options.is_dry_run ? "would be certified" : "certified",
+            certify->options.is_standard ? " (standard)" : " (quick)");
+    for (size_t i = 0; i < certify->count; i++) {
+        if (*certify->subjects[i].certified_until) {
+            fprintf(stream, " until %s", certify->subjects[i].certified_until);
+            break;
+        }
+    }
+    if (counts[VERDICT_FAIL] > 0)
+        fprintf(stream, ", %zu failed", counts[VERDICT_FAIL]);
+    if (counts[VERDICT_UNKNOWN] > 0)
+        fprintf(stream, ", %zu unknown", counts[VERDICT_UNKNOWN]);
+    fprintf(stream, ", %.1f s, run %s\n", process_clock() - certify->begin, certify->run);
+    table_clear(&table);
+}

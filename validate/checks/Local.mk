@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# What a node can know about itself: one file per family.
+noinst_LTLIBRARIES += validate/checks/libchecks.la
+validate_checks_libchecks_la_SOURCES = \
+	validate/checks/checks.c validate/checks/checks.h \
+	validate/checks/clock.c \
+	validate/checks/config.c \
+	validate/checks/gpus.c \
+	validate/checks/gres.c validate/checks/gres.h \
+	validate/checks/gresconf.c \
+	validate/checks/interfaces.c \
+	validate/checks/limits.c \
+	validate/checks/munge.c \
+	validate/checks/slurmconf.c validate/checks/slurmconf.h \
+	# end of validate_checks_libchecks_la_SOURCES

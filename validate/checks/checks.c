@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/checks/checks.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct check check_table[] = {
+    {"net.interfaces", "every rail: link, speed, MTU, address, RDMA port, PCIe, errors",
+     check_interfaces},
+    {"gpu.enumerate", "GPUs found against the configuration, their drivers", check_gpu_enumerate},
+    {"gpu.health", "uncorrected memory errors, state, PCIe width", check_gpu_health},
+    {"slurm.gres", "gres.conf and slurm.conf against the device files", check_gres},
+    {"host.limits", "locked memory, open files, shared memory, RDMA devices", check_limits},
+    {"host.munge", "a MUNGE credential is made and decoded", check_munge},
+    {"host.clock", "the clock is synchronised", check_clock},
+    {"host.config", "facts to compare with the other nodes", check_config},
+    /* end of check_table */
+};
+const size_t check_count = sizeof check_table / sizeof *check_table;
+
+int check_is_wanted(const struct check *check, const char *only)
+{
+    if (!only || !only[0])
+        return 1;
+    for (const char *word = only; *word;) {
+        size_t length = strcspn(word, ",");
+
+        if (length > 0 && strncmp(check->name, word, length) == 0 &&
+            (check->name[length] == '\0' || check->name[length] == '.'))
+            return 1;
+        word += length + (word[length] == ',');
+    }
+    return 0;
+}
+
+void checks_report(const struct checks *checks, const char *test, struct record *record)
+{
+    record->suite = "check";
+    record->test = test;
+    record->node = checks->node;
+    checks->sink(record, checks->context);
+}
+
+void checks_say(const struct checks *checks, const char *test, const char *part,
+                enum verdict verdict, const char *format, ...)
+{
+    struct record record = RECORD_INIT;
+    char message[512];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    record.part = part;
+    record.verdict = verdict;
+    record.message = message;
+    checks_report(checks, test, &record);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CHECKS_H
+#define MUSTER_CHECKS_H
+
+#include <stddef.h>
+
+#include "lib/conf.h"
+#include "lib/fabric.h"
+#include "lib/inventory.h"
+#include "lib/record.h"
+
+/* What one node can tell about itself, without the network, Slurm's controller or a job. */
+
+/* What the checks look at, and where their records go. All borrowed. */
+struct checks {
+    const char *root; /* "" is this machine */
+    const char *node; /* Slurm's name of the node */
+    const struct conf *conf;
+    const struct inventory *inventory;
+    const struct fabric *fabric;
+    void (*sink)(const struct record *record, void *context);
+    void *context;
+};
+
+/* One check: a file of the family's and a line in the table. It reports at least one record, never
+ * starts a program, never opens a device, and reads no file without a bound. */
+struct check {
+    const char *name; /* the test of its records */
+    const char *help;
+    void (*run)(const struct checks *checks, const char *test);
+};
+
+extern const struct check check_table[];
+extern const size_t check_count;
+
+/* True when only, a comma list, holds the check's name or a part of it that ends at a dot: "net"
+ * and "net.interfaces" are both net.interfaces. NULL or "" holds all. */
+int check_is_wanted(const struct check *check, const char *only);
+
+/* Fills in suite, node and test, and hands the record to the sink. */
+void checks_report(const struct checks *checks, const char *test, struct record *record);
+
+/* The same for a record that is a verdict and a message. part may be "". */
+void checks_say(const struct checks *checks, const char *test, const char *part,
+                enum verdict verdict, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* What the files of the table define. */
+void check_interfaces(const struct checks *checks, const char *test);
+void check_gpu_enumerate(const struct checks *checks, const char *test);
+void check_gpu_health(const struct checks *checks, const char *test);
+void check_gres(const struct checks *checks, const char *test);
+void check_limits(const struct checks *checks, const char *test);
+void check_munge(const struct checks *checks, const char *test);
+void check_clock(const struct checks *checks, const char *test);
+void check_config(const struct checks *checks, const char *test);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/checks/checks.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <sys/timex.h>
+
+/* host.clock: what the kernel knows of its own clock. Whether the nodes' clocks agree is measured
+ * by muster certify. */
+void check_clock(const struct checks *checks, const char *test)
+{
+    struct record record = RECORD_INIT;
+    struct timex timex = {.modes = 0};
+    char message[192];
+    double offset_ms;
+
+    if (checks->root[0]) {
+        checks_say(checks, test, "", VERDICT_SKIP, "a recorded tree does not tell");
+        return;
+    }
+    if (adjtimex(&timex) < 0) {
+        checks_say(checks, test, "", VERDICT_SKIP, "the kernel does not tell: adjtimex: %m");
+        return;
+    }
+    if (timex.status & STA_UNSYNC) {
+        checks_say(checks, test, "", VERDICT_SKIP,
+                   "no time service keeps this clock (adjtimex: unsynchronised)");
+        return;
+    }
+    offset_ms = (double)timex.offset / (timex.status & STA_NANO ? 1e6 : 1e3);
+    record.metric = "clock_offset";
+    record.value = offset_ms;
+    record.unit = "ms";
+    record.limit = checks->conf->clock_offset_ms;
+    record.limit_source = "conf";
+    record.verdict = fabs(offset_ms) > checks->conf->clock_offset_ms ? VERDICT_WARN : VERDICT_PASS;
+    snprintf(message, sizeof message, "the clock is %.3g ms off its time service's", offset_ms);
+    record.message = message;
+    checks_report(checks, test, &record);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/checks/checks.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "validate/checks/gres.h"
+
+/* GPUs are called gpu0, gpu1, ... in the order of their PCI addresses. */
+static const char *part_name(size_t index, char part[24])
+{
+    snprintf(part, 24, "gpu%zu", index);
+    return part;
+}
+
+static void report_count(const struct checks *checks, const char *test, long found, long expected,
+                         const char *source)
+{
+    struct record record = RECORD_INIT;
+    char message[256];
+
+    if (found < expected)
+        snprintf(message, sizeof message,
+                 "%ld GPUs on the PCI bus, %s expects %ld; the kernel log says which fell off",
+                 found, source, expected);
+    else
+        snprintf(message, sizeof message, "%ld GPUs on the PCI bus, %s expects %ld", found, source,
+                 expected);
+    record.part = "gpu";
+    record.metric = "count";
+    record.value = (double)found;
+    record.unit = "count";
+    record.limit = (double)expected;
+    record.limit_source = "conf";
+    record.verdict = found < expected   ? VERDICT_FAIL
+                     : found > expected ? VERDICT_WARN
+                                        : VERDICT_PASS;
+    record.message = message;
+    checks_report(checks, test, &record);
+}
+
+static void check_drivers(const struct checks *checks, const char *test)
+{
+    char part[24];
+
+    for (size_t i = 0; i < checks->inventory->gpu_count; i++) {
+        const struct gpu *gpu = &checks->inventory->gpus[i];
+
+        if (!gpu->driver[0])
+            checks_say(checks, test, part_name(i, part), VERDICT_FAIL,
+                       "%s %s at %s has no driver; the kernel log says why",
+                       gpu_vendor_name(gpu->vendor), gpu->model, gpu->location.pci);
+        else if (strcmp(gpu->driver, "vfio-pci") == 0)
+            checks_say(checks, test, part_name(i, part), VERDICT_WARN,
+                       "%s %s at %s is kept for virtual machines (vfio-pci)",
+                       gpu_vendor_name(gpu->vendor), gpu->model, gpu->location.pci);
+    }
+}
+
+void check_gpu_enumerate(const struct checks *checks, const char *test)
+{
+    long found = (long)checks->inventory->gpu_count, stated = checks->conf->gpus_per_node;
+    long given = found > 0 && stated < 0 ? gres_gpu_count(checks) : -1;
+
+    if (found == 0 && stated <= 0) {
+        checks_say(checks, test, "", VERDICT_SKIP, "no GPU of NVIDIA, AMD or Gaudi is here");
+        return;
+    }
+    if (stated >= 0)
+        report_count(checks, test, found, stated, "GPUsPerNode of the configuration");
+    else if (given >= 0)
+        report_count(checks, test, found, given, "slurm.conf");
+    else
+        checks_say(checks, test, "gpu", VERDICT_PASS,
+                   "%ld GPUs on the PCI bus; no configuration says how many there should be",
+                   found);
+    check_drivers(checks, test);
+}
+
+static void check_memory_errors(const struct checks *checks, const char *test, const char *part,
+                                const struct gpu *gpu)
+{
+    struct record record = RECORD_INIT;
+    char message[192];
+
+    if (gpu->ecc_uncorrected <= 0)
+        return;
+    snprintf(message, sizeof message, "%s at %s has counted %ld uncorrected memory errors",
+             gpu->model, gpu->location.pci, gpu->ecc_uncorrected);
+    record.part = part;
+    record.metric = "ecc_uncorrected";
+    record.value = (double)gpu->ecc_uncorrected;
+    record.unit = "count";
+    record.verdict = VERDICT_FAIL;
+    record.message = message;
+    checks_report(checks, test, &record);
+}
+
+/* Returns how many problems it told. */
+static int check_gpu(const struct checks *checks, const char *test, const char *part,
+                     const struct gpu *gpu)
+{
+    int found = 0;
+
+    if (gpu->state[0] && strcasecmp(gpu->state, "operational") != 0) {
+        found++;
+        checks_say(checks, test, part, VERDICT_FAIL, "%s at %s is in state '%s', not operational",
+                   gpu->model, gpu->location.pci, gpu->state);
+    }
+    if (gpu->reset_count > 0) {
+        found++;
+        checks_say(checks, test, part, VERDICT_WARN, "%s at %s was reset %ld time%s", gpu->model,
+                   gpu->location.pci, gpu->reset_count, gpu->reset_count == 1 ? "" : "s");
+    }
+    found += gpu->ecc_uncorrected > 0;
+    check_memory_errors(checks, test, part, gpu);
+    /* The speed of an idle GPU's link is lowered to save power: only the width tells. */
+    if (gpu->location.link_width > 0 && gpu->location.link_width < gpu->location.link_width_max) {
+        found++;
+        checks_say(checks, test, part, VERDICT_WARN,
+                   "%s at %s has %d PCIe lanes of the %d it can use; reseat it", gpu->model,
+                   gpu->location.pci, gpu->location.link_width, gpu->location.link_width_max);
+    }
+    return found;
+}
+
+void check_gpu_health(const struct checks *checks, const char *test)
+{
+    size_t nvidia = 0, told = 0;
+    char part[24];
+
+    if (checks->inventory->gpu_count == 0) {
+        checks_say(checks, test, "", VERDICT_SKIP, "no GPU of NVIDIA, AMD or Gaudi is here");
+        return;
+    }
+    for (size_t i = 0; i < checks->inventory->gpu_count; i++) {
+        const struct gpu *gpu = &checks->inventory->gpus[i];
+
+        nvidia += gpu->vendor == GPU_NVIDIA;
+        told += check_gpu(checks, test, part_name(i, part), gpu) > 0;
+    }
+    if (told == 0)
+        checks_say(checks, test, "gpu", VERDICT_PASS,
+                   "%zu GPUs without a fault that their driver's files tell",
+                   checks->inventory->gpu_count);
+    if (nvidia > 0)
+        checks_say(checks, test, "", VERDICT_SKIP,
+                   "NVIDIA's driver tells memory errors and throttling only through NVML, which "
+                   "this check does not load");
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/checks/gres.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "lib/sysfs.h"
+
+/* slurm.gres: what Slurm gives out on this node is there, and is what it says. Device files are
+ * looked at with stat() only: inside a step they can be there and yet not be opened. */
+
+struct device {
+    const struct gres_device *gres;
+    const char *part; /* "gpu5" */
+    dev_t number;
+    bool is_good; /* a character device that is there */
+};
+
+struct context {
+    const struct checks *checks;
+    const char *test;
+    const struct gres_conf *conf;
+    const struct gres_devices *list;
+    struct device *devices; /* list->count of them */
+    size_t failures;
+};
+
+/* Counts as a failure what is one. */
+#define say(context, part, verdict, ...)                                                           \
+    ((context)->failures += (verdict) == VERDICT_FAIL,                                             \
+     checks_say((context)->checks, (context)->test, part, verdict, __VA_ARGS__))
+
+static bool is_gpu(const struct device *device)
+{
+    return strcasecmp(device->gres->kind, "gpu") == 0;
+}
+
+static void look_at(struct context *context, struct device *device)
+{
+    const struct gres_device *gres = device->gres;
+    char path[SYSFS_PATH];
+    struct stat status;
+
+    if (sysfs_path(context->checks->root, path, sizeof path, "%s",
+                   gres->path + (gres->path[0] == '/')) < 0 ||
+        stat(path, &status) < 0) {
+        if (errno == ENOENT)
+            say(context, device->part, VERDICT_FAIL,
+                "%s:%d: %s does not exist; is its driver loaded, is the device on the bus?",
+                gres->file, gres->number, gres->path);
+        else
+            say(context, device->part, VERDICT_UNKNOWN, "%s:%d: %s: %m", gres->file, gres->number,
+                gres->path);
+        return;
+    }
+    if (!S_ISCHR(status.st_mode)) {
+        if (is_gpu(device))
+            say(context, device->part, VERDICT_FAIL, "%s:%d: %s is not a character device",
+                gres->file, gres->number, gres->path);
+        return;
+    }
+    device->number = status.st_rdev;
+    device->is_good = true;
+}
+
+/* The driver that /proc/devices has for a character device's major number, or "no driver". */
+static const char *driver_name(const char *root, unsigned number, char *name, size_t size)
+{
+    char *text = sysfs_file(root, 65536, "proc/devices"), *rest = text, *line;
+
+    snprintf(name, size, "no driver");
+    while (rest && (line = strsep(&rest, "\n"))) {
+        char word[64];
+        unsigned found;
+
+        if (strncmp(line, "Block", 5) == 0)
+            break;
+        if (sscanf(line, "%u %63s", &found, word) == 2 && found == number && word[0] != '/') {
+            snprintf(name, size, "%s", word);
+            break;
+        }
+    }
+    free(text);
+    return name;
+}
+
+/* Each device that is another one's double: the first keeps the name. */
+static void check_doubles(struct context *context)
+{
+    for (size_t i = 0; i < context->list->count; i++) {
+        struct device *device = &context->devices[i];
+
+        for (size_t j = 0; j < i && device->is_good; j++) {
+            const struct device *other = &context->devices[j];
+
+            if (!other->is_good || other->number != device->number || device->gres->is_multiple ||
+                strcasecmp(other->gres->kind, device->gres->kind) != 0)
+                continue;
+            device->is_good = false;
+            say(context, device->part, VERDICT_FAIL,
+                "%s:%d: %s is the same device as %s (%u:%u): two jobs would share it",
+                device->gres->file, device->gres->number, device->gres->path, other->gres->path,
+                major(device->number), minor(device->number));
+        }
+    }
+}
+
+static bool is_of_list(const struct device *device)
+{
+    return device->is_good && is_gpu(device) && !device->gres->is_multiple;
+}
+
+/* The major number of more than half the GPU files, or -1. */
+static long common_major(const struct context *context)
+{
+    size_t all = 0;
+
+    for (size_t i = 0; i < context->list->count; i++)
+        all += is_of_list(&context->devices[i]);
+    for (size_t i = 0; i < context->list->count; i++) {
+        size_t same = 0;
+
+        for (size_t j = 0; j < context->list->count && is_of_list(&context->devices[i]); j++)
+            same += is_of_list(&context->devices[j]) &&
+                    major(context->devices[j].number) == major(context->devices[i].number);
+        if (2 * same > all)
+            return (long)major(context->devices[i].number);
+    }
+    return all == 0 ? -1 : -2;
+}
+
+/* A file whose driver is not that of the others is no GPU. */
+static void check_kinds(struct context *context)
+{
+    const char *root = context->checks->root;
+    long common = common_major(context);
+    char found[64], expected[64];
+
+    if (common == -2)
+        say(context, "gpu", VERDICT_WARN, "the GPU files of %s have different drivers",
+            context->list->devices[0].file);
+    for (size_t i = 0; i < context->list->count && common >= 0; i++) {
+        struct device *device = &context->devices[i];
+        unsigned number = major(device->number);
+
+        if (!is_of_list(device) || number == (unsigned)common)
+            continue;
+        device->is_good = false;
+        say(context, device->part, VERDICT_FAIL,
+            "%s:%d: %s is no GPU: it is a device of %s (%u:%u), the others are of %s (%ld)",
+            device->gres->file, device->gres->number, device->gres->path,
+            driver_name(root, number, found, sizeof found), number, minor(device->number),
+            driver_name(root, (unsigned)common, expected, sizeof expected), common);
+    }
+}
+
+static void report_count(struct context *context, long found, long expected, enum verdict verdict,
+                         const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+static void report_count(struct context *context, long found, long expected, enum verdict verdict,
+                         const char *format, ...)
+{
+    struct record record = RECORD_INIT;
+    char message[512];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    context->failures += verdict == VERDICT_FAIL;
+    record.part = "gpu";
+    record.metric = "count";
+    record.value = (double)found;
+    record.unit = "count";
+    record.limit = (double)expected;
+    record.limit_source = "conf";
+    record.verdict = verdict;
+    record.message = message;
+    checks_report(context->checks, context->test, &record);
+}
+
+static enum gpu_vendor detected_vendor(const char *auto_detect)
+{
+    if (strcasecmp(auto_detect, "nvml") == 0 || strcasecmp(auto_detect, "nvidia") == 0)
+        return GPU_NVIDIA;
+    return strcasecmp(auto_detect, "rsmi") == 0 ? GPU_AMD : GPU_OTHER;
+}
+
+/* AutoDetect takes what the vendor's library finds; here it is what is on the bus. */
+static void check_detected(struct context *context, long expected)
+{
+    const struct gres_conf *conf = context->conf;
+    enum gpu_vendor vendor = detected_vendor(conf->auto_detect);
+    const struct inventory *inventory = context->checks->inventory;
+    long found = 0;
+
+    if (vendor == GPU_OTHER) {
+        say(context, "gpu", VERDICT_SKIP, "AutoDetect=%s finds the GPUs, which only slurmd can do",
+            conf->auto_detect);
+        return;
+    }
+    for (size_t i = 0; i < inventory->gpu_count; i++)
+        found += inventory->gpus[i].vendor == vendor && inventory->gpus[i].driver[0];
+    if (found < expected)
+        report_count(context, found, expected, VERDICT_FAIL,
+                     "%s:%d: slurm.conf gives gpu:%ld, AutoDetect=%s can find %ld", conf->node.file,
+                     conf->node.number, expected, conf->auto_detect, found);
+    else
+        report_count(context, found, expected, VERDICT_PASS,
+                     "slurm.conf gives gpu:%ld, AutoDetect=%s can find %ld", expected,
+                     conf->auto_detect, found);
+}
+
+/* gres.conf's GPUs against slurm.conf's. Slurm drains a node that has fewer, and leaves unused
+ * what is more. */
+static void compare_counts(struct context *context)
+{
+    const struct slurm_node *node = &context->conf->node;
+    long expected = slurm_gres_count(node->gres, "gpu"), found = context->list->counted;
+
+    for (size_t i = 0; i < context->list->count; i++)
+        found += is_gpu(&context->devices[i]) && !context->list->devices[i].is_multiple;
+    if (found == 0 && expected == 0)
+        return;
+    if (!context->list->is_named && context->conf->auto_detect[0]) {
+        check_detected(context, expected);
+    } else if (!context->list->is_named) {
+        report_count(context, 0, expected, VERDICT_FAIL,
+                     "%s:%d: slurm.conf gives gpu:%ld, gres.conf has no GPU for %s", node->file,
+                     node->number, expected, context->checks->node);
+    } else if (found != expected) {
+        report_count(context, found, expected, found < expected ? VERDICT_FAIL : VERDICT_WARN,
+                     "%s:%d: slurm.conf gives gpu:%ld, gres.conf has %ld", node->file, node->number,
+                     expected, found);
+    } else if (context->failures == 0) {
+        report_count(context, found, expected, VERDICT_PASS,
+                     "gpu:%ld, as slurm.conf gives; every device file of gres.conf is one", found);
+    }
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static void check_devices(struct context *context)
+{
+    for (size_t i = 0; i < context->list->count; i++) {
+        struct device *device = &context->devices[i];
+
+        device->gres = &context->list->devices[i];
+        device->part = base_name(device->gres->path);
+        look_at(context, device);
+    }
+    /* before the doubles: a stranger that comes first must not make the others doubles of it */
+    check_kinds(context);
+    check_doubles(context);
+}
+
+static void check_node(const struct checks *checks, const char *test, const struct gres_conf *conf)
+{
+    struct gres_devices list;
+    struct context context = {checks, test, conf, &list, NULL, 0};
+    struct error err;
+
+    if (gres_devices_list(conf, checks->node, &list, &err) < 0) {
+        checks_say(checks, test, "", VERDICT_FAIL, "%s", err.text);
+    } else if (list.count == 0 && !list.is_named && !conf->node.gres[0]) {
+        checks_say(checks, test, "", VERDICT_SKIP, "Slurm gives out no GRES on %s", checks->node);
+    } else {
+        context.devices = calloc(list.count + 1, sizeof *context.devices);
+        if (context.devices) {
+            check_devices(&context);
+            compare_counts(&context);
+        }
+        free(context.devices);
+    }
+    free(list.devices);
+}
+
+void check_gres(const struct checks *checks, const char *test)
+{
+    struct gres_conf conf;
+    struct error err;
+    int result = gres_conf_read(checks, &conf, &err);
+
+    if (result > 0)
+        checks_say(checks, test, "", VERDICT_SKIP, "%s", err.text);
+    else if (result < 0)
+        checks_say(checks, test, "", VERDICT_UNKNOWN, "%s", err.text);
+    else if (!conf.node.is_found)
+        checks_say(checks, test, "", VERDICT_SKIP, "%s/slurm.conf has no NodeName %s",
+                   conf.directory, checks->node);
+    else
+        check_node(checks, test, &conf);
+    gres_conf_clear(&conf);
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/checks/checks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/counters.h"
+
+/* net.interfaces: each rail of the fabric is what it should be. */
+
+struct context {
+    const struct checks *checks;
+    const char *test;
+    const struct rail *rail;
+    int found; /* problems so far */
+};
+
+static const char *mbps_text(double mbps, char text[32])
+{
+    if (mbps >= 1000)
+        snprintf(text, 32, "%.10g Gb/s", mbps / 1000);
+    else
+        snprintf(text, 32, "%.10g Mb/s", mbps);
+    return text;
+}
+
+#define say(context, verdict, ...)                                                                 \
+    ((context)->found++,                                                                           \
+     checks_say((context)->checks, (context)->test, (context)->rail->name, verdict, __VA_ARGS__))
+
+/* What the link runs at now: -1 when it does not say. */
+static double speed_now(const struct rail *rail)
+{
+    if (rail->port)
+        return rail->port->rate_gbps > 0 ? rail->port->rate_gbps * 1000 : -1;
+    return rail->nic->speed_mbps;
+}
+
+static const struct location *location_of(const struct rail *rail)
+{
+    return rail->port ? &rail->port->location : &rail->nic->location;
+}
+
+static const char *driver_of(const struct rail *rail)
+{
+    return rail->port ? rail->port->driver : rail->nic->driver;
+}
+
+/* Returns whether there is a link to look at further. */
+static int check_port_state(struct context *context)
+{
+    const struct rdma_port *port = context->rail->port;
+
+    if (strcmp(port->state, "ACTIVE") == 0)
+        return 1;
+    if (!port->state[0])
+        say(context, VERDICT_UNKNOWN, "%s does not tell its state", context->rail->name);
+    else if (strcmp(port->state, "INIT") == 0 || strcmp(port->state, "ARMED") == 0)
+        say(context, VERDICT_FAIL,
+            "%s is in state %s, not ACTIVE: the link is there, but no subnet manager has set the "
+            "port up; check the subnet manager",
+            context->rail->name, port->state);
+    else if (strcmp(port->phys_state, "Disabled") == 0)
+        say(context, VERDICT_FAIL, "%s is %s, not ACTIVE: the port is disabled",
+            context->rail->name, port->state);
+    else
+        say(context, VERDICT_FAIL, "%s is %s%s%s%s, not ACTIVE; check cable or switch port",
+            context->rail->name, port->state, port->phys_state[0] ? " (" : "", port->phys_state,
+            port->phys_state[0] ? ")" : "");
+    return 0;
+}
+
+static int check_link(struct context *context)
+{
+    const struct nic *nic = context->rail->nic;
+
+    /* InfiniBand works without its IPoIB interface */
+    if (nic && context->rail->class != FABRIC_INFINIBAND) {
+        if (!nic->is_up) {
+            say(context, VERDICT_FAIL, "%s is down; bring it up: ip link set %s up", nic->name,
+                nic->name);
+            return 0;
+        }
+        if (!nic->has_carrier) {
+            say(context, VERDICT_FAIL, "%s has no carrier; check cable or switch port", nic->name);
+            return 0;
+        }
+    }
+    return context->rail->port ? check_port_state(context) : 1;
+}
+
+/* How many other rails of the same kind run faster, and how many do not. */
+static void count_peers(const struct context *context, double speed, size_t *faster, size_t *others,
+                        double *fastest)
+{
+    const struct fabric *fabric = context->checks->fabric;
+
+    *faster = *others = 0;
+    *fastest = speed;
+    for (size_t i = 0; i < fabric->rail_count; i++) {
+        const struct rail *peer = &fabric->rails[i];
+
+        if (peer == context->rail || !rail_is_up(peer) || peer->class != context->rail->class ||
+            strcmp(driver_of(peer), driver_of(context->rail)) != 0 || speed_now(peer) < 0)
+            continue;
+        if (speed_now(peer) > speed)
+            ++*faster;
+        else
+            ++*others;
+        if (speed_now(peer) > *fastest)
+            *fastest = speed_now(peer);
+    }
+}
+
+static void report_speed(struct context *context, double speed, double limit,
+                         const char *limit_source, enum verdict verdict, const char *message)
+{
+    struct record record = RECORD_INIT;
+
+    context->found++;
+    record.part = context->rail->name;
+    record.metric = "speed";
+    record.value = speed;
+    record.unit = "Mb/s";
+    record.limit = limit;
+    record.limit_source = limit_source;
+    record.verdict = verdict;
+    record.message = message;
+    checks_report(context->checks, context->test, &record);
+}
+
+static void check_speed(struct context *context)
+{
+    const struct rail *rail = context->rail;
+    double speed = speed_now(rail), fastest;
+    char message[256], found[32], expected[32];
+    size_t faster, others;
+    int is_stated = strcmp(rail->nominal_source, "conf") == 0;
+
+    if (speed < 0)
+        return;
+    if (is_stated && speed < rail->nominal_mbps) {
+        snprintf(message, sizeof message,
+                 "%s runs at %s, NominalSpeed of the configuration is %s; check cable or switch "
+                 "port",
+                 rail->name, mbps_text(speed, found), mbps_text(rail->nominal_mbps, expected));
+        report_speed(context, speed, rail->nominal_mbps, "conf", VERDICT_FAIL, message);
+    }
+    if (is_stated)
+        return;
+    count_peers(context, speed, &faster, &others, &fastest);
+    if (faster == 0)
+        return;
+    snprintf(message, sizeof message,
+             "%s runs at %s, %zu of the node's %zu other rails at up to %s; check cable or switch "
+             "port",
+             rail->name, mbps_text(speed, found), faster, faster + others,
+             mbps_text(fastest, expected));
+    /* one against one does not tell who is wrong */
+    report_speed(context, speed, fastest, "peers",
+                 faster > others + 1 ? VERDICT_FAIL : VERDICT_WARN, message);
+}
+
+static void report_mtu(struct context *context, int limit, const char *limit_source,
+                       enum verdict verdict, const char *message)
+{
+    struct record record = RECORD_INIT;
+
+    context->found++;
+    record.part = context->rail->name;
+    record.metric = "mtu";
+    record.value = context->rail->nic->mtu_bytes;
+    record.unit = "bytes";
+    record.limit = limit;
+    record.limit_source = limit_source;
+    record.verdict = verdict;
+    record.message = message;
+    checks_report(context->checks, context->test, &record);
+}
+
+static void check_mtu(struct context *context)
+{
+    const struct nic *nic = context->rail->nic;
+    const struct fabric *fabric = context->checks->fabric;
+    int wanted = context->checks->conf->mtu_bytes;
+    char message[256];
+
+    if (!nic || nic->mtu_bytes < 0)
+        return;
+    if (wanted > 0) {
+        if (nic->mtu_bytes == wanted)
+            return;
+        snprintf(message, sizeof message, "%s has MTU %d, the configuration wants %d", nic->name,
+                 nic->mtu_bytes, wanted);
+        report_mtu(context, wanted, "conf", VERDICT_FAIL, message);
+        return;
+    }
+    for (size_t i = 0; i < fabric->rail_count; i++) {
+        const struct nic *peer = fabric->rails[i].nic;
+
+        if (!peer || fabric->rails[i].class != context->rail->class ||
+            peer->mtu_bytes <= nic->mtu_bytes)
+            continue;
+        snprintf(message, sizeof message, "%s has MTU %d, %s of the same node %d", nic->name,
+                 nic->mtu_bytes, peer->name, peer->mtu_bytes);
+        report_mtu(context, peer->mtu_bytes, "peers", VERDICT_WARN, message);
+        return;
+    }
+}
+
+static void check_address(struct context *context)
+{
+    const struct rail *rail = context->rail;
+    const struct gid *gid = NULL;
+
+    if (rail->class == FABRIC_ETHERNET || rail->class == FABRIC_IWARP) {
+        if (rail->nic && rail->nic->address_count == 0 && !rail->nic->master[0])
+            say(context, VERDICT_FAIL, "%s has no IP address, which %s needs", rail->nic->name,
+                fabric_class_name(rail->class));
+        return;
+    }
+    if (rail->class != FABRIC_ROCE_V1 && rail->class != FABRIC_ROCE_V2)
+        return;
+    for (size_t i = 0; rail->port && i < rail->port->gid_count; i++)
+        if (rail->port->gids[i].index == rail->gid_index)
+            gid = &rail->port->gids[i];
+    if (!gid)
+        say(context, VERDICT_FAIL, "%s has no RoCE GID; has %s an IP address?", rail->name,
+            rail->nic ? rail->nic->name : "its interface");
+    else if (strncmp(gid->gid, "fe80:", 5) == 0)
+        say(context, VERDICT_WARN,
+            "%s has only link-local GIDs, which reach no other subnet; has %s an IP address?",
+            rail->name, rail->nic ? rail->nic->name : "its interface");
+}
+
+static void check_pcie(struct context *context)
+{
+    const struct location *location = location_of(context->rail);
+
+    if (location->link_width > 0 && location->link_width < location->link_width_max)
+        say(context, VERDICT_WARN, "%s (%s) has %d PCIe lanes of the %d it can use; reseat it",
+            context->rail->name, location->pci, location->link_width, location->link_width_max);
+    if (location->link_speed_gtps > 0 && location->link_speed_gtps < location->link_speed_max_gtps)
+        say(context, VERDICT_WARN, "%s (%s) has a PCIe link of %g GT/s of the %g it can use",
+            context->rail->name, location->pci, location->link_speed_gtps,
+            location->link_speed_max_gtps);
+}
+
+static void report_counter(struct context *context, const char *metric, const char *name,
+                           uint64_t value)
+{
+    struct record record = RECORD_INIT;
+    char message[192];
+
+    if (value == 0)
+        return;
+    context->found++;
+    snprintf(message, sizeof message, "%s has counted %llu %s since its driver was loaded",
+             context->rail->name, (unsigned long long)value, name);
+    record.part = context->rail->name;
+    record.metric = metric;
+    record.value = (double)value;
+    record.unit = "count";
+    record.verdict = VERDICT_WARN;
+    record.message = message;
+    checks_report(context->checks, context->test, &record);
+}
+
+static void check_counters(struct context *context)
+{
+    const struct rail *rail = context->rail;
+    struct counters counters;
+
+    if (counters_read(context->checks->root, rail->nic ? rail->nic->name : "",
+                      rail->port ? rail->port->device : "", rail->port ? rail->port->port : 0,
+                      &counters) < 0)
+        return;
+    report_counter(context, "crc_errors", "CRC errors", counters.rx_crc_errors);
+    report_counter(context, "symbol_errors", "symbol errors", counters.symbol_errors);
+    report_counter(context, "link_downed", "lost links", counters.link_downed);
+    report_counter(context, "link_error_recovery", "link recoveries", counters.link_error_recovery);
+}
+
+static void say_good(const struct context *context)
+{
+    const struct rail *rail = context->rail;
+    char message[256], speed[32];
+    size_t length;
+
+    length = (size_t)snprintf(message, sizeof message, "%s", fabric_class_name(rail->class));
+    if (speed_now(rail) > 0)
+        length += (size_t)snprintf(message + length, sizeof message - length, ", %s",
+                                   mbps_text(speed_now(rail), speed));
+    if (rail->nic && rail->nic->mtu_bytes > 0)
+        length += (size_t)snprintf(message + length, sizeof message - length, ", MTU %d",
+                                   rail->nic->mtu_bytes);
+    if (rail->nic && rail->nic->address_count > 0)
+        snprintf(message + length, sizeof message - length, ", %s", rail->nic->addresses[0]);
+    checks_say(context->checks, context->test, rail->name, VERDICT_PASS, "%s", message);
+}
+
+static void check_rail(const struct checks *checks, const char *test, const struct rail *rail)
+{
+    struct context context = {checks, test, rail, 0};
+
+    if (check_link(&context)) {
+        check_speed(&context);
+        check_mtu(&context);
+        check_address(&context);
+        check_pcie(&context);
+    }
+    check_counters(&context);
+    if (context.found == 0)
+        say_good(&context);
+}
+
+static int is_on_node(const struct checks *checks, const char *name)
+{
+    for (size_t i = 0; i < checks->fabric->rail_count; i++) {
+        const struct rail *rail = &checks->fabric->rails[i];
+
+        if (strcmp(rail->name, name) == 0 || (rail->nic && strcmp(rail->nic->name, name) == 0) ||
+            (rail->port && strcmp(rail->port->device, name) == 0))
+            return 1;
+    }
+    return 0;
+}
+
+void check_interfaces(const struct checks *checks, const char *test)
+{
+    const struct hostlist *named = &checks->conf->fabric_interfaces;
+    const struct fabric *fabric = checks->fabric;
+    const char *management = checks->conf->management_interface;
+    size_t missing = 0;
+
+    for (size_t i = 0; i < named->count; i++) {
+        if (is_on_node(checks, named->names[i]))
+            continue;
+        missing++;
+        checks_say(checks, test, named->names[i], VERDICT_FAIL,
+                   "%s is not on this node; FabricInterfaces of the configuration names it",
+                   named->names[i]);
+    }
+    if (management[0] && !fabric->management)
+        checks_say(checks, test, management, VERDICT_FAIL,
+                   "%s is not on this node; ManagementInterface of the configuration names it",
+                   management);
+    for (size_t i = 0; i < fabric->rail_count; i++)
+        check_rail(checks, test, &fabric->rails[i]);
+    if (fabric->rail_count == 0 && missing == 0)
+        checks_say(checks, test, "", VERDICT_UNKNOWN, "%s", fabric->reason);
+}

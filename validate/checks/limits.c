@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/checks/checks.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+/* host.limits: what a transport library asks of the process. */
+
+enum {
+    FILES_LEAST = 4096,         /* an all-to-all of some thousand ranks over sockets */
+    SHARED_MEMORY_LEAST_MB = 64 /* what a container has when nobody asked for more; NCCL fails */
+};
+
+/* limit < 0: the configuration states none. */
+static void report_limit(const struct checks *checks, const char *test, const char *metric,
+                         double value, const char *unit, double limit, enum verdict verdict,
+                         const char *message)
+{
+    struct record record = RECORD_INIT;
+
+    record.metric = metric;
+    record.value = value;
+    record.unit = unit;
+    if (limit >= 0) {
+        record.limit = limit;
+        record.limit_source = "conf";
+    }
+    record.verdict = verdict;
+    record.message = message;
+    checks_report(checks, test, &record);
+}
+
+static const char *memlock_text(rlim_t limit, char *text, size_t size)
+{
+    if (limit == RLIM_INFINITY)
+        snprintf(text, size, "unlimited");
+    else
+        snprintf(text, size, "%.4g MB", (double)limit / 1e6);
+    return text;
+}
+
+static void check_memlock(const struct checks *checks, const char *test)
+{
+    int is_rdma = checks->fabric->class > FABRIC_ETHERNET;
+    rlim_t wanted =
+        checks->conf->memlock_mb < 0 ? RLIM_INFINITY : (rlim_t)checks->conf->memlock_mb * 1000000;
+    char found[32], expected[32], message[256];
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_MEMLOCK, &limit) < 0) {
+        checks_say(checks, test, "", VERDICT_UNKNOWN, "RLIMIT_MEMLOCK: %m");
+        return;
+    }
+    memlock_text(limit.rlim_cur, found, sizeof found);
+    if (limit.rlim_cur >= wanted || !is_rdma)
+        snprintf(message, sizeof message, "%s of locked memory%s", found,
+                 limit.rlim_cur >= wanted ? "" : "; enough where nothing is RDMA");
+    else
+        snprintf(message, sizeof message,
+                 "%s of locked memory, RDMA needs %s; set LimitMEMLOCK of slurmd's unit and "
+                 "PropagateResourceLimitsExcept=MEMLOCK",
+                 found, memlock_text(wanted, expected, sizeof expected));
+    if (limit.rlim_cur == RLIM_INFINITY)
+        checks_say(checks, test, "", VERDICT_PASS, "%s", message);
+    else
+        report_limit(checks, test, "memlock", (double)limit.rlim_cur / 1e6, "MB",
+                     wanted == RLIM_INFINITY ? -1 : (double)wanted / 1e6,
+                     limit.rlim_cur >= wanted || !is_rdma ? VERDICT_PASS : VERDICT_FAIL, message);
+}
+
+static void check_files(const struct checks *checks, const char *test)
+{
+    struct rlimit limit;
+    char message[128];
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return;
+    snprintf(message, sizeof message, "%llu open files%s", (unsigned long long)limit.rlim_max,
+             limit.rlim_max < FILES_LEAST ? " at most; large jobs over sockets need 4096" : "");
+    report_limit(checks, test, "open_files", (double)limit.rlim_max, "count", -1,
+                 limit.rlim_max < FILES_LEAST ? VERDICT_WARN : VERDICT_PASS, message);
+}
+
+static void check_shared_memory(const struct checks *checks, const char *test)
+{
+    struct statvfs status;
+    double megabytes;
+    char message[192];
+
+    if (statvfs("/dev/shm", &status) < 0) {
+        checks_say(checks, test, "", VERDICT_FAIL,
+                   "/dev/shm: %m; ranks of one node talk through it");
+        return;
+    }
+    megabytes = (double)status.f_blocks * (double)status.f_frsize / 1e6;
+    if (megabytes * 1e6 > SHARED_MEMORY_LEAST_MB * 1048576.0) {
+        snprintf(message, sizeof message, "%.0f MB of shared memory in /dev/shm", megabytes);
+        report_limit(checks, test, "shared_memory", megabytes, "MB", -1, VERDICT_PASS, message);
+        return;
+    }
+    snprintf(message, sizeof message,
+             "/dev/shm has %.0f MB; ranks of one node talk through it, NCCL fails with so little",
+             megabytes);
+    report_limit(checks, test, "shared_memory", megabytes, "MB", -1, VERDICT_FAIL, message);
+}
+
+static void check_rdma_devices(const struct checks *checks, const char *test)
+{
+    struct stat status;
+
+    if (checks->inventory->rdma_count == 0)
+        return;
+    if (stat("/dev/infiniband", &status) < 0)
+        checks_say(checks, test, "", VERDICT_FAIL,
+                   "/dev/infiniband: %m, but there are %zu RDMA ports; is ib_uverbs loaded?",
+                   checks->inventory->rdma_count);
+    else
+        checks_say(checks, test, "", VERDICT_PASS, "/dev/infiniband is there");
+}
+
+void check_limits(const struct checks *checks, const char *test)
+{
+    if (checks->root[0]) {
+        checks_say(checks, test, "", VERDICT_SKIP, "a recorded tree does not tell limits");
+        return;
+    }
+    check_memlock(checks, test);
+    check_files(checks, test);
+    check_shared_memory(checks, test);
+    check_rdma_devices(checks, test);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/checks/checks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "lib/seal.h"
+#include "validate/checks/slurmconf.h"
+
+/* True when slurm.conf names another AuthType than MUNGE, the default; type says which. */
+static int is_other_authentication(const struct checks *checks, char *type, size_t size)
+{
+    char directory[256];
+    struct slurm_lines lines = {0};
+    int is_other = 0;
+
+    if (slurm_directory(checks->root, directory, sizeof directory, NULL) == 0 &&
+        slurm_lines_read(checks->root, directory, "slurm.conf", &lines, NULL) == 0)
+        is_other = slurm_lines_value(&lines, "AuthType", type, size) &&
+                   strcasecmp(type, "auth/munge") != 0;
+    slurm_lines_clear(&lines);
+    return is_other;
+}
+
+void check_munge(const struct checks *checks, const char *test)
+{
+    static const char text[] = "muster check";
+    struct error err = {""};
+    char *seal = NULL, type[64];
+
+    if (checks->root[0]) {
+        checks_say(checks, test, "", VERDICT_SKIP, "a recorded tree does not tell");
+        return;
+    }
+    if (is_other_authentication(checks, type, sizeof type)) {
+        checks_say(checks, test, "", VERDICT_SKIP, "Slurm authenticates with %s", type);
+        return;
+    }
+    if (seal_make(text, sizeof text - 1, &seal, &err) < 0 ||
+        seal_verify_by(getuid(), seal, text, sizeof text - 1, &err) != 1)
+        checks_say(checks, test, "", VERDICT_FAIL, "%s", err.text);
+    else
+        checks_say(checks, test, "", VERDICT_PASS, "a credential was made and decoded here");
+    free(seal);
+}

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# The command for administrators: one file per sub-command.
+if BUILD_MUSTER
+bin_PROGRAMS += muster
+endif
+muster_SOURCES = \
+	validate/command/main.c validate/command/command.h \
+	validate/command/common.c \
+	validate/command/check.c \
+	validate/command/inventory.c \
+	validate/command/certificate.c validate/command/certificate.h \
+	validate/command/certificate_issue.c \
+	validate/command/revoke.c \
+	validate/command/revoke_nodes.c \
+	validate/command/conf.c \
+	validate/command/history.c \
+	# end of muster_SOURCES
+muster_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(SLURM_CFLAGS)
+muster_LDADD = \
+	validate/checks/libchecks.la \
+	validate/slurm/libcluster.la \
+	validate/report/libreport.la \
+	validate/history/libhistory.la \
+	validate/judge/libjudge.la \
+	lib/libmuster.la \
+	$(JANSSON_LIBS) $(SQLITE_LIBS) $(SLURM_LIBS) \
+	# end of muster_LDADD

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+#include "validate/command/certificate.h"
+#include "lib/fingerprint.h"
+#include "lib/seal.h"
+#include "validate/command/command.h"
+
+#include <getopt.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+void certificate_place_clear(struct certificate_place *place)
+{
+    conf_clear(&place->conf);
+    inventory_free(place->inventory);
+    free(place->fingerprint);
+    *place = (struct certificate_place){0};
+}
+
+int certificate_place_read(const struct certificate_options *options,
+                           struct certificate_place *place)
+{
+    const char *node = options->node ? options->node : getenv("SLURMD_NODENAME");
+    struct error err;
+    int status;
+
+    *place = (struct certificate_place){0};
+    status = command_conf(options->name, options->config, &place->conf);
+    if (status != COMMAND_PASS)
+        return status;
+    seal_use_socket(place->conf.munge_socket);
+    if (options->file && strlen(options->file) >= sizeof place->path) {
+        fprintf(stderr, "%s: the path of --file is too long\n", options->name);
+        return COMMAND_USAGE;
+    }
+    snprintf(place->path, sizeof place->path, "%s",
+             options->file ? options->file : place->conf.certificate_path);
+    place->inventory = inventory_read("", &err);
+    if (!place->inventory) {
+        fprintf(stderr, "%s: %s\n", options->name, err.text);
+        return COMMAND_UNKNOWN;
+    }
+    place->fingerprint = fingerprint_node(place->inventory, &place->conf);
+    if (!place->fingerprint) {
+        fprintf(stderr, "%s: out of memory\n", options->name);
+        return COMMAND_UNKNOWN;
+    }
+    snprintf(place->node, sizeof place->node, "%s",
+             node && node[0] ? node : place->inventory->hostname);
+    return COMMAND_PASS;
+}
+
+static enum certificate_state examine(const struct certificate_options *options,
+                                      const struct certificate_place *place,
+                                      struct certificate *certificate, char *message, size_t size)
+{
+    const struct certificate_facts facts = {
+        .node = place->node,
+        .cluster = options->cluster ? options->cluster : getenv("SLURM_CLUSTER_NAME"),
+        .fingerprint = place->fingerprint,
+        .now = time(NULL),
+    };
+
+    return certificate_check(place->path, 0, &facts, seal_verify, certificate, message, size);
+}
+
+static int status_of(enum certificate_state state)
+{
+    switch (state) {
+    case CERTIFICATE_VALID:
+        return COMMAND_PASS;
+    case CERTIFICATE_UNVERIFIED:
+        return COMMAND_UNKNOWN;
+    case CERTIFICATE_MISSING:
+    case CERTIFICATE_EXPIRED:
+    case CERTIFICATE_CHANGED:
+    case CERTIFICATE_INVALID:
+        break;
+    }
+    return COMMAND_FAIL;
+}
+
+static const char *date_text(time_t time, char text[32])
+{
+    struct tm parts;
+
+    if (!gmtime_r(&time, &parts) || strftime(text, 32, "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
+        strcpy(text, "-");
+    return text;
+}
+
+/* Prints each line of text as a row; only the first has the title. */
+static void print_rows(const char *title, const char *text)
+{
+    while (text && *text) {
+        size_t length = strcspn(text, "\n");
+
+        printf("%-13s%.*s\n", title, (int)length, text);
+        title = "";
+        text += length + (text[length] == '\n');
+    }
+}
+
+static void print_people(const struct certificate_place *place, enum certificate_state state,
+                         const struct certificate *certificate, const char *message)
+{
+    char date[32];
+
+    printf("%-13s%s\n%-13s%s: %s\n", "certificate", place->path, "state",
+           certificate_state_name(state), message);
+    if (!certificate->node[0])
+        return;
+    printf("%-13s%s\n%-13s%s\n%-13s%s\n", "node", certificate->node, "cluster",
+           certificate->cluster, "level", certificate->level);
+    if (certificate->run[0])
+        printf("%-13s%s\n", "run", certificate->run);
+    if (certificate->boot_id[0])
+        printf("%-13s%s%s\n", "boot", certificate->boot_id,
+               strcmp(certificate->boot_id, place->inventory->boot_id) == 0
+                   ? ""
+                   : " (the node has been started again since)");
+    printf("%-13s%s\n", "issued", date_text(certificate->issued, date));
+    printf("%-13s%s\n", "expires", date_text(certificate->expires, date));
+    print_rows("tests", certificate->tests);
+    print_rows("fingerprint", certificate->fingerprint);
+}
+
+static json_t *lines_json(const char *text)
+{
+    json_t *array = json_array();
+
+    while (text && *text) {
+        size_t length = strcspn(text, "\n");
+
+        json_array_append_new(array, json_stringn(text, length));
+        text += length + (text[length] == '\n');
+    }
+    return array;
+}
+
+static int print_json(const struct certificate_place *place, enum certificate_state state,
+                      const struct certificate *certificate, const char *message)
+{
+    json_t *object = json_object();
+    int result;
+
+    json_object_set_new(object, "path", json_string(place->path));
+    json_object_set_new(object, "state", json_string(certificate_state_name(state)));
+    json_object_set_new(object, "message", json_string(message));
+    if (certificate->node[0]) {
+        json_object_set_new(object, "node", json_string(certificate->node));
+        json_object_set_new(object, "cluster", json_string(certificate->cluster));
+        json_object_set_new(object, "level", json_string(certificate->level));
+        if (certificate->run[0])
+            json_object_set_new(object, "run", json_string(certificate->run));
+        if (certificate->boot_id[0])
+            json_object_set_new(object, "boot", json_string(certificate->boot_id));
+        json_object_set_new(object, "issued", json_integer(certificate->issued));
+        json_object_set_new(object, "expires", json_integer(certificate->expires));
+        json_object_set_new(object, "tests", lines_json(certificate->tests));
+        json_object_set_new(object, "fingerprint", lines_json(certificate->fingerprint));
+    }
+    result = json_dumpf(object, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(object);
+    return result;
+}
+
+static int show(const struct certificate_options *options)
+{
+    struct certificate_place place;
+    struct certificate certificate = {0};
+    enum certificate_state state;
+    char message[512];
+    int status = certificate_place_read(options, &place);
+
+    if (status == COMMAND_PASS) {
+        state = examine(options, &place, &certificate, message, sizeof message);
+        status = status_of(state);
+        if (!options->as_json)
+            print_people(&place, state, &certificate, message);
+        else if (print_json(&place, state, &certificate, message) < 0)
+            status = COMMAND_UNKNOWN;
+    }
+    certificate_clear(&certificate);
+    certificate_place_clear(&place);
+    return status;
+}
+
+static int verify(const struct certificate_options *options)
+{
+    struct certificate_place place;
+    char message[512], line[600];
+    int status = certificate_place_read(options, &place);
+
+    if (status == COMMAND_PASS) {
+        enum certificate_state state = examine(options, &place, NULL, message, sizeof message);
+
+        status = status_of(state);
+        snprintf(line, sizeof line, "%s: %s", certificate_state_name(state), message);
+        if (options->as_json) {
+            struct record record = RECORD_INIT;
+
+            record.suite = record.test = "certificate";
+            record.node = place.node;
+            record.verdict = status == COMMAND_PASS   ? VERDICT_PASS
+                             : status == COMMAND_FAIL ? VERDICT_FAIL
+                                                      : VERDICT_UNKNOWN;
+            record.message = line;
+            record_write(stdout, &record);
+        } else {
+            printf("%s: certificate %s\n", place.node, line);
+        }
+    }
+    certificate_place_clear(&place);
+    return status;
+}
+
+static const struct action {
+    const char *name;
+    int (*run)(const struct certificate_options *options);
+} actions[] = {{"show", show}, {"verify", verify}, {"issue", certificate_issue}};
+enum { ACTIONS = sizeof actions / sizeof *actions };
+
+static void print_help(void)
+{
+    puts(
+        "Usage: muster certificate show|verify|issue [OPTION...]\n"
+        "The certificate of this node: what it says (show), whether it holds (verify: one line),\n"
+        "and a new one (issue).\n"
+        "\n"
+        "  -c, --config FILE     the configuration, instead of $MUSTER_CONF or muster.conf\n"
+        "  -C, --cluster NAME    Slurm's name of the cluster that it must be for, instead of\n"
+        "                        $SLURM_CLUSTER_NAME; without either, any\n"
+        "  -f, --file FILE       the certificate, instead of the configuration's CertificateFile\n"
+        "  -j, --json            one JSON object: show the certificate, else a record\n"
+        "  -n, --node NAME       Slurm's name of this node, instead of $SLURMD_NODENAME or the\n"
+        "                        host's name\n"
+        "  -h, --help            this text\n"
+        "\n"
+        "issue needs root and reads what to certify on standard input, for many nodes at once:\n"
+        "  run: ID\n"
+        "  cluster: NAME\n"
+        "  level: LEVEL\n"
+        "  expires: SECONDS since 1970\n"
+        "  node: NAME\n"
+        "  test: TEXT\n"
+        "with the last two again for each node; it does nothing on a node that is not among them.\n"
+        "muster certify does this on the nodes that pass.\n"
+        "\n"
+        "Exit status: 0 valid or issued, 1 not valid or not issued, 2 usage, 3 could not tell.");
+}
+
+/* The options in argv; true when they could be read, else *status is the exit status. */
+static bool read_options(int argc, char **argv, struct certificate_options *options, int *status)
+{
+    static const struct option long_options[] = {
+        {"cluster", required_argument, NULL, 'C'},
+        {"config", required_argument, NULL, 'c'},
+        {"file", required_argument, NULL, 'f'},
+        {"help", no_argument, NULL, 'h'},
+        {"json", no_argument, NULL, 'j'},
+        {"node", required_argument, NULL, 'n'},
+        {NULL, 0, NULL, 0},
+    };
+    int option;
+
+    while ((option = getopt_long(argc, argv, "C:c:f:hjn:", long_options, NULL)) != -1) {
+        switch (option) {
+        case 'C':
+            options->cluster = optarg;
+            break;
+        case 'c':
+            options->config = optarg;
+            break;
+        case 'f':
+            options->file = optarg;
+            break;
+        case 'h':
+            print_help();
+            *status = COMMAND_PASS;
+            return false;
+        case 'j':
+            options->as_json = true;
+            break;
+        case 'n':
+            options->node = optarg;
+            break;
+        default:
+            *status = command_usage_error(argv[0]);
+            return false;
+        }
+    }
+    return true;
+}
+
+int command_certificate(int argc, char **argv)
+{
+    struct certificate_options options = {.name = argv[0]};
+    int status;
+
+    if (!read_options(argc, argv, &options, &status))
+        return status;
+    if (argc - optind != 1) {
+        fprintf(stderr, "%s: expected one of show, verify, issue\n", argv[0]);
+        return command_usage_error(argv[0]);
+    }
+    for (size_t i = 0; i < ACTIONS; i++)
+        if (strcmp(argv[optind], actions[i].name) == 0)
+            return actions[i].run(&options);
+    fprintf(stderr, "%s: found '%s', expected one of show, verify, issue\n", argv[0], argv[optind]);
+    return command_usage_error(argv[0]);
+}

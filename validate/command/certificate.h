@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_COMMAND_CERTIFICATE_H
+#define MUSTER_COMMAND_CERTIFICATE_H
+
+#include <stdbool.h>
+
+#include "lib/certificate.h"
+#include "lib/conf.h"
+#include "lib/inventory.h"
+
+/* What the words after `muster certificate` and `muster revoke` say, and what follows from them. */
+struct certificate_options {
+    const char *name;                           /* of the command, for messages */
+    const char *config, *file, *node, *cluster; /* NULL: not given */
+    bool as_json;
+};
+
+/* This node, and the certificate that it should have. */
+struct certificate_place {
+    struct conf conf;
+    char path[256];
+    char node[INVENTORY_NAME * 4]; /* --node, else $SLURMD_NODENAME, else the host's name */
+    struct inventory *inventory;
+    char *fingerprint; /* of now */
+};
+
+/* Reads configuration and node. Returns an exit status: COMMAND_PASS, else a message is printed.
+ * place is overwritten; release it with certificate_place_clear() in any case. */
+int certificate_place_read(const struct certificate_options *options,
+                           struct certificate_place *place);
+void certificate_place_clear(struct certificate_place *place);
+
+/* `muster certificate issue`: returns the exit status. */
+int certificate_issue(const struct certificate_options *options);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+#include "validate/command/certificate.h"
+#include "lib/seal.h"
+#include "validate/command/command.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What standard input asks for this node. */
+struct request {
+    struct certificate certificate; /* tests are in the stream below until the end */
+    bool has_node;                  /* this node is among those to certify */
+    char *tests;
+    size_t tests_length;
+    FILE *tests_stream;
+};
+
+/* A value that goes into a field of the certificate; what may be in it, certificate_format() says.
+ */
+static int take_word(char *field, size_t size, const char *value, struct error *err)
+{
+    if (*field)
+        return error_set(err, "found it a second time");
+    if (!*value || strlen(value) >= size)
+        return error_set(err, "found \"%.80s\", expected a word of at most %zu letters", value,
+                         size - 1);
+    strcpy(field, value);
+    return 0;
+}
+
+static int take_time(time_t *field, const char *value, struct error *err)
+{
+    char *end;
+    long long number;
+
+    if (*field)
+        return error_set(err, "found it a second time");
+    errno = 0;
+    number = strtoll(value, &end, 10);
+    if (*value < '0' || *value > '9' || *end || errno || number <= 0)
+        return error_set(err, "found \"%.80s\", expected seconds since 1970", value);
+    *field = (time_t)number;
+    return 0;
+}
+
+/* One line of the request. is_ours: the block that it is in is this node's. */
+static int take_line(struct request *request, const char *node, char *line, bool *is_head,
+                     bool *is_ours, struct error *err)
+{
+    struct certificate *certificate = &request->certificate;
+    char *value = strstr(line, ": ");
+
+    if (!value)
+        return error_set(err, "found \"%.80s\", expected \"key: value\"", line);
+    *value = '\0';
+    value += 2;
+    if (strcmp(line, "node") == 0) {
+        *is_head = false;
+        *is_ours = strcmp(value, node) == 0;
+        if (*is_ours && request->has_node)
+            return error_set(err, "node: found %.80s a second time", value);
+        request->has_node |= *is_ours;
+        return 0;
+    }
+    if (!*is_head) {
+        if (strcmp(line, "test") != 0)
+            return error_set(err, "found \"%.80s\", expected node or test", line);
+        if (*is_ours)
+            fprintf(request->tests_stream, "%s\n", value);
+        return 0;
+    }
+    if (strcmp(line, "run") == 0)
+        take_word(certificate->run, sizeof certificate->run, value, err);
+    else if (strcmp(line, "cluster") == 0)
+        take_word(certificate->cluster, sizeof certificate->cluster, value, err);
+    else if (strcmp(line, "level") == 0)
+        take_word(certificate->level, sizeof certificate->level, value, err);
+    else if (strcmp(line, "expires") == 0)
+        take_time(&certificate->expires, value, err);
+    else
+        return error_set(err, "found \"%.80s\", expected run, cluster, level, expires or node",
+                         line);
+    return *err->text ? error_prefix(err, "%s", line) : 0;
+}
+
+/* Reads standard input to its end, whatever is wrong with it: it is the same for all nodes, and
+ * the one who writes it must not meet a closed pipe. */
+static int read_request(const char *node, struct request *request, struct error *err)
+{
+    bool is_head = true, is_ours = false;
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t length;
+    int result = 0;
+
+    err->text[0] = '\0';
+    request->tests_stream = open_memstream(&request->tests, &request->tests_length);
+    if (!request->tests_stream)
+        return error_set(err, "out of memory");
+    for (unsigned number = 1; (length = getline(&line, &size, stdin)) >= 0; number++) {
+        if (length > 0 && line[length - 1] == '\n')
+            line[--length] = '\0';
+        if (result != 0)
+            continue;
+        if (strlen(line) != (size_t)length)
+            result = error_set(err, "found a NUL byte");
+        else
+            result = take_line(request, node, line, &is_head, &is_ours, err);
+        if (result != 0)
+            error_prefix(err, "standard input, line %u", number);
+    }
+    if (result == 0 && ferror(stdin))
+        result = error_set(err, "standard input: %m");
+    free(line);
+    if (fclose(request->tests_stream) != 0 && result == 0)
+        result = error_set(err, "out of memory");
+    request->certificate.tests = request->tests;
+    if (result == 0 && is_head)
+        result = error_set(err, "standard input: found no node, expected those to certify");
+    if (result == 0 && !request->certificate.cluster[0])
+        result = error_set(err, "standard input: found no cluster");
+    if (result == 0 && !request->certificate.level[0])
+        result = error_set(err, "standard input: found no level");
+    if (result == 0 && request->certificate.expires <= time(NULL))
+        result = error_set(err, "standard input: found no time in the future for expires");
+    return result;
+}
+
+/* Makes, seals and installs the certificate, and looks at it as a job's prolog will. */
+static int issue(const struct certificate_place *place, struct certificate *certificate,
+                 struct error *err)
+{
+    const struct certificate_facts facts = {.node = place->node,
+                                            .cluster = certificate->cluster,
+                                            .fingerprint = place->fingerprint,
+                                            .now = time(NULL)};
+    char *text, *seal = NULL, message[400];
+    enum certificate_state state;
+    int result = -1;
+
+    if (snprintf(certificate->node, sizeof certificate->node, "%s", place->node) >=
+        (int)sizeof certificate->node)
+        return error_set(err, "the name of the node is too long: %.80s", place->node);
+    snprintf(certificate->boot_id, sizeof certificate->boot_id, "%s", place->inventory->boot_id);
+    certificate->issued = facts.now;
+    certificate->fingerprint = place->fingerprint; /* borrowed */
+    text = certificate_format(certificate);
+    if (!text)
+        error_set(err, errno == EINVAL ? "the request has a value that is not fit for a "
+                                         "certificate: a control character, a line too long, a "
+                                         "blank in a name"
+                                       : "%m");
+    else if (seal_make(text, strlen(text), &seal, err) == 0)
+        result = certificate_install(place->path, text, seal, err);
+    certificate->fingerprint = NULL;
+    free(seal);
+    free(text);
+    if (result != 0)
+        return -1;
+    state = certificate_check(place->path, 0, &facts, seal_verify, NULL, message, sizeof message);
+    if (state != CERTIFICATE_VALID)
+        return error_set(err, "%s was written, but is %s: %s", place->path,
+                         certificate_state_name(state), message);
+    return 0;
+}
+
+/* The outcome: a record, or a line for a person. */
+static int tell(const struct certificate_options *options, const struct certificate_place *place,
+                const char *run, bool is_issued, const char *message)
+{
+    struct record record = RECORD_INIT;
+
+    if (options->as_json) {
+        record.suite = record.test = "certificate";
+        record.run = run && run[0] ? run : NULL;
+        record.node = place->node;
+        record.verdict = is_issued ? VERDICT_PASS : VERDICT_FAIL;
+        record.message = message;
+        record_write(stdout, &record);
+    } else if (is_issued) {
+        printf("%s: certificate %s\n", place->node, message);
+    }
+    if (!is_issued)
+        fprintf(stderr, "%s: %s: no certificate: %s\n", options->name, place->node, message);
+    return is_issued ? COMMAND_PASS : COMMAND_FAIL;
+}
+
+int certificate_issue(const struct certificate_options *options)
+{
+    struct certificate_place place;
+    struct request request = {0};
+    struct error err;
+    int status = certificate_place_read(options, &place);
+
+    if (status != COMMAND_PASS)
+        goto out;
+    if (read_request(place.node, &request, &err) != 0)
+        status = tell(options, &place, request.certificate.run, false, err.text);
+    else if (!request.has_node)
+        status = COMMAND_PASS;
+    else if (geteuid() != 0)
+        status = tell(options, &place, request.certificate.run, false,
+                      "only root can seal one; run as root");
+    else if (issue(&place, &request.certificate, &err) != 0)
+        status = tell(options, &place, request.certificate.run, false, err.text);
+    else
+        status = tell(options, &place, request.certificate.run, true, place.path);
+out:
+    certificate_clear(&request.certificate);
+    certificate_place_clear(&place);
+    return status;
+}

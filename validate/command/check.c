@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/checks/checks.h"
+#include "validate/command/command.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct options {
+    const char *root, *node, *only, *config;
+    bool as_json;
+};
+
+struct output {
+    bool as_json, has_colour, shows_facts;
+    size_t facts;
+    enum verdict worst;
+    FILE *table; /* for people: the lines wait here for their widths */
+};
+
+static void print_record(const struct record *record, void *context)
+{
+    struct output *output = context;
+    const char *part = record->part ? record->part : "";
+
+    if (record->verdict > output->worst)
+        output->worst = record->verdict;
+    if (output->as_json) {
+        record_write(stdout, record);
+        return;
+    }
+    output->facts += record->verdict == VERDICT_NONE;
+    if (record->verdict != VERDICT_NONE) {
+        command_print_verdict(stdout, record->verdict, output->has_colour);
+        printf("  %-14s  %-8s  %s\n", record->test, part, record->message);
+    } else if (output->shows_facts) {
+        printf("%-14s  %-21s  %-8s  %s\n", record->test, record->metric, part, record->message);
+    }
+}
+
+static void print_help(void)
+{
+    puts("Usage: muster check [OPTION...]\n"
+         "Tells what this node can know about itself, in under a second.\n"
+         "\n"
+         "  -c, --config FILE  the configuration, instead of $MUSTER_CONF or muster.conf\n"
+         "  -j, --json         records as JSON lines, nothing else\n"
+         "  -n, --node NAME    Slurm's name of this node, instead of $SLURMD_NODENAME or the\n"
+         "                     host's name\n"
+         "  -o, --only TEST    only these tests: names, or beginnings such as net, with commas\n"
+         "  -r, --root DIR     a recorded tree instead of this machine; then no configuration is\n"
+         "                     read but one named with --config\n"
+         "  -h, --help         this text\n"
+         "\n"
+         "Tests:");
+    for (size_t i = 0; i < check_count; i++)
+        printf("  %-14s  %s\n", check_table[i].name, check_table[i].help);
+    puts("\n"
+         "Exit status: 0 nothing failed, 1 something did, 2 usage, 3 something could not be told.");
+}
+
+/* Every word of only must mean a test. */
+static int verify_only(const char *name, const char *only)
+{
+    char text[256], *rest = text, *word;
+
+    if (!only)
+        return COMMAND_PASS;
+    snprintf(text, sizeof text, "%s", only);
+    while ((word = strsep(&rest, ","))) {
+        bool found = false;
+
+        for (size_t i = 0; i < check_count; i++)
+            found = found || (word[0] && check_is_wanted(&check_table[i], word));
+        if (!found) {
+            fprintf(stderr, "%s: no test '%s'; the tests are", name, word);
+            for (size_t i = 0; i < check_count; i++)
+                fprintf(stderr, "%s %s", i ? "," : "", check_table[i].name);
+            fputc('\n', stderr);
+            return COMMAND_USAGE;
+        }
+    }
+    return COMMAND_PASS;
+}
+
+static int exit_status(enum verdict worst)
+{
+    return worst == VERDICT_FAIL      ? COMMAND_FAIL
+           : worst == VERDICT_UNKNOWN ? COMMAND_UNKNOWN
+                                      : COMMAND_PASS;
+}
+
+static int run_checks(const struct options *options, const struct conf *conf,
+                      const struct inventory *inventory)
+{
+    static struct fabric fabric;
+    const char *node = options->node ? options->node : getenv("SLURMD_NODENAME");
+    const char *root = options->root ? options->root : "";
+    struct output output = {
+        options->as_json, command_has_colour(stdout), options->only != NULL, 0, VERDICT_NONE, NULL};
+    struct checks checks = {.root = strcmp(root, "/") == 0 ? "" : root,
+                            .node = node && node[0] ? node : inventory->hostname,
+                            .conf = conf,
+                            .inventory = inventory,
+                            .fabric = &fabric,
+                            .sink = print_record,
+                            .context = &output};
+
+    fabric_choose(inventory, conf, &fabric);
+    for (size_t i = 0; i < check_count; i++)
+        if (check_is_wanted(&check_table[i], options->only))
+            check_table[i].run(&checks, check_table[i].name);
+    if (output.facts > 0 && !output.shows_facts && !output.as_json)
+        printf("%zu facts to compare with other nodes: muster check --only host.config\n",
+               output.facts);
+    return exit_status(output.worst);
+}
+
+static int check(const char *name, const struct options *options)
+{
+    struct conf conf;
+    struct error err;
+    struct inventory *inventory;
+    int status = COMMAND_PASS;
+
+    if (options->root && !options->config)
+        conf_defaults(&conf);
+    else
+        status = command_conf(name, options->config, &conf);
+    if (status == COMMAND_PASS) {
+        inventory = inventory_read(options->root ? options->root : "", &err);
+        if (inventory) {
+            status = run_checks(options, &conf, inventory);
+        } else {
+            fprintf(stderr, "%s: %s\n", name, err.text);
+            status = COMMAND_UNKNOWN;
+        }
+        inventory_free(inventory);
+    }
+    conf_clear(&conf);
+    return status;
+}
+
+int command_check(int argc, char **argv)
+{
+    static const struct option long_options[] = {
+        {"config", required_argument, NULL, 'c'},
+        {"help", no_argument, NULL, 'h'},
+        {"json", no_argument, NULL, 'j'},
+        {"node", required_argument, NULL, 'n'},
+        {"only", required_argument, NULL, 'o'},
+        {"root", required_argument, NULL, 'r'},
+        {NULL, 0, NULL, 0},
+    };
+    struct options options = {0};
+    int option;
+
+    while ((option = getopt_long(argc, argv, "c:hjn:o:r:", long_options, NULL)) != -1) {
+        switch (option) {
+        case 'c':
+            options.config = optarg;
+            break;
+        case 'h':
+            print_help();
+            return COMMAND_PASS;
+        case 'j':
+            options.as_json = true;
+            break;
+        case 'n':
+            options.node = optarg;
+            break;
+        case 'o':
+            options.only = optarg;
+            break;
+        case 'r':
+            options.root = optarg;
+            break;
+        default:
+            return command_usage_error(argv[0]);
+        }
+    }
+    if (optind < argc) {
+        fprintf(stderr, "%s: what is '%s'?\n", argv[0], argv[optind]);
+        return command_usage_error(argv[0]);
+    }
+    if (verify_only(argv[0], options.only) != COMMAND_PASS)
+        return COMMAND_USAGE;
+    return check(argv[0], &options);
+}

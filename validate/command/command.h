@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_COMMAND_H
+#define MUSTER_COMMAND_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "lib/conf.h"
+#include "lib/record.h"
+
+/* The sub-commands of muster. Each is one file with one function of the form of main(): argv[0] is
+ * "muster NAME", for messages; it returns the exit status and prints its own --help. A new one
+ * gets a declaration here and a line in the table of main.c. */
+int command_certificate(int argc, char **argv);
+int command_certify(int argc, char **argv);
+int command_check(int argc, char **argv);
+int command_configuration(int argc, char **argv);
+int command_history(int argc, char **argv);
+int command_inventory(int argc, char **argv);
+int command_revoke(int argc, char **argv);
+
+/* muster revoke -w: removes the certificates of those nodes, in Slurm's notation, by a small job on
+ * each. Returns the exit status. */
+int revoke_nodes(const char *command, const char *list, bool as_json);
+
+/* The exit statuses of all sub-commands. */
+enum {
+    COMMAND_PASS = 0,
+    COMMAND_FAIL = 1,
+    COMMAND_USAGE = 2,
+    COMMAND_UNKNOWN = 3, /* could not tell */
+};
+
+/* Reads the configuration: path when given (it must exist), else $MUSTER_CONF (likewise), else the
+ * default path if there is such a file. Returns COMMAND_PASS, or COMMAND_USAGE with a message
+ * printed. conf is always releasable. */
+int command_conf(const char *name, const char *path, struct conf *conf);
+
+/* For getopt_long()'s '?' and for words too many: prints where help is. Returns COMMAND_USAGE. */
+int command_usage_error(const char *name);
+
+/* Colours: only on a terminal, and not with NO_COLOR (no-color.org) or TERM=dumb. */
+bool command_has_colour(FILE *stream);
+
+/* The verdict's name, padded to the longest one ("unknown"), coloured if has_colour. */
+void command_print_verdict(FILE *stream, enum verdict verdict, bool has_colour);
+
+/* Prints text, rows that end in a newline of cells that end in a tab, as a table: every column as
+ * wide as its widest cell, two spaces between, none at the end of a line. */
+void command_print_table(FILE *stream, const char *text);
+
+#endif

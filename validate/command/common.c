@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/command/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int command_conf(const char *name, const char *path, struct conf *conf)
+{
+    const char *named = path ? path : getenv("MUSTER_CONF");
+    struct error err;
+    int result = conf_read(named && named[0] ? named : NULL, conf, &err);
+
+    if (result < 0) {
+        fprintf(stderr, "%s: %s\n", name, err.text);
+        return COMMAND_USAGE;
+    }
+    if (result == 1 && named && named[0]) {
+        fprintf(stderr, "%s: %s: no such file\n", name, named);
+        return COMMAND_USAGE;
+    }
+    return COMMAND_PASS;
+}
+
+int command_usage_error(const char *name)
+{
+    fprintf(stderr, "%s --help lists the options\n", name);
+    return COMMAND_USAGE;
+}
+
+bool command_has_colour(FILE *stream)
+{
+    const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    return isatty(fileno(stream)) && !(no_colour && no_colour[0]) && term && term[0] &&
+           strcmp(term, "dumb") != 0;
+}
+
+void command_print_verdict(FILE *stream, enum verdict verdict, bool has_colour)
+{
+    static const char *const colours[] = {
+        [VERDICT_NONE] = "",         [VERDICT_PASS] = "\033[32m",    [VERDICT_SKIP] = "\033[2m",
+        [VERDICT_WARN] = "\033[33m", [VERDICT_UNKNOWN] = "\033[35m", [VERDICT_FAIL] = "\033[1;31m",
+    };
+    enum { WIDTH = sizeof "unknown" - 1 };
+
+    fprintf(stream, "%s%-*s%s", has_colour ? colours[verdict] : "", WIDTH, verdict_name(verdict),
+            has_colour ? "\033[0m" : "");
+}
+
+/* Terminals show a multi-byte character in one cell: what counts is where characters begin. */
+static size_t width_of(const char *cell, size_t length)
+{
+    size_t width = 0;
+
+    for (size_t i = 0; i < length; i++)
+        width += ((unsigned char)cell[i] & 0xc0) != 0x80;
+    return width;
+}
+
+enum { COLUMNS = 32 };
+
+/* Walks the cells of text; with a stream prints them, without finds the widths. */
+static void walk_table(FILE *stream, const char *text, size_t *widths)
+{
+    size_t column = 0, padding = 0;
+
+    for (const char *cell = text; *cell;) {
+        size_t length = strcspn(cell, "\t\n"), width = width_of(cell, length);
+        size_t bounded = column < COLUMNS ? column : COLUMNS - 1;
+
+        if (stream && length > 0) {
+            fprintf(stream, "%*s%.*s", (int)padding, "", (int)length, cell);
+            padding = 0;
+        }
+        if (!stream && width > widths[bounded])
+            widths[bounded] = width;
+        cell += length;
+        if (*cell == '\n' || !*cell) {
+            if (stream)
+                fputc('\n', stream);
+            column = padding = 0;
+        } else {
+            padding += widths[bounded] - (stream ? width : widths[bounded]) + 2;
+            column++;
+        }
+        cell += *cell != '\0';
+    }
+}
+
+void command_print_table(FILE *stream, const char *text)
+{
+    size_t widths[COLUMNS] = {0};
+
+    walk_table(NULL, text, widths);
+    walk_table(stream, text, widths);
+}

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/fabric.h"
+#include "validate/command/command.h"
+
+#include <getopt.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Words for people. Each returns its argument's buffer. */
+enum { WORD = 96 };
+
+static const char *mbps_text(double mbps, char text[WORD])
+{
+    if (mbps < 0)
+        return "-";
+    if (mbps >= 1000)
+        snprintf(text, WORD, "%.10g Gb/s", mbps / 1000);
+    else
+        snprintf(text, WORD, "%.10g Mb/s", mbps);
+    return text;
+}
+
+static const char *memory_text(long long bytes, char text[WORD])
+{
+    if (bytes < 0)
+        return "-";
+    snprintf(text, WORD, "%.0f GiB", (double)bytes / (1 << 30));
+    return text;
+}
+
+static const char *number_text(long long number, char text[WORD])
+{
+    if (number < 0)
+        return "-";
+    snprintf(text, WORD, "%lld", number);
+    return text;
+}
+
+static const char *text_or_dash(const char *text)
+{
+    return text[0] ? text : "-";
+}
+
+static const char *pcie_text(const struct location *location, char text[WORD])
+{
+    if (location->link_width < 0 || location->link_speed_gtps < 0)
+        return "-";
+    if (location->link_width_max > location->link_width ||
+        location->link_speed_max_gtps > location->link_speed_gtps)
+        snprintf(text, WORD, "x%d %g GT/s of x%d %g", location->link_width,
+                 location->link_speed_gtps, location->link_width_max,
+                 location->link_speed_max_gtps);
+    else
+        snprintf(text, WORD, "x%d %g GT/s", location->link_width, location->link_speed_gtps);
+    return text;
+}
+
+static const char *nic_state(const struct nic *nic)
+{
+    return !nic->is_up ? "down" : nic->has_carrier ? "up" : "no carrier";
+}
+
+static const char *nic_role(const struct nic *nic, const struct fabric *fabric)
+{
+    for (size_t i = 0; i < fabric->rail_count; i++)
+        if (fabric->rails[i].nic == nic)
+            return nic == fabric->management ? "fabric, management" : "fabric";
+    return nic == fabric->management ? "management" : "-";
+}
+
+static const char *addresses_text(const struct nic *nic, char *text, size_t size)
+{
+    size_t length = 0;
+
+    for (size_t i = 0; i < nic->address_count && length < size; i++)
+        length +=
+            (size_t)snprintf(text + length, size - length, "%s%s", i ? " " : "", nic->addresses[i]);
+    return length ? text : "-";
+}
+
+static void print_nics(FILE *table, const struct inventory *inventory, const struct fabric *fabric)
+{
+    char speed[WORD], mtu[WORD], numa[WORD], addresses[INVENTORY_ADDRESSES * INVENTORY_NAME];
+
+    fputs("NIC\tROLE\tSTATE\tSPEED\tMTU\tDRIVER\tPCI\tNUMA\tADDRESSES\n", table);
+    for (size_t i = 0; i < inventory->nic_count; i++) {
+        const struct nic *nic = &inventory->nics[i];
+
+        fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", nic->name, nic_role(nic, fabric),
+                nic_state(nic), mbps_text(nic->speed_mbps, speed), number_text(nic->mtu_bytes, mtu),
+                text_or_dash(nic->driver), text_or_dash(nic->location.pci),
+                number_text(nic->location.numa_node, numa),
+                addresses_text(nic, addresses, sizeof addresses));
+    }
+}
+
+static int port_gid_index(const struct rdma_port *port, const struct fabric *fabric)
+{
+    for (size_t i = 0; i < fabric->rail_count; i++)
+        if (fabric->rails[i].port == port)
+            return fabric->rails[i].gid_index;
+    return -1;
+}
+
+static void print_rdma(FILE *table, const struct inventory *inventory, const struct fabric *fabric)
+{
+    char rate[WORD], pcie[WORD], numa[WORD], gid[WORD];
+
+    fputs("RDMA\tLAYER\tSTATE\tRATE\tNIC\tGID\tFIRMWARE\tPCI\tPCIE\tNUMA\n", table);
+    for (size_t i = 0; i < inventory->rdma_count; i++) {
+        const struct rdma_port *port = &inventory->rdma[i];
+
+        fprintf(table, "%s:%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", port->device, port->port,
+                link_layer_name(port->link_layer), text_or_dash(port->state),
+                mbps_text(port->rate_gbps < 0 ? -1 : port->rate_gbps * 1000, rate),
+                text_or_dash(port->netdev), number_text(port_gid_index(port, fabric), gid),
+                text_or_dash(port->firmware), text_or_dash(port->location.pci),
+                pcie_text(&port->location, pcie), number_text(port->location.numa_node, numa));
+    }
+}
+
+static void print_gpus(FILE *table, const struct inventory *inventory)
+{
+    char memory[WORD], pcie[WORD], numa[WORD];
+
+    fputs("GPU\tVENDOR\tMODEL\tDRIVER\tDEVICE\tMEMORY\tPCIE\tNUMA\tSTATE\n", table);
+    for (size_t i = 0; i < inventory->gpu_count; i++) {
+        const struct gpu *gpu = &inventory->gpus[i];
+
+        fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", gpu->location.pci,
+                gpu_vendor_name(gpu->vendor), gpu->model, text_or_dash(gpu->driver),
+                text_or_dash(gpu->device_file), memory_text(gpu->memory_bytes, memory),
+                pcie_text(&gpu->location, pcie), number_text(gpu->location.numa_node, numa),
+                text_or_dash(gpu->state));
+    }
+}
+
+/* Prints what print writes as a table, below an empty line. */
+static void print_section(void (*print)(FILE *, const struct inventory *, const struct fabric *),
+                          const struct inventory *inventory, const struct fabric *fabric)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *table = open_memstream(&text, &size);
+
+    if (!table)
+        return;
+    print(table, inventory, fabric);
+    fclose(table);
+    putchar('\n');
+    command_print_table(stdout, text);
+    free(text);
+}
+
+static void print_gpus_section(FILE *table, const struct inventory *inventory,
+                               const struct fabric *fabric)
+{
+    (void)fabric;
+    print_gpus(table, inventory);
+}
+
+static void print_driver(const char *name, const char *version)
+{
+    if (version[0])
+        printf(", %s %s", name, version);
+}
+
+static void print_people(const struct inventory *inventory, const struct fabric *fabric)
+{
+    char memory[WORD], cpus[WORD], numa[WORD];
+
+    printf("node    %s: kernel %s, %s CPUs, %s NUMA node%s, %s", text_or_dash(inventory->hostname),
+           text_or_dash(inventory->kernel), number_text(inventory->cpu_count, cpus),
+           number_text(inventory->numa_node_count, numa),
+           inventory->numa_node_count == 1 ? "" : "s",
+           memory_text(inventory->memory_bytes, memory));
+    print_driver("nvidia", inventory->nvidia_driver);
+    print_driver("amdgpu", inventory->amdgpu_driver);
+    print_driver("habanalabs", inventory->habanalabs_driver);
+    printf("\nfabric  %s: %s\n", fabric_class_name(fabric->class), fabric->reason);
+    if (inventory->nic_count > 0)
+        print_section(print_nics, inventory, fabric);
+    if (inventory->rdma_count > 0)
+        print_section(print_rdma, inventory, fabric);
+    if (inventory->gpu_count > 0)
+        print_section(print_gpus_section, inventory, fabric);
+}
+
+/* What is unknown is absent from the JSON. */
+
+static void put_text(json_t *object, const char *key, const char *text)
+{
+    char ascii[INVENTORY_NAME * 4];
+
+    if (!text[0] || json_object_set_new(object, key, json_string(text)) == 0)
+        return;
+    snprintf(ascii, sizeof ascii, "%s", text); /* a name that is not UTF-8 */
+    for (char *at = ascii; *at; at++)
+        if ((unsigned char)*at >= 0x80)
+            *at = '?';
+    json_object_set_new(object, key, json_string(ascii));
+}
+
+static void put_number(json_t *object, const char *key, long long number)
+{
+    if (number >= 0)
+        json_object_set_new(object, key, json_integer(number));
+}
+
+static void put_real(json_t *object, const char *key, double number)
+{
+    if (number >= 0)
+        json_object_set_new(object, key, json_real(number));
+}
+
+static void put_bool(json_t *object, const char *key, bool value)
+{
+    json_object_set_new(object, key, json_boolean(value));
+}
+
+static void put_location(json_t *object, const struct location *location)
+{
+    put_text(object, "pci", location->pci);
+    put_number(object, "numa_node", location->numa_node);
+    put_real(object, "pcie_speed_gtps", location->link_speed_gtps);
+    put_real(object, "pcie_speed_max_gtps", location->link_speed_max_gtps);
+    put_number(object, "pcie_width", location->link_width);
+    put_number(object, "pcie_width_max", location->link_width_max);
+}
+
+static json_t *nic_json(const struct nic *nic)
+{
+    json_t *object = json_object(), *addresses = json_array();
+
+    put_text(object, "name", nic->name);
+    put_text(object, "driver", nic->driver);
+    put_text(object, "bus", nic->bus);
+    put_location(object, &nic->location);
+    put_text(object, "master", nic->master);
+    put_bool(object, "physical", nic->is_physical);
+    put_bool(object, "virtual_function", nic->is_virtual_function);
+    put_text(object, "mac", nic->mac);
+    put_number(object, "arp_type", nic->arp_type);
+    put_number(object, "speed_mbps", nic->speed_mbps);
+    put_number(object, "mtu_bytes", nic->mtu_bytes);
+    put_bool(object, "up", nic->is_up);
+    put_bool(object, "carrier", nic->has_carrier);
+    put_text(object, "state", nic->state);
+    put_number(object, "carrier_changes", nic->carrier_changes);
+    put_bool(object, "default_route", nic->has_default_route);
+    for (size_t i = 0; i < nic->address_count; i++)
+        json_array_append_new(addresses, json_string(nic->addresses[i]));
+    json_object_set_new(object, "addresses", addresses);
+    return object;
+}
+
+static json_t *gid_json(const struct gid *gid)
+{
+    json_t *object = json_object();
+
+    put_number(object, "index", gid->index);
+    put_text(object, "type", gid_type_name(gid->type));
+    put_text(object, "gid", gid->gid);
+    put_text(object, "netdev", gid->netdev);
+    return object;
+}
+
+static json_t *port_json(const struct rdma_port *port)
+{
+    json_t *object = json_object(), *gids = json_array();
+
+    put_text(object, "device", port->device);
+    put_number(object, "port", port->port);
+    put_text(object, "driver", port->driver);
+    put_text(object, "node_type", port->node_type);
+    put_text(object, "firmware", port->firmware);
+    put_location(object, &port->location);
+    put_bool(object, "virtual_function", port->is_virtual_function);
+    put_text(object, "link_layer", link_layer_name(port->link_layer));
+    put_text(object, "state", port->state);
+    put_text(object, "phys_state", port->phys_state);
+    put_real(object, "rate_gbps", port->rate_gbps);
+    put_number(object, "lid", port->lid);
+    put_number(object, "sm_lid", port->sm_lid);
+    put_text(object, "netdev", port->netdev);
+    for (size_t i = 0; i < port->gid_count; i++)
+        json_array_append_new(gids, gid_json(&port->gids[i]));
+    json_object_set_new(object, "gids", gids);
+    return object;
+}
+
+static json_t *gpu_json(const struct gpu *gpu)
+{
+    json_t *object = json_object();
+
+    put_text(object, "vendor", gpu_vendor_name(gpu->vendor));
+    put_location(object, &gpu->location);
+    put_text(object, "driver", gpu->driver);
+    put_text(object, "model", gpu->model);
+    put_text(object, "serial", gpu->serial);
+    put_text(object, "firmware", gpu->firmware);
+    put_text(object, "device_file", gpu->device_file);
+    put_text(object, "state", gpu->state);
+    put_number(object, "memory_bytes", gpu->memory_bytes);
+    put_number(object, "ecc_uncorrected", gpu->ecc_uncorrected);
+    put_number(object, "ecc_corrected", gpu->ecc_corrected);
+    put_number(object, "reset_count", gpu->reset_count);
+    put_text(object, "fabric_id", gpu->fabric_id);
+    return object;
+}
+
+static json_t *rail_json(const struct rail *rail)
+{
+    json_t *object = json_object();
+
+    put_text(object, "name", rail->name);
+    put_text(object, "class", fabric_class_name(rail->class));
+    if (rail->nic)
+        put_text(object, "nic", rail->nic->name);
+    put_real(object, "nominal_mbps", rail->nominal_mbps);
+    put_text(object, "nominal_source", rail->nominal_source);
+    put_number(object, "gid_index", rail->gid_index);
+    put_bool(object, "up", rail_is_up(rail));
+    return object;
+}
+
+static json_t *fabric_json(const struct fabric *fabric)
+{
+    json_t *object = json_object(), *rails = json_array();
+
+    put_text(object, "class", fabric_class_name(fabric->class));
+    put_text(object, "reason", fabric->reason);
+    if (fabric->management)
+        put_text(object, "management", fabric->management->name);
+    for (size_t i = 0; i < fabric->rail_count; i++)
+        json_array_append_new(rails, rail_json(&fabric->rails[i]));
+    json_object_set_new(object, "rails", rails);
+    return object;
+}
+
+static json_t *inventory_json(const struct inventory *inventory, const struct fabric *fabric)
+{
+    json_t *object = json_object(), *nics = json_array(), *rdma = json_array(),
+           *gpus = json_array();
+
+    put_text(object, "hostname", inventory->hostname);
+    put_text(object, "kernel", inventory->kernel);
+    put_text(object, "boot_id", inventory->boot_id);
+    put_number(object, "cpu_count", inventory->cpu_count);
+    put_number(object, "numa_node_count", inventory->numa_node_count);
+    put_number(object, "memory_bytes", inventory->memory_bytes);
+    put_text(object, "nvidia_driver", inventory->nvidia_driver);
+    put_text(object, "amdgpu_driver", inventory->amdgpu_driver);
+    put_text(object, "habanalabs_driver", inventory->habanalabs_driver);
+    json_object_set_new(object, "fabric", fabric_json(fabric));
+    for (size_t i = 0; i < inventory->nic_count; i++)
+        json_array_append_new(nics, nic_json(&inventory->nics[i]));
+    for (size_t i = 0; i < inventory->rdma_count; i++)
+        json_array_append_new(rdma, port_json(&inventory->rdma[i]));
+    for (size_t i = 0; i < inventory->gpu_count; i++)
+        json_array_append_new(gpus, gpu_json(&inventory->gpus[i]));
+    json_object_set_new(object, "nics", nics);
+    json_object_set_new(object, "rdma", rdma);
+    json_object_set_new(object, "gpus", gpus);
+    return object;
+}
+
+static int print_json(const struct inventory *inventory, const struct fabric *fabric)
+{
+    json_t *object = inventory_json(inventory, fabric);
+    int result = json_dumpf(object, stdout, JSON_INDENT(2));
+
+    json_decref(object);
+    putchar('\n');
+    return result < 0 ? COMMAND_UNKNOWN : COMMAND_PASS;
+}
+
+static void print_help(void)
+{
+    puts("Usage: muster inventory [OPTION...]\n"
+         "Prints what this node is made of: interfaces, RDMA ports, GPUs; and which of them are "
+         "its\n"
+         "fabric, and why. Reads /sys and /proc, nothing else.\n"
+         "\n"
+         "  -c, --config FILE  the configuration, instead of $MUSTER_CONF or muster.conf\n"
+         "  -j, --json         one JSON object instead of tables; what is unknown is absent\n"
+         "  -r, --root DIR     a recorded tree instead of this machine; then no configuration is\n"
+         "                     read but one named with --config\n"
+         "  -h, --help         this text\n");
+}
+
+static int show(const char *name, const char *root, const char *config, bool as_json)
+{
+    struct conf conf;
+    struct error err;
+    struct inventory *inventory;
+    static struct fabric fabric;
+    int status = COMMAND_PASS;
+
+    if (root && !config)
+        conf_defaults(&conf);
+    else
+        status = command_conf(name, config, &conf);
+    if (status == COMMAND_PASS) {
+        inventory = inventory_read(root ? root : "", &err);
+        if (!inventory) {
+            fprintf(stderr, "%s: %s\n", name, err.text);
+            status = COMMAND_UNKNOWN;
+        } else {
+            fabric_choose(inventory, &conf, &fabric);
+            if (as_json)
+                status = print_json(inventory, &fabric);
+            else
+                print_people(inventory, &fabric);
+        }
+        inventory_free(inventory);
+    }
+    conf_clear(&conf);
+    return status;
+}
+
+int command_inventory(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"config", required_argument, NULL, 'c'},
+        {"help", no_argument, NULL, 'h'},
+        {"json", no_argument, NULL, 'j'},
+        {"root", required_argument, NULL, 'r'},
+        {NULL, 0, NULL, 0},
+    };
+    const char *root = NULL, *config = NULL;
+    bool as_json = false;
+    int option;
+
+    while ((option = getopt_long(argc, argv, "c:hjr:", options, NULL)) != -1) {
+        switch (option) {
+        case 'c':
+            config = optarg;
+            break;
+        case 'h':
+            print_help();
+            return COMMAND_PASS;
+        case 'j':
+            as_json = true;
+            break;
+        case 'r':
+            root = optarg;
+            break;
+        default:
+            return command_usage_error(argv[0]);
+        }
+    }
+    if (optind < argc) {
+        fprintf(stderr, "%s: what is '%s'?\n", argv[0], argv[optind]);
+        return command_usage_error(argv[0]);
+    }
+    return show(argv[0], root, config, as_json);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/command/command.h"
+#include "validate/report/records.h"
+#include "validate/slurm/cluster.h"
+#include "validate/slurm/step.h"
+
+enum { WAIT_S = 10, DEADLINE_S = 30, GRACE_S = 3 };
+
+static void hear(const char *line, bool is_error, void *context)
+{
+    if (!is_error)
+        records_parse(context, line);
+}
+
+/* What the node says became of its certificate. Returns 0 when there is none any more, else -1 with
+ * err. */
+static int revoke_on(const char *node, struct records *records, struct error *err)
+{
+    struct arguments program = {0};
+    struct process_result result;
+    size_t first = records->count;
+    char path[4096];
+    int rv;
+
+    step_program_path("muster", path, sizeof path);
+    arguments_add(&program, "%s", path);
+    arguments_add(&program, "revoke");
+    arguments_add(&program, "--json");
+    rv = step_run_beside(
+        node, WAIT_S, program.argv,
+        &(struct process){
+            .deadline_s = DEADLINE_S, .grace_s = GRACE_S, .on_line = hear, .context = records},
+        &result, err);
+    arguments_clear(&program);
+    if (rv != 0)
+        return -1;
+    if (records->count > first && result.end == PROCESS_EXITED && result.status == 0)
+        return 0;
+    if (records->count > first && records->items[first].message)
+        return error_set(err, "%s", records->items[first].message);
+    return error_set(err, "%s; run muster revoke on the node itself",
+                     *result.last_error ? result.last_error : "it did not answer in time");
+}
+
+static int revoke_node(const struct cluster *cluster, const char *name, struct records *records,
+                       struct error *err)
+{
+    const struct cluster_node *node = cluster_node(cluster, name);
+
+    if (!node)
+        return error_set(err, "there is no such node in this cluster");
+    if (node->is_down || node->is_drained || node->is_absent || node->is_invalid)
+        return error_set(err, "it is %s and runs no job; run muster revoke on the node itself",
+                         node->state);
+    return revoke_on(name, records, err);
+}
+
+int revoke_nodes(const char *command, const char *list, bool as_json)
+{
+    struct hostlist names;
+    struct cluster cluster;
+    struct error err;
+    int status = COMMAND_PASS;
+
+    if (hostlist_expand(list, &names, &err) == 0 && names.count == 0)
+        error_set(&err, "-w names no node: '%s'", list);
+    if (names.count == 0) {
+        fprintf(stderr, "%s: %s\n", command, err.text);
+        return COMMAND_USAGE;
+    }
+    step_clean_environment();
+    if (cluster_open(&err) != 0 || cluster_load(&cluster, &err) != 0) {
+        fprintf(stderr, "%s: %s\n", command, err.text);
+        hostlist_clear(&names);
+        return COMMAND_UNKNOWN;
+    }
+    for (size_t i = 0; i < names.count; i++) {
+        struct records records = {0};
+
+        if (revoke_node(&cluster, names.names[i], &records, &err) != 0) {
+            fprintf(stderr, "%s: %s: %s\n", command, names.names[i], err.text);
+            status = COMMAND_FAIL;
+        } else if (as_json) {
+            record_write(stdout, &records.items[0]);
+        } else {
+            printf("%s: %s\n", names.names[i], records.items[0].message);
+        }
+        records_clear(&records);
+    }
+    cluster_clear(&cluster);
+    hostlist_clear(&names);
+    return status;
+}

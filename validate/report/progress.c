@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/report/progress.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "validate/report/table.h"
+
+static double seconds_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void progress_init(struct progress *progress, FILE *stream)
+{
+    *progress = (struct progress){.stream = stream,
+                                  .is_terminal = isatty(fileno(stream)),
+                                  .has_colour = table_has_colour(stream)};
+}
+
+static void show(struct progress *progress)
+{
+    struct winsize size = {0};
+    char line[192];
+    int length;
+
+    length = snprintf(line, sizeof line, "  %-12s %5.1f s  %s", progress->stage,
+                      seconds_now() - progress->begin, progress->doing);
+    if (ioctl(fileno(progress->stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 1 &&
+        length >= size.ws_col)
+        length = size.ws_col - 1;
+    fprintf(progress->stream, "\r%.*s\033[K", length, line);
+    fflush(progress->stream);
+    progress->shown = seconds_now();
+}
+
+void progress_begin(struct progress *progress, const char *stage)
+{
+    snprintf(progress->stage, sizeof progress->stage, "%s", stage);
+    progress->doing[0] = '\0';
+    progress->begin = seconds_now();
+    if (progress->is_terminal)
+        show(progress);
+}
+
+void progress_doing(struct progress *progress, const char *format, ...)
+{
+    va_list values;
+
+    va_start(values, format);
+    vsnprintf(progress->doing, sizeof progress->doing, format, values);
+    va_end(values);
+    progress_tick(progress);
+}
+
+void progress_tick(struct progress *progress)
+{
+    if (progress->is_terminal && *progress->stage && seconds_now() - progress->shown >= 0.1)
+        show(progress);
+}
+
+void progress_end(struct progress *progress, enum verdict verdict, const char *format, ...)
+{
+    const char *colour = progress->has_colour ? table_colour(verdict) : "";
+    va_list values;
+
+    fprintf(progress->stream, "%s  %-12s %5.1f s  %s", progress->is_terminal ? "\r\033[K" : "",
+            progress->stage, seconds_now() - progress->begin, colour);
+    va_start(values, format);
+    vfprintf(progress->stream, format, values);
+    va_end(values);
+    fprintf(progress->stream, "%s\n", *colour ? "\033[0m" : "");
+    fflush(progress->stream);
+    progress->stage[0] = '\0';
+}
+
+void progress_say(struct progress *progress, const char *format, ...)
+{
+    va_list values;
+
+    if (progress->is_terminal && *progress->stage)
+        fputs("\r\033[K", progress->stream);
+    va_start(values, format);
+    vfprintf(progress->stream, format, values);
+    va_end(values);
+    fputc('\n', progress->stream);
+    if (progress->is_terminal && *progress->stage)
+        show(progress);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/report/table.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void table_cell(struct table *table, enum verdict colour, const char *format, ...)
+{
+    va_list values;
+
+    if (table->count == table->size) {
+        size_t size = table->size ? 2 * table->size : 64;
+        char **cells = realloc(table->cells, size * sizeof *cells);
+        enum verdict *colours = realloc(table->colours, size * sizeof *colours);
+
+        table->cells = cells ? cells : table->cells;
+        table->colours = colours ? colours : table->colours;
+        if (!cells || !colours) {
+            table->out_of_memory = true;
+            return;
+        }
+        table->size = size;
+    }
+    va_start(values, format);
+    if (vasprintf(&table->cells[table->count], format, values) < 0)
+        table->out_of_memory = true;
+    else
+        table->colours[table->count++] = colour;
+    va_end(values);
+}
+
+/* Characters, not bytes: a terminal shows one of UTF-8 in one place. */
+static int width_of(const char *text)
+{
+    int width = 0;
+
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xc0) != 0x80;
+    return width;
+}
+
+const char *table_colour(enum verdict verdict)
+{
+    switch (verdict) {
+    case VERDICT_PASS:
+        return "\033[32m";
+    case VERDICT_WARN:
+        return "\033[33m";
+    case VERDICT_UNKNOWN:
+        return "\033[35m";
+    case VERDICT_FAIL:
+        return "\033[1;31m";
+    default:
+        return "";
+    }
+}
+
+bool table_has_colour(FILE *stream)
+{
+    const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    return isatty(fileno(stream)) && !(no_colour && *no_colour) && term && *term &&
+           strcmp(term, "dumb") != 0;
+}
+
+void table_print(const struct table *table, FILE *stream, bool has_colour)
+{
+    for (size_t row = 0; (row + 1) * table->columns <= table->count; row++) {
+        for (size_t column = 0; column < table->columns; column++) {
+            const char *cell = table->cells[row * table->columns + column];
+            const char *colour = table_colour(table->colours[row * table->columns + column]);
+            int width = 0;
+
+            for (size_t k = column; k < table->count; k += table->columns)
+                width = width_of(table->cells[k]) > width ? width_of(table->cells[k]) : width;
+            if (has_colour && *colour)
+                fprintf(stream, "%s%s\033[0m", colour, cell);
+            else
+                fputs(cell, stream);
+            if (column + 1 < table->columns)
+                fprintf(stream, "%*s", width - width_of(cell) + 2, "");
+        }
+        fputc('\n', stream);
+    }
+}
+
+void table_clear(struct table *table)
+{
+    for (size_t i = 0; i < table->count; i++)
+        free(table->cells[i]);
+    free(table->cells);
+    free(table->colours);
+    *table = (struct table){0};
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_TABLE_H
+#define MUSTER_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "lib/record.h"
+
+/* A table for a person: columns as wide as their widest cell, the last one ragged, cells coloured
+ * by a verdict where the stream is a terminal. */
+struct table {
+    size_t columns;
+    char **cells; /* row by row, the first row is the heading */
+    enum verdict *colours;
+    size_t count, size; /* cells */
+    bool out_of_memory;
+};
+
+/* A row is `columns` cells added one after the other. VERDICT_NONE: no colour. */
+void table_cell(struct table *table, enum verdict colour, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void table_print(const struct table *table, FILE *stream, bool has_colour);
+void table_clear(struct table *table);
+
+/* The escape sequence of a verdict's colour, "" for none. */
+const char *table_colour(enum verdict verdict);
+
+/* Whether the stream is a terminal that shows colours (not with NO_COLOR, nor TERM=dumb). */
+bool table_has_colour(FILE *stream);
+
+#endif

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# All that talks to Slurm: its library and the command line of srun.
+if BUILD_MUSTER
+noinst_LTLIBRARIES += validate/slurm/libcluster.la
+validate_slurm_libcluster_la_SOURCES = \
+	validate/slurm/process.c validate/slurm/process.h \
+	validate/slurm/cluster.c validate/slurm/cluster.h \
+	validate/slurm/jobs.c \
+	validate/slurm/reach.c validate/slurm/reach.h \
+	validate/slurm/allocation.c validate/slurm/allocation.h \
+	validate/slurm/step.c validate/slurm/step.h \
+	validate/slurm/undo.c validate/slurm/undo.h \
+	# end of validate_slurm_libcluster_la_SOURCES
+validate_slurm_libcluster_la_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
+validate_slurm_libcluster_la_LIBADD = $(SLURM_LIBS)
+endif BUILD_MUSTER

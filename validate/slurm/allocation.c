@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/slurm/allocation.h"
+
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "validate/slurm/process.h"
+
+enum { ASK_US = 50000, TICK_ASKS = 2 };
+
+/* What keeps it from being ready. "" when that is not known. */
+static void pending_reason(uint32_t job_id, char *text, size_t size)
+{
+    job_info_msg_t *found = NULL;
+
+    snprintf(text, size, "%s", "");
+    if (slurm_load_job(&found, job_id, SHOW_ALL) != SLURM_SUCCESS)
+        return;
+    for (uint32_t i = 0; i < found->record_count; i++) {
+        const slurm_job_info_t *job = &found->job_array[i];
+
+        if (job->state_desc && *job->state_desc)
+            snprintf(text, size, ": %s", job->state_desc);
+        else if ((job->job_state & JOB_STATE_BASE) == JOB_PENDING)
+            snprintf(text, size, ": the controller did not start the job");
+        else
+            snprintf(text, size, ": the prolog did not end on all of them");
+    }
+    slurm_free_job_info_msg(found);
+}
+
+static int wait_ready(const struct allocation_request *request, uint32_t job_id, double begin,
+                      struct error *err)
+{
+    char reason[200];
+
+    for (int i = 1;; i++) {
+        int ready = slurm_job_node_ready(job_id);
+
+        if (ready == READY_JOB_FATAL)
+            return error_set(err, "job %u was taken away before it began", job_id);
+        if (ready > 0 && (ready & READY_JOB_STATE) && (ready & READY_NODE_STATE))
+            return 0;
+        if (request->stop && *request->stop) {
+            error_set(err, "stopped by a signal");
+            return 1;
+        }
+        if (process_clock() - begin > request->deadline_s) {
+            pending_reason(job_id, reason, sizeof reason);
+            error_set(err, "no allocation of %zu nodes within %.0f s%s", request->nodes->count,
+                      request->deadline_s, reason);
+            return 1;
+        }
+        if (request->on_tick && i % TICK_ASKS == 0)
+            request->on_tick(request->context);
+        usleep(ASK_US);
+    }
+}
+
+int allocation_get(const struct allocation_request *request, uint32_t *job_id, struct error *err)
+{
+    resource_allocation_response_msg_t *granted = NULL;
+    char *nodes = hostlist_fold(request->nodes), *name = strdup(request->job_name);
+    char *partition = request->partition ? strdup(request->partition) : NULL;
+    char *reservation = request->reservation ? strdup(request->reservation) : NULL;
+    char directory[] = "/";
+    double begin = process_clock();
+    job_desc_msg_t wanted;
+    int rv = -1;
+
+    if (!nodes || !name || (request->partition && !partition) ||
+        (request->reservation && !reservation)) {
+        error_set(err, "no memory for an allocation of %zu nodes", request->nodes->count);
+        goto done;
+    }
+    slurm_init_job_desc_msg(&wanted);
+    wanted.name = name;
+    wanted.req_nodes = nodes;
+    wanted.min_nodes = wanted.max_nodes = (uint32_t)request->nodes->count;
+    wanted.partition = partition;
+    wanted.reservation = reservation;
+    wanted.shared = JOB_SHARED_NONE;
+    wanted.pn_min_memory = 0; /* all of it */
+    wanted.time_limit = (uint32_t)request->minutes;
+    wanted.kill_on_node_fail = 0; /* the loss of a node is a result, not the end */
+    wanted.user_id = getuid();
+    wanted.group_id = getgid();
+    wanted.work_dir = directory;
+    if (slurm_allocate_resources(&wanted, &granted) != SLURM_SUCCESS || !granted) {
+        error_set(err, "no allocation of %s: %s", nodes, slurm_strerror(slurm_get_errno()));
+        goto done;
+    }
+    *job_id = granted->job_id;
+    rv = wait_ready(request, *job_id, begin, err);
+done:
+    if (granted)
+        slurm_free_resource_allocation_response_msg(granted);
+    if (rv != 0)
+        *job_id = 0;
+    free(nodes);
+    free(name);
+    free(partition);
+    free(reservation);
+    return rv;
+}

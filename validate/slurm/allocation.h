@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_ALLOCATION_H
+#define MUSTER_ALLOCATION_H
+
+#include <signal.h>
+#include <stdint.h>
+
+#include "lib/error.h"
+#include "lib/hostlist.h"
+
+/* An allocation of whole nodes with all that is in them. */
+struct allocation_request {
+    const char *job_name;
+    const struct hostlist *nodes;
+    const char *partition;             /* NULL: Slurm's default */
+    const char *reservation;           /* NULL: none */
+    int minutes;                       /* Slurm ends the job then, whatever became of us */
+    double deadline_s;                 /* for the allocation to be there and usable */
+    const volatile sig_atomic_t *stop; /* given up once not 0; may be NULL */
+    void (*on_tick)(void *context);    /* called some ten times a second; may be NULL */
+    void *context;
+};
+
+/* Allocates and waits until the prologs of all nodes are through. The loss of a node later does not
+ * end the job. Asks the controller itself rather than by salloc, which looks for the prologs' end
+ * every three seconds only.
+ * Returns 0 with *job_id; 1 with err when it did not come in time or was given up: the caller
+ * cancels by name what is left; -1 with err when Slurm refused it. */
+int allocation_get(const struct allocation_request *request, uint32_t *job_id, struct error *err);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/slurm/cluster.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char *copy(const char *text)
+{
+    return strdup(text ? text : "");
+}
+
+static int slurm_failed(struct error *err, const char *what)
+{
+    return error_set(err, "%s: %s", what, slurm_strerror(slurm_get_errno()));
+}
+
+int cluster_open(struct error *err)
+{
+    static bool is_open;
+    char text[400] = "";
+    size_t length = 0;
+    ssize_t got;
+    int said[2], status = 0;
+    pid_t pid;
+
+    if (is_open)
+        return 0;
+    if (pipe(said) != 0)
+        return error_set(err, "cannot read Slurm's configuration: %m");
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+        dup2(said[1], 2);
+        close(said[0]);
+        slurm_init(NULL);
+        _exit(0);
+    }
+    close(said[1]);
+    while (pid > 0 && length < sizeof text - 1 &&
+           ((got = read(said[0], text + length, sizeof text - 1 - length)) > 0 ||
+            (got < 0 && errno == EINTR)))
+        length += got > 0 ? (size_t)got : 0;
+    close(said[0]);
+    if (pid < 0 || waitpid(pid, &status, 0) != pid)
+        return error_set(err, "cannot read Slurm's configuration: %m");
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        text[strcspn(text, "\n")] = '\0';
+        return error_set(err, "cannot read Slurm's configuration: %s",
+                         *text ? text : "libslurm ended without a word");
+    }
+    slurm_init(NULL);
+    is_open = true;
+    return 0;
+}
+
+static void state_translate(const node_info_t *info, struct cluster_node *node)
+{
+    uint32_t state = info->node_state, base = state & NODE_STATE_BASE;
+    const char *name = "unknown";
+
+    node->is_completing = state & NODE_STATE_COMPLETING;
+    node->is_idle = base == NODE_STATE_IDLE;
+    node->is_allocated = base == NODE_STATE_ALLOCATED || base == NODE_STATE_MIXED;
+    node->is_drained = state & (NODE_STATE_DRAIN | NODE_STATE_FAIL);
+    node->is_responding = !(state & NODE_STATE_NO_RESPOND);
+    node->is_reserved = state & (NODE_STATE_MAINT | NODE_STATE_RES);
+    node->is_invalid = state & NODE_STATE_INVALID_REG;
+    node->is_absent =
+        base == NODE_STATE_FUTURE || state & (NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN |
+                                              NODE_STATE_POWERING_UP | NODE_STATE_REBOOT_ISSUED);
+    node->is_down = base == NODE_STATE_DOWN || base == NODE_STATE_ERROR;
+    if (node->is_absent)
+        name = base == NODE_STATE_FUTURE ? "future" : "powered down";
+    else if (node->is_down)
+        name = "down";
+    else if (node->is_invalid)
+        name = "invalid";
+    else if (node->is_drained)
+        name = node->is_allocated || node->is_completing ? "draining" : "drained";
+    else if (base == NODE_STATE_ALLOCATED)
+        name = "allocated";
+    else if (base == NODE_STATE_MIXED)
+        name = "mixed";
+    else if (node->is_completing)
+        name = "completing";
+    else if (node->is_idle)
+        name = node->is_reserved ? "reserved" : "idle";
+    snprintf(node->state, sizeof node->state, "%s%s", name, node->is_responding ? "" : "*");
+}
+
+static int nodes_load(struct cluster *cluster, struct error *err)
+{
+    node_info_msg_t *found = NULL;
+
+    if (slurm_load_node(0, &found, SHOW_ALL) != SLURM_SUCCESS)
+        return slurm_failed(err, "cannot ask the controller for its nodes");
+    cluster->nodes = calloc(found->record_count + 1, sizeof *cluster->nodes);
+    for (uint32_t i = 0; cluster->nodes && i < found->record_count; i++) {
+        const node_info_t *info = &found->node_array[i];
+        struct cluster_node *node = &cluster->nodes[cluster->node_count];
+
+        if (!info->name || !*info->name)
+            continue;
+        node->name = copy(info->name);
+        node->address = copy(info->node_addr ? info->node_addr : info->name);
+        node->port = info->port;
+        node->gres = copy(info->gres);
+        node->reason = copy(info->reason);
+        node->reason_uid = info->reason_uid;
+        node->cpus = info->cpus;
+        node->leaf = -1;
+        state_translate(info, node);
+        cluster->node_count++;
+        if (!node->name || !node->address || !node->gres || !node->reason)
+            break;
+    }
+    slurm_free_node_info_msg(found);
+    if (!cluster->nodes ||
+        (cluster->node_count > 0 && !cluster->nodes[cluster->node_count - 1].reason))
+        return error_set(err, "no memory for the cluster's nodes");
+    return 0;
+}
+
+static int partitions_load(struct cluster *cluster, struct error *err)
+{
+    partition_info_msg_t *found = NULL;
+    int rv = 0;
+
+    if (slurm_load_partitions(0, &found, SHOW_ALL) != SLURM_SUCCESS)
+        return slurm_failed(err, "cannot ask the controller for its partitions");
+    cluster->partitions = calloc(found->record_count + 1, sizeof *cluster->partitions);
+    if (!cluster->partitions)
+        rv = error_set(err, "no memory for the cluster's partitions");
+    for (uint32_t i = 0; rv == 0 && i < found->record_count; i++) {
+        const partition_info_t *info = &found->partition_array[i];
+        struct cluster_partition *partition = &cluster->partitions[cluster->partition_count++];
+
+        partition->name = copy(info->name);
+        partition->is_default = info->flags & PART_FLAG_DEFAULT;
+        partition->is_up = info->state_up & PARTITION_SCHED;
+        partition->time_limit_minutes = info->max_time == INFINITE ? -1 : (int)info->max_time;
+        rv = hostlist_expand(info->nodes ? info->nodes : "", &partition->nodes, err);
+        if (rv == 0 && !partition->name)
+            rv = error_set(err, "no memory for the cluster's partitions");
+    }
+    slurm_free_partition_info_msg(found);
+    return rv;
+}
+
+/* No topology (topology/none, or one without switches) is not an error: the leaves stay unknown. */
+static int topology_load(struct cluster *cluster, struct error *err)
+{
+    topo_info_response_msg_t *found = NULL;
+    int rv = 0;
+
+    if (slurm_load_topo(&found) != SLURM_SUCCESS)
+        return 0;
+    cluster->leaves = calloc(found->record_count + 1, sizeof *cluster->leaves);
+    if (!cluster->leaves)
+        rv = error_set(err, "no memory for the cluster's topology");
+    for (uint32_t i = 0; rv == 0 && i < found->record_count; i++) {
+        const topo_info_t *info = &found->topo_array[i];
+        struct hostlist names;
+
+        if (info->level != 0 || !info->nodes || !*info->nodes)
+            continue;
+        if (hostlist_expand(info->nodes, &names, err) != 0) {
+            rv = -1;
+            break;
+        }
+        for (size_t k = 0; k < names.count; k++) {
+            struct cluster_node *node = cluster_node(cluster, names.names[k]);
+
+            if (node)
+                node->leaf = (int)cluster->leaf_count;
+        }
+        hostlist_clear(&names);
+        cluster->leaves[cluster->leaf_count] = copy(info->name);
+        if (!cluster->leaves[cluster->leaf_count++])
+            rv = error_set(err, "no memory for the cluster's topology");
+    }
+    slurm_free_topo_info_msg(found);
+    return rv;
+}
+
+static int name_load(struct cluster *cluster, struct error *err)
+{
+    slurm_conf_t *found = NULL;
+
+    if (slurm_load_ctl_conf(0, &found) != SLURM_SUCCESS)
+        return slurm_failed(err, "cannot ask the controller for its configuration");
+    cluster->name = copy(found->cluster_name);
+    slurm_free_ctl_conf(found);
+    return cluster->name ? 0 : error_set(err, "no memory for the cluster's name");
+}
+
+int cluster_load(struct cluster *cluster, struct error *err)
+{
+    *cluster = (struct cluster){0};
+    if (name_load(cluster, err) != 0 || nodes_load(cluster, err) != 0 ||
+        partitions_load(cluster, err) != 0 || topology_load(cluster, err) != 0) {
+        cluster_clear(cluster);
+        return -1;
+    }
+    return 0;
+}
+
+void cluster_clear(struct cluster *cluster)
+{
+    for (size_t i = 0; i < cluster->node_count; i++) {
+        free(cluster->nodes[i].name);
+        free(cluster->nodes[i].address);
+        free(cluster->nodes[i].gres);
+        free(cluster->nodes[i].reason);
+    }
+    for (size_t i = 0; i < cluster->partition_count; i++) {
+        free(cluster->partitions[i].name);
+        hostlist_clear(&cluster->partitions[i].nodes);
+    }
+    for (size_t i = 0; i < cluster->leaf_count; i++)
+        free(cluster->leaves[i]);
+    free(cluster->nodes);
+    free(cluster->partitions);
+    free(cluster->leaves);
+    free(cluster->name);
+    *cluster = (struct cluster){0};
+}
+
+struct cluster_node *cluster_node(const struct cluster *cluster, const char *name)
+{
+    for (size_t i = 0; i < cluster->node_count; i++)
+        if (strcmp(cluster->nodes[i].name, name) == 0)
+            return &cluster->nodes[i];
+    return NULL;
+}
+
+static int node_update(const char *nodes, uint32_t state, const char *reason, struct error *err)
+{
+    update_node_msg_t update;
+    char *names = copy(nodes), *why = reason ? copy(reason) : NULL;
+    int rv = 0;
+
+    if (!names || (reason && !why)) {
+        rv = error_set(err, "no memory");
+    } else {
+        slurm_init_update_node_msg(&update);
+        update.node_names = names;
+        update.node_state = state;
+        update.reason = why;
+        update.reason_uid = getuid();
+        if (slurm_update_node(&update) != SLURM_SUCCESS)
+            rv = error_set(err, "%s: cannot %s: %s", nodes,
+                           state == NODE_STATE_DRAIN  ? "drain"
+                           : state == NODE_STATE_DOWN ? "set down"
+                                                      : "resume",
+                           slurm_strerror(slurm_get_errno()));
+    }
+    free(names);
+    free(why);
+    return rv;
+}
+
+int cluster_drain(const char *nodes, const char *reason, struct error *err)
+{
+    return node_update(nodes, NODE_STATE_DRAIN, reason, err);
+}
+
+int cluster_down(const char *nodes, const char *reason, struct error *err)
+{
+    return node_update(nodes, NODE_STATE_DRAIN, reason, err) == 0
+               ? node_update(nodes, NODE_STATE_DOWN, reason, err)
+               : -1;
+}
+
+int cluster_resume(const char *nodes, struct error *err)
+{
+    return node_update(nodes, NODE_RESUME, NULL, err);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CLUSTER_H
+#define MUSTER_CLUSTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "lib/error.h"
+#include "lib/hostlist.h"
+
+/* What the controller knows of the cluster and what it can be told. Nothing of Slurm's own types
+ * leaves this room. All functions but cluster_open() need it to have succeeded. */
+
+struct cluster_node {
+    char *name;
+    char *address; /* where its slurmd listens */
+    uint16_t port;
+    char *gres;   /* as configured, "gpu:8"; "" */
+    char *reason; /* why it is down or drained; "" */
+    uid_t reason_uid;
+    int cpus;
+    int leaf; /* index of its leaf switch in struct cluster; -1: no topology is known */
+    bool is_idle, is_allocated; /* allocated: wholly or in part */
+    bool is_completing;
+    bool is_down, is_drained; /* drained: DRAIN is set, jobs may still run */
+    bool is_responding;
+    bool is_reserved; /* in a reservation that is active: MAINT or RES */
+    bool is_absent;   /* powered down, rebooting, future: nothing to talk to by intent */
+    bool is_invalid;  /* its registration was refused: INVALID_REG */
+    char state[32];   /* as sinfo says it, roughly: "idle", "down", "drained", "allocated*" */
+};
+
+struct cluster_partition {
+    char *name;
+    struct hostlist nodes;
+    bool is_default, is_up;
+    int time_limit_minutes; /* -1: none */
+};
+
+struct cluster {
+    char *name; /* ClusterName */
+    struct cluster_node *nodes;
+    size_t node_count;
+    struct cluster_partition *partitions;
+    size_t partition_count;
+    char **leaves; /* names of the leaf switches */
+    size_t leaf_count;
+};
+
+/* Reads slurm.conf, once per process. Returns 0, or -1 with err (Slurm's own way with a missing
+ * configuration is to end the process: it is tried in a child first). */
+int cluster_open(struct error *err);
+
+/* Asks the controller for nodes, partitions and topology. Returns 0, or -1 with err and cluster
+ * empty. Release with cluster_clear(). */
+int cluster_load(struct cluster *cluster, struct error *err);
+void cluster_clear(struct cluster *cluster);
+
+/* The node of that name, or NULL. */
+struct cluster_node *cluster_node(const struct cluster *cluster, const char *name);
+
+/* nodes in Slurm's notation. Return 0, or -1 with err. */
+int cluster_drain(const char *nodes, const char *reason, struct error *err);
+int cluster_resume(const char *nodes, struct error *err);
+/* Drains the nodes and sets them down as well: for those that do not answer. The jobs there are
+ * over for Slurm at once, or are left without these nodes, rather than completing until
+ * SlurmdTimeout. */
+int cluster_down(const char *nodes, const char *reason, struct error *err);
+
+/* A reservation for root over the nodes, beginning now, with MAINT and IGNORE_JOBS, so that no
+ * other job starts there. It ends by itself after `minutes`, or after being left without a job for
+ * ten. */
+int cluster_reserve(const char *name, const char *nodes, int minutes, struct error *err);
+/* 0 also when there is no such reservation. */
+int cluster_unreserve(const char *name, struct error *err);
+/* *names gets those that begin with prefix. */
+int cluster_reservations(const char *prefix, struct hostlist *names, struct error *err);
+
+struct cluster_job {
+    uint32_t id;
+    char name[64];
+    uid_t uid;
+    char host[64]; /* where it was submitted */
+    bool is_pending, is_running, is_completing;
+};
+
+/* The jobs whose name begins with prefix and that are not over. *jobs is malloc'd; the caller
+ * frees. Returns their number, or -1 with err. */
+int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *err);
+
+/* 0 also when the job is over. */
+int cluster_job_cancel(uint32_t id, struct error *err);
+
+/* Kills all steps of the job, not the job. */
+int cluster_job_cancel_steps(uint32_t id, struct error *err);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/slurm/cluster.h"
+
+#include <signal.h>
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { IDLE_MINUTES = 10 }; /* a reservation that nobody uses goes by itself */
+
+int cluster_reserve(const char *name, const char *nodes, int minutes, struct error *err)
+{
+    resv_desc_msg_t wanted;
+    char *made, *names = strdup(nodes), *title = strdup(name), users[] = "root";
+    int rv = 0;
+
+    if (!names || !title) {
+        rv = error_set(err, "no memory");
+        goto done;
+    }
+    slurm_init_resv_desc_msg(&wanted);
+    wanted.name = title;
+    wanted.node_list = names;
+    wanted.users = users;
+    wanted.start_time = time(NULL);
+    wanted.duration = (uint32_t)minutes;
+    wanted.purge_comp_time = IDLE_MINUTES * 60;
+    wanted.flags = RESERVE_FLAG_MAINT | RESERVE_FLAG_IGN_JOBS | RESERVE_FLAG_SPEC_NODES |
+                   RESERVE_FLAG_PURGE_COMP;
+    made = slurm_create_reservation(&wanted);
+    if (!made)
+        rv = error_set(err, "cannot reserve %s: %s", nodes, slurm_strerror(slurm_get_errno()));
+    free(made);
+done:
+    free(names);
+    free(title);
+    return rv;
+}
+
+int cluster_unreserve(const char *name, struct error *err)
+{
+    reservation_name_msg_t gone = {.name = strdup(name)};
+    int rv = 0;
+
+    if (!gone.name)
+        return error_set(err, "no memory");
+    if (slurm_delete_reservation(&gone) != SLURM_SUCCESS &&
+        slurm_get_errno() != ESLURM_RESERVATION_INVALID)
+        rv = error_set(err, "cannot delete reservation %s: %s", name,
+                       slurm_strerror(slurm_get_errno()));
+    free(gone.name);
+    return rv;
+}
+
+int cluster_reservations(const char *prefix, struct hostlist *names, struct error *err)
+{
+    reserve_info_msg_t *found = NULL;
+    int rv = 0;
+
+    *names = (struct hostlist){0};
+    if (slurm_load_reservations(0, &found) != SLURM_SUCCESS)
+        return error_set(err, "cannot ask the controller for its reservations: %s",
+                         slurm_strerror(slurm_get_errno()));
+    for (uint32_t i = 0; rv == 0 && i < found->record_count; i++) {
+        const char *name = found->reservation_array[i].name;
+
+        if (name && strncmp(name, prefix, strlen(prefix)) == 0)
+            rv = hostlist_append(names, name);
+    }
+    slurm_free_reservation_info_msg(found);
+    if (rv != 0) {
+        hostlist_clear(names);
+        error_set(err, "no memory");
+    }
+    return rv;
+}
+
+int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *err)
+{
+    job_info_msg_t *found = NULL;
+    int count = 0;
+
+    *jobs = NULL;
+    if (slurm_load_jobs(0, &found, SHOW_ALL) != SLURM_SUCCESS)
+        return error_set(err, "cannot ask the controller for its jobs: %s",
+                         slurm_strerror(slurm_get_errno()));
+    *jobs = calloc(found->record_count + 1, sizeof **jobs);
+    for (uint32_t i = 0; *jobs && i < found->record_count; i++) {
+        const slurm_job_info_t *info = &found->job_array[i];
+        uint32_t base = info->job_state & JOB_STATE_BASE;
+        bool is_completing = info->job_state & JOB_COMPLETING;
+        struct cluster_job *job = &(*jobs)[count];
+
+        if (!info->name || strncmp(info->name, prefix, strlen(prefix)) != 0 ||
+            (base >= JOB_COMPLETE && !is_completing))
+            continue;
+        job->id = info->job_id;
+        job->uid = info->user_id;
+        snprintf(job->name, sizeof job->name, "%s", info->name);
+        snprintf(job->host, sizeof job->host, "%s", info->alloc_node ? info->alloc_node : "");
+        job->is_pending = base == JOB_PENDING;
+        job->is_running = base == JOB_RUNNING && !is_completing;
+        job->is_completing = is_completing;
+        count++;
+    }
+    slurm_free_job_info_msg(found);
+    return *jobs ? count : error_set(err, "no memory for the cluster's jobs");
+}
+
+int cluster_job_cancel(uint32_t id, struct error *err)
+{
+    if (slurm_kill_job(id, SIGKILL, 0) == SLURM_SUCCESS ||
+        slurm_get_errno() == ESLURM_ALREADY_DONE || slurm_get_errno() == ESLURM_INVALID_JOB_ID)
+        return 0;
+    return error_set(err, "cannot cancel job %u: %s", id, slurm_strerror(slurm_get_errno()));
+}
+
+int cluster_job_cancel_steps(uint32_t id, struct error *err)
+{
+    job_step_info_response_msg_t *found = NULL;
+    int rv = 0;
+
+    if (slurm_get_job_steps(0, id, NO_VAL, &found, SHOW_ALL) != SLURM_SUCCESS)
+        return error_set(err, "cannot ask the controller for the steps of job %u: %s", id,
+                         slurm_strerror(slurm_get_errno()));
+    for (uint32_t i = 0; i < found->job_step_count; i++) {
+        uint32_t step = found->job_steps[i].step_id.step_id;
+
+        if (step >= SLURM_MAX_NORMAL_STEP_ID)
+            continue;
+        if (slurm_kill_job_step(id, step, SIGKILL) != SLURM_SUCCESS &&
+            slurm_get_errno() != ESLURM_ALREADY_DONE && slurm_get_errno() != ESLURM_INVALID_JOB_ID)
+            rv = error_set(err, "cannot cancel step %u.%u: %s", id, step,
+                           slurm_strerror(slurm_get_errno()));
+    }
+    slurm_free_job_step_info_response_msg(found);
+    return rv;
+}

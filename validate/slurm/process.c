@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/slurm/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LINE_MAX_BYTES = 65536, TICK_MS = 100 };
+
+double process_clock(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void arguments_add(struct arguments *arguments, const char *format, ...)
+{
+    char **grown = realloc(arguments->argv, (size_t)(arguments->count + 2) * sizeof *grown);
+    va_list values;
+
+    if (!grown) {
+        arguments->out_of_memory = true;
+        return;
+    }
+    arguments->argv = grown;
+    va_start(values, format);
+    if (vasprintf(&grown[arguments->count], format, values) < 0)
+        grown[arguments->count] = NULL;
+    va_end(values);
+    if (grown[arguments->count])
+        grown[++arguments->count] = NULL;
+    else
+        arguments->out_of_memory = true;
+}
+
+void arguments_clear(struct arguments *arguments)
+{
+    for (int i = 0; i < arguments->count; i++)
+        free(arguments->argv[i]);
+    free(arguments->argv);
+    *arguments = (struct arguments){0};
+}
+
+/* One of the program's output pipes and the line that has not ended yet. */
+struct stream {
+    int fd;
+    bool is_error;
+    size_t length;
+    char *text; /* LINE_MAX_BYTES + 1 */
+};
+
+static void line_deliver(const struct process *process, struct process_result *result,
+                         struct stream *stream, const char *line)
+{
+    if (stream->is_error && *line)
+        snprintf(result->last_error, sizeof result->last_error, "%s", line);
+    if (process->on_line)
+        process->on_line(line, stream->is_error, process->context);
+}
+
+/* Delivers the whole lines of what is there to be read; closes the stream at its end. */
+static void stream_read(const struct process *process, struct process_result *result,
+                        struct stream *stream)
+{
+    ssize_t got = read(stream->fd, stream->text + stream->length, LINE_MAX_BYTES - stream->length);
+    char *line = stream->text, *end;
+
+    if (got < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (got <= 0) {
+        close(stream->fd);
+        stream->fd = -1;
+        if (stream->length > 0) {
+            stream->text[stream->length] = '\0';
+            line_deliver(process, result, stream, stream->text);
+            stream->length = 0;
+        }
+        return;
+    }
+    stream->length += (size_t)got;
+    stream->text[stream->length] = '\0';
+    while ((end = memchr(line, '\n', stream->length - (size_t)(line - stream->text)))) {
+        *end = '\0';
+        line_deliver(process, result, stream, line);
+        line = end + 1;
+    }
+    stream->length -= (size_t)(line - stream->text);
+    memmove(stream->text, line, stream->length + 1);
+    if (stream->length == LINE_MAX_BYTES) {
+        line_deliver(process, result, stream, stream->text);
+        stream->length = 0;
+    }
+}
+
+static void close_pair(int pair[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (pair[i] >= 0)
+            close(pair[i]);
+}
+
+/* In the child, up to exec. What fails is told over the pipe, which exec closes. */
+static void __attribute__((noreturn))
+child_run(const struct process *process, pid_t parent, int in, int out, int error, int failed)
+{
+    sigset_t none;
+    int reason;
+
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(127);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
+    for (int i = 0; process->environment && process->environment[i]; i++)
+        putenv((char *)(uintptr_t)process->environment[i]);
+    if (dup2(in, 0) >= 0 && dup2(out, 1) >= 0 && dup2(error, 2) >= 0)
+        execvp(process->argv[0], process->argv);
+    reason = errno;
+    while (write(failed, &reason, sizeof reason) < 0 && errno == EINTR)
+        ;
+    _exit(127);
+}
+
+/* Ends the group step by step as time passes: TERM, and KILL after the grace. */
+struct ending {
+    pid_t pid;
+    double term_at; /* when TERM was sent, 0: not yet */
+    bool is_killed;
+};
+
+static void ending_go_on(const struct process *process, struct process_result *result,
+                         struct ending *ending, double begin)
+{
+    double now = process_clock();
+
+    if (ending->term_at == 0) {
+        bool is_stopped = process->stop && *process->stop;
+
+        if (!is_stopped && now - begin < process->deadline_s)
+            return;
+        result->end = is_stopped ? PROCESS_STOPPED : PROCESS_TIMED_OUT;
+        ending->term_at = now;
+        kill(-ending->pid, SIGTERM);
+    } else if (!ending->is_killed && now - ending->term_at >= process->grace_s) {
+        ending->is_killed = true;
+        kill(-ending->pid, SIGKILL);
+    }
+}
+
+/* Feeds the input, reads both outputs, and returns with the program reaped in *status. */
+static void watch(const struct process *process, struct process_result *result, pid_t pid, int in,
+                  struct stream streams[2], int *status)
+{
+    struct ending ending = {.pid = pid};
+    size_t written = 0, length = process->input ? strlen(process->input) : 0;
+    double begin = process_clock(), ended_at = 0, ticked = 0;
+
+    for (;;) {
+        struct pollfd polled[3] = {{.fd = streams[0].fd, .events = POLLIN},
+                                   {.fd = streams[1].fd, .events = POLLIN},
+                                   {.fd = in, .events = POLLOUT}};
+
+        bool is_silent = streams[0].fd < 0 && streams[1].fd < 0;
+        siginfo_t info = {0};
+
+        /* Not reaped yet, so that the group's number is not anybody else's. */
+        if (ended_at == 0 && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            info.si_pid == pid)
+            ended_at = process_clock();
+        /* A child of the program may hold the pipes open: the program's end is the end. */
+        if (ended_at > 0 && (is_silent || process_clock() - ended_at > 1))
+            break;
+        poll(polled, 3, ended_at > 0 || is_silent ? 5 : TICK_MS);
+        for (int i = 0; i < 2; i++)
+            if (streams[i].fd >= 0 && polled[i].revents)
+                stream_read(process, result, &streams[i]);
+        if (in >= 0 && polled[2].revents) {
+            ssize_t sent = write(in, process->input + written, length - written);
+
+            if (sent > 0)
+                written += (size_t)sent;
+            if (written == length || (sent < 0 && errno != EINTR && errno != EAGAIN)) {
+                close(in);
+                in = -1;
+            }
+        }
+        if (process->on_tick && process_clock() - ticked > 1e-3 * TICK_MS) {
+            ticked = process_clock();
+            process->on_tick(process->context);
+        }
+        if (ended_at == 0)
+            ending_go_on(process, result, &ending, begin);
+    }
+    kill(-pid, SIGKILL); /* what the program left behind */
+    waitpid(pid, status, 0);
+    if (in >= 0)
+        close(in);
+    result->seconds = process_clock() - begin;
+}
+
+int process_run(const struct process *process, struct process_result *result, struct error *err)
+{
+    int in[2] = {-1, -1}, out[2] = {-1, -1}, error[2] = {-1, -1}, failed[2] = {-1, -1};
+    struct stream streams[2] = {{.fd = -1}, {.fd = -1, .is_error = true}};
+    int status = 0, reason = 0, rv = -1;
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, saved;
+    pid_t pid, parent = getpid();
+
+    *result = (struct process_result){.end = PROCESS_EXITED};
+    streams[0].text = malloc(LINE_MAX_BYTES + 1);
+    streams[1].text = malloc(LINE_MAX_BYTES + 1);
+    if (!streams[0].text || !streams[1].text || pipe2(out, O_CLOEXEC) || pipe2(error, O_CLOEXEC) ||
+        pipe2(failed, O_CLOEXEC)) {
+        error_set(err, "cannot start %s: %m", process->argv[0]);
+        goto done;
+    }
+    if (process->input ? pipe2(in, O_CLOEXEC)
+                       : (in[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0) {
+        error_set(err, "cannot start %s: %m", process->argv[0]);
+        goto done;
+    }
+    pid = fork();
+    if (pid < 0) {
+        error_set(err, "cannot start %s: %m", process->argv[0]);
+        goto done;
+    }
+    if (pid == 0)
+        child_run(process, parent, in[0], out[1], error[1], failed[1]);
+    setpgid(pid, pid); /* whoever comes first */
+    close(failed[1]);
+    close(out[1]);
+    close(error[1]);
+    close(in[0]);
+    failed[1] = out[1] = error[1] = in[0] = -1;
+    if (read(failed[0], &reason, sizeof reason) == (ssize_t)sizeof reason) {
+        waitpid(pid, &status, 0);
+        errno = reason;
+        error_set(err, "cannot start %s: %m", process->argv[0]);
+        goto done;
+    }
+    streams[0].fd = out[0];
+    streams[1].fd = error[0];
+    if (in[1] >= 0)
+        fcntl(in[1], F_SETFL, O_NONBLOCK);
+    sigaction(SIGPIPE, &ignore, &saved);
+    watch(process, result, pid, in[1], streams, &status);
+    sigaction(SIGPIPE, &saved, NULL);
+    out[0] = streams[0].fd;
+    error[0] = streams[1].fd;
+    in[1] = -1;
+    if (result->end == PROCESS_EXITED) {
+        result->end = WIFSIGNALED(status) ? PROCESS_SIGNALED : PROCESS_EXITED;
+        result->status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    }
+    rv = 0;
+done:
+    close_pair(in);
+    close_pair(out);
+    close_pair(error);
+    close_pair(failed);
+    free(streams[0].text);
+    free(streams[1].text);
+    return rv;
+}

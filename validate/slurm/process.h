@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_PROCESS_H
+#define MUSTER_PROCESS_H
+
+#include <stdbool.h>
+#include <signal.h>
+
+#include "lib/error.h"
+
+/* One program started, watched and reaped. No shell; the program and what it starts are a process
+ * group of their own, so that a Ctrl-C at the terminal reaches only us and a deadline ends all of
+ * it. When this process dies, however it dies, the program gets SIGKILL. */
+
+/* A line of the program's output without its newline. A line over 64 KiB comes in pieces. */
+typedef void process_line_fn(const char *line, bool is_error, void *context);
+
+struct process {
+    char *const *argv;              /* argv[0] is looked up in PATH; ends with NULL */
+    const char *const *environment; /* "NAME=VALUE" besides our own, ends with NULL; may be NULL */
+    const char *input; /* written to its standard input, which is then closed; NULL: /dev/null */
+    double deadline_s; /* from the start; then SIGTERM to the group, SIGKILL grace_s later */
+    double grace_s;
+    process_line_fn *on_line;       /* may be NULL */
+    void (*on_tick)(void *context); /* called about ten times a second; may be NULL */
+    void *context;
+    const volatile sig_atomic_t *stop; /* ended as by the deadline once not 0; may be NULL */
+};
+
+enum process_end {
+    PROCESS_EXITED,   /* status is the exit status */
+    PROCESS_SIGNALED, /* status is the signal */
+    PROCESS_TIMED_OUT,
+    PROCESS_STOPPED, /* because of *stop */
+};
+
+struct process_result {
+    enum process_end end;
+    int status;
+    double seconds;
+    char last_error[256]; /* the last line that was not empty on standard error */
+};
+
+/* Runs to the end. Returns 0 with *result, or -1 with err when the program could not be started
+ * (not found, no memory, no more processes). */
+int process_run(const struct process *process, struct process_result *result, struct error *err);
+
+/* Seconds of a clock that is never set. */
+double process_clock(void);
+
+/* An argument vector that is put together piece by piece. */
+struct arguments {
+    char **argv; /* always ends with NULL once something was added */
+    int count;
+    bool out_of_memory;
+};
+
+void arguments_add(struct arguments *arguments, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void arguments_clear(struct arguments *arguments);
+
+#endif

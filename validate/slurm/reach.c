@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/slurm/reach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "validate/slurm/process.h"
+
+enum { AT_ONCE = 64, DEFAULT_PORT = 6818 };
+
+const char *reach_part(enum reach_state state)
+{
+    switch (state) {
+    case REACH_NO_SLURMD:
+        return "slurmd";
+    case REACH_NO_MUNGE:
+        return "munge";
+    case REACH_FROZEN:
+        return "node";
+    case REACH_CUT_OFF:
+    case REACH_NO_ADDRESS:
+        return "network";
+    default:
+        return "";
+    }
+}
+
+/* What a child tells: first that the host took its connection, then how it ended. */
+enum word { WORD_CONNECTED = 'c', WORD_END = 'e' };
+
+struct telling {
+    enum word word;
+    enum reach_state state;
+    int reason; /* errno, or Slurm's */
+};
+
+static void tell(int fd, enum word word, enum reach_state state, int reason)
+{
+    struct telling telling = {word, state, reason};
+
+    if (write(fd, &telling, sizeof telling) != (ssize_t)sizeof telling)
+        _exit(1);
+}
+
+/* Connects to the host's port and hangs up. Returns 0 or an errno; -1 when the name is unknown. */
+static int connect_to(const struct cluster_node *node)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+    char port[16];
+    int reason = ETIMEDOUT, fd;
+
+    snprintf(port, sizeof port, "%u", node->port ? node->port : DEFAULT_PORT);
+    if (getaddrinfo(node->address, port, &hints, &found) != 0 || !found)
+        return -1;
+    for (const struct addrinfo *address = found; address; address = address->ai_next) {
+        fd = socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC, 0);
+        reason = fd >= 0 && connect(fd, address->ai_addr, address->ai_addrlen) == 0 ? 0 : errno;
+        if (fd >= 0)
+            close(fd);
+        if (reason == 0)
+            break;
+    }
+    freeaddrinfo(found);
+    return reason;
+}
+
+static void __attribute__((noreturn)) ask(const struct cluster_node *node, pid_t parent, int fd)
+{
+    slurmd_status_t *status = NULL;
+    int quiet = open("/dev/null", O_WRONLY), reason;
+
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    dup2(quiet, 2); /* libslurm says there what we say better */
+    reason = connect_to(node);
+    if (reason != 0) {
+        tell(fd, WORD_END,
+             reason == -1             ? REACH_NO_ADDRESS
+             : reason == ECONNREFUSED ? REACH_NO_SLURMD
+             : reason == ETIMEDOUT || reason == EHOSTUNREACH || reason == ENETUNREACH ||
+                     reason == EHOSTDOWN
+                 ? REACH_CUT_OFF
+                 : REACH_FAILED,
+             reason);
+        _exit(0);
+    }
+    tell(fd, WORD_CONNECTED, REACH_NOT_ASKED, 0);
+    setenv("SLURMD_NODENAME", node->name, 1);
+    if (slurm_load_slurmd_status(&status) == SLURM_SUCCESS && status) {
+        tell(fd, WORD_END, REACH_ANSWERS, 0);
+        _exit(0);
+    }
+    reason = slurm_get_errno();
+    switch (reason) {
+    case ECONNREFUSED:
+        tell(fd, WORD_END, REACH_NO_SLURMD, reason);
+        break;
+    case SLURM_COMMUNICATIONS_RECEIVE_ERROR:
+    case SLURM_PROTOCOL_SOCKET_ZERO_BYTES_SENT: /* slurmd hangs up on what it cannot decode */
+    case SLURM_PROTOCOL_AUTHENTICATION_ERROR:
+    case ESLURM_AUTH_CRED_INVALID:
+        tell(fd, WORD_END, REACH_NO_MUNGE, reason);
+        break;
+    case SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT:
+    case ETIMEDOUT:
+        tell(fd, WORD_END, REACH_FROZEN, reason);
+        break;
+    default:
+        tell(fd, WORD_END, REACH_FAILED, reason);
+    }
+    _exit(0);
+}
+
+/* One node that is being asked. */
+struct asked {
+    size_t index;
+    pid_t pid;
+    int fd;
+    double begin;
+    bool is_connected, is_over;
+};
+
+static void answer_set(struct reach *answer, enum reach_state state, int reason, double seconds)
+{
+    char *text = answer->message;
+    size_t size = sizeof answer->message;
+
+    answer->state = state;
+    answer->seconds = seconds;
+    switch (state) {
+    case REACH_ANSWERS:
+        snprintf(text, size, "slurmd answers in %.0f ms", 1e3 * seconds);
+        break;
+    case REACH_NO_SLURMD:
+        snprintf(text, size, "slurmd is not running (connection refused); start it");
+        break;
+    case REACH_NO_MUNGE:
+        snprintf(text, size,
+                 "slurmd refuses our MUNGE credential: compare munge.key, munged and the clock");
+        break;
+    case REACH_FROZEN:
+        snprintf(text, size, "the host takes connections but slurmd is silent for %.0f s: frozen",
+                 seconds);
+        break;
+    case REACH_CUT_OFF:
+        snprintf(text, size, "no answer from the host (%s): power, cable, switch port",
+                 reason > 0 ? strerror(reason) : "connection timed out");
+        break;
+    case REACH_NO_ADDRESS:
+        snprintf(text, size, "its name does not resolve here");
+        break;
+    default:
+        snprintf(text, size, "cannot tell: %s", slurm_strerror(reason));
+    }
+}
+
+static void child_end(struct asked *asked, struct reach *answer, double deadline_s)
+{
+    struct telling telling;
+    double seconds = process_clock() - asked->begin;
+    ssize_t got;
+
+    while ((got = read(asked->fd, &telling, sizeof telling)) == (ssize_t)sizeof telling) {
+        if (telling.word == WORD_CONNECTED) {
+            asked->is_connected = true;
+        } else {
+            answer_set(answer, telling.state, telling.reason, seconds);
+            asked->is_over = true;
+            return;
+        }
+    }
+    if (got < 0 && seconds < deadline_s) /* EAGAIN, EINTR */
+        return;
+    if (seconds >= deadline_s) {
+        answer_set(answer, asked->is_connected ? REACH_FROZEN : REACH_CUT_OFF, 0, seconds);
+    } else {
+        answer_set(answer, REACH_FAILED, 0, seconds);
+        snprintf(answer->message, sizeof answer->message, "cannot tell: the question was lost");
+    }
+    asked->is_over = true;
+}
+
+static int child_start(struct asked *asked, const struct cluster_node *node, struct error *err)
+{
+    int pair[2];
+    pid_t parent = getpid();
+
+    if (pipe2(pair, O_CLOEXEC) != 0)
+        return error_set(err, "cannot ask %s: %m", node->name);
+    fcntl(pair[0], F_SETFL, O_NONBLOCK);
+    asked->begin = process_clock();
+    asked->pid = fork();
+    if (asked->pid == 0)
+        ask(node, parent, pair[1]);
+    close(pair[1]);
+    if (asked->pid < 0) {
+        close(pair[0]);
+        return error_set(err, "cannot ask %s: %m", node->name);
+    }
+    asked->fd = pair[0];
+    asked->is_connected = asked->is_over = false;
+    return 0;
+}
+
+static void child_reap(struct asked *asked)
+{
+    kill(asked->pid, SIGKILL);
+    while (waitpid(asked->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    close(asked->fd);
+}
+
+/* Asks those nodes whose answer is in `state`. */
+static int round_run(struct cluster_node *const *nodes, size_t count, const bool *is_wanted,
+                     double deadline_s, const volatile sig_atomic_t *stop, struct reach *answers,
+                     struct error *err)
+{
+    struct asked asked[AT_ONCE];
+    size_t running = 0, next = 0;
+    int rv = 0;
+
+    fflush(NULL);
+    for (;;) {
+        struct pollfd polled[AT_ONCE];
+
+        for (; rv == 0 && running < AT_ONCE && next < count; next++) {
+            if (!is_wanted[next])
+                continue;
+            asked[running].index = next;
+            rv = child_start(&asked[running], nodes[next], err);
+            running += rv == 0;
+        }
+        if (running == 0 || rv != 0 || (stop && *stop))
+            break;
+        for (size_t i = 0; i < running; i++)
+            polled[i] = (struct pollfd){.fd = asked[i].fd, .events = POLLIN};
+        poll(polled, running, 50);
+        for (size_t i = 0; i < running;) {
+            if (polled[i].revents || process_clock() - asked[i].begin >= deadline_s)
+                child_end(&asked[i], &answers[asked[i].index], deadline_s);
+            if (!asked[i].is_over) {
+                i++;
+                continue;
+            }
+            child_reap(&asked[i]);
+            running--;
+            asked[i] = asked[running];
+            polled[i] = polled[running];
+        }
+    }
+    for (size_t i = 0; i < running; i++)
+        child_reap(&asked[i]);
+    return rv;
+}
+
+int reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline_s,
+                const volatile sig_atomic_t *stop, struct reach *answers, struct error *err)
+{
+    bool *is_wanted = calloc(count + 1, sizeof *is_wanted), is_any = false;
+    int rv;
+
+    if (!is_wanted)
+        return error_set(err, "no memory to ask %zu nodes", count);
+    for (size_t i = 0; i < count; i++) {
+        answers[i] = (struct reach){.state = REACH_NOT_ASKED, .message = "not asked"};
+        is_wanted[i] = true;
+    }
+    rv = round_run(nodes, count, is_wanted, deadline_s, stop, answers, err);
+    for (size_t i = 0; i < count; i++) {
+        is_wanted[i] = answers[i].state != REACH_NOT_ASKED && answers[i].state != REACH_ANSWERS &&
+                       answers[i].state != REACH_NO_SLURMD;
+        is_any |= is_wanted[i];
+    }
+    if (rv == 0 && is_any && !(stop && *stop))
+        rv = round_run(nodes, count, is_wanted, 2 * deadline_s, stop, answers, err);
+    free(is_wanted);
+    return rv;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_REACH_H
+#define MUSTER_REACH_H
+
+#include <signal.h>
+#include <stddef.h>
+
+#include "validate/slurm/cluster.h"
+
+/* Each node's slurmd asked directly, past the controller and before anything is allocated: one
+ * round trip authenticated by MUNGE, all nodes side by side. One frozen node would otherwise keep
+ * a whole allocation from starting. */
+
+enum reach_state {
+    REACH_NOT_ASKED,
+    REACH_ANSWERS,
+    REACH_NO_SLURMD,  /* the host refuses the connection */
+    REACH_NO_MUNGE,   /* slurmd is there and drops what is not authenticated */
+    REACH_FROZEN,     /* the host's kernel takes the connection, slurmd does not speak */
+    REACH_CUT_OFF,    /* no answer to the connection */
+    REACH_NO_ADDRESS, /* the name does not resolve */
+    REACH_FAILED,     /* anything else: cannot tell */
+};
+
+struct reach {
+    enum reach_state state;
+    double seconds;
+    char message[160]; /* one line for a person, without the node's name */
+};
+
+/* The part at fault: "slurmd", "munge", "node", "network", "" for the states that accuse nobody. */
+const char *reach_part(enum reach_state state);
+
+/* Fills answers[i] for nodes[i]. A node that does not answer within deadline_s is asked once more
+ * with twice the time, so that a busy node is not called a dead one. Stops early, with
+ * REACH_NOT_ASKED for the rest, when *stop (may be NULL) is set. Returns 0, or -1 with err. */
+int reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline_s,
+                const volatile sig_atomic_t *stop, struct reach *answers, struct error *err);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/slurm/step.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "validate/slurm/cluster.h"
+
+int step_run(const struct step *step, const struct process *watching, struct process_result *result,
+             struct error *err)
+{
+    struct process process = *watching;
+    struct arguments srun = {0};
+    char *nodes = hostlist_fold(step->nodes);
+    int rv = -1;
+
+    arguments_add(&srun, "srun");
+    arguments_add(&srun, "--jobid=%u", step->job_id);
+    arguments_add(&srun, "--nodelist=%s", nodes ? nodes : "");
+    arguments_add(&srun, "--nodes=%zu-%zu", step->nodes->count, step->nodes->count);
+    arguments_add(&srun, "--ntasks=%zu", step->nodes->count * (size_t)step->tasks_per_node);
+    arguments_add(&srun, "--ntasks-per-node=%d", step->tasks_per_node);
+    arguments_add(&srun, "--distribution=block");
+    arguments_add(&srun, "--overlap"); /* does not wait for a step that hangs */
+    arguments_add(&srun, "--mem=0");
+    arguments_add(&srun, "--cpu-bind=none");
+    arguments_add(&srun, "--no-kill");
+    arguments_add(&srun, "--kill-on-bad-exit=0"); /* our programs say who died before they end */
+    arguments_add(&srun, "--chdir=/");
+    arguments_add(&srun, "--export=ALL");
+    arguments_add(&srun, "--input=%s", watching->input ? "all" : "none");
+    if (step->mpi)
+        arguments_add(&srun, "--mpi=%s", step->mpi);
+    for (int i = 0; step->program[i]; i++)
+        arguments_add(&srun, "%s", step->program[i]);
+    if (!nodes || srun.out_of_memory) {
+        error_set(err, "no memory for a step on %zu nodes", step->nodes->count);
+    } else {
+        process.argv = srun.argv;
+        rv = process_run(&process, result, err);
+        if (rv == 0 && result->end != PROCESS_EXITED)
+            cluster_job_cancel_steps(step->job_id, NULL);
+    }
+    arguments_clear(&srun);
+    free(nodes);
+    return rv;
+}
+
+int step_run_beside(const char *node, int wait_s, char *const *program,
+                    const struct process *watching, struct process_result *result,
+                    struct error *err)
+{
+    struct process process = *watching;
+    struct arguments srun = {0};
+    int rv = -1;
+
+    arguments_add(&srun, "srun");
+    arguments_add(&srun, "--nodelist=%s", node);
+    arguments_add(&srun, "--nodes=1");
+    arguments_add(&srun, "--ntasks=1");
+    arguments_add(&srun, "--immediate=%d", wait_s);
+    arguments_add(&srun, "--mem=1");
+    arguments_add(&srun, "--time=1");
+    arguments_add(&srun, "--job-name=muster");
+    arguments_add(&srun, "--chdir=/");
+    arguments_add(&srun, "--input=none");
+    arguments_add(&srun, "--mpi=none");
+    for (int i = 0; program[i]; i++)
+        arguments_add(&srun, "%s", program[i]);
+    if (srun.out_of_memory) {
+        error_set(err, "no memory for a step on %s", node);
+    } else {
+        process.argv = srun.argv;
+        rv = process_run(&process, result, err);
+    }
+    arguments_clear(&srun);
+    return rv;
+}
+
+void step_clean_environment(void)
+{
+    static const char *const prefixes[] = {"SLURM_", "SLURMD_", "SALLOC_", "SRUN_", "SBATCH_"};
+    bool is_changed;
+
+    do {
+        is_changed = false;
+        for (char **entry = environ; *entry && !is_changed; entry++) {
+            char name[256];
+            size_t length = strcspn(*entry, "=");
+
+            if (length >= sizeof name)
+                continue;
+            memcpy(name, *entry, length);
+            name[length] = '\0';
+            for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+                if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0 &&
+                    strcmp(name, "SLURM_CONF") != 0 && !is_changed)
+                    is_changed = unsetenv(name) == 0; /* moves the rest: begin again */
+        }
+    } while (is_changed);
+}
+
+void step_program_path(const char *name, char *path, size_t size)
+{
+    char self[4096];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    char *slash;
+
+    if (length > 0) {
+        self[length] = '\0';
+        slash = strrchr(self, '/');
+        if (slash) {
+            *slash = '\0';
+            if (snprintf(path, size, "%s/%s", self, name) < (int)size && access(path, X_OK) == 0)
+                return;
+        }
+    }
+    snprintf(path, size, "%s/%s", MUSTER_BINDIR, name);
+}

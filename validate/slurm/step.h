@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_STEP_H
+#define MUSTER_STEP_H
+
+#include <stdint.h>
+
+#include "lib/hostlist.h"
+#include "validate/slurm/process.h"
+
+/* The steps that run in an allocation: the only place with the command line of srun. */
+
+struct step {
+    uint32_t job_id;
+    const struct hostlist *nodes;
+    int tasks_per_node;
+    const char *mpi; /* srun's --mpi; NULL: the cluster's default; "none" for what is not MPI */
+    char *const *program; /* path and arguments, ends with NULL */
+};
+
+/* Runs one step; watching is as in process_run(), whose argv is filled here. When the step did not
+ * end by itself its tasks are killed by Slurm as well. */
+int step_run(const struct step *step, const struct process *watching, struct process_result *result,
+             struct error *err);
+
+/* Runs the program as one task on one node in a small allocation of its own beside whatever runs
+ * there; gives up when it does not start within wait_s. */
+int step_run_beside(const char *node, int wait_s, char *const *program,
+                    const struct process *watching, struct process_result *result,
+                    struct error *err);
+
+/* Takes the variables of Slurm's commands (SLURM_*, SALLOC_*, SRUN_*, SBATCH_*, but for SLURM_CONF)
+ * out of our environment: an administrator's habits, or a job that we were started in, must not
+ * shape the test. */
+void step_clean_environment(void);
+
+/* The path of one of muster's own programs: beside this one, else where it was installed. */
+void step_program_path(const char *name, char *path, size_t size);
+
+#endif

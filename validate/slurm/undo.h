@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_UNDO_H
+#define MUSTER_UNDO_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "lib/error.h"
+
+/* What a run has changed in the cluster and must not outlive it. Each change is written to a
+ * journal before it is made; then three lines of defence undo what is in there:
+ *   1. the run itself, at its end or after a signal,
+ *   2. the keeper, a small process of its own session that reads end of file from a pipe once the
+ *      run has died without a goodbye, killed with SIGKILL for instance,
+ *   3. the next run, which finds the journal of a run that is gone with its keeper.
+ * The journal is locked (flock) by the run and its keeper as long as one of them lives. */
+struct undo {
+    int journal;     /* file descriptor */
+    char path[4096]; /* "" when the journal could only be held in memory */
+    int keeper_pipe; /* its closing without a goodbye wakes the keeper; -1: no keeper */
+    pid_t keeper;
+};
+
+/* Opens directory/run and starts the keeper. Where the directory cannot be written the journal is
+ * held in memory and err says so (the third line is lost then); still returns 0. -1 with err when
+ * there can be no journal or keeper at all: nothing must be changed then. argc, argv: of main(), so
+ * that the keeper shows its own name. */
+int undo_begin(const char *directory, const char *run, int argc, char **argv, struct undo *undo,
+               struct error *err);
+
+/* Each is to be called before the change. Returns 0, or -1 with err: leave the change then. */
+int undo_note_job(struct undo *undo, const char *job_name, struct error *err);
+int undo_note_reservation(struct undo *undo, const char *name, struct error *err);
+/* The drain of a node is about to be lifted. */
+int undo_note_resume(struct undo *undo, const char *node, const char *reason, struct error *err);
+/* The node is now in the state where it is to stay. */
+int undo_note_settled(struct undo *undo, const char *node, struct error *err);
+
+/* Undoes it all, says goodbye to the keeper and removes the journal. Returns 0, or -1 with err when
+ * something is still there (the keeper then goes on trying for a while). */
+int undo_end(struct undo *undo, struct error *err);
+
+/* Finds journals of runs that are gone and undoes them. Returns how many there were, or -1. */
+int undo_leftovers(const char *directory, void (*say)(const char *text), struct error *err);
+
+#endif
