@@ -91,6 +91,8 @@ int certify_reach(struct certify *certify, struct error *err);
 /* Asks those nodes of the list again that have no fault so far and notes who does not answer;
  * returns how many those are. */
 size_t certify_reach_again(struct certify *certify, const struct hostlist *names, enum stage stage);
+/* Asks all good ones a last time: nothing is certified whose slurmd went after its last stage. */
+void certify_reach_last(struct certify *certify);
 int certify_allocate(struct certify *certify, struct error *err);
 
 /* stages.c */

@@ -201,6 +201,15 @@ size_t certify_reach_again(struct certify *certify, const struct hostlist *names
     return ask(certify, stage, is_wanted_again, names);
 }
 
+void certify_reach_last(struct certify *certify)
+{
+    struct hostlist names;
+
+    if (certify_good(certify, &names) > 0)
+        certify_reach_again(certify, &names, STAGE_COLLECTIVES);
+    hostlist_clear(&names);
+}
+
 int certify_reach(struct certify *certify, struct error *err)
 {
     size_t asked = 0;
