@@ -18,11 +18,15 @@ enum {
     INVENTORY_GIDS = 64,
     INVENTORY_GPUS = 64,
     INVENTORY_ADDRESSES = 8,
+    INVENTORY_PATH = 256,
 };
 
-/* Where a device sits. pci is "0000:3b:00.0". Speeds in GT/s as "16.0 GT/s PCIe" are parsed. */
+/* Where a device sits. pci is "0000:3b:00.0"; path leads from the host bridge to it, as sysfs nests
+ * them: "pci0000:3a/0000:3a:00.0/0000:3b:00.0", or "" where /sys/devices is not told. Speeds in
+ * GT/s as "16.0 GT/s PCIe" are parsed. */
 struct location {
     char pci[INVENTORY_NAME];
+    char path[INVENTORY_PATH];
     int numa_node;
     double link_speed_gtps, link_speed_max_gtps; /* 10^9 transfers/s per lane */
     int link_width, link_width_max;              /* lanes */

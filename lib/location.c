@@ -34,6 +34,18 @@ static const char *pci_above(char *path)
     }
 }
 
+/* What follows /devices/ in the path of a PCI function, when a host bridge begins it: "pci0000:3a".
+ * Left empty where it does not fit: half a path would name another place. */
+static void pci_path(const char *resolved, char *path, size_t size)
+{
+    static const char devices[] = "/devices/";
+    const char *bridge = strstr(resolved, "/devices/pci");
+    const char *begin = bridge ? bridge + strlen(devices) : "";
+
+    if (strlen(begin) < size)
+        strcpy(path, begin);
+}
+
 /* "16.0 GT/s PCIe" is 16; "Unknown" is -1 */
 static double read_speed(const char *device, const char *file)
 {
@@ -72,6 +84,7 @@ void location_read(const char *root, const char *device, struct location *locati
     if (!pci)
         return;
     snprintf(location->pci, sizeof location->pci, "%s", pci);
+    pci_path(resolved, location->path, sizeof location->path);
     numa_node = sysfs_number(NULL, "%s/numa_node", resolved);
     location->numa_node = numa_node > 65535 ? -1 : (int)numa_node;
     location->link_speed_gtps = read_speed(resolved, "current_link_speed");
