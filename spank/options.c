@@ -72,16 +72,29 @@ int options_fill(struct options *options, envplan_getenv_fn *getenv_fn, void *co
     return status;
 }
 
-int arguments_read(int argc, char *const argv[], const char **config_path, struct error *err)
+/* The value when word is "key=value" with an absolute path, else NULL. */
+static const char *path_of(const char *word, const char *key)
+{
+    size_t length = strlen(key);
+
+    return strncmp(word, key, length) == 0 && word[length] == '/' ? word + length : NULL;
+}
+
+int arguments_read(int argc, char *const argv[], struct arguments *arguments, struct error *err)
 {
     int status = 0;
 
-    *config_path = NULL;
+    *arguments = (struct arguments){0};
     for (int i = 0; i < argc; i++) {
-        if (strncmp(argv[i], "config=", strlen("config=")) == 0 && argv[i][strlen("config=")])
-            *config_path = argv[i] + strlen("config=");
+        const char *config_path = path_of(argv[i], "config="), *root = path_of(argv[i], "root=");
+
+        if (config_path != NULL)
+            arguments->config_path = config_path;
+        else if (root != NULL)
+            arguments->root = root;
         else if (status == 0)
-            status = error_set(err, "plugstack.conf: %.64s: expected config=PATH", argv[i]);
+            status = error_set(
+                err, "plugstack.conf: %.64s: expected config=PATH or root=DIR, absolute", argv[i]);
     }
     return status;
 }

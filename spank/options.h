@@ -43,9 +43,14 @@ int options_take(struct options *options, enum option option, const char *argume
 int options_fill(struct options *options, envplan_getenv_fn *getenv_fn, void *context,
                  struct error *err);
 
-/* Reads the words after the plugin's path in plugstack.conf: config=PATH. *config_path is NULL or
- * points into argv. Returns 0, or -1 with err for the first word that is unknown; the others hold
- * all the same. */
-int arguments_read(int argc, char *const argv[], const char **config_path, struct error *err);
+/* The words after the plugin's path in plugstack.conf; NULL where not given, else into argv. */
+struct arguments {
+    const char *config_path; /* config=PATH */
+    const char *root;        /* root=DIR: /sys and /proc of a recorded machine below DIR */
+};
+
+/* Reads them; both have to be absolute paths, and the last of two holds. Returns 0, or -1 with err
+ * for the first word that is not one of them; the others hold all the same. */
+int arguments_read(int argc, char *const argv[], struct arguments *arguments, struct error *err);
 
 #endif

@@ -146,12 +146,12 @@ static void free_task(struct host_task *task)
     free_strings((char **)task->environment);
 }
 
-static const char *config_path(int argc, char *argv[])
+static struct arguments read_arguments(int argc, char *argv[])
 {
-    const char *path;
+    struct arguments arguments;
 
-    arguments_read(argc, argv, &path, NULL);
-    return path;
+    arguments_read(argc, argv, &arguments, NULL);
+    return arguments;
 }
 
 /* ---------------------------------------------------------------- options */
@@ -189,7 +189,7 @@ static void register_options(spank_t spank)
 int slurm_spank_init(spank_t spank, int argc, char *argv[])
 {
     spank_context_t context = spank_context();
-    const char *path;
+    struct arguments arguments;
     struct error err;
 
     if (context != S_CTX_LOCAL && context != S_CTX_ALLOCATOR && context != S_CTX_REMOTE)
@@ -199,7 +199,7 @@ int slurm_spank_init(spank_t spank, int argc, char *argv[])
         return 0;
     }
     is_loaded = true;
-    if (arguments_read(argc, argv, &path, &err) < 0)
+    if (arguments_read(argc, argv, &arguments, &err) < 0)
         host_error("%s", err.text);
     register_options(spank);
     return 0;
@@ -208,6 +208,7 @@ int slurm_spank_init(spank_t spank, int argc, char *argv[])
 int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
 {
     spank_context_t context = spank_context();
+    struct arguments arguments = read_arguments(argc, argv);
     struct host_task task;
     uint32_t step_id;
 
@@ -216,7 +217,7 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
     if (context != S_CTX_REMOTE || spank_get_item(spank, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS)
         return 0;
     if (get_task(spank, &task) == 0)
-        step_start(step_id, &options, config_path(argc, argv), &task);
+        step_start(step_id, &options, &arguments, &task);
     free_task(&task);
     return 0;
 }
@@ -248,7 +249,7 @@ int slurm_spank_job_prolog(spank_t spank, int argc, char *argv[])
         host_error("Slurm does not tell the gate whose job it is; let through");
         return 0;
     }
-    return gate_check(config_path(argc, argv), &job);
+    return gate_check(read_arguments(argc, argv).config_path, &job);
 }
 
 int slurm_spank_exit(spank_t spank, int argc, char *argv[])

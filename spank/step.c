@@ -52,11 +52,11 @@ static bool step_is_wanted(const struct options *options, const char *config_pat
     return true;
 }
 
-static bool node_read(void)
+static bool node_read(const char *root)
 {
     struct error err;
 
-    step.inventory = inventory_read("", &err);
+    step.inventory = inventory_read(root != NULL ? root : "", &err);
     step.fabric = malloc(sizeof *step.fabric);
     if (step.inventory == NULL || step.fabric == NULL) {
         snprintf(step.why_not, sizeof step.why_not, "%s",
@@ -68,7 +68,7 @@ static bool node_read(void)
     return true;
 }
 
-void step_start(uint32_t step_id, const struct options *options, const char *config_path,
+void step_start(uint32_t step_id, const struct options *options, const struct arguments *arguments,
                 const struct host_task *task)
 {
     struct options filled = *options;
@@ -81,7 +81,7 @@ void step_start(uint32_t step_id, const struct options *options, const char *con
     if (options_fill(&filled, host_lookup, (void *)task->environment, &err) < 0)
         host_error("%s; ignored", err.text);
     step.is_explained = filled.explain == 1;
-    step.is_on = step_is_wanted(&filled, config_path) && node_read();
+    step.is_on = step_is_wanted(&filled, arguments->config_path) && node_read(arguments->root);
 }
 
 static void apply(const struct host_task *task, const struct envplan *plan)

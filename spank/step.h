@@ -12,8 +12,9 @@
  * them in processes that share memory but no files. */
 
 /* Once a step and node, before the tasks are forked: reads the configuration and the node. Steps
- * without tasks of the user's (batch, extern, interactive) are left alone altogether. */
-void step_start(uint32_t step_id, const struct options *options, const char *config_path,
+ * without tasks of the user's (batch, extern, interactive) are left alone altogether. With a root,
+ * the node is the recorded one below it. */
+void step_start(uint32_t step_id, const struct options *options, const struct arguments *arguments,
                 const struct host_task *step);
 
 /* In each task just before its program starts: sets its variables. */

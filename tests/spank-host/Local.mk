@@ -13,7 +13,7 @@ tests_spank_host_hooks_t_SOURCES = \
 	# end of tests_spank_host_hooks_t_SOURCES
 tests_spank_host_hooks_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
 tests_spank_host_hooks_t_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
-tests_spank_host_hooks_t_LDADD = $(unit_libs)
+tests_spank_host_hooks_t_LDADD = tests/unit/libtree.la $(unit_libs)
 EXTRA_tests_spank_host_hooks_t_DEPENDENCIES = tests/spank-host/munge.la spank/spank_muster.la
 
 dist_check_SCRIPTS += tests/spank-host/symbols.t

@@ -15,6 +15,7 @@
 #include "lib/seal.h"
 #include "tests/spank-host/host.h"
 #include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
 
 /* The plugin in each of Slurm's contexts: what it does, and that no hook fails but where
  * spank_muster(8) says so. */
@@ -183,6 +184,32 @@ static void in_step(void)
     is_str(value("RANK"), "", "... an empty one is kept");
     is_str(value("MASTER_ADDR"), "elsewhere", "... as any other");
     is_str(value("WORLD_SIZE"), "4", "... and the rest is set");
+    host_unload();
+}
+
+static void step_on_a_recorded_machine(void)
+{
+    char *root = tree_unpack("h100-ib"), argument[4300];
+
+    snprintf(argument, sizeof argument, "root=%s", root);
+    start_step("");
+    host_arguments[1] = argument;
+    host_call("init");
+    run_step();
+    is_str(value("NCCL_IB_HCA"),
+           "=mlx5_0:1,mlx5_1:1,mlx5_2:1,mlx5_3:1,mlx5_4:1,mlx5_5:1,mlx5_6:1,mlx5_7:1",
+           "root=DIR gives tasks what they would get on the machine recorded there");
+    is_str(host_log, "", "... without a word");
+    host_unload();
+    tree_remove(root);
+
+    start_step("");
+    host_arguments[1] = (char *)"root=tests";
+    host_call("init");
+    run_step();
+    has_str(host_log, "error: muster: plugstack.conf: root=tests: expected config=PATH or root=DIR",
+            "a root that is no absolute path is named");
+    is_str(value("RANK"), "2", "... and ignored");
     host_unload();
 }
 
@@ -653,6 +680,7 @@ int main(int argc, char *argv[])
     in_allocator(S_CTX_LOCAL, "srun");
     in_allocator(S_CTX_ALLOCATOR, "sbatch");
     in_step();
+    step_on_a_recorded_machine();
     step_with_bad_conf();
     step_switched_off();
     step_nested();
