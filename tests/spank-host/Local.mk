@@ -10,6 +10,7 @@ check_PROGRAMS += tests/spank-host/hooks.t
 tests_spank_host_hooks_t_SOURCES = \
 	tests/spank-host/hooks.c \
 	tests/spank-host/host.c tests/spank-host/host.h \
+	tests/spank-host/stack.c \
 	# end of tests_spank_host_hooks_t_SOURCES
 tests_spank_host_hooks_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
 tests_spank_host_hooks_t_LDFLAGS = $(AM_LDFLAGS) -export-dynamic

@@ -3,26 +3,26 @@
 
 #include "tests/spank-host/host.h"
 
-#include <dlfcn.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The plugin looks these up in the program that loads it. */
 #define EXPORTED __attribute__((visibility("default")))
 
-struct spank_handle host_job;
-char *host_arguments[8];
-char host_log[65536];
+/* setenvf() of Slurm's env.c: a longer entry is refused, and spank_setenv() reports success all
+ * the same, as it looks for a negative status only. */
+enum { SLURM_ENTRY_MAX = 32 * 4096 };
 
-static void *plugin;
+struct spank_handle host_job;
+char *host_log;
+int host_api_fails_at, host_api_calls;
+
 static char **environment;
 static size_t environment_count;
-static struct spank_option *registered[16];
-static size_t registered_count;
-static bool is_in_init;
 
 /* ---------------------------------------------------------------- environment */
 
@@ -38,11 +38,19 @@ static void environment_replace(const char *name, const char *entry)
             next[count++] = strdup(environment[i]);
     if (entry != NULL)
         next[count++] = strdup(entry);
-    for (size_t i = 0; i < environment_count; i++)
-        free(environment[i]);
+    host_environment_clear();
     free(environment);
     environment = next;
     environment_count = count;
+}
+
+void host_environment_clear(void)
+{
+    for (size_t i = 0; i < environment_count; i++)
+        free(environment[i]);
+    free(environment);
+    environment = calloc(1, sizeof *environment);
+    environment_count = 0;
 }
 
 void host_setenv(const char *name, const char *value)
@@ -53,6 +61,11 @@ void host_setenv(const char *name, const char *value)
     snprintf(entry, size, "%s=%s", name, value);
     environment_replace(name, entry);
     free(entry);
+}
+
+void host_unsetenv(const char *name)
+{
+    environment_replace(name, NULL);
 }
 
 const char *host_getenv(const char *name)
@@ -70,79 +83,22 @@ size_t host_environment_count(void)
     return environment_count;
 }
 
-/* ---------------------------------------------------------------- loading and calling */
-
-void host_load(const char *path, spank_context_t context)
+char *const *host_environment(void)
 {
-    static char *argv[] = {(char *)"./a.out", NULL};
-
-    plugin = dlopen(path, RTLD_LAZY);
-    if (plugin == NULL) {
-        printf("Bail out! %s\n", dlerror());
-        exit(255);
-    }
-    for (size_t i = 0; i < environment_count; i++)
-        free(environment[i]);
-    free(environment);
-    environment = calloc(1, sizeof *environment);
-    environment_count = registered_count = 0;
-    host_log[0] = '\0';
-    memset(host_arguments, 0, sizeof host_arguments);
-    host_job = (struct spank_handle){.context = context,
-                                     .uid = 1000,
-                                     .job_id = 12,
-                                     .step_id = 3,
-                                     .local_tasks = 2,
-                                     .argc = 1,
-                                     .argv = argv};
+    return environment;
 }
 
-void host_unload(void)
-{
-    host_call("exit");
-    dlclose(plugin);
-    plugin = NULL;
-    for (size_t i = 0; i < environment_count; i++)
-        free(environment[i]);
-    free(environment);
-    environment = NULL;
-    environment_count = 0;
-}
-
-int host_call(const char *hook)
-{
-    char symbol[128];
-    spank_f *function;
-    int argc = 0, status;
-
-    snprintf(symbol, sizeof symbol, "slurm_spank_%s", hook);
-    function = (spank_f *)dlsym(plugin, symbol);
-    while (host_arguments[argc] != NULL)
-        argc++;
-    is_in_init = strcmp(hook, "init") == 0;
-    status = function != NULL ? function(&host_job, argc, host_arguments) : 0;
-    is_in_init = false;
-    return status;
-}
-
-int host_option(const char *name, const char *argument)
-{
-    for (size_t i = 0; i < registered_count; i++)
-        if (strcmp(registered[i]->name, name) == 0)
-            return registered[i]->cb(registered[i]->val, argument,
-                                     host_job.context == S_CTX_REMOTE);
-    return -2;
-}
-
-/* ---------------------------------------------------------------- what slurm exports */
+/* ---------------------------------------------------------------- the log */
 
 static void log_line(const char *level, const char *format, va_list args)
 {
-    size_t length = strlen(host_log);
+    char line[8192];
+    int length = snprintf(line, sizeof line, "%s: ", level);
+    size_t used = strlen(host_log);
 
-    length += (size_t)snprintf(host_log + length, sizeof host_log - length, "%s: ", level);
-    length += (size_t)vsnprintf(host_log + length, sizeof host_log - length, format, args);
-    snprintf(host_log + length, sizeof host_log - length, "\n");
+    vsnprintf(line + length, sizeof line - (size_t)length - 1, format, args);
+    if (used + strlen(line) + 2 < HOST_LOG)
+        sprintf(host_log + used, "%s\n", line);
 }
 
 EXPORTED void slurm_error(const char *format, ...)
@@ -163,6 +119,16 @@ EXPORTED void slurm_info(const char *format, ...)
     va_end(args);
 }
 
+EXPORTED void slurm_verbose(const char *format, ...)
+{
+    (void)format;
+}
+
+EXPORTED void slurm_debug(const char *format, ...)
+{
+    (void)format;
+}
+
 EXPORTED void slurm_spank_log(const char *format, ...)
 {
     va_list args;
@@ -172,63 +138,342 @@ EXPORTED void slurm_spank_log(const char *format, ...)
     va_end(args);
 }
 
+/* ---------------------------------------------------------------- items */
+
+static bool fails_now(void)
+{
+    return ++host_api_calls == host_api_fails_at;
+}
+
 EXPORTED spank_context_t spank_context(void)
 {
     return host_job.context;
 }
 
+EXPORTED int spank_remote(spank_t spank)
+{
+    return spank == NULL ? -1 : spank->context == S_CTX_REMOTE;
+}
+
+EXPORTED const char *spank_strerror(spank_err_t error)
+{
+    return error == ESPANK_SUCCESS ? "Success" : "Failure";
+}
+
 EXPORTED spank_err_t spank_option_register(spank_t spank, struct spank_option *option)
 {
-    (void)spank;
-    if (!is_in_init || option->usage == NULL || registered_count == 16)
+    if (fails_now())
+        return ESPANK_ERROR;
+    if (spank->hook != HOOK_INIT || option == NULL || option->name == NULL || option->usage == NULL)
         return ESPANK_BAD_ARG;
-    registered[registered_count++] = option;
+    return host_register(option);
+}
+
+EXPORTED spank_err_t spank_option_getopt(spank_t spank, struct spank_option *option, char **found)
+{
+    const char *argument = NULL;
+    char name[256];
+    int given;
+
+    if (found != NULL)
+        *found = NULL;
+    if (fails_now())
+        return ESPANK_ERROR;
+    if (spank->hook == HOOK_INIT || spank->hook == HOOK_INIT_POST_OPT ||
+        spank->hook == HOOK_TASK_POST_FORK || spank->hook == HOOK_SLURMD_EXIT ||
+        spank->hook == HOOK_EXIT)
+        return ESPANK_NOT_AVAIL;
+    if (option == NULL || option->name == NULL || (option->has_arg && found == NULL))
+        return ESPANK_BAD_ARG;
+    given = host_option_given(option->name, &argument);
+    if (given < 0) { /* the prolog: what the user says of it comes in SPANK_..., unchecked */
+        snprintf(name, sizeof name, "SPANK__SLURM_SPANK_OPTION_muster_%s", option->name);
+        for (char *c = name; *c != '\0'; c++)
+            if (*c == '-')
+                *c = '_';
+        argument = getenv(name);
+        if (argument == NULL)
+            argument = getenv(name + strlen("SPANK_"));
+        given = argument != NULL;
+    }
+    if (given <= 0)
+        return ESPANK_ERROR;
+    if (option->has_arg && found != NULL)
+        *found = (char *)argument;
     return ESPANK_SUCCESS;
 }
 
-/* The limits of each context, as Slurm has them. */
+static bool is_local_item(spank_item_t item)
+{
+    return item == S_JOB_UID || item == S_JOB_GID || item == S_JOB_ID || item == S_JOB_STEPID ||
+           item == S_JOB_ARGV || item == S_JOB_ENV || item == S_JOB_TOTAL_TASK_COUNT ||
+           item == S_JOB_NNODES;
+}
+
+/* Slurm's _check_spank_item_validity(), table and order. */
+static spank_err_t check_item(spank_t spank, spank_item_t item)
+{
+    switch (spank->context) {
+    case S_CTX_REMOTE:
+        return ESPANK_SUCCESS;
+    case S_CTX_JOB_SCRIPT:
+        return item == S_JOB_UID || item == S_JOB_GID || item == S_JOB_ID ? ESPANK_SUCCESS
+                                                                          : ESPANK_NOT_AVAIL;
+    case S_CTX_LOCAL:
+        if (!is_local_item(item))
+            return ESPANK_NOT_REMOTE;
+        return spank->hook == HOOK_LOCAL_USER_INIT ? ESPANK_SUCCESS : ESPANK_NOT_AVAIL;
+    case S_CTX_ALLOCATOR:
+        if (item == S_JOB_UID || item == S_JOB_GID)
+            return ESPANK_NOT_AVAIL; /* no job is ever attached */
+        return is_local_item(item) ? ESPANK_BAD_ARG : ESPANK_NOT_REMOTE;
+    default:
+        return ESPANK_NOT_AVAIL;
+    }
+}
+
+static bool has_task(const struct spank_handle *spank)
+{
+    return spank->task >= 0 &&
+           (spank->hook == HOOK_TASK_INIT_PRIVILEGED || spank->hook == HOOK_TASK_INIT ||
+            spank->hook == HOOK_TASK_POST_FORK || spank->hook == HOOK_TASK_EXIT);
+}
+
+static spank_err_t get_task_item(spank_t spank, spank_item_t item, void *result)
+{
+    if (item == S_TASK_ID)
+        *(int *)result = has_task(spank) ? spank->task : -1;
+    else if (item == S_TASK_PID)
+        *(pid_t *)result = has_task(spank) ? getpid() : 0;
+    else if (item == S_TASK_GLOBAL_ID && has_task(spank))
+        *(uint32_t *)result = spank->first_task + (uint32_t)spank->task;
+    else if (item == S_TASK_EXIT_STATUS && has_task(spank) && spank->hook == HOOK_TASK_EXIT)
+        *(int *)result = 0;
+    else
+        return ESPANK_NOT_TASK;
+    return has_task(spank) ? ESPANK_SUCCESS : ESPANK_NOT_TASK;
+}
+
+/* From one number of a task to another. */
+static spank_err_t get_task_number(spank_t spank, spank_item_t item, uint32_t from, uint32_t *to)
+{
+    *to = (uint32_t)-1;
+    if (item == S_JOB_LOCAL_TO_GLOBAL_ID) {
+        if (from >= spank->local_tasks) /* n itself reads past Slurm's array */
+            return ESPANK_NOEXIST;
+        *to = spank->first_task + from;
+        return ESPANK_SUCCESS;
+    }
+    if (item == S_JOB_GLOBAL_TO_LOCAL_ID) {
+        if (from >= spank->task_count)
+            return ESPANK_BAD_ARG;
+        if (from < spank->first_task || from >= spank->first_task + spank->local_tasks)
+            return ESPANK_NOEXIST;
+        *to = from - spank->first_task;
+        return ESPANK_SUCCESS;
+    }
+    if (spank->hook != HOOK_TASK_POST_FORK && spank->hook != HOOK_TASK_EXIT &&
+        spank->hook != HOOK_EXIT)
+        return ESPANK_NOT_EXECD;
+    return ESPANK_NOEXIST;
+}
+
+static uint32_t number_of(const struct spank_handle *spank, spank_item_t item)
+{
+    switch (item) {
+    case S_JOB_ID:
+        return spank->job_id;
+    case S_JOB_STEPID:
+        return spank->step_id;
+    case S_JOB_NNODES:
+        return spank->node_count;
+    case S_JOB_NODEID:
+        return spank->node_id;
+    case S_JOB_LOCAL_TASK_COUNT:
+        return spank->local_tasks;
+    case S_JOB_TOTAL_TASK_COUNT:
+        return spank->task_count;
+    case S_STEP_CPUS_PER_TASK:
+        return 1;
+    default: /* restarts, job arrays */
+        return 0;
+    }
+}
+
+/* The version of the headers that the plugin was built with, as host_load() demands. */
+static const char *version_of(spank_item_t item)
+{
+    static char text[4][32];
+    int i = (int)item - (int)S_SLURM_VERSION;
+    unsigned number[] = {SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER),
+                         SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER),
+                         SLURM_VERSION_MICRO(SLURM_VERSION_NUMBER)};
+
+    if (i == 0)
+        snprintf(text[0], sizeof text[0], "%u.%02u.%u", number[0], number[1], number[2]);
+    else
+        snprintf(text[i], sizeof text[i], i == 2 ? "%02u" : "%u", number[i - 1]);
+    return text[i];
+}
+
 EXPORTED spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
 {
-    bool is_remote = spank->context == S_CTX_REMOTE;
-    bool is_script = spank->context == S_CTX_JOB_SCRIPT;
     spank_err_t status = ESPANK_SUCCESS;
+    uint32_t from;
     va_list args;
 
+    if (fails_now())
+        return ESPANK_ERROR;
+    if (item < S_SLURM_VERSION || item > S_SLURM_VERSION_MICRO)
+        status = check_item(spank, item);
+    if (status != ESPANK_SUCCESS)
+        return status;
     va_start(args, item);
-    if (item == S_JOB_UID && (is_remote || is_script))
+    switch (item) {
+    case S_JOB_UID:
         *va_arg(args, uid_t *) = spank->uid;
-    else if (item == S_JOB_ID && (is_remote || is_script))
-        *va_arg(args, uint32_t *) = spank->job_id;
-    else if (item == S_JOB_STEPID && is_remote)
-        *va_arg(args, uint32_t *) = spank->step_id;
-    else if (item == S_JOB_LOCAL_TASK_COUNT && is_remote)
-        *va_arg(args, uint32_t *) = spank->local_tasks;
-    else if (item == S_JOB_ENV && is_remote)
-        *va_arg(args, char ***) = environment;
-    else if (item == S_JOB_ARGV && is_remote) {
+        break;
+    case S_JOB_GID:
+        *va_arg(args, gid_t *) = spank->gid;
+        break;
+    case S_JOB_NCPUS:
+        *va_arg(args, uint16_t *) = spank->cpus;
+        break;
+    case S_JOB_ARGV:
         *va_arg(args, int *) = spank->argc;
         *va_arg(args, char ***) = spank->argv;
-    } else {
-        status = ESPANK_NOT_AVAIL;
+        break;
+    case S_JOB_ENV: /* in local context NULL, and success */
+        *va_arg(args, char ***) = spank->context == S_CTX_REMOTE ? environment : NULL;
+        break;
+    case S_TASK_ID:
+    case S_TASK_GLOBAL_ID:
+    case S_TASK_EXIT_STATUS:
+    case S_TASK_PID:
+        status = get_task_item(spank, item, va_arg(args, void *));
+        break;
+    case S_JOB_PID_TO_GLOBAL_ID:
+    case S_JOB_PID_TO_LOCAL_ID:
+    case S_JOB_LOCAL_TO_GLOBAL_ID:
+    case S_JOB_GLOBAL_TO_LOCAL_ID:
+        from = va_arg(args, uint32_t);
+        status = get_task_number(spank, item, from, va_arg(args, uint32_t *));
+        break;
+    case S_JOB_SUPPLEMENTARY_GIDS:
+        *va_arg(args, gid_t **) = &spank->gid;
+        *va_arg(args, int *) = 1;
+        break;
+    case S_SLURM_VERSION:
+    case S_SLURM_VERSION_MAJOR:
+    case S_SLURM_VERSION_MINOR:
+    case S_SLURM_VERSION_MICRO:
+        *va_arg(args, const char **) = version_of(item);
+        break;
+    case S_JOB_ALLOC_CORES:
+    case S_STEP_ALLOC_CORES:
+        *va_arg(args, const char **) = "0-1";
+        break;
+    case S_JOB_ALLOC_MEM:
+    case S_STEP_ALLOC_MEM:
+        *va_arg(args, uint64_t *) = 1024;
+        break;
+    default:
+        if (item > S_JOB_ARRAY_TASK_ID)
+            status = ESPANK_BAD_ARG;
+        else
+            *va_arg(args, uint32_t *) = number_of(spank, item);
+        break;
     }
     va_end(args);
     return status;
 }
 
-EXPORTED spank_err_t spank_setenv(spank_t spank, const char *name, const char *value, int overwrite)
+/* ---------------------------------------------------------------- the job's environment */
+
+static spank_err_t copy_out(const char *value, char *buffer, int size)
 {
+    if (value == NULL)
+        return ESPANK_ENV_NOEXIST;
+    return snprintf(buffer, (size_t)size, "%s", value) >= size ? ESPANK_NOSPACE : ESPANK_SUCCESS;
+}
+
+EXPORTED spank_err_t spank_getenv(spank_t spank, const char *name, char *buffer, int size)
+{
+    if (fails_now())
+        return ESPANK_ERROR;
     if (spank->context != S_CTX_REMOTE)
         return ESPANK_NOT_REMOTE;
+    if (size < 0)
+        return ESPANK_BAD_ARG;
+    return copy_out(host_getenv(name), buffer, size);
+}
+
+EXPORTED spank_err_t spank_setenv(spank_t spank, const char *name, const char *value, int overwrite)
+{
+    if (fails_now())
+        return ESPANK_ERROR;
+    if (spank->context != S_CTX_REMOTE)
+        return ESPANK_NOT_REMOTE;
+    if (name == NULL || value == NULL)
+        return ESPANK_BAD_ARG;
     if (!overwrite && host_getenv(name) != NULL)
         return ESPANK_ENV_EXISTS;
+    if (*name == '\0')
+        return ESPANK_SUCCESS;
+    if (strlen(name) + strlen(value) + 2 >= SLURM_ENTRY_MAX) {
+        slurm_error("environment variable %.64s is too long", name);
+        return ESPANK_SUCCESS;
+    }
     host_setenv(name, value);
     return ESPANK_SUCCESS;
 }
 
 EXPORTED spank_err_t spank_unsetenv(spank_t spank, const char *name)
 {
+    if (fails_now())
+        return ESPANK_ERROR;
     if (spank->context != S_CTX_REMOTE)
         return ESPANK_NOT_REMOTE;
+    if (name == NULL)
+        return ESPANK_BAD_ARG;
     environment_replace(name, NULL);
     return ESPANK_SUCCESS;
+}
+
+/* What the prolog will see as SPANK_...: kept in this process's environment under that name. */
+static spank_err_t check_job_control(spank_t spank)
+{
+    if (spank->context == S_CTX_REMOTE)
+        return ESPANK_NOT_LOCAL;
+    return spank->context == S_CTX_SLURMD ? ESPANK_NOT_AVAIL : ESPANK_SUCCESS;
+}
+
+EXPORTED spank_err_t spank_job_control_getenv(spank_t spank, const char *name, char *buffer,
+                                              int size)
+{
+    char whole[1024];
+
+    if (fails_now())
+        return ESPANK_ERROR;
+    if (check_job_control(spank) != ESPANK_SUCCESS)
+        return check_job_control(spank);
+    if (name == NULL || buffer == NULL || size <= 0)
+        return ESPANK_BAD_ARG;
+    snprintf(whole, sizeof whole, "SPANK_%s", name);
+    return copy_out(getenv(whole), buffer, size);
+}
+
+EXPORTED spank_err_t spank_job_control_setenv(spank_t spank, const char *name, const char *value,
+                                              int overwrite)
+{
+    char whole[1024];
+
+    if (fails_now())
+        return ESPANK_ERROR;
+    if (check_job_control(spank) != ESPANK_SUCCESS)
+        return check_job_control(spank);
+    if (name == NULL || value == NULL)
+        return ESPANK_BAD_ARG;
+    snprintf(whole, sizeof whole, "SPANK_%s", name);
+    return setenv(whole, value, overwrite) == 0 ? ESPANK_SUCCESS : ESPANK_BAD_ARG;
 }
