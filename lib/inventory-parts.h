@@ -17,6 +17,14 @@ void addresses_read(const char *root, struct inventory *inventory);
 
 int gpus_read(const char *root, struct inventory *inventory, struct error *err);
 
+/* A location of which nothing is known. */
+#define LOCATION_UNKNOWN                                                                           \
+    ((struct location){.numa_node = -1,                                                            \
+                       .link_speed_gtps = -1,                                                      \
+                       .link_speed_max_gtps = -1,                                                  \
+                       .link_width = -1,                                                           \
+                       .link_width_max = -1})
+
 /* Where the device behind a path such as "sys/class/net/eth0/device" sits. Always fills location;
  * what the device does not tell is -1 or "". */
 void location_read(const char *root, const char *device, struct location *location);

@@ -73,11 +73,7 @@ void location_read(const char *root, const char *device, struct location *locati
     const char *pci;
     long long numa_node;
 
-    *location = (struct location){.numa_node = -1,
-                                  .link_speed_gtps = -1,
-                                  .link_speed_max_gtps = -1,
-                                  .link_width = -1,
-                                  .link_width_max = -1};
+    *location = LOCATION_UNKNOWN;
     if (sysfs_path(root, path, sizeof path, "%s", device) < 0 || !realpath(path, resolved))
         return;
     pci = pci_above(resolved);

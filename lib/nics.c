@@ -89,7 +89,7 @@ static void read_nic(const char *root, const char *name, struct nic *nic)
     long long flags = sysfs_number(root, "sys/class/net/%s/flags", name);
 
     snprintf(nic->name, sizeof nic->name, "%s", name);
-    nic->location = (struct location){"", -1, -1, -1, -1, -1};
+    nic->location = LOCATION_UNKNOWN;
     nic->default_route_metric = -1;
     sysfs_line(root, nic->mac, sizeof nic->mac, "sys/class/net/%s/address", name);
     sysfs_line(root, nic->state, sizeof nic->state, "sys/class/net/%s/operstate", name);

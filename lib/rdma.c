@@ -149,7 +149,7 @@ static void read_port(const char *root, const char *device, int number,
 
     snprintf(port->device, sizeof port->device, "%s", device);
     port->port = number;
-    port->location = (struct location){"", -1, -1, -1, -1, -1};
+    port->location = LOCATION_UNKNOWN;
     read_device(root, port);
     if (!FITS(path, "sys/class/infiniband/%s/ports/%d", device, number))
         return;

@@ -218,6 +218,9 @@ static void bond(void)
     ok(nic_of(node, "bond0")->has_default_route, "an IPv6 default route counts alone");
     is_str(nic_of(node, "bond0")->driver, "bond", "bond0 is a bond");
     physical(node, "bond0", 0);
+    is_str(nic_of(node, "bond0")->location.path, "", "... without a place in the PCI tree");
+    is_int(nic_of(node, "bond0")->location.numa_node, -1, "... or on a NUMA node");
+    is_int(nic_of(node, "bond0")->location.link_width, -1, "... or a PCIe link");
     is_str(nic_of(node, "eno2")->master, "bond0", "eno2 is in it");
     is_str(nic_of(node, "bond0")->addresses[0], "2001:db8::5/64", "address of bond0");
     is_str(node->rdma[1].netdev, "ens3f1np1", "a port without GIDs finds its interface");
