@@ -113,6 +113,7 @@ struct inventory {
     char boot_id[INVENTORY_NAME];
     int cpu_count; /* online */
     int numa_node_count;
+    bool is_virtual_machine; /* false also where it is not told */
     long long memory_bytes;
     char nvidia_driver[INVENTORY_NAME]; /* version of the loaded module */
     char amdgpu_driver[INVENTORY_NAME];
