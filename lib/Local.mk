@@ -12,6 +12,7 @@ lib_libmuster_la_SOURCES = \
 	lib/counters.c lib/counters.h \
 	lib/fabric.c lib/fabric.h \
 	lib/affinity.c lib/affinity.h lib/affinity-share.c lib/affinity-share.h \
+	lib/visible_gpus.c lib/visible_gpus.h \
 	lib/envplan.c lib/envplan.h lib/envplan_task.c \
 	lib/conf.c lib/conf.h lib/conf_table.h lib/conf_value.c \
 	lib/quantity.c lib/quantity.h \

@@ -105,6 +105,9 @@ struct gpu {
     long ecc_uncorrected, ecc_corrected;
     long reset_count;
     char fabric_id[INVENTORY_NAME]; /* XGMI hive id */
+    int ordinal; /* its number where that is not the order of PCI addresses: AMD's KFD node (of the
+                    first partition), Gaudi's module number; -1 elsewhere or not told */
+    bool is_partitioned; /* NVIDIA: has MIG instances; AMD: is several KFD nodes (DPX ... CPX) */
 };
 
 struct inventory {
