@@ -7,6 +7,7 @@ validate_slurm_libcluster_la_SOURCES = \
 	validate/slurm/process.c validate/slurm/process.h \
 	validate/slurm/cluster.c validate/slurm/cluster.h \
 	validate/slurm/jobs.c \
+	validate/slurm/release.c validate/slurm/release.h \
 	validate/slurm/reach.c validate/slurm/reach.h \
 	validate/slurm/allocation.c validate/slurm/allocation.h \
 	validate/slurm/step.c validate/slurm/step.h \

@@ -3,14 +3,14 @@
 
 #include "validate/slurm/allocation.h"
 
-#include <slurm/slurm.h>
-#include <slurm/slurm_errno.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "validate/slurm/process.h"
+#include "validate/slurm/release.h"
 
 enum { ASK_US = 50000, TICK_ASKS = 2 };
 
@@ -93,10 +93,10 @@ int allocation_get(const struct allocation_request *request, uint32_t *job_id, s
     wanted.group_id = getgid();
     wanted.work_dir = directory;
     if (slurm_allocate_resources(&wanted, &granted) != SLURM_SUCCESS || !granted) {
-        error_set(err, "no allocation of %s: %s", nodes, slurm_strerror(slurm_get_errno()));
+        error_set(err, "no allocation of %s: %s", nodes, slurm_strerror(errno));
         goto done;
     }
-    *job_id = granted->job_id;
+    *job_id = release_granted_id(granted);
     rv = wait_ready(request, *job_id, begin, err);
 done:
     if (granted)

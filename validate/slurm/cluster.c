@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <slurm/slurm.h>
-#include <slurm/slurm_errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "validate/slurm/release.h"
 
 static char *copy(const char *text)
 {
@@ -18,7 +18,7 @@ static char *copy(const char *text)
 
 static int slurm_failed(struct error *err, const char *what)
 {
-    return error_set(err, "%s: %s", what, slurm_strerror(slurm_get_errno()));
+    return error_set(err, "%s: %s", what, slurm_strerror(errno));
 }
 
 int cluster_open(struct error *err)
@@ -154,39 +154,82 @@ static int partitions_load(struct cluster *cluster, struct error *err)
     return rv;
 }
 
+/* The value of Key= in a line of words Key=Value, cut at size. False when there is none. */
+static bool line_value(const char *line, const char *key, char *value, size_t size)
+{
+    const char *found = line;
+    size_t length = strlen(key);
+
+    while ((found = strstr(found, key)) && found != line && found[-1] != ' ')
+        found += length;
+    if (!found)
+        return false;
+    found += length;
+    snprintf(value, size, "%.*s", (int)strcspn(found, " \n"), found);
+    return true;
+}
+
+/* A line is a switch; those of level 0 are leaves. */
+static int leaf_add(struct cluster *cluster, const char *line, struct error *err)
+{
+    size_t size = strlen(line) + 1;
+    char *value = malloc(size), **leaves;
+    struct hostlist names = {0};
+    int rv = 0;
+
+    if (!value)
+        return error_set(err, "no memory for the cluster's topology");
+    if (!line_value(line, "Level=", value, size) || strcmp(value, "0") != 0 ||
+        !line_value(line, "Nodes=", value, size) || !*value)
+        goto done;
+    rv = hostlist_expand(value, &names, err);
+    if (rv != 0)
+        goto done;
+    for (size_t k = 0; k < names.count; k++) {
+        struct cluster_node *node = cluster_node(cluster, names.names[k]);
+
+        if (node)
+            node->leaf = (int)cluster->leaf_count;
+    }
+    leaves = realloc(cluster->leaves, (cluster->leaf_count + 1) * sizeof *leaves);
+    if (leaves) {
+        cluster->leaves = leaves;
+        leaves[cluster->leaf_count] =
+            copy(line_value(line, "SwitchName=", value, size) ? value : NULL);
+    }
+    if (!leaves || !leaves[cluster->leaf_count])
+        rv = error_set(err, "no memory for the cluster's topology");
+    else
+        cluster->leaf_count++;
+done:
+    hostlist_clear(&names);
+    free(value);
+    return rv;
+}
+
 /* No topology (topology/none, or one without switches) is not an error: the leaves stay unknown. */
 static int topology_load(struct cluster *cluster, struct error *err)
 {
     topo_info_response_msg_t *found = NULL;
+    char *text = NULL, *rest, *line;
+    size_t size = 0;
+    FILE *stream;
     int rv = 0;
 
-    if (slurm_load_topo(&found) != SLURM_SUCCESS)
+    if (release_topology_load(&found) != SLURM_SUCCESS)
         return 0;
-    cluster->leaves = calloc(found->record_count + 1, sizeof *cluster->leaves);
-    if (!cluster->leaves)
-        rv = error_set(err, "no memory for the cluster's topology");
-    for (uint32_t i = 0; rv == 0 && i < found->record_count; i++) {
-        const topo_info_t *info = &found->topo_array[i];
-        struct hostlist names;
-
-        if (info->level != 0 || !info->nodes || !*info->nodes)
-            continue;
-        if (hostlist_expand(info->nodes, &names, err) != 0) {
-            rv = -1;
-            break;
-        }
-        for (size_t k = 0; k < names.count; k++) {
-            struct cluster_node *node = cluster_node(cluster, names.names[k]);
-
-            if (node)
-                node->leaf = (int)cluster->leaf_count;
-        }
-        hostlist_clear(&names);
-        cluster->leaves[cluster->leaf_count] = copy(info->name);
-        if (!cluster->leaves[cluster->leaf_count++])
-            rv = error_set(err, "no memory for the cluster's topology");
+    stream = open_memstream(&text, &size);
+    if (stream) {
+        release_topology_print(found, stream);
+        fclose(stream);
     }
     slurm_free_topo_info_msg(found);
+    if (!stream || !text)
+        return error_set(err, "no memory for the cluster's topology");
+    rest = text;
+    while (rv == 0 && (line = strsep(&rest, "\n")))
+        rv = leaf_add(cluster, line, err);
+    free(text);
     return rv;
 }
 
@@ -197,7 +240,7 @@ static int name_load(struct cluster *cluster, struct error *err)
     if (slurm_load_ctl_conf(0, &found) != SLURM_SUCCESS)
         return slurm_failed(err, "cannot ask the controller for its configuration");
     cluster->name = copy(found->cluster_name);
-    slurm_free_ctl_conf(found);
+    release_conf_free(found);
     return cluster->name ? 0 : error_set(err, "no memory for the cluster's name");
 }
 
@@ -254,13 +297,13 @@ static int node_update(const char *nodes, uint32_t state, const char *reason, st
         update.node_names = names;
         update.node_state = state;
         update.reason = why;
-        update.reason_uid = getuid();
+        release_node_uid(&update, getuid());
         if (slurm_update_node(&update) != SLURM_SUCCESS)
             rv = error_set(err, "%s: cannot %s: %s", nodes,
                            state == NODE_STATE_DRAIN  ? "drain"
                            : state == NODE_STATE_DOWN ? "set down"
                                                       : "resume",
-                           slurm_strerror(slurm_get_errno()));
+                           slurm_strerror(errno));
     }
     free(names);
     free(why);

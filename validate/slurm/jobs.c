@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/slurm/cluster.h"
 
+#include <errno.h>
 #include <signal.h>
-#include <slurm/slurm.h>
-#include <slurm/slurm_errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "validate/slurm/release.h"
 
 enum { IDLE_MINUTES = 10 }; /* a reservation that nobody uses goes by itself */
 
@@ -31,7 +32,7 @@ int cluster_reserve(const char *name, const char *nodes, int minutes, struct err
                    RESERVE_FLAG_PURGE_COMP;
     made = slurm_create_reservation(&wanted);
     if (!made)
-        rv = error_set(err, "cannot reserve %s: %s", nodes, slurm_strerror(slurm_get_errno()));
+        rv = error_set(err, "cannot reserve %s: %s", nodes, slurm_strerror(errno));
     free(made);
 done:
     free(names);
@@ -46,10 +47,8 @@ int cluster_unreserve(const char *name, struct error *err)
 
     if (!gone.name)
         return error_set(err, "no memory");
-    if (slurm_delete_reservation(&gone) != SLURM_SUCCESS &&
-        slurm_get_errno() != ESLURM_RESERVATION_INVALID)
-        rv = error_set(err, "cannot delete reservation %s: %s", name,
-                       slurm_strerror(slurm_get_errno()));
+    if (slurm_delete_reservation(&gone) != SLURM_SUCCESS && errno != ESLURM_RESERVATION_INVALID)
+        rv = error_set(err, "cannot delete reservation %s: %s", name, slurm_strerror(errno));
     free(gone.name);
     return rv;
 }
@@ -62,7 +61,7 @@ int cluster_reservations(const char *prefix, struct hostlist *names, struct erro
     *names = (struct hostlist){0};
     if (slurm_load_reservations(0, &found) != SLURM_SUCCESS)
         return error_set(err, "cannot ask the controller for its reservations: %s",
-                         slurm_strerror(slurm_get_errno()));
+                         slurm_strerror(errno));
     for (uint32_t i = 0; rv == 0 && i < found->record_count; i++) {
         const char *name = found->reservation_array[i].name;
 
@@ -84,8 +83,7 @@ int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *er
 
     *jobs = NULL;
     if (slurm_load_jobs(0, &found, SHOW_ALL) != SLURM_SUCCESS)
-        return error_set(err, "cannot ask the controller for its jobs: %s",
-                         slurm_strerror(slurm_get_errno()));
+        return error_set(err, "cannot ask the controller for its jobs: %s", slurm_strerror(errno));
     *jobs = calloc(found->record_count + 1, sizeof **jobs);
     for (uint32_t i = 0; *jobs && i < found->record_count; i++) {
         const slurm_job_info_t *info = &found->job_array[i];
@@ -96,7 +94,7 @@ int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *er
         if (!info->name || strncmp(info->name, prefix, strlen(prefix)) != 0 ||
             (base >= JOB_COMPLETE && !is_completing))
             continue;
-        job->id = info->job_id;
+        job->id = release_job_id(info);
         job->uid = info->user_id;
         snprintf(job->name, sizeof job->name, "%s", info->name);
         snprintf(job->host, sizeof job->host, "%s", info->alloc_node ? info->alloc_node : "");
@@ -111,10 +109,10 @@ int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *er
 
 int cluster_job_cancel(uint32_t id, struct error *err)
 {
-    if (slurm_kill_job(id, SIGKILL, 0) == SLURM_SUCCESS ||
-        slurm_get_errno() == ESLURM_ALREADY_DONE || slurm_get_errno() == ESLURM_INVALID_JOB_ID)
+    if (slurm_kill_job(id, SIGKILL, 0) == SLURM_SUCCESS || errno == ESLURM_ALREADY_DONE ||
+        errno == ESLURM_INVALID_JOB_ID)
         return 0;
-    return error_set(err, "cannot cancel job %u: %s", id, slurm_strerror(slurm_get_errno()));
+    return error_set(err, "cannot cancel job %u: %s", id, slurm_strerror(errno));
 }
 
 int cluster_job_cancel_steps(uint32_t id, struct error *err)
@@ -122,18 +120,17 @@ int cluster_job_cancel_steps(uint32_t id, struct error *err)
     job_step_info_response_msg_t *found = NULL;
     int rv = 0;
 
-    if (slurm_get_job_steps(0, id, NO_VAL, &found, SHOW_ALL) != SLURM_SUCCESS)
+    if (release_steps_load(id, &found) != SLURM_SUCCESS)
         return error_set(err, "cannot ask the controller for the steps of job %u: %s", id,
-                         slurm_strerror(slurm_get_errno()));
+                         slurm_strerror(errno));
     for (uint32_t i = 0; i < found->job_step_count; i++) {
         uint32_t step = found->job_steps[i].step_id.step_id;
 
         if (step >= SLURM_MAX_NORMAL_STEP_ID)
             continue;
-        if (slurm_kill_job_step(id, step, SIGKILL) != SLURM_SUCCESS &&
-            slurm_get_errno() != ESLURM_ALREADY_DONE && slurm_get_errno() != ESLURM_INVALID_JOB_ID)
-            rv = error_set(err, "cannot cancel step %u.%u: %s", id, step,
-                           slurm_strerror(slurm_get_errno()));
+        if (release_step_kill(id, step, SIGKILL) != SLURM_SUCCESS && errno != ESLURM_ALREADY_DONE &&
+            errno != ESLURM_INVALID_JOB_ID)
+            rv = error_set(err, "cannot cancel step %u.%u: %s", id, step, slurm_strerror(errno));
     }
     slurm_free_job_step_info_response_msg(found);
     return rv;

@@ -7,8 +7,6 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
-#include <slurm/slurm.h>
-#include <slurm/slurm_errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +16,7 @@
 #include <unistd.h>
 
 #include "validate/slurm/process.h"
+#include "validate/slurm/release.h"
 
 enum { AT_ONCE = 64, DEFAULT_PORT = 6818 };
 
@@ -107,7 +106,7 @@ static void __attribute__((noreturn)) ask(const struct cluster_node *node, pid_t
         tell(fd, WORD_END, REACH_ANSWERS, 0);
         _exit(0);
     }
-    reason = slurm_get_errno();
+    reason = errno;
     switch (reason) {
     case ECONNREFUSED:
         tell(fd, WORD_END, REACH_NO_SLURMD, reason);

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/slurm/release.h"
+
+uint32_t release_job_id(const slurm_job_info_t *job)
+{
+#ifdef HAVE_SLURM_JOB_INFO_T_JOB_ID
+    return job->job_id;
+#else
+    return job->step_id.job_id;
+#endif
+}
+
+uint32_t release_granted_id(const resource_allocation_response_msg_t *granted)
+{
+#ifdef HAVE_RESOURCE_ALLOCATION_RESPONSE_MSG_T_JOB_ID
+    return granted->job_id;
+#else
+    return granted->step_id.job_id;
+#endif
+}
+
+#ifdef SLURM_STEPS_BY_STRUCT
+static slurm_step_id_t step_of(uint32_t job_id, uint32_t step_id)
+{
+    slurm_step_id_t id = SLURM_STEP_ID_INITIALIZER;
+
+    id.job_id = job_id;
+    id.step_id = step_id;
+    return id;
+}
+#endif
+
+int release_steps_load(uint32_t job_id, job_step_info_response_msg_t **found)
+{
+#ifdef SLURM_STEPS_BY_STRUCT
+    slurm_step_id_t id = step_of(job_id, NO_VAL);
+
+    return slurm_get_job_steps(&id, found, SHOW_ALL);
+#else
+    return slurm_get_job_steps(0, job_id, NO_VAL, found, SHOW_ALL);
+#endif
+}
+
+int release_step_kill(uint32_t job_id, uint32_t step_id, uint16_t signal)
+{
+#ifdef SLURM_STEPS_BY_STRUCT
+    slurm_step_id_t id = step_of(job_id, step_id);
+
+    return slurm_kill_job_step(&id, signal, 0);
+#elif defined SLURM_STEP_KILL_HAS_FLAGS
+    return slurm_kill_job_step(job_id, step_id, signal, 0);
+#else
+    return slurm_kill_job_step(job_id, step_id, signal);
+#endif
+}
+
+int release_topology_load(topo_info_response_msg_t **found)
+{
+#ifdef SLURM_TOPOLOGY_HAS_NAME
+    return slurm_load_topo(found, NULL);
+#else
+    return slurm_load_topo(found);
+#endif
+}
+
+void release_topology_print(topo_info_response_msg_t *found, FILE *stream)
+{
+#ifdef SLURM_TOPOLOGY_HAS_NAME
+    slurm_print_topo_info_msg(stream, found, NULL, NULL, 1);
+#elif defined SLURM_TOPOLOGY_PRINTS_NODES
+    slurm_print_topo_info_msg(stream, found, NULL, 1);
+#else
+    slurm_print_topo_info_msg(stream, found, 1);
+#endif
+}
+
+void release_conf_free(slurm_conf_t *conf)
+{
+#if HAVE_DECL_SLURM_FREE_CONF
+    slurm_free_conf(conf);
+#else
+    slurm_free_ctl_conf(conf);
+#endif
+}
+
+void release_node_uid(update_node_msg_t *update, uid_t uid)
+{
+#ifdef HAVE_UPDATE_NODE_MSG_T_REASON_UID
+    update->reason_uid = uid;
+#else
+    (void)update;
+    (void)uid;
+#endif
+}
+
+bool release_has_extra(void)
+{
+#if defined HAVE_NODE_INFO_T_EXTRA && defined HAVE_UPDATE_NODE_MSG_T_EXTRA
+    return true;
+#else
+    return false;
+#endif
+}
+
+const char *release_node_extra(const node_info_t *node)
+{
+#ifdef HAVE_NODE_INFO_T_EXTRA
+    return node->extra;
+#else
+    (void)node;
+    return NULL;
+#endif
+}
+
+void release_node_set_extra(update_node_msg_t *update, char *extra)
+{
+#ifdef HAVE_UPDATE_NODE_MSG_T_EXTRA
+    update->extra = extra;
+#else
+    (void)update;
+    (void)extra;
+#endif
+}

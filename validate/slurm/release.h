@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_RELEASE_H
+#define MUSTER_RELEASE_H
+
+/* libslurm, and what differs between its releases in one form: seen to build and to work
+ * with 22.05, 24.11 and 26.05. configure tries how each call is made (m4/muster_slurm_calls.m4)
+ * instead of comparing version numbers. As with libslurm itself errno says why a call failed.
+ *
+ * From 25.11 on jobs are named by a struct; with this macro slurm.h takes their numbers as well. */
+#define SLURM_BACKWARD_COMPAT
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+uint32_t release_job_id(const slurm_job_info_t *job);
+uint32_t release_granted_id(const resource_allocation_response_msg_t *granted);
+
+/* Return SLURM_SUCCESS or SLURM_ERROR. found is released with libslurm's own function. */
+int release_steps_load(uint32_t job_id, job_step_info_response_msg_t **found);
+int release_step_kill(uint32_t job_id, uint32_t step_id, uint16_t signal);
+int release_topology_load(topo_info_response_msg_t **found);
+
+/* A switch per line, as `scontrol -o show topology` writes it: "SwitchName=leaf1 Level=0 ...". From
+ * 26.05 on nothing but this text is to be had. */
+void release_topology_print(topo_info_response_msg_t *found, FILE *stream);
+
+void release_conf_free(slurm_conf_t *conf);
+
+/* Who says it; 26.05 finds that out itself. */
+void release_node_uid(update_node_msg_t *update, uid_t uid);
+
+/* A node's Extra, a text of the site's, since 23.02. NULL where there is none or this release has
+ * no such field; release_node_extra() returns a pointer into node. */
+bool release_has_extra(void);
+const char *release_node_extra(const node_info_t *node);
+/* extra stays the caller's and must live as long as update. */
+void release_node_set_extra(update_node_msg_t *update, char *extra);
+
+#endif
