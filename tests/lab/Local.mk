@@ -4,6 +4,8 @@
 EXTRA_DIST += \
 	tests/tap.sh \
 	tests/lab/README.md \
+	tests/lab/build \
+	tests/lab/change-root.sh \
 	tests/lab/enter.c \
 	tests/lab/fault.sh \
 	tests/lab/help.sh \
@@ -11,6 +13,8 @@ EXTRA_DIST += \
 	tests/lab/network.sh \
 	tests/lab/node-init \
 	tests/lab/node.sh \
+	tests/lab/release.sh \
+	tests/lab/root \
 	tests/lab/slurm.sh \
 	tests/lab/t1000-lab-names-bad-input.t \
 	tests/lab/t1001-lab-up-runs-mpi.t \
@@ -49,4 +53,5 @@ EXTRA_DIST += \
 	tests/lab/t1804-certify-copes-with-slurm.t \
 	tests/lab/t1900-certify-killed-leaves-nothing.t \
 	tests/lab/t1901-certify-survives-a-node-that-goes.t \
+	tests/lab/t3400-lab-runs-another-release.t \
 	tests/lab/testlab.sh

@@ -10,7 +10,7 @@
 #   of '.test == "links" and .peer == "n3"' .value    # of the records that match: a field
 #   valid 'a healthy run'               # all records are as doc/records.md says
 
-battery_dir=${MUSTER_BATTERY:-$top/.lab/prefix/bin}
+battery_dir=${MUSTER_BATTERY:-$prefix/bin}
 [ -x "$battery_dir/muster-launch" ] ||
     skip_all "no battery in $battery_dir: install muster to .lab/prefix, or set MUSTER_BATTERY"
 command -v python3 >/dev/null || skip_all 'no python3 to read records with'

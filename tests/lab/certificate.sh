@@ -9,7 +9,7 @@
 #   verdict n1                          # exit status and line of muster certificate verify
 #   $certificate                        # the certificate's path on each node
 
-muster=${MUSTER:-$top/.lab/prefix/bin/muster}
+muster=${MUSTER:-$prefix/bin/muster}
 [ -x "$muster" ] || skip_all "no $muster: install muster to .lab/prefix, or name it in MUSTER"
 
 lab_up -n 2

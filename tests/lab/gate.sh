@@ -4,7 +4,7 @@
 # gate.sh - for lab tests of the gate, after spank.sh: certificates made by the muster command of
 # .lab/prefix, or the one that MUSTER names.
 
-muster=${MUSTER:-$top/.lab/prefix/bin/muster}
+muster=${MUSTER:-$prefix/bin/muster}
 [ -x "$muster" ] || skip_all "no $muster (make install, or MUSTER)"
 certificate=/var/lib/muster/certificate
 

@@ -11,7 +11,7 @@ usage: $me [-L NAME] COMMAND [ARG...]
 A real Slurm cluster on this machine: slurmctld, slurmd, munged and PMIx in nodes made of
 namespaces, each with a management NIC and two shaped rails on two leaf switches, and eight GPU devices.
 
-  up [-n NODES] [--rail-mbps N] [--plugin FILE] [--plugin-required]
+  up [-n NODES] [--rail-mbps N] [--release R] [--plugin FILE] [--plugin-required]
                               start the lab: n1 ... and head
   run COMMAND [ARG...]        run a command on the head
   on NODE COMMAND [ARG...]    run a command on a node
@@ -28,15 +28,19 @@ n1/var/log/slurm/slurmd.log and n1/etc/slurm/. Exit status: 0 done, 1 failed, 2 
 run and on: the command's own, 125 the lab cannot run it.
 END
     up) cat <<END ;;
-usage: $me [-L NAME] up [-n NODES] [--rail-mbps N] [--plugin FILE] [--plugin-required]
+usage: $me [-L NAME] up [-n NODES] [--rail-mbps N] [--release R] [--plugin FILE]
+              [--plugin-required]
 
 Starts the lab and returns when every node is idle. When it is up already, says so.
 
   -n, --nodes NODES   1 to 64, default 4; the first half is on leaf1, the rest on leaf2
   --rail-mbps N       speed of eth1 and eth2 in Mb/s each way, default 200; the uplink between
                       the leaves has NODES/2 times that
+  --release R         Debian's, and with it Slurm's: bookworm (22.05, the default: the machine's
+                      own files), trixie (24.11) or unstable; of these two a root is made first
+                      by the program root beside $me, and build makes the plugin there
   --plugin FILE       load this SPANK plugin; default .lab/prefix/lib/slurm/spank_muster.so
-                      of the source tree, if it is there
+                      of the source tree (.lab/prefix-RELEASE/...), if it is there
   --plugin-required   jobs fail when the plugin does (plugstack.conf: required, not optional)
 END
     run) cat <<END ;;
@@ -44,7 +48,7 @@ usage: $me [-L NAME] run COMMAND [ARG...]
 
 Runs a command on the head, with this standard input, output and error and, where the head has
 it, this directory. /tmp, /run, /dev, /etc and /var are the head's own; what is installed in
-.lab/prefix comes first on PATH. The command gets the signals sent to $me, and $me
+.lab/prefix (or .lab/prefix-RELEASE) comes first on PATH. The command gets the signals sent to $me, and $me
 ends as the command does; 125 means that the lab could not run it.
 
   $me run srun -N4 -n8 --mpi=pmix ./hello

@@ -234,12 +234,17 @@ host_files() { # HOST: the directory that becomes its /etc, /var
     dir=$(host_dir "$1")
     mkdir -p "$dir"/etc/{slurm,muster} "$dir"/var/lib/muster "$dir"/var/log/slurm \
         "$dir"/var/spool/{slurmd,slurmctld}
-    install -d -o munge -g munge -m 700 "$dir/etc/munge" "$dir/var/lib/munge" "$dir/var/log/munge"
+    local owner
+    owner=$(munge_owner)
+    install -d -o "${owner%:*}" -g "${owner#*:}" -m 700 "$dir/etc/munge" "$dir/var/lib/munge" \
+        "$dir/var/log/munge"
     munge_key "$1"
 }
 
 munge_key() { # HOST
-    install -o munge -g munge -m 400 "$state/munge.key" "$(host_dir "$1")/etc/munge/munge.key"
+    local owner
+    owner=$(munge_owner)
+    install -o "${owner%:*}" -g "${owner#*:}" -m 400 "$state/munge.key" "$(host_dir "$1")/etc/munge/munge.key"
 }
 
 # Starts process 1 of a host in namespaces of its own. It is ready when its pid file is there.
@@ -252,7 +257,7 @@ host_start() { # HOST
         exec setsid nsenter --net="/run/netns/$(ns_of "$1")" \
             unshare --uts --ipc --mount --pid --cgroup --fork --kill-child \
             "$lab_dir/node-init" "$1" "$dir" "$top" \
-            "$(hierarchies | cut -d: -f1 | tr '\n' ' ')" </dev/null >"$dir/init.log" 2>&1
+            "$(hierarchies | cut -d: -f1 | tr '\n' ' ')" "$root" </dev/null >"$dir/init.log" 2>&1
     ) &
     disown
 }
@@ -276,7 +281,6 @@ hosts_wait() {
 
 # The environment of a command in the lab: what was installed in the tree comes first.
 lab_environment() {
-    local prefix=$top/.lab/prefix
     export PATH=$prefix/bin:$prefix/sbin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
     export MUSTER_LAB=$name
     # root runs everything here, mpirun by hand too

@@ -17,8 +17,7 @@ SlurmctldHost=head
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-MpiDefault=pmix
-SwitchType=switch/none
+MpiDefault=$(mpi_default)
 
 # The nodes' processes: cgroups hold the GPUs, nothing is bound to the machine's few cores.
 ProctrackType=proctrack/cgroup
@@ -45,11 +44,11 @@ SlurmctldTimeout=60
 MessageTimeout=10
 TCPTimeout=2
 KillWait=5
-UnkillableStepTimeout=30
+UnkillableStepTimeout=50
 ReturnToService=2
 
 SchedulerType=sched/backfill
-SchedulerParameters=bf_interval=5,batch_sched_delay=0
+SchedulerParameters=bf_interval=5,batch_sched_delay=0$(scheduler_extra)
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SlurmdParameters=config_overrides

@@ -4,7 +4,7 @@
 # spank.sh - for lab tests of the plugin, after testlab.sh: $plugin is spank_muster.so, installed in
 # .lab/prefix or named by MUSTER_PLUGIN. A file that has none skips all its tests.
 
-plugin=${MUSTER_PLUGIN:-$top/.lab/prefix/lib/slurm/spank_muster.so}
+plugin=${MUSTER_PLUGIN:-$prefix/lib/slurm/spank_muster.so}
 [ -e "$plugin" ] || skip_all "no $plugin (make install, or MUSTER_PLUGIN)"
 
 # A lab with the plugin required on every host, which reads the lab's own muster.conf.

@@ -7,14 +7,25 @@
 #   lab_up -n 2                         # lab $name; stops the test run when it does not start
 #   lab run srun -N2 hostname           # the lab command, for this lab
 #   $work                               # a directory the nodes see too, gone with the lab
+#   $release $prefix                    # Debian's release that the lab runs, and where what was
+#                                       # built for it is: MUSTER_LAB_RELEASE=trixie tests/lab/t1200*
 
 lab_dir=$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd -P "$lab_dir/../.." && pwd)
+release=${MUSTER_LAB_RELEASE:-bookworm}
+# shellcheck source=release.sh
+. "$lab_dir/release.sh"
+release_choose "$release"
 name=$(basename "$0" .t | cut -d- -f1)-$$
 export -n MUSTER_LAB
 
 [ "$(id -u)" -eq 0 ] || skip_all 'the lab needs root'
-command -v slurmctld >/dev/null || skip_all 'no slurmctld here'
+if [ "$release" = bookworm ]; then
+    command -v slurmctld >/dev/null || skip_all 'no slurmctld here'
+elif [ ! -e "$prefix/lib/slurm/spank_muster.so" ]; then
+    # what cannot be made is a failure with its reason, not a test that is skipped
+    output=$("$lab_dir/build" "$release" 2>&1) || bail "build $release: $(tail -n 3 <<<"$output")"
+fi
 
 lab() { "$lab_dir/lab" -L "$name" "$@"; }
 

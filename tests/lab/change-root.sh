@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# change-root.sh - another root file system for this process and its children, in a mount namespace
+# that is theirs alone: see root(1) beside this.
+
+# Makes ROOT the root, with the machine's /proc, /sys and /dev, and the source tree TOP at its place. What
+# is written anywhere else is kept in memory. DIRECTORY is made, to hold the mounts.
+change_root() { # DIRECTORY ROOT TOP
+    mkdir -p "$1"
+    mount -t tmpfs -o mode=755 root "$1"
+    cd "$1" || return
+    mkdir upper work merged
+    mount -t overlay -o "lowerdir=$2,upperdir=upper,workdir=work" overlay merged
+    mkdir -p "merged$3"
+    mount --bind "$3" "merged$3"
+    mount --rbind /proc merged/proc
+    mount --rbind /sys merged/sys
+    mount --rbind /dev merged/dev
+    cd merged || return
+    pivot_root . .
+    umount -l .
+    cd /
+}
