@@ -8,9 +8,11 @@ lib_libmuster_la_SOURCES = \
 	lib/hostlist.c lib/hostlist.h \
 	lib/sysfs.c lib/sysfs.h \
 	lib/inventory.c lib/inventory.h lib/inventory-parts.h \
-	lib/location.c lib/nics.c lib/rdma.c lib/addresses.c lib/gpus.c \
+	lib/machine.c lib/location.c lib/nics.c lib/rdma.c lib/addresses.c lib/gpus.c \
 	lib/counters.c lib/counters.h \
 	lib/fabric.c lib/fabric.h \
+	lib/affinity.c lib/affinity.h lib/affinity-share.c lib/affinity-share.h \
+	lib/visible_gpus.c lib/visible_gpus.h \
 	lib/envplan.c lib/envplan.h lib/envplan_task.c \
 	lib/conf.c lib/conf.h lib/conf_table.h lib/conf_value.c \
 	lib/quantity.c lib/quantity.h \

@@ -68,6 +68,20 @@ static void read_key(const char *text, const char *key, char *value, size_t size
     }
 }
 
+/* NVIDIA's MIG User Guide, "/proc based nvidia-capabilities": a GPU instance is a directory there.
+ */
+static bool has_mig_instances(const char *root, long minor)
+{
+    char **names;
+    size_t count = sysfs_names(root, &names, "proc/driver/nvidia/capabilities/gpu%ld/mig", minor);
+    bool found = false;
+
+    for (size_t i = 0; i < count && !found; i++)
+        found = strncmp(names[i], "gi", 2) == 0;
+    sysfs_names_free(names, count);
+    return found;
+}
+
 static void read_nvidia(const char *root, struct gpu *gpu)
 {
     char minor[16] = "";
@@ -82,9 +96,11 @@ static void read_nvidia(const char *root, struct gpu *gpu)
         gpu->serial[0] = '\0'; /* "GPU-????????-..." before the first use */
     read_key(text, "Video BIOS", gpu->firmware, sizeof gpu->firmware);
     read_key(text, "Device Minor", minor, sizeof minor);
-    if (minor[0] >= '0' && minor[0] <= '9')
+    if (minor[0] >= '0' && minor[0] <= '9') {
         snprintf(gpu->device_file, sizeof gpu->device_file, "/dev/nvidia%ld",
                  strtol(minor, NULL, 10));
+        gpu->is_partitioned = has_mig_instances(root, strtol(minor, NULL, 10));
+    }
     free(text);
 }
 
@@ -140,8 +156,15 @@ static long long kfd_property(const char *text, const char *name)
     return 0;
 }
 
-/* The hive of the KFD topology node with the GPU's PCI address. */
-static void read_amd_hive(const char *root, struct gpu *gpu)
+static bool kfd_is_gpu(const char *text, unsigned domain, unsigned location)
+{
+    return kfd_property(text, "simd_count") > 0 &&
+           kfd_property(text, "domain") == (long long)domain &&
+           kfd_property(text, "location_id") == (long long)location;
+}
+
+/* Number and hive of the KFD topology nodes with the GPU's PCI address. */
+static void read_amd_nodes(const char *root, struct gpu *gpu)
 {
     unsigned domain, bus, slot, function;
     char **names;
@@ -150,16 +173,18 @@ static void read_amd_hive(const char *root, struct gpu *gpu)
     if (sscanf(gpu->location.pci, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4)
         return;
     count = sysfs_names(root, &names, "sys/class/kfd/kfd/topology/nodes");
-    for (size_t i = 0; i < count && !gpu->fabric_id[0]; i++) {
+    for (size_t i = 0; i < count; i++) {
         char *text =
             sysfs_file(root, 16384, "sys/class/kfd/kfd/topology/nodes/%s/properties", names[i]);
 
-        if (text && kfd_property(text, "simd_count") > 0 &&
-            kfd_property(text, "domain") == (long long)domain &&
-            kfd_property(text, "location_id") == (long long)(bus << 8 | slot << 3 | function) &&
-            kfd_property(text, "hive_id") != 0)
-            snprintf(gpu->fabric_id, sizeof gpu->fabric_id, "%llx",
-                     (unsigned long long)kfd_property(text, "hive_id"));
+        if (text && kfd_is_gpu(text, domain, bus << 8 | slot << 3 | function)) {
+            gpu->is_partitioned = gpu->is_partitioned || gpu->ordinal >= 0;
+            if (gpu->ordinal < 0)
+                gpu->ordinal = (int)strtol(names[i], NULL, 10);
+            if (!gpu->fabric_id[0] && kfd_property(text, "hive_id") != 0)
+                snprintf(gpu->fabric_id, sizeof gpu->fabric_id, "%llx",
+                         (unsigned long long)kfd_property(text, "hive_id"));
+        }
         free(text);
     }
     sysfs_names_free(names, count);
@@ -178,7 +203,7 @@ static void read_amd(const char *root, const char *device, struct gpu *gpu)
     gpu->memory_bytes = sysfs_number(root, "%s/mem_info_vram_total", device);
     read_amd_ras(root, device, gpu);
     read_amd_device_file(root, device, gpu);
-    read_amd_hive(root, gpu);
+    read_amd_nodes(root, gpu);
 }
 
 static void read_gaudi_card(const char *root, const char *card, struct gpu *gpu)
@@ -192,6 +217,7 @@ static void read_gaudi_card(const char *root, const char *card, struct gpu *gpu)
     sysfs_line(root, gpu->firmware, sizeof gpu->firmware, "%s/cpucp_ver", card);
     if (!gpu->firmware[0])
         sysfs_line(root, gpu->firmware, sizeof gpu->firmware, "%s/uboot_ver", card);
+    gpu->ordinal = (int)sysfs_number(root, "%s/module_id", card);
     hard = sysfs_number(root, "%s/hard_reset_cnt", card);
     soft = sysfs_number(root, "%s/soft_reset_cnt", card);
     if (hard >= 0 || soft >= 0)
@@ -237,6 +263,7 @@ static void read_gpu(const char *root, const char *pci, long long vendor, long l
 
     gpu->vendor = gpu_vendor_of(vendor);
     gpu->memory_bytes = gpu->ecc_uncorrected = gpu->ecc_corrected = gpu->reset_count = -1;
+    gpu->ordinal = -1;
     if (!FITS(device, "sys/bus/pci/devices/%s", pci))
         return;
     location_read(root, device, &gpu->location);

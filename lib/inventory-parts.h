@@ -29,6 +29,10 @@ int gpus_read(const char *root, struct inventory *inventory, struct error *err);
  * what the device does not tell is -1 or "". */
 void location_read(const char *root, const char *device, struct location *location);
 
+/* Whether the node is a virtual machine: the processor's flag "hypervisor", else the maker that the
+ * firmware names. */
+bool machine_is_virtual(const char *root);
+
 /* True for "0000:3b:00.0". */
 bool location_is_pci(const char *name);
 

@@ -75,6 +75,7 @@ static void read_node(const char *root, struct inventory *inventory)
                "proc/sys/kernel/random/boot_id");
     inventory->cpu_count = read_list(root, "sys/devices/system/cpu/online");
     inventory->numa_node_count = read_list(root, "sys/devices/system/node/online");
+    inventory->is_virtual_machine = machine_is_virtual(root);
     inventory->memory_bytes = read_memory(root);
     read_nvidia_driver(root, inventory->nvidia_driver, sizeof inventory->nvidia_driver);
     sysfs_line(root, inventory->amdgpu_driver, sizeof inventory->amdgpu_driver,

@@ -105,6 +105,9 @@ struct gpu {
     long ecc_uncorrected, ecc_corrected;
     long reset_count;
     char fabric_id[INVENTORY_NAME]; /* XGMI hive id */
+    int ordinal; /* its number where that is not the order of PCI addresses: AMD's KFD node (of the
+                    first partition), Gaudi's module number; -1 elsewhere or not told */
+    bool is_partitioned; /* NVIDIA: has MIG instances; AMD: is several KFD nodes (DPX ... CPX) */
 };
 
 struct inventory {
@@ -113,6 +116,7 @@ struct inventory {
     char boot_id[INVENTORY_NAME];
     int cpu_count; /* online */
     int numa_node_count;
+    bool is_virtual_machine; /* false also where it is not told */
     long long memory_bytes;
     char nvidia_driver[INVENTORY_NAME]; /* version of the loaded module */
     char amdgpu_driver[INVENTORY_NAME];

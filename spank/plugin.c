@@ -119,26 +119,35 @@ static char **copy_strings(char *const *strings)
     return copy;
 }
 
-/* The caller releases it with free_task(). Returns 0, or -1 when Slurm does not tell. */
+/* What a step's tasks get depends on each of these: without one, nothing is set. The caller
+ * releases it with free_task(). Returns 0, or -1 after it has logged why not. */
 static int get_task(spank_t spank, struct host_task *task)
 {
     char **environment = NULL, **argv = NULL;
+    const char *missing = NULL;
     uint32_t local_size;
     int argc = 0;
 
     memset(task, 0, sizeof *task);
     if (spank_get_item(spank, S_JOB_ENV, &environment) != ESPANK_SUCCESS || environment == NULL)
+        missing = "its environment";
+    else if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS)
+        missing = "its program";
+    else if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &local_size) != ESPANK_SUCCESS)
+        missing = "how many tasks it has on this node";
+    if (missing != NULL) {
+        host_error("environment of the step left as it is: Slurm does not tell %s", missing);
         return -1;
-    if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS || argv == NULL)
-        argc = 0;
+    }
     task->handle = spank;
     task->environment = copy_strings(environment);
-    task->argc = argc;
+    task->argc = argv != NULL ? argc : 0;
     task->argv = argv;
-    task->local_size = -1;
-    if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &local_size) == ESPANK_SUCCESS)
-        task->local_size = local_size;
-    return task->environment != NULL ? 0 : -1;
+    task->local_size = local_size;
+    if (task->environment != NULL)
+        return 0;
+    host_error("environment of the step left as it is: out of memory");
+    return -1;
 }
 
 static void free_task(struct host_task *task)
@@ -214,8 +223,12 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
 
     if (context == S_CTX_LOCAL || context == S_CTX_ALLOCATOR)
         return local_check(&options);
-    if (context != S_CTX_REMOTE || spank_get_item(spank, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS)
+    if (context != S_CTX_REMOTE)
         return 0;
+    if (spank_get_item(spank, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS) {
+        host_error("environment of the step left as it is: Slurm does not tell which step it is");
+        return 0;
+    }
     if (get_task(spank, &task) == 0)
         step_start(step_id, &options, &arguments, &task);
     free_task(&task);

@@ -94,13 +94,12 @@ static void apply(const struct host_task *task, const struct envplan *plan)
         if (variable->action == ENVPLAN_SET &&
             host_setenv(task, variable->name, variable->value) < 0)
             host_error("%s could not be set", variable->name);
-        if (variable->action == ENVPLAN_REMOVE)
-            host_unsetenv(task, variable->name);
+        if (variable->action == ENVPLAN_REMOVE && host_unsetenv(task, variable->name) < 0)
+            host_error("%s could not be removed", variable->name);
     }
-    if (*plan->mark != '\0')
-        host_setenv(task, ENVPLAN_MARK, plan->mark);
-    else if (has_mark)
-        host_unsetenv(task, ENVPLAN_MARK);
+    if (*plan->mark != '\0' ? host_setenv(task, ENVPLAN_MARK, plan->mark) < 0
+                            : has_mark && host_unsetenv(task, ENVPLAN_MARK) < 0)
+        host_error("%s could not be brought up to date", ENVPLAN_MARK);
 }
 
 /* On standard error, from the first task of each node. */

@@ -24,3 +24,8 @@ dist_check_SCRIPTS += \
 dist_check_SCRIPTS += \
 	tests/command/t2500-battery-names-bad-usage.t \
 	# end of the battery
+
+# topology
+dist_check_SCRIPTS += \
+	tests/command/t2600-topology-tells-who-serves-whom.t \
+	# end of topology

@@ -6,16 +6,40 @@ check_LTLIBRARIES += tests/spank-host/munge.la
 tests_spank_host_munge_la_SOURCES = tests/spank-host/munge.c
 tests_spank_host_munge_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
 
-check_PROGRAMS += tests/spank-host/hooks.t
-tests_spank_host_hooks_t_SOURCES = \
-	tests/spank-host/hooks.c \
+# Slurm's part: what the test programs export to the plugin, and the lives of jobs
+check_LTLIBRARIES += tests/spank-host/libhost.la
+tests_spank_host_libhost_la_SOURCES = \
+	tests/spank-host/fixture.c tests/spank-host/fixture.h \
 	tests/spank-host/host.c tests/spank-host/host.h \
+	tests/spank-host/life.c tests/spank-host/life.h \
 	tests/spank-host/stack.c \
-	# end of tests_spank_host_hooks_t_SOURCES
+	tests/spank-host/watch.c tests/spank-host/watch.h \
+	# end of tests_spank_host_libhost_la_SOURCES
+tests_spank_host_libhost_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
+host_libs = tests/spank-host/libhost.la tests/unit/libtree.la $(unit_libs)
+host_ldflags = $(AM_LDFLAGS) -export-dynamic
+host_needs = tests/spank-host/libhost.la tests/spank-host/munge.la spank/spank_muster.la
+
+check_PROGRAMS += tests/spank-host/hooks.t
+tests_spank_host_hooks_t_SOURCES = tests/spank-host/hooks.c
 tests_spank_host_hooks_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
-tests_spank_host_hooks_t_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
-tests_spank_host_hooks_t_LDADD = tests/unit/libtree.la $(unit_libs)
-EXTRA_tests_spank_host_hooks_t_DEPENDENCIES = tests/spank-host/munge.la spank/spank_muster.la
+tests_spank_host_hooks_t_LDFLAGS = $(host_ldflags)
+tests_spank_host_hooks_t_LDADD = $(host_libs)
+EXTRA_tests_spank_host_hooks_t_DEPENDENCIES = $(host_needs)
+
+check_PROGRAMS += tests/spank-host/gate.t
+tests_spank_host_gate_t_SOURCES = tests/spank-host/gate.c
+tests_spank_host_gate_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
+tests_spank_host_gate_t_LDFLAGS = $(host_ldflags)
+tests_spank_host_gate_t_LDADD = $(host_libs)
+EXTRA_tests_spank_host_gate_t_DEPENDENCIES = $(host_needs)
+
+check_PROGRAMS += tests/spank-host/lives.t
+tests_spank_host_lives_t_SOURCES = tests/spank-host/lives.c
+tests_spank_host_lives_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
+tests_spank_host_lives_t_LDFLAGS = $(host_ldflags)
+tests_spank_host_lives_t_LDADD = $(host_libs)
+EXTRA_tests_spank_host_lives_t_DEPENDENCIES = $(host_needs)
 
 dist_check_SCRIPTS += tests/spank-host/symbols.t
 endif

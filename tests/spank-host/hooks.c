@@ -5,51 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "lib/certificate.h"
-#include "lib/conf.h"
-#include "lib/fingerprint.h"
-#include "lib/inventory.h"
-#include "lib/seal.h"
+#include "tests/spank-host/fixture.h"
 #include "tests/spank-host/host.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
-/* The plugin in each of Slurm's contexts: what it does, and that no hook fails but where
- * spank_muster(8) says so. */
-
-static char plugin_path[4096], directory[4096], config_argument[4300];
-
-static const char *file(const char *name)
-{
-    static char path[4200];
-
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    return path;
-}
-
-static void write_file(const char *path, const char *text)
-{
-    FILE *stream = fopen(path, "w");
-
-    if (stream == NULL || fputs(text, stream) < 0 || fclose(stream) != 0) {
-        printf("Bail out! cannot write %s\n", path);
-        exit(255);
-    }
-}
-
-static void start(spank_context_t context, const char *conf)
-{
-    host_load(plugin_path, context);
-    if (conf != NULL)
-        write_file(file("muster.conf"), conf);
-    else
-        unlink(file("muster.conf"));
-    snprintf(config_argument, sizeof config_argument, "config=%s", file("muster.conf"));
-    host_arguments[0] = config_argument;
-}
+/* The plugin in slurmd, srun, sbatch and slurmstepd: what each hook does, and that none fails but
+ * where spank_muster(8) says so. */
 
 /* ---------------------------------------------------------------- slurmd */
 
@@ -444,238 +408,10 @@ static void hostile_environment(void)
     host_unload();
 }
 
-/* ---------------------------------------------------------------- the gate */
-
-static void issue(const char *node, const char *cluster, long expires_in_s, const char *add)
-{
-    struct inventory *inventory = inventory_read("", NULL);
-    struct certificate certificate = {.issued = time(NULL) - 7200};
-    struct conf conf;
-    struct error err = {""};
-    char *text = NULL, *seal = NULL, *fingerprint, changed[65536];
-
-    conf_defaults(&conf);
-    fingerprint = fingerprint_node(inventory, &conf);
-    snprintf(changed, sizeof changed, "%s%s", fingerprint, add);
-    snprintf(certificate.node, sizeof certificate.node, "%s", node);
-    snprintf(certificate.cluster, sizeof certificate.cluster, "%s", cluster);
-    snprintf(certificate.level, sizeof certificate.level, "standard");
-    certificate.expires = time(NULL) + expires_in_s;
-    certificate.fingerprint = changed;
-    text = certificate_format(&certificate);
-    if (text == NULL || seal_make(text, strlen(text), &seal, &err) < 0 ||
-        certificate_install(file("certificate"), text, seal, &err) < 0) {
-        printf("Bail out! no certificate: %s\n", err.text);
-        exit(255);
-    }
-    free(seal);
-    free(text);
-    free(fingerprint);
-    conf_clear(&conf);
-    inventory_free(inventory);
-}
-
-enum state { MISSING, EXPIRED, CHANGED, ALTERED, COPIED, OTHER_CLUSTER, VALID };
-
-static void put_certificate(enum state state)
-{
-    char text[65536];
-    FILE *stream;
-    size_t length;
-
-    unlink(file("certificate"));
-    if (state == MISSING)
-        return;
-    issue(state == COPIED ? "n3" : "n2", state == OTHER_CLUSTER ? "attic" : "lab",
-          state == EXPIRED ? -60 : 3600, state == CHANGED ? "nic eth77: gone since\n" : "");
-    if (state != ALTERED)
-        return;
-    stream = fopen(file("certificate"), "r+");
-    length = fread(text, 1, sizeof text - 1, stream);
-    text[length] = '\0';
-    memcpy(strstr(text, "standard"), "thorough", strlen("thorough"));
-    rewind(stream);
-    fwrite(text, 1, length, stream);
-    fclose(stream);
-}
-
-/* Runs the gate of a job; conf's CertificateFile is ours. */
-static int gate(const char *policies, uid_t uid)
-{
-    char conf[8192];
-    int status;
-
-    snprintf(conf, sizeof conf, "CertificateFile=%s\n%s", file("certificate"), policies);
-    start(S_CTX_JOB_SCRIPT, conf);
-    host_job.uid = uid;
-    is_int(host_call("init"), 0, "... init");
-    status = host_call("job_prolog");
-    is_int(host_call("job_epilog"), 0, "... job_epilog");
-    host_unload();
-    return status;
-}
-
-static void gate_states(void)
-{
-    static const struct {
-        enum state state;
-        const char *name, *key, *says;
-    } cases[] = {
-        {MISSING, "missing", "OnMissing", "certificate missing"},
-        {EXPIRED, "expired", "OnExpired", "certificate expired"},
-        {CHANGED, "changed", "OnChanged", "eth77"},
-        {ALTERED, "altered", "OnChanged", "certificate invalid"},
-        {COPIED, "copied", "OnChanged", "n3"},
-        {OTHER_CLUSTER, "of another cluster", "OnChanged", "attic"},
-    };
-    char policies[256], note[4096];
-    struct stat status;
-    FILE *stream;
-
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        put_certificate(cases[i].state);
-        snprintf(policies, sizeof policies,
-                 "OnMissing=ignore\nOnExpired=ignore\nOnChanged=ignore\n");
-        is_int(gate(policies, 1000), 0, "%s, all ignored: passes", cases[i].name);
-        is_str(host_log, "", "... without a word");
-        memcpy(strstr(policies, cases[i].key) + strlen("OnXxxxxxx="), "log   ", 6);
-        is_int(gate(policies, 1000), 0, "%s, %s=log: passes", cases[i].name, cases[i].key);
-        has_str(host_log, cases[i].says, "... and says %s", cases[i].says);
-        has_str(host_log, "job 12 let through", "... and what became of the job");
-        memcpy(strstr(policies, cases[i].key) + strlen("OnXxxxxxx="), "refuse", 6);
-        unlink(file("refused"));
-        is_int(gate(policies, 1000), -1, "%s, %s=refuse: refused", cases[i].name, cases[i].key);
-        has_str(host_log, "error: muster: n2: certificate ", "... the log names the node");
-        has_str(host_log, cases[i].says, "... and says %s", cases[i].says);
-        has_str(host_log, "=refuse; next: muster certify -w n2", "... and the next step");
-        stream = fopen(file("refused"), "r");
-        ok(stream != NULL && fgets(note, sizeof note, stream) != NULL, "... a note is left");
-        has_str(note, cases[i].says, "... that says %s", cases[i].says);
-        if (stream != NULL)
-            fclose(stream);
-        stat(file("refused"), &status);
-        is_int(status.st_mode & 07777, 0644, "... and everybody may read");
-        is_int(gate(policies, 0), 0, "%s, %s=refuse, a job of root's: passes", cases[i].name,
-               cases[i].key);
-        is_str(host_log, "", "... without a word");
-    }
-    put_certificate(ALTERED);
-    is_int(gate("OnMissing=refuse\nOnExpired=log\nOnChanged=log\n", 1000), -1,
-           "a certificate that is not genuine meets the strictest policy");
-    has_str(host_log, "OnMissing=refuse", "... which is named");
-}
-
-static const char refuse_all[] = "OnMissing=refuse\nOnExpired=refuse\nOnChanged=refuse\n";
-
-static long now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static void gate_lets_through(void)
-{
-    long begin;
-
-    put_certificate(VALID);
-    is_int(gate(refuse_all, 1000), 0, "a valid certificate passes");
-    is_str(host_log, "", "... without a word");
-
-    setenv("FAKE_MUNGE", "silent", 1);
-    is_int(gate(refuse_all, 1000), 0, "munged does not answer: passes");
-    has_str(host_log, "unverified", "... and says so");
-
-    setenv("FAKE_MUNGE", "hangs", 1);
-    begin = now_ms();
-    is_int(gate(refuse_all, 1000), 0, "munged hangs: passes");
-    ok(now_ms() - begin < 1000, "... in less than a second (%ld ms)", now_ms() - begin);
-    has_str(host_log, "job 12 let through", "... and says so");
-
-    setenv("FAKE_MUNGE", "freezes", 1);
-    begin = now_ms();
-    is_int(gate(refuse_all, 1000), 0, "the examination itself hangs: passes");
-    ok(now_ms() - begin < 1000, "... in less than a second (%ld ms)", now_ms() - begin);
-    has_str(host_log, "no answer within the gate's deadline", "... and says so");
-    unsetenv("FAKE_MUNGE");
-
-    put_certificate(MISSING);
-    is_int(gate("OnMissing=refuse\nOnExpired=perhaps\n", 1000), 0,
-           "a muster.conf that cannot be read: passes");
-    has_str(host_log, "muster.conf:3: ", "... and names file and line");
-
-    setenv("SPANK_OnMissing", "ignore", 1);
-    setenv("SPANK_SLURMD_NODENAME", "n9", 1);
-    is_int(gate("OnMissing=refuse\n", 1000), -1, "SPANK_ variables of the user change nothing");
-    has_str(host_log, "muster: n2: ", "... not even the name of the node");
-    unsetenv("SPANK_OnMissing");
-    unsetenv("SPANK_SLURMD_NODENAME");
-
-    start(S_CTX_JOB_SCRIPT, "");
-    is_int(host_call("job_prolog"), 0, "without policies a missing certificate is logged");
-    is_int(host_call("job_prolog"), 0, "listed twice, the second job_prolog does nothing");
-    ok(strstr(strstr(host_log, "let through") + 1, "let through") == NULL, "... and is silent");
-    host_unload();
-}
-
-/* ---------------------------------------------------------------- */
-
-/* The stand-in for libmunge must be found first by dlopen(), which looks at LD_LIBRARY_PATH as it
- * was when the program started. */
-static void put_munge_first(char *argv[])
-{
-    char self[4096], *slash, link[4300];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 64);
-
-    if (getenv("SPANK_HOST_DIRECTORY") != NULL)
-        return;
-    self[length > 0 ? length : 0] = '\0';
-    slash = strrchr(self, '/');
-    snprintf(slash != NULL ? slash : self, 64, "/.libs/munge.so");
-    snprintf(directory, sizeof directory, "%s/muster-spank-host.XXXXXX",
-             getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
-    if (mkdtemp(directory) == NULL) {
-        printf("Bail out! no directory for files\n");
-        exit(255);
-    }
-    snprintf(link, sizeof link, "%s/libmunge.so.2", directory);
-    if (access(self, R_OK) != 0 || symlink(self, link) != 0) {
-        printf("Bail out! no %s\n", self);
-        exit(255);
-    }
-    setenv("LD_LIBRARY_PATH", directory, 1);
-    setenv("SPANK_HOST_DIRECTORY", directory, 1);
-    execv("/proc/self/exe", argv);
-    exit(255);
-}
-
-static void find_plugin(void)
-{
-    const char *top = getenv("top_builddir");
-
-    snprintf(directory, sizeof directory, "%s", getenv("SPANK_HOST_DIRECTORY"));
-    snprintf(plugin_path, sizeof plugin_path, "%s/spank/.libs/spank_muster.so",
-             top != NULL ? top : ".");
-    if (access(plugin_path, R_OK) != 0)
-        tap_skip_all("no plugin in this build");
-}
-
-static void clean_up(void)
-{
-    static const char *const names[] = {"libmunge.so.2", "muster.conf", "certificate", "refused"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        unlink(file(names[i]));
-    if (rmdir(directory) != 0)
-        tap_diag("%s is not empty", directory);
-}
-
 int main(int argc, char *argv[])
 {
     (void)argc;
-    put_munge_first(argv);
-    find_plugin();
+    fixture_begin(argv);
     in_slurmd();
     in_allocator(S_CTX_LOCAL, "srun");
     in_allocator(S_CTX_ALLOCATOR, "sbatch");
@@ -692,14 +428,6 @@ int main(int argc, char *argv[])
     launcher_is("/usr/bin/torchrun", 2, "2", "n1");
     launcher_is("./a.out", 1, "2", "n1");
     hostile_environment();
-    setenv("SLURMD_NODENAME", "n2", 1);
-    setenv("SLURM_CLUSTER_NAME", "lab", 1);
-    if (geteuid() == 0) {
-        gate_states();
-        gate_lets_through();
-    } else {
-        tap_skip("certificates that count are root's");
-    }
-    clean_up();
+    fixture_end();
     return tap_done();
 }

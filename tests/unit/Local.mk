@@ -70,6 +70,14 @@ check_PROGRAMS += tests/unit/fabric.t
 tests_unit_fabric_t_SOURCES = tests/unit/fabric.c
 tests_unit_fabric_t_LDADD = tests/unit/libtree.la $(unit_libs)
 
+check_PROGRAMS += tests/unit/affinity.t
+tests_unit_affinity_t_SOURCES = tests/unit/affinity.c
+tests_unit_affinity_t_LDADD = tests/unit/libtree.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/visible_gpus.t
+tests_unit_visible_gpus_t_SOURCES = tests/unit/visible_gpus.c
+tests_unit_visible_gpus_t_LDADD = tests/unit/libtree.la $(unit_libs)
+
 check_PROGRAMS += tests/unit/checks.t
 tests_unit_checks_t_SOURCES = tests/unit/checks.c
 tests_unit_checks_t_LDADD = validate/checks/libchecks.la tests/unit/libtree.la $(unit_libs)

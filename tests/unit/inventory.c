@@ -208,7 +208,39 @@ static void lab_node(void)
     is_str(nic_of(node, "eth1")->driver, "veth", "eth1 is a pair's end");
     is_str(nic_of(node, "eth1")->addresses[0], "10.156.1.1/24", "address of eth1");
     ok(nic_of(node, "eth0")->has_default_route, "eth0 has the default route");
+    is_str(nic_of(node, "eth1")->location.path, "", "no device, no PCI path");
+    is_int(nic_of(node, "eth1")->location.numa_node, -1, "... no NUMA node");
+    is_int(nic_of(node, "eth1")->location.link_width, -1, "... and no lanes");
     inventory_free(node);
+}
+
+static void virtual_is(const char *file, const char *content, const char *product, bool expected)
+{
+    char *root = tree_unpack("lab-node");
+    struct inventory *node;
+
+    tree_put(root, file, content);
+    if (product)
+        tree_put(root, "sys/class/dmi/id/product_name", product);
+    node = inventory_read(root, NULL);
+    is_int(node ? node->is_virtual_machine : -1, expected, "%s: %s", content,
+           expected ? "a virtual machine" : "a real one");
+    inventory_free(node);
+    tree_remove(root);
+}
+
+static void virtual_machines(void)
+{
+    const char *cpuinfo = "proc/cpuinfo", *maker = "sys/class/dmi/id/sys_vendor";
+
+    virtual_is(cpuinfo, "processor\t: 0\nflags\t\t: fpu vme hypervisor lahf_lm\n", NULL, true);
+    virtual_is(cpuinfo, "flags\t\t: fpu hypervisor", NULL, true);
+    virtual_is(cpuinfo, "flags\t\t: fpu vme\nbugs\t: hypervisor \n", NULL, false);
+    virtual_is(cpuinfo, "flags\t\t: fpu hypervisor_guest\n", NULL, false);
+    virtual_is(maker, "QEMU\n", NULL, true);
+    virtual_is(maker, "Amazon EC2\n", "c7g.16xlarge\n", true);
+    virtual_is(maker, "Amazon EC2\n", "c7g.metal\n", false);
+    virtual_is(maker, "Supermicro\n", "SYS-821GE-TNHR\n", false);
 }
 
 static void bond(void)
@@ -309,6 +341,7 @@ int main(void)
     old_gaudi();
     ethernet();
     lab_node();
+    virtual_machines();
     bond();
     broken();
     odd_files();

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/spank-host/fixture.h"
+#include "tests/spank-host/host.h"
+#include "tests/unit/tap.h"
+
+/* The gate: job_prolog with every certificate and policy, and with what hangs. */
+
+/* Runs the gate of a job; conf's CertificateFile is ours. */
+static int gate(const char *policies, uid_t uid)
+{
+    char conf[8192];
+    int status;
+
+    snprintf(conf, sizeof conf, "CertificateFile=%s\n%s", file("certificate"), policies);
+    start(S_CTX_JOB_SCRIPT, conf);
+    host_job.uid = uid;
+    status = host_call("job_prolog");
+    is_int(host_call("job_epilog"), 0, "... job_epilog");
+    host_unload();
+    return status;
+}
+
+static void gate_states(void)
+{
+    static const struct {
+        enum state state;
+        const char *name, *key, *says;
+    } cases[] = {
+        {MISSING, "missing", "OnMissing", "certificate missing"},
+        {EXPIRED, "expired", "OnExpired", "certificate expired"},
+        {CHANGED, "changed", "OnChanged", "eth77"},
+        {ALTERED, "altered", "OnChanged", "certificate invalid"},
+        {COPIED, "copied", "OnChanged", "n3"},
+        {OTHER_CLUSTER, "of another cluster", "OnChanged", "attic"},
+    };
+    char policies[256], note[4096];
+    struct stat status;
+    FILE *stream;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        put_certificate(cases[i].state);
+        snprintf(policies, sizeof policies,
+                 "OnMissing=ignore\nOnExpired=ignore\nOnChanged=ignore\n");
+        is_int(gate(policies, 1000), 0, "%s, all ignored: passes", cases[i].name);
+        is_str(host_log, "", "... without a word");
+        memcpy(strstr(policies, cases[i].key) + strlen("OnXxxxxxx="), "log   ", 6);
+        is_int(gate(policies, 1000), 0, "%s, %s=log: passes", cases[i].name, cases[i].key);
+        has_str(host_log, cases[i].says, "... and says %s", cases[i].says);
+        has_str(host_log, "job 12 let through", "... and what became of the job");
+        memcpy(strstr(policies, cases[i].key) + strlen("OnXxxxxxx="), "refuse", 6);
+        unlink(file("refused"));
+        is_int(gate(policies, 1000), -1, "%s, %s=refuse: refused", cases[i].name, cases[i].key);
+        has_str(host_log, "error: muster: n2: certificate ", "... the log names the node");
+        has_str(host_log, cases[i].says, "... and says %s", cases[i].says);
+        has_str(host_log, "=refuse; next: muster certify -w n2", "... and the next step");
+        stream = fopen(file("refused"), "r");
+        ok(stream != NULL && fgets(note, sizeof note, stream) != NULL, "... a note is left");
+        has_str(note, cases[i].says, "... that says %s", cases[i].says);
+        if (stream != NULL)
+            fclose(stream);
+        stat(file("refused"), &status);
+        is_int(status.st_mode & 07777, 0644, "... and everybody may read");
+        is_int(gate(policies, 0), 0, "%s, %s=refuse, a job of root's: passes", cases[i].name,
+               cases[i].key);
+        is_str(host_log, "", "... without a word");
+    }
+    put_certificate(ALTERED);
+    is_int(gate("OnMissing=refuse\nOnExpired=log\nOnChanged=log\n", 1000), -1,
+           "a certificate that is not genuine meets the strictest policy");
+    has_str(host_log, "OnMissing=refuse", "... which is named");
+}
+
+static const char refuse_all[] = "OnMissing=refuse\nOnExpired=refuse\nOnChanged=refuse\n";
+
+static long now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void gate_lets_through(void)
+{
+    long begin;
+
+    put_certificate(VALID);
+    is_int(gate(refuse_all, 1000), 0, "a valid certificate passes");
+    is_str(host_log, "", "... without a word");
+
+    setenv("FAKE_MUNGE", "silent", 1);
+    is_int(gate(refuse_all, 1000), 0, "munged does not answer: passes");
+    has_str(host_log, "unverified", "... and says so");
+
+    setenv("FAKE_MUNGE", "hangs", 1);
+    begin = now_ms();
+    is_int(gate(refuse_all, 1000), 0, "munged hangs: passes");
+    ok(now_ms() - begin < 1000, "... in less than a second (%ld ms)", now_ms() - begin);
+    has_str(host_log, "job 12 let through", "... and says so");
+
+    setenv("FAKE_MUNGE", "freezes", 1);
+    begin = now_ms();
+    is_int(gate(refuse_all, 1000), 0, "the examination itself hangs: passes");
+    ok(now_ms() - begin < 1000, "... in less than a second (%ld ms)", now_ms() - begin);
+    has_str(host_log, "no answer within the gate's deadline", "... and says so");
+    unsetenv("FAKE_MUNGE");
+
+    put_certificate(MISSING);
+    is_int(gate("OnMissing=refuse\nOnExpired=perhaps\n", 1000), 0,
+           "a muster.conf that cannot be read: passes");
+    has_str(host_log, "muster.conf:3: ", "... and names file and line");
+
+    setenv("SPANK_OnMissing", "ignore", 1);
+    setenv("SPANK_SLURMD_NODENAME", "n9", 1);
+    is_int(gate("OnMissing=refuse\n", 1000), -1, "SPANK_ variables of the user change nothing");
+    has_str(host_log, "muster: n2: ", "... not even the name of the node");
+    unsetenv("SPANK_OnMissing");
+    unsetenv("SPANK_SLURMD_NODENAME");
+
+    start(S_CTX_JOB_SCRIPT, "");
+    is_int(host_call("job_prolog"), 0, "without policies a missing certificate is logged");
+    is_int(host_call("job_prolog"), 0, "listed twice, the second job_prolog does nothing");
+    ok(strstr(strstr(host_log, "let through") + 1, "let through") == NULL, "... and is silent");
+    host_unload();
+}
+
+int main(int argc, char *argv[])
+{
+    (void)argc;
+    fixture_begin(argv);
+    setenv("SLURMD_NODENAME", "n2", 1);
+    setenv("SLURM_CLUSTER_NAME", "lab", 1);
+    if (geteuid() == 0) {
+        gate_states();
+        gate_lets_through();
+    } else {
+        tap_skip("certificates that count are root's");
+    }
+    fixture_end();
+    return tap_done();
+}
