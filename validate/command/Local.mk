@@ -15,6 +15,7 @@ muster_SOURCES = \
 	validate/command/revoke_nodes.c \
 	validate/command/conf.c \
 	validate/command/history.c \
+	validate/command/topology.c \
 	# end of muster_SOURCES
 muster_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(SLURM_CFLAGS)
 muster_LDADD = \

@@ -18,6 +18,7 @@ int command_configuration(int argc, char **argv);
 int command_history(int argc, char **argv);
 int command_inventory(int argc, char **argv);
 int command_revoke(int argc, char **argv);
+int command_topology(int argc, char **argv);
 
 /* muster revoke -w: removes the certificates of those nodes, in Slurm's notation, by a small job on
  * each. Returns the exit status. */

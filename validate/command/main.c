@@ -21,6 +21,7 @@ static const struct command commands[] = {
     {"history", "what earlier certifications found", command_history},
     {"inventory", "what this node is made of, and its fabric", command_inventory},
     {"revoke", "remove this node's certificate", command_revoke},
+    {"topology", "how near GPUs and rails are, which rails serve which GPU", command_topology},
     /* end of commands */
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/affinity.h"
+#include "lib/sysfs.h"
+#include "validate/command/command.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct view {
+    const char *root, *node;
+    const struct inventory *inventory;
+    struct fabric fabric;
+    struct affinity affinity;
+};
+
+/* GPUs first, then rails: a place in this row of all devices. */
+static size_t device_count(const struct view *view)
+{
+    return view->inventory->gpu_count + view->fabric.rail_count;
+}
+
+static bool is_gpu(const struct view *view, size_t device)
+{
+    return device < view->inventory->gpu_count;
+}
+
+static const struct rail *rail_of(const struct view *view, size_t device)
+{
+    return &view->fabric.rails[device - view->inventory->gpu_count];
+}
+
+static const struct location *location_of(const struct view *view, size_t device)
+{
+    const struct rail *rail;
+
+    if (is_gpu(view, device))
+        return &view->inventory->gpus[device].location;
+    rail = rail_of(view, device);
+    return rail->port ? &rail->port->location : &rail->nic->location;
+}
+
+enum { NAME = 80 };
+
+/* The name that records use is in lower case. */
+static const char *name_of(const struct view *view, size_t device, const char *gpu, char name[NAME])
+{
+    if (is_gpu(view, device))
+        snprintf(name, NAME, "%s%zu", gpu, device);
+    else
+        snprintf(name, NAME, "%s", rail_of(view, device)->name);
+    return name;
+}
+
+static enum affinity_level level_of(const struct view *view, size_t a, size_t b)
+{
+    size_t gpus = view->inventory->gpu_count;
+
+    if (is_gpu(view, a) && is_gpu(view, b))
+        return affinity_of_gpus(view->inventory, &view->inventory->gpus[a],
+                                &view->inventory->gpus[b]);
+    if (!is_gpu(view, a) && !is_gpu(view, b))
+        return affinity_of_rails(view->inventory, rail_of(view, a), rail_of(view, b));
+    return view->affinity.level[a < b ? a : b][(a < b ? b : a) - gpus];
+}
+
+/* The CPUs next to the device, as its function says, else as its NUMA node does; "" unknown. */
+static void read_cpus(const struct view *view, const struct location *location, char *cpus,
+                      size_t size)
+{
+    cpus[0] = '\0';
+    if (location->pci[0])
+        sysfs_line(view->root, cpus, size, "sys/bus/pci/devices/%s/local_cpulist", location->pci);
+    if (!cpus[0] && location->numa_node >= 0)
+        sysfs_line(view->root, cpus, size, "sys/devices/system/node/node%d/cpulist",
+                   location->numa_node);
+}
+
+static void print_matrix(FILE *table, const struct view *view)
+{
+    char name[NAME], cpus[256];
+
+    for (size_t i = 0; i < device_count(view); i++)
+        fprintf(table, "\t%s", name_of(view, i, "GPU", name));
+    fputs("\tCPU AFFINITY\tNUMA\n", table);
+    for (size_t i = 0; i < device_count(view); i++) {
+        const struct location *location = location_of(view, i);
+
+        fputs(name_of(view, i, "GPU", name), table);
+        for (size_t j = 0; j < device_count(view); j++) {
+            enum affinity_level level = i == j ? AFFINITY_SAME : level_of(view, i, j);
+
+            fprintf(table, "\t%s",
+                    i == j                      ? "X"
+                    : level == AFFINITY_UNKNOWN ? "?"
+                                                : affinity_level_name(level));
+        }
+        read_cpus(view, location, cpus, sizeof cpus);
+        fprintf(table, "\t%s", cpus[0] ? cpus : "-");
+        if (location->numa_node >= 0)
+            fprintf(table, "\t%d\n", location->numa_node);
+        else
+            fputs("\t-\n", table);
+    }
+}
+
+/* Drivers put the vendor into the name; "10de:2330" needs it. */
+static void print_model(FILE *table, const struct gpu *gpu)
+{
+    if (strchr(gpu->model, ':'))
+        fprintf(table, "%s %s\t\n", gpu_vendor_name(gpu->vendor), gpu->model);
+    else
+        fprintf(table, "%s\t\n", gpu->model);
+}
+
+static void print_devices(FILE *table, const struct view *view)
+{
+    char name[NAME];
+
+    fputs("DEVICE\tPCI\tWHAT\tSTATE\n", table);
+    for (size_t i = 0; i < device_count(view); i++) {
+        const struct location *location = location_of(view, i);
+
+        fprintf(table, "%s\t%s\t", name_of(view, i, "GPU", name),
+                location->pci[0] ? location->pci : "-");
+        if (is_gpu(view, i))
+            print_model(table, &view->inventory->gpus[i]);
+        else
+            fprintf(table, "%s\t%s\n", fabric_class_name(rail_of(view, i)->class),
+                    rail_is_up(rail_of(view, i)) ? "up" : "down");
+    }
+}
+
+/* The rails of a GPU as "a b", and their level: they all have the same. */
+static size_t find_rails(const struct view *view, size_t gpu, char *text, size_t size,
+                         enum affinity_level *level)
+{
+    size_t length = 0, count = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < view->fabric.rail_count && length < size; i++) {
+        if (!view->affinity.serves[gpu][i])
+            continue;
+        length += (size_t)snprintf(text + length, size - length, "%s%s", length ? " " : "",
+                                   view->fabric.rails[i].name);
+        *level = view->affinity.level[gpu][i];
+        count++;
+    }
+    return count;
+}
+
+static size_t find_gpus(const struct view *view, size_t rail, char *text, size_t size)
+{
+    size_t length = 0, count = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < view->inventory->gpu_count && length < size; i++) {
+        if (!view->affinity.serves[i][rail])
+            continue;
+        length += (size_t)snprintf(text + length, size - length, "%sGPU%zu", length ? " " : "", i);
+        count++;
+    }
+    return count;
+}
+
+static bool has_usable_rail(const struct view *view)
+{
+    for (size_t i = 0; i < view->fabric.rail_count; i++)
+        if (view->affinity.is_usable[i])
+            return true;
+    return false;
+}
+
+/* Why no rail serves this GPU. */
+static const char *why_none(const struct view *view)
+{
+    if (view->fabric.rail_count == 0)
+        return "the node has no rail";
+    return has_usable_rail(view) ? "PCI paths and NUMA nodes do not tell" : "no rail is up";
+}
+
+enum { LIST = 4096 };
+
+static void describe_gpu(const struct view *view, size_t gpu, char text[LIST])
+{
+    enum affinity_level level = AFFINITY_UNKNOWN;
+    char rails[LIST - NAME];
+    size_t count = find_rails(view, gpu, rails, sizeof rails, &level);
+
+    if (count == 0)
+        snprintf(text, LIST, "none: %s", why_none(view));
+    else
+        snprintf(text, LIST, "%s (%s%s%s)", rails, affinity_level_name(level),
+                 view->affinity.is_coarse[gpu] ? " or nearer" : "",
+                 view->affinity.is_coarse[gpu] && count > 1 ? ", which is nearest is not told"
+                                                            : "");
+}
+
+static void describe_rail(const struct view *view, size_t rail, char text[LIST])
+{
+    if (find_gpus(view, rail, text, LIST) == 0)
+        snprintf(text, LIST, "none%s", view->affinity.is_usable[rail] ? "" : ": it is down");
+}
+
+static void print_service(const struct view *view)
+{
+    char text[LIST];
+
+    for (size_t i = 0; i < view->inventory->gpu_count; i++) {
+        describe_gpu(view, i, text);
+        printf("GPU%zu -> %s\n", i, text);
+    }
+    if (view->inventory->gpu_count > 0)
+        putchar('\n');
+    for (size_t i = 0; i < view->fabric.rail_count; i++) {
+        describe_rail(view, i, text);
+        printf("%s -> %s\n", view->fabric.rails[i].name, text);
+    }
+}
+
+static void print_section(void (*print)(FILE *, const struct view *), const struct view *view)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *table = open_memstream(&text, &size);
+
+    if (!table)
+        return;
+    print(table, view);
+    fclose(table);
+    command_print_table(stdout, text);
+    putchar('\n');
+    free(text);
+}
+
+static void print_people(const struct view *view)
+{
+    printf("node    %s%s\nfabric  %s: %s\n\n", view->node,
+           view->inventory->is_virtual_machine ? ", a virtual machine" : "",
+           fabric_class_name(view->fabric.class), view->fabric.reason);
+    if (device_count(view) == 0) {
+        puts("Neither GPUs nor rails.");
+        return;
+    }
+    print_section(print_matrix, view);
+    puts("X     the device itself\n"
+         "SAME  one PCI function\n"
+         "PIX   one PCIe switch, or two functions of one device\n"
+         "PXB   several PCIe switches, no host bridge\n"
+         "PHB   one host bridge\n"
+         "NODE  several host bridges of one NUMA node\n"
+         "SYS   across NUMA nodes\n"
+         "?     it cannot be told\n");
+    print_section(print_devices, view);
+    print_service(view);
+}
+
+/* Records: doc/records.md. What is not known is unknown, never absent. */
+
+static void write_record(const struct view *view, const char *metric, const char *part,
+                         const char *message, double count, enum verdict verdict)
+{
+    struct record record = RECORD_INIT;
+
+    record.suite = "topology";
+    record.test = "gpu.affinity";
+    record.metric = metric;
+    record.node = view->node;
+    record.part = part;
+    record.message = message;
+    record.verdict = verdict;
+    record.value = count;
+    if (count >= 0)
+        record.unit = "count";
+    record_write(stdout, &record);
+}
+
+static void write_records(const struct view *view)
+{
+    const double none = __builtin_nan("");
+    char name[NAME], other[NAME], pair[2 * NAME], text[LIST], list[LIST];
+    size_t gpus = view->inventory->gpu_count;
+    enum affinity_level level;
+
+    for (size_t i = 0; i < device_count(view); i++) {
+        name_of(view, i, "gpu", name);
+        if (location_of(view, i)->pci[0])
+            write_record(view, "pci", name, location_of(view, i)->pci, none, VERDICT_NONE);
+        for (size_t j = i + 1; j < device_count(view); j++) {
+            snprintf(pair, sizeof pair, "%s %s", name, name_of(view, j, "gpu", other));
+            level = level_of(view, i, j);
+            write_record(view, "level", pair, affinity_level_name(level), none,
+                         level == AFFINITY_UNKNOWN ? VERDICT_UNKNOWN : VERDICT_NONE);
+        }
+    }
+    for (size_t i = 0; i < device_count(view); i++) {
+        name_of(view, i, "gpu", name);
+        if (is_gpu(view, i)) {
+            describe_gpu(view, i, text);
+            write_record(view, "rails", name, text,
+                         (double)find_rails(view, i, list, sizeof list, &level),
+                         view->affinity.is_known[i] ? VERDICT_PASS : VERDICT_UNKNOWN);
+        } else {
+            describe_rail(view, i - gpus, text);
+            write_record(view, "gpus", name, text,
+                         (double)find_gpus(view, i - gpus, list, sizeof list), VERDICT_NONE);
+        }
+    }
+}
+
+static int show(const struct view *view, bool as_json)
+{
+    if (as_json)
+        write_records(view);
+    else
+        print_people(view);
+    for (size_t i = 0; i < view->inventory->gpu_count; i++)
+        if (!view->affinity.is_known[i])
+            return COMMAND_UNKNOWN;
+    return COMMAND_PASS;
+}
+
+static void print_help(void)
+{
+    puts(
+        "Usage: muster topology [OPTION...]\n"
+        "Prints how near this node's GPUs and rails are to each other, with the levels of\n"
+        "nvidia-smi topo -m, and which rails serve which GPU. Reads /sys and /proc, nothing else.\n"
+        "\n"
+        "  -c, --config FILE  the configuration, instead of $MUSTER_CONF or muster.conf\n"
+        "  -j, --json         records as JSON lines, nothing else\n"
+        "      --node         the topology of this node: what is printed anyhow\n"
+        "  -r, --root DIR     a recorded tree instead of this machine; then no configuration is\n"
+        "                     read but one named with --config\n"
+        "  -h, --help         this text\n"
+        "\n"
+        "Exit status: 0 every GPU has its rails, 2 usage, 3 it cannot be told for one.");
+}
+
+static int topology(const char *name, const char *root, const char *config, bool as_json)
+{
+    static struct view view;
+    const char *node = getenv("SLURMD_NODENAME");
+    struct conf conf;
+    struct error err;
+    struct inventory *inventory;
+    int status = COMMAND_PASS;
+
+    if (root && !config)
+        conf_defaults(&conf);
+    else
+        status = command_conf(name, config, &conf);
+    if (status == COMMAND_PASS) {
+        inventory = inventory_read(root ? root : "", &err);
+        if (!inventory) {
+            fprintf(stderr, "%s: %s\n", name, err.text);
+            status = COMMAND_UNKNOWN;
+        } else {
+            view.root = root ? root : "";
+            view.node = node && node[0] && !root ? node : inventory->hostname;
+            view.inventory = inventory;
+            fabric_choose(inventory, &conf, &view.fabric);
+            affinity_make(inventory, &view.fabric, NULL, &view.affinity);
+            status = show(&view, as_json);
+        }
+        inventory_free(inventory);
+    }
+    conf_clear(&conf);
+    return status;
+}
+
+int command_topology(int argc, char **argv)
+{
+    enum { NODE = 256 };
+    static const struct option options[] = {
+        {"config", required_argument, NULL, 'c'}, {"help", no_argument, NULL, 'h'},
+        {"json", no_argument, NULL, 'j'},         {"node", no_argument, NULL, NODE},
+        {"root", required_argument, NULL, 'r'},   {NULL, 0, NULL, 0},
+    };
+    const char *root = NULL, *config = NULL;
+    bool as_json = false;
+    int option;
+
+    while ((option = getopt_long(argc, argv, "c:hjr:", options, NULL)) != -1) {
+        switch (option) {
+        case 'c':
+            config = optarg;
+            break;
+        case 'h':
+            print_help();
+            return COMMAND_PASS;
+        case 'j':
+            as_json = true;
+            break;
+        case NODE:
+            break;
+        case 'r':
+            root = optarg;
+            break;
+        default:
+            return command_usage_error(argv[0]);
+        }
+    }
+    if (optind < argc) {
+        fprintf(stderr, "%s: what is '%s'?\n", argv[0], argv[optind]);
+        return command_usage_error(argv[0]);
+    }
+    return topology(argv[0], root, config, as_json);
+}
