@@ -78,6 +78,17 @@ check_PROGRAMS += tests/unit/visible_gpus.t
 tests_unit_visible_gpus_t_SOURCES = tests/unit/visible_gpus.c
 tests_unit_visible_gpus_t_LDADD = tests/unit/libtree.la $(unit_libs)
 
+check_PROGRAMS += tests/unit/affinity_random.t
+tests_unit_affinity_random_t_SOURCES = tests/unit/affinity_random.c
+tests_unit_affinity_random_t_LDADD = $(unit_libs)
+
+if HAVE_HWLOC
+check_PROGRAMS += tests/unit/affinity_hwloc.t
+tests_unit_affinity_hwloc_t_SOURCES = tests/unit/affinity_hwloc.c
+tests_unit_affinity_hwloc_t_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
+tests_unit_affinity_hwloc_t_LDADD = tests/unit/libtree.la $(unit_libs) $(HWLOC_LIBS)
+endif HAVE_HWLOC
+
 check_PROGRAMS += tests/unit/checks.t
 tests_unit_checks_t_SOURCES = tests/unit/checks.c
 tests_unit_checks_t_LDADD = validate/checks/libchecks.la tests/unit/libtree.la $(unit_libs)
