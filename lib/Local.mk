@@ -16,6 +16,11 @@ lib_libmuster_la_SOURCES = \
 	lib/envplan.c lib/envplan.h lib/envplan_task.c \
 	lib/conf.c lib/conf.h lib/conf_table.h lib/conf_value.c \
 	lib/quantity.c lib/quantity.h \
+	lib/netif.c lib/netif.h \
+	lib/netlink.c lib/netlink.h \
+	lib/netif_machine.c lib/netif_machine.h \
+	lib/netif_journal.c lib/netif_journal.h \
+	lib/netif_plan.c lib/netif_apply.c lib/netif_apply.h \
 	lib/seal.c lib/seal.h \
 	lib/fingerprint.c lib/fingerprint.h \
 	lib/certificate.c lib/certificate_file.c lib/certificate.h \

@@ -38,6 +38,13 @@ static const struct conf_key keys[] = {
      "Whether the plugin sets the variables of UCX, NCCL, Open MPI and torch for each task."},
     {"MasterPorts", KIND_PORTS, AT(master_port_first), 1024, 65535, "29500-29999",
      "The TCP ports that MASTER_PORT is taken from."},
+    {"Interface", KIND_SETTINGS, AT(netif_lines), 0, 0, "",
+     "Settings that interfaces have while jobs run; put back afterwards. May be given several "
+     "times."},
+    {"OnInterface", KIND_POLICY, AT(on_interface), 0, 0, "log",
+     "What happens to a job on a node where such a setting cannot be made."},
+    {"InterfaceJournal", KIND_PATH, AT(interface_journal), 0, 0, STATE "interfaces",
+     "Where a node keeps what its interfaces were before."},
     {"MungeSocket", KIND_SOCKET, AT(munge_socket), 0, 0, "",
      "The socket of the munged that seals certificates; empty: MUNGE's own."},
     {"CertificateFile", KIND_PATH, AT(certificate_path), 0, 0, STATE "certificate",
@@ -114,6 +121,9 @@ void conf_clear(struct conf *conf)
     for (size_t i = 0; i < conf->nominal_speed_count; i++)
         hostlist_clear(&conf->nominal_speeds[i].interfaces);
     conf->nominal_speed_count = 0;
+    for (size_t i = 0; i < conf->netif_line_count; i++)
+        netif_line_clear(&conf->netif_lines[i]);
+    conf->netif_line_count = 0;
 }
 
 /* The number of letters to change, put in or take out between two names (Levenshtein 1966),
@@ -207,7 +217,7 @@ static int read_line(struct conf *conf, char *line, unsigned number, unsigned *s
         i++;
     if (i == KEY_COUNT)
         return unknown_key(name, err);
-    if (seen[i])
+    if (seen[i] && keys[i].kind != KIND_SETTINGS)
         return error_set(err, "%s: found a second time, first in line %u", keys[i].name, seen[i]);
     seen[i] = number;
     /* a list replaces its default, as every other value does */
@@ -216,6 +226,8 @@ static int read_line(struct conf *conf, char *line, unsigned number, unsigned *s
     if (conf_value_set(conf, &keys[i], value, err) != 0)
         return error_prefix(err, "%s=%.60s%s", keys[i].name, value,
                             strlen(value) > 60 ? "..." : "");
+    if (keys[i].kind == KIND_SETTINGS && conf->netif_line_count > 0 && *value)
+        conf->netif_lines[conf->netif_line_count - 1].line = number;
     return 0;
 }
 

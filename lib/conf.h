@@ -8,6 +8,7 @@
 
 #include "lib/error.h"
 #include "lib/hostlist.h"
+#include "lib/netif.h"
 
 /* muster.conf: what the site wants. `Key=Value` lines like Slurm's own, `#` begins a comment, keys
  * in any case. One table in conf.c drives parsing, the messages, `muster conf` and muster.conf(5).
@@ -37,6 +38,11 @@ struct conf {
     bool set_environment;                    /* SetEnvironment=yes */
     int master_port_first, master_port_last; /* MasterPorts=29500-29999 */
 
+    struct netif_line netif_lines[NETIF_LINES]; /* Interface=eth[1-2] mtu=9000 ..., repeatable */
+    size_t netif_line_count;
+    enum conf_policy on_interface; /* OnInterface: a setting that cannot be made */
+    char interface_journal[256];   /* InterfaceJournal; LOCALSTATEDIR/lib/muster/interfaces */
+
     char munge_socket[108];     /* MungeSocket; "": libmunge's own; for seal_use_socket() */
     char certificate_path[256]; /* CertificateFile; default LOCALSTATEDIR/lib/muster/certificate */
     char history_path[256];     /* HistoryFile; default LOCALSTATEDIR/lib/muster/history.db */
@@ -61,7 +67,7 @@ void conf_defaults(struct conf *conf);
  * found what, allowed what" and the defaults in place: half a configuration never decides. conf is
  * overwritten and always releasable with conf_clear(). Keeps no state: re-entrant.
  * Accepted: a regular file of at most 1 MiB, lines of at most 4096 bytes, line ends LF or CR LF,
- * the last one optional. Each key at most once. */
+ * the last one optional. Each key at most once, but for Interface. */
 int conf_read(const char *path, struct conf *conf, struct error *err);
 void conf_clear(struct conf *conf);
 

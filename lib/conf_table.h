@@ -21,6 +21,7 @@ enum conf_kind {
     KIND_PERCENT,    /* double */
     KIND_DECIMAL,    /* double */
     KIND_POLICY,     /* enum conf_policy */
+    KIND_SETTINGS,   /* netif_lines and netif_line_count; a line more each time, may be empty */
 };
 
 struct conf_key {
@@ -34,7 +35,7 @@ struct conf_key {
     int word_value;
 };
 
-enum { CONF_LINE = 4096 /* bytes of a line */, CONF_ALLOWED = 160 /* bytes of conf_allowed() */ };
+enum { CONF_LINE = 4096 /* bytes of a line */, CONF_ALLOWED = 400 /* bytes of conf_allowed() */ };
 
 /* Sets the key's field in conf from a text. A list must be empty before. -1 with err "found ...,
  * allowed ...". */

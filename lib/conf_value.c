@@ -56,6 +56,12 @@ void conf_value_allowed(const struct conf_key *key, char *text, size_t size)
     case KIND_POLICY:
         snprintf(text, size, "ignore, log, refuse");
         break;
+    case KIND_SETTINGS: {
+        int length = snprintf(text, size, "nothing, or names of interfaces and some of ");
+
+        netif_line_allowed(text + length, size - (size_t)length);
+        break;
+    }
     }
 }
 
@@ -220,6 +226,37 @@ static int set_number(const struct conf_key *key, const char *value, double *fie
     return 0;
 }
 
+/* One Interface line more. A setting of an interface stands in one line only. */
+static int add_settings(struct conf *conf, const char *value, struct error *err)
+{
+    struct netif_line *line = &conf->netif_lines[conf->netif_line_count];
+
+    if (!*value)
+        return 0;
+    if (conf->netif_line_count == NETIF_LINES)
+        return error_set(err, "found more than %d lines, allowed %d", NETIF_LINES, NETIF_LINES);
+    if (netif_line_parse(value, line, err) != 0)
+        return -1;
+    for (size_t i = 0; i < line->interfaces.count; i++)
+        for (int setting = 0; setting < NETIF_SETTINGS; setting++) {
+            const char *interface = line->interfaces.names[i];
+            const struct netif_line *first =
+                line->given & 1U << setting
+                    ? netif_wish(conf->netif_lines, conf->netif_line_count, interface,
+                                 (enum netif_setting)setting, NULL)
+                    : NULL;
+
+            if (!first)
+                continue;
+            error_set(err, "%s: %s: found a second time, first in line %u", interface,
+                      netif_setting_name((enum netif_setting)setting), first->line);
+            netif_line_clear(line);
+            return -1;
+        }
+    conf->netif_line_count++;
+    return 0;
+}
+
 int conf_value_set(struct conf *conf, const struct conf_key *key, const char *value,
                    struct error *err)
 {
@@ -272,6 +309,8 @@ int conf_value_set(struct conf *conf, const struct conf_key *key, const char *va
                 return 0;
             }
         return not_allowed(key, value, err);
+    case KIND_SETTINGS:
+        return add_settings(conf, value, err);
     }
     return error_set(err, "%s has no kind", key->name);
 }
@@ -347,6 +386,13 @@ int conf_value_print(const struct conf *conf, const struct conf_key *key, FILE *
         break;
     case KIND_POLICY:
         fputs(conf_policy_name(*(const enum conf_policy *)field), stream);
+        return 0;
+    case KIND_SETTINGS:
+        for (size_t i = 0; i < conf->netif_line_count; i++) {
+            fprintf(stream, i ? "\n%s=" : "%.0s", key->name);
+            if (netif_line_print(&conf->netif_lines[i], stream) != 0)
+                return -1;
+        }
         return 0;
     }
     fputs(text, stream);

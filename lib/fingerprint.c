@@ -47,33 +47,49 @@ static bool nic_counts(const struct nic *nic, const char *const *names, size_t n
            !nic->is_virtual_function;
 }
 
-static void nic_line(FILE *stream, const struct nic *nic)
+/* What the prolog makes of an interface is what it is for jobs, and for certification, itself a
+ * job. The gate looks before that. */
+static bool is_made(const struct conf *conf, const char *interface, enum netif_setting setting,
+                    long *value)
 {
-    char speed[32] = "", mac[INVENTORY_NAME + 8] = "";
+    return conf && netif_wish(conf->netif_lines, conf->netif_line_count, interface, setting, value);
+}
 
-    if (nic->speed_mbps >= 0)
+static void nic_line(FILE *stream, const struct nic *nic, const struct conf *conf)
+{
+    bool is_made_up = is_made(conf, nic->name, NETIF_UP, NULL);
+    char speed[32] = "", mac[INVENTORY_NAME + 8] = "";
+    long mtu_bytes = nic->mtu_bytes;
+
+    is_made(conf, nic->name, NETIF_MTU, &mtu_bytes);
+    /* a link that is brought up for jobs has no speed before */
+    if (nic->speed_mbps >= 0 && !is_made_up)
         snprintf(speed, sizeof speed, " %dMb/s", nic->speed_mbps);
     /* a MAC says that the card is the same one; without a card it is made up at each start, and
      * that of IPoIB holds a queue pair's number */
     if (nic->bus[0] && nic->arp_type == 1)
         labelled("mac", nic->mac, mac, sizeof mac);
-    line(stream, "nic %s: %s %s%s mtu %d%s %s", nic->name, nic->driver[0] ? nic->driver : "-",
-         nic->location.pci[0] ? nic->location.pci : "-", speed, nic->mtu_bytes, mac,
-         nic->is_up && nic->has_carrier ? "up" : "down");
+    line(stream, "nic %s: %s %s%s mtu %ld%s %s", nic->name, nic->driver[0] ? nic->driver : "-",
+         nic->location.pci[0] ? nic->location.pci : "-", speed, mtu_bytes, mac,
+         is_made_up || (nic->is_up && nic->has_carrier) ? "up" : "down");
 }
 
-static void rdma_line(FILE *stream, const struct rdma_port *port)
+static void rdma_line(FILE *stream, const struct rdma_port *port, const struct conf *conf)
 {
+    bool is_made_up = is_made(conf, port->netdev, NETIF_UP, NULL);
     char rate[48] = "", firmware[INVENTORY_NAME + 8], guid[INVENTORY_NAME + 8] = "";
 
-    if (port->rate_gbps >= 0)
+    if (port->rate_gbps >= 0 && !is_made_up)
         snprintf(rate, sizeof rate, " %gGb/s", port->rate_gbps);
     /* the second half of an InfiniBand GID is the port's own number, the first the subnet's */
     if (port->link_layer == LINK_INFINIBAND && port->gid_count > 0 &&
         strlen(port->gids[0].gid) == 39)
         labelled("guid", port->gids[0].gid + 20, guid, sizeof guid);
     line(stream, "rdma %s:%d: %s%s %s %s%s%s", port->device, port->port,
-         port->state[0] ? port->state : "unknown", rate, port->driver[0] ? port->driver : "-",
+         is_made_up       ? "ACTIVE"
+         : port->state[0] ? port->state
+                          : "unknown",
+         rate, port->driver[0] ? port->driver : "-",
          port->location.pci[0] ? port->location.pci : "-",
          labelled("fw", port->firmware, firmware, sizeof firmware), guid);
 }
@@ -106,8 +122,8 @@ static void gpu_line(FILE *stream, const struct inventory *inventory, const stru
          gpu->driver[0] ? labelled("version", version, version_text, sizeof version_text) : "");
 }
 
-char *fingerprint_text(const struct inventory *inventory, const char *const *names,
-                       size_t name_count)
+static char *text_of(const struct inventory *inventory, const char *const *names, size_t name_count,
+                     const struct conf *conf)
 {
     char *text = NULL;
     size_t length;
@@ -121,10 +137,10 @@ char *fingerprint_text(const struct inventory *inventory, const char *const *nam
     line(stream, "numa nodes: %d", inventory->numa_node_count);
     for (size_t i = 0; i < inventory->nic_count; i++)
         if (nic_counts(&inventory->nics[i], names, name_count))
-            nic_line(stream, &inventory->nics[i]);
+            nic_line(stream, &inventory->nics[i], conf);
     for (size_t i = 0; i < inventory->rdma_count; i++)
         if (!inventory->rdma[i].is_virtual_function)
-            rdma_line(stream, &inventory->rdma[i]);
+            rdma_line(stream, &inventory->rdma[i], conf);
     for (size_t i = 0; i < inventory->gpu_count; i++)
         gpu_line(stream, inventory, &inventory->gpus[i]);
     failed = ferror(stream);
@@ -133,6 +149,12 @@ char *fingerprint_text(const struct inventory *inventory, const char *const *nam
         return NULL;
     }
     return text;
+}
+
+char *fingerprint_text(const struct inventory *inventory, const char *const *names,
+                       size_t name_count)
+{
+    return text_of(inventory, names, name_count, NULL);
 }
 
 char *fingerprint_node(const struct inventory *inventory, const struct conf *conf)
@@ -150,7 +172,7 @@ char *fingerprint_node(const struct inventory *inventory, const struct conf *con
             names[count++] = fabric->rails[i].nic->name;
     if (fabric->management)
         names[count++] = fabric->management->name;
-    text = fingerprint_text(inventory, names, count);
+    text = text_of(inventory, names, count, conf);
     free(fabric);
     return text;
 }

@@ -10,6 +10,8 @@ spank_spank_muster_la_SOURCES = \
 	spank/local.c spank/local.h \
 	spank/step.c spank/step.h \
 	spank/prolog.c spank/prolog.h \
+	spank/netif.c spank/netif.h \
+	spank/refusal.c spank/refusal.h \
 	# end of spank_spank_muster_la_SOURCES
 spank_spank_muster_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
 spank_spank_muster_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \

@@ -19,6 +19,7 @@ SPANK_PLUGIN(muster, 1)
 
 #include "spank/host.h"
 #include "spank/local.h"
+#include "spank/netif.h"
 #include "spank/options.h"
 #include "spank/prolog.h"
 #include "spank/step.h"
@@ -27,7 +28,7 @@ static struct options options = OPTIONS_INIT;
 
 /* Slurm calls every hook twice when plugstack.conf lists this file twice: the second call finds
  * its work done. */
-static bool is_loaded, is_task_done, is_gate_done;
+static bool is_loaded, is_task_done, is_gate_done, is_epilog_done, is_recovered;
 
 /* ---------------------------------------------------------------- host.h */
 
@@ -201,6 +202,12 @@ int slurm_spank_init(spank_t spank, int argc, char *argv[])
     struct arguments arguments;
     struct error err;
 
+    if (context == S_CTX_SLURMD && !is_recovered) {
+        is_recovered = true;
+        arguments = read_arguments(argc, argv);
+        if (arguments.root == NULL)
+            netif_recover(arguments.config_path);
+    }
     if (context != S_CTX_LOCAL && context != S_CTX_ALLOCATOR && context != S_CTX_REMOTE)
         return 0;
     if (is_loaded) {
@@ -252,6 +259,7 @@ int slurm_spank_task_init(spank_t spank, int argc, char *argv[])
 
 int slurm_spank_job_prolog(spank_t spank, int argc, char *argv[])
 {
+    struct arguments arguments = read_arguments(argc, argv);
     struct gate_job job = {0};
 
     if (is_gate_done)
@@ -262,7 +270,27 @@ int slurm_spank_job_prolog(spank_t spank, int argc, char *argv[])
         host_error("Slurm does not tell the gate whose job it is; let through");
         return 0;
     }
-    return gate_check(read_arguments(argc, argv).config_path, &job);
+    if (gate_check(arguments.config_path, &job) != 0)
+        return -1;
+    /* a recorded machine has no interfaces to set */
+    return arguments.root == NULL ? netif_prolog(arguments.config_path, job.job_id) : 0;
+}
+
+/* Never fails: a node is not drained for what it was before. */
+int slurm_spank_job_epilog(spank_t spank, int argc, char *argv[])
+{
+    struct arguments arguments = read_arguments(argc, argv);
+    uint32_t job_id;
+
+    if (is_epilog_done || arguments.root != NULL)
+        return 0;
+    is_epilog_done = true;
+    if (spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS)
+        host_error("Slurm does not tell the epilog which job has ended; its interfaces are put "
+                   "back by: muster interfaces --restore");
+    else
+        netif_epilog(arguments.config_path, job_id);
+    return 0;
 }
 
 int slurm_spank_exit(spank_t spank, int argc, char *argv[])

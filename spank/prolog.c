@@ -22,6 +22,7 @@
 #include "lib/fingerprint.h"
 #include "lib/seal.h"
 #include "spank/host.h"
+#include "spank/refusal.h"
 
 /* What the examination found; it crosses a pipe in one write. */
 struct finding {
@@ -33,22 +34,6 @@ struct finding {
     char message[1024];
 };
 _Static_assert(sizeof(struct finding) <= PIPE_BUF, "one write is one piece");
-
-/* ---------------------------------------------------------------- who we are */
-
-static void node_name(char *name, size_t size)
-{
-    const char *given = getenv("SLURMD_NODENAME");
-
-    if (given != NULL && *given != '\0') {
-        snprintf(name, size, "%s", given);
-        return;
-    }
-    if (gethostname(name, size) < 0)
-        snprintf(name, size, "?");
-    name[size - 1] = '\0';
-    name[strcspn(name, ".")] = '\0';
-}
 
 /* ---------------------------------------------------------------- the examination */
 
@@ -148,16 +133,6 @@ static long now_ms(void)
     return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* slurmd waits for the end of the prolog's output: a child that hangs must not hold it open. */
-static void let_go_of_output(void)
-{
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-    for (int fd = 0; fd <= 2; fd++)
-        if (null < 0 || dup2(null, fd) < 0)
-            close(fd);
-}
-
 static bool read_finding(int fd, struct finding *finding, long deadline_ms)
 {
     struct pollfd wait = {.fd = fd, .events = POLLIN};
@@ -187,7 +162,7 @@ static void examine_in_time(const char *config_path, const char *node, struct fi
     }
     child = fork();
     if (child == 0) {
-        let_go_of_output();
+        refusal_let_go_of_output();
         examine(config_path, node, finding);
         _exit(write(ends[1], finding, sizeof *finding) != sizeof *finding);
     }
@@ -211,36 +186,6 @@ static void examine_in_time(const char *config_path, const char *node, struct fi
 
 /* ---------------------------------------------------------------- the refusal */
 
-/* The last refusal in a file that anybody may read, whole or not at all. Best effort. */
-static void leave_note(const char *certificate_path, const char *line)
-{
-    char directory[sizeof((struct finding *)0)->certificate_path], path[300], temporary[320];
-    char text[2048], stamp[32];
-    time_t now = time(NULL);
-    struct tm utc;
-    char *slash;
-    int fd, length;
-
-    snprintf(directory, sizeof directory, "%s", certificate_path);
-    slash = strrchr(directory, '/');
-    if (slash == NULL || slash == directory)
-        return;
-    *slash = '\0';
-    snprintf(path, sizeof path, "%s/refused", directory);
-    snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
-    gmtime_r(&now, &utc);
-    strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    length = snprintf(text, sizeof text, "%s %s\n", stamp, line);
-    mkdir(directory, 0755);
-    fd = mkostemp(temporary, O_CLOEXEC);
-    if (fd < 0)
-        return;
-    if (fchmod(fd, 0644) < 0 || write(fd, text, (size_t)length) != length ||
-        rename(temporary, path) < 0)
-        unlink(temporary);
-    close(fd);
-}
-
 int gate_check(const char *config_path, const struct gate_job *job)
 {
     struct finding finding = {0};
@@ -248,7 +193,7 @@ int gate_check(const char *config_path, const struct gate_job *job)
 
     if (job->uid == 0)
         return 0;
-    node_name(node, sizeof node);
+    refusal_node(node, sizeof node);
     examine_in_time(config_path, node, &finding);
     if (!finding.is_known) {
         host_error("%s: job %u let through, the gate cannot tell: %s", node, job->job_id,
@@ -267,6 +212,6 @@ int gate_check(const char *config_path, const struct gate_job *job)
              node, certificate_state_name(finding.state), finding.message, job->job_id, finding.key,
              node);
     host_error("%s", line);
-    leave_note(finding.certificate_path, line);
+    refusal_note(finding.certificate_path, line);
     return -1;
 }

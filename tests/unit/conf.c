@@ -148,6 +148,10 @@ static void refuses_values(void)
     refused("NominalSpeed=,eth1:1Mb/s", "1: NominalSpeed=,eth1:1Mb/s: found");
     refused("NominalSpeed=eth[1-2]:1Gb/s,eth2:2Gb/s",
             "1: NominalSpeed=eth[1-2]:1Gb/s,eth2:2Gb/s: found \"eth2\" twice");
+    refused("Interface=eth1 mtuu=9000", "1: Interface=eth1 mtuu=9000: found \"mtuu\", allowed rx-");
+    refused(
+        "Interface=eth[1-2] mtu=9000\nInterface=eth3 mtu=9000\nInterface=eth[2-3] up=yes mtu=1500",
+        "3: Interface=eth[2-3] up=yes mtu=1500: eth2: mtu: found a second time, first in line 1");
     refused("OnMising=log", "1: found an unknown key \"OnMising\", nearest is OnMissing");
     refused("linkpeerpercent=1", "1: found an unknown key \"linkpeerpercent\", nearest is "
                                  "LinkPeersPercent");
@@ -157,6 +161,35 @@ static void refuses_values(void)
     refused("=eth0\n", "1: found \"=eth0\", expected Key=Value");
     refused("MTU=\0339000", "1: found a control character (byte 0x1b)");
     refused("MTU=9000\r#\n", "1: found a control character (byte 0x0d)");
+}
+
+/* The one key that may stand in several lines. */
+static void collects_interfaces(void)
+{
+    struct conf conf, again;
+    struct error err;
+    char *first, *second;
+    long value = 0;
+
+    is_int(read_text("Interface=eth[1-2] mtu=9000\nOnInterface=refuse\n# x\n"
+                     "Interface = eth1 rp_filter=2\nInterface=\n",
+                     &conf, &err),
+           0, "several Interface lines (%s)", err.text);
+    is_int(conf.netif_line_count, 2, "... an empty one is none");
+    is_int(conf.netif_lines[1].line, 4, "... know their line");
+    is_int(conf.on_interface, POLICY_REFUSE, "OnInterface");
+    ok(netif_wish(conf.netif_lines, 2, "eth2", NETIF_MTU, &value) != NULL, "a wish");
+    is_int(value, 9000, "... its value");
+    ok(netif_wish(conf.netif_lines, 2, "eth2", NETIF_RP_FILTER, &value) == NULL, "... and none");
+    first = printed(&conf);
+    has_str(first, "\nInterface=eth[1-2] mtu=9000\nInterface=eth1 rp_filter=2\n", "are printed");
+    is_int(read_text(first, &again, &err), 0, "... and read again (%s)", err.text);
+    second = printed(&again);
+    is_str(second, first, "... the same");
+    free(first);
+    free(second);
+    conf_clear(&conf);
+    conf_clear(&again);
 }
 
 static void bounds_the_file(void)
@@ -310,6 +343,7 @@ int main(void)
     snprintf(path, sizeof path, "%s/muster.conf", directory);
     reads_values();
     refuses_values();
+    collects_interfaces();
     bounds_the_file();
     goes_there_and_back();
     is_documented();

@@ -102,6 +102,17 @@ static void counts_what_the_configuration_names(void)
     has_str(text, "nic rail1: veth", "a rail of the configuration counts");
     ok(!strstr(text, "veth12ab"), "... another virtual interface does not");
     free(text);
+    conf.netif_line_count = 1;
+    netif_line_parse("eth1,rail1 mtu=4000 up=yes", &conf.netif_lines[0], NULL);
+    inventory.nics[2].is_up = false;
+    text = fingerprint_node(&inventory, &conf);
+    has_str(text, "nic rail1: veth - mtu 4000 up\n",
+            "an interface that is set for jobs counts as what jobs get");
+    has_str(text, "nic eth1: mlx5_core 0000:3b:00.0 mtu 4000 mac 02:00:00:00:00:01 up\n",
+            "... without the speed, that it may not have before");
+    has_str(text, "nic eth0: igb 0000:01:00.0 1000Mb/s mtu 9000", "... the others as they are");
+    inventory.nics[2].is_up = true;
+    free(text);
     conf_clear(&conf);
 }
 

@@ -9,6 +9,7 @@ muster_SOURCES = \
 	validate/command/common.c \
 	validate/command/check.c \
 	validate/command/inventory.c \
+	validate/command/interfaces.c \
 	validate/command/certificate.c validate/command/certificate.h \
 	validate/command/certificate_issue.c \
 	validate/command/revoke.c \

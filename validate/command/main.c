@@ -19,6 +19,7 @@ static const struct command commands[] = {
     {"check", "what this node can tell about itself, in under a second", command_check},
     {"conf", "the configuration in force, or whether a file is good", command_configuration},
     {"history", "what earlier certifications found", command_history},
+    {"interfaces", "the settings of this node's interfaces that jobs get", command_interfaces},
     {"inventory", "what this node is made of, and its fabric", command_inventory},
     {"revoke", "remove this node's certificate", command_revoke},
     {"topology", "how near GPUs and rails are, which rails serve which GPU", command_topology},

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "spank/netif.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/conf.h"
+#include "lib/netif_apply.h"
+#include "spank/host.h"
+#include "spank/refusal.h"
+
+enum when { PROLOG, EPILOG, START };
+
+/* What the child tells, in memory that both see: as far as it came, whenever it is killed. */
+struct work {
+    bool is_done;
+    bool is_conf_bad;
+    enum conf_policy policy;
+    char certificate_path[256];
+    struct error err;
+    struct netif_report report;
+};
+
+/* ---------------------------------------------------------------- the child */
+
+static void put_back(const char *journal_path, const struct netif_machine *machine, enum when when,
+                     uint32_t job_id, struct netif_report *report)
+{
+    netif_put_back(journal_path, NETIF_LOCK_MS, machine, when == EPILOG ? BACK_JOB : BACK_ORPHANS,
+                   job_id, report);
+}
+
+static void work_on(struct work *work, const char *config_path, enum when when, uint32_t job_id)
+{
+    struct netif_machine machine;
+    struct conf conf;
+    struct error err;
+
+    /* what was set can be put back without it, from the journal's usual place */
+    if (conf_read(config_path, &conf, &work->err) < 0)
+        work->is_conf_bad = true;
+    work->policy = conf.on_interface;
+    snprintf(work->certificate_path, sizeof work->certificate_path, "%s", conf.certificate_path);
+    if (when == PROLOG && conf.netif_line_count == 0 && access(conf.interface_journal, F_OK) != 0) {
+        conf_clear(&conf);
+        return;
+    }
+    if (netif_machine_open(&machine, "", &err) != 0) {
+        netif_report_add(&work->report, LINE_FAILED, "%s", err.text);
+        work->report.failed++;
+        conf_clear(&conf);
+        return;
+    }
+    if (when != PROLOG || conf.netif_line_count == 0) {
+        put_back(conf.interface_journal, &machine, when, job_id, &work->report);
+    } else {
+        netif_hold(conf.interface_journal, NETIF_LOCK_MS, &machine, conf.netif_lines,
+                   conf.netif_line_count, job_id, &work->report);
+        if (work->report.failed > 0 && conf.on_interface == POLICY_REFUSE)
+            put_back(conf.interface_journal, &machine, EPILOG, job_id, &work->report);
+    }
+    netif_machine_close(&machine);
+    conf_clear(&conf);
+}
+
+/* ---------------------------------------------------------------- the deadline */
+
+static long now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Until the child's end of the pipe is closed, by its end. Returns false at the deadline. */
+static bool wait_for_end(int fd, long deadline_ms)
+{
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+
+    for (;;) {
+        long left_ms = deadline_ms - now_ms();
+        int ready = poll(&wait, 1, left_ms > 0 ? (int)left_ms : 0);
+
+        if (ready > 0)
+            return true;
+        if (ready == 0 || (errno != EINTR && errno != EAGAIN))
+            return false;
+    }
+}
+
+/* Does the work in a child. Returns its memory, to be unmapped, or NULL after a line in the log. */
+static struct work *work_in_time(const char *config_path, enum when when, uint32_t job_id)
+{
+    struct work *work =
+        mmap(NULL, sizeof *work, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    long deadline_ms = now_ms() + NETIF_DEADLINE_MS;
+    pid_t parent = getpid(), child;
+    int ends[2];
+
+    if (work == MAP_FAILED || pipe2(ends, O_CLOEXEC) < 0) {
+        host_error("no memory or no pipe to set interfaces with: %s", strerror(errno));
+        if (work != MAP_FAILED)
+            munmap(work, sizeof *work);
+        return NULL;
+    }
+    child = fork();
+    if (child == 0) {
+        /* an epilog must not overtake the child of a prolog that was killed */
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)
+            _exit(1);
+        close(ends[0]);
+        refusal_let_go_of_output();
+        work_on(work, config_path, when, job_id);
+        work->is_done = true;
+        _exit(0);
+    }
+    close(ends[1]);
+    if (child > 0) {
+        bool has_ended = wait_for_end(ends[0], deadline_ms);
+
+        if (!has_ended)
+            kill(child, SIGKILL);
+        waitpid(child, NULL, has_ended ? 0 : WNOHANG);
+        if (!work->is_done)
+            snprintf(work->err.text, sizeof work->err.text,
+                     has_ended ? "setting the interfaces ended before its end"
+                               : "setting the interfaces did not end within %d ms (a driver or a "
+                                 "file system hangs); what was set is in the journal",
+                     NETIF_DEADLINE_MS);
+    } else {
+        snprintf(work->err.text, sizeof work->err.text, "no process to set interfaces with");
+    }
+    close(ends[0]);
+    return work;
+}
+
+/* ---------------------------------------------------------------- what is said of it */
+
+/* Logs the lines; first gets the first setting that failed. */
+static void log_lines(const char *node, const struct work *work, char *first, size_t first_size)
+{
+    const struct netif_report *report = &work->report;
+
+    *first = '\0';
+    for (size_t i = 0; i < report->line_count; i++) {
+        const struct netif_report_line *line = &report->lines[i];
+
+        if (line->kind == LINE_FAILED && !*first)
+            snprintf(first, first_size, "%s", line->text);
+        if (line->kind == LINE_INFO)
+            host_info("%s: %s", node, line->text);
+        else if (line->kind == LINE_LEFT || work->policy != POLICY_IGNORE)
+            host_error("%s: %s", node, line->text);
+    }
+    if (report->left_out > 0)
+        host_info("%s: %u more lines about interfaces", node, report->left_out);
+}
+
+int netif_prolog(const char *config_path, uint32_t job_id)
+{
+    struct work *work = work_in_time(config_path, PROLOG, job_id);
+    char node[HOST_NAME_MAX + 1], first[REPORT_TEXT] = "", line[800];
+    bool is_refused;
+
+    if (work == NULL)
+        return 0;
+    refusal_node(node, sizeof node);
+    if (work->is_conf_bad || !work->is_done)
+        host_error("%s: %s%s", node, work->is_conf_bad ? "interfaces left as they are: " : "",
+                   work->err.text);
+    log_lines(node, work, first, sizeof first);
+    is_refused = !work->is_conf_bad && work->policy == POLICY_REFUSE &&
+                 (work->report.failed > 0 || !work->is_done);
+    if (is_refused) {
+        snprintf(line, sizeof line, "%s: %s; job %u refused by OnInterface=refuse", node,
+                 *first ? first : work->err.text, job_id);
+        host_error("%s", line);
+        refusal_note(work->certificate_path, line);
+    }
+    munmap(work, sizeof *work);
+    return is_refused ? -1 : 0;
+}
+
+static void put_back_and_tell(const char *config_path, enum when when, uint32_t job_id)
+{
+    struct work *work = work_in_time(config_path, when, job_id);
+    char node[HOST_NAME_MAX + 1], first[REPORT_TEXT];
+
+    if (work == NULL)
+        return;
+    refusal_node(node, sizeof node);
+    if (work->is_conf_bad && when == EPILOG)
+        host_error("%s: the journal of the interfaces is taken to be at its usual place: %s", node,
+                   work->err.text);
+    if (!work->is_done)
+        host_error("%s: %s", node, work->err.text);
+    log_lines(node, work, first, sizeof first);
+    munmap(work, sizeof *work);
+}
+
+void netif_epilog(const char *config_path, uint32_t job_id)
+{
+    put_back_and_tell(config_path, EPILOG, job_id);
+}
+
+void netif_recover(const char *config_path)
+{
+    put_back_and_tell(config_path, START, 0);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "spank/refusal.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+void refusal_node(char *name, size_t size)
+{
+    const char *given = getenv("SLURMD_NODENAME");
+
+    if (given != NULL && *given != '\0') {
+        snprintf(name, size, "%s", given);
+        return;
+    }
+    if (gethostname(name, size) < 0)
+        snprintf(name, size, "?");
+    name[size - 1] = '\0';
+    name[strcspn(name, ".")] = '\0';
+}
+
+void refusal_note(const char *certificate_path, const char *line)
+{
+    char directory[256], path[300], temporary[320];
+    char text[2048], stamp[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    char *slash;
+    int fd, length;
+
+    snprintf(directory, sizeof directory, "%s", certificate_path);
+    slash = strrchr(directory, '/');
+    if (slash == NULL || slash == directory)
+        return;
+    *slash = '\0';
+    snprintf(path, sizeof path, "%s/refused", directory);
+    snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
+    gmtime_r(&now, &utc);
+    strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    length = snprintf(text, sizeof text, "%s %s\n", stamp, line);
+    if (length >= (int)sizeof text)
+        length = (int)sizeof text - 1;
+    mkdir(directory, 0755);
+    fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (fchmod(fd, 0644) < 0 || write(fd, text, (size_t)length) != length ||
+        rename(temporary, path) < 0)
+        unlink(temporary);
+    close(fd);
+}
+
+void refusal_let_go_of_output(void)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    for (int fd = 0; fd <= 2; fd++)
+        if (null < 0 || dup2(null, fd) < 0)
+            close(fd);
+}

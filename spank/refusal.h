@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_SPANK_REFUSAL_H
+#define MUSTER_SPANK_REFUSAL_H
+
+#include <stddef.h>
+
+/* What the parts of the prolog have in common: the node's name, the process of their own that they
+ * do their work in, the note about a job that they refused. */
+
+/* Slurm's name of this node, from slurmd's part of the environment, else the host's. */
+void refusal_node(char *name, size_t size);
+
+/* The last refusal in a file "refused" beside the certificate that anybody may read, whole or not
+ * at all. Best effort. */
+void refusal_note(const char *certificate_path, const char *line);
+
+/* In a child: slurmd waits for the end of the prolog's output, and a child that hangs must not hold
+ * it open. */
+void refusal_let_go_of_output(void);
+
+#endif

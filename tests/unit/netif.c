@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/netif_apply.h"
+#include "tests/unit/netif_fake.h"
+#include "tests/unit/tap.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Interface lines, the journal's text, the decisions. What being killed does is netif_kill.c's. */
+
+static char directory[] = "/tmp/muster-netif-XXXXXX";
+static char path[64];
+
+/* ---------------------------------------------------------------- lines */
+
+static void reads_lines(void)
+{
+    struct netif_line line;
+    struct error err = {""};
+    char *text = NULL;
+    size_t length;
+    FILE *stream;
+
+    is_int(
+        netif_line_parse("eth[1-2],ib0 up=yes MTU=9000\ttxqueuelen=10000 rx-ring=4096 tx-ring=64 "
+                         "arp_ignore=1 arp_announce=2 arp_filter=1 rp_filter=2 accept_local=1 "
+                         "roce-mode=V2 roce-tos=106 address=10.1.0.0/16",
+                         &line, &err),
+        0, "a line with every setting (%s)", err.text);
+    is_int(line.interfaces.count, 3, "... its interfaces");
+    is_int(line.values[NETIF_MTU], 9000, "... a number, the name in capitals");
+    is_int(line.values[NETIF_ROCE_MODE], 2, "... a word");
+    is_int(line.values[NETIF_UP], 1, "... up");
+    stream = open_memstream(&text, &length);
+    netif_line_print(&line, stream);
+    fclose(stream);
+    is_str(text,
+           "eth[1-2],ib0 rx-ring=4096 tx-ring=64 txqueuelen=10000 mtu=9000 arp_ignore=1 "
+           "arp_announce=2 arp_filter=1 rp_filter=2 accept_local=1 roce-mode=v2 roce-tos=106 "
+           "up=yes address=10.1.0.0/16",
+           "... printed in the order in which they are made");
+    netif_line_clear(&line);
+    is_int(netif_line_parse(text, &line, &err), 0, "... and read again");
+    netif_line_clear(&line);
+    free(text);
+}
+
+static void refuses_line(const char *text, const char *message)
+{
+    struct netif_line line;
+    struct error err = {""};
+
+    is_int(netif_line_parse(text, &line, &err), -1, "refused: \"%s\"", text);
+    has_str(err.text, message, "... %s", message);
+    is_int(line.interfaces.count, 0, "... and nothing is left of it");
+}
+
+static void refuses_lines(void)
+{
+    refuses_line("", "found \"\", expected names of interfaces and settings");
+    refuses_line("eth1", "found no setting, allowed rx-ring=1-1048576");
+    refuses_line("eth1 mtu", "found \"mtu\", allowed rx-ring=");
+    refuses_line("eth1 mtuu=9000", "found \"mtuu\", allowed rx-ring=");
+    refuses_line("eth1 roce-config=yes", "found \"roce-config\", allowed");
+    refuses_line("eth1 mtu=1279", "found mtu=\"1279\", allowed 1280-65535");
+    refuses_line("eth1 mtu=9000x", "found mtu=\"9000x\"");
+    refuses_line("eth1 mtu=-9000", "found mtu=\"-9000\"");
+    refuses_line("eth1 mtu=", "found mtu=\"\"");
+    refuses_line("eth1 mtu=99999999999999999999", "found mtu=\"9999");
+    refuses_line("eth1 mtu=9000 mtu=9000", "found mtu twice");
+    refuses_line("eth1 up=no", "found up=\"no\", allowed yes");
+    refuses_line("eth1 roce-mode=2", "found roce-mode=\"2\", allowed v1|v2");
+    refuses_line("eth1 rp_filter=3", "found rp_filter=\"3\", allowed 0-2");
+    refuses_line("eth1 address=here", "found address=\"here\", allowed require");
+    refuses_line("eth1 address=10.1.0.0/33", "found address=");
+    refuses_line("eth1,eth1 mtu=9000", "found \"eth1\" twice");
+    refuses_line("../eth1 mtu=9000", "found \"../eth1\", allowed the name of an interface");
+    refuses_line(".. mtu=9000", "found \"..\"");
+    refuses_line("all rp_filter=2", "found \"all\"");
+    refuses_line("eth1234567890123 mtu=9000", "found \"eth1234567890123\"");
+    refuses_line("eth[1-300] mtu=9000", "found 300 interfaces, allowed 1 to 256");
+    refuses_line("eth[1- mtu=9000", "has a [");
+}
+
+static bool matches(const char *wanted, int family, const char *address)
+{
+    unsigned char bytes[16];
+
+    return inet_pton(family, address, bytes) == 1 && netif_address_matches(wanted, family, bytes);
+}
+
+static void knows_addresses(void)
+{
+    ok(matches("require", AF_INET, "10.1.0.3"), "an IPv4 address is one");
+    ok(matches("require", AF_INET6, "2001:db8::1"), "... an IPv6 one too");
+    ok(!matches("require", AF_INET6, "fe80::1"), "... a link-local one is none");
+    ok(matches("10.1.0.0/16", AF_INET, "10.1.255.3"), "within a prefix");
+    ok(!matches("10.1.0.0/16", AF_INET, "10.2.0.3"), "... or not");
+    ok(matches("10.1.128.0/17", AF_INET, "10.1.128.3"), "within a prefix of odd length");
+    ok(!matches("10.1.128.0/17", AF_INET, "10.1.127.3"), "... or not");
+    ok(matches("0.0.0.0/0", AF_INET, "10.2.0.3"), "/0 takes all of its family");
+    ok(!matches("0.0.0.0/0", AF_INET6, "2001:db8::1"), "... and none of the other");
+    ok(matches("10.1.0.3", AF_INET, "10.1.0.3"), "an address without a length");
+    ok(matches("2001:db8::/32", AF_INET6, "2001:db8:7::1"), "an IPv6 prefix");
+}
+
+/* ---------------------------------------------------------------- the journal */
+
+#define HEAD "muster-interfaces 1\nboot 571a17f9-6ccc\n"
+
+static void refuses_journal(const char *text, const char *message)
+{
+    struct netif_journal journal;
+    struct error err = {""};
+
+    is_int(journal_parse(text, &journal, &err), -1, "a journal is refused: %s", message);
+    has_str(err.text, message, "... for that reason");
+    is_int(journal.count, 0, "... and nothing is left of it");
+}
+
+static void reads_journals(void)
+{
+    static const char text[] = HEAD "eth1 3 mtu was 1500 set 9000,4000 jobs 12,13\n"
+                                    "eth1 3 up was no set yes jobs -\n"
+                                    "eth2 4 roce-mode was v1 set v2 jobs 0\nend 3\n";
+    struct netif_journal journal;
+    struct error err = {""};
+    char *again;
+
+    is_int(journal_parse(text, &journal, &err), 0, "a journal is read (%s)", err.text);
+    is_int(journal.count, 3, "... its entries");
+    is_int(journal.entries[0].job_count, 2, "... their jobs");
+    is_int(journal.entries[0].set[1], 4000, "... what was set");
+    is_int(journal.entries[1].was, 0, "... and what was before");
+    again = journal_format(&journal);
+    is_str(again, text, "... written the same");
+    free(again);
+    journal_clear(&journal);
+
+    for (size_t length = 0; length + 1 < sizeof text; length++) {
+        char part[sizeof text] = "";
+        int status;
+
+        memcpy(part, text, length);
+        status = journal_parse(part, &journal, &err);
+        if (status != -1)
+            break;
+        if (length + 2 == sizeof text)
+            ok(1, "cut off after any byte it is refused");
+    }
+    refuses_journal("", "it has no end");
+    refuses_journal("eth1 3 mtu was 1500 set 9000 jobs 12\nend 1\n", "line 1: found no \"muster");
+    refuses_journal("muster-interfaces 1\nboot ../x\nend 0\n", "line 2: found no boot id");
+    refuses_journal(HEAD "end 1\n", "line 3: found another number of entries than 0");
+    refuses_journal(HEAD "end 0\nend 0\n", "line 4: found more behind the end");
+    refuses_journal(HEAD "../../x 3 mtu was 1 set 9 jobs 1\nend 1\n", "line 3: found no interface");
+    refuses_journal(HEAD "all 3 rp_filter was 1 set 0 jobs 1\nend 1\n",
+                    "line 3: found no interface");
+    refuses_journal(HEAD "eth1 -3 mtu was 1500 set 9000 jobs 1\nend 1\n", "found no interface");
+    refuses_journal(HEAD "eth1 0 mtu was 1500 set 9000 jobs 1\nend 1\n", "found no interface");
+    refuses_journal(HEAD "eth1 3 owner was 1 set 9 jobs 1\nend 1\n", "unknown setting \"owner\"");
+    refuses_journal(HEAD "eth1 3 address was 1 set 9 jobs 1\nend 1\n", "unknown setting");
+    refuses_journal(HEAD "eth1 3 mtu was x set 9000 jobs 1\nend 1\n", "found mtu=\"x\"");
+    refuses_journal(HEAD "eth1 3 rp_filter was 1 set 7 jobs 1\nend 1\n", "found rp_filter=\"7\"");
+    refuses_journal(HEAD "eth1 3 mtu was 1500 set , jobs 1\nend 1\n", "found no value");
+    refuses_journal(HEAD "eth1 3 mtu was 1500 set 1,2,3,4,5 jobs 1\nend 1\n", "more than 4 values");
+    refuses_journal(HEAD "eth1 3 mtu was 1500 set 9000 jobs x\nend 1\n", "found no list of jobs");
+    refuses_journal(HEAD "eth1 3 mtu was 1500 set 9000 jobs 1,1\nend 1\n", "no list of jobs");
+    refuses_journal(HEAD "eth1 3 mtu was 1500 set 9000 jobs 1 2\nend 1\n", "found no entry");
+    refuses_journal(HEAD "eth1 3 mtu was 1500 set 9000 jobs 1\n"
+                         "eth1 3 mtu was 1500 set 9000 jobs 1\nend 2\n",
+                    "line 4: found a second entry of eth1 mtu");
+}
+
+static void guards_the_file(void)
+{
+    struct netif_journal journal = {0};
+    struct error err = {""};
+    struct stat status;
+    char name[96];
+
+    is_int(journal_load(path, &journal, &err), 1, "no file is no journal");
+    strcpy(journal.boot_id, "571a17f9");
+    journal_add(&journal, "eth1", 3, NETIF_MTU, 1500, 9000);
+    is_int(journal_store(path, &journal, &err), 0, "a journal is written (%s)", err.text);
+    stat(path, &status);
+    is_int(status.st_mode & 07777, 0600, "... for root alone");
+    journal_clear(&journal);
+    is_int(journal_load(path, &journal, &err), 0, "... and read (%s)", err.text);
+    is_int(journal.entries[0].was, 1500, "... with its entry");
+    chmod(path, 0622);
+    journal_clear(&journal);
+    is_int(journal_load(path, &journal, &err), -1, "one that others may write to is refused");
+    has_str(err.text, "that nobody else may write to", "... for that reason");
+    chmod(path, 0600);
+    snprintf(name, sizeof name, "%s.link", path);
+    is_int(symlink(path, name), 0, "a link to it");
+    is_int(journal_load(name, &journal, &err), -1, "... is refused");
+    unlink(name);
+    snprintf(name, sizeof name, "%s.new", path);
+    is_int(symlink("/dev/full", name), 0, "a trap in the place of the new file");
+    strcpy(journal.boot_id, "571a17f9");
+    journal_add(&journal, "eth2", 4, NETIF_MTU, 1500, 9000);
+    is_int(journal_store(path, &journal, &err), 0, "... does not catch it (%s)", err.text);
+    journal_clear(&journal);
+    is_int(journal_store(path, &journal, &err), 0, "an empty journal is written");
+    is_int(access(path, F_OK), -1, "... as none");
+}
+
+/* ---------------------------------------------------------------- the decisions */
+
+static void decides(void)
+{
+    struct netif_journal journal = {0};
+    struct netif_entry *entry;
+    bool is_dirty = false, is_foreign;
+
+    is_int(plan_make(&journal, "eth1", 3, NETIF_MTU, 9000, 9000, 12, &is_dirty, &is_foreign),
+           PLAN_NOTHING, "what is so needs nothing");
+    is_int(journal.count, 0, "... not even an entry");
+    is_int(plan_make(&journal, "eth1", 3, NETIF_MTU, 1500, 9000, 12, &is_dirty, &is_foreign),
+           PLAN_MAKE, "what is not is made");
+    ok(is_dirty, "... after it is in the journal");
+    is_dirty = false;
+    is_int(plan_make(&journal, "eth1", 3, NETIF_MTU, 9000, 9000, 12, &is_dirty, &is_foreign),
+           PLAN_NOTHING, "the same job again");
+    ok(!is_dirty, "... writes nothing");
+    is_int(plan_make(&journal, "eth1", 3, NETIF_MTU, 9000, 9000, 13, &is_dirty, &is_foreign),
+           PLAN_NOTHING, "another job makes nothing");
+    ok(is_dirty, "... but is noted");
+    is_int(plan_make(&journal, "eth1", 3, NETIF_MTU, 9000, 4000, 14, &is_dirty, &is_foreign),
+           PLAN_MAKE, "another value");
+    entry = journal_find(&journal, 3, NETIF_MTU);
+    is_int(entry->was, 1500, "... leaves what was before");
+    is_int(plan_back(entry, 9000), PLAN_BACK, "killed before it is made, the former is muster's");
+    is_int(plan_back(entry, 4000), PLAN_BACK, "... and the new one");
+    is_int(plan_back(entry, 1500), PLAN_IS_BACK, "what was before is back");
+    is_int(plan_back(entry, 2000), PLAN_FOREIGN, "anything else is somebody else's");
+    is_int(plan_make(&journal, "eth1", 3, NETIF_MTU, 2000, 4000, 15, &is_dirty, &is_foreign),
+           PLAN_MAKE, "on top of somebody else's");
+    ok(is_foreign, "... it is said");
+    is_int(entry->was, 2000, "... and put back");
+    is_int(plan_back(entry, 9000), PLAN_FOREIGN, "... and what muster made before that is not its");
+    is_int(entry->job_count, 4, "all jobs hold it");
+    journal_clear(&journal);
+}
+
+/* ---------------------------------------------------------------- what is done */
+
+static void hold(const char *lines, uint32_t job, struct netif_report *report)
+{
+    *report = (struct netif_report){0};
+    fake_hold(path, lines, job, report);
+}
+
+static void let_go(uint32_t job, struct netif_report *report)
+{
+    *report = (struct netif_report){0};
+    netif_put_back(path, 1000, &fake_machine, BACK_JOB, job, report);
+}
+
+static void two_jobs(void)
+{
+    struct netif_report report;
+
+    fake_reset();
+    hold("eth[1-2] mtu=9000 up=yes", 12, &report);
+    is_int(report.made, 4, "a job's settings are made");
+    hold("eth[1-2] mtu=9000 up=yes", 13, &report);
+    is_int(report.made, 0, "the second job finds them made");
+    let_go(12, &report);
+    is_int(report.put_back, 0, "when the first ends");
+    is_int(fake_value("eth1", NETIF_MTU), 9000, "... the second keeps them");
+    let_go(12, &report);
+    is_int(report.put_back, 0, "... an epilog that is run again does no harm");
+    let_go(13, &report);
+    is_int(report.put_back, 4, "when that ends too, they are put back");
+    ok(fake_is_as_before(), "... all of them");
+    is_int(access(path, F_OK), -1, "... and the journal goes");
+
+    hold("eth1 mtu=9000", 12, &report);
+    hold("eth1 mtu=4000 rp_filter=2", 13, &report);
+    let_go(13, &report);
+    is_int(fake_value("eth1", NETIF_RP_FILTER), 1, "what only the second held is put back with it");
+    is_int(fake_value("eth1", NETIF_MTU), 4000, "... what both held is not");
+    let_go(12, &report);
+    ok(fake_is_as_before(), "... until the first ends: to what it was before both");
+}
+
+static void failures(void)
+{
+    struct netif_report report;
+
+    fake_reset();
+    hold("eth[1,9] mtu=60000 txqueuelen=5000 rx-ring=100 address=10.1.0.0/16", 12, &report);
+    is_int(report.failed, 4, "what cannot be made counts");
+    is_str(report.lines[0].text,
+           "eth1: rx-ring 100 cannot be set: no rings; Interface line 7 of "
+           "muster.conf",
+           "a ring that cannot be read");
+    is_str(report.lines[1].text, "eth9: is not on this node; Interface line 7 of muster.conf",
+           "an interface that is not there");
+    is_str(report.lines[2].text,
+           "eth1: mtu 60000 cannot be set: limit 10000; Interface line 7 of "
+           "muster.conf",
+           "an MTU beyond the limit");
+    is_str(report.lines[3].text,
+           "eth1: has no IP address in 10.1.0.0/16; Interface line 7 of muster.conf",
+           "an address that is missing");
+    is_int(fake_value("eth1", NETIF_TXQUEUELEN), 5000, "the rest is made all the same");
+    let_go(12, &report);
+    is_int(report.put_back, 1, "... and put back");
+    ok(fake_is_as_before(), "... all of it");
+
+    hold("eth1 txqueuelen=777", 12, &report);
+    is_int(report.failed, 1, "a driver that rounds");
+    has_str(report.lines[0].text,
+            "the driver makes it txqueuelen 768; ask for a value that it "
+            "takes",
+            "... is told by what it does");
+    ok(fake_is_as_before(), "... and nothing is left of it");
+    let_go(12, &report);
+
+    fake_all_rp_filter = 1;
+    hold("eth1 rp_filter=0", 12, &report);
+    has_str(report.lines[0].text, "net.ipv4.conf.all.rp_filter is 1, and the greater of the two",
+            "a sysctl that conf/all overrules is told");
+    let_go(12, &report);
+    fake_all_rp_filter = 0;
+
+    hold("eth1 mtu=9000", 12, &report);
+    fake_set("eth1", NETIF_MTU, 3000);
+    let_go(12, &report);
+    is_int(fake_value("eth1", NETIF_MTU), 3000, "what somebody else made stays");
+    is_str(report.lines[0].text,
+           "eth1: mtu 3000 is somebody else's, neither muster's nor what was "
+           "before; left, not put back to mtu 1500",
+           "... and is told");
+    fake_reset();
+
+    hold("eth1 mtu=9000", 12, &report);
+    fake_refuse = true;
+    let_go(12, &report);
+    has_str(report.lines[0].text, "eth1: cannot be put back to mtu 1500: refused; tried again",
+            "what cannot be put back is told");
+    fake_refuse = false;
+    hold("eth2 mtu=9000", 13, &report);
+    is_int(fake_value("eth1", NETIF_MTU), 1500, "... and is with the next job");
+    let_go(13, &report);
+
+    hold("eth1 mtu=9000", 12, &report);
+    fake_replace("eth1");
+    let_go(12, &report);
+    is_str(report.lines[0].text, "eth1: is another interface by now; mtu 1500 is not put back",
+           "another interface of the same name is left alone");
+    is_int(access(path, F_OK), -1, "... and the journal goes");
+
+    fake_reset();
+    hold("eth1 mtu=9000", 12, &report);
+    strcpy(fake_machine.boot_id, "1234-5678");
+    hold("eth2 mtu=9000", 12, &report);
+    is_str(report.lines[0].text,
+           "1 settings of interfaces went with the reboot: nothing to put "
+           "back",
+           "what is of an earlier boot is over");
+    let_go(12, &report);
+    is_int(fake_value("eth1", NETIF_MTU), 9000, "... and left as the boot made it");
+    fake_reset();
+}
+
+static void bad_journal(void)
+{
+    struct netif_report report;
+    FILE *file;
+
+    fake_reset();
+    hold("eth1 mtu=9000", 12, &report);
+    file = fopen(path, "a");
+    fputs("x\n", file);
+    fclose(file);
+    hold("eth2 mtu=9000", 13, &report);
+    is_int(report.failed, 1, "with a journal that cannot be read");
+    is_int(fake_value("eth2", NETIF_MTU), 1500, "... nothing is made");
+    has_str(report.lines[0].text, "nothing is changed: ", "... and it is told");
+    has_str(report.lines[0].text, "line 5: found more behind the end", "... with the line");
+    let_go(12, &report);
+    is_int(report.left, 1, "... nor put back");
+    unlink(path);
+    fake_reset();
+}
+
+int main(void)
+{
+    char lock[96];
+
+    if (!mkdtemp(directory))
+        return 99;
+    snprintf(path, sizeof path, "%s/interfaces", directory);
+    reads_lines();
+    refuses_lines();
+    knows_addresses();
+    reads_journals();
+    guards_the_file();
+    decides();
+    two_jobs();
+    failures();
+    bad_journal();
+    snprintf(lock, sizeof lock, "%s.lock", path);
+    unlink(lock);
+    is_int(rmdir(directory), 0, "no file is left behind");
+    return tap_done();
+}

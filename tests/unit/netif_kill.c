@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/netif_apply.h"
+#include "tests/unit/netif_fake.h"
+#include "tests/unit/tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A process that sets interfaces is killed before each of its steps in turn (each look at the
+ * machine, each setting, each system call on the journal), or each of them fails. Whatever is left,
+ * the next epilog puts everything back. */
+
+static char directory[64];
+static char path[96];
+
+static struct steps {
+    unsigned count;
+    unsigned at; /* the step before which something happens; 0: none */
+    bool is_failure;
+    bool is_reached;
+} * steps;
+
+/* Returns true when this step is to fail. */
+static bool step(void)
+{
+    if (++steps->count != steps->at)
+        return false;
+    steps->is_reached = true;
+    if (!steps->is_failure)
+        _exit(42);
+    errno = EIO;
+    return true;
+}
+
+/* The linker puts these in the place of the C library's (-Wl,--wrap). */
+int __real_open(const char *name, int flags, ...);
+int __wrap_open(const char *name, int flags, ...);
+ssize_t __real_write(int fd, const void *data, size_t size);
+ssize_t __wrap_write(int fd, const void *data, size_t size);
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
+int __real_unlink(const char *name);
+int __wrap_unlink(const char *name);
+
+static bool is_counted;
+
+int __wrap_open(const char *name, int flags, ...)
+{
+    mode_t mode = 0;
+    va_list arguments;
+
+    if (flags & O_CREAT) {
+        va_start(arguments, flags);
+        mode = (mode_t)va_arg(arguments, int);
+        va_end(arguments);
+    }
+    return is_counted && step() ? -1 : __real_open(name, flags, mode);
+}
+
+ssize_t __wrap_write(int fd, const void *data, size_t size)
+{
+    /* half of it is there when it fails */
+    if (is_counted && step()) {
+        ssize_t put = __real_write(fd, data, size / 2);
+
+        (void)put;
+        errno = ENOSPC;
+        return -1;
+    }
+    return __real_write(fd, data, size);
+}
+
+int __wrap_fsync(int fd)
+{
+    return is_counted && step() ? -1 : __real_fsync(fd);
+}
+
+int __wrap_rename(const char *from, const char *to)
+{
+    return is_counted && step() ? -1 : __real_rename(from, to);
+}
+
+int __wrap_unlink(const char *name)
+{
+    return is_counted && step() ? -1 : __real_unlink(name);
+}
+
+/* ---------------------------------------------------------------- */
+
+struct deed {
+    const char *line; /* to hold; NULL: to put back */
+    uint32_t job;
+};
+
+static void perform(const struct deed *deed)
+{
+    struct netif_report report = {0};
+
+    if (deed->line)
+        fake_hold(path, deed->line, deed->job, &report);
+    else
+        netif_put_back(path, 1000, &fake_machine, BACK_JOB, deed->job, &report);
+}
+
+/* In a child, up to step `at`. Returns whether it came that far. */
+static bool perform_until(const struct deed *deed, unsigned at, bool is_failure)
+{
+    pid_t child;
+
+    *steps = (struct steps){.at = at, .is_failure = is_failure};
+    child = fork();
+    if (child == 0) {
+        is_counted = true;
+        fake_step = step;
+        perform(deed);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    return steps->is_reached;
+}
+
+/* Whether whatever is not as before stands in a journal that can be read. */
+static bool is_written_down(void)
+{
+    static const char *const names[] = {"eth1", "eth2"};
+    static const enum netif_setting settings[] = {NETIF_MTU, NETIF_TXQUEUELEN,  NETIF_RP_FILTER,
+                                                  NETIF_UP,  NETIF_ROCE_CONFIG, NETIF_ROCE_MODE};
+    static const long before[] = {1500, 1000, 1, 0, 0, 1};
+    struct netif_journal journal;
+    struct error err;
+    bool is_well = journal_load(path, &journal, &err) >= 0;
+
+    for (size_t i = 0; i < 2; i++)
+        for (size_t j = 0; j < sizeof before / sizeof *before; j++) {
+            struct netif_entry *entry = journal_find(&journal, 3 + (int)i, settings[j]);
+
+            if (fake_value(names[i], settings[j]) != before[j] &&
+                (!entry || entry->was != before[j]))
+                is_well = false;
+        }
+    journal_clear(&journal);
+    return is_well;
+}
+
+/* before: deeds that are done; then the one that is killed or fails at each step; then the rest. */
+static void survives(const char *name, bool is_failure, const struct deed *before,
+                     const struct deed *killed, const struct deed *after)
+{
+    unsigned at, lost = 0, left = 0;
+
+    for (at = 1;; at++) {
+        bool is_reached;
+
+        fake_reset();
+        for (const struct deed *deed = before; deed->job; deed++)
+            perform(deed);
+        is_reached = perform_until(killed, at, is_failure);
+        if (!is_written_down())
+            lost++;
+        for (const struct deed *deed = after; deed->job; deed++)
+            perform(deed);
+        if (!fake_is_as_before() || access(path, F_OK) == 0) {
+            left++;
+            tap_diag("step %u of %s", at, name);
+        }
+        unlink(path);
+        if (!is_reached || at > 500)
+            break;
+    }
+    ok(at > 5 && at < 500, "%s, %s at each of %u steps", name, is_failure ? "failing" : "killed",
+       at - 1);
+    is_int(lost, 0, "... what was changed always stands in the journal");
+    is_int(left, 0, "... and everything is put back at the end");
+}
+
+#define A "eth[1-2] mtu=9000 txqueuelen=5000 rp_filter=2 up=yes"
+#define B "eth[1-2] mtu=4000 up=yes roce-mode=v2"
+
+static void killed_and_failing(bool is_failure)
+{
+    const struct deed none[] = {{NULL, 0}};
+    const struct deed one[] = {{A, 12}, {NULL, 0}};
+    const struct deed two[] = {{A, 12}, {B, 13}, {NULL, 0}};
+    const struct deed end_12[] = {{NULL, 12}, {NULL, 0}};
+    const struct deed end_13[] = {{NULL, 13}, {NULL, 0}};
+    const struct deed end_both[] = {{NULL, 12}, {NULL, 13}, {NULL, 0}};
+    const struct deed end_other[] = {{NULL, 13}, {NULL, 12}, {NULL, 0}};
+
+    survives("a prolog", is_failure, none, &one[0], end_12);
+    survives("a prolog with RoCE", is_failure, none, &two[1], end_13);
+    survives("a second prolog", is_failure, one, &two[1], end_both);
+    survives("a second prolog, the other order", is_failure, one, &two[1], end_other);
+    survives("an epilog that Slurm runs again", is_failure, one, &end_12[0], end_12);
+    survives("the first of two epilogs", is_failure, two, &end_12[0], end_both);
+    survives("the last of two epilogs", is_failure, two, &end_12[0], end_other);
+}
+
+/* Killed once the journal is written, an epilog need not be run again. */
+static void next_job_ends_it(void)
+{
+    struct deed prolog = {A, 12}, epilog = {NULL, 12}, next = {"eth1 arp_ignore=1", 14};
+    struct deed next_end = {NULL, 14};
+    unsigned ended = 0, at;
+
+    for (at = 1; at < 500; at++) {
+        struct netif_journal journal;
+        bool is_noted;
+
+        fake_reset();
+        perform(&prolog);
+        if (!perform_until(&epilog, at, false))
+            break;
+        is_noted = journal_load(path, &journal, NULL) == 0 && journal.count > 0 &&
+                   journal.entries[0].job_count == 0;
+        journal_clear(&journal);
+        perform(&next);
+        perform(&next_end);
+        if (is_noted && fake_is_as_before())
+            ended++;
+        else if (is_noted)
+            tap_diag("step %u", at);
+        perform(&epilog);
+    }
+    ok(ended > 10, "an epilog killed at %u later steps is ended by the next job", ended);
+}
+
+/* Prologs and epilogs of several jobs at once, on one node. */
+static void many_at_once(void)
+{
+    enum { JOBS = 4, TURNS = 25 };
+    pid_t children[JOBS];
+    int failed = 0, status;
+
+    fake_reset();
+    for (uint32_t job = 0; job < JOBS; job++) {
+        children[job] = fork();
+        if (children[job] == 0) {
+            struct deed prolog = {job % 2 ? A : B, 20 + job}, epilog = {NULL, 20 + job};
+
+            for (int turn = 0; turn < TURNS; turn++) {
+                perform(&prolog);
+                if (fake_value("eth1", NETIF_UP) != 1)
+                    _exit(1); /* another job's epilog took it away */
+                perform(&epilog);
+            }
+            _exit(0);
+        }
+    }
+    for (int job = 0; job < JOBS; job++) {
+        waitpid(children[job], &status, 0);
+        failed += status != 0;
+    }
+    is_int(failed, 0, "%d jobs at once, %d times: none undoes another's", JOBS, TURNS);
+    ok(fake_is_as_before() && access(path, F_OK) != 0, "... and nothing is left");
+}
+
+static void waits_for_the_lock(void)
+{
+    struct netif_report report = {0};
+    struct error err;
+    int lock = journal_lock(path, 0, &err);
+
+    netif_put_back(path, 20, &fake_machine, BACK_ORPHANS, 0, &report);
+    has_str(report.lines[0].text, "another prolog or epilog has held it for 20 ms",
+            "a lock that is held is not waited for without end");
+    close(lock);
+}
+
+int main(void)
+{
+    char name[128];
+
+    /* in memory where that is possible: thousands of fsync() */
+    snprintf(directory, sizeof directory, "%s/muster-netif-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    if (!mkdtemp(directory))
+        return 99;
+    snprintf(path, sizeof path, "%s/interfaces", directory);
+    steps = mmap(NULL, sizeof *steps, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    killed_and_failing(false);
+    killed_and_failing(true);
+    next_job_ends_it();
+    many_at_once();
+    waits_for_the_lock();
+    snprintf(name, sizeof name, "%s.lock", path);
+    unlink(name);
+    snprintf(name, sizeof name, "%s.new", path);
+    unlink(name);
+    is_int(rmdir(directory), 0, "no file is left behind");
+    return tap_done();
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "lib/netlink.h"
+#include "lib/netif_machine.h"
+#include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
+
+#include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/if_link.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---------------------------------------------------------------- what the kernel says */
+
+/* The answer of a Linux 6.12 about a veth end with an MTU of 9000, shortened. */
+static const unsigned char answer[] = {
+    0x5c, 0,   0, 0, 16, 0,    0,    0,    7,    0, 0,    0, 0, 0,  0,  0,    0,    0,   1,
+    0,    3,   0, 0, 0,  0x43, 0x10, 1,    0,    0, 0,    0, 0, 9,  0,  3,    0,    'e', 't',
+    'h',  '1', 0, 0, 0,  0,    8,    0,    13,   0, 0xe8, 3, 0, 0,  5,  0,    16,   0,   6,
+    0,    0,   0, 8, 0,  4,    0,    0x28, 0x23, 0, 0,    8, 0, 51, 0,  0xff, 0xff, 0,   0,
+    10,   0,   1, 0, 2,  0,    0x8f, 1,    0,    1, 0,    0, 4, 0,  14, 0,
+};
+
+static void reads_answers(void)
+{
+    _Alignas(8) unsigned char bytes[sizeof answer];
+    struct netlink_link link;
+    unsigned refused = 0, seed = 1;
+
+    memcpy(bytes, answer, sizeof answer);
+    is_int(netlink_parse_link(bytes, sizeof bytes, &link), 0, "a link");
+    is_str(link.name, "eth1", "... its name");
+    is_int(link.index, 3, "... index");
+    is_int(link.mtu_bytes, 9000, "... MTU");
+    is_int(link.mtu_max_bytes, 65535, "... the MTU's limit");
+    is_int(link.queue_packets, 1000, "... queue");
+    is_int(link.is_up, 1, "... up");
+    for (size_t length = 0; length < sizeof bytes; length++) {
+        /* as long as a buffer of its own, so that AddressSanitizer sees a byte too many */
+        unsigned char *part = malloc(length + 1);
+
+        memcpy(part, bytes, length);
+        refused += netlink_parse_link(part, length, &link) == -1;
+        free(part);
+    }
+    is_int(refused, sizeof bytes, "cut off after any byte it is refused");
+    for (int turn = 0; turn < 20000; turn++) {
+        unsigned char *bad = malloc(sizeof bytes);
+
+        memcpy(bad, bytes, sizeof bytes);
+        for (int i = 0; i < 3; i++) {
+            seed = seed * 1103515245 + 12345;
+            bad[seed / 65536 % sizeof bytes] = (unsigned char)(seed >> 8);
+        }
+        netlink_parse_link(bad, sizeof bytes, &link);
+        netlink_parse_error(bad, sizeof bytes, link.name, sizeof link.name);
+        free(bad);
+    }
+    ok(1, "and with bytes of it changed it harms nobody");
+}
+
+static void reads_errors(void)
+{
+    struct {
+        struct nlmsghdr header;
+        struct nlmsgerr error;
+        struct rtattr attribute;
+        char words[16];
+    } message = {
+        .header = {.nlmsg_len = sizeof message,
+                   .nlmsg_type = NLMSG_ERROR,
+                   .nlmsg_flags = NLM_F_CAPPED | NLM_F_ACK_TLVS},
+        .error = {.error = -EINVAL, .msg = {.nlmsg_len = 40}},
+        .attribute = {.rta_len = sizeof(struct rtattr) + 12, .rta_type = NLMSGERR_ATTR_MSG},
+        .words = "mtu too big\n"};
+    char text[32];
+
+    is_int(netlink_parse_error(&message, sizeof message, text, sizeof text), EINVAL, "an error");
+    is_str(text, "mtu too big?", "... with the kernel's words, printable");
+    is_int(netlink_parse_error(&message, sizeof message, text, 6), EINVAL, "... cut");
+    is_str(text, "mtu t", "... at its size");
+    message.header.nlmsg_flags = NLM_F_ACK_TLVS; /* the request is said to come back, all of it */
+    message.error.msg.nlmsg_len = 4000000000U;
+    is_int(netlink_parse_error(&message, sizeof message, text, sizeof text), EINVAL,
+           "a request that is longer than its answer");
+    is_str(text, "", "... has no words");
+    message.error.error = 0;
+    is_int(netlink_parse_error(&message, sizeof message, text, sizeof text), 0, "no error");
+    message.error.error = 22;
+    is_int(netlink_parse_error(&message, sizeof message, text, sizeof text), -1,
+           "an error of the wrong sign is none");
+    is_int(netlink_parse_error(&message, 20, text, sizeof text), -1, "... nor one cut off");
+}
+
+static void writes_requests(void)
+{
+    static const unsigned char mtu[] = {
+        0x28, 0, 0, 0, 19, 0, 5, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0,    0,    0, 0,
+        3,    0, 0, 0, 0,  0, 0, 0, 0, 0, 0, 0, 8, 0, 4, 0, 0x28, 0x23, 0, 0,
+    };
+    static const unsigned char down[] = {
+        0x20, 0, 0, 0, 19, 0, 5, 0, 9, 0, 0, 0, 0, 0, 0, 0,
+        0,    0, 0, 0, 3,  0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0,
+    };
+    _Alignas(8) unsigned char bytes[64];
+
+    is_int(netlink_format_set(bytes, sizeof bytes, 9, 3, NETIF_MTU, 9000), sizeof mtu,
+           "a request for an MTU");
+    ok(memcmp(bytes, mtu, sizeof mtu) == 0, "... to the byte");
+    is_int(netlink_format_set(bytes, sizeof bytes, 9, 3, NETIF_UP, 0), sizeof down,
+           "a request to bring a link down");
+    ok(memcmp(bytes, down, sizeof down) == 0, "... to the byte, IFF_UP and no other flag");
+    is_int(netlink_format_set(bytes, 20, 9, 3, NETIF_UP, 0), 0, "no room");
+}
+
+/* ---------------------------------------------------------------- rings */
+
+/* A driver with rings, as none here has: 1024 and 512 of at most 8192 and 4096. */
+static struct ethtool_ringparam rings = {.rx_max_pending = 8192,
+                                         .tx_max_pending = 4096,
+                                         .rx_mini_pending = 7,
+                                         .rx_pending = 1024,
+                                         .tx_pending = 512};
+static bool has_rings;
+
+int __real_ioctl(int fd, unsigned long request, ...);
+int __wrap_ioctl(int fd, unsigned long request, ...);
+
+int __wrap_ioctl(int fd, unsigned long request, ...)
+{
+    struct ethtool_ringparam *asked;
+    struct ifreq *argument;
+    va_list arguments;
+
+    va_start(arguments, request);
+    argument = va_arg(arguments, struct ifreq *);
+    va_end(arguments);
+    if (request != SIOCETHTOOL || !has_rings)
+        return __real_ioctl(fd, request, argument);
+    asked = (struct ethtool_ringparam *)(void *)argument->ifr_data;
+    if (strcmp(argument->ifr_name, "eth1") != 0) {
+        errno = ENODEV;
+        return -1;
+    }
+    if (asked->cmd == ETHTOOL_GRINGPARAM) {
+        *asked = rings;
+        return 0;
+    }
+    if (asked->cmd != ETHTOOL_SRINGPARAM || asked->rx_pending > rings.rx_max_pending ||
+        asked->tx_pending > rings.tx_max_pending) {
+        errno = EINVAL;
+        return -1;
+    }
+    rings = *asked;
+    return 0;
+}
+
+static void sets_rings(const struct netlink *netlink)
+{
+    struct netlink_rings found;
+    struct error err = {""};
+
+    has_rings = true;
+    is_int(netlink_get_rings(netlink, "eth1", &found, &err), 0, "a driver's rings (%s)", err.text);
+    is_int(found.rx, 1024, "... the one that receives");
+    is_int(found.tx_max, 4096, "... the other's limit");
+    is_int(netlink_set_ring(netlink, "eth1", NETIF_TX_RING, 2048, &err), 0, "one of them is set");
+    is_int(rings.tx_pending, 2048, "... to that");
+    ok(rings.rx_pending == 1024 && rings.rx_mini_pending == 7, "... the others stay");
+    is_int(netlink_set_ring(netlink, "eth1", NETIF_RX_RING, 9000, &err), -1, "beyond the limit");
+    is_str(err.text, "Invalid argument", "... the driver's word");
+    is_int(netlink_get_rings(netlink, "eth9", &found, &err), -1, "no such interface");
+    has_rings = false;
+    is_int(netlink_get_rings(netlink, "lo", &found, &err), -1, "the loopback has no rings");
+    has_str(err.text, "its driver has no rings to set", "... as is said");
+}
+
+/* ---------------------------------------------------------------- this kernel */
+
+/* In a network namespace of its own, on its loopback interface. */
+static void sets_this_kernel(struct netlink *netlink)
+{
+    struct netif_machine machine;
+    struct netlink_link link;
+    struct error err = {""};
+    char name[NETIF_NAME];
+    int index = 0;
+    long value;
+
+    is_int(netlink_get(netlink, "lo", 0, &link, &err), 0, "the loopback interface (%s)", err.text);
+    is_int(link.is_up, 0, "... is down");
+    is_int(netlink_get(netlink, "eth1", 0, &link, &err), -1, "another is not there");
+    is_int(errno, ENODEV, "... and that is the error");
+    is_int(netlink_has_address(netlink, 1, "require", &err), 0, "without addresses");
+    is_int(netlink_set(netlink, 1, NETIF_UP, 1, &err), 0, "brought up (%s)", err.text);
+    is_int(netlink_has_address(netlink, 1, "127.0.0.0/8", &err), 1, "... it has one");
+    is_int(netlink_has_address(netlink, 1, "10.0.0.0/8", &err), 0, "... and no other");
+    is_int(netlink_set(netlink, 1, NETIF_MTU, 4000, &err), 0, "an MTU (%s)", err.text);
+    is_int(netlink_set(netlink, 1, NETIF_TXQUEUELEN, 77, &err), 0, "a queue (%s)", err.text);
+    is_int(netlink_get(netlink, NULL, 1, &link, &err), 0, "looked at by its index");
+    is_int(link.mtu_bytes, 4000, "... the MTU");
+    is_int(link.queue_packets, 77, "... the queue");
+    is_int(link.is_up, 1, "... up");
+    is_int(netlink_set(netlink, 99, NETIF_MTU, 4000, &err), -1, "what is not there is not set");
+    has_str(err.text, "No such device", "... with the kernel's error");
+
+    is_int(netif_machine_open(&machine, "", &err), 0, "this machine (%s)", err.text);
+    is_int(machine.find(machine.context, "lo", &index, name, &err), 0, "finds it");
+    is_int(index, 1, "... with its index");
+    index = 99;
+    is_int(machine.find(machine.context, NULL, &index, name, &err), 1, "and not what is not there");
+    is_int(machine.get(machine.context, "lo", 1, NETIF_ARP_IGNORE, &value, &err), 0, "a sysctl");
+    is_int(value, 0, "... as it is");
+    is_int(machine.set(machine.context, "lo", 1, NETIF_ARP_IGNORE, 2, &err), 0, "is set (%s)",
+           err.text);
+    machine.get(machine.context, "lo", 1, NETIF_ARP_IGNORE, &value, &err);
+    is_int(value, 2, "... to that");
+    is_int(machine.set(machine.context, "lo", 1, NETIF_RX_RING, 512, &err), -1, "a ring is not");
+    is_int(machine.set(machine.context, "lo", 1, NETIF_ROCE_TOS, 5, &err), -1, "RoCE neither");
+    has_str(err.text, "it has no RDMA port", "... for it has no port");
+    netif_machine_close(&machine);
+}
+
+/* ---------------------------------------------------------------- RoCE */
+
+static void sets_roce(void)
+{
+    char *root = tree_unpack("mi300x-roce"), path[512], text[64] = "";
+    struct netif_machine machine;
+    struct error err = {""};
+    long value;
+    FILE *file;
+
+    tree_put(root, "proc/sys/kernel/random/boot_id", "571a17f9\n");
+    is_int(netif_machine_open(&machine, root, &err), 0, "a recorded machine (%s)", err.text);
+    is_int(machine.get(machine.context, "ens11np0", 2, NETIF_ROCE_MODE, &value, &err), -1,
+           "without rdma_cm in configfs");
+    tap_diag("%s", err.text);
+    has_str(err.text, "sys/kernel/config/rdma_cm is not there; load the module rdma_cm",
+            "... it is told what is missing");
+    tree_put(root, "sys/kernel/config/rdma_cm/x", "");
+    machine.get(machine.context, "ens11np0", 2, NETIF_ROCE_CONFIG, &value, &err);
+    is_int(value, 0, "the device has no directory");
+    is_int(machine.set(machine.context, "ens11np0", 2, NETIF_ROCE_CONFIG, 1, &err), 0,
+           "it is made (%s)", err.text);
+    machine.get(machine.context, "ens11np0", 2, NETIF_ROCE_CONFIG, &value, &err);
+    is_int(value, 1, "... and seen");
+    is_int(machine.set(machine.context, "ens11np0", 2, NETIF_ROCE_CONFIG, 0, &err), 0,
+           "... and taken away (%s)", err.text);
+    snprintf(path, sizeof path, "sys/kernel/config/rdma_cm/%s/ports/1/default_roce_mode",
+             "bnxt_re0");
+    tree_put(root, path, "IB/RoCE v1\n");
+    tree_put(root, "sys/kernel/config/rdma_cm/bnxt_re0/ports/1/default_roce_tos", "0\n");
+    machine.get(machine.context, "ens11np0", 2, NETIF_ROCE_MODE, &value, &err);
+    is_int(value, 1, "RoCE v1 is read");
+    is_int(machine.set(machine.context, "ens11np0", 2, NETIF_ROCE_MODE, 2, &err), 0,
+           "v2 is written (%s)", err.text);
+    is_int(machine.set(machine.context, "ens11np0", 2, NETIF_ROCE_TOS, 106, &err), 0,
+           "a type of service (%s)", err.text);
+    machine.get(machine.context, "ens11np0", 2, NETIF_ROCE_TOS, &value, &err);
+    is_int(value, 106, "... and read");
+    snprintf(path, sizeof path, "%s/sys/kernel/config/rdma_cm/bnxt_re0/ports/1/default_roce_mode",
+             root);
+    file = fopen(path, "r");
+    ok(file && fgets(text, sizeof text, file), "the mode's file");
+    has_str(text, "RoCE v2", "... has the kernel's word");
+    if (file)
+        fclose(file);
+    netif_machine_close(&machine);
+    tree_remove(root);
+}
+
+int main(void)
+{
+    struct netlink netlink;
+    struct error err = {""};
+
+    reads_answers();
+    reads_errors();
+    writes_requests();
+    sets_roce();
+    if (geteuid() != 0 || unshare(CLONE_NEWNET) != 0) {
+        tap_skip("no network namespace of its own");
+        return tap_done();
+    }
+    is_int(netlink_open(&netlink, &err), 0, "a socket (%s)", err.text);
+    sets_rings(&netlink);
+    sets_this_kernel(&netlink);
+    netlink_close(&netlink);
+    netlink_close(&netlink);
+    return tap_done();
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/conf.h"
+#include "lib/netif_apply.h"
+#include "validate/command/command.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LOCK_WAIT_MS = 10000 };
+
+enum act { ACT_PLAN, ACT_APPLY, ACT_RESTORE };
+
+struct options {
+    const char *name, *config;
+    enum act act;
+    bool as_json, has_job;
+    uint32_t job;
+};
+
+static void print_help(void)
+{
+    puts("Usage: muster interfaces [OPTION...]\n"
+         "What the Interface lines of muster.conf(5) ask for on this node, what is in force, and "
+         "what\n"
+         "is to be put back when the jobs that hold it are over.\n"
+         "\n"
+         "  -p, --plan         show it, change nothing (this is the default)\n"
+         "  -a, --apply        make the settings as a job's prolog does, until --restore\n"
+         "  -r, --restore      put back what was before, whoever holds it\n"
+         "  -J, --job ID       with --restore, only what nobody but this job holds\n"
+         "  -c, --config FILE  the configuration, instead of $MUSTER_CONF or muster.conf\n"
+         "  -j, --json         JSON records instead of text\n"
+         "  -h, --help         this text\n"
+         "\n"
+         "Exit status: 0 good, 1 a setting cannot be made or put back, 2 usage, 3 could not tell.");
+}
+
+/* ---------------------------------------------------------------- what is shown */
+
+struct show {
+    const struct options *options;
+    FILE *table;
+    bool is_unknown, is_failed;
+};
+
+static void tell(struct show *show, const char *interface, const char *setting, const char *wanted,
+                 const char *found, enum verdict verdict, const char *state)
+{
+    struct record record = RECORD_INIT;
+    char message[400];
+
+    if (verdict == VERDICT_UNKNOWN)
+        show->is_unknown = true;
+    if (verdict == VERDICT_FAIL)
+        show->is_failed = true;
+    if (!show->options->as_json) {
+        fprintf(show->table, "%s\t%s\t%s\t%s\t%s\n", interface, setting, wanted, found, state);
+        return;
+    }
+    snprintf(message, sizeof message, "%s: %s: wanted %s, found %s; %s", interface, setting, wanted,
+             found, state);
+    record.suite = record.test = "interfaces";
+    record.part = interface;
+    record.verdict = verdict;
+    record.message = message;
+    record_write(stdout, &record);
+}
+
+static void show_address(struct show *show, const struct netif_machine *machine,
+                         const struct netif_line *line, const char *interface, int index)
+{
+    struct error err = {""};
+    int status = machine->has_address(machine->context, index, line->address, &err);
+    char state[600];
+
+    snprintf(state, sizeof state, "%s line %u",
+             status == 1   ? "is so,"
+             : status == 0 ? "is missing,"
+                           : err.text,
+             line->line);
+    tell(show, interface, netif_setting_name(NETIF_ADDRESS), line->address,
+         status == 1   ? "yes"
+         : status == 0 ? "no"
+                       : "?",
+         status == 1   ? VERDICT_PASS
+         : status == 0 ? VERDICT_FAIL
+                       : VERDICT_UNKNOWN,
+         state);
+}
+
+static void show_setting(struct show *show, const struct netif_machine *machine,
+                         const struct netif_line *line, const char *interface, int index,
+                         enum netif_setting setting)
+{
+    long wanted = line->values[setting], found = 0;
+    char wanted_text[32], found_text[32] = "?", state[600];
+    enum verdict verdict = VERDICT_NONE;
+    struct error err = {""};
+
+    netif_value_format(setting, wanted, wanted_text, sizeof wanted_text);
+    if (machine->get(machine->context, interface, index, setting, &found, &err) != 0) {
+        verdict = VERDICT_UNKNOWN;
+        snprintf(state, sizeof state, "%s, line %u", err.text, line->line);
+    } else {
+        netif_value_format(setting, found, found_text, sizeof found_text);
+        if (machine->effective(machine->context, setting, wanted) != wanted) {
+            verdict = VERDICT_FAIL;
+            snprintf(state, sizeof state, "would not hold: net.ipv4.conf.all.%s is %ld, line %u",
+                     netif_setting_name(setting),
+                     machine->effective(machine->context, setting, wanted), line->line);
+        } else {
+            verdict = found == wanted ? VERDICT_PASS : VERDICT_NONE;
+            snprintf(state, sizeof state, "%s line %u",
+                     found == wanted ? "is so," : "made for jobs,", line->line);
+        }
+    }
+    tell(show, interface, netif_setting_name(setting), wanted_text, found_text, verdict, state);
+}
+
+static void show_line(struct show *show, const struct netif_machine *machine,
+                      const struct netif_line *line)
+{
+    for (size_t i = 0; i < line->interfaces.count; i++) {
+        const char *interface = line->interfaces.names[i];
+        char name[NETIF_NAME], state[600];
+        struct error err = {""};
+        int index = 0;
+        int status = machine->find(machine->context, interface, &index, name, &err);
+
+        if (status != 0) {
+            snprintf(state, sizeof state, "%s, line %u",
+                     status > 0 ? "is not on this node" : err.text, line->line);
+            tell(show, interface, "-", "-", "-", status > 0 ? VERDICT_FAIL : VERDICT_UNKNOWN,
+                 state);
+            continue;
+        }
+        for (int setting = 0; setting < NETIF_ADDRESS; setting++)
+            if (line->given & 1U << setting)
+                show_setting(show, machine, line, interface, index, (enum netif_setting)setting);
+        if (line->given & 1U << NETIF_ADDRESS)
+            show_address(show, machine, line, interface, index);
+    }
+}
+
+static void show_entry(struct show *show, const struct netif_entry *entry, bool is_this_boot)
+{
+    char was[32], made[32], state[200];
+    size_t length = 0;
+
+    netif_value_format(entry->setting, entry->was, was, sizeof was);
+    netif_value_format(entry->setting, entry->set[entry->set_count - 1], made, sizeof made);
+    if (!is_this_boot)
+        length = (size_t)snprintf(state, sizeof state, "of an earlier boot: nothing to put back");
+    else if (entry->job_count == 0)
+        length = (size_t)snprintf(state, sizeof state, "to be put back with the next job");
+    else
+        length =
+            (size_t)snprintf(state, sizeof state, "held by job%s", entry->job_count > 1 ? "s" : "");
+    for (size_t i = 0; is_this_boot && i < entry->job_count && length < sizeof state - 32; i++)
+        length += (size_t)snprintf(state + length, sizeof state - length,
+                                   entry->jobs[i] ? "%s %u" : "%s 0 (--apply)", i ? "," : "",
+                                   (unsigned)entry->jobs[i]);
+    tell(show, entry->interface, netif_setting_name(entry->setting), made, was, VERDICT_NONE,
+         state);
+}
+
+static int plan(const struct options *options, const struct conf *conf,
+                const struct netif_machine *machine)
+{
+    struct netif_journal journal;
+    struct show show = {.options = options};
+    struct error err;
+    size_t length;
+    char *text = NULL;
+    int status;
+
+    show.table = open_memstream(&text, &length);
+    if (!show.table) {
+        fprintf(stderr, "%s: out of memory\n", options->name);
+        return COMMAND_UNKNOWN;
+    }
+    fputs("INTERFACE\tSETTING\tWANTED\tFOUND\tSTATE\n", show.table);
+    for (size_t i = 0; i < conf->netif_line_count; i++)
+        show_line(&show, machine, &conf->netif_lines[i]);
+    if (conf->netif_line_count == 0 && !options->as_json)
+        fputs("-\t-\t-\t-\tmuster.conf has no Interface line\n", show.table);
+    /* a rename() replaces it as a whole: no lock is needed to read */
+    status = journal_load(conf->interface_journal, &journal, &err);
+    if (status < 0 && geteuid() != 0) {
+        status = 0;
+        fputs("\nWhat is to be put back is shown to root only.\n", show.table);
+    } else if (status == 0) {
+        fputs("\nINTERFACE\tSETTING\tMADE\tBEFORE\tSTATE\n", show.table);
+        for (size_t i = 0; i < journal.count; i++)
+            show_entry(&show, &journal.entries[i], strcmp(journal.boot_id, machine->boot_id) == 0);
+    }
+    if (fclose(show.table) == 0 && !options->as_json)
+        command_print_table(stdout, text);
+    free(text);
+    journal_clear(&journal);
+    if (status < 0) {
+        fprintf(stderr, "%s: %s\n", options->name, err.text);
+        return COMMAND_UNKNOWN;
+    }
+    return show.is_failed ? COMMAND_FAIL : show.is_unknown ? COMMAND_UNKNOWN : COMMAND_PASS;
+}
+
+/* ---------------------------------------------------------------- what is done */
+
+static int act(const struct options *options, const struct conf *conf,
+               const struct netif_machine *machine)
+{
+    struct netif_report *report = calloc(1, sizeof *report);
+    struct record record = RECORD_INIT;
+    char message[128];
+    bool is_bad;
+
+    if (!report) {
+        fprintf(stderr, "%s: out of memory\n", options->name);
+        return COMMAND_UNKNOWN;
+    }
+    if (options->act == ACT_APPLY)
+        netif_hold(conf->interface_journal, LOCK_WAIT_MS, machine, conf->netif_lines,
+                   conf->netif_line_count, 0, report);
+    else
+        netif_put_back(conf->interface_journal, LOCK_WAIT_MS, machine,
+                       options->has_job ? BACK_JOB : BACK_ALL, options->job, report);
+    is_bad = report->failed > 0 || report->left > 0;
+    record.suite = record.test = "interfaces";
+    for (size_t i = 0; i < report->line_count; i++) {
+        record.message = report->lines[i].text;
+        record.verdict = report->lines[i].kind == LINE_INFO ? VERDICT_NONE : VERDICT_FAIL;
+        if (options->as_json)
+            record_write(stdout, &record);
+        else
+            puts(report->lines[i].text);
+    }
+    snprintf(message, sizeof message, "%u settings made, %u put back, %u failed", report->made,
+             report->put_back, report->failed + report->left);
+    record.message = message;
+    record.verdict = is_bad ? VERDICT_FAIL : VERDICT_PASS;
+    if (options->as_json)
+        record_write(stdout, &record);
+    else
+        puts(message);
+    free(report);
+    return is_bad ? COMMAND_FAIL : COMMAND_PASS;
+}
+
+static int run(const struct options *options, const struct conf *conf)
+{
+    struct netif_machine machine;
+    struct error err;
+    int status;
+
+    if (options->act != ACT_PLAN && geteuid() != 0) {
+        fprintf(stderr, "%s: only root can set interfaces\n", options->name);
+        return COMMAND_UNKNOWN;
+    }
+    if (netif_machine_open(&machine, "", &err) != 0) {
+        fprintf(stderr, "%s: %s\n", options->name, err.text);
+        return COMMAND_UNKNOWN;
+    }
+    status =
+        options->act == ACT_PLAN ? plan(options, conf, &machine) : act(options, conf, &machine);
+    netif_machine_close(&machine);
+    return status;
+}
+
+static bool parse_job(const char *text, struct options *options)
+{
+    char *end;
+    unsigned long job;
+
+    errno = 0;
+    job = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno || job > UINT32_MAX)
+        return false;
+    options->has_job = true;
+    options->job = (uint32_t)job;
+    return true;
+}
+
+int command_interfaces(int argc, char **argv)
+{
+    static const struct option long_options[] = {
+        {"apply", no_argument, NULL, 'a'},   {"config", required_argument, NULL, 'c'},
+        {"help", no_argument, NULL, 'h'},    {"job", required_argument, NULL, 'J'},
+        {"json", no_argument, NULL, 'j'},    {"plan", no_argument, NULL, 'p'},
+        {"restore", no_argument, NULL, 'r'}, {NULL, 0, NULL, 0},
+    };
+    struct options options = {.name = argv[0]};
+    struct conf conf;
+    int option, status, acts = 0;
+
+    while ((option = getopt_long(argc, argv, "ac:hJ:jpr", long_options, NULL)) != -1) {
+        switch (option) {
+        case 'a':
+        case 'p':
+        case 'r':
+            options.act = option == 'a' ? ACT_APPLY : option == 'p' ? ACT_PLAN : ACT_RESTORE;
+            acts++;
+            break;
+        case 'c':
+            options.config = optarg;
+            break;
+        case 'h':
+            print_help();
+            return COMMAND_PASS;
+        case 'J':
+            if (!parse_job(optarg, &options)) {
+                fprintf(stderr, "%s: --job '%s' is not a job's number\n", argv[0], optarg);
+                return command_usage_error(argv[0]);
+            }
+            break;
+        case 'j':
+            options.as_json = true;
+            break;
+        default:
+            return command_usage_error(argv[0]);
+        }
+    }
+    if (optind < argc) {
+        fprintf(stderr, "%s: what is '%s'?\n", argv[0], argv[optind]);
+        return command_usage_error(argv[0]);
+    }
+    if (acts > 1 || (options.has_job && options.act != ACT_RESTORE)) {
+        fprintf(stderr, "%s: %s\n", argv[0],
+                acts > 1 ? "one of --plan, --apply and --restore" : "--job goes with --restore");
+        return command_usage_error(argv[0]);
+    }
+    status = command_conf(argv[0], options.config, &conf);
+    if (status == COMMAND_PASS)
+        status = run(&options, &conf);
+    conf_clear(&conf);
+    return status;
+}
