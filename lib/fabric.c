@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/fabric.h"
+#include "lib/affinity.h"
 #include "lib/sysfs.h"
 
 #include <stdio.h>
@@ -272,9 +273,50 @@ static size_t keep_fastest_kind(struct rail *rails, size_t count)
     return filter(rails, count, keep_driver, driver);
 }
 
-/* Chooses among what the node has, without a word from the configuration. */
-static size_t choose_found(const struct fabric *fabric, struct rail *rails, size_t count)
+/* No host bridge between them. */
+static bool is_beside(const struct rail *rail, const struct gpu *gpu)
 {
+    const struct location *place = rail->port ? &rail->port->location : &rail->nic->location;
+
+    return affinity_between(place, &gpu->location) <= AFFINITY_PXB;
+}
+
+static bool keep_beside_gpu(const struct rail *rail, const void *context)
+{
+    const struct inventory *inventory = context;
+
+    for (size_t i = 0; i < inventory->gpu_count; i++)
+        if (is_beside(rail, &inventory->gpus[i]))
+            return true;
+    return false;
+}
+
+/* Where GPUs have their NICs beside them, the few further ports of the same class are those of the
+ * storage network. That holds with one NIC or GPU missing too: three GPUs of four are enough, and
+ * more ports beside GPUs than elsewhere. */
+static bool have_own_rails(const struct inventory *inventory, const struct rail *rails,
+                           size_t count)
+{
+    size_t served = 0, beside = 0;
+
+    for (size_t i = 0; i < inventory->gpu_count; i++)
+        for (size_t j = 0; j < count; j++)
+            if (is_beside(&rails[j], &inventory->gpus[i])) {
+                served++;
+                break;
+            }
+    for (size_t i = 0; i < count; i++)
+        beside += keep_beside_gpu(&rails[i], inventory);
+    return served > 0 && 4 * served >= 3 * inventory->gpu_count && 2 * beside > count;
+}
+
+enum rule { RULE_NAMED, RULE_FOUND, RULE_BESIDE_GPUS, RULE_ONLY };
+
+/* Chooses among what the node has, without a word from the configuration. */
+static size_t choose_found(const struct inventory *inventory, const struct fabric *fabric,
+                           struct rail *rails, size_t count, enum rule *rule)
+{
+    size_t all;
     enum fabric_class class;
     size_t physical_functions;
 
@@ -287,6 +329,10 @@ static size_t choose_found(const struct fabric *fabric, struct rail *rails, size
         count = filter(rails, count, keep_physical_function, NULL);
     if (class == FABRIC_ETHERNET)
         count = keep_fastest_kind(rails, count);
+    all = count;
+    if (have_own_rails(inventory, rails, count))
+        count = filter(rails, count, keep_beside_gpu, inventory);
+    *rule = count < all ? RULE_BESIDE_GPUS : RULE_FOUND;
     return count;
 }
 
@@ -324,8 +370,6 @@ static void explain_management(const struct fabric *fabric, const struct conf *c
         snprintf(text, size, "; no default route, so none is management");
 }
 
-enum rule { RULE_NAMED, RULE_FOUND, RULE_ONLY };
-
 static void explain(const struct inventory *inventory, const struct conf *conf, enum rule rule,
                     struct fabric *fabric)
 {
@@ -347,8 +391,10 @@ static void explain(const struct inventory *inventory, const struct conf *conf, 
         snprintf(fabric->reason, sizeof fabric->reason,
                  "%s: management too, as the node has no other interface%s", names, management);
     else
-        snprintf(fabric->reason, sizeof fabric->reason, "%s: %s, the best class found%s", names,
-                 fabric_class_name(fabric->class), management);
+        snprintf(fabric->reason, sizeof fabric->reason, "%s: %s, the best class found%s%s", names,
+                 fabric_class_name(fabric->class),
+                 rule == RULE_BESIDE_GPUS ? ", but for ports that are beside no GPU" : "",
+                 management);
 }
 
 void fabric_choose(const struct inventory *inventory, const struct conf *conf,
@@ -369,8 +415,8 @@ void fabric_choose(const struct inventory *inventory, const struct conf *conf,
     if (rule == RULE_NAMED)
         count = filter(rails, count, keep_named, &conf->fabric_interfaces);
     else
-        count = choose_found(fabric, rails, count);
-    if (rule == RULE_FOUND && count == 0 && fabric->management) {
+        count = choose_found(inventory, fabric, rails, count, &rule);
+    if (rule != RULE_NAMED && count == 0 && fabric->management) {
         rule = RULE_ONLY;
         count = all_rails(inventory, conf, rails);
         for (size_t i = 0; i < count; i++)

@@ -52,9 +52,10 @@ int rail_is_up(const struct rail *rail);
  * of the interface, the RDMA device or the rail, whatever their class (one that is absent from the
  * node is left out: checks report it). Else all physical NICs and RDMA ports of the best class, but
  * for management, members of a management bond, Ethernet over USB, virtual functions where a
- * physical one is there, and, where plain Ethernet is the best, NICs of another driver than the
- * fastest that is up (unused ports on the board). With nothing but the management NIC, that one is
- * the rail, and reason says so. conf may be NULL. Pure: reads nothing. */
+ * physical one is there, where plain Ethernet is the best NICs of another driver than the fastest
+ * that is up (unused ports on the board), and, where most GPUs have a NIC behind their own PCIe
+ * switch, ports that are behind no GPU's (the storage network). With nothing but the management
+ * NIC, that one is the rail, and reason says so. conf may be NULL. Pure: reads nothing. */
 void fabric_choose(const struct inventory *inventory, const struct conf *conf,
                    struct fabric *fabric);
 

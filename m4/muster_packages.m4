@@ -11,3 +11,5 @@ AC_DEFUN([MUSTER_UCX], [MUSTER_PKG([UCX], [ucx], [UCX],
     [the battery], [libucx-dev], [ucx-devel])])
 AC_DEFUN([MUSTER_IBVERBS], [MUSTER_PKG([IBVERBS], [libibverbs], [libibverbs],
     [RDMA measurements in the battery], [libibverbs-dev], [rdma-core-devel])])
+AC_DEFUN([MUSTER_HWLOC], [MUSTER_PKG([HWLOC], [hwloc], [hwloc],
+    [a test of affinity, nothing else], [libhwloc-dev], [hwloc-devel])])

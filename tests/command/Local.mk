@@ -29,3 +29,8 @@ dist_check_SCRIPTS += \
 dist_check_SCRIPTS += \
 	tests/command/t2600-topology-tells-who-serves-whom.t \
 	# end of topology
+
+# recorded and published machines
+dist_check_SCRIPTS += \
+	tests/command/t2700-record-keeps-what-muster-reads.t \
+	# end of machines

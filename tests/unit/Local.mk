@@ -65,11 +65,26 @@ EXTRA_DIST += \
 	tests/fixtures/README.md \
 	tests/fixtures/bond.tree \
 	tests/fixtures/broken.tree \
+	tests/fixtures/dgx-h100-gpu-gone.tree \
+	tests/fixtures/dgx-h100-half-width.tree \
+	tests/fixtures/dgx-h100-nic-missing.tree \
+	tests/fixtures/dgx-h100-port-down.tree \
+	tests/fixtures/dgx-h100.tree \
 	tests/fixtures/ethernet.tree \
 	tests/fixtures/gaudi3.tree \
+	tests/fixtures/gcp-vm.tree \
 	tests/fixtures/h100-ib.tree \
+	tests/fixtures/hgx-a100.tree \
+	tests/fixtures/kvm-passthrough.tree \
 	tests/fixtures/lab-node.tree \
+	tests/fixtures/mi300x-mixed-gids.tree \
 	tests/fixtures/mi300x-roce.tree \
+	tests/fixtures/mi300x.tree \
+	tests/fixtures/p4d.tree \
+	tests/fixtures/slingshot.tree \
+	tests/fixtures/two-fabrics.tree \
+	tests/fixtures/vela.tree \
+	tests/fixtures/compose \
 	tests/fixtures/record \
 	tests/fixtures/unpack \
 	# end of EXTRA_DIST
@@ -77,6 +92,10 @@ EXTRA_DIST += \
 check_PROGRAMS += tests/unit/inventory.t
 tests_unit_inventory_t_SOURCES = tests/unit/inventory.c
 tests_unit_inventory_t_LDADD = tests/unit/libtree.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/machines.t
+tests_unit_machines_t_SOURCES = tests/unit/machines.c
+tests_unit_machines_t_LDADD = tests/unit/libtree.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/counters.t
 tests_unit_counters_t_SOURCES = tests/unit/counters.c
@@ -93,6 +112,17 @@ tests_unit_affinity_t_LDADD = tests/unit/libtree.la $(unit_libs)
 check_PROGRAMS += tests/unit/visible_gpus.t
 tests_unit_visible_gpus_t_SOURCES = tests/unit/visible_gpus.c
 tests_unit_visible_gpus_t_LDADD = tests/unit/libtree.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/affinity_random.t
+tests_unit_affinity_random_t_SOURCES = tests/unit/affinity_random.c
+tests_unit_affinity_random_t_LDADD = $(unit_libs)
+
+if HAVE_HWLOC
+check_PROGRAMS += tests/unit/affinity_hwloc.t
+tests_unit_affinity_hwloc_t_SOURCES = tests/unit/affinity_hwloc.c
+tests_unit_affinity_hwloc_t_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
+tests_unit_affinity_hwloc_t_LDADD = tests/unit/libtree.la $(unit_libs) $(HWLOC_LIBS)
+endif HAVE_HWLOC
 
 check_PROGRAMS += tests/unit/checks.t
 tests_unit_checks_t_SOURCES = tests/unit/checks.c

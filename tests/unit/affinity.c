@@ -164,9 +164,243 @@ static void shares(void)
     served(NULL, "- - - - - - - -", "no NIC is up: none");
 }
 
+static void level_between(size_t gpu, size_t rail, const char *expected, const char *why)
+{
+    affinity_make(&node, &fabric, NULL, &affinity);
+    is_str(affinity_level_name(affinity.level[gpu][rail]), expected, "%s: %s", expected, why);
+}
+
+static void virtual_machines(void)
+{
+    begin(true, 1);
+    gpu("pci0000:00/0000:00:02.0/0000:01:00.0", 0);
+    rail("pci0000:00/0000:00:02.1/0000:02:00.0", 0);
+    level_between(0, 0, "unknown", "a virtual machine with one NUMA node, a port for each device");
+    served(NULL, "-", "... whose hypervisor put them there");
+    node.is_virtual_machine = false;
+    level_between(0, 0, "PHB", "the same on a real machine");
+    begin(true, 2);
+    gpu("pci0000:10/0000:10:1c.0", 0);
+    gpu("pci0000:10/0000:10:1d.0", 0);
+    gpu("pci0000:20/0000:20:1c.0", 0);
+    rail("pci0000:10/0000:10:1b.0", 0);
+    rail("pci0000:20/0000:20:1b.0", 0);
+    rail("pci0000:90/0000:90:1b.0", 1);
+    served(NULL, "0 0 1", "EC2 p4d: a flat bus for each host bridge");
+    ok(affinity.is_coarse[0], "... which is as much as is told");
+    gpu("pci0000:a0/0000:a0:1c.0", 1);
+    gpu("pci0000:b0/0000:b0:1c.0", 0);
+    served(NULL, "0 0 1 2 0,1", "... and all rails of the NUMA node where the bus has none");
+    begin(true, 2);
+    gpu("pci0000:44/0000:44:00.0/0000:45:00.0/0000:46:00.0/0000:47:00.0", -1);
+    rail("pci0000:44/0000:44:00.0/0000:45:00.0/0000:46:00.1/0000:48:00.0", -1);
+    level_between(0, 0, "PIX", "a switch that the hypervisor shows is believed");
+}
+
+static void what_is_not_told(void)
+{
+    begin(false, 2);
+    gpu("0000:18:00.0", 0);
+    gpu("0000:19:00.0", 0);
+    gpu("0000:98:00.0", 1);
+    rail("0000:1a:00.0", 0);
+    rail("0000:1b:00.0", 0);
+    rail("0000:9a:00.0", 1);
+    served(NULL, "0,1 0,1 2", "no paths: all rails of the NUMA node, none singled out");
+    ok(affinity.is_coarse[0], "... and that is said");
+    begin(false, 2);
+    gpu(below(1, 0), 0);
+    rail(below(1, 1), 0);
+    rail("", -1);
+    served(NULL, "0", "a rail without a place does not matter beside one on the same switch");
+    node.rdma[0].location = place(below(2, 0), 0);
+    served(NULL, "-", "... but it may be nearer than another host bridge");
+    strcpy(node.rdma[1].state, "DOWN");
+    served(NULL, "0", "... unless it is down");
+    begin(false, 1);
+    gpu("pci0000:40/0000:40:01.1/0000:41:00.0", -1);
+    rail("pci0000:60/0000:60:01.1/0000:61:00.0", -1);
+    level_between(0, 0, "NODE", "a real machine with one NUMA node has its host bridges there");
+    node.numa_node_count = 2;
+    level_between(0, 0, "unknown", "... with two it would have to say");
+    begin(false, 2);
+    gpu(below(1, 0), 0);
+    served(NULL, "-", "a node without rails");
+}
+
+/* Two NICs in a bond, the bond as a rail */
+static void bonds(void)
+{
+    struct rail *bond;
+
+    begin(false, 2);
+    gpu(below(1, 0), 0);
+    gpu(below(3, 0), 1);
+    bond = &fabric.rails[fabric.rail_count++];
+    bond->nic = &node.nics[0];
+    strcpy(node.nics[0].name, "bond0");
+    node.nics[0].location.numa_node = -1;
+    node.nics[0].is_up = node.nics[0].has_carrier = true;
+    strcpy(bond->name, "bond0");
+    strcpy(node.nics[1].name, "eth0");
+    strcpy(node.nics[1].master, "bond0");
+    node.nics[1].location = place(below(1, 1), 0);
+    node.nic_count = 2;
+    level_between(0, 0, "PIX", "a bond of one port is where the port is");
+    node.nics[2] = node.nics[1];
+    node.nics[2].location = place("pci0000:10/0000:10:02.0/0000:1c:00.1", 0);
+    node.nic_count = 3;
+    level_between(0, 0, "PHB", "a bond is as near as its farthest member");
+    level_between(1, 0, "SYS", "... seen from the other socket too");
+    is_str(affinity_level_name(affinity_of_rails(&node, bond, bond)), "PHB", "... and from itself");
+}
+
+static void ports(void)
+{
+    struct rdma_port *port;
+
+    begin(false, 2);
+    gpu(below(1, 0), 0);
+    gpu(below(1, 1), 0);
+    rail(below(1, 2), 0);
+    port = rail(below(1, 2), 0);
+    port->port = 2;
+    served(NULL, "0 1", "two ports of one NIC are two rails, one for each GPU");
+    is_str(affinity_level_name(affinity_of_rails(&node, &fabric.rails[0], &fabric.rails[1])),
+           "SAME", "... at one place");
+    port->location = place("pci0000:10/0000:10:01.0/0000:11:00.0/0000:12:02.0/0000:15:01.2", 0);
+    port->is_virtual_function = true;
+    is_str(affinity_level_name(affinity_of_rails(&node, &fabric.rails[0], &fabric.rails[1])), "PIX",
+           "a virtual function in another slot is of the same NIC");
+    level_between(0, 1, "PIX", "... and as near to a GPU");
+    is_str(affinity_level_name(affinity_of_gpus(&node, &node.gpus[0], &node.gpus[1])), "PIX",
+           "GPUs among themselves");
+    begin(false, 2);
+    gpu(below(1, 0), 0);
+    gpu(below(1, 1), 0);
+    rail(below(1, 3), 0);
+    rail(below(1, 2), 0);
+    served(NULL, "1 0", "PCI order, whatever the names");
+    begin(false, 2);
+    for (int i = 0; i < 2; i++) {
+        gpu(below(i + 1, 0), i);
+        for (int j = 0; j < 3; j++)
+            rail(below(i + 1, 0), i);
+    }
+    served(NULL, "0,1,2 3,4,5", "Gaudi: a card's own ports, all of them");
+}
+
+static void choice(void)
+{
+    const bool first[] = {false, true, true, true, true, true, true, true};
+    size_t gpus[] = {5, 1}, rails[INVENTORY_NICS];
+
+    switches(8, 1, 1);
+    served(first, "3 1 2 3 4 5 6 7", "a rail that may not be used is as one that is down");
+    is_int(affinity_rails(&affinity, gpus, 2, rails), 2, "the rails of two GPUs");
+    ok(rails[0] == 1 && rails[1] == 5, "... in the fabric's order");
+    is_int(affinity_rails(&affinity, NULL, 0, rails), 7, "without GPUs all that are usable");
+    ok(rails[0] == 1 && rails[6] == 7, "... those");
+    affinity.is_known[1] = false;
+    is_int(affinity_rails(&affinity, gpus, 2, rails), 0, "none when one GPU is not known");
+    gpus[0] = 8;
+    is_int(affinity_rails(&affinity, gpus, 1, rails), 0, "... or not there");
+    /* PXB: the lowest switch that is shared goes first */
+    begin(false, 1);
+#define TOP "pci0000:10/0000:10:01.0/0000:11:00.0/0000:12:00.0"
+    gpu(TOP "/0000:13:00.0/0000:14:00.0/0000:15:00.0/0000:16:00.0/0000:17:00.0", 0);
+    rail("pci0000:10/0000:10:01.0/0000:11:00.0/0000:12:01.0/0000:18:00.0", 0);
+    rail(TOP "/0000:13:00.0/0000:14:01.0/0000:19:00.0", 0);
+    served(NULL, "1", "of two at PXB the one on the GPU's lower switch");
+}
+
+/* Published machines; those that are recorded whole are in tests/fixtures. */
+static void published(void)
+{
+    char path[128];
+
+    /* EC2 p5.48xlarge, hwloc's XML of one in https://github.com/ai-dynamo/nixl,
+     * test/unit/utils/libfabric/topo/p5.48xl-topo.xml: on each of eight switches four EFA devices
+     * and then a GPU */
+    begin(true, 2);
+    for (int i = 0; i < 8; i++) {
+        int bus = 0x44 + i * 0x11;
+
+        for (int j = 0; j < 5; j++) {
+            snprintf(path, sizeof path,
+                     "pci0000:%02x/0000:%02x:00.0/0000:%02x:00.0/0000:%02x:01.%d/0000:%02x:00.0",
+                     bus, bus, bus + 1, bus + 2, j, bus + 11 + j);
+            if (j < 4)
+                rail(path, i / 4);
+            else
+                gpu(path, i / 4);
+        }
+    }
+    is_str(node.gpus[0].location.pci, "0000:53:00.0", "EC2 p5: GPU 0");
+    served(NULL,
+           "0,1,2,3 4,5,6,7 8,9,10,11 12,13,14,15 16,17,18,19 20,21,22,23 24,25,26,27 28,29,30,31",
+           "... each GPU has four EFA devices");
+    level_between(0, 3, "PIX", "... on its switch");
+    level_between(0, 4, "NODE", "... the others of its NUMA node");
+    level_between(0, 16, "SYS", "... across");
+
+    /* EC2 p5en.48xlarge, p5en.48xl-topo.xml there: two GPUs and four EFA devices on each switch */
+    begin(true, 2);
+    for (int j = 0; j < 6; j++) {
+        snprintf(path, sizeof path,
+                 "pci0000:44/0000:44:00.0/0000:45:00.0/0000:46:%02x.%d/0000:%02x:00.0",
+                 (14 + j) / 8, (14 + j) % 8, 0x55 + j);
+        if (j < 4)
+            rail(path, 0);
+        else
+            gpu(path, 0);
+    }
+    served(NULL, "0,1 2,3", "EC2 p5en: two EFA devices for each GPU");
+
+    /* DGX-2, `nvidia-smi topo -m` in https://github.com/NVIDIA/nccl-tests/issues/78: GPU0 and GPU1
+     * PIX to mlx5_0, PXB to mlx5_1, GPU2 and GPU3 the other way, NODE and SYS to the rest. Paths
+     * composed to be so: a switch for two GPUs and a NIC, two of those below one more. */
+    begin(false, 2);
+    for (int i = 0; i < 8; i++) {
+        for (int j = 0; j < 3; j++) {
+            int top = 0x10 + i / 2 * 0x20, low = top + 3 + i % 2 * 0x10;
+
+            snprintf(path, sizeof path,
+                     "pci0000:%x/0000:%x:00.0/0000:%x:00.0/0000:%x:%02x.0/0000:%x:00.0/"
+                     "0000:%x:%02x.0/0000:%x:00.0",
+                     top, top, top + 1, top + 2, i % 2, low, low + 1, j, low + 2 + j);
+            if (j < 2)
+                gpu(path, i / 4);
+            else
+                rail(path, i / 4);
+        }
+    }
+    served(NULL, "0 0 1 1 2 2 3 3 4 4 5 5 6 6 7 7", "DGX-2: a NIC for two GPUs");
+    level_between(0, 0, "PIX", "... GPU0 and mlx5_0");
+    level_between(0, 1, "PXB", "... GPU0 and mlx5_1");
+    level_between(2, 0, "PXB", "... GPU2 and mlx5_0");
+    level_between(2, 1, "PIX", "... GPU2 and mlx5_1");
+    level_between(1, 2, "NODE", "... GPU1 and mlx5_2");
+    level_between(3, 4, "SYS", "... GPU3 and mlx5_4");
+
+    /* Two GPUs of a Threadripper, lspci -t (00:01.1-[01], 00:03.1-[02]) and topo -m (PHB) in
+     * https://github.com/noonghunna/club-3090/issues/1229 */
+    begin(false, 1);
+    gpu("pci0000:00/0000:00:01.1/0000:01:00.0", 0);
+    gpu("pci0000:00/0000:00:03.1/0000:02:00.0", 0);
+    is_str(affinity_level_name(affinity_of_gpus(&node, &node.gpus[0], &node.gpus[1])), "PHB",
+           "Threadripper: two root ports");
+}
+
 int main(void)
 {
     levels();
     shares();
+    virtual_machines();
+    what_is_not_told();
+    bonds();
+    ports();
+    choice();
+    published();
     return tap_done();
 }

@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# A node's record, unpacked, is that node to muster: this machine, and machines whose PCI tree is nested.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=${top_builddir:-.}
+. "$top_srcdir/tests/tap.sh"
+
+muster=$top_builddir/muster
+[ -x "$muster" ] || skip_all 'muster is not built'
+unset MUSTER_CONF
+dir=$(mktemp -d)
+tap_cleanup() { rm -rf "$dir"; }
+fixtures=$top_srcdir/tests/fixtures
+
+again() { # ROOT NAME
+    "$fixtures/record" "$1" >"$dir/$2.tree" &&
+        "$fixtures/unpack" "$dir/$2.tree" "$dir/$2.again" &&
+        "$muster" inventory --json --root "$1" >"$dir/$2.json" &&
+        "$muster" inventory --json --root "$dir/$2.again" >"$dir/$2.again.json"
+}
+
+for tree in dgx-h100 gaudi3 kvm-passthrough slingshot bond; do
+    "$fixtures/unpack" "$fixtures/$tree.tree" "$dir/$tree"
+    ok "$tree is recorded" again "$dir/$tree" "$tree"
+    ok '... and has the same inventory' diff "$dir/$tree.json" "$dir/$tree.again.json"
+done
+like "$(<"$dir/dgx-h100.tree")" '/0000:17:00.0/0000:18:00.0/vendor' 'the PCI tree is recorded nested'
+
+ok 'this machine is recorded' again / live
+ok '... and has the same inventory' diff "$dir/live.json" "$dir/live.again.json"
+
+printf 'from bond.tree\nsys/class/net/bond0\t(gone)\n' >"$dir/less.tree"
+cp "$fixtures/bond.tree" "$dir/"
+ok 'a tree that begins with another one is unpacked' "$fixtures/unpack" "$dir/less.tree" "$dir/less"
+ok '... with all of it' test -e "$dir/less/sys/class/net/eno1/ifindex"
+ok '... but what is gone' test ! -e "$dir/less/sys/class/net/bond0"
+for line in '../etc/passwd	x' '/etc/passwd	x' 'no tab' 'sys/	x'; do
+    printf '%s\n' "$line" >"$dir/bad.tree"
+    ok "'$line' is refused" eval '! "$fixtures/unpack" "$dir/bad.tree" "$dir/bad" 2>"$dir/err"'
+    like "$(<"$dir/err")" "^$dir/bad.tree:1: " '... with file and line'
+done
+done_testing
