@@ -132,9 +132,10 @@ static void write_cpus(const char *root)
         int node = numa_of(&functions[i]);
 
         snprintf(path, sizeof path, "sys/bus/pci/devices/%s/local_cpus", functions[i].location.pci);
+        if (node < 0)
+            continue;
         snprintf(text, sizeof text, "%x\n", 1U << node);
-        if (node >= 0)
-            tree_put(root, path, text);
+        tree_put(root, path, text);
     }
 }
 
@@ -146,6 +147,8 @@ static hwloc_topology_t load(const char *root)
         setenv("HWLOC_FSROOT", root, 1);
     else
         unsetenv("HWLOC_FSROOT");
+    setenv("HWLOC_COMPONENTS", "linux,stop",
+           1); /* what others find is of this machine, not root's */
     if (hwloc_topology_init(&topology) != 0)
         return NULL;
     hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
