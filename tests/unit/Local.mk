@@ -169,9 +169,8 @@ tests_unit_statistics_t_LDADD = lib/libstatistics.la $(unit_libs)
 if BUILD_MUSTER
 check_PROGRAMS += tests/unit/plan.t
 tests_unit_plan_t_SOURCES = tests/unit/plan.c \
-	validate/certify/plan.c validate/certify/plan.h \
-	validate/certify/index.c validate/certify/index.h
-tests_unit_plan_t_LDADD = $(unit_libs)
+	validate/certify/plan.c validate/certify/plan.h
+tests_unit_plan_t_LDADD = validate/judge/libjudge.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/report.t
 tests_unit_report_t_SOURCES = tests/unit/report.c

@@ -28,6 +28,7 @@ muster_launch_SOURCES = \
 	validate/battery/launch/clock.c validate/battery/launch/clock.h \
 	validate/battery/launch/launch.c \
 	validate/battery/launch/messages.c validate/battery/launch/messages.h \
+	validate/battery/launch/workers.c validate/battery/launch/workers.h \
 	validate/battery/program.c validate/battery/program.h \
 	# end of muster_launch_SOURCES
 muster_launch_CPPFLAGS = $(battery_cppflags)
@@ -41,6 +42,7 @@ muster_links_SOURCES = \
 	validate/battery/links/links.c \
 	validate/battery/links/meeting.c validate/battery/links/meeting.h \
 	validate/battery/links/path.c validate/battery/links/path.h \
+	validate/battery/links/rounds.c validate/battery/links/rounds.h \
 	validate/battery/program.c validate/battery/program.h \
 	# end of muster_links_SOURCES
 muster_links_CPPFLAGS = $(battery_cppflags) $(UCX_CFLAGS)
@@ -58,4 +60,22 @@ muster_collectives_SOURCES = \
 muster_collectives_CPPFLAGS = $(battery_cppflags)
 muster_collectives_CFLAGS = $(battery_cflags)
 muster_collectives_LDADD = $(battery_libs)
+
+bin_PROGRAMS += muster-preflight
+muster_preflight_SOURCES = \
+	validate/battery/collectives/speed.c validate/battery/collectives/speed.h \
+	validate/battery/launch/messages.c validate/battery/launch/messages.h \
+	validate/battery/launch/workers.c validate/battery/launch/workers.h \
+	validate/battery/links/channel.c validate/battery/links/channel.h \
+	validate/battery/links/linkreport.c validate/battery/links/linkreport.h \
+	validate/battery/links/meeting.c validate/battery/links/meeting.h \
+	validate/battery/links/path.c validate/battery/links/path.h \
+	validate/battery/links/rounds.c validate/battery/links/rounds.h \
+	validate/battery/preflight/preflight.c \
+	validate/battery/preflight/sum.c validate/battery/preflight/sum.h \
+	validate/battery/program.c validate/battery/program.h \
+	# end of muster_preflight_SOURCES
+muster_preflight_CPPFLAGS = $(battery_cppflags) $(UCX_CFLAGS)
+muster_preflight_CFLAGS = $(battery_cflags)
+muster_preflight_LDADD = $(battery_libs) $(UCX_LIBS)
 endif

@@ -29,6 +29,11 @@ void output_start(const char *program, const char *suite, bool json)
     output.is_terminal = isatty(STDERR_FILENO);
 }
 
+void output_suite(const char *suite)
+{
+    output.suite = suite;
+}
+
 /* The thread that ends the job must not wait for one that hangs while it prints. */
 static bool lock(void)
 {

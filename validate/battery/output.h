@@ -11,6 +11,9 @@
 
 void output_start(const char *program, const char *suite, bool json);
 
+/* Another suite for the records that follow. */
+void output_suite(const char *suite);
+
 /* Prints the record (its suite is filled in) and remembers the worst verdict. */
 void output_record(struct record *record);
 

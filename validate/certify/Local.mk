@@ -3,12 +3,10 @@
 # `muster certify`: choose nodes, run the battery on them, judge, act. A part of the command.
 muster_SOURCES += \
 	validate/certify/certify.c validate/certify/certify.h \
-	validate/certify/index.c validate/certify/index.h \
 	validate/certify/plan.c validate/certify/plan.h \
 	validate/certify/nodes.c \
 	validate/certify/stages.c \
 	validate/certify/links.c \
-	validate/certify/matrix.c validate/certify/matrix.h \
 	validate/certify/actions.c \
 	validate/certify/report.c \
 	# end of certify

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "lib/conf.h"
-#include "validate/certify/index.h"
+#include "validate/judge/index.h"
 #include "validate/certify/plan.h"
 #include "validate/report/progress.h"
 #include "validate/report/records.h"

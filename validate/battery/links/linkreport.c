@@ -131,6 +131,32 @@ static void report(const struct program *program, const struct link_result *resu
         report_damage(program, result);
 }
 
+void linkreport_speeds(struct program *program, const struct offers *own)
+{
+    struct offers *all = NULL;
+    MPI_Request request;
+
+    if (program->rank == 0 && !(all = calloc((size_t)program->node_count, sizeof *all)))
+        watch_fault("out of memory");
+    MPI_Igather(own, sizeof *own, MPI_BYTE, all, sizeof *own, MPI_BYTE, 0, program->leaders,
+                &request);
+    program_wait(program, &request, -1);
+    for (int node = 0; all && node < program->node_count; node++)
+        for (int i = 0; i < all[node].count; i++) {
+            struct record record = RECORD_INIT;
+
+            record.test = "links";
+            record.metric = "speed";
+            record.node = program->node_name[node];
+            record.part = all[node].rails[i].name;
+            record.value = all[node].rails[i].nominal_mbps;
+            record.unit = "Mb/s";
+            if (record.value > 0)
+                output_record(&record);
+        }
+    free(all);
+}
+
 void linkreport_gather(struct program *program, struct link_results *results, double floor_percent)
 {
     size_t nodes = (size_t)program->node_count;

@@ -8,6 +8,9 @@
  * it. floor_percent > 0: a bandwidth below that share of nominal fails. All leaders call it. */
 void linkreport_gather(struct program *program, struct link_results *results, double floor_percent);
 
+/* A record of each rail's stated speed, of those nodes that know theirs. All leaders call it. */
+void linkreport_speeds(struct program *program, const struct offers *own);
+
 /* Rank 0: a record of verdict unknown. */
 void linkreport_unknown(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/certify/index.h"
+#include "validate/judge/index.h"
 
 #include <stdlib.h>
 #include <string.h>

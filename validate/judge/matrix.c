@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/certify/matrix.h"
+#include "validate/judge/matrix.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,13 +47,13 @@ void matrix_clear(struct matrix *matrix)
     *matrix = (struct matrix){0};
 }
 
-/* The speed of a rail that its node stated: the configuration's, else what muster check read. */
-static double nominal_of(const struct certify *certify, const char *node, const char *rail)
+/* The speed of a rail that its node stated: the configuration's, else what the node told. */
+static double nominal_of(const struct matrix_source *source, const char *node, const char *rail)
 {
-    double mbps = conf_nominal_mbps(&certify->conf, rail);
+    double mbps = conf_nominal_mbps(source->conf, rail);
 
-    for (size_t i = 0; mbps <= 0 && i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
+    for (size_t i = 0; mbps <= 0 && i < source->records->count; i++) {
+        const struct record *record = &source->records->items[i];
 
         if (record->node && record->part && record->metric && record->unit &&
             strcmp(record->metric, "speed") == 0 && strcmp(record->unit, "Mb/s") == 0 &&
@@ -70,9 +70,10 @@ static double clamp(double mbps, double nominal_mbps)
     return nominal_mbps > 0 && mbps > nominal_mbps ? nominal_mbps : mbps;
 }
 
-int matrix_build(const struct certify *certify, const struct hostlist *names, size_t first,
-                 size_t again, struct matrix *matrix)
+int matrix_build(const struct matrix_source *source, size_t first, size_t again,
+                 struct matrix *matrix)
 {
+    const struct hostlist *names = source->names;
     size_t n = names->count, r, cells;
 
     *matrix = (struct matrix){0};
@@ -81,9 +82,9 @@ int matrix_build(const struct certify *certify, const struct hostlist *names, si
             return -1;
     if (name_index_build((const char *const *)matrix->nodes.names, n, &matrix->by_node) != 0)
         return -1;
-    for (size_t i = first; i < certify->records.count; i++)
-        if (matrix_is_measurement(&certify->records.items[i]) &&
-            rail_index(matrix, certify->records.items[i].part) < 0)
+    for (size_t i = first; i < source->records->count; i++)
+        if (matrix_is_measurement(&source->records->items[i]) &&
+            rail_index(matrix, source->records->items[i].part) < 0)
             return -1;
     r = matrix->rail_count;
     if (r > 1)
@@ -101,13 +102,12 @@ int matrix_build(const struct certify *certify, const struct hostlist *names, si
                                                 .mbps = NAN,
                                                 .latency_us = NAN};
     for (size_t i = 0; i < n; i++) {
-        matrix->blocks[i] = certify_subject(certify, names->names[i])->slurm->leaf;
+        matrix->blocks[i] = source->leaves[i];
         for (size_t k = 0; k < r; k++)
-            matrix->nominal_mbps[i * r + k] =
-                nominal_of(certify, names->names[i], matrix->rails[k]);
+            matrix->nominal_mbps[i * r + k] = nominal_of(source, names->names[i], matrix->rails[k]);
     }
-    for (size_t i = first; i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
+    for (size_t i = first; i < source->records->count; i++) {
+        const struct record *record = &source->records->items[i];
         long from = name_index_find(&matrix->by_node, record->node);
         long to = name_index_find(&matrix->by_node, record->peer);
         struct link_sample *cell;
@@ -129,7 +129,7 @@ int matrix_build(const struct certify *certify, const struct hostlist *names, si
     return 0;
 }
 
-struct links matrix_links(const struct certify *certify, const struct matrix *matrix,
+struct links matrix_links(const struct matrix_source *source, const struct matrix *matrix,
                           struct link_sample **samples)
 {
     size_t n = matrix->nodes.count, r = matrix->rail_count, count = 0;
@@ -146,7 +146,7 @@ struct links matrix_links(const struct certify *certify, const struct matrix *ma
                           .nodes = (const char *const *)matrix->nodes.names,
                           .rails = (const char *const *)matrix->rails,
                           .blocks = has_blocks ? matrix->blocks : NULL,
-                          .block_names = (const char *const *)certify->cluster.leaves,
+                          .block_names = source->leaf_names,
                           .nominal_mbps = matrix->nominal_mbps,
                           .samples = *samples,
                           .sample_count = count};

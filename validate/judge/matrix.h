@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MUSTER_CERTIFY_MATRIX_H
-#define MUSTER_CERTIFY_MATRIX_H
+#ifndef MUSTER_JUDGE_MATRIX_H
+#define MUSTER_JUDGE_MATRIX_H
 
-#include "validate/certify/certify.h"
+#include <stdbool.h>
+
+#include "lib/conf.h"
+#include "lib/hostlist.h"
+#include "validate/judge/index.h"
 #include "validate/judge/links.h"
+#include "validate/report/records.h"
 
 /* What was measured, put in the judge's form: a cell for each ordered pair of nodes and rail. */
 struct matrix {
@@ -16,6 +21,15 @@ struct matrix {
     int *blocks;
 };
 
+/* Where the matrix comes from. All borrowed. */
+struct matrix_source {
+    const struct records *records;
+    const struct conf *conf; /* the stated speeds */
+    const struct hostlist *names;
+    const int *leaves;             /* an index of leaf_names for each name, -1: not known */
+    const char *const *leaf_names; /* of the leaf switches */
+};
+
 /* Whether the record is a bandwidth or latency of a pair and rail. */
 bool matrix_is_measurement(const struct record *record);
 
@@ -24,13 +38,13 @@ bool matrix_is_measurement(const struct record *record);
  * sample rather than the median: a fault is there each time, while other work on the machines comes
  * and goes and only ever takes away. Returns 0, or -1 when memory is out; to be cleared in either
  * case. */
-int matrix_build(const struct certify *certify, const struct hostlist *names, size_t first,
-                 size_t again, struct matrix *matrix);
+int matrix_build(const struct matrix_source *source, size_t first, size_t again,
+                 struct matrix *matrix);
 void matrix_clear(struct matrix *matrix);
 
 /* The judge's view, good as long as the matrix. samples: those cells that were measured, malloc'd;
  * NULL when memory is out. */
-struct links matrix_links(const struct certify *certify, const struct matrix *matrix,
+struct links matrix_links(const struct matrix_source *source, const struct matrix *matrix,
                           struct link_sample **samples);
 
 /* The least bandwidth that the matrix has between the two, both directions, on that rail, in Mb/s;

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* muster-preflight: the short form of launch, links and collectives in one start of MPI, for
+ * `muster preflight`. */
+#include "config.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/hostlist.h"
+#include "validate/battery/collectives/speed.h"
+#include "validate/battery/launch/messages.h"
+#include "validate/battery/launch/workers.h"
+#include "validate/battery/links/path.h"
+#include "validate/battery/links/rounds.h"
+#include "validate/battery/preflight/sum.h"
+#include "validate/battery/program.h"
+
+struct preflight_options {
+    double started;
+    struct hostlist expected;
+    struct rounds_plan rounds;
+    bool is_links_only;
+};
+
+static int take_started(const char *value, void *context, struct error *err)
+{
+    return option_seconds(value, 0, 1e11, &((struct preflight_options *)context)->started, err);
+}
+
+static int take_expect_nodes(const char *value, void *context, struct error *err)
+{
+    struct preflight_options *options = context;
+
+    hostlist_clear(&options->expected);
+    return hostlist_expand(value, &options->expected, err);
+}
+
+static int take_rounds(const char *value, void *context, struct error *err)
+{
+    return option_number(value, 1, INT_MAX, &((struct preflight_options *)context)->rounds.rounds,
+                         err);
+}
+
+static int take_repeats(const char *value, void *context, struct error *err)
+{
+    return option_number(value, 1, PATH_SAMPLES,
+                         &((struct preflight_options *)context)->rounds.repeats, err);
+}
+
+static int take_quick(const char *value, void *context, struct error *err)
+{
+    (void)value;
+    (void)err;
+    ((struct preflight_options *)context)->rounds.is_quick = true;
+    return 0;
+}
+
+static int take_links_only(const char *value, void *context, struct error *err)
+{
+    (void)value;
+    (void)err;
+    ((struct preflight_options *)context)->is_links_only = true;
+    return 0;
+}
+
+static const struct option_spec option_table[] = {
+    {"started", "EPOCH",
+     "when the launch was asked for, seconds since 1970 with decimals;\n"
+     "without it the start time counts from the process's own start",
+     take_started},
+    {"expect-nodes", "LIST", "the nodes that should take part: n[1-4]", take_expect_nodes},
+    {"rounds", "K", "links: only the first K rounds of the tournament", take_rounds},
+    {"repeats", "K", "links: samples of each bandwidth, 1 to 64 (5; quick 4)", take_repeats},
+    {"quick", NULL, "links: shorter samples; messages: up to 64 KiB", take_quick},
+    {"links-only", NULL,
+     "no messages and no allreduce, and MPI on the management network\n"
+     "only: finds the rail that keeps MPI from working",
+     take_links_only},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const struct program_spec spec = {
+    "muster-preflight", "launch",
+    "Starts MPI on every node, measures the links, exchanges checked messages and sums: what\n"
+    "muster preflight runs before a step. One rank per node.",
+    option_table, false};
+
+static const struct program_spec links_spec = {"muster-preflight", "launch", "", option_table,
+                                               true};
+
+/* Without a process manager that MPI knows, each rank is an MPI job of its own. */
+static bool is_alone(const struct program *program)
+{
+    const char *tasks = getenv("SLURM_NTASKS");
+    struct record record = RECORD_INIT;
+
+    if (program->size > 1 || !tasks || atoi(tasks) <= 1)
+        return false;
+    record.test = "mpi.launch";
+    record.metric = "complete";
+    record.verdict = VERDICT_UNKNOWN;
+    record.message =
+        "MPI started each rank alone: srun's --mpi (MpiDefault of slurm.conf) does not "
+        "fit this MPI";
+    output_record(&record);
+    return true;
+}
+
+static void run(struct program *program, struct preflight_options *options)
+{
+    workers_start(program, options->started);
+    workers_check(program, &options->expected, 1);
+    output_suite("links");
+    options->rounds.tells_speeds = true;
+    if (program->node_count > 1)
+        rounds_play(program, &options->rounds);
+    if (options->is_links_only)
+        return;
+    output_suite("launch");
+    messages_exchange(program, options->rounds.is_quick ? 8 : 0,
+                      options->rounds.is_quick ? 65536 : 1048576);
+    output_suite("collectives");
+    sum_check(program);
+    speed_measure(program, options->rounds.is_quick ? 0.1 : 0.5);
+}
+
+/* Wanted before MPI, and so before the options are read. */
+static bool has_links_only(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--links-only") == 0)
+            return true;
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    struct preflight_options options = {.started = -1};
+    struct program program;
+
+    channel_prepare();
+    program_start(&program, has_links_only(argc, argv) ? &links_spec : &spec, &options, argc, argv);
+    if (!is_alone(&program))
+        run(&program, &options);
+    hostlist_clear(&options.expected);
+    return program_finish(&program);
+}

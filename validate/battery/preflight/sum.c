@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/preflight/sum.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COUNT = 8191 }; /* odd, and no power of two: uneven segments */
+
+/* What the rank contributes at that place: no two ranks and few places alike. */
+static int64_t part_of(int rank, int place)
+{
+    return (int64_t)(rank + 1) * (place % 1009 + 1) + rank % 7;
+}
+
+/* The sum of part_of() over all ranks. */
+static int64_t sum_of(int size, int place)
+{
+    int64_t ranks = (int64_t)size * (size + 1) / 2, whole = size / 7, rest = size % 7;
+
+    return ranks * (place % 1009 + 1) + whole * 21 + rest * (rest - 1) / 2;
+}
+
+static void report(const struct program *program, int bad_ranks, double seconds)
+{
+    struct record record = RECORD_INIT;
+    char message[160];
+
+    record.test = "collectives.correct";
+    record.metric = "wrong";
+    record.part = "allreduce";
+    record.value = bad_ranks;
+    record.unit = "count";
+    record.verdict = bad_ranks > 0 ? VERDICT_FAIL : VERDICT_PASS;
+    if (bad_ranks > 0)
+        snprintf(message, sizeof message,
+                 "allreduce over %d ranks: %d of them have wrong sums; muster-collectives finds "
+                 "whose",
+                 program->size, bad_ranks);
+    else
+        snprintf(message, sizeof message, "allreduce of %d integers over %d ranks: exact, %.2f ms",
+                 COUNT, program->size, 1e3 * seconds);
+    record.message = message;
+    output_record(&record);
+}
+
+void sum_check(struct program *program)
+{
+    int64_t *out = malloc(COUNT * sizeof *out), *in = malloc(COUNT * sizeof *in);
+    int is_bad = 0, bad_ranks = 0;
+    double start;
+
+    if (!out || !in)
+        watch_fault("out of memory");
+    program_phase(program, "allreduce");
+    for (int i = 0; i < COUNT; i++)
+        out[i] = part_of(program->rank, i) + (program_lies(program) && i == COUNT / 2);
+    memset(in, 0, COUNT * sizeof *in);
+    watch_waits_for(-1);
+    start = MPI_Wtime();
+    MPI_Allreduce(out, in, COUNT, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    start = MPI_Wtime() - start;
+    for (int i = 0; i < COUNT; i++)
+        is_bad |= in[i] != sum_of(program->size, i);
+    MPI_Reduce(&is_bad, &bad_ranks, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    watch_works();
+    if (program->rank == 0)
+        report(program, bad_ranks, start);
+    free(out);
+    free(in);
+}

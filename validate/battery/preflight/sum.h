@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_BATTERY_SUM_H
+#define MUSTER_BATTERY_SUM_H
+
+#include "validate/battery/program.h"
+
+/* An allreduce of 64-bit integers over all ranks, each sum compared with what it must be. One
+ * record, by rank 0: a wrong sum fails without naming a node, as any contributor or any observer
+ * may have damaged it. All ranks call it. */
+void sum_check(struct program *program);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_JUDGE_TRIAL_H
+#define MUSTER_JUDGE_TRIAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "validate/judge/links.h"
+#include "validate/judge/matrix.h"
+
+/* The links of some nodes on trial: what was measured is judged, and whoever is suspected is
+ * measured once more, alone on the network, until what the last measurement says alone is what all
+ * say together. A fault repeats itself; what other work takes away comes and goes. */
+
+struct trial {
+    /* the caller's */
+    struct matrix_source source;
+    size_t first; /* the first record of the measurement */
+    int tries;    /* measurements of suspects at most */
+    /* Measures the pairs "n1:n2,n1:n3", which are those of names, one after the other. Returns
+     * whether that ended well, with *first the index of its first record in the source. */
+    bool (*measure)(void *context, const struct hostlist *names, const char *pairs, size_t *first);
+    void *context;
+
+    /* the outcome: links is the view that findings is about */
+    struct matrix matrix;
+    struct link_sample *samples;
+    struct links links;
+    struct finding *findings; /* worst first */
+    size_t count;
+};
+
+/* Holds the trial. What could not be confirmed comes out as unknown: it accuses nobody. A pair
+ * whose one end is at fault is left out. Returns 0, or -1 when memory is out. To be cleared in
+ * either case. */
+int trial_hold(struct trial *trial);
+void trial_clear(struct trial *trial);
+
+/* The finding as a record: its strings are the trial's. */
+struct record trial_record(const struct trial *trial, const struct finding *finding);
+
+/* "eth1 98 of 940 Mb/s": what a reason of a drain has room for. */
+void trial_short_message(const struct finding *finding, char *text, size_t size);
+
+/* What muster-links judges itself among the records since first: whether a rail is there, whether
+ * it carried what was sent, whole. A fall-back to another way is a fault of its own and not a slow
+ * NIC. Damaged data accuses the end that has more of it; with as much on both it could be either.
+ */
+void trial_testimony(const struct records *records, size_t first,
+                     void (*accuse)(void *context, const char *node, enum verdict verdict,
+                                    const struct record *record),
+                     void *context);
+
+#endif
