@@ -28,4 +28,5 @@ dist_man_MANS += \
 	doc/muster-launch.1 \
 	doc/muster-links.1 \
 	doc/muster-collectives.1 \
+	doc/muster-preflight.1 \
 	# end of the battery's manual pages

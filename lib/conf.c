@@ -73,6 +73,10 @@ static const struct conf_key keys[] = {
      "How long muster certify --level quick may take."},
     {"StandardBudget", KIND_TIME, AT(standard_budget_s), 1, 7 * 86400.0, "5m",
      "How long muster certify --level standard may take."},
+    {"Preflight", KIND_PREFLIGHT, AT(preflight), 0, 0, "off",
+     "What srun runs on a step's nodes before the step starts, unless --preflight says otherwise."},
+    {"PreflightBudget", KIND_TIME, AT(preflight_budget_s), 5, 3600, "30s",
+     "How long a preflight may take; what is not known by then does not hold up the step."},
 };
 
 enum { KEY_COUNT = sizeof keys / sizeof *keys };
@@ -87,6 +91,21 @@ static const char *const policy_names[] = {"ignore", "log", "refuse"};
 const char *conf_policy_name(enum conf_policy policy)
 {
     return (unsigned)policy <= POLICY_REFUSE ? policy_names[policy] : "unknown";
+}
+
+static const char *const preflight_names[] = {"off", "quick", "standard"};
+
+const char *conf_preflight_name(enum conf_preflight level)
+{
+    return (unsigned)level <= PREFLIGHT_STANDARD ? preflight_names[level] : "unknown";
+}
+
+int conf_preflight_parse(const char *name)
+{
+    for (int level = PREFLIGHT_OFF; level <= PREFLIGHT_STANDARD; level++)
+        if (strcasecmp(name, preflight_names[level]) == 0)
+            return level;
+    return -1;
 }
 
 const char *conf_default_path(void)

@@ -17,6 +17,12 @@
 enum conf_policy { POLICY_IGNORE, POLICY_LOG, POLICY_REFUSE };
 const char *conf_policy_name(enum conf_policy policy); /* "ignore", "log", "refuse" */
 
+/* What runs before a step: nothing, or the battery's short form at that level. */
+enum conf_preflight { PREFLIGHT_OFF, PREFLIGHT_QUICK, PREFLIGHT_STANDARD };
+const char *conf_preflight_name(enum conf_preflight level); /* "off", "quick", "standard" */
+/* The level of that name, in any case; -1 when there is none. */
+int conf_preflight_parse(const char *name);
+
 /* The stated speed of the interfaces that match, for links whose sysfs does not tell the truth
  * (virtual functions, shaped links). */
 struct nominal_speed {
@@ -56,6 +62,8 @@ struct conf {
     double drain_cap_percent;   /* DrainCap=25%: at most this share of the nodes drained in a run,
                                    never less than one node */
     double quick_budget_s, standard_budget_s; /* QuickBudget=60s StandardBudget=5m */
+    enum conf_preflight preflight;            /* Preflight=off|quick|standard */
+    double preflight_budget_s;                /* PreflightBudget=30s */
 };
 
 /* Fills conf with the defaults. */

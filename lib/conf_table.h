@@ -21,6 +21,7 @@ enum conf_kind {
     KIND_PERCENT,    /* double */
     KIND_DECIMAL,    /* double */
     KIND_POLICY,     /* enum conf_policy */
+    KIND_PREFLIGHT,  /* enum conf_preflight */
     KIND_SETTINGS,   /* netif_lines and netif_line_count; a line more each time, may be empty */
 };
 

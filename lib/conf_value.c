@@ -62,6 +62,9 @@ void conf_value_allowed(const struct conf_key *key, char *text, size_t size)
         netif_line_allowed(text + length, size - (size_t)length);
         break;
     }
+    case KIND_PREFLIGHT:
+        snprintf(text, size, "off, quick, standard");
+        break;
     }
 }
 
@@ -311,6 +314,11 @@ int conf_value_set(struct conf *conf, const struct conf_key *key, const char *va
         return not_allowed(key, value, err);
     case KIND_SETTINGS:
         return add_settings(conf, value, err);
+    case KIND_PREFLIGHT:
+        if (conf_preflight_parse(value) < 0)
+            return not_allowed(key, value, err);
+        *(enum conf_preflight *)field = (enum conf_preflight)conf_preflight_parse(value);
+        return 0;
     }
     return error_set(err, "%s has no kind", key->name);
 }
@@ -393,6 +401,9 @@ int conf_value_print(const struct conf *conf, const struct conf_key *key, FILE *
             if (netif_line_print(&conf->netif_lines[i], stream) != 0)
                 return -1;
         }
+        return 0;
+    case KIND_PREFLIGHT:
+        fputs(conf_preflight_name(*(const enum conf_preflight *)field), stream);
         return 0;
     }
     fputs(text, stream);

@@ -8,6 +8,7 @@ spank_spank_muster_la_SOURCES = \
 	spank/plugin.c spank/host.h \
 	spank/options.c spank/options.h \
 	spank/local.c spank/local.h \
+	spank/preflight.c spank/preflight.h \
 	spank/step.c spank/step.h \
 	spank/prolog.c spank/prolog.h \
 	spank/netif.c spank/netif.h \

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/conf.h"
+
 const struct option_text option_texts[OPTION_COUNT] = {
     [OPTION_ENVIRONMENT] = {"muster", "on|off",
                             "set the variables of UCX, NCCL, Open MPI, gloo and torch for each "
@@ -15,6 +17,11 @@ const struct option_text option_texts[OPTION_COUNT] = {
                         "print each variable that muster knows with its value, the rule and the "
                         "fact behind it, once per node",
                         "MUSTER_EXPLAIN"},
+    [OPTION_PREFLIGHT] =
+        {"preflight", "quick|standard|off",
+         "test the step's nodes and the links between them before the step starts; "
+         "it does not start where one is at fault",
+         "MUSTER_PREFLIGHT"},
 };
 
 /* 1, 0, or -1 when text is neither. */
@@ -32,9 +39,17 @@ static int parse_switch(const char *text)
     return -1;
 }
 
+/* The option's value, or -1 when text is none. */
+static int parse_value(enum option option, const char *text)
+{
+    return option == OPTION_PREFLIGHT ? conf_preflight_parse(text) : parse_switch(text);
+}
+
 static int *option_place(struct options *options, enum option option)
 {
-    return option == OPTION_ENVIRONMENT ? &options->environment : &options->explain;
+    return option == OPTION_ENVIRONMENT ? &options->environment
+           : option == OPTION_EXPLAIN   ? &options->explain
+                                        : &options->preflight;
 }
 
 int options_take(struct options *options, enum option option, const char *argument,
@@ -44,7 +59,7 @@ int options_take(struct options *options, enum option option, const char *argume
     int value = 1;
 
     if (text->arginfo != NULL)
-        value = argument != NULL ? parse_switch(argument) : -1;
+        value = argument != NULL ? parse_value(option, argument) : -1;
     if (value < 0)
         return error_set(err, "--%s=%.64s: expected %s", text->name,
                          argument != NULL ? argument : "", text->arginfo);
@@ -63,10 +78,11 @@ int options_fill(struct options *options, envplan_getenv_fn *getenv_fn, void *co
 
         if (*place >= 0 || text == NULL || *text == '\0')
             continue;
-        value = parse_switch(text);
+        value = parse_value(option, text);
         if (value < 0 && status == 0)
             status =
-                error_set(err, "%s=%.64s: expected on or off", option_texts[option].twin, text);
+                error_set(err, "%s=%.64s: expected %s", option_texts[option].twin, text,
+                          option == OPTION_PREFLIGHT ? option_texts[option].arginfo : "on or off");
         *place = value;
     }
     return status;
@@ -87,14 +103,19 @@ int arguments_read(int argc, char *const argv[], struct arguments *arguments, st
     *arguments = (struct arguments){0};
     for (int i = 0; i < argc; i++) {
         const char *config_path = path_of(argv[i], "config="), *root = path_of(argv[i], "root=");
+        const char *program = path_of(argv[i], "program=");
 
         if (config_path != NULL)
             arguments->config_path = config_path;
         else if (root != NULL)
             arguments->root = root;
+        else if (program != NULL)
+            arguments->program = program;
         else if (status == 0)
-            status = error_set(
-                err, "plugstack.conf: %.64s: expected config=PATH or root=DIR, absolute", argv[i]);
+            status = error_set(err,
+                               "plugstack.conf: %.64s: expected config=PATH, program=PATH or "
+                               "root=DIR, absolute",
+                               argv[i]);
     }
     return status;
 }

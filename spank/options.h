@@ -9,7 +9,7 @@
 
 /* The user's options and the administrator's words in plugstack.conf. */
 
-enum option { OPTION_ENVIRONMENT, OPTION_EXPLAIN, OPTION_COUNT };
+enum option { OPTION_ENVIRONMENT, OPTION_EXPLAIN, OPTION_PREFLIGHT, OPTION_COUNT };
 
 /* One table for the command line, the environment twin and the help text. */
 struct option_text {
@@ -23,11 +23,12 @@ extern const struct option_text option_texts[OPTION_COUNT];
 struct options {
     int environment; /* 1 on, 0 off, -1 not given */
     int explain;     /* 1, or 0, or -1 not given */
+    int preflight;   /* enum conf_preflight, -1 not given */
 };
 
 #define OPTIONS_INIT                                                                               \
     {                                                                                              \
-        -1, -1                                                                                     \
+        -1, -1, -1                                                                                 \
     }
 
 /* Takes an option of the command line; of several the last one holds, as Slurm gives those of the
@@ -46,11 +47,12 @@ int options_fill(struct options *options, envplan_getenv_fn *getenv_fn, void *co
 /* The words after the plugin's path in plugstack.conf; NULL where not given, else into argv. */
 struct arguments {
     const char *config_path; /* config=PATH */
+    const char *program;     /* program=PATH: the muster command, instead of BINDIR/muster */
     const char *root;        /* root=DIR: /sys and /proc of a recorded machine below DIR */
 };
 
-/* Reads them; both have to be absolute paths, and the last of two holds. Returns 0, or -1 with err
- * for the first word that is not one of them; the others hold all the same. */
+/* Reads them; all have to be absolute paths, and the last of several holds. Returns 0, or -1 with
+ * err for the first word that is not one of them; the others hold all the same. */
 int arguments_read(int argc, char *const argv[], struct arguments *arguments, struct error *err);
 
 #endif

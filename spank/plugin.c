@@ -2,8 +2,9 @@
 #include "config.h"
 
 /* The hooks, and the only file that knows spank.h. Which hook may fail, and with which consequence,
- * is a table in spank_muster(8): a user's mistake fails in srun, sbatch and salloc, the gate in
- * job_prolog, and nothing else ever returns anything but 0. */
+ * is a table in spank_muster(8): a user's mistake fails in srun, sbatch and salloc, a preflight
+ * that found a fault in srun before the step starts (inside an allocation in the step's tasks, see
+ * spank/preflight.h), the gate in job_prolog, and nothing else ever returns anything but 0. */
 
 /* -fvisibility=hidden is for the rest: Slurm looks these up by name. */
 #pragma GCC visibility push(default)
@@ -21,6 +22,7 @@ SPANK_PLUGIN(muster, 1)
 #include "spank/local.h"
 #include "spank/netif.h"
 #include "spank/options.h"
+#include "spank/preflight.h"
 #include "spank/prolog.h"
 #include "spank/step.h"
 
@@ -29,6 +31,9 @@ static struct options options = OPTIONS_INIT;
 /* Slurm calls every hook twice when plugstack.conf lists this file twice: the second call finds
  * its work done. */
 static bool is_loaded, is_task_done, is_gate_done, is_epilog_done, is_recovered;
+
+/* srun was started inside an allocation: only before it has one of its own can that be seen. */
+static bool is_inside;
 
 /* ---------------------------------------------------------------- host.h */
 
@@ -217,6 +222,8 @@ int slurm_spank_init(spank_t spank, int argc, char *argv[])
     is_loaded = true;
     if (arguments_read(argc, argv, &arguments, &err) < 0)
         host_error("%s", err.text);
+    is_inside =
+        context == S_CTX_LOCAL && (getenv("SLURM_JOB_ID") != NULL || getenv("SLURM_JOBID") != NULL);
     register_options(spank);
     return 0;
 }
@@ -242,19 +249,49 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
     return 0;
 }
 
+/* The step has its nodes by now, and none of it has been started. */
+int slurm_spank_local_user_init(spank_t spank, int argc, char *argv[])
+{
+    struct arguments arguments = read_arguments(argc, argv);
+    struct preflight_step step = {0};
+
+    if (spank_get_item(spank, S_JOB_ID, &step.job_id) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_STEPID, &step.step_id) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_NNODES, &step.node_count) != ESPANK_SUCCESS)
+        return 0;
+    step.is_inside = is_inside || step.step_id > 0;
+    unsetenv(PREFLIGHT_MARK);
+    switch (preflight_hold(&options, &arguments, &step)) {
+    case PREFLIGHT_START:
+        return 0;
+    case PREFLIGHT_FAIL_TASKS:
+        setenv(PREFLIGHT_MARK, "1", 1); /* srun gives its environment to the tasks */
+        return 0;
+    default:
+        return -1;
+    }
+}
+
 int slurm_spank_task_init(spank_t spank, int argc, char *argv[])
 {
     struct host_task task;
+    int status = 0;
 
     (void)argc;
     (void)argv;
     if (is_task_done)
         return 0;
     is_task_done = true;
-    if (get_task(spank, &task) == 0)
-        step_task(&task);
+    if (get_task(spank, &task) == 0) {
+        const char *mark = host_lookup(PREFLIGHT_MARK, (void *)task.environment);
+
+        if (mark != NULL && *mark != '\0')
+            status = -1;
+        else
+            step_task(&task);
+    }
     free_task(&task);
-    return 0;
+    return status;
 }
 
 int slurm_spank_job_prolog(spank_t spank, int argc, char *argv[])

@@ -23,6 +23,7 @@ dist_check_SCRIPTS += \
 # the battery's options
 dist_check_SCRIPTS += \
 	tests/command/t2500-battery-names-bad-usage.t \
+	tests/command/t2900-preflight-names-bad-usage.t \
 	# end of the battery
 
 # topology

@@ -41,5 +41,16 @@ tests_spank_host_lives_t_LDFLAGS = $(host_ldflags)
 tests_spank_host_lives_t_LDADD = $(host_libs)
 EXTRA_tests_spank_host_lives_t_DEPENDENCIES = $(host_needs)
 
+check_PROGRAMS += tests/spank-host/preflight.t
+tests_spank_host_preflight_t_SOURCES = \
+	tests/spank-host/preflight.c \
+	tests/spank-host/host.c tests/spank-host/host.h \
+	tests/spank-host/stack.c \
+	# end of tests_spank_host_preflight_t_SOURCES
+tests_spank_host_preflight_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
+tests_spank_host_preflight_t_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
+tests_spank_host_preflight_t_LDADD = $(unit_libs)
+EXTRA_tests_spank_host_preflight_t_DEPENDENCIES = spank/spank_muster.la
+
 dist_check_SCRIPTS += tests/spank-host/symbols.t
 endif

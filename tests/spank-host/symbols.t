@@ -14,7 +14,8 @@ names() { # defined or undefined symbols, without the C library's
 }
 
 is "$(names defined)" "plugin_name plugin_type plugin_version slurm_spank_exit \
-slurm_spank_init slurm_spank_init_post_opt slurm_spank_job_epilog slurm_spank_job_prolog slurm_spank_task_init \
+slurm_spank_init slurm_spank_init_post_opt slurm_spank_job_epilog slurm_spank_job_prolog \
+slurm_spank_local_user_init slurm_spank_task_init \
 spank_plugin_version" 'shows its hooks and nothing else'
 
 # glibc's own libraries; the sanitizers' where this build has them

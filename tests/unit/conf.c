@@ -73,6 +73,8 @@ static void reads_values(void)
                      "OnExpired=ignore\n"
                      "LinkNominalPercent=70\n"
                      "LinkPeersPercent=92.5%\n"
+                     "Preflight=Standard\n"
+                     "PreflightBudget=2m\n"
                      "LatencyPeersRatio=3.25\n"
                      "QuickBudget=90",
                      &conf, &err),
@@ -100,6 +102,8 @@ static void reads_values(void)
     is_near(conf.link_nominal_percent, 70, 0, "a percentage without %%");
     is_near(conf.link_peers_percent, 92.5, 1e-9, "a percentage with %%");
     is_near(conf.latency_peers_ratio, 3.25, 1e-9, "a decimal number");
+    is_int(conf.preflight, PREFLIGHT_STANDARD, "Preflight");
+    is_near(conf.preflight_budget_s, 120, 0, "PreflightBudget");
     is_near(conf.quick_budget_s, 90, 0, "a time without unit, in a last line without end");
     conf_clear(&conf);
     conf_clear(NULL);
@@ -109,6 +113,7 @@ static void refuses_values(void)
 {
     refused("OnMissing=maybe\n",
             "1: OnMissing=maybe: found \"maybe\", allowed ignore, log, refuse");
+    refused("Preflight=yes\n", "1: Preflight=yes: found \"yes\", allowed off, quick, standard");
     refused("\n# x\nMTU=12\n", "3: MTU=12: found \"12\", allowed 68 to 65535, or majority");
     refused("MTU=-9000", "1: MTU=-9000: found");
     refused("MTU=9000x", "1: MTU=9000x: found \"9000x\"");

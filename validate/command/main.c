@@ -21,6 +21,7 @@ static const struct command commands[] = {
     {"history", "what earlier certifications found", command_history},
     {"interfaces", "the settings of this node's interfaces that jobs get", command_interfaces},
     {"inventory", "what this node is made of, and its fabric", command_inventory},
+    {"preflight", "inside a job: test its nodes before its work, keep the best", command_preflight},
     {"revoke", "remove this node's certificate", command_revoke},
     {"topology", "how near GPUs and rails are, which rails serve which GPU", command_topology},
     /* end of commands */

@@ -190,6 +190,7 @@ int trial_hold(struct trial *trial)
             break;
         }
     }
+    trial->is_confirmed = is_measured;
     drop_explained(trial);
     return 0;
 }

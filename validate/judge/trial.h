@@ -28,6 +28,7 @@ struct trial {
     struct links links;
     struct finding *findings; /* worst first */
     size_t count;
+    bool is_confirmed; /* the suspects, if any, were measured again and it is still them */
 };
 
 /* Holds the trial. What could not be confirmed comes out as unknown: it accuses nobody. A pair

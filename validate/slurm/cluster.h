@@ -94,7 +94,11 @@ int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *er
 /* 0 also when the job is over. */
 int cluster_job_cancel(uint32_t id, struct error *err);
 
-/* Kills all steps of the job, not the job. */
-int cluster_job_cancel_steps(uint32_t id, struct error *err);
+/* Kills the steps of the job that have that name, NULL: all of them; not the job. */
+int cluster_job_cancel_steps(uint32_t id, const char *name, struct error *err);
+
+/* The nodes of the job, or with step not NULL those of that step of it. nodes must be released.
+ * Returns 0, or -1 with err. */
+int cluster_job_nodes(uint32_t id, const uint32_t *step, struct hostlist *nodes, struct error *err);
 
 #endif

@@ -115,7 +115,7 @@ int cluster_job_cancel(uint32_t id, struct error *err)
     return error_set(err, "cannot cancel job %u: %s", id, slurm_strerror(errno));
 }
 
-int cluster_job_cancel_steps(uint32_t id, struct error *err)
+int cluster_job_cancel_steps(uint32_t id, const char *name, struct error *err)
 {
     job_step_info_response_msg_t *found = NULL;
     int rv = 0;
@@ -126,12 +126,40 @@ int cluster_job_cancel_steps(uint32_t id, struct error *err)
     for (uint32_t i = 0; i < found->job_step_count; i++) {
         uint32_t step = found->job_steps[i].step_id.step_id;
 
-        if (step >= SLURM_MAX_NORMAL_STEP_ID)
+        if (step >= SLURM_MAX_NORMAL_STEP_ID ||
+            (name && (!found->job_steps[i].name || strcmp(found->job_steps[i].name, name) != 0)))
             continue;
         if (release_step_kill(id, step, SIGKILL) != SLURM_SUCCESS && errno != ESLURM_ALREADY_DONE &&
             errno != ESLURM_INVALID_JOB_ID)
             rv = error_set(err, "cannot cancel step %u.%u: %s", id, step, slurm_strerror(errno));
     }
     slurm_free_job_step_info_response_msg(found);
+    return rv;
+}
+
+int cluster_job_nodes(uint32_t id, const uint32_t *step, struct hostlist *nodes, struct error *err)
+{
+    job_step_info_response_msg_t *steps = NULL;
+    job_info_msg_t *jobs = NULL;
+    const char *names = NULL;
+    int rv;
+
+    *nodes = (struct hostlist){0};
+    if (step ? slurm_get_job_steps(0, id, *step, &steps, SHOW_ALL) != SLURM_SUCCESS
+             : slurm_load_job(&jobs, id, SHOW_ALL) != SLURM_SUCCESS)
+        return error_set(err, "cannot ask the controller for the nodes of job %u: %s", id,
+                         slurm_strerror(slurm_get_errno()));
+    for (uint32_t i = 0; steps && i < steps->job_step_count && !names; i++)
+        if (steps->job_steps[i].step_id.step_id == *step)
+            names = steps->job_steps[i].nodes;
+    if (jobs && jobs->record_count > 0)
+        names = jobs->job_array[0].nodes;
+    rv = names && *names ? hostlist_expand(names, nodes, err)
+                         : error_set(err, "the controller tells no nodes of %s %u.%u",
+                                     step ? "step" : "job", id, step ? *step : 0);
+    if (steps)
+        slurm_free_job_step_info_response_msg(steps);
+    if (jobs)
+        slurm_free_job_info_msg(jobs);
     return rv;
 }

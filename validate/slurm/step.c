@@ -28,6 +28,10 @@ int step_run(const struct step *step, const struct process *watching, struct pro
     arguments_add(&srun, "--overlap"); /* does not wait for a step that hangs */
     arguments_add(&srun, "--mem=0");
     arguments_add(&srun, "--cpu-bind=none");
+    if (step->name)
+        arguments_add(&srun, "--job-name=%s", step->name);
+    if (step->has_no_gres)
+        arguments_add(&srun, "--gres=none");
     arguments_add(&srun, "--no-kill");
     arguments_add(&srun, "--kill-on-bad-exit=0"); /* our programs say who died before they end */
     arguments_add(&srun, "--chdir=/");
@@ -43,7 +47,7 @@ int step_run(const struct step *step, const struct process *watching, struct pro
         process.argv = srun.argv;
         rv = process_run(&process, result, err);
         if (rv == 0 && result->end != PROCESS_EXITED)
-            cluster_job_cancel_steps(step->job_id, NULL);
+            cluster_job_cancel_steps(step->job_id, step->name, NULL);
     }
     arguments_clear(&srun);
     free(nodes);

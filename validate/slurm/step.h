@@ -2,6 +2,7 @@
 #ifndef MUSTER_STEP_H
 #define MUSTER_STEP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/hostlist.h"
@@ -13,7 +14,9 @@ struct step {
     uint32_t job_id;
     const struct hostlist *nodes;
     int tasks_per_node;
-    const char *mpi; /* srun's --mpi; NULL: the cluster's default; "none" for what is not MPI */
+    const char *name; /* of the step; NULL: the job is ours, and so is each of its steps */
+    const char *mpi;  /* srun's --mpi; NULL: the cluster's default; "none" for what is not MPI */
+    bool has_no_gres; /* asks for none of the job's GPUs: what runs beside has them */
     char *const *program; /* path and arguments, ends with NULL */
 };
 

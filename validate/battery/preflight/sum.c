@@ -29,7 +29,7 @@ static void report(const struct program *program, int bad_ranks, double seconds)
     char message[160];
 
     record.test = "collectives.correct";
-    record.metric = "wrong";
+    record.metric = "mismatches";
     record.part = "allreduce";
     record.value = bad_ranks;
     record.unit = "count";

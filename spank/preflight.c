@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "spank/preflight.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "spank/host.h"
+
+enum {
+    ENDING_S = 8, /* what muster preflight may take to end its step once its budget is over */
+    KILL_S = 3,
+    POLL_MS = 10,
+    STATUS_FAULT = 1,
+    STATUS_USAGE = 2,
+    STATUS_SILENT = 4,       /* a fault, and the node does not answer: no step ends there */
+    STATUS_INTERRUPTED = 128 /* and above */
+};
+
+static double now_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---------------------------------------------------------------- the program */
+
+enum { EXTRAS = 4 };
+
+/* srun's environment with ours instead of what it has of the same names. The array is malloc'd,
+ * the strings are borrowed; NULL when memory is out. */
+static char **environment_with(char *const extras[EXTRAS])
+{
+    size_t count = 0, kept = 0;
+    char **copy;
+
+    while (environ[count] != NULL)
+        count++;
+    copy = calloc(count + EXTRAS + 1, sizeof *copy);
+    for (size_t i = 0; copy != NULL && i < count; i++) {
+        bool is_ours = false;
+
+        for (int k = 0; k < EXTRAS && !is_ours; k++)
+            is_ours = extras[k] != NULL &&
+                      strncmp(environ[i], extras[k], strcspn(extras[k], "=") + 1) == 0;
+        if (!is_ours)
+            copy[kept++] = environ[i];
+    }
+    for (int k = 0; copy != NULL && k < EXTRAS; k++)
+        if (extras[k] != NULL)
+            copy[kept++] = extras[k];
+    return copy;
+}
+
+/* After fork() in a process with threads: system calls only. srun blocks the signals that it waits
+ * for in a thread; the program wants to hear them. */
+static void __attribute__((noreturn))
+become(const char *path, char *const argv[], char *const environment[], pid_t parent)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD};
+    int null = open("/dev/null", O_RDONLY);
+    sigset_t none;
+
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(STATUS_INTERRUPTED);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        signal(signals[i], SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    dup2(null, 0);
+    dup2(2, 1); /* the step's standard output is its own */
+#ifdef SYS_close_range
+    syscall(SYS_close_range, 3U, ~0U, 0U);
+#endif
+    execve(path, argv, environment);
+    _exit(127);
+}
+
+/* Waits for the program until it has to end. Returns its wait status; -1 when it had to be killed
+ * or is not there any more. */
+static int wait_until(pid_t pid, double budget_s)
+{
+    double term_at = now_s() + budget_s + ENDING_S;
+    bool is_told = false;
+
+    for (;;) {
+        int status;
+        pid_t ended = waitpid(pid, &status, WNOHANG);
+
+        if (ended == pid)
+            return is_told ? -1 : status;
+        if (ended < 0 && errno != EINTR)
+            return -1;
+        if (now_s() > term_at + KILL_S) {
+            kill(pid, SIGKILL);
+            waitpid(pid, &status, 0);
+            return -1;
+        }
+        if (now_s() > term_at && !is_told) {
+            is_told = true;
+            kill(pid, SIGTERM);
+        }
+        nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000L}, NULL);
+    }
+}
+
+/* Returns the exit status, 128 + the signal that ended it, or -1 after it has told why there is
+ * none. */
+static int run(const char *path, char *const argv[], char *const environment[], double budget_s)
+{
+    pid_t parent = getpid(), pid = fork();
+    int status;
+
+    if (pid == 0)
+        become(path, argv, environment, parent);
+    if (pid < 0) {
+        host_error("no preflight: %s; the step starts", strerror(errno));
+        return -1;
+    }
+    status = wait_until(pid, budget_s);
+    if (status == -1) {
+        host_error("the preflight did not end within %.0f s; the step starts", budget_s + ENDING_S);
+        return -1;
+    }
+    if (WIFSIGNALED(status))
+        return STATUS_INTERRUPTED + WTERMSIG(status);
+    if (WEXITSTATUS(status) == 127) {
+        host_error("no preflight: %s cannot be run; the step starts", path);
+        return -1;
+    }
+    return WEXITSTATUS(status);
+}
+
+/* ---------------------------------------------------------------- the question */
+
+static int ask(const struct options *options, const struct arguments *arguments,
+               const struct preflight_step *step, enum conf_preflight level, double budget_s)
+{
+    const char *program = arguments->program != NULL ? arguments->program : MUSTER_BINDIR "/muster";
+    char guard[] = PREFLIGHT_GUARD "=1", quiet[] = "MUSTER_EXPLAIN=", mark[] = PREFLIGHT_MARK "=";
+    char on_off[64], step_text[64], level_text[32], budget[32], config[4200];
+    char *extras[EXTRAS] = {guard, quiet, mark, NULL};
+    char *argv[] = {
+        (char *)"muster", (char *)"preflight", step_text, level_text, budget, NULL, NULL};
+    char **environment;
+    int status;
+
+    if (options->environment >= 0) { /* a nested srun does not see this one's command line */
+        snprintf(on_off, sizeof on_off, "%s=%s", option_texts[OPTION_ENVIRONMENT].twin,
+                 options->environment == 1 ? "on" : "off");
+        extras[3] = on_off;
+    }
+    snprintf(step_text, sizeof step_text, "--step=%u.%u", step->job_id, step->step_id);
+    snprintf(level_text, sizeof level_text, "--level=%s", conf_preflight_name(level));
+    snprintf(budget, sizeof budget, "--budget=%.3f", budget_s);
+    if (arguments->config_path != NULL && access(arguments->config_path, R_OK) == 0) {
+        snprintf(config, sizeof config, "--config=%s", arguments->config_path);
+        argv[5] = config;
+    }
+    environment = environment_with(extras);
+    if (environment == NULL) {
+        host_error("no preflight: out of memory; the step starts");
+        return -1;
+    }
+    status = run(program, argv, environment, budget_s);
+    free(environment);
+    return status;
+}
+
+/* The level that holds, PREFLIGHT_OFF when the configuration cannot be read. */
+static enum conf_preflight level_of(const struct options *options,
+                                    const struct arguments *arguments, double *budget_s)
+{
+    struct options filled = *options;
+    enum conf_preflight level;
+    struct error err = {""};
+    struct conf conf;
+
+    options_fill(&filled, host_lookup, environ, NULL);
+    if (filled.preflight == PREFLIGHT_OFF)
+        return PREFLIGHT_OFF;
+    if (conf_read(arguments->config_path, &conf, &err) < 0)
+        host_error("%s", err.text);
+    level = filled.preflight >= 0 ? (enum conf_preflight)filled.preflight : conf.preflight;
+    *budget_s = conf.preflight_budget_s;
+    conf_clear(&conf);
+    return level;
+}
+
+enum preflight_answer preflight_hold(const struct options *options,
+                                     const struct arguments *arguments,
+                                     const struct preflight_step *step)
+{
+    const char *guard = getenv(PREFLIGHT_GUARD);
+    enum conf_preflight level;
+    double budget_s;
+    int status;
+
+    if (guard != NULL && *guard != '\0')
+        return PREFLIGHT_START;
+    level = level_of(options, arguments, &budget_s);
+    if (level == PREFLIGHT_OFF || step->node_count < 2) /* one node has no links to test */
+        return PREFLIGHT_START;
+    status = ask(options, arguments, step, level, budget_s);
+    if (status >= STATUS_INTERRUPTED)
+        return PREFLIGHT_REFUSE;
+    if (status == STATUS_USAGE)
+        host_error("the preflight was not understood; the step starts");
+    if (status != STATUS_FAULT && status != STATUS_SILENT)
+        return PREFLIGHT_START;
+    host_error("the step does not start: its preflight found a fault; --%s=off starts it "
+               "all the same",
+               option_texts[OPTION_PREFLIGHT].name);
+    return status == STATUS_FAULT && step->is_inside ? PREFLIGHT_FAIL_TASKS : PREFLIGHT_REFUSE;
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/spank-host/host.h"
+#include "tests/unit/tap.h"
+
+/* srun --preflight without a cluster: a script stands in for the muster command, writes down how it
+ * was called, and ends as the test wants. */
+
+static char plugin_path[4096], directory[4096], program[4200], config[4200], said[65536];
+
+static const char *file(const char *name)
+{
+    static char path[4200];
+
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return path;
+}
+
+static void write_file(const char *name, const char *text, mode_t mode)
+{
+    FILE *stream = fopen(file(name), "w");
+
+    if (stream == NULL || fputs(text, stream) < 0 || fclose(stream) != 0 ||
+        chmod(file(name), mode) != 0) {
+        printf("Bail out! cannot write %s\n", file(name));
+        exit(255);
+    }
+}
+
+/* What the script wrote since the last start(): "" when it was not run. */
+static const char *calls(void)
+{
+    FILE *stream = fopen(file("calls"), "r");
+    size_t length = stream ? fread(said, 1, sizeof said - 1, stream) : 0;
+
+    said[length] = '\0';
+    if (stream)
+        fclose(stream);
+    return said;
+}
+
+/* srun, with a muster that ends with `how`: "exit 1", "kill -INT $$". */
+static void start(const char *conf, const char *how)
+{
+    char script[8600], words[2][4300];
+
+    snprintf(script, sizeof script,
+             "#!/bin/sh\n{ echo \"$@\"; env | grep '^MUSTER_' | sort; cat; } >%s\n%s\n",
+             file("calls"), how);
+    write_file("muster", script, 0755);
+    write_file("muster.conf", conf, 0644);
+    unlink(file("calls"));
+    host_load(plugin_path, S_CTX_LOCAL);
+    snprintf(words[0], sizeof words[0], "config=%s", config);
+    snprintf(words[1], sizeof words[1], "program=%s", program);
+    host_arguments[0] = strdup(words[0]);
+    host_arguments[1] = strdup(words[1]);
+    host_job.job_id = 12;
+    host_job.step_id = 0;
+    host_job.node_count = 4;
+    host_call("init");
+}
+
+static void end(void)
+{
+    char *words[] = {host_arguments[0], host_arguments[1]};
+
+    host_unload();
+    free(words[0]);
+    free(words[1]);
+    unsetenv("MUSTER_PREFLIGHT_FAILED");
+}
+
+static void when_wanted(void)
+{
+    char expected[4400];
+
+    start("", "exit 0");
+    is_int(host_call("local_user_init"), 0, "without a wish there is no preflight");
+    is_str(calls(), "", "... nothing is started");
+    end();
+
+    start("", "exit 0");
+    is_int(host_option("preflight", "quick"), 0, "--preflight=quick");
+    is_int(host_call("local_user_init"), 0, "... the step starts when it passes");
+    snprintf(expected, sizeof expected,
+             "preflight --step=12.0 --level=quick --budget=30.000 --config=%s\n"
+             "MUSTER_EXPLAIN=\nMUSTER_IN_PREFLIGHT=1\nMUSTER_PREFLIGHT_FAILED=\n",
+             config);
+    is_str(calls(), expected, "... the step, level and budget are told, and nothing is read");
+    is_str(host_log, "", "... without a word of the plugin's");
+    is_str(getenv("MUSTER_IN_PREFLIGHT") ? "set" : "unset", "unset", "the guard is not the step's");
+    end();
+
+    start("Preflight=standard\nPreflightBudget=7\n", "exit 0");
+    host_call("local_user_init");
+    has_str(calls(), "--level=standard --budget=7.000", "Preflight and PreflightBudget");
+    end();
+
+    start("Preflight=standard\n", "exit 0");
+    host_option("preflight", "off");
+    host_call("local_user_init");
+    is_str(calls(), "", "--preflight=off goes before muster.conf");
+    end();
+
+    setenv("MUSTER_PREFLIGHT", "quick", 1);
+    start("Preflight=standard\n", "exit 0");
+    host_call("local_user_init");
+    has_str(calls(), "--level=quick", "MUSTER_PREFLIGHT goes before muster.conf");
+    end();
+    start("", "exit 0");
+    host_option("preflight", "standard");
+    host_call("local_user_init");
+    has_str(calls(), "--level=standard", "the command line goes before its twin");
+    end();
+    unsetenv("MUSTER_PREFLIGHT");
+
+    start("Preflight=quick\n", "exit 0");
+    host_option("muster", "off");
+    host_call("local_user_init");
+    has_str(calls(), "MUSTER_ENVIRONMENT=off\n", "the nested step gets --muster by its twin");
+    end();
+
+    start("Preflight=quick\n", "exit 0");
+    host_job.node_count = 1;
+    host_call("local_user_init");
+    is_str(calls(), "", "a step on one node has no links to test");
+    end();
+
+    setenv("MUSTER_IN_PREFLIGHT", "1", 1);
+    start("Preflight=quick\n", "exit 1");
+    is_int(host_call("local_user_init"), 0, "inside a preflight there is none");
+    is_str(calls(), "", "... nothing is started");
+    end();
+    unsetenv("MUSTER_IN_PREFLIGHT");
+
+    start("", "exit 0");
+    is_int(host_option("preflight", "slow"), -1, "--preflight=slow is refused");
+    is_str(host_log, "error: muster: --preflight=slow: expected quick|standard|off\n",
+           "... in one line");
+    end();
+}
+
+static void refuses(const char *how, const char *conf, const char *name)
+{
+    start(conf, how);
+    host_option("preflight", "quick");
+    is_int(host_call("local_user_init"), -1, "%s: the step does not start", name);
+    is_str(getenv("MUSTER_PREFLIGHT_FAILED") ? "set" : "unset", "unset", "... and has no mark");
+    end();
+}
+
+static void starts_with(const char *how, const char *words, const char *name)
+{
+    start("", how);
+    host_option("preflight", "quick");
+    is_int(host_call("local_user_init"), 0, "%s: the step starts", name);
+    if (*words)
+        has_str(host_log, words, "... after one line");
+    else
+        is_str(host_log, "", "... muster itself has said why");
+    end();
+}
+
+static void answers(void)
+{
+    refuses("exit 1", "", "a fault");
+    refuses("exit 4", "", "a node that does not answer");
+    refuses("kill -INT $$", "", "Ctrl-C");
+    refuses("exit 143", "", "SIGTERM, heard");
+    starts_with("exit 3", "", "cannot tell");
+    starts_with("exit 2", "the preflight was not understood; the step starts", "a bad muster.conf");
+
+    start("", "exit 0");
+    unlink(program);
+    host_option("preflight", "quick");
+    is_int(host_call("local_user_init"), 0, "no muster command: the step starts");
+    has_str(host_log, "muster cannot be run; the step starts", "... after one line");
+    end();
+
+    start("Preflight=often\n", "exit 0");
+    host_option("preflight", "quick");
+    is_int(host_call("local_user_init"), 0, "a bad muster.conf");
+    has_str(host_log, "Preflight=often", "... is named");
+    has_str(calls(), "--level=quick", "... and does not keep the user's wish from being done");
+    end();
+}
+
+/* Inside another allocation the step ends by its tasks, so that it gives back what it holds. */
+static void inside(void)
+{
+    setenv("SLURM_JOB_ID", "12", 1);
+    start("", "exit 1");
+    host_option("preflight", "quick");
+    is_int(host_call("local_user_init"), 0, "in an allocation: a fault does not stop srun");
+    is_str(getenv("MUSTER_PREFLIGHT_FAILED"), "1", "... but marks the step");
+    has_str(host_log, "the step does not start", "... with the same words");
+    is_int(host_call("local_user_init"), 0, "the next component of the step");
+    end();
+
+    refuses("exit 4", "", "in an allocation: a node that does not answer");
+    unsetenv("SLURM_JOB_ID");
+
+    start("", "exit 1");
+    host_job.step_id = 3;
+    host_option("preflight", "quick");
+    is_int(host_call("local_user_init"), 0, "the fourth step of a job cannot be in srun's own");
+    is_str(getenv("MUSTER_PREFLIGHT_FAILED"), "1", "... it is marked");
+    end();
+
+    host_load(plugin_path, S_CTX_REMOTE);
+    host_job.task = 0;
+    host_setenv("MUSTER_PREFLIGHT_FAILED", "1");
+    host_call("init");
+    host_call("init_post_opt");
+    is_int(host_call("task_init"), -1, "tasks of a marked step do not begin");
+    host_unload();
+    host_load(plugin_path, S_CTX_REMOTE);
+    host_job.task = 0;
+    host_setenv("MUSTER_PREFLIGHT_FAILED", "");
+    host_call("init");
+    host_call("init_post_opt");
+    is_int(host_call("task_init"), 0, "... those of a step with an empty mark do");
+    host_unload();
+}
+
+/* A preflight that does not end is ended. */
+static void deadline(void)
+{
+    struct timespec begin, now;
+
+    start("Preflight=quick\nPreflightBudget=5\n", "exec sleep 100");
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    is_int(host_call("local_user_init"), 0, "a preflight that hangs: the step starts");
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    ok(now.tv_sec - begin.tv_sec < 60, "... in its time");
+    has_str(host_log, "did not end within 13 s; the step starts", "... after one line");
+    end();
+}
+
+int main(int argc, char *argv[])
+{
+    const char *build = getenv("top_builddir");
+
+    (void)argc;
+    (void)argv;
+    snprintf(plugin_path, sizeof plugin_path, "%s/spank/.libs/spank_muster.so",
+             build != NULL ? build : ".");
+    snprintf(directory, sizeof directory, "/tmp/muster-preflight-XXXXXX");
+    if (mkdtemp(directory) == NULL) {
+        printf("Bail out! no directory\n");
+        return 255;
+    }
+    snprintf(program, sizeof program, "%s", file("muster"));
+    snprintf(config, sizeof config, "%s", file("muster.conf"));
+    unsetenv("SLURM_JOB_ID");
+    unsetenv("SLURM_JOBID");
+    unsetenv("MUSTER_PREFLIGHT");
+    unsetenv("MUSTER_ENVIRONMENT");
+    when_wanted();
+    answers();
+    inside();
+    deadline();
+    unlink(file("calls"));
+    unlink(file("muster"));
+    unlink(file("muster.conf"));
+    rmdir(directory);
+    return tap_done();
+}

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# `muster preflight`: the battery's short form on the nodes of a job or step, by its user. A part of
+# the command.
+muster_SOURCES += \
+	validate/preflight/preflight.c validate/preflight/preflight.h \
+	validate/preflight/flight.c \
+	validate/preflight/spares.c \
+	# end of preflight

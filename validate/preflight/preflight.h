@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_PREFLIGHT_H
+#define MUSTER_PREFLIGHT_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "lib/conf.h"
+#include "validate/report/records.h"
+#include "validate/slurm/cluster.h"
+
+/* One run of `muster preflight`: the battery's short form on the nodes of a job or step, by its
+ * user, beside whatever else the job runs. Nothing is allocated, drained or certified. */
+
+struct preflight_options {
+    const char *nodes, *config_path, *json_path, *mpi; /* NULL: not given */
+    uint32_t job_id, step_id;
+    bool has_step;             /* --step: as the plugin asks */
+    enum conf_preflight level; /* quick or standard */
+    double budget_s;           /* 0: the configuration's */
+    long keep;                 /* 0: not given */
+};
+
+/* A node of the job, and the worst that was seen of it. */
+struct member {
+    const char *name;
+    struct cluster_node *slurm; /* NULL: the controller does not know it */
+    bool is_silent;             /* does not answer */
+    enum verdict verdict;
+    char test[64], part[64], message[256];
+    double share;      /* of its worst rail's figure in the nominal speed, or in the best one's;
+                          NAN: not measured */
+    double latency_us; /* least, NAN: not measured */
+};
+
+struct preflight {
+    const char *command; /* "muster preflight" */
+    struct preflight_options options;
+    struct conf conf;
+    double begin, budget_s; /* process_clock() */
+    char run[64], step_name[96];
+    struct cluster cluster;
+    struct hostlist names;
+    struct member *members; /* one for each name */
+    struct records records;
+    FILE *json;
+    struct hostlist faults;  /* lines: a node and a part at fault each, or what is no node's */
+    struct hostlist remarks; /* lines that hold up nothing */
+    bool has_fault;
+    char unknown[320];    /* why it cannot be told; "": it can */
+    char last_error[256]; /* what a program said last on standard error */
+};
+
+/* Set by SIGINT, SIGTERM, SIGHUP to the signal's number. */
+extern volatile sig_atomic_t preflight_stop;
+
+/* preflight.c */
+struct member *preflight_member(const struct preflight *preflight, const char *name);
+void preflight_record(struct preflight *preflight, const struct record *record);
+/* A verdict about a node: in its member where it is worse than what is known, among the faults or
+ * the remarks from a warning on, and as a record. */
+void preflight_accuse(struct preflight *preflight, struct member *member, enum verdict verdict,
+                      const char *test, const char *part, const char *message);
+void preflight_cannot_tell(struct preflight *preflight, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Those that answer and have no fault so far. Release names. Returns their number. */
+size_t preflight_good(const struct preflight *preflight, struct hostlist *names);
+double preflight_left_s(const struct preflight *preflight);
+
+/* flight.c: asks the nodes, runs the battery, judges. All that is found is in the members. */
+void preflight_fly(struct preflight *preflight);
+
+/* spares.c: which `keep` of the members are best, by measured figures: the greatest share of its
+ * worst rail first, then the least latency; nodes as good as each other within the limits of a
+ * measurement stay in their order. A node with a fault or without an answer is never among them.
+ * places: room for count; filled with indices of members, best first. Returns how many there are
+ * to choose from. Pure. */
+size_t spares_rank(const struct member *members, size_t count, size_t *places);
+
+/* claim.c: leaves a claim about each node with a fault on that node, or on another of the job. */
+void preflight_claim(struct preflight *preflight);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "validate/preflight/preflight.h"
+
+/* Steps of what counts as another figure: finer ones would only order nodes by noise. */
+static const double share_step = 0.05;
+static const double latency_floor_us = 100; /* as the judge has it */
+
+struct rank {
+    double share, latency; /* in steps, the less the better */
+    size_t place;
+};
+
+static int best_first(const void *left, const void *right)
+{
+    const struct rank *a = left, *b = right;
+
+    if (a->share != b->share)
+        return a->share < b->share ? -1 : 1;
+    if (a->latency != b->latency)
+        return a->latency < b->latency ? -1 : 1;
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+size_t spares_rank(const struct member *members, size_t count, size_t *places)
+{
+    struct rank *ranks = calloc(count + 1, sizeof *ranks);
+    double best = 0, least_us = INFINITY;
+    size_t good = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        best = fmax(best, members[i].share); /* fmax() of NAN and a number is the number */
+        least_us = fmin(least_us, members[i].latency_us);
+    }
+    for (size_t i = 0; ranks && i < count; i++) {
+        const struct member *member = &members[i];
+
+        if (member->is_silent || member->verdict >= VERDICT_UNKNOWN)
+            continue;
+        ranks[good++] = (struct rank){
+            .share = isnan(member->share) ? INFINITY : floor((best - member->share) / share_step),
+            .latency = isnan(member->latency_us)
+                           ? INFINITY
+                           : floor((member->latency_us - least_us) / latency_floor_us),
+            .place = i};
+    }
+    if (good > 0)
+        qsort(ranks, good, sizeof *ranks, best_first);
+    for (size_t i = 0; i < good; i++)
+        places[i] = ranks[i].place;
+    free(ranks);
+    return good;
+}
