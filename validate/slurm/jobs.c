@@ -145,10 +145,10 @@ int cluster_job_nodes(uint32_t id, const uint32_t *step, struct hostlist *nodes,
     int rv;
 
     *nodes = (struct hostlist){0};
-    if (step ? slurm_get_job_steps(0, id, *step, &steps, SHOW_ALL) != SLURM_SUCCESS
+    if (step ? release_steps_load(id, &steps) != SLURM_SUCCESS
              : slurm_load_job(&jobs, id, SHOW_ALL) != SLURM_SUCCESS)
         return error_set(err, "cannot ask the controller for the nodes of job %u: %s", id,
-                         slurm_strerror(slurm_get_errno()));
+                         slurm_strerror(errno));
     for (uint32_t i = 0; steps && i < steps->job_step_count && !names; i++)
         if (steps->job_steps[i].step_id.step_id == *step)
             names = steps->job_steps[i].nodes;
