@@ -10,11 +10,14 @@ lib_libmuster_la_SOURCES = \
 	lib/inventory.c lib/inventory.h lib/inventory-parts.h \
 	lib/machine.c lib/location.c lib/nics.c lib/rdma.c lib/addresses.c lib/gpus.c \
 	lib/counters.c lib/counters.h \
-	lib/fabric.c lib/fabric.h \
+	lib/fabric_class.c lib/fabric_class.h \
+	lib/fabric.c lib/fabric.h lib/rails.c lib/rails.h \
 	lib/affinity.c lib/affinity.h lib/affinity-share.c lib/affinity-share.h \
 	lib/visible_gpus.c lib/visible_gpus.h \
-	lib/envplan.c lib/envplan.h lib/envplan_task.c \
-	lib/conf.c lib/conf.h lib/conf_table.h lib/conf_value.c \
+	lib/envplan.c lib/envplan.h lib/envplan_parts.h lib/envplan_task.c lib/envplan_node.c \
+	lib/envplan_rules.c lib/envplan_rails.c lib/envplan_site.c lib/envplan_mark.c \
+	lib/islands.c lib/islands.h \
+	lib/conf.c lib/conf.h lib/conf_table.h lib/conf_value.c lib/conf_site.c \
 	lib/quantity.c lib/quantity.h \
 	lib/netif.c lib/netif.h \
 	lib/netlink.c lib/netlink.h \

@@ -38,6 +38,17 @@ static const struct conf_key keys[] = {
      "Whether the plugin sets the variables of UCX, NCCL, Open MPI and torch for each task."},
     {"MasterPorts", KIND_PORTS, AT(master_port_first), 1024, 65535, "29500-29999",
      "The TCP ports that MASTER_PORT is taken from."},
+    {"NearestRails", KIND_YES_NO, AT(nearest_rails), 0, 0, "yes",
+     "Whether a task with GPUs of its own gets in UCX_NET_DEVICES only the rails nearest to them."},
+    {"GPUByLocalRank", KIND_YES_NO, AT(gpu_by_local_rank), 0, 0, "no",
+     "Whether a task that sees as many GPUs as its node has tasks uses the one of its local rank."},
+    {"Island", KIND_ISLAND, AT(islands), 0, 0, "",
+     "Nodes that reach each other over one fabric; between islands there is plain TCP only."},
+    {"IslandInterfaces", KIND_INTERFACES, AT(island_interfaces), 0, 0, "",
+     "The interfaces by which nodes of different islands reach each other; empty: the management "
+     "interface."},
+    {"Variable", KIND_VARIABLE, AT(variables), 0, 0, "",
+     "What the site sets, extends, leaves to the user or forbids in the environment of tasks."},
     {"Interface", KIND_SETTINGS, AT(netif_lines), 0, 0, "",
      "Settings that interfaces have while jobs run; put back afterwards. May be given several "
      "times."},
@@ -129,7 +140,8 @@ void conf_defaults(struct conf *conf)
 {
     *conf = (struct conf){0};
     for (size_t i = 0; i < KEY_COUNT; i++)
-        conf_value_set(conf, &keys[i], keys[i].default_text, NULL); /* tests hold each to be good */
+        conf_value_set(conf, &keys[i], keys[i].default_text, 0,
+                       NULL); /* tests hold each to be good */
 }
 
 void conf_clear(struct conf *conf)
@@ -137,6 +149,8 @@ void conf_clear(struct conf *conf)
     if (!conf)
         return;
     hostlist_clear(&conf->fabric_interfaces);
+    hostlist_clear(&conf->island_interfaces);
+    conf_site_clear(conf);
     for (size_t i = 0; i < conf->nominal_speed_count; i++)
         hostlist_clear(&conf->nominal_speeds[i].interfaces);
     conf->nominal_speed_count = 0;
@@ -212,6 +226,11 @@ static char *trim(char *text)
     return text;
 }
 
+static bool is_repeatable(const struct conf_key *key)
+{
+    return key->kind == KIND_ISLAND || key->kind == KIND_VARIABLE || key->kind == KIND_SETTINGS;
+}
+
 /* One line without its end. seen: for each key the line that set it, or 0. */
 static int read_line(struct conf *conf, char *line, unsigned number, unsigned *seen,
                      struct error *err)
@@ -236,13 +255,13 @@ static int read_line(struct conf *conf, char *line, unsigned number, unsigned *s
         i++;
     if (i == KEY_COUNT)
         return unknown_key(name, err);
-    if (seen[i] && keys[i].kind != KIND_SETTINGS)
+    if (seen[i] && !is_repeatable(&keys[i]))
         return error_set(err, "%s: found a second time, first in line %u", keys[i].name, seen[i]);
     seen[i] = number;
     /* a list replaces its default, as every other value does */
     if (keys[i].kind == KIND_INTERFACES)
         hostlist_clear((struct hostlist *)((char *)conf + keys[i].offset));
-    if (conf_value_set(conf, &keys[i], value, err) != 0)
+    if (conf_value_set(conf, &keys[i], value, number, err) != 0)
         return error_prefix(err, "%s=%.60s%s", keys[i].name, value,
                             strlen(value) > 60 ? "..." : "");
     if (keys[i].kind == KIND_SETTINGS && conf->netif_line_count > 0 && *value)
@@ -340,6 +359,8 @@ int conf_read(const char *path, struct conf *conf, struct error *err)
     result = read_file(path, &text, &length, err);
     if (result != 0)
         return result;
+    snprintf(conf->file, sizeof conf->file, "%s",
+             strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
     result = read_text(path, text, length, conf, err);
     free(text);
     if (result != 0) {

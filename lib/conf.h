@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "lib/error.h"
+#include "lib/fabric_class.h"
 #include "lib/hostlist.h"
 #include "lib/netif.h"
 
@@ -30,9 +31,39 @@ struct nominal_speed {
     double mbps;
 };
 
+/* Nodes that reach each other over one fabric; between islands there is plain TCP only. */
+struct island {
+    char name[32];
+    struct hostlist nodes;
+    enum fabric_class fabric;
+    unsigned line; /* of the file */
+};
+
+/* What the site wants of a variable of its jobs' tasks. */
+enum variable_action {
+    VARIABLE_SET,
+    VARIABLE_EXTEND, /* append value to what is there */
+    VARIABLE_LEAVE,  /* muster does not set it, the user may */
+    VARIABLE_FORBID, /* nobody does */
+};
+
+/* One line Variable=..., which holds where all of its conditions do. */
+struct variable_line {
+    char name[64];
+    enum variable_action action;
+    bool is_forced; /* against the user's value */
+    char value[1024];
+    char separator[8];
+    struct hostlist partitions, nodes, accounts; /* empty: any */
+    unsigned fabrics;                            /* 1 << enum fabric_class each; 0: any */
+    unsigned line;                               /* of the file */
+};
+const char *conf_variable_action_name(enum variable_action action); /* "set", ... */
+
 enum { CONF_NOMINAL_SPEEDS = 16, CONF_INTERFACES = 1024 /* names in one list of interfaces */ };
 
 struct conf {
+    char file[64];                     /* the last part of the path that was read: "muster.conf" */
     char management_interface[64];     /* ManagementInterface=eth0; "" : the default route's */
     struct hostlist fabric_interfaces; /* FabricInterfaces=eth[1-2],mlx5_0; empty: found */
     struct nominal_speed nominal_speeds[CONF_NOMINAL_SPEEDS]; /* NominalSpeed=eth[1-2]:200Mb/s */
@@ -43,6 +74,13 @@ struct conf {
 
     bool set_environment;                    /* SetEnvironment=yes */
     int master_port_first, master_port_last; /* MasterPorts=29500-29999 */
+    bool nearest_rails;                      /* NearestRails=yes: UCX by the task's GPUs */
+    bool gpu_by_local_rank;                  /* GPUByLocalRank=no */
+    struct hostlist island_interfaces;       /* IslandInterfaces=eth0; empty: management */
+    struct island *islands;                  /* Island=..., any number of lines */
+    size_t island_count;
+    struct variable_line *variables; /* Variable=..., any number of lines, in their order */
+    size_t variable_count;
 
     struct netif_line netif_lines[NETIF_LINES]; /* Interface=eth[1-2] mtu=9000 ..., repeatable */
     size_t netif_line_count;
@@ -75,7 +113,7 @@ void conf_defaults(struct conf *conf);
  * found what, allowed what" and the defaults in place: half a configuration never decides. conf is
  * overwritten and always releasable with conf_clear(). Keeps no state: re-entrant.
  * Accepted: a regular file of at most 1 MiB, lines of at most 4096 bytes, line ends LF or CR LF,
- * the last one optional. Each key at most once, but for Interface. */
+ * the last one optional. Each key at most once, but for Island, Variable and Interface. */
 int conf_read(const char *path, struct conf *conf, struct error *err);
 void conf_clear(struct conf *conf);
 

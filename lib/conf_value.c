@@ -56,6 +56,14 @@ void conf_value_allowed(const struct conf_key *key, char *text, size_t size)
     case KIND_POLICY:
         snprintf(text, size, "ignore, log, refuse");
         break;
+    case KIND_ISLAND:
+        snprintf(text, size, "NAME nodes=NODES fabric=FABRIC, or nothing; any number of lines");
+        break;
+    case KIND_VARIABLE:
+        snprintf(text, size,
+                 "NAME set|extend VALUE, NAME leave|forbid, then conditions (see muster.conf(5)), "
+                 "or nothing; any number of lines");
+        break;
     case KIND_SETTINGS: {
         int length = snprintf(text, size, "nothing, or names of interfaces and some of ");
 
@@ -260,7 +268,7 @@ static int add_settings(struct conf *conf, const char *value, struct error *err)
     return 0;
 }
 
-int conf_value_set(struct conf *conf, const struct conf_key *key, const char *value,
+int conf_value_set(struct conf *conf, const struct conf_key *key, const char *value, unsigned line,
                    struct error *err)
 {
     void *field = (char *)conf + key->offset;
@@ -312,6 +320,10 @@ int conf_value_set(struct conf *conf, const struct conf_key *key, const char *va
                 return 0;
             }
         return not_allowed(key, value, err);
+    case KIND_ISLAND:
+        return conf_island_set(conf, value, line, err);
+    case KIND_VARIABLE:
+        return conf_variable_set(conf, value, line, err);
     case KIND_SETTINGS:
         return add_settings(conf, value, err);
     case KIND_PREFLIGHT:
@@ -395,6 +407,10 @@ int conf_value_print(const struct conf *conf, const struct conf_key *key, FILE *
     case KIND_POLICY:
         fputs(conf_policy_name(*(const enum conf_policy *)field), stream);
         return 0;
+    case KIND_ISLAND:
+        return conf_islands_print(conf, stream);
+    case KIND_VARIABLE:
+        return conf_variables_print(conf, stream);
     case KIND_SETTINGS:
         for (size_t i = 0; i < conf->netif_line_count; i++) {
             fprintf(stream, i ? "\n%s=" : "%.0s", key->name);

@@ -27,29 +27,57 @@ static bool is_one_of(const char *name, const char *const *names)
     return false;
 }
 
-enum envplan_launcher envplan_launcher(int argc, char *const argv[], long local_size)
+/* A word and the two after it: "torchrun", "-m torch.distributed.run", "accelerate launch". */
+static bool starts_ranks(const char *word, const char *second)
 {
-    static const char *const daemons[] = {
-        "orted", "prted", "hydra_pmi_proxy", "pmi_proxy", "mpispawn", "hydra_bstrap_proxy", NULL};
     static const char *const agents[] = {"torchrun", "deepspeed", NULL};
     static const char *const modules[] = {"torch.distributed.run", "torch.distributed.launch",
                                           "accelerate.commands.launch", NULL};
 
+    if (is_one_of(base_name(word), agents))
+        return true;
+    if (strcmp(word, "-m") == 0)
+        return is_one_of(second, modules);
+    return strcmp(base_name(word), "accelerate") == 0 && strcmp(second, "launch") == 0;
+}
+
+/* The same for the words of a shell's command line, "cd x; exec torchrun --nnodes 2". */
+static bool command_starts_ranks(const char *command)
+{
+    static const char blanks[] = " \t\n;&|()";
+    char copy[4096], *rest, *word, *second;
+
+    snprintf(copy, sizeof copy, "%s", command);
+    word = strtok_r(copy, blanks, &rest);
+    while (word != NULL) {
+        second = strtok_r(NULL, blanks, &rest);
+        if (starts_ranks(word, second != NULL ? second : ""))
+            return true;
+        word = second;
+    }
+    return false;
+}
+
+enum envplan_launcher envplan_launcher(int argc, char *const argv[], long local_size)
+{
+    static const char *const daemons[] = {
+        "orted", "prted", "hydra_pmi_proxy", "pmi_proxy", "mpispawn", "hydra_bstrap_proxy", NULL};
+
     if (argc > 0 && is_one_of(base_name(argv[0]), daemons))
         return ENVPLAN_MPI_DAEMON;
     for (int i = 0; i < argc && local_size == 1; i++) {
-        if (is_one_of(base_name(argv[i]), agents))
+        bool is_command = i > 0 && argv[i - 1][0] == '-' && argv[i - 1][1] != '-' &&
+                          argv[i - 1][strlen(argv[i - 1]) - 1] == 'c';
+
+        if (starts_ranks(argv[i], i + 1 < argc ? argv[i + 1] : ""))
             return ENVPLAN_AGENT;
-        if (i + 1 < argc && strcmp(argv[i], "-m") == 0 && is_one_of(argv[i + 1], modules))
-            return ENVPLAN_AGENT;
-        if (i + 1 < argc && strcmp(base_name(argv[i]), "accelerate") == 0 &&
-            strcmp(argv[i + 1], "launch") == 0)
+        if (is_command && command_starts_ranks(argv[i]))
             return ENVPLAN_AGENT;
     }
     return ENVPLAN_RANK;
 }
 
-/* ---------------------------------------------------------------- numbers */
+/* ---------------------------------------------------------------- numbers, names */
 
 /* A number of the environment, 0 or more; else -1. */
 static long read_number(envplan_getenv_fn *getenv_fn, void *context, const char *name)
@@ -62,6 +90,14 @@ static long read_number(envplan_getenv_fn *getenv_fn, void *context, const char 
         return -1;
     number = strtol(text, &end, 10);
     return *end == '\0' && number < LONG_MAX ? number : -1;
+}
+
+static void read_name(envplan_getenv_fn *getenv_fn, void *context, const char *variable, char *name,
+                      size_t size)
+{
+    const char *text = getenv_fn(variable, context);
+
+    snprintf(name, size, "%s", text != NULL && strlen(text) < size ? text : "");
 }
 
 static long read_either(envplan_getenv_fn *getenv_fn, void *context, const char *name,
@@ -175,5 +211,8 @@ void envplan_task_read(envplan_getenv_fn *getenv_fn, void *context, struct envpl
     task->node_rank = read_number(getenv_fn, context, "SLURM_NODEID");
     task->world_size = read_either(getenv_fn, context, "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS");
     task->local_size = -1;
+    read_name(getenv_fn, context, "SLURMD_NODENAME", task->node, sizeof task->node);
+    read_name(getenv_fn, context, "SLURM_JOB_PARTITION", task->partition, sizeof task->partition);
+    read_name(getenv_fn, context, "SLURM_JOB_ACCOUNT", task->account, sizeof task->account);
     find_first_host(getenv_fn, context, task);
 }

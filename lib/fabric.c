@@ -1,161 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/fabric.h"
 #include "lib/affinity.h"
+#include "lib/rails.h"
 #include "lib/sysfs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const class_names[] = {
-    [FABRIC_NONE] = "none",
-    [FABRIC_ETHERNET] = "Ethernet",
-    [FABRIC_IWARP] = "iWARP",
-    [FABRIC_ROCE_V1] = "RoCE v1",
-    [FABRIC_ROCE_V2] = "RoCE v2",
-    [FABRIC_EFA] = "EFA",
-    [FABRIC_SLINGSHOT] = "Slingshot",
-    [FABRIC_GAUDI] = "Gaudi",
-    [FABRIC_INFINIBAND] = "InfiniBand",
-};
-
-const char *fabric_class_name(enum fabric_class class)
-{
-    return (unsigned)class <= FABRIC_INFINIBAND ? class_names[class] : "none";
-}
-
-int rail_is_up(const struct rail *rail)
-{
-    if (rail->port)
-        return strcmp(rail->port->state, "ACTIVE") == 0;
-    return rail->nic && rail->nic->is_up && rail->nic->has_carrier;
-}
-
-/* v2 over IPv4 is what switches route and what NICs with an address have; link-local ones work
- * within one subnet only; a GID of a VLAN on top of the port is not the port's own. */
-static int gid_rank(const struct rdma_port *port, const struct gid *gid)
-{
-    int rank;
-
-    if (gid->type == GID_ROCE_V2)
-        rank = strncmp(gid->gid, "0000:0000:0000:0000:0000:ffff:", 30) == 0 ? 8
-               : strncmp(gid->gid, "fe80:", 5) == 0                         ? 4
-                                                                            : 6;
-    else if (gid->type == GID_ROCE_V1)
-        rank = 2;
-    else
-        return 0;
-    return rank + (strcmp(gid->netdev, port->netdev) == 0);
-}
-
-static const struct gid *best_gid(const struct rdma_port *port)
-{
-    const struct gid *best = NULL;
-
-    for (size_t i = 0; i < port->gid_count; i++) {
-        const struct gid *gid = &port->gids[i];
-
-        if (gid_rank(port, gid) > (best ? gid_rank(port, best) : 0))
-            best = gid;
-    }
-    return best;
-}
-
-static enum fabric_class port_class(const struct rdma_port *port)
-{
-    const struct gid *gid;
-
-    if (port->link_layer == LINK_INFINIBAND)
-        return FABRIC_INFINIBAND;
-    if (strncmp(port->device, "hbl_", 4) == 0 || strstr(port->driver, "habanalabs"))
-        return FABRIC_GAUDI;
-    if (strcmp(port->driver, "efa") == 0)
-        return FABRIC_EFA;
-    if (port->link_layer != LINK_ETHERNET)
-        return FABRIC_NONE;
-    if (strcmp(port->node_type, "RNIC") == 0)
-        return FABRIC_IWARP;
-    gid = best_gid(port);
-    /* without a GID (the port is down): every RoCE NIC of today speaks v2 */
-    return gid && gid->type == GID_ROCE_V1 ? FABRIC_ROCE_V1 : FABRIC_ROCE_V2;
-}
-
-static enum fabric_class nic_class(const struct nic *nic)
-{
-    return strncmp(nic->driver, "cxi", 3) == 0 ? FABRIC_SLINGSHOT : FABRIC_ETHERNET;
-}
-
-static double stated_mbps(const struct conf *conf, const struct rail *rail)
-{
-    double mbps = conf_nominal_mbps(conf, rail->name);
-
-    if (mbps < 0 && rail->nic)
-        mbps = conf_nominal_mbps(conf, rail->nic->name);
-    if (mbps < 0 && rail->port)
-        mbps = conf_nominal_mbps(conf, rail->port->device);
-    return mbps;
-}
-
-static void set_nominal(const struct conf *conf, struct rail *rail)
-{
-    double mbps = conf ? stated_mbps(conf, rail) : -1;
-
-    rail->nominal_source = "conf";
-    if (mbps < 0) {
-        rail->nominal_source = "sysfs";
-        if (rail->port && rail->port->rate_gbps > 0)
-            mbps = rail->port->rate_gbps * 1000;
-        else if (rail->nic && rail->nic->speed_mbps > 0)
-            mbps = rail->nic->speed_mbps;
-    }
-    if (mbps < 0)
-        rail->nominal_source = "unknown";
-    rail->nominal_mbps = mbps;
-}
-
-static struct rail make_rail(const struct conf *conf, const struct nic *nic,
-                             const struct rdma_port *port)
-{
-    struct rail rail = {.nic = nic, .port = port, .gid_index = -1};
-
-    if (port) {
-        const struct gid *gid = port->link_layer == LINK_ETHERNET ? best_gid(port) : NULL;
-
-        snprintf(rail.name, sizeof rail.name, "%.*s:%d", INVENTORY_NAME - 13, port->device,
-                 port->port);
-        rail.class = port_class(port);
-        rail.gid_index = gid ? gid->index : -1;
-    } else {
-        snprintf(rail.name, sizeof rail.name, "%s", nic->name);
-        rail.class = nic_class(nic);
-    }
-    set_nominal(conf, &rail);
-    return rail;
-}
-
-/* Every way out of the node: the RDMA ports of a kind that we know, and the interfaces that share
- * none. Returns how many; rails has room for all. */
-static size_t all_rails(const struct inventory *inventory, const struct conf *conf,
-                        struct rail *rails)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < inventory->rdma_count; i++) {
-        const struct rdma_port *port = &inventory->rdma[i];
-
-        if (port_class(port) == FABRIC_NONE)
-            continue;
-        rails[count++] =
-            make_rail(conf, port->netdev[0] ? inventory_nic(inventory, port->netdev) : NULL, port);
-    }
-    for (size_t i = 0; i < inventory->nic_count; i++) {
-        const struct rdma_port *port = inventory_rdma_of(inventory, inventory->nics[i].name);
-
-        if (!port || port_class(port) == FABRIC_NONE)
-            rails[count++] = make_rail(conf, &inventory->nics[i], NULL);
-    }
-    return count;
-}
 
 static const struct nic *find_management(const struct inventory *inventory, const struct conf *conf)
 {
@@ -273,50 +124,9 @@ static size_t keep_fastest_kind(struct rail *rails, size_t count)
     return filter(rails, count, keep_driver, driver);
 }
 
-/* No host bridge between them. */
-static bool is_beside(const struct rail *rail, const struct gpu *gpu)
-{
-    const struct location *place = rail->port ? &rail->port->location : &rail->nic->location;
-
-    return affinity_between(place, &gpu->location) <= AFFINITY_PXB;
-}
-
-static bool keep_beside_gpu(const struct rail *rail, const void *context)
-{
-    const struct inventory *inventory = context;
-
-    for (size_t i = 0; i < inventory->gpu_count; i++)
-        if (is_beside(rail, &inventory->gpus[i]))
-            return true;
-    return false;
-}
-
-/* Where GPUs have their NICs beside them, the few further ports of the same class are those of the
- * storage network. That holds with one NIC or GPU missing too: three GPUs of four are enough, and
- * more ports beside GPUs than elsewhere. */
-static bool have_own_rails(const struct inventory *inventory, const struct rail *rails,
-                           size_t count)
-{
-    size_t served = 0, beside = 0;
-
-    for (size_t i = 0; i < inventory->gpu_count; i++)
-        for (size_t j = 0; j < count; j++)
-            if (is_beside(&rails[j], &inventory->gpus[i])) {
-                served++;
-                break;
-            }
-    for (size_t i = 0; i < count; i++)
-        beside += keep_beside_gpu(&rails[i], inventory);
-    return served > 0 && 4 * served >= 3 * inventory->gpu_count && 2 * beside > count;
-}
-
-enum rule { RULE_NAMED, RULE_FOUND, RULE_BESIDE_GPUS, RULE_ONLY };
-
 /* Chooses among what the node has, without a word from the configuration. */
-static size_t choose_found(const struct inventory *inventory, const struct fabric *fabric,
-                           struct rail *rails, size_t count, enum rule *rule)
+static size_t choose_found(const struct fabric *fabric, struct rail *rails, size_t count)
 {
-    size_t all;
     enum fabric_class class;
     size_t physical_functions;
 
@@ -329,10 +139,6 @@ static size_t choose_found(const struct inventory *inventory, const struct fabri
         count = filter(rails, count, keep_physical_function, NULL);
     if (class == FABRIC_ETHERNET)
         count = keep_fastest_kind(rails, count);
-    all = count;
-    if (have_own_rails(inventory, rails, count))
-        count = filter(rails, count, keep_beside_gpu, inventory);
-    *rule = count < all ? RULE_BESIDE_GPUS : RULE_FOUND;
     return count;
 }
 
@@ -370,16 +176,95 @@ static void explain_management(const struct fabric *fabric, const struct conf *c
         snprintf(text, size, "; no default route, so none is management");
 }
 
+/* Adds names of rails and why to left_out. */
+static void tell_left_out(struct fabric *fabric, const struct rail *rails, size_t count,
+                          const char *why)
+{
+    size_t size = sizeof fabric->left_out, length = strlen(fabric->left_out);
+
+    for (size_t i = 0; i < count; i++) {
+        if (length + strlen(rails[i].name) + strlen(why) + 12 > size) {
+            length += (size_t)snprintf(fabric->left_out + length, size - length, " ...");
+            break;
+        }
+        length += (size_t)snprintf(fabric->left_out + length, size - length, "%s%s",
+                                   length == 0 ? ""
+                                   : i == 0    ? ", "
+                                               : " ",
+                                   rails[i].name);
+    }
+    snprintf(fabric->left_out + length, size - length, " %s", why);
+}
+
+/* No host bridge between them. */
+static bool is_beside(const struct rail *rail, const struct gpu *gpu)
+{
+    const struct location *place = rail->port ? &rail->port->location : &rail->nic->location;
+
+    return affinity_between(place, &gpu->location) <= AFFINITY_PXB;
+}
+
+static bool is_beside_gpu(const struct inventory *inventory, const struct rail *rail)
+{
+    for (size_t i = 0; i < inventory->gpu_count; i++)
+        if (is_beside(rail, &inventory->gpus[i]))
+            return true;
+    return false;
+}
+
+/* Where GPUs have their NICs beside them, the few further ports of the same class are those of the
+ * storage network, as on NVIDIA's DGX machines (DGX H100 User Guide, "Network Connections, Cables,
+ * and Adaptors"). That holds with one NIC or GPU missing too: three GPUs of four are enough, and
+ * more ports beside GPUs than elsewhere. */
+static bool have_own_rails(const struct inventory *inventory, const struct fabric *fabric)
+{
+    size_t served = 0, beside = 0;
+
+    for (size_t i = 0; i < inventory->gpu_count; i++)
+        for (size_t j = 0; j < fabric->rail_count; j++)
+            if (is_beside(&fabric->rails[j], &inventory->gpus[i])) {
+                served++;
+                break;
+            }
+    for (size_t i = 0; i < fabric->rail_count; i++)
+        beside += is_beside_gpu(inventory, &fabric->rails[i]);
+    return served > 0 && 4 * served >= 3 * inventory->gpu_count && 2 * beside > fabric->rail_count;
+}
+
+static void leave_storage(const struct inventory *inventory, struct fabric *fabric)
+{
+    struct rail *far = calloc(INVENTORY_NICS, sizeof *far);
+    size_t far_count = 0, kept = 0;
+
+    if (far && have_own_rails(inventory, fabric)) {
+        for (size_t i = 0; i < fabric->rail_count; i++)
+            if (is_beside_gpu(inventory, &fabric->rails[i]))
+                fabric->rails[kept++] = fabric->rails[i];
+            else
+                far[far_count++] = fabric->rails[i];
+        fabric->rail_count = kept;
+    }
+    if (far_count > 0)
+        tell_left_out(fabric, far, far_count, "beside no GPU");
+    free(far);
+}
+
+enum rule { RULE_NAMED, RULE_FOUND, RULE_ISLAND, RULE_BETWEEN, RULE_ONLY };
+
 static void explain(const struct inventory *inventory, const struct conf *conf, enum rule rule,
                     struct fabric *fabric)
 {
     char names[96], management[128];
+    size_t length;
 
     join_names(fabric, names, sizeof names);
     explain_management(fabric, conf, management, sizeof management);
     if (fabric->rail_count == 0 && rule == RULE_NAMED)
         snprintf(fabric->reason, sizeof fabric->reason,
                  "none of the FabricInterfaces of the configuration is on this node%s", management);
+    else if (fabric->rail_count == 0 && rule == RULE_BETWEEN)
+        snprintf(fabric->reason, sizeof fabric->reason,
+                 "none of the IslandInterfaces of the configuration is on this node%s", management);
     else if (fabric->rail_count == 0)
         snprintf(fabric->reason, sizeof fabric->reason,
                  "no physical interface among %zu and no RDMA port%s", inventory->nic_count,
@@ -387,47 +272,132 @@ static void explain(const struct inventory *inventory, const struct conf *conf, 
     else if (rule == RULE_NAMED)
         snprintf(fabric->reason, sizeof fabric->reason, "%s: FabricInterfaces (conf)%s", names,
                  management);
+    else if (rule == RULE_BETWEEN)
+        snprintf(fabric->reason, sizeof fabric->reason, "%s: between islands, by %s%s", names,
+                 conf->island_interfaces.count > 0 ? "IslandInterfaces (conf)"
+                                                   : "the management interface",
+                 management);
+    else if (rule == RULE_ISLAND)
+        snprintf(fabric->reason, sizeof fabric->reason, "%s: %s, the island's%s", names,
+                 fabric_class_name(fabric->class), management);
     else if (rule == RULE_ONLY)
         snprintf(fabric->reason, sizeof fabric->reason,
                  "%s: management too, as the node has no other interface%s", names, management);
     else
-        snprintf(fabric->reason, sizeof fabric->reason, "%s: %s, the best class found%s%s", names,
-                 fabric_class_name(fabric->class),
-                 rule == RULE_BESIDE_GPUS ? ", but for ports that are beside no GPU" : "",
-                 management);
+        snprintf(fabric->reason, sizeof fabric->reason, "%s: %s, the best class found%s", names,
+                 fabric_class_name(fabric->class), management);
+    length = strlen(fabric->reason);
+    if (*fabric->left_out)
+        snprintf(fabric->reason + length, sizeof fabric->reason - length, "; left out: %.120s",
+                 fabric->left_out);
+}
+
+/* Takes the rails that are chosen, sorted. */
+static void take(struct rail *rails, size_t count, struct fabric *fabric)
+{
+    qsort(rails, count, sizeof *rails, compare_rails);
+    fabric->rail_count = count < INVENTORY_NICS ? count : INVENTORY_NICS;
+    memcpy(fabric->rails, rails, fabric->rail_count * sizeof *rails);
+    fabric->class = best_class(fabric->rails, fabric->rail_count);
+}
+
+static bool keep_management(const struct rail *rail, const void *fabric)
+{
+    return rail->nic && rail->nic == ((const struct fabric *)fabric)->management;
+}
+
+static size_t count_class(const struct rail *rails, size_t count, enum fabric_class class)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < count; i++)
+        found += rails[i].class == class;
+    return found;
+}
+
+/* Chooses among rails, which has room for RAILS_MAX. wanted: the island's class, or FABRIC_NONE. */
+static enum rule choose_rails(const struct inventory *inventory, const struct conf *conf,
+                              enum fabric_class wanted, struct rail *rails, struct fabric *fabric)
+{
+    enum rule rule = RULE_FOUND;
+    size_t count = wanted == FABRIC_ETHERNET ? rails_sockets(inventory, conf, rails)
+                                             : rails_all(inventory, conf, rails);
+
+    if (conf && conf->fabric_interfaces.count > 0) {
+        rule = RULE_NAMED;
+        count = filter(rails, count, keep_named, &conf->fabric_interfaces);
+    }
+    if (wanted != FABRIC_NONE && count_class(rails, count, wanted) > 0) {
+        rule = RULE_ISLAND;
+        count = filter(rails, count, keep_class, &wanted);
+    }
+    if (!conf || conf->fabric_interfaces.count == 0)
+        count = choose_found(fabric, rails, count);
+    take(rails, count, fabric);
+    if (rule != RULE_NAMED && (!conf || conf->fabric_interfaces.count == 0))
+        leave_storage(inventory, fabric);
+    if (rule != RULE_NAMED && fabric->rail_count == 0 && fabric->management) {
+        rule = RULE_ONLY;
+        count = rails_all(inventory, conf, rails);
+        take(rails, filter(rails, count, keep_management, fabric), fabric);
+    }
+    return rule;
+}
+
+static void choose(const struct inventory *inventory, const struct conf *conf,
+                   const struct islands *islands, struct fabric *fabric)
+{
+    enum rule rule = RULE_BETWEEN;
+    struct rail *rails;
+
+    memset(fabric, 0, sizeof *fabric);
+    fabric->management = find_management(inventory, conf);
+    rails = calloc(RAILS_MAX, sizeof *rails);
+    if (!rails) {
+        snprintf(fabric->reason, sizeof fabric->reason, "out of memory");
+        return;
+    }
+    if (islands && islands->is_crossing) {
+        size_t count = rails_sockets(inventory, conf, rails);
+
+        if (conf->island_interfaces.count > 0)
+            count = filter(rails, count, keep_named, &conf->island_interfaces);
+        else
+            count = filter(rails, count, keep_management, fabric);
+        take(rails, count, fabric);
+    } else {
+        rule =
+            choose_rails(inventory, conf, islands ? islands->shared : FABRIC_NONE, rails, fabric);
+    }
+    free(rails);
+    explain(inventory, conf, rule, fabric);
 }
 
 void fabric_choose(const struct inventory *inventory, const struct conf *conf,
                    struct fabric *fabric)
 {
-    size_t count = 0;
-    enum rule rule = conf && conf->fabric_interfaces.count > 0 ? RULE_NAMED : RULE_FOUND;
-    struct rail *rails;
+    choose(inventory, conf, NULL, fabric);
+}
 
-    memset(fabric, 0, sizeof *fabric);
-    fabric->management = find_management(inventory, conf);
-    rails = calloc(INVENTORY_NICS + INVENTORY_RDMA, sizeof *rails);
-    if (!rails) {
-        snprintf(fabric->reason, sizeof fabric->reason, "out of memory");
-        return;
+void fabric_choose_for(const struct inventory *inventory, const struct conf *conf,
+                       const struct islands *islands, struct fabric *fabric)
+{
+    choose(inventory, conf, islands, fabric);
+}
+
+size_t fabric_leave_out(struct fabric *fabric, const struct hostlist *names, const char *why)
+{
+    size_t kept = 0, count = fabric->rail_count;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct rail rail = fabric->rails[i];
+
+        if (is_named(names, &rail))
+            tell_left_out(fabric, &rail, 1, why);
+        else
+            fabric->rails[kept++] = rail;
     }
-    count = all_rails(inventory, conf, rails);
-    if (rule == RULE_NAMED)
-        count = filter(rails, count, keep_named, &conf->fabric_interfaces);
-    else
-        count = choose_found(inventory, fabric, rails, count, &rule);
-    if (rule != RULE_NAMED && count == 0 && fabric->management) {
-        rule = RULE_ONLY;
-        count = all_rails(inventory, conf, rails);
-        for (size_t i = 0; i < count; i++)
-            if (rails[i].nic == fabric->management)
-                fabric->rails[fabric->rail_count++] = rails[i];
-    } else {
-        qsort(rails, count, sizeof *rails, compare_rails);
-        fabric->rail_count = count < INVENTORY_NICS ? count : INVENTORY_NICS;
-        memcpy(fabric->rails, rails, fabric->rail_count * sizeof *rails);
-    }
-    free(rails);
-    fabric->class = best_class(fabric->rails, fabric->rail_count);
-    explain(inventory, conf, rule, fabric);
+    fabric->rail_count = kept;
+    fabric->class = best_class(fabric->rails, kept);
+    return count - kept;
 }

@@ -5,23 +5,9 @@
 #include <stddef.h>
 
 #include "lib/conf.h"
+#include "lib/fabric_class.h"
 #include "lib/inventory.h"
-
-/* The kinds of network a job's data can take, worst first: the best of a node is the greatest. */
-enum fabric_class {
-    FABRIC_NONE,
-    FABRIC_ETHERNET, /* plain TCP */
-    FABRIC_IWARP,
-    FABRIC_ROCE_V1,
-    FABRIC_ROCE_V2,
-    FABRIC_EFA,
-    FABRIC_SLINGSHOT,
-    FABRIC_GAUDI, /* the 24 ports of a Gaudi chip */
-    FABRIC_INFINIBAND,
-};
-
-/* "none", "Ethernet", "iWARP", "RoCE v1", "RoCE v2", "EFA", "Slingshot", "Gaudi", "InfiniBand". */
-const char *fabric_class_name(enum fabric_class class);
+#include "lib/islands.h"
 
 /* One way out of the node for a job's data. nic or port may be NULL, not both (an InfiniBand port
  * without IPoIB has no nic, a plain Ethernet NIC no port). Both point into the inventory. */
@@ -41,7 +27,9 @@ struct fabric {
     struct rail rails[INVENTORY_NICS]; /* up or not, in the natural order of names */
     size_t rail_count;
     const struct nic *management; /* never a rail unless it is the only NIC; may be NULL */
-    char reason[256];             /* which rule chose these rails, from which fact, one line */
+    char reason[384];             /* which rule chose these rails, from which fact, one line */
+    char left_out[256]; /* rails of the same kind that are not among them, and why: "mlx5_1:1
+                           mlx5_2:1 beside no GPU"; or "" */
 };
 
 /* True when the rail's link can carry data now (carrier and IFF_UP, or an ACTIVE port). */
@@ -58,5 +46,15 @@ int rail_is_up(const struct rail *rail);
  * NIC, that one is the rail, and reason says so. conf may be NULL. Pure: reads nothing. */
 void fabric_choose(const struct inventory *inventory, const struct conf *conf,
                    struct fabric *fabric);
+
+/* The same for one step: on an island the rails of its class, where the node has any (plain
+ * Ethernet: interfaces only, RoCE NICs as such); for a step that crosses islands conf's
+ * IslandInterfaces, else the management interface, as plain Ethernet. */
+void fabric_choose_for(const struct inventory *inventory, const struct conf *conf,
+                       const struct islands *islands, struct fabric *fabric);
+
+/* Takes the rails that answer to one of the names (rail, interface, RDMA device) out of fabric, and
+ * adds "eth2 WHY" to left_out. Returns how many. */
+size_t fabric_leave_out(struct fabric *fabric, const struct hostlist *names, const char *why);
 
 #endif

@@ -68,7 +68,7 @@ void host_info(const char *format, ...)
 
 void host_tell(const char *format, ...)
 {
-    char line[2048];
+    char line[8192]; /* a variable of 4096 bytes, its rule and its fact */
     va_list args;
 
     va_start(args, format);

@@ -10,7 +10,7 @@
 
 #include "lib/conf.h"
 #include "lib/envplan.h"
-#include "lib/fabric.h"
+#include "lib/visible_gpus.h"
 
 /* slurm.h's SLURM_MAX_NORMAL_STEP_ID: above it are batch, extern, interactive and pending steps. */
 static const uint32_t last_normal_step = 0xfffffff0;
@@ -23,7 +23,7 @@ static struct {
     struct conf conf;
     bool has_conf;
     struct inventory *inventory;
-    struct fabric *fabric;
+    bool is_recorded; /* another machine's inventory: its device files are not here */
 } step;
 
 /* Decides whether this step's tasks get variables, and why not. */
@@ -56,15 +56,13 @@ static bool node_read(const char *root)
 {
     struct error err;
 
+    step.is_recorded = root != NULL;
     step.inventory = inventory_read(root != NULL ? root : "", &err);
-    step.fabric = malloc(sizeof *step.fabric);
-    if (step.inventory == NULL || step.fabric == NULL) {
-        snprintf(step.why_not, sizeof step.why_not, "%s",
-                 step.inventory == NULL ? err.text : "out of memory");
+    if (step.inventory == NULL) {
+        snprintf(step.why_not, sizeof step.why_not, "%s", err.text);
         host_error("environment left as it is: %s", step.why_not);
         return false;
     }
-    fabric_choose(step.inventory, &step.conf, step.fabric);
     return true;
 }
 
@@ -105,42 +103,68 @@ static void apply(const struct host_task *task, const struct envplan *plan)
 /* On standard error, from the first task of each node. */
 static void explain(const struct envplan *plan, const char *node)
 {
-    char line[sizeof plan->variables[0]];
+    char *line;
 
     if (!step.is_on)
         host_tell("%s: environment left as it is: %s", node, step.why_not);
-    for (size_t i = 0; i < plan->count; i++) {
-        envplan_explain(&plan->variables[i], line, sizeof line);
+    line = malloc(sizeof *plan->variables);
+    for (size_t i = 0; i < plan->count && line != NULL; i++) {
+        envplan_explain(&plan->variables[i], line, sizeof *plan->variables);
         host_tell("%s: %s", node, line);
     }
+    free(line);
+}
+
+static int open_anything(const char *device_file, void *unused)
+{
+    (void)device_file;
+    (void)unused;
+    return 1;
+}
+
+/* Returns 0, or -1 when memory is out. */
+static int make_plan(const struct envplan_task *place, void *environment, struct envplan *plan)
+{
+    struct envplan_node *node = malloc(sizeof *node);
+    struct visible_gpus *visible = malloc(sizeof *visible);
+    int status = -1;
+
+    if (node != NULL && visible != NULL) {
+        envplan_node_make(step.inventory, &step.conf, place->node,
+                          host_lookup("SLURM_STEP_NODELIST", environment), node);
+        visible_gpus_read(step.inventory, host_lookup, environment,
+                          step.is_recorded ? open_anything : visible_gpus_open, NULL, visible);
+        status = envplan_make(node, place, visible, host_lookup, environment, plan);
+    }
+    free(node);
+    free(visible);
+    return status;
 }
 
 void step_task(const struct host_task *task)
 {
     void *environment = (void *)task->environment;
-    const char *node = host_lookup("SLURMD_NODENAME", environment);
     struct envplan_task place;
-    struct envplan *plan;
+    struct envplan plan;
+    int status;
 
     if (!step.is_ours)
         return;
-    plan = malloc(sizeof *plan);
-    if (plan == NULL) {
-        host_error("environment left as it is: out of memory");
-        return;
-    }
     envplan_task_read(host_lookup, environment, &place);
     place.local_size = task->local_size;
     place.launcher = envplan_launcher(task->argc, task->argv, place.local_size);
     if (step.is_on)
-        envplan_make(step.inventory, step.fabric, &step.conf, &place, host_lookup, environment,
-                     plan);
+        status = make_plan(&place, environment, &plan);
     else
-        envplan_make_off(host_lookup, environment, plan);
-    apply(task, plan);
+        status = envplan_make_off(host_lookup, environment, &plan);
+    if (status < 0) {
+        host_error("environment left as it is: out of memory");
+        return;
+    }
+    apply(task, &plan);
     if (step.is_explained && place.local_rank <= 0)
-        explain(plan, node != NULL ? node : "?");
-    free(plan);
+        explain(&plan, *place.node != '\0' ? place.node : "?");
+    envplan_clear(&plan);
 }
 
 void step_end(void)
@@ -148,6 +172,5 @@ void step_end(void)
     if (step.has_conf)
         conf_clear(&step.conf);
     inventory_free(step.inventory);
-    free(step.fabric);
     memset(&step, 0, sizeof step);
 }

@@ -25,7 +25,7 @@ is "$(lab run srun -N2 sh -c "$net" | sort)" \
     'n1: eth1,eth2 =eth1,eth2 eth1,eth2 eth1 eth1
 n2: eth1,eth2 =eth1,eth2 eth1,eth2 eth1 eth1' 'both rails, never the management interface eth0'
 is "$(lab run srun -N1 env | muster_variables)" \
-    'GLOO_SOCKET_IFNAME GROUP_RANK LOCAL_RANK LOCAL_WORLD_SIZE MASTER_ADDR MASTER_PORT MUSTER_SET NCCL_SOCKET_IFNAME OMPI_MCA_btl_tcp_if_include RANK TP_SOCKET_IFNAME UCX_NET_DEVICES WORLD_SIZE' \
+    'FI_SOCKETS_IFACE FI_TCP_IFACE GLOO_SOCKET_IFNAME GROUP_RANK LOCAL_RANK LOCAL_WORLD_SIZE MASTER_ADDR MASTER_PORT MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE MUSTER_FABRIC MUSTER_SET NCCL_SOCKET_IFNAME OMPI_MCA_btl_tcp_if_include RANK TP_SOCKET_IFNAME UCX_NET_DEVICES WORLD_SIZE' \
     'no variable for hardware that is not there'
 # shellcheck disable=SC2016
 port='echo $MASTER_PORT'

@@ -46,6 +46,10 @@ check_PROGRAMS += tests/unit/envplan.t
 tests_unit_envplan_t_SOURCES = tests/unit/envplan.c
 tests_unit_envplan_t_LDADD = $(unit_libs)
 
+check_PROGRAMS += tests/unit/envplan_site.t
+tests_unit_envplan_site_t_SOURCES = tests/unit/envplan_site.c
+tests_unit_envplan_site_t_LDADD = tests/unit/libtree.la $(unit_libs)
+
 check_PROGRAMS += tests/unit/seal.t
 tests_unit_seal_t_SOURCES = tests/unit/seal.c
 tests_unit_seal_t_LDADD = $(unit_libs)

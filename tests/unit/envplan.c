@@ -10,7 +10,8 @@
 /* A node is put together by hand; the plan of its tasks must follow from it. */
 
 static struct inventory *inventory;
-static struct fabric *fabric;
+static struct envplan_node *node;
+static struct fabric *fabric; /* node's */
 static struct conf conf;
 static struct envplan_task task;
 static struct envplan plan;
@@ -77,8 +78,9 @@ static struct rail *add_rail(const char *nic, const char *device, int is_up, int
 static void start(enum fabric_class class)
 {
     memset(inventory, 0, sizeof *inventory);
-    memset(fabric, 0, sizeof *fabric);
+    memset(node, 0, sizeof *node);
     fabric->class = class;
+    snprintf(fabric->reason, sizeof fabric->reason, "put together by hand");
     fabric->management = add_nic("eth0", 1);
     conf_clear(&conf);
     conf_defaults(&conf);
@@ -109,7 +111,13 @@ static const struct envplan_variable *find(const char *name)
 
 static void make(void)
 {
-    envplan_make(inventory, fabric, &conf, &task, lookup, NULL, &plan);
+    node->inventory = inventory;
+    node->conf = &conf;
+    islands_meet(&conf, "n1", "n[1-3]", &node->islands);
+    affinity_make(inventory, fabric, NULL, &node->affinity);
+    envplan_clear(&plan);
+    if (envplan_make(node, &task, NULL, lookup, NULL, &plan) < 0)
+        exit(99);
 }
 
 static void sets(const char *name, const char *value, const char *fact)
@@ -139,6 +147,12 @@ static void ethernet(void)
     sets("UCX_NET_DEVICES", "eth1,eth2", "eth1 eth2 up, Ethernet; management is eth0");
     sets("NCCL_SOCKET_IFNAME", "=eth1,eth2", "eth1 eth2 up");
     keeps("NCCL_IB_HCA", "not for a fabric of class Ethernet");
+    keeps("NCCL_IB_DISABLE", "no RDMA port is up");
+    keeps("FI_PROVIDER", "no RDMA port is up");
+    sets("FI_TCP_IFACE", "eth1", "Ethernet");
+    keeps("FI_VERBS_IFACE", "not for a fabric of class Ethernet");
+    sets("MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE", "eth1", "Ethernet");
+    keeps("OMPI_MCA_opal_common_ucx_devices", "not for a fabric of class Ethernet");
     keeps("UCX_IB_GID_INDEX", "not for a fabric of class Ethernet");
     keeps("HCCL_SOCKET_IFNAME", "no Gaudi");
     sets("OMPI_MCA_btl_tcp_if_include", "eth1,eth2", "Ethernet");
@@ -204,6 +218,11 @@ static void infiniband(void)
     add_rail(NULL, "mlx5_0", 1, -1);
     make();
     sets("UCX_NET_DEVICES", "mlx5_0:1", "InfiniBand");
+    sets("GLOO_SOCKET_IFNAME", "eth0", "IP address; so ranks meet over management");
+    sets("NCCL_SOCKET_IFNAME", "=eth0", "so ranks meet over management");
+    keeps("OMPI_MCA_btl_tcp_if_include", "IP address");
+    inventory->nics[0].has_carrier = false;
+    make();
     keeps("GLOO_SOCKET_IFNAME", "IP address");
 }
 
@@ -218,10 +237,24 @@ static void roce(void)
     sets("NCCL_SOCKET_IFNAME", "=eth1,eth2", "RoCE v2");
     sets("OMPI_MCA_btl_tcp_if_include", "eth1,eth2", "RoCE v2");
 
-    set_environment("UCX_NET_DEVICES", "mlx5_1:1", NULL);
+    sets("NCCL_IB_GID_INDEX", "3", "GID table");
+    sets("FI_VERBS_IFACE", "eth1", "RoCE v2");
+    keeps("NCCL_IB_DISABLE", "not for a fabric of class RoCE v2");
+    keeps("OMPI_MCA_opal_common_ucx_devices", "no driver that is known");
+
+    set_environment("UCX_NET_DEVICES", "mlx5_1:1", "NCCL_IB_ROCE_VERSION_NUM", "1", NULL);
     make();
     keeps("UCX_IB_GID_INDEX", "the user set UCX_NET_DEVICES");
+    keeps("NCCL_IB_GID_INDEX", "the user set NCCL_IB_ROCE_VERSION_NUM");
     set_environment(NULL);
+
+    snprintf(inventory->rdma[0].driver, INVENTORY_NAME, "bnxt_en");
+    snprintf(inventory->rdma[1].driver, INVENTORY_NAME, "bnxt_en");
+    make();
+    sets("OMPI_MCA_opal_common_ucx_devices", "bnxt_en", "Open MPI knows mlx* only");
+    snprintf(inventory->rdma[1].driver, INVENTORY_NAME, "mlx5_core");
+    make();
+    keeps("OMPI_MCA_opal_common_ucx_devices", "mlx5_core, which Open MPI knows");
 
     fabric->rails[1].gid_index = 5;
     make();
@@ -229,6 +262,7 @@ static void roce(void)
     fabric->rails[1].gid_index = -1;
     make();
     keeps("UCX_IB_GID_INDEX", "mlx5_1:1 has no RoCE GID");
+    keeps("NCCL_IB_GID_INDEX", "mlx5_1:1 has no RoCE GID");
 
     start(FABRIC_ROCE_V2);
     add_rail("eth1", "mlx5_0", 1, 3);
@@ -267,6 +301,19 @@ static void other_classes(void)
     make();
     sets("UCX_NET_DEVICES", "eth1", "iWARP");
     keeps("NCCL_IB_HCA", "iWARP");
+    sets("NCCL_IB_DISABLE", "1", "rdma_cm");
+    sets("FI_VERBS_IFACE", "eth1", "iWARP");
+
+    start(FABRIC_ETHERNET);
+    add_rail("eth1", NULL, 1, -1);
+    inventory->rdma_count = 1;
+    snprintf(inventory->rdma[0].device, INVENTORY_NAME, "mlx5_0");
+    snprintf(inventory->rdma[0].state, INVENTORY_NAME, "ACTIVE");
+    inventory->rdma[0].port = 1;
+    inventory->rdma[0].link_layer = LINK_ETHERNET;
+    make();
+    sets("NCCL_IB_DISABLE", "1", "mlx5_0:1 is up, but the step's fabric is Ethernet");
+    sets("FI_PROVIDER", "^verbs,psm3,efa,cxi", "mlx5_0:1 is up");
 
     start(FABRIC_GAUDI);
     rail = add_rail("enp1", "hbl_0", 1, -1);
@@ -307,7 +354,7 @@ static void users_values(void)
 
 static void nested_step(void)
 {
-    static char mark[1024], rank[1024];
+    static char mark[8192], rank[64];
 
     start(FABRIC_ETHERNET);
     add_rail("eth1", NULL, 1, -1);
@@ -332,7 +379,8 @@ static void nested_step(void)
     keeps("RANK", "set by the user");
 
     set_environment(ENVPLAN_MARK, mark, "RANK", rank, "WORLD_SIZE", "3", NULL);
-    envplan_make_off(lookup, NULL, &plan);
+    envplan_clear(&plan);
+    is_int(envplan_make_off(lookup, NULL, &plan), 0, "a plan without muster");
     is_int(plan.count, 1, "a step without muster has one variable to lose");
     is_str(plan.variables[0].name, "RANK", "... the outer step's rank");
     is_int(plan.variables[0].action, ENVPLAN_REMOVE, "... which is removed");
@@ -383,6 +431,11 @@ static void launcher_names(void)
     launcher_is(ENVPLAN_AGENT, 1, (char *)"python3", (char *)"-m", (char *)"torch.distributed.run");
     launcher_is(ENVPLAN_AGENT, 1, (char *)"accelerate", (char *)"launch", (char *)"x.py");
     launcher_is(ENVPLAN_RANK, 1, (char *)"accelerate", (char *)"env");
+    launcher_is(ENVPLAN_AGENT, 1, (char *)"bash", (char *)"-c", (char *)"cd x;exec torchrun a.py");
+    launcher_is(ENVPLAN_AGENT, 1, (char *)"sh", (char *)"-lc",
+                (char *)"python -m torch.distributed.run a.py");
+    launcher_is(ENVPLAN_RANK, 1, (char *)"bash", (char *)"-c", (char *)"echo notorchrun");
+    launcher_is(ENVPLAN_RANK, 1, (char *)"cat", (char *)"a torchrun b");
     launcher_is(ENVPLAN_RANK, 1, (char *)"python3", (char *)"-m");
     launcher_is(ENVPLAN_RANK, 1, (char *)"./orted/a.out");
     launcher_is(ENVPLAN_RANK, 1, (char *)"");
@@ -503,9 +556,10 @@ static void ports(void)
 int main(void)
 {
     inventory = calloc(1, sizeof *inventory);
-    fabric = calloc(1, sizeof *fabric);
-    if (inventory == NULL || fabric == NULL)
+    node = calloc(1, sizeof *node);
+    if (inventory == NULL || node == NULL)
         return 1;
+    fabric = &node->fabric;
     conf_defaults(&conf);
     ethernet();
     ethernet_with_a_rail_down();
@@ -521,7 +575,8 @@ int main(void)
     components();
     ports();
     conf_clear(&conf);
-    free(fabric);
+    envplan_clear(&plan);
+    free(node);
     free(inventory);
     return tap_done();
 }

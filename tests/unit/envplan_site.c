@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/envplan.h"
+#include "lib/visible_gpus.h"
+#include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The plan on recorded machines: by the task's GPUs, on islands, under the site's lines. */
+
+static struct inventory *inventory;
+static struct envplan_node *node;
+static struct conf conf;
+static struct envplan_task task;
+static struct visible_gpus visible;
+static struct envplan plan;
+static const char *environment[32]; /* name, value, name, value, ..., NULL */
+
+static const char *lookup(const char *name, void *context)
+{
+    (void)context;
+    for (size_t i = 0; environment[i] != NULL; i += 2)
+        if (strcmp(environment[i], name) == 0)
+            return environment[i + 1];
+    return NULL;
+}
+
+static void set_environment(const char *name, ...)
+{
+    va_list args;
+    size_t n = 0;
+
+    va_start(args, name);
+    for (; name != NULL && n + 1 < sizeof environment / sizeof *environment;
+         name = va_arg(args, const char *))
+        environment[n++] = name;
+    va_end(args);
+    environment[n] = NULL;
+}
+
+/* A task on a recorded machine, which sees no GPU that is known, with a configuration. */
+static void start(const char *tree, const char *text)
+{
+    char *root = tree_unpack(tree), path[4096];
+    struct error err = {""};
+
+    inventory_free(inventory);
+    inventory = inventory_read(root, &err);
+    tree_put(root, "muster.conf", text);
+    snprintf(path, sizeof path, "%s/muster.conf", root);
+    conf_clear(&conf);
+    if (!ok(inventory != NULL && conf_read(path, &conf, &err) == 0, "a task on %s, with %s (%s)",
+            tree, text, err.text))
+        exit(tap_done());
+    tree_remove(root);
+    memset(&task, 0, sizeof task);
+    task.local_size = 2;
+    strcpy(task.node, "n1");
+    strcpy(task.partition, "train");
+    strcpy(task.account, "physics");
+    memset(&visible, 0, sizeof visible);
+    strcpy(visible.fact, "told by the test");
+    set_environment(NULL);
+}
+
+static void see(size_t count, ...)
+{
+    va_list args;
+
+    va_start(args, count);
+    visible.is_known = true;
+    visible.count = count;
+    for (size_t i = 0; i < count; i++)
+        visible.gpus[i] = (size_t)va_arg(args, int);
+    va_end(args);
+}
+
+static void make(const char *step_nodes)
+{
+    envplan_node_make(inventory, &conf, task.node, step_nodes, node);
+    envplan_clear(&plan);
+    if (envplan_make(node, &task, &visible, lookup, NULL, &plan) != 0)
+        exit(99);
+}
+
+static const struct envplan_variable *find(const char *name)
+{
+    static const struct envplan_variable none = {.value = "(not in the plan)", .action = 99};
+
+    for (size_t i = 0; i < plan.count; i++)
+        if (strcmp(plan.variables[i].name, name) == 0)
+            return &plan.variables[i];
+    return &none;
+}
+
+static void is_line(const char *name, const char *expected)
+{
+    char line[8192];
+
+    envplan_explain(find(name), line, sizeof line);
+    has_str(line, expected, "%s", expected);
+}
+
+#define H100_PORTS "mlx5_0:1,mlx5_1:1,mlx5_2:1,mlx5_3:1,mlx5_4:1,mlx5_5:1,mlx5_6:1,mlx5_7:1"
+
+#define DGX_PORTS "mlx5_0:1,mlx5_3:1,mlx5_4:1,mlx5_5:1,mlx5_6:1,mlx5_9:1,mlx5_10:1,mlx5_11:1"
+
+static void by_gpu(void)
+{
+    start("dgx-h100", "");
+    make(NULL);
+    is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=" DGX_PORTS " (fabric rails: ");
+    is_line("UCX_NET_DEVICES", "all rails, as the task's GPUs are not known: told by the test)");
+
+    see(1, 5);
+    make(NULL);
+    is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=mlx5_9:1 (fabric rails: ");
+    is_line("UCX_NET_DEVICES", "(PXB); told by the test)");
+    is_line("NCCL_IB_HCA", "NCCL_IB_HCA==" DGX_PORTS " (RDMA ports: ");
+    is_line("NCCL_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME==bond0 (");
+
+    see(2, 0, 3);
+    make(NULL);
+    is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=mlx5_0:1,mlx5_5:1 (");
+    task.launcher = ENVPLAN_MPI_DAEMON;
+    make(NULL);
+    is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=" DGX_PORTS " (");
+    is_line("UCX_NET_DEVICES", "all rails for a launcher)");
+    task.launcher = ENVPLAN_RANK;
+
+    see(0);
+    make(NULL);
+    is_line("UCX_NET_DEVICES", "all rails, as the task has no GPU: told by the test)");
+
+    start("dgx-h100", "GPUByLocalRank=yes\n");
+    see(2, 0, 3);
+    task.local_rank = 1;
+    make(NULL);
+    is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=mlx5_5:1 (");
+    is_line("UCX_NET_DEVICES", "GPUByLocalRank, told by the test)");
+    task.local_size = 3;
+    make(NULL);
+    is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=mlx5_0:1,mlx5_5:1 (");
+
+    start("dgx-h100", "NearestRails=no\n");
+    see(1, 5);
+    make(NULL);
+    is_line("UCX_NET_DEVICES", "all rails by NearestRails=no)");
+
+    start("mi300x-roce", "");
+    see(1, 0);
+    make(NULL);
+    is_line("UCX_IB_GID_INDEX", "UCX_IB_GID_INDEX=3 (");
+    is_line("NCCL_IB_GID_INDEX", "NCCL_IB_GID_INDEX left alone (one RoCE GID index: GID index is 3 "
+                                 "on bnxt_re0:1 and 1 on bnxt_re5:1");
+}
+
+static const char two_islands[] = "Island=ib nodes=n[1-2] fabric=InfiniBand\n"
+                                  "Island=eth nodes=n[3-4] fabric=ethernet\n";
+
+static void on_islands(void)
+{
+    start("h100-ib", two_islands);
+    make("n[1-2]");
+    is_line("MUSTER_FABRIC", "MUSTER_FABRIC=InfiniBand (");
+    is_line("MUSTER_ISLAND", "MUSTER_ISLAND=ib (island: muster.conf:1)");
+    is_line("MUSTER_ISLANDS", "MUSTER_ISLANDS=ib=InfiniBand:n[1-2] (islands of the step: all of "
+                              "the step's nodes are in island ib, InfiniBand)");
+    is_line("NCCL_IB_HCA", "NCCL_IB_HCA==" H100_PORTS " (");
+
+    make("n[2-3]");
+    is_line("MUSTER_FABRIC", "MUSTER_FABRIC=Ethernet (the step's fabric: eno3: between islands, by "
+                             "the management interface; ");
+    is_line("MUSTER_ISLAND_FABRIC", "MUSTER_ISLAND_FABRIC=InfiniBand (");
+    is_line("MUSTER_ISLANDS", "MUSTER_ISLANDS=ib=InfiniBand:n2;eth=Ethernet:n3 (");
+    is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=eno3 (");
+    is_line("UCX_NET_DEVICES", "the step's 2 nodes are in 2 islands, which only TCP joins)");
+    is_line("NCCL_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME==eno3 (");
+    is_line("NCCL_IB_HCA", "NCCL_IB_HCA left alone (RDMA ports: not for a fabric of class ");
+    is_line("NCCL_IB_DISABLE", "NCCL_IB_DISABLE=1 (");
+    is_line("FI_PROVIDER", "FI_PROVIDER=^verbs,psm3,efa,cxi (");
+
+    make("n[1,7]");
+    is_line("MUSTER_FABRIC", "the step's 2 nodes are in 1 island and in none, which only TCP");
+    make("n[7-9]");
+    is_line("MUSTER_FABRIC", "MUSTER_FABRIC=InfiniBand (");
+    is_line("MUSTER_FABRIC", "none of the step's 3 nodes is in an island");
+    make("n[1-");
+    is_line("MUSTER_FABRIC", "MUSTER_FABRIC=InfiniBand (");
+    is_line("MUSTER_FABRIC", "Slurm does not tell the step's nodes; this one is in island ib)");
+    strcpy(task.node, "n9");
+    make("n9");
+    is_line("MUSTER_ISLAND",
+            "MUSTER_ISLAND left alone (island: none of the step's 1 nodes is in an "
+            "island; this node is in none)");
+
+    start("mi300x-roce", "Island=a nodes=n1 fabric=Ethernet\n");
+    make("n1");
+    is_line("MUSTER_FABRIC", "MUSTER_FABRIC=Ethernet (");
+    is_line("NCCL_IB_DISABLE", "NCCL_IB_DISABLE=1 (");
+
+    start("mi300x-roce", "Island=a nodes=n1 fabric=InfiniBand\n");
+    make("n1");
+    is_line("MUSTER_FABRIC", "MUSTER_FABRIC=RoCEv2 (");
+
+    start("h100-ib", "Island=ib nodes=n1 fabric=InfiniBand\nIslandInterfaces=ib[0-1],eno[1-9]\n");
+    make("n[1-2]");
+    is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=eno3 (");
+}
+
+static void site_sets(void)
+{
+    start("h100-ib", "Variable=NCCL_IB_TC set 106 partition=train fabric=RoCEv2,InfiniBand\n"
+                     "Variable=NCCL_IB_SL set 3 partition=debug\n"
+                     "Variable=UCX_TLS set rc,sm force\n"
+                     "Variable=NCCL_IB_HCA set mlx5_0\n"
+                     "Variable=A set 1 nodes=n[1-2]\n"
+                     "Variable=A set 2 account=physics\n"
+                     "Variable=A set 3 account=biology\n"
+                     "Variable=SPACE set 'a b'\n");
+    set_environment("UCX_TLS", "tcp", NULL);
+    make(NULL);
+    is_line("NCCL_IB_TC", "NCCL_IB_TC=106 (policy muster.conf:1: the site sets it)");
+    is_line("NCCL_IB_SL", "NCCL_IB_SL left alone (policy muster.conf:2: not for this task: "
+                          "partition is train)");
+    is_line("UCX_TLS", "UCX_TLS=rc,sm (policy muster.conf:3: the site forces it over the user's "
+                       "\"tcp\")");
+    is_line("NCCL_IB_HCA", "NCCL_IB_HCA=mlx5_0 (policy muster.conf:4: the site sets it)");
+    is_line("A", "A=2 (policy muster.conf:6: the site sets it)");
+    is_line("SPACE", "SPACE=a b (policy");
+    ok(strstr(plan.mark, "NCCL_IB_TC:") != NULL, "the site's values are in the mark");
+
+    set_environment("NCCL_IB_TC", "5", "A", "", NULL);
+    make(NULL);
+    is_line("NCCL_IB_TC", "NCCL_IB_TC left alone (policy muster.conf:1: set by the user to \"5\", "
+                          "which goes before \"106\")");
+    is_line("A", "A left alone (policy muster.conf:6: set by the user to \"\"");
+
+    start("mi300x-roce", "Variable=UCX_NET_DEVICES set bnxt_re0:1\n");
+    make(NULL);
+    is_line("UCX_IB_GID_INDEX", "UCX_IB_GID_INDEX left alone (one RoCE GID index: the site set "
+                                "UCX_NET_DEVICES)");
+}
+
+static void site_extends(void)
+{
+    static char mark[8192], value[4096];
+
+    start("h100-ib", "Variable=NCCL_SOCKET_IFNAME extend eno3\n"
+                     "Variable=P extend /opt/lib separator=:\n");
+    set_environment("P", "/usr/lib", NULL);
+    make(NULL);
+    is_line("NCCL_SOCKET_IFNAME", "=ib0,ib1,ib2,ib3,ib4,ib5,ib6,ib7,eno3 (policy muster.conf:1: ");
+    is_line("NCCL_SOCKET_IFNAME", "; and the site's \"eno3\")");
+    is_line("P", "P=/usr/lib:/opt/lib (policy muster.conf:2: the user's \"/usr/lib\" and the "
+                 "site's \"/opt/lib\")");
+    strcpy(mark, plan.mark);
+    strcpy(value, find("NCCL_SOCKET_IFNAME")->value);
+    set_environment(ENVPLAN_MARK, mark, "P", "/usr/lib:/opt/lib", "NCCL_SOCKET_IFNAME", value,
+                    NULL);
+    make(NULL);
+    is_line("P", "P left alone (policy muster.conf:2: set by the user to \"/usr/lib:/opt/lib\"; "
+                 "the site's \"/opt/lib\" is in it already)");
+    is_str(find("NCCL_SOCKET_IFNAME")->value, value, "a nested step extends once");
+    set_environment(NULL);
+    make(NULL);
+    is_line("P", "P=/opt/lib (policy muster.conf:2: the site sets it)");
+}
+
+static void site_forbids(void)
+{
+    static char mark[8192];
+
+    start("h100-ib", "Variable=UCX_TLS forbid\n"
+                     "Variable=NCCL_IB_HCA forbid\n"
+                     "Variable=GLOO_SOCKET_IFNAME leave\n"
+                     "Variable=TP_SOCKET_IFNAME leave\n");
+    set_environment("UCX_TLS", "tcp", "TP_SOCKET_IFNAME", "lo", NULL);
+    make(NULL);
+    is_line("UCX_TLS", "UCX_TLS removed (policy muster.conf:1: the site forbids it; the user set "
+                       "\"tcp\")");
+    is_line("NCCL_IB_HCA", "NCCL_IB_HCA left alone (policy muster.conf:2: the site forbids it)");
+    is_line("GLOO_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME left alone (policy muster.conf:3: the site "
+                                  "leaves it to the user)");
+    is_line("TP_SOCKET_IFNAME", "TP_SOCKET_IFNAME left alone (policy muster.conf:4: set by the "
+                                "user to \"lo\")");
+
+    start("h100-ib", "Variable=OLD set 1\n");
+    make(NULL);
+    strcpy(mark, plan.mark);
+    start("h100-ib", "");
+    set_environment(ENVPLAN_MARK, mark, "OLD", "1", NULL);
+    make(NULL);
+    is_line("OLD", "OLD removed (outer step: an outer step's muster set it, and nothing here "
+                   "does)");
+    set_environment(ENVPLAN_MARK, mark, "OLD", "2", NULL);
+    make(NULL);
+    is_int(find("OLD")->action, 99, "... unless the user changed it");
+}
+
+/* The largest machines that an inventory holds. */
+static void everything_fits(void)
+{
+    start("h100-ib", "");
+    for (inventory->rdma_count = 0; inventory->rdma_count < 32; inventory->rdma_count++) {
+        struct rdma_port *port = &inventory->rdma[inventory->rdma_count];
+
+        memset(port, 0, sizeof *port);
+        snprintf(port->device, sizeof port->device, "rocep%03zus0f0np0x%030d",
+                 inventory->rdma_count, 0);
+        port->port = 1;
+        port->link_layer = LINK_INFINIBAND;
+        strcpy(port->state, "ACTIVE");
+    }
+    make(NULL);
+    is_int(find("NCCL_IB_HCA")->action, ENVPLAN_SET, "32 ports with long names fit");
+    is_int(strlen(find("NCCL_IB_HCA")->value), 32 * (46 + 2) + 32, "... in full");
+    is_int(find("UCX_NET_DEVICES")->action, ENVPLAN_SET, "... for UCX as well");
+
+    start("gaudi3", "");
+    make(NULL);
+    is_int(node->fabric.class, FABRIC_GAUDI, "Gaudi's own ports");
+    for (size_t i = 0; i < plan.count; i++)
+        ok(strstr(plan.variables[i].fact, "do not fit") == NULL, "%s fits with all its ports",
+           plan.variables[i].name);
+}
+
+int main(void)
+{
+    node = malloc(sizeof *node);
+    if (node == NULL)
+        return 1;
+    conf_defaults(&conf);
+    by_gpu();
+    on_islands();
+    site_sets();
+    site_extends();
+    site_forbids();
+    everything_fits();
+    envplan_clear(&plan);
+    conf_clear(&conf);
+    inventory_free(inventory);
+    free(node);
+    return tap_done();
+}
