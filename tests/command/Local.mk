@@ -34,4 +34,5 @@ dist_check_SCRIPTS += \
 # recorded and published machines
 dist_check_SCRIPTS += \
 	tests/command/t2700-record-keeps-what-muster-reads.t \
+	tests/command/t2701-explain-answers-without-slurm.t \
 	# end of machines

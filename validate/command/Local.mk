@@ -15,6 +15,8 @@ muster_SOURCES = \
 	validate/command/revoke.c \
 	validate/command/revoke_nodes.c \
 	validate/command/conf.c \
+	validate/command/explain.c validate/command/explain.h \
+	validate/command/explain_task.c \
 	validate/command/history.c \
 	validate/command/topology.c \
 	# end of muster_SOURCES

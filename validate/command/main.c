@@ -18,6 +18,7 @@ static const struct command commands[] = {
     {"certify", "test nodes, certify the good ones, drain the bad ones", command_certify},
     {"check", "what this node can tell about itself, in under a second", command_check},
     {"conf", "the configuration in force, or whether a file is good", command_configuration},
+    {"explain", "the environment that tasks get on this node, and why", command_explain},
     {"history", "what earlier certifications found", command_history},
     {"interfaces", "the settings of this node's interfaces that jobs get", command_interfaces},
     {"inventory", "what this node is made of, and its fabric", command_inventory},

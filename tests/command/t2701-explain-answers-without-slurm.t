@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster explain: who the tasks are, what can be asked, its formats, bad usage. What the values are: t2702.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=$(cd "${top_builddir:-.}" && pwd)
+. "$top_srcdir/tests/tap.sh"
+
+muster=$top_builddir/muster
+[ -x "$muster" ] || skip_all 'muster is not built'
+unset MUSTER_CONF NCCL_SOCKET_IFNAME GLOO_SOCKET_IFNAME
+dir=$(mktemp -d)
+tap_cleanup() { rm -rf "$dir"; }
+node=$dir/node
+"$top_srcdir/tests/fixtures/unpack" "$top_srcdir/tests/fixtures/hgx-a100.tree" "$node"
+explain() { "$muster" explain --root "$node" "$@"; }
+
+text=$(explain --nodes 'a100-[1-4]' --gpus each)
+is "$?" 0 'explain succeeds'
+like "$text" '^node    a100-2, 1 of 4: a100-\[1-4\]$' 'the node and its place'
+like "$text" '^fabric  InfiniBand: mlx5_0:1 ' 'the fabric and why'
+like "$text" $'^every rank of the node\n' 'what the ranks share comes first'
+is "$(grep -c '^  WORLD_SIZE=32$' <<<"$text")" 1 '... once'
+is "$(grep -c '^  RANK=' <<<"$text")" 8 'each rank has its own'
+like "$text" $'\nrank 13 of 32, local 5 of 8, GPU5\n' 'ranks are placed in blocks'
+like "$text" $'\n  RANK=13\n      task: SLURM_PROCID is 13\n' '... and each line has its reason'
+unlike "$text" 'left alone' 'what is left alone is not shown'
+unlike "$text" '[[:space:]]$' 'no line ends in spaces'
+
+text=$(explain --ntasks 10 --nodes 'a100-[1-4]' --procid 3)
+like "$text" '^rank 3 of 10, local 0 of 3, ' 'tasks that do not divide: the first nodes have more'
+like "$(explain --ntasks 10 --nodes 'a100-[1-4]' --node a100-4)" '^rank 8 of 10, local 0 of 2, ' '... the last ones fewer'
+like "$(explain --procid 0 --all)" '^  UCX_IB_GID_INDEX left alone$' '--all shows what is left alone'
+like "$(explain --procid 0 --gpus none)" ', no GPU$' 'a rank without GPUs'
+like "$(explain --procid 0 --gpus 2,3 --env CUDA_VISIBLE_DEVICES=1)" ', GPU3$' 'variables choose among the GPUs'
+like "$(explain --procid 0 --job 7.2)" 'job 7 step 2' 'the job can be told'
+unlike "$(explain --procid 0 --env $'NCCL_IB_HCA=\033[31m' --all)" $'\033' 'no escape sequence gets through'
+unlike "$(NCCL_IB_HCA=mine explain --procid 0 --all)" 'mine' "a recorded node's tasks have nothing of this shell"
+
+text=$(explain --export)
+is "$?" 0 'export'
+unlike "$text" 'RANK=|MASTER_ADDR|WORLD_SIZE' "... leaves the ranks to their launcher"
+is "$(env -i bash -c "$text"$'\necho "$UCX_NET_DEVICES"')" 'mlx5_0:1,mlx5_1:1,mlx5_2:1,mlx5_3:1' '... and is what a shell reads'
+like "$(explain --export --procid 5)" "^export RANK='5'$" '... but not with --procid'
+cat >"$dir/muster.conf" <<'CONF'
+SetVariable=MY_NOTE=it's here
+CONF
+if "$muster" conf --check --config "$dir/muster.conf" >/dev/null 2>&1; then
+    text=$(explain --export --config "$dir/muster.conf")
+    is "$(env -i bash -c "$text"$'\necho "$MY_NOTE"')" "it's here" 'quotes get through'
+fi
+
+if command -v jq >/dev/null; then
+    explain --json --gpus each >"$dir/json"
+    is "$?" 0 'JSON'
+    is "$(jq -s length "$dir/json")" 8 '... an object for each task'
+    is "$(jq -c 'select(.rank == 6) | [.node, .fabric, .local_rank, .gpus]' "$dir/json")" \
+        '["a100-2","InfiniBand",6,["0000:cd:00.0"]]' '... with who it is'
+    is "$(jq -r 'select(.rank == 6) | .variables[] | select(.name == "RANK") | "\(.action) \(.value) \(.rule)"' "$dir/json")" \
+        'set 6 task' '... and its variables'
+else
+    skip 4 'no jq'
+fi
+
+refused() { # PATTERN ARGUMENT...
+    local pattern=$1 output
+    shift
+    output=$(explain "$@" 2>&1)
+    is "$?" 2 "$*: status 2"
+    like "$output" "^muster explain: .*$pattern" '... and why'
+}
+refused 'node a100-2 is not among n\[1-2\]; --node' --nodes 'n[1-2]'
+refused 'rank 8 is not on a100-2, which has 0 to 7' --procid 8
+refused '--gpus 8: the node has 8 GPUs' --gpus 8
+refused '--gpus 1,,2: expected numbers' --gpus 1,,2
+refused '--gpus each: 8 GPUs do not divide among 3 tasks' --gpus each --ntasks-per-node 3
+refused '3 tasks on 4 nodes: that is no step' --ntasks 3 --nodes 'a100-[1-4]'
+refused '9 tasks on 1 nodes, so many on each' --ntasks 9 --ntasks-per-node 8
+refused '--ntasks none: expected a number' --ntasks none
+refused '--job 0: expected a number' --job 0
+refused '--env =x: expected NAME=VALUE' --env =x
+refused "what is 'hostname'" hostname
+refused 'has a \[ without a \]' --nodes 'n['
+"$muster" explain --root "$dir/none" 2>/dev/null
+is "$?" 3 'a root that is no node: cannot tell'
+
+GLOO_SOCKET_IFNAME=mine0 "$muster" explain --all --ntasks-per-node 1 >"$dir/live" 2>"$dir/err"
+is "$?" 0 'this machine'
+like "$(<"$dir/live")" 'GLOO_SOCKET_IFNAME left alone' "... with this shell's variables"
+done_testing
