@@ -34,15 +34,46 @@ static const char *pci_above(char *path)
     }
 }
 
-/* What follows /devices/ in the path of a PCI function, when a host bridge begins it: "pci0000:3a".
- * Left empty where it does not fit: half a path would name another place. */
+/* "pci0000:3a" */
+static bool is_host_bridge(const char *name)
+{
+    size_t domain = strncmp(name, "pci", 3) == 0 ? strspn(name + 3, "0123456789abcdef") : 0;
+
+    return domain >= 4 && name[3 + domain] == ':' && isxdigit((unsigned char)name[4 + domain]) &&
+           isxdigit((unsigned char)name[5 + domain]) && strcspn(name, "/") == domain + 6;
+}
+
+static bool is_function(const char *name)
+{
+    char text[INVENTORY_NAME];
+    size_t length = strcspn(name, "/");
+
+    if (length >= sizeof text)
+        return false;
+    memcpy(text, name, length);
+    text[length] = '\0';
+    return location_is_pci(text);
+}
+
+/* The end of the path of a PCI function that its host bridge begins; bridges and host bridges (of
+ * Intel's VMD, behind a function) lie between. What is above differs: /sys/devices, there or in a
+ * recorded tree, a platform device, a virtual bus. Left empty where no host bridge begins it or it
+ * does not fit: half a path would name another place. */
 static void pci_path(const char *resolved, char *path, size_t size)
 {
-    static const char devices[] = "/devices/";
-    const char *bridge = strstr(resolved, "/devices/pci");
-    const char *begin = bridge ? bridge + strlen(devices) : "";
+    const char *begin = NULL;
 
-    if (strlen(begin) < size)
+    for (const char *part = resolved + strlen(resolved); part > resolved;) {
+        do
+            part--;
+        while (part > resolved && part[-1] != '/');
+        if (is_host_bridge(part))
+            begin = part;
+        else if (!is_function(part))
+            break;
+        part -= part > resolved;
+    }
+    if (begin && strlen(begin) < size)
         strcpy(path, begin);
 }
 

@@ -33,9 +33,11 @@ if command -v jq >/dev/null; then
         'mlx5_0:1 mlx5_1:1 mlx5_2:1 mlx5_3:1 mlx5_4:1 mlx5_5:1 mlx5_6:1 mlx5_7:1' 'JSON: rails'
     is "$(jq -c '.gpus[0] | [.pci, .vendor, .pcie_width, has("ecc_uncorrected")]' <<<"$json")" \
         '["0000:1b:00.0","NVIDIA",16,false]' 'JSON: a GPU, without what is unknown'
+    is "$(jq -c '[.virtual_machine, (.gpus[0] | has("pci_path"))]' <<<"$json")" '[false,false]' \
+        'JSON: no virtual machine, no PCI path recorded'
     is "$(jq -r '.nics[0].addresses | join(" ")' <<<"$json")" '10.0.0.11/24 fd00::11/64' 'JSON: addresses'
 else
-    skip 3 'no jq'
+    skip 4 'no jq'
 fi
 
 printf 'ManagementInterface=eno2\nFabricInterfaces=ens2f1\n' >"$dir/muster.conf"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/inventory-parts.h"
 #include "lib/inventory.h"
 #include "lib/sysfs.h"
 #include "tests/unit/tap.h"
@@ -214,6 +215,37 @@ static void lab_node(void)
     inventory_free(node);
 }
 
+static void path_is(const char *root, const char *device, const char *expected)
+{
+    char file[512];
+    struct location location;
+
+    snprintf(file, sizeof file, "%s/numa_node", device);
+    tree_put(root, file, "1\n");
+    location_read(root, device, &location);
+    is_str(location.path, expected, "the PCI path of %s", device);
+    is_int(location.numa_node, 1, "... and its NUMA node");
+}
+
+static void paths(void)
+{
+    char *root = tree_unpack(""), odd[512];
+
+    tree_put(root, "devices/pci0000:00/0000:00:01.0/file", "");
+    snprintf(odd, sizeof odd, "%s/devices/pci0000:00/0000:00:01.0", root);
+    path_is(root, "sys/devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0",
+            "pci0000:3a/0000:3a:00.0/0000:3b:00.0");
+    path_is(root, "sys/devices/platform/40000000.pcie/pci0004:40/0004:40:00.0/0004:41:00.0",
+            "pci0004:40/0004:40:00.0/0004:41:00.0");
+    path_is(root, "sys/devices/pci0000:97/0000:97:00.5/pci10000:00/10000:00:01.0/10000:01:00.0",
+            "pci0000:97/0000:97:00.5/pci10000:00/10000:00:01.0/10000:01:00.0");
+    path_is(root, "sys/bus/pci/devices/0000:18:00.0", "");
+    path_is(root, "sys/devices/pcix/0000:18:00.0", "");
+    path_is(odd, "sys/bus/pci/devices/0000:18:00.0", "");
+    path_is(odd, "sys/devices/pci0000:3a/0000:3a:00.0", "pci0000:3a/0000:3a:00.0");
+    tree_remove(root);
+}
+
 static void virtual_is(const char *file, const char *content, const char *product, bool expected)
 {
     char *root = tree_unpack("lab-node");
@@ -223,8 +255,8 @@ static void virtual_is(const char *file, const char *content, const char *produc
     if (product)
         tree_put(root, "sys/class/dmi/id/product_name", product);
     node = inventory_read(root, NULL);
-    is_int(node ? node->is_virtual_machine : -1, expected, "%s: %s", content,
-           expected ? "a virtual machine" : "a real one");
+    is_int(node ? node->is_virtual_machine : -1, expected, "%.*s: %s", (int)strcspn(content, "\n"),
+           content, expected ? "a virtual machine" : "a real one");
     inventory_free(node);
     tree_remove(root);
 }
@@ -233,8 +265,8 @@ static void virtual_machines(void)
 {
     const char *cpuinfo = "proc/cpuinfo", *maker = "sys/class/dmi/id/sys_vendor";
 
-    virtual_is(cpuinfo, "processor\t: 0\nflags\t\t: fpu vme hypervisor lahf_lm\n", NULL, true);
-    virtual_is(cpuinfo, "flags\t\t: fpu hypervisor", NULL, true);
+    virtual_is(cpuinfo, "flags\t\t: fpu vme hypervisor lahf_lm\n", NULL, true);
+    virtual_is(cpuinfo, "processor\t: 0\nflags\t\t: fpu hypervisor", NULL, true);
     virtual_is(cpuinfo, "flags\t\t: fpu vme\nbugs\t: hypervisor \n", NULL, false);
     virtual_is(cpuinfo, "flags\t\t: fpu hypervisor_guest\n", NULL, false);
     virtual_is(maker, "QEMU\n", NULL, true);
@@ -341,6 +373,7 @@ int main(void)
     old_gaudi();
     ethernet();
     lab_node();
+    paths();
     virtual_machines();
     bond();
     broken();

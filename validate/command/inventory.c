@@ -223,6 +223,7 @@ static void put_bool(json_t *object, const char *key, bool value)
 static void put_location(json_t *object, const struct location *location)
 {
     put_text(object, "pci", location->pci);
+    put_text(object, "pci_path", location->path);
     put_number(object, "numa_node", location->numa_node);
     put_real(object, "pcie_speed_gtps", location->link_speed_gtps);
     put_real(object, "pcie_speed_max_gtps", location->link_speed_max_gtps);
@@ -350,6 +351,7 @@ static json_t *inventory_json(const struct inventory *inventory, const struct fa
     put_text(object, "boot_id", inventory->boot_id);
     put_number(object, "cpu_count", inventory->cpu_count);
     put_number(object, "numa_node_count", inventory->numa_node_count);
+    put_bool(object, "virtual_machine", inventory->is_virtual_machine);
     put_number(object, "memory_bytes", inventory->memory_bytes);
     put_text(object, "nvidia_driver", inventory->nvidia_driver);
     put_text(object, "amdgpu_driver", inventory->amdgpu_driver);
