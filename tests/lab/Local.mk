@@ -54,4 +54,7 @@ EXTRA_DIST += \
 	tests/lab/t1900-certify-killed-leaves-nothing.t \
 	tests/lab/t1901-certify-survives-a-node-that-goes.t \
 	tests/lab/t3400-lab-runs-another-release.t \
+	tests/lab/interfaces.sh \
+	tests/lab/t3100-jobs-get-their-interfaces.t \
+	tests/lab/t3101-killed-prologs-leave-nothing.t \
 	tests/lab/testlab.sh

@@ -52,5 +52,12 @@ tests_spank_host_preflight_t_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
 tests_spank_host_preflight_t_LDADD = $(unit_libs)
 EXTRA_tests_spank_host_preflight_t_DEPENDENCIES = spank/spank_muster.la
 
+check_PROGRAMS += tests/spank-host/interfaces.t
+tests_spank_host_interfaces_t_SOURCES = tests/spank-host/interfaces.c
+tests_spank_host_interfaces_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
+tests_spank_host_interfaces_t_LDFLAGS = $(host_ldflags)
+tests_spank_host_interfaces_t_LDADD = $(host_libs)
+EXTRA_tests_spank_host_interfaces_t_DEPENDENCIES = $(host_needs)
+
 dist_check_SCRIPTS += tests/spank-host/symbols.t
 endif

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# interfaces.sh - for lab tests of the interfaces' settings, after spank.sh and gate.sh: a lab with
+# the plugin whose slurmds have it from their start, so that they run its epilog.
+
+# shellcheck disable=SC2034 # for the tests
+journal=/var/lib/muster/interfaces
+
+interfaces_lab_up() { # LAB-OPTION...
+    gate_lab_up "$@"
+    # shellcheck disable=SC2034 # for the tests
+    before=$(settings)
+}
+
+# Every setting of n1's interfaces that muster may touch, and all others below conf.
+settings() {
+    lab on n1 sh -c 'for i in eth0 eth1 eth2; do ip -o link show dev $i | sed "s/ qdisc .* qlen/ qlen/"; done
+        grep -r . /proc/sys/net/ipv4/conf; ls /var/lib/muster/interfaces 2>/dev/null' | sort
+}
+
+settings_are() { [ "$(settings)" = "$1" ]; } # TEXT
+
+# What eth1 is, in few words: MTU, queue, rp_filter, accept_local.
+eth1() {
+    # shellcheck disable=SC2016
+    echo 'ip -o link show dev eth1 | sed "s/.* mtu \([0-9]*\) .* qlen \([0-9]*\).*/\1 \2/"
+        cat /proc/sys/net/ipv4/conf/eth1/rp_filter /proc/sys/net/ipv4/conf/eth1/accept_local'
+}
+
+eth1_is() { [ "$(lab on n1 sh -c "$(eth1)" | xargs)" = "$1" ]; } # TEXT
+
+# A job that ends when the file $work/go-on-NAME is there; its id.
+held_job() { # NAME
+    printf '#!/bin/sh\nuntil [ -e %s/go-on-%s ]; do sleep 0.1; done\n' "$work" "$1" >"$work/job-$1"
+    lab run sbatch --parsable -n1 -w n1 -o /dev/null -D /tmp "$work/job-$1"
+}
+
+is_running() { [ "$(lab run squeue -h -j "$1" -o %T)" = RUNNING ]; } # JOB
+
+no_jobs() { [ -z "$(lab run squeue -h)" ]; }
