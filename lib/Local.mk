@@ -5,6 +5,7 @@ noinst_LTLIBRARIES += lib/libmuster.la
 lib_libmuster_la_SOURCES = \
 	lib/error.c lib/error.h \
 	lib/record.c lib/record.h \
+	lib/trouble.c lib/trouble.h \
 	lib/hostlist.c lib/hostlist.h \
 	lib/sysfs.c lib/sysfs.h \
 	lib/inventory.c lib/inventory.h lib/inventory-parts.h \

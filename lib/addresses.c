@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/inventory-parts.h"
 #include "lib/sysfs.h"
+#include "lib/trouble.h"
 
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -191,8 +192,10 @@ static void read_ipv4(const char *root, struct inventory *inventory)
 {
     struct table *table = calloc(1, sizeof *table);
 
-    if (!table)
+    if (!table) {
+        trouble_note();
         return;
+    }
     read_routes(root, inventory, table);
     read_locals(root, table);
     give_by_gids(inventory, table);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/trouble.h"
+
 static const char title[] = "muster certificate 1";
 
 /* The lines of one value each, in their order. */
@@ -157,15 +159,18 @@ char *certificate_format(const struct certificate *certificate)
     FILE *stream = open_memstream(&text, &length);
     bool is_fit, failed;
 
-    if (!stream)
+    if (!stream) {
+        trouble_note();
         return NULL;
+    }
     is_fit = print(stream, certificate);
     failed = ferror(stream);
-    failed |= fclose(stream) != 0;
+    failed |= fclose(stream) != 0 || !text; /* glibc's fclose() hides that one */
     if (is_fit && !failed)
         return text;
     free(text);
     errno = failed ? ENOMEM : EINVAL;
+    trouble_note();
     return NULL;
 }
 
@@ -274,8 +279,10 @@ static int parse_lines(struct lines *lines, const char *prefix, char **text, boo
         if (lines->length > CERTIFICATE_LINE || !is_line(value, added))
             return not_expected(lines, "a line without control characters, not too long", err);
         grown = realloc(*text, length + added + 2);
-        if (!grown)
+        if (!grown) {
+            trouble_note();
             return error_set(err, "out of memory");
+        }
         *text = grown;
         memcpy(grown + length, value, added);
         length += added;
@@ -314,8 +321,10 @@ static int parse_seal(struct lines *lines, bool is_end, char **seal, struct erro
     if (!is_seal(value, lines->length - strlen("seal: ")))
         return not_expected(lines, "\"seal: MUNGE:\", a credential and \":\"", err);
     *seal = strndup(value, lines->length - strlen("seal: "));
-    if (!*seal)
+    if (!*seal) {
+        trouble_note();
         return error_set(err, "out of memory");
+    }
     if (next_line(lines) || lines->length > 0)
         return not_expected(lines, "nothing behind the seal", err);
     return 0;

@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/trouble.h"
+
 /* A path in two parts: its directory and its last name. */
 struct place {
     char directory[PATH_MAX];
@@ -193,7 +195,12 @@ static enum certificate_state check_text(const char *path, const char *text,
     char *seal = NULL;
     size_t length;
 
+    trouble_take();
     if (certificate_parse(text, certificate, &seal, &length, err) != 0) {
+        if (trouble_take() != 0) {
+            error_prefix(err, "%s cannot be read", path);
+            return CERTIFICATE_UNVERIFIED;
+        }
         error_prefix(err, "%s is not a certificate", path);
         return CERTIFICATE_INVALID;
     }

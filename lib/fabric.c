@@ -3,6 +3,7 @@
 #include "lib/affinity.h"
 #include "lib/rails.h"
 #include "lib/sysfs.h"
+#include "lib/trouble.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -236,6 +237,8 @@ static void leave_storage(const struct inventory *inventory, struct fabric *fabr
     struct rail *far = calloc(INVENTORY_NICS, sizeof *far);
     size_t far_count = 0, kept = 0;
 
+    if (!far)
+        trouble_note();
     if (far && have_own_rails(inventory, fabric)) {
         for (size_t i = 0; i < fabric->rail_count; i++)
             if (is_beside_gpu(inventory, &fabric->rails[i]))
@@ -354,6 +357,7 @@ static void choose(const struct inventory *inventory, const struct conf *conf,
     fabric->management = find_management(inventory, conf);
     rails = calloc(RAILS_MAX, sizeof *rails);
     if (!rails) {
+        trouble_note();
         snprintf(fabric->reason, sizeof fabric->reason, "out of memory");
         return;
     }

@@ -6,17 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/trouble.h"
+
 int hostlist_append(struct hostlist *list, const char *name)
 {
     char *copy = strdup(name);
     char **names;
 
-    if (!copy)
+    if (!copy) {
+        trouble_note();
         return -1;
+    }
     /* room grows in powers of two: the count alone says when it is used up */
     if ((list->count & (list->count - 1)) == 0) {
         names = realloc(list->names, (list->count ? 2 * list->count : 1) * sizeof *names);
         if (!names) {
+            trouble_note();
             free(copy);
             return -1;
         }
@@ -65,6 +70,7 @@ int hostlist_set_make(const struct hostlist *list, struct hostlist_set *set)
         set->size *= 2;
     set->slots = calloc(set->size, sizeof *set->slots);
     if (!set->slots) {
+        trouble_note();
         set->size = 0;
         return -1;
     }

@@ -2,6 +2,7 @@
 #include "lib/inventory.h"
 #include "lib/inventory-parts.h"
 #include "lib/sysfs.h"
+#include "lib/trouble.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +88,9 @@ static void read_node(const char *root, struct inventory *inventory)
 struct inventory *inventory_read(const char *root, struct error *err)
 {
     struct inventory *inventory;
+    int trouble;
 
+    trouble_take();
     if (!sysfs_exists(root, "sys/class/net")) {
         error_set(err, "%s/sys/class/net: %m; a node's root has it",
                   root && strcmp(root, "/") != 0 ? root : "");
@@ -105,6 +108,12 @@ struct inventory *inventory_read(const char *root, struct error *err)
         return NULL;
     }
     addresses_read(root, inventory);
+    trouble = trouble_take();
+    if (trouble != 0) {
+        error_set(err, "the node could not be read in whole: %s", strerror(trouble));
+        inventory_free(inventory);
+        return NULL;
+    }
     return inventory;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/inventory-parts.h"
 #include "lib/sysfs.h"
+#include "lib/trouble.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -105,8 +106,12 @@ void location_read(const char *root, const char *device, struct location *locati
     long long numa_node;
 
     *location = LOCATION_UNKNOWN;
-    if (sysfs_path(root, path, sizeof path, "%s", device) < 0 || !realpath(path, resolved))
+    if (sysfs_path(root, path, sizeof path, "%s", device) < 0)
         return;
+    if (!realpath(path, resolved)) {
+        trouble_note();
+        return;
+    }
     pci = pci_above(resolved);
     if (!pci)
         return;

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/trouble.h"
+
 static int make_path(const char *root, char *path, size_t size, const char *format,
                      va_list arguments)
 {
@@ -62,8 +64,10 @@ static ssize_t read_regular(const char *path, char *buffer, size_t size)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     int saved_errno;
 
-    if (fd < 0)
+    if (fd < 0) {
+        trouble_note();
         return -1;
+    }
     if (fstat(fd, &status) < 0)
         goto fail;
     if (!S_ISREG(status.st_mode)) {
@@ -84,6 +88,7 @@ static ssize_t read_regular(const char *path, char *buffer, size_t size)
     close(fd);
     return (ssize_t)length;
 fail:
+    trouble_note();
     saved_errno = errno;
     close(fd);
     errno = saved_errno;
@@ -131,8 +136,10 @@ char *sysfs_file(const char *root, size_t size_max, const char *format, ...)
     if (result < 0)
         return NULL;
     buffer = malloc(size_max + 1);
-    if (!buffer)
+    if (!buffer) {
+        trouble_note();
         return NULL;
+    }
     length = read_regular(path, buffer, size_max);
     if (length < 0) {
         free(buffer);
@@ -163,7 +170,12 @@ bool sysfs_exists(const char *root, const char *format, ...)
     int result;
 
     MAKE_PATH(result, root, path, format);
-    return result == 0 && stat(path, &status) == 0;
+    if (result < 0)
+        return false;
+    result = stat(path, &status);
+    if (result < 0)
+        trouble_note();
+    return result == 0;
 }
 
 int sysfs_link(const char *root, char *text, size_t size, const char *format, ...)
@@ -177,6 +189,8 @@ int sysfs_link(const char *root, char *text, size_t size, const char *format, ..
     if (result < 0)
         return -1;
     length = readlink(path, target, sizeof target - 1);
+    if (length < 0)
+        trouble_note();
     if (length <= 0)
         return -1;
     target[length] = '\0';
@@ -206,21 +220,34 @@ size_t sysfs_names(const char *root, char ***names, const char *format, ...)
     *names = NULL;
     MAKE_PATH(result, root, path, format);
     directory = result == 0 ? opendir(path) : NULL;
-    if (!directory)
+    if (!directory) {
+        if (errno != ENOENT && errno != ENOTDIR)
+            trouble_set(errno);
         return 0;
-    while (count < SYSFS_NAMES && (entry = readdir(directory))) {
+    }
+    while (count < SYSFS_NAMES) {
+        errno = 0;
+        entry = readdir(directory);
+        if (!entry) {
+            trouble_set(errno); /* the rest of the names is not known */
+            break;
+        }
         if (entry->d_name[0] == '.')
             continue;
         if (count == room) {
             char **larger = realloc(list, (room = room ? 2 * room : 16) * sizeof *list);
 
-            if (!larger)
+            if (!larger) {
+                trouble_note();
                 break;
+            }
             list = larger;
         }
         list[count] = strdup(entry->d_name);
-        if (!list[count])
+        if (!list[count]) {
+            trouble_note();
             break;
+        }
         count++;
     }
     closedir(directory);

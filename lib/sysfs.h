@@ -9,7 +9,9 @@
 /* Readers of the small files in /sys and /proc. Each takes the root of the tree first ("", "/" or
  * NULL is this machine), so that a recorded machine is a test case, and then a printf format that
  * makes the path below it, without a leading slash. Nothing is ever opened but regular files, and
- * of those no more is read than asked for: a file that is odd, huge or a pipe hurts nobody. */
+ * of those no more is read than asked for: a file that is odd, huge or a pipe hurts nobody. What
+ * cannot be read for want of memory or descriptors, or a directory whose names end in an error, is
+ * noted in trouble.h. */
 
 enum {
     SYSFS_PATH = PATH_MAX,

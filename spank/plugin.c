@@ -18,6 +18,7 @@ SPANK_PLUGIN(muster, 1)
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/trouble.h"
 #include "spank/host.h"
 #include "spank/local.h"
 #include "spank/netif.h"
@@ -37,11 +38,15 @@ static bool is_inside;
 
 /* ---------------------------------------------------------------- host.h */
 
+/* One line: what a user wrote into an option must not forge another, or move the cursor. */
 static void format_line(char *line, size_t size, const char *format, va_list args)
 {
     int length = snprintf(line, size, "muster: ");
 
     vsnprintf(line + length, size - (size_t)length, format, args);
+    for (char *c = line; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == '\x7f')
+            *c = '?';
 }
 
 void host_error(const char *format, ...)
@@ -161,6 +166,15 @@ static void free_task(struct host_task *task)
     free_strings((char **)task->environment);
 }
 
+/* What the readers of this step could not do for want of memory or the like. */
+static void tell_trouble(void)
+{
+    int error = trouble_take();
+
+    if (error != 0)
+        host_error("the step may lack variables: %s", strerror(error));
+}
+
 static struct arguments read_arguments(int argc, char *argv[])
 {
     struct arguments arguments;
@@ -245,6 +259,7 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
     }
     if (get_task(spank, &task) == 0)
         step_start(step_id, &options, &arguments, &task);
+    tell_trouble();
     free_task(&task);
     return 0;
 }
@@ -290,6 +305,7 @@ int slurm_spank_task_init(spank_t spank, int argc, char *argv[])
         else
             step_task(&task);
     }
+    tell_trouble();
     free_task(&task);
     return status;
 }

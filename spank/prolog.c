@@ -143,7 +143,7 @@ static bool read_finding(int fd, struct finding *finding, long deadline_ms)
 
         if (ready > 0)
             return read(fd, finding, sizeof *finding) == sizeof *finding;
-        if (ready == 0 || (errno != EINTR && errno != EAGAIN))
+        if (ready == 0 || left_ms <= 0 || (errno != EINTR && errno != EAGAIN))
             return false;
     }
 }

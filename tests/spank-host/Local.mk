@@ -59,5 +59,23 @@ tests_spank_host_interfaces_t_LDFLAGS = $(host_ldflags)
 tests_spank_host_interfaces_t_LDADD = $(host_libs)
 EXTRA_tests_spank_host_interfaces_t_DEPENDENCIES = $(host_needs)
 
+check_PROGRAMS += tests/spank-host/faults.t
+tests_spank_host_faults_t_SOURCES = \
+	tests/spank-host/faults.c \
+	tests/spank-host/fault.c tests/spank-host/fault.h \
+	# end of tests_spank_host_faults_t_SOURCES
+tests_spank_host_faults_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
+tests_spank_host_faults_t_LDFLAGS = $(host_ldflags)
+tests_spank_host_faults_t_LDADD = $(host_libs)
+EXTRA_tests_spank_host_faults_t_DEPENDENCIES = $(host_needs)
+
+check_PROGRAMS += tests/spank-host/fuzz.t
+tests_spank_host_fuzz_t_SOURCES = tests/spank-host/fuzz.c
+tests_spank_host_fuzz_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
+tests_spank_host_fuzz_t_LDFLAGS = $(host_ldflags)
+tests_spank_host_fuzz_t_LDADD = $(host_libs)
+EXTRA_tests_spank_host_fuzz_t_DEPENDENCIES = $(host_needs)
+EXTRA_DIST += tests/spank-host/fuzz
+
 dist_check_SCRIPTS += tests/spank-host/symbols.t
 endif

@@ -3,9 +3,11 @@
 
 #include "tests/spank-host/fixture.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -158,6 +160,17 @@ void fixture_begin(char *argv[])
 {
     put_munge_first(argv);
     find_plugin();
+}
+
+bool fixture_isolate(void)
+{
+    return unshare(CLONE_NEWNET | CLONE_NEWNS) == 0 &&
+           mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+           mount("sysfs", "/sys", "sysfs", 0, NULL) == 0 &&
+           mount("tmpfs", "/run", "tmpfs", 0, NULL) == 0 &&
+           mount("tmpfs", "/var/lib", "tmpfs", 0, NULL) == 0 &&
+           system("ip link set lo up && ip link add eth1 type veth peer name eth2 && "
+                  "ip link set eth1 up && ip addr add 10.9.1.2/24 dev eth1 >/dev/null") == 0;
 }
 
 void fixture_end(void)

@@ -3,6 +3,7 @@
 #define MUSTER_TESTS_SPANK_HOST_FIXTURE_H
 
 #include <slurm/spank.h>
+#include <stdbool.h>
 
 /* What the tests of the plugin share: a directory for muster.conf and the certificate, munge.c in
  * the place of libmunge, and certificates in every state. */
@@ -10,6 +11,11 @@
 /* First in main(): starts the program again with the stand-in for libmunge before the real one.
  * Bails out of the test when that fails, and skips it when there is no plugin. */
 void fixture_begin(char *argv[]);
+
+/* Moves this process and its children into a network of their own, with three interfaces, and
+ * over empty /run, /var/lib and /sys of it, so that no random setting of the prolog's reaches this
+ * machine. Needs root. False when there are no namespaces to be had. */
+bool fixture_isolate(void);
 
 /* Last in main(). */
 void fixture_end(void);

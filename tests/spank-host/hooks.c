@@ -40,6 +40,10 @@ static void in_allocator(spank_context_t context, const char *name)
     is_str(host_log, "", "%s: nothing to complain of", name);
     is_int(host_option("muster", "maybe"), -1, "%s: --muster=maybe is refused", name);
     is_str(host_log, "error: muster: --muster=maybe: expected on|off\n", "... in one line");
+    host_log[0] = '\0';
+    host_option("muster", "\033[2J\nerror: forged\x7f");
+    is_str(host_log, "error: muster: --muster=?[2J?error: forged?: expected on|off\n",
+           "... whatever is in it");
     is_int(host_option("muster", NULL), -1, "%s: --muster without a value is refused", name);
     is_int(host_call("init_post_opt"), 0, "%s: init_post_opt", name);
     is_int(host_call("local_user_init"), 0, "%s: local_user_init", name);

@@ -19,7 +19,7 @@ enum { SLURM_ENTRY_MAX = 32 * 4096 };
 
 struct spank_handle host_job;
 char *host_log;
-int host_api_fails_at, host_api_calls;
+int host_api_fails_at, host_api_calls, host_busy;
 
 static char **environment;
 static size_t environment_count;
@@ -31,8 +31,10 @@ static size_t environment_count;
 static void environment_replace(const char *name, const char *entry)
 {
     size_t length = strlen(name), count = 0;
-    char **next = calloc(environment_count + 2, sizeof *next);
+    char **next;
 
+    host_busy++;
+    next = calloc(environment_count + 2, sizeof *next);
     for (size_t i = 0; i < environment_count; i++)
         if (strncmp(environment[i], name, length) != 0 || environment[i][length] != '=')
             next[count++] = strdup(environment[i]);
@@ -42,6 +44,7 @@ static void environment_replace(const char *name, const char *entry)
     free(environment);
     environment = next;
     environment_count = count;
+    host_busy--;
 }
 
 void host_environment_clear(void)
@@ -56,11 +59,14 @@ void host_environment_clear(void)
 void host_setenv(const char *name, const char *value)
 {
     size_t size = strlen(name) + strlen(value) + 2;
-    char *entry = malloc(size);
+    char *entry;
 
+    host_busy++;
+    entry = malloc(size);
     snprintf(entry, size, "%s=%s", name, value);
     environment_replace(name, entry);
     free(entry);
+    host_busy--;
 }
 
 void host_unsetenv(const char *name)

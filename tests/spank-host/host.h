@@ -59,6 +59,12 @@ extern char *host_log;
  * none does. host_api_calls counts them since host_load(). */
 extern int host_api_fails_at, host_api_calls;
 
+/* Above 0 while Slurm's own part of a call is at work, which fault.c leaves alone. */
+extern int host_busy;
+
+/* Whether a hook or an option's callback runs; also in processes that it forks. */
+extern bool host_in_hook;
+
 /* Called before and after each hook, where a test wants to see what a hook leaves behind. */
 extern void (*host_before_hook)(const char *hook);
 extern void (*host_after_hook)(const char *hook, int status);

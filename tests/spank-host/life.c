@@ -27,9 +27,11 @@ static const char *plugin_path, *directory;
 static struct outcome *outcome;
 static const char *title;
 static int printed_fd = -1;
+static bool looks_for_leaks;
 
-void life_use(const char *path, const char *place)
+void life_use(const char *path, const char *place, bool with_leaks)
 {
+    looks_for_leaks = with_leaks;
     plugin_path = path;
     directory = place;
 }
@@ -161,7 +163,7 @@ struct outcome *life_begin(void)
     return outcome;
 }
 
-static void read_printed(void)
+void life_end(void)
 {
     ssize_t length = pread(printed_fd, outcome->printed, sizeof outcome->printed - 1, 0);
 
@@ -186,7 +188,7 @@ void life_process(const char *name, void (*body)(const struct life *life), const
         watch_hooks(complain);
         body(life);
         fflush(stdout);
-        if (__lsan_do_recoverable_leak_check != NULL && getenv("MUSTER_LEAK_CHECK") != NULL &&
+        if (__lsan_do_recoverable_leak_check != NULL && looks_for_leaks &&
             __lsan_do_recoverable_leak_check() != 0)
             complain("memory is lost");
         _exit(0);
@@ -519,6 +521,6 @@ const struct outcome *life_run(const struct life *life)
         }
         life_process("epilog", life_epilog, life);
     }
-    read_printed();
+    life_end();
     return outcome;
 }

@@ -53,8 +53,9 @@ struct outcome {
     unsigned crashed; /* processes that did not end by themselves */
 };
 
-/* Sets what every life uses: the plugin, a directory for muster.conf, where it must be free. */
-void life_use(const char *plugin_path, const char *directory);
+/* Sets what every life uses: the plugin, and a directory for muster.conf. with_leaks: a build with
+ * AddressSanitizer looks for lost memory at the end of each process, which takes some 20 ms. */
+void life_use(const char *plugin_path, const char *directory, bool with_leaks);
 
 /* Lives it. The outcome is static, in shared memory, and good until the next. host_log has the
  * messages of all its processes. */
@@ -64,8 +65,9 @@ const struct outcome *life_run(const struct life *life);
 const char *life_getenv(const struct life_environment *environment, const char *name);
 
 /* Runs body in a process of its own under the watch, for parts of a life; what breaks a rule goes
- * to the outcome, which life_begin() empties. */
+ * to the outcome, which life_begin() empties. life_end() fetches what was printed. */
 struct outcome *life_begin(void);
+void life_end(void);
 void life_process(const char *title, void (*body)(const struct life *life),
                   const struct life *life);
 

@@ -30,6 +30,7 @@ struct cached_option {
 
 char *host_arguments[8];
 int host_listed = 1;
+bool host_in_hook;
 void (*host_before_hook)(const char *hook);
 void (*host_after_hook)(const char *hook, int status);
 
@@ -150,8 +151,11 @@ int host_call(const char *hook)
     if (host_before_hook != NULL)
         host_before_hook(hook);
     for (int i = 0; i < host_listed && status == 0; i++)
-        if (hooks[number] != NULL)
+        if (hooks[number] != NULL) {
+            host_in_hook = true;
             status = hooks[number](&host_job, argc, host_arguments);
+            host_in_hook = false;
+        }
     if (host_after_hook != NULL)
         host_after_hook(hook, status);
     return status;
@@ -190,8 +194,10 @@ static int give(struct cached_option *option, const char *argument)
 
     if (host_before_hook != NULL)
         host_before_hook(option->name);
+    host_in_hook = true;
     if (option->callback != NULL)
         status = option->callback(option->value, argument, host_job.context == S_CTX_REMOTE);
+    host_in_hook = false;
     if (host_after_hook != NULL)
         host_after_hook(option->name, status);
     if (status != 0)

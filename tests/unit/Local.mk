@@ -93,6 +93,10 @@ EXTRA_DIST += \
 	tests/fixtures/unpack \
 	# end of EXTRA_DIST
 
+check_PROGRAMS += tests/unit/trouble.t
+tests_unit_trouble_t_SOURCES = tests/unit/trouble.c
+tests_unit_trouble_t_LDADD = tests/unit/libtree.la $(unit_libs)
+
 check_PROGRAMS += tests/unit/inventory.t
 tests_unit_inventory_t_SOURCES = tests/unit/inventory.c
 tests_unit_inventory_t_LDADD = tests/unit/libtree.la $(unit_libs)

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/spank-host/fault.h"
+#include "tests/spank-host/fixture.h"
+#include "tests/spank-host/host.h"
+#include "tests/spank-host/life.h"
+#include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
+
+/* Each allocation and each operation on a file that the plugin makes fails in turn, in a process of
+ * its own: none crashes, nothing is left behind, what goes missing is said, and no healthy node is
+ * refused because memory or descriptors were short.
+ *
+ * A part of a life makes thousands of calls: of each place in the code the first and the last are
+ * made to fail, and of the others as many as the budget allows. MUSTER_FAULTS=all for all. */
+
+enum { BUDGET = 40, CALLS = FAULT_SITES };
+
+static const char *const flavours[FAULT_FLAVOURS] = {"exhausted", "I/O error", "forbidden",
+                                                     "short or interrupted"};
+static const char *const kinds[FAULT_KINDS] = {"allocation", "file operation"};
+
+static struct life_environment user, whole[LIFE_TASKS];
+
+struct part {
+    const char *name;
+    void (*body)(const struct life *life);
+    struct life life;
+    bool needs_certificate;
+    enum state certificate;
+    /* Judges one run: NULL, or what is wrong. */
+    const char *(*judge)(const struct outcome *outcome, enum fault_flavour flavour);
+};
+
+/* ---------------------------------------------------------------- judges */
+
+static const char *judge_front(const struct outcome *outcome, enum fault_flavour flavour)
+{
+    (void)flavour;
+    return outcome->front < 0 ? "srun is refused" : NULL;
+}
+
+static const char *judge_quiet(const struct outcome *outcome, enum fault_flavour flavour)
+{
+    (void)flavour;
+    return outcome->epilog < 0 ? "the epilog fails" : NULL;
+}
+
+/* A driver that answers with an I/O error tells of a node that is different. */
+static bool is_of_the_node(enum fault_flavour flavour)
+{
+    return (flavour == FAULT_BROKEN || flavour == FAULT_FORBIDDEN) &&
+           (strstr(fault_victim(), "/sys/") != NULL || strstr(fault_victim(), "/proc/") != NULL);
+}
+
+static const char *judge_step(const struct outcome *outcome, enum fault_flavour flavour)
+{
+    if (is_of_the_node(flavour) && strncmp(fault_victim(), "opendir", 7) != 0)
+        return NULL;
+    for (int i = 0; i < outcome->task_count; i++)
+        if ((outcome->tasks[i].length != whole[i].length ||
+             memcmp(outcome->tasks[i].text, whole[i].text, whole[i].length) != 0) &&
+            strstr(host_log, "error: muster: ") == NULL)
+            return "a task has another environment without a word";
+    return NULL;
+}
+
+static const char *judge_valid(const struct outcome *outcome, enum fault_flavour flavour)
+{
+    if (outcome->prolog == 0)
+        return NULL;
+    if (is_of_the_node(flavour))
+        return NULL;
+    return "a certified node is refused";
+}
+
+static const char *judge_refusal(const struct outcome *outcome, enum fault_flavour flavour)
+{
+    (void)flavour;
+    if (outcome->prolog < 0)
+        return strstr(host_log, "refused by ") != NULL ? NULL : "refused without a word";
+    return strstr(host_log, "let through") != NULL ? NULL : "let through without a word";
+}
+
+/* ---------------------------------------------------------------- every run */
+
+/* One line each, printable, with no null pointer in it. */
+static const char *judge_log(void)
+{
+    for (const char *c = host_log; *c != '\0'; c++)
+        if (*c != '\n' && iscntrl((unsigned char)*c))
+            return "a control character in the log";
+    if (strstr(host_log, "(null)") != NULL)
+        return "a null pointer in the log";
+    return strstr(host_log, "\n\n") != NULL ? "an empty line in the log" : NULL;
+}
+
+static const char *judge_directory(void)
+{
+    DIR *stream = opendir(fixture_directory());
+    const char *wrong = NULL;
+    struct dirent *entry;
+    char note[4096] = "";
+    size_t length;
+    FILE *file_stream;
+
+    while ((entry = readdir(stream)) != NULL)
+        if (strncmp(entry->d_name, "refused.", 8) == 0)
+            wrong = "half a note is left";
+    closedir(stream);
+    file_stream = fopen(file("refused"), "r");
+    if (file_stream != NULL) {
+        length = fread(note, 1, sizeof note - 1, file_stream);
+        if (length == 0 || note[length - 1] != '\n' || strstr(note, "refused by") == NULL)
+            wrong = "the note is not whole";
+        fclose(file_stream);
+    }
+    return wrong;
+}
+
+static const struct outcome *run_once(const struct part *part)
+{
+    struct outcome *outcome = life_begin();
+
+    outcome->user.length = user.length;
+    memcpy(outcome->user.text, user.text, user.length);
+    unlink(file("refused"));
+    life_process(part->name, part->body, &part->life);
+    life_end();
+    return outcome;
+}
+
+static void remove_half_notes(void)
+{
+    char command[4200];
+
+    snprintf(command, sizeof command, "rm -f '%s'/refused.*", fixture_directory());
+    if (system(command) != 0)
+        tap_diag("%s", command);
+}
+
+/* Which calls to make fail: marks them in chosen, returns how many. */
+static unsigned choose(unsigned calls, bool *chosen)
+{
+    const char *all = getenv("MUSTER_FAULTS");
+    unsigned count = 0, stride;
+
+    memset(chosen, all != NULL && strcmp(all, "all") == 0, CALLS);
+    for (unsigned i = 1; i <= calls && i < CALLS; i++) {
+        unsigned before = 0, after = 0;
+
+        for (unsigned j = i - 1; j >= 1 && before < 1; j--)
+            before += fault_site(j) == fault_site(i);
+        for (unsigned j = i + 1; j <= calls && after < 1 && before >= 1; j++)
+            after += fault_site(j) == fault_site(i);
+        chosen[i] |= before < 1 || after == 0;
+    }
+    stride = calls / BUDGET + 1;
+    for (unsigned i = 1; i <= calls && i < CALLS; i++) {
+        chosen[i] |= i % stride == 0;
+        count += chosen[i];
+    }
+    return count;
+}
+
+static void fail_in_turn(const struct part *part, enum fault_kind kind, enum fault_flavour flavour)
+{
+    static bool chosen[CALLS];
+    unsigned calls, runs, wrong = 0, missed = 0;
+
+    fault_arm(kind, flavour, 0, false);
+    run_once(part);
+    fault_disarm();
+    calls = fault_calls();
+    runs = choose(calls, chosen);
+    for (unsigned i = 1; i <= calls && i < CALLS; i++)
+        for (int persists = 0; chosen[i] && persists < (i % 5 == 0 ? 2 : 1); persists++) {
+            const struct outcome *outcome;
+            const char *says = NULL;
+
+            fault_arm(kind, flavour, i, persists);
+            outcome = run_once(part);
+            fault_disarm();
+            missed += *fault_victim() == '\0';
+            if (*outcome->broken != '\0')
+                says = outcome->broken;
+            if (says == NULL && *outcome->printed != '\0')
+                says = outcome->printed;
+            if (says == NULL)
+                says = part->judge(outcome, flavour);
+            if (says == NULL)
+                says = judge_log();
+            if (says == NULL)
+                says = judge_directory();
+            remove_half_notes();
+            if (says != NULL && wrong++ < 5)
+                tap_diag("%s %u%s of %u, %s: %s\nlog: %s", kinds[kind], i,
+                         persists ? " and all after it" : "", calls, fault_victim(), says,
+                         host_log);
+        }
+    is_int(wrong, 0, "%s: %u of %u calls, %s, %s: nothing breaks", part->name, runs, calls,
+           kinds[kind], kind == FAULT_MEMORY ? "out of memory" : flavours[flavour]);
+    ok(calls == 0 || missed <= runs / 4, "... and the faults were met (%u were not)", missed);
+}
+
+/* ---------------------------------------------------------------- */
+
+static void fail_part(const struct part *part)
+{
+    if (part->needs_certificate && geteuid() != 0) {
+        tap_skip("%s: certificates that count are root's", part->name);
+        return;
+    }
+    if (part->needs_certificate)
+        put_certificate(part->certificate);
+    if (fault_has(FAULT_MEMORY))
+        fail_in_turn(part, FAULT_MEMORY, FAULT_EXHAUSTED);
+    else
+        tap_skip("%s: allocations are AddressSanitizer's here", part->name);
+    for (int flavour = 0; flavour < FAULT_FLAVOURS; flavour++)
+        fail_in_turn(part, FAULT_FILES, (enum fault_flavour)flavour);
+}
+
+/* The good run, which the others are compared with. */
+static void remember(const char *words)
+{
+    struct life life = {"srun", .words = words};
+    struct outcome *outcome = life_begin();
+
+    life_process("front", life_front, &life);
+    user.length = outcome->user.length;
+    memcpy(user.text, outcome->user.text, user.length);
+    life_process("step", life_step, &life);
+    for (int i = 0; i < outcome->task_count; i++) {
+        whole[i].length = outcome->tasks[i].length;
+        memcpy(whole[i].text, outcome->tasks[i].text, whole[i].length);
+    }
+    life_end();
+    is_str(outcome->broken, "", "without faults all is well");
+}
+
+int main(int argc, char *argv[])
+{
+    char *machine, root[4200], conf[4400];
+
+    (void)argc;
+    fixture_begin(argv);
+    if (geteuid() == 0 && !fixture_isolate())
+        tap_skip_all("no namespaces to keep the prolog away from this machine");
+    life_use(fixture_plugin(), fixture_directory(), false);
+    machine = tree_unpack("lab-node");
+    snprintf(root, sizeof root, "root=%s", machine);
+    snprintf(conf, sizeof conf,
+             "CertificateFile=%s\nOnMissing=refuse\nOnExpired=refuse\nOnChanged=refuse\n",
+             file("certificate"));
+    write_file(file("muster.conf"), conf);
+    remember(root);
+    {
+        const struct part parts[] = {
+            {"srun", life_front, {"srun", .words = root}, .judge = judge_front},
+            {"step", life_step, {"step", .words = root}, .judge = judge_step},
+            {"epilog", life_epilog, {"epilog", .words = root}, .judge = judge_quiet},
+            {"gate, certified", life_prolog, {"gate"}, true, VALID, judge_valid},
+            {"gate, expired", life_prolog, {"gate"}, true, EXPIRED, judge_refusal},
+            {"gate, missing", life_prolog, {"gate"}, true, MISSING, judge_refusal},
+        };
+
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+            fail_part(&parts[i]);
+    }
+    unlink(file("refused"));
+    tree_remove(machine);
+    fixture_end();
+    return tap_done();
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/trouble.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+
+#include "lib/inventory.h"
+#include "lib/sysfs.h"
+#include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
+
+static void remembers(void)
+{
+    is_int(trouble_take(), 0, "nothing is remembered at first");
+    errno = ENOENT;
+    trouble_note();
+    is_int(trouble_take(), 0, "a file that is missing is no trouble");
+    errno = EMFILE;
+    trouble_note();
+    errno = ENOMEM;
+    trouble_note();
+    is_int(errno, ENOMEM, "errno stays as it is");
+    is_int(trouble_take(), EMFILE, "the first is remembered");
+    is_int(trouble_take(), 0, "... and forgotten when told");
+    trouble_set(0);
+    is_int(trouble_take(), 0, "0 is none");
+}
+
+/* Without descriptors a node has no interfaces, as it were. */
+static void node_without_descriptors(void)
+{
+    struct rlimit limit, none = {0, 0};
+    char *root = tree_unpack("lab-node");
+    struct inventory *inventory;
+    struct error err;
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    none.rlim_max = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &none);
+    inventory = inventory_read(root, &err);
+    setrlimit(RLIMIT_NOFILE, &limit);
+    ok(inventory == NULL, "a node that cannot be read in whole is not told");
+    has_str(err.text, "could not be read in whole: Too many open files", "... and why");
+    inventory_free(inventory);
+    inventory = inventory_read(root, &err);
+    ok(inventory != NULL && inventory->nic_count > 0, "... and is the next time");
+    inventory_free(inventory);
+    tree_remove(root);
+}
+
+int main(void)
+{
+    remembers();
+    node_without_descriptors();
+    return tap_done();
+}
