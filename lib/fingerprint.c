@@ -2,6 +2,7 @@
 #include "config.h"
 #include "lib/fingerprint.h"
 #include "lib/fabric.h"
+#include "lib/trouble.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -166,6 +167,7 @@ char *fingerprint_node(const struct inventory *inventory, const struct conf *con
 
     if (!fabric)
         return NULL;
+    trouble_take();
     fabric_choose(inventory, conf, fabric);
     for (size_t i = 0; i < fabric->rail_count; i++)
         if (fabric->rails[i].nic)
@@ -174,6 +176,10 @@ char *fingerprint_node(const struct inventory *inventory, const struct conf *con
         names[count++] = fabric->management->name;
     text = text_of(inventory, names, count, conf);
     free(fabric);
+    if (trouble_take() != 0) { /* without its fabric the node would look like another */
+        free(text);
+        return NULL;
+    }
     return text;
 }
 

@@ -97,7 +97,7 @@ static bool wait_for_end(int fd, long deadline_ms)
 
         if (ready > 0)
             return true;
-        if (ready == 0 || (errno != EINTR && errno != EAGAIN))
+        if (ready == 0 || left_ms <= 0 || (errno != EINTR && errno != EAGAIN))
             return false;
     }
 }
@@ -132,15 +132,17 @@ static struct work *work_in_time(const char *config_path, enum when when, uint32
     close(ends[1]);
     if (child > 0) {
         bool has_ended = wait_for_end(ends[0], deadline_ms);
+        bool is_late = !has_ended && now_ms() >= deadline_ms;
 
         if (!has_ended)
             kill(child, SIGKILL);
-        waitpid(child, NULL, has_ended ? 0 : WNOHANG);
+        waitpid(child, NULL, is_late ? WNOHANG : 0);
         if (!work->is_done)
             snprintf(work->err.text, sizeof work->err.text,
-                     has_ended ? "setting the interfaces ended before its end"
-                               : "setting the interfaces did not end within %d ms (a driver or a "
-                                 "file system hangs); what was set is in the journal",
+                     !has_ended && !is_late ? "setting the interfaces could not be waited for"
+                     : has_ended            ? "setting the interfaces ended before its end"
+                                 : "setting the interfaces did not end within %d ms (a driver or a "
+                                   "file system hangs); what was set is in the journal",
                      NETIF_DEADLINE_MS);
     } else {
         snprintf(work->err.text, sizeof work->err.text, "no process to set interfaces with");

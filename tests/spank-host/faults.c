@@ -22,7 +22,7 @@
  * A part of a life makes thousands of calls: of each place in the code the first and the last are
  * made to fail, and of the others as many as the budget allows. MUSTER_FAULTS=all for all. */
 
-enum { BUDGET = 40, CALLS = FAULT_SITES };
+enum { BUDGET = 20, CALLS = FAULT_SITES };
 
 static const char *const flavours[FAULT_FLAVOURS] = {"exhausted", "I/O error", "forbidden",
                                                      "short or interrupted"};
