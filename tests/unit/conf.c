@@ -109,6 +109,51 @@ static void reads_values(void)
     conf_clear(NULL);
 }
 
+/* Keys that may stand in several lines keep their order and lines. */
+static void reads_repeatable_keys(void)
+{
+    static const char text[] = "Island=ib nodes=n[1-4] fabric=InfiniBand\n"
+                               "Variable=NCCL_IB_TC set 106 partition=train,debug fabric=RoCEv2\n"
+                               "Island=eth fabric=ethernet nodes=n5\n"
+                               "Variable=P extend \"a b\" separator=: nodes=n[1-2] account=x\n"
+                               "Variable=UCX_TLS forbid\n"
+                               "Variable=Q set '\"' force\n"
+                               "Variable=\n";
+    struct conf conf, again;
+    struct error err;
+    char *first, *second;
+
+    is_int(read_text(text, &conf, &err), 0, "repeatable keys are read (%s)", err.text);
+    is_int(conf.island_count, 2, "two islands");
+    is_str(conf.islands[1].name, "eth", "... in their order");
+    is_int(conf.islands[1].fabric, FABRIC_ETHERNET, "... with their fabric");
+    is_int(conf.islands[1].line, 3, "... and line");
+    is_int(conf.islands[0].nodes.count, 4, "... and nodes");
+    is_int(conf.variable_count, 4, "four lines of variables, an empty one is none");
+    is_str(conf.variables[0].value, "106", "a value");
+    is_int(conf.variables[0].partitions.count, 2, "... for two partitions");
+    is_int(conf.variables[0].fabrics, 1 << FABRIC_ROCE_V2, "... on one fabric");
+    is_str(conf.variables[1].value, "a b", "a value in quotes");
+    is_str(conf.variables[1].separator, ":", "... and its separator");
+    is_int(conf.variables[2].action, VARIABLE_FORBID, "a variable forbidden");
+    is_str(conf.variables[3].value, "\"", "a quote in the other quotes");
+    ok(conf.variables[3].is_forced && !conf.variables[0].is_forced, "one is forced");
+    is_str(conf.file, strrchr(path, '/') + 1, "the file has a name");
+    first = printed(&conf);
+    has_str(first,
+            "Island=ib nodes=n[1-4] fabric=InfiniBand\nIsland=eth nodes=n5 fabric=Ethernet\n",
+            "islands are printed");
+    has_str(first, "Variable=P extend \"a b\" separator=: nodes=n[1-2] account=x\n",
+            "variables are printed");
+    is_int(read_text(first, &again, &err), 0, "what is printed is read (%s)", err.text);
+    second = printed(&again);
+    is_str(second, first, "... as it was");
+    free(first);
+    free(second);
+    conf_clear(&conf);
+    conf_clear(&again);
+}
+
 static void refuses_values(void)
 {
     refused("OnMissing=maybe\n",
@@ -161,6 +206,36 @@ static void refuses_values(void)
     refused("linkpeerpercent=1", "1: found an unknown key \"linkpeerpercent\", nearest is "
                                  "LinkPeersPercent");
     refused("Colour=blue", "1: found an unknown key \"Colour\", allowed are those");
+    refused("Island=ib", "1: Island=ib: found no nodes=, allowed NAME nodes=NODES fabric=FABRIC");
+    refused("Island=ib nodes=n1", "1: Island=ib nodes=n1: found no fabric=");
+    refused("Island=i/b nodes=n1 fabric=EFA", "1: Island=i/b nodes=n1 fabric=EFA: found the name");
+    refused("Island=ib nodes=n1 fabric=IB", "1: Island=ib nodes=n1 fabric=IB: found the fabric "
+                                            "\"IB\", allowed InfiniBand, RoCEv2,");
+    refused("Island=ib nodes=n1 nodes=n2 fabric=EFA", "1: Island=ib nodes=n1 nodes=n2 fabric=EFA: "
+                                                      "found nodes= twice");
+    refused("Island=ib nodes=n[1-2],n2 fabric=EFA", "1: Island=ib nodes=n[1-2],n2 fabric=EFA: "
+                                                    "found a node of island ib twice");
+    refused("Island=a nodes=n[1-4] fabric=EFA\nIsland=b nodes=n4 fabric=EFA",
+            "2: Island=b nodes=n4 fabric=EFA: found node \"n4\" a second time, it is in island a");
+    refused("Island=a nodes=n1 fabric=EFA\nIsland=a nodes=n2 fabric=EFA",
+            "2: Island=a nodes=n2 fabric=EFA: found the island \"a\" a second time, first in line "
+            "1");
+    refused("Island=a nodes=n1 fabric=EFA x", "1: Island=a nodes=n1 fabric=EFA x: found \"x\"");
+    refused("Variable=A", "1: Variable=A: found \"A\", allowed NAME set VALUE");
+    refused("Variable=A put 1", "1: Variable=A put 1: found \"put\", allowed set, extend, leave");
+    refused("Variable=A set", "1: Variable=A set: found set without a value");
+    refused("Variable=1A set 1", "1: Variable=1A set 1: found the variable \"1A\"");
+    refused("Variable=SLURM_JOB_ID set 1", "1: Variable=SLURM_JOB_ID set 1: found the variable");
+    refused("Variable=MUSTER_SET forbid", "1: Variable=MUSTER_SET forbid: found the variable");
+    refused("Variable=A set 'x", "1: Variable=A set 'x: found a quote (') without its end");
+    refused("Variable=A set 1 rank=1", "1: Variable=A set 1 rank=1: found \"rank=1\", allowed "
+                                       "partition=, nodes=, fabric=, account=, force");
+    refused("Variable=A leave force", "1: Variable=A leave force: found \"force\"");
+    refused("Variable=A set 1 separator=:", "1: Variable=A set 1 separator=:: found \"separator=:");
+    refused("Variable=A extend 1 separator=123456789",
+            "1: Variable=A extend 1 separator=123456789: found the separator");
+    refused("Variable=A set 1 fabric=IB,EFA",
+            "1: Variable=A set 1 fabric=IB,EFA: found the fabric");
     refused("MTU=9000\nmtu=9000\n", "2: MTU: found a second time, first in line 1");
     refused("FabricInterfaces\n", "1: found \"FabricInterfaces\", expected Key=Value");
     refused("=eth0\n", "1: found \"=eth0\", expected Key=Value");
@@ -347,6 +422,7 @@ int main(void)
         return 99;
     snprintf(path, sizeof path, "%s/muster.conf", directory);
     reads_values();
+    reads_repeatable_keys();
     refuses_values();
     collects_interfaces();
     bounds_the_file();
