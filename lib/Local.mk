@@ -28,6 +28,7 @@ lib_libmuster_la_SOURCES = \
 	lib/seal.c lib/seal.h \
 	lib/fingerprint.c lib/fingerprint.h \
 	lib/certificate.c lib/certificate_file.c lib/certificate.h \
+	lib/failed_rails.c lib/failed_rails.h \
 	# end of lib_libmuster_la_SOURCES
 lib_libmuster_la_LIBADD = -ldl
 

@@ -78,6 +78,11 @@ static const struct conf_key keys[] = {
      "A link is warned about above this multiple of its peers' median latency."},
     {"ClockOffsetMs", KIND_DECIMAL, AT(clock_offset_ms), 0.001, 3.6e6, "1000",
      "How far the clocks of two nodes may be apart, in milliseconds."},
+    {"AllowFailedRails", KIND_INTEGER, AT(allow_failed_rails), 0, 64, "none",
+     "A node with at most so many failed rails, and a good one, is certified all the same; tasks "
+     "are "
+     "kept off the failed ones.",
+     "none", 0},
     {"DrainCap", KIND_PERCENT, AT(drain_cap_percent), 0, 100, "25%",
      "At most this share of the nodes is drained in one run, never less than one node."},
     {"QuickBudget", KIND_TIME, AT(quick_budget_s), 1, 7 * 86400.0, "1m",

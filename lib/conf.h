@@ -97,6 +97,7 @@ struct conf {
     double link_peers_percent; /* LinkPeersPercent=85: fail below this share of the peers' median */
     double latency_peers_ratio; /* LatencyPeersRatio=5: warn above this multiple of the median */
     double clock_offset_ms;     /* ClockOffsetMs=1000 */
+    int allow_failed_rails;     /* AllowFailedRails=1; 0: none */
     double drain_cap_percent;   /* DrainCap=25%: at most this share of the nodes drained in a run,
                                    never less than one node */
     double quick_budget_s, standard_budget_s; /* QuickBudget=60s StandardBudget=5m */

@@ -9,6 +9,7 @@
 #include "lib/affinity.h"
 #include "lib/conf.h"
 #include "lib/fabric.h"
+#include "lib/failed_rails.h"
 #include "lib/islands.h"
 
 /* From the node's inventory, fabric and affinity, the site's policy and the task's place to the
@@ -65,9 +66,10 @@ struct envplan_node {
 };
 
 /* node is the node's name, step_nodes the step's in Slurm's notation; either may be NULL: not
- * known. */
+ * known. failed: rails that are not used as long as another one is up; NULL: none. */
 void envplan_node_make(const struct inventory *inventory, const struct conf *conf,
-                       const char *node_name, const char *step_nodes, struct envplan_node *node);
+                       const char *node_name, const char *step_nodes,
+                       const struct failed_rails *failed, struct envplan_node *node);
 
 enum envplan_action {
     ENVPLAN_SET,

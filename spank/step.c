@@ -10,6 +10,7 @@
 
 #include "lib/conf.h"
 #include "lib/envplan.h"
+#include "lib/failed_rails.h"
 #include "lib/visible_gpus.h"
 
 /* slurm.h's SLURM_MAX_NORMAL_STEP_ID: above it are batch, extern, interactive and pending steps. */
@@ -23,6 +24,7 @@ static struct {
     struct conf conf;
     bool has_conf;
     struct inventory *inventory;
+    struct failed_rails failed;
     bool is_recorded; /* another machine's inventory: its device files are not here */
 } step;
 
@@ -80,6 +82,8 @@ void step_start(uint32_t step_id, const struct options *options, const struct ar
         host_error("%s; ignored", err.text);
     step.is_explained = filled.explain == 1;
     step.is_on = step_is_wanted(&filled, arguments->config_path) && node_read(arguments->root);
+    if (step.is_on && arguments->root == NULL)
+        failed_rails_read(&step.conf, &step.failed);
 }
 
 static void apply(const struct host_task *task, const struct envplan *plan)
@@ -131,7 +135,7 @@ static int make_plan(const struct envplan_task *place, void *environment, struct
 
     if (node != NULL && visible != NULL) {
         envplan_node_make(step.inventory, &step.conf, place->node,
-                          host_lookup("SLURM_STEP_NODELIST", environment), node);
+                          host_lookup("SLURM_STEP_NODELIST", environment), &step.failed, node);
         visible_gpus_read(step.inventory, host_lookup, environment,
                           step.is_recorded ? open_anything : visible_gpus_open, NULL, visible);
         status = envplan_make(node, place, visible, host_lookup, environment, plan);
@@ -172,5 +176,6 @@ void step_end(void)
     if (step.has_conf)
         conf_clear(&step.conf);
     inventory_free(step.inventory);
+    failed_rails_clear(&step.failed);
     memset(&step, 0, sizeof step);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 #include "lib/certificate.h"
+#include "lib/failed_rails.h"
 #include "tests/unit/tap.h"
 
 #include <errno.h>
@@ -517,8 +518,29 @@ static void survives_kills(void)
     is_int(certificate_remove(path, NULL), 0, "... and removed");
 }
 
+static void names_failed_rails(void)
+{
+    char tests[] = "check: pass\nlinks eth1: 196 Mb/s\nlinks eth2: 49 Mb/s failed\n"
+                   "links mlx5_0:1: 3 Mb/s failed\ncollectives: failed\nlinks failed\n";
+    struct certificate certificate = {.tests = tests, .issued = 1795190000};
+    struct failed_rails failed;
+
+    is_int(failed_rails_of(&certificate, &failed), 0, "the rails that failed");
+    if (is_int(failed.rails.count, 2, "... are two")) {
+        is_str(failed.rails.names[0], "eth2", "... eth2");
+        is_str(failed.rails.names[1], "mlx5_0:1", "... and one with a colon");
+    }
+    is_str(failed.why, "failed certification 2026-11-20", "... since when");
+    failed_rails_clear(&failed);
+    certificate.tests = NULL;
+    failed_rails_of(&certificate, &failed);
+    is_int(failed.rails.count, 0, "no tests, no rails");
+    failed_rails_clear(&failed);
+}
+
 int main(void)
 {
+    names_failed_rails();
     if (!mkdtemp(directory))
         return 99;
     snprintf(path, sizeof path, "%s/certificate", directory);

@@ -18,6 +18,7 @@ static struct conf conf;
 static struct envplan_task task;
 static struct visible_gpus visible;
 static struct envplan plan;
+static struct failed_rails failed = {.why = "failed certification 2026-11-20"};
 static const char *environment[32]; /* name, value, name, value, ..., NULL */
 
 static const char *lookup(const char *name, void *context)
@@ -81,7 +82,7 @@ static void see(size_t count, ...)
 
 static void make(const char *step_nodes)
 {
-    envplan_node_make(inventory, &conf, task.node, step_nodes, node);
+    envplan_node_make(inventory, &conf, task.node, step_nodes, &failed, node);
     envplan_clear(&plan);
     if (envplan_make(node, &task, &visible, lookup, NULL, &plan) != 0)
         exit(99);
@@ -302,6 +303,31 @@ static void site_forbids(void)
     is_int(find("OLD")->action, 99, "... unless the user changed it");
 }
 
+static void without_failed_rails(void)
+{
+    start("lab-node", "");
+    hostlist_append(&failed.rails, "eth2");
+    make("n1");
+    is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=eth1 (fabric rails: eth1 up, Ethernet; management "
+                               "is eth0; left out: eth2 failed certification 2026-11-20)");
+    is_line("NCCL_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME==eth1 (");
+    hostlist_append(&failed.rails, "eth1");
+    make("n1");
+    is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=eth1,eth2 (fabric rails: eth1 eth2 up, Ethernet; "
+                               "management is eth0)");
+    hostlist_clear(&failed.rails);
+    start("dgx-h100", "");
+    see(1, 3);
+    hostlist_append(&failed.rails, "mlx5_5:1");
+    make("n1");
+    is_line("NCCL_IB_HCA", "=mlx5_0:1,mlx5_3:1,mlx5_4:1,mlx5_6:1,mlx5_9:1,mlx5_10:1,mlx5_11:1 (");
+    is_line("NCCL_IB_HCA", "mlx5_7:1 beside no GPU, mlx5_5:1 failed certification 2026-11-20)");
+    ok(strstr(find("UCX_NET_DEVICES")->value, "mlx5_5") == NULL &&
+           strchr(find("UCX_NET_DEVICES")->value, ',') == NULL,
+       "the GPU of that rail gets another one: %s", find("UCX_NET_DEVICES")->value);
+    hostlist_clear(&failed.rails);
+}
+
 /* The largest machines that an inventory holds. */
 static void everything_fits(void)
 {
@@ -340,6 +366,7 @@ int main(void)
     site_sets();
     site_extends();
     site_forbids();
+    without_failed_rails();
     everything_fits();
     envplan_clear(&plan);
     conf_clear(&conf);

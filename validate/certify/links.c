@@ -69,6 +69,34 @@ static bool suspects_measure(void *context, const struct hostlist *names, const 
            certify_is_complete(certify, *first);
 }
 
+/* Whether that rail failed. */
+static bool rail_failed(const struct trial *trial, int node, int rail)
+{
+    for (size_t i = 0; i < trial->count; i++) {
+        const struct finding *finding = &trial->findings[i];
+
+        if (finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL &&
+            finding->node == node && finding->rail == rail)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the node's failed rails are few enough for AllowFailedRails: another one was measured and
+ * did not fail. */
+static bool is_allowed(const struct certify *certify, const struct trial *trial, int node)
+{
+    int failed = 0, good = 0;
+
+    for (size_t k = 0; k < trial->links.rail_count; k++) {
+        if (rail_failed(trial, node, (int)k))
+            failed++;
+        else
+            good += !isnan(links_figure(&trial->links, node, (int)k));
+    }
+    return failed > 0 && failed <= certify->conf.allow_failed_rails && good > 0;
+}
+
 static void finding_take(struct certify *certify, const struct trial *trial,
                          const struct finding *finding)
 {
@@ -77,7 +105,11 @@ static void finding_take(struct certify *certify, const struct trial *trial,
         finding->node >= 0 ? certify_subject(certify, links->nodes[finding->node]) : NULL;
     char text[256];
     struct record record = trial_record(trial, finding);
+    enum verdict verdict = finding->verdict;
 
+    if (finding->kind == FINDING_RAIL && verdict == VERDICT_FAIL &&
+        is_allowed(certify, trial, finding->node))
+        verdict = record.verdict = VERDICT_WARN;
     record.suite = "certify";
     certify_record(certify, &record);
     switch (finding->kind) {
@@ -86,8 +118,9 @@ static void finding_take(struct certify *certify, const struct trial *trial,
     case FINDING_MISSING:
         trial_short_message(finding, text, sizeof text);
         if (subject)
-            outcome_note(&subject->outcome, STAGE_LINKS, finding->verdict, "links", finding->part,
-                         text);
+            outcome_note(&subject->outcome, STAGE_LINKS, verdict, "links", finding->part, text);
+        if (subject && verdict != finding->verdict)
+            certify_note(certify, "%s: %s, left out by AllowFailedRails", subject->name, text);
         break;
     case FINDING_FABRIC: /* slow everywhere alike: no node's, but none is what it should be */
         certify_note(certify, "%s", finding->message);
@@ -109,8 +142,10 @@ static void finding_take(struct certify *certify, const struct trial *trial,
 }
 
 /* The table's cell and the certificate's lines. */
-static void figures_take(struct certify *certify, const struct links *links)
+static void figures_take(struct certify *certify, const struct trial *trial)
 {
+    const struct links *links = &trial->links;
+
     for (size_t i = 0; i < links->node_count; i++) {
         struct subject *subject = certify_subject(certify, links->nodes[i]);
         size_t length = 0;
@@ -124,7 +159,8 @@ static void figures_take(struct certify *certify, const struct links *links)
                 subject->rail_mbps = mbps;
             if (length < sizeof subject->rails)
                 length += (size_t)snprintf(subject->rails + length, sizeof subject->rails - length,
-                                           "links %s: %.0f Mb/s\n", links->rails[k], mbps);
+                                           "links %s: %.0f Mb/s%s\n", links->rails[k], mbps,
+                                           rail_failed(trial, (int)i, (int)k) ? " failed" : "");
         }
         if (isnan(subject->rail_mbps))
             certify_verdict(certify, subject, STAGE_LINKS, VERDICT_UNKNOWN, "links", "",
@@ -170,7 +206,7 @@ static void judge(struct certify *certify, const struct hostlist *names, size_t 
         trial_testimony(&certify->records, first, accuse, certify);
         for (size_t i = 0; i < trial.count; i++)
             finding_take(certify, &trial, &trial.findings[i]);
-        figures_take(certify, &trial.links);
+        figures_take(certify, &trial);
         certify_all(certify, names, STAGE_LINKS, VERDICT_PASS, NULL, "");
     }
     trial_clear(&trial);

@@ -239,6 +239,7 @@ static int make_plans(struct view *view)
 
 static int explain(struct view *view, const struct conf *conf)
 {
+    struct failed_rails failed = {0};
     struct error err;
     int status = 0;
 
@@ -247,9 +248,13 @@ static int explain(struct view *view, const struct conf *conf)
         return COMMAND_USAGE;
     }
     view->node = malloc(sizeof *view->node);
+    if (!view->step.root)
+        failed_rails_read(conf, &failed);
     if (view->node)
         envplan_node_make(view->inventory, conf, view->step.node,
-                          view->step.nodes ? view->step.nodes : view->step.node, view->node);
+                          view->step.nodes ? view->step.nodes : view->step.node, &failed,
+                          view->node);
+    failed_rails_clear(&failed);
     if (!view->node || make_plans(view) < 0) {
         fprintf(stderr, "%s: out of memory\n", view->name);
         return COMMAND_UNKNOWN;
