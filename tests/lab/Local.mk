@@ -53,6 +53,8 @@ EXTRA_DIST += \
 	tests/lab/t1804-certify-copes-with-slurm.t \
 	tests/lab/t1900-certify-killed-leaves-nothing.t \
 	tests/lab/t1901-certify-survives-a-node-that-goes.t \
+	tests/lab/t3000-islands-and-the-sites-lines.t \
+	tests/lab/t3001-failed-rails-are-left-out.t \
 	tests/lab/t3400-lab-runs-another-release.t \
 	tests/lab/interfaces.sh \
 	tests/lab/t3100-jobs-get-their-interfaces.t \
