@@ -40,6 +40,9 @@ static const struct conf_key keys[] = {
      "The TCP ports that MASTER_PORT is taken from."},
     {"NearestRails", KIND_YES_NO, AT(nearest_rails), 0, 0, "yes",
      "Whether a task with GPUs of its own gets in UCX_NET_DEVICES only the rails nearest to them."},
+    {"RailsAreRouted", KIND_YES_NO, AT(routed_rails), 0, 0, "no",
+     "Whether each rail reaches the other nodes' other rails also where they are in different IP "
+     "networks or InfiniBand subnets. Without that NearestRails is left off there."},
     {"GPUByLocalRank", KIND_YES_NO, AT(gpu_by_local_rank), 0, 0, "no",
      "Whether a task that sees as many GPUs as its node has tasks uses the one of its local rank."},
     {"Island", KIND_ISLAND, AT(islands), 0, 0, "",

@@ -75,6 +75,7 @@ struct conf {
     bool set_environment;                    /* SetEnvironment=yes */
     int master_port_first, master_port_last; /* MasterPorts=29500-29999 */
     bool nearest_rails;                      /* NearestRails=yes: UCX by the task's GPUs */
+    bool routed_rails;                       /* RailsAreRouted=no: unless rails cannot meet */
     bool gpu_by_local_rank;                  /* GPUByLocalRank=no */
     struct hostlist island_interfaces;       /* IslandInterfaces=eth0; empty: management */
     struct island *islands;                  /* Island=..., any number of lines */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/envplan_parts.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static size_t all_rails(const struct envplan_view *view, size_t *rails)
@@ -78,6 +80,70 @@ static void tell_gpus(const struct envplan_view *view, const size_t *gpus, size_
     }
 }
 
+/* The IPv4 network of an interface, as "10.1.0.0/16"; "" without an address. */
+static void ip_network(const struct nic *nic, char *text, size_t size)
+{
+    struct in_addr address;
+    char *slash;
+    int bits;
+
+    text[0] = '\0';
+    if (nic == NULL || nic->address_count == 0)
+        return;
+    snprintf(text, size, "%s", nic->addresses[0]);
+    slash = strchr(text, '/');
+    bits = slash != NULL ? atoi(slash + 1) : 0;
+    if (slash != NULL)
+        *slash = '\0';
+    if (bits < 1 || bits > 32 || inet_pton(AF_INET, text, &address) != 1) {
+        text[0] = '\0';
+        return;
+    }
+    address.s_addr &= htonl(0xffffffffu << (32 - bits));
+    inet_ntop(AF_INET, &address, text, (socklen_t)size);
+    snprintf(text + strlen(text), size - strlen(text), "/%d", bits);
+}
+
+/* Where the rail's packets go without being routed: an InfiniBand subnet by its prefix, as UCX and
+ * IBTA's specification tell them apart, else an IP network. "" when it is not known. */
+static void rail_network(const struct rail *rail, char *text, size_t size)
+{
+    if (rail->class != FABRIC_INFINIBAND)
+        ip_network(rail->nic, text, size);
+    else if (rail->port != NULL && rail->port->gid_count > 0)
+        snprintf(text, size, "%.19s", rail->port->gids[0].gid);
+    else
+        text[0] = '\0';
+}
+
+/* A rank that has one rail only must reach the ranks that have another one. In different networks
+ * that takes routes from each rail to the others, which the tables of the node need not show (they
+ * can be chosen by source address). What UCX does then: UCX_IB_ROCE_REACHABILITY_MODE in its
+ * documentation, and openucx/ucx issue 5598. */
+static bool rails_meet(const struct envplan_view *view, char *why, size_t why_size)
+{
+    const struct fabric *fabric = &view->node->fabric;
+    char first[INVENTORY_NAME], other[INVENTORY_NAME];
+    const struct rail *first_rail = NULL;
+
+    for (size_t i = 0; i < fabric->rail_count; i++) {
+        const struct rail *rail = &fabric->rails[i];
+
+        if (!rail_is_up(rail) || fabric->class == FABRIC_GAUDI)
+            continue;
+        rail_network(rail, first_rail == NULL ? first : other, INVENTORY_NAME);
+        if (first_rail == NULL) {
+            first_rail = rail;
+        } else if (strcmp(first, other) != 0) {
+            snprintf(why, why_size, "all rails, as %s is in %s and %s in %s (RailsAreRouted=no)",
+                     first_rail->name, *first != '\0' ? first : "no IP network", rail->name,
+                     *other != '\0' ? other : "no IP network");
+            return false;
+        }
+    }
+    return true;
+}
+
 size_t envplan_task_rails(const struct envplan_view *view, size_t *rails, bool *is_nearest,
                           char *why, size_t why_size)
 {
@@ -95,6 +161,8 @@ size_t envplan_task_rails(const struct envplan_view *view, size_t *rails, bool *
                  source);
         return all_rails(view, rails);
     }
+    if (!view->node->conf->routed_rails && !rails_meet(view, why, why_size))
+        return all_rails(view, rails);
     tell_gpus(view, gpus, gpu_count, names, sizeof names);
     snprintf(why, why_size, "nearest to %s; %s", names, source);
     *is_nearest = true;

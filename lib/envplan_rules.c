@@ -136,8 +136,13 @@ static int choose_ucx_devices(const struct envplan_view *view, struct envplan_va
         envplan_fact_add(variable, "%s", why);
     if (1 << view->node->fabric.class & RDMA)
         return ports_join(view, variable, "", INVENTORY_RDMA, rails, count);
-    if (!is_nearest)
-        return data_sockets(view, variable, "", INVENTORY_NICS);
+    if (!is_nearest) {
+        int status = data_sockets(view, variable, "", INVENTORY_NICS);
+
+        if (*why != '\0')
+            envplan_fact_add(variable, "%s", why);
+        return status;
+    }
     count = envplan_sockets(view, rails, count, nics, INVENTORY_NICS);
     if (count == 0)
         return data_sockets(view, variable, "", INVENTORY_NICS);

@@ -155,6 +155,13 @@ static void by_gpu(void)
     start("mi300x-roce", "");
     see(1, 0);
     make(NULL);
+    is_line("UCX_NET_DEVICES", "all rails, as bnxt_re0:1 is in 192.168.0.0/24 and bnxt_re1:1 in "
+                               "192.168.1.0/24 (RailsAreRouted=no)");
+    is_line("UCX_IB_GID_INDEX", "UCX_IB_GID_INDEX left alone (");
+    start("mi300x-roce", "RailsAreRouted=yes\n");
+    see(1, 0);
+    make(NULL);
+    is_line("UCX_NET_DEVICES", "nearest to GPU 0000:1b:00.0");
     is_line("UCX_IB_GID_INDEX", "UCX_IB_GID_INDEX=3 (");
     is_line("NCCL_IB_GID_INDEX", "NCCL_IB_GID_INDEX left alone (one RoCE GID index: GID index is 3 "
                                  "on bnxt_re0:1 and 1 on bnxt_re5:1");
@@ -179,7 +186,7 @@ static void on_islands(void)
     is_line("MUSTER_ISLAND_FABRIC", "MUSTER_ISLAND_FABRIC=InfiniBand (");
     is_line("MUSTER_ISLANDS", "MUSTER_ISLANDS=ib=InfiniBand:n2;eth=Ethernet:n3 (");
     is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=eno3 (");
-    is_line("UCX_NET_DEVICES", "the step's 2 nodes are in 2 islands, which only TCP joins)");
+    is_line("UCX_NET_DEVICES", "the step's 2 nodes are in 2 islands, which only TCP joins");
     is_line("NCCL_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME==eno3 (");
     is_line("NCCL_IB_HCA", "NCCL_IB_HCA left alone (RDMA ports: not for a fabric of class ");
     is_line("NCCL_IB_DISABLE", "NCCL_IB_DISABLE=1 (");
