@@ -35,4 +35,49 @@ dist_check_SCRIPTS += \
 dist_check_SCRIPTS += \
 	tests/command/t2700-record-keeps-what-muster-reads.t \
 	tests/command/t2701-explain-answers-without-slurm.t \
+	tests/command/t2702-environments-are-the-golden-ones.t \
 	# end of machines
+EXTRA_DIST += \
+	tests/golden/README.md \
+	tests/golden/cases \
+	tests/golden/golden.sh \
+	tests/golden/update \
+	tests/golden/bond.env \
+	tests/golden/crossing.conf \
+	tests/golden/dgx-h100-all-gpus.env \
+	tests/golden/dgx-h100-every-rank.env \
+	tests/golden/dgx-h100-gpu-gone.env \
+	tests/golden/dgx-h100-gpu0.env \
+	tests/golden/dgx-h100-half-width.env \
+	tests/golden/dgx-h100-nic-missing.env \
+	tests/golden/dgx-h100-no-gpu.env \
+	tests/golden/dgx-h100-off.env \
+	tests/golden/dgx-h100-orted.env \
+	tests/golden/dgx-h100-port-down.env \
+	tests/golden/dgx-h100-torchrun.env \
+	tests/golden/dgx-h100-unbound.env \
+	tests/golden/dgx-h100-users-own.env \
+	tests/golden/ethernet.env \
+	tests/golden/gaudi3-card2.env \
+	tests/golden/gcp-vm.env \
+	tests/golden/hgx-a100-every-rank.env \
+	tests/golden/hgx-a100-two-gpus.env \
+	tests/golden/islands.conf \
+	tests/golden/kvm-passthrough-gpu0.env \
+	tests/golden/lab-node.env \
+	tests/golden/mi300x-all-gpus.env \
+	tests/golden/mi300x-flat.env \
+	tests/golden/mi300x-gpu5-routed.env \
+	tests/golden/mi300x-gpu5.env \
+	tests/golden/mi300x-mixed-gids-gpu2.env \
+	tests/golden/mi300x-mixed-gids.env \
+	tests/golden/p4d-gpu0.env \
+	tests/golden/p4d-torchrun.env \
+	tests/golden/routed.conf \
+	tests/golden/slingshot-every-rank.env \
+	tests/golden/two-fabrics-crossing.env \
+	tests/golden/two-fabrics-every-rank.env \
+	tests/golden/two-fabrics-island.env \
+	tests/golden/vela-all-gpus.env \
+	tests/golden/vela-every-rank.env \
+	# end of golden files

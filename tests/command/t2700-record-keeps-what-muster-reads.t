@@ -10,7 +10,7 @@ top_builddir=${top_builddir:-.}
 muster=$top_builddir/muster
 [ -x "$muster" ] || skip_all 'muster is not built'
 unset MUSTER_CONF
-dir=$(mktemp -d)
+dir=$(mktemp -d -p "${TMPDIR:-/dev/shm}" 2>/dev/null || mktemp -d) # thousands of small files
 tap_cleanup() { rm -rf "$dir"; }
 fixtures=$top_srcdir/tests/fixtures
 
@@ -21,12 +21,12 @@ again() { # ROOT NAME
         "$muster" inventory --json --root "$dir/$2.again" >"$dir/$2.again.json"
 }
 
-for tree in dgx-h100 gaudi3 kvm-passthrough slingshot bond; do
+for tree in two-fabrics gaudi3 bond; do
     "$fixtures/unpack" "$fixtures/$tree.tree" "$dir/$tree"
     ok "$tree is recorded" again "$dir/$tree" "$tree"
     ok '... and has the same inventory' diff "$dir/$tree.json" "$dir/$tree.again.json"
 done
-like "$(<"$dir/dgx-h100.tree")" '/0000:17:00.0/0000:18:00.0/vendor' 'the PCI tree is recorded nested'
+like "$(<"$dir/two-fabrics.tree")" '/0000:18:00.0/0000:19:00.0/vendor' 'the PCI tree is recorded nested'
 
 ok 'this machine is recorded' again / live
 ok '... and has the same inventory' diff "$dir/live.json" "$dir/live.again.json"
