@@ -25,6 +25,8 @@ lib_libmuster_la_SOURCES = \
 	lib/netif_machine.c lib/netif_machine.h \
 	lib/netif_journal.c lib/netif_journal.h \
 	lib/netif_plan.c lib/netif_apply.c lib/netif_apply.h \
+	lib/slurmconf.c lib/slurmconf.h lib/gresconf.c lib/gresconf.h \
+	lib/device.c lib/device.h lib/stepcheck.c lib/stepcheck.h \
 	lib/seal.c lib/seal.h \
 	lib/fingerprint.c lib/fingerprint.h \
 	lib/certificate.c lib/certificate_file.c lib/certificate.h \

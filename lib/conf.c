@@ -34,8 +34,14 @@ static const struct conf_key keys[] = {
      -1},
     {"MemlockMB", KIND_INTEGER, AT(memlock_mb), 0, 1 << 30, "unlimited",
      "The least locked memory limit of a job, in MB (10^6 bytes).", "unlimited", -1},
+    {"ShmMB", KIND_INTEGER, AT(shm_mb), 1, 1 << 30, "any",
+     "The least size of /dev/shm, in MB (10^6 bytes).", "any", 0},
     {"SetEnvironment", KIND_YES_NO, AT(set_environment), 0, 0, "yes",
      "Whether the plugin sets the variables of UCX, NCCL, Open MPI and torch for each task."},
+    {"CheckSteps", KIND_YES_NO, AT(check_steps), 0, 0, "yes",
+     "Whether the plugin tells a step's user where its GPUs, devices and limits are not what it "
+     "was "
+     "given or needs."},
     {"MasterPorts", KIND_PORTS, AT(master_port_first), 1024, 65535, "29500-29999",
      "The TCP ports that MASTER_PORT is taken from."},
     {"NearestRails", KIND_YES_NO, AT(nearest_rails), 0, 0, "yes",

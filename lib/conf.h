@@ -71,8 +71,10 @@ struct conf {
     int mtu_bytes;     /* MTU=9000 of the fabric's interfaces; 0: the majority decides */
     int gpus_per_node; /* GPUsPerNode=8; -1: what gres.conf and the peers say */
     int memlock_mb;    /* MemlockMB: RLIMIT_MEMLOCK wanted; -1 unlimited (default) */
+    int shm_mb;        /* ShmMB: size of /dev/shm wanted, 10^6 bytes; 0 any (default) */
 
     bool set_environment;                    /* SetEnvironment=yes */
+    bool check_steps;                        /* CheckSteps=yes */
     int master_port_first, master_port_last; /* MasterPorts=29500-29999 */
     bool nearest_rails;                      /* NearestRails=yes: UCX by the task's GPUs */
     bool routed_rails;                       /* RailsAreRouted=no: unless rails cannot meet */

@@ -84,7 +84,8 @@ struct rdma_port {
     char phys_state[INVENTORY_NAME]; /* "LinkUp", ... */
     double rate_gbps;                /* 10^9 bit/s: "400 Gb/sec (4X NDR)" is 400 */
     int lid, sm_lid;
-    char netdev[INVENTORY_NAME]; /* the interface that shares the port, or "" */
+    char netdev[INVENTORY_NAME];     /* the interface that shares the port, or "" */
+    char verbs_file[INVENTORY_NAME]; /* "/dev/infiniband/uverbs0", or "" */
     struct gid gids[INVENTORY_GIDS];
     size_t gid_count;
 };

@@ -142,6 +142,25 @@ static void borrow_location(const struct inventory *inventory, struct rdma_port 
         port->location = nic->location;
 }
 
+/* uverbsN/ibdev names the device that the file is for. */
+static void read_verbs_files(const char *root, struct inventory *inventory)
+{
+    char **names, device[INVENTORY_NAME];
+    size_t count = sysfs_names(root, &names, "sys/class/infiniband_verbs");
+
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(names[i], "uverbs", 6) != 0 ||
+            sysfs_line(root, device, sizeof device, "sys/class/infiniband_verbs/%s/ibdev",
+                       names[i]) < 0)
+            continue;
+        for (size_t j = 0; j < inventory->rdma_count; j++)
+            if (strcmp(inventory->rdma[j].device, device) == 0)
+                snprintf(inventory->rdma[j].verbs_file, sizeof inventory->rdma[j].verbs_file,
+                         "/dev/infiniband/%.32s", names[i]);
+    }
+    sysfs_names_free(names, count);
+}
+
 static void read_port(const char *root, const char *device, int number,
                       const struct inventory *inventory, struct rdma_port *port)
 {
@@ -192,5 +211,6 @@ int rdma_read(const char *root, struct inventory *inventory, struct error *err)
         sysfs_names_free(ports, port_count);
     }
     sysfs_names_free(devices, device_count);
+    read_verbs_files(root, inventory);
     return result;
 }

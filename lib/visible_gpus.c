@@ -3,14 +3,13 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "lib/device.h"
 
 enum {
     TOKEN = 64,        /* the longest name of a device has 60 characters: "MIG-GPU-UUID/gi/ci" */
@@ -25,32 +24,15 @@ struct choice {
     void *context;
     size_t gpus[INVENTORY_GPUS];
     size_t count;
+    bool is_cut; /* as visible_gpus's */
     char fact[256];
 };
 
-int visible_gpus_open(const char *device_file, void *unused)
+int visible_gpus_open(const char *device_file, void *root)
 {
-    struct stat status;
+    int answer = device_access(root, device_file);
 
-    (void)unused;
-    if (stat(device_file, &status) == 0) {
-        if (!S_ISCHR(status.st_mode))
-            return 0;
-        if (faccessat(AT_FDCWD, device_file, R_OK | W_OK, AT_EACCESS) == 0)
-            return 1;
-    }
-    switch (errno) {
-    case EACCES:
-    case EPERM:
-    case ENOENT:
-    case ENOTDIR:
-    case ENXIO:
-    case ENODEV:
-    case EROFS:
-        return 0;
-    default:
-        return -1;
-    }
+    return answer < 0 ? -1 : answer == 0;
 }
 
 /* ---------------------------------------------------------------- text */
@@ -87,6 +69,14 @@ static int not_known(struct choice *choice, const char *why)
 {
     say(choice->fact, sizeof choice->fact, "%s%s", *choice->fact ? ": " : "", why);
     return -1;
+}
+
+/* Whether the list goes on after a token that is a GPU's or none's. A comma at the end is forgiven.
+ */
+static bool names_one(struct choice *choice, const char *token, const char *rest, bool is_one)
+{
+    choice->is_cut = choice->is_cut || (!is_one && (*token != '\0' || rest != NULL));
+    return is_one;
 }
 
 /* The next entry of a list, without white space around it; cut at the token's size, which makes it
@@ -287,16 +277,16 @@ static int nvidia_filter(struct choice *choice)
         long place;
 
         rest = next_token(rest, token);
-        if (strncmp(token, prefix, strlen(prefix)) != 0)
+        if (!names_one(choice, token, rest, strncmp(token, prefix, strlen(prefix)) == 0))
             break;
         place = *prefix == 'G'   ? find_id(choice, token, strlen(token))
                 : *prefix == 'M' ? nvidia_find_mig(choice, token)
                                  : token_index(token, false);
-        if (*prefix == '\0' && place == NOT_AN_INDEX)
+        if (*prefix == '\0' && !names_one(choice, token, rest, place != NOT_AN_INDEX))
             break;
         if (place < 0)
             return not_known(choice, "which GPU that is, the driver does not tell");
-        if (place >= (long)choice->count)
+        if (!names_one(choice, token, rest, place < (long)choice->count))
             break;
         if (*prefix == '\0' && why_no_index != NULL)
             return not_known(choice, why_no_index);
@@ -304,6 +294,7 @@ static int nvidia_filter(struct choice *choice)
             places[count++] = (size_t)place;
         } else if (*prefix != 'M') { /* two MIG devices may be of one GPU */
             count = 0;               /* any other double makes the list void */
+            choice->is_cut = true;
             break;
         }
     }
@@ -353,12 +344,12 @@ static int amd_filter(struct choice *choice, const char *name, const char *list,
             bool is_canonical = isdigit((unsigned char)*token) && (*token != '0' || !token[1]);
 
             place = is_canonical ? token_index(token, true) : NOT_AN_INDEX;
-            if (place == NOT_AN_INDEX)
+            if (!names_one(choice, token, rest, place != NOT_AN_INDEX))
                 break;
         }
         if (place < 0)
             return not_known(choice, "which GPU that is, the driver does not tell");
-        if (place >= (long)choice->count)
+        if (!names_one(choice, token, rest, place < (long)choice->count))
             break;
         if (!is_id && why_no_index != NULL)
             return not_known(choice, why_no_index);
@@ -428,6 +419,9 @@ static int gaudi_filter(struct choice *choice)
     if (list == NULL || *list == '\0' || strcmp(list, "all") == 0)
         return 0;
     say_variable(choice, names[i - 1], list);
+    for (size_t j = 0; j < choice->count && i < 3; j++)
+        if (gpu_at(choice, j)->ordinal < 0)
+            return not_known(choice, "the driver does not tell the numbers of modules");
     for (const char *rest = list; rest != NULL;) {
         long number, place;
 
@@ -436,7 +430,7 @@ static int gaudi_filter(struct choice *choice)
         if (number == NOT_AN_INDEX)
             return not_known(choice, "not a list of numbers");
         place = gaudi_find(choice, number, i < 3);
-        if (place < 0)
+        if (!names_one(choice, token, rest, place >= 0))
             return not_known(choice, i < 3 ? "no module that can be opened has such a number"
                                            : "no device that can be opened has such a number");
         if (!has_place(places, count, (size_t)place))
@@ -469,7 +463,7 @@ void visible_gpus_read(const struct inventory *inventory, envplan_getenv_fn *get
 
     memset(visible, 0, sizeof *visible);
     for (size_t i = 0; i < sizeof vendors / sizeof *vendors; i++) {
-        bool is_here = false;
+        bool is_here = false, is_known;
         size_t openable;
 
         for (size_t j = 0; j < inventory->gpu_count; j++)
@@ -484,7 +478,9 @@ void visible_gpus_read(const struct inventory *inventory, envplan_getenv_fn *get
             goto unknown;
         openable = choice.count;
         visible->openable += openable;
-        if (vendors[i].filter(&choice) < 0)
+        is_known = vendors[i].filter(&choice) == 0;
+        visible->is_cut = visible->is_cut || choice.is_cut;
+        if (!is_known)
             goto unknown;
         say_choice(&choice, vendors[i].vendor, openable, visible);
         memcpy(visible->gpus + visible->count, choice.gpus, choice.count * sizeof *choice.gpus);

@@ -16,11 +16,9 @@
  * refused or not there, -1 cannot tell. */
 typedef int visible_gpus_open_fn(const char *device_file, void *context);
 
-/* Asks the kernel with faccessat(2), as the effective user, and opens nothing: opening a GPU can
- * wake it, which takes seconds. The answer includes device cgroups, v1 and v2, as
- * inode_permission() in Linux's fs/namei.c asks them for access(2) just as for open(2). What is not
- * a character device is no. */
-int visible_gpus_open(const char *device_file, void *unused);
+/* device_access() of lib/device.h, which opens nothing. root: that of a recorded machine, or NULL.
+ */
+int visible_gpus_open(const char *device_file, void *root);
 
 struct visible_gpus {
     bool is_known; /* false: nothing may be concluded, fact says why */
@@ -28,6 +26,7 @@ struct visible_gpus {
     size_t gpus[INVENTORY_GPUS]; /* places in the inventory: NVIDIA's, AMD's, Gaudi's, each in the
                                     order the program numbers them */
     size_t openable;             /* GPUs of the inventory that can be opened */
+    bool is_cut;                 /* a list has an entry that names none of them */
     char fact[256]; /* "CUDA_VISIBLE_DEVICES=0,1 of 2 NVIDIA GPUs that can be opened" */
 };
 

@@ -10,6 +10,7 @@ spank_spank_muster_la_SOURCES = \
 	spank/local.c spank/local.h \
 	spank/preflight.c spank/preflight.h \
 	spank/step.c spank/step.h \
+	spank/check.c spank/check.h \
 	spank/prolog.c spank/prolog.h \
 	spank/netif.c spank/netif.h \
 	spank/refusal.c spank/refusal.h \

@@ -3,6 +3,7 @@
 
 #include "spank/step.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "lib/envplan.h"
 #include "lib/failed_rails.h"
 #include "lib/visible_gpus.h"
+#include "spank/check.h"
 
 /* slurm.h's SLURM_MAX_NORMAL_STEP_ID: above it are batch, extern, interactive and pending steps. */
 static const uint32_t last_normal_step = 0xfffffff0;
@@ -20,12 +22,14 @@ static struct {
     bool is_ours; /* a step with tasks of the user's */
     bool is_explained;
     bool is_on;
+    bool is_checked;   /* what its tasks were given is compared with what they have */
     char why_not[640]; /* why is_on is false */
     struct conf conf;
     bool has_conf;
     struct inventory *inventory;
     struct failed_rails failed;
-    bool is_recorded; /* another machine's inventory: its device files are not here */
+    bool is_recorded;    /* another machine's inventory: its device files are not here */
+    char root[PATH_MAX]; /* of that machine, or "" */
 } step;
 
 /* Decides whether this step's tasks get variables, and why not. */
@@ -46,6 +50,7 @@ static bool step_is_wanted(const struct options *options, const char *config_pat
         host_error("environment left as it is: %s", err.text);
         return false;
     }
+    step.is_checked = step.conf.check_steps;
     if (!step.conf.set_environment && options->environment < 0) {
         snprintf(step.why_not, sizeof step.why_not, "SetEnvironment=no in %s",
                  config_path != NULL ? config_path : conf_default_path());
@@ -81,9 +86,14 @@ void step_start(uint32_t step_id, const struct options *options, const struct ar
     if (options_fill(&filled, host_lookup, (void *)task->environment, &err) < 0)
         host_error("%s; ignored", err.text);
     step.is_explained = filled.explain == 1;
-    step.is_on = step_is_wanted(&filled, arguments->config_path) && node_read(arguments->root);
+    step.is_on = step_is_wanted(&filled, arguments->config_path);
+    if ((step.is_on || step.is_checked) && !node_read(arguments->root))
+        step.is_on = step.is_checked = false;
+    snprintf(step.root, sizeof step.root, "%s", arguments->root != NULL ? arguments->root : "");
     if (step.is_on && arguments->root == NULL)
         failed_rails_read(&step.conf, &step.failed);
+    if (step.is_checked)
+        check_start(step.root, task);
 }
 
 static void apply(const struct host_task *task, const struct envplan *plan)
@@ -168,11 +178,14 @@ void step_task(const struct host_task *task)
     apply(task, &plan);
     if (step.is_explained && place.local_rank <= 0)
         explain(&plan, *place.node != '\0' ? place.node : "?");
+    if (step.is_checked)
+        check_task(step.root, &step.conf, step.inventory, task);
     envplan_clear(&plan);
 }
 
 void step_end(void)
 {
+    check_end();
     if (step.has_conf)
         conf_clear(&step.conf);
     inventory_free(step.inventory);

@@ -59,4 +59,6 @@ EXTRA_DIST += \
 	tests/lab/interfaces.sh \
 	tests/lab/t3100-jobs-get-their-interfaces.t \
 	tests/lab/t3101-killed-prologs-leave-nothing.t \
+	tests/lab/t3200-steps-tell-what-gpus-lack.t \
+	tests/lab/t3201-steps-tell-what-rdma-lacks.t \
 	tests/lab/testlab.sh

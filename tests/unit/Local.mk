@@ -132,13 +132,17 @@ tests_unit_affinity_hwloc_t_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
 tests_unit_affinity_hwloc_t_LDADD = tests/unit/libtree.la $(unit_libs) $(HWLOC_LIBS)
 endif HAVE_HWLOC
 
+check_PROGRAMS += tests/unit/stepcheck.t
+tests_unit_stepcheck_t_SOURCES = tests/unit/stepcheck.c
+tests_unit_stepcheck_t_LDADD = tests/unit/libtree.la $(unit_libs)
+
 check_PROGRAMS += tests/unit/checks.t
 tests_unit_checks_t_SOURCES = tests/unit/checks.c
 tests_unit_checks_t_LDADD = validate/checks/libchecks.la tests/unit/libtree.la $(unit_libs)
 
-check_PROGRAMS += tests/unit/checks_slurmconf.t
-tests_unit_checks_slurmconf_t_SOURCES = tests/unit/checks_slurmconf.c
-tests_unit_checks_slurmconf_t_LDADD = validate/checks/libchecks.la tests/unit/libtree.la $(unit_libs)
+check_PROGRAMS += tests/unit/slurmconf.t
+tests_unit_slurmconf_t_SOURCES = tests/unit/slurmconf.c
+tests_unit_slurmconf_t_LDADD = validate/checks/libchecks.la tests/unit/libtree.la $(unit_libs)
 
 # battery
 check_PROGRAMS += tests/unit/tournament.t

@@ -64,7 +64,9 @@ static void reads_values(void)
                      "MTU=9000\n"
                      "GPUSPERNODE=8\n"
                      "MemlockMB=64\n"
+                     "ShmMB=8000\n"
                      "SetEnvironment=no\n"
+                     "CheckSteps=no\n"
                      "MasterPorts=30000-30010\n"
                      "MungeSocket=/run/munge/other\n"
                      "CertificateFile=/run/muster/certificate\n"
@@ -90,7 +92,9 @@ static void reads_values(void)
     is_int(conf.mtu_bytes, 9000, "MTU");
     is_int(conf.gpus_per_node, 8, "a key in capitals");
     is_int(conf.memlock_mb, 64, "MemlockMB");
+    is_int(conf.shm_mb, 8000, "ShmMB");
     is_int(conf.set_environment, false, "SetEnvironment");
+    is_int(conf.check_steps, false, "CheckSteps");
     is_int(conf.master_port_first, 30000, "the first port");
     is_int(conf.master_port_last, 30010, "the last port");
     is_str(conf.munge_socket, "/run/munge/other", "MungeSocket");
@@ -167,6 +171,7 @@ static void refuses_values(void)
     refused("MTU=", "1: MTU=: found \"\"");
     refused("MTU=99999999999999999999999999999999", "1: MTU=9999");
     refused("GPUsPerNode=many", "1: GPUsPerNode=many: found \"many\", allowed 0 to 64, or auto");
+    refused("ShmMB=0", "1: ShmMB=0: found \"0\", allowed 1 to 1073741824, or any");
     refused("SetEnvironment=1", "1: SetEnvironment=1: found \"1\", allowed yes, no");
     refused("MasterPorts=29500", "1: MasterPorts=29500: found \"29500\", allowed FIRST-LAST");
     refused("MasterPorts=30000-29999", "1: MasterPorts=30000-29999: found");

@@ -45,7 +45,8 @@ static const struct visible_gpus *see(const char *allowed)
     return &visible;
 }
 
-/* The places that are seen: "0 3", "" for none, "?" for not known. */
+/* The places that are seen: "0 3", "" for none, "?" for not known; "!" behind where the list names
+ * others too. */
 static const char *places(const char *allowed)
 {
     const struct visible_gpus *visible = see(allowed);
@@ -55,6 +56,8 @@ static const char *places(const char *allowed)
     for (size_t i = 0; i < visible->count; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%zu", i ? " " : "",
                  visible->gpus[i]);
+    if (visible->is_cut)
+        strcat(text, "!");
     return text;
 }
 
@@ -96,16 +99,16 @@ static void nvidia_indices(void)
     sees("4567", "CUDA_VISIBLE_DEVICES=0,1", "4 5", "index 0 is the first that can be opened");
     is_str(see("4567")->fact, "CUDA_VISIBLE_DEVICES=0,1 of 4 NVIDIA GPUs that can be opened",
            "... and the fact says so");
-    sees("4567", "CUDA_VISIBLE_DEVICES=4,5", "", "no index past them");
-    sees(ALL, "CUDA_VISIBLE_DEVICES=0,2,-1,1", "0 2", "-1 ends the list");
-    sees(ALL, "CUDA_VISIBLE_DEVICES=0,9,1", "0", "so does an index past the last");
-    sees(ALL, "CUDA_VISIBLE_DEVICES=0,99999999999999999999999,1", "0", "... and one past any");
+    sees("4567", "CUDA_VISIBLE_DEVICES=4,5", "!", "no index past them");
+    sees(ALL, "CUDA_VISIBLE_DEVICES=0,2,-1,1", "0 2!", "-1 ends the list");
+    sees(ALL, "CUDA_VISIBLE_DEVICES=0,9,1", "0!", "so does an index past the last");
+    sees(ALL, "CUDA_VISIBLE_DEVICES=0,99999999999999999999999,1", "0!", "... and one past any");
     sees(ALL, "CUDA_VISIBLE_DEVICES=", "", "an empty value is none");
-    sees(ALL, "CUDA_VISIBLE_DEVICES=-1", "", "-1 is none");
-    sees(ALL, "CUDA_VISIBLE_DEVICES=NoDevFiles", "", "a word is none");
-    sees(ALL, "CUDA_VISIBLE_DEVICES=0,1,0", "", "a double makes the list void");
+    sees(ALL, "CUDA_VISIBLE_DEVICES=-1", "!", "-1 is none");
+    sees(ALL, "CUDA_VISIBLE_DEVICES=NoDevFiles", "!", "a word is none");
+    sees(ALL, "CUDA_VISIBLE_DEVICES=0,1,0", "!", "a double makes the list void");
     sees(ALL, "CUDA_VISIBLE_DEVICES= 1 , 3gpu,", "1 3", "blanks, and letters behind a number");
-    sees(ALL, "CUDA_VISIBLE_DEVICES=1,\x1b[2J", "1", "control characters");
+    sees(ALL, "CUDA_VISIBLE_DEVICES=1,\x1b[2J", "1!", "control characters");
     ok(!strchr(see(ALL)->fact, '\x1b'), "... are not in the fact");
 }
 
@@ -115,11 +118,11 @@ static void nvidia_names(void)
 
     sees(ALL, "CUDA_VISIBLE_DEVICES=" UUID("5") "," UUID("1"), "5 1", "UUIDs");
     sees("5", "CUDA_VISIBLE_DEVICES=" UUID("5"), "5", "... under a device cgroup too");
-    sees("5", "CUDA_VISIBLE_DEVICES=" UUID("4"), "", "... not one that cannot be opened");
-    sees(ALL, "CUDA_VISIBLE_DEVICES=GPU-0c1d", "", "a beginning that several share is none");
+    sees("5", "CUDA_VISIBLE_DEVICES=" UUID("4"), "!", "... not one that cannot be opened");
+    sees(ALL, "CUDA_VISIBLE_DEVICES=GPU-0c1d", "!", "a beginning that several share is none");
     sees("5", "CUDA_VISIBLE_DEVICES=GPU-0c1d", "5", "... but is enough where it is the only one");
-    sees(ALL, "CUDA_VISIBLE_DEVICES=" UUID("5") ",3", "5", "kinds are not mixed");
-    sees(ALL, "CUDA_VISIBLE_DEVICES=3," UUID("5"), "3", "... in either order");
+    sees(ALL, "CUDA_VISIBLE_DEVICES=" UUID("5") ",3", "5!", "kinds are not mixed");
+    sees(ALL, "CUDA_VISIBLE_DEVICES=3," UUID("5"), "3!", "... in either order");
     sees(ALL, "CUDA_VISIBLE_DEVICES=MIG-" UUID("2") "/7/0", "2", "MIG by its GPU's UUID");
     sees(ALL, "CUDA_VISIBLE_DEVICES=MIG-" UUID("2") "/7/0,MIG-" UUID("2") "/8/0", "2",
          "... twice on one GPU");
@@ -136,11 +139,11 @@ static void nvidia_names(void)
     node->gpus[3].is_partitioned = false;
     snprintf(text, sizeof text, "CUDA_VISIBLE_DEVICES=0");
     memset(text + 22, '7', sizeof text - 23);
-    sees(ALL, text, "", "a number of 131,000 digits");
+    sees(ALL, text, "!", "a number of 131,000 digits");
     ok(strlen(see(ALL)->fact) < 120, "... is cut in the fact");
     for (size_t i = 21; i + 2 < sizeof text; i += 2)
         memcpy(text + i, "1,", 2);
-    sees(ALL, text, "", "65,000 doubles");
+    sees(ALL, text, "!", "65,000 doubles");
     node->gpus[7].serial[0] = '\0';
     sees(ALL, "CUDA_VISIBLE_DEVICES=" UUID("5"), "?", "a UUID that the driver does not tell yet");
     sees(ALL, "CUDA_VISIBLE_DEVICES=5", "5", "... which indices do not need");
@@ -162,12 +165,12 @@ static void amd(void)
     sees("0123", "ROCR_VISIBLE_DEVICES=0,1", "2 3", "index 0 is the first that can be opened");
     sees("89012345", "ROCR_VISIBLE_DEVICES=GPU-9F1C000000001003,0x2", "3 2",
          "unique ids in any case, numbers in C's notation");
-    sees("89012345", "ROCR_VISIBLE_DEVICES=GPU-9f1c", "", "a beginning that several share");
+    sees("89012345", "ROCR_VISIBLE_DEVICES=GPU-9f1c", "!", "a beginning that several share");
     sees("89012345", "ROCR_VISIBLE_DEVICES=", "", "empty is none");
     sees("89012345", "ROCR_VISIBLE_DEVICES=1,1,2", "1", "a double ends it");
-    sees("89012345", "ROCR_VISIBLE_DEVICES=1,2x", "1", "so does what is no number");
+    sees("89012345", "ROCR_VISIBLE_DEVICES=1,2x", "1!", "so does what is no number");
     sees("89012345", "HIP_VISIBLE_DEVICES=3,3,1", "3 1", "HIP's list: doubles are passed over");
-    sees("89012345", "HIP_VISIBLE_DEVICES=03,1", "", "... numbers as they are written");
+    sees("89012345", "HIP_VISIBLE_DEVICES=03,1", "!", "... numbers as they are written");
     sees("89012345", "HIP_VISIBLE_DEVICES=", "0 1 2 3 4 5 6 7", "... empty is no list");
     sees("89012345", "CUDA_VISIBLE_DEVICES=6", "6", "... CUDA's name for want of it");
     sees("89012345", "GPU_DEVICE_ORDINAL=6", "0 1 2 3 4 5 6 7", "OpenCL's is not HIP's");
@@ -176,7 +179,7 @@ static void amd(void)
     has_str(see("89012345")->fact, "ROCR_VISIBLE_DEVICES=4,5, HIP_VISIBLE_DEVICES=1 of 8 AMD",
             "... and the fact has both");
     set("ROCR_VISIBLE_DEVICES=4,5", "CUDA_VISIBLE_DEVICES=4,5");
-    is_str(places("89012345"), "", "Slurm's two lists of node-wide numbers leave none");
+    is_str(places("89012345"), "!", "Slurm's two lists of node-wide numbers leave none");
     node->gpus[2].ordinal = 99;
     sees("89012345", "ROCR_VISIBLE_DEVICES=2,7", "3 2", "KFD's numbers count, not PCI addresses");
     node->gpus[2].is_partitioned = true;
@@ -197,7 +200,7 @@ static void gaudi(void)
     sees(ALL, "HABANA_VISIBLE_DEVICES=all", "0 1 2 3 4 5 6 7", "all by name");
     sees(ALL, "HABANA_VISIBLE_DEVICES=5,1", "5 1", "by device number");
     sees("56", "HABANA_VISIBLE_DEVICES=5", "5", "... which a cgroup does not change");
-    sees("56", "HABANA_VISIBLE_DEVICES=0", "?", "... one that cannot be opened");
+    sees("56", "HABANA_VISIBLE_DEVICES=0", "?!", "... one that cannot be opened");
     sees(ALL, "HABANA_VISIBLE_DEVICES=0,x", "?", "no number");
     sees(ALL, "HABANA_VISIBLE_MODULES=0", "?", "module numbers that are not told");
     for (size_t i = 0; i < node->gpu_count; i++)
@@ -205,7 +208,7 @@ static void gaudi(void)
     sees(ALL, "HABANA_VISIBLE_MODULES=0,1", "3 2", "by module number");
     set("HABANA_VISIBLE_MODULES=0,1", "HLS_MODULE_ID=1");
     is_str(places(ALL), "2", "one of them by HLS_MODULE_ID");
-    sees(ALL, "HABANA_VISIBLE_MODULES=0,8", "?", "no such module");
+    sees(ALL, "HABANA_VISIBLE_MODULES=0,8", "?!", "no such module");
 }
 
 /* Each vendor's list is for its own. */

@@ -12,5 +12,4 @@ validate_checks_libchecks_la_SOURCES = \
 	validate/checks/interfaces.c \
 	validate/checks/limits.c \
 	validate/checks/munge.c \
-	validate/checks/slurmconf.c validate/checks/slurmconf.h \
 	# end of validate_checks_libchecks_la_SOURCES

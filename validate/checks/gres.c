@@ -271,7 +271,7 @@ static void check_node(const struct checks *checks, const char *test, const stru
     struct context context = {checks, test, conf, &list, NULL, 0};
     struct error err;
 
-    if (gres_devices_list(conf, checks->node, &list, &err) < 0) {
+    if (gres_devices_list(&conf->gres, checks->node, &list, &err) < 0) {
         checks_say(checks, test, "", VERDICT_FAIL, "%s", err.text);
     } else if (list.count == 0 && !list.is_named && !conf->node.gres[0]) {
         checks_say(checks, test, "", VERDICT_SKIP, "Slurm gives out no GRES on %s", checks->node);
@@ -283,7 +283,7 @@ static void check_node(const struct checks *checks, const char *test, const stru
         }
         free(context.devices);
     }
-    free(list.devices);
+    gres_devices_clear(&list);
 }
 
 void check_gres(const struct checks *checks, const char *test)

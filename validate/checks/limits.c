@@ -86,8 +86,8 @@ static void check_files(const struct checks *checks, const char *test)
 
 static void check_shared_memory(const struct checks *checks, const char *test)
 {
+    double megabytes, wanted = checks->conf->shm_mb > 0 ? checks->conf->shm_mb : -1;
     struct statvfs status;
-    double megabytes;
     char message[192];
 
     if (statvfs("/dev/shm", &status) < 0) {
@@ -96,15 +96,20 @@ static void check_shared_memory(const struct checks *checks, const char *test)
         return;
     }
     megabytes = (double)status.f_blocks * (double)status.f_frsize / 1e6;
-    if (megabytes * 1e6 > SHARED_MEMORY_LEAST_MB * 1048576.0) {
+    if (megabytes * 1e6 <= SHARED_MEMORY_LEAST_MB * 1048576.0) {
+        snprintf(
+            message, sizeof message,
+            "/dev/shm has %.0f MB; ranks of one node talk through it, NCCL fails with so little",
+            megabytes);
+        report_limit(checks, test, "shared_memory", megabytes, "MB", wanted, VERDICT_FAIL, message);
+    } else if (megabytes < wanted) {
+        snprintf(message, sizeof message,
+                 "/dev/shm has %.0f MB, ShmMB asks for %.0f; mount it larger", megabytes, wanted);
+        report_limit(checks, test, "shared_memory", megabytes, "MB", wanted, VERDICT_FAIL, message);
+    } else {
         snprintf(message, sizeof message, "%.0f MB of shared memory in /dev/shm", megabytes);
-        report_limit(checks, test, "shared_memory", megabytes, "MB", -1, VERDICT_PASS, message);
-        return;
+        report_limit(checks, test, "shared_memory", megabytes, "MB", wanted, VERDICT_PASS, message);
     }
-    snprintf(message, sizeof message,
-             "/dev/shm has %.0f MB; ranks of one node talk through it, NCCL fails with so little",
-             megabytes);
-    report_limit(checks, test, "shared_memory", megabytes, "MB", -1, VERDICT_FAIL, message);
 }
 
 static void check_rdma_devices(const struct checks *checks, const char *test)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "lib/seal.h"
-#include "validate/checks/slurmconf.h"
+#include "lib/slurmconf.h"
 
 /* True when slurm.conf names another AuthType than MUNGE, the default; type says which. */
 static int is_other_authentication(const struct checks *checks, char *type, size_t size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/checks/slurmconf.h"
+#include "lib/slurmconf.h"
 
 #include <ctype.h>
 #include <errno.h>

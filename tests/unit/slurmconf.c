@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/checks/slurmconf.h"
+#include "lib/slurmconf.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "spank/check.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "lib/device.h"
+#include "lib/stepcheck.h"
+
+enum { TOLD = 64 };
+
+static struct {
+    struct slurm_lines lines; /* gres.conf, which devices points into */
+    struct gres_devices devices;
+    bool has_devices;
+    uint64_t *told; /* hashes of the lines that were told, in memory that all tasks of the step
+                       share; 0 is free */
+} check;
+
+static const char *lookup(const struct host_task *task, const char *name)
+{
+    return host_lookup(name, (void *)task->environment);
+}
+
+static const char *node_name(const struct host_task *task, char *host, size_t size)
+{
+    const char *node = lookup(task, "SLURMD_NODENAME");
+
+    if (node != NULL)
+        return node;
+    snprintf(host, size, "?");
+    gethostname(host, size - 1);
+    host[size - 1] = '\0';
+    host[strcspn(host, ".")] = '\0';
+    return host;
+}
+
+/* What AutoDetect finds is on the bus, and gres.conf then need not name it all. */
+static void gres_read(const char *root, const char *node)
+{
+    char directory[256], auto_detect[32];
+
+    if (slurm_directory(root, directory, sizeof directory, NULL) < 0 ||
+        slurm_lines_read(root, directory, "gres.conf", &check.lines, NULL) != 0)
+        return;
+    gres_auto_detect(&check.lines, node, auto_detect, sizeof auto_detect);
+    check.has_devices =
+        gres_devices_list(&check.lines, node, &check.devices, NULL) == 0 && auto_detect[0] == '\0';
+}
+
+void check_start(const char *root, const struct host_task *step)
+{
+    char host[256];
+    void *memory;
+
+    check_end();
+    memory = mmap(NULL, TOLD * sizeof *check.told, PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    check.told = memory != MAP_FAILED ? memory : NULL;
+    if (lookup(step, "SLURM_STEP_GPUS") != NULL)
+        gres_read(root, node_name(step, host, sizeof host));
+}
+
+/* FNV-1a of a line, never 0. */
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    return hash != 0 ? hash : 1;
+}
+
+/* Whether this task is to tell the line: no other has, and there is room to say so. */
+static bool is_new(const struct host_task *task, const char *text)
+{
+    const char *local_rank = lookup(task, "SLURM_LOCALID");
+    uint64_t hash = hash_of(text);
+
+    if (check.told == NULL)
+        return local_rank != NULL && strcmp(local_rank, "0") == 0;
+    for (size_t i = 0; i < TOLD; i++) {
+        uint64_t found = 0;
+
+        if (__atomic_compare_exchange_n(&check.told[i], &found, hash, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+            return true;
+        if (found == hash)
+            return false;
+    }
+    return false;
+}
+
+static int access_device(const char *device_file, void *root)
+{
+    return device_access(root, device_file);
+}
+
+static unsigned long long limit_of(rlim_t limit)
+{
+    return limit == RLIM_INFINITY ? ULLONG_MAX : limit;
+}
+
+static void facts_read(const struct host_task *task, struct stepcheck_facts *facts)
+{
+    struct rlimit limit;
+    struct statvfs status;
+
+    facts->memlock_bytes = ULLONG_MAX;
+    if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0)
+        facts->memlock_bytes =
+            stepcheck_memlock(lookup(task, "SLURM_RLIMIT_MEMLOCK"), limit_of(limit.rlim_cur),
+                              limit_of(limit.rlim_max));
+    facts->shared_memory_bytes = -1;
+    if (facts->conf->shm_mb > 0 && statvfs("/dev/shm", &status) == 0)
+        facts->shared_memory_bytes = (long long)status.f_blocks * (long long)status.f_frsize;
+}
+
+void check_task(const char *root, const struct conf *conf, const struct inventory *inventory,
+                const struct host_task *task)
+{
+    struct stepcheck_facts facts = {.conf = conf,
+                                    .inventory = inventory,
+                                    .gres = check.has_devices ? &check.devices : NULL,
+                                    .getenv_fn = host_lookup,
+                                    .getenv_context = (void *)task->environment,
+                                    .access_fn = access_device,
+                                    .access_context = (void *)root};
+    const char *job = lookup(task, "SLURM_JOB_ID"), *step = lookup(task, "SLURM_STEP_ID");
+    const char *rank = lookup(task, "SLURM_PROCID");
+    struct fabric *fabric = malloc(sizeof *fabric);
+    struct stepcheck found;
+    char host[256];
+
+    if (fabric == NULL)
+        return;
+    fabric_choose(inventory, conf, fabric);
+    facts.fabric = fabric;
+    facts_read(task, &facts);
+    stepcheck_make(&facts, &found);
+    free(fabric);
+    for (size_t i = 0; i < found.count; i++)
+        if (is_new(task, found.problems[i]))
+            host_tell("%s: step %s.%s task %s: %s; see spank_muster(8)",
+                      node_name(task, host, sizeof host), job != NULL ? job : "?",
+                      step != NULL ? step : "?", rank != NULL ? rank : "?", found.problems[i]);
+}
+
+void check_end(void)
+{
+    gres_devices_clear(&check.devices);
+    slurm_lines_clear(&check.lines);
+    if (check.told != NULL)
+        munmap(check.told, TOLD * sizeof *check.told);
+    memset(&check, 0, sizeof check);
+}

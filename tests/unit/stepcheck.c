@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/stepcheck.h"
+#include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is said of a task: its environment, what it can open and its limits in, lines out. */
+
+static struct inventory *node;
+static struct fabric fabric;
+static struct conf conf;
+static struct slurm_lines lines;
+static struct gres_devices gres;
+static struct stepcheck found;
+static const char *environment[8];
+static unsigned long long memlock;
+static long long shared_memory;
+
+/* Files that cannot be opened, by the letters that they end in, and the errno each gives. */
+static struct {
+    const char *end;
+    int error;
+} refused[8];
+
+static const char *lookup(const char *name, void *context)
+{
+    size_t length = strlen(name);
+
+    (void)context;
+    for (size_t i = 0; i < 8 && environment[i]; i++)
+        if (strncmp(environment[i], name, length) == 0 && environment[i][length] == '=')
+            return environment[i] + length + 1;
+    return NULL;
+}
+
+static int answer(const char *file, void *context)
+{
+    (void)context;
+    for (size_t i = 0; i < 8 && refused[i].end; i++) {
+        size_t length = strlen(refused[i].end);
+
+        if (strlen(file) >= length && strcmp(file + strlen(file) - length, refused[i].end) == 0)
+            return refused[i].error;
+    }
+    return 0;
+}
+
+static void set(const char *one, const char *two, const char *three)
+{
+    memset(environment, 0, sizeof environment);
+    environment[0] = one;
+    environment[1] = two;
+    environment[2] = three;
+}
+
+static void refuse(const char *end, int error)
+{
+    size_t i = 0;
+
+    if (!end)
+        memset(refused, 0, sizeof refused);
+    while (end && refused[i].end)
+        i++;
+    refused[i].end = end;
+    refused[i].error = error;
+}
+
+/* A device cgroup with the GPUs whose files end in these digits. */
+static void confine(const char *digits)
+{
+    static const char *const ends[] = {"gpu0", "gpu1", "gpu2", "gpu3",
+                                       "gpu4", "gpu5", "gpu6", "gpu7"};
+
+    refuse(NULL, 0);
+    for (int i = 0; i < 8; i++)
+        if (!strchr(digits, '0' + i))
+            refuse(ends[i], EPERM);
+}
+
+/* The first problem, or "". */
+static const char *check(void)
+{
+    struct stepcheck_facts facts = {.conf = &conf,
+                                    .inventory = node,
+                                    .fabric = &fabric,
+                                    .gres = gres.count ? &gres : NULL,
+                                    .memlock_bytes = memlock,
+                                    .shared_memory_bytes = shared_memory,
+                                    .getenv_fn = lookup,
+                                    .access_fn = answer};
+
+    memset(&found, 0xff, sizeof found);
+    stepcheck_make(&facts, &found);
+    return found.count ? found.problems[0] : "";
+}
+
+static void read_gres(const char *text)
+{
+    char *root = tree_unpack("");
+    struct error err = {""};
+
+    gres_devices_clear(&gres);
+    slurm_lines_clear(&lines);
+    tree_put(root, "etc/slurm/gres.conf", text);
+    ok(slurm_lines_read(root, "/etc/slurm", "gres.conf", &lines, &err) == 0 &&
+           gres_devices_list(&lines, "n1", &gres, &err) == 0,
+       "gres.conf is read (%s)", err.text);
+    tree_remove(root);
+}
+
+static void read_node(const char *name)
+{
+    char *root = tree_unpack(name);
+    struct error err;
+
+    inventory_free(node);
+    node = inventory_read(root, &err);
+    tree_remove(root);
+    if (!node) {
+        tap_diag("%s: %s", name, err.text);
+        exit(255);
+    }
+    fabric_choose(node, &conf, &fabric);
+    set(NULL, NULL, NULL);
+    refuse(NULL, 0);
+    memlock = ULLONG_MAX;
+    shared_memory = -1;
+}
+
+/* Devices of gres.conf that are on no PCI bus. */
+static void devices(void)
+{
+    read_node("lab-node");
+    read_gres("NodeName=n[1-2] Name=gpu File=/dev/gpu[0-7]\nNodeName=n3 Name=gpu File=/dev/x\n");
+    is_str(check(), "", "a step that was given no GPU");
+    confine("");
+    is_str(check(), "", "... can open none");
+    set("SLURM_STEP_GPUS=2,3", "CUDA_VISIBLE_DEVICES=0,1", NULL);
+    confine("23");
+    is_str(check(), "", "two of eight");
+    refuse(NULL, 0);
+    is_str(check(), "", "... where devices are not confined");
+    set("SLURM_STEP_GPUS=2,3", "CUDA_VISIBLE_DEVICES=2,3", NULL);
+    is_str(check(), "", "... with the node's own numbers");
+    confine("23");
+    is_str(check(),
+           "2 GPUs allocated (2,3), CUDA_VISIBLE_DEVICES=2,3 names others than the 2 that can be "
+           "opened",
+           "the node's own numbers where they are confined");
+    set("SLURM_STEP_GPUS=2,3", "CUDA_VISIBLE_DEVICES=0,1", "HIP_VISIBLE_DEVICES=1");
+    is_str(check(), "", "a list of the user's that leaves one out");
+    environment[2] = "HIP_VISIBLE_DEVICES=99999999999999999999";
+    has_str(check(), "HIP_VISIBLE_DEVICES=99999999999999999999 names others", "... that is beyond");
+    environment[2] = "HIP_VISIBLE_DEVICES=a,b";
+    is_str(check(), "", "... of names that no driver explains");
+    set("SLURM_STEP_GPUS=3,4", NULL, NULL);
+    confine("3");
+    is_str(check(), "2 GPUs allocated (3,4), the step can open 1 of the node's 8",
+           "one of two that were given");
+    for (size_t i = 0; i < 7; i++)
+        if (strcmp(refused[i].end, "gpu4") == 0)
+            refused[i].error = ENOENT;
+    is_str(check(),
+           "2 GPUs allocated (3,4), the step can open 1 of the node's 8, /dev/gpu4 is not there",
+           "... one that is gone is named");
+    refuse(NULL, 0);
+    refuse("gpu0", ENOENT);
+    is_str(check(), "", "one that is gone, of others'");
+    refuse("gpu1", -1);
+    set("SLURM_STEP_GPUS=0,1,2,3,4,5,6,7", NULL, NULL);
+    is_str(check(), "", "where one cannot be asked nothing is said");
+    set("SLURM_STEP_GPUS=\x1b[31m0", NULL, NULL);
+    confine("");
+    is_str(check(), "1 GPU allocated (?[31m0), the step can open 0 of the node's 8",
+           "control characters do not come through");
+    set("SLURM_STEP_GPUS=", NULL, NULL);
+    is_str(check(), "", "an empty list");
+    read_gres("Name=gpu MultipleFiles=/dev/gpu[0-1]\n");
+    set("SLURM_STEP_GPUS=0", NULL, NULL);
+    is_str(check(), "", "GPUs of several files are not counted");
+    read_gres("Name=gpu Count=4\n");
+    is_str(check(), "", "nor those without a file");
+    read_gres("Name=nic File=/dev/gpu0\n");
+    is_str(check(), "", "other kinds are no GPUs");
+    gres_devices_clear(&gres);
+}
+
+static void nvidia(void)
+{
+    read_node("h100-ib");
+    set("SLURM_STEP_GPUS=4,5", "CUDA_VISIBLE_DEVICES=0,1", NULL);
+    for (int i = 0; i < 6; i++)
+        refuse(
+            (const char *[]){"nvidia0", "nvidia1", "nvidia2", "nvidia3", "nvidia6", "nvidia7"}[i],
+            EPERM);
+    is_str(check(), "", "two H100 of eight");
+    environment[1] = "CUDA_VISIBLE_DEVICES=4,5";
+    is_str(check(),
+           "2 GPUs allocated (4,5), the program sees none: CUDA_VISIBLE_DEVICES=4,5 of 2 NVIDIA "
+           "GPUs that can be opened",
+           "numbers of the node in a device cgroup");
+    environment[1] = "CUDA_VISIBLE_DEVICES=1,2";
+    has_str(check(), "the program sees only 1: CUDA_VISIBLE_DEVICES=1,2 of 2", "one of two");
+    environment[1] = "CUDA_VISIBLE_DEVICES=1";
+    is_str(check(), "", "a list that leaves one out");
+    environment[1] = "CUDA_VISIBLE_DEVICES=";
+    has_str(check(), "the program sees none: CUDA_VISIBLE_DEVICES= of 2", "one that leaves none");
+    environment[1] = NULL;
+    refuse("nvidiactl", ENOENT);
+    is_str(check(), "", "a common file that CUDA makes when it needs it");
+    refuse("nvidia-uvm", EACCES);
+    is_str(check(),
+           "2 GPUs allocated (4,5), /dev/nvidia-uvm cannot be opened (Permission denied), which "
+           "CUDA needs",
+           "... one that is refused");
+    refuse(NULL, 0);
+    strcpy(node->gpus[0].device_file, "");
+    is_str(check(), "", "a GPU with a driver, whose file is not known");
+    strcpy(node->gpus[0].driver, "");
+    set("SLURM_STEP_GPUS=0,1,2,3,4,5,6,7", NULL, NULL);
+    is_str(check(), "8 GPUs allocated (0,1,2,3,4,5,6,7), the step can open 7 of the node's 7",
+           "a GPU that lost its driver");
+    node->gpus[1].is_partitioned = true;
+    set("SLURM_STEP_GPUS=0,1,2,3,4,5,6,7,8,9", "CUDA_VISIBLE_DEVICES=MIG-1,MIG-2", NULL);
+    is_str(check(), "", "MIG instances are not counted as GPUs");
+}
+
+static void amd(void)
+{
+    read_node("mi300x-roce");
+    set("SLURM_STEP_GPUS=4,5", "ROCR_VISIBLE_DEVICES=4,5", "CUDA_VISIBLE_DEVICES=4,5");
+    is_str(check(),
+           "2 GPUs allocated (4,5), the program sees none: ROCR_VISIBLE_DEVICES=4,5, "
+           "CUDA_VISIBLE_DEVICES=4,5 of 8 AMD GPUs that can be opened",
+           "Slurm's two lists, where devices are not confined");
+    set("SLURM_STEP_GPUS=4,5", "ROCR_VISIBLE_DEVICES=4,5", NULL);
+    is_str(check(), "", "... one of them");
+    refuse("kfd", EACCES);
+    is_str(
+        check(),
+        "2 GPUs allocated (4,5), /dev/kfd cannot be opened (Permission denied), which ROCm needs",
+        "a user outside group render");
+    for (int i = 0; i < 4; i++)
+        refuse((const char *[]){"8", "9", "3", "5"}[i], i ? EACCES : EPERM);
+    set("SLURM_STEP_GPUS=0,1,2,3,4", NULL, NULL);
+    is_str(check(),
+           "5 GPUs allocated (0,1,2,3,4), the step can open 4 of the node's 8, /dev/dri/renderD129 "
+           "cannot be opened (Permission denied)",
+           "... of which GPUs are part");
+}
+
+static void limits(void)
+{
+    read_node("h100-ib");
+    memlock = 65536;
+    is_str(check(), "", "little locked memory in a step of one node");
+    set("SLURM_STEP_NUM_NODES=2", NULL, NULL);
+    is_str(check(),
+           "0.06554 MB of locked memory, InfiniBand needs unlimited (MemlockMB): the administrator "
+           "sets LimitMEMLOCK of slurmd's unit and PropagateResourceLimitsExcept=MEMLOCK",
+           "... of two");
+    conf.memlock_mb = 64;
+    has_str(check(), "InfiniBand needs 64 MB (MemlockMB)", "a limit of the site's");
+    memlock = 64000000;
+    is_str(check(), "", "... that is met");
+    conf.memlock_mb = -1;
+    memlock = ULLONG_MAX;
+    strcpy(node->rdma[2].verbs_file, "/dev/infiniband/uverbs2");
+    strcpy(node->rdma[3].verbs_file, "/dev/infiniband/uverbs3");
+    is_str(check(), "", "verbs devices that can be opened");
+    refuse("uverbs3", EPERM);
+    is_str(check(),
+           "rail mlx5_3:1: /dev/infiniband/uverbs3 is refused by the device cgroup; InfiniBand is "
+           "used through it",
+           "one that cannot");
+    refuse("uverbs2", ENOENT);
+    has_str(check(), "uverbs2 is not there, nor can those of 1 other rails be opened", "two");
+    strcpy(node->rdma[2].state, "DOWN");
+    has_str(check(), "rail mlx5_3:1: ", "a rail that is down is not looked at");
+    memlock = 0;
+    check();
+    is_int(found.count, 2, "two problems, two lines");
+    read_node("ethernet");
+    set("SLURM_STEP_NUM_NODES=2", NULL, NULL);
+    memlock = 0;
+    is_str(check(), "", "plain Ethernet locks nothing");
+    shared_memory = 64000000;
+    is_str(check(), "", "any size of shared memory will do");
+    conf.shm_mb = 8000;
+    is_str(check(), "/dev/shm has 64 MB, ShmMB asks for 8000; ranks of one node talk through it",
+           "... unless ShmMB asks for more");
+    shared_memory = 8000000000;
+    is_str(check(), "", "... and has it");
+    shared_memory = -1;
+    is_str(check(), "", "... or cannot tell");
+    conf.shm_mb = 0;
+}
+
+static void propagated(void)
+{
+    is_int(stepcheck_memlock(NULL, 1000, 2000), 1000, "the limit now");
+    is_int(stepcheck_memlock("1500", 1000, 2000), 1500, "what Slurm will set");
+    is_int(stepcheck_memlock("U500", 1000, 2000), 500, "... for a user who asked for it");
+    is_int(stepcheck_memlock("3000", 1000, 2000), 1000, "more than is allowed changes nothing");
+    ok(stepcheck_memlock("18446744073709551615", 1000, ULLONG_MAX) == ULLONG_MAX, "no limit");
+    is_int(stepcheck_memlock("99999999999999999999999", 1000, 2000), 1000, "no number of 64 bits");
+    is_int(stepcheck_memlock("U", 1000, 2000), 1000, "no number");
+    is_int(stepcheck_memlock("-1", 1000, 2000), 1000, "a negative one");
+    is_int(stepcheck_memlock("12x", 1000, 2000), 1000, "a number and more");
+}
+
+static void verbs_files(void)
+{
+    char *root = tree_unpack("h100-ib");
+    struct error err;
+
+    tree_put(root, "sys/class/infiniband_verbs/abi_version", "6");
+    tree_put(root, "sys/class/infiniband_verbs/uverbs7/ibdev", "mlx5_3");
+    inventory_free(node);
+    node = inventory_read(root, &err);
+    is_str(node->rdma[3].verbs_file, "/dev/infiniband/uverbs7", "a device's verbs file");
+    is_str(node->rdma[4].verbs_file, "", "... not told");
+    tree_remove(root);
+}
+
+int main(void)
+{
+    conf_defaults(&conf);
+    devices();
+    nvidia();
+    amd();
+    limits();
+    propagated();
+    verbs_files();
+    inventory_free(node);
+    gres_devices_clear(&gres);
+    slurm_lines_clear(&lines);
+    conf_clear(&conf);
+    return tap_done();
+}
