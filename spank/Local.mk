@@ -7,6 +7,7 @@ slurmplugin_LTLIBRARIES = spank/spank_muster.la
 spank_spank_muster_la_SOURCES = \
 	spank/plugin.c spank/host.h \
 	spank/options.c spank/options.h \
+	spank/claims.c spank/claims.h \
 	spank/local.c spank/local.h \
 	spank/preflight.c spank/preflight.h \
 	spank/step.c spank/step.h \

@@ -19,6 +19,7 @@ SPANK_PLUGIN(muster, 1)
 #include <string.h>
 
 #include "lib/trouble.h"
+#include "spank/claims.h"
 #include "spank/host.h"
 #include "spank/local.h"
 #include "spank/netif.h"
@@ -323,6 +324,7 @@ int slurm_spank_job_prolog(spank_t spank, int argc, char *argv[])
         host_error("Slurm does not tell the gate whose job it is; let through");
         return 0;
     }
+    claims_place_make();
     if (gate_check(arguments.config_path, &job) != 0)
         return -1;
     /* a recorded machine has no interfaces to set */

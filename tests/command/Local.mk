@@ -24,6 +24,7 @@ dist_check_SCRIPTS += \
 dist_check_SCRIPTS += \
 	tests/command/t2500-battery-names-bad-usage.t \
 	tests/command/t2900-preflight-names-bad-usage.t \
+	tests/command/t2901-claims-are-left-and-read.t \
 	# end of the battery
 
 # topology

@@ -61,4 +61,9 @@ EXTRA_DIST += \
 	tests/lab/t3101-killed-prologs-leave-nothing.t \
 	tests/lab/t3200-steps-tell-what-gpus-lack.t \
 	tests/lab/t3201-steps-tell-what-rdma-lacks.t \
+	tests/lab/preflight.sh \
+	tests/lab/t3300-preflight-lets-good-steps-start.t \
+	tests/lab/t3301-preflight-holds-bad-steps-up.t \
+	tests/lab/t3302-suspects-are-tested-again.t \
+	tests/lab/t3303-preflight-interrupted.t \
 	tests/lab/testlab.sh

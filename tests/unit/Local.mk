@@ -184,6 +184,15 @@ tests_unit_plan_t_SOURCES = tests/unit/plan.c \
 	validate/certify/plan.c validate/certify/plan.h
 tests_unit_plan_t_LDADD = validate/judge/libjudge.la $(unit_libs)
 
+check_PROGRAMS += tests/unit/spares.t
+tests_unit_spares_t_SOURCES = tests/unit/spares.c \
+	validate/preflight/spares.c validate/preflight/preflight.h
+tests_unit_spares_t_LDADD = $(unit_libs) -lm
+
+check_PROGRAMS += tests/unit/claims.t
+tests_unit_claims_t_SOURCES = tests/unit/claims.c
+tests_unit_claims_t_LDADD = validate/claims/libclaims.la $(unit_libs)
+
 check_PROGRAMS += tests/unit/report.t
 tests_unit_report_t_SOURCES = tests/unit/report.c
 tests_unit_report_t_LDADD = validate/report/libreport.la $(unit_libs)

@@ -9,4 +9,5 @@ muster_SOURCES += \
 	validate/certify/links.c \
 	validate/certify/actions.c \
 	validate/certify/report.c \
+	validate/certify/suspects.c \
 	# end of certify

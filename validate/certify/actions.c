@@ -273,4 +273,5 @@ void certify_act(struct certify *certify)
     certificates_revoke(certify);
     certificates_issue(certify);
     drains_release(certify);
+    certify_consume(certify);
 }

@@ -281,8 +281,11 @@ static int run(struct certify *certify, int argc, char **argv)
         status = plan_exit_status(verdicts, certify->count, certify->has_fault);
         if (certify_stop || is_broken)
             status = COMMAND_UNKNOWN;
+        if (certify->count == 0 && certify->options.is_suspects && !certify_stop && !is_broken)
+            status = COMMAND_PASS;
         if (certify->count == 0)
-            certify_note(certify, "no node to certify");
+            certify_note(certify,
+                         certify->options.is_suspects ? "no suspects" : "no node to certify");
         certify_report(certify, certify->json == stdout ? stderr : stdout);
         if (geteuid() == 0)
             history_save(certify, verdicts, status, process_clock() - certify->begin);
@@ -318,6 +321,8 @@ static void print_help(void)
         "  -w, --nodes LIST       these nodes: n[1-4]\n"
         "  -p, --partition NAME   the nodes of this partition\n"
         "  -l, --level LEVEL      quick (default) or standard\n"
+        "  -s, --suspects         only nodes that a failed preflight left a claim about, and two\n"
+        "                         partners for them\n"
         "  -n, --dry-run          test, but drain, release and certify nobody\n"
         "      --no-drain         certify, but drain nobody\n"
         "  -j, --json FILE        all records as JSON lines; - is standard output\n"
@@ -348,6 +353,7 @@ static int options_read(int argc, char **argv, struct certify_options *options)
         {"partition", required_argument, NULL, 'p'},
         {"level", required_argument, NULL, 'l'},
         {"dry-run", no_argument, NULL, 'n'},
+        {"suspects", no_argument, NULL, 's'},
         {"no-drain", no_argument, NULL, 'D'},
         {"json", required_argument, NULL, 'j'},
         {"junit", required_argument, NULL, 'J'},
@@ -360,7 +366,7 @@ static int options_read(int argc, char **argv, struct certify_options *options)
     int option;
     char *end;
 
-    while ((option = getopt_long(argc, argv, "w:p:l:nj:c:h", table, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "w:p:l:nsj:c:h", table, NULL)) != -1) {
         switch (option) {
         case 'w':
             options->nodes = optarg;
@@ -375,6 +381,9 @@ static int options_read(int argc, char **argv, struct certify_options *options)
             break;
         case 'n':
             options->is_dry_run = true;
+            break;
+        case 's':
+            options->is_suspects = true;
             break;
         case 'D':
             options->no_drain = true;
@@ -405,6 +414,8 @@ static int options_read(int argc, char **argv, struct certify_options *options)
     }
     if (optind < argc)
         return usage("what is '%s'? Nodes are named with -w", argv[optind]);
+    if (options->is_suspects && options->nodes)
+        return usage("%s", "--suspects finds its nodes itself: -w does not go with it");
     return -1;
 }
 

@@ -24,7 +24,8 @@ struct certify_options {
         *mpi;         /* NULL: not given */
     bool is_standard; /* level: standard, else quick */
     bool is_dry_run, no_drain;
-    double budget_s; /* 0: the configuration's */
+    bool is_suspects; /* only nodes that a claim is about, and partners */
+    double budget_s;  /* 0: the configuration's */
 };
 
 /* A node that is looked at. */
@@ -142,6 +143,13 @@ void certify_links(struct certify *certify);
  * does not end, and without it the others are free at once. */
 void certify_drop_silent(struct certify *certify);
 void certify_act(struct certify *certify);
+
+/* suspects.c */
+/* Reads the claims on those subjects that are free, notes each, and leaves among the subjects only
+ * those that a claim is about and a few partners. Returns 0, or -1 with err. */
+int certify_suspects(struct certify *certify, struct error *err);
+/* Takes away the claims about nodes that were tested, if any are known, from all in the job. */
+void certify_consume(struct certify *certify);
 
 /* report.c */
 void certify_report(struct certify *certify, FILE *stream);

@@ -11,6 +11,7 @@
 #include "validate/slurm/step.h"
 
 enum {
+    STEADY_PERCENT = 10,
     TRIES = 3,
     MARGIN_S = 10,
     CONFIRM_TRIES = 4,
@@ -193,6 +194,7 @@ static void judge(struct certify *certify, const struct hostlist *names, size_t 
                    .leaf_names = (const char *const *)certify->cluster.leaves},
         .first = first,
         .tries = CONFIRM_TRIES,
+        .steady_percent = STEADY_PERCENT,
         .measure = suspects_measure,
         .context = certify,
     };

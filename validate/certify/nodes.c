@@ -136,6 +136,10 @@ int certify_select(struct certify *certify, struct error *err)
         }
     } else {
         select_all(certify, partition ? &partition->nodes : NULL);
+        if (certify->options.is_suspects && certify_suspects(certify, err) != 0) {
+            certify->count = 0;
+            return -1;
+        }
     }
     return subjects_index(certify, err);
 }

@@ -4,6 +4,7 @@
 noinst_LTLIBRARIES += validate/checks/libchecks.la
 validate_checks_libchecks_la_SOURCES = \
 	validate/checks/checks.c validate/checks/checks.h \
+	validate/checks/claims.c \
 	validate/checks/clock.c \
 	validate/checks/config.c \
 	validate/checks/gpus.c \
@@ -13,3 +14,4 @@ validate_checks_libchecks_la_SOURCES = \
 	validate/checks/limits.c \
 	validate/checks/munge.c \
 	# end of validate_checks_libchecks_la_SOURCES
+validate_checks_libchecks_la_LIBADD = validate/claims/libclaims.la

@@ -8,6 +8,7 @@ muster_SOURCES = \
 	validate/command/main.c validate/command/command.h \
 	validate/command/common.c \
 	validate/command/check.c \
+	validate/command/claim.c \
 	validate/command/inventory.c \
 	validate/command/interfaces.c \
 	validate/command/certificate.c validate/command/certificate.h \
@@ -23,6 +24,7 @@ muster_SOURCES = \
 muster_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(SLURM_CFLAGS)
 muster_LDADD = \
 	validate/checks/libchecks.la \
+	validate/claims/libclaims.la \
 	validate/slurm/libcluster.la \
 	validate/report/libreport.la \
 	validate/history/libhistory.la \

@@ -17,6 +17,7 @@ static const struct command commands[] = {
     {"certificate", "what this node's certificate says, whether it holds", command_certificate},
     {"certify", "test nodes, certify the good ones, drain the bad ones", command_certify},
     {"check", "what this node can tell about itself, in under a second", command_check},
+    {"claim", "what users' preflights hold against nodes", command_claim},
     {"conf", "the configuration in force, or whether a file is good", command_configuration},
     {"explain", "the environment that tasks get on this node, and why", command_explain},
     {"history", "what earlier certifications found", command_history},

@@ -9,11 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    SUSPECTS_MAX = 64,
-    STEADY_PERCENT = 10, /* two measurements of a fault are as near as that, */
-    STEADY_MBPS = 2,     /* or that */
-};
+enum { SUSPECTS_MAX = 64, STEADY_MBPS = 2 };
 
 static struct links_limits limits_of(const struct conf *conf)
 {
@@ -78,9 +74,9 @@ static bool suspects_measure(const struct trial *trial, size_t *first)
     return is_measured;
 }
 
-static bool is_alike(double a, double b)
+static bool is_alike(const struct trial *trial, double a, double b)
 {
-    return fabs(a - b) <= fmax(STEADY_PERCENT / 100.0 * fmax(a, b), STEADY_MBPS);
+    return fabs(a - b) <= fmax(trial->steady_percent / 100 * fmax(a, b), STEADY_MBPS);
 }
 
 /* Whether the last measurement alone says of each suspect what all say together. */
@@ -101,12 +97,12 @@ static bool suspects_are_steady(const struct trial *trial, size_t last)
         if (finding->verdict != VERDICT_FAIL || strcmp(finding->metric, "bandwidth") != 0)
             continue;
         if (finding->kind == FINDING_RAIL)
-            is_steady = is_alike(links_figure(&view, finding->node, finding->rail),
+            is_steady = is_alike(trial, links_figure(&view, finding->node, finding->rail),
                                  links_figure(&trial->links, finding->node, finding->rail));
         else if (finding->kind == FINDING_PAIR)
-            is_steady =
-                is_alike(matrix_pair_mbps(&alone, finding->node, finding->peer, finding->rail),
-                         finding->value);
+            is_steady = is_alike(
+                trial, matrix_pair_mbps(&alone, finding->node, finding->peer, finding->rail),
+                finding->value);
     }
     free(samples);
     matrix_clear(&alone);
@@ -149,10 +145,11 @@ static void drop_explained(struct trial *trial)
     trial->count = left;
 }
 
-static bool has_suspect(const struct finding *findings, size_t count)
+static bool has_suspect(const struct trial *trial)
 {
-    for (size_t i = 0; i < count; i++)
-        if (findings[i].verdict > VERDICT_WARN)
+    for (size_t i = 0; i < trial->count; i++)
+        if (trial->findings[i].verdict > VERDICT_WARN &&
+            !(trial->takes_missing && trial->findings[i].kind == FINDING_MISSING))
             return true;
     return false;
 }
@@ -179,8 +176,7 @@ int trial_hold(struct trial *trial)
     for (int i = 0;; i++) {
         if (judge(trial, again) != 0)
             return -1;
-        if (!has_suspect(trial->findings, trial->count) ||
-            (is_measured && suspects_are_steady(trial, last)))
+        if (!has_suspect(trial) || (is_measured && suspects_are_steady(trial, last)))
             break;
         is_measured = i < trial->tries && suspects_measure(trial, &last);
         if (is_measured && i == 0)

@@ -15,8 +15,10 @@
 struct trial {
     /* the caller's */
     struct matrix_source source;
-    size_t first; /* the first record of the measurement */
-    int tries;    /* measurements of suspects at most */
+    size_t first;          /* the first record of the measurement */
+    int tries;             /* measurements of suspects at most */
+    double steady_percent; /* two measurements of a fault are as near as that, or 2 Mb/s */
+    bool takes_missing;    /* a rail of which nothing was measured is no reason to measure again */
     /* Measures the pairs "n1:n2,n1:n3", which are those of names, one after the other. Returns
      * whether that ended well, with *first the index of its first record in the source. */
     bool (*measure)(void *context, const struct hostlist *names, const char *pairs, size_t *first);

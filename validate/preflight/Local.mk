@@ -5,5 +5,6 @@
 muster_SOURCES += \
 	validate/preflight/preflight.c validate/preflight/preflight.h \
 	validate/preflight/flight.c \
+	validate/preflight/claim.c \
 	validate/preflight/spares.c \
 	# end of preflight

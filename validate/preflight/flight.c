@@ -14,8 +14,9 @@
 enum {
     QUICK_ROUNDS = 3,  /* each node with three partners: enough to tell a node from a path */
     QUICK_REPEATS = 2, /* what looks bad is measured again, what looks good is */
-    CONFIRM_TRIES = 2,
-    CONFIRM_REPEATS = 9,
+    CONFIRM_TRIES = 3,
+    CONFIRM_REPEATS = 6,
+    STEADY_PERCENT = 30, /* nobody is drained: below the limit each time is enough */
     GRACE_S = 2,
     LEAST_S = 3, /* less is not worth another start of MPI */
 };
@@ -274,6 +275,8 @@ static void finding_take(struct preflight *preflight, const struct trial *trial,
 
     if (finding->kind == FINDING_AMBIGUOUS && trial->is_confirmed && !crosses_leaves(trial))
         verdict = VERDICT_FAIL; /* the step would have it, whichever end it is */
+    if (finding->kind == FINDING_MISSING && member && member->verdict == VERDICT_FAIL)
+        return; /* its node has said why */
     if (member && finding->kind != FINDING_PAIR) {
         preflight_accuse(preflight, member, verdict, "links", finding->part, finding->message);
         return;
@@ -333,6 +336,8 @@ static int links_try(struct preflight *preflight, const struct hostlist *names, 
                    .leaf_names = (const char *const *)preflight->cluster.leaves},
         .first = first,
         .tries = CONFIRM_TRIES,
+        .steady_percent = STEADY_PERCENT,
+        .takes_missing = true,
         .measure = suspects_measure,
         .context = preflight,
     };

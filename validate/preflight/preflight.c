@@ -323,6 +323,7 @@ static int run(struct preflight *preflight)
         return COMMAND_FAIL;
     }
     preflight_fly(preflight);
+    preflight_claim(preflight);
     if (preflight_stop) {
         say(preflight, "stopped by signal %d", (int)preflight_stop);
         return preflight->options.has_step ? 128 + (int)preflight_stop : COMMAND_UNKNOWN;

@@ -54,18 +54,22 @@ int step_run(const struct step *step, const struct process *watching, struct pro
     return rv;
 }
 
-int step_run_beside(const char *node, int wait_s, char *const *program,
-                    const struct process *watching, struct process_result *result,
-                    struct error *err)
+int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
+                char *const *program, const struct process *watching, struct process_result *result,
+                struct error *err)
 {
     struct process process = *watching;
     struct arguments srun = {0};
+    char *folded = hostlist_fold(nodes);
     int rv = -1;
 
     arguments_add(&srun, "srun");
-    arguments_add(&srun, "--nodelist=%s", node);
-    arguments_add(&srun, "--nodes=1");
-    arguments_add(&srun, "--ntasks=1");
+    arguments_add(&srun, "--nodelist=%s", folded ? folded : "");
+    arguments_add(&srun, "--nodes=%zu", nodes->count);
+    arguments_add(&srun, "--ntasks=%zu", nodes->count);
+    arguments_add(&srun, "--ntasks-per-node=1");
+    if (partition)
+        arguments_add(&srun, "--partition=%s", partition);
     arguments_add(&srun, "--immediate=%d", wait_s);
     arguments_add(&srun, "--mem=1");
     arguments_add(&srun, "--time=1");
@@ -75,13 +79,27 @@ int step_run_beside(const char *node, int wait_s, char *const *program,
     arguments_add(&srun, "--mpi=none");
     for (int i = 0; program[i]; i++)
         arguments_add(&srun, "%s", program[i]);
-    if (srun.out_of_memory) {
-        error_set(err, "no memory for a step on %s", node);
+    if (!folded || srun.out_of_memory) {
+        error_set(err, "no memory for a step on %zu nodes", nodes->count);
     } else {
         process.argv = srun.argv;
         rv = process_run(&process, result, err);
     }
     arguments_clear(&srun);
+    free(folded);
+    return rv;
+}
+
+int step_run_beside(const char *node, int wait_s, char *const *program,
+                    const struct process *watching, struct process_result *result,
+                    struct error *err)
+{
+    char *name = strdup(node);
+    int rv = name ? step_run_on(&(struct hostlist){&name, 1}, NULL, wait_s, program, watching,
+                                result, err)
+                  : error_set(err, "no memory for a step on %s", node);
+
+    free(name);
     return rv;
 }
 

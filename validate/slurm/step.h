@@ -25,8 +25,14 @@ struct step {
 int step_run(const struct step *step, const struct process *watching, struct process_result *result,
              struct error *err);
 
-/* Runs the program as one task on one node in a small allocation of its own beside whatever runs
- * there; gives up when it does not start within wait_s. */
+/* Runs the program as one task on each of the nodes in a small allocation of its own beside
+ * whatever runs there; gives up when it does not start within wait_s. partition NULL: the default
+ * one. */
+int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
+                char *const *program, const struct process *watching, struct process_result *result,
+                struct error *err);
+
+/* The same on one node. */
 int step_run_beside(const char *node, int wait_s, char *const *program,
                     const struct process *watching, struct process_result *result,
                     struct error *err);

@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster claim: what is left for this node is listed, as records too, and removed.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+muster=${top_builddir:-.}/muster
+. "$top_srcdir/tests/tap.sh"
+
+[ -x "$muster" ] || skip_all 'the muster command is not built'
+work=$(mktemp -d)
+tap_cleanup() { rm -rf "$work"; }
+claim() { "$muster" claim -d "$work" -n n1 "$@" 2>&1; }
+
+is "$(claim)" 'no claims' 'an empty directory'
+printf '%s\t%s\t12\tlinks\teth1\teth1 sends 49 of 200 Mb/s\n' n1 n1 n2 n2 n1 n3 |
+    claim --leave
+is "$?" 0 'claims are left'
+is "$(claim | cut -d: -f1 | sort | xargs)" 'n1 n3' 'those that are for this node'
+like "$(claim)" "^n1: a preflight of job 12, user $(id -u), .*: links eth1: eth1 sends 49 of 200 Mb/s$" \
+    'are listed with job, user and part'
+like "$(claim --json)" '"suite":"claim","test":"preflight.claims","node":"n3","part":"eth1","peer":"n1"' \
+    'and as records: whom it is about, and who keeps it'
+printf 'n1\t../../n3\t12\tlinks\teth1\tx\nno line of a claim\n' | claim --leave >"$work/said"
+is "$?" 1 'a claim about no name of a node fails'
+is "$(cat "$work/said")" "muster claim: n1: '../../n3' is no name of a node" '... in one clear line'
+is "$(claim --remove 'n[3-4]')" '1 claim removed' 'those about some nodes are removed'
+is "$(claim | cut -d: -f1)" n1 'the others stay'
+text=$(claim --leave --remove n1)
+is "$?" 2 '--leave and --remove together are a usage error'
+text=$(claim word)
+is "$?" 2 'so is a word'
+text=$("$muster" claim -d /dev/null -n n1 2>&1)
+is "$? $text" '1 muster claim: n1: /dev/null: Not a directory' 'what is no directory is named'
+done_testing

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2034 # what is set here is looked at in the tests
+#
+# preflight.sh - for lab tests of preflights: a lab of four nodes whose plugin starts the muster of
+# .lab/prefix, or the one that MUSTER names. After testlab.sh and spank.sh:
+#
+#   preflight_lab_up
+#   flies COMMAND...                    # as a user on the head: $status, output in $said, what is
+#                                       # on standard error in $words
+#   named n3 eth1                       # $words name that node and part
+#   steps_left                          # the steps of muster's that the controller knows
+
+# shellcheck disable=SC2154 # top is set in testlab.sh
+muster=${MUSTER:-$top/.lab/prefix/bin/muster}
+[ -x "$muster" ] || skip_all "no $muster: install muster to .lab/prefix, or name it in MUSTER"
+[ -x "${muster%/*}/muster-preflight" ] || skip_all "the battery is not beside $muster"
+
+preflight_lab_up() {
+    local host
+    spank_lab_up -n 4
+    for host in head n1 n2 n3 n4; do
+        plugstack $host "required $plugin config=/etc/muster/muster.conf program=$muster"
+    done
+    printf '#!/bin/sh\necho "$SLURM_PROCID"\n' >"$work/program"
+    chmod 755 "$work" "$work/program"
+}
+
+flies() {
+    status=0
+    said=$(as_user timeout 90 "$@" 2>"$work/words" </dev/null | sort | xargs
+        exit "${PIPESTATUS[0]}") || status=$?
+    words=$(cat "$work/words")
+}
+
+named() { # NODE PART
+    grep -qE "^muster preflight: $1: .*$2" <<<"$words"
+}
+
+show() { sed 's/^/# /' "$work/words" >&2; }
+steps_left() { lab run squeue -h -s -o '%i %j' | grep muster; }
+states() { lab run sinfo -h -N -o '%T' | sort -u | xargs; }
+claims() { lab on "$1" "$muster" claim; } # NODE

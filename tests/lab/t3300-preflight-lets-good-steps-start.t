@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A preflight of healthy nodes, by a user who is not root: the step starts after it, on the nodes
+# that it has; what cannot be told does not hold it up; nothing recurses and nothing is left.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/spank.sh"
+. "$(dirname "$0")/preflight.sh"
+
+preflight_lab_up
+
+flies srun -N4 --preflight=quick "$work/program"
+is "$status $said" '0 0 1 2 3' 'healthy nodes: the step runs' || show
+is "$(grep -c 'n\[1-4\] passed in' <<<"$words")" 1 'after one preflight, which starts no other' || show
+flies srun -N4 "$work/program"
+is "$status $said" '0 0 1 2 3' 'without the option'
+unlike "$words" preflight 'there is none'
+flies env MUSTER_PREFLIGHT=quick srun -N2 --preflight=off "$work/program"
+is "$status $said" '0 0 1' '--preflight=off goes before MUSTER_PREFLIGHT'
+unlike "$words" preflight '... and there is none'
+
+# the step's own nodes, while another step holds all CPUs and GPUs
+cat >"$work/script" <<END
+#!/bin/bash
+srun -Q -N2 -w n2,n3 -n 32 --gres=gpu:8 --preflight=quick $work/program
+END
+chmod 755 "$work/script"
+flies salloc -Q -N4 -n 64 --gres=gpu:8 "$work/script"
+is "$status $(wc -w <<<"$said")" '0 32' 'a step that takes all of two nodes of four' || show
+like "$words" 'preflight: n\[2-3\] passed' 'exactly its nodes were tested'
+
+as_user sbatch -Q -W -N2 --preflight=quick -D "$work" -o /dev/null --wrap \
+    "srun $work/program >/dev/shm/said 2>&1; srun --preflight=off true 2>>/dev/shm/said"
+like "$(lab on n1 cat /dev/shm/said)" 'preflight: n\[1-2\] passed' 'sbatch --preflight is for the sruns inside'
+is "$(lab on n1 grep -c preflight /dev/shm/said)" 1 "... but those with an option of their own"
+
+# what cannot be told
+plugstack head "required $plugin config=/etc/muster/muster.conf program=/no/muster"
+flies srun -N2 --preflight=quick "$work/program"
+is "$status $said" '0 0 1' 'no muster command: the step runs'
+like "$words" '^srun: error: muster: no preflight: /no/muster cannot be run; the step starts$' '... after one line'
+plugstack head "required $plugin config=/etc/muster/muster.conf program=$muster"
+mkdir "$work/bin"
+cp "$muster" "$work/bin/muster" # without the battery beside it
+plugstack head "required $plugin config=/etc/muster/muster.conf program=$work/bin/muster"
+if [ ! -x /usr/local/bin/muster-preflight ] && [ ! -x /usr/bin/muster-preflight ]; then
+    printf '#!/bin/sh\nexec sleep 100\n' >"$work/bin/muster-preflight"
+    chmod 755 "$work/bin/muster-preflight"
+    conf_add head PreflightBudget=6
+    flies srun -N2 --preflight=quick "$work/program"
+    is "$status $said" '0 0 1' 'the budget is over: the step runs' || show
+    like "$words" 'cannot tell: no end within [0-9]+ s of a budget of 6 s; the step starts' '... after one line'
+fi
+is "$(steps_left) $(states)" ' idle' 'nothing is left'
+done_testing

@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A user's failed preflight makes a node suspect: muster check tells, muster certify --suspects tests
+# exactly that node with partners and drains it by its own measurement only; what is tested is
+# suspect no more.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/spank.sh"
+. "$(dirname "$0")/preflight.sh"
+
+preflight_lab_up
+suspects() {
+    status=0
+    lab run "$muster" certify --suspects >"$work/words" 2>&1 </dev/null || status=$?
+    words=$(cat "$work/words")
+}
+
+flies srun -N4 true # the prolog makes the claims' directories
+suspects
+is "$status" 0 'no claim: nothing to do' || show
+like "$words" '^no suspects$' '... and that is said'
+is "$(lab on n3 stat -c '%a %U' /var/lib/muster/claims)" '1733 root' "anybody leaves claims, only root reads them"
+
+lab fault slow-rail n3 eth1 50 >/dev/null
+flies srun -N4 --preflight=quick true
+is "$status" 1 'a failed preflight' || show
+like "$(lab on n3 "$muster" check --only preflight)" '^warn +preflight.claims +eth1 +a preflight of job' \
+    'muster check warns of it'
+suspects
+is "$status" 1 'the suspect is tested, and fails' || show
+like "$words" '3 nodes asked' 'it and two partners, not all four' || show
+like "$(lab run sinfo -h -N -n n3 -o '%T %E')" '^drained muster: links eth1 [0-9]+ of 200 Mb/s' \
+    'it is drained by what was measured now'
+is "$(claims n3)" 'no claims' 'and its claim is gone'
+
+lab heal >/dev/null
+lab run "$muster" certify >/dev/null 2>&1
+is "$(states)" idle 'repaired, it is released'
+
+# a claim that is not true; and one about a node that could not take it, which another keeps
+printf 'n2\tn2\t77\tlinks\teth2\teth2 is no good\nn1\tn4\t77\tworkers.enumerate\tnode\tfrozen\n' >"$work/lines"
+for node in n1 n2; do
+    as_user sh -c "srun -Q -w $node --input=all $muster claim --leave <$work/lines"
+done
+like "$(claims n1)" '^n4: .*frozen' 'another node keeps a claim'
+suspects
+is "$status" 0 'claims that nothing confirms' || show
+like "$words" '2 of 4 free nodes: n\[2,4\]' 'test both of them' || show
+is "$(states)" idle 'drain nobody'
+is "$(claims n1) $(claims n2)" 'no claims no claims' 'and are consumed'
+done_testing

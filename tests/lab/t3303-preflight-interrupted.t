@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Ctrl-C during a preflight ends srun and leaves no step; srun killed outright leaves none either; a
+# node that is frozen is named and left out.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/spank.sh"
+. "$(dirname "$0")/preflight.sh"
+
+preflight_lab_up
+mkdir "$work/bin"
+cp "$muster" "$work/bin/muster"
+printf '#!/bin/sh\nexec sleep 100\n' >"$work/bin/muster-preflight" # one that takes its time
+chmod 755 "$work/bin" "$work/bin/"*
+plugstack head "required $plugin config=/etc/muster/muster.conf program=$work/bin/muster"
+
+running() { steps_left | grep -q preflight; }
+gone() { ! running; }
+
+# a terminal's Ctrl-C goes to the whole foreground group
+as_user setsid --wait sh -c "echo \$\$ >/dev/shm/group; exec srun -N2 --preflight=quick $work/program" \
+    >"$work/out" 2>"$work/words" &
+waiting=$!
+ok 'the preflight is under way' within 20 running
+lab run sh -c 'kill -INT -"$(cat /dev/shm/group)"'
+wait $waiting
+isnt $? 0 'Ctrl-C ends srun, which fails' || show
+is "$(cat "$work/out")" '' '... and no task has started'
+ok 'no step is left' within 20 gone
+ok 'no job is left' within 20 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
+
+as_user sh -c "srun -N2 --preflight=quick $work/program & echo \$! >/dev/shm/pid; wait \$!" \
+    >"$work/out" 2>"$work/words" &
+waiting=$!
+ok 'another one is under way' within 20 running
+lab run sh -c 'kill -KILL "$(cat /dev/shm/pid)"'
+wait $waiting
+ok 'srun killed: the preflight ends, no step is left' within 20 gone
+not_ok 'and no process of it' lab run pgrep -f 'muster preflight'
+lab run scancel -u nobody
+
+# a frozen node does not answer: another one takes the claim
+plugstack head "required $plugin config=/etc/muster/muster.conf program=$muster"
+within 20 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
+printf '%s\n' '#!/bin/bash' 'echo here >/dev/shm/here' 'until [ -e /dev/shm/go ]; do sleep 0.1; done' \
+    "$muster preflight --keep 3; echo kept:\$?" >"$work/script"
+chmod 755 "$work/script"
+flies salloc -Q -N4 "$work/script" &
+waiting=$!
+ok 'an allocation' within 20 lab run test -e /dev/shm/here
+lab fault frozen n3 >/dev/null
+lab run touch /dev/shm/go
+wait $waiting
+words=$(cat "$work/words")
+ok 'the frozen node is named' named n3 frozen || show
+lab heal >/dev/null
+like "$(for node in n1 n2 n4; do claims $node; done)" '^n3: a preflight .* workers.enumerate node: ' \
+    'another node has the claim about it'
+done_testing

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/claims/claims.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/unit/tap.h"
+
+/* Claims are files of anybody's that root reads: what is left is read again, and nothing else is
+ * believed. */
+
+static char directory[256];
+static struct claim *claims;
+
+static const char *file(const char *name)
+{
+    static char path[512];
+
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return path;
+}
+
+/* A claim about node of this user's, named as claim_leave() names it. */
+static void put(unsigned job, const char *node, const char *text)
+{
+    char name[128];
+    FILE *stream;
+
+    snprintf(name, sizeof name, "%u-%u-%s", (unsigned)geteuid(), job, node);
+    stream = fopen(file(name), "w");
+    if (!stream || fputs(text, stream) < 0 || fclose(stream) != 0) {
+        printf("Bail out! cannot write %s\n", file(name));
+        exit(255);
+    }
+}
+
+static int count(void)
+{
+    struct error err;
+
+    free(claims);
+    return claims_read(directory, &claims, &err);
+}
+
+static void empty(void)
+{
+    char *nodes[] = {(char *)"n1", (char *)"n2", (char *)"n3"};
+    struct error err;
+
+    claims_remove(directory, nodes, 3, &err);
+}
+
+static void left_and_read(void)
+{
+    struct claim claim = {.job_id = 12};
+    struct error err = {""};
+    char text[512];
+
+    snprintf(claim.node, sizeof claim.node, "n3");
+    snprintf(claim.test, sizeof claim.test, "links");
+    snprintf(claim.part, sizeof claim.part, "eth1");
+    snprintf(claim.message, sizeof claim.message, "eth1\nnode: n9\x1b[31m \xc3\xa9");
+    is_int(claim_leave(directory, &claim, &err), 0, "a claim is left (%s)", err.text);
+    is_int(claim_leave(directory, &claim, &err), 1, "... once for each job and node");
+    is_int(count(), 1, "it is read");
+    is_int(claims[0].uid, geteuid(), "with its owner");
+    is_int(claims[0].job_id, 12, "... job");
+    is_str(claims[0].node, "n3", "... node, which its message cannot change");
+    is_str(claims[0].part, "eth1", "... part");
+    is_str(claims[0].message, "eth1?node: n9?[31m ??",
+           "... and a message without control characters");
+    claims[0].made = 1763728200;
+    claim_describe(&claims[0], text, sizeof text);
+    has_str(text, "a preflight of job 12, user ", "a claim in words: whose it is");
+    has_str(text, ", 2025-11-21 12:30 UTC: links eth1: eth1?", "... when, what");
+    snprintf(claim.node, sizeof claim.node, "../n3");
+    is_int(claim_leave(directory, &claim, &err), -1, "a path is no name of a node");
+    is_str(err.text, "'../n3' is no name of a node", "... and refused");
+    empty();
+    is_int(count(), 0, "claims are removed");
+}
+
+static void not_believed(void)
+{
+    char long_text[CLAIM_BYTES + 100];
+    const char *good = "job: 5\nnode: n1\ntest: t\npart: p\nmessage: m\n";
+    char name[64], other[64], path[512];
+
+    put(5, "n1", good);
+    is_int(count(), 1, "a claim by hand");
+    snprintf(name, sizeof name, "%u-5-n1", (unsigned)geteuid());
+    snprintf(other, sizeof other, "%u-6-n1", (unsigned)geteuid());
+
+    snprintf(path, sizeof path, "%s", file(other));
+    ok(link(file(name), path) == 0 && count() == 0, "a file of two names");
+    unlink(file(other));
+    is_int(count(), 1, "... of one again");
+    snprintf(path, sizeof path, "%s", file("7-5-n1"));
+    ok(rename(file(name), path) == 0 && count() == 0, "a file named after another user");
+    empty();
+
+    put(6, "n1", good);
+    is_int(count(), 0, "a file named after another job");
+    put(5, "n2", good);
+    is_int(count(), 0, "... another node");
+    empty();
+    put(5, "n1", "");
+    is_int(count(), 0, "an empty file");
+    put(5, "n1", "job: 5\nnode: n1\nuid: 0\n");
+    is_int(count(), 0, "a line that is not of a claim");
+    put(5, "n1", "job: 5x\nnode: n1\n");
+    is_int(count(), 0, "a job that is no number");
+    put(5, "n1", "job: 5\n");
+    is_int(count(), 0, "no node");
+    memset(long_text, 'm', sizeof long_text - 1);
+    long_text[sizeof long_text - 1] = '\0';
+    memcpy(long_text, "job: 5\nnode: n1\nmessage: ", 25);
+    put(5, "n1", long_text);
+    is_int(count(), 0, "a file that is too long");
+    empty();
+    is_int(access(file(name), F_OK), -1, "what is no claim goes with the others");
+
+    ok(symlink("/etc/passwd", file(name)) == 0 && count() == 0, "a symbolic link");
+    unlink(file(name));
+    ok(mkfifo(file(name), 0600) == 0 && count() == 0, "a FIFO, which does not hold it up");
+    unlink(file(name));
+    ok(mkdir(file(name), 0700) == 0 && count() == 0, "a directory");
+    rmdir(file(name));
+}
+
+static void bounded(void)
+{
+    char text[128];
+
+    for (unsigned job = 1; job <= CLAIMS_OF_USER + 5; job++) {
+        snprintf(text, sizeof text, "job: %u\nnode: n1\n", job);
+        put(job, "n1", text);
+    }
+    is_int(count(), CLAIMS_OF_USER, "of one user only so many are heard");
+    empty();
+    is_int(count(), 0, "... all are removed");
+}
+
+static void places(void)
+{
+    struct error err = {""};
+    char path[256];
+
+    is_int(claims_read("/no/such/directory", &claims, &err), 0, "no directory, no claims");
+    ok(claims == NULL, "... nor memory");
+    is_int(claims_read("/dev/null", &claims, &err), -1, "what is no directory is an error");
+    has_str(err.text, "/dev/null: ", "... with its name");
+    claims_directory("/root", path, sizeof path);
+    is_str(path, "/root" MUSTER_LOCALSTATEDIR "/lib/muster/claims", "where they are");
+}
+
+int main(void)
+{
+    snprintf(directory, sizeof directory, "/tmp/muster-claims-XXXXXX");
+    if (!mkdtemp(directory))
+        return 255;
+    left_and_read();
+    not_believed();
+    bounded();
+    places();
+    free(claims);
+    rmdir(directory);
+    return tap_done();
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/unit/tap.h"
+#include "validate/preflight/preflight.h"
+
+enum { COUNT = 6 };
+
+static char text[64];
+
+/* The numbers of the nodes, best first. */
+static const char *ranked(const struct member *members)
+{
+    size_t places[COUNT], good = spares_rank(members, COUNT, places);
+
+    text[0] = '\0';
+    for (size_t i = 0; i < good; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%zu", i ? " " : "",
+                 places[i] + 1);
+    return text;
+}
+
+int main(void)
+{
+    struct member members[COUNT];
+    size_t place;
+
+    for (int i = 0; i < COUNT; i++)
+        members[i] = (struct member){.share = 0.98, .latency_us = 8};
+    is_str(ranked(members), "1 2 3 4 5 6", "nodes that are alike stay in their order");
+    members[0].share = 0.96;
+    members[1].share = 1.0;
+    is_str(ranked(members), "1 2 3 4 5 6", "what differs by noise is alike");
+    members[2].share = 0.8;
+    is_str(ranked(members), "1 2 4 5 6 3", "a slower rail comes last");
+    members[3].latency_us = 500;
+    is_str(ranked(members), "1 2 5 6 4 3", "then a longer latency");
+    members[4].verdict = VERDICT_FAIL;
+    members[0].is_silent = true;
+    is_str(ranked(members), "2 6 4 3", "faults and silent nodes are not there");
+    members[1].verdict = VERDICT_UNKNOWN;
+    members[3].verdict = VERDICT_WARN;
+    is_str(ranked(members), "6 4 3", "nor what is in doubt; a warning is no matter");
+    members[5].share = members[5].latency_us = NAN;
+    is_str(ranked(members), "4 3 6", "one that was not measured comes last");
+    for (int i = 0; i < COUNT; i++)
+        members[i] = (struct member){.share = NAN, .latency_us = NAN};
+    is_str(ranked(members), "1 2 3 4 5 6", "where nothing was measured they stay in their order");
+    is_int(spares_rank(members, 0, &place), 0, "of none there is none");
+    return tap_done();
+}

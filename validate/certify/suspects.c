@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/certify/certify.h"
+#include "validate/slurm/reach.h"
+#include "validate/slurm/step.h"
+
+/* What users' preflights hold against nodes: a reason to test these again, and no more. */
+
+enum { PARTNERS = 2, REACH_S = 4, WAIT_S = 10, COLLECT_S = 30, REMOVE_S = 20, GRACE_S = 3 };
+
+static bool is_claim(const struct record *record)
+{
+    return strcmp(record->test, "preflight.claims") == 0 && record->verdict == VERDICT_WARN &&
+           record->node;
+}
+
+static void hear(const char *line, bool is_error, void *context)
+{
+    struct certify *certify = context;
+
+    if (is_error)
+        snprintf(certify->last_error, sizeof certify->last_error, "%s", line);
+    else if (records_parse(&certify->records, line) == 0 && certify->json)
+        record_write(certify->json, &certify->records.items[certify->records.count - 1]);
+}
+
+/* Of the subjects those that are free and answer; a claim on another waits. */
+static void readers_find(struct certify *certify, struct hostlist *names)
+{
+    struct cluster_node **nodes = calloc(certify->count + 1, sizeof(*nodes));
+    struct reach *answers = calloc(certify->count + 1, sizeof *answers);
+    size_t count = 0;
+    struct error err;
+
+    for (size_t i = 0; nodes && i < certify->count; i++)
+        if (certify->subjects[i].plan.role == ROLE_TEST)
+            nodes[count++] = certify->subjects[i].slurm;
+    if (nodes && answers && reach_nodes(nodes, count, REACH_S, &certify_stop, answers, &err) == 0)
+        for (size_t i = 0; i < count; i++)
+            if (answers[i].state == REACH_ANSWERS)
+                hostlist_append(names, nodes[i]->name);
+    free(nodes);
+    free(answers);
+}
+
+/* Reads the claims of those nodes by a small job on them. Returns 0, or -1 with err. */
+static int claims_collect(struct certify *certify, const struct hostlist *names, struct error *err)
+{
+    const struct cluster_partition *partition =
+        plan_partition(&certify->cluster, certify->options.partition,
+                       (const char *const *)names->names, names->count);
+    struct arguments program = {0};
+    struct process_result result;
+    char path[4096];
+    int rv;
+
+    step_program_path("muster", path, sizeof path);
+    arguments_add(&program, "%s", path);
+    arguments_add(&program, "claim");
+    arguments_add(&program, "--json");
+    rv = step_run_on(names, partition ? partition->name : NULL, WAIT_S, program.argv,
+                     &(struct process){.deadline_s = COLLECT_S,
+                                       .grace_s = GRACE_S,
+                                       .on_line = hear,
+                                       .context = certify,
+                                       .stop = &certify_stop},
+                     &result, err);
+    arguments_clear(&program);
+    if (rv == 0 && (result.end != PROCESS_EXITED || result.status != 0))
+        rv = error_set(err, "the claims of %zu nodes could not be read: %s", names->count,
+                       *result.last_error ? result.last_error : "no answer in time");
+    return rv;
+}
+
+static bool is_holder(const struct certify *certify, const char *name)
+{
+    for (size_t i = 0; i < certify->records.count; i++) {
+        const struct record *record = &certify->records.items[i];
+
+        if (is_claim(record) && record->peer && strcmp(record->peer, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int leaf_of(const struct certify *certify, const char *name)
+{
+    const struct cluster_node *node = cluster_node(&certify->cluster, name);
+
+    return node ? node->leaf : -1;
+}
+
+/* One partner on each leaf switch that has a suspect, as the path between leaves may be what is at
+ * fault; then those that keep a claim about another, as it is taken away at the end only where it
+ * is; then others, until there are enough. */
+static void partners_find(const struct certify *certify, const struct hostlist *readers,
+                          const struct hostlist *suspects, struct hostlist *partners)
+{
+    for (size_t k = 0; k < suspects->count; k++) {
+        int leaf = leaf_of(certify, suspects->names[k]);
+        bool has_one = leaf < 0;
+
+        for (size_t i = 0; i < partners->count && !has_one; i++)
+            has_one = leaf_of(certify, partners->names[i]) == leaf;
+        for (size_t i = 0; i < readers->count && !has_one; i++) {
+            const char *name = readers->names[i];
+
+            has_one = leaf_of(certify, name) == leaf && !hostlist_contains(suspects, name);
+            if (has_one)
+                hostlist_append(partners, name);
+        }
+    }
+    for (int is_any = 0; is_any < 2; is_any++)
+        for (size_t i = 0; i < readers->count && (!is_any || partners->count < PARTNERS); i++) {
+            const char *name = readers->names[i];
+
+            if ((is_any || is_holder(certify, name)) && !hostlist_contains(suspects, name) &&
+                !hostlist_contains(partners, name))
+                hostlist_append(partners, name);
+        }
+}
+
+/* Leaves only the named ones among the subjects. */
+static void subjects_keep(struct certify *certify, const struct hostlist *suspects,
+                          const struct hostlist *partners)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < certify->count; i++)
+        if (hostlist_contains(suspects, certify->subjects[i].name) ||
+            hostlist_contains(partners, certify->subjects[i].name))
+            certify->subjects[kept++] = certify->subjects[i];
+    certify->count = kept;
+}
+
+int certify_suspects(struct certify *certify, struct error *err)
+{
+    struct hostlist readers = {0}, suspects = {0}, partners = {0};
+    size_t first = certify->records.count;
+    int rv = 0;
+
+    progress_begin(&certify->progress, "suspects");
+    progress_doing(&certify->progress, "reading the claims on the free nodes");
+    readers_find(certify, &readers);
+    if (readers.count > 0)
+        rv = claims_collect(certify, &readers, err);
+    for (size_t i = first; rv == 0 && i < certify->records.count; i++) {
+        const struct record *record = &certify->records.items[i];
+        const struct cluster_node *node =
+            is_claim(record) ? cluster_node(&certify->cluster, record->node) : NULL;
+        bool is_subject = false;
+
+        if (!node || hostlist_contains(&suspects, node->name))
+            continue;
+        for (size_t k = 0; k < certify->count; k++)
+            is_subject |= strcmp(certify->subjects[k].name, node->name) == 0;
+        certify_note(certify, "%s: %s%s", node->name, record->message ? record->message : "",
+                     is_subject ? "" : "; it is not free and waits");
+        if (is_subject)
+            hostlist_append(&suspects, node->name);
+    }
+    if (suspects.count > 0)
+        partners_find(certify, &readers, &suspects, &partners);
+    if (rv == 0) {
+        char *folded = hostlist_fold(&suspects);
+
+        subjects_keep(certify, &suspects, &partners);
+        progress_end(&certify->progress, VERDICT_NONE, "%zu of %zu free nodes%s%s", suspects.count,
+                     readers.count, suspects.count ? ": " : "", folded ? folded : "");
+        free(folded);
+    }
+    hostlist_clear(&readers);
+    hostlist_clear(&suspects);
+    hostlist_clear(&partners);
+    return rv;
+}
+
+void certify_consume(struct certify *certify)
+{
+    struct hostlist tested = {0}, answering = {0};
+    struct certify_environment environment;
+    struct arguments program = {0};
+    char path[4096], *folded;
+    bool is_any = false;
+    struct error err;
+    size_t first;
+
+    for (size_t i = 0; i < certify->count; i++) {
+        const struct subject *subject = &certify->subjects[i];
+        struct outcome outcome = subject->outcome;
+
+        if (outcome_conclude(&outcome) != VERDICT_UNKNOWN)
+            hostlist_append(&tested, subject->name);
+        if (subject->is_in_job && !subject->is_silent)
+            hostlist_append(&answering, subject->name);
+    }
+    for (size_t i = 0; i < certify->records.count; i++)
+        is_any |= is_claim(&certify->records.items[i]) &&
+                  hostlist_contains(&tested, certify->records.items[i].node);
+    folded = hostlist_fold(&tested);
+    if (is_any && folded && answering.count > 0 && !certify->options.is_dry_run) {
+        step_program_path("muster", path, sizeof path);
+        arguments_add(&program, "%s", path);
+        arguments_add(&program, "claim");
+        arguments_add(&program, "--remove=%s", folded);
+        arguments_add(&program, "--json");
+        certify_environment(certify, false, &environment);
+        if (certify_step(certify,
+                         &(struct certify_step){.stage = STAGE_COLLECTIVES,
+                                                .nodes = &answering,
+                                                .tasks_per_node = 1,
+                                                .program = program.argv,
+                                                .environment = environment.entries,
+                                                .deadline_s = REMOVE_S},
+                         &first, &err) != 0)
+            certify_note(certify, "the claims were not taken away: %s", err.text);
+        arguments_clear(&program);
+    }
+    free(folded);
+    hostlist_clear(&tested);
+    hostlist_clear(&answering);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/claims/claims.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void claims_directory(const char *root, char *path, size_t size)
+{
+    snprintf(path, size, "%s%s", root, MUSTER_LOCALSTATEDIR "/lib/muster/claims");
+}
+
+bool claim_is_name(const char *name)
+{
+    size_t length = strlen(name);
+
+    return length > 0 && length < sizeof((struct claim *)0)->node && *name != '.' &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
+               length;
+}
+
+void claim_describe(const struct claim *claim, char *text, size_t size)
+{
+    char date[32];
+    struct tm day;
+
+    gmtime_r(&claim->made, &day);
+    strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &day);
+    snprintf(text, size, "a preflight of job %u, user %u, %s: %s%s%s: %s", claim->job_id,
+             (unsigned)claim->uid, date, claim->test, *claim->part ? " " : "", claim->part,
+             claim->message);
+}
+
+/* ---------------------------------------------------------------- leaving one */
+
+static int write_all(int fd, const char *text, size_t length)
+{
+    while (length > 0) {
+        ssize_t written = write(fd, text, length);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return -1;
+        text += written;
+        length -= (size_t)written;
+    }
+    return 0;
+}
+
+/* One line, whatever stands in it. */
+static void to_line(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || (unsigned char)*text > 0x7e)
+            *text = '?';
+}
+
+int claim_leave(const char *directory, const struct claim *claim, struct error *err)
+{
+    struct claim line = *claim;
+    char path[4400], text[CLAIM_BYTES];
+    int fd, length;
+
+    if (!claim_is_name(claim->node))
+        return error_set(err, "'%.64s' is no name of a node", claim->node);
+    to_line(line.test);
+    to_line(line.part);
+    to_line(line.message);
+    snprintf(path, sizeof path, "%s/%u-%u-%s", directory, (unsigned)geteuid(), claim->job_id,
+             claim->node);
+    length = snprintf(text, sizeof text, "job: %u\nnode: %s\ntest: %s\npart: %s\nmessage: %s\n",
+                      claim->job_id, claim->node, line.test, line.part, line.message);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0 && errno == EEXIST)
+        return 1;
+    if (fd < 0)
+        return error_set(err, "%s: %m", path);
+    if (write_all(fd, text, (size_t)length) != 0 || fsync(fd) != 0) {
+        error_set(err, "%s: %m", path);
+        close(fd);
+        unlink(path);
+        return -1;
+    }
+    close(fd);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- reading them */
+
+/* Takes one "name: value" line. Returns whether it is one of a claim's. */
+static bool line_take(char *line, struct claim *claim)
+{
+    const struct {
+        const char *name;
+        char *value;
+        size_t size;
+    } fields[] = {{"node", claim->node, sizeof claim->node},
+                  {"test", claim->test, sizeof claim->test},
+                  {"part", claim->part, sizeof claim->part},
+                  {"message", claim->message, sizeof claim->message}};
+    char *colon = strstr(line, ": "), *end;
+
+    if (!colon)
+        return false;
+    *colon = '\0';
+    if (strcmp(line, "job") == 0) {
+        claim->job_id = (uint32_t)strtoul(colon + 2, &end, 10);
+        return *end == '\0' && end != colon + 2;
+    }
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (strcmp(line, fields[i].name) == 0) {
+            snprintf(fields[i].value, fields[i].size, "%s", colon + 2);
+            to_line(fields[i].value);
+            return true;
+        }
+    return false;
+}
+
+static bool text_take(char *text, struct claim *claim)
+{
+    for (char *line = text, *next; *line; line = next) {
+        next = line + strcspn(line, "\n");
+        if (*next)
+            *next++ = '\0';
+        if (!line_take(line, claim))
+            return false;
+    }
+    return claim_is_name(claim->node) && claim->job_id > 0;
+}
+
+/* Returns whether the directory's entry is a claim. */
+static bool entry_read(int directory, const char *name, struct claim *claim)
+{
+    int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    char text[CLAIM_BYTES + 1], expected[160];
+    struct stat status;
+    ssize_t length = -1;
+
+    *claim = (struct claim){0};
+    if (fd < 0)
+        return false;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1 &&
+        status.st_size <= CLAIM_BYTES)
+        length = read(fd, text, CLAIM_BYTES);
+    close(fd);
+    if (length <= 0 || memchr(text, '\0', (size_t)length))
+        return false;
+    text[length] = '\0';
+    claim->uid = status.st_uid;
+    claim->made = status.st_mtime;
+    if (!text_take(text, claim))
+        return false;
+    snprintf(expected, sizeof expected, "%u-%u-%s", (unsigned)claim->uid, claim->job_id,
+             claim->node);
+    return strcmp(name, expected) == 0;
+}
+
+static int oldest_first(const void *left, const void *right)
+{
+    const struct claim *a = left, *b = right;
+
+    return a->made != b->made ? (a->made > b->made ? 1 : -1) : strcmp(a->node, b->node);
+}
+
+static size_t of_user(const struct claim *claims, size_t count, uid_t uid)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < count; i++)
+        found += claims[i].uid == uid;
+    return found;
+}
+
+/* Returns NULL, with err where that is not because there is none. */
+static DIR *directory_open(const char *path, struct error *err)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+
+    if (!directory && errno != ENOENT)
+        error_set(err, "%s: %m", path);
+    if (!directory && fd >= 0)
+        close(fd);
+    return directory;
+}
+
+int claims_read(const char *directory, struct claim **claims, struct error *err)
+{
+    struct error none = {""};
+    DIR *stream = directory_open(directory, &none);
+    struct dirent *entry;
+    size_t count = 0;
+
+    *claims = NULL;
+    if (!stream)
+        return *none.text ? error_set(err, "%s", none.text) : 0;
+    *claims = calloc(CLAIMS_MAX, sizeof **claims);
+    for (int seen = 0; *claims && count < CLAIMS_MAX && seen < CLAIMS_SEEN; seen++) {
+        struct claim claim;
+
+        entry = readdir(stream);
+        if (!entry)
+            break;
+        if (*entry->d_name != '.' && entry_read(dirfd(stream), entry->d_name, &claim) &&
+            of_user(*claims, count, claim.uid) < CLAIMS_OF_USER)
+            (*claims)[count++] = claim;
+    }
+    closedir(stream);
+    if (!*claims)
+        return error_set(err, "%s: out of memory", directory);
+    qsort(*claims, count, sizeof **claims, oldest_first);
+    return (int)count;
+}
+
+int claims_remove(const char *directory, char *const *nodes, size_t count, struct error *err)
+{
+    struct error none = {""};
+    DIR *stream = directory_open(directory, &none);
+    struct dirent *entry;
+    int removed = 0;
+
+    if (!stream)
+        return *none.text ? error_set(err, "%s", none.text) : 0;
+    for (int seen = 0; seen < CLAIMS_SEEN && (entry = readdir(stream)); seen++) {
+        struct claim claim;
+        bool is_claim, is_meant = false;
+
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        is_claim = entry_read(dirfd(stream), entry->d_name, &claim);
+        for (size_t i = 0; is_claim && i < count && !is_meant; i++)
+            is_meant = strcmp(nodes[i], claim.node) == 0;
+        if ((is_meant || !is_claim) && unlinkat(dirfd(stream), entry->d_name, 0) == 0)
+            removed += is_claim;
+    }
+    closedir(stream);
+    return removed;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/claims/claims.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/hostlist.h"
+#include "validate/command/command.h"
+
+enum { LEAVES_MAX = 256 }; /* lines of standard input that are read */
+
+struct options {
+    const char *name, *node, *remove;
+    char directory[4096];
+    bool as_json, is_leave;
+};
+
+static void print_help(void)
+{
+    puts("Usage: muster claim [OPTION...]\n"
+         "Lists what users' preflights hold against nodes, as this node keeps it. Needs root.\n"
+         "Claims drain nothing: muster certify tests the nodes again and takes the claims away.\n"
+         "\n"
+         "  -d, --directory DIR  the claims, instead of this node's\n"
+         "  -j, --json           records as JSON lines, nothing else\n"
+         "      --leave          leave the claims that standard input has for this node: lines of\n"
+         "                       holder, node, job, test, part and message with tabs between, as\n"
+         "                       muster preflight starts it; as any user\n"
+         "  -n, --node NAME      Slurm's name of this node\n"
+         "      --remove LIST    remove the claims about these nodes, and what is no claim\n"
+         "  -h, --help           this text\n"
+         "\n"
+         "Exit status: 0 done, 1 something failed, 2 usage.");
+}
+
+static int failed(const struct options *options, const struct error *err)
+{
+    fprintf(stderr, "%s: %s: %s\n", options->name, options->node, err->text);
+    return COMMAND_FAIL;
+}
+
+static void report(const struct options *options, const char *node, const char *part,
+                   const char *metric, double value, const char *message)
+{
+    struct record record = RECORD_INIT;
+
+    if (!options->as_json) {
+        printf("%s\n", message);
+        return;
+    }
+    record.suite = "claim";
+    record.test = "preflight.claims";
+    record.metric = metric;
+    record.node = node;
+    record.peer = options->node;
+    record.part = part;
+    record.value = value;
+    record.unit = metric ? "count" : NULL;
+    record.verdict = metric ? VERDICT_NONE : VERDICT_WARN;
+    record.message = message;
+    record_write(stdout, &record);
+}
+
+static int list(const struct options *options)
+{
+    struct claim *claims;
+    struct error err;
+    int count = claims_read(options->directory, &claims, &err);
+
+    if (count < 0)
+        return failed(options, &err);
+    for (int i = 0; i < count; i++) {
+        char text[512];
+
+        claim_describe(&claims[i], text, sizeof text);
+        if (!options->as_json)
+            printf("%s: ", claims[i].node);
+        report(options, claims[i].node, claims[i].part, NULL, __builtin_nan(""), text);
+    }
+    if (count == 0) /* so that whoever asks sees that it was read */
+        report(options, options->node, "", "claims", 0, "no claims");
+    free(claims);
+    return COMMAND_PASS;
+}
+
+static int remove_some(const struct options *options)
+{
+    struct hostlist names;
+    struct error err;
+    char text[64];
+    int removed;
+
+    if (hostlist_expand(options->remove, &names, &err) != 0) {
+        failed(options, &err);
+        return COMMAND_USAGE;
+    }
+    removed = claims_remove(options->directory, names.names, names.count, &err);
+    hostlist_clear(&names);
+    if (removed < 0)
+        return failed(options, &err);
+    snprintf(text, sizeof text, "%d claim%s removed", removed, removed == 1 ? "" : "s");
+    report(options, options->node, "", "removed", removed, text);
+    return COMMAND_PASS;
+}
+
+/* Takes "holder node job test part message" apart. Returns whether it is for this node. */
+static bool line_read(const struct options *options, char *line, struct claim *claim)
+{
+    char *words[6];
+
+    for (int i = 0; i < 6; i++) {
+        words[i] = strsep(&line, i < 5 ? "\t" : "\n");
+        if (!words[i])
+            return false;
+    }
+    *claim = (struct claim){.job_id = (uint32_t)strtoul(words[2], NULL, 10)};
+    snprintf(claim->node, sizeof claim->node, "%s", words[1]);
+    snprintf(claim->test, sizeof claim->test, "%s", words[3]);
+    snprintf(claim->part, sizeof claim->part, "%s", words[4]);
+    snprintf(claim->message, sizeof claim->message, "%s", words[5]);
+    return strcmp(words[0], options->node) == 0;
+}
+
+static int leave(const struct options *options)
+{
+    char line[1024];
+    int status = COMMAND_PASS;
+
+    for (int i = 0; i < LEAVES_MAX && fgets(line, sizeof line, stdin); i++) {
+        struct claim claim;
+        struct error err;
+
+        if (line_read(options, line, &claim) && claim_leave(options->directory, &claim, &err) < 0)
+            status = failed(options, &err);
+    }
+    return status;
+}
+
+int command_claim(int argc, char **argv)
+{
+    static const struct option long_options[] = {
+        {"directory", required_argument, NULL, 'd'},
+        {"help", no_argument, NULL, 'h'},
+        {"json", no_argument, NULL, 'j'},
+        {"leave", no_argument, NULL, 'l'},
+        {"node", required_argument, NULL, 'n'},
+        {"remove", required_argument, NULL, 'r'},
+        {NULL, 0, NULL, 0},
+    };
+    struct options options = {.name = argv[0], .node = getenv("SLURMD_NODENAME")};
+    char host[256] = "";
+    int option;
+
+    claims_directory("", options.directory, sizeof options.directory);
+    while ((option = getopt_long(argc, argv, "d:hjn:", long_options, NULL)) != -1) {
+        switch (option) {
+        case 'd':
+            snprintf(options.directory, sizeof options.directory, "%s", optarg);
+            break;
+        case 'h':
+            print_help();
+            return COMMAND_PASS;
+        case 'j':
+            options.as_json = true;
+            break;
+        case 'l':
+            options.is_leave = true;
+            break;
+        case 'n':
+            options.node = optarg;
+            break;
+        case 'r':
+            options.remove = optarg;
+            break;
+        default:
+            return command_usage_error(argv[0]);
+        }
+    }
+    if (optind < argc) {
+        fprintf(stderr, "%s: what is '%s'?\n", argv[0], argv[optind]);
+        return command_usage_error(argv[0]);
+    }
+    if (options.is_leave && options.remove) {
+        fprintf(stderr, "%s: --leave or --remove, not both\n", argv[0]);
+        return command_usage_error(argv[0]);
+    }
+    if (!options.node || !*options.node) {
+        gethostname(host, sizeof host - 1);
+        host[strcspn(host, ".")] = '\0';
+        options.node = host;
+    }
+    return options.is_leave ? leave(&options)
+           : options.remove ? remove_some(&options)
+                            : list(&options);
+}
