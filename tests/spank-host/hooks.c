@@ -175,8 +175,10 @@ static void step_on_a_recorded_machine(void)
     host_arguments[1] = (char *)"root=tests";
     host_call("init");
     run_step();
-    has_str(host_log, "error: muster: plugstack.conf: root=tests: expected config=PATH, program=PATH or root=DIR",
-            "a root that is no absolute path is named");
+    has_str(
+        host_log,
+        "error: muster: plugstack.conf: root=tests: expected config=PATH, program=PATH or root=DIR",
+        "a root that is no absolute path is named");
     is_str(value("RANK"), "2", "... and ignored");
     host_unload();
 }
