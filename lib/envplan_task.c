@@ -135,6 +135,8 @@ static const char *component_nodes(envplan_getenv_fn *getenv_fn, void *context, 
     return getenv_fn(name, context);
 }
 
+enum { COMPONENTS_MAX = 128 /* slurm.h's MAX_HET_JOB_COMPONENTS; the user sets the number */ };
+
 /* In a heterogeneous step Slurm lists the nodes sorted, but the ranks go component by component:
  * rank 0 is on the first node of the first component that takes part. A node that is in two
  * components leaves open which of them takes part. */
@@ -184,7 +186,10 @@ static void find_first_host(envplan_getenv_fn *getenv_fn, void *context, struct 
                  text == NULL ? "not set" : err.text);
         return;
     }
-    if (hosts.count > 1 && components > 1) {
+    if (hosts.count > 1 && components > COMPONENTS_MAX) {
+        snprintf(task->first_host_fact, sizeof task->first_host_fact,
+                 "SLURM_HET_SIZE is %ld, above Slurm's own %d", components, COMPONENTS_MAX);
+    } else if (hosts.count > 1 && components > 1) {
         take_first_of_components(getenv_fn, context, &hosts, components, task);
     } else if (hosts.count > 1 && distribution != NULL &&
                strncmp(distribution, "arbitrary", strlen("arbitrary")) == 0) {

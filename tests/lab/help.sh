@@ -40,7 +40,8 @@ Starts the lab and returns when every node is idle. When it is up already, says 
                       own files), trixie (24.11) or unstable; of these two a root is made first
                       by the program root beside $me, and build makes the plugin there
   --plugin FILE       load this SPANK plugin; default .lab/prefix/lib/slurm/spank_muster.so
-                      of the source tree (.lab/prefix-RELEASE/...), if it is there
+                      of the source tree (.lab/prefix-RELEASE/...), if it is there;
+                      none: no plugin
   --plugin-required   jobs fail when the plugin does (plugstack.conf: required, not optional)
 END
     run) cat <<END ;;

@@ -524,6 +524,11 @@ static void components(void)
     read_task();
     is_str(task.first_host, "", "components without nodes leave it open");
 
+    set_environment("SLURM_STEP_NODELIST", "n[1-2]", "SLURM_HET_SIZE", "9223372036854775806", NULL);
+    read_task(); /* returns, for one thing */
+    is_str(task.first_host, "", "more components than Slurm has leave it open");
+    has_str(task.first_host_fact, "above Slurm's own 128", "... and the fact says so");
+
     set_environment("SLURM_STEP_NODELIST", "n2", "SLURM_HET_SIZE", "2", NULL);
     read_task();
     is_str(task.first_host, "n2", "one node is one node");

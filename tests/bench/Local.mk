@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# What the plugin costs: run by hand, README.md. Two programs from one source.
+if BUILD_PLUGIN
+EXTRA_PROGRAMS = tests/bench/repeat tests/bench/hook
+tests_bench_repeat_SOURCES = tests/bench/repeat.c
+tests_bench_hook_SOURCES = tests/bench/repeat.c
+tests_bench_hook_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS) -DHOOK
+tests_bench_hook_LDFLAGS = $(host_ldflags)
+tests_bench_hook_LDADD = $(host_libs)
+CLEANFILES += $(EXTRA_PROGRAMS)
+endif
+
+EXTRA_DIST += \
+	tests/bench/README.md \
+	tests/bench/bench.py \
+	tests/bench/gate \
+	tests/bench/memory \
+	tests/bench/nhc \
+	tests/bench/step \
+	# end of EXTRA_DIST

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the benchmarks share: labs, figures, and how they are told."""
+
+import argparse
+import json
+import math
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+
+top = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+build = os.environ.get("BUILD", os.path.join(top, ".lab/build"))
+prefix = os.path.join(top, ".lab/prefix")
+plugin = os.path.join(prefix, "lib/slurm/spank_muster.so")
+muster = os.path.join(prefix, "bin/muster")
+
+
+def fail(text):
+    sys.exit(f"{os.path.basename(sys.argv[0])}: {text}")
+
+
+def arguments(description, add=None):
+    """--json FILE besides what add(parser) adds."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", metavar="FILE", help="write the figures there as well")
+    if add:
+        add(parser)
+    found = parser.parse_args()
+    if os.geteuid() != 0:
+        fail("the lab needs root")
+    for path in (plugin, muster):
+        if not os.path.exists(path):
+            fail(f"no {path}: build and install first (./quickstart)")
+    return found
+
+
+def run(*command, check=True, **options):
+    done = subprocess.run([str(word) for word in command], text=True, capture_output=True, **options)
+    if check and done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}: status {done.returncode}: "
+                           f"{(done.stderr or done.stdout).strip()[-400:]}")
+    return done.stdout
+
+
+def program(name):
+    """One of this room's programs, built when it is not."""
+    run("make", "-s", "-C", build, f"tests/bench/{name}")
+    return os.path.join(build, "tests/bench", name)
+
+
+class Lab:
+    """A lab of its own, with the plugin or without; taken down at the end of a `with`."""
+
+    def __init__(self, name, nodes=2, with_plugin=True):
+        self.name, self.nodes, self.with_plugin = f"bench-{name}-{os.getpid()}", nodes, with_plugin
+        self.directory = os.path.join(top, ".lab", self.name)
+
+    def lab(self, *command, **options):
+        return run(os.path.join(top, "tests/lab/lab"), "-L", self.name, *command, **options)
+
+    def __enter__(self):
+        try:
+            more = ["--plugin", plugin, "--plugin-required"] if self.with_plugin else ["--plugin", "none"]
+            self.lab("up", "-n", self.nodes, *more)
+            if self.with_plugin:
+                for node in ["head"] + [f"n{i + 1}" for i in range(self.nodes)]:
+                    self.plugstack(node)
+            for i in range(self.nodes if self.with_plugin else 0):
+                self.certify(f"n{i + 1}")
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        run(os.path.join(top, "tests/lab/lab"), "-L", self.name, "down", check=False)
+
+    def plugstack(self, node):
+        self.write(node, "etc/slurm/plugstack.conf",
+                   f"required {plugin} config=/etc/muster/muster.conf\n")
+
+    def write(self, node, path, text):
+        with open(os.path.join(self.directory, node, path), "w") as file:
+            file.write(text)
+
+    def certify(self, node):
+        """A valid certificate and policies that refuse without one."""
+        conf = os.path.join(self.directory, node, "etc/muster/muster.conf")
+        with open(conf, "a") as file:
+            file.write("CertificateFile=/var/lib/muster/certificate\n"
+                       "OnMissing=refuse\nOnExpired=refuse\nOnChanged=refuse\n")
+        work = os.path.join(self.directory, "work")
+        os.makedirs(work, exist_ok=True)
+        shutil.copy(muster, work)
+        expires = int(run("date", "+%s")) + 3600
+        self.lab("on", node, "env", "MUSTER_CONF=/etc/muster/muster.conf", f"{work}/muster",
+                 "certificate", "issue", "--node", node,
+                 input=f"run: bench\ncluster: {self.name}\nlevel: standard\nexpires: {expires}\n"
+                       f"node: {node}\n")
+
+    def as_user(self, *command):
+        return self.lab("run", "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                        *command)
+
+
+def percentile(values, share):
+    """Nearest rank."""
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+
+
+def summary(values):
+    return {"n": len(values), "p50": percentile(values, 0.5), "p99": percentile(values, 0.99),
+            "max": max(values), "min": min(values)}
+
+
+def median_interval(values, confidence=0.95):
+    """Median, and its interval by the bootstrap (2000 samples, Efron 1979), seeded."""
+    chance = random.Random(1)
+    medians = sorted(statistics.median(chance.choices(values, k=len(values))) for _ in range(2000))
+    cut = int((1 - confidence) / 2 * len(medians))
+    return statistics.median(values), medians[cut], medians[-1 - cut]
+
+
+def load():
+    """How busy the machine is: what it does besides makes these figures worse."""
+    with open("/proc/loadavg") as file:
+        return float(file.read().split()[0])
+
+
+def machine():
+    return {"cpus": os.cpu_count(), "load_before": load(), "kernel": os.uname().release,
+            "slurm": run("slurmd", "-V").split()[-1]}
+
+
+def tell(name, lines, figures, found, where):
+    """The table, the load, one line of JSON."""
+    where["load_after"] = load()
+    for line in lines:
+        print(line)
+    print(f"\nmachine: {where['cpus']} processors, load {where['load_before']:.1f} before and "
+          f"{where['load_after']:.1f} after, Slurm {where['slurm']}")
+    if where["load_before"] > 0.3 * where["cpus"]:
+        print("the machine was busy before this began: measure again on a quiet one")
+    text = json.dumps({"bench": name, "machine": where, **figures}, sort_keys=True)
+    print(text)
+    if found.json:
+        with open(found.json, "w") as file:
+            file.write(text + "\n")
