@@ -20,11 +20,11 @@ text=$(explain --nodes 'a100-[1-4]' --gpus each)
 is "$?" 0 'explain succeeds'
 like "$text" '^node    a100-2, 1 of 4: a100-\[1-4\]$' 'the node and its place'
 like "$text" '^fabric  InfiniBand: mlx5_0:1 ' 'the fabric and why'
-like "$text" $'^every rank of the node\n' 'what the ranks share comes first'
+like "$text" '^every rank of the node$' 'what the ranks share comes first'
 is "$(grep -c '^  WORLD_SIZE=32$' <<<"$text")" 1 '... once'
 is "$(grep -c '^  RANK=' <<<"$text")" 8 'each rank has its own'
-like "$text" $'\nrank 13 of 32, local 5 of 8, GPU5\n' 'ranks are placed in blocks'
-like "$text" $'\n  RANK=13\n      task: SLURM_PROCID is 13\n' '... and each line has its reason'
+like "$text" '^rank 13 of 32, local 5 of 8, GPU5$' 'ranks are placed in blocks'
+is "$(grep -A1 '^  RANK=13$' <<<"$text" | tail -n 1)" '      task: SLURM_PROCID is 13' '... and each line has its reason'
 unlike "$text" 'left alone' 'what is left alone is not shown'
 unlike "$text" '[[:space:]]$' 'no line ends in spaces'
 
@@ -43,13 +43,12 @@ is "$?" 0 'export'
 unlike "$text" 'RANK=|MASTER_ADDR|WORLD_SIZE' "... leaves the ranks to their launcher"
 is "$(env -i bash -c "$text"$'\necho "$UCX_NET_DEVICES"')" 'mlx5_0:1,mlx5_1:1,mlx5_2:1,mlx5_3:1' '... and is what a shell reads'
 like "$(explain --export --procid 5)" "^export RANK='5'$" '... but not with --procid'
-cat >"$dir/muster.conf" <<'CONF'
-SetVariable=MY_NOTE=it's here
-CONF
-if "$muster" conf --check --config "$dir/muster.conf" >/dev/null 2>&1; then
-    text=$(explain --export --config "$dir/muster.conf")
-    is "$(env -i bash -c "$text"$'\necho "$MY_NOTE"')" "it's here" 'quotes get through'
-fi
+printf '%s\n' 'Variable=MY_NOTE set "it'\''s"' >"$dir/muster.conf"
+text=$(explain --export --config "$dir/muster.conf")
+is "$(env -i bash -c "$text"$'\necho "$MY_NOTE"')" "it's" 'quotes get through'
+is "$(explain --procid 0 --config "$dir/muster.conf" | grep -A1 MY_NOTE)" \
+    "  MY_NOTE=it's
+      policy muster.conf:1: the site sets it" "the site's lines are told with file and line"
 
 if command -v jq >/dev/null; then
     explain --json --gpus each >"$dir/json"
