@@ -24,8 +24,8 @@ char *fingerprint_text(const struct inventory *inventory, const char *const *nam
 
 /* fingerprint_text() with the names that certificates are made with: the interfaces of the rails
  * that fabric_choose() finds with conf, and the management interface. Where conf has the prolog set
- * an interface's MTU, that MTU stands in its line whatever it is between jobs; where it has it bring
- * the interface up, "up" stands there and no speed. */
+ * an interface's MTU, that MTU stands in its line whatever it is between jobs; where it has it
+ * bring the interface up, "up" stands there and no speed. */
 char *fingerprint_node(const struct inventory *inventory, const struct conf *conf);
 
 /* Compares two such texts. Returns 0 when equal; else the number of lines that differ, and message

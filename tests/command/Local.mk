@@ -82,3 +82,8 @@ EXTRA_DIST += \
 	tests/golden/vela-all-gpus.env \
 	tests/golden/vela-every-rank.env \
 	# end of golden files
+
+# interfaces
+dist_check_SCRIPTS += \
+	tests/command/t2800-interfaces-sets-and-puts-back.t \
+	# end of interfaces

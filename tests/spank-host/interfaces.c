@@ -23,6 +23,7 @@
 
 static char plugin_path[4096], directory[64], config_argument[128];
 static struct netif_machine machine;
+static int lock = -1; /* the journal's, while a test holds it */
 
 static const char settings[] = "Interface=lo mtu=4000 txqueuelen=77 up=yes\n"
                                "Interface=lo arp_ignore=1 arp_announce=2 rp_filter=2\n";
@@ -86,6 +87,8 @@ static int run(const char *hook, spank_context_t context, uint32_t job, long unt
         host_arguments[0] = config_argument;
         host_job.job_id = job;
         close(ends[0]);
+        if (lock >= 0)
+            close(lock); /* or it would hold what it waits for */
         if (write(ends[1], "", 1) != 1)
             _exit(255);
         close(ends[1]); /* nobody but this process may hold it */
@@ -200,14 +203,21 @@ static void policies(const char *before)
 static void waits(const char *before)
 {
     struct error err;
-    int lock;
 
     configure(settings);
     lock = journal_lock(file("interfaces"), 0, &err);
     is_int(prolog(12), 0, "a lock that is held for too long: the job starts");
     has_str(host_log, "no interface is set: ", "... and the log has why");
     is_str(state(), before, "... nothing is set");
+
+    /* the process that slurmd started is killed, its child waits for the lock */
+    is_int(run("job_prolog", S_CTX_JOB_SCRIPT, 12, 50000), 1, "a prolog killed while it waits");
+    usleep(50000);
     close(lock);
+    lock = -1;
+    usleep(200000);
+    is_str(state(), before, "... does not go on without its process: an epilog may have been");
+    epilog(12);
 }
 
 static unsigned seed = 20261121;

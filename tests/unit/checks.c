@@ -134,6 +134,43 @@ static void stated(void)
     done();
 }
 
+/* What the prolog makes of interfaces is not held against them between jobs. */
+static void made_for_jobs(void)
+{
+    with("lab-node", "n1");
+    conf.netif_line_count = 1;
+    netif_line_parse("eth[1-2] mtu=9000 up=yes", &conf.netif_lines[0], NULL);
+    conf.netif_lines[0].line = 4;
+    conf.mtu_bytes = 9000;
+    put("sys/class/net/eth1/flags", "0x1002\n");
+    put("sys/class/net/eth2/mtu", "1500\n");
+    check("net.interfaces");
+    is_str(
+        said,
+        "skip eth1 eth1 is down between jobs; Interface line 4 of the configuration brings it up "
+        "for them\n"
+        "pass eth2 Ethernet, 10 Gb/s, MTU 1500, 10.156.2.1/24\n",
+        "what is made for jobs is not missed between them");
+    conf.mtu_bytes = 4000;
+    check("net.interfaces");
+    says("fail eth2 eth2 has MTU 1500, the configuration wants 4000",
+         "an MTU that the configuration wants otherwise is");
+    conf.mtu_bytes = 9000;
+    put("j", "muster-interfaces 1\nboot 11112222-3333-4444-5555-666677778888\n"
+             "eth1 3 mtu was 1500 set 9000 jobs -\neth2 4 mtu was 1500 set 9000 jobs 7\nend 2\n");
+    strcpy(conf.interface_journal, "/j");
+    check("net.interfaces");
+    says(
+        "warn eth1 mtu of eth1 was made 9000 for a job that is over, and 1500 before; put it back: "
+        "muster interfaces --restore",
+        "what was not put back is told");
+    is_silent_on("mtu of eth2", "... what a job holds is not");
+    put("j", "muster-interfaces 1\nboot 0123\neth1 3 mtu was 1500 set 9000 jobs -\nend 1\n");
+    check("net.interfaces");
+    is_silent_on("put it back", "... nor what is of an earlier boot");
+    done();
+}
+
 static void ports(void)
 {
     with("h100-ib", "h1");
@@ -383,6 +420,7 @@ int main(void)
     wanted(",", "");
     links();
     stated();
+    made_for_jobs();
     ports();
     gpus();
     gres();

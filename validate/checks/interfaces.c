@@ -3,8 +3,11 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/counters.h"
+#include "lib/netif_journal.h"
+#include "lib/sysfs.h"
 
 /* net.interfaces: each rail of the fabric is what it should be. */
 
@@ -70,12 +73,29 @@ static int check_port_state(struct context *context)
     return 0;
 }
 
+/* The line of muster.conf by which the prolog makes the rail's interface so for jobs, or NULL. */
+static const struct netif_line *made_by(const struct context *context, enum netif_setting setting,
+                                        long *value)
+{
+    const struct conf *conf = context->checks->conf;
+
+    return netif_wish(conf->netif_lines, conf->netif_line_count, context->rail->nic->name, setting,
+                      value);
+}
+
 static int check_link(struct context *context)
 {
     const struct nic *nic = context->rail->nic;
 
     /* InfiniBand works without its IPoIB interface */
     if (nic && context->rail->class != FABRIC_INFINIBAND) {
+        if (!nic->is_up && made_by(context, NETIF_UP, NULL)) {
+            say(context, VERDICT_SKIP,
+                "%s is down between jobs; Interface line %u of the "
+                "configuration brings it up for them",
+                nic->name, made_by(context, NETIF_UP, NULL)->line);
+            return 0;
+        }
         if (!nic->is_up) {
             say(context, VERDICT_FAIL, "%s is down; bring it up: ip link set %s up", nic->name,
                 nic->name);
@@ -184,8 +204,12 @@ static void check_mtu(struct context *context)
     const struct fabric *fabric = context->checks->fabric;
     int wanted = context->checks->conf->mtu_bytes;
     char message[256];
+    long made;
 
     if (!nic || nic->mtu_bytes < 0)
+        return;
+    /* what it is between jobs says nothing of what they get */
+    if (made_by(context, NETIF_MTU, &made) && (wanted <= 0 || made == wanted))
         return;
     if (wanted > 0) {
         if (nic->mtu_bytes == wanted)
@@ -326,6 +350,36 @@ static int is_on_node(const struct checks *checks, const char *name)
     return 0;
 }
 
+/* What was made for jobs that are over, or before a reboot, and is still in the journal. */
+static void check_journal(const struct checks *checks, const char *test)
+{
+    struct netif_journal journal;
+    struct error err = {""};
+    char path[SYSFS_PATH];
+    int status;
+
+    if (sysfs_path(checks->root, path, sizeof path, "%s", checks->conf->interface_journal + 1) != 0)
+        return;
+    status = journal_load(path, &journal, &err);
+    if (status < 0 && geteuid() == 0)
+        checks_say(checks, test, "", VERDICT_WARN, "the journal of the interfaces: %s", err.text);
+    for (size_t i = 0; i < journal.count; i++) {
+        const struct netif_entry *entry = &journal.entries[i];
+        char made[32], was[32];
+
+        if (entry->job_count > 0 || strcmp(journal.boot_id, checks->inventory->boot_id) != 0)
+            continue;
+        netif_value_format(entry->setting, entry->set[entry->set_count - 1], made, sizeof made);
+        netif_value_format(entry->setting, entry->was, was, sizeof was);
+        checks_say(
+            checks, test, entry->interface, VERDICT_WARN,
+            "%s of %s was made %s for a job that is over, and %s before; put it back: muster "
+            "interfaces --restore",
+            netif_setting_name(entry->setting), entry->interface, made, was);
+    }
+    journal_clear(&journal);
+}
+
 void check_interfaces(const struct checks *checks, const char *test)
 {
     const struct hostlist *named = &checks->conf->fabric_interfaces;
@@ -347,6 +401,7 @@ void check_interfaces(const struct checks *checks, const char *test)
                    management);
     for (size_t i = 0; i < fabric->rail_count; i++)
         check_rail(checks, test, &fabric->rails[i]);
+    check_journal(checks, test);
     if (fabric->rail_count == 0 && missing == 0)
         checks_say(checks, test, "", VERDICT_UNKNOWN, "%s", fabric->reason);
 }

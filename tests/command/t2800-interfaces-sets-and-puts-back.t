@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# muster interfaces shows what is asked for and found, makes it and puts it back; in a network
+# namespace of its own, on the two ends of a virtual cable.
+. "$(dirname "$0")/../tap.sh"
+
+muster=$(realpath "${top_builddir:-.}/muster")
+[ -x "$muster" ] || skip_all 'muster is not built'
+check=$(realpath "${top_builddir:-.}/tests/record-check" 2>/dev/null)
+records=${top_srcdir:-.}/doc/records.md
+[ "$(id -u)" -eq 0 ] || skip_all 'needs root'
+if [ "${1-}" != inside ]; then
+    unshare -n true 2>/dev/null || skip_all 'no network namespaces here'
+    exec unshare -n "$0" inside
+fi
+command -v ip >/dev/null || skip_all 'no ip(8)'
+ip link add rail1 type veth peer name rail2 2>/dev/null || skip_all 'no virtual cables here'
+dir=$(mktemp -d)
+tap_cleanup() { rm -r "$dir"; }
+export MUSTER_CONF=$dir/conf
+for name in arp_ignore rp_filter; do
+    for interface in all rail1 rail2; do echo 0 >/proc/sys/net/ipv4/conf/$interface/$name; done
+done
+ip address add 10.1.0.1/24 dev rail1
+
+conf() { printf '%s\n' "InterfaceJournal=$dir/journal" "$@" >"$MUSTER_CONF"; }
+state() {
+    ip -o link show | sed 's/ qdisc .* qlen/ qlen/; s/,M-DOWN//'
+    grep . /proc/sys/net/ipv4/conf/rail?/*_{ignore,filter}
+}
+before=$(state)
+
+conf
+is "$("$muster" interfaces)" "INTERFACE  SETTING  WANTED  FOUND  STATE
+-          -        -       -      muster.conf has no Interface line" 'without Interface lines'
+
+conf 'Interface=rail[1-2] mtu=4000 up=yes' 'Interface=rail1 rp_filter=2 address=10.1.0.0/16'
+is "$("$muster" interfaces)" "INTERFACE  SETTING    WANTED       FOUND  STATE
+rail1      mtu        4000         1500   made for jobs, line 2
+rail1      up         yes          no     made for jobs, line 2
+rail2      mtu        4000         1500   made for jobs, line 2
+rail2      up         yes          no     made for jobs, line 2
+rail1      rp_filter  2            0      made for jobs, line 3
+rail1      address    10.1.0.0/16  yes    is so, line 3" 'what is asked for and found'
+is "$(state)" "$before" '... and nothing is touched'
+is "$("$muster" interfaces --apply)" '5 settings made, 0 put back, 0 failed' '--apply'
+like "$(ip -o link show rail1)" ',UP.* mtu 4000 ' '... makes it'
+is "$("$muster" interfaces --apply)" '0 settings made, 0 put back, 0 failed' '... once'
+like "$("$muster" interfaces)" '^rail1 +mtu +4000 +4000 +is so, line 2$' '... and shows it'
+like "$("$muster" interfaces)" '^rail1 +mtu +4000 +1500 +held by job 0 \(--apply\)$' '... with what was before'
+is "$(stat -c '%a %u' "$dir/journal")" '600 0' 'the journal is for root alone'
+"$muster" interfaces --json >"$dir/records"
+if [ -x "$check" ]; then
+    ok '... and as records' "$check" "$records" <"$dir/records"
+else
+    skip 1 'record-check is not built'
+fi
+is "$("$muster" interfaces --restore --job 12)" '0 settings made, 0 put back, 0 failed' \
+    '--restore of another job puts nothing back'
+is "$("$muster" interfaces --restore)" '0 settings made, 5 put back, 0 failed' '--restore'
+is "$(state)" "$before" '... puts everything back'
+not_ok '... and the journal goes' test -e "$dir/journal"
+
+conf 'Interface=rail[1,3] mtu=65535 rx-ring=512'
+got=$("$muster" interfaces)
+is "$?" 1 'what cannot be is status 1'
+like "$got" '^rail3 +- +- +- +is not on this node, line 2$' '... an interface that is not there'
+got=$("$muster" interfaces --apply)
+is "$?" 1 'what cannot be made is status 1'
+like "$got" '^rail1: rx-ring 512 cannot be set: its driver has no rings to set: Operation not supported; Interface line 2 of muster.conf$' \
+    '... a ring where the driver has none'
+"$muster" interfaces --restore >/dev/null
+conf 'Interface=rail1 mtu=4000'
+ip link set rail1 mtu 9000
+"$muster" interfaces --apply >/dev/null
+ip link set rail1 mtu 2000
+like "$("$muster" interfaces --restore)" '^rail1: mtu 2000 is somebody else.s, .* not put back to mtu 9000$' \
+    "somebody else's value stays"
+
+echo x >"$dir/journal"
+got=$("$muster" interfaces --restore)
+is "$?" 1 'a journal that cannot be read'
+like "$got" 'journal: line 1: found no "muster-interfaces 1"' '... is told'
+
+"$muster" interfaces --apply --restore >/dev/null 2>&1
+is "$?" 2 'two deeds at once'
+"$muster" interfaces --job 12 >/dev/null 2>&1
+is "$?" 2 'a job without --restore'
+"$muster" interfaces --restore --job x >/dev/null 2>&1
+is "$?" 2 'a job that is no number'
+is "$("$muster" interfaces --help | head -1)" 'Usage: muster interfaces [OPTION...]' '--help'
+done_testing
