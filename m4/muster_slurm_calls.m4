@@ -19,12 +19,7 @@ AC_DEFUN([MUSTER_SLURM_CALLS], [
     MUSTER_SLURM_TRY([SLURM_STEP_KILL_HAS_FLAGS],
         [slurm_kill_job_step((uint32_t)1, (uint32_t)1, (uint16_t)1, (uint16_t)0);],
         [slurm_kill_job_step takes flags])
-    MUSTER_SLURM_TRY([SLURM_TOPOLOGY_HAS_NAME],
-        [slurm_load_topo(NULL, NULL); slurm_print_topo_info_msg(NULL, NULL, NULL, NULL, 1);],
-        [slurm_load_topo takes a name])
-    MUSTER_SLURM_TRY([SLURM_TOPOLOGY_PRINTS_NODES],
-        [slurm_print_topo_info_msg(NULL, NULL, NULL, 1);],
-        [slurm_print_topo_info_msg takes nodes])
+    AC_CHECK_DECLS([ESPANK_JOB_FAILURE], [], [], [[#include <slurm/spank.h>]])
     AC_CHECK_DECLS([slurm_free_conf], [], [], [[#include <slurm/slurm.h>]])
     AC_CHECK_MEMBERS([slurm_job_info_t.job_id,
         resource_allocation_response_msg_t.job_id, update_node_msg_t.reason_uid,

@@ -10,6 +10,10 @@
 #pragma GCC visibility push(default)
 #include <slurm/spank.h>
 SPANK_PLUGIN(muster, 1)
+#if HAVE_DECL_ESPANK_JOB_FAILURE
+/* From 25.05 on: should the hook init ever fail, then the job and not the node. */
+int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
+#endif
 #pragma GCC visibility pop
 
 #include <stdarg.h>

@@ -13,8 +13,13 @@ names() { # defined or undefined symbols, without the C library's
     nm -D "--$1-only" "$plugin" | awk '{ print $NF }' | grep -v '@' | sort | paste -sd' '
 }
 
+# releases that know it have it
+mode=
+if grep -q '^#define HAVE_DECL_ESPANK_JOB_FAILURE 1' "${top_builddir:-.}/config.h"; then
+    mode='slurm_spank_init_failure_mode '
+fi
 is "$(names defined)" "plugin_name plugin_type plugin_version slurm_spank_exit \
-slurm_spank_init slurm_spank_init_post_opt slurm_spank_job_epilog slurm_spank_job_prolog \
+slurm_spank_init ${mode}slurm_spank_init_post_opt slurm_spank_job_epilog slurm_spank_job_prolog \
 slurm_spank_local_user_init slurm_spank_task_init \
 spank_plugin_version" 'shows its hooks and nothing else'
 
