@@ -73,6 +73,9 @@ static const struct conf_key keys[] = {
      "Where muster certify keeps what it has measured."},
     {"CertificateValidity", KIND_LONG_TIME, AT(certificate_valid_s), 60, 3660.0 * 86400, "7d",
      "How long a certificate holds."},
+    {"WriteExtra", KIND_YES_NO, AT(write_extra), 0, 0, "yes",
+     "Whether muster certify writes level and end of a certificate into the node's Extra, where "
+     "Slurm's jobs may ask for it."},
     {"OnMissing", KIND_POLICY, AT(on_missing), 0, 0, "log",
      "What happens to a job on a node that has no certificate."},
     {"OnExpired", KIND_POLICY, AT(on_expired), 0, 0, "log",

@@ -90,6 +90,8 @@ struct conf {
     enum conf_policy on_interface; /* OnInterface: a setting that cannot be made */
     char interface_journal[256];   /* InterfaceJournal; LOCALSTATEDIR/lib/muster/interfaces */
 
+    bool write_extra; /* WriteExtra=yes: level and end of certificates in the nodes' Extra */
+
     char munge_socket[108];     /* MungeSocket; "": libmunge's own; for seal_use_socket() */
     char certificate_path[256]; /* CertificateFile; default LOCALSTATEDIR/lib/muster/certificate */
     char history_path[256];     /* HistoryFile; default LOCALSTATEDIR/lib/muster/history.db */

@@ -55,7 +55,6 @@ EXTRA_DIST += \
 	tests/lab/t1901-certify-survives-a-node-that-goes.t \
 	tests/lab/t3000-islands-and-the-sites-lines.t \
 	tests/lab/t3001-failed-rails-are-left-out.t \
-	tests/lab/t3400-lab-runs-another-release.t \
 	tests/lab/interfaces.sh \
 	tests/lab/t3100-jobs-get-their-interfaces.t \
 	tests/lab/t3101-killed-prologs-leave-nothing.t \
@@ -66,4 +65,8 @@ EXTRA_DIST += \
 	tests/lab/t3301-preflight-holds-bad-steps-up.t \
 	tests/lab/t3302-suspects-are-tested-again.t \
 	tests/lab/t3303-preflight-interrupted.t \
+	tests/lab/probe.c \
+	tests/lab/t3400-lab-runs-another-release.t \
+	tests/lab/t3401-hooks-are-as-the-table-says.t \
+	tests/lab/t3410-extra-offers-certified-nodes.t \
 	tests/lab/testlab.sh

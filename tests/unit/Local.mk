@@ -193,6 +193,12 @@ check_PROGRAMS += tests/unit/claims.t
 tests_unit_claims_t_SOURCES = tests/unit/claims.c
 tests_unit_claims_t_LDADD = validate/claims/libclaims.la $(unit_libs)
 
+check_PROGRAMS += tests/unit/extra.t
+tests_unit_extra_t_SOURCES = tests/unit/extra.c \
+	validate/slurm/extra.c validate/slurm/extra.h
+tests_unit_extra_t_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_extra_t_LDADD = $(unit_libs) $(JANSSON_LIBS)
+
 check_PROGRAMS += tests/unit/report.t
 tests_unit_report_t_SOURCES = tests/unit/report.c
 tests_unit_report_t_LDADD = validate/report/libreport.la $(unit_libs)

@@ -71,6 +71,7 @@ static void reads_values(void)
                      "MungeSocket=/run/munge/other\n"
                      "CertificateFile=/run/muster/certificate\n"
                      "CertificateValidity=12h\n"
+                     "WriteExtra=no\n"
                      "OnMissing=Refuse\n"
                      "OnExpired=ignore\n"
                      "LinkNominalPercent=70\n"
@@ -100,6 +101,7 @@ static void reads_values(void)
     is_str(conf.munge_socket, "/run/munge/other", "MungeSocket");
     is_str(conf.certificate_path, "/run/muster/certificate", "CertificateFile");
     is_int(conf.certificate_valid_s, 12 * 3600, "12h");
+    is_int(conf.write_extra, false, "WriteExtra");
     is_int(conf.on_missing, POLICY_REFUSE, "a policy in capitals");
     is_int(conf.on_expired, POLICY_IGNORE, "OnExpired");
     is_int(conf.on_changed, POLICY_LOG, "a key that is absent keeps its default");

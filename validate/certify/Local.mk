@@ -8,6 +8,7 @@ muster_SOURCES += \
 	validate/certify/stages.c \
 	validate/certify/links.c \
 	validate/certify/actions.c \
+	validate/certify/extras.c \
 	validate/certify/report.c \
 	validate/certify/suspects.c \
 	# end of certify

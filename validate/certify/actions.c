@@ -123,7 +123,7 @@ static char *certificate_request(const struct certify *certify, const struct hos
         return NULL;
     fprintf(stream, "run: %s\ncluster: %s\nlevel: %s\nexpires: %lld\n", certify->run,
             certify->cluster.name, certify->options.is_standard ? "standard" : "quick",
-            (long long)time(NULL) + certify->conf.certificate_valid_s);
+            (long long)certify->certified_until_s);
     for (size_t i = 0; i < names->count; i++) {
         const struct subject *subject = certify_subject(certify, names->names[i]);
 
@@ -193,7 +193,6 @@ static void certificates_issue(struct certify *certify)
     char *request = NULL;
     size_t first;
     struct error err = {""};
-    time_t until = time(NULL) + certify->conf.certificate_valid_s;
     struct tm day;
     int rv;
 
@@ -205,6 +204,7 @@ static void certificates_issue(struct certify *certify)
         return;
     }
     progress_begin(&certify->progress, "certificates");
+    certify->certified_until_s = time(NULL) + certify->conf.certificate_valid_s;
     request = certificate_request(certify, &names);
     rv = request ? muster_run(certify, &names, request, "certificate", "issue", &first, &err)
                  : error_set(&err, "no memory");
@@ -215,7 +215,7 @@ static void certificates_issue(struct certify *certify)
         char text[256];
 
         if (record && record->verdict == VERDICT_PASS) {
-            gmtime_r(&until, &day);
+            gmtime_r(&certify->certified_until_s, &day);
             strftime(subject->certified_until, sizeof subject->certified_until,
                      "%Y-%m-%d %H:%M UTC", &day);
             continue;
@@ -272,6 +272,7 @@ void certify_act(struct certify *certify)
     drain_all(certify);
     certificates_revoke(certify);
     certificates_issue(certify);
+    certify_extras(certify);
     drains_release(certify);
     certify_consume(certify);
 }

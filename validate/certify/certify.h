@@ -59,12 +59,13 @@ struct certify {
     struct records records;
     FILE *json;
     struct progress progress;
-    struct hostlist notes; /* lines under the table */
-    bool is_misused;       /* a node or partition was named that is not there */
-    bool has_fault;        /* a fault that is no node's */
-    size_t drained;        /* nodes taken from service so far */
-    size_t stray_lines;    /* lines of programs that were no records */
-    char last_error[256];  /* what a program said last on standard error */
+    struct hostlist notes;    /* lines under the table */
+    bool is_misused;          /* a node or partition was named that is not there */
+    bool has_fault;           /* a fault that is no node's */
+    size_t drained;           /* nodes taken from service so far */
+    size_t stray_lines;       /* lines of programs that were no records */
+    char last_error[256];     /* what a program said last on standard error */
+    time_t certified_until_s; /* the end of this run's certificates */
 };
 
 /* Set by SIGINT, SIGTERM, SIGHUP to the signal's number. */
@@ -150,6 +151,10 @@ void certify_act(struct certify *certify);
 int certify_suspects(struct certify *certify, struct error *err);
 /* Takes away the claims about nodes that were tested, if any are known, from all in the job. */
 void certify_consume(struct certify *certify);
+
+/* extras.c: level and end of the certificates in the nodes' Extra, for jobs that ask for them; out
+ * of the Extra of nodes that failed */
+void certify_extras(struct certify *certify);
 
 /* report.c */
 void certify_report(struct certify *certify, FILE *stream);

@@ -7,6 +7,7 @@
 #include "validate/command/command.h"
 #include "validate/report/records.h"
 #include "validate/slurm/cluster.h"
+#include "validate/slurm/extra.h"
 #include "validate/slurm/step.h"
 
 enum { WAIT_S = 10, DEADLINE_S = 30, GRACE_S = 3 };
@@ -45,6 +46,19 @@ static int revoke_on(const char *node, struct records *records, struct error *er
         return error_set(err, "%s", records->items[first].message);
     return error_set(err, "%s; run muster revoke on the node itself",
                      *result.last_error ? result.last_error : "it did not answer in time");
+}
+
+/* Nobody who asks for certified nodes is to get this one. Best effort: the gate knows anyway. */
+static void take_out_extra(const char *command, const struct cluster *cluster, const char *name)
+{
+    const struct cluster_node *node = cluster_node(cluster, name);
+    struct error err = {""};
+    char *text =
+        node && cluster->has_extra && *node->extra ? extra_with(node->extra, 0, 0, &err) : NULL;
+
+    if (text && strcmp(text, node->extra) != 0 && cluster_set_extra(name, text, &err) != 0)
+        fprintf(stderr, "%s: %s\n", command, err.text);
+    free(text);
 }
 
 static int revoke_node(const struct cluster *cluster, const char *name, struct records *records,
@@ -90,6 +104,7 @@ int revoke_nodes(const char *command, const char *list, bool as_json)
         } else {
             printf("%s: %s\n", names.names[i], records.items[0].message);
         }
+        take_out_extra(command, &cluster, names.names[i]);
         records_clear(&records);
     }
     cluster_clear(&cluster);

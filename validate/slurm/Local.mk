@@ -6,6 +6,7 @@ noinst_LTLIBRARIES += validate/slurm/libcluster.la
 validate_slurm_libcluster_la_SOURCES = \
 	validate/slurm/process.c validate/slurm/process.h \
 	validate/slurm/cluster.c validate/slurm/cluster.h \
+	validate/slurm/extra.c validate/slurm/extra.h \
 	validate/slurm/jobs.c \
 	validate/slurm/release.c validate/slurm/release.h \
 	validate/slurm/reach.c validate/slurm/reach.h \

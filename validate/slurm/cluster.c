@@ -9,7 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "validate/slurm/process.h"
 #include "validate/slurm/release.h"
+
+enum { TOPOLOGY_S = 30 };
 
 static char *copy(const char *text)
 {
@@ -113,17 +116,18 @@ static int nodes_load(struct cluster *cluster, struct error *err)
         node->port = info->port;
         node->gres = copy(info->gres);
         node->reason = copy(info->reason);
+        node->extra = copy(release_node_extra(info));
         node->reason_uid = info->reason_uid;
         node->cpus = info->cpus;
         node->leaf = -1;
         state_translate(info, node);
         cluster->node_count++;
-        if (!node->name || !node->address || !node->gres || !node->reason)
+        if (!node->name || !node->address || !node->gres || !node->reason || !node->extra)
             break;
     }
     slurm_free_node_info_msg(found);
     if (!cluster->nodes ||
-        (cluster->node_count > 0 && !cluster->nodes[cluster->node_count - 1].reason))
+        (cluster->node_count > 0 && !cluster->nodes[cluster->node_count - 1].extra))
         return error_set(err, "no memory for the cluster's nodes");
     return 0;
 }
@@ -207,30 +211,44 @@ done:
     return rv;
 }
 
-/* No topology (topology/none, or one without switches) is not an error: the leaves stay unknown. */
+struct leaves {
+    struct cluster *cluster;
+    struct error *err;
+    int rv;
+};
+
+static void leaf_hear(const char *line, bool is_error, void *context)
+{
+    struct leaves *leaves = context;
+
+    if (!is_error && leaves->rv == 0)
+        leaves->rv = leaf_add(leaves->cluster, line, leaves->err);
+}
+
+/* From scontrol, a switch per line: libslurm loads the topology's plugin for it, which from 24.11
+ * on needs symbols that only Slurm's own commands have, and ends the process. No topology, or one
+ * without switches, is not an error: the leaves stay unknown. */
 static int topology_load(struct cluster *cluster, struct error *err)
 {
-    topo_info_response_msg_t *found = NULL;
-    char *text = NULL, *rest, *line;
-    size_t size = 0;
-    FILE *stream;
-    int rv = 0;
+    struct arguments words = {0};
+    struct leaves leaves = {cluster, err, 0};
+    struct process_result result;
+    struct error ignored;
+    int rv;
 
-    if (release_topology_load(&found) != SLURM_SUCCESS)
-        return 0;
-    stream = open_memstream(&text, &size);
-    if (stream) {
-        release_topology_print(found, stream);
-        fclose(stream);
-    }
-    slurm_free_topo_info_msg(found);
-    if (!stream || !text)
-        return error_set(err, "no memory for the cluster's topology");
-    rest = text;
-    while (rv == 0 && (line = strsep(&rest, "\n")))
-        rv = leaf_add(cluster, line, err);
-    free(text);
-    return rv;
+    arguments_add(&words, "scontrol");
+    arguments_add(&words, "-o");
+    arguments_add(&words, "show");
+    arguments_add(&words, "topology");
+    rv = words.out_of_memory ? -1
+                             : process_run(&(struct process){.argv = words.argv,
+                                                             .deadline_s = TOPOLOGY_S,
+                                                             .grace_s = 1,
+                                                             .on_line = leaf_hear,
+                                                             .context = &leaves},
+                                           &result, &ignored);
+    arguments_clear(&words);
+    return rv == 0 ? leaves.rv : 0;
 }
 
 static int name_load(struct cluster *cluster, struct error *err)
@@ -240,6 +258,8 @@ static int name_load(struct cluster *cluster, struct error *err)
     if (slurm_load_ctl_conf(0, &found) != SLURM_SUCCESS)
         return slurm_failed(err, "cannot ask the controller for its configuration");
     cluster->name = copy(found->cluster_name);
+    cluster->has_extra = release_has_extra() && found->sched_params &&
+                         strstr(found->sched_params, "extra_constraints");
     release_conf_free(found);
     return cluster->name ? 0 : error_set(err, "no memory for the cluster's name");
 }
@@ -262,6 +282,7 @@ void cluster_clear(struct cluster *cluster)
         free(cluster->nodes[i].address);
         free(cluster->nodes[i].gres);
         free(cluster->nodes[i].reason);
+        free(cluster->nodes[i].extra);
     }
     for (size_t i = 0; i < cluster->partition_count; i++) {
         free(cluster->partitions[i].name);
@@ -325,4 +346,24 @@ int cluster_down(const char *nodes, const char *reason, struct error *err)
 int cluster_resume(const char *nodes, struct error *err)
 {
     return node_update(nodes, NODE_RESUME, NULL, err);
+}
+
+int cluster_set_extra(const char *nodes, const char *extra, struct error *err)
+{
+    update_node_msg_t update;
+    char *names = copy(nodes), *text = copy(extra);
+    int rv = 0;
+
+    if (!names || !text) {
+        rv = error_set(err, "no memory");
+    } else {
+        slurm_init_update_node_msg(&update);
+        update.node_names = names;
+        release_node_set_extra(&update, text);
+        if (slurm_update_node(&update) != SLURM_SUCCESS)
+            rv = error_set(err, "%s: cannot write Extra: %s", nodes, slurm_strerror(errno));
+    }
+    free(names);
+    free(text);
+    return rv;
 }

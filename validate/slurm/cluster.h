@@ -20,6 +20,7 @@ struct cluster_node {
     uint16_t port;
     char *gres;   /* as configured, "gpu:8"; "" */
     char *reason; /* why it is down or drained; "" */
+    char *extra;  /* the site's text, a JSON object where jobs may ask for it; "" */
     uid_t reason_uid;
     int cpus;
     int leaf; /* index of its leaf switch in struct cluster; -1: no topology is known */
@@ -48,6 +49,8 @@ struct cluster {
     size_t partition_count;
     char **leaves; /* names of the leaf switches */
     size_t leaf_count;
+    bool has_extra; /* jobs may ask for what is in a node's Extra: 23.11 and later, where
+                       SchedulerParameters has extra_constraints */
 };
 
 /* Reads slurm.conf, once per process. Returns 0, or -1 with err (Slurm's own way with a missing
@@ -65,6 +68,8 @@ struct cluster_node *cluster_node(const struct cluster *cluster, const char *nam
 /* nodes in Slurm's notation. Return 0, or -1 with err. */
 int cluster_drain(const char *nodes, const char *reason, struct error *err);
 int cluster_resume(const char *nodes, struct error *err);
+/* Each change makes the scheduler start over: for those only that have another. */
+int cluster_set_extra(const char *nodes, const char *extra, struct error *err);
 /* Drains the nodes and sets them down as well: for those that do not answer. The jobs there are
  * over for Slurm at once, or are left without these nodes, rather than completing until
  * SlurmdTimeout. */

@@ -56,26 +56,6 @@ int release_step_kill(uint32_t job_id, uint32_t step_id, uint16_t signal)
 #endif
 }
 
-int release_topology_load(topo_info_response_msg_t **found)
-{
-#ifdef SLURM_TOPOLOGY_HAS_NAME
-    return slurm_load_topo(found, NULL);
-#else
-    return slurm_load_topo(found);
-#endif
-}
-
-void release_topology_print(topo_info_response_msg_t *found, FILE *stream)
-{
-#ifdef SLURM_TOPOLOGY_HAS_NAME
-    slurm_print_topo_info_msg(stream, found, NULL, NULL, 1);
-#elif defined SLURM_TOPOLOGY_PRINTS_NODES
-    slurm_print_topo_info_msg(stream, found, NULL, 1);
-#else
-    slurm_print_topo_info_msg(stream, found, 1);
-#endif
-}
-
 void release_conf_free(slurm_conf_t *conf)
 {
 #if HAVE_DECL_SLURM_FREE_CONF

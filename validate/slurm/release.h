@@ -20,12 +20,6 @@ uint32_t release_granted_id(const resource_allocation_response_msg_t *granted);
 /* Return SLURM_SUCCESS or SLURM_ERROR. found is released with libslurm's own function. */
 int release_steps_load(uint32_t job_id, job_step_info_response_msg_t **found);
 int release_step_kill(uint32_t job_id, uint32_t step_id, uint16_t signal);
-int release_topology_load(topo_info_response_msg_t **found);
-
-/* A switch per line, as `scontrol -o show topology` writes it: "SwitchName=leaf1 Level=0 ...". From
- * 26.05 on nothing but this text is to be had. */
-void release_topology_print(topo_info_response_msg_t *found, FILE *stream);
-
 void release_conf_free(slurm_conf_t *conf);
 
 /* Who says it; 26.05 finds that out itself. */

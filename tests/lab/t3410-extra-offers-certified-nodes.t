@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# On Slurm 23.11 and later certify writes level and end of a node's certificate into its Extra, beside
+# what the site has there, and jobs that ask for it land on certified nodes only.
+. "$(dirname "$0")/../tap.sh"
+MUSTER_LAB_RELEASE=${MUSTER_LAB_RELEASE:-trixie}
+. "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/certify.sh"
+
+[ "$release" != bookworm ] || skip_all "Slurm 22.05 knows no --extra"
+extra() { lab run scontrol show node "$1" | sed -n 's/^ *Extra=//p'; }
+change() { lab run scontrol update "nodename=$1" extra="$2"; }
+# where a job that asks for it runs; nothing when it does not within seconds
+asking() { # EXTRA SRUN-OPTION...
+    local wanted=$1
+    shift
+    lab run timeout 15 srun -Q --immediate=8 --extra "$wanted" "$@" hostname 2>/dev/null | sort | xargs
+}
+
+change n1 '{"rack":7}'
+is "$(extra n1)" '{"rack":7}' "the site's own Extra"
+is "$(asking 'muster_level>=1' -N1)" '' 'nobody is certified: such a job waits'
+
+certify --no-drain --level quick -w n1,n2
+is "$status $(verdicts)" '0 n1 pass n2 pass' 'two of four are certified' || show
+like "$(extra n1)" '^\{"rack":7,"muster_level":1,"muster_expires":[0-9]{10}\}$' \
+    'level and end are in Extra, beside what was there'
+like "$(extra n2)" '^\{"muster_level":1,"muster_expires":[0-9]{10}\}$' 'and alone where nothing was'
+is "$(extra n3)" '' 'a node that was not certified has none'
+expires=$(extra n2 | jq .muster_expires)
+is "$(lab on n2 awk '$1 == "expires:" { print $2 }' /var/lib/muster/certificate)" "$expires" \
+    "the end is the certificate's"
+
+is "$(asking 'muster_level>=1' -N2)" 'n1 n2' 'a job that asks for certified nodes gets these two'
+is "$(asking 'muster_level>=1' -N3)" '' '... a third one it does not'
+is "$(asking 'muster_level>=2' -N1)" '' 'one that asks for level standard gets none'
+is "$(asking "muster_expires>$((expires - 60))" -N2)" 'n1 n2' 'the end can be asked for'
+is "$(asking "muster_expires>$((expires + 60))" -N1)" '' '...'
+is "$(asking 'muster_level>=1,rack=7' -N1)" n1 "together with the site's own"
+is "$(lab run srun -N4 hostname | sort | xargs)" 'n1 n2 n3 n4' 'one that does not ask gets any'
+
+# fail and revoke take it out again
+lab fault missing-gpu n2 >/dev/null
+certify --no-drain --level quick -w n1,n2
+like "$(verdicts)" 'n2 fail' 'n2 fails' || show
+is "$(extra n2)" '' '... and is offered no longer'
+lab heal >/dev/null
+lab run "$muster" revoke -w n1 >/dev/null
+is "$(extra n1)" '{"rack":7}' 'revoke leaves what the site had'
+
+# where the site wants none of it
+for host in head n1 n2 n3 n4; do
+    echo WriteExtra=no >>"$top/.lab/$name/$host/etc/muster/muster.conf"
+done
+certify --no-drain --level quick -w n3,n4
+is "$status $(extra n4)" '0 ' 'WriteExtra=no' || show
+done_testing

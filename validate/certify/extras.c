@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/certify/certify.h"
+#include "validate/slurm/extra.h"
+
+/* The nodes that get the same Extra: one message to the controller for all of them. */
+struct group {
+    char *text;
+    struct hostlist names;
+};
+
+static void group_add(struct group *groups, size_t *count, char *text, const char *name)
+{
+    size_t i = 0;
+
+    while (i < *count && strcmp(groups[i].text, text) != 0)
+        i++;
+    if (i == *count) {
+        groups[i] = (struct group){.text = text};
+        ++*count;
+    } else {
+        free(text);
+    }
+    hostlist_append(&groups[i].names, name);
+}
+
+/* What the node's Extra is to be; NULL when that is what it is, or when it is to be left alone. */
+static char *text_wanted(struct certify *certify, const struct subject *subject)
+{
+    struct outcome outcome = subject->outcome;
+    enum verdict verdict = outcome_conclude(&outcome);
+    const char *level = certify->options.is_standard ? "standard" : "quick";
+    struct error err = {""};
+    char *text;
+
+    if (*subject->certified_until)
+        text =
+            extra_with(subject->slurm->extra, extra_level(level), certify->certified_until_s, &err);
+    else if (verdict == VERDICT_FAIL && *subject->slurm->extra)
+        text = extra_with(subject->slurm->extra, 0, 0, &err);
+    else
+        return NULL;
+    if (!text && *subject->certified_until)
+        certify_note(certify, "%s: %s", subject->name, err.text);
+    if (text && strcmp(text, subject->slurm->extra) == 0) {
+        free(text);
+        text = NULL;
+    }
+    return text;
+}
+
+void certify_extras(struct certify *certify)
+{
+    struct group *groups;
+    size_t count = 0;
+    struct error err;
+
+    if (!certify->cluster.has_extra || !certify->conf.write_extra || certify->options.is_dry_run)
+        return;
+    groups = calloc(certify->count + 1, sizeof *groups);
+    for (size_t i = 0; groups && i < certify->count; i++) {
+        char *text = text_wanted(certify, &certify->subjects[i]);
+
+        if (text)
+            group_add(groups, &count, text, certify->subjects[i].name);
+    }
+    for (size_t i = 0; i < count; i++) {
+        char *names = hostlist_fold(&groups[i].names);
+
+        if (names && cluster_set_extra(names, groups[i].text, &err) != 0)
+            certify_note(certify, "%s", err.text);
+        free(names);
+        free(groups[i].text);
+        hostlist_clear(&groups[i].names);
+    }
+    free(groups);
+}

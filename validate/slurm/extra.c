@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/slurm/extra.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char level_key[] = "muster_level", expires_key[] = "muster_expires";
+
+int extra_level(const char *level)
+{
+    static const char *const names[] = {"quick", "standard", "full"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(level, names[i]) == 0)
+            return (int)i + 1;
+    return 0;
+}
+
+char *extra_with(const char *extra, int level, long long expires, struct error *err)
+{
+    json_t *object =
+        extra && *extra ? json_loads(extra, JSON_REJECT_DUPLICATES, NULL) : json_object();
+    char *text = NULL;
+
+    if (!json_is_object(object)) {
+        error_set(err, "Extra is '%.100s', no JSON object: left alone", extra ? extra : "");
+    } else if (level > 0) {
+        if (json_object_set_new(object, level_key, json_integer(level)) == 0 &&
+            json_object_set_new(object, expires_key, json_integer(expires)) == 0)
+            text = json_dumps(object, JSON_COMPACT);
+    } else {
+        json_object_del(object, level_key);
+        json_object_del(object, expires_key);
+        text = json_object_size(object) > 0 ? json_dumps(object, JSON_COMPACT) : strdup("");
+    }
+    if (json_is_object(object) && !text)
+        error_set(err, "no memory for Extra");
+    json_decref(object);
+    return text;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_EXTRA_H
+#define MUSTER_EXTRA_H
+
+#include "lib/error.h"
+
+/* What a node's Extra says of its certificate, for jobs that ask with srun --extra
+ * 'muster_level>=2' (Slurm 23.11 and later, SchedulerParameters=extra_constraints). Extra is a JSON
+ * object; what the site has in it besides stays as it is.
+ *
+ *   {"muster_level":2,"muster_expires":1795794800} */
+
+/* 1 quick, 2 standard, 3 full; 0 for a level that is none. */
+int extra_level(const char *level);
+
+/* extra with the certificate's level and end (seconds since 1970) in it; level 0 takes both out.
+ * extra NULL or "" is an empty object, and an object with nothing left in it is "". Returns a text
+ * for the caller to free, or NULL with err: extra is no JSON object (it is the site's own and to be
+ * left alone), or memory is out. */
+char *extra_with(const char *extra, int level, long long expires, struct error *err);
+
+#endif
