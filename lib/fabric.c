@@ -177,24 +177,26 @@ static void explain_management(const struct fabric *fabric, const struct conf *c
         snprintf(text, size, "; no default route, so none is management");
 }
 
-/* Adds names of rails and why to left_out. */
-static void tell_left_out(struct fabric *fabric, const struct rail *rails, size_t count,
-                          const char *why)
+/* Adds a rail to left_out, after a comma where the last one had its reason. */
+static void left_out_add(struct fabric *fabric, const char *name, bool is_first)
 {
     size_t size = sizeof fabric->left_out, length = strlen(fabric->left_out);
 
-    for (size_t i = 0; i < count; i++) {
-        if (length + strlen(rails[i].name) + strlen(why) + 12 > size) {
-            length += (size_t)snprintf(fabric->left_out + length, size - length, " ...");
-            break;
-        }
-        length += (size_t)snprintf(fabric->left_out + length, size - length, "%s%s",
-                                   length == 0 ? ""
-                                   : i == 0    ? ", "
-                                               : " ",
-                                   rails[i].name);
-    }
-    snprintf(fabric->left_out + length, size - length, " %s", why);
+    if (length + strlen(name) + 40 > size) /* room for a reason */
+        name = length >= 3 && strcmp(fabric->left_out + length - 3, "...") == 0 ? "" : "...";
+    if (*name)
+        snprintf(fabric->left_out + length, size - length, "%s%s",
+                 length == 0 ? ""
+                 : is_first  ? ", "
+                             : " ",
+                 name);
+}
+
+static void left_out_why(struct fabric *fabric, const char *why)
+{
+    size_t length = strlen(fabric->left_out);
+
+    snprintf(fabric->left_out + length, sizeof fabric->left_out - length, " %s", why);
 }
 
 /* No host bridge between them. */
@@ -232,24 +234,24 @@ static bool have_own_rails(const struct inventory *inventory, const struct fabri
     return served > 0 && 4 * served >= 3 * inventory->gpu_count && 2 * beside > fabric->rail_count;
 }
 
+/* Allocates nothing: the rails must not depend on free memory, a node's fingerprint has them. */
 static void leave_storage(const struct inventory *inventory, struct fabric *fabric)
 {
-    struct rail *far = calloc(INVENTORY_NICS, sizeof *far);
-    size_t far_count = 0, kept = 0;
+    size_t kept = 0, count = fabric->rail_count;
 
-    if (!far)
-        trouble_note();
-    if (far && have_own_rails(inventory, fabric)) {
-        for (size_t i = 0; i < fabric->rail_count; i++)
-            if (is_beside_gpu(inventory, &fabric->rails[i]))
-                fabric->rails[kept++] = fabric->rails[i];
-            else
-                far[far_count++] = fabric->rails[i];
-        fabric->rail_count = kept;
+    if (!have_own_rails(inventory, fabric))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_beside_gpu(inventory, &fabric->rails[i]))
+            left_out_add(fabric, fabric->rails[i].name, i == kept);
+        else if (i != kept)
+            fabric->rails[kept++] = fabric->rails[i];
+        else
+            kept++;
     }
-    if (far_count > 0)
-        tell_left_out(fabric, far, far_count, "beside no GPU");
-    free(far);
+    fabric->rail_count = kept;
+    if (kept < count)
+        left_out_why(fabric, "beside no GPU");
 }
 
 enum rule { RULE_NAMED, RULE_FOUND, RULE_ISLAND, RULE_BETWEEN, RULE_ONLY };
@@ -391,17 +393,23 @@ void fabric_choose_for(const struct inventory *inventory, const struct conf *con
 
 size_t fabric_leave_out(struct fabric *fabric, const struct hostlist *names, const char *why)
 {
-    size_t kept = 0, count = fabric->rail_count;
+    size_t kept = 0, count = fabric->rail_count, up = 0;
 
+    for (size_t i = 0; i < count; i++)
+        up += rail_is_up(&fabric->rails[i]) && !is_named(names, &fabric->rails[i]);
+    if (up == 0)
+        return 0;
     for (size_t i = 0; i < count; i++) {
         const struct rail rail = fabric->rails[i];
 
         if (is_named(names, &rail))
-            tell_left_out(fabric, &rail, 1, why);
+            left_out_add(fabric, rail.name, i == kept);
         else
             fabric->rails[kept++] = rail;
     }
     fabric->rail_count = kept;
+    if (kept < count)
+        left_out_why(fabric, why);
     fabric->class = best_class(fabric->rails, kept);
     return count - kept;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/islands.h"
+#include "lib/trouble.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +61,7 @@ static void meet(const struct conf *conf, const struct hostlist *nodes, struct i
     size_t count, in_islands;
 
     if (hostlist_set_make(nodes, &set) != 0) {
+        trouble_note();
         snprintf(islands->fact, sizeof islands->fact, "out of memory");
         return;
     }
