@@ -151,6 +151,7 @@ static void places(void)
     struct error err = {""};
     char path[256];
 
+    free(claims);
     is_int(claims_read("/no/such/directory", &claims, &err), 0, "no directory, no claims");
     ok(claims == NULL, "... nor memory");
     is_int(claims_read("/dev/null", &claims, &err), -1, "what is no directory is an error");
