@@ -112,6 +112,8 @@ static int expand_item(const char *prefix, const char *text, size_t length, stru
             return error_set(err, "more than %d names in one list", HOSTLIST_MAX);
         return hostlist_append(list, name) == 0 ? 0 : error_set(err, "out of memory");
     }
+    if (memchr(text, ']', (size_t)(open - text)))
+        return error_set(err, "\"%.*s\" has a ] without a [", (int)length, text);
     close = memchr(open, ']', (size_t)(end - open));
     if (!close)
         return error_set(err, "\"%.*s\" has a [ without a ]", (int)length, text);

@@ -75,7 +75,7 @@ tests_spank_host_fuzz_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
 tests_spank_host_fuzz_t_LDFLAGS = $(host_ldflags)
 tests_spank_host_fuzz_t_LDADD = $(host_libs)
 EXTRA_tests_spank_host_fuzz_t_DEPENDENCIES = $(host_needs)
-EXTRA_DIST += tests/spank-host/fuzz
+EXTRA_DIST += tests/spank-host/fuzz tests/spank-host/parsers.c
 
 dist_check_SCRIPTS += tests/spank-host/symbols.t
 endif

@@ -73,6 +73,7 @@ int main(void)
     expands("n[1-65536]", HOSTLIST_MAX, "n1", "n65536");
     refused("n[1-4", "without a ]");
     refused("n1]", "without a [");
+    refused("n]1[2-3]", "without a [");
     refused("n[4-1]", "reversed");
     refused("n[a]", "expected a number");
     refused("n[1-]", "after the -");
