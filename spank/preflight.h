@@ -16,9 +16,9 @@
 #define PREFLIGHT_GUARD "MUSTER_IN_PREFLIGHT"
 
 /* In the environment of a step whose preflight found a fault: its tasks end before their program
- * begins. srun, as seen with Slurm 22.05, that gives up in local_user_init leaves the step as it is,
- * with the GPUs and CPUs that it holds, until the job ends; where srun has its own allocation that
- * is at once, inside another's the next step would wait for ever. */
+ * begins. srun, as seen with Slurm 22.05, that gives up in local_user_init leaves the step as it
+ * is, with the GPUs and CPUs that it holds, until the job ends; where srun has its own allocation
+ * that is at once, inside another's the next step would wait for ever. */
 #define PREFLIGHT_MARK "MUSTER_PREFLIGHT_FAILED"
 
 struct preflight_step {
