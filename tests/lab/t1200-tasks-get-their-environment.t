@@ -16,12 +16,12 @@ net='echo "$SLURMD_NODENAME: $UCX_NET_DEVICES $NCCL_SOCKET_IFNAME $OMPI_MCA_btl_
 muster_variables() { grep -E "^($muster_names)=" | cut -d= -f1 | sort -u | xargs; }
 
 # srun
-is "$(lab run srun -N2 --ntasks-per-node=2 sh -c "$ranks" | sort)" \
+is "$(lab run srun -w 'n[1-2]' --ntasks-per-node=2 sh -c "$ranks" | sort)" \
     '0: 0 0 4 2 0 n1
 1: 1 1 4 2 0 n1
 2: 2 0 4 2 1 n1
 3: 3 1 4 2 1 n1' 'ranks under srun'
-is "$(lab run srun -N2 sh -c "$net" | sort)" \
+is "$(lab run srun -w 'n[1-2]' sh -c "$net" | sort)" \
     'n1: eth1,eth2 =eth1,eth2 eth1,eth2 eth1 eth1
 n2: eth1,eth2 =eth1,eth2 eth1,eth2 eth1 eth1' 'both rails, never the management interface eth0'
 is "$(lab run srun -N1 env | muster_variables)" \
@@ -48,7 +48,7 @@ env >$work/batch.env
 srun sh -c '$ranks' >$work/steps
 srun --overlap -n2 -N2 sh -c '$ranks' >>$work/steps
 END
-lab run sbatch -Q -W -N2 -n4 --ntasks-per-node=2 -o /dev/null "$work/job"
+lab run sbatch -Q -W -w 'n[1-2]' -n4 --ntasks-per-node=2 -o /dev/null "$work/job"
 is "$(muster_variables <"$work/batch.env")" '' 'a batch script is left alone'
 is "$(sort "$work/steps")" '0: 0 0 2 1 0 n1
 0: 0 0 4 2 0 n1
@@ -58,24 +58,24 @@ is "$(sort "$work/steps")" '0: 0 0 2 1 0 n1
 3: 3 1 4 2 1 n1' 'its steps have their ranks'
 
 # salloc
-lab run salloc -Q -N2 -n2 sh -c "env >$work/salloc.env; srun sh -c '$ranks'" >"$work/steps"
+lab run salloc -Q -w 'n[1-2]' -n2 sh -c "env >$work/salloc.env; srun sh -c '$ranks'" >"$work/steps"
 is "$(muster_variables <"$work/salloc.env")" '' 'the shell of salloc is left alone'
 is "$(sort "$work/steps")" '0: 0 0 2 1 0 n1
 1: 1 0 2 1 1 n1' 'its steps have their ranks'
-is "$(lab run salloc -Q -N3 -n3 srun -N1 -n1 -r 2 sh -c "$ranks")" '0: 0 0 1 1 0 n3' \
+is "$(lab run salloc -Q -w 'n[1-3]' -n3 srun -N1 -n1 -r 2 sh -c "$ranks")" '0: 0 0 1 1 0 n3' \
     'a step on one node of three meets there'
 
 # a step within a step
 nested() { # SRUN-OPTION...: from the second task of an outer step
     # shellcheck disable=SC2016
-    lab run srun -N1 -n2 sh -c "[ \$SLURM_PROCID = 0 ] || srun --overlap -n2 $* sh -c '$ranks'" | sort
+    lab run srun -w n1 -n2 sh -c "[ \$SLURM_PROCID = 0 ] || srun --overlap -n2 $* sh -c '$ranks'" | sort
 }
 is "$(nested)" '0: 0 0 2 2 0 n1
 1: 1 1 2 2 0 n1' 'a nested step has ranks of its own, not the outer task'"'"'s'
 is "$(nested --muster=off)" '0:      
 1:      ' '... and with --muster=off none at all'
 # shellcheck disable=SC2016
-is "$(lab run srun -N1 -n2 sh -c "[ \$SLURM_PROCID = 0 ] || WORLD_SIZE=77 srun --overlap -n1 sh -c '$ranks'")" \
+is "$(lab run srun -w n1 -n2 sh -c "[ \$SLURM_PROCID = 0 ] || WORLD_SIZE=77 srun --overlap -n1 sh -c '$ranks'")" \
     '0: 0 0 77 1 0 n1' '... but keeps what the user set in between'
 
 # where rank 0 is
@@ -101,7 +101,7 @@ like "$(lab run "${arbitrary[@]}" --muster-explain true 2>&1)" \
 
 # a rail that is down
 lab fault rail-down n2 eth1
-is "$(lab run srun -N2 sh -c "$net" | sort)" \
+is "$(lab run srun -w 'n[1-2]' sh -c "$net" | sort)" \
     'n1: eth1,eth2 =eth1,eth2 eth1,eth2 eth1 eth1
 n2: eth2 =eth2 eth2 eth2 eth2' 'a rail that is down is left out on its node only'
 like "$(lab run srun -w n2 --muster-explain true 2>&1)" \

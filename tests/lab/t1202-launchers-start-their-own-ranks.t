@@ -26,9 +26,9 @@ printf '#!/bin/sh\n%s\n' "$show" >"$work/bin/torchrun"
 chmod +x "$work/bin/torchrun"
 is "$(lab run srun -N2 "$work/bin/torchrun" | sort)" 'n1: eth1,eth2 eth1 none none n1 0
 n2: eth1,eth2 eth1 none none n1 1' 'torchrun, one to a node, also gets where to meet and its node'
-is "$(lab run srun -N1 -n2 "$work/bin/torchrun" | sort)" 'n1: eth1,eth2 eth1 0 2 n1 0
+is "$(lab run srun -w n1 -n2 "$work/bin/torchrun" | sort)" 'n1: eth1,eth2 eth1 0 2 n1 0
 n1: eth1,eth2 eth1 1 2 n1 0' 'two to a node are ranks as any'
-is "$(lab run srun -N1 sh "$work/bin/torchrun" | sort)" 'n1: eth1,eth2 eth1 none none n1 0' \
+is "$(lab run srun -w n1 sh "$work/bin/torchrun" | sort)" 'n1: eth1,eth2 eth1 none none n1 0' \
     'an interpreter in front does not hide it'
 
 done_testing
