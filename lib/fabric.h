@@ -54,8 +54,8 @@ void fabric_choose_for(const struct inventory *inventory, const struct conf *con
                        const struct islands *islands, struct fabric *fabric);
 
 /* Takes the rails that answer to one of the names (rail, interface, RDMA device) out of fabric, and
- * adds "eth2 WHY" to left_out; where no other rail is up, none: a rail that failed is better than no
- * rail. Returns how many. */
+ * adds "eth2 WHY" to left_out; where no other rail is up, none: a rail that failed is better than
+ * no rail. Returns how many. */
 size_t fabric_leave_out(struct fabric *fabric, const struct hostlist *names, const char *why);
 
 #endif

@@ -201,7 +201,7 @@ static void add_value(struct text *text)
         break;
     }
     if (one_in(5)) {
-        add(text, ",:= -/[]" + below(8), 1);
+        add(text, &",:= -/[]"[below(8)], 1);
         add_value(text);
     }
 }
