@@ -319,8 +319,13 @@ static void change_files(void)
     changed_count = 0;
     for (unsigned count = below(6); count > 0; count--) {
         const char *path = tree_files[below(tree_file_count)];
-        FILE *stream = fopen(path, "r");
+        struct stat status;
+        FILE *stream;
 
+        /* one that was chosen before may be a pipe by now */
+        if (lstat(path, &status) < 0 || !S_ISREG(status.st_mode))
+            continue;
+        stream = fopen(path, "r");
         if (stream == NULL)
             continue;
         changed[changed_count].path = path;
