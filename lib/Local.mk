@@ -1,40 +1,93 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# What a node is made of and what the site wants: libc only.
+# What a node is and what the site wants: libc only. A room may use those above it in this list,
+# never those below.
 noinst_LTLIBRARIES += lib/libmuster.la
-lib_libmuster_la_SOURCES = \
-	lib/error.c lib/error.h \
-	lib/record.c lib/record.h \
-	lib/trouble.c lib/trouble.h \
-	lib/hostlist.c lib/hostlist.h \
-	lib/sysfs.c lib/sysfs.h \
-	lib/inventory.c lib/inventory.h lib/inventory-parts.h \
-	lib/machine.c lib/location.c lib/nics.c lib/rdma.c lib/addresses.c lib/gpus.c \
-	lib/counters.c lib/counters.h \
-	lib/fabric_class.c lib/fabric_class.h \
-	lib/fabric.c lib/fabric.h lib/rails.c lib/rails.h \
-	lib/affinity.c lib/affinity.h lib/affinity-share.c lib/affinity-share.h \
-	lib/visible_gpus.c lib/visible_gpus.h \
-	lib/envplan.c lib/envplan.h lib/envplan_parts.h lib/envplan_task.c lib/envplan_node.c \
-	lib/envplan_rules.c lib/envplan_rails.c lib/envplan_site.c lib/envplan_mark.c \
-	lib/islands.c lib/islands.h \
-	lib/conf.c lib/conf.h lib/conf_table.h lib/conf_value.c lib/conf_site.c \
-	lib/quantity.c lib/quantity.h \
-	lib/netif.c lib/netif.h \
-	lib/netlink.c lib/netlink.h \
-	lib/netif_machine.c lib/netif_machine.h \
-	lib/netif_journal.c lib/netif_journal.h \
-	lib/netif_plan.c lib/netif_apply.c lib/netif_apply.h \
-	lib/slurmconf.c lib/slurmconf.h lib/gresconf.c lib/gresconf.h \
-	lib/device.c lib/device.h lib/stepcheck.c lib/stepcheck.h \
-	lib/seal.c lib/seal.h \
-	lib/fingerprint.c lib/fingerprint.h \
-	lib/certificate.c lib/certificate_file.c lib/certificate.h \
-	lib/failed_rails.c lib/failed_rails.h \
-	# end of lib_libmuster_la_SOURCES
+lib_libmuster_la_SOURCES =
 lib_libmuster_la_LIBADD = -ldl
+
+# what every room uses: errors, lists of hosts, files of sysfs, records
+lib_libmuster_la_SOURCES += \
+	lib/base/error.c lib/base/error.h \
+	lib/base/fabric_class.c lib/base/fabric_class.h \
+	lib/base/hostlist.c lib/base/hostlist.h \
+	lib/base/quantity.c lib/base/quantity.h \
+	lib/base/record.c lib/base/record.h \
+	lib/base/sysfs.c lib/base/sysfs.h \
+	lib/base/trouble.c lib/base/trouble.h \
+	# end
+
+# muster.conf: what the site wants
+lib_libmuster_la_SOURCES += \
+	lib/conf/conf.c lib/conf/conf.h \
+	lib/conf/conf_site.c \
+	lib/conf/conf_table.h \
+	lib/conf/conf_value.c \
+	lib/conf/netif.c lib/conf/netif.h \
+	# end
+
+# Slurm's own files, as far as checks need them
+lib_libmuster_la_SOURCES += \
+	lib/slurm/gresconf.c lib/slurm/gresconf.h \
+	lib/slurm/slurmconf.c lib/slurm/slurmconf.h \
+	# end
+
+# what a node is made of, read from /sys and /proc
+lib_libmuster_la_SOURCES += \
+	lib/node/addresses.c \
+	lib/node/counters.c lib/node/counters.h \
+	lib/node/device.c lib/node/device.h \
+	lib/node/gpus.c \
+	lib/node/inventory-parts.h \
+	lib/node/inventory.c lib/node/inventory.h \
+	lib/node/location.c \
+	lib/node/machine.c \
+	lib/node/nics.c \
+	lib/node/rdma.c \
+	# end
+
+# which of its ways out carry data, which of them is nearest to which GPU
+lib_libmuster_la_SOURCES += \
+	lib/fabric/affinity-share.c lib/fabric/affinity-share.h \
+	lib/fabric/affinity.c lib/fabric/affinity.h \
+	lib/fabric/fabric.c lib/fabric/fabric.h \
+	lib/fabric/islands.c lib/fabric/islands.h \
+	lib/fabric/rails.c lib/fabric/rails.h \
+	# end
+
+# what was found, sealed, held against what the node is now
+lib_libmuster_la_SOURCES += \
+	lib/certificate/certificate.c lib/certificate/certificate.h \
+	lib/certificate/certificate_file.c \
+	lib/certificate/failed_rails.c lib/certificate/failed_rails.h \
+	lib/certificate/fingerprint.c lib/certificate/fingerprint.h \
+	lib/certificate/seal.c lib/certificate/seal.h \
+	# end
+
+# what a task gets, sees and can open
+lib_libmuster_la_SOURCES += \
+	lib/envplan/envplan.c lib/envplan/envplan.h \
+	lib/envplan/envplan_mark.c \
+	lib/envplan/envplan_node.c \
+	lib/envplan/envplan_parts.h \
+	lib/envplan/envplan_rails.c \
+	lib/envplan/envplan_rules.c \
+	lib/envplan/envplan_site.c \
+	lib/envplan/envplan_task.c \
+	lib/envplan/stepcheck.c lib/envplan/stepcheck.h \
+	lib/envplan/visible_gpus.c lib/envplan/visible_gpus.h \
+	# end
+
+# settings of interfaces: made, noted, put back
+lib_libmuster_la_SOURCES += \
+	lib/netif/netif_apply.c lib/netif/netif_apply.h \
+	lib/netif/netif_journal.c lib/netif/netif_journal.h \
+	lib/netif/netif_machine.c lib/netif/netif_machine.h \
+	lib/netif/netif_plan.c \
+	lib/netif/netlink.c lib/netif/netlink.h \
+	# end
 
 # What needs libm, which the plugin must not.
 noinst_LTLIBRARIES += lib/libstatistics.la
-lib_libstatistics_la_SOURCES = lib/statistics.c lib/statistics.h
+lib_libstatistics_la_SOURCES = lib/base/statistics.c lib/base/statistics.h
 lib_libstatistics_la_LIBADD = -lm

@@ -14,8 +14,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "lib/device.h"
-#include "lib/stepcheck.h"
+#include "lib/node/device.h"
+#include "lib/envplan/stepcheck.h"
 
 enum { TOLD = 64 };
 

@@ -2,12 +2,12 @@
 #ifndef MUSTER_SPANK_CHECK_H
 #define MUSTER_SPANK_CHECK_H
 
-#include "lib/conf.h"
-#include "lib/inventory.h"
+#include "lib/conf/conf.h"
+#include "lib/node/inventory.h"
 #include "spank/host.h"
 
 /* slurmstepd: tells a step's user where what its tasks were given, what their environment names and
- * what they can open disagree (lib/stepcheck.h). Never fails and never refuses anything. */
+ * what they can open disagree (lib/envplan/stepcheck.h). Never fails and never refuses anything. */
 
 /* Once a step and node, as root, before the tasks are forked: reads gres.conf where the step has
  * GPUs. root: that of a recorded machine, or "". */

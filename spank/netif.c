@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/conf.h"
-#include "lib/netif_apply.h"
+#include "lib/conf/conf.h"
+#include "lib/netif/netif_apply.h"
 #include "spank/host.h"
 #include "spank/refusal.h"
 

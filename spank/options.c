@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "lib/conf.h"
+#include "lib/conf/conf.h"
 
 const struct option_text option_texts[OPTION_COUNT] = {
     [OPTION_ENVIRONMENT] = {"muster", "on|off",

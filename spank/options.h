@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-#include "lib/envplan.h"
-#include "lib/error.h"
+#include "lib/envplan/envplan.h"
+#include "lib/base/error.h"
 
 /* The user's options and the administrator's words in plugstack.conf. */
 

@@ -22,7 +22,7 @@ int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/trouble.h"
+#include "lib/base/trouble.h"
 #include "spank/claims.h"
 #include "spank/host.h"
 #include "spank/local.h"

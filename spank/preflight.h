@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/conf.h"
+#include "lib/conf/conf.h"
 #include "spank/options.h"
 
 /* Before a step's tasks start, in srun and as its user: `muster preflight` on exactly the step's

@@ -17,10 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/certificate.h"
-#include "lib/conf.h"
-#include "lib/fingerprint.h"
-#include "lib/seal.h"
+#include "lib/certificate/certificate.h"
+#include "lib/conf/conf.h"
+#include "lib/certificate/fingerprint.h"
+#include "lib/certificate/seal.h"
 #include "spank/host.h"
 #include "spank/refusal.h"
 

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/conf.h"
-#include "lib/envplan.h"
-#include "lib/failed_rails.h"
-#include "lib/visible_gpus.h"
+#include "lib/conf/conf.h"
+#include "lib/envplan/envplan.h"
+#include "lib/certificate/failed_rails.h"
+#include "lib/envplan/visible_gpus.h"
 #include "spank/check.h"
 
 /* slurm.h's SLURM_MAX_NORMAL_STEP_ID: above it are batch, extern, interactive and pending steps. */

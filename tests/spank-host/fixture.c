@@ -12,11 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/certificate.h"
-#include "lib/conf.h"
-#include "lib/fingerprint.h"
-#include "lib/inventory.h"
-#include "lib/seal.h"
+#include "lib/certificate/certificate.h"
+#include "lib/conf/conf.h"
+#include "lib/certificate/fingerprint.h"
+#include "lib/node/inventory.h"
+#include "lib/certificate/seal.h"
 #include "tests/spank-host/host.h"
 #include "tests/unit/tap.h"
 

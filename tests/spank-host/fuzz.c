@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/conf.h"
+#include "lib/conf/conf.h"
 #include "tests/spank-host/fixture.h"
 #include "tests/spank-host/host.h"
 #include "tests/spank-host/life.h"

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/netif_journal.h"
-#include "lib/netif_machine.h"
+#include "lib/netif/netif_journal.h"
+#include "lib/netif/netif_machine.h"
 #include "tests/spank-host/host.h"
 #include "tests/unit/tap.h"
 

@@ -12,14 +12,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/certificate.h"
-#include "lib/conf.h"
-#include "lib/envplan.h"
-#include "lib/hostlist.h"
-#include "lib/inventory.h"
-#include "lib/netif.h"
-#include "lib/quantity.h"
-#include "lib/visible_gpus.h"
+#include "lib/certificate/certificate.h"
+#include "lib/conf/conf.h"
+#include "lib/envplan/envplan.h"
+#include "lib/base/hostlist.h"
+#include "lib/node/inventory.h"
+#include "lib/conf/netif.h"
+#include "lib/base/quantity.h"
+#include "lib/envplan/visible_gpus.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/affinity.h"
+#include "lib/fabric/affinity.h"
 #include "tests/unit/tap.h"
 
 #include <stdio.h>

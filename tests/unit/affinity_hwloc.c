@@ -3,9 +3,9 @@
  * with PCI paths, and of random ones. hwloc builds its tree from the bus numbers in the bridges'
  * configuration space and from local_cpus, muster from the directories of sysfs. What recorded
  * nodes lack of that (configuration space, CPUs) is made here. */
-#include "lib/affinity.h"
-#include "lib/inventory-parts.h"
-#include "lib/sysfs.h"
+#include "lib/fabric/affinity.h"
+#include "lib/node/inventory-parts.h"
+#include "lib/base/sysfs.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What must hold of affinity on any node: random trees of PCI paths, random ports down, against
  * definitions that are written here once more, the plain way. */
-#include "lib/affinity.h"
+#include "lib/fabric/affinity.h"
 #include "tests/unit/tap.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
-#include "lib/certificate.h"
-#include "lib/failed_rails.h"
+#include "lib/certificate/certificate.h"
+#include "lib/certificate/failed_rails.h"
 #include "tests/unit/tap.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/conf.h"
+#include "lib/conf/conf.h"
 #include "tests/unit/tap.h"
 
 #include <ctype.h>

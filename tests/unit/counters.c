@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/counters.h"
+#include "lib/node/counters.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 

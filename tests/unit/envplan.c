@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/envplan.h"
+#include "lib/envplan/envplan.h"
 #include "tests/unit/tap.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/fabric.h"
+#include "lib/fabric/fabric.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 

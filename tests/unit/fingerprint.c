@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/fingerprint.h"
+#include "lib/certificate/fingerprint.h"
 #include "tests/unit/tap.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/hostlist.h"
+#include "lib/base/hostlist.h"
 #include "tests/unit/tap.h"
 
 #include <stdlib.h>

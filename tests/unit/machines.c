@@ -2,9 +2,9 @@
 
 /* Published machines (tests/fixtures, each with its source): what fabric and affinity make of them
  * against the tables that their makers and owners published. */
-#include "lib/affinity.h"
-#include "lib/fabric.h"
-#include "lib/inventory.h"
+#include "lib/fabric/affinity.h"
+#include "lib/fabric/fabric.h"
+#include "lib/node/inventory.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 

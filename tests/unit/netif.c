@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/netif_apply.h"
+#include "lib/netif/netif_apply.h"
 #include "tests/unit/netif_fake.h"
 #include "tests/unit/tap.h"
 

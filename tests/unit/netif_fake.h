@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/netif_apply.h"
+#include "lib/netif/netif_apply.h"
 
 /* A machine made up for tests, with the interfaces eth1 and eth2, in memory that child processes
  * share. It takes no MTU above 10000, has no rings, and makes txqueuelen 777 a 768. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "lib/netlink.h"
-#include "lib/netif_machine.h"
+#include "lib/netif/netlink.h"
+#include "lib/netif/netif_machine.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/record.h"
+#include "lib/base/record.h"
 #include "tests/unit/tap.h"
 
 #include <stdlib.h>

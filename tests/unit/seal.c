@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
-#include "lib/seal.h"
+#include "lib/certificate/seal.h"
 #include "tests/unit/tap.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/slurmconf.h"
+#include "lib/slurm/slurmconf.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 

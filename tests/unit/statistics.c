@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/statistics.h"
+#include "lib/base/statistics.h"
 #include "tests/unit/tap.h"
 
 #include <math.h>

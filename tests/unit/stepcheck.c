@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/stepcheck.h"
+#include "lib/envplan/stepcheck.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/trouble.h"
+#include "lib/base/trouble.h"
 
 #include <errno.h>
 #include <sys/resource.h>
 
-#include "lib/inventory.h"
-#include "lib/sysfs.h"
+#include "lib/node/inventory.h"
+#include "lib/base/sysfs.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/visible_gpus.h"
+#include "lib/envplan/visible_gpus.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 

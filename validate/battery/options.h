@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 /* The options of a battery program: one table drives parsing and --help. */
 

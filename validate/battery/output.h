@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "lib/record.h"
+#include "lib/base/record.h"
 
 /* What a battery program says: records as JSON lines, or a table for a person. One per process;
  * only rank 0 uses it. Safe from several threads. */

@@ -5,9 +5,9 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-#include "lib/conf.h"
-#include "lib/fabric.h"
-#include "lib/inventory.h"
+#include "lib/conf/conf.h"
+#include "lib/fabric/fabric.h"
+#include "lib/node/inventory.h"
 #include "validate/battery/options.h"
 #include "validate/battery/output.h"
 #include "validate/battery/watch/watch.h"

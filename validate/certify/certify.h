@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "lib/conf.h"
+#include "lib/conf/conf.h"
 #include "validate/judge/index.h"
 #include "validate/certify/plan.h"
 #include "validate/report/progress.h"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <time.h>
 
-#include "lib/record.h"
+#include "lib/base/record.h"
 #include "validate/slurm/cluster.h"
 
 /* The decisions of certify, without doing anything: pure. */

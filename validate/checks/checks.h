@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
-#include "lib/conf.h"
-#include "lib/fabric.h"
-#include "lib/inventory.h"
-#include "lib/record.h"
+#include "lib/conf/conf.h"
+#include "lib/fabric/fabric.h"
+#include "lib/node/inventory.h"
+#include "lib/base/record.h"
 
 /* What one node can tell about itself, without the network, Slurm's controller or a job. */
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "lib/sysfs.h"
+#include "lib/base/sysfs.h"
 #include "validate/checks/gres.h"
 
 /* host.config: facts, one record each, that the nodes of a cluster should have in common. They

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "lib/sysfs.h"
+#include "lib/base/sysfs.h"
 
 /* slurm.gres: what Slurm gives out on this node is there, and is what it says. Device files are
  * looked at with stat() only: inside a step they can be there and yet not be opened. */

@@ -2,7 +2,7 @@
 #ifndef MUSTER_GRES_H
 #define MUSTER_GRES_H
 
-#include "lib/gresconf.h"
+#include "lib/slurm/gresconf.h"
 #include "validate/checks/checks.h"
 
 /* What slurm.conf and gres.conf give one node. */

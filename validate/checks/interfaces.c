@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/counters.h"
-#include "lib/netif_journal.h"
-#include "lib/sysfs.h"
+#include "lib/node/counters.h"
+#include "lib/netif/netif_journal.h"
+#include "lib/base/sysfs.h"
 
 /* net.interfaces: each rail of the fabric is what it should be. */
 

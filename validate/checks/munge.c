@@ -6,8 +6,8 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "lib/seal.h"
-#include "lib/slurmconf.h"
+#include "lib/certificate/seal.h"
+#include "lib/slurm/slurmconf.h"
 
 /* True when slurm.conf names another AuthType than MUNGE, the default; type says which. */
 static int is_other_authentication(const struct checks *checks, char *type, size_t size)

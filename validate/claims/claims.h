@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 /* What users' preflights hold against nodes: small files of theirs in a directory of the node, a
  * reason to test a node again and never more. The directory is root's and of mode 1733: anybody may

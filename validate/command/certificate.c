@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 #include "validate/command/certificate.h"
-#include "lib/fingerprint.h"
-#include "lib/seal.h"
+#include "lib/certificate/fingerprint.h"
+#include "lib/certificate/seal.h"
 #include "validate/command/command.h"
 
 #include <getopt.h>

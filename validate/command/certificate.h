@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-#include "lib/certificate.h"
-#include "lib/conf.h"
-#include "lib/inventory.h"
+#include "lib/certificate/certificate.h"
+#include "lib/conf/conf.h"
+#include "lib/node/inventory.h"
 
 /* What the words after `muster certificate` and `muster revoke` say, and what follows from them. */
 struct certificate_options {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 #include "validate/command/certificate.h"
-#include "lib/seal.h"
+#include "lib/certificate/seal.h"
 #include "validate/command/command.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/hostlist.h"
+#include "lib/base/hostlist.h"
 #include "validate/command/command.h"
 
 enum { LEAVES_MAX = 256 }; /* lines of standard input that are read */

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "lib/conf.h"
-#include "lib/record.h"
+#include "lib/conf/conf.h"
+#include "lib/base/record.h"
 
 /* The sub-commands of muster. Each is one file with one function of the form of main(): argv[0] is
  * "muster NAME", for messages; it returns the exit status and prints its own --help. A new one

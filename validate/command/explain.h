@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "lib/envplan.h"
-#include "lib/hostlist.h"
-#include "lib/inventory.h"
-#include "lib/visible_gpus.h"
+#include "lib/envplan/envplan.h"
+#include "lib/base/hostlist.h"
+#include "lib/node/inventory.h"
+#include "lib/envplan/visible_gpus.h"
 
 /* The step that muster explain is asked about, and what its tasks would see. For explain.c. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/conf.h"
-#include "lib/netif_apply.h"
+#include "lib/conf/conf.h"
+#include "lib/netif/netif_apply.h"
 #include "validate/command/command.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
-#include "lib/certificate.h"
-#include "lib/conf.h"
+#include "lib/certificate/certificate.h"
+#include "lib/conf/conf.h"
 #include "validate/command/command.h"
 
 #include <getopt.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/affinity.h"
-#include "lib/sysfs.h"
+#include "lib/fabric/affinity.h"
+#include "lib/base/sysfs.h"
 #include "validate/command/command.h"
 
 #include <getopt.h>

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 #include "validate/report/records.h"
 
 /* What earlier runs found, in an SQLite database: one row a run, one a node and run, one a verdict

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/statistics.h"
+#include "lib/base/statistics.h"
 
 /* Nearly all of the pairs across an uplink must lack bandwidth before the uplink is accused. */
 static const double uplink_share = 0.8;

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "lib/record.h"
+#include "lib/base/record.h"
 
 /* From the measured links of a set of nodes to the parts at fault. Pure: numbers in, findings out.
  *

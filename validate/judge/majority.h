@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "lib/record.h"
+#include "lib/base/record.h"
 
 /* Facts of all nodes compared by majority, no golden file: a node whose fact differs from what more
  * than half of the nodes say is the odd one out. Without such a majority nobody is. */

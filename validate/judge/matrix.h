@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "lib/conf.h"
-#include "lib/hostlist.h"
+#include "lib/conf/conf.h"
+#include "lib/base/hostlist.h"
 #include "validate/judge/index.h"
 #include "validate/judge/links.h"
 #include "validate/report/records.h"

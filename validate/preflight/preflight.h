@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "lib/conf.h"
+#include "lib/conf/conf.h"
 #include "validate/report/records.h"
 #include "validate/slurm/cluster.h"
 

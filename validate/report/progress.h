@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "lib/record.h"
+#include "lib/base/record.h"
 
 /* What is going on, on standard error: one line a stage. On a terminal the line is rewritten in
  * place while the stage runs; elsewhere it is printed once, when the stage is over. */

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "lib/record.h"
+#include "lib/base/record.h"
 
 /* Records read back from the lines that programs print. */
 struct records {

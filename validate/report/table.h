@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "lib/record.h"
+#include "lib/base/record.h"
 
 /* A table for a person: columns as wide as their widest cell, the last one ragged, cells coloured
  * by a verdict where the stream is a terminal. */

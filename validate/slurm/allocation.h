@@ -5,8 +5,8 @@
 #include <signal.h>
 #include <stdint.h>
 
-#include "lib/error.h"
-#include "lib/hostlist.h"
+#include "lib/base/error.h"
+#include "lib/base/hostlist.h"
 
 /* An allocation of whole nodes with all that is in them. */
 struct allocation_request {

@@ -8,8 +8,8 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include "lib/error.h"
-#include "lib/hostlist.h"
+#include "lib/base/error.h"
+#include "lib/base/hostlist.h"
 
 /* What the controller knows of the cluster and what it can be told. Nothing of Slurm's own types
  * leaves this room. All functions but cluster_open() need it to have succeeded. */

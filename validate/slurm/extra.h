@@ -2,7 +2,7 @@
 #ifndef MUSTER_EXTRA_H
 #define MUSTER_EXTRA_H
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 /* What a node's Extra says of its certificate, for jobs that ask with srun --extra
  * 'muster_level>=2' (Slurm 23.11 and later, SchedulerParameters=extra_constraints). Extra is a JSON

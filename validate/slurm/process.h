@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <signal.h>
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 /* One program started, watched and reaped. No shell; the program and what it starts are a process
  * group of their own, so that a Ctrl-C at the terminal reaches only us and a deadline ends all of

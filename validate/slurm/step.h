@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/hostlist.h"
+#include "lib/base/hostlist.h"
 #include "validate/slurm/process.h"
 
 /* The steps that run in an allocation: the only place with the command line of srun. */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 /* What a run has changed in the cluster and must not outlive it. Each change is written to a
  * journal before it is made; then three lines of defence undo what is in there:

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "lib/statistics.h"
+#include "lib/base/statistics.h"
 
 enum { ITERATIONS = 100 };
 

@@ -3,7 +3,7 @@
  * and do all pairs of ranks get each other's messages unharmed? */
 #include "config.h"
 
-#include "lib/hostlist.h"
+#include "lib/base/hostlist.h"
 #include "validate/battery/launch/clock.h"
 #include "validate/battery/launch/messages.h"
 #include "validate/battery/launch/workers.h"

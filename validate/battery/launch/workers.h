@@ -2,7 +2,7 @@
 #ifndef MUSTER_BATTERY_WORKERS_H
 #define MUSTER_BATTERY_WORKERS_H
 
-#include "lib/hostlist.h"
+#include "lib/base/hostlist.h"
 #include "validate/battery/program.h"
 
 /* Who takes part, and how long it took to get there. */

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/error.h"
-#include "lib/fabric.h"
+#include "lib/base/error.h"
+#include "lib/fabric/fabric.h"
 
 /* One NIC driven by its own UCX context and worker, so that a figure belongs to a rail. One peer at
  * a time; tagged messages; every wait has an end. Functions that return int give 0, or -1 with

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/counters.h"
-#include "lib/statistics.h"
+#include "lib/node/counters.h"
+#include "lib/base/statistics.h"
 
 enum { TAG_OFFERS = 200, TAG_REPORT };
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/statistics.h"
+#include "lib/base/statistics.h"
 #include "validate/battery/pattern.h"
 #include "validate/battery/watch/warden.h"
 

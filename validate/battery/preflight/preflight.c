@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/hostlist.h"
+#include "lib/base/hostlist.h"
 #include "validate/battery/collectives/speed.h"
 #include "validate/battery/launch/messages.h"
 #include "validate/battery/launch/workers.h"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 /* The messages between the watch of every rank and the warden on rank 0, over TCP. All ranks of a
  * job run the same program on the same kind of machine: structs travel as they are. */

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 #include "validate/battery/watch/beat.h"
 
 /* A rank that dies, freezes or hangs is a verdict with the node's name, not a hung command.

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/hostlist.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/trouble.h"
+
+int hostlist_append(struct hostlist *list, const char *name)
+{
+    char *copy = strdup(name);
+    char **names;
+
+    if (!copy) {
+        trouble_note();
+        return -1;
+    }
+    /* room grows in powers of two: the count alone says when it is used up */
+    if ((list->count & (list->count - 1)) == 0) {
+        names = realloc(list->names, (list->count ? 2 * list->count : 1) * sizeof *names);
+        if (!names) {
+            trouble_note();
+            free(copy);
+            return -1;
+        }
+        list->names = names;
+    }
+    list->names[list->count++] = copy;
+    return 0;
+}
+
+void hostlist_clear(struct hostlist *list)
+{
+    if (!list)
+        return;
+    for (size_t i = 0; i < list->count; i++)
+        free(list->names[i]);
+    free(list->names);
+    *list = (struct hostlist){0};
+}
+
+bool hostlist_contains(const struct hostlist *list, const char *name)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* The place of name, or the free one where it would be. FNV-1a. */
+static const char **set_slot(const struct hostlist_set *set, const char *name)
+{
+    unsigned hash = 2166136261u;
+    size_t at;
+
+    for (const char *c = name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
+    for (at = hash & (set->size - 1); set->slots[at]; at = (at + 1) & (set->size - 1))
+        if (strcmp(set->slots[at], name) == 0)
+            break;
+    return &set->slots[at];
+}
+
+int hostlist_set_make(const struct hostlist *list, struct hostlist_set *set)
+{
+    *set = (struct hostlist_set){.size = 8};
+    while (set->size < 2 * list->count)
+        set->size *= 2;
+    set->slots = calloc(set->size, sizeof *set->slots);
+    if (!set->slots) {
+        trouble_note();
+        set->size = 0;
+        return -1;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        const char **slot = set_slot(set, list->names[i]);
+
+        set->count += !*slot;
+        *slot = list->names[i];
+    }
+    return 0;
+}
+
+bool hostlist_set_contains(const struct hostlist_set *set, const char *name)
+{
+    return set->size > 0 && *set_slot(set, name);
+}
+
+void hostlist_set_clear(struct hostlist_set *set)
+{
+    free(set->slots);
+    *set = (struct hostlist_set){0};
+}
+
+/* Expands text[0..length), which has no comma outside brackets, with prefix before it. */
+static int expand_item(const char *prefix, const char *text, size_t length, struct hostlist *list,
+                       struct error *err)
+{
+    const char *open = memchr(text, '[', length);
+    const char *close, *end = text + length, *range;
+    char name[256];
+
+    if (!open) {
+        if (memchr(text, ']', length))
+            return error_set(err, "\"%.*s\" has a ] without a [", (int)length, text);
+        if (snprintf(name, sizeof name, "%s%.*s", prefix, (int)length, text) >= (int)sizeof name)
+            return error_set(err, "the name \"%.40s...\" is longer than %zu characters", name,
+                             sizeof name - 1);
+        if (list->count >= HOSTLIST_MAX)
+            return error_set(err, "more than %d names in one list", HOSTLIST_MAX);
+        return hostlist_append(list, name) == 0 ? 0 : error_set(err, "out of memory");
+    }
+    if (memchr(text, ']', (size_t)(open - text)))
+        return error_set(err, "\"%.*s\" has a ] without a [", (int)length, text);
+    close = memchr(open, ']', (size_t)(end - open));
+    if (!close)
+        return error_set(err, "\"%.*s\" has a [ without a ]", (int)length, text);
+    for (range = open + 1; range <= close;) {
+        char *after;
+        unsigned long first, last;
+        int width, used;
+
+        if (!isdigit((unsigned char)*range))
+            return error_set(err, "\"%.*s\": expected a number in the brackets, found \"%c\"",
+                             (int)length, text, *range);
+        first = last = strtoul(range, &after, 10);
+        width = (int)(after - range);
+        if (*after == '-') {
+            range = after + 1;
+            if (!isdigit((unsigned char)*range))
+                return error_set(err, "\"%.*s\": expected a number after the -", (int)length, text);
+            last = strtoul(range, &after, 10);
+        }
+        if (after > close || (*after != ',' && *after != ']'))
+            return error_set(err, "\"%.*s\": expected , or ] after a number", (int)length, text);
+        if (last < first || width > 18)
+            return error_set(err, "\"%.*s\": the range %lu-%lu is reversed or too long",
+                             (int)length, text, first, last);
+        if (last - first >= HOSTLIST_MAX)
+            return error_set(err, "more than %d names in one list", HOSTLIST_MAX);
+        for (unsigned long number = first; number <= last; number++) {
+            used = snprintf(name, sizeof name, "%s%.*s%0*lu", prefix, (int)(open - text), text,
+                            width, number);
+            if (used >= (int)sizeof name)
+                return error_set(err, "the name \"%.40s...\" is longer than %zu characters", name,
+                                 sizeof name - 1);
+            if (expand_item(name, close + 1, (size_t)(end - close - 1), list, err) != 0)
+                return -1;
+        }
+        range = after + 1;
+    }
+    return 0;
+}
+
+int hostlist_expand(const char *text, struct hostlist *list, struct error *err)
+{
+    *list = (struct hostlist){0};
+    while (*text) {
+        const char *end = text;
+        int depth = 0;
+
+        for (; *end && (*end != ',' || depth > 0); end++)
+            depth += *end == '[' ? 1 : *end == ']' ? -1 : 0;
+        if (end == text)
+            error_set(err, "an empty name before \"%.20s\"", text);
+        if (end == text || expand_item("", text, (size_t)(end - text), list, err) != 0) {
+            hostlist_clear(list);
+            return -1;
+        }
+        text = *end ? end + 1 : end;
+    }
+    return 0;
+}
+
+/* A name as prefix, number and width of the number; names without a number have width 0. */
+struct numbered {
+    const char *name;
+    size_t prefix_length;
+    unsigned long number;
+    int width;
+};
+
+static struct numbered numbered(const char *name)
+{
+    size_t length = strlen(name), digits = 0;
+
+    while (digits < length && digits < 18 && isdigit((unsigned char)name[length - digits - 1]))
+        digits++;
+    return (struct numbered){name, length - digits, strtoul(name + length - digits, NULL, 10),
+                             (int)digits};
+}
+
+/* True when b can follow a inside one pair of brackets: numbers that are padded with zeros are as
+ * wide as their neighbours, others have no zero in front. */
+static int same_series(const struct numbered *a, const struct numbered *b)
+{
+    int padded = a->name[a->prefix_length] == '0' || b->name[b->prefix_length] == '0';
+
+    return a->width > 0 && b->width > 0 && (a->width == b->width || !padded) &&
+           a->prefix_length == b->prefix_length && memcmp(a->name, b->name, a->prefix_length) == 0;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct numbered *a = left, *b = right;
+    size_t shorter = a->prefix_length < b->prefix_length ? a->prefix_length : b->prefix_length;
+    int order = memcmp(a->name, b->name, shorter);
+
+    if (order == 0)
+        order = (a->prefix_length > b->prefix_length) - (a->prefix_length < b->prefix_length);
+    if (order == 0)
+        order = (a->number > b->number) - (a->number < b->number);
+    if (order == 0)
+        order = a->width - b->width;
+    return order;
+}
+
+char *hostlist_fold(const struct hostlist *list)
+{
+    struct numbered *items = calloc(list->count + 1, sizeof *items);
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+
+    if (!items || !stream) {
+        free(items);
+        if (stream)
+            fclose(stream);
+        free(text);
+        return NULL;
+    }
+    for (size_t i = 0; i < list->count; i++)
+        items[i] = numbered(list->names[i]);
+    qsort(items, list->count, sizeof *items, compare);
+    for (size_t i = 0; i < list->count;) {
+        size_t end = i + 1; /* of the series */
+        const char *comma = "";
+
+        while (end < list->count && (same_series(&items[end - 1], &items[end]) ||
+                                     strcmp(items[end - 1].name, items[end].name) == 0))
+            end++;
+        if (i > 0)
+            fputc(',', stream);
+        if (items[i].width == 0 || items[end - 1].number == items[i].number) {
+            fputs(items[i].name, stream);
+            i = end;
+            continue;
+        }
+        fprintf(stream, "%.*s[", (int)items[i].prefix_length, items[i].name);
+        while (i < end) {
+            size_t last = i;
+
+            while (last + 1 < end && items[last + 1].number <= items[last].number + 1)
+                last++;
+            fprintf(stream, "%s%0*lu", comma, items[i].width, items[i].number);
+            if (items[last].number > items[i].number)
+                fprintf(stream, "-%0*lu", items[last].width, items[last].number);
+            comma = ",";
+            i = last + 1;
+        }
+        fputc(']', stream);
+    }
+    free(items);
+    if (fclose(stream) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}

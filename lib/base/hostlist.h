@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_HOSTLIST_H
+#define MUSTER_HOSTLIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/error.h"
+
+/* Slurm's notation for names: "n[1-3,07],login". Also used for interfaces: "eth[1-2]". */
+struct hostlist {
+    char **names; /* count strings, in the order of the text, doubles kept */
+    size_t count;
+};
+
+enum { HOSTLIST_MAX = 65536 }; /* more names than this in one list is an error */
+
+/* Expands text. list is overwritten; the caller releases it with hostlist_clear(). An empty text
+ * is an empty list. Returns 0, or -1 with err (unbalanced bracket, empty or reversed range, over
+ * HOSTLIST_MAX names, no memory) and an empty list. */
+int hostlist_expand(const char *text, struct hostlist *list, struct error *err);
+void hostlist_clear(struct hostlist *list);
+
+bool hostlist_contains(const struct hostlist *list, const char *name);
+
+/* A set of names for many questions: each is answered in the same time however long the list is.
+ * The names stay the list's, which has to outlive the set. */
+struct hostlist_set {
+    const char **slots; /* size places, a power of two, NULL where none */
+    size_t size, count; /* count: different names */
+};
+
+/* Returns 0, or -1 when memory is out, with an empty set. Release with hostlist_set_clear(). */
+int hostlist_set_make(const struct hostlist *list, struct hostlist_set *set);
+bool hostlist_set_contains(const struct hostlist_set *set, const char *name);
+void hostlist_set_clear(struct hostlist_set *set);
+
+/* Appends a copy of name. Returns 0, or -1 when memory is out. */
+int hostlist_append(struct hostlist *list, const char *name);
+
+/* The short form of the list, "n[1-4,7]", numbers of one prefix and width folded into ranges and
+ * sorted, doubles dropped. malloc'd; NULL when memory is out. */
+char *hostlist_fold(const struct hostlist *list);
+
+#endif

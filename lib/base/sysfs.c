@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/sysfs.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/trouble.h"
+
+static int make_path(const char *root, char *path, size_t size, const char *format,
+                     va_list arguments)
+{
+    size_t length = root ? strlen(root) : 0;
+    int written;
+
+    while (length > 0 && root[length - 1] == '/')
+        length--;
+    if (length + 2 > size)
+        goto too_long;
+    if (length > 0)
+        memcpy(path, root, length);
+    path[length++] = '/';
+    written = vsnprintf(path + length, size - length, format, arguments);
+    if (written >= 0 && (size_t)written < size - length)
+        return 0;
+too_long:
+    path[0] = '\0';
+    errno = ENAMETOOLONG;
+    return -1;
+}
+
+/* Makes path[SYSFS_PATH] from the arguments behind format; result is make_path()'s. */
+#define MAKE_PATH(result, root, path, format)                                                      \
+    do {                                                                                           \
+        va_list arguments;                                                                         \
+        va_start(arguments, format);                                                               \
+        result = make_path(root, path, SYSFS_PATH, format, arguments);                             \
+        va_end(arguments);                                                                         \
+    } while (0)
+
+int sysfs_path(const char *root, char *path, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    int result;
+
+    va_start(arguments, format);
+    result = make_path(root, path, size, format, arguments);
+    va_end(arguments);
+    return result;
+}
+
+/* Reads at most size bytes. Returns how many, or -1 with errno. */
+static ssize_t read_regular(const char *path, char *buffer, size_t size)
+{
+    struct stat status;
+    size_t length = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int saved_errno;
+
+    if (fd < 0) {
+        trouble_note();
+        return -1;
+    }
+    if (fstat(fd, &status) < 0)
+        goto fail;
+    if (!S_ISREG(status.st_mode)) {
+        errno = EINVAL;
+        goto fail;
+    }
+    while (length < size) {
+        ssize_t got = read(fd, buffer + length, size - length);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            goto fail;
+        if (got == 0)
+            break;
+        length += (size_t)got;
+    }
+    close(fd);
+    return (ssize_t)length;
+fail:
+    trouble_note();
+    saved_errno = errno;
+    close(fd);
+    errno = saved_errno;
+    return -1;
+}
+
+static int read_line(const char *path, char *text, size_t size)
+{
+    ssize_t length = read_regular(path, text, size - 1);
+    char *end, *begin = text;
+
+    text[length < 0 ? 0 : length] = '\0';
+    if (length < 0)
+        return -1;
+    while (*begin == ' ' || *begin == '\t')
+        begin++;
+    end = begin + strcspn(begin, "\n");
+    while (end > begin && isspace((unsigned char)end[-1]))
+        end--;
+    *end = '\0';
+    memmove(text, begin, (size_t)(end - begin) + 1);
+    for (char *at = text; *at; at++)
+        if ((unsigned char)*at < ' ' || (unsigned char)*at >= 0x7f)
+            *at = '?';
+    return 0;
+}
+
+int sysfs_line(const char *root, char *text, size_t size, const char *format, ...)
+{
+    char path[SYSFS_PATH];
+    int result;
+
+    text[0] = '\0';
+    MAKE_PATH(result, root, path, format);
+    return result < 0 ? -1 : read_line(path, text, size);
+}
+
+char *sysfs_file(const char *root, size_t size_max, const char *format, ...)
+{
+    char path[SYSFS_PATH], *buffer;
+    ssize_t length;
+    int result;
+
+    MAKE_PATH(result, root, path, format);
+    if (result < 0)
+        return NULL;
+    buffer = malloc(size_max + 1);
+    if (!buffer) {
+        trouble_note();
+        return NULL;
+    }
+    length = read_regular(path, buffer, size_max);
+    if (length < 0) {
+        free(buffer);
+        return NULL;
+    }
+    buffer[length] = '\0';
+    return buffer;
+}
+
+long long sysfs_number(const char *root, const char *format, ...)
+{
+    char path[SYSFS_PATH], text[64], *end;
+    long long number;
+    int result;
+
+    MAKE_PATH(result, root, path, format);
+    if (result < 0 || read_line(path, text, sizeof text) < 0)
+        return -1;
+    errno = 0;
+    number = strtoll(text, &end, strncmp(text, "0x", 2) == 0 ? 16 : 10);
+    return end == text || errno || number < 0 ? -1 : number;
+}
+
+bool sysfs_exists(const char *root, const char *format, ...)
+{
+    char path[SYSFS_PATH];
+    struct stat status;
+    int result;
+
+    MAKE_PATH(result, root, path, format);
+    if (result < 0)
+        return false;
+    result = stat(path, &status);
+    if (result < 0)
+        trouble_note();
+    return result == 0;
+}
+
+int sysfs_link(const char *root, char *text, size_t size, const char *format, ...)
+{
+    char path[SYSFS_PATH], target[SYSFS_PATH], *name;
+    ssize_t length;
+    int result;
+
+    text[0] = '\0';
+    MAKE_PATH(result, root, path, format);
+    if (result < 0)
+        return -1;
+    length = readlink(path, target, sizeof target - 1);
+    if (length < 0)
+        trouble_note();
+    if (length <= 0)
+        return -1;
+    target[length] = '\0';
+    name = strrchr(target, '/');
+    name = name ? name + 1 : target;
+    if (strlen(name) >= size) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(text, name);
+    return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return sysfs_compare(*(char *const *)a, *(char *const *)b);
+}
+
+size_t sysfs_names(const char *root, char ***names, const char *format, ...)
+{
+    char path[SYSFS_PATH], **list = NULL;
+    size_t count = 0, room = 0;
+    struct dirent *entry;
+    DIR *directory;
+    int result;
+
+    *names = NULL;
+    MAKE_PATH(result, root, path, format);
+    directory = result == 0 ? opendir(path) : NULL;
+    if (!directory) {
+        if (errno != ENOENT && errno != ENOTDIR)
+            trouble_set(errno);
+        return 0;
+    }
+    while (count < SYSFS_NAMES) {
+        errno = 0;
+        entry = readdir(directory);
+        if (!entry) {
+            trouble_set(errno); /* the rest of the names is not known */
+            break;
+        }
+        if (entry->d_name[0] == '.')
+            continue;
+        if (count == room) {
+            char **larger = realloc(list, (room = room ? 2 * room : 16) * sizeof *list);
+
+            if (!larger) {
+                trouble_note();
+                break;
+            }
+            list = larger;
+        }
+        list[count] = strdup(entry->d_name);
+        if (!list[count]) {
+            trouble_note();
+            break;
+        }
+        count++;
+    }
+    closedir(directory);
+    if (count > 1)
+        qsort(list, count, sizeof *list, compare_names);
+    *names = list;
+    return count;
+}
+
+void sysfs_names_free(char **names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
+int sysfs_compare(const char *a, const char *b)
+{
+    const char *whole_a = a, *whole_b = b;
+
+    while (*a && *b) {
+        if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
+            size_t length_a, length_b;
+            int difference;
+
+            a += strspn(a, "0");
+            b += strspn(b, "0");
+            length_a = strspn(a, "0123456789");
+            length_b = strspn(b, "0123456789");
+            if (length_a != length_b)
+                return length_a < length_b ? -1 : 1;
+            difference = strncmp(a, b, length_a);
+            if (difference)
+                return difference;
+            a += length_a;
+            b += length_b;
+        } else if (*a != *b) {
+            break;
+        } else {
+            a++;
+            b++;
+        }
+    }
+    if (*a != *b)
+        return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+    return strcmp(whole_a, whole_b); /* eth01 and eth1 are two names */
+}

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+#include "lib/certificate/certificate.h"
+#include "lib/certificate/fingerprint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/trouble.h"
+
+/* A path in two parts: its directory and its last name. */
+struct place {
+    char directory[PATH_MAX];
+    const char *name; /* points into the path */
+};
+
+static int split(const char *path, struct place *place, struct error *err)
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) : 0;
+
+    place->name = slash ? slash + 1 : path;
+    if (!*place->name || strcmp(place->name, ".") == 0 || strcmp(place->name, "..") == 0)
+        return error_set(err, "%s: expected the path of a file", path);
+    if (length >= sizeof place->directory || strlen(place->name) > NAME_MAX - 8)
+        return error_set(err, "%.100s...: the path is too long", path);
+    if (slash == path)
+        length = 1; /* "/" */
+    snprintf(place->directory, sizeof place->directory, "%.*s", slash ? (int)length : 1,
+             slash ? path : ".");
+    return 0;
+}
+
+/* Whether nobody but root and owner can put another file in the place of one in directory, which
+ * is resolved into real: 1 yes, 0 no, with err, -1 cannot tell, with err and errno. */
+static int is_safe_directory(const char *directory, uid_t owner, char real[PATH_MAX],
+                             struct error *err)
+{
+    char above[PATH_MAX];
+    struct stat status;
+
+    if (!realpath(directory, real))
+        return error_set(err, "%s: %m", directory);
+    strcpy(above, real);
+    for (;;) {
+        char *slash = strrchr(above, '/');
+
+        if (stat(above, &status) != 0)
+            return error_set(err, "%s: %m", above);
+        if (status.st_uid != 0 && status.st_uid != owner) {
+            error_set(err, "the directory %s belongs to uid %lu, expected root's", above,
+                      (unsigned long)status.st_uid);
+            return 0;
+        }
+        if (status.st_mode & (S_IWGRP | S_IWOTH) && !(status.st_mode & S_ISVTX)) {
+            error_set(err, "the directory %s is writable by others (mode %04o)", above,
+                      (unsigned)status.st_mode & 07777);
+            return 0;
+        }
+        if (strcmp(above, "/") == 0)
+            return 1;
+        slash[slash == above ? 1 : 0] = '\0';
+    }
+}
+
+/* Reads the file after the checks of certificate_check(). VALID here means that text holds it. */
+static enum certificate_state read_safely(const char *path, uid_t owner, char *text,
+                                          struct error *err)
+{
+    enum certificate_state state = CERTIFICATE_UNVERIFIED;
+    char real[PATH_MAX];
+    struct place place;
+    struct stat status;
+    size_t length = 0;
+    ssize_t got;
+    int directory = -1, fd = -1, safe;
+
+    if (split(path, &place, err) != 0)
+        return CERTIFICATE_UNVERIFIED;
+    safe = is_safe_directory(place.directory, owner, real, err);
+    if (safe < 0)
+        return errno == ENOENT || errno == ENOTDIR ? CERTIFICATE_MISSING : CERTIFICATE_UNVERIFIED;
+    directory = open(real, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (directory >= 0)
+        fd = openat(directory, place.name,
+                    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0) {
+        error_set(err, errno == ELOOP ? "%s is a symbolic link" : "%s: %m", path);
+        state = errno == ENOENT                    ? CERTIFICATE_MISSING
+                : errno == ELOOP || errno == ENXIO ? CERTIFICATE_INVALID
+                                                   : CERTIFICATE_UNVERIFIED;
+        goto out;
+    }
+    if (!safe) {
+        state = CERTIFICATE_INVALID; /* err is is_safe_directory()'s */
+        goto out;
+    }
+    if (fstat(fd, &status) != 0) {
+        error_set(err, "%s: %m", path);
+        goto out;
+    }
+    state = CERTIFICATE_INVALID;
+    if (!S_ISREG(status.st_mode)) {
+        error_set(err, "%s is not a regular file", path);
+    } else if (status.st_uid != owner) {
+        error_set(err, "%s belongs to uid %lu, expected uid %lu", path,
+                  (unsigned long)status.st_uid, (unsigned long)owner);
+    } else if (status.st_mode & (S_IWGRP | S_IWOTH)) {
+        error_set(err, "%s is writable by others (mode %04o)", path,
+                  (unsigned)status.st_mode & 07777);
+    } else if (status.st_size > CERTIFICATE_MAX) {
+        error_set(err, "%s has %lld bytes, expected at most %d", path, (long long)status.st_size,
+                  CERTIFICATE_MAX);
+    } else {
+        while ((got = read(fd, text + length, CERTIFICATE_MAX - length)) > 0)
+            length += (size_t)got;
+        text[length] = '\0';
+        if (got < 0) {
+            error_set(err, "%s: %m", path);
+            state = CERTIFICATE_UNVERIFIED;
+        } else if (strlen(text) != length) {
+            error_set(err, "%s is not a certificate: found a NUL byte", path);
+        } else {
+            state = CERTIFICATE_VALID;
+        }
+    }
+out:
+    if (fd >= 0)
+        close(fd);
+    if (directory >= 0)
+        close(directory);
+    return state;
+}
+
+static void format_day(time_t time, char *text, size_t size)
+{
+    struct tm parts;
+
+    if (!gmtime_r(&time, &parts) || strftime(text, size, "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
+        snprintf(text, size, "?");
+}
+
+/* Holds a genuine certificate against what the node is. */
+static enum certificate_state compare(const struct certificate *certificate,
+                                      const struct certificate_facts *facts, struct error *err)
+{
+    char time[32], difference[400];
+
+    if (facts->node && *facts->node && strcmp(facts->node, certificate->node) != 0) {
+        error_set(err, "the certificate is that of node %s, this is %s", certificate->node,
+                  facts->node);
+        return CERTIFICATE_INVALID;
+    }
+    if (facts->cluster && *facts->cluster && strcmp(facts->cluster, certificate->cluster) != 0) {
+        error_set(err, "the certificate is of cluster %s, this is %s", certificate->cluster,
+                  facts->cluster);
+        return CERTIFICATE_INVALID;
+    }
+    if (facts->now + CERTIFICATE_CLOCK_SLACK_S < certificate->issued) {
+        format_day(certificate->issued, time, sizeof time);
+        error_set(err, "the certificate was issued on %s, later than it is by this node's clock",
+                  time);
+        return CERTIFICATE_UNVERIFIED;
+    }
+    if (facts->now >= certificate->expires) {
+        format_day(certificate->expires, time, sizeof time);
+        error_set(err, "the certificate expired on %s", time);
+        return CERTIFICATE_EXPIRED;
+    }
+    if (facts->fingerprint && *facts->fingerprint &&
+        fingerprint_compare(certificate->fingerprint ? certificate->fingerprint : "",
+                            facts->fingerprint, difference, sizeof difference) != 0) {
+        error_set(err, "the node has changed since it was certified: %s", difference);
+        return CERTIFICATE_CHANGED;
+    }
+    format_day(certificate->expires, time, sizeof time);
+    error_set(err, "level %s, expires on %s", certificate->level, time);
+    return CERTIFICATE_VALID;
+}
+
+static enum certificate_state check_text(const char *path, const char *text,
+                                         const struct certificate_facts *facts,
+                                         seal_verify_fn *verify, struct certificate *certificate,
+                                         struct error *err)
+{
+    enum certificate_state state;
+    char *seal = NULL;
+    size_t length;
+
+    trouble_take();
+    if (certificate_parse(text, certificate, &seal, &length, err) != 0) {
+        if (trouble_take() != 0) {
+            error_prefix(err, "%s cannot be read", path);
+            return CERTIFICATE_UNVERIFIED;
+        }
+        error_prefix(err, "%s is not a certificate", path);
+        return CERTIFICATE_INVALID;
+    }
+    if (!seal) {
+        error_set(err, "%s has no seal", path);
+        return CERTIFICATE_INVALID;
+    }
+    switch (verify(seal, text, length, err)) {
+    case 1:
+        state = compare(certificate, facts, err);
+        break;
+    case 0:
+        state = CERTIFICATE_INVALID;
+        break;
+    default:
+        error_prefix(err, "cannot verify the seal");
+        state = CERTIFICATE_UNVERIFIED;
+    }
+    free(seal);
+    return state;
+}
+
+enum certificate_state certificate_check(const char *path, uid_t owner,
+                                         const struct certificate_facts *facts,
+                                         seal_verify_fn *verify, struct certificate *certificate,
+                                         char *message, size_t message_size)
+{
+    struct certificate parsed = {0};
+    struct error err = {""};
+    char *text = malloc(CERTIFICATE_MAX + 1);
+    enum certificate_state state = CERTIFICATE_UNVERIFIED;
+
+    if (!text) {
+        error_set(&err, "out of memory");
+    } else {
+        state = read_safely(path, owner, text, &err);
+        if (state == CERTIFICATE_MISSING)
+            error_set(&err, "there is no certificate at %s", path);
+        if (state == CERTIFICATE_VALID)
+            state = check_text(path, text, facts, verify, &parsed, &err);
+    }
+    free(text);
+    snprintf(message, message_size, "%s", err.text);
+    if (certificate)
+        *certificate = parsed;
+    else
+        certificate_clear(&parsed);
+    return state;
+}
+
+/* Opens the directory of the place, made when only its last part is missing. -1 with err. */
+static int open_directory(const struct place *place, struct error *err)
+{
+    char real[PATH_MAX];
+    struct place above;
+    bool is_new = mkdir(place->directory, 0755) == 0;
+    int directory, parent;
+
+    if (!is_new && errno != EEXIST)
+        return error_set(err, "%s: %m", place->directory);
+    directory = open(place->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0)
+        return error_set(err, "%s: %m", place->directory);
+    if (is_new) {
+        /* whatever the umask, users may read what their node is worth */
+        if (fchmod(directory, 0755) != 0)
+            error_set(err, "%s: %m", place->directory);
+        if (split(place->directory, &above, NULL) == 0 &&
+            (parent = open(above.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) >= 0) {
+            fsync(parent);
+            close(parent);
+        }
+    }
+    if (is_safe_directory(place->directory, geteuid(), real, err) != 1) {
+        close(directory);
+        return -1;
+    }
+    return directory;
+}
+
+/* A new, empty file of that name, that no other certificate_install() writes: the lock is on the
+ * file, which root alone can open, and is gone with a process that is killed. */
+static int open_new(int directory, const char *name, struct error *err)
+{
+    struct stat by_fd, by_name;
+    int fd;
+
+    for (;;) {
+        fd = openat(directory, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+        if (fd < 0)
+            return error_set(err, "%s: %m", name);
+        if (flock(fd, LOCK_EX) != 0 || fstat(fd, &by_fd) != 0)
+            break;
+        /* the one who had the lock has renamed it, or removed it */
+        if (fstatat(directory, name, &by_name, AT_SYMLINK_NOFOLLOW) == 0 &&
+            by_name.st_ino == by_fd.st_ino && by_name.st_dev == by_fd.st_dev) {
+            if (!S_ISREG(by_fd.st_mode) || by_fd.st_uid != geteuid() || ftruncate(fd, 0) != 0)
+                break;
+            return fd;
+        }
+        close(fd);
+    }
+    error_set(err, "%s: cannot be locked and emptied: %m", name);
+    close(fd);
+    return -1;
+}
+
+static int write_all(int fd, const char *text, size_t length)
+{
+    while (length > 0) {
+        ssize_t written = write(fd, text, length);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return -1;
+        text += written;
+        length -= (size_t)written;
+    }
+    return 0;
+}
+
+static void new_name(const struct place *place, char name[NAME_MAX + 1])
+{
+    snprintf(name, NAME_MAX + 1, ".%.240s.new", place->name);
+}
+
+/* The whole file, malloc'd, when it is one that certificate_parse() takes. */
+static char *join(const char *text, const char *seal, struct error *err)
+{
+    struct certificate certificate;
+    size_t sealed_length;
+    char *whole, *parsed_seal;
+
+    if (asprintf(&whole, "%sseal: %s\n", text, seal) < 0) {
+        error_set(err, "out of memory");
+        return NULL;
+    }
+    if (certificate_parse(whole, &certificate, &parsed_seal, &sealed_length, err) != 0) {
+        free(whole);
+        return NULL;
+    }
+    free(parsed_seal);
+    certificate_clear(&certificate);
+    if (sealed_length == strlen(text))
+        return whole;
+    error_set(err, "the text has a seal already");
+    free(whole);
+    return NULL;
+}
+
+int certificate_install(const char *path, const char *text, const char *seal, struct error *err)
+{
+    char name[NAME_MAX + 1];
+    struct place place;
+    char *whole = NULL;
+    int directory = -1, fd = -1, result = -1;
+
+    if (split(path, &place, err) != 0)
+        return -1;
+    new_name(&place, name);
+    whole = join(text, seal, err);
+    if (!whole)
+        return -1;
+    directory = open_directory(&place, err);
+    if (directory < 0)
+        goto out;
+    fd = open_new(directory, name, err);
+    if (fd < 0)
+        goto out;
+    if (write_all(fd, whole, strlen(whole)) != 0 || fchmod(fd, 0644) != 0 || fsync(fd) != 0 ||
+        renameat(directory, name, directory, place.name) != 0) {
+        error_set(err, "%s: %m", path);
+        unlinkat(directory, name, 0);
+        goto out;
+    }
+    result = fsync(directory) == 0 ? 0 : error_set(err, "%s: %m", place.directory);
+out:
+    if (fd >= 0)
+        close(fd);
+    if (directory >= 0)
+        close(directory);
+    free(whole);
+    return result;
+}
+
+int certificate_remove(const char *path, struct error *err)
+{
+    char name[NAME_MAX + 1];
+    struct place place;
+    int directory, result;
+
+    if (split(path, &place, err) != 0)
+        return -1;
+    directory = open(place.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0)
+        return errno == ENOENT ? 1 : error_set(err, "%s: %m", place.directory);
+    new_name(&place, name);
+    unlinkat(directory, name, 0);
+    if (unlinkat(directory, place.name, 0) != 0)
+        result = errno == ENOENT ? 1 : error_set(err, "%s: %m", path);
+    else
+        result = fsync(directory) == 0 ? 0 : error_set(err, "%s: %m", place.directory);
+    close(directory);
+    return result;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/certificate/failed_rails.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static int names_of(const struct certificate *certificate, struct hostlist *rails)
+{
+    static const char test[] = "links ", failed[] = " failed";
+    size_t test_length = sizeof test - 1, failed_length = sizeof failed - 1;
+
+    *rails = (struct hostlist){0};
+    for (const char *line = certificate->tests; line && *line; line += *line == '\n') {
+        size_t length = strcspn(line, "\n");
+        const char *end = strstr(line, ": ");
+        char name[64];
+
+        if (end && end < line + length && length > test_length + failed_length &&
+            strncmp(line, test, test_length) == 0 &&
+            strncmp(line + length - failed_length, failed, failed_length) == 0 &&
+            (size_t)(end - line) - test_length < sizeof name) {
+            snprintf(name, sizeof name, "%.*s", (int)((size_t)(end - line) - test_length),
+                     line + test_length);
+            if (hostlist_append(rails, name) != 0) {
+                hostlist_clear(rails);
+                return -1;
+            }
+        }
+        line += length;
+    }
+    return 0;
+}
+
+int failed_rails_of(const struct certificate *certificate, struct failed_rails *failed)
+{
+    struct tm day;
+
+    *failed = (struct failed_rails){0};
+    if (names_of(certificate, &failed->rails) != 0)
+        return -1;
+    if (failed->rails.count > 0 && gmtime_r(&certificate->issued, &day))
+        strftime(failed->why, sizeof failed->why, "failed certification %Y-%m-%d", &day);
+    return 0;
+}
+
+static int leave_seal(const char *seal, const char *text, size_t text_length, struct error *err)
+{
+    (void)seal;
+    (void)text;
+    (void)text_length;
+    (void)err;
+    return 1;
+}
+
+void failed_rails_read(const struct conf *conf, struct failed_rails *failed)
+{
+    const struct certificate_facts facts = {.now = time(NULL)};
+    struct certificate certificate;
+    char message[512];
+    enum certificate_state state;
+
+    *failed = (struct failed_rails){0};
+    if (conf->allow_failed_rails == 0)
+        return;
+    state = certificate_check(conf->certificate_path, 0, &facts, leave_seal, &certificate, message,
+                              sizeof message);
+    if (state == CERTIFICATE_VALID || state == CERTIFICATE_EXPIRED)
+        failed_rails_of(&certificate, failed);
+    certificate_clear(&certificate);
+}
+
+void failed_rails_clear(struct failed_rails *failed)
+{
+    hostlist_clear(&failed->rails);
+    failed->why[0] = '\0';
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+#include "lib/certificate/fingerprint.h"
+#include "lib/fabric/fabric.h"
+#include "lib/base/trouble.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Writes one line and makes all of it printable: what a driver puts in sysfs is not ours to trust,
+ * and a certificate takes no control characters. */
+static void line(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void line(FILE *stream, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    for (char *c = text; *c; c++)
+        if (*c < 0x20 || *c >= 0x7f)
+            *c = '?';
+    fprintf(stream, "%s\n", text);
+}
+
+/* " label value", or nothing for a value that the node does not tell. */
+static const char *labelled(const char *label, const char *value, char *text, size_t size)
+{
+    if (*value)
+        snprintf(text, size, " %s %s", label, value);
+    else
+        *text = '\0';
+    return text;
+}
+
+static bool nic_counts(const struct nic *nic, const char *const *names, size_t name_count)
+{
+    for (size_t i = 0; i < name_count; i++)
+        if (names[i] && strcmp(nic->name, names[i]) == 0)
+            return true;
+    /* virtual functions come and go with the containers they are given to, veth pairs too, and the
+     * service processor's Ethernet over USB when that is restarted */
+    return nic->is_physical && nic->bus[0] && strcmp(nic->bus, "usb") != 0 &&
+           !nic->is_virtual_function;
+}
+
+/* What the prolog makes of an interface is what it is for jobs, and for certification, itself a
+ * job. The gate looks before that. */
+static bool is_made(const struct conf *conf, const char *interface, enum netif_setting setting,
+                    long *value)
+{
+    return conf && netif_wish(conf->netif_lines, conf->netif_line_count, interface, setting, value);
+}
+
+static void nic_line(FILE *stream, const struct nic *nic, const struct conf *conf)
+{
+    bool is_made_up = is_made(conf, nic->name, NETIF_UP, NULL);
+    char speed[32] = "", mac[INVENTORY_NAME + 8] = "";
+    long mtu_bytes = nic->mtu_bytes;
+
+    is_made(conf, nic->name, NETIF_MTU, &mtu_bytes);
+    /* a link that is brought up for jobs has no speed before */
+    if (nic->speed_mbps >= 0 && !is_made_up)
+        snprintf(speed, sizeof speed, " %dMb/s", nic->speed_mbps);
+    /* a MAC says that the card is the same one; without a card it is made up at each start, and
+     * that of IPoIB holds a queue pair's number */
+    if (nic->bus[0] && nic->arp_type == 1)
+        labelled("mac", nic->mac, mac, sizeof mac);
+    line(stream, "nic %s: %s %s%s mtu %ld%s %s", nic->name, nic->driver[0] ? nic->driver : "-",
+         nic->location.pci[0] ? nic->location.pci : "-", speed, mtu_bytes, mac,
+         is_made_up || (nic->is_up && nic->has_carrier) ? "up" : "down");
+}
+
+static void rdma_line(FILE *stream, const struct rdma_port *port, const struct conf *conf)
+{
+    bool is_made_up = is_made(conf, port->netdev, NETIF_UP, NULL);
+    char rate[48] = "", firmware[INVENTORY_NAME + 8], guid[INVENTORY_NAME + 8] = "";
+
+    if (port->rate_gbps >= 0 && !is_made_up)
+        snprintf(rate, sizeof rate, " %gGb/s", port->rate_gbps);
+    /* the second half of an InfiniBand GID is the port's own number, the first the subnet's */
+    if (port->link_layer == LINK_INFINIBAND && port->gid_count > 0 &&
+        strlen(port->gids[0].gid) == 39)
+        labelled("guid", port->gids[0].gid + 20, guid, sizeof guid);
+    line(stream, "rdma %s:%d: %s%s %s %s%s%s", port->device, port->port,
+         is_made_up       ? "ACTIVE"
+         : port->state[0] ? port->state
+                          : "unknown",
+         rate, port->driver[0] ? port->driver : "-",
+         port->location.pci[0] ? port->location.pci : "-",
+         labelled("fw", port->firmware, firmware, sizeof firmware), guid);
+}
+
+static const char *gpu_driver_version(const struct inventory *inventory, const struct gpu *gpu)
+{
+    switch (gpu->vendor) {
+    case GPU_NVIDIA:
+        return inventory->nvidia_driver;
+    case GPU_AMD:
+        return inventory->amdgpu_driver;
+    case GPU_GAUDI:
+        return inventory->habanalabs_driver;
+    case GPU_OTHER:
+        break;
+    }
+    return "";
+}
+
+static void gpu_line(FILE *stream, const struct inventory *inventory, const struct gpu *gpu)
+{
+    const char *version = gpu_driver_version(inventory, gpu);
+    char serial[INVENTORY_NAME + 16], firmware[INVENTORY_NAME + 16], driver[INVENTORY_NAME + 16];
+    char version_text[INVENTORY_NAME + 16];
+
+    line(stream, "gpu %s: %s %s%s%s%s%s", gpu->location.pci, gpu_vendor_name(gpu->vendor),
+         gpu->model[0] ? gpu->model : "-", labelled("serial", gpu->serial, serial, sizeof serial),
+         labelled("fw", gpu->firmware, firmware, sizeof firmware),
+         labelled("driver", gpu->driver, driver, sizeof driver),
+         gpu->driver[0] ? labelled("version", version, version_text, sizeof version_text) : "");
+}
+
+static char *text_of(const struct inventory *inventory, const char *const *names, size_t name_count,
+                     const struct conf *conf)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *stream = open_memstream(&text, &length);
+    bool failed;
+
+    if (!stream)
+        return NULL;
+    line(stream, "kernel: %s", inventory->kernel);
+    line(stream, "cpus: %d", inventory->cpu_count);
+    line(stream, "numa nodes: %d", inventory->numa_node_count);
+    for (size_t i = 0; i < inventory->nic_count; i++)
+        if (nic_counts(&inventory->nics[i], names, name_count))
+            nic_line(stream, &inventory->nics[i], conf);
+    for (size_t i = 0; i < inventory->rdma_count; i++)
+        if (!inventory->rdma[i].is_virtual_function)
+            rdma_line(stream, &inventory->rdma[i], conf);
+    for (size_t i = 0; i < inventory->gpu_count; i++)
+        gpu_line(stream, inventory, &inventory->gpus[i]);
+    failed = ferror(stream);
+    if (fclose(stream) != 0 || failed) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+char *fingerprint_text(const struct inventory *inventory, const char *const *names,
+                       size_t name_count)
+{
+    return text_of(inventory, names, name_count, NULL);
+}
+
+char *fingerprint_node(const struct inventory *inventory, const struct conf *conf)
+{
+    struct fabric *fabric = malloc(sizeof *fabric); /* large for a stack */
+    const char *names[INVENTORY_NICS + 1];
+    size_t count = 0;
+    char *text;
+
+    if (!fabric)
+        return NULL;
+    trouble_take();
+    fabric_choose(inventory, conf, fabric);
+    for (size_t i = 0; i < fabric->rail_count; i++)
+        if (fabric->rails[i].nic)
+            names[count++] = fabric->rails[i].nic->name;
+    if (fabric->management)
+        names[count++] = fabric->management->name;
+    text = text_of(inventory, names, count, conf);
+    free(fabric);
+    if (trouble_take() != 0) { /* without its fabric the node would look like another */
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* One line of a fingerprint: "key: value". Points into the text. */
+struct fact {
+    const char *key, *value;
+    size_t key_length, value_length;
+};
+
+/* Takes the next line off text; false when there is none. */
+static bool next_fact(const char **text, struct fact *fact)
+{
+    const char *end, *colon;
+    size_t length;
+
+    while (**text == '\n')
+        (*text)++;
+    if (!**text)
+        return false;
+    length = strcspn(*text, "\n");
+    end = *text + length;
+    colon = memmem(*text, length, ": ", 2);
+    fact->key = *text;
+    fact->key_length = (size_t)((colon ? colon : end) - *text);
+    fact->value = colon ? colon + 2 : end;
+    fact->value_length = (size_t)(end - fact->value);
+    *text = end;
+    return true;
+}
+
+static bool find_fact(const char *text, const struct fact *wanted, struct fact *found)
+{
+    while (next_fact(&text, found))
+        if (found->key_length == wanted->key_length &&
+            memcmp(found->key, wanted->key, wanted->key_length) == 0)
+            return true;
+    return false;
+}
+
+/* How many bytes at the beginning of both values are equal words, the last such word left out: it
+ * is the label of what differs. */
+static size_t common_words(const struct fact *a, const struct fact *b)
+{
+    size_t word = 0, before = 0;
+
+    for (size_t i = 0; i < a->value_length && i < b->value_length; i++) {
+        if (a->value[i] != b->value[i])
+            break;
+        if (a->value[i] == ' ') {
+            before = word;
+            word = i + 1;
+        }
+    }
+    return before;
+}
+
+/* A message that is cut at its size. */
+struct message {
+    char *text;
+    size_t size, length;
+};
+
+static void say(struct message *message, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void say(struct message *message, const char *format, ...)
+{
+    va_list arguments;
+    int added;
+
+    if (message->length + 1 >= message->size)
+        return;
+    va_start(arguments, format);
+    added = vsnprintf(message->text + message->length, message->size - message->length, format,
+                      arguments);
+    va_end(arguments);
+    if (added > 0)
+        message->length += (size_t)added;
+    if (message->length >= message->size)
+        message->length = message->size - 1;
+}
+
+static void say_difference(struct message *message, int number, const struct fact *then,
+                           const struct fact *now)
+{
+    const struct fact *key = then ? then : now;
+
+    say(message, "%s%.*s: ", number ? "; " : "", (int)key->key_length, key->key);
+    if (!now) {
+        say(message, "gone");
+    } else if (!then) {
+        say(message, "new");
+    } else {
+        size_t common = common_words(then, now);
+        const char *dots = common ? "... " : "";
+
+        say(message, "was %s%.*s, is %s%.*s", dots, (int)(then->value_length - common),
+            then->value + common, dots, (int)(now->value_length - common), now->value + common);
+    }
+}
+
+int fingerprint_compare(const char *then, const char *now, char *message, size_t message_size)
+{
+    enum { NAMED = 3 }; /* more than these are counted */
+    struct message said = {.text = message, .size = message_size};
+    struct fact old, new;
+    const char *rest;
+    int count = 0;
+
+    if (message_size > 0)
+        *message = '\0';
+    for (rest = then; next_fact(&rest, &old);) {
+        bool is_there = find_fact(now, &old, &new);
+
+        if (is_there && old.value_length ==
+                            new.value_length &&memcmp(old.value, new.value, old.value_length) == 0)
+            continue;
+        if (count < NAMED)
+            say_difference(&said, count, &old, is_there ? &new : NULL);
+        count++;
+    }
+    for (rest = now; next_fact(&rest, &new);) {
+        if (find_fact(then, &new, &old))
+            continue;
+        if (count < NAMED)
+            say_difference(&said, count, NULL, &new);
+        count++;
+    }
+    if (count > NAMED)
+        say(&said, "; and %d more", count - NAMED);
+    return count;
+}

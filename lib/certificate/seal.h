@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_SEAL_H
+#define MUSTER_SEAL_H
+
+#include <stddef.h>
+
+#include "lib/base/error.h"
+
+/* Seals made with MUNGE. libmunge.so.2 is opened when first used (never linked: the plugin links
+ * libc only), and stays open.
+ *
+ * None of these takes longer than SEAL_TIMEOUT_MS, in whatever state munged is. libmunge itself
+ * waits 10 s and more for a munged that is stopped, and has no option for that, so it is called in
+ * a child process, which is killed when its time is up. */
+
+enum { SEAL_TIMEOUT_MS = 800 };
+
+/* A credential of this process's user over text. *seal is malloc'd. 0, or -1 with err. */
+int seal_make(const char *text, size_t text_length, char **seal, struct error *err);
+
+/* As seal_verify_fn in certificate.h: 1 when root made the seal over exactly this text, 0 when not,
+ * -1 when it cannot be told; err says why. A credential that has expired or been replayed, or
+ * that comes from the future by this node's clock, still proves its origin. */
+int seal_verify(const char *seal, const char *text, size_t text_length, struct error *err);
+
+/* The same, but a seal by owner instead of root: for tests and unprivileged use. */
+int seal_verify_by(unsigned owner_uid, const char *seal, const char *text, size_t text_length,
+                   struct error *err);
+
+/* The socket of the munged to ask from now on, for the whole process; NULL is the one that libmunge
+ * was built with. The text is copied; one that is too long for a socket (108 bytes) is an error:
+ * -1. For tests, and sites with more than one munged. */
+int seal_use_socket(const char *path);
+
+#endif

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/conf/conf_table.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_MAX = 1 << 20 };
+
+#define AT(member) offsetof(struct conf, member)
+#define STATE MUSTER_LOCALSTATEDIR "/lib/muster/"
+
+static const struct conf_key keys[] = {
+    {"ManagementInterface", KIND_INTERFACE, AT(management_interface), 0, 0, "",
+     "The interface of logins and services, never used for a job's data; empty: the one with the "
+     "default route."},
+    {"FabricInterfaces", KIND_INTERFACES, AT(fabric_interfaces), 0, 0, "",
+     "The interfaces that carry jobs' data; empty: all physical ones of the best kind but the "
+     "management interface."},
+    {"NominalSpeed", KIND_SPEEDS, AT(nominal_speeds), 1, 1e8, "",
+     "The speed that links should have where the kernel does not tell the truth; empty: what the "
+     "kernel says."},
+    {"MTU", KIND_INTEGER, AT(mtu_bytes), 68, 65535, "majority",
+     "The MTU that the fabric's interfaces must have, in bytes; majority: that of most nodes.",
+     "majority", 0},
+    {"GPUsPerNode", KIND_INTEGER, AT(gpus_per_node), 0, 64, "auto",
+     "The GPUs that each node must have; auto: what gres.conf and the other nodes say.", "auto",
+     -1},
+    {"MemlockMB", KIND_INTEGER, AT(memlock_mb), 0, 1 << 30, "unlimited",
+     "The least locked memory limit of a job, in MB (10^6 bytes).", "unlimited", -1},
+    {"ShmMB", KIND_INTEGER, AT(shm_mb), 1, 1 << 30, "any",
+     "The least size of /dev/shm, in MB (10^6 bytes).", "any", 0},
+    {"SetEnvironment", KIND_YES_NO, AT(set_environment), 0, 0, "yes",
+     "Whether the plugin sets the variables of UCX, NCCL, Open MPI and torch for each task."},
+    {"CheckSteps", KIND_YES_NO, AT(check_steps), 0, 0, "yes",
+     "Whether the plugin tells a step's user where its GPUs, devices and limits are not what it "
+     "was "
+     "given or needs."},
+    {"MasterPorts", KIND_PORTS, AT(master_port_first), 1024, 65535, "29500-29999",
+     "The TCP ports that MASTER_PORT is taken from."},
+    {"NearestRails", KIND_YES_NO, AT(nearest_rails), 0, 0, "yes",
+     "Whether a task with GPUs of its own gets in UCX_NET_DEVICES only the rails nearest to them."},
+    {"RailsAreRouted", KIND_YES_NO, AT(routed_rails), 0, 0, "no",
+     "Whether each rail reaches the other nodes' other rails also where they are in different IP "
+     "networks or InfiniBand subnets. Without that NearestRails is left off there."},
+    {"GPUByLocalRank", KIND_YES_NO, AT(gpu_by_local_rank), 0, 0, "no",
+     "Whether a task that sees as many GPUs as its node has tasks uses the one of its local rank."},
+    {"Island", KIND_ISLAND, AT(islands), 0, 0, "",
+     "Nodes that reach each other over one fabric; between islands there is plain TCP only."},
+    {"IslandInterfaces", KIND_INTERFACES, AT(island_interfaces), 0, 0, "",
+     "The interfaces by which nodes of different islands reach each other; empty: the management "
+     "interface."},
+    {"Variable", KIND_VARIABLE, AT(variables), 0, 0, "",
+     "What the site sets, extends, leaves to the user or forbids in the environment of tasks."},
+    {"Interface", KIND_SETTINGS, AT(netif_lines), 0, 0, "",
+     "Settings that interfaces have while jobs run; put back afterwards. May be given several "
+     "times."},
+    {"OnInterface", KIND_POLICY, AT(on_interface), 0, 0, "log",
+     "What happens to a job on a node where such a setting cannot be made."},
+    {"InterfaceJournal", KIND_PATH, AT(interface_journal), 0, 0, STATE "interfaces",
+     "Where a node keeps what its interfaces were before."},
+    {"MungeSocket", KIND_SOCKET, AT(munge_socket), 0, 0, "",
+     "The socket of the munged that seals certificates; empty: MUNGE's own."},
+    {"CertificateFile", KIND_PATH, AT(certificate_path), 0, 0, STATE "certificate",
+     "Where a node keeps its certificate."},
+    {"HistoryFile", KIND_PATH, AT(history_path), 0, 0, STATE "history.db",
+     "Where muster certify keeps what it has measured."},
+    {"CertificateValidity", KIND_LONG_TIME, AT(certificate_valid_s), 60, 3660.0 * 86400, "7d",
+     "How long a certificate holds."},
+    {"WriteExtra", KIND_YES_NO, AT(write_extra), 0, 0, "yes",
+     "Whether muster certify writes level and end of a certificate into the node's Extra, where "
+     "Slurm's jobs may ask for it."},
+    {"OnMissing", KIND_POLICY, AT(on_missing), 0, 0, "log",
+     "What happens to a job on a node that has no certificate."},
+    {"OnExpired", KIND_POLICY, AT(on_expired), 0, 0, "log",
+     "What happens to a job on a node whose certificate has expired."},
+    {"OnChanged", KIND_POLICY, AT(on_changed), 0, 0, "log",
+     "What happens to a job on a node that is not what it was when it was certified."},
+    {"LinkNominalPercent", KIND_PERCENT, AT(link_nominal_percent), 0, 100, "80%",
+     "A link fails below this share of its nominal speed."},
+    {"LinkPeersPercent", KIND_PERCENT, AT(link_peers_percent), 0, 100, "85%",
+     "A link fails below this share of the median of its peers."},
+    {"LatencyPeersRatio", KIND_DECIMAL, AT(latency_peers_ratio), 1, 1000, "5",
+     "A link is warned about above this multiple of its peers' median latency."},
+    {"ClockOffsetMs", KIND_DECIMAL, AT(clock_offset_ms), 0.001, 3.6e6, "1000",
+     "How far the clocks of two nodes may be apart, in milliseconds."},
+    {"AllowFailedRails", KIND_INTEGER, AT(allow_failed_rails), 0, 64, "none",
+     "A node with at most so many failed rails, and a good one, is certified all the same; tasks "
+     "are "
+     "kept off the failed ones.",
+     "none", 0},
+    {"DrainCap", KIND_PERCENT, AT(drain_cap_percent), 0, 100, "25%",
+     "At most this share of the nodes is drained in one run, never less than one node."},
+    {"QuickBudget", KIND_TIME, AT(quick_budget_s), 1, 7 * 86400.0, "1m",
+     "How long muster certify --level quick may take."},
+    {"StandardBudget", KIND_TIME, AT(standard_budget_s), 1, 7 * 86400.0, "5m",
+     "How long muster certify --level standard may take."},
+    {"Preflight", KIND_PREFLIGHT, AT(preflight), 0, 0, "off",
+     "What srun runs on a step's nodes before the step starts, unless --preflight says otherwise."},
+    {"PreflightBudget", KIND_TIME, AT(preflight_budget_s), 5, 3600, "30s",
+     "How long a preflight may take; what is not known by then does not hold up the step."},
+};
+
+enum { KEY_COUNT = sizeof keys / sizeof *keys };
+
+_Static_assert(sizeof(STATE "certificate") <= sizeof((struct conf *)0)->certificate_path,
+               "localstatedir is too long");
+_Static_assert(AT(master_port_last) == AT(master_port_first) + sizeof(int),
+               "KIND_PORTS wants its two numbers side by side");
+
+static const char *const policy_names[] = {"ignore", "log", "refuse"};
+
+const char *conf_policy_name(enum conf_policy policy)
+{
+    return (unsigned)policy <= POLICY_REFUSE ? policy_names[policy] : "unknown";
+}
+
+static const char *const preflight_names[] = {"off", "quick", "standard"};
+
+const char *conf_preflight_name(enum conf_preflight level)
+{
+    return (unsigned)level <= PREFLIGHT_STANDARD ? preflight_names[level] : "unknown";
+}
+
+int conf_preflight_parse(const char *name)
+{
+    for (int level = PREFLIGHT_OFF; level <= PREFLIGHT_STANDARD; level++)
+        if (strcasecmp(name, preflight_names[level]) == 0)
+            return level;
+    return -1;
+}
+
+const char *conf_default_path(void)
+{
+    return MUSTER_SYSCONFDIR "/muster/muster.conf";
+}
+
+int conf_key(size_t index, const char **name, const char **default_text, const char **help)
+{
+    if (index >= KEY_COUNT)
+        return -1;
+    *name = keys[index].name;
+    if (default_text)
+        *default_text = keys[index].default_text;
+    if (help)
+        *help = keys[index].help;
+    return 0;
+}
+
+void conf_defaults(struct conf *conf)
+{
+    *conf = (struct conf){0};
+    for (size_t i = 0; i < KEY_COUNT; i++)
+        conf_value_set(conf, &keys[i], keys[i].default_text, 0,
+                       NULL); /* tests hold each to be good */
+}
+
+void conf_clear(struct conf *conf)
+{
+    if (!conf)
+        return;
+    hostlist_clear(&conf->fabric_interfaces);
+    hostlist_clear(&conf->island_interfaces);
+    conf_site_clear(conf);
+    for (size_t i = 0; i < conf->nominal_speed_count; i++)
+        hostlist_clear(&conf->nominal_speeds[i].interfaces);
+    conf->nominal_speed_count = 0;
+    for (size_t i = 0; i < conf->netif_line_count; i++)
+        netif_line_clear(&conf->netif_lines[i]);
+    conf->netif_line_count = 0;
+}
+
+/* The number of letters to change, put in or take out between two names (Levenshtein 1966),
+ * case apart. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    enum { LONGEST = 64 };
+    size_t row[LONGEST + 1], a_length = strlen(a), b_length = strlen(b);
+
+    if (a_length > LONGEST || b_length > LONGEST)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= b_length; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            size_t change =
+                diagonal + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
+            size_t step = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+
+            diagonal = row[j];
+            row[j] = change < step ? change : step;
+        }
+    }
+    return row[b_length];
+}
+
+static const struct conf_key *nearest_key(const char *name)
+{
+    const struct conf_key *nearest = NULL;
+    size_t least = SIZE_MAX;
+
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        size_t distance = edit_distance(name, keys[i].name);
+
+        if (distance < least) {
+            least = distance;
+            nearest = &keys[i];
+        }
+    }
+    /* further away than half its letters, a key is another word */
+    return nearest && 2 * least <= strlen(nearest->name) ? nearest : NULL;
+}
+
+static int unknown_key(const char *name, struct error *err)
+{
+    const struct conf_key *nearest = nearest_key(name);
+
+    if (nearest)
+        return error_set(err, "found an unknown key \"%.60s\", nearest is %s", name, nearest->name);
+    return error_set(err, "found an unknown key \"%.60s\", allowed are those of muster.conf(5)",
+                     name);
+}
+
+/* Cuts blanks at both ends of text in place. */
+static char *trim(char *text)
+{
+    char *end;
+
+    text += strspn(text, " \t");
+    end = text + strlen(text);
+    while (end > text && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    *end = '\0';
+    return text;
+}
+
+static bool is_repeatable(const struct conf_key *key)
+{
+    return key->kind == KIND_ISLAND || key->kind == KIND_VARIABLE || key->kind == KIND_SETTINGS;
+}
+
+/* One line without its end. seen: for each key the line that set it, or 0. */
+static int read_line(struct conf *conf, char *line, unsigned number, unsigned *seen,
+                     struct error *err)
+{
+    char *equals, *name, *value;
+    size_t i = 0;
+
+    for (const char *c = line; *c; c++)
+        if (((unsigned char)*c < 0x20 && *c != '\t') || *c == 0x7f)
+            return error_set(err, "found a control character (byte 0x%02x)", (unsigned char)*c);
+    line[strcspn(line, "#")] = '\0';
+    name = trim(line);
+    if (!*name)
+        return 0;
+    equals = strchr(name, '=');
+    if (!equals || equals == name)
+        return error_set(err, "found \"%.60s\", expected Key=Value", name);
+    *equals = '\0';
+    name = trim(name);
+    value = trim(equals + 1);
+    while (i < KEY_COUNT && strcasecmp(name, keys[i].name) != 0)
+        i++;
+    if (i == KEY_COUNT)
+        return unknown_key(name, err);
+    if (seen[i] && !is_repeatable(&keys[i]))
+        return error_set(err, "%s: found a second time, first in line %u", keys[i].name, seen[i]);
+    seen[i] = number;
+    /* a list replaces its default, as every other value does */
+    if (keys[i].kind == KIND_INTERFACES)
+        hostlist_clear((struct hostlist *)((char *)conf + keys[i].offset));
+    if (conf_value_set(conf, &keys[i], value, number, err) != 0)
+        return error_prefix(err, "%s=%.60s%s", keys[i].name, value,
+                            strlen(value) > 60 ? "..." : "");
+    if (keys[i].kind == KIND_SETTINGS && conf->netif_line_count > 0 && *value)
+        conf->netif_lines[conf->netif_line_count - 1].line = number;
+    return 0;
+}
+
+static int read_text(const char *path, char *text, size_t length, struct conf *conf,
+                     struct error *err)
+{
+    unsigned seen[KEY_COUNT] = {0};
+    char *line = text, *end = text + length;
+
+    for (unsigned number = 1; line < end; number++) {
+        char *line_end = memchr(line, '\n', (size_t)(end - line));
+        char *next = line_end ? line_end + 1 : end;
+
+        if (!line_end)
+            line_end = end;
+        if (line_end > line && line_end[-1] == '\r')
+            line_end--;
+        *line_end = '\0'; /* text has room for one more byte */
+        if (line_end - line > CONF_LINE)
+            return error_set(err, "%s:%u: found a line of %zu bytes, allowed %d", path, number,
+                             (size_t)(line_end - line), CONF_LINE);
+        if (strlen(line) != (size_t)(line_end - line))
+            return error_set(err, "%s:%u: found a NUL byte: not a text file", path, number);
+        if (read_line(conf, line, number, seen, err) != 0)
+            return error_prefix(err, "%s:%u", path, number);
+        line = next;
+    }
+    return 0;
+}
+
+/* The file's bytes, malloc'd with room for one more. 0, 1 when there is no file, -1 with err. */
+static int read_file(const char *path, char **text, size_t *length, struct error *err)
+{
+    /* neither a FIFO nor a terminal at the path may hold up a prolog */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat status;
+    ssize_t got = 1;
+
+    if (fd < 0 && errno == ENOENT)
+        return 1;
+    if (fd < 0)
+        return error_set(err, "%s: %m", path);
+    if (fstat(fd, &status) != 0) {
+        error_set(err, "%s: %m", path);
+        goto fail;
+    }
+    if (!S_ISREG(status.st_mode)) {
+        error_set(err, "%s: found a %s, expected a regular file", path,
+                  S_ISDIR(status.st_mode) ? "directory" : "special file");
+        goto fail;
+    }
+    if (status.st_size > FILE_MAX) {
+        error_set(err, "%s: found %lld bytes, allowed %d", path, (long long)status.st_size,
+                  FILE_MAX);
+        goto fail;
+    }
+    *text = malloc((size_t)status.st_size + 1);
+    if (!*text) {
+        error_set(err, "%s: out of memory", path);
+        goto fail;
+    }
+    while (*length < (size_t)status.st_size && got > 0) {
+        got = read(fd, *text + *length, (size_t)status.st_size - *length);
+        if (got > 0)
+            *length += (size_t)got;
+        else if (got < 0 && errno == EINTR)
+            got = 1;
+    }
+    if (got < 0) {
+        error_set(err, "%s: %m", path);
+        goto fail;
+    }
+    close(fd);
+    return 0;
+
+fail:
+    free(*text);
+    close(fd);
+    return -1;
+}
+
+int conf_read(const char *path, struct conf *conf, struct error *err)
+{
+    size_t length = 0;
+    char *text = NULL;
+    int result;
+
+    conf_defaults(conf);
+    if (!path)
+        path = conf_default_path();
+    result = read_file(path, &text, &length, err);
+    if (result != 0)
+        return result;
+    snprintf(conf->file, sizeof conf->file, "%s",
+             strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
+    result = read_text(path, text, length, conf, err);
+    free(text);
+    if (result != 0) {
+        conf_clear(conf);
+        conf_defaults(conf);
+    }
+    return result;
+}
+
+double conf_nominal_mbps(const struct conf *conf, const char *interface)
+{
+    char device[64];
+
+    for (size_t i = 0; i < conf->nominal_speed_count; i++)
+        if (hostlist_contains(&conf->nominal_speeds[i].interfaces, interface))
+            return conf->nominal_speeds[i].mbps;
+    if (!strchr(interface, ':'))
+        return -1;
+    snprintf(device, sizeof device, "%.*s", (int)strcspn(interface, ":"), interface);
+    return conf_nominal_mbps(conf, device);
+}
+
+int conf_print(const struct conf *conf, FILE *stream)
+{
+    char allowed[CONF_ALLOWED];
+
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        conf_value_allowed(&keys[i], allowed, sizeof allowed);
+        fprintf(stream, "%s# %s\n# Allowed: %s.\n%s=", i ? "\n" : "", keys[i].help, allowed,
+                keys[i].name);
+        if (conf_value_print(conf, &keys[i], stream) != 0)
+            return -1;
+        fputc('\n', stream);
+    }
+    return ferror(stream) || fflush(stream) != 0 ? -1 : 0;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CONF_H
+#define MUSTER_CONF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "lib/base/error.h"
+#include "lib/base/fabric_class.h"
+#include "lib/base/hostlist.h"
+#include "lib/conf/netif.h"
+
+/* muster.conf: what the site wants. `Key=Value` lines like Slurm's own, `#` begins a comment, keys
+ * in any case. One table in conf.c drives parsing, the messages, `muster conf` and muster.conf(5).
+ */
+
+enum conf_policy { POLICY_IGNORE, POLICY_LOG, POLICY_REFUSE };
+const char *conf_policy_name(enum conf_policy policy); /* "ignore", "log", "refuse" */
+
+/* What runs before a step: nothing, or the battery's short form at that level. */
+enum conf_preflight { PREFLIGHT_OFF, PREFLIGHT_QUICK, PREFLIGHT_STANDARD };
+const char *conf_preflight_name(enum conf_preflight level); /* "off", "quick", "standard" */
+/* The level of that name, in any case; -1 when there is none. */
+int conf_preflight_parse(const char *name);
+
+/* The stated speed of the interfaces that match, for links whose sysfs does not tell the truth
+ * (virtual functions, shaped links). */
+struct nominal_speed {
+    struct hostlist interfaces;
+    double mbps;
+};
+
+/* Nodes that reach each other over one fabric; between islands there is plain TCP only. */
+struct island {
+    char name[32];
+    struct hostlist nodes;
+    enum fabric_class fabric;
+    unsigned line; /* of the file */
+};
+
+/* What the site wants of a variable of its jobs' tasks. */
+enum variable_action {
+    VARIABLE_SET,
+    VARIABLE_EXTEND, /* append value to what is there */
+    VARIABLE_LEAVE,  /* muster does not set it, the user may */
+    VARIABLE_FORBID, /* nobody does */
+};
+
+/* One line Variable=..., which holds where all of its conditions do. */
+struct variable_line {
+    char name[64];
+    enum variable_action action;
+    bool is_forced; /* against the user's value */
+    char value[1024];
+    char separator[8];
+    struct hostlist partitions, nodes, accounts; /* empty: any */
+    unsigned fabrics;                            /* 1 << enum fabric_class each; 0: any */
+    unsigned line;                               /* of the file */
+};
+const char *conf_variable_action_name(enum variable_action action); /* "set", ... */
+
+enum { CONF_NOMINAL_SPEEDS = 16, CONF_INTERFACES = 1024 /* names in one list of interfaces */ };
+
+struct conf {
+    char file[64];                     /* the last part of the path that was read: "muster.conf" */
+    char management_interface[64];     /* ManagementInterface=eth0; "" : the default route's */
+    struct hostlist fabric_interfaces; /* FabricInterfaces=eth[1-2],mlx5_0; empty: found */
+    struct nominal_speed nominal_speeds[CONF_NOMINAL_SPEEDS]; /* NominalSpeed=eth[1-2]:200Mb/s */
+    size_t nominal_speed_count;
+    int mtu_bytes;     /* MTU=9000 of the fabric's interfaces; 0: the majority decides */
+    int gpus_per_node; /* GPUsPerNode=8; -1: what gres.conf and the peers say */
+    int memlock_mb;    /* MemlockMB: RLIMIT_MEMLOCK wanted; -1 unlimited (default) */
+    int shm_mb;        /* ShmMB: size of /dev/shm wanted, 10^6 bytes; 0 any (default) */
+
+    bool set_environment;                    /* SetEnvironment=yes */
+    bool check_steps;                        /* CheckSteps=yes */
+    int master_port_first, master_port_last; /* MasterPorts=29500-29999 */
+    bool nearest_rails;                      /* NearestRails=yes: UCX by the task's GPUs */
+    bool routed_rails;                       /* RailsAreRouted=no: unless rails cannot meet */
+    bool gpu_by_local_rank;                  /* GPUByLocalRank=no */
+    struct hostlist island_interfaces;       /* IslandInterfaces=eth0; empty: management */
+    struct island *islands;                  /* Island=..., any number of lines */
+    size_t island_count;
+    struct variable_line *variables; /* Variable=..., any number of lines, in their order */
+    size_t variable_count;
+
+    struct netif_line netif_lines[NETIF_LINES]; /* Interface=eth[1-2] mtu=9000 ..., repeatable */
+    size_t netif_line_count;
+    enum conf_policy on_interface; /* OnInterface: a setting that cannot be made */
+    char interface_journal[256];   /* InterfaceJournal; LOCALSTATEDIR/lib/muster/interfaces */
+
+    bool write_extra; /* WriteExtra=yes: level and end of certificates in the nodes' Extra */
+
+    char munge_socket[108];     /* MungeSocket; "": libmunge's own; for seal_use_socket() */
+    char certificate_path[256]; /* CertificateFile; default LOCALSTATEDIR/lib/muster/certificate */
+    char history_path[256];     /* HistoryFile; default LOCALSTATEDIR/lib/muster/history.db */
+    long certificate_valid_s;   /* CertificateValidity=7d (also h, m, s) */
+    enum conf_policy on_missing, on_expired, on_changed; /* OnMissing=log|refuse|ignore */
+
+    double link_nominal_percent; /* LinkNominalPercent=80: fail below this share of nominal */
+    double link_peers_percent; /* LinkPeersPercent=85: fail below this share of the peers' median */
+    double latency_peers_ratio; /* LatencyPeersRatio=5: warn above this multiple of the median */
+    double clock_offset_ms;     /* ClockOffsetMs=1000 */
+    int allow_failed_rails;     /* AllowFailedRails=1; 0: none */
+    double drain_cap_percent;   /* DrainCap=25%: at most this share of the nodes drained in a run,
+                                   never less than one node */
+    double quick_budget_s, standard_budget_s; /* QuickBudget=60s StandardBudget=5m */
+    enum conf_preflight preflight;            /* Preflight=off|quick|standard */
+    double preflight_budget_s;                /* PreflightBudget=30s */
+};
+
+/* Fills conf with the defaults. */
+void conf_defaults(struct conf *conf);
+
+/* Reads the file over the defaults. path NULL is conf_default_path(); $MUSTER_CONF is NOT looked at
+ * here (the caller's choice). A path that does not exist is for the caller to judge: returns 1 with
+ * the defaults in place when the file is missing, 0 when read, -1 with err "PATH:LINE: Key=Value:
+ * found what, allowed what" and the defaults in place: half a configuration never decides. conf is
+ * overwritten and always releasable with conf_clear(). Keeps no state: re-entrant.
+ * Accepted: a regular file of at most 1 MiB, lines of at most 4096 bytes, line ends LF or CR LF,
+ * the last one optional. Each key at most once, but for Island, Variable and Interface. */
+int conf_read(const char *path, struct conf *conf, struct error *err);
+void conf_clear(struct conf *conf);
+
+/* The stated speed of an interface in 10^6 bit/s, or -1. A rail "mlx5_0:1" also answers to the
+ * speed of its device, "mlx5_0". */
+double conf_nominal_mbps(const struct conf *conf, const char *interface);
+
+/* SYSCONFDIR/muster/muster.conf */
+const char *conf_default_path(void);
+
+/* Writes every key with its value in force, as a file that conf_read() accepts, each below a
+ * comment with its meaning and what is allowed. Returns 0, or -1 with errno. */
+int conf_print(const struct conf *conf, FILE *stream);
+
+/* The table, for tests and documents: the name of key number index, its default and its meaning as
+ * text. 0, or -1 past the last key. default_text and help may be NULL. */
+int conf_key(size_t index, const char **name, const char **default_text, const char **help);
+
+#endif

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/conf/conf_table.h"
+#include "lib/base/quantity.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+void conf_value_allowed(const struct conf_key *key, char *text, size_t size)
+{
+    char minimum[48], maximum[48];
+
+    quantity_format_decimal(key->minimum, minimum, sizeof minimum);
+    quantity_format_decimal(key->maximum, maximum, sizeof maximum);
+    switch (key->kind) {
+    case KIND_INTERFACE:
+        snprintf(text, size, "the name of an interface, or nothing");
+        break;
+    case KIND_INTERFACES:
+        snprintf(text, size, "names of interfaces such as eth[1-2],mlx5_0, or nothing");
+        break;
+    case KIND_SPEEDS:
+        snprintf(text, size,
+                 "NAMES:SPEED such as eth[1-2]:200Mb/s,mlx5_[0-7]:400Gb/s (Mb/s, Gb/s, Tb/s)");
+        break;
+    case KIND_PATH:
+        snprintf(text, size, "an absolute path of at most %zu bytes",
+                 sizeof((struct conf *)0)->certificate_path - 1);
+        break;
+    case KIND_SOCKET:
+        snprintf(text, size, "an absolute path of at most %zu bytes, or nothing",
+                 sizeof((struct conf *)0)->munge_socket - 1);
+        break;
+    case KIND_INTEGER:
+        snprintf(text, size, "%s to %s, or %s", minimum, maximum, key->word);
+        break;
+    case KIND_YES_NO:
+        snprintf(text, size, "yes, no");
+        break;
+    case KIND_PORTS:
+        snprintf(text, size, "FIRST-LAST within %s-%s", minimum, maximum);
+        break;
+    case KIND_LONG_TIME:
+    case KIND_TIME:
+        quantity_format_time(key->minimum, minimum, sizeof minimum);
+        quantity_format_time(key->maximum, maximum, sizeof maximum);
+        snprintf(text, size, "%s to %s (units s, m, h, d; none: s)", minimum, maximum);
+        break;
+    case KIND_PERCENT:
+        snprintf(text, size, "%s%% to %s%%", minimum, maximum);
+        break;
+    case KIND_DECIMAL:
+        snprintf(text, size, "%s to %s", minimum, maximum);
+        break;
+    case KIND_POLICY:
+        snprintf(text, size, "ignore, log, refuse");
+        break;
+    case KIND_ISLAND:
+        snprintf(text, size, "NAME nodes=NODES fabric=FABRIC, or nothing; any number of lines");
+        break;
+    case KIND_VARIABLE:
+        snprintf(text, size,
+                 "NAME set|extend VALUE, NAME leave|forbid, then conditions (see muster.conf(5)), "
+                 "or nothing; any number of lines");
+        break;
+    case KIND_SETTINGS: {
+        int length = snprintf(text, size, "nothing, or names of interfaces and some of ");
+
+        netif_line_allowed(text + length, size - (size_t)length);
+        break;
+    }
+    case KIND_PREFLIGHT:
+        snprintf(text, size, "off, quick, standard");
+        break;
+    }
+}
+
+/* Fails with "found ..., allowed ...". */
+static int not_allowed(const struct conf_key *key, const char *found, struct error *err)
+{
+    char allowed[CONF_ALLOWED];
+
+    conf_value_allowed(key, allowed, sizeof allowed);
+    return error_set(err, "found \"%.60s%s\", allowed %s", found, strlen(found) > 60 ? "..." : "",
+                     allowed);
+}
+
+static bool is_interface_name(const char *name)
+{
+    size_t length = strlen(name);
+
+    if (length == 0 || length >= sizeof((struct conf *)0)->management_interface)
+        return false;
+    return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:") ==
+           length;
+}
+
+static int set_interfaces(const struct conf_key *key, const char *value, struct hostlist *list,
+                          struct error *err)
+{
+    struct hostlist names;
+    int result = 0;
+
+    if (hostlist_expand(value, &names, err) != 0)
+        return -1;
+    if (names.count > CONF_INTERFACES)
+        result = error_set(err, "found %zu interfaces, allowed %d", names.count, CONF_INTERFACES);
+    for (size_t i = 0; i < names.count && result == 0; i++)
+        if (!is_interface_name(names.names[i]))
+            result = not_allowed(key, names.names[i], err);
+        else if (hostlist_contains(list, names.names[i]))
+            result = error_set(err, "found \"%s\" twice, allowed once", names.names[i]);
+        else if (hostlist_append(list, names.names[i]) != 0)
+            result = error_set(err, "out of memory");
+    hostlist_clear(&names);
+    return result;
+}
+
+/* The entry of that speed, made when there is none yet; NULL when all are taken. */
+static struct nominal_speed *speed_entry(struct conf *conf, double mbps)
+{
+    for (size_t i = 0; i < conf->nominal_speed_count; i++)
+        if (conf->nominal_speeds[i].mbps == mbps)
+            return &conf->nominal_speeds[i];
+    if (conf->nominal_speed_count == CONF_NOMINAL_SPEEDS)
+        return NULL;
+    conf->nominal_speeds[conf->nominal_speed_count] = (struct nominal_speed){.mbps = mbps};
+    return &conf->nominal_speeds[conf->nominal_speed_count++];
+}
+
+/* One NAMES:SPEED; a name may hold a colon itself, so the last one counts. */
+static int set_speed(const struct conf_key *key, char *item, struct conf *conf, struct error *err)
+{
+    char *colon = strrchr(item, ':');
+    struct nominal_speed *entry;
+    struct hostlist names = {0};
+    double number;
+    int result;
+
+    if (!colon || colon == item || !quantity_parse_speed(colon + 1, &number) ||
+        number < key->minimum || number > key->maximum)
+        return not_allowed(key, item, err);
+    *colon = '\0';
+    result = set_interfaces(key, item, &names, err);
+    for (size_t i = 0; i < names.count && result == 0; i++)
+        for (size_t j = 0; j < conf->nominal_speed_count && result == 0; j++)
+            if (hostlist_contains(&conf->nominal_speeds[j].interfaces, names.names[i]))
+                result = error_set(err, "found \"%s\" twice, allowed once", names.names[i]);
+    entry = result == 0 ? speed_entry(conf, number) : NULL;
+    if (result == 0 && !entry)
+        result = error_set(err, "found more than %d different speeds, allowed %d",
+                           CONF_NOMINAL_SPEEDS, CONF_NOMINAL_SPEEDS);
+    for (size_t i = 0; i < names.count && result == 0; i++)
+        if (hostlist_append(&entry->interfaces, names.names[i]) != 0)
+            result = error_set(err, "out of memory");
+    hostlist_clear(&names);
+    return result;
+}
+
+static int set_speeds(const struct conf_key *key, const char *value, struct conf *conf,
+                      struct error *err)
+{
+    char copy[CONF_LINE + 1];
+    char *item = copy, *end;
+
+    snprintf(copy, sizeof copy, "%s", value);
+    while (*item) {
+        int depth = 0;
+        bool is_last;
+
+        for (end = item; *end && (*end != ',' || depth > 0); end++)
+            depth += *end == '[' ? 1 : *end == ']' ? -1 : 0;
+        is_last = !*end;
+        *end = '\0';
+        if (set_speed(key, item, conf, err) != 0)
+            return -1;
+        item = is_last ? end : end + 1;
+        if (!is_last && !*item)
+            return not_allowed(key, value, err);
+    }
+    return 0;
+}
+
+static int set_integer(const struct conf_key *key, const char *value, int *field, struct error *err)
+{
+    const char *end = value;
+    double number;
+
+    if (strcasecmp(value, key->word) == 0) {
+        *field = key->word_value;
+        return 0;
+    }
+    if (!quantity_take_decimal(&end, &number) || *end || number != (double)(long long)number ||
+        number < key->minimum || number > key->maximum)
+        return not_allowed(key, value, err);
+    *field = (int)number;
+    return 0;
+}
+
+static int set_ports(const struct conf_key *key, const char *value, int *fields, struct error *err)
+{
+    const char *end = value;
+    double first, last;
+
+    if (!quantity_take_decimal(&end, &first) || *end++ != '-' ||
+        !quantity_take_decimal(&end, &last) || *end || first < key->minimum ||
+        last > key->maximum || first > last || first != (int)first || last != (int)last)
+        return not_allowed(key, value, err);
+    fields[0] = (int)first;
+    fields[1] = (int)last;
+    return 0;
+}
+
+static int take_time(const struct conf_key *key, const char *value, double *seconds,
+                     struct error *err)
+{
+    double number;
+
+    if (!quantity_parse_time(value, &number) || number < key->minimum || number > key->maximum)
+        return not_allowed(key, value, err);
+    *seconds = number;
+    return 0;
+}
+
+static int set_number(const struct conf_key *key, const char *value, double *field,
+                      struct error *err)
+{
+    const char *end = value;
+    double number;
+
+    if (!quantity_take_decimal(&end, &number) ||
+        (*end && !(key->kind == KIND_PERCENT && strcmp(end, "%") == 0)) || number < key->minimum ||
+        number > key->maximum)
+        return not_allowed(key, value, err);
+    *field = number;
+    return 0;
+}
+
+/* One Interface line more. A setting of an interface stands in one line only. */
+static int add_settings(struct conf *conf, const char *value, struct error *err)
+{
+    struct netif_line *line = &conf->netif_lines[conf->netif_line_count];
+
+    if (!*value)
+        return 0;
+    if (conf->netif_line_count == NETIF_LINES)
+        return error_set(err, "found more than %d lines, allowed %d", NETIF_LINES, NETIF_LINES);
+    if (netif_line_parse(value, line, err) != 0)
+        return -1;
+    for (size_t i = 0; i < line->interfaces.count; i++)
+        for (int setting = 0; setting < NETIF_SETTINGS; setting++) {
+            const char *interface = line->interfaces.names[i];
+            const struct netif_line *first =
+                line->given & 1U << setting
+                    ? netif_wish(conf->netif_lines, conf->netif_line_count, interface,
+                                 (enum netif_setting)setting, NULL)
+                    : NULL;
+
+            if (!first)
+                continue;
+            error_set(err, "%s: %s: found a second time, first in line %u", interface,
+                      netif_setting_name((enum netif_setting)setting), first->line);
+            netif_line_clear(line);
+            return -1;
+        }
+    conf->netif_line_count++;
+    return 0;
+}
+
+int conf_value_set(struct conf *conf, const struct conf_key *key, const char *value, unsigned line,
+                   struct error *err)
+{
+    void *field = (char *)conf + key->offset;
+    double seconds = 0;
+
+    switch (key->kind) {
+    case KIND_INTERFACE:
+        if (*value && !is_interface_name(value))
+            return not_allowed(key, value, err);
+        strcpy(field, value);
+        return 0;
+    case KIND_INTERFACES:
+        return set_interfaces(key, value, field, err);
+    case KIND_SPEEDS:
+        return set_speeds(key, value, conf, err);
+    case KIND_PATH:
+        if (*value != '/' || strlen(value) >= sizeof conf->certificate_path)
+            return not_allowed(key, value, err);
+        strcpy(field, value);
+        return 0;
+    case KIND_SOCKET:
+        if (*value && (*value != '/' || strlen(value) >= sizeof conf->munge_socket))
+            return not_allowed(key, value, err);
+        strcpy(field, value);
+        return 0;
+    case KIND_INTEGER:
+        return set_integer(key, value, field, err);
+    case KIND_YES_NO:
+        if (strcasecmp(value, "yes") != 0 && strcasecmp(value, "no") != 0)
+            return not_allowed(key, value, err);
+        *(bool *)field = strcasecmp(value, "yes") == 0;
+        return 0;
+    case KIND_PORTS:
+        return set_ports(key, value, field, err);
+    case KIND_LONG_TIME:
+        if (take_time(key, value, &seconds, err) != 0)
+            return -1;
+        *(long *)field = (long)seconds;
+        return 0;
+    case KIND_TIME:
+        return take_time(key, value, field, err);
+    case KIND_PERCENT:
+    case KIND_DECIMAL:
+        return set_number(key, value, field, err);
+    case KIND_POLICY:
+        for (int policy = POLICY_IGNORE; policy <= POLICY_REFUSE; policy++)
+            if (strcasecmp(value, conf_policy_name((enum conf_policy)policy)) == 0) {
+                *(enum conf_policy *)field = (enum conf_policy)policy;
+                return 0;
+            }
+        return not_allowed(key, value, err);
+    case KIND_ISLAND:
+        return conf_island_set(conf, value, line, err);
+    case KIND_VARIABLE:
+        return conf_variable_set(conf, value, line, err);
+    case KIND_SETTINGS:
+        return add_settings(conf, value, err);
+    case KIND_PREFLIGHT:
+        if (conf_preflight_parse(value) < 0)
+            return not_allowed(key, value, err);
+        *(enum conf_preflight *)field = (enum conf_preflight)conf_preflight_parse(value);
+        return 0;
+    }
+    return error_set(err, "%s has no kind", key->name);
+}
+
+/* Prints the list in its short form; with a speed, each "name[range]" of it followed by ":speed".
+ */
+static int print_interfaces(const struct hostlist *list, const char *speed, FILE *stream)
+{
+    char *folded = hostlist_fold(list);
+    int depth = 0;
+
+    if (!folded) {
+        errno = ENOMEM;
+        return -1;
+    }
+    for (const char *c = folded; *c; c++) {
+        depth += *c == '[' ? 1 : *c == ']' ? -1 : 0;
+        if (*c == ',' && depth == 0 && speed)
+            fprintf(stream, ":%s", speed);
+        fputc(*c, stream);
+    }
+    if (speed)
+        fprintf(stream, ":%s", speed);
+    free(folded);
+    return 0;
+}
+
+int conf_value_print(const struct conf *conf, const struct conf_key *key, FILE *stream)
+{
+    const void *field = (const char *)conf + key->offset;
+    const int *integers = field;
+    char text[64] = "";
+
+    switch (key->kind) {
+    case KIND_INTERFACE:
+    case KIND_PATH:
+    case KIND_SOCKET:
+        fputs(field, stream);
+        return 0;
+    case KIND_INTERFACES:
+        return print_interfaces(field, NULL, stream);
+    case KIND_SPEEDS:
+        for (size_t i = 0; i < conf->nominal_speed_count; i++) {
+            quantity_format_speed(conf->nominal_speeds[i].mbps, text, sizeof text);
+            fputs(i ? "," : "", stream);
+            if (print_interfaces(&conf->nominal_speeds[i].interfaces, text, stream) != 0)
+                return -1;
+        }
+        return 0;
+    case KIND_INTEGER:
+        if (*integers == key->word_value)
+            fputs(key->word, stream);
+        else
+            fprintf(stream, "%d", *integers);
+        return 0;
+    case KIND_YES_NO:
+        fputs(*(const bool *)field ? "yes" : "no", stream);
+        return 0;
+    case KIND_PORTS:
+        fprintf(stream, "%d-%d", integers[0], integers[1]);
+        return 0;
+    case KIND_LONG_TIME:
+        quantity_format_time((double)*(const long *)field, text, sizeof text);
+        break;
+    case KIND_TIME:
+        quantity_format_time(*(const double *)field, text, sizeof text);
+        break;
+    case KIND_PERCENT:
+    case KIND_DECIMAL:
+        quantity_format_decimal(*(const double *)field, text, sizeof text);
+        if (key->kind == KIND_PERCENT)
+            strcat(text, "%");
+        break;
+    case KIND_POLICY:
+        fputs(conf_policy_name(*(const enum conf_policy *)field), stream);
+        return 0;
+    case KIND_ISLAND:
+        return conf_islands_print(conf, stream);
+    case KIND_VARIABLE:
+        return conf_variables_print(conf, stream);
+    case KIND_SETTINGS:
+        for (size_t i = 0; i < conf->netif_line_count; i++) {
+            fprintf(stream, i ? "\n%s=" : "%.0s", key->name);
+            if (netif_line_print(&conf->netif_lines[i], stream) != 0)
+                return -1;
+        }
+        return 0;
+    case KIND_PREFLIGHT:
+        fputs(conf_preflight_name(*(const enum conf_preflight *)field), stream);
+        return 0;
+    }
+    fputs(text, stream);
+    return 0;
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/conf/netif.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct setting {
+    const char *name;
+    long minimum, maximum;                 /* in muster.conf */
+    long journal_minimum, journal_maximum; /* what there may have been before */
+    const char *words[3];                  /* of the values 0, 1, 2 instead of numbers */
+} settings[NETIF_SETTINGS] = {
+    [NETIF_RX_RING] = {"rx-ring", 1, 1 << 20, 1, 1L << 30, {0}},
+    [NETIF_TX_RING] = {"tx-ring", 1, 1 << 20, 1, 1L << 30, {0}},
+    [NETIF_TXQUEUELEN] = {"txqueuelen", 1, 1000000, 0, 4294967295L, {0}},
+    /* below 1280 the kernel takes IPv6 and its addresses off the interface (RFC 8200, 5) */
+    [NETIF_MTU] = {"mtu", 1280, 65535, 1, 2147483647L, {0}},
+    [NETIF_ARP_IGNORE] = {"arp_ignore", 0, 8, 0, 8, {0}},
+    [NETIF_ARP_ANNOUNCE] = {"arp_announce", 0, 2, 0, 2, {0}},
+    [NETIF_ARP_FILTER] = {"arp_filter", 0, 1, 0, 1, {0}},
+    [NETIF_RP_FILTER] = {"rp_filter", 0, 2, 0, 2, {0}},
+    [NETIF_ACCEPT_LOCAL] = {"accept_local", 0, 1, 0, 1, {0}},
+    [NETIF_ROCE_CONFIG] = {"roce-config", 0, 1, 0, 1, {"no", "yes"}},
+    [NETIF_ROCE_MODE] = {"roce-mode", 1, 2, 1, 2, {NULL, "v1", "v2"}},
+    [NETIF_ROCE_TOS] = {"roce-tos", 0, 255, 0, 255, {0}},
+    [NETIF_UP] = {"up", 1, 1, 0, 1, {"no", "yes"}},
+    [NETIF_ADDRESS] = {"address", 0, 0, 0, 0, {0}},
+};
+
+const char *netif_setting_name(enum netif_setting setting)
+{
+    return (unsigned)setting < NETIF_SETTINGS ? settings[setting].name : "unknown";
+}
+
+int netif_setting_parse(const char *name)
+{
+    for (int i = 0; i < NETIF_SETTINGS; i++)
+        if (strcmp(name, settings[i].name) == 0)
+            return i;
+    return -1;
+}
+
+static bool has_words(enum netif_setting setting)
+{
+    return settings[setting].words[1] != NULL;
+}
+
+void netif_value_format(enum netif_setting setting, long value, char *text, size_t size)
+{
+    if (has_words(setting) && value >= 0 && value <= 2 && settings[setting].words[value])
+        snprintf(text, size, "%s", settings[setting].words[value]);
+    else
+        snprintf(text, size, "%ld", value);
+}
+
+static void allowed_text(enum netif_setting setting, char *text, size_t size)
+{
+    const struct setting *this = &settings[setting];
+
+    if (setting == NETIF_ADDRESS)
+        snprintf(text, size, "require|PREFIX");
+    else if (has_words(setting) && this->minimum < this->maximum)
+        snprintf(text, size, "%s|%s", this->words[this->minimum], this->words[this->maximum]);
+    else if (has_words(setting))
+        snprintf(text, size, "%s", this->words[this->minimum]);
+    else
+        snprintf(text, size, "%ld-%ld", this->minimum, this->maximum);
+}
+
+int netif_value_parse(enum netif_setting setting, const char *text, bool is_journal, long *value,
+                      struct error *err)
+{
+    const struct setting *this = &settings[setting];
+    long minimum = is_journal ? this->journal_minimum : this->minimum;
+    long maximum = is_journal ? this->journal_maximum : this->maximum;
+    char allowed[64];
+    char *end;
+    long number;
+
+    for (long word = minimum; has_words(setting) && word <= maximum; word++)
+        if (this->words[word] && strcasecmp(text, this->words[word]) == 0) {
+            *value = word;
+            return 0;
+        }
+    errno = 0;
+    number = strtol(text, &end, 10);
+    if (has_words(setting) || *text < '0' || *text > '9' || *end || errno || number < minimum ||
+        number > maximum) {
+        allowed_text(setting, allowed, sizeof allowed);
+        return error_set(err, "found %s=\"%.60s\", allowed %s", this->name, text, allowed);
+    }
+    *value = number;
+    return 0;
+}
+
+void netif_line_allowed(char *text, size_t size)
+{
+    size_t length = 0;
+    char allowed[64];
+
+    *text = '\0';
+    for (int i = 0; i < NETIF_SETTINGS && length < size; i++) {
+        if (i == NETIF_ROCE_CONFIG)
+            continue;
+        allowed_text((enum netif_setting)i, allowed, sizeof allowed);
+        length += (size_t)snprintf(text + length, size - length, "%s%s=%s", length ? ", " : "",
+                                   settings[i].name, allowed);
+    }
+}
+
+bool netif_is_name(const char *name)
+{
+    size_t length = strlen(name);
+
+    if (length == 0 || length >= NETIF_NAME || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return false;
+    /* the kernel's own words in the place of a name */
+    if (strcmp(name, "all") == 0 || strcmp(name, "default") == 0)
+        return false;
+    return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
+           length;
+}
+
+/* ---------------------------------------------------------------- addresses */
+
+/* Splits "10.1.0.0/16". *bits is that of the whole address without a slash. */
+static bool parse_prefix(const char *text, int *family, unsigned char address[16], int *bits)
+{
+    char copy[NETIF_ADDRESS_TEXT], *slash, *end;
+    int width;
+    long number;
+
+    if (strlen(text) >= sizeof copy)
+        return false;
+    strcpy(copy, text);
+    slash = strchr(copy, '/');
+    if (slash)
+        *slash = '\0';
+    if (inet_pton(AF_INET, copy, address) == 1)
+        *family = AF_INET;
+    else if (inet_pton(AF_INET6, copy, address) == 1)
+        *family = AF_INET6;
+    else
+        return false;
+    width = *family == AF_INET ? 32 : 128;
+    *bits = width;
+    if (slash) {
+        number = strtol(slash + 1, &end, 10);
+        if (slash[1] < '0' || slash[1] > '9' || *end || number > width)
+            return false;
+        *bits = (int)number;
+    }
+    return true;
+}
+
+bool netif_is_address(const char *text)
+{
+    unsigned char address[16];
+    int family, bits;
+
+    return strcasecmp(text, "require") == 0 || parse_prefix(text, &family, address, &bits);
+}
+
+bool netif_address_matches(const char *wanted, int family, const unsigned char *address)
+{
+    unsigned char prefix[16];
+    int wanted_family, bits;
+
+    if (strcmp(wanted, "require") == 0)
+        return family == AF_INET ||
+               (family == AF_INET6 && !(address[0] == 0xfe && (address[1] & 0xc0) == 0x80));
+    if (!parse_prefix(wanted, &wanted_family, prefix, &bits) || wanted_family != family)
+        return false;
+    for (int bit = 0; bit < bits; bit++)
+        if ((address[bit / 8] ^ prefix[bit / 8]) & (0x80 >> bit % 8))
+            return false;
+    return true;
+}
+
+/* ---------------------------------------------------------------- lines */
+
+void netif_line_clear(struct netif_line *line)
+{
+    hostlist_clear(&line->interfaces);
+    *line = (struct netif_line){0};
+}
+
+static int parse_names(const char *text, struct hostlist *names, struct error *err)
+{
+    if (hostlist_expand(text, names, err) != 0)
+        return -1;
+    if (names->count == 0 || names->count > 256)
+        return error_set(err, "found %zu interfaces, allowed 1 to 256", names->count);
+    for (size_t i = 0; i < names->count; i++) {
+        if (!netif_is_name(names->names[i]))
+            return error_set(err, "found \"%.60s\", allowed the name of an interface",
+                             names->names[i]);
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(names->names[i], names->names[j]) == 0)
+                return error_set(err, "found \"%s\" twice, allowed once", names->names[i]);
+    }
+    return 0;
+}
+
+static int parse_setting(char *word, struct netif_line *line, struct error *err)
+{
+    char *equals = strchr(word, '=');
+    char allowed[400];
+    int setting = -1;
+
+    if (equals) {
+        *equals = '\0';
+        for (int i = 0; i < NETIF_SETTINGS; i++)
+            if (i != NETIF_ROCE_CONFIG && strcasecmp(word, settings[i].name) == 0)
+                setting = i;
+    }
+    if (setting < 0) {
+        netif_line_allowed(allowed, sizeof allowed);
+        return error_set(err, "found \"%.60s\", allowed %s", word, allowed);
+    }
+    if (line->given & 1U << setting)
+        return error_set(err, "found %s twice, allowed once", settings[setting].name);
+    line->given |= 1U << setting;
+    if (setting != NETIF_ADDRESS)
+        return netif_value_parse((enum netif_setting)setting, equals + 1, false,
+                                 &line->values[setting], err);
+    if (!netif_is_address(equals + 1))
+        return error_set(err,
+                         "found address=\"%.60s\", allowed require or a prefix such as "
+                         "10.1.0.0/16",
+                         equals + 1);
+    strcpy(line->address, strcasecmp(equals + 1, "require") == 0 ? "require" : equals + 1);
+    return 0;
+}
+
+int netif_line_parse(const char *text, struct netif_line *line, struct error *err)
+{
+    char *copy = strdup(text), *save = NULL, *word;
+    int result = 0;
+
+    *line = (struct netif_line){0};
+    if (!copy)
+        return error_set(err, "out of memory");
+    word = strtok_r(copy, " \t", &save);
+    if (!word)
+        result = error_set(err, "found \"\", expected names of interfaces and settings");
+    else
+        result = parse_names(word, &line->interfaces, err);
+    while (result == 0 && (word = strtok_r(NULL, " \t", &save)) != NULL)
+        result = parse_setting(word, line, err);
+    if (result == 0 && !line->given) {
+        char allowed[400];
+
+        netif_line_allowed(allowed, sizeof allowed);
+        result = error_set(err, "found no setting, allowed %s", allowed);
+    }
+    free(copy);
+    if (result != 0)
+        netif_line_clear(line);
+    return result;
+}
+
+int netif_line_print(const struct netif_line *line, FILE *stream)
+{
+    char *names = hostlist_fold(&line->interfaces);
+    char value[32];
+
+    if (!names)
+        return -1;
+    fputs(names, stream);
+    free(names);
+    for (int i = 0; i < NETIF_SETTINGS; i++) {
+        if (!(line->given & 1U << i))
+            continue;
+        netif_value_format((enum netif_setting)i, line->values[i], value, sizeof value);
+        fprintf(stream, " %s=%s", settings[i].name, i == NETIF_ADDRESS ? line->address : value);
+    }
+    return 0;
+}
+
+const struct netif_line *netif_wish(const struct netif_line *lines, size_t line_count,
+                                    const char *interface, enum netif_setting setting, long *value)
+{
+    for (size_t i = 0; i < line_count; i++)
+        if (lines[i].given & 1U << setting && hostlist_contains(&lines[i].interfaces, interface)) {
+            if (value)
+                *value = lines[i].values[setting];
+            return &lines[i];
+        }
+    return NULL;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/envplan/envplan_parts.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t all_rails(const struct envplan_view *view, size_t *rails)
+{
+    const struct fabric *fabric = &view->node->fabric;
+    size_t count = 0;
+
+    for (size_t i = 0; i < fabric->rail_count; i++)
+        if (rail_is_up(&fabric->rails[i]))
+            rails[count++] = i;
+    return count;
+}
+
+/* The GPUs (places in the inventory) that this task uses. Returns how many, 0 when it is not known
+ * or there are none, and why says so. */
+static size_t task_gpus(const struct envplan_view *view, const size_t **gpus, char *why,
+                        size_t why_size)
+{
+    const struct visible_gpus *visible = view->visible;
+    const struct envplan_task *task = view->task;
+
+    *why = '\0';
+    if (view->node->inventory->gpu_count == 0)
+        return 0;
+    if (task->launcher != ENVPLAN_RANK)
+        snprintf(why, why_size, "all rails for a launcher");
+    else if (!view->node->conf->nearest_rails)
+        snprintf(why, why_size, "all rails by NearestRails=no");
+    else if (visible == NULL)
+        snprintf(why, why_size, "all rails, as the task's GPUs are not known");
+    else if (!visible->is_known)
+        snprintf(why, why_size, "all rails, as the task's GPUs are not known: %s", visible->fact);
+    else if (visible->count == 0)
+        snprintf(why, why_size, "all rails, as the task has no GPU: %s", visible->fact);
+    if (*why != '\0')
+        return 0;
+    *gpus = visible->gpus;
+    if (view->node->conf->gpu_by_local_rank && visible->count > 1 &&
+        task->local_size == (long)visible->count && task->local_rank >= 0 &&
+        task->local_rank < task->local_size) {
+        *gpus = &visible->gpus[task->local_rank];
+        snprintf(why, why_size, "GPUByLocalRank, %s", visible->fact);
+        return 1;
+    }
+    snprintf(why, why_size, "%s", visible->fact);
+    return visible->count;
+}
+
+/* The level between a GPU and the farthest of the rails that serve it. */
+static enum affinity_level serving_level(const struct affinity *affinity, size_t gpu)
+{
+    enum affinity_level level = AFFINITY_SAME;
+
+    for (size_t rail = 0; rail < affinity->rail_count; rail++)
+        if (affinity->serves[gpu][rail] && affinity->level[gpu][rail] > level)
+            level = affinity->level[gpu][rail];
+    return level;
+}
+
+/* "GPU 0000:1b:00.0 (PIX), 0000:2a:00.0 (PIX)", cut where it gets long. */
+static void tell_gpus(const struct envplan_view *view, const size_t *gpus, size_t count, char *text,
+                      size_t size)
+{
+    int length = snprintf(text, size, "GPU");
+
+    for (size_t i = 0; i < count && (size_t)length < size; i++) {
+        if (i == 4) {
+            snprintf(text + length, size - (size_t)length, " and %zu more", count - i);
+            return;
+        }
+        length += snprintf(text + length, size - (size_t)length, "%s %s (%s)", i > 0 ? "," : "",
+                           view->node->inventory->gpus[gpus[i]].location.pci,
+                           affinity_level_name(serving_level(&view->node->affinity, gpus[i])));
+    }
+}
+
+/* The IPv4 network of an interface, as "10.1.0.0/16"; "" without an address. */
+static void ip_network(const struct nic *nic, char *text, size_t size)
+{
+    struct in_addr address;
+    char *slash;
+    int bits;
+
+    text[0] = '\0';
+    if (nic == NULL || nic->address_count == 0)
+        return;
+    snprintf(text, size, "%s", nic->addresses[0]);
+    slash = strchr(text, '/');
+    bits = slash != NULL ? atoi(slash + 1) : 0;
+    if (slash != NULL)
+        *slash = '\0';
+    if (bits < 1 || bits > 32 || inet_pton(AF_INET, text, &address) != 1) {
+        text[0] = '\0';
+        return;
+    }
+    address.s_addr &= htonl(0xffffffffu << (32 - bits));
+    inet_ntop(AF_INET, &address, text, (socklen_t)size);
+    snprintf(text + strlen(text), size - strlen(text), "/%d", bits);
+}
+
+/* Where the rail's packets go without being routed: an InfiniBand subnet by its prefix, as UCX and
+ * IBTA's specification tell them apart, else an IP network. "" when it is not known. */
+static void rail_network(const struct rail *rail, char *text, size_t size)
+{
+    if (rail->class != FABRIC_INFINIBAND)
+        ip_network(rail->nic, text, size);
+    else if (rail->port != NULL && rail->port->gid_count > 0)
+        snprintf(text, size, "%.19s", rail->port->gids[0].gid);
+    else
+        text[0] = '\0';
+}
+
+/* A rank that has one rail only must reach the ranks that have another one. In different networks
+ * that takes routes from each rail to the others, which the tables of the node need not show (they
+ * can be chosen by source address). What UCX does then: UCX_IB_ROCE_REACHABILITY_MODE in its
+ * documentation, and openucx/ucx issue 5598. */
+static bool rails_meet(const struct envplan_view *view, char *why, size_t why_size)
+{
+    const struct fabric *fabric = &view->node->fabric;
+    char first[INVENTORY_NAME], other[INVENTORY_NAME];
+    const struct rail *first_rail = NULL;
+
+    for (size_t i = 0; i < fabric->rail_count; i++) {
+        const struct rail *rail = &fabric->rails[i];
+
+        if (!rail_is_up(rail) || fabric->class == FABRIC_GAUDI)
+            continue;
+        rail_network(rail, first_rail == NULL ? first : other, INVENTORY_NAME);
+        if (first_rail == NULL) {
+            first_rail = rail;
+        } else if (strcmp(first, other) != 0) {
+            snprintf(why, why_size, "all rails, as %s is in %s and %s in %s (RailsAreRouted=no)",
+                     first_rail->name, *first != '\0' ? first : "no IP network", rail->name,
+                     *other != '\0' ? other : "no IP network");
+            return false;
+        }
+    }
+    return true;
+}
+
+size_t envplan_task_rails(const struct envplan_view *view, size_t *rails, bool *is_nearest,
+                          char *why, size_t why_size)
+{
+    const size_t *gpus = NULL;
+    char source[256], names[160];
+    size_t count = 0, gpu_count = task_gpus(view, &gpus, source, sizeof source);
+
+    *is_nearest = false;
+    snprintf(why, why_size, "%s", source);
+    if (gpu_count == 0)
+        return all_rails(view, rails);
+    count = affinity_rails(&view->node->affinity, gpus, gpu_count, rails);
+    if (count == 0) {
+        snprintf(why, why_size, "all rails, as no PCI path or NUMA node tells which is near; %s",
+                 source);
+        return all_rails(view, rails);
+    }
+    if (!view->node->conf->routed_rails && !rails_meet(view, why, why_size))
+        return all_rails(view, rails);
+    tell_gpus(view, gpus, gpu_count, names, sizeof names);
+    snprintf(why, why_size, "nearest to %s; %s", names, source);
+    *is_nearest = true;
+    return count;
+}
+
+/* Can carry a socket's data now. */
+static bool has_sockets(const struct nic *nic)
+{
+    return nic->is_up && nic->has_carrier && nic->address_count > 0;
+}
+
+size_t envplan_sockets(const struct envplan_view *view, const size_t *rails, size_t rail_count,
+                       const struct nic **nics, size_t max)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < rail_count && count < max; i++) {
+        const struct nic *nic = view->node->fabric.rails[rails[i]].nic;
+        bool is_double = nic == NULL;
+
+        for (size_t j = 0; j < count; j++)
+            is_double = is_double || nics[j] == nic;
+        if (!is_double && has_sockets(nic))
+            nics[count++] = nic;
+    }
+    return count;
+}
+
+void envplan_rails_fact(const struct envplan_view *view, struct envplan_variable *variable)
+{
+    const struct fabric *fabric = &view->node->fabric;
+    char up[128] = "", down[96] = "";
+
+    for (size_t i = 0; i < fabric->rail_count; i++) {
+        const struct rail *rail = &fabric->rails[i];
+        char *text = rail_is_up(rail) ? up : down;
+        size_t size = rail_is_up(rail) ? sizeof up : sizeof down;
+
+        if (envplan_join(text, size - 4, " ", rail->name) < 0 &&
+            strcmp(text + strlen(text) - 3, "...") != 0)
+            envplan_join(text, size, "", "...");
+    }
+    envplan_fact(variable, "%s%s%s%s%s%s%s", up, *up ? " up" : "", *up && *down ? ", " : "", down,
+                 *down ? " down" : "", *up || *down ? ", " : "", fabric_class_name(fabric->class));
+    if (fabric->management != NULL)
+        envplan_fact_add(variable, "management is %s", fabric->management->name);
+    if (*fabric->left_out != '\0')
+        envplan_fact_add(variable, "left out: %s", fabric->left_out);
+    if (view->node->islands.is_crossing)
+        envplan_fact_add(variable, "%s", view->node->islands.fact);
+}

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/envplan/envplan_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Every variable that muster chooses by itself, the one place: the table is at the end. */
+
+/* Where a variable belongs. Whatever a daemon of mpirun gets, all ranks of its node inherit; an
+ * agent such as torchrun numbers its ranks itself, but has to be told where to meet. */
+enum scope {
+    SCOPE_NODE = 1 << ENVPLAN_RANK | 1 << ENVPLAN_MPI_DAEMON | 1 << ENVPLAN_AGENT,
+    SCOPE_STEP = 1 << ENVPLAN_RANK | 1 << ENVPLAN_AGENT,
+    SCOPE_RANK = 1 << ENVPLAN_RANK,
+};
+
+enum {
+    ETHERNET = 1 << FABRIC_ETHERNET,
+    IWARP = 1 << FABRIC_IWARP,
+    ROCE = 1 << FABRIC_ROCE_V1 | 1 << FABRIC_ROCE_V2,
+    RDMA = ROCE | 1 << FABRIC_INFINIBAND,
+    /* libfabric's networks: UCX has no transport for EFA's ports */
+    NOT_EFA = ~(1 << FABRIC_EFA),
+    NOT_GAUDI = ~(1 << FABRIC_GAUDI),
+    ANY = ~0,
+};
+
+/* ---------------------------------------------------------------- lists of rails */
+
+static bool is_gaudi_nic(const struct nic *nic)
+{
+    return strncmp(nic->driver, "habanalabs", strlen("habanalabs")) == 0;
+}
+
+/* Gaudi's own ports carry no sockets: there it is the host's interfaces besides management. */
+static size_t host_sockets(const struct envplan_view *view, const struct nic **nics, size_t max)
+{
+    const struct inventory *inventory = view->node->inventory;
+    size_t count = 0;
+
+    for (size_t i = 0; i < inventory->nic_count && count < max; i++) {
+        const struct nic *nic = &inventory->nics[i];
+
+        if (nic != view->node->fabric.management && nic->is_physical && !is_gaudi_nic(nic) &&
+            nic->is_up && nic->has_carrier && nic->address_count > 0)
+            nics[count++] = nic;
+    }
+    return count;
+}
+
+static int interfaces_join(struct envplan_variable *variable, const char *before,
+                           const struct nic **nics, size_t count)
+{
+    snprintf(variable->value, sizeof variable->value, "%s", before);
+    for (size_t i = 0; i < count; i++)
+        if (envplan_join(variable->value, sizeof variable->value, i > 0 ? "," : "", nics[i]->name) <
+            0)
+            return envplan_fact(variable, "the names of %zu interfaces do not fit", count);
+    return 0;
+}
+
+/* The interfaces that sockets of the job's data should use, node-wide and in the rails' order:
+ * every task and, where the nodes are alike, every node has the same ones in the same places, so
+ * that any two meet. */
+static int data_sockets(const struct envplan_view *view, struct envplan_variable *variable,
+                        const char *before, size_t max)
+{
+    const struct fabric *fabric = &view->node->fabric;
+    const struct nic *nics[INVENTORY_NICS];
+    size_t rails[INVENTORY_NICS], count;
+
+    for (size_t i = 0; i < fabric->rail_count; i++)
+        rails[i] = i;
+    count = fabric->class == FABRIC_GAUDI
+                ? host_sockets(view, nics, max)
+                : envplan_sockets(view, rails, fabric->rail_count, nics, max);
+    envplan_rails_fact(view, variable);
+    if (count == 0)
+        return envplan_fact_add(variable, "no rail that is up has an interface with an IP address");
+    return interfaces_join(variable, before, nics, count);
+}
+
+/* The same for sockets over which ranks first meet. Where the data has a way without sockets, the
+ * management interface will do. */
+static int meeting_sockets(const struct envplan_view *view, struct envplan_variable *variable,
+                           const char *before, size_t max)
+{
+    const struct nic *management = view->node->fabric.management;
+
+    if (data_sockets(view, variable, before, max) == 0)
+        return 0;
+    if (view->node->fabric.class <= FABRIC_ETHERNET || management == NULL || !management->is_up ||
+        !management->has_carrier || management->address_count == 0)
+        return -1;
+    envplan_fact_add(variable, "so ranks meet over management");
+    return interfaces_join(variable, before, &management, 1);
+}
+
+static int ports_join(const struct envplan_view *view, struct envplan_variable *variable,
+                      const char *before, size_t max, const size_t *rails, size_t rail_count)
+{
+    size_t count = 0;
+
+    snprintf(variable->value, sizeof variable->value, "%s", before);
+    for (size_t i = 0; i < rail_count; i++) {
+        const struct rail *rail = &view->node->fabric.rails[rails[i]];
+        char name[INVENTORY_NAME + 16];
+
+        if (rail->port == NULL || !rail_is_up(rail))
+            continue;
+        snprintf(name, sizeof name, "%s:%d", rail->port->device, rail->port->port);
+        if (++count > max)
+            return envplan_fact(variable, "more than %zu RDMA ports are up", max);
+        if (envplan_join(variable->value, sizeof variable->value, count > 1 ? "," : "", name) < 0)
+            return envplan_fact(variable, "the names of %zu RDMA ports do not fit", rail_count);
+    }
+    if (count == 0)
+        return envplan_fact_add(variable, "no RDMA port is up");
+    return 0;
+}
+
+/* ---------------------------------------------------------------- UCX */
+
+/* UCX gives each process the devices of its list, and takes at most UCX_MAX_RNDV_RAILS of them,
+ * two, for a large message: so a task with GPUs of its own gets the rails nearest to those. */
+static int choose_ucx_devices(const struct envplan_view *view, struct envplan_variable *variable)
+{
+    const struct nic *nics[INVENTORY_NICS];
+    size_t rails[INVENTORY_NICS], count;
+    char why[384];
+    bool is_nearest;
+
+    count = envplan_task_rails(view, rails, &is_nearest, why, sizeof why);
+    envplan_rails_fact(view, variable);
+    if (*why != '\0')
+        envplan_fact_add(variable, "%s", why);
+    if (1 << view->node->fabric.class & RDMA)
+        return ports_join(view, variable, "", INVENTORY_RDMA, rails, count);
+    if (!is_nearest) {
+        int status = data_sockets(view, variable, "", INVENTORY_NICS);
+
+        if (*why != '\0')
+            envplan_fact_add(variable, "%s", why);
+        return status;
+    }
+    count = envplan_sockets(view, rails, count, nics, INVENTORY_NICS);
+    if (count == 0)
+        return data_sockets(view, variable, "", INVENTORY_NICS);
+    return interfaces_join(variable, "", nics, count);
+}
+
+/* One index for all these rails, as the variable holds no more than one. */
+static int one_gid_index(const struct envplan_view *view, struct envplan_variable *variable,
+                         const size_t *rails, size_t rail_count)
+{
+    const struct fabric *fabric = &view->node->fabric;
+    const struct rail *first = NULL;
+
+    for (size_t i = 0; i < rail_count; i++) {
+        const struct rail *rail = &fabric->rails[rails[i]];
+
+        if (rail->port == NULL || !rail_is_up(rail))
+            continue;
+        if (rail->gid_index < 0)
+            return envplan_fact(variable, "%s has no RoCE GID", rail->name);
+        if (first != NULL && rail->gid_index != first->gid_index)
+            return envplan_fact(variable,
+                                "GID index is %d on %s and %d on %s: the library chooses for each",
+                                first->gid_index, first->name, rail->gid_index, rail->name);
+        first = first != NULL ? first : rail;
+    }
+    if (first == NULL)
+        return envplan_fact(variable, "no RDMA port is up");
+    snprintf(variable->value, sizeof variable->value, "%d", first->gid_index);
+    envplan_fact(variable, "GID table: index %d is the best %s GID of every rail that is up",
+                 first->gid_index, fabric_class_name(fabric->class));
+    return 0;
+}
+
+static int choose_ucx_gid_index(const struct envplan_view *view, struct envplan_variable *variable)
+{
+    size_t rails[INVENTORY_NICS];
+    char why[384];
+    bool is_nearest;
+    size_t count = envplan_task_rails(view, rails, &is_nearest, why, sizeof why);
+
+    if (one_gid_index(view, variable, rails, count) < 0)
+        return -1;
+    if (is_nearest)
+        envplan_fact_add(variable, "of those %s", why);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- NCCL, RCCL, HCCL */
+
+/* All ports, the same on every rank: "You should not set NCCL_IB_HCA differently on each rank"
+ * (NVIDIA/nccl issue 1478). NCCL finds the nearest to each GPU by itself and lets a GPU send by way
+ * of another's NIC (NCCL 2.12, PXN). At most 32: MAX_IB_DEVS. */
+static int choose_nccl_ports(const struct envplan_view *view, struct envplan_variable *variable)
+{
+    size_t rails[INVENTORY_NICS], count = view->node->fabric.rail_count;
+
+    for (size_t i = 0; i < count; i++)
+        rails[i] = i;
+    envplan_rails_fact(view, variable);
+    return ports_join(view, variable, "=", 32, rails, count);
+}
+
+static int choose_nccl_gid_index(const struct envplan_view *view, struct envplan_variable *variable)
+{
+    size_t rails[INVENTORY_NICS], count = view->node->fabric.rail_count;
+
+    for (size_t i = 0; i < count; i++)
+        rails[i] = i;
+    return one_gid_index(view, variable, rails, count);
+}
+
+/* An RDMA port that is up although the step's fabric is plain Ethernet, or NULL. */
+static const struct rdma_port *other_port(const struct envplan_view *view)
+{
+    const struct inventory *inventory = view->node->inventory;
+
+    for (size_t i = 0; i < inventory->rdma_count; i++)
+        if (inventory->rdma[i].link_layer != LINK_UNKNOWN &&
+            strcmp(inventory->rdma[i].state, "ACTIVE") == 0)
+            return &inventory->rdma[i];
+    return NULL;
+}
+
+/* NCCL's InfiniBand transport takes every verbs port that is up, also one that does not lead to the
+ * other nodes. It connects queue pairs by itself, and iWARP's can only be connected by the RDMA
+ * connection manager (rdma_cm(7)). */
+static int choose_nccl_ib_disable(const struct envplan_view *view,
+                                  struct envplan_variable *variable)
+{
+    const struct rdma_port *port = other_port(view);
+
+    if (view->node->fabric.class == FABRIC_IWARP) {
+        envplan_fact(variable, "iWARP connects by rdma_cm only, which NCCL does not use");
+    } else if (port == NULL) {
+        return envplan_fact(variable, "no RDMA port is up");
+    } else {
+        envplan_fact(variable, "%s:%d is up, but the step's fabric is Ethernet", port->device,
+                     port->port);
+        if (view->node->islands.is_crossing)
+            envplan_fact_add(variable, "%s", view->node->islands.fact);
+    }
+    snprintf(variable->value, sizeof variable->value, "1");
+    return 0;
+}
+
+/* "=": names in full, or eth1 would take eth10 as well */
+static int choose_nccl_sockets(const struct envplan_view *view, struct envplan_variable *variable)
+{
+    return meeting_sockets(view, variable, "=", INVENTORY_NICS);
+}
+
+static int choose_hccl_socket(const struct envplan_view *view, struct envplan_variable *variable)
+{
+    const struct inventory *inventory = view->node->inventory;
+
+    for (size_t i = 0; i < inventory->gpu_count; i++)
+        if (inventory->gpus[i].vendor == GPU_GAUDI)
+            return meeting_sockets(view, variable, "", 1);
+    return envplan_fact(variable, "no Gaudi in this node");
+}
+
+/* ---------------------------------------------------------------- MPI, libfabric, gloo */
+
+static int choose_sockets(const struct envplan_view *view, struct envplan_variable *variable)
+{
+    return data_sockets(view, variable, "", INVENTORY_NICS);
+}
+
+static int choose_one_socket(const struct envplan_view *view, struct envplan_variable *variable)
+{
+    return data_sockets(view, variable, "", 1);
+}
+
+static int choose_meeting_socket(const struct envplan_view *view, struct envplan_variable *variable)
+{
+    return meeting_sockets(view, variable, "", 1);
+}
+
+/* Drivers of networks that have a library of their own, which Open MPI prefers to UCX. */
+static bool has_own_library(const char *driver)
+{
+    return strncmp(driver, "hfi1", 4) == 0 || strncmp(driver, "ib_qib", 6) == 0;
+}
+
+/* Open MPI leaves UCX aside, for TCP, unless a port's driver is one of this list, which is "mlx*"
+ * by default (ompi opal/mca/common/ucx/common_ucx.c). */
+static int choose_ompi_ucx_drivers(const struct envplan_view *view,
+                                   struct envplan_variable *variable)
+{
+    const struct fabric *fabric = &view->node->fabric;
+
+    envplan_fact(variable, "no RDMA port is up");
+    for (size_t i = 0; i < fabric->rail_count; i++) {
+        const struct rail *rail = &fabric->rails[i];
+        const char *driver = rail->port != NULL ? rail->port->driver : "";
+
+        if (rail->port == NULL || !rail_is_up(rail))
+            continue;
+        if (strncmp(driver, "mlx", 3) == 0)
+            return envplan_fact(variable, "%s has the driver %s, which Open MPI knows", rail->name,
+                                driver);
+        if (*driver == '\0' || has_own_library(driver))
+            return envplan_fact(variable, "%s has %s%s", rail->name,
+                                *driver == '\0' ? "no driver that is known" : "the driver ",
+                                driver);
+        if (*variable->value == '\0') {
+            snprintf(variable->value, sizeof variable->value, "%s", driver);
+            envplan_fact(variable, "%s has the driver %s; Open MPI knows mlx* only", rail->name,
+                         driver);
+        } else if (strcmp(variable->value, driver) != 0) {
+            return envplan_fact(variable, "rails have different drivers, %s and %s",
+                                variable->value, driver);
+        }
+    }
+    return *variable->value != '\0' ? 0 : -1;
+}
+
+/* libfabric offers every network that a port is there for. */
+static int choose_libfabric(const struct envplan_view *view, struct envplan_variable *variable)
+{
+    const struct rdma_port *port = other_port(view);
+
+    if (port == NULL)
+        return envplan_fact(variable, "no RDMA port is up");
+    envplan_fact(variable, "%s:%d is up, but the step's fabric is Ethernet", port->device,
+                 port->port);
+    if (view->node->islands.is_crossing)
+        envplan_fact_add(variable, "%s", view->node->islands.fact);
+    snprintf(variable->value, sizeof variable->value, "^verbs,psm3,efa,cxi");
+    return 0;
+}
+
+/* ---------------------------------------------------------------- where, and who */
+
+static int choose_fabric(const struct envplan_view *view, struct envplan_variable *variable)
+{
+    const struct fabric *fabric = &view->node->fabric;
+
+    if (fabric->class == FABRIC_NONE)
+        return envplan_fact(variable, "%s", fabric->reason);
+    snprintf(variable->value, sizeof variable->value, "%s", fabric_class_word(fabric->class));
+    envplan_fact(variable, "%s", fabric->reason);
+    envplan_fact_add(variable, "%s", view->node->islands.fact);
+    return 0;
+}
+
+static int choose_island(const struct envplan_view *view, struct envplan_variable *variable)
+{
+    const struct islands *islands = &view->node->islands;
+
+    if (islands->own == NULL)
+        return envplan_fact(variable, "%s%s", islands->fact,
+                            view->node->conf->island_count > 0 ? "; this node is in none" : "");
+    snprintf(variable->value, sizeof variable->value, "%s", islands->own->name);
+    envplan_fact(variable, "%s:%u", view->node->conf->file, islands->own->line);
+    return 0;
+}
+
+static int choose_island_fabric(const struct envplan_view *view, struct envplan_variable *variable)
+{
+    const struct islands *islands = &view->node->islands;
+
+    if (choose_island(view, variable) < 0)
+        return -1;
+    snprintf(variable->value, sizeof variable->value, "%s",
+             fabric_class_word(islands->own->fabric));
+    return 0;
+}
+
+static int choose_islands(const struct envplan_view *view, struct envplan_variable *variable)
+{
+    const struct islands *islands = &view->node->islands;
+
+    envplan_fact(variable, "%s", islands->fact);
+    if (*islands->list == '\0')
+        return -1;
+    snprintf(variable->value, sizeof variable->value, "%s", islands->list);
+    return 0;
+}
+
+static int choose_master_addr(const struct envplan_view *view, struct envplan_variable *variable)
+{
+    envplan_fact(variable, "%s", view->task->first_host_fact);
+    if (*view->task->first_host == '\0')
+        return -1;
+    snprintf(variable->value, sizeof variable->value, "%s", view->task->first_host);
+    return 0;
+}
+
+/* Neighbours in time, jobs and the steps of one job, must not meet: a prime keeps 61 steps of each
+ * job apart from the next job's. */
+static int choose_master_port(const struct envplan_view *view, struct envplan_variable *variable)
+{
+    const struct envplan_task *task = view->task;
+    const struct conf *conf = view->node->conf;
+    int first = conf->master_port_first, last = conf->master_port_last;
+    unsigned long long place;
+
+    if (task->job_id < 0 || task->step_id < 0)
+        return envplan_fact(variable, "Slurm does not tell job and step");
+    if (first < 1 || last < first || last > 65535)
+        return envplan_fact(variable, "MasterPorts %d-%d is no range of ports", first, last);
+    place = (unsigned long long)task->job_id * 61 + (unsigned long long)task->step_id;
+    snprintf(variable->value, sizeof variable->value, "%d",
+             first + (int)(place % (unsigned)(last - first + 1)));
+    envplan_fact(variable, "job %ld step %ld in MasterPorts %d-%d", task->job_id, task->step_id,
+                 first, last);
+    return 0;
+}
+
+static int set_number(struct envplan_variable *variable, long number, const char *source)
+{
+    if (number < 0)
+        return envplan_fact(variable, "%s is not set", source);
+    snprintf(variable->value, sizeof variable->value, "%ld", number);
+    envplan_fact(variable, "%s is %ld", source, number);
+    return 0;
+}
+
+static int choose_world_size(const struct envplan_view *view, struct envplan_variable *variable)
+{
+    return set_number(variable, view->task->world_size, "SLURM_NTASKS");
+}
+
+static int choose_rank(const struct envplan_view *view, struct envplan_variable *variable)
+{
+    return set_number(variable, view->task->rank, "SLURM_PROCID");
+}
+
+static int choose_local_rank(const struct envplan_view *view, struct envplan_variable *variable)
+{
+    return set_number(variable, view->task->local_rank, "SLURM_LOCALID");
+}
+
+static int choose_local_size(const struct envplan_view *view, struct envplan_variable *variable)
+{
+    return set_number(variable, view->task->local_size, "the number of the step's tasks here");
+}
+
+static int choose_node_rank(const struct envplan_view *view, struct envplan_variable *variable)
+{
+    return set_number(variable, view->task->node_rank, "SLURM_NODEID");
+}
+
+/* ---------------------------------------------------------------- the table */
+
+/* Which library reads what, and in which form, is told in
+ *   UCX_*            openucx.readthedocs.io, "Frequently asked questions", and ucx_info -cf
+ *   NCCL_*           NCCL User Guide, "Environment Variables"; RCCL's are the same
+ *   HCCL_*           Intel Gaudi documentation, "Scale-Out via Host NIC", and HCCL's README
+ *   OMPI_MCA_*       Open MPI's documentation, "Networking / TCP", and ompi_info --all; both 4 and
+ * 5 MPIR_CVAR_*      mpich src/mpid/ch3/channels/nemesis/netmod/tcp/tcp_init.c FI_* libfabric's
+ * fi_tcp(7), fi_sockets(7), fi_verbs(7), fabric(7) GLOO_, TP_       PyTorch's documentation,
+ * "Distributed communication package", "Choosing the network interface to use"; TensorPipe's agent
+ * reads TP_SOCKET_IFNAME MASTER_ to RANK  the same, "Environment variable initialization", and
+ * torchrun's */
+const struct envplan_rule envplan_rules[] = {
+    {"UCX_NET_DEVICES", "fabric rails", SCOPE_NODE, NOT_EFA, NULL, choose_ucx_devices},
+    {"UCX_IB_GID_INDEX", "one RoCE GID index", SCOPE_NODE, ROCE, "UCX_NET_DEVICES",
+     choose_ucx_gid_index},
+    {"NCCL_SOCKET_IFNAME", "fabric interfaces", SCOPE_NODE, NOT_GAUDI, NULL, choose_nccl_sockets},
+    {"NCCL_IB_HCA", "RDMA ports", SCOPE_NODE, RDMA, NULL, choose_nccl_ports},
+    {"NCCL_IB_GID_INDEX", "one RoCE GID index", SCOPE_NODE, ROCE,
+     "NCCL_IB_HCA NCCL_IB_ROCE_VERSION_NUM NCCL_IB_ADDR_FAMILY NCCL_IB_ADDR_RANGE",
+     choose_nccl_gid_index},
+    {"NCCL_IB_DISABLE", "RDMA ports of no use", SCOPE_NODE, ETHERNET | IWARP,
+     "NCCL_IB_HCA NCCL_NET NCCL_NET_PLUGIN", choose_nccl_ib_disable},
+    {"HCCL_SOCKET_IFNAME", "Gaudi's host interface", SCOPE_NODE, ANY, NULL, choose_hccl_socket},
+    {"OMPI_MCA_btl_tcp_if_include", "fabric interfaces", SCOPE_NODE, ANY,
+     "OMPI_MCA_btl_tcp_if_exclude", choose_sockets},
+    {"OMPI_MCA_opal_common_ucx_devices", "drivers for UCX", SCOPE_NODE, RDMA, "OMPI_MCA_pml",
+     choose_ompi_ucx_drivers},
+    {"MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE", "one fabric interface", SCOPE_NODE, ETHERNET | IWARP,
+     "MPIR_CVAR_CH3_INTERFACE_HOSTNAME MPICH_INTERFACE_HOSTNAME", choose_one_socket},
+    {"FI_PROVIDER", "RDMA ports of no use", SCOPE_NODE, ETHERNET, NULL, choose_libfabric},
+    {"FI_TCP_IFACE", "one fabric interface", SCOPE_NODE, ANY, NULL, choose_one_socket},
+    {"FI_SOCKETS_IFACE", "one fabric interface", SCOPE_NODE, ANY, NULL, choose_one_socket},
+    {"FI_VERBS_IFACE", "one fabric interface", SCOPE_NODE, ROCE | IWARP, "FI_VERBS_DEVICE_NAME",
+     choose_one_socket},
+    {"GLOO_SOCKET_IFNAME", "one fabric interface", SCOPE_NODE, ANY, NULL, choose_meeting_socket},
+    {"TP_SOCKET_IFNAME", "one fabric interface", SCOPE_NODE, ANY, NULL, choose_meeting_socket},
+    {"MUSTER_FABRIC", "the step's fabric", SCOPE_NODE, ANY, NULL, choose_fabric},
+    {"MUSTER_ISLAND", "island", SCOPE_NODE, ANY, NULL, choose_island},
+    {"MUSTER_ISLAND_FABRIC", "island", SCOPE_NODE, ANY, NULL, choose_island_fabric},
+    {"MUSTER_ISLANDS", "islands of the step", SCOPE_NODE, ANY, NULL, choose_islands},
+    {"MASTER_ADDR", "host of rank 0", SCOPE_STEP, ANY, NULL, choose_master_addr},
+    {"MASTER_PORT", "job and step", SCOPE_STEP, ANY, NULL, choose_master_port},
+    {"GROUP_RANK", "node of the step", SCOPE_STEP, ANY, NULL, choose_node_rank},
+    {"WORLD_SIZE", "tasks of the step", SCOPE_RANK, ANY, NULL, choose_world_size},
+    {"RANK", "task", SCOPE_RANK, ANY, NULL, choose_rank},
+    {"LOCAL_RANK", "task on its node", SCOPE_RANK, ANY, NULL, choose_local_rank},
+    {"LOCAL_WORLD_SIZE", "tasks of this node", SCOPE_RANK, ANY, NULL, choose_local_size},
+};
+
+const size_t envplan_rule_count = sizeof envplan_rules / sizeof *envplan_rules;

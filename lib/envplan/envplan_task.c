@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/envplan/envplan.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/hostlist.h"
+
+/* ---------------------------------------------------------------- launchers */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+    for (; *names != NULL; names++)
+        if (strcmp(name, *names) == 0)
+            return true;
+    return false;
+}
+
+/* A word and the two after it: "torchrun", "-m torch.distributed.run", "accelerate launch". */
+static bool starts_ranks(const char *word, const char *second)
+{
+    static const char *const agents[] = {"torchrun", "deepspeed", NULL};
+    static const char *const modules[] = {"torch.distributed.run", "torch.distributed.launch",
+                                          "accelerate.commands.launch", NULL};
+
+    if (is_one_of(base_name(word), agents))
+        return true;
+    if (strcmp(word, "-m") == 0)
+        return is_one_of(second, modules);
+    return strcmp(base_name(word), "accelerate") == 0 && strcmp(second, "launch") == 0;
+}
+
+/* The same for the words of a shell's command line, "cd x; exec torchrun --nnodes 2". */
+static bool command_starts_ranks(const char *command)
+{
+    static const char blanks[] = " \t\n;&|()";
+    char copy[4096], *rest, *word, *second;
+
+    snprintf(copy, sizeof copy, "%s", command);
+    word = strtok_r(copy, blanks, &rest);
+    while (word != NULL) {
+        second = strtok_r(NULL, blanks, &rest);
+        if (starts_ranks(word, second != NULL ? second : ""))
+            return true;
+        word = second;
+    }
+    return false;
+}
+
+enum envplan_launcher envplan_launcher(int argc, char *const argv[], long local_size)
+{
+    static const char *const daemons[] = {
+        "orted", "prted", "hydra_pmi_proxy", "pmi_proxy", "mpispawn", "hydra_bstrap_proxy", NULL};
+
+    if (argc > 0 && is_one_of(base_name(argv[0]), daemons))
+        return ENVPLAN_MPI_DAEMON;
+    for (int i = 0; i < argc && local_size == 1; i++) {
+        bool is_command = i > 0 && argv[i - 1][0] == '-' && argv[i - 1][1] != '-' &&
+                          argv[i - 1][strlen(argv[i - 1]) - 1] == 'c';
+
+        if (starts_ranks(argv[i], i + 1 < argc ? argv[i + 1] : ""))
+            return ENVPLAN_AGENT;
+        if (is_command && command_starts_ranks(argv[i]))
+            return ENVPLAN_AGENT;
+    }
+    return ENVPLAN_RANK;
+}
+
+/* ---------------------------------------------------------------- numbers, names */
+
+/* A number of the environment, 0 or more; else -1. */
+static long read_number(envplan_getenv_fn *getenv_fn, void *context, const char *name)
+{
+    const char *text = getenv_fn(name, context);
+    char *end;
+    long number;
+
+    if (text == NULL || !isdigit((unsigned char)*text))
+        return -1;
+    number = strtol(text, &end, 10);
+    return *end == '\0' && number < LONG_MAX ? number : -1;
+}
+
+static void read_name(envplan_getenv_fn *getenv_fn, void *context, const char *variable, char *name,
+                      size_t size)
+{
+    const char *text = getenv_fn(variable, context);
+
+    snprintf(name, size, "%s", text != NULL && strlen(text) < size ? text : "");
+}
+
+static long read_either(envplan_getenv_fn *getenv_fn, void *context, const char *name,
+                        const char *other)
+{
+    long number = read_number(getenv_fn, context, name);
+
+    return number >= 0 ? number : read_number(getenv_fn, context, other);
+}
+
+/* ---------------------------------------------------------------- the host of rank 0 */
+
+/* The first name of text goes to first_host, source to its fact. */
+static void take_first(const struct hostlist *hosts, const char *source, struct envplan_task *task)
+{
+    if (hosts->count > 0 && strlen(hosts->names[0]) < sizeof task->first_host) {
+        snprintf(task->first_host, sizeof task->first_host, "%s", hosts->names[0]);
+        snprintf(task->first_host_fact, sizeof task->first_host_fact, "first of %s", source);
+    } else {
+        snprintf(task->first_host_fact, sizeof task->first_host_fact, "%s names no host", source);
+    }
+}
+
+/* SLURM_JOB_NODELIST_HET_GROUP_n, which releases before 20.02 and srun still call PACK_GROUP. */
+static const char *component_nodes(envplan_getenv_fn *getenv_fn, void *context, long component)
+{
+    char name[64];
+    const char *text;
+
+    snprintf(name, sizeof name, "SLURM_JOB_NODELIST_HET_GROUP_%ld", component);
+    text = getenv_fn(name, context);
+    if (text != NULL)
+        return text;
+    snprintf(name, sizeof name, "SLURM_JOB_NODELIST_PACK_GROUP_%ld", component);
+    return getenv_fn(name, context);
+}
+
+enum { COMPONENTS_MAX = 128 /* slurm.h's MAX_HET_JOB_COMPONENTS; the user sets the number */ };
+
+/* In a heterogeneous step Slurm lists the nodes sorted, but the ranks go component by component:
+ * rank 0 is on the first node of the first component that takes part. A node that is in two
+ * components leaves open which of them takes part. */
+static void take_first_of_components(envplan_getenv_fn *getenv_fn, void *context,
+                                     const struct hostlist *step_hosts, long components,
+                                     struct envplan_task *task)
+{
+    size_t found = 0;
+
+    for (long i = 0; i < components; i++) {
+        const char *text = component_nodes(getenv_fn, context, i);
+        struct hostlist hosts;
+
+        if (text == NULL || hostlist_expand(text, &hosts, NULL) < 0)
+            continue;
+        for (size_t j = 0; j < hosts.count; j++)
+            if (hostlist_contains(step_hosts, hosts.names[j]) && found++ == 0 &&
+                strlen(hosts.names[j]) < sizeof task->first_host)
+                snprintf(task->first_host, sizeof task->first_host, "%s", hosts.names[j]);
+        hostlist_clear(&hosts);
+    }
+    if (found == step_hosts->count) {
+        snprintf(task->first_host_fact, sizeof task->first_host_fact,
+                 "first of the components of the heterogeneous job");
+        return;
+    }
+    task->first_host[0] = '\0';
+    snprintf(task->first_host_fact, sizeof task->first_host_fact,
+             "the components of the heterogeneous job do not tell where rank 0 is");
+}
+
+/* With an arbitrary distribution the ranks follow the user's list of hosts, task by task, which
+ * Slurm does not always hand on; with any other rank 0 is on the first node of the step. */
+static void find_first_host(envplan_getenv_fn *getenv_fn, void *context, struct envplan_task *task)
+{
+    static const char step_source[] = "SLURM_STEP_NODELIST",
+                      list_source[] = "SLURM_ARBITRARY_NODELIST";
+    const char *text = getenv_fn(step_source, context);
+    const char *distribution = getenv_fn("SLURM_DISTRIBUTION", context);
+    const char *list = getenv_fn(list_source, context);
+    long components = read_either(getenv_fn, context, "SLURM_HET_SIZE", "SLURM_PACK_SIZE");
+    struct hostlist hosts, listed;
+    struct error err;
+
+    if (text == NULL || hostlist_expand(text, &hosts, &err) < 0) {
+        snprintf(task->first_host_fact, sizeof task->first_host_fact, "%s: %.150s", step_source,
+                 text == NULL ? "not set" : err.text);
+        return;
+    }
+    if (hosts.count > 1 && components > COMPONENTS_MAX) {
+        snprintf(task->first_host_fact, sizeof task->first_host_fact,
+                 "SLURM_HET_SIZE is %ld, above Slurm's own %d", components, COMPONENTS_MAX);
+    } else if (hosts.count > 1 && components > 1) {
+        take_first_of_components(getenv_fn, context, &hosts, components, task);
+    } else if (hosts.count > 1 && distribution != NULL &&
+               strncmp(distribution, "arbitrary", strlen("arbitrary")) == 0) {
+        if (list != NULL && hostlist_expand(list, &listed, NULL) == 0) {
+            take_first(&listed, list_source, task);
+            hostlist_clear(&listed);
+        } else {
+            snprintf(task->first_host_fact, sizeof task->first_host_fact,
+                     "the distribution is arbitrary, and Slurm does not tell where rank 0 is");
+        }
+    } else {
+        take_first(&hosts, step_source, task);
+    }
+    hostlist_clear(&hosts);
+}
+
+void envplan_task_read(envplan_getenv_fn *getenv_fn, void *context, struct envplan_task *task)
+{
+    memset(task, 0, sizeof *task);
+    task->job_id = read_either(getenv_fn, context, "SLURM_HET_JOB_ID", "SLURM_JOB_ID");
+    task->step_id = read_number(getenv_fn, context, "SLURM_STEP_ID");
+    task->rank = read_number(getenv_fn, context, "SLURM_PROCID");
+    task->local_rank = read_number(getenv_fn, context, "SLURM_LOCALID");
+    task->node_rank = read_number(getenv_fn, context, "SLURM_NODEID");
+    task->world_size = read_either(getenv_fn, context, "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS");
+    task->local_size = -1;
+    read_name(getenv_fn, context, "SLURMD_NODENAME", task->node, sizeof task->node);
+    read_name(getenv_fn, context, "SLURM_JOB_PARTITION", task->partition, sizeof task->partition);
+    read_name(getenv_fn, context, "SLURM_JOB_ACCOUNT", task->account, sizeof task->account);
+    find_first_host(getenv_fn, context, task);
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/envplan/stepcheck.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/envplan/visible_gpus.h"
+
+/* ---------------------------------------------------------------- text */
+
+/* Appends to a problem; what does not fit is cut. */
+static void say(char text[STEPCHECK_TEXT], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(char text[STEPCHECK_TEXT], const char *format, ...)
+{
+    size_t length = strlen(text);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text + length, STEPCHECK_TEXT - length, format, args);
+    va_end(args);
+}
+
+/* The text of a new problem, "" so far; the last one once there are too many. */
+static char *add_problem(struct stepcheck *check)
+{
+    if (check->count < STEPCHECK_PROBLEMS)
+        check->count++;
+    *check->problems[check->count - 1] = '\0';
+    return check->problems[check->count - 1];
+}
+
+static void make_printable(char *text)
+{
+    for (; *text != '\0'; text++)
+        if (!isprint((unsigned char)*text))
+            *text = '?';
+}
+
+static const char *lookup(const struct stepcheck_facts *facts, const char *name)
+{
+    return facts->getenv_fn(name, facts->getenv_context);
+}
+
+/* "is not there", "cannot be opened (Permission denied)" */
+static const char *why(int error, char text[64])
+{
+    switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+        return "is not there";
+    case ENODEV:
+        return "is no character device";
+    case EPERM:
+        return "is refused by the device cgroup";
+    default:
+        snprintf(text, 64, "cannot be opened (%.40s)", strerror(error));
+        return text;
+    }
+}
+
+/* Entries of a comma list; 0 for NULL and "". */
+static size_t count_entries(const char *list)
+{
+    size_t count = list != NULL && *list != '\0';
+
+    for (; count > 0 && *list != '\0'; list++)
+        count += *list == ',';
+    return count;
+}
+
+/* ---------------------------------------------------------------- GPUs that can be opened */
+
+/* What of the node's GPUs this process could open. */
+struct opened {
+    bool is_known;
+    size_t total, openable;
+    const char *odd_file; /* the first that is refused for another reason than a device cgroup, the
+                             way in which Slurm refuses what a step was not given; or NULL */
+    int odd_error;
+};
+
+static void ask(const struct stepcheck_facts *facts, const char *file, struct opened *opened)
+{
+    int error = facts->access_fn(file, facts->access_context);
+
+    opened->total++;
+    opened->openable += error == 0;
+    opened->is_known = opened->is_known && error >= 0;
+    if (error > 0 && error != EPERM && opened->odd_file == NULL) {
+        opened->odd_file = file;
+        opened->odd_error = error;
+    }
+}
+
+static bool is_gpu_file(const struct gres_device *device)
+{
+    return strcasecmp(device->kind, "gpu") == 0 && device->path[0] == '/';
+}
+
+/* By gres.conf. A GPU of several files cannot be counted from the list, nor one without a file. */
+static void open_gres(const struct stepcheck_facts *facts, struct opened *opened)
+{
+    opened->is_known = facts->gres->counted == 0;
+    for (size_t i = 0; i < facts->gres->count; i++)
+        if (is_gpu_file(&facts->gres->devices[i]))
+            ask(facts, facts->gres->devices[i].path, opened);
+}
+
+/* By the bus. A GPU in partitions may have been given out in parts. */
+static void open_inventory(const struct stepcheck_facts *facts, struct opened *opened)
+{
+    opened->is_known = true;
+    for (size_t i = 0; i < facts->inventory->gpu_count; i++) {
+        const struct gpu *gpu = &facts->inventory->gpus[i];
+
+        if (gpu->is_partitioned || (gpu->device_file[0] == '\0' && gpu->driver[0] != '\0'))
+            opened->is_known = false;
+        if (gpu->device_file[0] != '\0')
+            ask(facts, gpu->device_file, opened);
+    }
+}
+
+static void open_gpus(const struct stepcheck_facts *facts, struct opened *opened)
+{
+    memset(opened, 0, sizeof *opened);
+    if (facts->gres != NULL && facts->gres->is_named && facts->gres->count > 0)
+        open_gres(facts, opened);
+    else
+        open_inventory(facts, opened);
+    opened->is_known = opened->is_known && opened->total > 0;
+}
+
+/* ---------------------------------------------------------------- what the environment names */
+
+/* An answer of facts->access_fn as visible_gpus_read() wants it. */
+static int could_open(const char *device_file, void *context)
+{
+    const struct stepcheck_facts *facts = context;
+    int error = facts->access_fn(device_file, facts->access_context);
+
+    return error < 0 ? -1 : error == 0;
+}
+
+/* Devices that no vendor's driver made: whether an index in the list is past all of them. */
+static bool has_index_past(const char *list, size_t openable)
+{
+    while (list != NULL && *list != '\0') {
+        char *end;
+        long index = strtol(list, &end, 10); /* saturates */
+
+        if (end == list || (*end != ',' && *end != '\0'))
+            return false;
+        if (index < 0 || (size_t)index >= openable)
+            return true;
+        list = *end == ',' ? end + 1 : end;
+    }
+    return false;
+}
+
+static void say_named(const struct stepcheck_facts *facts, const struct opened *opened, char *text)
+{
+    static const char *const names[] = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+                                        "HIP_VISIBLE_DEVICES"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *list = lookup(facts, names[i]);
+
+        if (!has_index_past(list, opened->openable))
+            continue;
+        say(text, "%s=%.40s names others than the %zu that can be opened", names[i], list,
+            opened->openable);
+        return;
+    }
+}
+
+/* What is wrong with the lists, or nothing. */
+static void say_visible(const struct stepcheck_facts *facts, const struct opened *opened,
+                        char text[STEPCHECK_TEXT])
+{
+    struct visible_gpus visible;
+
+    if (facts->inventory->gpu_count == 0) {
+        if (opened->is_known)
+            say_named(facts, opened, text);
+        return;
+    }
+    visible_gpus_read(facts->inventory, facts->getenv_fn, facts->getenv_context, could_open,
+                      (void *)facts, &visible);
+    if (visible.openable == 0 || (!visible.is_cut && (visible.count > 0 || !visible.is_known)))
+        return;
+    if (visible.is_known && visible.count == 0)
+        say(text, "the program sees none: %s", visible.fact);
+    else if (visible.is_known)
+        say(text, "the program sees only %zu: %s", visible.count, visible.fact);
+    else
+        say(text, "%s", visible.fact);
+}
+
+/* ---------------------------------------------------------------- checks */
+
+static bool has_vendor(const struct inventory *inventory, enum gpu_vendor vendor)
+{
+    for (size_t i = 0; i < inventory->gpu_count; i++)
+        if (inventory->gpus[i].vendor == vendor)
+            return true;
+    return false;
+}
+
+/* The files that every program of a vendor's opens besides the GPUs. NVIDIA's are made when they
+ * are first needed, so that one that is not there yet says nothing. */
+static void say_common_files(const struct stepcheck_facts *facts, char text[STEPCHECK_TEXT])
+{
+    static const struct {
+        enum gpu_vendor vendor;
+        const char *file, *user;
+        bool is_made_later;
+    } files[] = {{GPU_AMD, "/dev/kfd", "ROCm", false},
+                 {GPU_NVIDIA, "/dev/nvidiactl", "CUDA", true},
+                 {GPU_NVIDIA, "/dev/nvidia-uvm", "CUDA", true}};
+
+    char reason[64];
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        int error = has_vendor(facts->inventory, files[i].vendor)
+                        ? facts->access_fn(files[i].file, facts->access_context)
+                        : 0;
+
+        if (error <= 0 || (error == ENOENT && files[i].is_made_later))
+            continue;
+        say(text, "%s %s, which %s needs", files[i].file, why(error, reason), files[i].user);
+        return;
+    }
+}
+
+static void check_gpus(const struct stepcheck_facts *facts, struct stepcheck *check)
+{
+    const char *list = lookup(facts, "SLURM_STEP_GPUS");
+    size_t allocated = count_entries(list);
+    char difference[STEPCHECK_TEXT] = "", reason[64];
+    struct opened opened;
+    char *text;
+
+    if (allocated == 0)
+        return;
+    open_gpus(facts, &opened);
+    if (opened.is_known && opened.openable < allocated) {
+        say(difference, "the step can open %zu of the node's %zu", opened.openable, opened.total);
+        if (opened.odd_file != NULL)
+            say(difference, ", %s %s", opened.odd_file, why(opened.odd_error, reason));
+    } else {
+        say_visible(facts, &opened, difference);
+        if (*difference == '\0')
+            say_common_files(facts, difference);
+    }
+    if (*difference == '\0')
+        return;
+    text = add_problem(check);
+    say(text, "%zu GPU%s allocated (%.40s%s), %s", allocated, allocated == 1 ? "" : "s", list,
+        strlen(list) > 40 ? "..." : "", difference);
+}
+
+/* Whether programs reach the fabric through verbs: not Gaudi's own ports, nor Slingshot's. */
+static bool has_rdma(const struct fabric *fabric)
+{
+    return fabric->class > FABRIC_ETHERNET && fabric->class != FABRIC_SLINGSHOT &&
+           fabric->class != FABRIC_GAUDI;
+}
+
+static void check_memlock(const struct stepcheck_facts *facts, struct stepcheck *check)
+{
+    long wanted_mb = facts->conf->memlock_mb;
+    unsigned long long wanted =
+        wanted_mb < 0 ? ULLONG_MAX : (unsigned long long)wanted_mb * 1000000;
+    char *text;
+
+    if (facts->memlock_bytes >= wanted)
+        return;
+    text = add_problem(check);
+    say(text, "%.4g MB of locked memory, %s needs ", (double)facts->memlock_bytes / 1e6,
+        fabric_class_name(facts->fabric->class));
+    if (wanted_mb < 0)
+        say(text, "unlimited");
+    else
+        say(text, "%ld MB", wanted_mb);
+    say(text, " (MemlockMB): the administrator sets LimitMEMLOCK of slurmd's unit and "
+              "PropagateResourceLimitsExcept=MEMLOCK");
+}
+
+static void check_verbs(const struct stepcheck_facts *facts, struct stepcheck *check)
+{
+    const struct rail *first = NULL;
+    int first_error = 0;
+    size_t refused = 0;
+    char reason[64], *text;
+
+    for (size_t i = 0; i < facts->fabric->rail_count; i++) {
+        const struct rail *rail = &facts->fabric->rails[i];
+        int error;
+
+        if (rail->port == NULL || rail->port->verbs_file[0] == '\0' || !rail_is_up(rail))
+            continue;
+        error = facts->access_fn(rail->port->verbs_file, facts->access_context);
+        if (error <= 0)
+            continue;
+        refused++;
+        if (first == NULL) {
+            first = rail;
+            first_error = error;
+        }
+    }
+    if (refused == 0)
+        return;
+    text = add_problem(check);
+    say(text, "rail %s: %s %s", first->name, first->port->verbs_file, why(first_error, reason));
+    if (refused > 1)
+        say(text, ", nor can those of %zu other rails be opened", refused - 1);
+    say(text, "; %s is used through it", fabric_class_name(facts->fabric->class));
+}
+
+static void check_shared_memory(const struct stepcheck_facts *facts, struct stepcheck *check)
+{
+    long wanted_mb = facts->conf->shm_mb;
+
+    if (wanted_mb <= 0 || facts->shared_memory_bytes < 0 ||
+        facts->shared_memory_bytes >= wanted_mb * 1000000LL)
+        return;
+    say(add_problem(check),
+        "/dev/shm has %.0f MB, ShmMB asks for %ld; ranks of one node talk "
+        "through it",
+        (double)facts->shared_memory_bytes / 1e6, wanted_mb);
+}
+
+static bool spans_nodes(const struct stepcheck_facts *facts)
+{
+    const char *nodes = lookup(facts, "SLURM_STEP_NUM_NODES");
+
+    return nodes != NULL && strtol(nodes, NULL, 10) > 1;
+}
+
+void stepcheck_make(const struct stepcheck_facts *facts, struct stepcheck *check)
+{
+    check->count = 0;
+    check_gpus(facts, check);
+    if (has_rdma(facts->fabric) && spans_nodes(facts)) {
+        check_memlock(facts, check);
+        check_verbs(facts, check);
+    }
+    check_shared_memory(facts, check);
+    for (size_t i = 0; i < check->count; i++)
+        make_printable(check->problems[i]);
+}
+
+unsigned long long stepcheck_memlock(const char *propagated, unsigned long long soft,
+                                     unsigned long long hard)
+{
+    unsigned long long value;
+    char *end;
+
+    if (propagated == NULL)
+        return soft;
+    propagated += *propagated == 'U';
+    if (!isdigit((unsigned char)*propagated))
+        return soft;
+    value = strtoull(propagated, &end, 10); /* saturates */
+    return *end != '\0' || value > hard ? soft : value;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/fabric/affinity.h"
+#include "lib/fabric/affinity-share.h"
+
+#include <string.h>
+
+static const char *const level_names[] = {
+    [AFFINITY_SAME] = "SAME", [AFFINITY_PIX] = "PIX",   [AFFINITY_PXB] = "PXB",
+    [AFFINITY_PHB] = "PHB",   [AFFINITY_NODE] = "NODE", [AFFINITY_SYS] = "SYS",
+};
+
+const char *affinity_level_name(enum affinity_level level)
+{
+    return (unsigned)level < AFFINITY_UNKNOWN ? level_names[level] : "unknown";
+}
+
+/* What is between two devices. */
+struct between {
+    enum affinity_level level;
+    size_t common;  /* how many parts their paths share: the more, the lower the switch */
+    bool is_coarse; /* they may be nearer than that */
+};
+
+static size_t count_parts(const char *path)
+{
+    size_t count = path[0] != '\0';
+
+    for (; *path; path++)
+        count += *path == '/';
+    return count;
+}
+
+/* How many parts two paths begin with alike. */
+static size_t common_parts(const char *a, const char *b)
+{
+    size_t count = 0;
+
+    while (*a && *b) {
+        size_t length = strcspn(a, "/");
+
+        if (strcspn(b, "/") != length || strncmp(a, b, length) != 0)
+            break;
+        count++;
+        a += length + (a[length] == '/');
+        b += length + (b[length] == '/');
+    }
+    return count;
+}
+
+/* "0000:3b:00.0" and "0000:3b:00.1" */
+static bool is_same_slot(const char *a, const char *b)
+{
+    size_t length = strcspn(a, ".");
+
+    return length == strcspn(b, ".") && strncmp(a, b, length) == 0;
+}
+
+static bool knows_numa(const struct location *a, const struct location *b)
+{
+    return a->numa_node >= 0 && b->numa_node >= 0;
+}
+
+static enum affinity_level level_by_numa(const struct location *a, const struct location *b)
+{
+    if (!knows_numa(a, b))
+        return AFFINITY_UNKNOWN;
+    return a->numa_node == b->numa_node ? AFFINITY_NODE : AFFINITY_SYS;
+}
+
+/* A PCIe switch is two parts of a path: its upstream port, and one of the downstream ports on the
+ * bus inside it. Below the upstream port that two devices share there is then one bridge on the
+ * way to each, and two more for every further switch. A PCIe port has one device below it: two
+ * different ones side by side are on a conventional bus, as virtual machines have them. */
+static enum affinity_level level_by_path(const struct location *a, const struct location *b,
+                                         size_t common)
+{
+    size_t below_a = count_parts(a->path) - common, below_b = count_parts(b->path) - common;
+
+    if (below_a <= 1 && below_b <= 1 && (common == 1 || !is_same_slot(a->pci, b->pci)))
+        return knows_numa(a, b) ? AFFINITY_PHB : AFFINITY_UNKNOWN;
+    if (common == 1)
+        return AFFINITY_PHB;
+    return below_a <= 2 && below_b <= 2 ? AFFINITY_PIX : AFFINITY_PXB;
+}
+
+static struct between between_places(const struct location *a, const struct location *b)
+{
+    struct between between = {.common = common_parts(a->path, b->path)};
+
+    if (a->pci[0] && strcmp(a->pci, b->pci) == 0)
+        between.level = AFFINITY_SAME;
+    else if (between.common > 0)
+        between.level = level_by_path(a, b, between.common);
+    else
+        between.level = level_by_numa(a, b);
+    between.is_coarse = between.level == AFFINITY_NODE && !(a->path[0] && b->path[0]);
+    return between;
+}
+
+enum affinity_level affinity_between(const struct location *a, const struct location *b)
+{
+    return between_places(a, b).level;
+}
+
+/* Adds what the node as a whole tells. */
+static struct between between_on_node(const struct inventory *inventory, const struct location *a,
+                                      const struct location *b)
+{
+    struct between between = between_places(a, b);
+
+    if (inventory->is_virtual_machine &&
+        (between.level == AFFINITY_PHB || between.level == AFFINITY_NODE)) {
+        between.is_coarse = true;
+        if (inventory->numa_node_count <= 1 || !knows_numa(a, b))
+            between.level = AFFINITY_UNKNOWN;
+    } else if (!inventory->is_virtual_machine && between.level == AFFINITY_UNKNOWN &&
+               inventory->numa_node_count == 1 && a->pci[0] && b->pci[0] && between.common == 0) {
+        between.level = AFFINITY_NODE;
+        between.is_coarse = !(a->path[0] && b->path[0]);
+    }
+    return between;
+}
+
+static int is_farther(struct between a, struct between b)
+{
+    if (a.level != b.level)
+        return a.level > b.level;
+    return a.level == AFFINITY_PXB && a.common < b.common;
+}
+
+/* Where a rail's packets leave the node. A bond has no place of its own. */
+static const struct location *rail_place(const struct rail *rail)
+{
+    if (rail->port && rail->port->location.pci[0])
+        return &rail->port->location;
+    return rail->nic ? &rail->nic->location : &rail->port->location;
+}
+
+/* Calls visit for every place of the rail: each member's, when it is a bond. Returns the farthest
+ * of what it says. */
+static struct between farthest(const struct inventory *inventory, const struct rail *rail,
+                               struct between (*visit)(const struct inventory *,
+                                                       const struct location *, const void *),
+                               const void *context)
+{
+    const struct location *place = rail_place(rail);
+    struct between worst = {.level = AFFINITY_SAME}, found;
+    size_t members = 0;
+
+    if (place->pci[0] || place->numa_node >= 0 || !rail->nic)
+        return visit(inventory, place, context);
+    for (size_t i = 0; i < inventory->nic_count; i++) {
+        const struct nic *member = &inventory->nics[i];
+
+        if (strcmp(member->master, rail->nic->name) != 0)
+            continue;
+        found = visit(inventory, &member->location, context);
+        found.is_coarse = found.is_coarse || worst.is_coarse;
+        if (members++ == 0 || is_farther(found, worst))
+            worst = found;
+        else
+            worst.is_coarse = found.is_coarse;
+    }
+    return members > 0 ? worst : visit(inventory, place, context);
+}
+
+static struct between visit_place(const struct inventory *inventory, const struct location *place,
+                                  const void *other)
+{
+    return between_on_node(inventory, place, other);
+}
+
+static struct between visit_rail(const struct inventory *inventory, const struct location *place,
+                                 const void *rail)
+{
+    return farthest(inventory, rail, visit_place, place);
+}
+
+static bool is_virtual_function(const struct rail *rail)
+{
+    return rail->port ? rail->port->is_virtual_function
+                      : rail->nic && rail->nic->is_virtual_function;
+}
+
+/* Virtual functions are numbered through the slots of their NIC's bus. */
+static bool is_same_nic(const struct rail *a, const struct rail *b)
+{
+    const char *one = rail_place(a)->path, *other = rail_place(b)->path;
+    size_t parts = count_parts(one);
+
+    return (is_virtual_function(a) || is_virtual_function(b)) && parts > 2 &&
+           parts == count_parts(other) && common_parts(one, other) == parts - 1;
+}
+
+enum affinity_level affinity_of_rails(const struct inventory *inventory, const struct rail *a,
+                                      const struct rail *b)
+{
+    enum affinity_level level = farthest(inventory, a, visit_rail, b).level;
+
+    return level != AFFINITY_SAME && is_same_nic(a, b) ? AFFINITY_PIX : level;
+}
+
+enum affinity_level affinity_of_gpus(const struct inventory *inventory, const struct gpu *a,
+                                     const struct gpu *b)
+{
+    return between_on_node(inventory, &a->location, &b->location).level;
+}
+
+/* Marks the nearest of the usable rails as those that could serve the GPU. */
+static void find_nearest(const struct inventory *inventory, const struct fabric *fabric, size_t gpu,
+                         struct affinity *affinity)
+{
+    struct between row[INVENTORY_NICS], *nearest = NULL;
+    bool is_unknown = false;
+
+    for (size_t i = 0; i < affinity->rail_count; i++) {
+        row[i] =
+            farthest(inventory, &fabric->rails[i], visit_place, &inventory->gpus[gpu].location);
+        affinity->level[gpu][i] = (unsigned char)row[i].level;
+        if (!affinity->is_usable[i])
+            continue;
+        is_unknown = is_unknown || row[i].level == AFFINITY_UNKNOWN;
+        if (!nearest || is_farther(*nearest, row[i]))
+            nearest = &row[i];
+    }
+    if (!nearest || nearest->level == AFFINITY_UNKNOWN ||
+        (is_unknown && nearest->level > AFFINITY_PIX))
+        return;
+    affinity->is_known[gpu] = true;
+    for (size_t i = 0; i < affinity->rail_count; i++) {
+        affinity->serves[gpu][i] = affinity->is_usable[i] && !is_farther(row[i], *nearest);
+        if (affinity->serves[gpu][i] && row[i].is_coarse)
+            affinity->is_coarse[gpu] = true;
+    }
+}
+
+void affinity_make(const struct inventory *inventory, const struct fabric *fabric,
+                   const bool *usable, struct affinity *affinity)
+{
+    memset(affinity, 0, sizeof *affinity);
+    affinity->gpu_count = inventory->gpu_count;
+    affinity->rail_count = fabric->rail_count;
+    for (size_t i = 0; i < fabric->rail_count; i++)
+        affinity->is_usable[i] = rail_is_up(&fabric->rails[i]) && (!usable || usable[i]);
+    for (size_t i = 0; i < inventory->gpu_count; i++)
+        find_nearest(inventory, fabric, i, affinity);
+    affinity_share(inventory, fabric, affinity);
+}
+
+size_t affinity_rails(const struct affinity *affinity, const size_t *gpus, size_t gpu_count,
+                      size_t *rails)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; gpus && i < gpu_count; i++)
+        if (gpus[i] >= affinity->gpu_count || !affinity->is_known[gpus[i]])
+            return 0;
+    for (size_t i = 0; i < affinity->rail_count; i++) {
+        bool serves = !gpus && affinity->is_usable[i];
+
+        for (size_t j = 0; gpus && j < gpu_count; j++)
+            serves = serves || affinity->serves[gpus[j]][i];
+        if (serves)
+            rails[count++] = i;
+    }
+    return count;
+}

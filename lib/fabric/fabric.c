@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/fabric/fabric.h"
+#include "lib/fabric/affinity.h"
+#include "lib/fabric/rails.h"
+#include "lib/base/sysfs.h"
+#include "lib/base/trouble.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct nic *find_management(const struct inventory *inventory, const struct conf *conf)
+{
+    const struct nic *best = NULL;
+
+    if (conf && conf->management_interface[0])
+        return inventory_nic(inventory, conf->management_interface);
+    for (size_t i = 0; i < inventory->nic_count; i++) {
+        const struct nic *nic = &inventory->nics[i];
+
+        if (nic->has_default_route &&
+            (!best || nic->default_route_metric < best->default_route_metric))
+            best = nic;
+    }
+    return best;
+}
+
+/* The management interface itself, a member of it when it is a bond or a bridge, or an RDMA port
+ * that shares either. */
+static bool is_management(const struct fabric *fabric, const struct rail *rail)
+{
+    return fabric->management && rail->nic &&
+           (rail->nic == fabric->management ||
+            strcmp(rail->nic->master, fabric->management->name) == 0);
+}
+
+static bool is_named(const struct hostlist *names, const struct rail *rail)
+{
+    return hostlist_contains(names, rail->name) ||
+           (rail->nic && hostlist_contains(names, rail->nic->name)) ||
+           (rail->port && hostlist_contains(names, rail->port->device));
+}
+
+/* What can carry a job's data where the configuration names nothing. BMCs and installers leave
+ * Ethernet over USB behind. */
+static bool is_candidate(const struct fabric *fabric, const struct rail *rail)
+{
+    if (is_management(fabric, rail))
+        return false;
+    return rail->port || (rail->nic->is_physical && strcmp(rail->nic->bus, "usb") != 0);
+}
+
+static bool is_virtual_function(const struct rail *rail)
+{
+    return rail->port ? rail->port->is_virtual_function : rail->nic->is_virtual_function;
+}
+
+/* The best class of the rails that are up; of all of them when none is. */
+static enum fabric_class best_class(const struct rail *rails, size_t count)
+{
+    enum fabric_class up = FABRIC_NONE, any = FABRIC_NONE;
+
+    for (size_t i = 0; i < count; i++) {
+        if (rail_is_up(&rails[i]) && rails[i].class > up)
+            up = rails[i].class;
+        if (rails[i].class > any)
+            any = rails[i].class;
+    }
+    return up ? up : any;
+}
+
+/* Moves the rails that keep() holds for to the front. Returns how many. */
+static size_t filter(struct rail *rails, size_t count,
+                     bool (*keep)(const struct rail *, const void *), const void *context)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (keep(&rails[i], context))
+            rails[kept++] = rails[i];
+    return kept;
+}
+
+static bool keep_named(const struct rail *rail, const void *names)
+{
+    return is_named(names, rail);
+}
+
+static bool keep_candidate(const struct rail *rail, const void *fabric)
+{
+    return is_candidate(fabric, rail);
+}
+
+static bool keep_class(const struct rail *rail, const void *class)
+{
+    return rail->class == *(const enum fabric_class *)class;
+}
+
+static bool keep_physical_function(const struct rail *rail, const void *unused)
+{
+    (void)unused;
+    return !is_virtual_function(rail);
+}
+
+static bool keep_driver(const struct rail *rail, const void *driver)
+{
+    return strcmp(rail->nic->driver, driver) == 0;
+}
+
+/* Plain Ethernet has no mark of a fabric; unused ports on the board are there as well. Those of
+ * the fastest interface's kind are the fabric. */
+static size_t keep_fastest_kind(struct rail *rails, size_t count)
+{
+    const struct rail *fastest = NULL;
+    char driver[INVENTORY_NAME];
+
+    for (size_t i = 0; i < count; i++)
+        if (!fastest || (rail_is_up(&rails[i]) > rail_is_up(fastest)) ||
+            (rail_is_up(&rails[i]) == rail_is_up(fastest) &&
+             rails[i].nominal_mbps > fastest->nominal_mbps))
+            fastest = &rails[i];
+    if (!fastest)
+        return 0;
+    strcpy(driver, fastest->nic->driver);
+    return filter(rails, count, keep_driver, driver);
+}
+
+/* Chooses among what the node has, without a word from the configuration. */
+static size_t choose_found(const struct fabric *fabric, struct rail *rails, size_t count)
+{
+    enum fabric_class class;
+    size_t physical_functions;
+
+    count = filter(rails, count, keep_candidate, fabric);
+    class = best_class(rails, count);
+    count = filter(rails, count, keep_class, &class);
+    for (size_t i = physical_functions = 0; i < count; i++)
+        physical_functions += !is_virtual_function(&rails[i]);
+    if (physical_functions > 0)
+        count = filter(rails, count, keep_physical_function, NULL);
+    if (class == FABRIC_ETHERNET)
+        count = keep_fastest_kind(rails, count);
+    return count;
+}
+
+static int compare_rails(const void *a, const void *b)
+{
+    return sysfs_compare(((const struct rail *)a)->name, ((const struct rail *)b)->name);
+}
+
+/* "a b c" of the rails' names, cut with "..." where it gets long. */
+static void join_names(const struct fabric *fabric, char *text, size_t size)
+{
+    size_t length = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < fabric->rail_count; i++) {
+        const char *name = fabric->rails[i].name;
+
+        if (length + strlen(name) + 6 > size) {
+            snprintf(text + length, size - length, " ...");
+            return;
+        }
+        length += (size_t)snprintf(text + length, size - length, "%s%s", length ? " " : "", name);
+    }
+}
+
+static void explain_management(const struct fabric *fabric, const struct conf *conf, char *text,
+                               size_t size)
+{
+    if (conf && conf->management_interface[0])
+        snprintf(text, size, "; management is %s (conf)%s", conf->management_interface,
+                 fabric->management ? "" : ", which is not on this node");
+    else if (fabric->management)
+        snprintf(text, size, "; management is %s (default route)", fabric->management->name);
+    else
+        snprintf(text, size, "; no default route, so none is management");
+}
+
+/* Adds a rail to left_out, after a comma where the last one had its reason. */
+static void left_out_add(struct fabric *fabric, const char *name, bool is_first)
+{
+    size_t size = sizeof fabric->left_out, length = strlen(fabric->left_out);
+
+    if (length + strlen(name) + 40 > size) /* room for a reason */
+        name = length >= 3 && strcmp(fabric->left_out + length - 3, "...") == 0 ? "" : "...";
+    if (*name)
+        snprintf(fabric->left_out + length, size - length, "%s%s",
+                 length == 0 ? ""
+                 : is_first  ? ", "
+                             : " ",
+                 name);
+}
+
+static void left_out_why(struct fabric *fabric, const char *why)
+{
+    size_t length = strlen(fabric->left_out);
+
+    snprintf(fabric->left_out + length, sizeof fabric->left_out - length, " %s", why);
+}
+
+/* No host bridge between them. */
+static bool is_beside(const struct rail *rail, const struct gpu *gpu)
+{
+    const struct location *place = rail->port ? &rail->port->location : &rail->nic->location;
+
+    return affinity_between(place, &gpu->location) <= AFFINITY_PXB;
+}
+
+static bool is_beside_gpu(const struct inventory *inventory, const struct rail *rail)
+{
+    for (size_t i = 0; i < inventory->gpu_count; i++)
+        if (is_beside(rail, &inventory->gpus[i]))
+            return true;
+    return false;
+}
+
+/* Where GPUs have their NICs beside them, the few further ports of the same class are those of the
+ * storage network, as on NVIDIA's DGX machines (DGX H100 User Guide, "Network Connections, Cables,
+ * and Adaptors"). That holds with one NIC or GPU missing too: three GPUs of four are enough, and
+ * more ports beside GPUs than elsewhere. */
+static bool have_own_rails(const struct inventory *inventory, const struct fabric *fabric)
+{
+    size_t served = 0, beside = 0;
+
+    for (size_t i = 0; i < inventory->gpu_count; i++)
+        for (size_t j = 0; j < fabric->rail_count; j++)
+            if (is_beside(&fabric->rails[j], &inventory->gpus[i])) {
+                served++;
+                break;
+            }
+    for (size_t i = 0; i < fabric->rail_count; i++)
+        beside += is_beside_gpu(inventory, &fabric->rails[i]);
+    return served > 0 && 4 * served >= 3 * inventory->gpu_count && 2 * beside > fabric->rail_count;
+}
+
+/* Allocates nothing: the rails must not depend on free memory, a node's fingerprint has them. */
+static void leave_storage(const struct inventory *inventory, struct fabric *fabric)
+{
+    size_t kept = 0, count = fabric->rail_count;
+
+    if (!have_own_rails(inventory, fabric))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_beside_gpu(inventory, &fabric->rails[i]))
+            left_out_add(fabric, fabric->rails[i].name, i == kept);
+        else if (i != kept)
+            fabric->rails[kept++] = fabric->rails[i];
+        else
+            kept++;
+    }
+    fabric->rail_count = kept;
+    if (kept < count)
+        left_out_why(fabric, "beside no GPU");
+}
+
+enum rule { RULE_NAMED, RULE_FOUND, RULE_ISLAND, RULE_BETWEEN, RULE_ONLY };
+
+static void explain(const struct inventory *inventory, const struct conf *conf, enum rule rule,
+                    struct fabric *fabric)
+{
+    char names[96], management[128];
+    size_t length;
+
+    join_names(fabric, names, sizeof names);
+    explain_management(fabric, conf, management, sizeof management);
+    if (fabric->rail_count == 0 && rule == RULE_NAMED)
+        snprintf(fabric->reason, sizeof fabric->reason,
+                 "none of the FabricInterfaces of the configuration is on this node%s", management);
+    else if (fabric->rail_count == 0 && rule == RULE_BETWEEN)
+        snprintf(fabric->reason, sizeof fabric->reason,
+                 "none of the IslandInterfaces of the configuration is on this node%s", management);
+    else if (fabric->rail_count == 0)
+        snprintf(fabric->reason, sizeof fabric->reason,
+                 "no physical interface among %zu and no RDMA port%s", inventory->nic_count,
+                 management);
+    else if (rule == RULE_NAMED)
+        snprintf(fabric->reason, sizeof fabric->reason, "%s: FabricInterfaces (conf)%s", names,
+                 management);
+    else if (rule == RULE_BETWEEN)
+        snprintf(fabric->reason, sizeof fabric->reason, "%s: between islands, by %s%s", names,
+                 conf->island_interfaces.count > 0 ? "IslandInterfaces (conf)"
+                                                   : "the management interface",
+                 management);
+    else if (rule == RULE_ISLAND)
+        snprintf(fabric->reason, sizeof fabric->reason, "%s: %s, the island's%s", names,
+                 fabric_class_name(fabric->class), management);
+    else if (rule == RULE_ONLY)
+        snprintf(fabric->reason, sizeof fabric->reason,
+                 "%s: management too, as the node has no other interface%s", names, management);
+    else
+        snprintf(fabric->reason, sizeof fabric->reason, "%s: %s, the best class found%s", names,
+                 fabric_class_name(fabric->class), management);
+    length = strlen(fabric->reason);
+    if (*fabric->left_out)
+        snprintf(fabric->reason + length, sizeof fabric->reason - length, "; left out: %.120s",
+                 fabric->left_out);
+}
+
+/* Takes the rails that are chosen, sorted. */
+static void take(struct rail *rails, size_t count, struct fabric *fabric)
+{
+    qsort(rails, count, sizeof *rails, compare_rails);
+    fabric->rail_count = count < INVENTORY_NICS ? count : INVENTORY_NICS;
+    memcpy(fabric->rails, rails, fabric->rail_count * sizeof *rails);
+    fabric->class = best_class(fabric->rails, fabric->rail_count);
+}
+
+static bool keep_management(const struct rail *rail, const void *fabric)
+{
+    return rail->nic && rail->nic == ((const struct fabric *)fabric)->management;
+}
+
+static size_t count_class(const struct rail *rails, size_t count, enum fabric_class class)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < count; i++)
+        found += rails[i].class == class;
+    return found;
+}
+
+/* Chooses among rails, which has room for RAILS_MAX. wanted: the island's class, or FABRIC_NONE. */
+static enum rule choose_rails(const struct inventory *inventory, const struct conf *conf,
+                              enum fabric_class wanted, struct rail *rails, struct fabric *fabric)
+{
+    enum rule rule = RULE_FOUND;
+    size_t count = wanted == FABRIC_ETHERNET ? rails_sockets(inventory, conf, rails)
+                                             : rails_all(inventory, conf, rails);
+
+    if (conf && conf->fabric_interfaces.count > 0) {
+        rule = RULE_NAMED;
+        count = filter(rails, count, keep_named, &conf->fabric_interfaces);
+    }
+    if (wanted != FABRIC_NONE && count_class(rails, count, wanted) > 0) {
+        rule = RULE_ISLAND;
+        count = filter(rails, count, keep_class, &wanted);
+    }
+    if (!conf || conf->fabric_interfaces.count == 0)
+        count = choose_found(fabric, rails, count);
+    take(rails, count, fabric);
+    if (rule != RULE_NAMED && (!conf || conf->fabric_interfaces.count == 0))
+        leave_storage(inventory, fabric);
+    if (rule != RULE_NAMED && fabric->rail_count == 0 && fabric->management) {
+        rule = RULE_ONLY;
+        count = rails_all(inventory, conf, rails);
+        take(rails, filter(rails, count, keep_management, fabric), fabric);
+    }
+    return rule;
+}
+
+static void choose(const struct inventory *inventory, const struct conf *conf,
+                   const struct islands *islands, struct fabric *fabric)
+{
+    enum rule rule = RULE_BETWEEN;
+    struct rail *rails;
+
+    memset(fabric, 0, sizeof *fabric);
+    fabric->management = find_management(inventory, conf);
+    rails = calloc(RAILS_MAX, sizeof *rails);
+    if (!rails) {
+        trouble_note();
+        snprintf(fabric->reason, sizeof fabric->reason, "out of memory");
+        return;
+    }
+    if (islands && islands->is_crossing) {
+        size_t count = rails_sockets(inventory, conf, rails);
+
+        if (conf->island_interfaces.count > 0)
+            count = filter(rails, count, keep_named, &conf->island_interfaces);
+        else
+            count = filter(rails, count, keep_management, fabric);
+        take(rails, count, fabric);
+    } else {
+        rule =
+            choose_rails(inventory, conf, islands ? islands->shared : FABRIC_NONE, rails, fabric);
+    }
+    free(rails);
+    explain(inventory, conf, rule, fabric);
+}
+
+void fabric_choose(const struct inventory *inventory, const struct conf *conf,
+                   struct fabric *fabric)
+{
+    choose(inventory, conf, NULL, fabric);
+}
+
+void fabric_choose_for(const struct inventory *inventory, const struct conf *conf,
+                       const struct islands *islands, struct fabric *fabric)
+{
+    choose(inventory, conf, islands, fabric);
+}
+
+size_t fabric_leave_out(struct fabric *fabric, const struct hostlist *names, const char *why)
+{
+    size_t kept = 0, count = fabric->rail_count, up = 0;
+
+    for (size_t i = 0; i < count; i++)
+        up += rail_is_up(&fabric->rails[i]) && !is_named(names, &fabric->rails[i]);
+    if (up == 0)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct rail rail = fabric->rails[i];
+
+        if (is_named(names, &rail))
+            left_out_add(fabric, rail.name, i == kept);
+        else
+            fabric->rails[kept++] = rail;
+    }
+    fabric->rail_count = kept;
+    if (kept < count)
+        left_out_why(fabric, why);
+    fabric->class = best_class(fabric->rails, kept);
+    return count - kept;
+}

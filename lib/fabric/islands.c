@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/fabric/islands.h"
+#include "lib/base/trouble.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Appends "name=InfiniBand:n[1-2]". A list that does not fit is emptied for good: half of one would
+ * be taken for the whole. Returns 0 or -1. */
+static int list_add(struct islands *islands, const struct island *island,
+                    const struct hostlist *nodes)
+{
+    size_t length = strlen(islands->list), size = sizeof islands->list - length;
+    char *folded = hostlist_fold(nodes);
+    int n = -1;
+
+    if (folded != NULL)
+        n = snprintf(islands->list + length, size, "%s%s=%s:%s", length > 0 ? ";" : "",
+                     island->name, fabric_class_word(island->fabric), folded);
+    free(folded);
+    if (n >= 0 && (size_t)n < size)
+        return 0;
+    islands->list[0] = '\0';
+    return -1;
+}
+
+/* Counts the islands that the step's nodes are in, and lists them. *in_islands: how many nodes. */
+static size_t count_islands(const struct conf *conf, const struct hostlist_set *step_nodes,
+                            const struct island **last, size_t *in_islands, struct islands *islands)
+{
+    bool fits = true;
+    size_t count = 0;
+
+    *in_islands = 0;
+    for (size_t i = 0; i < conf->island_count; i++) {
+        const struct island *island = &conf->islands[i];
+        struct hostlist members = {0};
+
+        for (size_t j = 0; j < island->nodes.count; j++)
+            if (hostlist_set_contains(step_nodes, island->nodes.names[j]) &&
+                hostlist_append(&members, island->nodes.names[j]) != 0)
+                fits = false;
+        if (members.count > 0) {
+            *last = island;
+            *in_islands += members.count;
+            count++;
+            fits = fits && list_add(islands, island, &members) == 0;
+        }
+        hostlist_clear(&members);
+    }
+    if (!fits)
+        islands->list[0] = '\0';
+    return count;
+}
+
+static void meet(const struct conf *conf, const struct hostlist *nodes, struct islands *islands)
+{
+    const struct island *last = NULL;
+    struct hostlist_set set;
+    size_t count, in_islands;
+
+    if (hostlist_set_make(nodes, &set) != 0) {
+        trouble_note();
+        snprintf(islands->fact, sizeof islands->fact, "out of memory");
+        return;
+    }
+    count = count_islands(conf, &set, &last, &in_islands, islands);
+    if (count == 0) {
+        snprintf(islands->fact, sizeof islands->fact,
+                 "none of the step's %zu nodes is in an island", set.count);
+    } else if (count == 1 && in_islands == set.count) {
+        islands->shared = last->fabric;
+        snprintf(islands->fact, sizeof islands->fact,
+                 "all of the step's nodes are in island %s, %s", last->name,
+                 fabric_class_name(last->fabric));
+    } else {
+        islands->is_crossing = true;
+        islands->shared = FABRIC_ETHERNET;
+        snprintf(islands->fact, sizeof islands->fact,
+                 "the step's %zu nodes are in %zu island%s%s, which only TCP joins", set.count,
+                 count, count == 1 ? "" : "s", in_islands < set.count ? " and in none" : "");
+    }
+    hostlist_set_clear(&set);
+}
+
+void islands_meet(const struct conf *conf, const char *node, const char *step_nodes,
+                  struct islands *islands)
+{
+    struct hostlist nodes;
+
+    memset(islands, 0, sizeof *islands);
+    if (conf->island_count == 0) {
+        snprintf(islands->fact, sizeof islands->fact, "no islands in %s",
+                 *conf->file != '\0' ? conf->file : "the configuration");
+        return;
+    }
+    for (size_t i = 0; i < conf->island_count && node != NULL && islands->own == NULL; i++)
+        if (hostlist_contains(&conf->islands[i].nodes, node))
+            islands->own = &conf->islands[i];
+    if (step_nodes != NULL && hostlist_expand(step_nodes, &nodes, NULL) == 0) {
+        if (nodes.count > 0) {
+            meet(conf, &nodes, islands);
+            hostlist_clear(&nodes);
+            return;
+        }
+        hostlist_clear(&nodes);
+    }
+    islands->shared = islands->own != NULL ? islands->own->fabric : FABRIC_NONE;
+    snprintf(islands->fact, sizeof islands->fact,
+             "Slurm does not tell the step's nodes; this one is in %s%s",
+             islands->own != NULL ? "island " : "no island",
+             islands->own != NULL ? islands->own->name : "");
+}

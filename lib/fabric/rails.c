@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/fabric/rails.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int rail_is_up(const struct rail *rail)
+{
+    if (rail->port)
+        return strcmp(rail->port->state, "ACTIVE") == 0;
+    return rail->nic && rail->nic->is_up && rail->nic->has_carrier;
+}
+
+/* v2 over IPv4 is what switches route and what NICs with an address have; link-local ones work
+ * within one subnet only; a GID of a VLAN on top of the port is not the port's own. */
+static int gid_rank(const struct rdma_port *port, const struct gid *gid)
+{
+    int rank;
+
+    if (gid->type == GID_ROCE_V2)
+        rank = strncmp(gid->gid, "0000:0000:0000:0000:0000:ffff:", 30) == 0 ? 8
+               : strncmp(gid->gid, "fe80:", 5) == 0                         ? 4
+                                                                            : 6;
+    else if (gid->type == GID_ROCE_V1)
+        rank = 2;
+    else
+        return 0;
+    return rank + (strcmp(gid->netdev, port->netdev) == 0);
+}
+
+static const struct gid *best_gid(const struct rdma_port *port)
+{
+    const struct gid *best = NULL;
+
+    for (size_t i = 0; i < port->gid_count; i++) {
+        const struct gid *gid = &port->gids[i];
+
+        if (gid_rank(port, gid) > (best ? gid_rank(port, best) : 0))
+            best = gid;
+    }
+    return best;
+}
+
+static enum fabric_class port_class(const struct rdma_port *port)
+{
+    const struct gid *gid;
+
+    if (port->link_layer == LINK_INFINIBAND)
+        return FABRIC_INFINIBAND;
+    if (strncmp(port->device, "hbl_", 4) == 0 || strstr(port->driver, "habanalabs"))
+        return FABRIC_GAUDI;
+    if (strcmp(port->driver, "efa") == 0)
+        return FABRIC_EFA;
+    if (port->link_layer != LINK_ETHERNET)
+        return FABRIC_NONE;
+    if (strcmp(port->node_type, "RNIC") == 0)
+        return FABRIC_IWARP;
+    gid = best_gid(port);
+    /* without a GID (the port is down): every RoCE NIC of today speaks v2 */
+    return gid && gid->type == GID_ROCE_V1 ? FABRIC_ROCE_V1 : FABRIC_ROCE_V2;
+}
+
+static enum fabric_class nic_class(const struct nic *nic)
+{
+    return strncmp(nic->driver, "cxi", 3) == 0 ? FABRIC_SLINGSHOT : FABRIC_ETHERNET;
+}
+
+static double stated_mbps(const struct conf *conf, const struct rail *rail)
+{
+    double mbps = conf_nominal_mbps(conf, rail->name);
+
+    if (mbps < 0 && rail->nic)
+        mbps = conf_nominal_mbps(conf, rail->nic->name);
+    if (mbps < 0 && rail->port)
+        mbps = conf_nominal_mbps(conf, rail->port->device);
+    return mbps;
+}
+
+static void set_nominal(const struct conf *conf, struct rail *rail)
+{
+    double mbps = conf ? stated_mbps(conf, rail) : -1;
+
+    rail->nominal_source = "conf";
+    if (mbps < 0) {
+        rail->nominal_source = "sysfs";
+        if (rail->port && rail->port->rate_gbps > 0)
+            mbps = rail->port->rate_gbps * 1000;
+        else if (rail->nic && rail->nic->speed_mbps > 0)
+            mbps = rail->nic->speed_mbps;
+    }
+    if (mbps < 0)
+        rail->nominal_source = "unknown";
+    rail->nominal_mbps = mbps;
+}
+
+static struct rail make_rail(const struct conf *conf, const struct nic *nic,
+                             const struct rdma_port *port)
+{
+    struct rail rail = {.nic = nic, .port = port, .gid_index = -1};
+
+    if (port) {
+        const struct gid *gid = port->link_layer == LINK_ETHERNET ? best_gid(port) : NULL;
+
+        snprintf(rail.name, sizeof rail.name, "%.*s:%d", INVENTORY_NAME - 13, port->device,
+                 port->port);
+        rail.class = port_class(port);
+        rail.gid_index = gid ? gid->index : -1;
+    } else {
+        snprintf(rail.name, sizeof rail.name, "%s", nic->name);
+        rail.class = nic_class(nic);
+    }
+    set_nominal(conf, &rail);
+    return rail;
+}
+
+size_t rails_all(const struct inventory *inventory, const struct conf *conf, struct rail *rails)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < inventory->rdma_count; i++) {
+        const struct rdma_port *port = &inventory->rdma[i];
+
+        if (port_class(port) == FABRIC_NONE)
+            continue;
+        rails[count++] =
+            make_rail(conf, port->netdev[0] ? inventory_nic(inventory, port->netdev) : NULL, port);
+    }
+    for (size_t i = 0; i < inventory->nic_count; i++) {
+        const struct rdma_port *port = inventory_rdma_of(inventory, inventory->nics[i].name);
+
+        if (!port || port_class(port) == FABRIC_NONE)
+            rails[count++] = make_rail(conf, &inventory->nics[i], NULL);
+    }
+    return count;
+}
+
+/* Linux's ARPHRD_INFINIBAND: IPoIB reaches InfiniBand only. */
+static const int arp_type_infiniband = 32;
+
+size_t rails_sockets(const struct inventory *inventory, const struct conf *conf, struct rail *rails)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < inventory->nic_count; i++) {
+        if (inventory->nics[i].arp_type == arp_type_infiniband)
+            continue;
+        rails[count] = make_rail(conf, &inventory->nics[i], NULL);
+        rails[count++].class = FABRIC_ETHERNET;
+    }
+    return count;
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/netif/netif_apply.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void netif_report_add(struct netif_report *report, enum netif_line_kind kind, const char *format,
+                      ...)
+{
+    struct netif_report_line *line;
+    va_list arguments;
+
+    if (report->line_count == REPORT_LINES) {
+        report->left_out++;
+        return;
+    }
+    line = &report->lines[report->line_count++];
+    line->kind = kind;
+    va_start(arguments, format);
+    vsnprintf(line->text, sizeof line->text, format, arguments);
+    va_end(arguments);
+}
+
+/* "mtu 9000" */
+static const char *in_words(enum netif_setting setting, long value, char text[64])
+{
+    char number[32];
+
+    netif_value_format(setting, value, number, sizeof number);
+    snprintf(text, 64, "%s %s", netif_setting_name(setting), number);
+    return text;
+}
+
+/* The journal of this boot. What an earlier one left is over: the kernel has begun anew. Returns 0,
+ * or -1 with a line. */
+static int load(const char *path, const struct netif_machine *machine,
+                struct netif_journal *journal, bool *is_dirty, struct netif_report *report)
+{
+    struct error err;
+    int status = journal_load(path, journal, &err);
+
+    *is_dirty = false;
+    if (status < 0) {
+        netif_report_add(report, LINE_LEFT,
+                         "the journal of the interfaces cannot be read, nothing is changed: %s; "
+                         "move it away once the interfaces are as they should be",
+                         err.text);
+        return -1;
+    }
+    if (status == 0 && strcmp(journal->boot_id, machine->boot_id) != 0) {
+        netif_report_add(report, LINE_INFO,
+                         "%zu settings of interfaces went with the reboot: nothing to put back",
+                         journal->count);
+        journal_clear(journal);
+        *is_dirty = true;
+    }
+    snprintf(journal->boot_id, sizeof journal->boot_id, "%s", machine->boot_id);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- putting back */
+
+/* Whether the entry is done with: put back, or nobody's any more. */
+static bool put_back(const struct netif_machine *machine, const struct netif_entry *entry,
+                     struct netif_report *report)
+{
+    char name[NETIF_NAME], was[64], is[64];
+    int index = entry->index, other = 0;
+    struct error err;
+    long found;
+    int status = machine->find(machine->context, NULL, &index, name, &err);
+
+    in_words(entry->setting, entry->was, was);
+    if (status == 1) {
+        bool is_another =
+            machine->find(machine->context, entry->interface, &other, name, &err) == 0;
+
+        netif_report_add(report, LINE_INFO, "%s: %s; %s is not put back", entry->interface,
+                         is_another ? "is another interface by now" : "has gone", was);
+        return true;
+    }
+    if (status == 0)
+        status = machine->get(machine->context, name, entry->index, entry->setting, &found, &err);
+    if (status == 0) {
+        switch (plan_back(entry, found)) {
+        case PLAN_IS_BACK:
+            return true;
+        case PLAN_FOREIGN:
+            netif_report_add(report, LINE_LEFT,
+                             "%s: %s is somebody else's, neither muster's nor what was before; "
+                             "left, not put back to %s",
+                             name, in_words(entry->setting, found, is), was);
+            report->left++;
+            return true;
+        case PLAN_BACK:
+            break;
+        }
+        status =
+            machine->set(machine->context, name, entry->index, entry->setting, entry->was, &err);
+    }
+    if (status != 0) {
+        netif_report_add(report, LINE_LEFT,
+                         "%s: cannot be put back to %s: %s; tried again with the "
+                         "next job",
+                         entry->interface, was, err.text);
+        report->left++;
+        return false;
+    }
+    report->put_back++;
+    return true;
+}
+
+/* Puts back all that nobody holds, the last one made first. */
+static void put_orphans_back(const struct netif_machine *machine, struct netif_journal *journal,
+                             bool *is_dirty, struct netif_report *report)
+{
+    for (size_t i = journal->count; i-- > 0;)
+        if (journal->entries[i].job_count == 0 && put_back(machine, &journal->entries[i], report)) {
+            journal_remove(journal, &journal->entries[i]);
+            *is_dirty = true;
+        }
+}
+
+static bool let_go(struct netif_journal *journal, enum netif_back which, uint32_t job)
+{
+    bool is_changed = false;
+
+    for (size_t i = 0; i < journal->count; i++) {
+        struct netif_entry *entry = &journal->entries[i];
+
+        if (which == BACK_JOB && entry_let_go(entry, job))
+            is_changed = true;
+        if (which == BACK_ALL && entry->job_count > 0) {
+            entry->job_count = 0;
+            is_changed = true;
+        }
+    }
+    return is_changed;
+}
+
+void netif_put_back(const char *journal_path, int wait_ms, const struct netif_machine *machine,
+                    enum netif_back which, uint32_t job, struct netif_report *report)
+{
+    struct netif_journal journal;
+    char lock_path[512];
+    struct error err;
+    bool is_dirty;
+    int lock;
+
+    /* no lock: nothing was ever set; no journal alone may be a prolog's that is about to write it
+     */
+    snprintf(lock_path, sizeof lock_path, "%s.lock", journal_path);
+    if (access(lock_path, F_OK) != 0 && access(journal_path, F_OK) != 0)
+        return;
+    lock = journal_lock(journal_path, wait_ms, &err);
+    if (lock < 0) {
+        netif_report_add(report, LINE_LEFT, "nothing is put back: %s", err.text);
+        report->left++;
+        return;
+    }
+    if (load(journal_path, machine, &journal, &is_dirty, report) != 0) {
+        report->left++;
+        close(lock);
+        return;
+    }
+    /* First of all the job goes from the journal: if this is killed, the next one puts back. Where
+     * it cannot be written (a full disk), the end may still be that it can be removed. */
+    if (let_go(&journal, which, job))
+        is_dirty = journal_store(journal_path, &journal, &err) != 0 || is_dirty;
+    put_orphans_back(machine, &journal, &is_dirty, report);
+    if (is_dirty && journal_store(journal_path, &journal, &err) != 0)
+        netif_report_add(report, LINE_LEFT, "the journal of the interfaces cannot be written: %s",
+                         err.text);
+    journal_clear(&journal);
+    close(lock);
+}
+
+/* ---------------------------------------------------------------- making */
+
+struct change {
+    char interface[NETIF_NAME];
+    int index;
+    enum netif_setting setting;
+    long was, wanted;
+    unsigned line;
+};
+
+struct work {
+    const struct netif_machine *machine;
+    const struct netif_line *lines;
+    size_t line_count;
+    uint32_t job;
+    struct netif_report *report;
+    struct netif_journal journal;
+    bool is_dirty;
+    struct change *changes;
+    size_t change_count;
+};
+
+static void fail(struct work *work, const char *interface, enum netif_setting setting, long wanted,
+                 unsigned line, const char *why)
+{
+    char words[64];
+
+    netif_report_add(work->report, LINE_FAILED,
+                     "%s: %s cannot be set: %s; Interface line %u of "
+                     "muster.conf",
+                     interface, in_words(setting, wanted, words), why, line);
+    work->report->failed++;
+}
+
+static void plan_setting(struct work *work, const char *interface, int index,
+                         enum netif_setting setting, long wanted, unsigned line)
+{
+    const struct netif_machine *machine = work->machine;
+    struct change *changes;
+    struct error err;
+    char words[64];
+    bool is_foreign;
+    long found;
+    int plan;
+
+    if (machine->effective(machine->context, setting, wanted) != wanted) {
+        snprintf(err.text, sizeof err.text,
+                 "net.ipv4.conf.all.%s is %ld, and the greater of the two holds",
+                 netif_setting_name(setting),
+                 machine->effective(machine->context, setting, wanted));
+        fail(work, interface, setting, wanted, line, err.text);
+        return;
+    }
+    if (machine->get(machine->context, interface, index, setting, &found, &err) != 0) {
+        fail(work, interface, setting, wanted, line, err.text);
+        return;
+    }
+    /* room first, so that nothing is in the journal that is not in the changes */
+    changes = realloc(work->changes, (work->change_count + 1) * sizeof *changes);
+    if (changes)
+        work->changes = changes;
+    plan = changes ? plan_make(&work->journal, interface, index, setting, found, wanted, work->job,
+                               &work->is_dirty, &is_foreign)
+                   : -1;
+    if (plan < 0) {
+        fail(work, interface, setting, wanted, line, "out of memory");
+        return;
+    }
+    if (is_foreign)
+        netif_report_add(work->report, LINE_INFO,
+                         "%s: somebody else has set %s; that is what is put back later", interface,
+                         in_words(setting, found, words));
+    if (plan == PLAN_NOTHING)
+        return;
+    changes[work->change_count] = (struct change){
+        .index = index, .setting = setting, .was = found, .wanted = wanted, .line = line};
+    snprintf(changes[work->change_count++].interface, NETIF_NAME, "%s", interface);
+}
+
+static bool wants_roce(const struct netif_line *line)
+{
+    return line->given & (1U << NETIF_ROCE_MODE | 1U << NETIF_ROCE_TOS);
+}
+
+/* Round 0 makes the directories that the settings of round 1 are read from. */
+static void plan_line(struct work *work, const struct netif_line *line, int round)
+{
+    for (size_t i = 0; i < line->interfaces.count; i++) {
+        const char *interface = line->interfaces.names[i];
+        char name[NETIF_NAME];
+        struct error err = {""};
+        int index = 0;
+        int status = work->machine->find(work->machine->context, interface, &index, name, &err);
+
+        if (status != 0) {
+            if (round == 1) {
+                netif_report_add(work->report, LINE_FAILED,
+                                 "%s: %s; Interface line %u of muster.conf", interface,
+                                 status > 0 ? "is not on this node" : err.text, line->line);
+                work->report->failed++;
+            }
+            continue;
+        }
+        if (round == 0) {
+            if (wants_roce(line))
+                plan_setting(work, interface, index, NETIF_ROCE_CONFIG, 1, line->line);
+            continue;
+        }
+        for (int setting = 0; setting < NETIF_ADDRESS; setting++)
+            if (line->given & 1U << setting)
+                plan_setting(work, interface, index, (enum netif_setting)setting,
+                             line->values[setting], line->line);
+    }
+}
+
+static void make(struct work *work, const struct change *change)
+{
+    const struct netif_machine *machine = work->machine;
+    struct error err;
+    char words[64];
+    long found;
+
+    if (machine->set(machine->context, change->interface, change->index, change->setting,
+                     change->wanted, &err) != 0) {
+        fail(work, change->interface, change->setting, change->wanted, change->line, err.text);
+        return;
+    }
+    if (machine->get(machine->context, change->interface, change->index, change->setting, &found,
+                     &err) != 0 ||
+        found == change->wanted) {
+        work->report->made++;
+        return;
+    }
+    /* a driver that rounds: nobody could tell its value from somebody else's later */
+    machine->set(machine->context, change->interface, change->index, change->setting, change->was,
+                 NULL);
+    snprintf(err.text, sizeof err.text, "the driver makes it %s; ask for a value that it takes",
+             in_words(change->setting, found, words));
+    fail(work, change->interface, change->setting, change->wanted, change->line, err.text);
+}
+
+static void check_addresses(struct work *work, const struct netif_line *line)
+{
+    for (size_t i = 0; line->given & 1U << NETIF_ADDRESS && i < line->interfaces.count; i++) {
+        const char *interface = line->interfaces.names[i];
+        bool is_any = strcmp(line->address, "require") == 0;
+        char name[NETIF_NAME];
+        struct error err;
+        int index = 0, status;
+
+        if (work->machine->find(work->machine->context, interface, &index, name, &err) != 0)
+            continue; /* said already */
+        status = work->machine->has_address(work->machine->context, index, line->address, &err);
+        if (status == 1)
+            continue;
+        if (status == 0)
+            netif_report_add(work->report, LINE_FAILED,
+                             "%s: has no IP address%s%s; Interface line %u of muster.conf",
+                             interface, is_any ? "" : " in ", is_any ? "" : line->address,
+                             line->line);
+        else
+            netif_report_add(work->report, LINE_FAILED,
+                             "%s: its addresses cannot be read: %s; Interface line %u of "
+                             "muster.conf",
+                             interface, err.text, line->line);
+        work->report->failed++;
+    }
+}
+
+/* Returns whether all went well enough to go on. */
+static bool work_round(struct work *work, const char *journal_path, int round)
+{
+    struct error err;
+    bool is_well = true;
+
+    work->change_count = 0;
+    for (size_t i = 0; i < work->line_count; i++)
+        plan_line(work, &work->lines[i], round);
+    if (work->is_dirty && journal_store(journal_path, &work->journal, &err) != 0) {
+        netif_report_add(work->report, LINE_FAILED,
+                         "the journal of the interfaces cannot be written, so that nothing is set: "
+                         "%s",
+                         err.text);
+        work->report->failed += work->change_count > 0 ? (unsigned)work->change_count : 1;
+        is_well = false;
+    }
+    work->is_dirty = false;
+    for (size_t i = 0; is_well && i < work->change_count; i++)
+        make(work, &work->changes[i]);
+    return is_well;
+}
+
+void netif_hold(const char *journal_path, int wait_ms, const struct netif_machine *machine,
+                const struct netif_line *lines, size_t line_count, uint32_t job,
+                struct netif_report *report)
+{
+    struct work work = {
+        .machine = machine, .lines = lines, .line_count = line_count, .job = job, .report = report};
+    struct error err;
+    bool has_roce = false;
+    int lock = journal_lock(journal_path, wait_ms, &err);
+
+    if (lock < 0) {
+        netif_report_add(report, LINE_FAILED, "no interface is set: %s", err.text);
+        report->failed++;
+        return;
+    }
+    if (load(journal_path, machine, &work.journal, &work.is_dirty, report) != 0) {
+        report->failed++;
+        close(lock);
+        return;
+    }
+    put_orphans_back(machine, &work.journal, &work.is_dirty, report);
+    for (size_t i = 0; i < line_count; i++)
+        has_roce |= wants_roce(&lines[i]);
+    if (!has_roce || work_round(&work, journal_path, 0))
+        work_round(&work, journal_path, 1);
+    for (size_t i = 0; i < line_count; i++)
+        check_addresses(&work, &lines[i]);
+    free(work.changes);
+    journal_clear(&work.journal);
+    close(lock);
+}

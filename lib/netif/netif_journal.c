@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/netif/netif_journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAGIC "muster-interfaces 1"
+
+void journal_clear(struct netif_journal *journal)
+{
+    for (size_t i = 0; i < journal->count; i++)
+        free(journal->entries[i].jobs);
+    free(journal->entries);
+    *journal = (struct netif_journal){0};
+}
+
+struct netif_entry *journal_find(const struct netif_journal *journal, int index,
+                                 enum netif_setting setting)
+{
+    for (size_t i = 0; i < journal->count; i++)
+        if (journal->entries[i].index == index && journal->entries[i].setting == setting)
+            return &journal->entries[i];
+    return NULL;
+}
+
+struct netif_entry *journal_add(struct netif_journal *journal, const char *interface, int index,
+                                enum netif_setting setting, long was, long set)
+{
+    struct netif_entry *entries, *entry;
+
+    if (journal->count == JOURNAL_ENTRIES)
+        return NULL;
+    entries = realloc(journal->entries, (journal->count + 1) * sizeof *entries);
+    if (!entries)
+        return NULL;
+    journal->entries = entries;
+    entry = &entries[journal->count++];
+    *entry = (struct netif_entry){
+        .index = index, .setting = setting, .was = was, .set = {set}, .set_count = 1};
+    snprintf(entry->interface, sizeof entry->interface, "%s", interface);
+    return entry;
+}
+
+void journal_remove(struct netif_journal *journal, struct netif_entry *entry)
+{
+    size_t at = (size_t)(entry - journal->entries);
+
+    free(entry->jobs);
+    journal->count--;
+    memmove(entry, entry + 1, (journal->count - at) * sizeof *entry);
+}
+
+bool entry_hold(struct netif_entry *entry, uint32_t job, bool *failed)
+{
+    uint32_t *jobs;
+
+    for (size_t i = 0; i < entry->job_count; i++)
+        if (entry->jobs[i] == job)
+            return false;
+    jobs = entry->job_count < JOURNAL_JOBS
+               ? realloc(entry->jobs, (entry->job_count + 1) * sizeof *jobs)
+               : NULL;
+    if (!jobs) {
+        *failed = true;
+        return false;
+    }
+    entry->jobs = jobs;
+    jobs[entry->job_count++] = job;
+    return true;
+}
+
+bool entry_let_go(struct netif_entry *entry, uint32_t job)
+{
+    for (size_t i = 0; i < entry->job_count; i++)
+        if (entry->jobs[i] == job) {
+            entry->jobs[i] = entry->jobs[--entry->job_count];
+            return true;
+        }
+    return false;
+}
+
+bool entry_is_ours(const struct netif_entry *entry, long value)
+{
+    for (size_t i = 0; i < entry->set_count; i++)
+        if (entry->set[i] == value)
+            return true;
+    return false;
+}
+
+/* ---------------------------------------------------------------- the text */
+
+static void print_value(FILE *stream, enum netif_setting setting, long value)
+{
+    char text[32];
+
+    netif_value_format(setting, value, text, sizeof text);
+    fputs(text, stream);
+}
+
+static void print_entry(FILE *stream, const struct netif_entry *entry)
+{
+    fprintf(stream, "%s %d %s was ", entry->interface, entry->index,
+            netif_setting_name(entry->setting));
+    print_value(stream, entry->setting, entry->was);
+    for (size_t i = 0; i < entry->set_count; i++) {
+        fputs(i ? "," : " set ", stream);
+        print_value(stream, entry->setting, entry->set[i]);
+    }
+    fputs(" jobs ", stream);
+    for (size_t i = 0; i < entry->job_count; i++)
+        fprintf(stream, "%s%u", i ? "," : "", (unsigned)entry->jobs[i]);
+    fputs(entry->job_count ? "\n" : "-\n", stream);
+}
+
+char *journal_format(const struct netif_journal *journal)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *stream = open_memstream(&text, &length);
+    bool failed;
+
+    if (!stream)
+        return NULL;
+    fprintf(stream, MAGIC "\nboot %s\n", journal->boot_id);
+    for (size_t i = 0; i < journal->count; i++)
+        print_entry(stream, &journal->entries[i]);
+    fprintf(stream, "end %zu\n", journal->count);
+    failed = ferror(stream);
+    if (fclose(stream) != 0 || failed) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* A whole number within 0 and maximum, nothing behind it. */
+static bool parse_number(const char *text, unsigned long maximum, unsigned long *number)
+{
+    char *end;
+
+    errno = 0;
+    *number = strtoul(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && errno == 0 && *number <= maximum;
+}
+
+static int parse_jobs(char *list, struct netif_entry *entry)
+{
+    char *save = NULL;
+    unsigned long job;
+    bool failed = false;
+
+    if (strcmp(list, "-") == 0)
+        return 0;
+    for (char *word = strtok_r(list, ",", &save); word; word = strtok_r(NULL, ",", &save))
+        if (!parse_number(word, UINT32_MAX, &job) || !entry_hold(entry, (uint32_t)job, &failed))
+            return -1;
+    return 0;
+}
+
+static int parse_values(char *list, struct netif_entry *entry, struct error *err)
+{
+    char *save = NULL;
+
+    entry->set_count = 0;
+    for (char *word = strtok_r(list, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+        if (entry->set_count == JOURNAL_VALUES)
+            return error_set(err, "found more than %d values", JOURNAL_VALUES);
+        if (netif_value_parse(entry->setting, word, true, &entry->set[entry->set_count++], err) !=
+            0)
+            return -1;
+    }
+    return entry->set_count > 0 ? 0 : error_set(err, "found no value");
+}
+
+static int parse_entry(char *line, struct netif_journal *journal, struct error *err)
+{
+    enum { WORDS = 9 };
+    char *words[WORDS + 1] = {NULL}, *save = NULL;
+    struct netif_entry *entry;
+    unsigned long index;
+    int setting, count = 0;
+    long was;
+
+    for (char *word = strtok_r(line, " ", &save); word && count <= WORDS;
+         word = strtok_r(NULL, " ", &save))
+        words[count++] = word;
+    if (count != WORDS || strcmp(words[3], "was") != 0 || strcmp(words[5], "set") != 0 ||
+        strcmp(words[7], "jobs") != 0)
+        return error_set(err, "found no entry");
+    setting = netif_setting_parse(words[2]);
+    if (!netif_is_name(words[0]) || !parse_number(words[1], INT32_MAX, &index) || index == 0)
+        return error_set(err, "found no interface");
+    if (setting < 0 || setting == NETIF_ADDRESS)
+        return error_set(err, "found the unknown setting \"%.30s\"", words[2]);
+    if (netif_value_parse((enum netif_setting)setting, words[4], true, &was, err) != 0)
+        return -1;
+    if (journal_find(journal, (int)index, (enum netif_setting)setting))
+        return error_set(err, "found a second entry of %s %s", words[0], words[2]);
+    entry = journal_add(journal, words[0], (int)index, (enum netif_setting)setting, was, was);
+    if (!entry)
+        return error_set(err, "found more than %d entries, or memory is out", JOURNAL_ENTRIES);
+    if (parse_values(words[6], entry, err) != 0)
+        return -1;
+    if (parse_jobs(words[8], entry) != 0)
+        return error_set(err, "found no list of jobs");
+    return 0;
+}
+
+static bool is_boot_id(const char *text)
+{
+    size_t length = strlen(text);
+
+    return length > 0 && length < sizeof((struct netif_journal *)0)->boot_id &&
+           strspn(text, "0123456789abcdef-") == length;
+}
+
+static int parse_line(char *line, unsigned number, struct netif_journal *journal, bool *is_ended,
+                      struct error *err)
+{
+    unsigned long count;
+
+    if (*is_ended)
+        return error_set(err, "found more behind the end");
+    if (number == 1)
+        return strcmp(line, MAGIC) == 0 ? 0 : error_set(err, "found no \"" MAGIC "\"");
+    if (number == 2) {
+        if (strncmp(line, "boot ", 5) != 0 || !is_boot_id(line + 5))
+            return error_set(err, "found no boot id");
+        strcpy(journal->boot_id, line + 5);
+        return 0;
+    }
+    if (strncmp(line, "end ", 4) == 0) {
+        if (!parse_number(line + 4, JOURNAL_ENTRIES, &count) || count != journal->count)
+            return error_set(err, "found another number of entries than %zu", journal->count);
+        *is_ended = true;
+        return 0;
+    }
+    return parse_entry(line, journal, err);
+}
+
+int journal_parse(const char *text, struct netif_journal *journal, struct error *err)
+{
+    char *copy = strdup(text), *line = copy;
+    bool is_ended = false;
+    int result = 0;
+
+    *journal = (struct netif_journal){0};
+    if (!copy)
+        return error_set(err, "out of memory");
+    for (unsigned number = 1; result == 0 && *line; number++) {
+        char *end = strchr(line, '\n');
+
+        if (!end) {
+            result = error_set(err, "line %u: found no end of the line", number);
+            break;
+        }
+        *end = '\0';
+        result = parse_line(line, number, journal, &is_ended, err);
+        if (result != 0)
+            error_prefix(err, "line %u", number);
+        line = end + 1;
+    }
+    if (result == 0 && !is_ended)
+        result = error_set(err, "it has no end");
+    free(copy);
+    if (result != 0)
+        journal_clear(journal);
+    return result;
+}
+
+/* ---------------------------------------------------------------- the file */
+
+int journal_load(const char *path, struct netif_journal *journal, struct error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    struct stat status;
+    size_t length = 0;
+    ssize_t got = 1;
+    char *text = NULL;
+    int result = -1;
+
+    *journal = (struct netif_journal){0};
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+        return 1;
+    if (fd < 0)
+        return error_set(err, "%s: %m", path);
+    if (fstat(fd, &status) != 0) {
+        error_set(err, "%s: %m", path);
+    } else if (!S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
+               status.st_mode & (S_IWGRP | S_IWOTH)) {
+        error_set(err, "%s: expected a file of uid %lu that nobody else may write to", path,
+                  (unsigned long)geteuid());
+    } else if (status.st_size > JOURNAL_BYTES) {
+        error_set(err, "%s: found %lld bytes, allowed %d", path, (long long)status.st_size,
+                  JOURNAL_BYTES);
+    } else if (!(text = malloc((size_t)status.st_size + 1))) {
+        error_set(err, "out of memory");
+    } else {
+        while (length < (size_t)status.st_size && got > 0) {
+            got = read(fd, text + length, (size_t)status.st_size - length);
+            if (got > 0)
+                length += (size_t)got;
+            else if (got < 0 && errno == EINTR)
+                got = 1;
+        }
+        text[length] = '\0';
+        if (got < 0)
+            error_set(err, "%s: %m", path);
+        else if (strlen(text) != length)
+            error_set(err, "%s: found a NUL byte", path);
+        else if (journal_parse(text, journal, err) == 0)
+            result = 0;
+        else
+            error_prefix(err, "%s", path);
+    }
+    free(text);
+    close(fd);
+    return result;
+}
+
+static int write_all(int fd, const char *text)
+{
+    size_t left = strlen(text);
+
+    while (left > 0) {
+        ssize_t put = write(fd, text, left);
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return -1;
+        text += put;
+        left -= (size_t)put;
+    }
+    return 0;
+}
+
+int journal_store(const char *path, const struct netif_journal *journal, struct error *err)
+{
+    char temporary[512];
+    char *text;
+    int fd, result = -1;
+
+    if (journal->count == 0) {
+        if (unlink(path) != 0 && errno != ENOENT)
+            return error_set(err, "%s: %m", path);
+        return 0;
+    }
+    if (snprintf(temporary, sizeof temporary, "%s.new", path) >= (int)sizeof temporary)
+        return error_set(err, "%.100s...: the path is too long", path);
+    text = journal_format(journal);
+    if (!text)
+        return error_set(err, "out of memory");
+    /* under the lock, in root's directory: an old one is what a killed process left */
+    unlink(temporary);
+    fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        error_set(err, "%s: %m", temporary);
+        goto out;
+    }
+    /* The directory is not synchronised: after a crash of the machine either file will do, as both
+     * are of a boot that is over. But one without its content would be none. */
+    if (write_all(fd, text) != 0 || fsync(fd) != 0 || rename(temporary, path) != 0) {
+        error_set(err, "%s: %m", path);
+        unlink(temporary);
+    } else {
+        result = 0;
+    }
+    close(fd);
+out:
+    free(text);
+    return result;
+}
+
+static long now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int journal_lock(const char *path, int wait_ms, struct error *err)
+{
+    const struct timespec pause = {0, 5000000};
+    long deadline_ms = now_ms() + wait_ms;
+    char name[512], directory[512];
+    char *slash;
+    int fd;
+
+    if (snprintf(name, sizeof name, "%s.lock", path) >= (int)sizeof name)
+        return error_set(err, "%.100s...: the path is too long", path);
+    snprintf(directory, sizeof directory, "%s", path);
+    slash = strrchr(directory, '/');
+    if (slash && slash > directory) {
+        *slash = '\0';
+        mkdir(directory, 0755); /* the certificate's too, which all may read */
+    }
+    fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+    if (fd < 0)
+        return error_set(err, "%s: %m", name);
+    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR) {
+            error_set(err, "%s: %m", name);
+            close(fd);
+            return -1;
+        }
+        if (now_ms() >= deadline_ms) {
+            error_set(err, "%s: another prolog or epilog has held it for %d ms", name, wait_ms);
+            close(fd);
+            return -1;
+        }
+        nanosleep(&pause, NULL);
+    }
+    return fd;
+}

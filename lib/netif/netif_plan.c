@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/netif/netif_apply.h"
+
+#include <string.h>
+
+enum plan_back plan_back(const struct netif_entry *entry, long found)
+{
+    if (found == entry->was)
+        return PLAN_IS_BACK;
+    return entry_is_ours(entry, found) ? PLAN_BACK : PLAN_FOREIGN;
+}
+
+/* Makes value the last of those that are ours. Former ones that cannot be in force any more go. */
+static bool want(struct netif_entry *entry, long found, long wanted)
+{
+    long kept[JOURNAL_VALUES];
+    size_t count = 0;
+    bool is_changed;
+
+    /* what is in force may be an older one, where muster was killed before it could go on */
+    if (found != wanted && entry_is_ours(entry, found))
+        kept[count++] = found;
+    kept[count++] = wanted;
+    is_changed = count != entry->set_count || memcmp(kept, entry->set, count * sizeof *kept) != 0;
+    memcpy(entry->set, kept, count * sizeof *kept);
+    entry->set_count = count;
+    return is_changed;
+}
+
+int plan_make(struct netif_journal *journal, const char *interface, int index,
+              enum netif_setting setting, long found, long wanted, uint32_t job, bool *is_dirty,
+              bool *is_foreign)
+{
+    struct netif_entry *entry = journal_find(journal, index, setting);
+    bool failed = false;
+
+    *is_foreign = false;
+    if (!entry) {
+        if (found == wanted)
+            return PLAN_NOTHING;
+        entry = journal_add(journal, interface, index, setting, found, wanted);
+        if (!entry)
+            return -1;
+        *is_dirty = true;
+    } else if (plan_back(entry, found) == PLAN_FOREIGN) {
+        entry->was = found;
+        *is_foreign = *is_dirty = true;
+    }
+    if (want(entry, found, wanted))
+        *is_dirty = true;
+    if (entry_hold(entry, job, &failed))
+        *is_dirty = true;
+    if (failed)
+        return -1;
+    return found == wanted ? PLAN_NOTHING : PLAN_MAKE;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/node/counters.h"
+#include "lib/base/sysfs.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { RDMA_WORD_BYTES = 4 }; /* port_xmit_data counts words of 32 bits (IBTA, PortCounters) */
+
+struct source {
+    const char *file;
+    size_t offset; /* in struct counters */
+    unsigned factor;
+};
+
+static const struct source netdev_sources[] = {
+    {"statistics/tx_bytes", offsetof(struct counters, tx_bytes), 1},
+    {"statistics/rx_bytes", offsetof(struct counters, rx_bytes), 1},
+    {"statistics/tx_errors", offsetof(struct counters, tx_errors), 1},
+    {"statistics/rx_errors", offsetof(struct counters, rx_errors), 1},
+    {"statistics/rx_dropped", offsetof(struct counters, rx_dropped), 1},
+    {"statistics/rx_crc_errors", offsetof(struct counters, rx_crc_errors), 1},
+    {"statistics/collisions", offsetof(struct counters, collisions), 1},
+    {"carrier_changes", offsetof(struct counters, carrier_changes), 1},
+};
+
+static const struct source port_sources[] = {
+    {"port_xmit_data", offsetof(struct counters, rdma_tx_bytes), RDMA_WORD_BYTES},
+    {"port_rcv_data", offsetof(struct counters, rdma_rx_bytes), RDMA_WORD_BYTES},
+    {"symbol_error", offsetof(struct counters, symbol_errors), 1},
+    {"link_downed", offsetof(struct counters, link_downed), 1},
+    {"link_error_recovery", offsetof(struct counters, link_error_recovery), 1},
+    {"port_rcv_errors", offsetof(struct counters, port_rcv_errors), 1},
+};
+
+static void read_sources(const char *root, const char *directory, const struct source *sources,
+                         size_t count, struct counters *counters)
+{
+    for (size_t i = 0; i < count; i++) {
+        long long number = sysfs_number(root, "%s/%s", directory, sources[i].file);
+        uint64_t value = number < 0 ? 0 : (uint64_t)number * sources[i].factor;
+
+        memcpy((char *)counters + sources[i].offset, &value, sizeof value);
+    }
+}
+
+int counters_read(const char *root, const char *netdev, const char *rdma_device, int rdma_port,
+                  struct counters *counters)
+{
+    char directory[SYSFS_PATH];
+    int result = -1;
+
+    memset(counters, 0, sizeof *counters);
+    if (netdev[0]) {
+        snprintf(directory, sizeof directory, "sys/class/net/%s", netdev);
+        if (sysfs_exists(root, "%s", directory)) {
+            read_sources(root, directory, netdev_sources,
+                         sizeof netdev_sources / sizeof *netdev_sources, counters);
+            result = 0;
+        }
+    }
+    if (rdma_device[0]) {
+        snprintf(directory, sizeof directory, "sys/class/infiniband/%s/ports/%d/counters",
+                 rdma_device, rdma_port);
+        if (sysfs_exists(root, "sys/class/infiniband/%s/ports/%d", rdma_device, rdma_port)) {
+            read_sources(root, directory, port_sources, sizeof port_sources / sizeof *port_sources,
+                         counters);
+            result = 0;
+        }
+    }
+    return result;
+}

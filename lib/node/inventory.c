@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/node/inventory.h"
+#include "lib/node/inventory-parts.h"
+#include "lib/base/sysfs.h"
+#include "lib/base/trouble.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How many numbers a list such as "0-3,8" names. -1 when it is none. */
+static int count_list(const char *text)
+{
+    long count = 0;
+
+    while (*text) {
+        char *end;
+        long first = strtol(text, &end, 10), last = first;
+
+        if (end == text)
+            return -1;
+        if (*end == '-') {
+            text = end + 1;
+            last = strtol(text, &end, 10);
+            if (end == text)
+                return -1;
+        }
+        if (first < 0 || last < first || last > 1 << 20 || (*end && *end != ','))
+            return -1;
+        count += last - first + 1;
+        text = *end ? end + 1 : end;
+    }
+    return count > 0 && count <= 1 << 20 ? (int)count : -1;
+}
+
+static int read_list(const char *root, const char *path)
+{
+    char text[4096];
+
+    return sysfs_line(root, text, sizeof text, "%s", path) < 0 ? -1 : count_list(text);
+}
+
+static long long read_memory(const char *root)
+{
+    char *text = sysfs_file(root, 16384, "proc/meminfo");
+    const char *found = text ? strstr(text, "MemTotal:") : NULL;
+    long long kilobytes = found ? strtoll(found + 9, NULL, 10) : -1;
+
+    free(text);
+    return kilobytes > 0 && kilobytes < 1LL << 50 ? kilobytes * 1024 : -1;
+}
+
+/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar ..." : the first word that
+ * begins with a digit and has a dot. */
+static void read_nvidia_driver(const char *root, char *version, size_t size)
+{
+    char line[256], *rest = line, *word;
+
+    if (sysfs_line(root, version, size, "sys/module/nvidia/version") == 0 ||
+        sysfs_line(root, line, sizeof line, "proc/driver/nvidia/version") < 0)
+        return;
+    while ((word = strsep(&rest, " "))) {
+        if (word[0] >= '0' && word[0] <= '9' && strchr(word, '.')) {
+            snprintf(version, size, "%s", word);
+            return;
+        }
+    }
+}
+
+static void read_node(const char *root, struct inventory *inventory)
+{
+    sysfs_line(root, inventory->hostname, sizeof inventory->hostname, "proc/sys/kernel/hostname");
+    inventory->hostname[strcspn(inventory->hostname, ".")] = '\0';
+    sysfs_line(root, inventory->kernel, sizeof inventory->kernel, "proc/sys/kernel/osrelease");
+    sysfs_line(root, inventory->boot_id, sizeof inventory->boot_id,
+               "proc/sys/kernel/random/boot_id");
+    inventory->cpu_count = read_list(root, "sys/devices/system/cpu/online");
+    inventory->numa_node_count = read_list(root, "sys/devices/system/node/online");
+    inventory->is_virtual_machine = machine_is_virtual(root);
+    inventory->memory_bytes = read_memory(root);
+    read_nvidia_driver(root, inventory->nvidia_driver, sizeof inventory->nvidia_driver);
+    sysfs_line(root, inventory->amdgpu_driver, sizeof inventory->amdgpu_driver,
+               "sys/module/amdgpu/version");
+    sysfs_line(root, inventory->habanalabs_driver, sizeof inventory->habanalabs_driver,
+               "sys/module/habanalabs/version");
+}
+
+struct inventory *inventory_read(const char *root, struct error *err)
+{
+    struct inventory *inventory;
+    int trouble;
+
+    trouble_take();
+    if (!sysfs_exists(root, "sys/class/net")) {
+        error_set(err, "%s/sys/class/net: %m; a node's root has it",
+                  root && strcmp(root, "/") != 0 ? root : "");
+        return NULL;
+    }
+    inventory = calloc(1, sizeof *inventory);
+    if (!inventory) {
+        error_set(err, "inventory: %m");
+        return NULL;
+    }
+    read_node(root, inventory);
+    if (nics_read(root, inventory, err) < 0 || rdma_read(root, inventory, err) < 0 ||
+        gpus_read(root, inventory, err) < 0) {
+        inventory_free(inventory);
+        return NULL;
+    }
+    addresses_read(root, inventory);
+    trouble = trouble_take();
+    if (trouble != 0) {
+        error_set(err, "the node could not be read in whole: %s", strerror(trouble));
+        inventory_free(inventory);
+        return NULL;
+    }
+    return inventory;
+}
+
+void inventory_free(struct inventory *inventory)
+{
+    free(inventory);
+}
+
+const struct nic *inventory_nic(const struct inventory *inventory, const char *name)
+{
+    for (size_t i = 0; i < inventory->nic_count; i++)
+        if (strcmp(inventory->nics[i].name, name) == 0)
+            return &inventory->nics[i];
+    return NULL;
+}
+
+const struct rdma_port *inventory_rdma_of(const struct inventory *inventory, const char *netdev)
+{
+    if (!netdev[0])
+        return NULL;
+    for (size_t i = 0; i < inventory->rdma_count; i++)
+        if (strcmp(inventory->rdma[i].netdev, netdev) == 0)
+            return &inventory->rdma[i];
+    return NULL;
+}
+
+const char *link_layer_name(enum link_layer layer)
+{
+    return layer == LINK_INFINIBAND ? "InfiniBand"
+           : layer == LINK_ETHERNET ? "Ethernet"
+                                    : "unknown";
+}
+
+const char *gid_type_name(enum gid_type type)
+{
+    switch (type) {
+    case GID_IB:
+        return "IB";
+    case GID_ROCE_V1:
+        return "RoCE v1";
+    case GID_ROCE_V2:
+        return "RoCE v2";
+    default:
+        return "unknown";
+    }
+}
+
+const char *gpu_vendor_name(enum gpu_vendor vendor)
+{
+    switch (vendor) {
+    case GPU_NVIDIA:
+        return "NVIDIA";
+    case GPU_AMD:
+        return "AMD";
+    case GPU_GAUDI:
+        return "Gaudi";
+    default:
+        return "other";
+    }
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/slurm/gresconf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/base/hostlist.h"
+
+enum { DEVICES_MAX = 4096, VALUE_MAX = 8192 };
+
+static bool line_is_for(const struct slurm_line *line, const char *node)
+{
+    char names[VALUE_MAX];
+    struct hostlist list;
+    bool found;
+
+    if (!slurm_line_value(line, "NodeName", names, sizeof names))
+        return true;
+    if (hostlist_expand(names, &list, NULL) < 0)
+        return strcmp(names, node) == 0;
+    found = hostlist_contains(&list, node);
+    hostlist_clear(&list);
+    return found;
+}
+
+void gres_auto_detect(const struct slurm_lines *gres, const char *node, char *value, size_t size)
+{
+    char found[32];
+
+    snprintf(value, size, "%s", "");
+    for (size_t i = 0; i < gres->count; i++)
+        if (slurm_line_value(&gres->lines[i], "AutoDetect", found, sizeof found) &&
+            line_is_for(&gres->lines[i], node))
+            snprintf(value, size, "%s", strcasecmp(found, "off") == 0 ? "" : found);
+}
+
+static int add_files(const struct slurm_line *line, const char *kind, const char *files,
+                     bool is_multiple, struct gres_devices *devices, struct error *err)
+{
+    struct hostlist list;
+
+    if (hostlist_expand(files, &list, err) < 0)
+        return error_prefix(err, "%s:%d: File=%s", line->file, line->number, files);
+    for (size_t i = 0; i < list.count; i++) {
+        struct gres_device *larger;
+
+        if (devices->count == DEVICES_MAX) {
+            hostlist_clear(&list);
+            return error_set(err, "%s:%d: more than %d devices", line->file, line->number,
+                             DEVICES_MAX);
+        }
+        larger = realloc(devices->devices, (devices->count + 1) * sizeof *larger);
+        if (!larger) {
+            hostlist_clear(&list);
+            return error_set(err, "%s: %m", line->file);
+        }
+        devices->devices = larger;
+        larger += devices->count++;
+        memset(larger, 0, sizeof *larger);
+        snprintf(larger->kind, sizeof larger->kind, "%s", kind);
+        snprintf(larger->path, sizeof larger->path, "%s", list.names[i]);
+        larger->file = line->file;
+        larger->number = line->number;
+        larger->is_multiple = is_multiple;
+    }
+    hostlist_clear(&list);
+    return 0;
+}
+
+int gres_devices_list(const struct slurm_lines *gres, const char *node,
+                      struct gres_devices *devices, struct error *err)
+{
+    char kind[32], value[VALUE_MAX];
+
+    memset(devices, 0, sizeof *devices);
+    for (size_t i = 0; i < gres->count; i++) {
+        const struct slurm_line *line = &gres->lines[i];
+        bool is_gpu;
+
+        if (!slurm_line_value(line, "Name", kind, sizeof kind) || !line_is_for(line, node))
+            continue;
+        is_gpu = strcasecmp(kind, "gpu") == 0;
+        devices->is_named = devices->is_named || is_gpu;
+        if (slurm_line_value(line, "File", value, sizeof value)) {
+            if (add_files(line, kind, value, false, devices, err) < 0)
+                return -1;
+        } else if (slurm_line_value(line, "MultipleFiles", value, sizeof value)) {
+            devices->counted += is_gpu;
+            if (add_files(line, kind, value, true, devices, err) < 0)
+                return -1;
+        } else if (is_gpu) {
+            devices->counted +=
+                slurm_line_value(line, "Count", value, sizeof value) ? strtol(value, NULL, 10) : 1;
+        }
+    }
+    return 0;
+}
+
+void gres_devices_clear(struct gres_devices *devices)
+{
+    free(devices->devices);
+    memset(devices, 0, sizeof *devices);
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/slurm/slurmconf.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/base/hostlist.h"
+#include "lib/base/sysfs.h"
+
+enum { FILE_MAX = 4 << 20, LINES_MAX = 65536, INCLUDE_DEPTH = 8, VALUE_MAX = 8192 };
+
+static const char *const directories[] = {"/etc/slurm", "/run/slurm/conf", "/etc/slurm-llnl"};
+
+int slurm_directory(const char *root, char *directory, size_t size, struct error *err)
+{
+    const char *path = getenv("SLURM_CONF"), *slash = path ? strrchr(path, '/') : NULL;
+
+    if (!root[0] && slash) {
+        snprintf(directory, size, "%.*s", (int)(slash - path), path);
+        if (sysfs_exists("", "%s", path + 1))
+            return 0;
+        return error_set(err, "no %s, which SLURM_CONF names", path);
+    }
+    for (size_t i = 0; i < sizeof directories / sizeof *directories; i++) {
+        snprintf(directory, size, "%s", directories[i]);
+        if (sysfs_exists(root, "%s/slurm.conf", directory + 1))
+            return 0;
+    }
+    directory[0] = '\0';
+    return error_set(err, "no slurm.conf in /etc/slurm or /run/slurm/conf");
+}
+
+/* Cuts a comment off; "\#" is a number sign. */
+static void strip_comment(char *text)
+{
+    char *out = text;
+
+    for (const char *in = text; *in && *in != '#'; in++) {
+        if (in[0] == '\\' && in[1] == '#')
+            in++;
+        *out++ = *in;
+    }
+    while (out > text && isspace((unsigned char)out[-1]))
+        out--;
+    *out = '\0';
+}
+
+static int add_line(struct slurm_lines *lines, const char *file, int number, char *text)
+{
+    if (lines->count == lines->room) {
+        size_t room = lines->room ? 2 * lines->room : 64;
+        struct slurm_line *larger = realloc(lines->lines, room * sizeof *larger);
+
+        if (!larger)
+            return -1;
+        lines->lines = larger;
+        lines->room = room;
+    }
+    lines->lines[lines->count++] = (struct slurm_line){file, number, text};
+    return 0;
+}
+
+static int read_file(const char *root, const char *directory, const char *path, int depth,
+                     struct slurm_lines *lines, struct error *err);
+
+static bool is_include(const char *text)
+{
+    return strncasecmp(text, "include", 7) == 0 && isspace((unsigned char)text[7]);
+}
+
+static int include(const char *root, const char *directory, const char *file, int number,
+                   const char *text, int depth, struct slurm_lines *lines, struct error *err)
+{
+    char path[SYSFS_PATH];
+    const char *name = text + 7;
+
+    while (isspace((unsigned char)*name))
+        name++;
+    if (depth == INCLUDE_DEPTH)
+        return error_set(err, "%s:%d: Include %s: more than %d deep", file, number, name,
+                         INCLUDE_DEPTH);
+    if (snprintf(path, sizeof path, "%s%s%s", name[0] == '/' ? "" : directory,
+                 name[0] == '/' ? "" : "/", name) >= (int)sizeof path)
+        return error_set(err, "%s:%d: Include: the path is too long", file, number);
+    switch (read_file(root, directory, path, depth + 1, lines, err)) {
+    case 0:
+        return 0;
+    case 1:
+        return error_prefix(err, "%s:%d: Include", file, number);
+    default:
+        return -1; /* err names the line in the included file */
+    }
+}
+
+/* The next line of *rest with those that continue it, malloc'd; NULL at the end or without memory.
+ * *number is moved on by the lines it takes. */
+static char *next_line(char **rest, int *number)
+{
+    char *joined = NULL, *part;
+    size_t length = 0;
+
+    while ((part = strsep(rest, "\n"))) {
+        bool continues;
+        size_t part_length;
+        char *longer;
+
+        ++*number;
+        strip_comment(part);
+        part_length = strlen(part);
+        continues = part_length > 0 && part[part_length - 1] == '\\';
+        if (continues)
+            part[part_length - 1] = ' ';
+        longer = realloc(joined, length + part_length + 1);
+        if (!longer)
+            break;
+        joined = longer;
+        memcpy(joined + length, part, part_length + 1);
+        length += part_length;
+        if (!continues)
+            return joined;
+    }
+    return joined;
+}
+
+static int read_text(const char *root, const char *directory, const char *file, char *text,
+                     int depth, struct slurm_lines *lines, struct error *err)
+{
+    char *rest = text, *line;
+    int number = 0, first, result = 0;
+
+    while (rest && result == 0) {
+        char *begin;
+
+        first = number + 1;
+        line = next_line(&rest, &number);
+        if (!line)
+            break;
+        begin = line + strspn(line, " \t\r\v\f");
+        if (is_include(begin)) {
+            result = include(root, directory, file, first, begin, depth, lines, err);
+        } else if (*begin) {
+            memmove(line, begin, strlen(begin) + 1);
+            if (lines->count == LINES_MAX)
+                result = error_set(err, "%s:%d: more than %d lines", file, first, LINES_MAX);
+            else if (add_line(lines, file, first, line) < 0)
+                result = error_set(err, "%s: %m", file);
+            else
+                line = NULL;
+        }
+        free(line);
+    }
+    return result;
+}
+
+/* 0, 1 when the file is not there (err says so), or -1 */
+static int read_file(const char *root, const char *directory, const char *path, int depth,
+                     struct slurm_lines *lines, struct error *err)
+{
+    enum { FILES = sizeof lines->files / sizeof *lines->files };
+    char *text, *file;
+    int result;
+
+    if (lines->file_count == FILES)
+        return error_set(err, "%s: more than %d files", path, FILES);
+    text = sysfs_file(root, FILE_MAX, "%s", path + (path[0] == '/'));
+    if (!text) {
+        error_set(err, "%s: %m", path);
+        return errno == ENOENT ? 1 : -1;
+    }
+    file = lines->files[lines->file_count] = strdup(path);
+    if (!file) {
+        free(text);
+        return error_set(err, "%s: %m", path);
+    }
+    lines->file_count++;
+    result = read_text(root, directory, file, text, depth, lines, err);
+    free(text);
+    return result;
+}
+
+int slurm_lines_read(const char *root, const char *directory, const char *file,
+                     struct slurm_lines *lines, struct error *err)
+{
+    char path[SYSFS_PATH];
+
+    memset(lines, 0, sizeof *lines);
+    if (snprintf(path, sizeof path, "%s/%s", directory, file) >= (int)sizeof path)
+        return error_set(err, "%s/%s: the path is too long", directory, file);
+    return read_file(root, directory, path, 0, lines, err);
+}
+
+void slurm_lines_clear(struct slurm_lines *lines)
+{
+    for (size_t i = 0; i < lines->count; i++)
+        free(lines->lines[i].text);
+    for (size_t i = 0; i < lines->file_count; i++)
+        free(lines->files[i]);
+    free(lines->lines);
+    memset(lines, 0, sizeof *lines);
+}
+
+/* Copies the value at text, which ends at white space or at its closing quote. Returns where it
+ * ends. */
+static const char *copy_value(const char *text, char *value, size_t size)
+{
+    const char *begin = text, *end;
+
+    if (*text == '"') {
+        begin = text + 1;
+        end = begin + strcspn(begin, "\"");
+    } else {
+        end = begin + strcspn(begin, " \t\r\v\f");
+    }
+    if (value)
+        snprintf(value, size, "%.*s", (int)(end - begin), begin);
+    return *end == '"' ? end + 1 : end;
+}
+
+bool slurm_line_value(const struct slurm_line *line, const char *key, char *value, size_t size)
+{
+    size_t length = strlen(key);
+    const char *at = line->text;
+
+    value[0] = '\0';
+    while (*at) {
+        size_t word;
+
+        at += strspn(at, " \t\r\v\f");
+        word = strcspn(at, "= \t\r\v\f");
+        if (at[word] != '=') {
+            at += word + strspn(at + word, " \t\r\v\f");
+            if (word == 0)
+                break;
+            continue;
+        }
+        if (word == length && strncasecmp(at, key, length) == 0) {
+            copy_value(at + word + 1, value, size);
+            return true;
+        }
+        at = copy_value(at + word + 1, NULL, 0);
+    }
+    return false;
+}
+
+bool slurm_lines_value(const struct slurm_lines *lines, const char *key, char *value, size_t size)
+{
+    size_t length = strlen(key);
+
+    for (size_t i = lines->count; i-- > 0;)
+        if (strncasecmp(lines->lines[i].text, key, length) == 0 &&
+            slurm_line_value(&lines->lines[i], key, value, size))
+            return true;
+    value[0] = '\0';
+    return false;
+}
+
+static bool list_has(const char *text, const char *name)
+{
+    struct hostlist list;
+    bool found = false;
+
+    if (strcmp(text, name) == 0)
+        return true;
+    if (hostlist_expand(text, &list, NULL) == 0)
+        found = hostlist_contains(&list, name);
+    hostlist_clear(&list);
+    return found;
+}
+
+void slurm_node_find(const struct slurm_lines *lines, const char *name, struct slurm_node *node)
+{
+    char names[VALUE_MAX], gres[sizeof node->gres], default_gres[sizeof node->gres] = "";
+
+    memset(node, 0, sizeof *node);
+    for (size_t i = 0; i < lines->count; i++) {
+        const struct slurm_line *line = &lines->lines[i];
+        bool has_gres;
+
+        if (strncasecmp(line->text, "NodeName", 8) != 0 ||
+            !slurm_line_value(line, "NodeName", names, sizeof names))
+            continue;
+        has_gres = slurm_line_value(line, "Gres", gres, sizeof gres);
+        if (strcasecmp(names, "DEFAULT") == 0) {
+            if (has_gres)
+                strcpy(default_gres, gres);
+        } else if (list_has(names, name)) {
+            node->is_found = true;
+            node->file = line->file;
+            node->number = line->number;
+            strcpy(node->gres, has_gres ? gres : default_gres);
+        }
+    }
+}
+
+/* "gpu", "gpu:8", "gpu:a100", "gpu:a100:8", each perhaps with "(S:0-1)": the count is the last
+ * part when that is a number, else 1. K, M and G multiply. */
+static long item_count(char *item)
+{
+    char *colon, *end;
+    long count;
+
+    item[strcspn(item, "(")] = '\0';
+    colon = strrchr(item, ':');
+    if (!colon || !isdigit((unsigned char)colon[1]))
+        return 1;
+    count = strtol(colon + 1, &end, 10);
+    switch (toupper((unsigned char)*end)) {
+    case 'K':
+        return count * 1024;
+    case 'M':
+        return count * 1024 * 1024;
+    default:
+        return count;
+    }
+}
+
+long slurm_gres_count(const char *gres, const char *kind)
+{
+    char text[1024], *rest = text, *item;
+    size_t length = strlen(kind);
+    long count = 0;
+
+    snprintf(text, sizeof text, "%s", gres);
+    while ((item = strsep(&rest, ","))) {
+        /* "(S:0,1)" has a comma too: what follows it has no letter in front */
+        if (strncasecmp(item, kind, length) == 0 && strchr(":(", item[length]))
+            count += item_count(item);
+    }
+    return count;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_SLURMCONF_H
+#define MUSTER_SLURMCONF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/error.h"
+
+/* Slurm's configuration files, as far as checks need them: slurm.conf(5) and gres.conf(5) are the
+ * source of the rules. Files are read as they are, without libslurm and without slurmctld. */
+
+/* One line: comments gone, continued lines joined, Include resolved. */
+struct slurm_line {
+    const char *file; /* as a person would open it: without the root */
+    int number;       /* of its first line */
+    char *text;
+};
+
+struct slurm_lines {
+    struct slurm_line *lines;
+    size_t count, room;
+    char *files[32]; /* owns the names that the lines point to */
+    size_t file_count;
+};
+
+/* The directory that has this machine's slurm.conf: that of $SLURM_CONF when root is this machine,
+ * /etc/slurm, what a configless slurmd keeps in /run/slurm/conf, /etc/slurm-llnl. Returns 0, or -1
+ * with err. */
+int slurm_directory(const char *root, char *directory, size_t size, struct error *err);
+
+/* Reads root/directory/file. Returns 0; 1 when there is no such file; -1 with err. lines is always
+ * to be released with slurm_lines_clear(). */
+int slurm_lines_read(const char *root, const char *directory, const char *file,
+                     struct slurm_lines *lines, struct error *err);
+void slurm_lines_clear(struct slurm_lines *lines);
+
+/* The value of Key=Value on the line, key in any case, quotes taken off. False and "" without. */
+bool slurm_line_value(const struct slurm_line *line, const char *key, char *value, size_t size);
+
+/* The value of the last line that begins with Key=Value. False and "" without. */
+bool slurm_lines_value(const struct slurm_lines *lines, const char *key, char *value, size_t size);
+
+/* What slurm.conf says of a node. */
+struct slurm_node {
+    bool is_found;    /* a NodeName line names it */
+    const char *file; /* of that line; points into the lines */
+    int number;
+    char gres[1024]; /* "gpu:h100:8,nic:2"; "" */
+};
+
+/* Looks the node up, DEFAULT lines before it included. */
+void slurm_node_find(const struct slurm_lines *lines, const char *name, struct slurm_node *node);
+
+/* How many of a kind a Gres= value gives: 8 of "gpu" for "gpu:a100:6,gpu:2,nic:1"; 0 without. */
+long slurm_gres_count(const char *gres, const char *kind);
+
+#endif
