@@ -27,7 +27,7 @@ n3: Ethernet eth0 b=RoCEv2 a=Ethernet:n[1-2];b=RoCEv2:n3' \
     'a step across islands meets over the management interface'
 is "$(lab run salloc -Q -N3 srun -N1 -n1 sh -c "$islands")" \
     'n1: Ethernet eth1,eth2 a=Ethernet a=Ethernet:n1' 'a step inside a larger job counts by itself'
-is "$(lab run srun -w n1 -n1 sh -c "$islands" : -w n3 -n1 sh -c "$islands" 2>/dev/null | sort)" \
+is "$(lab run srun --mpi=none -w n1 -n1 sh -c "$islands" : --mpi=none -w n3 -n1 sh -c "$islands" 2>/dev/null | sort)" \
     'n1: Ethernet eth0 a=Ethernet a=Ethernet:n1;b=RoCEv2:n3
 n3: Ethernet eth0 b=RoCEv2 a=Ethernet:n1;b=RoCEv2:n3' \
     'a heterogeneous step has the nodes of all its components'
