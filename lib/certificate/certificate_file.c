@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 #include "lib/certificate/certificate.h"
+#include "lib/base/write_all.h"
 #include "lib/certificate/fingerprint.h"
 
 #include <errno.h>
@@ -306,21 +307,6 @@ static int open_new(int directory, const char *name, struct error *err)
     error_set(err, "%s: cannot be locked and emptied: %m", name);
     close(fd);
     return -1;
-}
-
-static int write_all(int fd, const char *text, size_t length)
-{
-    while (length > 0) {
-        ssize_t written = write(fd, text, length);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return -1;
-        text += written;
-        length -= (size_t)written;
-    }
-    return 0;
 }
 
 static void new_name(const struct place *place, char name[NAME_MAX + 1])

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/netif/netif_journal.h"
+#include "lib/base/write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -325,23 +326,6 @@ int journal_load(const char *path, struct netif_journal *journal, struct error *
     return result;
 }
 
-static int write_all(int fd, const char *text)
-{
-    size_t left = strlen(text);
-
-    while (left > 0) {
-        ssize_t put = write(fd, text, left);
-
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put < 0)
-            return -1;
-        text += put;
-        left -= (size_t)put;
-    }
-    return 0;
-}
-
 int journal_store(const char *path, const struct netif_journal *journal, struct error *err)
 {
     char temporary[512];
@@ -367,7 +351,7 @@ int journal_store(const char *path, const struct netif_journal *journal, struct 
     }
     /* The directory is not synchronised: after a crash of the machine either file will do, as both
      * are of a boot that is over. But one without its content would be none. */
-    if (write_all(fd, text) != 0 || fsync(fd) != 0 || rename(temporary, path) != 0) {
+    if (write_all(fd, text, strlen(text)) != 0 || fsync(fd) != 0 || rename(temporary, path) != 0) {
         error_set(err, "%s: %m", path);
         unlink(temporary);
     } else {

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/write_all.h"
+
 void claims_directory(const char *root, char *path, size_t size)
 {
     snprintf(path, size, "%s%s", root, MUSTER_LOCALSTATEDIR "/lib/muster/claims");
@@ -39,21 +41,6 @@ void claim_describe(const struct claim *claim, char *text, size_t size)
 }
 
 /* ---------------------------------------------------------------- leaving one */
-
-static int write_all(int fd, const char *text, size_t length)
-{
-    while (length > 0) {
-        ssize_t written = write(fd, text, length);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return -1;
-        text += written;
-        length -= (size_t)written;
-    }
-    return 0;
-}
 
 /* One line, whatever stands in it. */
 static void to_line(char *text)

@@ -180,10 +180,8 @@ int command_check(int argc, char **argv)
             return command_usage_error(argv[0]);
         }
     }
-    if (optind < argc) {
-        fprintf(stderr, "%s: what is '%s'?\n", argv[0], argv[optind]);
-        return command_usage_error(argv[0]);
-    }
+    if (optind < argc)
+        return command_word_error(argv[0], argv[optind]);
     if (verify_only(argv[0], options.only) != COMMAND_PASS)
         return COMMAND_USAGE;
     return check(argv[0], &options);

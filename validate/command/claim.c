@@ -180,10 +180,8 @@ int command_claim(int argc, char **argv)
             return command_usage_error(argv[0]);
         }
     }
-    if (optind < argc) {
-        fprintf(stderr, "%s: what is '%s'?\n", argv[0], argv[optind]);
-        return command_usage_error(argv[0]);
-    }
+    if (optind < argc)
+        return command_word_error(argv[0], argv[optind]);
     if (options.is_leave && options.remove) {
         fprintf(stderr, "%s: --leave or --remove, not both\n", argv[0]);
         return command_usage_error(argv[0]);

@@ -41,8 +41,11 @@ enum {
  * printed. conf is always releasable. */
 int command_conf(const char *name, const char *path, struct conf *conf);
 
-/* For getopt_long()'s '?' and for words too many: prints where help is. Returns COMMAND_USAGE. */
+/* For getopt_long()'s '?': prints where help is. Returns COMMAND_USAGE. */
 int command_usage_error(const char *name);
+
+/* The same for a word too many, which it names. */
+int command_word_error(const char *name, const char *word);
 
 /* Colours: only on a terminal, and not with NO_COLOR (no-color.org) or TERM=dumb. */
 bool command_has_colour(FILE *stream);

@@ -28,6 +28,12 @@ int command_usage_error(const char *name)
     return COMMAND_USAGE;
 }
 
+int command_word_error(const char *name, const char *word)
+{
+    fprintf(stderr, "%s: what is '%s'?\n", name, word);
+    return command_usage_error(name);
+}
+
 bool command_has_colour(FILE *stream)
 {
     const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");

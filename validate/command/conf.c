@@ -50,10 +50,8 @@ int command_configuration(int argc, char **argv)
             return command_usage_error(argv[0]);
         }
     }
-    if (optind < argc) {
-        fprintf(stderr, "%s: what is '%s'?\n", argv[0], argv[optind]);
-        return command_usage_error(argv[0]);
-    }
+    if (optind < argc)
+        return command_word_error(argv[0], argv[optind]);
     status = command_conf(argv[0], config, &conf);
     if (status == COMMAND_PASS && is_check) {
         named = config ? config : getenv("MUSTER_CONF");

@@ -324,10 +324,8 @@ int command_interfaces(int argc, char **argv)
             return command_usage_error(argv[0]);
         }
     }
-    if (optind < argc) {
-        fprintf(stderr, "%s: what is '%s'?\n", argv[0], argv[optind]);
-        return command_usage_error(argv[0]);
-    }
+    if (optind < argc)
+        return command_word_error(argv[0], argv[optind]);
     if (acts > 1 || (options.has_job && options.act != ACT_RESTORE)) {
         fprintf(stderr, "%s: %s\n", argv[0],
                 acts > 1 ? "one of --plan, --apply and --restore" : "--job goes with --restore");

@@ -104,10 +104,8 @@ int command_revoke(int argc, char **argv)
             return command_usage_error(argv[0]);
         }
     }
-    if (optind < argc) {
-        fprintf(stderr, "%s: what is '%s'?\n", argv[0], argv[optind]);
-        return command_usage_error(argv[0]);
-    }
+    if (optind < argc)
+        return command_word_error(argv[0], argv[optind]);
     if (options.nodes && (options.config || options.file || options.node)) {
         fprintf(stderr, "%s: -w goes with -j only: each node has its own configuration\n", argv[0]);
         return command_usage_error(argv[0]);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_WRITE_ALL_H
+#define MUSTER_WRITE_ALL_H
+
+#include <stddef.h>
+
+/* write(2) until all length bytes are written, through interruptions. Returns 0, or -1 with errno
+ * when some of them are not. */
+int write_all(int fd, const char *text, size_t length);
+
+#endif
