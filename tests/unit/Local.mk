@@ -147,7 +147,11 @@ tests_unit_slurmconf_t_LDADD = validate/checks/libchecks.la tests/unit/libtree.l
 # battery
 check_PROGRAMS += tests/unit/tournament.t
 tests_unit_tournament_t_SOURCES = tests/unit/tournament.c
-tests_unit_tournament_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread
+tests_unit_tournament_t_LDADD = validate/schedule/libschedule.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/schedule.t
+tests_unit_schedule_t_SOURCES = tests/unit/schedule.c
+tests_unit_schedule_t_LDADD = validate/schedule/libschedule.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/pattern.t
 tests_unit_pattern_t_SOURCES = tests/unit/pattern.c

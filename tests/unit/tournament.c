@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/battery/tournament.h"
+#include "validate/schedule/tournament.h"
 #include "tests/unit/tap.h"
 
 #include <stdlib.h>

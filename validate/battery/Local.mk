@@ -10,7 +10,6 @@ validate_battery_libbattery_la_SOURCES = \
 	validate/battery/output.c validate/battery/output.h \
 	validate/battery/pattern.c validate/battery/pattern.h \
 	validate/battery/watch/stall.c validate/battery/watch/stall.h \
-	validate/battery/tournament.c validate/battery/tournament.h \
 	validate/battery/collectives/values.c validate/battery/collectives/values.h \
 	validate/battery/watch/warden.c validate/battery/watch/warden.h \
 	validate/battery/watch/watch.c validate/battery/watch/watch.h \
@@ -22,7 +21,7 @@ if BUILD_BATTERY
 bin_PROGRAMS += muster-launch
 battery_cppflags = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 battery_cflags = $(AM_CFLAGS) -pthread
-battery_libs = validate/battery/libbattery.la lib/libmuster.la lib/libstatistics.la $(MPI_LIBS) -lpthread -lm
+battery_libs = validate/battery/libbattery.la validate/schedule/libschedule.la lib/libmuster.la lib/libstatistics.la $(MPI_LIBS) -lpthread -lm
 
 muster_launch_SOURCES = \
 	validate/battery/launch/clock.c validate/battery/launch/clock.h \

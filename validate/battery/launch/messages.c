@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "validate/battery/pattern.h"
-#include "validate/battery/tournament.h"
+#include "validate/schedule/tournament.h"
 
 /* Empty, less than a word, a word, MPI's eager and rendezvous protocols, and several segments. */
 static const int sizes[] = {0, 1, 8, 4096, 65536, 1048576};

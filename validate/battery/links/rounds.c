@@ -9,7 +9,7 @@
 
 #include "validate/battery/links/linkreport.h"
 #include "validate/battery/links/meeting.h"
-#include "validate/battery/tournament.h"
+#include "validate/schedule/tournament.h"
 
 static struct path_plan make_plan(const struct rounds_plan *options)
 {

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/schedule/schedule.h"
+#include "tests/unit/tap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct schedule *schedule;
+static struct error err;
+
+static int make(const struct schedule_request *request)
+{
+    schedule_destroy(schedule);
+    schedule = NULL;
+    return schedule_make(request, &schedule, &err);
+}
+
+/* Pairs of a round that leave a block, the most of all blocks, counted afresh. */
+static int crossing(const int *blocks, int count, int round)
+{
+    int load = 0;
+
+    for (int block = 0; blocks && block < count; block++) {
+        int leaving = 0;
+
+        for (int node = 0; node < count; node++) {
+            int partner = schedule_partner(schedule, round, node);
+
+            leaving += partner != SCHEDULE_BYE && blocks[node] == block && blocks[partner] != block;
+        }
+        load = leaving > load ? leaving : load;
+    }
+    return load;
+}
+
+struct seen {
+    int rounds, load, inside; /* the most pairs across at once; rounds without any */
+    int missing, doubled;     /* pairs that never met, or more than once */
+    int most_partners, least_partners;
+};
+
+/* Plays all rounds of count nodes and checks what must always hold. */
+static struct seen play(const int *blocks, int count, const char *what)
+{
+    struct seen seen = {.rounds = schedule_rounds(schedule), .least_partners = count};
+    char *met = calloc((size_t)count * (size_t)count + 1, 1);
+    int odd = 0, wrong_loads = 0, empty = 0;
+
+    for (int round = 0; round < seen.rounds; round++) {
+        int load = schedule_load(schedule, round), pairs = 0;
+
+        wrong_loads += load != crossing(blocks, count, round);
+        seen.load = load > seen.load ? load : seen.load;
+        seen.inside += load == 0;
+        for (int node = 0; node < count; node++) {
+            int partner = schedule_partner(schedule, round, node);
+            int pair_load = schedule_pair_load(schedule, round, node);
+
+            if (partner == SCHEDULE_BYE)
+                continue;
+            pairs++;
+            if (partner < 0 || partner >= count || partner == node ||
+                schedule_partner(schedule, round, partner) != node) {
+                odd++;
+                continue;
+            }
+            met[node * count + partner]++;
+            wrong_loads += pair_load > load ||
+                           (pair_load > 0) != (blocks && blocks[node] != blocks[partner]) ||
+                           pair_load != schedule_pair_load(schedule, round, partner);
+        }
+        empty += pairs == 0;
+    }
+    for (int a = 0; a < count; a++) {
+        int partners = 0;
+
+        for (int b = 0; b < count; b++) {
+            partners += met[a * count + b];
+            seen.missing += a != b && met[a * count + b] == 0;
+            seen.doubled += met[a * count + b] > 1;
+        }
+        seen.most_partners = partners > seen.most_partners ? partners : seen.most_partners;
+        seen.least_partners = partners < seen.least_partners ? partners : seen.least_partners;
+    }
+    is_int(odd, 0, "%s: all rounds are made of disjoint pairs", what);
+    is_int(empty, 0, "... none is empty");
+    is_int(wrong_loads, 0, "... and say rightly how many pairs cross an uplink");
+    free(met);
+    return seen;
+}
+
+static void all_pairs_meet(const int *blocks, int count, uint64_t seed, const char *what)
+{
+    struct seen seen;
+
+    make(&(struct schedule_request){.node_count = count, .blocks = blocks, .seed = seed});
+    seen = play(blocks, count, what);
+    is_int(seen.missing + seen.doubled, 0, "... each pair of %d meets exactly once in %d rounds",
+           count, seen.rounds);
+    ok(seen.rounds <= 2 * count + 8, "... and they are not too many");
+}
+
+static void test_sizes(void)
+{
+    int leaves[40], uneven[40], lonely[40], some[9] = {4, 4, -1, 7, 7, 7, -3, 4, 4};
+
+    for (int i = 0; i < 40; i++) {
+        leaves[i] = 3 + i / 4;
+        uneven[i] = i % 7 ? i % 3 : 5;
+        lonely[i] = i < 30 ? 0 : i;
+    }
+    for (int count = 0; count <= 9; count++)
+        all_pairs_meet(NULL, count, (uint64_t)count, "no blocks");
+    for (int count = 2; count <= 40; count += 3) {
+        int dense[40];
+
+        for (int i = 0; i < count; i++)
+            dense[i] = leaves[i] - 3;
+        all_pairs_meet(dense, count, (uint64_t)count, "leaves of four");
+    }
+    all_pairs_meet(uneven, 40, 1, "blocks of several sizes");
+    all_pairs_meet(lonely, 40, 1, "one block and ten of one node");
+    make(&(struct schedule_request){.node_count = 9, .blocks = some});
+    is_int(schedule_partner(schedule, 0, 2) == 6 || schedule_partner(schedule, 0, 6) == 2, 1,
+           "nodes of no known block are a block");
+    make(&(struct schedule_request){.node_count = 8, .seed = 5});
+    is_int(schedule_load(schedule, 0), 0, "blocks that are not known carry nothing");
+}
+
+static void test_uplinks_are_spared(void)
+{
+    int blocks[1024];
+    struct seen seen;
+
+    for (int i = 0; i < 4; i++)
+        blocks[i] = i / 2;
+    make(&(struct schedule_request){.node_count = 4, .blocks = blocks});
+    seen = play(blocks, 4, "two leaves of two");
+    is_int(seen.load, 1, "... one pair at a time crosses");
+    is_int(seen.rounds, 5, "... in five rounds");
+    for (int i = 0; i < 16; i++)
+        blocks[i] = i / 8;
+    make(&(struct schedule_request){.node_count = 16, .blocks = blocks});
+    seen = play(blocks, 16, "two leaves of eight");
+    is_int(seen.load, 4, "... four at a time cross");
+    is_int(seen.rounds, 23, "... in 23 rounds rather than 15");
+    make(&(struct schedule_request){.node_count = 16, .blocks = blocks, .uplink_pairs = 1});
+    seen = play(blocks, 16, "one pair at a time is asked for");
+    is_int(seen.load, 1, "... and given");
+    is_int(seen.rounds, 7 + 64, "... at its price");
+    is_int(schedule_load(schedule, 0), 0, "the first round is inside the blocks");
+    is_int(schedule_load(schedule, 1), 1, "... the second across");
+    for (int i = 0; i < 1024; i++)
+        blocks[i] = i / 32;
+    make(&(struct schedule_request){.node_count = 1024, .blocks = blocks, .seed = 1});
+    is_int(schedule_rounds(schedule), 31 + 31 * 32, "1,024 nodes: 1,023 rounds");
+    is_int(schedule_load(schedule, 1), 32, "... with all of a leaf across in some");
+}
+
+static int group_of(const int *group, int node)
+{
+    while (group[node] != node)
+        node = group[node];
+    return node;
+}
+
+/* How many groups of nodes are never joined by a pair that crosses an uplink. */
+static int groups_across(int count)
+{
+    int *group = calloc((size_t)count, sizeof *group), groups = count;
+
+    for (int node = 0; node < count; node++)
+        group[node] = node;
+    for (int round = 0; round < schedule_rounds(schedule); round++)
+        for (int node = 0; node < count && schedule_load(schedule, round) > 0; node++) {
+            int partner = schedule_partner(schedule, round, node);
+            int a = group_of(group, node), b = partner >= 0 ? group_of(group, partner) : a;
+
+            groups -= a != b;
+            group[a] = b;
+        }
+    free(group);
+    return groups;
+}
+
+static void test_few_rounds(void)
+{
+    static int blocks[16384];
+    struct seen seen;
+
+    is_int(schedule_rounds_for(1, 0.99), 0, "no rounds for one node");
+    is_int(schedule_rounds_for(2, 0.999), 1, "all rounds of two");
+    is_int(schedule_rounds_for(4, 0.999), 3, "... of four");
+    ok(schedule_rounds_for(1024, 0.9) < schedule_rounds_for(1024, 0.9999),
+       "more confidence takes more rounds");
+    /* binomial tails by hand: 1024 P(B(11, .05) >= 6) = 0.0058; P(B(10, .05) >= 5) gives 0.065 */
+    is_int(schedule_rounds_for(1024, 0.99), 11, "... 11 for 99 %% of 1,024 nodes");
+    is_int(schedule_rounds_for(1024, 1 - 1e-15), 28, "... and never more than 2 lg N + 8");
+    is_int(schedule_rounds_for(1000, 1 - 1e-15), 28, "... lg rounded up");
+    for (int i = 0; i < 512; i++)
+        blocks[i] = i / 16;
+    make(&(struct schedule_request){
+        .node_count = 512, .blocks = blocks, .confidence = 0.999, .seed = 7});
+    seen = play(blocks, 512, "512 nodes at 99.9 %");
+    is_int(seen.rounds, schedule_rounds_for(512, 0.999), "... as many rounds as that takes");
+    is_int(seen.doubled, 0, "... no pair twice");
+    is_int(seen.least_partners, seen.rounds, "... everyone plays in each");
+    is_int(seen.inside, (seen.rounds + 1) / 2, "... every other one inside the blocks");
+    is_int(groups_across(512), 1, "... and those across join all nodes");
+    make(&(struct schedule_request){.node_count = 512, .most_rounds = 9, .seed = 7});
+    seen = play(NULL, 512, "nine rounds without blocks");
+    is_int(seen.rounds, 9, "... are nine");
+    is_int(seen.doubled, 0, "... no pair twice");
+    for (int i = 0; i < 16384; i++)
+        blocks[i] = i / 32;
+    make(&(struct schedule_request){
+        .node_count = 16384, .blocks = blocks, .confidence = 1 - 1e-15, .seed = 3});
+    is_int(schedule_rounds(schedule), 36, "16,384 nodes: 36 rounds");
+    make(&(struct schedule_request){.node_count = 16384, .blocks = blocks, .seed = 3});
+    is_int(schedule_rounds(schedule), 16383, "... or all");
+}
+
+static void test_seed(void)
+{
+    struct schedule *first = NULL;
+    int same = 0, other = 0;
+
+    schedule_make(&(struct schedule_request){.node_count = 64, .seed = 1}, &first, &err);
+    make(&(struct schedule_request){.node_count = 64, .seed = 1});
+    for (int node = 0; node < 64; node++)
+        same += schedule_partner(first, 5, node) == schedule_partner(schedule, 5, node);
+    make(&(struct schedule_request){.node_count = 64, .seed = 2});
+    for (int node = 0; node < 64; node++)
+        other += schedule_partner(first, 5, node) == schedule_partner(schedule, 5, node);
+    is_int(same, 64, "a seed gives the same schedule again");
+    ok(other < 32, "another seed another one");
+    schedule_destroy(first);
+}
+
+static void test_uplinks(void)
+{
+    int blocks[24];
+    struct seen seen;
+
+    for (int i = 0; i < 24; i++)
+        blocks[i] = i % 4;
+    make(&(struct schedule_request){.kind = SCHEDULE_UPLINKS, .node_count = 24, .blocks = blocks});
+    seen = play(blocks, 24, "uplinks of four blocks");
+    is_int(seen.rounds, 3, "... three rounds for six pairs of blocks");
+    is_int(seen.load, 6, "... all nodes of a block at once");
+    make(&(struct schedule_request){
+        .kind = SCHEDULE_UPLINKS, .node_count = 24, .blocks = blocks, .block = 1, .peer_block = 3});
+    seen = play(blocks, 24, "the uplink between two blocks");
+    is_int(seen.rounds, 1, "... one round");
+    is_int(schedule_partner(schedule, 0, 0), SCHEDULE_BYE, "... the others rest");
+    is_int(blocks[schedule_partner(schedule, 0, 1)], 3, "... and these two meet");
+    is_int(make(&(struct schedule_request){.kind = SCHEDULE_UPLINKS, .node_count = 24}), -1,
+           "uplinks without blocks are refused");
+    has_str(err.text, "not known", "... told so");
+    is_int(make(&(struct schedule_request){.kind = SCHEDULE_UPLINKS,
+                                           .node_count = 24,
+                                           .blocks = blocks,
+                                           .block = 1,
+                                           .peer_block = 9}),
+           -1, "a block without nodes is refused");
+    has_str(err.text, "block 9 has no node", "... told so");
+}
+
+static void test_bisection(void)
+{
+    int blocks[24];
+    struct seen seen;
+    int wrong = 0;
+
+    for (int i = 0; i < 24; i++)
+        blocks[i] = i % 4;
+    make(
+        &(struct schedule_request){.kind = SCHEDULE_BISECTION, .node_count = 24, .blocks = blocks});
+    seen = play(blocks, 24, "bisection");
+    is_int(seen.rounds, 1, "... one round");
+    for (int i = 0; i < 24; i++)
+        wrong += (blocks[schedule_partner(schedule, 0, i)] < 2) == (blocks[i] < 2);
+    is_int(wrong, 0, "... two blocks against two");
+    make(&(struct schedule_request){.kind = SCHEDULE_BISECTION, .node_count = 9, .most_rounds = 3});
+    seen = play(NULL, 9, "bisection of nine, three rounds");
+    is_int(seen.rounds, 3, "... three");
+    is_int(seen.doubled, 0, "... no pair twice");
+}
+
+static void test_bad_requests(void)
+{
+    is_int(make(&(struct schedule_request){.node_count = -1}), -1, "fewer than no nodes");
+    is_int(make(&(struct schedule_request){.node_count = 4, .confidence = 1}), -1,
+           "more than all confidence");
+    is_int(make(&(struct schedule_request){.node_count = 4, .confidence = NAN}), -1,
+           "no number of confidence");
+    is_int(make(&(struct schedule_request){.node_count = 4, .kind = (enum schedule_kind)9}), -1,
+           "an unknown kind");
+    has_str(err.text, "kind 9", "... told so");
+    schedule_destroy(NULL);
+}
+
+int main(void)
+{
+    test_sizes();
+    test_uplinks_are_spared();
+    test_few_rounds();
+    test_seed();
+    test_uplinks();
+    test_bisection();
+    test_bad_requests();
+    schedule_destroy(schedule);
+    return tap_done();
+}
