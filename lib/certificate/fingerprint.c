@@ -104,6 +104,7 @@ static const char *gpu_driver_version(const struct inventory *inventory, const s
         return inventory->amdgpu_driver;
     case GPU_GAUDI:
         return inventory->habanalabs_driver;
+    case GPU_INTEL: /* its drivers are the kernel's own */
     case GPU_OTHER:
         break;
     }

@@ -227,9 +227,12 @@ static const struct rdma_port *other_port(const struct envplan_view *view)
     return NULL;
 }
 
-/* NCCL's InfiniBand transport takes every verbs port that is up, also one that does not lead to the
- * other nodes. It connects queue pairs by itself, and iWARP's can only be connected by the RDMA
- * connection manager (rdma_cm(7)). */
+/* NCCL's InfiniBand transport takes every verbs port that is up and has a link layer of InfiniBand
+ * or Ethernet (NCCL 2.30, src/transport/net_ib/init.cc:364), also one that does not lead to the
+ * other nodes. An iWARP NIC's is Ethernet, but NCCL brings queue pairs to RTR itself
+ * (net_ib/connect.cc:403), and iWARP's connections begin as TCP's with an exchange of MPA frames
+ * (RFC 5044, section 7), the connection manager's business. UCX leaves iWARP out altogether (UCX
+ * 1.22, src/uct/ib/base/ib_md.c, uct_ib_device_is_supported()), so that it gets interfaces. */
 static int choose_nccl_ib_disable(const struct envplan_view *view,
                                   struct envplan_variable *variable)
 {
@@ -451,15 +454,21 @@ static int choose_node_rank(const struct envplan_view *view, struct envplan_vari
 /* ---------------------------------------------------------------- the table */
 
 /* Which library reads what, and in which form, is told in
- *   UCX_*            openucx.readthedocs.io, "Frequently asked questions", and ucx_info -cf
- *   NCCL_*           NCCL User Guide, "Environment Variables"; RCCL's are the same
- *   HCCL_*           Intel Gaudi documentation, "Scale-Out via Host NIC", and HCCL's README
- *   OMPI_MCA_*       Open MPI's documentation, "Networking / TCP", and ompi_info --all; both 4 and
- * 5 MPIR_CVAR_*      mpich src/mpid/ch3/channels/nemesis/netmod/tcp/tcp_init.c FI_* libfabric's
- * fi_tcp(7), fi_sockets(7), fi_verbs(7), fabric(7) GLOO_, TP_       PyTorch's documentation,
- * "Distributed communication package", "Choosing the network interface to use"; TensorPipe's agent
- * reads TP_SOCKET_IFNAME MASTER_ to RANK  the same, "Environment variable initialization", and
- * torchrun's */
+ *
+ * - UCX_*: openucx.readthedocs.io, "Frequently asked questions", and ucx_info -cf
+ * - NCCL_*: NCCL User Guide, "Environment Variables"; RCCL's are the same
+ * - HCCL_*: Intel Gaudi documentation, "Scale-Out via Host NIC", and HCCL's README
+ * - OMPI_MCA_*: Open MPI's documentation, "Networking / TCP", and ompi_info --all; both 4 and 5
+ * - MPIR_CVAR_*: mpich src/mpid/ch3/channels/nemesis/netmod/tcp/tcp_init.c
+ * - FI_*: libfabric's fi_tcp(7), fi_sockets(7), fabric(7)
+ * - GLOO_*, TP_*: PyTorch's documentation, "Distributed communication package", "Choosing the
+ *   network interface to use"; TensorPipe's agent reads TP_SOCKET_IFNAME
+ * - MASTER_* to RANK: the same, "Environment variable initialization", and torchrun's
+ *
+ * FI_VERBS_IFACE is not set. fi_verbs(7) calls its default "ib"; the code has none, and takes every
+ * interface that has a verbs device (libfabric 1.17 prov/verbs/src/fi_verbs.c:56 and
+ * verbs_info.c:1140, the same in 2.5). Up to 2.5 its value is one name, so that with it a node of
+ * several rails would use one. */
 const struct envplan_rule envplan_rules[] = {
     {"UCX_NET_DEVICES", "fabric rails", SCOPE_NODE, NOT_EFA, NULL, choose_ucx_devices},
     {"UCX_IB_GID_INDEX", "one RoCE GID index", SCOPE_NODE, ROCE, "UCX_NET_DEVICES",
@@ -476,15 +485,13 @@ const struct envplan_rule envplan_rules[] = {
      "OMPI_MCA_btl_tcp_if_exclude", choose_sockets},
     {"OMPI_MCA_opal_common_ucx_devices", "drivers for UCX", SCOPE_NODE, RDMA, "OMPI_MCA_pml",
      choose_ompi_ucx_drivers},
-    {"MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE", "one fabric interface", SCOPE_NODE, ETHERNET | IWARP,
+    {"MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE", "first fabric interface", SCOPE_NODE, ETHERNET | IWARP,
      "MPIR_CVAR_CH3_INTERFACE_HOSTNAME MPICH_INTERFACE_HOSTNAME", choose_one_socket},
     {"FI_PROVIDER", "RDMA ports of no use", SCOPE_NODE, ETHERNET, NULL, choose_libfabric},
-    {"FI_TCP_IFACE", "one fabric interface", SCOPE_NODE, ANY, NULL, choose_one_socket},
-    {"FI_SOCKETS_IFACE", "one fabric interface", SCOPE_NODE, ANY, NULL, choose_one_socket},
-    {"FI_VERBS_IFACE", "one fabric interface", SCOPE_NODE, ROCE | IWARP, "FI_VERBS_DEVICE_NAME",
-     choose_one_socket},
-    {"GLOO_SOCKET_IFNAME", "one fabric interface", SCOPE_NODE, ANY, NULL, choose_meeting_socket},
-    {"TP_SOCKET_IFNAME", "one fabric interface", SCOPE_NODE, ANY, NULL, choose_meeting_socket},
+    {"FI_TCP_IFACE", "first fabric interface", SCOPE_NODE, ANY, NULL, choose_one_socket},
+    {"FI_SOCKETS_IFACE", "first fabric interface", SCOPE_NODE, ANY, NULL, choose_one_socket},
+    {"GLOO_SOCKET_IFNAME", "first fabric interface", SCOPE_NODE, ANY, NULL, choose_meeting_socket},
+    {"TP_SOCKET_IFNAME", "first fabric interface", SCOPE_NODE, ANY, NULL, choose_meeting_socket},
     {"MUSTER_FABRIC", "the step's fabric", SCOPE_NODE, ANY, NULL, choose_fabric},
     {"MUSTER_ISLAND", "island", SCOPE_NODE, ANY, NULL, choose_island},
     {"MUSTER_ISLAND_FABRIC", "island", SCOPE_NODE, ANY, NULL, choose_island_fabric},

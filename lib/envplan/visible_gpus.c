@@ -440,6 +440,79 @@ static int gaudi_filter(struct choice *choice)
     return 0;
 }
 
+/* ---------------------------------------------------------------- Intel */
+
+/* "COMPOSITE": cards are devices; "FLAT", "COMBINED": their tiles are. Without a word of the user's
+ * it is tiles on the Data Center GPU Max alone (compute-runtime, gfx_core_helper_xe_hpc_core.cpp),
+ * where a card of one tile makes no difference. */
+static bool intel_has_tiles(const struct choice *choice)
+{
+    const char *hierarchy = choice->getenv_fn("ZE_FLAT_DEVICE_HIERARCHY", choice->context);
+
+    if (hierarchy != NULL && strcmp(hierarchy, "COMPOSITE") == 0)
+        return false;
+    if (hierarchy != NULL && (strcmp(hierarchy, "FLAT") == 0 || strcmp(hierarchy, "COMBINED") == 0))
+        return true;
+    for (size_t i = 0; i < choice->count; i++)
+        if (strncmp(gpu_at(choice, i)->model, "8086:0bd", strlen("8086:0bd")) == 0)
+            return true;
+    return false;
+}
+
+/* The place of the GPU with the device of that number; choice->count for none; -1 when the driver
+ * does not tell its tiles. */
+static long intel_find(const struct choice *choice, long number, bool has_tiles)
+{
+    long first = 0;
+
+    for (size_t i = 0; i < choice->count; i++) {
+        long devices = has_tiles ? gpu_at(choice, i)->tile_count : 1;
+
+        if (devices == 0)
+            return -1;
+        first += devices;
+        if (number < first)
+            return (long)i;
+    }
+    return (long)choice->count;
+}
+
+/* An entry that names no device is passed over, as is CARD.TILE where tiles are devices; what is
+ * left keeps the order of PCI addresses (compute-runtime's parseAffinityMask()). */
+static int intel_filter(struct choice *choice)
+{
+    const char *list = choice->getenv_fn("ZE_AFFINITY_MASK", choice->context);
+    bool has_tiles = intel_has_tiles(choice), is_kept[INVENTORY_GPUS] = {false};
+    size_t places[INVENTORY_GPUS], count = 0;
+    char token[TOKEN];
+
+    if (list == NULL || *list == '\0' || strcmp(list, "default") == 0)
+        return 0;
+    say_variable(choice, "ZE_AFFINITY_MASK", list);
+    for (const char *rest = list; rest != NULL;) {
+        long number, place;
+        char *end;
+
+        rest = next_token(rest, token);
+        number = strtol(token, &end, 10); /* saturates */
+        if (!isdigit((unsigned char)*token) || (*end != '\0' && *end != '.'))
+            return not_known(choice, "not a list of devices");
+        place =
+            has_tiles && *end == '.' ? (long)choice->count : intel_find(choice, number, has_tiles);
+        if (place < 0)
+            return not_known(choice, "the driver does not tell how many tiles a GPU has");
+        if (place == (long)choice->count)
+            choice->is_cut = true;
+        else
+            is_kept[place] = true;
+    }
+    for (size_t i = 0; i < choice->count; i++)
+        if (is_kept[i])
+            places[count++] = i;
+    keep(choice, places, count);
+    return 0;
+}
+
 /* ---------------------------------------------------------------- all */
 
 static void say_choice(const struct choice *choice, enum gpu_vendor vendor, size_t openable,
@@ -458,7 +531,10 @@ void visible_gpus_read(const struct inventory *inventory, envplan_getenv_fn *get
     static const struct {
         enum gpu_vendor vendor;
         int (*filter)(struct choice *choice);
-    } vendors[] = {{GPU_NVIDIA, nvidia_filter}, {GPU_AMD, amd_filters}, {GPU_GAUDI, gaudi_filter}};
+    } vendors[] = {{GPU_NVIDIA, nvidia_filter},
+                   {GPU_AMD, amd_filters},
+                   {GPU_GAUDI, gaudi_filter},
+                   {GPU_INTEL, intel_filter}};
     struct choice choice;
 
     memset(visible, 0, sizeof *visible);
@@ -487,7 +563,7 @@ void visible_gpus_read(const struct inventory *inventory, envplan_getenv_fn *get
         visible->count += choice.count;
     }
     if (*visible->fact == '\0')
-        say(visible->fact, sizeof visible->fact, "no GPU of NVIDIA, AMD or Gaudi is here");
+        say(visible->fact, sizeof visible->fact, "no GPU of NVIDIA, AMD, Intel or Gaudi is here");
     visible->is_known = true;
     return;
 unknown:

@@ -24,8 +24,8 @@ int visible_gpus_open(const char *device_file, void *root);
 struct visible_gpus {
     bool is_known; /* false: nothing may be concluded, fact says why */
     size_t count;  /* 0 when not known; none at all is an answer too: CUDA_VISIBLE_DEVICES= */
-    size_t gpus[INVENTORY_GPUS]; /* places in the inventory: NVIDIA's, AMD's, Gaudi's, each in the
-                                    order the program numbers them */
+    size_t gpus[INVENTORY_GPUS]; /* places in the inventory: NVIDIA's, AMD's, Gaudi's, Intel's, each
+                                    in the order the program numbers them */
     size_t openable;             /* GPUs of the inventory that can be opened */
     bool is_cut;                 /* a list has an entry that names none of them */
     char fact[256]; /* "CUDA_VISIBLE_DEVICES=0,1 of 2 NVIDIA GPUs that can be opened" */
@@ -39,13 +39,15 @@ struct visible_gpus {
  *   GPU_DEVICE_ORDINAL is for OpenCL only).
  * - Gaudi: HLS_MODULE_ID or HABANA_VISIBLE_MODULES by module number, or else HABANA_VISIBLE_DEVICES
  *   by device number (Gaudi documentation, "Gaudi-to-process assignment").
- * Intel's ZE_AFFINITY_MASK is not read: the inventory has no GPUs of that kind.
- * A list ends before its first entry that names no GPU, as it does for the libraries. Without a
+ * - Intel: ZE_AFFINITY_MASK with ZE_FLAT_DEVICE_HIERARCHY, by card or by tile (compute-runtime
+ *   26.31, shared/source/execution_environment/execution_environment.cpp:244).
+ * A list ends before its first entry that names no GPU, as it does for the libraries; Intel's goes
+ * on after it. Without a
  * variable: all GPUs that can be opened.
  * Not known: MIG names that cannot be traced to one GPU, indices where several GPUs have MIG
  * instances, are of different models (CUDA puts the fastest first) or have no number from their
- * driver, a device file whose permission cannot be asked. Nothing is read but the inventory, the
- * variables and open_fn's answers. */
+ * driver, tiles that are not told, a device file whose permission cannot be asked. Nothing is read
+ * but the inventory, the variables and open_fn's answers. */
 void visible_gpus_read(const struct inventory *inventory, envplan_getenv_fn *getenv_fn,
                        void *context, visible_gpus_open_fn *open_fn, void *open_context,
                        struct visible_gpus *visible);

@@ -16,9 +16,10 @@ enum {
     VENDOR_NVIDIA = 0x10de,
     VENDOR_AMD = 0x1002,
     VENDOR_HABANA = 0x1da3,
+    VENDOR_INTEL = 0x8086,
     CLASS_VGA = 0x0300,
     CLASS_3D = 0x0302,
-    CLASS_DISPLAY = 0x0380, /* MI100 to MI250 */
+    CLASS_DISPLAY = 0x0380, /* MI100 to MI250; Intel's Max and Flex */
     CLASS_ACCELERATOR = 0x1200,
 };
 
@@ -35,6 +36,14 @@ static bool is_board_display(long long vendor, long long device)
     return vendor == VENDOR_AMD && (device == 0x4752 || device == 0x515e || device == 0x5969);
 }
 
+/* What of Intel's makes pictures (VGA), is an FPGA or an NPU (accelerators), or is part of a
+ * processor and has its place on the bus, 0000:00:02.0. */
+static bool is_no_data_centre_gpu(long long vendor, long long class, const char *pci)
+{
+    return vendor == VENDOR_INTEL &&
+           (class >> 8 != CLASS_DISPLAY || strcmp(pci, "0000:00:02.0") == 0);
+}
+
 static enum gpu_vendor gpu_vendor_of(long long vendor)
 {
     switch (vendor) {
@@ -44,6 +53,8 @@ static enum gpu_vendor gpu_vendor_of(long long vendor)
         return GPU_AMD;
     case VENDOR_HABANA:
         return GPU_GAUDI;
+    case VENDOR_INTEL:
+        return GPU_INTEL;
     default:
         return GPU_OTHER;
     }
@@ -131,7 +142,7 @@ static void read_amd_ras(const char *root, const char *device, struct gpu *gpu)
     sysfs_names_free(names, count);
 }
 
-static void read_amd_device_file(const char *root, const char *device, struct gpu *gpu)
+static void read_render_file(const char *root, const char *device, struct gpu *gpu)
 {
     char **names;
     size_t count = sysfs_names(root, &names, "%s/drm", device);
@@ -202,8 +213,40 @@ static void read_amd(const char *root, const char *device, struct gpu *gpu)
     sysfs_line(root, gpu->firmware, sizeof gpu->firmware, "%s/vbios_version", device);
     gpu->memory_bytes = sysfs_number(root, "%s/mem_info_vram_total", device);
     read_amd_ras(root, device, gpu);
-    read_amd_device_file(root, device, gpu);
+    read_render_file(root, device, gpu);
     read_amd_nodes(root, gpu);
+}
+
+/* How many of the names in a directory are the prefix and a number. */
+static int count_numbered(const char *root, const char *prefix, const char *directory)
+{
+    char **names;
+    size_t count = sysfs_names(root, &names, "%s", directory);
+    int found = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *digits = names[i] + strlen(prefix);
+
+        found += strncmp(names[i], prefix, strlen(prefix)) == 0 && *digits != '\0' &&
+                 digits[strspn(digits, "0123456789")] == '\0';
+    }
+    sysfs_names_free(names, count);
+    return found;
+}
+
+/* A tile is device/tileN with the driver xe and drm/cardN/gt/gtN with i915 (as Intel's
+ * compute-runtime looks for them, ioctl_helper_xe.cpp and ioctl_helper_i915.cpp). */
+static void read_intel(const char *root, const char *device, struct gpu *gpu)
+{
+    char **names, directory[SYSFS_PATH];
+    size_t count = sysfs_names(root, &names, "%s/drm", device);
+
+    read_render_file(root, device, gpu);
+    gpu->tile_count = count_numbered(root, "tile", device);
+    for (size_t i = 0; i < count && gpu->tile_count == 0; i++)
+        if (strncmp(names[i], "card", 4) == 0 && FITS(directory, "%s/drm/%s/gt", device, names[i]))
+            gpu->tile_count = count_numbered(root, "gt", directory);
+    sysfs_names_free(names, count);
 }
 
 static void read_gaudi_card(const char *root, const char *card, struct gpu *gpu)
@@ -274,6 +317,8 @@ static void read_gpu(const char *root, const char *pci, long long vendor, long l
         read_nvidia(root, gpu);
     } else if (gpu->vendor == GPU_AMD) {
         read_amd(root, device, gpu);
+    } else if (gpu->vendor == GPU_INTEL) {
+        read_intel(root, device, gpu);
     } else {
         read_gaudi(root, "habanalabs", "hl", "", "/dev", gpu);
         read_gaudi(root, "accel", "accel", "/device", "/dev/accel", gpu);
@@ -307,7 +352,8 @@ int gpus_read(const char *root, struct inventory *inventory, struct error *err)
             continue;
         vendor = sysfs_number(root, "sys/bus/pci/devices/%s/vendor", names[i]);
         device = sysfs_number(root, "sys/bus/pci/devices/%s/device", names[i]);
-        if (gpu_vendor_of(vendor) == GPU_OTHER || is_board_display(vendor, device))
+        if (gpu_vendor_of(vendor) == GPU_OTHER || is_board_display(vendor, device) ||
+            is_no_data_centre_gpu(vendor, class, names[i]))
             continue;
         if (inventory->gpu_count == INVENTORY_GPUS)
             result = error_set(err, "more than %d GPUs", INVENTORY_GPUS);

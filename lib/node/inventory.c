@@ -170,6 +170,8 @@ const char *gpu_vendor_name(enum gpu_vendor vendor)
         return "AMD";
     case GPU_GAUDI:
         return "Gaudi";
+    case GPU_INTEL:
+        return "Intel";
     default:
         return "other";
     }

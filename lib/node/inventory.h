@@ -90,12 +90,12 @@ struct rdma_port {
     size_t gid_count;
 };
 
-enum gpu_vendor { GPU_OTHER, GPU_NVIDIA, GPU_AMD, GPU_GAUDI };
+enum gpu_vendor { GPU_OTHER, GPU_NVIDIA, GPU_AMD, GPU_GAUDI, GPU_INTEL };
 
 struct gpu {
     enum gpu_vendor vendor;
     struct location location;
-    char driver[INVENTORY_NAME]; /* "nvidia", "amdgpu", "habanalabs", "vfio-pci", "" */
+    char driver[INVENTORY_NAME]; /* "nvidia", "amdgpu", "habanalabs", "xe", "vfio-pci", "" */
     char model[INVENTORY_NAME];  /* what the driver says, or "10de:2330" */
     char serial[INVENTORY_NAME]; /* unique_id, UUID, serial number, whichever there is */
     char firmware[INVENTORY_NAME];
@@ -109,6 +109,7 @@ struct gpu {
     int ordinal; /* its number where that is not the order of PCI addresses: AMD's KFD node (of the
                     first partition), Gaudi's module number; -1 elsewhere or not told */
     bool is_partitioned; /* NVIDIA: has MIG instances; AMD: is several KFD nodes (DPX ... CPX) */
+    int tile_count;      /* Intel: dies that programs may see as devices; 0 elsewhere or not told */
 };
 
 struct inventory {
@@ -144,8 +145,9 @@ const struct nic *inventory_nic(const struct inventory *inventory, const char *n
 /* The first RDMA port that shares netdev, or NULL. */
 const struct rdma_port *inventory_rdma_of(const struct inventory *inventory, const char *netdev);
 
-const char *link_layer_name(enum link_layer layer);  /* "InfiniBand", "Ethernet", "unknown" */
-const char *gid_type_name(enum gid_type type);       /* "IB", "RoCE v1", "RoCE v2", "unknown" */
-const char *gpu_vendor_name(enum gpu_vendor vendor); /* "NVIDIA", "AMD", "Gaudi", "other" */
+const char *link_layer_name(enum link_layer layer); /* "InfiniBand", "Ethernet", "unknown" */
+const char *gid_type_name(enum gid_type type);      /* "IB", "RoCE v1", "RoCE v2", "unknown" */
+const char *
+gpu_vendor_name(enum gpu_vendor vendor); /* "NVIDIA", "AMD", "Gaudi", "Intel", "other" */
 
 #endif

@@ -43,6 +43,7 @@ EXTRA_DIST += \
 	tests/golden/cases \
 	tests/golden/golden.sh \
 	tests/golden/update \
+	tests/golden/aurora-every-rank.env \
 	tests/golden/bond.env \
 	tests/golden/crossing.conf \
 	tests/golden/dgx-h100-all-gpus.env \

@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2034 # what is set here is looked at in the tests
 #
 # preflight.sh - for lab tests of preflights: a lab of four nodes whose plugin starts the muster of
-# .lab/prefix, or the one that MUSTER names. After testlab.sh and spank.sh:
+# the release's prefix, or the one that MUSTER names. After testlab.sh and spank.sh:
 #
 #   preflight_lab_up
 #   flies COMMAND...                    # as a user on the head: $status, output in $said, what is
@@ -10,9 +10,9 @@
 #   named n3 eth1                       # $words name that node and part
 #   steps_left                          # the steps of muster's that the controller knows
 
-# shellcheck disable=SC2154 # top is set in testlab.sh
-muster=${MUSTER:-$top/.lab/prefix/bin/muster}
-[ -x "$muster" ] || skip_all "no $muster: install muster to .lab/prefix, or name it in MUSTER"
+# shellcheck disable=SC2154 # prefix is set in testlab.sh
+muster=${MUSTER:-$prefix/bin/muster}
+[ -x "$muster" ] || skip_all "no $muster: install muster to $prefix, or name it in MUSTER"
 [ -x "${muster%/*}/muster-preflight" ] || skip_all "the battery is not beside $muster"
 
 preflight_lab_up() {

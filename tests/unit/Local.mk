@@ -67,6 +67,7 @@ check_LTLIBRARIES += tests/unit/libtree.la
 tests_unit_libtree_la_SOURCES = tests/unit/tree.c tests/unit/tree.h
 EXTRA_DIST += \
 	tests/fixtures/README.md \
+	tests/fixtures/aurora.tree \
 	tests/fixtures/bond.tree \
 	tests/fixtures/broken.tree \
 	tests/fixtures/dgx-h100-gpu-gone.tree \

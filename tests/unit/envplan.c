@@ -150,7 +150,6 @@ static void ethernet(void)
     keeps("NCCL_IB_DISABLE", "no RDMA port is up");
     keeps("FI_PROVIDER", "no RDMA port is up");
     sets("FI_TCP_IFACE", "eth1", "Ethernet");
-    keeps("FI_VERBS_IFACE", "not for a fabric of class Ethernet");
     sets("MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE", "eth1", "Ethernet");
     keeps("OMPI_MCA_opal_common_ucx_devices", "not for a fabric of class Ethernet");
     keeps("UCX_IB_GID_INDEX", "not for a fabric of class Ethernet");
@@ -238,7 +237,6 @@ static void roce(void)
     sets("OMPI_MCA_btl_tcp_if_include", "eth1,eth2", "RoCE v2");
 
     sets("NCCL_IB_GID_INDEX", "3", "GID table");
-    sets("FI_VERBS_IFACE", "eth1", "RoCE v2");
     keeps("NCCL_IB_DISABLE", "not for a fabric of class RoCE v2");
     keeps("OMPI_MCA_opal_common_ucx_devices", "no driver that is known");
 
@@ -302,7 +300,6 @@ static void other_classes(void)
     sets("UCX_NET_DEVICES", "eth1", "iWARP");
     keeps("NCCL_IB_HCA", "iWARP");
     sets("NCCL_IB_DISABLE", "1", "rdma_cm");
-    sets("FI_VERBS_IFACE", "eth1", "iWARP");
 
     start(FABRIC_ETHERNET);
     add_rail("eth1", NULL, 1, -1);
@@ -346,7 +343,7 @@ static void users_values(void)
            "a user's control characters do not reach a terminal");
     envplan_explain(find("TP_SOCKET_IFNAME"), line, sizeof line);
     is_str(line,
-           "TP_SOCKET_IFNAME=eth1 (one fabric interface: eth1 up, Ethernet; management is eth0)",
+           "TP_SOCKET_IFNAME=eth1 (first fabric interface: eth1 up, Ethernet; management is eth0)",
            "a value, its rule and its fact on one line");
     envplan_explain(find("TP_SOCKET_IFNAME"), line, 10);
     is_str(line, "TP_SOCKET", "a line is cut at its size");

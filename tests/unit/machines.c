@@ -118,6 +118,9 @@ static void whole(void)
             "rdmap160s27 | rdmap160s27");
     machine("slingshot", FABRIC_SLINGSHOT, "nmn0", "hsn0 hsn1 hsn2 hsn3",
             "hsn2 | hsn2 | hsn1 | hsn1 | hsn0 | hsn0 | hsn3 | hsn3");
+    /* eight NICs for six GPUs, four for three on each socket */
+    machine("aurora", FABRIC_SLINGSHOT, "mgmt0", "hsn0 hsn1 hsn2 hsn3 hsn4 hsn5 hsn6 hsn7",
+            "hsn0 hsn1 | hsn2 | hsn3 | hsn4 hsn5 | hsn6 | hsn7");
     machine("two-fabrics", FABRIC_INFINIBAND, "eno1", "mlx5_0 mlx5_1",
             "mlx5_0 | mlx5_0 | mlx5_1 | mlx5_1");
     /* what a hypervisor shows is believed as far as the NUMA node */

@@ -231,7 +231,7 @@ static void empty(void)
 {
     node->gpu_count = 0;
     sees(ALL, "CUDA_VISIBLE_DEVICES=0", "", "a node without GPUs");
-    is_str(see(ALL)->fact, "no GPU of NVIDIA, AMD or Gaudi is here", "... is called so");
+    is_str(see(ALL)->fact, "no GPU of NVIDIA, AMD, Intel or Gaudi is here", "... is called so");
 }
 
 static void drivers(void)
@@ -262,6 +262,59 @@ static void drivers(void)
     node = inventory_read(root, &err);
     is_int(node->gpus[2].ordinal, 6, "Gaudi's module number");
     is_int(node->gpus[1].ordinal, -1, "... not told");
+    inventory_free(node);
+    tree_remove(root);
+}
+
+/* Six cards of two tiles each. */
+static void intel(void)
+{
+    sees(ALL "89", NULL, "0 1 2 3 4 5", "without a mask all of them");
+    sees(ALL "89", "ZE_AFFINITY_MASK=", "0 1 2 3 4 5", "... and with an empty one");
+    sees(ALL "89", "ZE_AFFINITY_MASK=3", "1", "device 3 is the second card's second tile");
+    sees(ALL "89", "ZE_AFFINITY_MASK=11,0,1", "0 5", "in the order of the bus");
+    sees(ALL "89", "ZE_AFFINITY_MASK=12,2,99999999999999999999", "1!",
+         "past the last: passed over");
+    sees(ALL "89", "ZE_AFFINITY_MASK=0.1,4", "2!", "no tiles of tiles");
+    sees(ALL "89", "ZE_AFFINITY_MASK=0x3", "?", "not a list of devices");
+    sees(ALL "89", "ZE_AFFINITY_MASK=,1", "?", "... nor is that");
+    set("ZE_AFFINITY_MASK=3,0.1", "ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE");
+    is_str(places(ALL "89"), "0 3", "by card, and a tile of one");
+    is_str(see(ALL "89")->fact, "ZE_AFFINITY_MASK=3,0.1 of 6 Intel GPUs that can be opened",
+           "... and that is said");
+    set("ZE_AFFINITY_MASK=1", "ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE");
+    is_str(places("912"), "3", "number 1 is the second that can be opened");
+    set("ZE_AFFINITY_MASK=2", "ZE_FLAT_DEVICE_HIERARCHY=COMBINED");
+    is_str(places(ALL "89"), "1", "COMBINED numbers as FLAT does");
+    node->gpus[0].tile_count = 0;
+    sees(ALL "89", "ZE_AFFINITY_MASK=2", "?", "how many tiles is not told");
+    has_str(see(ALL "89")->fact, "how many tiles", "... and that is said");
+    for (size_t i = 0; i < node->gpu_count; i++)
+        strcpy(node->gpus[i].model, "8086:56c0");
+    sees(ALL "89", "ZE_AFFINITY_MASK=2", "2", "the Flex's devices are cards");
+}
+
+static void intel_files(void)
+{
+    char *root = tree_unpack("aurora");
+    struct error err;
+
+    tree_put(root, "sys/bus/pci/devices/0000:00:02.0/class", "0x038000");
+    tree_put(root, "sys/bus/pci/devices/0000:00:02.0/vendor", "0x8086");
+    tree_put(root, "sys/bus/pci/devices/0000:01:00.0/class", "0x030000");
+    tree_put(root, "sys/bus/pci/devices/0000:01:00.0/vendor", "0x8086");
+    tree_put(root, "sys/bus/pci/devices/0000:04:00.0/class", "0x038000");
+    tree_put(root, "sys/bus/pci/devices/0000:04:00.0/vendor", "0x8086");
+    tree_put(root, "sys/bus/pci/devices/0000:04:00.0/drm/card7/gt/gt0/id", "0");
+    tree_put(root, "sys/bus/pci/devices/0000:04:00.0/drm/card7/gt/gt1/id", "1");
+    tree_put(root, "sys/bus/pci/devices/0000:04:00.0/drm/card7/gt/gtx/id", "1");
+    node = inventory_read(root, &err);
+    is_int(node->gpu_count, 7, "neither a processor's own nor what makes pictures");
+    is_str(node->gpus[0].location.pci, "0000:04:00.0", "a card with the driver i915");
+    is_int(node->gpus[0].tile_count, 2, "... and its tiles");
+    is_int(node->gpus[1].tile_count, 2, "those that xe shows");
+    is_str(node->gpus[1].device_file, "/dev/dri/renderD128", "... and the file");
+    is_str(gpu_vendor_name(node->gpus[1].vendor), "Intel", "... of Intel's");
     inventory_free(node);
     tree_remove(root);
 }
@@ -298,8 +351,12 @@ int main(void)
     read_node("gaudi3");
     gaudi();
     mixed();
+    inventory_free(node);
+    read_node("aurora");
+    intel();
     empty();
     inventory_free(node);
+    intel_files();
     drivers();
     files();
     return tap_done();

@@ -189,6 +189,8 @@ static enum gpu_vendor detected_vendor(const char *auto_detect)
 {
     if (strcasecmp(auto_detect, "nvml") == 0 || strcasecmp(auto_detect, "nvidia") == 0)
         return GPU_NVIDIA;
+    if (strcasecmp(auto_detect, "oneapi") == 0)
+        return GPU_INTEL;
     return strcasecmp(auto_detect, "rsmi") == 0 ? GPU_AMD : GPU_OTHER;
 }
 
