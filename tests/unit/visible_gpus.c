@@ -292,6 +292,11 @@ static void intel(void)
     for (size_t i = 0; i < node->gpu_count; i++)
         strcpy(node->gpus[i].model, "8086:56c0");
     sees(ALL "89", "ZE_AFFINITY_MASK=2", "2", "the Flex's devices are cards");
+    node->gpus[0].tile_count = 2;
+    set("ZE_AFFINITY_MASK=2", "ZE_FLAT_DEVICE_HIERARCHY=COMBINED");
+    is_str(places(ALL "89"), "1", "... unless the user wants them combined");
+    set("ZE_AFFINITY_MASK=2", "ZE_FLAT_DEVICE_HIERARCHY=FLAT");
+    is_str(places(ALL "89"), "1", "... or flat");
 }
 
 static void intel_files(void)
