@@ -23,7 +23,7 @@ enum {
     POLL_MS = 10,
     STATUS_FAULT = 1,
     STATUS_USAGE = 2,
-    STATUS_SILENT = 4,       /* a fault, and the node does not answer: no step ends there */
+    STATUS_COMPONENTS = 4, /* a fault, of a heterogeneous step: a mark reaches one component only */
     STATUS_INTERRUPTED = 128 /* and above */
 };
 
@@ -180,6 +180,27 @@ static int ask(const struct options *options, const struct arguments *arguments,
     return status;
 }
 
+/* Whether the step may be heterogeneous, which none of SPANK's items tells: srun calls its hook for
+ * one of the components. With a job of several components srun or salloc has set the number; within
+ * one job it is a command with ":" in it. */
+static bool may_have_components(void)
+{
+    bool has_colon = false;
+    char *word = NULL;
+    size_t size = 0;
+    FILE *words;
+
+    if (getenv("SLURM_HET_SIZE") != NULL || getenv("SLURM_PACK_SIZE") != NULL)
+        return true;
+    words = fopen("/proc/self/cmdline", "re");
+    while (words != NULL && !has_colon && getdelim(&word, &size, '\0', words) > 0)
+        has_colon = strcmp(word, ":") == 0;
+    if (words != NULL)
+        fclose(words);
+    free(word);
+    return has_colon;
+}
+
 /* The level that holds, PREFLIGHT_OFF when the configuration cannot be read. */
 static enum conf_preflight level_of(const struct options *options,
                                     const struct arguments *arguments, double *budget_s)
@@ -212,17 +233,18 @@ enum preflight_answer preflight_hold(const struct options *options,
     if (guard != NULL && *guard != '\0')
         return PREFLIGHT_START;
     level = level_of(options, arguments, &budget_s);
-    if (level == PREFLIGHT_OFF || step->node_count < 2) /* one node has no links to test */
+    if (level == PREFLIGHT_OFF ||
+        (step->node_count < 2 && !may_have_components())) /* one node has no links to test */
         return PREFLIGHT_START;
     status = ask(options, arguments, step, level, budget_s);
     if (status >= STATUS_INTERRUPTED)
         return PREFLIGHT_REFUSE;
     if (status == STATUS_USAGE)
         host_error("the preflight was not understood; the step starts");
-    if (status != STATUS_FAULT && status != STATUS_SILENT)
+    if (status != STATUS_FAULT && status != STATUS_COMPONENTS)
         return PREFLIGHT_START;
     host_error("the step does not start: its preflight found a fault; --%s=off starts it "
                "all the same",
                option_texts[OPTION_PREFLIGHT].name);
-    return status == STATUS_FAULT && step->is_inside ? PREFLIGHT_FAIL_TASKS : PREFLIGHT_REFUSE;
+    return step->is_inside && status == STATUS_FAULT ? PREFLIGHT_FAIL_TASKS : PREFLIGHT_REFUSE;
 }

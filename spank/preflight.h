@@ -16,14 +16,17 @@
 #define PREFLIGHT_GUARD "MUSTER_IN_PREFLIGHT"
 
 /* In the environment of a step whose preflight found a fault: its tasks end before their program
- * begins. srun, as seen with Slurm 22.05, that gives up in local_user_init leaves the step as it
- * is, with the GPUs and CPUs that it holds, until the job ends; where srun has its own allocation
- * that is at once, inside another's the next step would wait for ever. */
-#define PREFLIGHT_MARK "MUSTER_PREFLIGHT_FAILED"
+ * begins. A srun that gives up in local_user_init leaves the step as it is, with the GPUs and CPUs
+ * that it holds, until the job ends, and neither scancel nor anything of libslurm's takes it away
+ * (seen with Slurm 22.05 and 24.11; what would, REQUEST_STEP_COMPLETE, only srun and slurmstepd
+ * send). Where srun has its own allocation the job ends at once; inside another's the next step
+ * would wait for ever. The name begins with SLURM, as --export=NONE lets no other through. */
+#define PREFLIGHT_MARK "SLURM_MUSTER_PREFLIGHT_FAILED"
 
 struct preflight_step {
-    uint32_t job_id, step_id, node_count;
-    bool is_inside; /* in an allocation that srun did not make itself */
+    uint32_t job_id, step_id;
+    uint32_t node_count; /* of a heterogeneous step one component's, by chance */
+    bool is_inside;      /* in an allocation that srun did not make itself */
 };
 
 enum preflight_answer {

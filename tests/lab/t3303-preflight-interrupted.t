@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Ctrl-C during a preflight ends srun and leaves no step; srun killed outright leaves none either; a
-# node that is frozen is named and left out.
+# node that is frozen is named and left out, and the step that it was to run in gives back what it held.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
@@ -43,9 +43,11 @@ lab run scancel -u nobody
 plugstack head "required $plugin config=/etc/muster/muster.conf program=$muster"
 within 20 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
 printf '%s\n' '#!/bin/bash' 'echo here >/dev/shm/here' 'until [ -e /dev/shm/go ]; do sleep 0.1; done' \
-    "$muster preflight --keep 3; echo kept:\$?" >"$work/script"
+    "srun -Q --gres=gpu:8 --preflight=quick $work/program && echo started" \
+    "$muster preflight --keep 3; echo kept:\$?" \
+    "timeout 60 srun -Q -w n1,n2,n4 -N3 --gres=gpu:8 --preflight=off $work/program" >"$work/script"
 chmod 755 "$work/script"
-flies salloc -Q -N4 "$work/script" &
+{ flies salloc -Q -N4 --gres=gpu:8 "$work/script" && echo "$said" >"$work/said"; } &
 waiting=$!
 ok 'an allocation' within 20 lab run test -e /dev/shm/here
 lab fault frozen n3 >/dev/null
@@ -53,6 +55,7 @@ lab run touch /dev/shm/go
 wait $waiting
 words=$(cat "$work/words")
 ok 'the frozen node is named' named n3 frozen || show
+like "$(cat "$work/said")" '^0 1 2 kept:0 ' 'no task starts with it; the next step has the GPUs of the others' || show
 lab heal >/dev/null
 like "$(for node in n1 n2 n4; do claims $node; done)" '^n3: a preflight .* workers.enumerate node: ' \
     'another node has the claim about it'

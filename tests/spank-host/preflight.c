@@ -54,7 +54,7 @@ static void start(const char *conf, const char *how)
     char script[8600], words[2][4300];
 
     snprintf(script, sizeof script,
-             "#!/bin/sh\n{ echo \"$@\"; env | grep '^MUSTER_' | sort; cat; } >%s\n%s\n",
+             "#!/bin/sh\n{ echo \"$@\"; env | grep -E '^(SLURM_)?MUSTER_' | sort; cat; } >%s\n%s\n",
              file("calls"), how);
     write_file("muster", script, 0755);
     write_file("muster.conf", conf, 0644);
@@ -77,7 +77,7 @@ static void end(void)
     host_unload();
     free(words[0]);
     free(words[1]);
-    unsetenv("MUSTER_PREFLIGHT_FAILED");
+    unsetenv("SLURM_MUSTER_PREFLIGHT_FAILED");
 }
 
 static void when_wanted(void)
@@ -94,7 +94,7 @@ static void when_wanted(void)
     is_int(host_call("local_user_init"), 0, "... the step starts when it passes");
     snprintf(expected, sizeof expected,
              "preflight --step=12.0 --level=quick --budget=30.000 --config=%s\n"
-             "MUSTER_EXPLAIN=\nMUSTER_IN_PREFLIGHT=1\nMUSTER_PREFLIGHT_FAILED=\n",
+             "MUSTER_EXPLAIN=\nMUSTER_IN_PREFLIGHT=1\nSLURM_MUSTER_PREFLIGHT_FAILED=\n",
              config);
     is_str(calls(), expected, "... the step, level and budget are told, and nothing is read");
     is_str(host_log, "", "... without a word of the plugin's");
@@ -135,6 +135,13 @@ static void when_wanted(void)
     host_call("local_user_init");
     is_str(calls(), "", "a step on one node has no links to test");
     end();
+    setenv("SLURM_HET_SIZE", "2", 1);
+    start("Preflight=quick\n", "exit 0");
+    host_job.node_count = 1;
+    host_call("local_user_init");
+    has_str(calls(), "--step=12.0", "... unless other components of it may have others");
+    end();
+    unsetenv("SLURM_HET_SIZE");
 
     setenv("MUSTER_IN_PREFLIGHT", "1", 1);
     start("Preflight=quick\n", "exit 1");
@@ -155,7 +162,8 @@ static void refuses(const char *how, const char *conf, const char *name)
     start(conf, how);
     host_option("preflight", "quick");
     is_int(host_call("local_user_init"), -1, "%s: the step does not start", name);
-    is_str(getenv("MUSTER_PREFLIGHT_FAILED") ? "set" : "unset", "unset", "... and has no mark");
+    is_str(getenv("SLURM_MUSTER_PREFLIGHT_FAILED") ? "set" : "unset", "unset",
+           "... and has no mark");
     end();
 }
 
@@ -174,7 +182,7 @@ static void starts_with(const char *how, const char *words, const char *name)
 static void answers(void)
 {
     refuses("exit 1", "", "a fault");
-    refuses("exit 4", "", "a node that does not answer");
+    refuses("exit 4", "", "a fault of a heterogeneous step");
     refuses("kill -INT $$", "", "Ctrl-C");
     refuses("exit 143", "", "SIGTERM, heard");
     starts_with("exit 3", "", "cannot tell");
@@ -202,31 +210,30 @@ static void inside(void)
     start("", "exit 1");
     host_option("preflight", "quick");
     is_int(host_call("local_user_init"), 0, "in an allocation: a fault does not stop srun");
-    is_str(getenv("MUSTER_PREFLIGHT_FAILED"), "1", "... but marks the step");
+    is_str(getenv("SLURM_MUSTER_PREFLIGHT_FAILED"), "1", "... but marks the step");
     has_str(host_log, "the step does not start", "... with the same words");
-    is_int(host_call("local_user_init"), 0, "the next component of the step");
     end();
 
-    refuses("exit 4", "", "in an allocation: a node that does not answer");
+    refuses("exit 4", "", "in an allocation: a fault of a heterogeneous step");
     unsetenv("SLURM_JOB_ID");
 
     start("", "exit 1");
     host_job.step_id = 3;
     host_option("preflight", "quick");
     is_int(host_call("local_user_init"), 0, "the fourth step of a job cannot be in srun's own");
-    is_str(getenv("MUSTER_PREFLIGHT_FAILED"), "1", "... it is marked");
+    is_str(getenv("SLURM_MUSTER_PREFLIGHT_FAILED"), "1", "... it is marked");
     end();
 
     host_load(plugin_path, S_CTX_REMOTE);
     host_job.task = 0;
-    host_setenv("MUSTER_PREFLIGHT_FAILED", "1");
+    host_setenv("SLURM_MUSTER_PREFLIGHT_FAILED", "1");
     host_call("init");
     host_call("init_post_opt");
     is_int(host_call("task_init"), -1, "tasks of a marked step do not begin");
     host_unload();
     host_load(plugin_path, S_CTX_REMOTE);
     host_job.task = 0;
-    host_setenv("MUSTER_PREFLIGHT_FAILED", "");
+    host_setenv("SLURM_MUSTER_PREFLIGHT_FAILED", "");
     host_call("init");
     host_call("init_post_opt");
     is_int(host_call("task_init"), 0, "... those of a step with an empty mark do");

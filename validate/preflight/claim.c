@@ -60,6 +60,7 @@ void preflight_claim(struct preflight *preflight)
     struct arguments program = {0};
     struct process_result result = {0};
     struct error err = {""};
+    long *groups = NULL;
     int rv;
 
     if (!lines || holders.count == 0 || preflight_stop)
@@ -68,9 +69,11 @@ void preflight_claim(struct preflight *preflight)
     arguments_add(&program, "%s", path);
     arguments_add(&program, "claim");
     arguments_add(&program, "--leave");
+    groups = preflight_groups(preflight, &holders);
     rv = step_run(
         &(struct step){.job_id = preflight->options.job_id,
                        .nodes = &holders,
+                       .groups = groups,
                        .tasks_per_node = 1,
                        .name = preflight->step_name,
                        .mpi = "none",
@@ -91,6 +94,7 @@ void preflight_claim(struct preflight *preflight)
     }
     arguments_clear(&program);
 done:
+    free(groups);
     free(lines);
     hostlist_clear(&holders);
 }

@@ -97,6 +97,7 @@ static bool step_hold(struct preflight *preflight, const struct hostlist *names,
                       size_t *first)
 {
     struct hearing hearing = {preflight, true};
+    long *groups = preflight_groups(preflight, names);
     struct process_result result;
     const char *entries[8];
     char text[2][128];
@@ -108,6 +109,7 @@ static bool step_hold(struct preflight *preflight, const struct hostlist *names,
     environment_make(preflight, is_on_management, text, entries);
     rv = step_run(&(struct step){.job_id = preflight->options.job_id,
                                  .nodes = names,
+                                 .groups = groups,
                                  .tasks_per_node = 1,
                                  .name = preflight->step_name,
                                  .mpi = preflight->options.mpi,
@@ -121,6 +123,7 @@ static bool step_hold(struct preflight *preflight, const struct hostlist *names,
                       .context = &hearing,
                       .stop = &preflight_stop},
                   &result, &err);
+    free(groups);
     if (rv != 0)
         snprintf(preflight->last_error, sizeof preflight->last_error, "%.255s", err.text);
     else if (!hearing.has_memory)

@@ -15,7 +15,7 @@
 #include "validate/command/command.h"
 #include "validate/slurm/step.h"
 
-enum { STATUS_SILENT = 4 /* with --step: a node at fault does not answer, no step ends there */ };
+enum { STATUS_COMPONENTS = 4 /* with --step: a fault, and the step is heterogeneous */ };
 
 volatile sig_atomic_t preflight_stop;
 
@@ -94,6 +94,22 @@ double preflight_left_s(const struct preflight *preflight)
     return preflight->budget_s - (process_clock() - preflight->begin);
 }
 
+long *preflight_groups(const struct preflight *preflight, const struct hostlist *names)
+{
+    long *groups = malloc((names->count + 1) * sizeof *groups);
+
+    for (size_t i = 0; groups && i < names->count; i++) {
+        const struct member *member = preflight_member(preflight, names->names[i]);
+
+        if (!member || member->group < 0) {
+            free(groups);
+            return NULL;
+        }
+        groups[i] = member->group;
+    }
+    return groups;
+}
+
 /* ---------------------------------------------------------------- before and after */
 
 /* Which job: --step's, else the one that we are in. Slurm's variables go afterwards. */
@@ -114,27 +130,61 @@ static int job_find(struct preflight *preflight, struct error *err)
     return 0;
 }
 
+static struct cluster_component *component_of(struct cluster_component *components, int count,
+                                              const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (hostlist_contains(&components[i].nodes, name))
+            return &components[i];
+    return NULL;
+}
+
+/* All nodes of the step or job, or those that were named; count of components. */
+static int names_find(struct preflight *preflight, const struct cluster_component *components,
+                      int count, struct error *err)
+{
+    if (preflight->options.nodes)
+        return hostlist_expand(preflight->options.nodes, &preflight->names, err);
+    for (int i = 0; i < count; i++)
+        for (size_t k = 0; k < components[i].nodes.count; k++)
+            if (!hostlist_contains(&preflight->names, components[i].nodes.names[k]) &&
+                hostlist_append(&preflight->names, components[i].nodes.names[k]) != 0)
+                return error_set(err, "no memory for the nodes of job %u",
+                                 preflight->options.job_id);
+    return 0;
+}
+
 static int members_find(struct preflight *preflight, struct error *err)
 {
-    const struct preflight_options *options = &preflight->options;
+    struct preflight_options *options = &preflight->options;
+    struct cluster_component *components;
+    int count;
 
     if (cluster_open(err) != 0 || cluster_load(&preflight->cluster, err) != 0)
         return -1;
-    if (options->nodes
-            ? hostlist_expand(options->nodes, &preflight->names, err) != 0
-            : cluster_job_nodes(options->job_id, options->has_step ? &options->step_id : NULL,
-                                &preflight->names, err) != 0)
+    count = cluster_job_components(options->job_id, options->has_step ? &options->step_id : NULL,
+                                   &options->job_id, &components, err);
+    if (count < 0)
         return -1;
-    preflight->members = calloc(preflight->names.count + 1, sizeof *preflight->members);
-    if (!preflight->members)
-        return error_set(err, "no memory for %zu nodes", preflight->names.count);
-    for (size_t i = 0; i < preflight->names.count; i++)
-        preflight->members[i] =
-            (struct member){.name = preflight->names.names[i],
-                            .slurm = cluster_node(&preflight->cluster, preflight->names.names[i]),
-                            .share = NAN,
-                            .latency_us = NAN};
-    return 0;
+    if (names_find(preflight, components, count, err) == 0) {
+        preflight->members = calloc(preflight->names.count + 1, sizeof *preflight->members);
+        if (!preflight->members)
+            error_set(err, "no memory for %zu nodes", preflight->names.count);
+    }
+    for (int i = 0; i < count; i++)
+        preflight->has_components |= count > 1 || components[i].steps > 1;
+    for (size_t i = 0; preflight->members && i < preflight->names.count; i++) {
+        const char *name = preflight->names.names[i];
+        const struct cluster_component *component = component_of(components, count, name);
+
+        preflight->members[i] = (struct member){.name = name,
+                                                .slurm = cluster_node(&preflight->cluster, name),
+                                                .group = component ? component->group : -1,
+                                                .share = NAN,
+                                                .latency_us = NAN};
+    }
+    cluster_components_free(components, count);
+    return preflight->members ? 0 : -1;
 }
 
 static int json_open(struct preflight *preflight, struct error *err)
@@ -244,14 +294,6 @@ static int keep(const struct preflight *preflight)
     return status;
 }
 
-static bool has_silent(const struct preflight *preflight)
-{
-    for (size_t i = 0; i < preflight->names.count; i++)
-        if (preflight->members[i].is_silent)
-            return true;
-    return false;
-}
-
 /* A node of which it cannot be told whether it is at fault. */
 static const struct member *doubtful(const struct preflight *preflight)
 {
@@ -287,8 +329,8 @@ static int report(struct preflight *preflight)
                                              : VERDICT_PASS);
     if (options->keep > 0)
         status = keep(preflight);
-    else if (preflight->has_fault && options->has_step && has_silent(preflight))
-        status = STATUS_SILENT;
+    else if (preflight->has_fault && options->has_step && preflight->has_components)
+        status = STATUS_COMPONENTS;
     free(folded);
     return status;
 }
@@ -322,6 +364,8 @@ static int run(struct preflight *preflight)
             preflight->names.count);
         return COMMAND_FAIL;
     }
+    if (preflight->options.has_step && preflight->names.count < 2)
+        return COMMAND_PASS; /* no links */
     preflight_fly(preflight);
     preflight_claim(preflight);
     if (preflight_stop) {

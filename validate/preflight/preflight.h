@@ -28,6 +28,7 @@ struct preflight_options {
 struct member {
     const char *name;
     struct cluster_node *slurm; /* NULL: the controller does not know it */
+    long group;                 /* of a heterogeneous job: its component; else -1 */
     bool is_silent;             /* does not answer */
     enum verdict verdict;
     char test[64], part[64], message[256];
@@ -44,6 +45,7 @@ struct preflight {
     char run[64], step_name[96];
     struct cluster cluster;
     struct hostlist names;
+    bool has_components;    /* the step is heterogeneous */
     struct member *members; /* one for each name */
     struct records records;
     FILE *json;
@@ -69,6 +71,9 @@ void preflight_cannot_tell(struct preflight *preflight, const char *format, ...)
 /* Those that answer and have no fault so far. Release names. Returns their number. */
 size_t preflight_good(const struct preflight *preflight, struct hostlist *names);
 double preflight_left_s(const struct preflight *preflight);
+/* For struct step: the group of each of these members, malloc'd. NULL where the job is not
+ * heterogeneous, or memory is out: then the step cannot start, which it says itself. */
+long *preflight_groups(const struct preflight *preflight, const struct hostlist *names);
 
 /* flight.c: asks the nodes, runs the battery, judges. All that is found is in the members. */
 void preflight_fly(struct preflight *preflight);

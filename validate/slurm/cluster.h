@@ -102,8 +102,19 @@ int cluster_job_cancel(uint32_t id, struct error *err);
 /* Kills the steps of the job that have that name, NULL: all of them; not the job. */
 int cluster_job_cancel_steps(uint32_t id, const char *name, struct error *err);
 
-/* The nodes of the job, or with step not NULL those of that step of it. nodes must be released.
- * Returns 0, or -1 with err. */
-int cluster_job_nodes(uint32_t id, const uint32_t *step, struct hostlist *nodes, struct error *err);
+/* A heterogeneous job is several jobs, each with nodes of its own; any other is one. */
+struct cluster_component {
+    long group; /* srun's --het-group; -1: the job is not heterogeneous */
+    struct hostlist nodes;
+    int steps; /* that make up the step: several in a heterogeneous one within one job */
+};
+
+/* The nodes of the job, or with step not NULL those of that step of it: those of all components,
+ * whichever of them id names, in the order of their groups. *leader: the job that srun's --jobid
+ * wants. Release *components with cluster_components_free(). Returns how many have nodes, at least
+ * one, or -1 with err. */
+int cluster_job_components(uint32_t id, const uint32_t *step, uint32_t *leader,
+                           struct cluster_component **components, struct error *err);
+void cluster_components_free(struct cluster_component *components, int count);
 
 #endif

@@ -137,29 +137,120 @@ int cluster_job_cancel_steps(uint32_t id, const char *name, struct error *err)
     return rv;
 }
 
-int cluster_job_nodes(uint32_t id, const uint32_t *step, struct hostlist *nodes, struct error *err)
+/* ---------------------------------------------------------------- what a job consists of */
+
+static int names_add(const char *text, struct hostlist *names, struct error *err)
+{
+    struct hostlist more;
+    int rv = 0;
+
+    if (!text || !*text)
+        return 0;
+    if (hostlist_expand(text, &more, err) != 0)
+        return -1;
+    for (size_t i = 0; rv == 0 && i < more.count; i++)
+        if (!hostlist_contains(names, more.names[i]) && hostlist_append(names, more.names[i]) != 0)
+            rv = error_set(err, "no memory for %zu nodes", more.count);
+    hostlist_clear(&more);
+    return rv;
+}
+
+/* The nodes of a step: a heterogeneous one within one job is there several times. */
+static int step_names(uint32_t id, uint32_t step, struct cluster_component *component,
+                      struct error *err)
 {
     job_step_info_response_msg_t *steps = NULL;
-    job_info_msg_t *jobs = NULL;
-    const char *names = NULL;
-    int rv;
+    int rv = 0;
 
-    *nodes = (struct hostlist){0};
-    if (step ? release_steps_load(id, &steps) != SLURM_SUCCESS
-             : slurm_load_job(&jobs, id, SHOW_ALL) != SLURM_SUCCESS)
-        return error_set(err, "cannot ask the controller for the nodes of job %u: %s", id,
+    if (release_steps_load(id, &steps) != SLURM_SUCCESS)
+        return error_set(err, "cannot ask the controller for the steps of job %u: %s", id,
                          slurm_strerror(errno));
-    for (uint32_t i = 0; steps && i < steps->job_step_count && !names; i++)
-        if (steps->job_steps[i].step_id.step_id == *step)
-            names = steps->job_steps[i].nodes;
-    if (jobs && jobs->record_count > 0)
-        names = jobs->job_array[0].nodes;
-    rv = names && *names ? hostlist_expand(names, nodes, err)
-                         : error_set(err, "the controller tells no nodes of %s %u.%u",
-                                     step ? "step" : "job", id, step ? *step : 0);
-    if (steps)
-        slurm_free_job_step_info_response_msg(steps);
-    if (jobs)
-        slurm_free_job_info_msg(jobs);
+    for (uint32_t i = 0; rv == 0 && i < steps->job_step_count; i++)
+        if (steps->job_steps[i].step_id.step_id == step) {
+            component->steps++;
+            rv = names_add(steps->job_steps[i].nodes, &component->nodes, err);
+        }
+    slurm_free_job_step_info_response_msg(steps);
     return rv;
+}
+
+static uint32_t leader_of(const slurm_job_info_t *info)
+{
+    return info->het_job_id != 0 && info->het_job_id != NO_VAL ? info->het_job_id
+                                                               : release_job_id(info);
+}
+
+static job_info_msg_t *job_load(uint32_t id, struct error *err)
+{
+    job_info_msg_t *jobs = NULL;
+
+    if (slurm_load_job(&jobs, id, SHOW_ALL) != SLURM_SUCCESS)
+        error_set(err, "cannot ask the controller for job %u: %s", id, slurm_strerror(errno));
+    return jobs;
+}
+
+/* The job and, asked for by its leader, the other components. */
+static job_info_msg_t *components_load(uint32_t id, uint32_t *leader, struct error *err)
+{
+    job_info_msg_t *jobs = job_load(id, err);
+
+    *leader = id;
+    for (uint32_t i = 0; jobs && i < jobs->record_count; i++)
+        if (release_job_id(&jobs->job_array[i]) == id)
+            *leader = leader_of(&jobs->job_array[i]);
+    if (jobs && *leader != id) {
+        slurm_free_job_info_msg(jobs);
+        jobs = job_load(*leader, err);
+    }
+    return jobs;
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+    const struct cluster_component *one = a, *other = b;
+
+    return (one->group > other->group) - (one->group < other->group);
+}
+
+int cluster_job_components(uint32_t id, const uint32_t *step, uint32_t *leader,
+                           struct cluster_component **components, struct error *err)
+{
+    job_info_msg_t *jobs = components_load(id, leader, err);
+    int count = 0, rv = 0;
+
+    *components = NULL;
+    if (!jobs)
+        return -1;
+    *components = calloc(jobs->record_count + 1, sizeof **components);
+    if (!*components)
+        rv = error_set(err, "no memory for the components of job %u", id);
+    for (uint32_t i = 0; rv == 0 && i < jobs->record_count; i++) {
+        const slurm_job_info_t *info = &jobs->job_array[i];
+        struct cluster_component *component = &(*components)[count];
+
+        if (leader_of(info) != *leader)
+            continue;
+        component->group = info->het_job_id == *leader ? (long)info->het_job_offset : -1;
+        rv = step ? step_names(release_job_id(info), *step, component, err)
+                  : names_add(info->nodes, &component->nodes, err);
+        count += component->nodes.count > 0;
+    }
+    slurm_free_job_info_msg(jobs);
+    if (rv == 0 && count == 0)
+        rv = error_set(err, "the controller tells no nodes of %s %u.%u", step ? "step" : "job", id,
+                       step ? *step : 0);
+    if (rv != 0) {
+        cluster_components_free(*components, count);
+        *components = NULL;
+        return -1;
+    }
+    qsort(*components, (size_t)count, sizeof **components, compare_groups);
+    return count;
+}
+
+void cluster_components_free(struct cluster_component *components, int count)
+{
+    for (int i = 0; components && i < count; i++)
+        hostlist_clear(&components[i].nodes);
+    free(components);
 }

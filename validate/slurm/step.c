@@ -10,47 +10,102 @@
 
 #include "validate/slurm/cluster.h"
 
+/* What one component is to run, on these of the step's nodes; group -1: all there is. */
+static int component_add(const struct step *step, const struct hostlist *nodes, long group,
+                         bool has_input, struct arguments *srun)
+{
+    char *folded = hostlist_fold(nodes);
+
+    if (!folded)
+        return -1;
+    if (group >= 0)
+        arguments_add(srun, "--het-group=%ld", group);
+    arguments_add(srun, "--nodelist=%s", folded);
+    free(folded);
+    arguments_add(srun, "--nodes=%zu-%zu", nodes->count, nodes->count);
+    arguments_add(srun, "--ntasks=%zu", nodes->count * (size_t)step->tasks_per_node);
+    arguments_add(srun, "--ntasks-per-node=%d", step->tasks_per_node);
+    arguments_add(srun, "--distribution=block");
+    arguments_add(srun, "--overlap"); /* does not wait for a step that hangs */
+    arguments_add(srun, "--mem=0");
+    arguments_add(srun, "--cpu-bind=none");
+    if (step->name)
+        arguments_add(srun, "--job-name=%s", step->name);
+    if (step->has_no_gres)
+        arguments_add(srun, "--gres=none");
+    arguments_add(srun, "--no-kill");
+    arguments_add(srun, "--kill-on-bad-exit=0"); /* our programs say who died before they end */
+    arguments_add(srun, "--chdir=/");
+    arguments_add(srun, "--export=ALL");
+    arguments_add(srun, "--input=%s", has_input ? "all" : "none");
+    if (step->mpi)
+        arguments_add(srun, "--mpi=%s", step->mpi);
+    for (int i = 0; step->program[i]; i++)
+        arguments_add(srun, "%s", step->program[i]);
+    return 0;
+}
+
+/* The least group of the step above `group`; -1: there is none. */
+static long next_group(const struct step *step, long group)
+{
+    long next = -1;
+
+    for (size_t i = 0; i < step->nodes->count; i++)
+        if (step->groups[i] > group && (next < 0 || step->groups[i] < next))
+            next = step->groups[i];
+    return next;
+}
+
+/* Returns 0, or -1 when memory is out. */
+static int command_make(const struct step *step, bool has_input, struct arguments *srun)
+{
+    int rv = 0;
+
+    arguments_add(srun, "srun");
+    arguments_add(srun, "--jobid=%u", step->job_id);
+    if (!step->groups)
+        rv = component_add(step, step->nodes, -1, has_input, srun);
+    for (long group = step->groups ? next_group(step, -1) : -1; rv == 0 && group >= 0;) {
+        struct hostlist nodes = {0};
+
+        for (size_t i = 0; rv == 0 && i < step->nodes->count; i++)
+            if (step->groups[i] == group)
+                rv = hostlist_append(&nodes, step->nodes->names[i]);
+        if (rv == 0)
+            rv = component_add(step, &nodes, group, has_input, srun);
+        hostlist_clear(&nodes);
+        group = next_group(step, group);
+        if (group >= 0)
+            arguments_add(srun, ":");
+    }
+    return rv == 0 && !srun->out_of_memory ? 0 : -1;
+}
+
+/* The components of a heterogeneous job have its number and those after it. */
+static void cancel(const struct step *step)
+{
+    cluster_job_cancel_steps(step->job_id, step->name, NULL);
+    for (long group = step->groups ? next_group(step, 0) : -1; group > 0;
+         group = next_group(step, group))
+        cluster_job_cancel_steps(step->job_id + (uint32_t)group, step->name, NULL);
+}
+
 int step_run(const struct step *step, const struct process *watching, struct process_result *result,
              struct error *err)
 {
     struct process process = *watching;
     struct arguments srun = {0};
-    char *nodes = hostlist_fold(step->nodes);
     int rv = -1;
 
-    arguments_add(&srun, "srun");
-    arguments_add(&srun, "--jobid=%u", step->job_id);
-    arguments_add(&srun, "--nodelist=%s", nodes ? nodes : "");
-    arguments_add(&srun, "--nodes=%zu-%zu", step->nodes->count, step->nodes->count);
-    arguments_add(&srun, "--ntasks=%zu", step->nodes->count * (size_t)step->tasks_per_node);
-    arguments_add(&srun, "--ntasks-per-node=%d", step->tasks_per_node);
-    arguments_add(&srun, "--distribution=block");
-    arguments_add(&srun, "--overlap"); /* does not wait for a step that hangs */
-    arguments_add(&srun, "--mem=0");
-    arguments_add(&srun, "--cpu-bind=none");
-    if (step->name)
-        arguments_add(&srun, "--job-name=%s", step->name);
-    if (step->has_no_gres)
-        arguments_add(&srun, "--gres=none");
-    arguments_add(&srun, "--no-kill");
-    arguments_add(&srun, "--kill-on-bad-exit=0"); /* our programs say who died before they end */
-    arguments_add(&srun, "--chdir=/");
-    arguments_add(&srun, "--export=ALL");
-    arguments_add(&srun, "--input=%s", watching->input ? "all" : "none");
-    if (step->mpi)
-        arguments_add(&srun, "--mpi=%s", step->mpi);
-    for (int i = 0; step->program[i]; i++)
-        arguments_add(&srun, "%s", step->program[i]);
-    if (!nodes || srun.out_of_memory) {
+    if (command_make(step, watching->input != NULL, &srun) != 0) {
         error_set(err, "no memory for a step on %zu nodes", step->nodes->count);
     } else {
         process.argv = srun.argv;
         rv = process_run(&process, result, err);
         if (rv == 0 && result->end != PROCESS_EXITED)
-            cluster_job_cancel_steps(step->job_id, step->name, NULL);
+            cancel(step);
     }
     arguments_clear(&srun);
-    free(nodes);
     return rv;
 }
 

@@ -13,6 +13,7 @@
 struct step {
     uint32_t job_id;
     const struct hostlist *nodes;
+    const long *groups; /* of a heterogeneous job: srun's --het-group for each node; else NULL */
     int tasks_per_node;
     const char *name; /* of the step; NULL: the job is ours, and so is each of its steps */
     const char *mpi;  /* srun's --mpi; NULL: the cluster's default; "none" for what is not MPI */
