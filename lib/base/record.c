@@ -166,6 +166,9 @@ int record_write(FILE *stream, const struct record *record)
         field_number(&line, "samples", record->samples);
     field_number(&line, "low", record->low);
     field_number(&line, "high", record->high);
+    field_number(&line, "lowest", record->lowest);
+    field_number(&line, "outliers", record->outliers);
+    field_string(&line, "stopped", record->stopped);
     field_number(&line, "limit", record->limit);
     field_string(&line, "limit_source", record->limit_source);
     if (record->verdict != VERDICT_NONE)

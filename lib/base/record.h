@@ -34,6 +34,9 @@ struct record {
     const char *unit;         /* "Mb/s", "us", "MB", "bytes", "s", "count" */
     double low, high;         /* 95 % interval of the median, or the range, of the samples */
     unsigned samples;         /* 0: absent */
+    double outliers;          /* how many samples are not of one kind with the others */
+    double lowest;            /* the lowest sample, in unit */
+    const char *stopped;      /* why there are no more samples: "interval", "budget" */
     double limit;             /* what value was judged against, in unit */
     const char *limit_source; /* "nominal", "peers", "conf", "sysfs", "majority" */
     enum verdict verdict;
@@ -45,7 +48,8 @@ struct record {
 #define RECORD_INIT                                                                                \
     {                                                                                              \
         .value = __builtin_nan(""), .low = __builtin_nan(""), .high = __builtin_nan(""),           \
-        .limit = __builtin_nan(""), .time = __builtin_nan("")                                      \
+        .outliers = __builtin_nan(""), .lowest = __builtin_nan(""), .limit = __builtin_nan(""),    \
+        .time = __builtin_nan("")                                                                  \
     }
 
 /* Writes the record as one JSON object on one line and flushes, in one write where the line fits

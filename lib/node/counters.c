@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { RDMA_WORD_BYTES = 4 }; /* port_xmit_data counts words of 32 bits (IBTA, PortCounters) */
@@ -33,6 +34,11 @@ static const struct source port_sources[] = {
     {"link_error_recovery", offsetof(struct counters, link_error_recovery), 1},
     {"port_rcv_errors", offsetof(struct counters, port_rcv_errors), 1},
 };
+
+/* The names of mlx5, bnxt_re and rxe; a device has some of them. */
+static const char *const retransmit_files[] = {"out_of_sequence",       "packet_seq_err",
+                                               "local_ack_timeout_err", "out_of_seq_request",
+                                               "rcvd_seq_err",          "to_retransmits"};
 
 static void read_sources(const char *root, const char *directory, const struct source *sources,
                          size_t count, struct counters *counters)
@@ -66,8 +72,38 @@ int counters_read(const char *root, const char *netdev, const char *rdma_device,
         if (sysfs_exists(root, "sys/class/infiniband/%s/ports/%d", rdma_device, rdma_port)) {
             read_sources(root, directory, port_sources, sizeof port_sources / sizeof *port_sources,
                          counters);
+            snprintf(directory, sizeof directory, "sys/class/infiniband/%s/ports/%d/hw_counters",
+                     rdma_device, rdma_port);
+            for (size_t i = 0; i < sizeof retransmit_files / sizeof *retransmit_files; i++) {
+                long long number = sysfs_number(root, "%s/%s", directory, retransmit_files[i]);
+
+                counters->rdma_retransmits += number > 0 ? (uint64_t)number : 0;
+            }
             result = 0;
         }
     }
     return result;
+}
+
+/* A file has a line for each kind of error, "RxErr 0", and the sum last: "TOTAL_ERR_COR 0". */
+static uint64_t read_total(const char *root, const char *pci, const char *file)
+{
+    char *text = sysfs_file(root, 4096, "sys/bus/pci/devices/%s/%s", pci, file);
+    const char *total = text ? strstr(text, "TOTAL_ERR_") : NULL;
+    uint64_t count = 0;
+
+    total = total ? strchr(total, ' ') : NULL;
+    if (total)
+        count = strtoull(total, NULL, 10);
+    free(text);
+    return count;
+}
+
+void counters_read_pci(const char *root, const char *pci, struct counters *counters)
+{
+    if (!pci[0])
+        return;
+    counters->pcie_correctable = read_total(root, pci, "aer_dev_correctable");
+    counters->pcie_nonfatal = read_total(root, pci, "aer_dev_nonfatal");
+    counters->pcie_fatal = read_total(root, pci, "aer_dev_fatal");
 }

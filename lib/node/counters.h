@@ -11,11 +11,18 @@ struct counters {
     uint64_t carrier_changes;
     uint64_t rdma_tx_bytes, rdma_rx_bytes; /* port_xmit_data x 4: those count 32-bit words */
     uint64_t symbol_errors, link_downed, link_error_recovery, port_rcv_errors;
+    uint64_t rdma_retransmits; /* packets sent again or out of order: the sum of what hw_counters
+                                  has of these */
+    uint64_t pcie_correctable, pcie_nonfatal, pcie_fatal; /* counters_read_pci() */
 };
 
 /* Reads the counters of an interface, of an RDMA port, or both ("" and port 0 for "none").
  * root as in inventory_read(). Missing files count as 0. Returns 0, or -1 when neither exists. */
 int counters_read(const char *root, const char *netdev, const char *rdma_device, int rdma_port,
                   struct counters *counters);
+
+/* Adds what a PCI device has counted of errors on its PCIe link (AER), replays among the
+ * correctable ones. pci as "0000:3b:00.0"; "" or a device without AER: nothing is added. */
+void counters_read_pci(const char *root, const char *pci, struct counters *counters);
 
 #endif

@@ -42,6 +42,7 @@ EXTRA_DIST += \
 	tests/lab/t1502-watch-names-a-frozen-node.t \
 	tests/lab/t1600-links-measure-every-rail.t \
 	tests/lab/t1601-links-show-the-slow-rail.t \
+	tests/lab/t1602-links-measure-rails-and-uplinks-together.t \
 	tests/lab/t1700-collectives-are-exact.t \
 	tests/lab/t1701-collectives-name-the-corrupt-rank.t \
 	tests/lab/campaign-faults \

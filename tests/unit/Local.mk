@@ -174,6 +174,14 @@ check_PROGRAMS += tests/unit/evidence.t
 tests_unit_evidence_t_SOURCES = tests/unit/evidence.c
 tests_unit_evidence_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread
 
+check_PROGRAMS += tests/unit/samples.t
+tests_unit_samples_t_SOURCES = tests/unit/samples.c
+tests_unit_samples_t_LDADD = validate/battery/libbattery.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/passes.t
+tests_unit_passes_t_SOURCES = tests/unit/passes.c
+tests_unit_passes_t_LDADD = validate/battery/libbattery.la $(unit_libs)
+
 check_PROGRAMS += tests/unit/watch.t
 tests_unit_watch_t_SOURCES = tests/unit/watch.c
 tests_unit_watch_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread

@@ -21,6 +21,20 @@ int main(void)
     tree_put(root, "sys/class/net/ib0/statistics/rx_crc_errors", "17\n");
     counters_read(root, "ib0", "", 0, &counters);
     is_int(counters.rx_crc_errors, 17, "CRC errors");
+    tree_put(root, "sys/class/infiniband/mlx5_0/ports/1/hw_counters/packet_seq_err", "3\n");
+    tree_put(root, "sys/class/infiniband/mlx5_0/ports/1/hw_counters/out_of_sequence", "4\n");
+    counters_read(root, "", "mlx5_0", 1, &counters);
+    is_int(counters.rdma_retransmits, 7, "what RDMA sent again");
+    tree_put(root, "sys/bus/pci/devices/0000:3b:00.0/aer_dev_correctable",
+             "RxErr 0\nRollover 4\nTimeout 1\nTOTAL_ERR_COR 5\n");
+    tree_put(root, "sys/bus/pci/devices/0000:3b:00.0/aer_dev_nonfatal", "TOTAL_ERR_NONFATAL 2\n");
+    counters_read_pci(root, "0000:3b:00.0", &counters);
+    is_int(counters.pcie_correctable, 5, "PCIe errors that were corrected");
+    is_int(counters.pcie_nonfatal, 2, "... that were not");
+    is_int(counters.pcie_fatal, 0, "... a file that is not there is 0");
+    is_int(counters.rdma_retransmits, 7, "... and the rest stays");
+    counters_read_pci(root, "", &counters);
+    is_int(counters.pcie_correctable, 5, "no device: nothing changes");
     tree_remove(root);
     root = tree_unpack("broken");
     counters_read(root, "", "mlx5_0", 1, &counters);

@@ -29,10 +29,14 @@ int main(void)
     record.value = 196.25;
     record.unit = "Mb/s";
     record.samples = 5;
+    record.lowest = 120;
+    record.outliers = 1;
+    record.stopped = "budget";
     record.verdict = VERDICT_FAIL;
     is_str(written(&record),
            "{\"time\":1795190000.5,\"suite\":\"links\",\"node\":\"n1\",\"value\":196.25,"
-           "\"unit\":\"Mb/s\",\"samples\":5,\"verdict\":\"fail\"}\n",
+           "\"unit\":\"Mb/s\",\"samples\":5,\"lowest\":120,\"outliers\":1,\"stopped\":\"budget\","
+           "\"verdict\":\"fail\"}\n",
            "a record is one line of JSON");
     setenv("MUSTER_RUN", "r1", 1);
     has_str(written(&record), "{\"run\":\"r1\",", "the run comes from the environment");

@@ -37,6 +37,9 @@ static void parsing(void)
     record.value = 196.25;
     record.unit = "Mb/s";
     record.samples = 5;
+    record.lowest = 120;
+    record.outliers = 1;
+    record.stopped = "budget";
     record.low = 190;
     record.high = 199;
     record.limit = 160;
@@ -56,6 +59,9 @@ static void parsing(void)
     is_near(found->time, 1795190000.25, 1e-3, "time");
     is_near(found->low, 190, 0, "low");
     is_int(found->samples, 5, "samples");
+    is_near(found->lowest, 120, 0, "lowest");
+    is_near(found->outliers, 1, 0, "outliers");
+    is_str(found->stopped, "budget", "stopped");
     is_int(found->verdict, VERDICT_WARN, "verdict");
     free(text);
     is_int(records_parse(&records, "{\"suite\":\"a\",\"test\":\"b\",\"colour\":[1]}"), 0,

@@ -282,6 +282,9 @@ static void test_bisection(void)
     for (int i = 0; i < 24; i++)
         wrong += (blocks[schedule_partner(schedule, 0, i)] < 2) == (blocks[i] < 2);
     is_int(wrong, 0, "... two blocks against two");
+    for (int i = wrong = 0; i < 24; i++)
+        wrong += schedule_is_first(schedule, 0, i) != (blocks[i] < 2);
+    is_int(wrong, 0, "... all of one half send first");
     make(&(struct schedule_request){.kind = SCHEDULE_BISECTION, .node_count = 9, .most_rounds = 3});
     seen = play(NULL, 9, "bisection of nine, three rounds");
     is_int(seen.rounds, 3, "... three");

@@ -50,6 +50,29 @@ static void behave(const char *plot, int rank)
     watch_phase("act 2");
 }
 
+/* A job that goes on without MPI: rank 0 waits until two are lost. */
+static void go_on(const char *plot, int rank)
+{
+    if (strcmp(plot, "two are lost") == 0 && rank == 2)
+        raise(SIGKILL);
+    if (strcmp(plot, "two are lost") == 0 && rank == 3)
+        raise(SIGSTOP);
+    for (int i = 0; i < 1000 && !(watch_is_lost(2) && watch_is_lost(3)); i++)
+        usleep(10000);
+    if (rank == 1) /* knows it too */
+        printf("rank 1 saw %d %d\n", watch_is_lost(2), watch_is_lost(3));
+    fflush(stdout);
+    if (rank == 0)
+        watch_say_over();
+    else
+        watch_wait_over();
+    watch_stop();
+    if (rank == 0)
+        printf("needs abort: %d\n", watch_needs_abort());
+    fflush(stdout);
+    _exit(rank == 0 ? output_status() : 0);
+}
+
 static void play(const char *plot, int rank, int listener, const struct beat_endpoint *endpoint)
 {
     struct watch_config config = {"test", rank, RANKS, nodes, 4, NULL};
@@ -69,6 +92,11 @@ static void play(const char *plot, int rank, int listener, const struct beat_end
     }
     if (failed)
         _exit(9);
+    if (strcmp(plot, "two are lost") == 0) {
+        if (rank == 0)
+            watch_tolerate();
+        go_on(plot, rank);
+    }
     behave(plot, rank);
     watch_stop();
     _exit(rank == 0 ? output_status() : 0);
@@ -116,7 +144,8 @@ static int stage(const char *plot, int signalled)
     for (int i = 0; i < RANKS; i++) {
         int rank = (i + 1) % RANKS; /* a frozen one is killed once rank 0 is gone */
 
-        if (rank == 3 && strcmp(plot, "rank 3 freezes") == 0) {
+        if (rank == 3 &&
+            (strcmp(plot, "rank 3 freezes") == 0 || strcmp(plot, "two are lost") == 0)) {
             waitpid(pids[0], &statuses[0], 0);
             kill(pids[3], SIGKILL);
             waitpid(pids[3], &statuses[3], 0);
@@ -164,5 +193,15 @@ int main(void)
     is_int(stage("all wait", SIGTERM), 3, "SIGTERM to one rank: status 3");
     has_str(said, "stopped by SIGTERM", "... is told as what it is");
     ok(strstr(said, "\"fail\"") == NULL, "... and accuses nobody");
+
+    is_int(stage("two are lost", 0), 1, "one dies and one freezes in a job that goes on: status 1");
+    has_str(said, "\"metric\":\"died\",\"node\":\"n2\",\"part\":\"rank 2\",\"verdict\":\"fail\"",
+            "... the first is named");
+    has_str(said, "\"metric\":\"frozen\",\"node\":\"n2\",\"part\":\"rank 3\",\"verdict\":\"fail\"",
+            "... the second too");
+    ok(strstr(said, "unknown") == NULL, "... what is left was done");
+    has_str(said, "rank 1 saw 1 1", "... every rank knew who is lost");
+    has_str(said, "needs abort: 1", "... and the frozen one will not end by itself");
+    ok(took_s < 6, "... soon (%.1f s)", took_s);
     return tap_done();
 }

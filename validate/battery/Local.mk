@@ -4,8 +4,12 @@
 noinst_LTLIBRARIES += validate/battery/libbattery.la
 validate_battery_libbattery_la_SOURCES = \
 	validate/battery/watch/beat.c validate/battery/watch/beat.h \
+	validate/battery/watch/guests.h \
+	validate/battery/watch/inquest.c validate/battery/watch/inquest.h \
 	validate/battery/collectives/evidence.c validate/battery/collectives/evidence.h \
 	validate/battery/launcher.c validate/battery/launcher.h \
+	validate/battery/links/passes.c validate/battery/links/passes.h \
+	validate/battery/links/samples.c validate/battery/links/samples.h \
 	validate/battery/options.c validate/battery/options.h \
 	validate/battery/output.c validate/battery/output.h \
 	validate/battery/pattern.c validate/battery/pattern.h \
@@ -15,7 +19,7 @@ validate_battery_libbattery_la_SOURCES = \
 	validate/battery/watch/watch.c validate/battery/watch/watch.h \
 	# end of validate_battery_libbattery_la_SOURCES
 validate_battery_libbattery_la_CFLAGS = $(AM_CFLAGS) -pthread
-validate_battery_libbattery_la_LIBADD = lib/libmuster.la -lpthread -ldl
+validate_battery_libbattery_la_LIBADD = lib/libmuster.la lib/libstatistics.la -lpthread -ldl -lm
 
 if BUILD_BATTERY
 bin_PROGRAMS += muster-launch
@@ -37,11 +41,16 @@ muster_launch_LDADD = $(battery_libs)
 bin_PROGRAMS += muster-links
 muster_links_SOURCES = \
 	validate/battery/links/channel.c validate/battery/links/channel.h \
+	validate/battery/links/course.c validate/battery/links/course.h \
+	validate/battery/links/errors.c validate/battery/links/errors.h \
+	validate/battery/links/lines.c validate/battery/links/lines.h \
 	validate/battery/links/linkreport.c validate/battery/links/linkreport.h \
-	validate/battery/links/links.c \
 	validate/battery/links/meeting.c validate/battery/links/meeting.h \
+	validate/battery/links/overlap.c validate/battery/links/overlap.h \
 	validate/battery/links/path.c validate/battery/links/path.h \
 	validate/battery/links/rounds.c validate/battery/links/rounds.h \
+	validate/battery/links/sums.c validate/battery/links/sums.h \
+	validate/battery/links/links.c \
 	validate/battery/program.c validate/battery/program.h \
 	# end of muster_links_SOURCES
 muster_links_CPPFLAGS = $(battery_cppflags) $(UCX_CFLAGS)
@@ -66,10 +75,15 @@ muster_preflight_SOURCES = \
 	validate/battery/launch/messages.c validate/battery/launch/messages.h \
 	validate/battery/launch/workers.c validate/battery/launch/workers.h \
 	validate/battery/links/channel.c validate/battery/links/channel.h \
+	validate/battery/links/course.c validate/battery/links/course.h \
+	validate/battery/links/errors.c validate/battery/links/errors.h \
+	validate/battery/links/lines.c validate/battery/links/lines.h \
 	validate/battery/links/linkreport.c validate/battery/links/linkreport.h \
 	validate/battery/links/meeting.c validate/battery/links/meeting.h \
+	validate/battery/links/overlap.c validate/battery/links/overlap.h \
 	validate/battery/links/path.c validate/battery/links/path.h \
 	validate/battery/links/rounds.c validate/battery/links/rounds.h \
+	validate/battery/links/sums.c validate/battery/links/sums.h \
 	validate/battery/preflight/preflight.c \
 	validate/battery/preflight/sum.c validate/battery/preflight/sum.h \
 	validate/battery/program.c validate/battery/program.h \

@@ -86,20 +86,63 @@ enum { PMIX_BOOL = 1 };
 typedef int pmix_fence_fn(const void *processes, size_t process_count, const void *infos,
                           size_t info_count);
 
+typedef int pmix_init_fn(void *process, struct pmix_info *infos, size_t info_count);
+typedef int pmix_finalize_fn(const struct pmix_info *infos, size_t info_count);
+typedef int pmix_abort_fn(int status, const char *message, void *processes, size_t process_count);
+
+static bool is_pmix_initialized; /* by launcher_keep() */
+
+/* MPI's own library, which stays when MPI is finalized; a function of it, or NULL. */
+static void *pmix_function(const char *name)
+{
+    static void *library;
+
+    if (!getenv("PMIX_NAMESPACE"))
+        return NULL;
+    if (!library)
+        library = dlopen("libpmix.so.2", RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+    return library ? dlsym(library, name) : NULL;
+}
+
 void launcher_barrier(void)
 {
     struct pmix_info collect = {.key = "pmix.collect", .value = {PMIX_BOOL, {.flag = true}}};
     const char *job = getenv("PMIX_NAMESPACE");
     pmix_fence_fn *fence;
-    void *library;
 
     if (!job || strncmp(job, "slurm.", 6) != 0)
         return;
-    library = dlopen("libpmix.so.2", RTLD_NOW | RTLD_NOLOAD); /* MPI's own */
-    if (!library)
-        return;
-    *(void **)&fence = dlsym(library, "PMIx_Fence");
+    *(void **)&fence = pmix_function("PMIx_Fence");
     if (fence)
         fence(NULL, 0, &collect, 1);
-    dlclose(library);
+}
+
+void launcher_keep(bool stays_connected)
+{
+    pmix_init_fn *init;
+
+    *(void **)&init = pmix_function("PMIx_Init");
+    if (init && stays_connected)
+        is_pmix_initialized = init(NULL, NULL, 0) == 0;
+}
+
+void launcher_abort(int status)
+{
+    pmix_init_fn *init;
+    pmix_abort_fn *abort_job;
+
+    *(void **)&init = pmix_function("PMIx_Init");
+    *(void **)&abort_job = pmix_function("PMIx_Abort");
+    if (init && abort_job && (is_pmix_initialized || init(NULL, NULL, 0) == 0))
+        abort_job(status, "", NULL, 0);
+}
+
+void launcher_release(void)
+{
+    pmix_finalize_fn *finalize;
+
+    *(void **)&finalize = pmix_function("PMIx_Finalize");
+    if (finalize && is_pmix_initialized)
+        finalize(NULL, 0);
+    is_pmix_initialized = false;
 }

@@ -2,6 +2,7 @@
 #ifndef MUSTER_LAUNCHER_H
 #define MUSTER_LAUNCHER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* What the launcher (srun, mpirun) tells a process, with or without MPI. */
@@ -20,5 +21,17 @@ double launcher_process_start(void);
  * for itself only (a fence that collects no data is local), and a message that reaches a process
  * which is still inside MPI_Init is a segmentation fault there (open-mpi/ompi issue 12495). */
 void launcher_barrier(void);
+
+/* A job that goes on after MPI_Finalize, where the death of a process no longer ends it: with MPI
+ * up Slurm kills the step of a process that dies. To be called before MPI_Finalize.
+ * stays_connected: this process remains the launcher's (PMIx counts its users), and its death ends
+ * the job; for the one that may call launcher_abort() and must call launcher_release(). */
+void launcher_keep(bool stays_connected);
+
+/* Asks the launcher to end the job, processes that are frozen too; does nothing without PMIx. May
+ * block. */
+void launcher_abort(int status);
+
+void launcher_release(void);
 
 #endif

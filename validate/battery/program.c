@@ -34,9 +34,16 @@ static struct {
     atomic_bool has_mpi; /* MPI_Init has returned */
 } fuse = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
+static atomic_bool has_left_mpi;
+
 static void abort_job(void)
 {
-    MPI_Abort(MPI_COMM_WORLD, output_status() ? output_status() : 3);
+    int status = output_status() ? output_status() : 3;
+
+    if (atomic_load(&has_left_mpi))
+        launcher_abort(status);
+    else
+        MPI_Abort(MPI_COMM_WORLD, status);
 }
 
 static void *abort_run(void *argument)
@@ -216,11 +223,14 @@ static void gather_names(struct program *program)
                    &program->leaders);
 }
 
+const char *program_management(const struct program *program)
+{
+    return program->fabric && program->fabric->management ? program->fabric->management->name
+                                                          : program->conf.management_interface;
+}
+
 static void start_watch(struct program *program)
 {
-    const char *management = program->fabric && program->fabric->management
-                                 ? program->fabric->management->name
-                                 : program->conf.management_interface;
     struct watch_config config = {
         program->spec->name,          program->rank, program->size, program->name_of,
         program->common.time_limit_s, abort_job};
@@ -229,7 +239,7 @@ static void start_watch(struct program *program)
     int socket = -1, result = 0;
 
     if (program->rank == 0) {
-        socket = beat_listen(management, &endpoint, &err);
+        socket = beat_listen(program_management(program), &endpoint, &err);
         if (socket >= 0)
             result = watch_start_warden(&config, socket, endpoint.token, &err);
         if (socket < 0 || result != 0) {
@@ -407,10 +417,23 @@ void program_barrier(struct program *program, MPI_Comm comm)
     program_wait(program, &request, STALL_WAIT_ALL);
 }
 
-int program_finish(struct program *program)
+void program_leave_mpi(struct program *program)
 {
-    int status = 0;
+    program_phase(program, "leaving MPI");
+    program_barrier(program, MPI_COMM_WORLD);
+    launcher_keep(program->rank == 0);
+    watch_waits_for(STALL_WAIT_ALL);
+    if (program->leaders != MPI_COMM_NULL)
+        MPI_Comm_free(&program->leaders);
+    MPI_Finalize();
+    atomic_store(&has_left_mpi, true);
+    watch_works();
+    if (program->rank == 0)
+        watch_tolerate();
+}
 
+static void finish_mpi(struct program *program)
+{
     program_phase(program, "end");
     program_barrier(program, MPI_COMM_WORLD);
     watch_waits_for(STALL_WAIT_ALL);
@@ -418,6 +441,32 @@ int program_finish(struct program *program)
         MPI_Comm_free(&program->leaders);
     MPI_Finalize();
     watch_stop();
+}
+
+/* Nobody waits for those that were lost. */
+static void finish_without_mpi(struct program *program)
+{
+    program_phase(program, "end");
+    if (program->rank == 0)
+        watch_say_over();
+    else
+        watch_wait_over();
+    watch_stop();
+    if (program->rank == 0 && watch_needs_abort()) {
+        output_finish();
+        watch_abort(output_status());
+    }
+    launcher_release();
+}
+
+int program_finish(struct program *program)
+{
+    int status = 0;
+
+    if (atomic_load(&has_left_mpi))
+        finish_without_mpi(program);
+    else
+        finish_mpi(program);
     if (program->rank == 0) {
         output_finish();
         status = output_status();

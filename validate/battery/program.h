@@ -56,6 +56,9 @@ void program_phase(struct program *program, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void program_step(struct program *program);
 
+/* The name of this node's management interface; may be "". */
+const char *program_management(const struct program *program);
+
 /* True when this rank is the one that --inject=lie:RANK names. */
 bool program_lies(const struct program *program);
 
@@ -65,6 +68,10 @@ void program_wait(struct program *program, MPI_Request *request, int waits_for);
 
 /* A barrier of all ranks of comm that does not burn cores. */
 void program_barrier(struct program *program, MPI_Comm comm);
+
+/* All ranks: ends MPI early, and from then on a rank that dies or freezes is named by the watch and
+ * costs its own work, not the job. Nothing of MPI may be used any more. */
+void program_leave_mpi(struct program *program);
 
 /* Ends MPI and the watch, prints the summing line; the exit status of the process. */
 int program_finish(struct program *program);

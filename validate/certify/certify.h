@@ -107,10 +107,12 @@ struct certify_step {
     const char *const *environment;
     const char *input;
     double deadline_s;
+    bool survives_loss; /* its program goes on without a node that is lost: muster-links */
 };
 /* Runs a step; its records are added, *first is the index of the first. While a step goes on for
  * longer than a few seconds its nodes are asked whether they are still there; one that does not
- * answer fails in this stage and the step is ended. Returns 0 when it ended by itself with a status
+ * answer fails in this stage and the step is ended, at once or, where it survives that, when it has
+ * had nothing to say for some seconds. Returns 0 when it ended by itself with a status
  * of the battery's (0, 1, 3), 1 when it did not (err says what was seen), -1 when it could not be
  * started. */
 int certify_step(struct certify *certify, const struct certify_step *step, size_t *first,

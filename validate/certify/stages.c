@@ -10,7 +10,15 @@
 #include "validate/judge/majority.h"
 #include "validate/slurm/step.h"
 
-enum { CHECK_S = 20, GRACE_S = 3, TRIES = 3, MARGIN_S = 10, WATCH_AFTER_S = 5, WATCH_EACH_S = 10 };
+enum {
+    CHECK_S = 20,
+    GRACE_S = 3,
+    TRIES = 3,
+    MARGIN_S = 10,
+    WATCH_AFTER_S = 5,
+    WATCH_EACH_S = 10,
+    SILENT_S = 12
+};
 
 /* What a step's lines are read into. */
 struct hearing {
@@ -18,6 +26,8 @@ struct hearing {
     const struct certify_step *step;
     double watch_at;            /* when the nodes are to be asked next */
     volatile sig_atomic_t stop; /* ends the step */
+    double heard_at;            /* the last line */
+    bool has_lost;              /* a node, and the step goes on without it */
     double until; /* process_clock(): what is said later, while we end it, accuses the wrong ones */
     bool has_memory;
 };
@@ -34,6 +44,7 @@ static void hear(const char *line, bool is_error, void *context)
     }
     if (hearing->stop || process_clock() > hearing->until)
         return;
+    hearing->heard_at = process_clock();
     switch (records_parse(&certify->records, line)) {
     case 0:
         if (certify->json)
@@ -55,9 +66,14 @@ static void tick(void *context)
     if (certify_stop) {
         hearing->stop = certify_stop;
     } else if (!hearing->stop && process_clock() > hearing->watch_at) {
-        if (certify_reach_again(hearing->certify, hearing->step->nodes, hearing->step->stage) > 0)
-            hearing->stop = 1;
+        if (certify_reach_again(hearing->certify, hearing->step->nodes, hearing->step->stage) > 0) {
+            hearing->has_lost = hearing->step->survives_loss;
+            hearing->stop = !hearing->has_lost;
+        }
         hearing->watch_at = process_clock() + WATCH_EACH_S;
+    } else if (!hearing->stop && hearing->has_lost &&
+               process_clock() - hearing->heard_at > SILENT_S) {
+        hearing->stop = 1;
     }
 }
 
@@ -67,6 +83,7 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
     struct hearing hearing = {.certify = certify,
                               .step = step,
                               .watch_at = process_clock() + WATCH_AFTER_S,
+                              .heard_at = process_clock(),
                               .until = process_clock() + step->deadline_s,
                               .has_memory = true};
     struct process_result result;

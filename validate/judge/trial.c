@@ -260,7 +260,8 @@ void trial_testimony(const struct records *records, size_t first,
         size_t damage[2];
 
         if (!record->node || record->verdict < VERDICT_WARN ||
-            strcmp(record->suite, "links") != 0 || matrix_is_measurement(record))
+            strcmp(record->suite, "links") != 0 || matrix_is_measurement(record) ||
+            strncmp(record->metric ? record->metric : "", "bandwidth_", 10) == 0)
             continue;
         if (!record->peer || strcmp(record->metric ? record->metric : "", "damaged") != 0) {
             accuse(context, record->node, record->verdict, record);

@@ -22,6 +22,7 @@ static const struct {
     {"unit", offsetof(struct record, unit)},
     {"limit_source", offsetof(struct record, limit_source)},
     {"message", offsetof(struct record, message)},
+    {"stopped", offsetof(struct record, stopped)},
 };
 enum { STRINGS = sizeof strings / sizeof *strings };
 
@@ -29,9 +30,10 @@ static const struct {
     const char *key;
     size_t offset;
 } numbers[] = {
-    {"time", offsetof(struct record, time)},   {"value", offsetof(struct record, value)},
-    {"low", offsetof(struct record, low)},     {"high", offsetof(struct record, high)},
-    {"limit", offsetof(struct record, limit)},
+    {"time", offsetof(struct record, time)},         {"value", offsetof(struct record, value)},
+    {"low", offsetof(struct record, low)},           {"high", offsetof(struct record, high)},
+    {"limit", offsetof(struct record, limit)},       {"lowest", offsetof(struct record, lowest)},
+    {"outliers", offsetof(struct record, outliers)},
 };
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 

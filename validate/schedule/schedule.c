@@ -487,6 +487,12 @@ int schedule_partner(const struct schedule *schedule, int round, int node)
     return SCHEDULE_BYE;
 }
 
+/* Places go block after block. */
+bool schedule_is_first(const struct schedule *schedule, int round, int node)
+{
+    return schedule->place[node] < schedule->place[schedule_partner(schedule, round, node)];
+}
+
 /* Pairs of the round that leave that block. */
 static int pairs_leaving(const struct schedule *schedule, int round, int block)
 {

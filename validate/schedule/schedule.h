@@ -2,6 +2,7 @@
 #ifndef MUSTER_SCHEDULE_H
 #define MUSTER_SCHEDULE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/base/error.h"
@@ -54,6 +55,10 @@ int schedule_rounds(const struct schedule *schedule);
 /* The partner of a node in a round (0 <= round < schedule_rounds()), or SCHEDULE_BYE when it rests.
  * The partner's partner is the node. O(1). */
 int schedule_partner(const struct schedule *schedule, int round, int node);
+
+/* Whether the node, which has a partner in that round, is the one that sends first: of two blocks
+ * or halves that meet all nodes of the same one. O(1). */
+bool schedule_is_first(const struct schedule *schedule, int round, int node);
 
 /* How many pairs at once cross the uplink of a block in that round, the most of all blocks; 0 when
  * all pairs are inside blocks or blocks are not known. O(nodes). */

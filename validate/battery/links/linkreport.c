@@ -5,8 +5,9 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "validate/battery/links/sums.h"
 
 static struct record record_of(const struct program *program, const struct link_result *result,
                                const char *metric)
@@ -21,24 +22,33 @@ static struct record record_of(const struct program *program, const struct link_
     return record;
 }
 
-static void report_failure(const struct program *program, const struct link_result *result)
+static void report_state(const struct program *program, const struct link_result *result)
 {
-    struct record record = record_of(program, result, result->to < 0 ? "state" : "bandwidth");
+    struct record record = record_of(program, result, "state");
+
+    record.verdict = *result->rail ? VERDICT_FAIL : VERDICT_UNKNOWN;
+    record.message = result->failure;
+    output_record(&record);
+}
+
+static void report_failure(const struct program *program, const struct link_result *result,
+                           const char *metric)
+{
+    struct record record = record_of(program, result, metric);
     char message[512];
 
     record.verdict = VERDICT_FAIL;
-    if (result->to < 0) {
-        record.verdict = *result->rail ? VERDICT_FAIL : VERDICT_UNKNOWN;
-        record.message = result->failure;
-        output_record(&record);
-        return;
-    }
     snprintf(message, sizeof message, "%s %s -> %s %s: %s", record.node, result->rail, record.peer,
              result->peer_rail, result->failure);
     record.message = message;
     record.value = 0;
     record.unit = "Mb/s";
     output_record(&record);
+}
+
+static const char *stop_name(int stop)
+{
+    return stop == PATH_STOP_INTERVAL ? "interval" : "budget";
 }
 
 static void report_latency(const struct program *program, const struct link_result *result)
@@ -51,20 +61,25 @@ static void report_latency(const struct program *program, const struct link_resu
     record.low = result->latency_low_us;
     record.high = result->latency_high_us;
     record.samples = (unsigned)result->latency_count;
+    record.outliers = result->latency_outliers;
+    record.stopped = stop_name(result->latency_stop);
     record.unit = "us";
     output_record(&record);
 }
 
 static void report_bandwidth(const struct program *program, const struct link_result *result,
-                             double floor_percent)
+                             const char *metric, double floor_percent)
 {
-    struct record record = record_of(program, result, "bandwidth");
+    struct record record = record_of(program, result, metric);
     char message[160];
 
     record.value = result->bandwidth_mbps;
     record.low = result->bandwidth_low_mbps;
     record.high = result->bandwidth_high_mbps;
+    record.lowest = result->bandwidth_lowest_mbps;
     record.samples = (unsigned)result->bandwidth_count;
+    record.outliers = result->bandwidth_outliers;
+    record.stopped = stop_name(result->bandwidth_stop);
     record.unit = "Mb/s";
     if (floor_percent > 0 && result->nominal_mbps > 0) {
         record.limit = result->nominal_mbps * floor_percent / 100;
@@ -117,73 +132,117 @@ static void report_damage(const struct program *program, const struct link_resul
     output_record(&record);
 }
 
-static void report(const struct program *program, const struct link_result *result,
-                   double floor_percent)
+/* What a NIC, or its PCIe link, counted of errors while it was used. */
+static void report_errors(const struct program *program, int node, const char *rail, int peer,
+                          const struct errors *errors)
 {
+    for (int kind = 0; kind < ERROR_KINDS; kind++) {
+        struct record record = RECORD_INIT;
+        char message[256];
+
+        if (errors->counts[kind] <= 0)
+            continue;
+        record.test = "links";
+        record.metric = error_name(kind);
+        record.node = program->node_name[node];
+        record.part = rail;
+        record.peer = program->node_name[peer];
+        record.value = errors->counts[kind];
+        record.unit = "count";
+        record.verdict = error_is_fault(kind) ? VERDICT_WARN : VERDICT_NONE;
+        snprintf(message, sizeof message,
+                 "%s of %s counted %.0f more %s while %s was at the other end", rail, record.node,
+                 record.value, record.metric, record.peer);
+        record.message = message;
+        output_record(&record);
+    }
+}
+
+static void report(const struct program *program, enum pass_kind kind,
+                   const struct link_result *result, double floor_percent)
+{
+    const char *metric = pass_metric(kind);
+    bool is_short = result->counted_bytes >= 0 && result->counted_bytes < result->sent_bytes;
+
+    report_errors(program, result->from, result->rail, result->to, &result->errors);
+    report_errors(program, result->to, result->peer_rail, result->from, &result->peer_errors);
     if (result->failure[0]) {
-        report_failure(program, result);
+        report_failure(program, result, metric);
         return;
     }
-    report_bandwidth(program, result, floor_percent);
+    report_bandwidth(program, result, metric, kind == PASS_PAIRS ? floor_percent : 0);
     report_latency(program, result);
-    report_path(program, result);
+    if (kind == PASS_PAIRS || is_short)
+        report_path(program, result);
     if (result->damaged > 0)
         report_damage(program, result);
 }
 
-void linkreport_speeds(struct program *program, const struct offers *own)
+void linkreport_speeds(const struct program *program, int node, const struct offers *offers)
 {
-    struct offers *all = NULL;
-    MPI_Request request;
+    for (int i = 0; i < offers->count; i++) {
+        struct record record = RECORD_INIT;
 
-    if (program->rank == 0 && !(all = calloc((size_t)program->node_count, sizeof *all)))
-        watch_fault("out of memory");
-    MPI_Igather(own, sizeof *own, MPI_BYTE, all, sizeof *own, MPI_BYTE, 0, program->leaders,
-                &request);
-    program_wait(program, &request, -1);
-    for (int node = 0; all && node < program->node_count; node++)
-        for (int i = 0; i < all[node].count; i++) {
-            struct record record = RECORD_INIT;
-
-            record.test = "links";
-            record.metric = "speed";
-            record.node = program->node_name[node];
-            record.part = all[node].rails[i].name;
-            record.value = all[node].rails[i].nominal_mbps;
-            record.unit = "Mb/s";
-            if (record.value > 0)
-                output_record(&record);
-        }
-    free(all);
+        record.test = "links";
+        record.metric = "speed";
+        record.node = program->node_name[node];
+        record.part = offers->rails[i].name;
+        record.value = offers->rails[i].nominal_mbps;
+        record.unit = "Mb/s";
+        if (record.value > 0)
+            output_record(&record);
+    }
 }
 
-void linkreport_gather(struct program *program, struct link_results *results, double floor_percent)
+void linkreport_states(const struct program *program, const struct link_results *results)
 {
-    size_t nodes = (size_t)program->node_count;
-    int *sizes = calloc(nodes, sizeof *sizes), *offsets = calloc(nodes, sizeof *offsets);
-    int size = results->count * (int)sizeof *results->items, total = 0;
-    struct link_result *all = NULL;
-    MPI_Request request;
+    for (int i = 0; i < results->count; i++)
+        report_state(program, &results->items[i]);
+}
 
-    if (!sizes || !offsets)
-        watch_fault("out of memory");
-    MPI_Igather(&size, 1, MPI_INT, sizes, 1, MPI_INT, 0, program->leaders, &request);
-    program_wait(program, &request, -1);
-    for (size_t i = 0; i < nodes; i++) {
-        offsets[i] = total;
-        total += sizes[i];
-    }
-    if (program->rank == 0 && !(all = malloc((size_t)total + 1)))
-        watch_fault("out of memory");
-    MPI_Igatherv(results->items, size, MPI_BYTE, all, sizes, offsets, MPI_BYTE, 0, program->leaders,
-                 &request);
-    program_wait(program, &request, -1);
-    for (size_t i = 0; program->rank == 0 && i < (size_t)total / sizeof *all; i++)
-        report(program, &all[i], floor_percent);
-    results->count = 0;
-    free(all);
-    free(sizes);
-    free(offsets);
+void linkreport_round(const struct program *program, const struct course *course, int round,
+                      struct link_results *results, double floor_percent)
+{
+    if (course->kind == PASS_UPLINKS || course->kind == PASS_BISECTION)
+        sums_report(program, course, round, results);
+    for (int i = 0; i < results->count; i++)
+        report(program, course->kind, &results->items[i], floor_percent);
+}
+
+void linkreport_pass(const struct program *program, const struct course *course, int rounds,
+                     double pass_s, double run_s)
+{
+    struct record record = RECORD_INIT;
+    char message[200];
+
+    record.test = "links";
+    record.metric = "rounds";
+    record.part = pass_name(course->kind);
+    record.value = rounds;
+    record.limit = course->rounds;
+    record.limit_source = "expected";
+    record.unit = "count";
+    record.verdict = rounds == course->rounds ? VERDICT_PASS : VERDICT_SKIP;
+    snprintf(message, sizeof message, "%d of %d rounds in %.1f s, %.1f s of the limit of %g s left",
+             rounds, course->rounds, pass_s, fmax(program->common.time_limit_s - run_s, 0),
+             program->common.time_limit_s);
+    record.message = message;
+    output_record(&record);
+}
+
+void linkreport_lost(const struct program *program, int node, int turn)
+{
+    struct record record = RECORD_INIT;
+    char message[160];
+
+    record.test = "links";
+    record.metric = "complete";
+    record.node = program->node_name[node];
+    record.verdict = VERDICT_UNKNOWN;
+    snprintf(message, sizeof message,
+             "%s was lost: what it had not measured by round %d is unknown", record.node, turn);
+    record.message = message;
+    output_record(&record);
 }
 
 void linkreport_unknown(const char *format, ...)

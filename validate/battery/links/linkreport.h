@@ -2,16 +2,31 @@
 #ifndef MUSTER_LINKREPORT_H
 #define MUSTER_LINKREPORT_H
 
+#include "validate/battery/links/course.h"
 #include "validate/battery/links/meeting.h"
 
-/* Brings the results of all leaders to rank 0, which prints their records; results is empty after
- * it. floor_percent > 0: a bandwidth below that share of nominal fails. All leaders call it. */
-void linkreport_gather(struct program *program, struct link_results *results, double floor_percent);
+/* The first node's: results as records. */
 
-/* A record of each rail's stated speed, of those nodes that know theirs. All leaders call it. */
-void linkreport_speeds(struct program *program, const struct offers *own);
+/* Each rail's stated speed of a node, those that it knows. */
+void linkreport_speeds(const struct program *program, int node, const struct offers *offers);
 
-/* Rank 0: a record of verdict unknown. */
+/* Rails that take no part. */
+void linkreport_states(const struct program *program, const struct link_results *results);
+
+/* What a round of the course measured. floor_percent > 0: a bandwidth of a pair below that share of
+ * nominal fails. Of flows that all ran at once the figures are those of the time in which all of
+ * them did, with a record of their sum. */
+void linkreport_round(const struct program *program, const struct course *course, int round,
+                      struct link_results *results, double floor_percent);
+
+/* How many rounds of the pass were measured, in what time, and what is left of the limit. */
+void linkreport_pass(const struct program *program, const struct course *course, int rounds,
+                     double pass_s, double run_s);
+
+/* A node that was lost in round number `turn` of the run. */
+void linkreport_lost(const struct program *program, int node, int turn);
+
+/* A record of verdict unknown. */
 void linkreport_unknown(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

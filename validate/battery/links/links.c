@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "validate/battery/links/path.h"
@@ -47,6 +48,31 @@ static int take_bytes(const char *value, void *context, struct error *err)
     return option_size(value, 1, 1LL << 40, &((struct rounds_plan *)context)->sample_bytes, err);
 }
 
+static int take_confidence(const char *value, void *context, struct error *err)
+{
+    char *end;
+    double found = strtod(value, &end);
+
+    if (end == value || *end || !(found > 0 && found < 1))
+        return error_set(err, "expected a share above 0 and below 1, such as 0.99, found \"%s\"",
+                         value);
+    ((struct rounds_plan *)context)->confidence = found;
+    return 0;
+}
+
+static int take_passes(const char *value, void *context, struct error *err)
+{
+    return passes_parse(value, &((struct rounds_plan *)context)->passes, err);
+}
+
+static int take_blocks(const char *value, void *context, struct error *err)
+{
+    struct rounds_plan *plan = context;
+
+    blocks_clear(&plan->blocks);
+    return blocks_parse(value, &plan->blocks, err);
+}
+
 static int take_quick(const char *value, void *context, struct error *err)
 {
     (void)value;
@@ -71,8 +97,22 @@ static const struct option_spec option_table[] = {
      "node's hardware tells)",
      take_rails},
     {"pairs", "A:B,C:D", "only these pairs of nodes, one after the other", take_pairs},
-    {"rounds", "K", "only the first K rounds of the tournament", take_rounds},
-    {"repeats", "K", "samples of each bandwidth, 1 to 64 (5; quick 4)", take_repeats},
+    {"passes", "LIST",
+     "what to measure, in this order: pairs (rail after rail), together\n"
+     "(all rails of a pair at once), uplinks (between blocks, all at\n"
+     "once), bisection (pairs,together; quick, or with --pairs: pairs)",
+     take_passes},
+    {"blocks", "LEAF=NODES;...", "the nodes of each leaf switch: leaf1=n[1-2];leaf2=n[3-4]",
+     take_blocks},
+    {"rounds", "K", "at most K rounds of each pass (all)", take_rounds},
+    {"confidence", "P",
+     "only as many rounds as name a bad node with this confidence, 0.99\n"
+     "(all; of the pass together 0.99)",
+     take_confidence},
+    {"repeats", "K",
+     "samples of each bandwidth at first, 1 to 64 (5; quick 4); more\n"
+     "follow, up to three times that, until the figure is certain",
+     take_repeats},
     {"bytes", "SIZE", "bytes of a sample (what takes 80 ms; quick 40 ms)", take_bytes},
     {"floor", "PERCENT", "fail a bandwidth below this share of the nominal speed", take_floor},
     {"quick", NULL, "fewer and shorter samples", take_quick},
@@ -87,11 +127,14 @@ static const struct program_spec spec = {
 
 int main(int argc, char **argv)
 {
-    struct rounds_plan options = {0};
+    struct rounds_plan options = {.leaves_mpi = true};
     struct program program;
+    int status;
 
     channel_prepare();
     program_start(&program, &spec, &options, argc, argv);
     rounds_play(&program, &options);
-    return program_finish(&program);
+    status = program_finish(&program);
+    blocks_clear(&options.blocks);
+    return status;
 }

@@ -6,21 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "lib/node/counters.h"
 #include "lib/base/statistics.h"
+#include "validate/battery/links/samples.h"
 
-enum { TAG_OFFERS = 200, TAG_REPORT };
-
-/* What one end tells the other when a direction is over. */
-struct report {
-    int failed;
-    char text[200];
-};
-
-static struct link_result *add_result(struct link_results *results, int from, int to,
-                                      const char *rail)
+struct link_result *results_add(struct link_results *results, int from, int to, const char *rail)
 {
     struct link_result *result;
 
@@ -48,7 +38,7 @@ void rails_open(struct program *program, struct rails *rails, struct link_result
 
     memset(rails, 0, sizeof *rails);
     if (fabric->rail_count == 0)
-        snprintf(add_result(results, program->node, -1, "")->failure, sizeof(char[256]),
+        snprintf(results_add(results, program->node, -1, "")->failure, sizeof(char[256]),
                  "no rail: %.200s", fabric->reason);
     for (size_t i = 0; i < fabric->rail_count && rails->own.count < MEETING_RAILS; i++) {
         const struct rail *rail = &fabric->rails[i];
@@ -74,7 +64,7 @@ void rails_open(struct program *program, struct rails *rails, struct link_result
             error_set(&err, "UCX on %s: its address has %zu bytes, at most %d expected", rail->name,
                       size, MEETING_ADDRESS_BYTES);
         }
-        snprintf(add_result(results, program->node, -1, rail->name)->failure, sizeof(char[256]),
+        snprintf(results_add(results, program->node, -1, rail->name)->failure, sizeof(char[256]),
                  "%.255s", err.text);
     }
 }
@@ -104,36 +94,9 @@ int offers_match(const struct offers *first, int index, const struct offers *sec
     return -1;
 }
 
-/* Exchanges a message with the partner's leader while UCX goes on working. */
-static void swap(struct program *program, int partner, int tag, const void *out, void *in,
-                 size_t size, struct channel *channel)
+uint64_t meeting_session(const struct meeting *meeting, int rail, int direction)
 {
-    int rank = program->leader_of_node[partner], is_done = 0;
-    MPI_Request requests[2];
-
-    MPI_Irecv(in, (int)size, MPI_BYTE, rank, tag, MPI_COMM_WORLD, &requests[0]);
-    MPI_Isend(out, (int)size, MPI_BYTE, rank, tag, MPI_COMM_WORLD, &requests[1]);
-    watch_waits_for(rank);
-    for (int tries = 0; !is_done; tries++) {
-        if (channel)
-            channel_progress(channel);
-        MPI_Testall(2, requests, &is_done, MPI_STATUSES_IGNORE);
-        if (!is_done && tries > 20)
-            usleep(tries < 200 ? 50 : 500);
-    }
-    watch_works();
-}
-
-/* What the NIC has sent so far; -1 when it does not count. */
-static double counted_bytes(const struct rail *rail)
-{
-    struct counters counters;
-    const char *netdev = rail->nic ? rail->nic->name : "";
-    const char *device = rail->port ? rail->port->device : "";
-
-    if (counters_read("", netdev, device, rail->port ? rail->port->port : 0, &counters) != 0)
-        return -1;
-    return (double)counters.tx_bytes + (double)counters.rdma_tx_bytes;
+    return ((uint64_t)meeting->turn * MEETING_RAILS + (uint64_t)rail) * 2 + (uint64_t)direction + 1;
 }
 
 static void summarize(const struct path_result *path, struct link_result *result)
@@ -148,91 +111,154 @@ static void summarize(const struct path_result *path, struct link_result *result
     result->latency_low_us = least;
     result->latency_high_us = greatest;
     result->latency_count = path->latency_count;
+    result->latency_outliers = samples_outliers(path->latency_us, path->latency_count);
+    result->latency_stop = path->latency_stop;
     result->bandwidth_mbps = path->bandwidth_mbps;
     statistics_interval(path->samples_mbps, (size_t)path->sample_count, &result->bandwidth_low_mbps,
                         &result->bandwidth_high_mbps);
+    result->bandwidth_lowest_mbps = samples_lowest(path->samples_mbps, path->sample_count);
+    result->bandwidth_outliers = samples_outliers(path->samples_mbps, path->sample_count);
+    result->bandwidth_stop = path->bandwidth_stop;
     result->bandwidth_count = path->sample_count;
     result->sent_bytes = path->sent_bytes;
     result->damaged = path->damaged;
+    memcpy(result->marks_s, path->marks_s, sizeof result->marks_s);
+    result->mark_bytes = path->mark_bytes;
+    result->mark_count = path->mark_count;
     snprintf(result->transport, sizeof result->transport, "%s", path->transport);
 }
 
-static int drive(struct channel *channel, const struct rail *rail, const struct path_plan *plan,
-                 struct link_result *result, struct error *err)
+static void fill_report(int failed, const struct error *err, const struct counters *before,
+                        const struct counters *after, struct report *report)
 {
-    struct path_result path;
-    double before = counted_bytes(rail), after;
-    int failed = path_drive(channel, plan, &path, err);
+    report->failed = failed;
+    snprintf(report->text, sizeof report->text, "%.199s", failed ? err->text : "");
+    errors_between(before, after, &report->errors);
+}
 
-    after = counted_bytes(rail);
-    summarize(&path, result);
-    if (before >= 0 && after >= 0)
-        result->counted_bytes = after - before;
+int meeting_drive(struct channel *channel, const struct rail *rail, const struct path_plan *plan,
+                  struct link_result *result, struct path_result *path, struct report *report)
+{
+    struct counters before, after;
+    bool can_count, could_count;
+    struct error err = {""};
+    int failed;
+
+    errors_read(rail, &before, &could_count);
+    failed = path_drive(channel, plan, path, &err);
+    errors_read(rail, &after, &can_count);
+    summarize(path, result);
+    if (could_count && can_count)
+        result->counted_bytes =
+            (double)(after.tx_bytes - before.tx_bytes + after.rdma_tx_bytes - before.rdma_tx_bytes);
+    fill_report(failed, &err, &before, &after, report);
+    result->errors = report->errors;
     return failed;
 }
 
-/* One rail, the lower node first as driver. A connection that cannot be made one way is not tried
- * the other way. */
-static void meet_on_rail(struct program *program, struct rails *rails, int index, int partner,
-                         const struct offer *theirs, struct path_plan plan,
-                         struct link_results *results)
+int meeting_serve(struct channel *channel, const struct rail *rail, const struct path_plan *plan,
+                  struct report *report)
 {
-    struct channel *channel = rails->channels[index];
-    double nominal = fmin(rails->own.rails[index].nominal_mbps, theirs->nominal_mbps);
-    struct report mine = {0}, other = {0};
-    uint64_t session = plan.session;
+    struct counters before, after;
     struct error err = {""};
+    bool can_count;
+    int failed;
+
+    errors_read(rail, &before, &can_count);
+    failed = path_serve(channel, plan, &err);
+    errors_read(rail, &after, &can_count);
+    fill_report(failed, &err, &before, &after, report);
+    return failed;
+}
+
+static void progress(void *channel)
+{
+    channel_progress(channel);
+}
+
+/* One rail. A connection that cannot be made one way is not tried the other way. Returns -1 when
+ * the partner has gone. */
+static int meet_on_rail(struct meeting *meeting, int own, const struct offer *theirs, int index)
+{
+    const struct rails *rails = meeting->rails;
+    struct channel *channel = rails->channels[own];
+    struct lines_idle idle = {progress, channel};
+    struct report mine = {0}, other = {0};
+    struct path_plan plan = *meeting->plan;
+    struct path_result path;
+    struct error err = {""};
+    int rv = 0;
 
     if (channel_connect(channel, theirs->address, &err) != 0)
-        mine.failed = 1;
-    for (int direction = 0; direction < 2; direction++) {
-        bool drives = (program->node < partner) == (direction == 0);
+        fill_report(1, &err, &(struct counters){0}, &(struct counters){0}, &mine);
+    for (int direction = 0; direction < 2 && rv == 0; direction++) {
+        bool drives = meeting->is_first == (direction == 0);
         struct link_result *result = NULL;
 
-        program_step(program);
-        plan.session = session + (uint64_t)direction;
+        program_step(meeting->program);
+        plan.session = meeting_session(meeting, index, direction);
         if (drives) {
-            result = add_result(results, program->node, partner, rails->own.rails[index].name);
+            result = results_add(meeting->results, meeting->program->node, meeting->partner,
+                                 rails->own.rails[own].name);
             snprintf(result->peer_rail, sizeof result->peer_rail, "%s", theirs->name);
-            result->nominal_mbps = nominal;
+            result->nominal_mbps = fmin(rails->own.rails[own].nominal_mbps, theirs->nominal_mbps);
         }
         if (!mine.failed && !other.failed) {
             if (drives)
-                mine.failed = drive(channel, rails->rails[index], &plan, result, &err);
+                meeting_drive(channel, rails->rails[own], &plan, result, &path, &mine);
             else
-                mine.failed = path_serve(channel, &plan, &err);
-            snprintf(mine.text, sizeof mine.text, "%.199s", mine.failed ? err.text : "");
+                meeting_serve(channel, rails->rails[own], &plan, &mine);
         }
-        swap(program, partner, TAG_REPORT, &mine, &other, sizeof mine, channel);
-        if (result && (mine.failed || other.failed))
+        rv = lines_swap(meeting->lines, &mine, &other, sizeof mine, &idle);
+        if (rv != 0)
+            snprintf(other.text, sizeof other.text, "the partner has gone");
+        if (result && rv == 0)
+            result->peer_errors = other.errors;
+        if (result && (mine.failed || other.failed || rv != 0))
             snprintf(result->failure, sizeof result->failure, "%s",
                      mine.failed ? mine.text : other.text);
     }
     channel_disconnect(channel);
+    return rv;
 }
 
-void meeting_hold(struct program *program, struct rails *rails, int partner,
-                  const struct path_plan *plan, uint64_t *session, struct link_results *results)
+struct offers *meeting_open(struct meeting *meeting)
 {
-    bool is_first = program->node < partner;
     struct offers *theirs = malloc(sizeof *theirs);
-    const struct offers *first, *second;
 
     if (!theirs)
         watch_fault("out of memory");
-    swap(program, partner, TAG_OFFERS, &rails->own, theirs, sizeof *theirs, NULL);
-    first = is_first ? &rails->own : theirs;
-    second = is_first ? theirs : &rails->own;
-    for (int i = 0; i < first->count; i++) {
-        int j = offers_match(first, i, second);
-        struct path_plan direction = *plan;
-
-        if (j < 0 || !first->rails[i].is_open || !second->rails[j].is_open)
-            continue;
-        direction.session = *session + 2 * (uint64_t)i;
-        meet_on_rail(program, rails, is_first ? i : j, partner, &theirs->rails[is_first ? j : i],
-                     direction, results);
-    }
-    *session += 2 * MEETING_RAILS;
+    if (lines_meet(meeting->lines, meeting->partner) == 0 &&
+        lines_swap(meeting->lines, &meeting->rails->own, theirs, sizeof *theirs, NULL) == 0)
+        return theirs;
     free(theirs);
+    lines_part(meeting->lines);
+    return NULL;
+}
+
+bool meeting_rails(const struct meeting *meeting, const struct offers *theirs, int i, int *own,
+                   int *other)
+{
+    const struct offers *first = meeting->is_first ? &meeting->rails->own : theirs;
+    const struct offers *second = meeting->is_first ? theirs : &meeting->rails->own;
+    int j = i < first->count ? offers_match(first, i, second) : -1;
+
+    if (j < 0 || !first->rails[i].is_open || !second->rails[j].is_open)
+        return false;
+    *own = meeting->is_first ? i : j;
+    *other = meeting->is_first ? j : i;
+    return true;
+}
+
+int meeting_hold(struct meeting *meeting)
+{
+    struct offers *theirs = meeting_open(meeting);
+    int rv = theirs ? 0 : -1, own, other;
+
+    for (int i = 0; i < MEETING_RAILS && rv == 0; i++)
+        if (meeting_rails(meeting, theirs, i, &own, &other))
+            rv = meet_on_rail(meeting, own, &theirs->rails[other], i);
+    lines_part(meeting->lines);
+    free(theirs);
+    return rv;
 }

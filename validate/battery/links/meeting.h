@@ -3,6 +3,8 @@
 #define MUSTER_MEETING_H
 
 #include "validate/battery/links/channel.h"
+#include "validate/battery/links/errors.h"
+#include "validate/battery/links/lines.h"
 #include "validate/battery/links/path.h"
 #include "validate/battery/program.h"
 
@@ -31,11 +33,16 @@ struct link_result {
     char rail[INVENTORY_NAME], peer_rail[INVENTORY_NAME];
     double nominal_mbps;                                /* the lower of both ends'; -1 unknown */
     double latency_us, latency_low_us, latency_high_us; /* median, least, greatest */
-    int latency_count;
+    int latency_count, latency_outliers, latency_stop;
     double bandwidth_mbps, bandwidth_low_mbps,
         bandwidth_high_mbps; /* whole, 95 % interval of parts */
-    int bandwidth_count;
-    double sent_bytes, counted_bytes; /* payload, and what the NIC counted; -1: it cannot */
+    double bandwidth_lowest_mbps;
+    int bandwidth_count, bandwidth_outliers, bandwidth_stop;
+    double marks_s[PATH_SAMPLES + 1]; /* of a rail among others: since they were let go */
+    double mark_bytes;
+    int mark_count;
+    double sent_bytes, counted_bytes;  /* payload, and what the NIC counted; -1: it cannot */
+    struct errors errors, peer_errors; /* that the two NICs counted meanwhile */
     double damaged;
     char transport[96];
     char failure[256]; /* "" when all was measured */
@@ -52,6 +59,9 @@ struct link_results {
     int count, size;
 };
 
+/* A new one at the end, empty but for these; it stays where it is until the next one. */
+struct link_result *results_add(struct link_results *results, int from, int to, const char *rail);
+
 /* Opens this node's rails. Those that are down or cannot be driven go to results. */
 void rails_open(struct program *program, struct rails *rails, struct link_results *results);
 void rails_close(struct rails *rails);
@@ -60,9 +70,43 @@ void rails_close(struct rails *rails);
  * the same index when neither name is known at the other end; -1: none. */
 int offers_match(const struct offers *first, int index, const struct offers *second);
 
-/* Measures all rails with the partner node (both ends call it); adds what this node sent. session
- * counts directions, the same on both ends; it is advanced. */
-void meeting_hold(struct program *program, struct rails *rails, int partner,
-                  const struct path_plan *plan, uint64_t *session, struct link_results *results);
+struct meeting {
+    struct program *program;
+    struct lines *lines;
+    struct rails *rails;
+    const struct path_plan *plan;
+    struct link_results *results; /* what this node sent is added */
+    int partner;
+    bool is_first; /* sends first; the partner does not */
+    uint32_t turn; /* the same on both ends, of no other meeting */
+};
+
+/* What one end tells the other when a direction is over. */
+struct report {
+    int failed;
+    char text[200];
+    struct errors errors;
+};
+
+/* Opens the line and learns the partner's offers, malloc'd; NULL: it does not come. */
+struct offers *meeting_open(struct meeting *meeting);
+
+/* Both ends have the same answer: the own rail number i of `first`'s order and the partner's offer
+ * for it, when both can be driven. */
+bool meeting_rails(const struct meeting *meeting, const struct offers *theirs, int i, int *own,
+                   int *other);
+
+/* A number for the direction of one rail that no other one of the run has. */
+uint64_t meeting_session(const struct meeting *meeting, int rail, int direction);
+
+/* Drives or serves one direction, and reads the NIC's counters around it. result: NULL for the
+ * server. Returns 0, or -1 with report->text. */
+int meeting_drive(struct channel *channel, const struct rail *rail, const struct path_plan *plan,
+                  struct link_result *result, struct path_result *path, struct report *report);
+int meeting_serve(struct channel *channel, const struct rail *rail, const struct path_plan *plan,
+                  struct report *report);
+
+/* Rail after rail. Both ends call it. Returns 0, or -1 when the partner did not come, or went. */
+int meeting_hold(struct meeting *meeting);
 
 #endif

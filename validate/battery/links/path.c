@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/base/statistics.h"
+#include "validate/battery/links/samples.h"
 #include "validate/battery/pattern.h"
 #include "validate/battery/watch/warden.h"
 
@@ -85,7 +86,7 @@ static int ping(struct channel *channel, const struct path_plan *plan, int count
 static int measure_latency(struct channel *channel, const struct path_plan *plan,
                            struct path_result *result, struct error *err)
 {
-    double first_us[8], round_trip_s;
+    double first_us[8], round_trip_s, start = watch_now();
     int count;
 
     /* The first messages make the connection, and settle how many there is time for. */
@@ -97,9 +98,20 @@ static int measure_latency(struct channel *channel, const struct path_plan *plan
     round_trip_s = 2e-6 * statistics_median(first_us, 8);
     count = (int)(plan->latency_s / (round_trip_s > 1e-7 ? round_trip_s : 1e-7));
     count = count < 11 ? 11 : count > PATH_PINGS ? PATH_PINGS : count;
-    if (ping(channel, plan, count, plan->timeout_s, result->latency_us, err) != 0)
-        return -1;
-    result->latency_count = count;
+    for (int done = 0; plan->latency_s > 0; count = done) {
+        if (count > PATH_PINGS - done)
+            count = PATH_PINGS - done;
+        if (ping(channel, plan, count, plan->timeout_s, result->latency_us + done, err) != 0)
+            return -1;
+        done += count;
+        result->latency_count = done;
+        if (samples_are_tight(result->latency_us, done)) {
+            result->latency_stop = PATH_STOP_INTERVAL;
+            break;
+        }
+        if (done == PATH_PINGS || watch_now() - start > 3 * plan->latency_s)
+            break;
+    }
     return 0;
 }
 
@@ -162,14 +174,33 @@ static int warm_up(struct channel *channel, const struct path_plan *plan,
 }
 
 /* One stream without a pause, in which a shaper would save up a burst. The samples are the times
- * from mark to mark; a process that is late to see one makes a slow sample and a fast one, so the
- * figure is that of the whole stream, from the first send until the server has the last byte: late
- * marks cannot make it too high. */
+ * from mark to mark. Adds to *elapsed_s from the first send until the server has the last byte. */
+static int take_samples(struct channel *channel, const struct path_plan *plan, struct order *order,
+                        int samples, struct path_result *result, double *elapsed_s,
+                        struct error *err)
+{
+    double *times = result->marks_s;
+
+    order->count = (uint32_t)samples * order->mark_every;
+    result->mark_count = 0;
+    if (stream(channel, plan, order, samples, times, err) != 0)
+        return -1;
+    result->mark_count = samples;
+    result->mark_bytes = (double)order->mark_every * (double)order->message_bytes;
+    result->sent_bytes += samples * result->mark_bytes;
+    *elapsed_s += times[samples] - times[0];
+    for (int i = 0; i < samples; i++)
+        result->samples_mbps[result->sample_count++] =
+            8e-6 * result->mark_bytes / (times[i + 1] - times[i]);
+    return 0;
+}
+
+/* A process that is late to see a mark makes a slow sample and a fast one, so the figure is that of
+ * the whole streams: late marks cannot make it too high. */
 static int measure_bandwidth(struct channel *channel, const struct path_plan *plan,
                              struct path_result *result, struct error *err)
 {
-    int samples = plan->samples < PATH_SAMPLES ? plan->samples : PATH_SAMPLES;
-    double bytes_per_s, count, times[PATH_SAMPLES + 1];
+    double bytes_per_s, count, elapsed_s = 0;
     struct order order = {.kind = ORDER_STREAM};
     struct pattern pattern;
     size_t size;
@@ -182,17 +213,21 @@ static int measure_bandwidth(struct channel *channel, const struct path_plan *pl
     count = plan->sample_bytes > 0 ? (double)plan->sample_bytes / (double)size
                                    : bytes_per_s * plan->sample_s / (double)size;
     order.mark_every = count < LEAST_SAMPLE_MESSAGES ? LEAST_SAMPLE_MESSAGES : (uint32_t)count;
-    order.count = (uint32_t)samples * order.mark_every;
     order.message_bytes = size;
-    if (stream(channel, plan, &order, samples, times, err) != 0)
-        return -1;
-    result->sent_bytes += (double)order.count * (double)size;
-    result->bandwidth_mbps =
-        8e-6 * (double)order.count * (double)size / (times[samples] - times[0]);
-    for (int i = 0; i < samples; i++)
-        result->samples_mbps[i] =
-            8e-6 * (double)order.mark_every * (double)size / (times[i + 1] - times[i]);
-    result->sample_count = samples;
+    if (plan->begin)
+        plan->begin(plan->context);
+    do {
+        int left = PATH_SAMPLES - result->sample_count;
+
+        if (take_samples(channel, plan, &order, plan->samples < left ? plan->samples : left, result,
+                         &elapsed_s, err) != 0)
+            return -1;
+        if (samples_are_tight(result->samples_mbps, result->sample_count)) {
+            result->bandwidth_stop = PATH_STOP_INTERVAL;
+            break;
+        }
+    } while (result->sample_count < plan->most_samples && result->sample_count < PATH_SAMPLES);
+    result->bandwidth_mbps = 8e-6 * result->sample_count * result->mark_bytes / elapsed_s;
     return 0;
 }
 

@@ -14,23 +14,37 @@ enum { PATH_SAMPLES = 64, PATH_PINGS = 500 };
 
 struct path_plan {
     uint64_t session;
-    int samples;            /* of bandwidth, 1 to PATH_SAMPLES */
+    int samples;            /* of bandwidth in one stream, 1 to PATH_SAMPLES */
+    int most_samples;       /* more streams until the figure is certain, up to so many in all */
     double sample_s;        /* how long one should last */
     long long sample_bytes; /* > 0: this size instead */
     double warmup_s;
-    double latency_s; /* time for pings */
+    double latency_s; /* time for pings, three times that until the figure is certain; 0: only those
+                         that make the connection */
     double connect_s; /* the first answer must come within this */
     double timeout_s; /* each further one */
+    void (*begin)(void *context); /* the driver's, when the warm-up is over and the stream comes; or
+                                     NULL */
+    void *context;
 };
+
+/* Why no more was measured: the 95 % interval of the median is within 5 % of it, or the plan's
+ * samples are spent. */
+enum path_stop { PATH_STOP_BUDGET, PATH_STOP_INTERVAL };
 
 struct path_result {
     double latency_us[PATH_PINGS]; /* half round trips of 8 bytes */
     int latency_count;
+    enum path_stop latency_stop, bandwidth_stop;
     double bandwidth_mbps;             /* payload of all samples, until the server had it */
     double samples_mbps[PATH_SAMPLES]; /* the parts of it */
     int sample_count;
-    double sent_bytes; /* payload in all, warm-up included */
-    double damaged;    /* messages of the last window that were not what was sent */
+    double marks_s[PATH_SAMPLES + 1]; /* of the last stream, watch_now(): when it began, and when
+                                         each of its parts was there */
+    double mark_bytes;                /* of each part */
+    int mark_count;                   /* parts; 0: no stream was completed */
+    double sent_bytes;                /* payload in all, warm-up included */
+    double damaged;                   /* messages of the last window that were not what was sent */
     char transport[96];
 };
 

@@ -7,26 +7,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "validate/battery/links/course.h"
 #include "validate/battery/links/linkreport.h"
 #include "validate/battery/links/meeting.h"
-#include "validate/schedule/tournament.h"
+#include "validate/battery/links/overlap.h"
+#include "validate/battery/watch/warden.h" /* watch_now() */
 
-static struct path_plan make_plan(const struct rounds_plan *options)
-{
-    struct path_plan plan = {
-        .samples = options->is_quick ? 4 : 5,
-        .sample_s = options->is_quick ? 0.04 : 0.08,
-        .warmup_s = options->is_quick ? 0.02 : 0.03,
-        .latency_s = options->is_quick ? 0.01 : 0.02,
-        .sample_bytes = options->sample_bytes,
-        .connect_s = options->is_quick ? 3 : 4,
-        .timeout_s = 5,
-    };
+/* What the first leader calls. */
+struct turn {
+    int32_t number; /* of the round in the run, from 1; 0: all is over */
+    int32_t pass, round;
+};
 
-    if (options->repeats > 0)
-        plan.samples = (int)options->repeats;
-    return plan;
-}
+struct play {
+    struct program *program;
+    const struct rounds_plan *options;
+    struct passes passes;
+    struct lines *lines;
+    struct rails rails;
+    struct link_results results;
+    struct course course;
+    struct turn turn;
+    bool *has_gone;          /* node_count, of the first node: lost for the run */
+    double start_s, round_s; /* of the run; how long the last round took */
+};
 
 static void choose_rails(struct program *program, const char *rails)
 {
@@ -40,123 +44,353 @@ static void choose_rails(struct program *program, const char *rails)
     fabric_choose(program->inventory, &program->conf, program->fabric);
 }
 
-/* The number of a node by its name, length characters; -1: takes no part. */
-static int node_number(const struct program *program, const char *name, size_t length)
+static void choose_passes(struct play *play)
 {
-    for (int node = 0; node < program->node_count; node++)
-        if (strlen(program->node_name[node]) == length &&
-            strncmp(program->node_name[node], name, length) == 0)
-            return node;
-    return -1;
+    play->passes = play->options->passes;
+    if (play->passes.count > 0)
+        return;
+    play->passes.kinds[play->passes.count++] = PASS_PAIRS;
+    if (!play->options->is_quick && !play->options->pairs)
+        play->passes.kinds[play->passes.count++] = PASS_TOGETHER;
 }
 
-/* Pair number `index` of "A:B,C:D": 1 found, 0 no more. A node that takes no part is -1. */
-static int pair_at(const struct program *program, const char *pairs, int index, int nodes[2])
-{
-    for (; *pairs; index--) {
-        size_t length = strcspn(pairs, ","), first = strcspn(pairs, ":");
+/* ---------------------------------------------------------------- to the first node */
 
-        if (index == 0) {
-            nodes[0] = node_number(program, pairs, first);
-            nodes[1] = node_number(program, pairs + first + 1, length - first - 1);
-            return 1;
+static bool node_is_gone(struct play *play, int node)
+{
+    play->has_gone[node] |= watch_is_lost(play->program->leader_of_node[node]);
+    return play->has_gone[node];
+}
+
+/* Waits until each node that is still there has a word, and lets take() read it; take() returns -1
+ * when the line is lost. */
+static void hear_all(struct play *play, int (*take)(struct play *play, int node))
+{
+    int count = play->program->node_count, missing;
+    bool *is_heard = calloc((size_t)count, sizeof *is_heard);
+
+    if (!is_heard)
+        watch_fault("out of memory");
+    for (;;) {
+        missing = 0;
+        for (int node = 1; node < count; node++) {
+            if (is_heard[node] || node_is_gone(play, node))
+                continue;
+            if (!lines_has_word(play->lines, node)) {
+                missing++;
+                continue;
+            }
+            play->has_gone[node] |= take(play, node) != 0;
+            is_heard[node] = true;
         }
-        pairs += length + (pairs[length] == ',');
+        if (missing == 0)
+            break;
+        lines_wait(play->lines);
+    }
+    free(is_heard);
+}
+
+static int take_results(struct play *play, int node)
+{
+    struct link_results *results = &play->results;
+    int32_t count;
+
+    if (lines_receive(play->lines, node, &count, sizeof count) != 0)
+        return -1;
+    for (int i = 0; i < count; i++) {
+        struct link_result *result = results_add(results, node, -1, "");
+
+        if (lines_receive(play->lines, node, result, sizeof *result) != 0) {
+            results->count--;
+            return -1;
+        }
     }
     return 0;
 }
 
-static int round_count(const struct program *program, const struct rounds_plan *options)
+static int send_results(struct play *play)
 {
-    int rounds = tournament_rounds(program->node_count), nodes[2];
+    int32_t count = play->results.count;
+    int rv = lines_send(play->lines, 0, &count, sizeof count);
 
-    if (options->pairs)
-        for (rounds = 0; pair_at(program, options->pairs, rounds, nodes);)
-            rounds++;
-    if (options->rounds > 0 && options->rounds < rounds)
-        rounds = (int)options->rounds;
-    return rounds;
+    if (rv == 0 && count > 0)
+        rv = lines_send(play->lines, 0, play->results.items,
+                        (size_t)count * sizeof *play->results.items);
+    play->results.count = 0;
+    return rv;
 }
 
-static int partner_in(const struct program *program, const struct rounds_plan *options, int round)
+/* What a lost node made of a meeting is no fault of the path. */
+static void drop_broken(struct play *play)
 {
-    int nodes[2];
+    struct link_results *results = &play->results;
+    int left = 0;
 
-    if (!options->pairs)
-        return tournament_partner(program->node_count, round, program->node);
-    pair_at(program, options->pairs, round, nodes);
-    if (nodes[0] == nodes[1])
-        return TOURNAMENT_BYE;
-    if (nodes[0] == program->node)
-        return nodes[1];
-    return nodes[1] == program->node ? nodes[0] : TOURNAMENT_BYE;
+    for (int i = 0; i < results->count; i++) {
+        const struct link_result *result = &results->items[i];
+        bool is_broken = *result->failure && result->to >= 0 &&
+                         (node_is_gone(play, result->from) || node_is_gone(play, result->to));
+
+        if (!is_broken)
+            results->items[left++] = *result;
+    }
+    results->count = left;
+}
+
+static int take_offers(struct play *play, int node)
+{
+    struct offers offers;
+
+    if (lines_receive(play->lines, node, &offers, sizeof offers) != 0)
+        return -1;
+    if (play->options->tells_speeds)
+        linkreport_speeds(play->program, node, &offers);
+    return 0;
+}
+
+/* Everybody's rails. Returns 0, or -1 when the first node is lost. */
+static int introduce(struct play *play)
+{
+    if (play->program->node > 0)
+        return lines_send(play->lines, 0, &play->rails.own, sizeof play->rails.own) != 0 ||
+                       send_results(play) != 0
+                   ? -1
+                   : 0;
+    if (play->options->tells_speeds)
+        linkreport_speeds(play->program, 0, &play->rails.own);
+    hear_all(play, take_offers);
+    hear_all(play, take_results);
+    linkreport_states(play->program, &play->results);
+    play->results.count = 0;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- a round */
+
+static int take_ready(struct play *play, int node)
+{
+    char ready;
+
+    return lines_receive(play->lines, node, &ready, 1);
+}
+
+/* All nodes begin at once: when the last one is ready the first node says so. */
+static void wait_for_start(void *context, int direction)
+{
+    struct play *play = context;
+    char start = 1;
+
+    (void)direction;
+    if (play->program->node > 0) {
+        if (lines_send(play->lines, 0, &start, 1) == 0)
+            lines_receive(play->lines, 0, &start, 1);
+        return;
+    }
+    hear_all(play, take_ready);
+    for (int node = 1; node < play->program->node_count; node++)
+        if (!node_is_gone(play, node))
+            play->has_gone[node] |= lines_send(play->lines, node, &start, 1) != 0;
+}
+
+static bool is_for_all(const struct course *course)
+{
+    return course->kind == PASS_UPLINKS || course->kind == PASS_BISECTION;
+}
+
+static void hold(struct play *play)
+{
+    struct program *program = play->program;
+    const struct course *course = &play->course;
+    int round = play->turn.round, partner = course_partner(program, course, round, program->node);
+    struct overlap_start start = {wait_for_start, play};
+    struct meeting meeting = {.program = program,
+                              .lines = play->lines,
+                              .rails = &play->rails,
+                              .plan = &course->plan,
+                              .results = &play->results,
+                              .partner = partner,
+                              .turn = (uint32_t)play->turn.number};
+
+    program_phase(program, "links %s round %d of %d", pass_name(course->kind), round + 1,
+                  course->rounds);
+    if (partner >= 0 && !watch_is_lost(program->leader_of_node[partner])) {
+        meeting.is_first = course_is_first(program, course, round, program->node);
+        if (course->kind == PASS_PAIRS)
+            meeting_hold(&meeting);
+        else
+            overlap_hold(&meeting, is_for_all(course) ? &start : NULL);
+    } else if (is_for_all(course)) {
+        wait_for_start(play, 0);
+        wait_for_start(play, 1);
+    }
+}
+
+/* ---------------------------------------------------------------- the first node */
+
+static void send_turn(struct play *play)
+{
+    for (int node = 1; node < play->program->node_count; node++)
+        if (!node_is_gone(play, node))
+            play->has_gone[node] |=
+                lines_send(play->lines, node, &play->turn, sizeof play->turn) != 0;
+}
+
+static int count_left(struct play *play)
+{
+    int count = 0;
+
+    for (int node = 0; node < play->program->node_count; node++)
+        count += !node_is_gone(play, node);
+    return count;
+}
+
+static void conduct_round(struct play *play, int round)
+{
+    double begin_s = watch_now();
+
+    play->turn.number++;
+    play->turn.round = round;
+    send_turn(play);
+    hold(play);
+    hear_all(play, take_results);
+    drop_broken(play);
+    linkreport_round(play->program, &play->course, round, &play->results,
+                     play->options->floor_percent);
+    play->results.count = 0;
+    play->round_s = watch_now() - begin_s;
+}
+
+static void tell_progress(const struct play *play, int round, double mean_s)
+{
+    const struct course *course = &play->course;
+
+    if (round == 0)
+        output_progress("%s, round 1 of %d", pass_name(course->kind), course->rounds);
+    else
+        output_progress("%s, round %d of %d, %.0f s left", pass_name(course->kind), round + 1,
+                        course->rounds, ceil(mean_s * (course->rounds - round)));
+}
+
+/* Before each round: is there time for another one like the longest so far? */
+static void conduct_pass(struct play *play, bool is_wanted)
+{
+    const struct course *course = &play->course;
+    double begin_s = watch_now(), longest_s = 0;
+    int round = 0;
+
+    for (; round < course->rounds && !watch_time_is_up(1.2 * longest_s); round++) {
+        if (count_left(play) < 2)
+            break;
+        tell_progress(play, round, round ? (watch_now() - begin_s) / round : 0);
+        conduct_round(play, round);
+        longest_s = fmax(longest_s, play->round_s);
+    }
+    linkreport_pass(play->program, course, round, watch_now() - begin_s,
+                    watch_now() - play->start_s);
+    if (round < course->rounds && count_left(play) < 2)
+        linkreport_unknown("fewer than two nodes are left: %d of %d rounds measured", round,
+                           course->rounds);
+    else if (round < course->rounds && is_wanted)
+        linkreport_unknown("the time limit of %g s is over: %d of %d rounds measured",
+                           play->program->common.time_limit_s, round, course->rounds);
+}
+
+static void conduct(struct play *play)
+{
+    struct program *program = play->program;
+    struct error err;
+
+    for (size_t i = 0; i < play->passes.count; i++) {
+        bool is_wanted = i == 0 || play->options->passes.count > 0;
+
+        play->turn.pass = (int32_t)i;
+        if (course_make(program, play->options, play->passes.kinds[i], &play->course, &err) != 0)
+            linkreport_unknown("%s: %s", pass_name(play->passes.kinds[i]), err.text);
+        else
+            conduct_pass(play, is_wanted);
+        course_clear(&play->course);
+    }
+    for (int node = 0; node < program->node_count; node++)
+        if (node_is_gone(play, node))
+            linkreport_lost(program, node, play->turn.number);
+    play->turn = (struct turn){0};
+    send_turn(play);
+}
+
+/* ---------------------------------------------------------------- the others */
+
+static void follow(struct play *play)
+{
+    struct error err;
+    int pass = -1;
+
+    while (lines_receive(play->lines, 0, &play->turn, sizeof play->turn) == 0 &&
+           play->turn.number > 0) {
+        if (play->turn.pass != pass) {
+            pass = play->turn.pass;
+            course_clear(&play->course);
+            if (course_make(play->program, play->options, play->passes.kinds[pass], &play->course,
+                            &err) != 0)
+                watch_fault("%s", err.text);
+        }
+        hold(play);
+        if (send_results(play) != 0)
+            break;
+    }
+    course_clear(&play->course);
 }
 
 static void check_pairs(const struct program *program, const char *pairs)
 {
     int nodes[2];
 
-    for (int i = 0; pairs && pair_at(program, pairs, i, nodes); i++)
+    for (int i = 0; pairs && course_pair(program, pairs, i, nodes); i++)
         if (nodes[0] < 0 || nodes[1] < 0 || nodes[0] == nodes[1])
             linkreport_unknown("pair %d of %s cannot be measured: both nodes must take part, and "
                                "differ",
                                i + 1, pairs);
 }
 
-/* Rank 0 decides for all whether there is time for another round like the longest so far. */
-static bool goes_on(struct program *program, double longest_s)
+static void open_play(struct play *play)
 {
-    int go = !watch_time_is_up(1.2 * longest_s);
-    MPI_Request request;
-
-    MPI_Ibcast(&go, 1, MPI_INT, 0, program->leaders, &request);
-    program_wait(program, &request, -1);
-    return go;
-}
-
-static void play(struct program *program, const struct rounds_plan *options)
-{
-    struct path_plan plan = make_plan(options);
-    struct link_results results = {NULL, 0, 0};
-    int rounds = round_count(program, options), round;
-    double longest_s = 0;
-    uint64_t session = 1;
-    struct rails rails;
+    struct program *program = play->program;
+    struct error err;
 
     program_phase(program, "links open");
-    choose_rails(program, options->rails);
-    rails_open(program, &rails, &results);
-    if (options->tells_speeds)
-        linkreport_speeds(program, &rails.own);
-    linkreport_gather(program, &results, options->floor_percent);
-    for (round = 0; round < rounds && goes_on(program, longest_s); round++) {
-        int partner = partner_in(program, options, round);
-        double start = MPI_Wtime();
-
-        program_phase(program, "links round %d of %d", round + 1, rounds);
-        if (program->rank == 0)
-            output_progress("round %d of %d", round + 1, rounds);
-        if (partner >= 0)
-            meeting_hold(program, &rails, partner, &plan, &session, &results);
-        else
-            session += 2 * MEETING_RAILS;
-        linkreport_gather(program, &results, options->floor_percent);
-        longest_s = fmax(longest_s, MPI_Wtime() - start);
-    }
-    if (program->rank == 0 && round < rounds)
-        linkreport_unknown("the time limit of %g s is over: %d of %d rounds measured",
-                           program->common.time_limit_s, round, rounds);
-    rails_close(&rails);
-    free(results.items);
+    choose_rails(program, play->options->rails);
+    choose_passes(play);
+    play->has_gone = calloc((size_t)program->node_count, sizeof *play->has_gone);
+    if (!play->has_gone)
+        watch_fault("out of memory");
+    rails_open(program, &play->rails, &play->results);
+    play->lines = lines_open(program, &err);
+    if (!play->lines)
+        watch_fault("%s", err.text);
 }
 
 void rounds_play(struct program *program, const struct rounds_plan *plan)
 {
+    struct play play = {.program = program, .options = plan, .start_s = watch_now()};
+
     if (program->rank == 0) {
         check_pairs(program, plan->pairs);
         if (program->node_count < 2)
             linkreport_unknown("only %s takes part: links need two nodes", program->node_name[0]);
     }
     if (program->is_leader)
-        play(program, plan);
+        open_play(&play);
+    if (plan->leaves_mpi)
+        program_leave_mpi(program);
+    if (!program->is_leader)
+        return;
+    if (introduce(&play) == 0) {
+        if (program->node == 0 && program->node_count > 1)
+            conduct(&play);
+        else if (program->node > 0)
+            follow(&play);
+    }
+    rails_close(&play.rails);
+    lines_close(play.lines);
+    free(play.results.items);
+    free(play.has_gone);
 }

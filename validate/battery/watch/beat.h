@@ -18,6 +18,8 @@ enum beat_type {
     BEAT_SIGNAL, /* the rank was told to stop by a signal: progress is its number */
     BEAT_BYE,    /* the rank is done */
     BEAT_QUIT,   /* from rank 0: leave now, progress is the exit status */
+    BEAT_LOST,   /* from rank 0: the rank `progress` is given up */
+    BEAT_OVER,   /* from rank 0: there is nothing more to do */
 };
 
 struct beat {

@@ -15,9 +15,14 @@ struct watch_state {
     atomic_uint progress;
     atomic_int waits_for;
     atomic_bool has_fault, is_done, all_joined;
-    atomic_int signal;    /* its number, once one came */
-    int wake[2];          /* a pipe: a byte wakes the thread */
-    pthread_mutex_t lock; /* of the texts */
+    atomic_int signal;         /* its number, once one came */
+    atomic_bool tolerates;     /* a rank that is lost does not end the job */
+    atomic_bool *lost;         /* by rank */
+    atomic_bool says_over;     /* rank 0: the others are to be told that all is done */
+    atomic_bool is_over;       /* the others: they were */
+    atomic_bool has_immovable; /* rank 0, once the warden is done: a lost rank will not end */
+    int wake[2];               /* a pipe: a byte wakes the thread */
+    pthread_mutex_t lock;      /* of the texts */
     char phase[96];
     char fault[232];
     double started_s; /* watch_now() at the start */

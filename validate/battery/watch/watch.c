@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -131,6 +132,17 @@ static void lose_rank_0(const char *how)
     watch_leave(&watch, aborts_job(config), 3);
 }
 
+/* A word of rank 0's. */
+static void hear(const struct beat *beat)
+{
+    if (beat->type == BEAT_QUIT)
+        watch_leave(&watch, false, (int)beat->progress);
+    if (beat->type == BEAT_OVER)
+        atomic_store(&watch.is_over, true);
+    if (beat->type == BEAT_LOST && beat->progress < (uint32_t)watch.config.size)
+        atomic_store(&watch.lost[beat->progress], true);
+}
+
 static void *member_run(void *argument)
 {
     struct beat_buffer buffer = {.length = 0};
@@ -154,8 +166,7 @@ static void *member_run(void *argument)
         if (polled[0].revents)
             while ((got = beat_receive(connection, &buffer)) == 1) {
                 heard = watch_now();
-                if (buffer.beat.type == BEAT_QUIT)
-                    watch_leave(&watch, false, (int)buffer.beat.progress);
+                hear(&buffer.beat);
             }
         now = watch_now();
         if (now - last > 1) /* it was this process that stood still */
@@ -207,6 +218,10 @@ static int start(const struct watch_config *config, void *run(void *), struct er
     watch.config = *config;
     watch.started_s = watch_now();
     atomic_store(&watch.waits_for, STALL_WORKING);
+    free(watch.lost);
+    watch.lost = calloc((size_t)config->size, sizeof *watch.lost);
+    if (!watch.lost)
+        return error_set(err, "out of memory");
     if (pipe2(watch.wake, O_CLOEXEC | O_NONBLOCK) != 0)
         return error_set(err, "cannot make a pipe: %m");
     if (!run)
@@ -289,6 +304,39 @@ void watch_fault(const char *format, ...)
     wake_thread();
     for (;;)
         pause();
+}
+
+void watch_tolerate(void)
+{
+    atomic_store(&watch.tolerates, true);
+}
+
+bool watch_is_lost(int rank)
+{
+    return watch.lost && atomic_load(&watch.lost[rank]);
+}
+
+void watch_say_over(void)
+{
+    atomic_store(&watch.says_over, true);
+    wake_thread();
+}
+
+void watch_wait_over(void)
+{
+    watch_waits_for(STALL_WAIT_ALL);
+    while (has_thread && !atomic_load(&watch.is_over))
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+}
+
+bool watch_needs_abort(void)
+{
+    return atomic_load(&watch.has_immovable);
+}
+
+void watch_abort(int status)
+{
+    watch_leave(&watch, true, status);
 }
 
 void watch_stop(void)

@@ -53,6 +53,25 @@ bool watch_time_is_up(double margin_s);
 /* The main thread cannot go on. A verdict is printed and the job ends; does not return. */
 void watch_fault(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
+/* Rank 0: from now on a rank that dies, freezes or hangs is named in a record and given up, and the
+ * job goes on; nobody may wait for MPI then. */
+void watch_tolerate(void);
+
+/* Whether that rank is given up. Every rank knows, soon after rank 0. */
+bool watch_is_lost(int rank);
+
+/* For a job that goes on without MPI. Rank 0 tells the others that all is done; they wait for that
+ * word, or for rank 0's end. watch_stop() comes next. */
+void watch_say_over(void);
+void watch_wait_over(void);
+
+/* Rank 0, after watch_stop(): a rank was given up that is still there, frozen or hanging; the
+ * launcher has to be asked to end the job. */
+bool watch_needs_abort(void);
+
+/* Calls abort_job in a thread, gives it one second, and ends the process with that status. */
+void watch_abort(int status) __attribute__((noreturn));
+
 /* The main thread is done, MPI is finalized. Rank 0: waits until all ranks are. */
 void watch_stop(void);
 

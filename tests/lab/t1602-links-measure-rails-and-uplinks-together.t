@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# muster-links: all rails of a pair at once, uplinks and bisection, in few rounds, within its budget.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/battery.sh"
+
+blocks='leaf1=n[1-2];leaf2=n[3-4]'
+
+battery 1 muster-links --passes together,uplinks,bisection --blocks "$blocks"
+is "$status" 0 'three passes on a healthy fabric'
+is "$noise" '' '... without a word on standard error'
+valid '...'
+is "$(of '.metric == "rounds"' .part .value .limit)" $'together 3 3\nuplinks 1 1\nbisection 1 1' \
+    '... the rounds of each'
+like "$(of '.metric == "rounds"' .message | sed -n 1p)" '^3 of 3 rounds in [0-9.]+ s, [0-9.]+ s of the limit of 60 s left$' \
+    '... and the time they took'
+is "$(of '.metric == "bandwidth_together"' .node .part .peer | sort -u | wc -l)" 16 \
+    'together: four pairs, each rail and direction'
+is "$(of '.metric == "bandwidth_together" and not 150 <= .value <= 203' .node .peer .value)" '' \
+    '... each rail as fast as alone'
+is "$(of '.metric == "bandwidth_uplink" and not .node' .part .samples)" \
+    $'uplink leaf1-leaf2 4\nuplink leaf2-leaf1 4' 'uplinks: the sum of four flows each way'
+is "$(of '.metric == "bandwidth_uplink" and not .node and not 330 <= .value <= 406' .part .value)" \
+    '' '... is the 400 Mb/s of the uplink, though the rails have 800'
+is "$(of '.metric == "bandwidth_uplink" and .node' .node .part .peer | wc -l)" 8 '... with its flows'
+is "$(of '.metric == "bandwidth_bisection" and not .node and not 330 <= .value <= 406' .part .value)" \
+    '' 'bisection: the sum of half of the nodes to the others'
+
+battery 1 muster-links --quick --passes pairs,together --rounds 1
+is "$(of '.metric == "rounds"' .part .limit)" $'pairs 1\ntogether 1' '--rounds holds for each pass'
+battery 1 muster-links --quick --passes uplinks
+is "$status $(of '.verdict == "unknown"' .metric)" '3 complete' 'uplinks without blocks are unknown'
+like "$records" 'uplinks: .*blocks .* are not known' '... and it says why'
+battery 1 muster-links --blocks 'a=n1;b=n1'
+is "$status" 2 'a node in two blocks is a usage error'
+like "$noise" 'option --blocks: node n1 is in two blocks' '... that names the node'
+battery 1 muster-links --passes pairs,rails
+is "$status" 2 'a pass that is none is a usage error'
+like "$noise" 'option --passes: expected some of pairs, together, .*"pairs,rails"' '... that names it'
+done_testing

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/links/course.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of a second look at all pairs fewer rounds do: it asks of nodes, not of pairs. */
+static const double TOGETHER_CONFIDENCE = 0.99;
+
+static struct path_plan make_plan(const struct rounds_plan *options, enum pass_kind kind)
+{
+    bool is_quick = options->is_quick, is_pairs = kind == PASS_PAIRS;
+    struct path_plan plan = {
+        .samples = is_quick ? 4 : 5,
+        .sample_s = is_quick ? 0.04 : 0.08,
+        .warmup_s = is_quick ? 0.02 : 0.03,
+        .latency_s = !is_pairs  ? 0
+                     : is_quick ? 0.01
+                                : 0.02,
+        .sample_bytes = options->sample_bytes,
+        .connect_s = is_quick ? 3 : 4,
+        .timeout_s = is_pairs ? 5 : 10, /* one may wait for all */
+    };
+
+    if (options->repeats > 0)
+        plan.samples = (int)options->repeats;
+    /* Flows that are to run together do not go on one by one. */
+    plan.most_samples = is_pairs ? 3 * plan.samples : plan.samples;
+    if (kind == PASS_UPLINKS || kind == PASS_BISECTION)
+        plan.samples = plan.most_samples = 2 * plan.samples;
+    return plan;
+}
+
+/* The number of a node by its name, length characters; -1: takes no part. */
+static int node_number(const struct program *program, const char *name, size_t length)
+{
+    for (int node = 0; node < program->node_count; node++)
+        if (strlen(program->node_name[node]) == length &&
+            strncmp(program->node_name[node], name, length) == 0)
+            return node;
+    return -1;
+}
+
+int course_pair(const struct program *program, const char *pairs, int index, int nodes[2])
+{
+    for (; *pairs; index--) {
+        size_t length = strcspn(pairs, ","), first = strcspn(pairs, ":");
+
+        if (index == 0) {
+            nodes[0] = node_number(program, pairs, first);
+            nodes[1] = node_number(program, pairs + first + 1, length - first - 1);
+            return 1;
+        }
+        pairs += length + (pairs[length] == ',');
+    }
+    return 0;
+}
+
+static int make_schedule(const struct program *program, const struct rounds_plan *options,
+                         struct course *course, struct error *err)
+{
+    struct schedule_request request = {.node_count = program->node_count,
+                                       .blocks = course->blocks,
+                                       .most_rounds = (int)options->rounds,
+                                       .confidence = options->confidence};
+
+    request.kind = course->kind == PASS_UPLINKS     ? SCHEDULE_UPLINKS
+                   : course->kind == PASS_BISECTION ? SCHEDULE_BISECTION
+                                                    : SCHEDULE_PAIRS;
+    if (course->kind == PASS_TOGETHER && request.confidence == 0)
+        request.confidence = TOGETHER_CONFIDENCE;
+    if (schedule_make(&request, &course->schedule, err) != 0)
+        return -1;
+    course->rounds = schedule_rounds(course->schedule);
+    return 0;
+}
+
+int course_make(const struct program *program, const struct rounds_plan *options,
+                enum pass_kind kind, struct course *course, struct error *err)
+{
+    int nodes[2];
+
+    *course = (struct course){.kind = kind, .plan = make_plan(options, kind)};
+    if (options->blocks.count > 0) {
+        course->blocks = calloc((size_t)program->node_count, sizeof *course->blocks);
+        course->block_names = options->blocks.names;
+        if (!course->blocks)
+            watch_fault("out of memory");
+        for (int node = 0; node < program->node_count; node++)
+            course->blocks[node] = blocks_of(&options->blocks, program->node_name[node]);
+    }
+    if (!options->pairs || kind == PASS_UPLINKS || kind == PASS_BISECTION)
+        return make_schedule(program, options, course, err);
+    course->pairs = options->pairs;
+    while (course_pair(program, course->pairs, course->rounds, nodes))
+        course->rounds++;
+    if (options->rounds > 0 && options->rounds < course->rounds)
+        course->rounds = (int)options->rounds;
+    return 0;
+}
+
+void course_clear(struct course *course)
+{
+    schedule_destroy(course->schedule);
+    free(course->blocks);
+    *course = (struct course){0};
+}
+
+int course_partner(const struct program *program, const struct course *course, int round, int node)
+{
+    int nodes[2];
+
+    if (!course->pairs)
+        return schedule_partner(course->schedule, round, node);
+    course_pair(program, course->pairs, round, nodes);
+    if (nodes[0] == nodes[1])
+        return SCHEDULE_BYE;
+    if (nodes[0] == node)
+        return nodes[1] < 0 ? SCHEDULE_BYE : nodes[1];
+    return nodes[1] == node && nodes[0] >= 0 ? nodes[0] : SCHEDULE_BYE;
+}
+
+bool course_is_first(const struct program *program, const struct course *course, int round,
+                     int node)
+{
+    if (course->pairs)
+        return node < course_partner(program, course, round, node);
+    return schedule_is_first(course->schedule, round, node);
+}

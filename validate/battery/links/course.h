@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_COURSE_H
+#define MUSTER_COURSE_H
+
+#include "validate/battery/links/path.h"
+#include "validate/battery/links/rounds.h"
+#include "validate/schedule/schedule.h"
+
+/* One pass: who meets whom in which round, and how long each is measured. All leaders make the same
+ * one. */
+
+struct course {
+    enum pass_kind kind;
+    int rounds;
+    struct path_plan plan;
+    const char *pairs; /* that were asked for, or NULL */
+    struct schedule *schedule;
+    int *blocks; /* of each node, -1 in none; NULL: not known */
+    char *const *block_names;
+};
+
+/* Returns 0, or -1 with err: why there is nothing to measure. To be cleared in either case. */
+int course_make(const struct program *program, const struct rounds_plan *options,
+                enum pass_kind kind, struct course *course, struct error *err);
+void course_clear(struct course *course);
+
+/* The node's partner, SCHEDULE_BYE when it rests; whether it sends first, when it has one. */
+int course_partner(const struct program *program, const struct course *course, int round, int node);
+bool course_is_first(const struct program *program, const struct course *course, int round,
+                     int node);
+
+/* Pair number `index` of "A:B,C:D": 1 found, 0 no more. A node that takes no part is -1. */
+int course_pair(const struct program *program, const char *pairs, int index, int nodes[2]);
+
+#endif

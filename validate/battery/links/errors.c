@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/links/errors.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    size_t offset; /* in struct counters */
+    bool is_fault;
+} kinds[ERROR_KINDS] = {
+    {"crc_errors", offsetof(struct counters, rx_crc_errors), true},
+    {"rx_errors", offsetof(struct counters, rx_errors), true},
+    {"tx_errors", offsetof(struct counters, tx_errors), true},
+    {"rx_dropped", offsetof(struct counters, rx_dropped), false},
+    {"collisions", offsetof(struct counters, collisions), true},
+    {"carrier_changes", offsetof(struct counters, carrier_changes), true},
+    {"symbol_errors", offsetof(struct counters, symbol_errors), true},
+    {"link_downed", offsetof(struct counters, link_downed), true},
+    {"link_error_recovery", offsetof(struct counters, link_error_recovery), true},
+    {"port_rcv_errors", offsetof(struct counters, port_rcv_errors), true},
+    {"rdma_retransmits", offsetof(struct counters, rdma_retransmits), false},
+    {"pcie_correctable", offsetof(struct counters, pcie_correctable), true},
+    {"pcie_nonfatal", offsetof(struct counters, pcie_nonfatal), true},
+    {"pcie_fatal", offsetof(struct counters, pcie_fatal), true},
+};
+
+static uint64_t count_of(const struct counters *counters, int kind)
+{
+    uint64_t count;
+
+    memcpy(&count, (const char *)counters + kinds[kind].offset, sizeof count);
+    return count;
+}
+
+void errors_read(const struct rail *rail, struct counters *counters, bool *can_count)
+{
+    const char *pci = rail->port ? rail->port->location.pci : rail->nic->location.pci;
+
+    *can_count =
+        counters_read("", rail->nic ? rail->nic->name : "", rail->port ? rail->port->device : "",
+                      rail->port ? rail->port->port : 0, counters) == 0;
+    counters_read_pci("", pci, counters);
+}
+
+void errors_between(const struct counters *before, const struct counters *after,
+                    struct errors *errors)
+{
+    for (int i = 0; i < ERROR_KINDS; i++) {
+        uint64_t old = count_of(before, i), new = count_of(after, i);
+
+        errors->counts[i] = new > old ? (double)(new - old) : 0;
+    }
+}
+
+const char *error_name(int kind)
+{
+    return kinds[kind].name;
+}
+
+bool error_is_fault(int kind)
+{
+    return kinds[kind].is_fault;
+}

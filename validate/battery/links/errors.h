@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_LINK_ERRORS_H
+#define MUSTER_LINK_ERRORS_H
+
+#include <stdbool.h>
+
+#include "lib/fabric/fabric.h"
+#include "lib/node/counters.h"
+
+/* The errors that a rail's NIC and its PCIe link count while they are used. Travels as it is. */
+
+enum { ERROR_KINDS = 14 };
+
+struct errors {
+    double counts[ERROR_KINDS]; /* more than before */
+};
+
+/* What the rail has counted so far; *can_count: it has counters at all. */
+void errors_read(const struct rail *rail, struct counters *counters, bool *can_count);
+
+/* What came between two readings. A counter that went backwards was reset: 0. */
+void errors_between(const struct counters *before, const struct counters *after,
+                    struct errors *errors);
+
+/* The name of a kind as a metric, "crc_errors", and whether one is a sign of a fault: a packet that
+ * a kernel drops is not. */
+const char *error_name(int kind);
+bool error_is_fault(int kind);
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/links/lines.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "validate/battery/watch/beat.h"
+#include "validate/battery/watch/warden.h" /* watch_now() */
+
+enum { CONNECT_MS = 2000, HELLO_MS = 1000, MEET_S = 8 };
+
+struct lines {
+    struct program *program;
+    int listener;
+    struct beat_endpoint *endpoints; /* node_count */
+    int *fds;                        /* node_count: to the first node, or at it to all; -1: none */
+    int partner, partner_fd;         /* -1: none */
+    struct pollfd *polled;           /* node_count, of the first node */
+};
+
+static bool is_lost(const struct lines *lines, int node)
+{
+    return watch_is_lost(lines->program->leader_of_node[node]);
+}
+
+/* Moves what can be moved now. Returns bytes, 0 when it would block, -1 when the line is lost. */
+static ssize_t move_some(int fd, void *data, size_t size, bool sends)
+{
+    ssize_t moved = sends ? send(fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT)
+                          : recv(fd, data, size, MSG_DONTWAIT);
+
+    if (moved < 0)
+        return errno == EAGAIN || errno == EINTR ? 0 : -1;
+    return moved == 0 ? -1 : moved;
+}
+
+static void rest(int fd, short events, int turn, const struct lines_idle *idle)
+{
+    struct pollfd wait = {.fd = fd, .events = events};
+
+    if (idle)
+        idle->work(idle->context);
+    if (turn > 20 || !idle)
+        poll(&wait, 1, idle ? 1 : 50);
+}
+
+static int move_all(struct lines *lines, int node, int fd, void *data, size_t size, bool sends,
+                    const struct lines_idle *idle)
+{
+    size_t moved = 0;
+
+    if (fd < 0)
+        return -1;
+    watch_waits_for(lines->program->leader_of_node[node]);
+    for (int turn = 0; moved < size; turn++) {
+        ssize_t step = move_some(fd, (char *)data + moved, size - moved, sends);
+
+        if (step < 0 || (step == 0 && is_lost(lines, node)))
+            return -1;
+        if (step == 0)
+            rest(fd, sends ? POLLOUT : POLLIN, turn, idle);
+        moved += (size_t)step;
+    }
+    watch_works();
+    return 0;
+}
+
+int lines_send(struct lines *lines, int node, const void *data, size_t size_bytes)
+{
+    return move_all(lines, node, lines->fds[node], (void *)(size_t)data, size_bytes, true, NULL);
+}
+
+int lines_receive(struct lines *lines, int node, void *data, size_t size_bytes)
+{
+    return move_all(lines, node, lines->fds[node], data, size_bytes, false, NULL);
+}
+
+bool lines_has_word(struct lines *lines, int node)
+{
+    struct pollfd wait = {.fd = lines->fds[node], .events = POLLIN};
+
+    return lines->fds[node] < 0 || is_lost(lines, node) || poll(&wait, 1, 0) != 0;
+}
+
+void lines_wait(struct lines *lines)
+{
+    int count = lines->program->node_count;
+
+    for (int node = 0; node < count; node++)
+        lines->polled[node] =
+            (struct pollfd){.fd = is_lost(lines, node) ? -1 : lines->fds[node], .events = POLLIN};
+    watch_waits_for(-1);
+    poll(lines->polled, (nfds_t)count, 50);
+    watch_works();
+}
+
+/* The node of a connection that says hello with our token; -1: a stranger. */
+static int hear_hello(struct lines *lines, int fd)
+{
+    struct beat_buffer buffer = {.length = 0};
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    struct beat answer = {.type = BEAT_HELLO,
+                          .token = lines->endpoints[lines->program->node].token};
+    int got = 0;
+
+    while (got == 0 && poll(&wait, 1, HELLO_MS) == 1)
+        got = beat_receive(fd, &buffer);
+    if (got != 1 || buffer.beat.type != BEAT_HELLO || buffer.beat.token != answer.token ||
+        buffer.beat.rank < 0 || buffer.beat.rank >= lines->program->node_count ||
+        beat_send(fd, &answer) != 0)
+        return -1;
+    return buffer.beat.rank;
+}
+
+/* Takes one connection, if there is one. Returns the node, *fd its line; or -1. */
+static int take_call(struct lines *lines, int wait_ms, int *fd)
+{
+    struct pollfd wait = {.fd = lines->listener, .events = POLLIN};
+    int node;
+
+    if (poll(&wait, 1, wait_ms) != 1)
+        return -1;
+    *fd = accept4(lines->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (*fd < 0)
+        return -1;
+    node = hear_hello(lines, *fd);
+    if (node < 0)
+        close(*fd);
+    return node;
+}
+
+static int call(struct lines *lines, int node)
+{
+    struct error err;
+
+    return beat_connect(&lines->endpoints[node], lines->program->node,
+                        lines->program->node_name[lines->program->node], CONNECT_MS, &err);
+}
+
+/* The first node: takes the calls of all others, those that come in time. */
+static void take_calls(struct lines *lines)
+{
+    double until = watch_now() + 1e-3 * (CONNECT_MS + HELLO_MS);
+    int missing = lines->program->node_count - 1;
+
+    while (missing > 0 && watch_now() < until) {
+        int fd, node = take_call(lines, 100, &fd);
+
+        if (node > 0 && lines->fds[node] < 0) {
+            lines->fds[node] = fd;
+            missing--;
+        } else if (node >= 0) {
+            close(fd);
+        }
+    }
+}
+
+static struct lines *allocate(struct program *program)
+{
+    size_t count = (size_t)program->node_count;
+    struct lines *lines = calloc(1, sizeof *lines);
+
+    if (!lines)
+        watch_fault("out of memory");
+    *lines = (struct lines){.program = program, .listener = -1, .partner = -1, .partner_fd = -1};
+    lines->endpoints = calloc(count, sizeof *lines->endpoints);
+    lines->fds = calloc(count, sizeof *lines->fds);
+    lines->polled = calloc(count, sizeof *lines->polled);
+    if (!lines->endpoints || !lines->fds || !lines->polled)
+        watch_fault("out of memory");
+    for (size_t i = 0; i < count; i++)
+        lines->fds[i] = -1;
+    return lines;
+}
+
+struct lines *lines_open(struct program *program, struct error *err)
+{
+    struct lines *lines = allocate(program);
+    struct beat_endpoint own;
+    MPI_Request request;
+
+    lines->listener = beat_listen(program_management(program), &own, err);
+    MPI_Iallgather(&own, sizeof own, MPI_BYTE, lines->endpoints, sizeof own, MPI_BYTE,
+                   program->leaders, &request);
+    program_wait(program, &request, -1);
+    if (program->node == 0)
+        take_calls(lines);
+    else if (lines->listener >= 0)
+        lines->fds[0] = call(lines, 0);
+    if (lines->listener >= 0)
+        return lines;
+    lines_close(lines);
+    return NULL;
+}
+
+void lines_close(struct lines *lines)
+{
+    if (!lines)
+        return;
+    lines_part(lines);
+    for (int node = 0; node < lines->program->node_count; node++)
+        if (lines->fds[node] >= 0)
+            close(lines->fds[node]);
+    if (lines->listener >= 0)
+        close(lines->listener);
+    free(lines->endpoints);
+    free(lines->fds);
+    free(lines->polled);
+    free(lines);
+}
+
+/* The lower one calls, the other one waits a little longer. A call of somebody else is one that
+ * came too late in an earlier round. */
+int lines_meet(struct lines *lines, int partner)
+{
+    bool calls = lines->program->node < partner;
+    double until = watch_now() + (calls ? MEET_S : MEET_S + 1e-3 * CONNECT_MS);
+    int fd = -1;
+
+    lines_part(lines);
+    watch_waits_for(lines->program->leader_of_node[partner]);
+    while (fd < 0 && watch_now() < until && !is_lost(lines, partner)) {
+        int node = partner;
+
+        if (calls)
+            fd = call(lines, partner);
+        else
+            node = take_call(lines, 50, &fd);
+        if (node >= 0 && node != partner)
+            close(fd);
+        if (node != partner)
+            fd = -1;
+        watch_step();
+    }
+    watch_works();
+    lines->partner = partner;
+    lines->partner_fd = fd;
+    return fd < 0 ? -1 : 0;
+}
+
+/* The kernel's buffers hold what one end sends before the other one reads. */
+int lines_swap(struct lines *lines, const void *out, void *in, size_t size_bytes,
+               const struct lines_idle *idle)
+{
+    int fd = lines->partner_fd, node = lines->partner;
+
+    if (move_all(lines, node, fd, (void *)(size_t)out, size_bytes, true, idle) != 0 ||
+        move_all(lines, node, fd, in, size_bytes, false, idle) != 0) {
+        watch_works();
+        return -1;
+    }
+    return 0;
+}
+
+void lines_part(struct lines *lines)
+{
+    if (lines->partner_fd >= 0)
+        close(lines->partner_fd);
+    lines->partner_fd = -1;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/links/overlap.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "validate/battery/links/samples.h"
+#include "validate/battery/watch/warden.h" /* watch_now() */
+
+/* The rails that are to begin together, and who has come so far. */
+struct gate {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int awaited; /* threads that have neither warmed up nor failed */
+    bool is_open;
+    double opened_s;
+};
+
+struct lane {
+    struct gate *gate;
+    struct channel *channel;
+    const struct rail *rail;
+    const struct offer *own, *theirs;
+    struct path_plan plan;
+    struct path_result path;
+    struct link_result result;
+    struct report mine, other;
+    bool drives, has_come, has_thread;
+    pthread_t thread;
+};
+
+static void come(struct lane *lane)
+{
+    struct gate *gate = lane->gate;
+
+    pthread_mutex_lock(&gate->lock);
+    if (!lane->has_come)
+        gate->awaited--;
+    lane->has_come = true;
+    pthread_cond_broadcast(&gate->changed);
+    pthread_mutex_unlock(&gate->lock);
+}
+
+/* Between warm-up and stream. */
+static void wait_at_gate(void *context)
+{
+    struct lane *lane = context;
+    struct gate *gate = lane->gate;
+
+    come(lane);
+    pthread_mutex_lock(&gate->lock);
+    while (!gate->is_open)
+        pthread_cond_wait(&gate->changed, &gate->lock);
+    pthread_mutex_unlock(&gate->lock);
+}
+
+static void *lane_run(void *argument)
+{
+    struct lane *lane = argument;
+
+    if (lane->drives)
+        meeting_drive(lane->channel, lane->rail, &lane->plan, &lane->result, &lane->path,
+                      &lane->mine);
+    else
+        meeting_serve(lane->channel, lane->rail, &lane->plan, &lane->mine);
+    come(lane); /* a server, or a driver that failed before the gate */
+    return NULL;
+}
+
+static void gate_wait(struct gate *gate)
+{
+    pthread_mutex_lock(&gate->lock);
+    while (gate->awaited > 0)
+        pthread_cond_wait(&gate->changed, &gate->lock);
+    pthread_mutex_unlock(&gate->lock);
+}
+
+static void gate_open(struct gate *gate)
+{
+    pthread_mutex_lock(&gate->lock);
+    gate->is_open = true;
+    gate->opened_s = watch_now();
+    pthread_cond_broadcast(&gate->changed);
+    pthread_mutex_unlock(&gate->lock);
+}
+
+/* Runs one direction on all lanes. A server is ready at once. */
+static void run(struct lane *lanes, int count, bool drives, const struct overlap_start *start,
+                int direction)
+{
+    struct gate gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+    gate.awaited = drives ? count : 0;
+    for (int i = 0; i < count; i++) {
+        struct lane *lane = &lanes[i];
+
+        lane->gate = &gate;
+        lane->drives = drives;
+        lane->has_come = !drives;
+        if (lane->mine.failed || lane->other.failed) {
+            come(lane);
+            continue;
+        }
+        lane->has_thread = pthread_create(&lane->thread, NULL, lane_run, lane) == 0;
+        if (!lane->has_thread)
+            watch_fault("cannot start a thread for rail %s", lane->own->name);
+    }
+    gate_wait(&gate);
+    if (start)
+        start->wait(start->context, direction);
+    gate_open(&gate);
+    for (int i = 0; i < count; i++) {
+        if (lanes[i].has_thread)
+            pthread_join(lanes[i].thread, NULL);
+        lanes[i].has_thread = false;
+        for (int k = 0; k <= lanes[i].result.mark_count; k++)
+            lanes[i].result.marks_s[k] -= gate.opened_s;
+    }
+}
+
+/* The figure of each lane is what it carried while all of them ran. */
+static void figure(struct lane *lanes, int count)
+{
+    struct flow flows[MEETING_RAILS];
+    double begin, end;
+
+    for (int i = 0; i < count; i++)
+        flows[i] = (struct flow){lanes[i].result.marks_s, lanes[i].result.mark_count,
+                                 lanes[i].result.mark_bytes};
+    if (!flows_window(flows, count, &begin, &end))
+        return;
+    for (int i = 0; i < count; i++)
+        if (flows[i].mark_count > 0)
+            lanes[i].result.bandwidth_mbps = flow_mbps(&flows[i], begin, end);
+}
+
+static void progress(void *context)
+{
+    struct lane *lane = context;
+
+    for (; lane->channel; lane++)
+        channel_progress(lane->channel);
+}
+
+static void prepare(const struct meeting *meeting, struct lane *lane, int index, int direction)
+{
+    lane->plan = *meeting->plan;
+    lane->plan.session = meeting_session(meeting, index, direction);
+    lane->plan.begin = wait_at_gate;
+    lane->plan.context = lane;
+    memset(&lane->result, 0, sizeof lane->result);
+    lane->result.counted_bytes = -1;
+}
+
+static void take_result(const struct meeting *meeting, struct lane *lane, bool has_gone)
+{
+    struct link_result *result =
+        results_add(meeting->results, meeting->program->node, meeting->partner, lane->own->name);
+    struct link_result blank = *result;
+
+    *result = lane->result;
+    result->from = blank.from;
+    result->to = blank.to;
+    memcpy(result->rail, blank.rail, sizeof result->rail);
+    snprintf(result->peer_rail, sizeof result->peer_rail, "%s", lane->theirs->name);
+    result->nominal_mbps = fmin(lane->own->nominal_mbps, lane->theirs->nominal_mbps);
+    result->peer_errors = lane->other.errors;
+    if (lane->mine.failed || lane->other.failed || has_gone)
+        snprintf(result->failure, sizeof result->failure, "%s",
+                 lane->mine.failed ? lane->mine.text
+                 : has_gone        ? "the partner has gone"
+                                   : lane->other.text);
+}
+
+/* One direction; returns -1 when the partner has gone. indexes: of the rails, for the session. */
+static int hold_direction(struct meeting *meeting, struct lane *lanes, const int *indexes,
+                          int count, int direction, const struct overlap_start *start)
+{
+    bool drives = meeting->is_first == (direction == 0);
+    struct lines_idle idle = {progress, lanes};
+    int rv = 0;
+
+    program_step(meeting->program);
+    for (int i = 0; i < count; i++)
+        prepare(meeting, &lanes[i], indexes[i], direction);
+    run(lanes, count, drives, start, direction);
+    for (int i = 0; i < count && rv == 0; i++)
+        rv = lines_swap(meeting->lines, &lanes[i].mine, &lanes[i].other, sizeof lanes[i].mine,
+                        &idle);
+    if (drives)
+        figure(lanes, count);
+    for (int i = 0; i < count && drives; i++)
+        take_result(meeting, &lanes[i], rv != 0);
+    return rv;
+}
+
+/* Those rails that both ends can drive, connected. */
+static int open_lanes(struct meeting *meeting, const struct offers *theirs, struct lane *lanes,
+                      int *indexes)
+{
+    int count = 0, own, other;
+
+    for (int i = 0; i < MEETING_RAILS; i++) {
+        struct lane *lane = &lanes[count];
+        struct error err = {""};
+
+        if (!meeting_rails(meeting, theirs, i, &own, &other))
+            continue;
+        indexes[count++] = i;
+        lane->channel = meeting->rails->channels[own];
+        lane->rail = meeting->rails->rails[own];
+        lane->own = &meeting->rails->own.rails[own];
+        lane->theirs = &theirs->rails[other];
+        if (channel_connect(lane->channel, lane->theirs->address, &err) != 0) {
+            lane->mine.failed = 1;
+            snprintf(lane->mine.text, sizeof lane->mine.text, "%.199s", err.text);
+        }
+    }
+    return count;
+}
+
+int overlap_hold(struct meeting *meeting, const struct overlap_start *start)
+{
+    struct offers *theirs = meeting_open(meeting);
+    struct lane *lanes = calloc(MEETING_RAILS + 1, sizeof *lanes);
+    int indexes[MEETING_RAILS], count, rv = theirs ? 0 : -1, direction = 0;
+
+    if (!lanes)
+        watch_fault("out of memory");
+    count = theirs ? open_lanes(meeting, theirs, lanes, indexes) : 0;
+    for (; direction < 2 && rv == 0; direction++)
+        rv = hold_direction(meeting, lanes, indexes, count, direction, start);
+    for (; direction < 2; direction++)
+        if (start)
+            start->wait(start->context, direction);
+    for (int i = 0; i < count; i++)
+        channel_disconnect(lanes[i].channel);
+    lines_part(meeting->lines);
+    free(lanes);
+    free(theirs);
+    return rv;
+}

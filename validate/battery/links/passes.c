@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/links/passes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *metric;
+} kinds[PASS_KINDS] = {
+    [PASS_PAIRS] = {"pairs", "bandwidth"},
+    [PASS_TOGETHER] = {"together", "bandwidth_together"},
+    [PASS_UPLINKS] = {"uplinks", "bandwidth_uplink"},
+    [PASS_BISECTION] = {"bisection", "bandwidth_bisection"},
+};
+
+const char *pass_name(enum pass_kind kind)
+{
+    return kinds[kind].name;
+}
+
+const char *pass_metric(enum pass_kind kind)
+{
+    return kinds[kind].metric;
+}
+
+static int pass_of(const char *name, size_t length)
+{
+    for (int kind = 0; kind < PASS_KINDS; kind++)
+        if (strlen(kinds[kind].name) == length && strncmp(kinds[kind].name, name, length) == 0)
+            return kind;
+    return -1;
+}
+
+int passes_parse(const char *text, struct passes *passes, struct error *err)
+{
+    static const char expected[] =
+        "expected some of pairs, together, uplinks, bisection, each once, found";
+
+    passes->count = 0;
+    for (const char *name = text;; name++) {
+        size_t length = strcspn(name, ",");
+        int kind = pass_of(name, length);
+
+        for (size_t i = 0; kind >= 0 && i < passes->count; i++)
+            if ((int)passes->kinds[i] == kind)
+                kind = -1;
+        if (kind < 0) {
+            passes->count = 0;
+            return error_set(err, "%s \"%s\"", expected, text);
+        }
+        passes->kinds[passes->count++] = (enum pass_kind)kind;
+        name += length;
+        if (!*name)
+            return 0;
+    }
+}
+
+void blocks_clear(struct blocks *blocks)
+{
+    for (size_t i = 0; i < blocks->count; i++) {
+        free(blocks->names[i]);
+        hostlist_clear(&blocks->nodes[i]);
+    }
+    free(blocks->names);
+    free(blocks->nodes);
+    *blocks = (struct blocks){0};
+}
+
+/* Makes room for one more and takes the name; its nodes are none yet. */
+static int add_block(struct blocks *blocks, const char *name, size_t length, struct error *err)
+{
+    char **names = realloc(blocks->names, (blocks->count + 1) * sizeof *names);
+    struct hostlist *nodes = NULL;
+
+    if (names)
+        blocks->names = names;
+    if (names)
+        nodes = realloc(blocks->nodes, (blocks->count + 1) * sizeof *nodes);
+    if (nodes) {
+        blocks->nodes = nodes;
+        names[blocks->count] = strndup(name, length);
+        nodes[blocks->count] = (struct hostlist){0};
+    }
+    if (!nodes || !names[blocks->count])
+        return error_set(err, "out of memory");
+    blocks->count++;
+    return 0;
+}
+
+static int take_block(const char *text, size_t length, struct blocks *blocks, struct error *err)
+{
+    const char *equals = memchr(text, '=', length);
+    size_t name_length = equals ? (size_t)(equals - text) : 0;
+    struct hostlist found = {0};
+    char *list;
+    int rv;
+
+    if (!equals || name_length == 0 || name_length + 1 == length)
+        return error_set(err, "expected LEAF=NODES;LEAF=NODES, found \"%.*s\"", (int)length, text);
+    for (size_t i = 0; i < blocks->count; i++)
+        if (strlen(blocks->names[i]) == name_length &&
+            strncmp(blocks->names[i], text, name_length) == 0)
+            return error_set(err, "%s comes twice", blocks->names[i]);
+    list = strndup(equals + 1, length - name_length - 1);
+    rv = list ? hostlist_expand(list, &found, err) : error_set(err, "out of memory");
+    free(list);
+    for (size_t i = 0; rv == 0 && i < found.count; i++)
+        if (blocks_of(blocks, found.names[i]) >= 0)
+            rv = error_set(err, "node %s is in two blocks", found.names[i]);
+    if (rv == 0)
+        rv = add_block(blocks, text, name_length, err);
+    if (rv == 0)
+        blocks->nodes[blocks->count - 1] = found;
+    else
+        hostlist_clear(&found);
+    return rv;
+}
+
+int blocks_parse(const char *text, struct blocks *blocks, struct error *err)
+{
+    *blocks = (struct blocks){0};
+    for (;; text++) {
+        size_t length = strcspn(text, ";");
+
+        if (take_block(text, length, blocks, err) != 0) {
+            blocks_clear(blocks);
+            return -1;
+        }
+        text += length;
+        if (!*text)
+            return 0;
+    }
+}
+
+int blocks_of(const struct blocks *blocks, const char *node)
+{
+    for (size_t i = 0; i < blocks->count; i++)
+        if (hostlist_contains(&blocks->nodes[i], node))
+            return (int)i;
+    return -1;
+}

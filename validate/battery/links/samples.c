@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/links/samples.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "lib/base/statistics.h"
+
+enum { SAMPLES_MAX = 1024 };
+
+static const double TIGHT_SHARE = 0.05, LEAST_DEVIATION_SHARE = 0.05;
+
+bool samples_are_tight(const double *samples, int count)
+{
+    double median = statistics_median(samples, (size_t)count), low, high;
+
+    statistics_interval(samples, (size_t)count, &low, &high);
+    return count > 0 && high - median <= TIGHT_SHARE * median &&
+           median - low <= TIGHT_SHARE * median;
+}
+
+int samples_outliers(const double *samples, int count)
+{
+    double distances[SAMPLES_MAX], median, deviation;
+    int outliers = 0;
+
+    count = count < SAMPLES_MAX ? count : SAMPLES_MAX;
+    median = statistics_median(samples, (size_t)count);
+    for (int i = 0; i < count; i++)
+        distances[i] = fabs(samples[i] - median);
+    deviation =
+        fmax(1.4826 * statistics_median(distances, (size_t)count), LEAST_DEVIATION_SHARE * median);
+    for (int i = 0; i < count; i++)
+        outliers += distances[i] > 3 * deviation;
+    return outliers;
+}
+
+double samples_lowest(const double *samples, int count)
+{
+    double lowest = NAN;
+
+    for (int i = 0; i < count; i++)
+        lowest = fmin(lowest, samples[i]); /* of NAN and a number: the number */
+    return lowest;
+}
+
+bool flows_window(const struct flow *flows, int count, double *begin_s, double *end_s)
+{
+    *begin_s = -INFINITY;
+    *end_s = INFINITY;
+    for (int i = 0; i < count; i++) {
+        if (flows[i].mark_count == 0)
+            continue;
+        *begin_s = fmax(*begin_s, flows[i].marks_s[0]);
+        *end_s = fmin(*end_s, flows[i].marks_s[flows[i].mark_count]);
+    }
+    return isfinite(*begin_s) && *begin_s < *end_s;
+}
+
+double flow_mbps(const struct flow *flow, double begin_s, double end_s)
+{
+    double bytes = 0;
+
+    for (int i = 0; i < flow->mark_count; i++) {
+        double from = flow->marks_s[i], to = flow->marks_s[i + 1];
+        double shared = fmin(to, end_s) - fmax(from, begin_s);
+
+        if (shared > 0)
+            bytes += flow->mark_bytes * shared / (to - from);
+    }
+    return 8e-6 * bytes / (end_s - begin_s);
+}

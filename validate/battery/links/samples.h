@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_SAMPLES_H
+#define MUSTER_SAMPLES_H
+
+#include <stdbool.h>
+
+/* What the samples of one figure say of it. Pure. */
+
+/* Whether the 95 % interval of their median (statistics_interval()) lies within 5 % of the median
+ * on either side: then more samples would not change the figure (Hoefler and Belli, SC'15). */
+bool samples_are_tight(const double *samples, int count);
+
+/* How many are not of one kind with the others: further from the median than 3 times 1.4826 MAD,
+ * where that is at least 5 % of the median, so that a very steady link has no outliers. */
+int samples_outliers(const double *samples, int count);
+
+/* NAN for none. */
+double samples_lowest(const double *samples, int count);
+
+/* Flows that ran at the same time: marks_s[0] when one began, marks_s[i] when the i-th part of
+ * mark_bytes was there. */
+struct flow {
+    const double *marks_s;
+    int mark_count; /* parts */
+    double mark_bytes;
+};
+
+/* The time in which all of them ran: from the latest begin to the earliest end. Flows without parts
+ * do not count. Returns false when there is no such time. */
+bool flows_window(const struct flow *flows, int count, double *begin_s, double *end_s);
+
+/* 10^6 bit/s of the flow in that time; what lies between two marks is spread evenly. */
+double flow_mbps(const struct flow *flow, double begin_s, double end_s);
+
+#endif

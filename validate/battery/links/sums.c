@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/links/sums.h"
+
+#include <stdlib.h>
+
+#include "validate/battery/links/samples.h"
+
+/* The side that a node is on. */
+static int side_of(const struct program *program, const struct course *course, int round, int node)
+{
+    if (course->kind == PASS_UPLINKS)
+        return course->blocks[node];
+    return course_is_first(program, course, round, node) ? 0 : 1;
+}
+
+static const char *side_name(const struct course *course, int side)
+{
+    if (course->kind == PASS_BISECTION)
+        return side == 0 ? "first" : "second";
+    return side < 0 ? "others" : course->block_names[side];
+}
+
+/* The members of the group of results->items[first]: flows[i] is that of members[i]. Returns how
+ * many; *failed more could not be measured. */
+static int select_group(const struct program *program, const struct course *course, int round,
+                        const struct link_results *results, int first, int *members,
+                        struct flow *flows, bool *is_done, int *failed)
+{
+    const struct link_result *one = &results->items[first];
+    int from = side_of(program, course, round, one->from), count = 0;
+    int to = side_of(program, course, round, one->to);
+
+    *failed = 0;
+    for (int i = first; i < results->count; i++) {
+        const struct link_result *result = &results->items[i];
+
+        if (side_of(program, course, round, result->from) != from ||
+            side_of(program, course, round, result->to) != to)
+            continue;
+        is_done[i] = true;
+        if (*result->failure) {
+            ++*failed;
+            continue;
+        }
+        flows[count] = (struct flow){result->marks_s, result->mark_count, result->mark_bytes};
+        members[count++] = i;
+    }
+    return count;
+}
+
+static void report_sum(const struct course *course, const char *from, const char *to,
+                       struct link_results *results, const int *members, const struct flow *flows,
+                       int count, int failed)
+{
+    struct record record = RECORD_INIT;
+    char part[160], message[160];
+    double begin_s, end_s, sum = 0;
+
+    snprintf(part, sizeof part, "%s %.60s-%.60s",
+             course->kind == PASS_UPLINKS ? "uplink" : "bisection", from, to);
+    record.test = "links";
+    record.metric = pass_metric(course->kind);
+    record.part = part;
+    record.message = message;
+    if (!flows_window(flows, count, &begin_s, &end_s)) {
+        record.verdict = VERDICT_UNKNOWN;
+        snprintf(message, sizeof message,
+                 "%d flows, %d failed: there is no time in which they all ran", count + failed,
+                 failed);
+        output_record(&record);
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        double mbps = flow_mbps(&flows[i], begin_s, end_s);
+
+        results->items[members[i]].bandwidth_mbps = mbps;
+        sum += mbps;
+    }
+    record.value = sum;
+    record.unit = "Mb/s";
+    record.samples = (unsigned)count;
+    snprintf(message, sizeof message, "%d flows at once for %.0f ms, %d failed", count,
+             1e3 * (end_s - begin_s), failed);
+    output_record(&record);
+}
+
+void sums_report(const struct program *program, const struct course *course, int round,
+                 struct link_results *results)
+{
+    size_t size = (size_t)results->count + 1;
+    struct flow *flows = calloc(size, sizeof *flows);
+    int *members = calloc(size, sizeof *members);
+    bool *is_done = calloc(size, sizeof *is_done);
+
+    if (!flows || !members || !is_done)
+        watch_fault("out of memory");
+    for (int i = 0; i < results->count; i++) {
+        const struct link_result *result = &results->items[i];
+        int count, failed;
+
+        if (is_done[i])
+            continue;
+        count = select_group(program, course, round, results, i, members, flows, is_done, &failed);
+        report_sum(course, side_name(course, side_of(program, course, round, result->from)),
+                   side_name(course, side_of(program, course, round, result->to)), results, members,
+                   flows, count, failed);
+    }
+    free(flows);
+    free(members);
+    free(is_done);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_GUESTS_H
+#define MUSTER_GUESTS_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "validate/battery/watch/beat.h"
+#include "validate/battery/watch/stall.h"
+#include "validate/battery/watch/warden.h"
+
+/* What the warden knows of every rank. Shared by warden.c, which hears them, and inquest.c, which
+ * says what is wrong with them. */
+
+enum guest_state {
+    GUEST_AWAITED,
+    GUEST_HERE,
+    GUEST_UNWATCHED,
+    GUEST_SIGNALLED,
+    GUEST_LOST, /* died, frozen or hangs, and the job goes on without it */
+    GUEST_DONE,
+};
+
+struct guest {
+    enum guest_state state;
+    int fd; /* -1: none */
+    double heard_s;
+    struct stall_rank progress;
+    char phase[96];
+    struct beat_buffer buffer;
+};
+
+enum { STRANGERS = 64 }; /* connections that have not said hello yet */
+
+struct warden {
+    struct watch_state *state;
+    int listener;
+    uint64_t token;
+    struct guest *guests;  /* by rank; rank 0 has no connection */
+    struct pollfd *polled; /* listener, wake pipe, guests, strangers */
+    struct guest strangers[STRANGERS];
+    int *culprits;
+    double now_s;
+    double moved_s; /* when some rank made progress last */
+    double signalled_s, ticked_s;
+    double stood_still_s; /* this process itself, 0 mostly */
+    int signal_number;
+    bool has_immovable; /* a rank was lost that obeys nobody any more: frozen, or it hangs */
+    bool has_said_over;
+};
+
+void guests_send_all(const struct warden *warden, enum beat_type type, int value);
+
+#endif
