@@ -71,6 +71,11 @@ static const struct conf_key keys[] = {
      "Where a node keeps its certificate."},
     {"HistoryFile", KIND_PATH, AT(history_path), 0, 0, STATE "history.db",
      "Where muster certify keeps what it has measured."},
+    {"Golden", KIND_FILE, AT(golden_path), 0, 0, "",
+     "What nodes should be, as muster compare --save-golden writes it; empty: what most of them "
+     "are."},
+    {"CompareBy", KIND_COMPARE, AT(compare_by), 0, 0, "gres",
+     "What of Slurm's two nodes must have in common, besides their hardware, to be compared."},
     {"CertificateValidity", KIND_LONG_TIME, AT(certificate_valid_s), 60, 3660.0 * 86400, "7d",
      "How long a certificate holds."},
     {"WriteExtra", KIND_YES_NO, AT(write_extra), 0, 0, "yes",

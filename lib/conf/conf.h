@@ -31,6 +31,12 @@ struct nominal_speed {
     double mbps;
 };
 
+/* What of Slurm's must be the same for two nodes to be compared with each other, besides their
+ * hardware. */
+enum conf_compare { COMPARE_GRES = 1, COMPARE_FEATURES = 2, COMPARE_PARTITIONS = 4 };
+/* "gres,features", "none". Returns 0, or -1 for another text. */
+int conf_compare_parse(const char *text, unsigned *by);
+
 /* Nodes that reach each other over one fabric; between islands there is plain TCP only. */
 struct island {
     char name[32];
@@ -95,6 +101,8 @@ struct conf {
     char munge_socket[108];     /* MungeSocket; "": libmunge's own; for seal_use_socket() */
     char certificate_path[256]; /* CertificateFile; default LOCALSTATEDIR/lib/muster/certificate */
     char history_path[256];     /* HistoryFile; default LOCALSTATEDIR/lib/muster/history.db */
+    char golden_path[256];      /* Golden: what nodes are held against; "": the majority */
+    unsigned compare_by;        /* CompareBy=gres,features,partitions|none, enum conf_compare */
     long certificate_valid_s;   /* CertificateValidity=7d (also h, m, s) */
     enum conf_policy on_missing, on_expired, on_changed; /* OnMissing=log|refuse|ignore */
 

@@ -13,6 +13,7 @@ enum conf_kind {
     KIND_SPEEDS,     /* nominal_speeds and nominal_speed_count, may be empty */
     KIND_PATH,       /* char[256], absolute */
     KIND_SOCKET,     /* char[108], absolute, may be empty */
+    KIND_FILE,       /* char[256], absolute, may be empty */
     KIND_INTEGER,    /* int, or the key's word */
     KIND_YES_NO,     /* bool */
     KIND_PORTS,      /* int first, last */
@@ -24,6 +25,7 @@ enum conf_kind {
     KIND_ISLAND,     /* one of islands; repeatable */
     KIND_VARIABLE,   /* one of variables; repeatable */
     KIND_PREFLIGHT,  /* enum conf_preflight */
+    KIND_COMPARE,    /* unsigned, enum conf_compare */
     KIND_SETTINGS,   /* netif_lines and netif_line_count; a line more each time, may be empty */
 };
 

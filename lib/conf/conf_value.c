@@ -32,6 +32,13 @@ void conf_value_allowed(const struct conf_key *key, char *text, size_t size)
         snprintf(text, size, "an absolute path of at most %zu bytes, or nothing",
                  sizeof((struct conf *)0)->munge_socket - 1);
         break;
+    case KIND_FILE:
+        snprintf(text, size, "an absolute path of at most %zu bytes, or nothing",
+                 sizeof((struct conf *)0)->golden_path - 1);
+        break;
+    case KIND_COMPARE:
+        snprintf(text, size, "gres, features, partitions, several with commas, or none");
+        break;
     case KIND_INTEGER:
         snprintf(text, size, "%s to %s, or %s", minimum, maximum, key->word);
         break;
@@ -94,6 +101,43 @@ static bool is_interface_name(const char *name)
         return false;
     return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:") ==
            length;
+}
+
+static const char *const compare_names[] = {"gres", "features", "partitions"};
+enum { COMPARE_NAMES = sizeof compare_names / sizeof *compare_names };
+
+int conf_compare_parse(const char *text, unsigned *by)
+{
+    unsigned chosen = 0; /* bit i is word i */
+
+    for (const char *at = text; strcasecmp(text, "none") != 0;) {
+        size_t length = strcspn(at, ","), i = 0;
+
+        while (i < COMPARE_NAMES && (strlen(compare_names[i]) != length ||
+                                     strncasecmp(at, compare_names[i], length) != 0))
+            i++;
+        if (i == COMPARE_NAMES)
+            return -1;
+        chosen |= 1u << i;
+        if (!at[length])
+            break;
+        at += length + 1;
+    }
+    *by = chosen;
+    return 0;
+}
+
+static void print_compare(unsigned chosen, FILE *stream)
+{
+    const char *comma = "";
+
+    for (size_t i = 0; i < COMPARE_NAMES; i++)
+        if (chosen & 1u << i) {
+            fprintf(stream, "%s%s", comma, compare_names[i]);
+            comma = ",";
+        }
+    if (chosen == 0)
+        fputs("none", stream);
 }
 
 static int set_interfaces(const struct conf_key *key, const char *value, struct hostlist *list,
@@ -294,6 +338,13 @@ int conf_value_set(struct conf *conf, const struct conf_key *key, const char *va
             return not_allowed(key, value, err);
         strcpy(field, value);
         return 0;
+    case KIND_FILE:
+        if (*value && (*value != '/' || strlen(value) >= sizeof conf->golden_path))
+            return not_allowed(key, value, err);
+        strcpy(field, value);
+        return 0;
+    case KIND_COMPARE:
+        return conf_compare_parse(value, field) == 0 ? 0 : not_allowed(key, value, err);
     case KIND_INTEGER:
         return set_integer(key, value, field, err);
     case KIND_YES_NO:
@@ -368,7 +419,11 @@ int conf_value_print(const struct conf *conf, const struct conf_key *key, FILE *
     case KIND_INTERFACE:
     case KIND_PATH:
     case KIND_SOCKET:
+    case KIND_FILE:
         fputs(field, stream);
+        return 0;
+    case KIND_COMPARE:
+        print_compare(*(const unsigned *)field, stream);
         return 0;
     case KIND_INTERFACES:
         return print_interfaces(field, NULL, stream);

@@ -71,4 +71,5 @@ EXTRA_DIST += \
 	tests/lab/t3400-lab-runs-another-release.t \
 	tests/lab/t3401-hooks-are-as-the-table-says.t \
 	tests/lab/t3410-extra-offers-certified-nodes.t \
+	tests/lab/t3600-compare-and-history-of-a-cluster.t \
 	tests/lab/testlab.sh

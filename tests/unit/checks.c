@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/checks/checks.h"
+#include "validate/checks/facts.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -398,6 +400,142 @@ static void facts(void)
     done();
 }
 
+static void put_bytes(const char *path, const void *bytes, size_t size)
+{
+    char whole[512];
+    FILE *stream;
+
+    put(path, "");
+    snprintf(whole, sizeof whole, "%s/%s", root, path);
+    stream = fopen(whole, "w");
+    if (!stream || fwrite(bytes, 1, size, stream) != size)
+        tap_diag("%s is not written", whole);
+    if (stream)
+        fclose(stream);
+}
+
+static void host_facts(void)
+{
+    with("h100-ib", "h1");
+    put("proc/cpuinfo", "processor\t: 0\nmodel name\t: Big One\nmicrocode\t: 0x2b0004d0\n");
+    put("proc/cmdline", "BOOT_IMAGE=/vmlinuz root=UUID=1 ro iommu=pt  quiet\n");
+    put("sys/class/dmi/id/sys_vendor", "Dell Inc.\n");
+    put("sys/class/dmi/id/product_name", "PowerEdge XE9680\n");
+    put("sys/class/dmi/id/bios_version", "2.1.5\n");
+    put("sys/devices/system/node/node0/cpulist", "0-55\n");
+    put("sys/devices/system/node/node0/meminfo", "Node 0 MemTotal: 1056700000 kB\n");
+    put("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n");
+    put("sys/devices/system/cpu/cpufreq/policy0/scaling_governor", "performance\n");
+    put("sys/devices/system/cpu/cpufreq/policy1/scaling_governor", "performance\n");
+    put("sys/devices/system/cpu/intel_pstate/no_turbo", "1\n");
+    put("sys/devices/system/cpu/cpuidle/current_driver", "intel_idle\n");
+    put("sys/devices/system/cpu/cpu0/cpuidle/state0/name", "POLL\n");
+    put("sys/devices/system/cpu/cpu0/cpuidle/state0/disable", "0\n");
+    put("sys/devices/system/cpu/cpu0/cpuidle/state1/name", "C1E\n");
+    put("sys/devices/system/cpu/cpu0/cpuidle/state1/disable", "0\n");
+    put("sys/devices/system/cpu/cpu0/cpuidle/state2/name", "C6\n");
+    put("sys/devices/system/cpu/cpu0/cpuidle/state2/disable", "1\n");
+    put("sys/kernel/iommu_groups/0/type", "identity\n");
+    put("sys/class/infiniband/mlx5_0/ports/1/pkeys/0", "0xffff\n");
+    check("host.config");
+    says("none  Big One", "the processor is a fact");
+    says("none  0x2b0004d0", "... its microcode");
+    says("none  ro iommu=pt quiet", "... what the kernel was started with, without names");
+    says("none  Dell Inc. PowerEdge XE9680", "... the machine");
+    says("none  2.1.5", "... its firmware");
+    says("none numa0 CPUs 0-55, 1008 GiB", "... each NUMA node");
+    says("none  performance", "... the governor");
+    says("none  off", "... turbo");
+    says("none  intel_idle, deepest C1E", "... how deep processors may sleep");
+    says("none  identity", "... the IOMMU");
+    says("none mlx5_0:1 0xffff", "... the partition key");
+    says("none  none", "... and that no module lets NICs read GPU memory");
+    put("sys/devices/system/cpu/cpufreq/policy1/scaling_governor", "powersave\n");
+    put("sys/module/nvidia_peermem/refcnt", "0\n");
+    check("host.config");
+    says("none  mixed", "one processor with another governor shows");
+    says("none  nvidia_peermem", "so does the module");
+    done();
+    with("mi300x-roce", "m1");
+    check("host.config");
+    says("none bnxt_re0:1 3 RoCE v2 IPv4", "the GID that jobs use is a fact");
+    done();
+}
+
+/* Configuration spaces as lspci -xxxx shows them: MaxPayload 256, MaxReadReq 512; the bridge above
+ * has ACS with request redirect. */
+static void pci_facts(void)
+{
+    unsigned char device[4096] = {
+        [0] = 0xb3, 0x15, [0x34] = 0x60, [0x60] = 0x10, [0x68] = 0x20, [0x69] = 0x20};
+    unsigned char bridge[4096] = {
+        [0] = 0x01,    [0x34] = 0x40,  [0x40] = 0x01,  0x50, [0x50] = 0x10,
+        [0x58] = 0x20, [0x59] = 0x20,  [0x100] = 0x01, 0x00, 0x01,
+        0x14,          [0x140] = 0x0d, [0x146] = 0x04};
+    struct pci_settings settings;
+
+    with("", "p1");
+    put_bytes("sys/bus/pci/devices/0000:3b:00.0/config", device, sizeof device);
+    put_bytes("sys/bus/pci/devices/0000:3a:00.0/config", bridge, sizeof bridge);
+    put_bytes("sys/bus/pci/devices/0000:3c:00.0/config", device, 64);
+    pci_settings_read(root, "0000:3b:00.0", &settings);
+    is_int(settings.payload_bytes, 256, "the payload of a device");
+    is_int(settings.read_request_bytes, 512, "... its read requests");
+    is_int(settings.redirects, -1, "... and that it has no ACS");
+    pci_settings_read(root, "0000:3a:00.0", &settings);
+    is_int(settings.redirects, 1, "a bridge that redirects");
+    bridge[0x146] = 0x11;
+    put_bytes("sys/bus/pci/devices/0000:3a:00.0/config", bridge, sizeof bridge);
+    pci_settings_read(root, "0000:3a:00.0", &settings);
+    is_int(settings.redirects, 0, "... and one that does not");
+    bridge[0x41] = 0x40;
+    bridge[0x103] = 0x10;
+    put_bytes("sys/bus/pci/devices/0000:3a:00.0/config", bridge, sizeof bridge);
+    pci_settings_read(root, "0000:3a:00.0", &settings);
+    is_int(settings.payload_bytes, 0, "a list in a circle ends");
+    pci_settings_read(root, "0000:3c:00.0", &settings);
+    is_int(settings.payload_bytes, 0, "64 bytes, as without root, tell nothing");
+    pci_settings_read(root, "0000:ff:00.0", &settings);
+    is_int(settings.payload_bytes, 0, "nor does a device that is not there");
+    done();
+}
+
+static void libraries(void)
+{
+    struct {
+        Elf64_Ehdr header;
+        Elf64_Phdr segment;
+        Elf64_Nhdr note;
+        char name[4];
+        unsigned char id[4];
+    } library = {.header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64},
+                            .e_phoff = sizeof(Elf64_Ehdr),
+                            .e_phentsize = sizeof(Elf64_Phdr),
+                            .e_phnum = 1},
+                 .segment = {.p_type = PT_NOTE},
+                 .note = {4, 4, NT_GNU_BUILD_ID},
+                 .name = "GNU",
+                 .id = {0xde, 0xad, 0xbe, 0xef}};
+
+    library.segment.p_offset = (size_t)((char *)&library.note - (char *)&library);
+    library.segment.p_filesz = sizeof library.note + 8;
+    with("", "l1");
+    put("sys/class/net/.keep", "");
+    put_bytes("usr/lib64/libnccl.so.2.18.5", &library, sizeof library);
+    put("usr/lib64/libnccl.so.2", "");
+    put("usr/local/lib/libnccl.so.2.19.3", "no library");
+    check("host.config");
+    says("none nccl libnccl.so.2.18.5 build deadbeef in /usr/lib64; libnccl.so.2.19.3 in "
+         "/usr/local/lib",
+         "libraries are facts, by their longest name and their build");
+    library.note.n_namesz = 0xfffffff0;
+    put_bytes("usr/lib64/libnccl.so.2.18.5", &library, sizeof library);
+    check("host.config");
+    says("none nccl libnccl.so.2.18.5 in /usr/lib64; libnccl.so.2.19.3 in /usr/local/lib",
+         "a broken one tells its name");
+    done();
+}
+
 static void wanted(const char *only, const char *expected)
 {
     char names[512] = "";
@@ -426,6 +564,9 @@ int main(void)
     gpus();
     gres();
     facts();
+    host_facts();
+    pci_facts();
+    libraries();
     with("broken", "x");
     for (size_t i = 0; i < check_count; i++) {
         check(check_table[i].name);

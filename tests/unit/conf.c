@@ -77,6 +77,8 @@ static void reads_values(void)
                      "LinkNominalPercent=70\n"
                      "LinkPeersPercent=92.5%\n"
                      "Preflight=Standard\n"
+                     "Golden=/etc/muster/golden\n"
+                     "CompareBy=Partitions,gres\n"
                      "PreflightBudget=2m\n"
                      "LatencyPeersRatio=3.25\n"
                      "QuickBudget=90",
@@ -109,6 +111,8 @@ static void reads_values(void)
     is_near(conf.link_peers_percent, 92.5, 1e-9, "a percentage with %%");
     is_near(conf.latency_peers_ratio, 3.25, 1e-9, "a decimal number");
     is_int(conf.preflight, PREFLIGHT_STANDARD, "Preflight");
+    is_str(conf.golden_path, "/etc/muster/golden", "Golden");
+    is_int(conf.compare_by, COMPARE_GRES | COMPARE_PARTITIONS, "CompareBy");
     is_near(conf.preflight_budget_s, 120, 0, "PreflightBudget");
     is_near(conf.quick_budget_s, 90, 0, "a time without unit, in a last line without end");
     conf_clear(&conf);
@@ -164,6 +168,10 @@ static void refuses_values(void)
 {
     refused("OnMissing=maybe\n",
             "1: OnMissing=maybe: found \"maybe\", allowed ignore, log, refuse");
+    refused("CompareBy=gres,\n",
+            "1: CompareBy=gres,: found \"gres,\", allowed gres, features, partitions, several with "
+            "commas, or none");
+    refused("Golden=golden\n", "1: Golden=golden: found \"golden\", allowed an absolute path");
     refused("Preflight=yes\n", "1: Preflight=yes: found \"yes\", allowed off, quick, standard");
     refused("\n# x\nMTU=12\n", "3: MTU=12: found \"12\", allowed 68 to 65535, or majority");
     refused("MTU=-9000", "1: MTU=-9000: found");

@@ -3,8 +3,35 @@
 #include "tests/unit/tap.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
-int main(void)
+static struct fact_table table;
+static struct groups groups;
+static struct golden golden;
+static struct oddity *oddities;
+static char text[512];
+
+static int compare(const struct fact *facts, size_t count, const struct node_class *classes,
+                   size_t class_count)
+{
+    free(oddities);
+    groups_clear(&groups);
+    fact_table_clear(&table);
+    oddities = NULL;
+    if (fact_table_make(facts, count, &table) != 0 ||
+        groups_make(&table, classes, class_count, &groups) != 0)
+        return -2;
+    return majority_compare(&table, &groups, golden.count ? &golden : NULL, &oddities);
+}
+
+static const char *message(int i)
+{
+    oddity_message(&oddities[i], text, sizeof text);
+    return text;
+}
+
+static void test_majority(void)
 {
     static const struct fact mtu[] = {
         {"n1", "mtu", "eth1", "9000"}, {"n2", "mtu", "eth1", "1500"}, {"n3", "mtu", "eth1", "9000"},
@@ -28,27 +55,188 @@ int main(void)
         {"n2", "mtu", "eth0", "1500"},
         {"n3", "mtu", "eth0", "1500"},
     };
-    struct oddity *oddities;
+    static const struct fact twice[] = {
+        {"n1", "mtu", "eth0", "1500"},
+        {"n1", "mtu", "eth0", "9000"},
+        {"n2", "mtu", "eth0", "9000"},
+        {"n3", "mtu", "eth0", "9000"},
+    };
 
-    is_int(majority_compare(mtu, 8, &oddities), 2, "two nodes are odd");
+    is_int(compare(mtu, 8, NULL, 0), 2, "two nodes are odd");
     is_str(oddities[0].node, "n4", "the other kernel is n4's");
     is_int(oddities[0].verdict, VERDICT_WARN, "... which is a warning");
     is_str(oddities[1].node, "n2", "the other MTU is n2's");
     is_int(oddities[1].verdict, VERDICT_FAIL, "... which breaks jobs");
-    is_str(oddities[1].message, "eth1 mtu is 1500, 9000 on 3 of 4 nodes", "... and is said so");
-    free(oddities);
-    is_int(majority_compare(mtu, 2, &oddities), 0, "two nodes have no majority");
-    free(oddities);
-    is_int(majority_compare(missing, 5, &oddities), 1, "a missing fact is odd");
+    is_str(message(1), "eth1 mtu is 1500, 9000 on 3 of 4 nodes", "... and is said so");
+    ok(oddities[1].group == NULL, "one group needs no name");
+    is_int(compare(mtu, 2, NULL, 0), 1, "two nodes that differ are told");
+    ok(oddities[0].node == NULL && oddities[0].verdict == VERDICT_WARN, "... and neither accused");
+    is_str(message(0), "eth1 mtu differs, 1500 and 9000, and two nodes have no majority",
+           "... and it is said so");
+    is_int(compare(missing, 5, NULL, 0), 1, "a missing fact is odd");
     is_str(oddities[0].node, "n3", "... on the node that lacks it");
-    has_str(oddities[0].message, "eth2 speed is missing, 100 on 2 of 3", "... and is said so");
+    has_str(message(0), "eth2 speed is missing, 100 on 2 of 3", "... and is said so");
+    is_int(compare(split, 4, NULL, 0), 1, "half and half is reported once");
+    ok(oddities[0].node == NULL && oddities[0].verdict == VERDICT_WARN, "... and accuses nobody");
+    is_str(message(0),
+           "eth1 mtu differs and no value has a majority, 1500 on 2 and 9000 on 2 of 4 nodes",
+           "... and both values are named");
+    is_int(compare(minority, 4, NULL, 0), 0, "what few have and agree on is not odd");
+    is_int(compare(twice, 4, NULL, 0), 0, "of two values of one node the last one counts");
+    is_int(compare(NULL, 0, NULL, 0), 0, "no facts, no oddities");
+}
+
+/* n1 to n4: H100, n3 without its GPUs; n5, n6, n7: CPU nodes; n8: another board */
+static void test_groups(void)
+{
+    static const struct fact facts[] = {
+        {"n1", "product", "", "XE9680"}, {"n1", "model", "gpu0", "H100"},
+        {"n1", "mtu", "eth1", "9000"},   {"n2", "product", "", "XE9680"},
+        {"n2", "model", "gpu0", "H100"}, {"n2", "mtu", "eth1", "9000"},
+        {"n3", "product", "", "XE9680"}, {"n3", "mtu", "eth1", "9000"},
+        {"n4", "product", "", "XE9680"}, {"n4", "model", "gpu1", "H100"},
+        {"n4", "model", "gpu0", "H100"}, {"n4", "mtu", "eth1", "9000"},
+        {"n5", "product", "", "R660"},   {"n5", "mtu", "eth1", "1500"},
+        {"n6", "product", "", "R660"},   {"n6", "mtu", "eth1", "1500"},
+        {"n7", "product", "", "R660"},   {"n7", "mtu", "eth1", "4000"},
+        {"n8", "product", "", "XE9640"}, {"n8", "mtu", "eth1", "9000"},
+        {"n1", "gpu.count", "", "1"},    {"n2", "gpu.count", "", "1"},
+        {"n3", "gpu.count", "", "0"},    {"n4", "gpu.count", "", "1"},
+    };
+    static const struct node_class classes[] = {
+        {"n1", "gpu:1"}, {"n2", "gpu:1"}, {"n3", "gpu:1"}, {"n4", "gpu:1"},
+        {"n8", "gpu:1"}, {"n5", ""},      {"n6", NULL},
+    };
+    size_t count = sizeof facts / sizeof *facts;
+    char *folded;
+    int found;
+
+    found = compare(facts, count, classes, 7);
+    is_int((int)groups.count, 3, "three kinds of nodes");
+    is_str(groups.groups[0].label, "XE9680, H100", "the greatest first, named by its hardware");
+    folded = group_fold(&table, &groups.groups[0]);
+    is_str(folded, "n[1-4]", "a node that lost its GPUs is no other kind of node");
+    free(folded);
+    is_int(found, 4, "each is held against its own kind");
+    is_str(message(0), "gpu.count is 0, 1 on 3 of 4 nodes of XE9680, H100", "the lost GPUs");
+    is_str(message(1), "hardware is XE9640, XE9680, H100 on 4 of 5 nodes",
+           "one alone among many of its class is odd itself");
+    is_str(oddities[1].node, "n8", "... and named");
+    is_str(message(2), "gpu0 model is missing, H100 on 3 of 4 nodes of XE9680, H100",
+           "the lost GPUs' model");
+    is_str(message(3), "eth1 mtu is 4000, 1500 on 2 of 3 nodes of R660",
+            "no node is compared with one of another kind");
+    compare(facts, count, (struct node_class[]){{"n1", "a"}, {"n2", "a"}, {"n3", "b"}}, 3);
+    is_int((int)groups.count, 5, "classes divide what is of one hardware");
+    ok(strcmp(groups.groups[0].label, "R660") == 0,
+       "... a class that divides nothing is not named");
+    has_str(groups.groups[1].label, "XE9680, H100, a", "... one that does is");
+}
+
+static void test_golden(void)
+{
+    static const struct fact facts[] = {
+        {"n1", "kernel", "", "6.1"},   {"n2", "kernel", "", "6.1"},   {"n3", "kernel", "", "6.1"},
+        {"n4", "kernel", "", "5.14"},  {"n1", "mtu", "eth1", "9000"}, {"n2", "mtu", "eth1", "9000"},
+        {"n3", "mtu", "eth1", "1500"}, {"n4", "mtu", "eth1", "1500"}, {"n1", "bios", "", "1\n2"},
+        {"n2", "bios", "", "1\n2"},    {"n3", "bios", "", "1\n2"},
+    };
+    static const char *const bad[][2] = {
+        {"kernel = 1\n", "g:1: found a fact before any group, expected \"group n[1-4]\""},
+        {"group n1\nkernel 1\n", "g:2: found \"kernel 1\", expected \"group NODES\", "
+                                 "\"NAME = VALUE\" or \"PART NAME = VALUE\""},
+        {"group n1\na = 1\n\nb = 1\na = 2\n", "g:5: found a a second time, first in line 2"},
+        {"group n[1-3]\ngroup n[3-4]\n", "g:2: found node n3 a second time, first in line 1"},
+        {"group n[1-\n", "g:1: \"n[1-\" has a [ without a ]"},
+        {"group \n", "g:1: found \"group\", expected \"group NODES\", \"NAME = VALUE\" or "
+                     "\"PART NAME = VALUE\""},
+        {"#\n", "g: found no group, expected \"group n[1-4]\" and facts"},
+    };
+    struct error err;
+    char *written = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&written, &size);
+
+    compare(facts, 11, NULL, 0);
+    is_int(golden_write(stream, "of a test", &table, &groups), 0, "a golden file is written");
+    fclose(stream);
+    is_str(written,
+           "# of a test\n\n# all nodes\ngroup n[1-4]\nbios = 1 2\nkernel = 6.1\n"
+           "# no value has a majority: eth1 mtu = 9000\n",
+           "... with what most say");
+    free(written);
+    is_int(golden_parse("# a\ngroup n[2-3]\n  kernel =  5.15 \neth1 mtu = 9000\r\nnew = 1\n", "x/g",
+                        &golden, &err),
+           0, "one is read");
+    is_int(compare(facts, 11, NULL, 0), 7, "and nodes are held against it");
+    is_str(message(1), "kernel is 6.1, the golden file's line 3 says 5.15",
+           "... what is in it goes before a majority");
+    is_str(oddities[1].node, "n2", "... for the nodes it names");
+    is_str(message(3), "kernel is 5.14, 6.1 on 3 of 4 nodes", "... and for no others");
+    is_str(oddities[3].node, "n4", "... who have their majority");
+    is_str(message(4), "eth1 mtu is 1500, the golden file's line 4 says 9000", "... where");
+    ok(oddities[4].verdict == VERDICT_FAIL, "... the difference is as grave");
+    is_str(message(5), "new is missing, the golden file's line 5 says 1", "a fact may be missing");
+    golden_clear(&golden);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        is_int(golden_parse(bad[i][0], "g", &golden, &err), -1, "refused");
+        is_str(err.text, bad[i][1], "... with line and cause");
+    }
+}
+
+static void test_severity(void)
+{
+    const char *reason = NULL;
+
+    for (size_t i = 0; fact_severity_name(i); i++) {
+        ok(fact_severity(fact_severity_name(i), &reason) >= VERDICT_WARN && strlen(reason) > 10,
+           "%s has a severity and a reason", fact_severity_name(i));
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(fact_severity_name(i), fact_severity_name(k)) == 0)
+                ok(false, "... and stands in the table once");
+    }
+    is_int(fact_severity("never heard of", &reason), VERDICT_WARN, "what is unknown is a warning");
+}
+
+/* 16,384 nodes of 200 facts, one of them odd. */
+static void test_scale(void)
+{
+    enum { NODES = 16384, FACTS = 200 };
+    static char nodes[NODES][8], names[FACTS][12];
+    struct fact *facts = malloc((size_t)NODES * FACTS * sizeof *facts);
+    struct timespec before, after;
+    int found;
+
+    if (!facts)
+        abort();
+    for (int i = 0; i < NODES; i++)
+        snprintf(nodes[i], sizeof nodes[i], "n%d", i);
+    for (int i = 0; i < FACTS; i++)
+        snprintf(names[i], sizeof names[i], "fact%d", i);
+    for (int i = 0; i < NODES; i++)
+        for (int k = 0; k < FACTS; k++)
+            facts[i * FACTS + k] = (struct fact){nodes[i], names[k], k % 2 ? "eth1" : "", "same"};
+    facts[12345 * FACTS + 77].value = "other";
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+    found = compare(facts, (size_t)NODES * FACTS, NULL, 0);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+    is_int(found, 1, "one oddity among 3,276,800 facts");
+    is_str(message(0), "eth1 fact77 is other, same on 16383 of 16384 nodes", "... is found");
+    is_str(oddities[0].node, "n12345", "... on its node");
+    printf("# %.2f s of processor time\n", (double)(after.tv_sec - before.tv_sec) +
+                                               1e-9 * (double)(after.tv_nsec - before.tv_nsec));
+    free(facts);
+}
+
+int main(void)
+{
+    test_majority();
+    test_groups();
+    test_golden();
+    test_severity();
+    test_scale();
     free(oddities);
-    is_int(majority_compare(split, 4, &oddities), 1, "half and half is reported once");
-    is_int(oddities[0].verdict, VERDICT_WARN, "... and accuses nobody");
-    free(oddities);
-    is_int(majority_compare(minority, 4, &oddities), 0, "what few have and agree on is not odd");
-    free(oddities);
-    is_int(majority_compare(NULL, 0, &oddities), 0, "no facts, no oddities");
-    free(oddities);
+    groups_clear(&groups);
+    fact_table_clear(&table);
     return tap_done();
 }

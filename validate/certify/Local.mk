@@ -6,6 +6,7 @@ muster_SOURCES += \
 	validate/certify/plan.c validate/certify/plan.h \
 	validate/certify/nodes.c \
 	validate/certify/stages.c \
+	validate/certify/config.c \
 	validate/certify/links.c \
 	validate/certify/actions.c \
 	validate/certify/extras.c \

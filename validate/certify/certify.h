@@ -138,6 +138,10 @@ void certify_check(struct certify *certify);
 void certify_launch(struct certify *certify);
 void certify_collectives(struct certify *certify);
 
+/* config.c */
+/* Compares the facts that the nodes told since first. */
+void certify_compare(struct certify *certify, size_t first);
+
 /* links.c */
 void certify_links(struct certify *certify);
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "validate/judge/majority.h"
 #include "validate/slurm/step.h"
 
 enum {
@@ -237,58 +236,24 @@ void certify_environment(const struct certify *certify, bool is_fabric,
     }
 }
 
-static bool is_asked(const struct certify *certify, const char *node)
-{
-    const struct subject *subject = certify_subject(certify, node);
-
-    return subject && subject->is_asked;
-}
-
-/* The facts that muster check told, compared over the nodes. */
-static void facts_compare(struct certify *certify, size_t first)
-{
-    struct fact *facts = calloc(certify->records.count - first + 1, sizeof *facts);
-    struct oddity *oddities = NULL;
-    size_t count = 0;
-    int found = -1;
-
-    for (size_t i = first; facts && i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
-
-        if (strcmp(record->test, "host.config") == 0 && record->verdict == VERDICT_NONE &&
-            record->node && record->metric && record->message && is_asked(certify, record->node))
-            facts[count++] = (struct fact){.node = record->node,
-                                           .name = record->metric,
-                                           .part = record->part ? record->part : "",
-                                           .value = record->message};
-    }
-    if (facts)
-        found = majority_compare(facts, count, &oddities);
-    for (int i = 0; i < found; i++) {
-        const struct oddity *oddity = &oddities[i];
-
-        certify_verdict(certify, certify_subject(certify, oddity->node), STAGE_CHECK,
-                        oddity->verdict, "host.config", *oddity->part ? oddity->part : oddity->name,
-                        oddity->message);
-    }
-    free(oddities);
-    free(facts);
-}
-
 /* Nodes of the list of which no record came. */
 static size_t silent_nodes(const struct certify *certify, const struct hostlist *names,
                            size_t first, struct hostlist *silent)
 {
-    *silent = (struct hostlist){0};
-    for (size_t i = 0; i < names->count; i++) {
-        bool is_heard = false;
+    bool *is_heard = calloc(certify->count + 1, sizeof *is_heard);
 
-        for (size_t k = first; k < certify->records.count && !is_heard; k++)
-            is_heard = certify->records.items[k].node &&
-                       strcmp(certify->records.items[k].node, names->names[i]) == 0;
-        if (!is_heard)
-            hostlist_append(silent, names->names[i]);
+    *silent = (struct hostlist){0};
+    for (size_t i = first; is_heard && i < certify->records.count; i++) {
+        const char *node = certify->records.items[i].node;
+        const struct subject *subject = node ? certify_subject(certify, node) : NULL;
+
+        if (subject)
+            is_heard[subject - certify->subjects] = true;
     }
+    for (size_t i = 0; is_heard && i < names->count; i++)
+        if (!is_heard[certify_subject(certify, names->names[i]) - certify->subjects])
+            hostlist_append(silent, names->names[i]);
+    free(is_heard);
     return silent->count;
 }
 
@@ -320,7 +285,7 @@ void certify_check(struct certify *certify)
                                              .deadline_s = CHECK_S},
                       &first, &err);
     verdicts_take(certify, STAGE_CHECK, first, VERDICT_NONE);
-    facts_compare(certify, first);
+    certify_compare(certify, first);
     if (silent_nodes(certify, &names, first, &silent) > 0) {
         certify_reach_again(certify, &silent, STAGE_CHECK);
         snprintf(text, sizeof text, "muster check said nothing: %.200s",

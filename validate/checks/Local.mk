@@ -6,12 +6,17 @@ validate_checks_libchecks_la_SOURCES = \
 	validate/checks/checks.c validate/checks/checks.h \
 	validate/checks/claims.c \
 	validate/checks/clock.c \
-	validate/checks/config.c \
+	validate/checks/build_id.c \
+	validate/checks/config.c validate/checks/facts.h \
+	validate/checks/config_devices.c \
+	validate/checks/config_host.c \
+	validate/checks/config_software.c \
 	validate/checks/gpus.c \
 	validate/checks/gres.c validate/checks/gres.h \
 	validate/checks/gresconf.c \
 	validate/checks/interfaces.c \
 	validate/checks/limits.c \
 	validate/checks/munge.c \
+	validate/checks/pci_settings.c \
 	# end of validate_checks_libchecks_la_SOURCES
 validate_checks_libchecks_la_LIBADD = validate/claims/libclaims.la

@@ -15,6 +15,7 @@ int command_certificate(int argc, char **argv);
 int command_certify(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_claim(int argc, char **argv);
+int command_compare(int argc, char **argv);
 int command_configuration(int argc, char **argv);
 int command_explain(int argc, char **argv);
 int command_history(int argc, char **argv);

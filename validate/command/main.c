@@ -18,6 +18,7 @@ static const struct command commands[] = {
     {"certify", "test nodes, certify the good ones, drain the bad ones", command_certify},
     {"check", "what this node can tell about itself, in under a second", command_check},
     {"claim", "what users' preflights hold against nodes", command_claim},
+    {"compare", "which nodes differ from the others, and in what", command_compare},
     {"conf", "the configuration in force, or whether a file is good", command_configuration},
     {"explain", "the environment that tasks get on this node, and why", command_explain},
     {"history", "what earlier certifications found", command_history},

@@ -2,185 +2,310 @@
 #include "validate/judge/majority.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum verdict majority_severity(const char *name)
-{
-    static const char *const breaks_jobs[] = {"mtu", "speed", "carrier", "gpu.count", "gres.count"};
-
-    for (size_t i = 0; i < sizeof breaks_jobs / sizeof *breaks_jobs; i++)
-        if (strcmp(name, breaks_jobs[i]) == 0)
-            return VERDICT_FAIL;
-    return VERDICT_WARN;
-}
-
-static int by_node(const void *left, const void *right)
-{
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
-static int compare_facts(const struct fact *a, const struct fact *b)
-{
-    int order = strcmp(a->name, b->name);
-
-    return order ? order : strcmp(a->part, b->part);
-}
-
-static int by_fact(const void *left, const void *right)
-{
-    const struct fact *a = left, *b = right;
-    int order = compare_facts(a, b);
-
-    if (order == 0)
-        order = strcmp(a->value, b->value);
-    return order ? order : strcmp(a->node, b->node);
-}
-
-struct list {
-    struct oddity *oddities;
-    size_t count, size;
+/* One node's value of the fact that is looked at. */
+struct voice {
+    unsigned group, value, node;
 };
 
-static int add(struct list *list, const struct oddity *oddity)
+struct comparison {
+    const struct fact_table *table;
+    const struct groups *groups;
+    const struct golden *golden;
+    unsigned *golden_of;  /* for each node its group of golden + 1; 0: none */
+    unsigned *told;       /* for each node the key that it told last + 1 */
+    struct voice *voices; /* of one key */
+    struct oddity *oddities;
+    size_t count, size;
+    bool out_of_memory;
+};
+
+static void add(struct comparison *comparison, const struct oddity *oddity)
 {
-    struct oddity *added;
-    const char *space = *oddity->part ? " " : "";
+    if (comparison->count == comparison->size) {
+        size_t size = 2 * comparison->size + 16;
+        struct oddity *grown = realloc(comparison->oddities, size * sizeof *grown);
 
-    if (list->count == list->size) {
-        size_t size = 2 * list->size + 16;
-        struct oddity *grown = realloc(list->oddities, size * sizeof *grown);
-
-        if (!grown)
-            return -1;
-        list->oddities = grown;
-        list->size = size;
+        if (!grown) {
+            comparison->out_of_memory = true;
+            return;
+        }
+        comparison->oddities = grown;
+        comparison->size = size;
     }
-    added = &list->oddities[list->count++];
-    *added = *oddity;
-    if (!added->majority)
-        snprintf(added->message, sizeof added->message,
-                 "%s%s%s differs between nodes and no value has a majority, %s here", added->part,
-                 space, added->name, added->value);
-    else if (!added->value)
-        snprintf(added->message, sizeof added->message, "%s%s%s is missing, %s on %zu of %zu nodes",
-                 added->part, space, added->name, added->majority, added->agreeing, added->nodes);
-    else
-        snprintf(added->message, sizeof added->message, "%s%s%s is %s, %s on %zu of %zu nodes",
-                 added->part, space, added->name, added->value, added->majority, added->agreeing,
-                 added->nodes);
+    comparison->oddities[comparison->count++] = *oddity;
+}
+
+static const struct golden_fact *golden_fact(const struct comparison *comparison, unsigned node,
+                                             const struct fact_key *key)
+{
+    unsigned number = comparison->golden_of ? comparison->golden_of[node] : 0;
+    const struct golden_group *group;
+    size_t low = 0, high;
+
+    if (number == 0)
+        return NULL;
+    group = &comparison->golden->groups[number - 1];
+    high = group->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(group->facts[middle].name, key->name);
+
+        if (order == 0)
+            order = strcmp(group->facts[middle].part, key->part);
+        if (order == 0)
+            return &group->facts[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* An oddity that the majority sees; what the golden file says goes before it. */
+static void add_odd(struct comparison *comparison, struct oddity *oddity, unsigned node,
+                    const char *value)
+{
+    if (golden_fact(comparison, node, &(struct fact_key){oddity->name, oddity->part}))
+        return;
+    oddity->node = comparison->table->nodes[node];
+    oddity->value = value;
+    add(comparison, oddity);
+}
+
+/* The value that most of voices[0..count) have, which are by value; the least text of several.
+ * *agreeing: how many. except: a value that does not count, or UINT32_MAX. */
+static unsigned most_frequent(const struct comparison *comparison, const struct voice *voices,
+                              size_t count, unsigned except, size_t *agreeing)
+{
+    const char **values = comparison->table->values;
+    unsigned best = UINT32_MAX;
+
+    *agreeing = 0;
+    for (size_t i = 0, end; i < count; i = end) {
+        unsigned value = voices[i].value;
+
+        for (end = i + 1; end < count && voices[end].value == value;)
+            end++;
+        if (value == except || end - i < *agreeing)
+            continue;
+        if (end - i > *agreeing || strcmp(values[value], values[best]) < 0)
+            best = value;
+        *agreeing = end - i;
+    }
+    return best;
+}
+
+/* voices[0..count): what the nodes of one group say of one key, by value. */
+static void compare_group(struct comparison *comparison, size_t key, const struct voice *voices,
+                          size_t count)
+{
+    const struct fact_table *table = comparison->table;
+    const struct group *group = &comparison->groups->groups[voices[0].group];
+    struct oddity oddity = {.name = table->keys[key].name,
+                            .part = table->keys[key].part,
+                            .nodes = group->count,
+                            .group = comparison->groups->count > 1 ? group->label : NULL};
+    unsigned best = most_frequent(comparison, voices, count, UINT32_MAX, &oddity.agreeing);
+
+    oddity.verdict = fact_severity(oddity.name, NULL);
+    if (2 * oddity.agreeing <= group->count || group->count < 3) {
+        unsigned other = most_frequent(comparison, voices, count, best, &oddity.others);
+        bool is_golden = false;
+
+        if (oddity.agreeing == count)
+            return; /* all that have it agree, and most nodes do not have it */
+        for (size_t i = 0; i < count && !is_golden; i++)
+            is_golden = golden_fact(comparison, voices[i].node, &table->keys[key]) != NULL;
+        oddity.value = table->values[best];
+        oddity.other = table->values[other];
+        oddity.verdict = VERDICT_WARN;
+        if (!is_golden)
+            add(comparison, &oddity);
+        return;
+    }
+    oddity.expected = table->values[best];
+    for (size_t i = 0; i < count; i++)
+        if (voices[i].value != best)
+            add_odd(comparison, &oddity, voices[i].node, table->values[voices[i].value]);
+    for (size_t i = 0; i < group->count && count < group->count; i++)
+        if (comparison->told[group->nodes[i]] != key + 1)
+            add_odd(comparison, &oddity, group->nodes[i], NULL);
+}
+
+static int by_voice(const void *left, const void *right)
+{
+    const struct voice *a = left, *b = right;
+
+    if (a->group != b->group)
+        return a->group < b->group ? -1 : 1;
+    if (a->value != b->value)
+        return a->value < b->value ? -1 : 1;
+    return (a->node > b->node) - (a->node < b->node);
+}
+
+static void compare_key(struct comparison *comparison, size_t key)
+{
+    const struct fact_table *table = comparison->table;
+    size_t begin = table->begins[key], count = table->begins[key + 1] - begin;
+    struct voice *voices = comparison->voices;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct fact_cell *cell = &table->cells[begin + i];
+
+        voices[i] =
+            (struct voice){comparison->groups->of_node[cell->node], cell->value, cell->node};
+        comparison->told[cell->node] = (unsigned)key + 1;
+    }
+    qsort(voices, count, sizeof *voices, by_voice);
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && voices[end].group == voices[i].group;)
+            end++;
+        compare_group(comparison, key, &voices[i], end - i);
+    }
+}
+
+static void compare_golden(struct comparison *comparison, unsigned node)
+{
+    const struct fact_table *table = comparison->table;
+    const struct golden_group *group;
+
+    if (comparison->golden_of[node] == 0)
+        return;
+    group = &comparison->golden->groups[comparison->golden_of[node] - 1];
+    for (size_t i = 0; i < group->count; i++) {
+        const struct golden_fact *fact = &group->facts[i];
+        long key = fact_table_key(table, fact->name, fact->part);
+        const char *value = key < 0 ? NULL : fact_table_value(table, (size_t)key, node);
+
+        if (value && strcmp(value, fact->value) == 0)
+            continue;
+        add(comparison, &(struct oddity){.node = table->nodes[node],
+                                         .name = fact->name,
+                                         .part = fact->part,
+                                         .value = value,
+                                         .expected = fact->value,
+                                         .golden_line = fact->line,
+                                         .verdict = fact_severity(fact->name, NULL)});
+    }
+}
+
+/* A group too small to have a majority, beside a large one of its class. */
+static void compare_hardware(struct comparison *comparison, const struct group *group)
+{
+    const struct groups *groups = comparison->groups;
+    const struct group *large = NULL;
+    size_t all = 0;
+
+    if (group->count > 2)
+        return;
+    for (size_t i = 0; i < groups->count; i++) {
+        if (groups->groups[i].class != group->class)
+            continue;
+        all += groups->groups[i].count;
+        if (!large)
+            large = &groups->groups[i]; /* the greatest is first */
+    }
+    if (large->count < 3 || 2 * large->count <= all)
+        return;
+    for (size_t i = 0; i < group->count; i++)
+        add(comparison, &(struct oddity){.node = comparison->table->nodes[group->nodes[i]],
+                                         .name = "hardware",
+                                         .part = "",
+                                         .value = group->label,
+                                         .expected = large->label,
+                                         .agreeing = large->count,
+                                         .nodes = all,
+                                         .verdict = fact_severity("hardware", NULL)});
+}
+
+static int by_oddity(const void *left, const void *right)
+{
+    const struct oddity *a = left, *b = right;
+    int order = strcmp(a->name, b->name);
+
+    if (order == 0)
+        order = strcmp(a->part, b->part);
+    if (order == 0)
+        order = strcmp(a->node ? a->node : "", b->node ? b->node : "");
+    return order ? order : strcmp(a->group ? a->group : "", b->group ? b->group : "");
+}
+
+static int golden_places(struct comparison *comparison)
+{
+    const struct golden *golden = comparison->golden;
+
+    comparison->golden_of =
+        calloc(comparison->table->node_count + 1, sizeof *comparison->golden_of);
+    if (!comparison->golden_of)
+        return -1;
+    for (size_t i = 0; i < golden->count; i++)
+        for (size_t k = 0; k < golden->groups[i].nodes.count; k++) {
+            long node = fact_table_node(comparison->table, golden->groups[i].nodes.names[k]);
+
+            if (node >= 0)
+                comparison->golden_of[node] = (unsigned)i + 1;
+        }
     return 0;
 }
 
-/* Adds the nodes that do not have a fact at all: nodes and the nodes of facts[0..count) are walked
- * side by side, both sorted. */
-static int add_missing(struct list *list, const struct oddity *pattern, const struct fact *facts,
-                       size_t count, const char *const *nodes, size_t node_count)
+int majority_compare(const struct fact_table *table, const struct groups *groups,
+                     const struct golden *golden, struct oddity **oddities)
 {
-    const char **have = malloc((count + 1) * sizeof *have);
-    size_t at = 0;
-    int result = 0;
+    struct comparison comparison = {.table = table,
+                                    .groups = groups,
+                                    .golden = golden,
+                                    .told = calloc(table->node_count + 1, sizeof(unsigned)),
+                                    .voices =
+                                        malloc((table->node_count + 1) * sizeof(struct voice))};
 
-    if (!have)
-        return -1;
-    for (size_t i = 0; i < count; i++)
-        have[i] = facts[i].node;
-    qsort(have, count, sizeof *have, by_node);
-    for (size_t i = 0; i < node_count && result == 0; i++) {
-        struct oddity oddity = *pattern;
-
-        while (at < count && strcmp(have[at], nodes[i]) < 0)
-            at++;
-        if (at < count && strcmp(have[at], nodes[i]) == 0)
-            continue;
-        oddity.node = nodes[i];
-        oddity.value = NULL;
-        result = add(list, &oddity);
-    }
-    free(have);
-    return result;
-}
-
-/* facts[0..count): all nodes' values of one fact, sorted by value. */
-static int compare_one(struct list *list, const struct fact *facts, size_t count,
-                       const char *const *nodes, size_t node_count)
-{
-    size_t best = 0, best_count = 0;
-    struct oddity oddity = {.name = facts[0].name,
-                            .part = facts[0].part,
-                            .nodes = node_count,
-                            .verdict = majority_severity(facts[0].name)};
-
-    for (size_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && strcmp(facts[end].value, facts[i].value) == 0;)
-            end++;
-        if (end - i > best_count) {
-            best = i;
-            best_count = end - i;
-        }
-    }
-    if (2 * best_count <= node_count) {
-        if (best_count == count)
-            return 0; /* all that have it agree, and most nodes do not have it */
-        oddity.node = facts[0].node;
-        oddity.value = facts[0].value;
-        oddity.verdict = VERDICT_WARN;
-        return add(list, &oddity);
-    }
-    oddity.majority = facts[best].value;
-    oddity.agreeing = best_count;
-    for (size_t i = 0; i < count; i++) {
-        if (i >= best && i < best + best_count)
-            continue;
-        oddity.node = facts[i].node;
-        oddity.value = facts[i].value;
-        if (add(list, &oddity) != 0)
-            return -1;
-    }
-    return add_missing(list, &oddity, facts, count, nodes, node_count);
-}
-
-/* The names of all nodes that have any fact, sorted, each once. */
-static size_t list_nodes(const struct fact *facts, size_t count, const char **nodes)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < count; i++)
-        nodes[i] = facts[i].node;
-    qsort(nodes, count, sizeof *nodes, by_node);
-    for (size_t i = 0; i < count; i++)
-        if (kept == 0 || strcmp(nodes[kept - 1], nodes[i]) != 0)
-            nodes[kept++] = nodes[i];
-    return kept;
-}
-
-int majority_compare(const struct fact *facts, size_t fact_count, struct oddity **oddities)
-{
-    struct fact *sorted = malloc((fact_count + 1) * sizeof *sorted);
-    const char **nodes = malloc((fact_count + 1) * sizeof *nodes);
-    struct list list = {0};
-    size_t node_count;
-    bool failed = !sorted || !nodes;
-
-    if (!failed) {
-        for (size_t i = 0; i < fact_count; i++)
-            sorted[i] = facts[i];
-        qsort(sorted, fact_count, sizeof *sorted, by_fact);
-        node_count = list_nodes(facts, fact_count, nodes);
-        for (size_t i = 0, end; i < fact_count && node_count > 2 && !failed; i = end) {
-            for (end = i + 1; end < fact_count && compare_facts(&sorted[i], &sorted[end]) == 0;)
-                end++;
-            failed = compare_one(&list, &sorted[i], end - i, nodes, node_count) != 0;
-        }
-    }
-    free(sorted);
-    free(nodes);
-    if (failed) {
-        free(list.oddities);
-        *oddities = NULL;
+    comparison.out_of_memory =
+        !comparison.told || !comparison.voices || (golden && golden_places(&comparison) != 0);
+    for (size_t i = 0; i < table->key_count && !comparison.out_of_memory; i++)
+        compare_key(&comparison, i);
+    for (size_t i = 0; i < groups->count && !comparison.out_of_memory; i++)
+        compare_hardware(&comparison, &groups->groups[i]);
+    for (size_t i = 0; golden && i < table->node_count && !comparison.out_of_memory; i++)
+        compare_golden(&comparison, (unsigned)i);
+    free(comparison.golden_of);
+    free(comparison.told);
+    free(comparison.voices);
+    *oddities = NULL;
+    if (comparison.out_of_memory) {
+        free(comparison.oddities);
         return -1;
     }
-    *oddities = list.oddities;
-    return (int)list.count;
+    if (comparison.count > 0)
+        qsort(comparison.oddities, comparison.count, sizeof *comparison.oddities, by_oddity);
+    *oddities = comparison.oddities;
+    return (int)comparison.count;
+}
+
+void oddity_message(const struct oddity *oddity, char *text, size_t size)
+{
+    const char *space = *oddity->part ? " " : "";
+    const char *of = oddity->group ? " of " : "", *group = oddity->group ? oddity->group : "";
+
+    if (!oddity->expected && oddity->nodes < 3)
+        snprintf(text, size, "%s%s%s differs, %s and %s, and two nodes have no majority%s%s",
+                 oddity->part, space, oddity->name, oddity->value, oddity->other, of, group);
+    else if (!oddity->expected)
+        snprintf(text, size,
+                 "%s%s%s differs and no value has a majority, %s on %zu and %s on %zu of %zu "
+                 "nodes%s%s",
+                 oddity->part, space, oddity->name, oddity->value, oddity->agreeing, oddity->other,
+                 oddity->others, oddity->nodes, of, group);
+    else if (oddity->golden_line)
+        snprintf(text, size, "%s%s%s is %s, the golden file's line %u says %s", oddity->part, space,
+                 oddity->name, oddity->value ? oddity->value : "missing", oddity->golden_line,
+                 oddity->expected);
+    else
+        snprintf(text, size, "%s%s%s is %s, %s on %zu of %zu nodes%s%s", oddity->part, space,
+                 oddity->name, oddity->value ? oddity->value : "missing", oddity->expected,
+                 oddity->agreeing, oddity->nodes, of, group);
 }

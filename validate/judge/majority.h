@@ -5,33 +5,46 @@
 #include <stddef.h>
 
 #include "lib/base/record.h"
+#include "validate/judge/facts.h"
+#include "validate/judge/golden.h"
+#include "validate/judge/groups.h"
 
 /* Facts of all nodes compared by majority, no golden file: a node whose fact differs from what more
- * than half of the nodes say is the odd one out. Without such a majority nobody is. */
-
-struct fact {
-    const char *node;
-    const char *name;  /* "mtu", "kernel", "gpu.count" */
-    const char *part;  /* "eth1" or "" */
-    const char *value; /* as text */
-};
+ * than half of the nodes of its group say is the odd one out. Without such a majority nobody is,
+ * and that is said. Pure. */
 
 struct oddity {
-    const char *node, *name, *part; /* borrowed from the facts */
-    const char *value;              /* NULL: this node does not have the fact */
-    const char *majority;           /* NULL: no majority (verdict WARN, node of the first value) */
-    size_t agreeing, nodes;         /* how many nodes say majority, of how many */
-    enum verdict verdict;           /* by majority_severity(name) */
-    char message[200];              /* "eth1 mtu is 1500, 9000 on 3 of 4 nodes" */
+    const char *node; /* NULL: nobody in particular, no value has a majority */
+    const char *name, *part;
+    const char *value;      /* NULL: this node does not have the fact; without a majority one of the
+                               values that most have */
+    const char *expected;   /* what the majority or the golden file says; NULL: no majority */
+    const char *other;      /* without a majority: the next value */
+    size_t agreeing, nodes; /* how many nodes say `expected` (without: `value`), of how many */
+    size_t others;          /* how many say `other` */
+    const char *group;      /* label; NULL: all nodes are of one group */
+    unsigned golden_line;   /* of the golden file; 0: a majority expects it */
+    enum verdict verdict;   /* by fact_severity(name); WARN without a majority */
 };
 
-/* FAIL for what breaks jobs when it differs (mtu, speed, carrier, gpu.count, gres.count), WARN for
- * the rest. */
-enum verdict majority_severity(const char *name);
+/* What a difference of that fact does to jobs: FAIL for what breaks or slows them, WARN for the
+ * rest; *reason (may be NULL) is why, one line. One table has all facts; a fact that is not in it
+ * is a WARN. */
+enum verdict fact_severity(const char *name, const char **reason);
 
-/* *oddities is malloc'd, in the order of name, part, node; the caller frees. Returns their number
- * or -1 when memory is out. With fewer than three nodes there is no majority to be in. Fact lists
- * of thousands of nodes are fine: O(n log n). */
-int majority_compare(const struct fact *facts, size_t fact_count, struct oddity **oddities);
+/* The table, for documents and tests: the name of entry number index, or NULL past the last. */
+const char *fact_severity_name(size_t index);
+
+/* Compares each group's nodes. *oddities is malloc'd, in the order of name, part, node; the caller
+ * frees; their strings belong to the facts, the groups and golden. golden (may be NULL): what it
+ * says of a node and fact is held against that instead. A group of one or two nodes has no
+ * majority: when its two differ that is told without a name. When such a group stands beside one of
+ * the same class that has three nodes and more than half of the class, its nodes are odd by their
+ * hardware. Returns the number, or -1 when memory is out. */
+int majority_compare(const struct fact_table *table, const struct groups *groups,
+                     const struct golden *golden, struct oddity **oddities);
+
+/* "eth1 mtu is 1500, 9000 on 3 of 4 nodes", one line. */
+void oddity_message(const struct oddity *oddity, char *text, size_t size);
 
 #endif

@@ -115,6 +115,7 @@ static int nodes_load(struct cluster *cluster, struct error *err)
         node->address = copy(info->node_addr ? info->node_addr : info->name);
         node->port = info->port;
         node->gres = copy(info->gres);
+        node->features = copy(info->features);
         node->reason = copy(info->reason);
         node->extra = copy(release_node_extra(info));
         node->reason_uid = info->reason_uid;
@@ -122,7 +123,7 @@ static int nodes_load(struct cluster *cluster, struct error *err)
         node->leaf = -1;
         state_translate(info, node);
         cluster->node_count++;
-        if (!node->name || !node->address || !node->gres || !node->reason || !node->extra)
+        if (!node->name || !node->address || !node->gres || !node->features || !node->reason || !node->extra)
             break;
     }
     slurm_free_node_info_msg(found);
@@ -281,6 +282,7 @@ void cluster_clear(struct cluster *cluster)
         free(cluster->nodes[i].name);
         free(cluster->nodes[i].address);
         free(cluster->nodes[i].gres);
+        free(cluster->nodes[i].features);
         free(cluster->nodes[i].reason);
         free(cluster->nodes[i].extra);
     }

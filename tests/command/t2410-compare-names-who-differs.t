@@ -1,0 +1,103 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster compare from the lines of a run: by majority, by hardware, against a golden file.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=${top_builddir:-.}
+. "$top_srcdir/tests/tap.sh"
+
+muster=$top_builddir/muster
+[ -x "$muster" ] || skip_all 'muster is not built'
+unset MUSTER_CONF SLURM_CONF MUSTER_RUN
+dir=$(mktemp -d)
+tap_cleanup() { rm -rf "$dir"; }
+: >"$dir/conf"
+compare() { "$muster" compare --config "$dir/conf" "$@"; }
+
+tree=$dir/tree
+"$top_srcdir/tests/fixtures/unpack" "$top_srcdir/tests/fixtures/dgx-h100.tree" "$tree"
+facts() { "$muster" check --json --only host.config --root "$tree" --node "$1"; }
+{ facts g1 && facts g2 && facts g3; } >"$dir/run"
+mkdir -p "$tree/proc/sys/vm" && echo 1500 >"$tree/proc/sys/vm/nr_hugepages"
+facts g4 >>"$dir/run"
+
+text=$(compare "$dir/run")
+is "$?" 0 'a difference that breaks nothing is status 0'
+like "$text" '^4 nodes, [0-9]+ facts, 1 group$' 'how much was compared'
+like "$text" 'g\[1-4\]: .*H100' '... in which group'
+unlike "$text" 'NODES' 'what one node alone tells is not odd'
+like "$text" 'no differences' '... and that is said'
+
+sed '/"node":"g4"/{/"part":"mlx5_0:1"/s/400000/100000/g}' "$dir/run" >"$dir/slow"
+text=$(compare "$dir/slow")
+is "$?" 1 'a rail of another speed is status 1'
+like "$text" '^fail +g4 +mlx5_0:1 +speed +100000 Mb/s +400000 Mb/s \(3 of 4\) +the slowest rail' \
+    '... with node, part, fact, both values, and why it matters'
+like "$(compare --all "$dir/slow")" '^mlx5_0:1 +speed +g\[1-3\] +400000 Mb/s$' '--all shows who says what'
+
+if command -v jq >/dev/null; then
+    is "$(compare --json "$dir/slow" | jq -r '"\(.suite) \(.test) \(.node) \(.part) \(.verdict)"')" \
+        'compare host.config g4 mlx5_0:1 fail' '--json is a record for each'
+else
+    skip 1 'no jq'
+fi
+if [ -x "$top_builddir/tests/record-check" ]; then
+    compare --json "$dir/slow" >"$dir/json"
+    ok '... of the schema' env ASAN_OPTIONS=detect_leaks=0 "$top_builddir/tests/record-check" \
+        "$top_srcdir/doc/records.md" <"$dir/json"
+else
+    skip 1 'record-check is not built'
+fi
+
+# other machines are another group
+"$top_srcdir/tests/fixtures/unpack" "$top_srcdir/tests/fixtures/mi300x.tree" "$dir/other"
+for node in m1 m2 m3; do
+    "$muster" check --json --only host.config --root "$dir/other" --node "$node"
+done >"$dir/mixed"
+cat "$dir/run" >>"$dir/mixed"
+text=$(compare "$dir/mixed")
+like "$text" ' 2 groups$' 'nodes of other hardware are a group of their own'
+like "$text" 'no differences' '... and compared with their own kind'
+
+# two nodes have no majority
+grep -E '"node":"g[34]"' "$dir/slow" >"$dir/two"
+text=$(compare "$dir/two")
+is "$?" 0 'two nodes that differ accuse nobody'
+like "$text" 'too few for a majority' '... and it is said'
+like "$text" '^warn +- +mlx5_0:1 +speed +- +no majority: ' '... with both values'
+
+# golden
+ok '--save-golden writes a file' compare --save-golden "$dir/golden" "$dir/run"
+like "$(cat "$dir/golden")" '^group g\[1-4\]$' '... with the nodes of each group'
+like "$(cat "$dir/golden")" '^mlx5_0:1 speed = 400000 Mb/s$' '... and what most of them say'
+like "$(compare --golden "$dir/golden" "$dir/run")" 'no differences' 'who was saved is as saved'
+text=$(compare --golden "$dir/golden" "$dir/two")
+is "$?" 1 'two nodes can be held against it'
+like "$text" '^fail +g4 +mlx5_0:1 +speed +100000 Mb/s +400000 Mb/s \(golden:[0-9]+\)' '... with file and line'
+echo "Golden=$dir/golden" >"$dir/conf"
+like "$(compare "$dir/two")" 'golden:[0-9]' 'the configuration may name it'
+: >"$dir/conf"
+echo 'frob' >"$dir/golden"
+text=$(compare --golden "$dir/golden" "$dir/two" 2>&1)
+is "$?" 2 'a bad file is a usage error'
+like "$text" "^muster compare: $dir/golden:1: found \"frob\", expected" '... with file and line'
+
+# bad input
+{ cat "$dir/run" && echo '{"test":"host.config"' && echo '{"test":"host.config","suite":7}'; } >"$dir/bad"
+text=$(compare "$dir/bad" 2>&1)
+is "$?" 3 'a line that is no record is status 3'
+lines=$(wc -l <"$dir/run")
+like "$text" "^muster compare: $dir/bad:$((lines + 1)): found what is no record, left out$" '... with file and line'
+like "$text" 'no differences' '... and the rest is compared'
+text=$(compare "$dir/nowhere" 2>&1)
+is "$?" 2 'a file that is not there'
+like "$text" 'nowhere: No such file' '... is named'
+text=$(compare /dev/null 2>&1)
+is "$?" 3 'no facts'
+like "$text" 'no fact of host.config' '... is said'
+compare --by frob "$dir/run" 2>/dev/null
+is "$?" 2 '--by wants what it knows'
+compare -w n1 "$dir/run" 2>/dev/null
+is "$?" 2 'files or nodes, not both'
+done_testing

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/certify.h"
+
+#include <string.h>
+
+#include "validate/compare/comparison.h"
+
+/* host.config: the facts that muster check told, compared over the nodes. */
+
+static bool is_asked(const void *context, const char *node)
+{
+    const struct subject *subject = certify_subject(context, node);
+
+    return subject && subject->is_asked;
+}
+
+static void say_oddity(struct certify *certify, const struct oddity *oddity)
+{
+    struct subject *subject = oddity->node ? certify_subject(certify, oddity->node) : NULL;
+    struct record record = RECORD_INIT;
+    char text[512];
+
+    oddity_message(oddity, text, sizeof text);
+    if (subject) {
+        certify_verdict(certify, subject, STAGE_CHECK, oddity->verdict, "host.config",
+                        *oddity->part ? oddity->part : oddity->name, text);
+        return;
+    }
+    record.suite = "certify";
+    record.test = "host.config";
+    record.part = *oddity->part ? oddity->part : oddity->name;
+    record.verdict = oddity->verdict;
+    record.message = text;
+    certify_record(certify, &record);
+    certify_note(certify, "%s", text);
+}
+
+/* A node that nobody was like. */
+static void say_lonely(struct certify *certify, const struct comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->groups.count; i++) {
+        const struct group *group = &comparison->groups.groups[i];
+        struct record record = RECORD_INIT;
+        char text[512];
+
+        if (group->count != 1 || comparison->groups.count == 1)
+            continue;
+        snprintf(text, sizeof text, "the only node of its kind (%.400s): compared with none",
+                 group->label);
+        record.suite = "certify";
+        record.test = "host.config";
+        record.node = comparison->table.nodes[group->nodes[0]];
+        record.verdict = VERDICT_SKIP;
+        record.message = text;
+        certify_record(certify, &record);
+    }
+}
+
+void certify_compare(struct certify *certify, size_t first)
+{
+    struct comparison comparison = {0};
+    struct error err;
+
+    if (comparison_golden(&comparison, certify->conf.golden_path, &err) != 0) {
+        certify_note(certify, "%s; nodes are compared with their majority", err.text);
+        certify->has_fault = true;
+    }
+    if (comparison_make(&comparison, &certify->records, first, is_asked, certify, &certify->cluster,
+                        certify->conf.compare_by, &err) != 0) {
+        certify_note(certify, "host.config: %s", err.text);
+        certify->has_fault = true;
+    }
+    /* what is said adds records, whose list may move; the facts' strings stay where they are */
+    for (size_t i = 0; i < comparison.count; i++)
+        say_oddity(certify, &comparison.oddities[i]);
+    say_lonely(certify, &comparison);
+    comparison_clear(&comparison);
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/checks/facts.h"
+
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <math.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lib/base/sysfs.h"
+#include "validate/checks/gres.h"
+
+/* ---------------------------------------------------------------- PCI */
+
+/* Whether a bridge above the device, or the device itself, redirects; -1 when none tells. */
+static int redirects_above(const char *root, const struct location *location)
+{
+    char path[INVENTORY_PATH], *rest = path, *part;
+    int answer = -1;
+
+    snprintf(path, sizeof path, "%s", location->path);
+    while ((part = strsep(&rest, "/"))) {
+        struct pci_settings settings;
+
+        if (strncmp(part, "pci", 3) == 0)
+            continue; /* the host bridge */
+        pci_settings_read(root, part, &settings);
+        if (settings.redirects > answer)
+            answer = settings.redirects;
+    }
+    return answer;
+}
+
+/* is_speed_steady: the link keeps its speed while the device idles. */
+static void tell_location(const struct facts *facts, const char *part,
+                          const struct location *location, bool is_speed_steady)
+{
+    const char *root = facts->checks->root;
+    struct pci_settings settings;
+    int redirects;
+
+    if (!location->pci[0])
+        return;
+    if (location->link_width > 0 && location->link_speed_gtps > 0 && is_speed_steady)
+        fact_tell(facts, "pcie", part, NAN, NULL, "%.4g GT/s x%d", location->link_speed_gtps,
+                  location->link_width);
+    else if (location->link_width > 0)
+        fact_tell(facts, "pcie", part, NAN, NULL, "x%d", location->link_width);
+    fact_number(facts, "device.numa", part, location->numa_node, NULL);
+    pci_settings_read(root, location->pci, &settings);
+    if (settings.payload_bytes > 0)
+        fact_number(facts, "pcie.payload", part, settings.payload_bytes, "bytes");
+    if (settings.read_request_bytes > 0)
+        fact_number(facts, "pcie.readrequest", part, settings.read_request_bytes, "bytes");
+    redirects = redirects_above(root, location);
+    if (redirects >= 0)
+        fact_text(facts, "acs", part, redirects ? "redirects" : "off");
+}
+
+/* ---------------------------------------------------------------- interfaces */
+
+static bool ethtool(int fd, const char *name, void *argument)
+{
+    struct ifreq request = {0};
+
+    if (strlen(name) >= sizeof request.ifr_name)
+        return false;
+    strcpy(request.ifr_name, name);
+    request.ifr_data = argument;
+    return ioctl(fd, SIOCETHTOOL, &request) == 0;
+}
+
+static void tell_offloads(const struct facts *facts, const char *part, int fd, const char *name)
+{
+    static const struct {
+        unsigned command;
+        const char *name;
+    } offloads[] = {{ETHTOOL_GRXCSUM, "rx-checksum"},
+                    {ETHTOOL_GTXCSUM, "tx-checksum"},
+                    {ETHTOOL_GTSO, "tso"},
+                    {ETHTOOL_GGSO, "gso"},
+                    {ETHTOOL_GGRO, "gro"}};
+    struct ethtool_value flags = {.cmd = ETHTOOL_GFLAGS};
+    char text[128] = "";
+    size_t length = 0;
+    bool is_told = false;
+
+    for (size_t i = 0; i < sizeof offloads / sizeof *offloads; i++) {
+        struct ethtool_value value = {.cmd = offloads[i].command};
+
+        if (!ethtool(fd, name, &value))
+            continue;
+        is_told = true;
+        if (value.data)
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s%s",
+                                       length ? " " : "", offloads[i].name);
+    }
+    if (ethtool(fd, name, &flags) && flags.data & ETH_FLAG_LRO)
+        snprintf(text + length, sizeof text - length, "%slro", length ? " " : "");
+    if (is_told)
+        fact_text(facts, "offloads", part, *text ? text : "none");
+}
+
+/* What the kernel tells of the interface by ethtool(8)'s own way. */
+static void tell_interface(const struct facts *facts, const char *part, const char *name)
+{
+    struct ethtool_ringparam rings = {.cmd = ETHTOOL_GRINGPARAM};
+    struct ethtool_pauseparam pause = {.cmd = ETHTOOL_GPAUSEPARAM};
+    struct ethtool_drvinfo driver = {.cmd = ETHTOOL_GDRVINFO};
+    int fd = facts->checks->root[0] ? -1 : socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return;
+    if (ethtool(fd, name, &rings) && (rings.rx_pending || rings.tx_pending))
+        fact_tell(facts, "rings", part, NAN, NULL, "rx %u tx %u", rings.rx_pending,
+                  rings.tx_pending);
+    if (ethtool(fd, name, &pause))
+        fact_tell(facts, "pause", part, NAN, NULL, "rx %s tx %s", pause.rx_pause ? "on" : "off",
+                  pause.tx_pause ? "on" : "off");
+    tell_offloads(facts, part, fd, name);
+    if (!strchr(part, ':') && ethtool(fd, name, &driver)) { /* an RDMA port has told its own */
+        char firmware[sizeof driver.fw_version + 1];
+
+        snprintf(firmware, sizeof firmware, "%.*s", (int)sizeof driver.fw_version,
+                 driver.fw_version);
+        fact_text(facts, "firmware", part, strcmp(firmware, "N/A") == 0 ? "" : firmware);
+    }
+    close(fd);
+}
+
+/* ---------------------------------------------------------------- rails */
+
+static void tell_driver(const struct facts *facts, const char *part, const char *driver)
+{
+    char path[128];
+
+    fact_text(facts, "driver", part, driver);
+    snprintf(path, sizeof path, "sys/module/%.64s/version", driver);
+    if (*driver && !strchr(driver, '/'))
+        fact_line(facts, "driver.version", part, path);
+}
+
+/* The index and kind of the GID that jobs use: "3 RoCE v2 IPv4". */
+static void tell_gid(const struct facts *facts, const struct rail *rail)
+{
+    for (size_t i = 0; i < rail->port->gid_count; i++) {
+        const struct gid *gid = &rail->port->gids[i];
+
+        if (gid->index != rail->gid_index)
+            continue;
+        fact_tell(facts, "gid", rail->name, NAN, NULL, "%d %s%s", gid->index,
+                  gid_type_name(gid->type),
+                  strncmp(gid->gid, "0000:0000:0000:0000:0000:ffff:", 30) == 0 ? " IPv4"
+                  : strncmp(gid->gid, "fe80:", 5) == 0                         ? " link-local"
+                                                                               : " IPv6");
+    }
+}
+
+static void tell_port(const struct facts *facts, const struct rail *rail)
+{
+    const struct rdma_port *port = rail->port;
+    char path[256];
+
+    if (port->rate_gbps > 0)
+        fact_tell(facts, "speed", rail->name, port->rate_gbps * 1000, "Mb/s", "%.10g Mb/s",
+                  port->rate_gbps * 1000);
+    fact_text(facts, "firmware", rail->name, port->firmware);
+    tell_driver(facts, rail->name, port->driver);
+    tell_gid(facts, rail);
+    snprintf(path, sizeof path, "sys/class/infiniband/%s/ports/%d/pkeys/0", port->device,
+             port->port);
+    if (port->link_layer == LINK_INFINIBAND)
+        fact_line(facts, "pkey", rail->name, path);
+    tell_location(facts, rail->name, &port->location, true);
+}
+
+static void tell_rail(const struct facts *facts, const struct rail *rail)
+{
+    if (rail->port) {
+        tell_port(facts, rail);
+    } else {
+        if (rail->nic->speed_mbps > 0)
+            fact_tell(facts, "speed", rail->name, rail->nic->speed_mbps, "Mb/s", "%d Mb/s",
+                      rail->nic->speed_mbps);
+        tell_driver(facts, rail->name, rail->nic->driver);
+        tell_location(facts, rail->name, &rail->nic->location, true);
+    }
+    if (rail->nic) {
+        fact_number(facts, "mtu", rail->name, rail->nic->mtu_bytes, "bytes");
+        tell_interface(facts, rail->name, rail->nic->name);
+    }
+    fact_text(facts, "class", rail->name, fabric_class_name(rail->class));
+    fact_text(facts, "carrier", rail->name, rail_is_up(rail) ? "yes" : "no");
+}
+
+void facts_rails(const struct facts *facts)
+{
+    const struct fabric *fabric = facts->checks->fabric;
+
+    fact_text(facts, "fabric", "", fabric_class_name(fabric->class));
+    for (size_t i = 0; i < fabric->rail_count; i++)
+        tell_rail(facts, &fabric->rails[i]);
+}
+
+/* ---------------------------------------------------------------- GPUs */
+
+/* Which module lets NICs read NVIDIA's memory. */
+static void tell_peer_memory(const struct facts *facts)
+{
+    static const char *const modules[] = {"nvidia_peermem", "nv_peer_mem", "gdrdrv"};
+    const char *root = facts->checks->root;
+    char text[128] = "";
+    size_t length = 0;
+
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+        if (sysfs_exists(root, "sys/module/%s", modules[i]))
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s%s",
+                                       length ? " " : "", modules[i]);
+    fact_text(facts, "peer.memory", "", *text ? text : "none");
+}
+
+void facts_gpus(const struct facts *facts)
+{
+    const struct inventory *inventory = facts->checks->inventory;
+    long given = gres_gpu_count(facts->checks);
+    char part[24];
+
+    fact_number(facts, "gpu.count", "", (long long)inventory->gpu_count, "count");
+    fact_number(facts, "gres.count", "", given, "count");
+    fact_text(facts, "nvidia.driver", "", inventory->nvidia_driver);
+    fact_text(facts, "amdgpu.driver", "", inventory->amdgpu_driver);
+    fact_text(facts, "habanalabs.driver", "", inventory->habanalabs_driver);
+    if (inventory->nvidia_driver[0])
+        tell_peer_memory(facts);
+    for (size_t i = 0; i < inventory->gpu_count; i++) {
+        const struct gpu *gpu = &inventory->gpus[i];
+
+        snprintf(part, sizeof part, "gpu%zu", i);
+        fact_text(facts, "model", part, gpu->model);
+        fact_text(facts, "firmware", part, gpu->firmware);
+        fact_text(facts, "pci", part, gpu->location.pci);
+        tell_location(facts, part, &gpu->location, false);
+    }
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/checks/facts.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+
+#include "lib/base/sysfs.h"
+
+/* PRETTY_NAME="Debian GNU/Linux 12 (bookworm)" */
+static void tell_system(const struct facts *facts)
+{
+    char *text = sysfs_file(facts->checks->root, 8192, "etc/os-release");
+    char *found = text ? strstr(text, "PRETTY_NAME=\"") : NULL;
+
+    if (found) {
+        found += strlen("PRETTY_NAME=\"");
+        found[strcspn(found, "\"\n")] = '\0';
+        fact_text(facts, "system", "", found);
+    }
+    free(text);
+}
+
+/* The value of the first line "name : value". */
+static void tell_cpu_line(const struct facts *facts, const char *cpuinfo, const char *name,
+                          const char *metric)
+{
+    char line[256];
+    const char *found = strstr(cpuinfo, name);
+
+    if (!found)
+        return;
+    found += strcspn(found, ":\n");
+    found += *found == ':';
+    found += strspn(found, " \t");
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(found, "\n"), found);
+    fact_text(facts, metric, "", line);
+}
+
+static void tell_processor(const struct facts *facts)
+{
+    char *text = sysfs_file(facts->checks->root, 8192, "proc/cpuinfo");
+
+    if (text) {
+        tell_cpu_line(facts, text, "model name", "cpu.model");
+        tell_cpu_line(facts, text, "microcode", "microcode");
+    }
+    free(text);
+}
+
+/* Which machine, which firmware. What its maker left empty is not told. */
+static void tell_machine(const struct facts *facts)
+{
+    static const char *const files[][3] = {{"product", "sys_vendor", "product_name"},
+                                           {"bios", "bios_version", "bios_date"}};
+    const char *root = facts->checks->root;
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char first[128], second[128];
+
+        sysfs_line(root, first, sizeof first, "sys/class/dmi/id/%s", files[i][1]);
+        sysfs_line(root, second, sizeof second, "sys/class/dmi/id/%s", files[i][2]);
+        if (*first || *second)
+            fact_tell(facts, files[i][0], "", NAN, NULL, "%s%s%s", first,
+                      *first && *second ? " " : "", second);
+    }
+}
+
+/* What the kernel was started with, but for what names this node or this kernel's file. */
+static void tell_command_line(const struct facts *facts)
+{
+    static const char *const own[] = {
+        "BOOT_IMAGE=",        "root=",   "initrd=", "ip=",      "BOOTIF=",
+        "hostname=",          "resume=", "rd.",     "nfsroot=", "ifname=",
+        "systemd.machine_id="};
+    char *text = sysfs_file(facts->checks->root, 4096, "proc/cmdline"), *rest = text, *word;
+    char kept[900];
+    size_t length = 0;
+
+    kept[0] = '\0';
+    if (!text)
+        return;
+    while ((word = strsep(&rest, " \t\n"))) {
+        bool is_own = !*word;
+
+        for (size_t i = 0; i < sizeof own / sizeof *own && !is_own; i++)
+            is_own = strncmp(word, own[i], strlen(own[i])) == 0;
+        if (!is_own && length < sizeof kept)
+            length += (size_t)snprintf(kept + length, sizeof kept - length, "%s%s",
+                                       length ? " " : "", word);
+    }
+    fact_text(facts, "cmdline", "", kept);
+    free(text);
+}
+
+/* "always [madvise] never" is madvise */
+static void tell_huge_pages(const struct facts *facts)
+{
+    const char *root = facts->checks->root;
+    char text[64], *begin, *end;
+
+    fact_number(facts, "hugepages", "", sysfs_number(root, "proc/sys/vm/nr_hugepages"), "count");
+    sysfs_line(root, text, sizeof text, "sys/kernel/mm/transparent_hugepage/enabled");
+    begin = strchr(text, '[');
+    end = begin ? strchr(begin, ']') : NULL;
+    if (end) {
+        *end = '\0';
+        fact_text(facts, "transparent_hugepages", "", begin + 1);
+    }
+}
+
+/* The processors and whole GiB of each NUMA node. */
+static void tell_numa(const struct facts *facts)
+{
+    const char *root = facts->checks->root;
+    char **names;
+    size_t count = sysfs_names(root, &names, "sys/devices/system/node");
+
+    for (size_t i = 0; i < count; i++) {
+        char part[32], processors[256];
+        char *memory, *found;
+
+        if (strncmp(names[i], "node", 4) != 0 ||
+            strspn(names[i] + 4, "0123456789") != strlen(names[i] + 4) ||
+            sysfs_line(root, processors, sizeof processors, "sys/devices/system/node/%s/cpulist",
+                       names[i]) != 0)
+            continue;
+        snprintf(part, sizeof part, "numa%.20s", names[i] + 4);
+        memory = sysfs_file(root, 4096, "sys/devices/system/node/%s/meminfo", names[i]);
+        found = memory ? strstr(memory, "MemTotal:") : NULL;
+        if (found)
+            fact_tell(facts, "numa", part, NAN, NULL, "CPUs %s, %.0f GiB", processors,
+                      strtod(found + strlen("MemTotal:"), NULL) / (1 << 20));
+        else
+            fact_tell(facts, "numa", part, NAN, NULL, "CPUs %s", processors);
+        free(memory);
+    }
+    sysfs_names_free(names, count);
+    fact_line(facts, "numa.balancing", "", "proc/sys/kernel/numa_balancing");
+}
+
+/* The governor, of all processors alike, else "mixed". */
+static void tell_governor(const struct facts *facts)
+{
+    const char *root = facts->checks->root;
+    char **names, first[64] = "", text[64];
+    size_t count = sysfs_names(root, &names, "sys/devices/system/cpu/cpufreq");
+    bool is_mixed = false;
+
+    sysfs_line(root, first, sizeof first, "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(names[i], "policy", 6) == 0 &&
+            sysfs_line(root, text, sizeof text,
+                       "sys/devices/system/cpu/cpufreq/%s/scaling_governor", names[i]) == 0) {
+            if (!*first)
+                strcpy(first, text);
+            is_mixed |= strcmp(first, text) != 0;
+        }
+    sysfs_names_free(names, count);
+    fact_text(facts, "governor", "", is_mixed ? "mixed" : first);
+}
+
+static void tell_turbo(const struct facts *facts)
+{
+    const char *root = facts->checks->root;
+    long long off = sysfs_number(root, "sys/devices/system/cpu/intel_pstate/no_turbo");
+    long long on = off < 0 ? sysfs_number(root, "sys/devices/system/cpu/cpufreq/boost") : !off;
+
+    if (on >= 0)
+        fact_text(facts, "turbo", "", on ? "on" : "off");
+}
+
+/* How deep processors may sleep: the driver, and the last state that is not switched off. */
+static void tell_sleep(const struct facts *facts)
+{
+    const char *root = facts->checks->root;
+    char driver[64], name[64], deepest[64] = "none";
+    char **names;
+    size_t count = sysfs_names(root, &names, "sys/devices/system/cpu/cpu0/cpuidle");
+
+    for (size_t i = 0; i < count; i++)
+        if (sysfs_number(root, "sys/devices/system/cpu/cpu0/cpuidle/%s/disable", names[i]) == 0 &&
+            sysfs_line(root, name, sizeof name, "sys/devices/system/cpu/cpu0/cpuidle/%s/name",
+                       names[i]) == 0)
+            strcpy(deepest, name);
+    sysfs_names_free(names, count);
+    if (sysfs_line(root, driver, sizeof driver, "sys/devices/system/cpu/cpuidle/current_driver") ==
+        0)
+        fact_tell(facts, "cstate", "", NAN, NULL, "%s, deepest %s", driver, deepest);
+}
+
+/* "off", or the kind of the first group's translation: "identity", "DMA", "DMA-FQ". */
+static void tell_iommu(const struct facts *facts)
+{
+    const char *root = facts->checks->root;
+    char kind[64], **names;
+    size_t count;
+
+    if (!sysfs_exists(root, "sys/kernel/iommu_groups"))
+        return;
+    count = sysfs_names(root, &names, "sys/kernel/iommu_groups");
+    if (count > 0)
+        sysfs_line(root, kind, sizeof kind, "sys/kernel/iommu_groups/%s/type", names[0]);
+    fact_text(facts, "iommu", "", count == 0 ? "off" : *kind ? kind : "on");
+    sysfs_names_free(names, count);
+}
+
+static void tell_limit(const struct facts *facts, const char *part, int resource)
+{
+    struct rlimit limit;
+
+    if (getrlimit((__rlimit_resource_t)resource, &limit) != 0)
+        return;
+    if (limit.rlim_cur == RLIM_INFINITY)
+        fact_text(facts, "limits", part, "unlimited");
+    else
+        fact_tell(facts, "limits", part, NAN, NULL, "%llu", (unsigned long long)limit.rlim_cur);
+}
+
+/* What only this process can tell: not of a recorded tree. */
+static void tell_limits(const struct facts *facts)
+{
+    struct statvfs shared;
+    struct rlimit limit;
+
+    if (facts->checks->root[0])
+        return;
+    if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY)
+        fact_text(facts, "memlock", "", "unlimited");
+    else if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0)
+        fact_tell(facts, "memlock", "", (double)limit.rlim_cur / 1e6, "MB", "%.4g MB",
+                  (double)limit.rlim_cur / 1e6);
+    tell_limit(facts, "nofile", RLIMIT_NOFILE);
+    tell_limit(facts, "stack", RLIMIT_STACK);
+    tell_limit(facts, "nproc", RLIMIT_NPROC);
+    if (statvfs("/dev/shm", &shared) == 0)
+        fact_tell(facts, "shm", "", (double)shared.f_blocks * (double)shared.f_frsize / 1e6, "MB",
+                  "%.1f GiB", (double)shared.f_blocks * (double)shared.f_frsize / (1 << 30));
+}
+
+void facts_host(const struct facts *facts)
+{
+    const struct inventory *inventory = facts->checks->inventory;
+
+    fact_text(facts, "kernel", "", inventory->kernel);
+    tell_system(facts);
+    tell_command_line(facts);
+    tell_machine(facts);
+    tell_processor(facts);
+    fact_number(facts, "cpu.count", "", inventory->cpu_count, "count");
+    fact_number(facts, "numa.count", "", inventory->numa_node_count, "count");
+    /* kernels keep slightly different amounts for themselves: whole GiB compare */
+    if (inventory->memory_bytes > 0)
+        fact_tell(facts, "memory", "", (double)inventory->memory_bytes / 1e6, "MB", "%.0f GiB",
+                  (double)inventory->memory_bytes / (1 << 30));
+    fact_line(facts, "clocksource", "",
+              "sys/devices/system/clocksource/clocksource0/current_clocksource");
+    fact_line(facts, "smt", "", "sys/devices/system/cpu/smt/control");
+    tell_numa(facts);
+    tell_governor(facts);
+    tell_turbo(facts);
+    tell_sleep(facts);
+    tell_iommu(facts);
+    tell_huge_pages(facts);
+    tell_limits(facts);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/checks/facts.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/sysfs.h"
+
+/* The libraries that ranks of one job must understand each other with. No library is loaded and no
+ * program started: the version is what the file's name tells, and the build id tells two builds of
+ * one version apart. */
+
+static const struct {
+    const char *part, *prefix;
+} libraries[] = {
+    {"nccl", "libnccl.so."},     {"rccl", "librccl.so."},   {"nccl-net", "libnccl-net.so"},
+    {"ucx", "libucp.so."},       {"mpi", "libmpi.so."},     {"pmix", "libpmix.so."},
+    {"fabric", "libfabric.so."}, {"cuda", "libcudart.so."}, {"verbs", "libibverbs.so."},
+    {"slurm", "libslurm.so."},
+};
+enum { LIBRARIES = sizeof libraries / sizeof *libraries, NAME = 128 };
+
+static const char *const directories[] = {
+    "usr/lib/x86_64-linux-gnu",
+    "usr/lib/aarch64-linux-gnu",
+    "usr/lib64",
+    "usr/lib",
+    "usr/local/lib",
+    "usr/local/lib64",
+    "usr/local/cuda/lib64",
+    "opt/rocm/lib",
+    "opt/amazon/openmpi/lib",
+    "opt/amazon/efa/lib",
+};
+
+/* The longest name of each library: libmpi.so.40.30.4, not its link libmpi.so.40. */
+static void look_into(const char *root, const char *directory, char found[LIBRARIES][NAME])
+{
+    char path[SYSFS_PATH];
+    const struct dirent *entry;
+    DIR *stream = sysfs_path(root, path, sizeof path, "%s", directory) == 0 ? opendir(path) : NULL;
+
+    memset(found, 0, LIBRARIES * sizeof *found);
+    while (stream && (entry = readdir(stream)))
+        for (size_t i = 0; i < LIBRARIES; i++)
+            if (strncmp(entry->d_name, libraries[i].prefix, strlen(libraries[i].prefix)) == 0 &&
+                strlen(entry->d_name) < NAME &&
+                (strlen(entry->d_name) > strlen(found[i]) ||
+                 (strlen(entry->d_name) == strlen(found[i]) &&
+                  strcmp(entry->d_name, found[i]) > 0)))
+                strcpy(found[i], entry->d_name);
+    if (stream)
+        closedir(stream);
+}
+
+/* Several places are told one after the other: which one a job takes is its own choice. */
+static void tell_libraries(const struct facts *facts)
+{
+    char texts[LIBRARIES][512] = {{0}}, found[LIBRARIES][NAME];
+
+    for (size_t k = 0; k < sizeof directories / sizeof *directories; k++) {
+        look_into(facts->checks->root, directories[k], found);
+        for (size_t i = 0; i < LIBRARIES; i++) {
+            char path[512], id[BUILD_ID_TEXT];
+            size_t length = strlen(texts[i]);
+
+            if (!*found[i])
+                continue;
+            snprintf(path, sizeof path, "%s/%s", directories[k], found[i]);
+            build_id_read(facts->checks->root, path, id);
+            snprintf(texts[i] + length, sizeof texts[i] - length, "%s%s%s%.8s in /%s",
+                     length ? "; " : "", found[i], *id ? " build " : "", id, directories[k]);
+        }
+    }
+    for (size_t i = 0; i < LIBRARIES; i++)
+        fact_text(facts, "library", libraries[i].part, texts[i]);
+}
+
+void facts_software(const struct facts *facts)
+{
+    char id[BUILD_ID_TEXT];
+
+    tell_libraries(facts);
+    if (facts->checks->root[0])
+        return;
+    build_id_read("", "proc/self/exe", id);
+    fact_tell(facts, "muster", "", NAN, NULL, "%s%s%.8s", PACKAGE_VERSION, *id ? " build " : "",
+              id);
+}

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# `muster compare`: what differs between nodes. A part of the command.
+muster_SOURCES += \
+	validate/compare/compare.c \
+	validate/compare/comparison.c validate/compare/comparison.h \
+	# end of compare

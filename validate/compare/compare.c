@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/certify/plan.h"
+#include "validate/command/command.h"
+#include "validate/compare/comparison.h"
+#include "validate/report/table.h"
+#include "validate/slurm/step.h"
+
+enum { WAIT_S = 10, DEADLINE_S = 60, GRACE_S = 3, CELL = 60, COMPLAINTS = 5 };
+
+struct options {
+    const char *nodes, *partition, *config, *golden, *save, *by;
+    bool as_json, shows_all;
+    char **files;
+    int file_count;
+};
+
+struct compare {
+    struct options options;
+    struct conf conf;
+    struct records records;
+    struct cluster cluster;
+    bool has_cluster, is_incomplete;
+    unsigned by;
+};
+
+/* ---------------------------------------------------------------- facts from files */
+
+/* Lines of other tests are not looked at: a run has many of them. */
+static void read_line(struct compare *compare, const char *path, unsigned number, const char *line,
+                      unsigned *complaints)
+{
+    int result = strstr(line, "host.config") ? records_parse(&compare->records, line) : 0;
+
+    if (result == 0)
+        return;
+    compare->is_incomplete = true;
+    if (++*complaints <= COMPLAINTS)
+        fprintf(stderr, "muster compare: %s:%u: %s\n", path, number,
+                result > 0 ? "found what is no record, left out" : "no memory for the record");
+    if (*complaints == COMPLAINTS + 1)
+        fprintf(stderr, "muster compare: %s: and more lines like that\n", path);
+}
+
+static int read_file(struct compare *compare, const char *path)
+{
+    FILE *stream = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    unsigned number = 0, complaints = 0;
+    char *line = NULL;
+    size_t size = 0;
+    int status = COMMAND_PASS;
+
+    if (!stream) {
+        fprintf(stderr, "muster compare: %s: %m\n", path);
+        return COMMAND_USAGE;
+    }
+    while (getline(&line, &size, stream) > 0)
+        read_line(compare, path, ++number, line, &complaints);
+    if (ferror(stream)) {
+        fprintf(stderr, "muster compare: %s: %m\n", path);
+        status = COMMAND_UNKNOWN;
+    }
+    free(line);
+    if (stream != stdin)
+        fclose(stream);
+    return status;
+}
+
+/* ---------------------------------------------------------------- facts from nodes */
+
+static void hear(const char *line, bool is_error, void *context)
+{
+    struct compare *compare = context;
+
+    if (!is_error && records_parse(&compare->records, line) < 0)
+        compare->is_incomplete = true;
+}
+
+/* The nodes that can run something, of those that are asked for. A node that cannot is said. */
+static int choose(struct compare *compare, const struct cluster_partition *partition,
+                  struct hostlist *chosen, struct error *err)
+{
+    struct hostlist named = {0};
+    struct hostlist_set members = {0};
+
+    if (compare->options.nodes && hostlist_expand(compare->options.nodes, &named, err) != 0)
+        return -1;
+    if (partition && hostlist_set_make(&partition->nodes, &members) != 0)
+        return error_set(err, "no memory");
+    for (size_t i = 0; !compare->options.nodes && i < compare->cluster.node_count; i++)
+        if (hostlist_set_contains(&members, compare->cluster.nodes[i].name))
+            hostlist_append(&named, compare->cluster.nodes[i].name);
+    for (size_t i = 0; i < named.count; i++) {
+        const struct cluster_node *node = cluster_node(&compare->cluster, named.names[i]);
+
+        if (node && !node->is_down && !node->is_drained && !node->is_absent && !node->is_invalid &&
+            node->is_responding && hostlist_set_contains(&members, node->name)) {
+            hostlist_append(chosen, node->name);
+            continue;
+        }
+        compare->is_incomplete = true;
+        fprintf(stderr, "muster compare: %s: %s%s\n", named.names[i],
+                !node ? "there is no such node in this cluster" : "not asked, it is ",
+                !node                                         ? ""
+                : hostlist_set_contains(&members, node->name) ? node->state
+                                                              : "in another partition: -p");
+    }
+    hostlist_set_clear(&members);
+    hostlist_clear(&named);
+    return 0;
+}
+
+/* The partition that is named, or that has most of the nodes that are; of all nodes, where none are.
+ */
+static const struct cluster_partition *find_partition(const struct compare *compare,
+                                                      struct error *err)
+{
+    const struct cluster_partition *partition;
+    struct hostlist named = {0};
+
+    if (compare->options.nodes && hostlist_expand(compare->options.nodes, &named, err) != 0)
+        return NULL;
+    for (size_t i = 0; !compare->options.nodes && i < compare->cluster.node_count; i++)
+        hostlist_append(&named, compare->cluster.nodes[i].name);
+    partition = plan_partition(&compare->cluster, compare->options.partition,
+                               (const char *const *)named.names, named.count);
+    hostlist_clear(&named);
+    if (!partition)
+        error_set(err, "there is no such partition in this cluster, or none is up");
+    return partition;
+}
+
+static int ask(struct compare *compare, struct error *err)
+{
+    const struct cluster_partition *partition = find_partition(compare, err);
+    struct hostlist chosen = {0};
+    struct arguments program = {0};
+    struct process_result result = {0};
+    char path[4096];
+    int rv;
+
+    if (!partition)
+        return -1;
+    rv = choose(compare, partition, &chosen, err);
+    if (rv == 0 && chosen.count == 0)
+        rv = error_set(err, "no node can be asked");
+    step_program_path("muster", path, sizeof path);
+    arguments_add(&program, "%s", path);
+    arguments_add(&program, "check");
+    arguments_add(&program, "--json");
+    arguments_add(&program, "--only=host.config");
+    if (rv == 0)
+        rv = step_run_on(
+            &chosen, partition->name, WAIT_S, program.argv,
+            &(struct process){
+                .deadline_s = DEADLINE_S, .grace_s = GRACE_S, .on_line = hear, .context = compare},
+            &result, err);
+    if (rv == 0 && compare->records.count == 0)
+        rv = error_set(err, "%s", *result.last_error ? result.last_error : "no node answered");
+    if (rv == 0 && (result.end != PROCESS_EXITED || result.status != 0)) {
+        fprintf(stderr, "muster compare: not all nodes answered: %s\n", result.last_error);
+        compare->is_incomplete = true;
+    }
+    arguments_clear(&program);
+    hostlist_clear(&chosen);
+    return rv;
+}
+
+/* ---------------------------------------------------------------- what is shown */
+
+static void cell_text(struct table *table, enum verdict colour, const char *text)
+{
+    bool is_long = strlen(text) > CELL;
+
+    table_cell(table, colour, "%.*s%s", is_long ? CELL - 3 : CELL, text, is_long ? "..." : "");
+}
+
+static void add_heading(struct table *table, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        table_cell(table, VERDICT_NONE, "%s", names[i]);
+    table->columns = count;
+}
+
+static bool is_same(const struct oddity *a, const struct oddity *b)
+{
+    return strcmp(a->name, b->name) == 0 && strcmp(a->part, b->part) == 0 && !a->node == !b->node &&
+           a->group == b->group && a->golden_line == b->golden_line && !a->value == !b->value &&
+           (!a->value || strcmp(a->value, b->value) == 0);
+}
+
+/* One line for all nodes that differ alike. is_said: for each oddity. */
+static void add_row(struct table *table, const struct comparison *comparison, size_t at,
+                    bool *is_said)
+{
+    const struct oddity *oddity = &comparison->oddities[at];
+    struct hostlist names = {0};
+    char expected[160], *folded;
+    const char *reason;
+
+    for (size_t i = at; i < comparison->count; i++) {
+        const struct oddity *other = &comparison->oddities[i];
+
+        if (strcmp(oddity->name, other->name) != 0)
+            break;
+        if (is_said[i] || !is_same(oddity, other))
+            continue;
+        is_said[i] = true;
+        if (other->node)
+            hostlist_append(&names, other->node);
+    }
+    folded = hostlist_fold(&names);
+    fact_severity(oddity->name, &reason);
+    if (oddity->golden_line)
+        snprintf(expected, sizeof expected, "%.40s (%s:%u)", oddity->expected,
+                 comparison->golden.file, oddity->golden_line);
+    else if (oddity->expected)
+        snprintf(expected, sizeof expected, "%.90s (%zu of %zu)", oddity->expected,
+                 oddity->agreeing, oddity->nodes);
+    else
+        snprintf(expected, sizeof expected, "no majority: %.60s (%zu), %.40s (%zu) of %zu",
+                 oddity->value, oddity->agreeing, oddity->other, oddity->others, oddity->nodes);
+    table_cell(table, oddity->verdict, "%s", verdict_name(oddity->verdict));
+    table_cell(table, VERDICT_NONE, "%s", oddity->node && folded ? folded : "-");
+    table_cell(table, VERDICT_NONE, "%s", *oddity->part ? oddity->part : "-");
+    table_cell(table, VERDICT_NONE, "%s", oddity->name);
+    cell_text(table, VERDICT_NONE,
+              !oddity->expected ? "-"
+              : oddity->value   ? oddity->value
+                                : "missing");
+    cell_text(table, VERDICT_NONE, expected);
+    table_cell(table, VERDICT_NONE, "%s", reason);
+    free(folded);
+    hostlist_clear(&names);
+}
+
+static void print_groups(const struct comparison *comparison)
+{
+    const struct groups *groups = &comparison->groups;
+
+    printf("%zu node%s, %zu facts, %zu group%s\n", comparison->table.node_count,
+           comparison->table.node_count == 1 ? "" : "s", comparison->table.cell_count,
+           groups->count, groups->count == 1 ? "" : "s");
+    for (size_t i = 0; i < groups->count; i++) {
+        char *folded = group_fold(&comparison->table, &groups->groups[i]);
+
+        printf("  %s: %s%s\n", folded ? folded : "?", groups->groups[i].label,
+               groups->groups[i].count == 1  ? " (compared with none)"
+               : groups->groups[i].count < 3 ? " (too few for a majority)"
+                                             : "");
+        free(folded);
+    }
+}
+
+static void print_differences(const struct comparison *comparison)
+{
+    static const char *const names[] = {"VERDICT", "NODES",    "PART",          "FACT",
+                                        "FOUND",   "EXPECTED", "WHY IT MATTERS"};
+    struct table table = {0};
+    bool *is_said = calloc(comparison->count + 1, sizeof *is_said);
+
+    add_heading(&table, names, sizeof names / sizeof *names);
+    for (size_t i = 0; is_said && i < comparison->count; i++)
+        if (!is_said[i])
+            add_row(&table, comparison, i, is_said);
+    putchar('\n');
+    if (comparison->count > 0)
+        table_print(&table, stdout, table_has_colour(stdout));
+    else
+        puts("no differences");
+    table_clear(&table);
+    free(is_said);
+}
+
+struct voice {
+    unsigned value, node;
+};
+
+static int by_value(const void *left, const void *right)
+{
+    const struct voice *a = left, *b = right;
+
+    if (a->value != b->value)
+        return a->value < b->value ? -1 : 1;
+    return (a->node > b->node) - (a->node < b->node);
+}
+
+/* Every value of every fact, and who says it. */
+static void print_all(const struct comparison *comparison)
+{
+    static const char *const names[] = {"PART", "FACT", "NODES", "VALUE"};
+    const struct fact_table *facts = &comparison->table;
+    struct table table = {0};
+    struct voice *voices = malloc((facts->node_count + 1) * sizeof *voices);
+
+    add_heading(&table, names, sizeof names / sizeof *names);
+    for (size_t key = 0; voices && key < facts->key_count; key++) {
+        size_t begin = facts->begins[key], count = facts->begins[key + 1] - begin;
+
+        for (size_t i = 0; i < count; i++)
+            voices[i] = (struct voice){facts->cells[begin + i].value, facts->cells[begin + i].node};
+        qsort(voices, count, sizeof *voices, by_value);
+        for (size_t i = 0; i < count;) {
+            unsigned value = voices[i].value;
+            struct hostlist nodes = {0};
+            char *folded;
+
+            for (; i < count && voices[i].value == value; i++)
+                hostlist_append(&nodes, facts->nodes[voices[i].node]);
+            folded = hostlist_fold(&nodes);
+            table_cell(&table, VERDICT_NONE, "%s",
+                       *facts->keys[key].part ? facts->keys[key].part : "-");
+            table_cell(&table, VERDICT_NONE, "%s", facts->keys[key].name);
+            table_cell(&table, VERDICT_NONE, "%s", folded ? folded : "?");
+            table_cell(&table, VERDICT_NONE, "%s", facts->values[value]);
+            free(folded);
+            hostlist_clear(&nodes);
+        }
+    }
+    putchar('\n');
+    table_print(&table, stdout, table_has_colour(stdout));
+    table_clear(&table);
+    free(voices);
+}
+
+static void print_records(const struct comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->count; i++) {
+        const struct oddity *oddity = &comparison->oddities[i];
+        struct record record = RECORD_INIT;
+        char text[2048];
+
+        oddity_message(oddity, text, sizeof text);
+        record.suite = "compare";
+        record.test = "host.config";
+        record.node = oddity->node;
+        record.part = *oddity->part ? oddity->part : oddity->name;
+        record.verdict = oddity->verdict;
+        record.message = text;
+        record_write(stdout, &record);
+    }
+}
+
+/* ---------------------------------------------------------------- the command */
+
+static int conclude(struct compare *compare, const struct comparison *comparison)
+{
+    struct error err;
+    enum verdict worst = VERDICT_PASS;
+
+    for (size_t i = 0; i < comparison->count; i++)
+        if (comparison->oddities[i].verdict > worst)
+            worst = comparison->oddities[i].verdict;
+    if (compare->options.as_json) {
+        print_records(comparison);
+    } else {
+        print_groups(comparison);
+        if (compare->options.shows_all)
+            print_all(comparison);
+        print_differences(comparison);
+    }
+    if (compare->options.save) {
+        if (comparison_save(comparison, compare->options.save, &err) != 0) {
+            fprintf(stderr, "muster compare: %s\n", err.text);
+            return COMMAND_UNKNOWN;
+        }
+        if (!compare->options.as_json)
+            printf("\n%s written: what most nodes of each group are; look it through\n",
+                   compare->options.save);
+    }
+    return worst == VERDICT_FAIL    ? COMMAND_FAIL
+           : compare->is_incomplete ? COMMAND_UNKNOWN
+                                    : COMMAND_PASS;
+}
+
+static int gather(struct compare *compare)
+{
+    struct options *options = &compare->options;
+    struct error err = {""};
+    int status = COMMAND_PASS;
+
+    if (options->file_count == 0 || compare->by != 0) {
+        step_clean_environment();
+        if (cluster_open(&err) != 0 || cluster_load(&compare->cluster, &err) != 0) {
+            fprintf(stderr, "muster compare: %s%s\n", err.text,
+                    options->file_count ? "; --by none does without Slurm" : "");
+            return COMMAND_UNKNOWN;
+        }
+        compare->has_cluster = true;
+    }
+    for (int i = 0; i < options->file_count && status == COMMAND_PASS; i++)
+        status = read_file(compare, options->files[i]);
+    if (options->file_count == 0 && ask(compare, &err) != 0) {
+        fprintf(stderr, "muster compare: %s\n", err.text);
+        status = COMMAND_UNKNOWN;
+    }
+    return status;
+}
+
+static int run(struct compare *compare)
+{
+    const struct options *options = &compare->options;
+    struct comparison comparison = {0};
+    struct error err;
+    int status;
+
+    if (options->by && conf_compare_parse(options->by, &compare->by) != 0) {
+        fprintf(stderr,
+                "muster compare: --by is '%s', expected gres, features, partitions or none\n",
+                options->by);
+        return command_usage_error("muster compare");
+    }
+    if (comparison_golden(&comparison,
+                          options->golden ? options->golden : compare->conf.golden_path,
+                          &err) != 0) {
+        fprintf(stderr, "muster compare: %s\n", err.text);
+        return COMMAND_USAGE;
+    }
+    status = gather(compare);
+    if (status == COMMAND_PASS &&
+        comparison_make(&comparison, &compare->records, 0, NULL, NULL,
+                        compare->has_cluster ? &compare->cluster : NULL, compare->by, &err) != 0) {
+        fprintf(stderr, "muster compare: %s\n", err.text);
+        status = COMMAND_UNKNOWN;
+    }
+    if (status == COMMAND_PASS && comparison.fact_count == 0) {
+        fprintf(stderr, "muster compare: no fact of host.config is there to compare\n");
+        status = COMMAND_UNKNOWN;
+    }
+    if (status == COMMAND_PASS)
+        status = conclude(compare, &comparison);
+    comparison_clear(&comparison);
+    return status;
+}
+
+static void print_help(void)
+{
+    puts(
+        "Usage: muster compare [OPTION...] [FILE...]\n"
+        "Tells which nodes differ from the others of their kind, and in what: versions, settings\n"
+        "and topology, by majority or against a golden file. Asks the nodes by a small job, or\n"
+        "reads FILEs of JSON lines that muster certify --json or muster check --json wrote; - is\n"
+        "standard input.\n"
+        "\n"
+        "  -w, --nodes LIST        ask these nodes: n[1-4]; without: all of the partition\n"
+        "  -p, --partition NAME    ask in this partition, instead of the default one\n"
+        "  -a, --all               every value of every fact, and who says it\n"
+        "  -b, --by LIST           compare nodes of the same gres, features, partitions, besides\n"
+        "                          their hardware, or none; instead of CompareBy (for FILEs: "
+        "none)\n"
+        "  -g, --golden FILE       what nodes should be, instead of Golden of muster.conf\n"
+        "  -s, --save-golden FILE  write such a file: what most nodes of each group are\n"
+        "  -j, --json              a record a line\n"
+        "  -c, --config FILE       the configuration, instead of $MUSTER_CONF or muster.conf\n"
+        "  -h, --help              this text\n"
+        "\n"
+        "Exit status: 0 no difference that breaks jobs, 1 such a one, 2 usage, 3 some nodes could\n"
+        "not be asked or some lines not be read.");
+}
+
+/* Returns -1 to go on, else the exit status. */
+static int options_read(int argc, char **argv, struct options *options)
+{
+    static const struct option table[] = {
+        {"all", no_argument, NULL, 'a'},
+        {"by", required_argument, NULL, 'b'},
+        {"config", required_argument, NULL, 'c'},
+        {"golden", required_argument, NULL, 'g'},
+        {"help", no_argument, NULL, 'h'},
+        {"json", no_argument, NULL, 'j'},
+        {"nodes", required_argument, NULL, 'w'},
+        {"nodelist", required_argument, NULL, 'w'},
+        {"partition", required_argument, NULL, 'p'},
+        {"save-golden", required_argument, NULL, 's'},
+        {NULL, 0, NULL, 0},
+    };
+    int option;
+
+    while ((option = getopt_long(argc, argv, "ab:c:g:hjp:s:w:", table, NULL)) != -1) {
+        switch (option) {
+        case 'a':
+            options->shows_all = true;
+            break;
+        case 'b':
+            options->by = optarg;
+            break;
+        case 'c':
+            options->config = optarg;
+            break;
+        case 'g':
+            options->golden = optarg;
+            break;
+        case 'h':
+            print_help();
+            return COMMAND_PASS;
+        case 'j':
+            options->as_json = true;
+            break;
+        case 'p':
+            options->partition = optarg;
+            break;
+        case 's':
+            options->save = optarg;
+            break;
+        case 'w':
+            options->nodes = optarg;
+            break;
+        default:
+            return command_usage_error("muster compare");
+        }
+    }
+    options->files = argv + optind;
+    options->file_count = argc - optind;
+    if (options->file_count > 0 && (options->nodes || options->partition)) {
+        fprintf(stderr, "muster compare: either FILEs or nodes (-w, -p)\n");
+        return command_usage_error("muster compare");
+    }
+    return -1;
+}
+
+int command_compare(int argc, char **argv)
+{
+    struct compare compare = {0};
+    int status = options_read(argc, argv, &compare.options);
+
+    if (status >= 0)
+        return status;
+    status = command_conf("muster compare", compare.options.config, &compare.conf);
+    if (compare.options.file_count == 0)
+        compare.by = compare.conf.compare_by;
+    if (status == COMMAND_PASS)
+        status = run(&compare);
+    records_clear(&compare.records);
+    cluster_clear(&compare.cluster);
+    conf_clear(&compare.conf);
+    return status;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/compare/comparison.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { GOLDEN_MAX = 16 << 20 };
+
+static int read_all(FILE *stream, const char *path, char **text, struct error *err)
+{
+    struct stat status;
+    size_t length;
+
+    if (fstat(fileno(stream), &status) != 0)
+        return error_set(err, "%s: %m", path);
+    if (!S_ISREG(status.st_mode))
+        return error_set(err, "%s: found no regular file", path);
+    if (status.st_size > GOLDEN_MAX)
+        return error_set(err, "%s: found %lld bytes, allowed %d", path, (long long)status.st_size,
+                         GOLDEN_MAX);
+    *text = malloc((size_t)status.st_size + 1);
+    if (!*text)
+        return error_set(err, "%s: no memory", path);
+    length = fread(*text, 1, (size_t)status.st_size, stream);
+    (*text)[length] = '\0';
+    if (ferror(stream))
+        return error_set(err, "%s: %m", path);
+    if (strlen(*text) != length)
+        return error_set(err, "%s: found a NUL byte: not a text file", path);
+    return 0;
+}
+
+int comparison_golden(struct comparison *comparison, const char *path, struct error *err)
+{
+    char *text = NULL;
+    FILE *stream;
+    int result;
+
+    if (!*path)
+        return 0;
+    stream = fopen(path, "re");
+    if (!stream)
+        return error_set(err, "%s: %m", path);
+    result = read_all(stream, path, &text, err);
+    fclose(stream);
+    if (result == 0)
+        result = golden_parse(text, path, &comparison->golden, err);
+    free(text);
+    return result;
+}
+
+/* ---------------------------------------------------------------- what Slurm says of a node */
+
+struct classes {
+    struct node_class *classes;
+    size_t count;
+};
+
+static void classes_clear(struct classes *classes)
+{
+    for (size_t i = 0; i < classes->count; i++)
+        free((char *)(size_t)classes->classes[i].text);
+    free(classes->classes);
+    *classes = (struct classes){0};
+}
+
+/* For each partition the set of its nodes. NULL without memory. */
+static struct hostlist_set *partition_sets(const struct cluster *cluster)
+{
+    struct hostlist_set *sets = calloc(cluster->partition_count + 1, sizeof *sets);
+
+    for (size_t i = 0; sets && i < cluster->partition_count; i++)
+        hostlist_set_make(&cluster->partitions[i].nodes, &sets[i]);
+    return sets;
+}
+
+static char *class_text(const struct cluster *cluster, const struct cluster_node *node, unsigned by,
+                        const struct hostlist_set *sets)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    const char *space = "";
+
+    if (!stream)
+        return NULL;
+    if (by & COMPARE_GRES && *node->gres) {
+        fprintf(stream, "%s", node->gres);
+        space = " ";
+    }
+    if (by & COMPARE_FEATURES && *node->features) {
+        fprintf(stream, "%s%s", space, node->features);
+        space = " ";
+    }
+    for (size_t i = 0; by & COMPARE_PARTITIONS && i < cluster->partition_count; i++)
+        if (hostlist_set_contains(&sets[i], node->name)) {
+            fprintf(stream, "%s%s", space, cluster->partitions[i].name);
+            space = " ";
+        }
+    if (fclose(stream) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static int classes_make(const struct cluster *cluster, unsigned by, struct classes *classes)
+{
+    struct hostlist_set *sets;
+    int result = 0;
+
+    *classes = (struct classes){0};
+    if (by == 0)
+        return 0;
+    sets = partition_sets(cluster);
+    classes->classes = calloc(cluster->node_count + 1, sizeof *classes->classes);
+    for (size_t i = 0; sets && classes->classes && i < cluster->node_count; i++) {
+        const struct cluster_node *node = &cluster->nodes[i];
+
+        classes->classes[i].node = node->name;
+        classes->classes[i].text = class_text(cluster, node, by, sets);
+        classes->count++;
+        if (!classes->classes[i].text)
+            result = -1;
+    }
+    if (!sets || !classes->classes)
+        result = -1;
+    for (size_t i = 0; sets && i < cluster->partition_count; i++)
+        hostlist_set_clear(&sets[i]);
+    free(sets);
+    return result;
+}
+
+/* ---------------------------------------------------------------- the comparison */
+
+static int facts_take(struct comparison *comparison, const struct records *records, size_t first,
+                      bool (*is_wanted)(const void *context, const char *node), const void *context)
+{
+    size_t size = 0;
+
+    for (size_t i = first; i < records->count; i++) {
+        const struct record *record = &records->items[i];
+
+        if (strcmp(record->test, "host.config") != 0 || record->verdict != VERDICT_NONE ||
+            !record->node || !record->metric || !record->message || !*record->message ||
+            (is_wanted && !is_wanted(context, record->node)))
+            continue;
+        if (comparison->fact_count == size) {
+            struct fact *grown;
+
+            size = size ? 2 * size : 1024;
+            grown = realloc(comparison->facts, size * sizeof *grown);
+            if (!grown)
+                return -1;
+            comparison->facts = grown;
+        }
+        comparison->facts[comparison->fact_count++] =
+            (struct fact){.node = record->node,
+                          .name = record->metric,
+                          .part = record->part ? record->part : "",
+                          .value = record->message};
+    }
+    return 0;
+}
+
+int comparison_make(struct comparison *comparison, const struct records *records, size_t first,
+                    bool (*is_wanted)(const void *context, const char *node), const void *context,
+                    const struct cluster *cluster, unsigned by, struct error *err)
+{
+    struct classes classes;
+    int found = -1;
+
+    if (classes_make(cluster, by, &classes) == 0 &&
+        facts_take(comparison, records, first, is_wanted, context) == 0 &&
+        fact_table_make(comparison->facts, comparison->fact_count, &comparison->table) == 0 &&
+        groups_make(&comparison->table, classes.classes, classes.count, &comparison->groups) == 0)
+        found = majority_compare(&comparison->table, &comparison->groups,
+                                 comparison->golden.count ? &comparison->golden : NULL,
+                                 &comparison->oddities);
+    classes_clear(&classes);
+    if (found < 0)
+        return error_set(err, "no memory to compare the nodes");
+    comparison->count = (size_t)found;
+    return 0;
+}
+
+void comparison_clear(struct comparison *comparison)
+{
+    golden_clear(&comparison->golden);
+    free(comparison->oddities);
+    groups_clear(&comparison->groups);
+    fact_table_clear(&comparison->table);
+    free(comparison->facts);
+    *comparison = (struct comparison){0};
+}
+
+int comparison_save(const struct comparison *comparison, const char *path, struct error *err)
+{
+    char aside[4096], comment[128], date[32];
+    time_t now = time(NULL);
+    struct tm day;
+    FILE *stream;
+    int written;
+
+    if (snprintf(aside, sizeof aside, "%s.new", path) >= (int)sizeof aside)
+        return error_set(err, "%.100s...: the path is too long", path);
+    strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&now, &day));
+    snprintf(comment, sizeof comment, "%s: what most of %zu nodes are, %s", PACKAGE_STRING,
+             comparison->table.node_count, date);
+    stream = fopen(aside, "we");
+    if (!stream)
+        return error_set(err, "%s: %m", aside);
+    written = golden_write(stream, comment, &comparison->table, &comparison->groups);
+    if (written == 0)
+        written = fsync(fileno(stream));
+    if (fclose(stream) != 0 || written != 0 || rename(aside, path) != 0) {
+        error_set(err, "%s: %m", path);
+        unlink(aside);
+        return -1;
+    }
+    return 0;
+}

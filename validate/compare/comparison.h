@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_COMPARISON_H
+#define MUSTER_COMPARISON_H
+
+#include "lib/base/error.h"
+#include "lib/conf/conf.h"
+#include "validate/judge/majority.h"
+#include "validate/report/records.h"
+#include "validate/slurm/cluster.h"
+
+/* The facts among records, in groups, and what differs. For muster certify and muster compare. */
+struct comparison {
+    struct golden golden; /* without groups: none */
+    struct fact *facts;
+    size_t fact_count;
+    struct fact_table table;
+    struct groups groups;
+    struct oddity *oddities;
+    size_t count;
+};
+
+/* Reads the golden file of that path, "" is none. Returns 0, or -1 with err "PATH:LINE: ...". */
+int comparison_golden(struct comparison *comparison, const char *path, struct error *err);
+
+/* Compares the facts (host.config without a verdict) among the records since first whose node
+ * is_wanted(); NULL: all. cluster: where the classes of by (enum conf_compare) come from; may be
+ * NULL when by is 0. The comparison must be zeroed before, or hold a golden file. Its strings
+ * belong to the records. Returns 0, or -1 with err when memory is out. Release with
+ * comparison_clear() in either case. */
+int comparison_make(struct comparison *comparison, const struct records *records, size_t first,
+                    bool (*is_wanted)(const void *context, const char *node), const void *context,
+                    const struct cluster *cluster, unsigned by, struct error *err);
+
+void comparison_clear(struct comparison *comparison);
+
+/* Writes what most nodes of each group are to the file, aside and renamed. Returns 0, or -1 with
+ * err. */
+int comparison_save(const struct comparison *comparison, const char *path, struct error *err);
+
+#endif
