@@ -71,6 +71,8 @@ static const struct conf_key keys[] = {
      "Where a node keeps its certificate."},
     {"HistoryFile", KIND_PATH, AT(history_path), 0, 0, STATE "history.db",
      "Where muster certify keeps what it has measured."},
+    {"HistoryKeep", KIND_LONG_TIME, AT(history_keep_s), 86400, 36600.0 * 86400, "730d",
+     "How long muster certify keeps runs in HistoryFile."},
     {"Golden", KIND_FILE, AT(golden_path), 0, 0, "",
      "What nodes should be, as muster compare --save-golden writes it; empty: what most of them "
      "are."},

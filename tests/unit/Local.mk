@@ -16,11 +16,11 @@ tests_unit_record_t_LDADD = $(unit_libs)
 
 check_PROGRAMS += tests/unit/links_judge.t
 tests_unit_links_judge_t_SOURCES = tests/unit/links_judge.c
-tests_unit_links_judge_t_LDADD = validate/judge/libjudge.la $(unit_libs)
+tests_unit_links_judge_t_LDADD = validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)
 
 check_PROGRAMS += tests/unit/majority.t
 tests_unit_majority_t_SOURCES = tests/unit/majority.c
-tests_unit_majority_t_LDADD = validate/judge/libjudge.la $(unit_libs)
+tests_unit_majority_t_LDADD = validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)
 
 check_PROGRAMS += tests/unit/conf.t
 tests_unit_conf_t_SOURCES = tests/unit/conf.c
@@ -195,7 +195,7 @@ if BUILD_MUSTER
 check_PROGRAMS += tests/unit/plan.t
 tests_unit_plan_t_SOURCES = tests/unit/plan.c \
 	validate/certify/plan.c validate/certify/plan.h
-tests_unit_plan_t_LDADD = validate/judge/libjudge.la $(unit_libs)
+tests_unit_plan_t_LDADD = validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)
 
 check_PROGRAMS += tests/unit/spares.t
 tests_unit_spares_t_SOURCES = tests/unit/spares.c \
@@ -224,5 +224,5 @@ tests_unit_process_t_LDADD = $(unit_libs)
 check_PROGRAMS += tests/unit/history.t
 tests_unit_history_t_SOURCES = tests/unit/history.c
 tests_unit_history_t_LDADD = validate/history/libhistory.la validate/report/libreport.la \
-	$(unit_libs)
+	validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)
 endif BUILD_MUSTER

@@ -4,14 +4,20 @@
 #include "validate/history/history.h"
 
 #include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/unit/tap.h"
 
-static char seen[2000];
+static char seen[8000], directory[] = "/tmp/muster-history-XXXXXX";
 
 static void see(const struct history_node *node, void *context)
 {
@@ -31,23 +37,31 @@ static int add(const char *path, const char *run, double time, enum verdict n1, 
         {.node = "n2", .verdict = n2, .rail_mbps = NAN}};
     int rv;
 
-    records_parse(&records, "{\"suite\":\"links\",\"test\":\"links\",\"metric\":\"bandwidth\","
-                            "\"node\":\"n1\",\"value\":196,\"unit\":\"Mb/s\"}");
+    records_parse(
+        &records,
+        "{\"suite\":\"links\",\"test\":\"links\",\"metric\":\"bandwidth\","
+        "\"node\":\"n1\",\"part\":\"eth1\",\"peer\":\"n2\",\"value\":196,\"unit\":\"Mb/s\"}");
     rv = history_add(path, &(struct history_run){.run = run, .time = time, .seconds = 3.5}, nodes,
-                     2, &records, err);
+                     2, &records, 0, err);
     records_clear(&records);
     return rv;
 }
 
-int main(void)
+static const char *in_directory(const char *name)
 {
-    char directory[] = "/tmp/muster-history-XXXXXX", path[64], bad[80];
-    struct error err = {""};
-    FILE *file;
+    static char paths[4][128];
+    static int next;
 
-    if (!mkdtemp(directory))
-        tap_skip_all("no directory for the database");
-    snprintf(path, sizeof path, "%s/history.db", directory);
+    next = (next + 1) % 4;
+    snprintf(paths[next], sizeof paths[next], "%s/%s", directory, name);
+    return paths[next];
+}
+
+static void test_runs(void)
+{
+    const char *path = in_directory("history.db");
+    struct error err = {""};
+
     is_int(history_nodes(path, NULL, 10, see, NULL, &err), 0, "no database is no history");
     is_int(add(path, "r1", 100, VERDICT_PASS, VERDICT_PASS, &err), 0, "a run is added");
     is_int(add(path, "r2", 200, VERDICT_FAIL, VERDICT_PASS, &err), 0, "another one");
@@ -60,21 +74,466 @@ int main(void)
     is_near(history_since(path, "n1", &err), 200, 0, "n1 has failed since the second run");
     is_near(history_since(path, "n2", &err), 300, 0, "n2 is unknown since the third");
     is_near(history_since(path, "n9", &err), 0, 0, "n9 is not known");
-
     is_int(add(path, "r3", 400, VERDICT_PASS, VERDICT_PASS, &err), -1, "a run's id comes once");
     is_near(history_since(path, "n1", &err), 200, 0, "... and nothing of the second is kept");
-    snprintf(bad, sizeof bad, "%s/bad.db", directory);
-    file = fopen(bad, "w");
+}
+
+static void test_find(void)
+{
+    const char *path = in_directory("history.db");
+    struct history_run run;
+    struct error err;
+    char text[192];
+
+    is_int(history_run_find(path, "last", &run, text, &err), 1, "the last run");
+    is_str(run.run, "r3", "... is the newest");
+    is_int(history_run_find(path, "previous", &run, text, &err), 1, "the one before");
+    is_str(run.run, "r2", "... too");
+    is_int(history_run_find(path, "r1", &run, text, &err), 1, "a run by its name");
+    is_near(run.time, 100, 0, "... with its time");
+    is_int(history_run_find(path, "r", &run, text, &err), 0, "a beginning of several");
+    is_str(err.text, "several runs begin with 'r'", "... is told so");
+    is_int(history_run_find(path, "x", &run, text, &err), 0, "one of none");
+    has_str(err.text, "no run 'x' is known in", "... too");
+}
+
+/* ---------------------------------------------------------------- figures and facts */
+
+static void take(struct records *records, const char *node, const char *fact, const char *part,
+                 const char *value)
+{
+    struct record record = RECORD_INIT;
+
+    record.suite = "check";
+    record.test = "host.config";
+    record.node = node;
+    record.metric = fact;
+    record.part = part;
+    record.message = value;
+    records_add(records, &record);
+}
+
+static void measure(struct records *records, const char *from, const char *to, double mbps)
+{
+    struct record record = RECORD_INIT;
+
+    record.suite = record.test = "links";
+    record.metric = "bandwidth";
+    record.node = from;
+    record.peer = to;
+    record.part = "eth1";
+    record.value = mbps;
+    record.unit = "Mb/s";
+    records_add(records, &record);
+}
+
+/* A run with n1 and n2; n1 sends so fast. */
+static int add_figures(const char *path, int number, double mbps, enum verdict n1,
+                       const char *firmware, const char *kernel, bool is_warned)
+{
+    struct records records = {0};
+    struct record warning = RECORD_INIT;
+    struct error err = {""};
+    char run[16];
+    const struct history_node nodes[] = {{.node = "n1", .verdict = n1, .rail_mbps = mbps},
+                                         {.node = "n2", .verdict = VERDICT_PASS, .rail_mbps = NAN}};
+    int rv;
+
+    snprintf(run, sizeof run, "f%02d", number);
+    measure(&records, "n1", "n2", mbps);
+    measure(&records, "n1", "n3", mbps / 2);
+    measure(&records, "n2", "n1", 150);
+    take(&records, "n1", "firmware", "eth1", firmware);
+    if (kernel)
+        take(&records, "n1", "cmdline", "", kernel);
+    take(&records, "n2", "firmware", "eth1", "1.0");
+    warning.suite = "certify";
+    warning.test = "links";
+    warning.node = "n1";
+    warning.part = "eth1";
+    warning.limit_source = "history";
+    warning.verdict = VERDICT_WARN;
+    warning.message = "slower than it was";
+    if (is_warned)
+        records_add(&records, &warning);
+    rv = history_add(path, &(struct history_run){.run = run, .time = 1000 + number}, nodes, 2,
+                     &records, 0, &err);
+    records_clear(&records);
+    return rv;
+}
+
+static void see_point(const struct history_point *point, void *context)
+{
+    size_t length = strlen(seen);
+
+    (void)context;
+    snprintf(seen + length, sizeof seen - length, "%s %s %s %s %g;", point->node, point->part,
+             point->metric, point->run, point->value);
+}
+
+static void see_change(const struct history_change *change, void *context)
+{
+    size_t length = strlen(seen);
+
+    (void)context;
+    snprintf(seen + length, sizeof seen - length, "%s %s %s>%s @%g;", change->node, change->fact,
+             change->before ? change->before : "-", change->after ? change->after : "-",
+             change->time);
+}
+
+static struct history_figure ask(const char *path, const char *metric, const char *firmware)
+{
+    struct records records = {0};
+    char node[] = "n1", *names[] = {node};
+    struct hostlist list = {names, 1};
+    uint64_t fingerprint = 0;
+    struct history_query query = {.node = "n1", .part = "eth1", .metric = metric};
+    struct error err = {""};
+
+    take(&records, "n1", "firmware", "eth1", firmware);
+    take(&records, "n1", "speed", "eth1", "does not count");
+    history_fingerprints(&records, 0, &list, &fingerprint);
+    query.fingerprint = fingerprint;
+    is_int(history_figures(path, &query, 1, &err), 0, "asked for %s with firmware %s (%s)", metric,
+           firmware, err.text);
+    records_clear(&records);
+    return query.figure;
+}
+
+static void test_figures(void)
+{
+    const char *path = in_directory("figures.db");
+    struct history_figure figure;
+    struct error err;
+
+    figure = ask(path, "sends", "1.0");
+    is_int(figure.count, 0, "no database is no history");
+    for (int i = 1; i <= 6; i++)
+        is_int(add_figures(path, i, 190 + i, VERDICT_PASS, "1.0", "quiet", false), 0, "run %d", i);
+    add_figures(path, 7, 40, VERDICT_FAIL, "1.0", "quiet", false);
+    add_figures(path, 8, 120, VERDICT_PASS, "1.0", "quiet iommu=pt", true);
+    add_figures(path, 9, 80, VERDICT_PASS, "2.0", NULL, false);
+    figure = ask(path, "sends", "1.0");
+    is_int(figure.count, 6, "the runs that passed, were not warned of, and had this firmware");
+    is_near(figure.median, 193.5, 1e-9, "... their median is of the best with any partner");
+    is_near(figure.mad, 1.5, 1e-9, "... and its deviation");
+    is_near(history_figure_floor(&figure), 193.5 * 0.92, 1e-9, "... never nearer than the margin");
+    figure = ask(path, "receives", "1.0");
+    is_near(figure.median, 150, 1e-9, "the other direction is another figure");
+    figure = ask(path, "sends", "2.0");
+    is_int(figure.count, 1, "other firmware is another history");
+    ok(isnan(history_figure_floor(&figure)), "... of which one run says nothing yet");
+    figure = (struct history_figure){100, 10, 9};
+    is_near(history_figure_floor(&figure), 100 - 4 * 14.826, 1e-9, "noise widens the margin");
+
+    seen[0] = '\0';
+    is_int(history_points(path, "n1", "eth1", NULL, 2, see_point, NULL, &err), 4, "trends");
+    is_str(seen,
+           "n1 eth1 receives f08 150;n1 eth1 receives f09 150;n1 eth1 sends f08 120;"
+           "n1 eth1 sends f09 80;",
+           "... of each figure the newest runs");
+    seen[0] = '\0';
+    is_int(history_changes(path, NULL, 1001, 1008, see_change, NULL, &err), 1, "changes");
+    is_str(seen, "n1 cmdline quiet>quiet iommu=pt @1008;", "... between two runs");
+    seen[0] = '\0';
+    history_changes(path, "n1", 1007, 1009, see_change, NULL, &err);
+    is_str(seen, "n1 cmdline quiet>- @1009;n1 eth1 firmware 1.0>2.0 @1009;",
+           "... a fact may be gone");
+    is_int(history_changes(path, NULL, 500, 1009, see_change, NULL, &err), 0,
+           "what was not known then has not changed");
+}
+
+static int count_rows(const char *path, const char *query)
+{
+    sqlite3 *database = NULL;
+    sqlite3_stmt *statement = NULL;
+    int found = -1;
+
+    if (sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+        sqlite3_prepare_v2(database, query, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        found = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(database);
+    return found;
+}
+
+static void execute(const char *path, const char *queries)
+{
+    sqlite3 *database = NULL;
+
+    sqlite3_open(path, &database);
+    is_int(sqlite3_exec(database, queries, NULL, NULL, NULL), SQLITE_OK, "prepared: %.30s",
+           queries);
+    sqlite3_close(database);
+}
+
+static void test_forgetting(void)
+{
+    const char *path = in_directory("figures.db");
+    struct records records = {0};
+    struct error err;
+
+    is_int(count_rows(path, "SELECT count(*) FROM facts"), 6,
+           "of nine runs' facts only the changes are stored");
+    is_int(history_add(path, &(struct history_run){.run = "g", .time = 1010}, NULL, 0, &records, 2,
+                       &err),
+           0, "a run that keeps two seconds");
+    is_int(count_rows(path, "SELECT count(*) FROM runs"), 3, "... removes older runs");
+    is_int(count_rows(path, "SELECT count(*) FROM figures"), 10, "... their figures");
+    seen[0] = '\0';
+    history_changes(path, "n1", 1008, 1010, see_change, NULL, &err);
+    is_str(seen, "n1 cmdline quiet iommu=pt>- @1009;n1 eth1 firmware 1.0>2.0 @1009;",
+           "... but no fact that was in force");
+}
+
+/* ---------------------------------------------------------------- other databases */
+
+static const char first_schema[] =
+    "PRAGMA journal_mode=WAL;"
+    "CREATE TABLE runs (run TEXT PRIMARY KEY, cluster TEXT, level TEXT,"
+    " dry_run INTEGER, time REAL, seconds REAL, status INTEGER);"
+    "CREATE TABLE nodes (run TEXT, node TEXT, time REAL, level TEXT, verdict TEXT,"
+    " test TEXT, part TEXT, message TEXT, certified_until TEXT, rail_mbps REAL,"
+    " PRIMARY KEY (node, time, run));"
+    "CREATE TABLE records (run TEXT, time REAL, suite TEXT, test TEXT, metric TEXT,"
+    " node TEXT, part TEXT, peer TEXT, value REAL, unit TEXT, limit_value REAL,"
+    " limit_source TEXT, verdict TEXT, message TEXT);"
+    "INSERT INTO runs VALUES ('old', 'lab', 'quick', 0, 50, 1, 0);"
+    "INSERT INTO nodes VALUES ('old', 'n1', 50, 'quick', 'pass', NULL, NULL, NULL, NULL, 190);"
+    "INSERT INTO records VALUES ('old', 50, 'links', 'links', 'bandwidth', 'n1', 'eth1', 'n2', 190,"
+    " 'Mb/s', NULL, NULL, NULL, NULL);"
+    "INSERT INTO records VALUES ('old', 50, 'links', 'links', 'bandwidth', 'n1', 'eth1', 'n3', 180,"
+    " 'Mb/s', NULL, NULL, 'pass', NULL);"
+    "INSERT INTO records VALUES ('old', 50, 'check', 'net.interfaces', NULL, 'n1', 'eth2', NULL,"
+    " NULL, NULL, NULL, NULL, 'fail', 'no carrier');";
+
+static void test_migration(void)
+{
+    const char *path = in_directory("first.db");
+    struct error err;
+
+    execute(path, first_schema);
+    seen[0] = '\0';
+    is_int(history_nodes(path, NULL, 9, see, NULL, &err), 1, "a database of schema 1 is read");
+    is_int(history_points(path, NULL, NULL, NULL, 9, see_point, NULL, &err), 0,
+           "... without what it has not");
+    is_int(add(path, "new", 60, VERDICT_PASS, VERDICT_PASS, &err), 0, "a run is added (%s)",
+           err.text);
+    seen[0] = '\0';
+    history_points(path, "n1", "eth1", "old", 9, see_point, NULL, &err);
+    is_str(seen, "n1 eth1 sends old 190;", "... and what was there has become figures");
+    is_int(count_rows(path, "SELECT count(*) FROM records"), 1, "... and verdicts");
+    is_int(count_rows(path, "SELECT count(*) FROM runs"), 2, "... no run is lost");
+    is_int(count_rows(path, "PRAGMA user_version"), 2, "... it is of schema 2");
+}
+
+/* The run waits beside a database that cannot take it, and is taken in once one can. */
+static void test_waiting(const char *name, const char *why)
+{
+    const char *path = in_directory(name);
+    char waiting[192], aside[192];
+    struct error err = {""};
+
+    is_int(add(path, "w1", 100, VERDICT_PASS, VERDICT_FAIL, &err), 1, "%s: the run waits", name);
+    has_str(err.text, why, "... and it is said why");
+    snprintf(waiting, sizeof waiting, "%s.w1.waiting", path);
+    has_str(err.text, waiting, "... and where");
+    is_int(add(path, "w2", 200, VERDICT_FAIL, VERDICT_FAIL, &err), 1, "so does the next one");
+    snprintf(aside, sizeof aside, "%s.aside", path);
+    is_int(rename(path, aside), 0, "the cause is moved away");
+    is_int(add(path, "w3", 300, VERDICT_FAIL, VERDICT_PASS, &err), 0, "a third one is added (%s)",
+           err.text);
+    is_int(count_rows(path, "SELECT count(*) FROM runs"), 3, "... with the two that waited");
+    is_int(count_rows(path, "SELECT count(*) FROM figures"), 6, "... and their figures");
+    is_near(history_since(path, "n1", &err), 200, 0, "... in their order");
+    ok(access(waiting, F_OK) != 0, "... and nothing waits any more");
+}
+
+static void test_bad_databases(void)
+{
+    FILE *file = fopen(in_directory("corrupt.db"), "w");
+    struct error err;
+    char broken[192];
+
     if (file) {
         fprintf(file, "%04096d", 7);
         fclose(file);
     }
-    is_int(add(bad, "r1", 1, VERDICT_PASS, VERDICT_PASS, &err), -1, "a corrupt database is told");
-    has_str(err.text, "bad.db: ", "... with its name");
-    is_int(history_nodes(bad, NULL, 1, see, NULL, &err), -1, "... also when it is read");
-    is_int(add("/dev/null/x/history.db", "r1", 1, VERDICT_PASS, VERDICT_PASS, &err), -1,
-           "a place that cannot be written is told");
-    snprintf(bad, sizeof bad, "rm -rf %s", directory);
-    is_int(system(bad), 0, "cleaned up");
+    is_int(history_nodes(in_directory("corrupt.db"), NULL, 1, see, NULL, &err), -1,
+           "a file that is no database is told when it is read");
+    has_str(err.text, "corrupt.db: ", "... with its name");
+    test_waiting("corrupt.db", "file is not a database");
+    execute(in_directory("foreign.db"), "CREATE TABLE moz_places (id INTEGER)");
+    test_waiting("foreign.db", "found a database that is not muster's");
+    execute(in_directory("newer.db"), "PRAGMA application_id = 0x6d757374;"
+                                      "PRAGMA user_version = 7; CREATE TABLE runs (x)");
+    test_waiting("newer.db", "found schema 7 of a newer muster");
+    is_int(mkdir(in_directory("directory.db"), 0755), 0, "a directory");
+    test_waiting("directory.db", "unable to open database file");
+    is_int(add("/dev/null/x/history.db", "r1", 1, VERDICT_PASS, VERDICT_PASS, &err),
+           geteuid() == 0 ? 1 : -1, "a place that cannot be written is told (%s)", err.text);
+    if (geteuid() == 0)
+        is_int(unlink("/run/muster/history.db.r1.waiting"), 0, "... the run is in /run then");
+    file = fopen(in_directory("history.db.x.waiting"), "w");
+    if (file)
+        fclose(file);
+    is_int(add(in_directory("history.db"), "after", 900, VERDICT_PASS, VERDICT_PASS, &err), 0,
+           "what waits and is no run holds nobody up");
+    snprintf(broken, sizeof broken, "%s.broken", in_directory("history.db.x.waiting"));
+    ok(access(broken, F_OK) == 0, "... it is put aside");
+}
+
+static void test_locked(void)
+{
+    const char *path = in_directory("locked.db");
+    struct error err;
+    sqlite3 *database;
+
+    add(path, "l1", 100, VERDICT_PASS, VERDICT_PASS, &err);
+    history_busy_ms = 100;
+    sqlite3_open(path, &database);
+    sqlite3_exec(database, "BEGIN EXCLUSIVE", NULL, NULL, NULL);
+    is_int(add(path, "l2", 200, VERDICT_PASS, VERDICT_PASS, &err), 1,
+           "a run waits while another process does not let go");
+    has_str(err.text, "database is locked", "... and it is said why");
+    sqlite3_close(database);
+    history_busy_ms = 10000;
+    is_int(add(path, "l3", 300, VERDICT_PASS, VERDICT_PASS, &err), 0, "once it has");
+    is_int(count_rows(path, "SELECT count(*) FROM runs"), 3, "... it is taken in");
+}
+
+/* In a mount namespace of its own: a disk of 120 kB, and a /run of its own. */
+static int on_full_disk(void)
+{
+    const char *path = in_directory("small/history.db");
+    struct error err = {""};
+    char names[24];
+    int stored = 0, waiting = 0, rv = 0;
+
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mkdir(in_directory("small"), 0755) != 0 ||
+        mount("small", in_directory("small"), "tmpfs", 0, "size=120k") != 0 ||
+        mount("run", "/run", "tmpfs", 0, "size=8m") != 0)
+        return 77;
+    for (int i = 0; i < 4000 && rv >= 0 && waiting < 3; i++) {
+        snprintf(names, sizeof names, "d%03d", i);
+        rv = add(path, names, 100 + i, VERDICT_PASS, VERDICT_FAIL, &err);
+        stored += rv == 0;
+        waiting += rv == 1;
+    }
+    if (waiting != 3 || !strstr(err.text, "full") || stored < 3 ||
+        count_rows(path, "SELECT count(*) FROM runs") != stored ||
+        count_rows(path, "SELECT count(*) FROM pragma_quick_check WHERE quick_check <> 'ok'") !=
+            0) {
+        fprintf(stderr, "# %d stored, %d waiting: %s\n", stored, waiting, err.text);
+        return 1;
+    }
+    if (mount("small", in_directory("small"), "tmpfs", MS_REMOUNT, "size=8m") != 0)
+        return 77;
+    rv = add(path, "room", 900, VERDICT_PASS, VERDICT_PASS, &err);
+    if (rv != 0 || count_rows(path, "SELECT count(*) FROM runs") != stored + waiting + 1) {
+        fprintf(stderr, "# with room again: %d, %s\n", rv, err.text);
+        return 2;
+    }
+    return 0;
+}
+
+static void test_full_disk(void)
+{
+    pid_t child;
+    int status = -1;
+
+    fflush(NULL);
+    child = fork();
+    if (child == 0)
+        _exit(on_full_disk());
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        ok(true, "a full disk # SKIP no mount namespace of our own here");
+    else
+        is_int(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0,
+               "on a full disk runs wait, nothing is harmed, and all is there once there is room");
+}
+
+/* ---------------------------------------------------------------- several at once */
+
+enum { WRITERS = 4, RUNS_EACH = 15 };
+
+static void test_concurrency(void)
+{
+    const char *path = in_directory("shared.db");
+    struct error err;
+    int good = 0, status;
+
+    fflush(NULL);
+    for (int i = 0; i < WRITERS; i++)
+        if (fork() == 0) {
+            char run[16];
+            int lost = 0;
+
+            for (int k = 0; k < RUNS_EACH; k++) {
+                snprintf(run, sizeof run, "c%d-%d", i, k);
+                lost += add(path, run, 0, VERDICT_PASS, VERDICT_PASS, &err) < 0;
+            }
+            _exit(lost);
+        }
+    while (wait(&status) > 0)
+        good += status == 0;
+    is_int(good, WRITERS, "four processes write at once");
+    is_int(add(path, "end", 0, VERDICT_PASS, VERDICT_PASS, &err), 0, "one more run");
+    is_int(count_rows(path, "SELECT count(*) FROM runs"), WRITERS * RUNS_EACH + 1,
+           "... and each run is there once");
+}
+
+static void test_kills(void)
+{
+    const char *path = in_directory("killed.db");
+    struct error err;
+    int runs, nodes;
+
+    for (int i = 0; i < 15; i++) {
+        pid_t child;
+
+        fflush(NULL);
+        child = fork();
+        if (child == 0)
+            for (int k = 0;; k++) {
+                char run[24];
+
+                snprintf(run, sizeof run, "k%d-%d", i, k);
+                add(path, run, 0, VERDICT_PASS, VERDICT_PASS, &err);
+            }
+        usleep(3000 + 7001 * (unsigned)i);
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+    }
+    is_int(add(path, "end", 0, VERDICT_PASS, VERDICT_PASS, &err), 0,
+           "writers are killed at any moment and the next one goes on (%s)", err.text);
+    runs = count_rows(path, "SELECT count(*) FROM runs");
+    nodes = count_rows(path, "SELECT count(*) FROM nodes");
+    is_int(nodes, 2 * runs, "... and of each of %d runs all is there", runs);
+    is_int(count_rows(path, "SELECT count(*) FROM pragma_quick_check WHERE quick_check <> 'ok'"), 0,
+           "... in a whole database");
+}
+
+int main(void)
+{
+    char remove[64];
+
+    if (!mkdtemp(directory))
+        tap_skip_all("no directory for the database");
+    test_runs();
+    test_find();
+    test_figures();
+    test_forgetting();
+    test_migration();
+    test_bad_databases();
+    test_locked();
+    test_full_disk();
+    test_concurrency();
+    test_kills();
+    snprintf(remove, sizeof remove, "rm -rf %s", directory);
+    is_int(system(remove), 0, "cleaned up");
     return tap_done();
 }

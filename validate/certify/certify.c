@@ -222,7 +222,7 @@ static void history_save(struct certify *certify, const enum verdict *verdicts, 
                                          .rail_mbps = subject->rail_mbps};
     }
     if (nodes && history_add(certify->conf.history_path, &run, nodes, certify->count,
-                             &certify->records, &err) != 0)
+                             &certify->records, (double)certify->conf.history_keep_s, &err) != 0)
         fprintf(stderr, "muster certify: history: %s\n", err.text);
     free(nodes);
 }

@@ -3,7 +3,14 @@
 # What earlier runs found.
 if BUILD_MUSTER
 noinst_LTLIBRARIES += validate/history/libhistory.la
-validate_history_libhistory_la_SOURCES = validate/history/history.c validate/history/history.h
+validate_history_libhistory_la_SOURCES = \
+	validate/history/add.c \
+	validate/history/database.c validate/history/database.h \
+	validate/history/fingerprints.c \
+	validate/history/history.h \
+	validate/history/read.c \
+	validate/history/spill.c \
+	# end of validate_history_libhistory_la_SOURCES
 validate_history_libhistory_la_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 validate_history_libhistory_la_LIBADD = $(SQLITE_LIBS)
 endif BUILD_MUSTER

@@ -3,12 +3,16 @@
 #define MUSTER_HISTORY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "lib/base/error.h"
+#include "lib/base/hostlist.h"
+#include "validate/judge/history_figure.h"
 #include "validate/report/records.h"
 
-/* What earlier runs found, in an SQLite database: one row a run, one a node and run, one a verdict
- * or figure of a link. */
+/* What earlier runs found, in an SQLite database: runs, what became of each node, each figure of a
+ * part, each verdict that was no pass, and the facts of each node as far as they changed. Several
+ * processes may write at once. */
 
 struct history_run {
     const char *run, *cluster, *level;
@@ -26,15 +30,22 @@ struct history_node {
     double rail_mbps; /* its worst rail; NAN: not measured */
 };
 
-/* Adds a run, its nodes, and of the records those with a verdict other than pass and the figures of
- * links. All or nothing. Returns 0, or -1 with err (unwritable, locked, corrupt: the caller's run
- * is as good as before). */
+/* How long a lock of another process is waited for, 10000. Tests make it short. */
+extern int history_busy_ms;
+
+/* Adds a run, its nodes, and of the records the figures, the facts that changed, and those with a
+ * verdict other than pass. All or nothing. What is older than keep_s (0: nothing) is removed, but
+ * for the newest of a node's facts. A database of an older muster is brought up to date.
+ * Returns 0; 1 with err when the database could not take it (full disk, read-only, locked for ten
+ * seconds, corrupt, not muster's, a newer muster's): the run is then in a file of its own beside
+ * it, or in /run/muster when there is no room, and the next run that can takes it in; -1 with err
+ * when it is lost (a run of that name is there already, or no place could be written). */
 int history_add(const char *path, const struct history_run *run, const struct history_node *nodes,
-                size_t count, const struct records *records, struct error *err);
+                size_t count, const struct records *records, double keep_s, struct error *err);
 
 /* Calls each() for the runs of a node, newest first, no more than most; node NULL: the newest of
  * each node, by name. Strings live until each() returns. Returns how many, 0 also when there is no
- * database; -1 with err. */
+ * database; -1 with err. So do the others below. */
 int history_nodes(const char *path, const char *node, int most,
                   void (*each)(const struct history_node *node, void *context), void *context,
                   struct error *err);
@@ -42,5 +53,61 @@ int history_nodes(const char *path, const char *node, int most,
 /* When the node's verdict became what it is: the time of the oldest run of the unbroken newest row
  * of runs with that verdict, dry runs included. 0 when there is none; -1 with err. */
 double history_since(const char *path, const char *node, struct error *err);
+
+/* The run that a person means: its name, an unambiguous beginning of it, "last", or "previous" (the
+ * one before). Its strings are in text. Returns 1; 0 when there is none, or several (err says which
+ * of the two); -1 with err. */
+int history_run_find(const char *path, const char *wanted, struct history_run *run, char text[192],
+                     struct error *err);
+
+/* A part's figure in a run. metric: "sends" and "receives" in Mb/s, the best that a rail showed
+ * with any partner; "latency" in us, its least; "busbw" in GB/s of a collective, node "". */
+struct history_point {
+    const char *node, *part, *metric, *unit, *run;
+    double time, value;
+    enum verdict verdict; /* of the node in that run */
+};
+
+/* node, part, run NULL: any. By node, part and metric, the oldest run first; of each no more than
+ * the newest `most`. */
+int history_points(const char *path, const char *node, const char *part, const char *run, int most,
+                   void (*each)(const struct history_point *point, void *context), void *context,
+                   struct error *err);
+
+/* A node's fact that became another. fact: "kernel", "eth1 mtu". */
+struct history_change {
+    const char *node, *fact;
+    double time;
+    const char *before, *after; /* NULL: it did not have the fact */
+};
+
+/* What differs between the node's facts as they were known at two times, by node and fact; node
+ * NULL: of all nodes whose facts were known at both. */
+int history_changes(const char *path, const char *node, double then, double now,
+                    void (*each)(const struct history_change *change, void *context), void *context,
+                    struct error *err);
+
+/* What a node's figures depend on, as one number: its facts of hardware, drivers, firmware and
+ * libraries among the records since first, but for what a fault changes (link speed, PCIe width).
+ * 0 where no such fact was told. fingerprints: for each of the names. Returns 0, or -1 when memory
+ * is out. */
+int history_fingerprints(const struct records *records, size_t first, const struct hostlist *names,
+                         uint64_t *fingerprints);
+
+/* A question for history_figures(). */
+struct history_query {
+    const char *node, *part, *metric; /* as in struct history_point */
+    uint64_t fingerprint;             /* of the node as it is now */
+    struct history_figure figure;     /* the answer */
+};
+
+enum { HISTORY_RUNS_MOST = 20 };
+
+/* Fills in each answer from the newest HISTORY_RUNS_MOST runs in which the node passed, had that
+ * fingerprint, and the part was not warned of because of its history (so that a slow decline does
+ * not become what is normal). Without a database, or with one of an older muster, all counts are 0.
+ * Returns 0, or -1 with err. */
+int history_figures(const char *path, struct history_query *queries, size_t count,
+                    struct error *err);
 
 #endif

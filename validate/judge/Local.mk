@@ -6,6 +6,7 @@ validate_judge_libjudge_la_SOURCES = \
 	validate/judge/facts.c validate/judge/facts.h \
 	validate/judge/golden.c validate/judge/golden.h \
 	validate/judge/groups.c validate/judge/groups.h \
+	validate/judge/history_figure.c validate/judge/history_figure.h \
 	validate/judge/index.c validate/judge/index.h \
 	validate/judge/links.c validate/judge/links.h \
 	validate/judge/majority.c validate/judge/majority.h \

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/history/database.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---------------------------------------------------------------- rows */
+
+static bool add_run(sqlite3 *database, const struct history_run *run, double now)
+{
+    sqlite3_stmt *statement;
+    bool is_done;
+
+    if (sqlite3_prepare_v2(database, "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", -1,
+                           &statement, NULL) != SQLITE_OK)
+        return false;
+    database_bind_text(statement, 1, run->run);
+    database_bind_text(statement, 2, run->cluster);
+    database_bind_text(statement, 3, run->level);
+    sqlite3_bind_int(statement, 4, run->is_dry_run);
+    sqlite3_bind_double(statement, 5, now);
+    database_bind_number(statement, 6, run->seconds);
+    sqlite3_bind_int(statement, 7, run->status);
+    is_done = database_insert(statement);
+    sqlite3_finalize(statement);
+    return is_done;
+}
+
+static bool add_nodes(sqlite3 *database, const struct history_run *run, double now,
+                      const struct history_node *nodes, size_t count, const struct records *records)
+{
+    uint64_t *fingerprints = calloc(count + 1, sizeof *fingerprints);
+    struct hostlist names = {calloc(count + 1, sizeof *names.names), count};
+    sqlite3_stmt *statement = NULL;
+    bool is_done;
+
+    for (size_t i = 0; names.names && i < count; i++)
+        names.names[i] = (char *)(size_t)nodes[i].node;
+    is_done =
+        fingerprints && names.names &&
+        history_fingerprints(records, 0, &names, fingerprints) == 0 &&
+        sqlite3_prepare_v2(database, "INSERT INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                           -1, &statement, NULL) == SQLITE_OK;
+    for (size_t i = 0; is_done && i < count; i++) {
+        database_bind_text(statement, 1, run->run);
+        database_bind_text(statement, 2, nodes[i].node);
+        sqlite3_bind_double(statement, 3, now);
+        database_bind_text(statement, 4, run->level);
+        database_bind_text(statement, 5, verdict_name(nodes[i].verdict));
+        database_bind_text(statement, 6, nodes[i].test);
+        database_bind_text(statement, 7, nodes[i].part);
+        database_bind_text(statement, 8, nodes[i].message);
+        database_bind_text(statement, 9, nodes[i].certified_until);
+        database_bind_number(statement, 10, nodes[i].rail_mbps);
+        sqlite3_bind_int64(statement, 11, (sqlite3_int64)fingerprints[i]);
+        is_done = database_insert(statement);
+    }
+    sqlite3_finalize(statement);
+    free(names.names);
+    free(fingerprints);
+    return is_done;
+}
+
+static bool add_records(sqlite3 *database, const struct history_run *run,
+                        const struct records *records)
+{
+    sqlite3_stmt *statement;
+    bool is_done = true;
+
+    if (sqlite3_prepare_v2(database,
+                           "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                           -1, &statement, NULL) != SQLITE_OK)
+        return false;
+    for (size_t i = 0; is_done && i < records->count; i++) {
+        const struct record *record = &records->items[i];
+
+        if (record->verdict == VERDICT_NONE || record->verdict == VERDICT_PASS)
+            continue;
+        database_bind_text(statement, 1, run->run);
+        database_bind_number(statement, 2, record->time);
+        database_bind_text(statement, 3, record->suite);
+        database_bind_text(statement, 4, record->test);
+        database_bind_text(statement, 5, record->metric);
+        database_bind_text(statement, 6, record->node);
+        database_bind_text(statement, 7, record->part);
+        database_bind_text(statement, 8, record->peer);
+        database_bind_number(statement, 9, record->value);
+        database_bind_text(statement, 10, record->unit);
+        database_bind_number(statement, 11, record->limit);
+        database_bind_text(statement, 12, record->limit_source);
+        database_bind_text(statement, 13, verdict_name(record->verdict));
+        database_bind_text(statement, 14, record->message);
+        is_done = database_insert(statement);
+    }
+    sqlite3_finalize(statement);
+    return is_done;
+}
+
+/* ---------------------------------------------------------------- figures */
+
+static bool add_figure(sqlite3_stmt *statement, const char *run, const char *node,
+                       const char *metric, const struct record *record)
+{
+    sqlite3_bind_text(statement, 1, node ? node : "", -1, SQLITE_TRANSIENT); /* part of the key */
+    sqlite3_bind_text(statement, 2, record->part, -1, SQLITE_TRANSIENT);
+    database_bind_text(statement, 3, metric);
+    database_bind_text(statement, 4, run);
+    sqlite3_bind_double(statement, 5, record->value);
+    database_bind_text(statement, 6, record->unit);
+    return database_insert(statement);
+}
+
+/* A rail is as good as the best it showed with any partner: that leaves the partners' faults and
+ * the path out. */
+static bool add_figures(sqlite3 *database, const struct history_run *run,
+                        const struct records *records)
+{
+    static const char insert[] = "INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?)"
+                                 " ON CONFLICT DO UPDATE SET value = %s(value, excluded.value)";
+    sqlite3_stmt *most = NULL, *least = NULL;
+    char text[256];
+    bool is_done;
+
+    snprintf(text, sizeof text, insert, "max");
+    is_done = sqlite3_prepare_v2(database, text, -1, &most, NULL) == SQLITE_OK;
+    snprintf(text, sizeof text, insert, "min");
+    is_done = is_done && sqlite3_prepare_v2(database, text, -1, &least, NULL) == SQLITE_OK;
+    for (size_t i = 0; is_done && i < records->count; i++) {
+        const struct record *record = &records->items[i];
+        bool is_link = strcmp(record->suite, "links") == 0 && strcmp(record->test, "links") == 0;
+
+        if (!record->metric || !record->part || !isfinite(record->value))
+            continue;
+        if (is_link && record->node && record->peer && strcmp(record->metric, "bandwidth") == 0)
+            is_done = add_figure(most, run->run, record->node, "sends", record) &&
+                      add_figure(most, run->run, record->peer, "receives", record);
+        else if (is_link && record->node && strcmp(record->metric, "latency") == 0)
+            is_done = add_figure(least, run->run, record->node, "latency", record);
+        else if (strcmp(record->test, "collectives.speed") == 0)
+            is_done = add_figure(most, run->run, record->node, record->metric, record);
+    }
+    sqlite3_finalize(most);
+    sqlite3_finalize(least);
+    return is_done;
+}
+
+/* ---------------------------------------------------------------- facts */
+
+bool database_take_facts(sqlite3 *database, double time)
+{
+    static const char *const queries[] = {
+        "INSERT INTO facts SELECT t.node, t.fact, ?1, t.value FROM told t WHERE t.value IS NOT"
+        " (SELECT value FROM facts f WHERE f.node = t.node AND f.fact = t.fact"
+        " ORDER BY f.time DESC LIMIT 1)",
+        "INSERT INTO facts SELECT f.node, f.fact, ?1, NULL FROM"
+        " (SELECT node, fact, value, row_number() OVER (PARTITION BY node, fact ORDER BY time DESC)"
+        " AS nth FROM facts WHERE node IN (SELECT node FROM told)) f"
+        " WHERE f.nth = 1 AND f.value NOT NULL AND NOT EXISTS"
+        " (SELECT 1 FROM told t WHERE t.node = f.node AND t.fact = f.fact)",
+    };
+    bool is_done = true;
+
+    for (size_t i = 0; i < sizeof queries / sizeof *queries && is_done; i++) {
+        sqlite3_stmt *statement;
+
+        is_done = sqlite3_prepare_v2(database, queries[i], -1, &statement, NULL) == SQLITE_OK;
+        if (is_done)
+            sqlite3_bind_double(statement, 1, time);
+        is_done = is_done && sqlite3_step(statement) == SQLITE_DONE;
+        sqlite3_finalize(statement);
+    }
+    return is_done;
+}
+
+bool database_clear_told(sqlite3 *database)
+{
+    return sqlite3_exec(database,
+                        "CREATE TEMP TABLE IF NOT EXISTS told (node INTEGER, fact INTEGER,"
+                        " value INTEGER, PRIMARY KEY (node, fact)) WITHOUT ROWID;"
+                        "DELETE FROM told",
+                        NULL, NULL, NULL) == SQLITE_OK;
+}
+
+/* The number of the text, which gets one where it has none; -1 when that fails. */
+static sqlite3_int64 text_number(sqlite3 *database, sqlite3_stmt *find, sqlite3_stmt *add,
+                                 const char *text)
+{
+    sqlite3_int64 found = -1;
+
+    sqlite3_bind_text(find, 1, text, -1, SQLITE_TRANSIENT);
+    if (sqlite3_step(find) == SQLITE_ROW)
+        found = sqlite3_column_int64(find, 0);
+    sqlite3_reset(find);
+    if (found >= 0)
+        return found;
+    sqlite3_bind_text(add, 1, text, -1, SQLITE_TRANSIENT);
+    return database_insert(add) ? sqlite3_last_insert_rowid(database) : -1;
+}
+
+static bool add_facts(sqlite3 *database, double now, const struct records *records)
+{
+    sqlite3_stmt *find = NULL, *add = NULL, *tell = NULL;
+    bool is_done = database_clear_told(database) &&
+                   sqlite3_prepare_v2(database, "SELECT id FROM texts WHERE text = ?", -1, &find,
+                                      NULL) == SQLITE_OK &&
+                   sqlite3_prepare_v2(database, "INSERT INTO texts (text) VALUES (?)", -1, &add,
+                                      NULL) == SQLITE_OK &&
+                   sqlite3_prepare_v2(database, "INSERT OR REPLACE INTO told VALUES (?, ?, ?)", -1,
+                                      &tell, NULL) == SQLITE_OK;
+
+    for (size_t i = 0; is_done && i < records->count; i++) {
+        const struct record *record = &records->items[i];
+        char fact[256];
+        sqlite3_int64 numbers[3];
+
+        if (strcmp(record->test, "host.config") != 0 || record->verdict != VERDICT_NONE ||
+            !record->node || !record->metric || !record->message)
+            continue;
+        snprintf(fact, sizeof fact, "%s%s%s", record->part ? record->part : "",
+                 record->part && *record->part ? " " : "", record->metric);
+        numbers[0] = text_number(database, find, add, record->node);
+        numbers[1] = text_number(database, find, add, fact);
+        numbers[2] = text_number(database, find, add, record->message);
+        for (int k = 0; k < 3; k++) {
+            is_done = is_done && numbers[k] >= 0;
+            sqlite3_bind_int64(tell, k + 1, numbers[k]);
+        }
+        is_done = is_done && database_insert(tell);
+    }
+    sqlite3_finalize(find);
+    sqlite3_finalize(add);
+    sqlite3_finalize(tell);
+    return is_done && database_take_facts(database, now);
+}
+
+bool database_add(sqlite3 *database, const struct history_run *run, double now,
+                  const struct history_node *nodes, size_t count, const struct records *records)
+{
+    return add_run(database, run, now) && add_nodes(database, run, now, nodes, count, records) &&
+           add_records(database, run, records) && add_figures(database, run, records) &&
+           add_facts(database, now, records);
+}
+
+/* ---------------------------------------------------------------- the whole */
+
+/* Removes what is older, but for the facts that are still in force. */
+static bool forget(sqlite3 *database, double before)
+{
+    static const char *const queries[] = {
+        "DELETE FROM records WHERE run IN (SELECT run FROM runs WHERE time < ?1)",
+        "DELETE FROM figures WHERE run IN (SELECT run FROM runs WHERE time < ?1)",
+        "DELETE FROM nodes WHERE time < ?1",
+        "DELETE FROM facts WHERE time < ?1 AND EXISTS (SELECT 1 FROM facts f WHERE f.node ="
+        " facts.node AND f.fact = facts.fact AND f.time > facts.time AND f.time <= ?1)",
+        "DELETE FROM runs WHERE time < ?1",
+    };
+    bool is_done = true;
+
+    for (size_t i = 0; i < sizeof queries / sizeof *queries && is_done; i++) {
+        sqlite3_stmt *statement;
+
+        is_done = sqlite3_prepare_v2(database, queries[i], -1, &statement, NULL) == SQLITE_OK;
+        if (is_done)
+            sqlite3_bind_double(statement, 1, before);
+        is_done = is_done && sqlite3_step(statement) == SQLITE_DONE;
+        sqlite3_finalize(statement);
+    }
+    return is_done;
+}
+
+/* After the lock is held, so that runs that end at once get the order in which they are stored. */
+static double end_of(const struct history_run *run)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return run->time > 0 ? run->time : (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+int history_add(const char *path, const struct history_run *run, const struct history_node *nodes,
+                size_t count, const struct records *records, double keep_s, struct error *err)
+{
+    struct error why = {""};
+    sqlite3 *database = database_open(path, &why);
+    bool is_double = false, is_done = false;
+    double now;
+
+    if (database && spill_take_in(database, path, &why) == 0) {
+        is_done = sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
+        now = end_of(run);
+        is_done = is_done && database_add(database, run, now, nodes, count, records) &&
+                  (keep_s <= 0 || forget(database, now - keep_s)) &&
+                  sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
+        if (!is_done) {
+            is_double = sqlite3_errcode(database) == SQLITE_CONSTRAINT;
+            database_failed(database, path, &why);
+        }
+    }
+    sqlite3_close(database); /* rolls back what was not committed */
+    if (is_done)
+        return 0;
+    if (is_double)
+        return error_set(err, "%s", why.text);
+    return spill_write(path, run, nodes, count, records, why.text, err);
+}

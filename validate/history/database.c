@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/history/database.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int history_busy_ms = 10000;
+
+/* Of schema 1, which had no number, are runs, nodes without a fingerprint, and records, among them
+ * all figures of links. */
+static const char schema[] =
+    "CREATE TABLE IF NOT EXISTS runs (run TEXT PRIMARY KEY, cluster TEXT, level TEXT,"
+    " dry_run INTEGER, time REAL, seconds REAL, status INTEGER);"
+    "CREATE TABLE IF NOT EXISTS nodes (run TEXT, node TEXT, time REAL, level TEXT, verdict TEXT,"
+    " test TEXT, part TEXT, message TEXT, certified_until TEXT, rail_mbps REAL,"
+    " PRIMARY KEY (node, time, run));"
+    "CREATE TABLE IF NOT EXISTS records (run TEXT, time REAL, suite TEXT, test TEXT, metric TEXT,"
+    " node TEXT, part TEXT, peer TEXT, value REAL, unit TEXT, limit_value REAL,"
+    " limit_source TEXT, verdict TEXT, message TEXT);"
+    "CREATE INDEX IF NOT EXISTS records_of_run ON records (run);"
+    "CREATE INDEX IF NOT EXISTS records_of_node ON records (node, time);";
+
+static const char second[] =
+    "ALTER TABLE nodes ADD COLUMN fingerprint INTEGER;"
+    "CREATE INDEX nodes_of_run ON nodes (run);"
+    "CREATE TABLE figures (node TEXT, part TEXT, metric TEXT, run TEXT, value REAL, unit TEXT,"
+    " PRIMARY KEY (node, part, metric, run)) WITHOUT ROWID;"
+    "CREATE INDEX figures_of_run ON figures (run);"
+    "CREATE INDEX figures_of_part ON figures (part);"
+    "CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE facts (node INTEGER, fact INTEGER, time REAL, value INTEGER,"
+    " PRIMARY KEY (node, fact, time)) WITHOUT ROWID;"
+    "INSERT INTO figures SELECT node, part, 'sends', run, max(value), 'Mb/s' FROM records"
+    " WHERE suite = 'links' AND metric = 'bandwidth' AND node NOT NULL AND part NOT NULL"
+    " AND value NOT NULL GROUP BY run, node, part;"
+    "INSERT INTO figures SELECT peer, part, 'receives', run, max(value), 'Mb/s' FROM records"
+    " WHERE suite = 'links' AND metric = 'bandwidth' AND peer NOT NULL AND part NOT NULL"
+    " AND value NOT NULL GROUP BY run, peer, part;"
+    "DELETE FROM records WHERE verdict IS NULL OR verdict = 'pass';"
+    "PRAGMA application_id = 0x6d757374;"
+    "PRAGMA user_version = 2;";
+
+int database_failed(sqlite3 *database, const char *path, struct error *err)
+{
+    return error_set(err, "%s: %s", path, database ? sqlite3_errmsg(database) : "no memory");
+}
+
+static int number(sqlite3 *database, const char *query)
+{
+    sqlite3_stmt *statement;
+    int found = -1;
+
+    if (sqlite3_prepare_v2(database, query, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        found = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    return found;
+}
+
+struct identity {
+    int id, version, tables, ours;
+};
+
+/* In one transaction, as another process may be making the tables. */
+static struct identity identity_of(sqlite3 *database)
+{
+    bool is_alone = sqlite3_get_autocommit(database);
+    struct identity identity;
+
+    if (is_alone)
+        sqlite3_exec(database, "BEGIN", NULL, NULL, NULL);
+    identity = (struct identity){
+        .tables = number(database, "SELECT count(*) FROM sqlite_master WHERE type = 'table'"),
+        .ours = number(database, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name"
+                                 " IN ('runs', 'nodes', 'records')"),
+        .id = number(database, "PRAGMA application_id"),
+        .version = number(database, "PRAGMA user_version")};
+    return identity;
+}
+
+/* The schema's number: 0 an empty file, 1 without a number; -1 with err. */
+static int version_of(sqlite3 *database, const char *path, struct error *err)
+{
+    bool is_alone = sqlite3_get_autocommit(database);
+    struct identity found = identity_of(database);
+
+    if (found.tables < 0 || found.id < 0)
+        database_failed(database, path, err);
+    if (is_alone)
+        sqlite3_exec(database, "COMMIT", NULL, NULL, NULL);
+    if (found.tables < 0 || found.id < 0)
+        return -1;
+    if (found.id == HISTORY_ID && found.version > HISTORY_SCHEMA)
+        return error_set(err,
+                         "%s: found schema %d of a newer muster, this one knows up to %d; install "
+                         "that muster here, or name another HistoryFile",
+                         path, found.version, HISTORY_SCHEMA);
+    if (found.id == HISTORY_ID)
+        return found.version;
+    if (found.tables == 0 && found.id == 0)
+        return 0;
+    if (found.id == 0 && found.version == 0 && found.ours == 3)
+        return 1;
+    return error_set(err,
+                     "%s: found a database that is not muster's; name another HistoryFile, or "
+                     "move it away",
+                     path);
+}
+
+/* Under a lock, as two may begin at once. */
+static int bring_up_to_date(sqlite3 *database, const char *path, struct error *err)
+{
+    int version = version_of(database, path, err), result = 0;
+
+    if (version < 0 || version == HISTORY_SCHEMA)
+        return version < 0 ? -1 : 0;
+    /* Schema 1 had a write-ahead log, which nobody but root can read once it is closed, and which
+     * no network file system can share. */
+    if (version == 1)
+        sqlite3_exec(database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+    if (sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
+        return database_failed(database, path, err);
+    version = version_of(database, path, err);
+    if (version < 0)
+        result = -1;
+    else if ((version < 1 && sqlite3_exec(database, schema, NULL, NULL, NULL) != SQLITE_OK) ||
+             (version < 2 && sqlite3_exec(database, second, NULL, NULL, NULL) != SQLITE_OK) ||
+             sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
+        result = database_failed(database, path, err);
+    if (result != 0)
+        sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
+    return result;
+}
+
+sqlite3 *database_open(const char *path, struct error *err)
+{
+    sqlite3 *database = NULL;
+    char directory[512];
+    char *slash;
+
+    snprintf(directory, sizeof directory, "%s", path);
+    slash = strrchr(directory, '/');
+    if (slash && slash != directory) {
+        *slash = '\0';
+        mkdir(directory, 0755);
+    }
+    if (sqlite3_open_v2(path, &database,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
+                        NULL) != SQLITE_OK ||
+        sqlite3_busy_timeout(database, history_busy_ms) != SQLITE_OK ||
+        sqlite3_exec(database, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL) != SQLITE_OK) {
+        database_failed(database, path, err);
+        sqlite3_close(database);
+        return NULL;
+    }
+    if (bring_up_to_date(database, path, err) != 0) {
+        sqlite3_close(database);
+        return NULL;
+    }
+    return database;
+}
+
+sqlite3 *database_read(const char *path, int *version, struct error *err)
+{
+    sqlite3 *database = NULL;
+
+    *version = 0;
+    if (access(path, F_OK) != 0 && errno == ENOENT)
+        return NULL;
+    *version = -1;
+    if (sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK ||
+        sqlite3_busy_timeout(database, history_busy_ms) != SQLITE_OK ||
+        sqlite3_exec(database, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL) != SQLITE_OK)
+        database_failed(database, path, err);
+    else
+        *version = version_of(database, path, err);
+    if (*version > 0)
+        return database;
+    sqlite3_close(database);
+    return NULL;
+}
+
+void database_bind_text(sqlite3_stmt *statement, int at, const char *text)
+{
+    if (text && *text)
+        sqlite3_bind_text(statement, at, text, -1, SQLITE_TRANSIENT);
+    else
+        sqlite3_bind_null(statement, at);
+}
+
+void database_bind_number(sqlite3_stmt *statement, int at, double value)
+{
+    if (isfinite(value))
+        sqlite3_bind_double(statement, at, value);
+    else
+        sqlite3_bind_null(statement, at);
+}
+
+const char *database_text(sqlite3_stmt *statement, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+
+    return text ? text : "";
+}
+
+double database_number(sqlite3_stmt *statement, int column)
+{
+    return sqlite3_column_type(statement, column) == SQLITE_NULL
+               ? (double)NAN
+               : sqlite3_column_double(statement, column);
+}
+
+bool database_insert(sqlite3_stmt *statement)
+{
+    bool is_done = sqlite3_step(statement) == SQLITE_DONE;
+
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    return is_done;
+}

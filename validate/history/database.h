@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_HISTORY_DATABASE_H
+#define MUSTER_HISTORY_DATABASE_H
+
+#include <sqlite3.h>
+
+#include "validate/history/history.h"
+
+/* Inside of history: the file and its schema. */
+
+enum { HISTORY_SCHEMA = 2, HISTORY_ID = 0x6d757374 /* "must" */ };
+
+/* "PATH: what SQLite says". Returns -1. */
+int database_failed(sqlite3 *database, const char *path, struct error *err);
+
+/* Opens for writing: makes the file and the directory it is in, or brings the schema up to date.
+ * NULL with err, also when the file is not muster's or a newer muster's. */
+sqlite3 *database_open(const char *path, struct error *err);
+
+/* Opens for reading. *version: of its schema. NULL with err; NULL with *version 0 when there is no
+ * file. */
+sqlite3 *database_read(const char *path, int *version, struct error *err);
+
+/* NULL and "" become NULL; so does a number that is not finite. */
+void database_bind_text(sqlite3_stmt *statement, int at, const char *text);
+void database_bind_number(sqlite3_stmt *statement, int at, double number);
+/* Never NULL. */
+const char *database_text(sqlite3_stmt *statement, int column);
+/* NULL is NAN. */
+double database_number(sqlite3_stmt *statement, int column);
+
+/* Runs the statement once with what was bound, and clears that. */
+bool database_insert(sqlite3_stmt *statement);
+
+/* The tables of one run, filled inside a transaction that is open. */
+bool database_add(sqlite3 *database, const struct history_run *run, double now,
+                  const struct history_node *nodes, size_t count, const struct records *records);
+
+/* Takes the facts of the temporary table told (node, fact, value), numbers of texts, as those known
+ * at that time: what is as before is not stored again, what is not told any more is noted as gone.
+ */
+bool database_clear_told(sqlite3 *database); /* makes it, empty */
+bool database_take_facts(sqlite3 *database, double time);
+
+/* Writes the run to a database of its own beside path, or in /run/muster. why: what was wrong with
+ * the one at path. Returns 1 with err that says both; -1 with err when there is no place. */
+int spill_write(const char *path, const struct history_run *run, const struct history_node *nodes,
+                size_t count, const struct records *records, const char *why, struct error *err);
+
+/* Takes in the runs that wait, oldest first, and removes their files. One that is broken is renamed
+ * and told on standard error. Returns 0, or -1 with err: then nothing else should be added either.
+ */
+int spill_take_in(sqlite3 *database, const char *path, struct error *err);
+
+#endif

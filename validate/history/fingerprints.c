@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/history/history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/judge/index.h"
+
+/* FNV-1a (Fowler, Noll, Vo). */
+static uint64_t mix(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+    return (hash ^ '\n') * 0x100000001b3;
+}
+
+static bool is_counted(const char *name)
+{
+    static const char *const names[] = {"product",          "cpu.model",      "kernel",
+                                        "driver",           "driver.version", "mtu",
+                                        "firmware",         "class",          "model",
+                                        "nvidia.driver",    "library",        "amdgpu.driver",
+                                        "habanalabs.driver"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+int history_fingerprints(const struct records *records, size_t first, const struct hostlist *names,
+                         uint64_t *fingerprints)
+{
+    struct name_index index;
+
+    if (name_index_build((const char *const *)names->names, names->count, &index) != 0)
+        return -1;
+    memset(fingerprints, 0, names->count * sizeof *fingerprints);
+    for (size_t i = first; i < records->count; i++) {
+        const struct record *record = &records->items[i];
+        uint64_t hash = 0xcbf29ce484222325;
+        long place;
+
+        if (strcmp(record->test, "host.config") != 0 || record->verdict != VERDICT_NONE ||
+            !record->node || !record->metric || !record->message || !is_counted(record->metric) ||
+            (place = name_index_find(&index, record->node)) < 0)
+            continue;
+        hash =
+            mix(mix(mix(hash, record->metric), record->part ? record->part : ""), record->message);
+        fingerprints[place] += hash; /* the order in which facts come does not count */
+    }
+    name_index_clear(&index);
+    return 0;
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/history/database.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A statement being stepped through. */
+struct reading {
+    const char *path;
+    sqlite3 *database;
+    sqlite3_stmt *statement;
+};
+
+/* Returns 1 with the statement prepared, 0 when there is nothing to read (no file, or a schema
+ * older than least), -1 with err. */
+static int begin(struct reading *reading, const char *path, int least, const char *query,
+                 struct error *err)
+{
+    int version;
+
+    *reading = (struct reading){.path = path, .database = database_read(path, &version, err)};
+    if (!reading->database)
+        return version == 0 ? 0 : -1;
+    if (version < least) {
+        sqlite3_close(reading->database);
+        return 0;
+    }
+    if (sqlite3_prepare_v2(reading->database, query, -1, &reading->statement, NULL) == SQLITE_OK)
+        return 1;
+    database_failed(reading->database, path, err);
+    sqlite3_close(reading->database);
+    return -1;
+}
+
+/* rv: of the last sqlite3_step(). Returns count, or -1 with err. */
+static int end(struct reading *reading, int rv, int count, struct error *err)
+{
+    if (rv != SQLITE_DONE && rv != SQLITE_ROW)
+        count = database_failed(reading->database, reading->path, err);
+    sqlite3_finalize(reading->statement);
+    sqlite3_close(reading->database);
+    return count;
+}
+
+static enum verdict verdict_at(sqlite3_stmt *statement, int column)
+{
+    int verdict = verdict_parse(database_text(statement, column));
+
+    return verdict < 0 ? VERDICT_UNKNOWN : (enum verdict)verdict;
+}
+
+int history_nodes(const char *path, const char *node, int most,
+                  void (*each)(const struct history_node *node, void *context), void *context,
+                  struct error *err)
+{
+    static const char columns[] =
+        "SELECT run, node, time, level, verdict, test, part, message, certified_until, rail_mbps ";
+    char query[512];
+    struct reading reading;
+    int count = 0, rv;
+
+    snprintf(query, sizeof query, "%s%s", columns,
+             node ? "FROM nodes WHERE node = ?1 ORDER BY time DESC, run DESC LIMIT ?2"
+                  : "FROM (SELECT *, row_number() OVER (PARTITION BY node ORDER BY time DESC,"
+                    " run DESC) AS nth FROM nodes) WHERE nth = 1 ORDER BY node LIMIT ?2");
+    rv = begin(&reading, path, 1, query, err);
+    if (rv <= 0)
+        return rv;
+    if (node)
+        database_bind_text(reading.statement, 1, node);
+    sqlite3_bind_int(reading.statement, 2, most);
+    while ((rv = sqlite3_step(reading.statement)) == SQLITE_ROW) {
+        each(&(struct history_node){.run = database_text(reading.statement, 0),
+                                    .node = database_text(reading.statement, 1),
+                                    .time = sqlite3_column_double(reading.statement, 2),
+                                    .level = database_text(reading.statement, 3),
+                                    .verdict = verdict_at(reading.statement, 4),
+                                    .test = database_text(reading.statement, 5),
+                                    .part = database_text(reading.statement, 6),
+                                    .message = database_text(reading.statement, 7),
+                                    .certified_until = database_text(reading.statement, 8),
+                                    .rail_mbps = database_number(reading.statement, 9)},
+             context);
+        count++;
+    }
+    return end(&reading, rv, count, err);
+}
+
+/* The row of equal verdicts from the newest run backwards. */
+struct streak {
+    enum verdict verdict;
+    double since;
+    bool is_begun, is_over;
+};
+
+static void streak_add(const struct history_node *node, void *context)
+{
+    struct streak *streak = context;
+
+    if (!streak->is_begun) {
+        streak->verdict = node->verdict;
+        streak->is_begun = true;
+    }
+    streak->is_over |= node->verdict != streak->verdict;
+    if (!streak->is_over)
+        streak->since = node->time;
+}
+
+double history_since(const char *path, const char *node, struct error *err)
+{
+    struct streak streak = {0};
+
+    return history_nodes(path, node, -1, streak_add, &streak, err) < 0 ? -1 : streak.since;
+}
+
+int history_run_find(const char *path, const char *wanted, struct history_run *run, char text[192],
+                     struct error *err)
+{
+    static const char columns[] = "SELECT run, cluster, level, dry_run, time, seconds, status"
+                                  " FROM runs ";
+    bool is_last = strcmp(wanted, "last") == 0, is_previous = strcmp(wanted, "previous") == 0;
+    struct reading reading;
+    char query[256];
+    int count = 0, rv;
+
+    snprintf(query, sizeof query, "%s%s", columns,
+             is_last ? "ORDER BY time DESC LIMIT 1"
+             : is_previous
+                 ? "ORDER BY time DESC LIMIT 1 OFFSET 1"
+                 : "WHERE substr(run, 1, length(?1)) = ?1 ORDER BY run = ?1 DESC LIMIT 2");
+    rv = begin(&reading, path, 1, query, err);
+    if (rv < 0)
+        return -1;
+    if (rv == 0) {
+        error_set(err, "no run is known in %s", path);
+        return 0;
+    }
+    if (!is_last && !is_previous)
+        database_bind_text(reading.statement, 1, wanted);
+    while ((rv = sqlite3_step(reading.statement)) == SQLITE_ROW) {
+        const char *name = database_text(reading.statement, 0);
+
+        if (++count > 1)
+            continue;
+        snprintf(text, 64, "%s", name);
+        snprintf(text + 64, 64, "%s", database_text(reading.statement, 1));
+        snprintf(text + 128, 64, "%s", database_text(reading.statement, 2));
+        *run = (struct history_run){.run = text,
+                                    .cluster = text + 64,
+                                    .level = text + 128,
+                                    .is_dry_run = sqlite3_column_int(reading.statement, 3),
+                                    .time = sqlite3_column_double(reading.statement, 4),
+                                    .seconds = database_number(reading.statement, 5),
+                                    .status = sqlite3_column_int(reading.statement, 6)};
+        if (strcmp(name, wanted) == 0)
+            break;
+    }
+    count = end(&reading, rv, count, err);
+    if (count == 0)
+        error_set(err, "no run '%s' is known in %s", wanted, path);
+    else if (count > 1)
+        error_set(err, "several runs begin with '%s'", wanted);
+    return count > 1 ? 0 : count;
+}
+
+int history_points(const char *path, const char *node, const char *part, const char *run, int most,
+                   void (*each)(const struct history_point *point, void *context), void *context,
+                   struct error *err)
+{
+    static const char query[] =
+        "SELECT node, part, metric, unit, run, time, value, verdict FROM"
+        " (SELECT f.node, f.part, f.metric, f.unit, f.run, r.time, f.value, n.verdict,"
+        " row_number() OVER (PARTITION BY f.node, f.part, f.metric ORDER BY r.time DESC) AS nth"
+        " FROM figures f JOIN runs r ON r.run = f.run"
+        " LEFT JOIN nodes n ON n.run = f.run AND n.node = f.node"
+        " WHERE (?1 IS NULL OR f.node = ?1) AND (?2 IS NULL OR f.part = ?2)"
+        " AND (?3 IS NULL OR f.run = ?3))"
+        " WHERE nth <= ?4 ORDER BY node, part, metric, time";
+    struct reading reading;
+    int count = 0, rv = begin(&reading, path, 2, query, err);
+
+    if (rv <= 0)
+        return rv;
+    database_bind_text(reading.statement, 1, node);
+    database_bind_text(reading.statement, 2, part);
+    database_bind_text(reading.statement, 3, run);
+    sqlite3_bind_int(reading.statement, 4, most);
+    while ((rv = sqlite3_step(reading.statement)) == SQLITE_ROW) {
+        each(&(struct history_point){.node = database_text(reading.statement, 0),
+                                     .part = database_text(reading.statement, 1),
+                                     .metric = database_text(reading.statement, 2),
+                                     .unit = database_text(reading.statement, 3),
+                                     .run = database_text(reading.statement, 4),
+                                     .time = sqlite3_column_double(reading.statement, 5),
+                                     .value = sqlite3_column_double(reading.statement, 6),
+                                     .verdict = verdict_at(reading.statement, 7)},
+             context);
+        count++;
+    }
+    return end(&reading, rv, count, err);
+}
+
+int history_changes(const char *path, const char *node, double then, double now,
+                    void (*each)(const struct history_change *change, void *context), void *context,
+                    struct error *err)
+{
+    /* of each node and fact the newest value at either time; a node of which nothing was known then
+     * has not changed */
+    static const char query[] =
+        "WITH known AS (SELECT node, fact, time, value FROM facts WHERE ?1 IS NULL OR node ="
+        " (SELECT id FROM texts WHERE text = ?1)),"
+        " newest AS (SELECT node, fact, max(time) AS time, value FROM known WHERE time <= ?3"
+        " GROUP BY node, fact),"
+        " older AS (SELECT node, fact, max(time) AS time, value FROM known WHERE time <= ?2"
+        " GROUP BY node, fact)"
+        " SELECT n.text, f.text, newest.time, b.text, a.text FROM newest"
+        " LEFT JOIN older ON older.node = newest.node AND older.fact = newest.fact"
+        " JOIN texts n ON n.id = newest.node JOIN texts f ON f.id = newest.fact"
+        " LEFT JOIN texts b ON b.id = older.value LEFT JOIN texts a ON a.id = newest.value"
+        " WHERE older.value IS NOT newest.value AND newest.node IN (SELECT node FROM older)"
+        " ORDER BY n.text, f.text";
+    struct reading reading;
+    int count = 0, rv = begin(&reading, path, 2, query, err);
+
+    if (rv <= 0)
+        return rv;
+    database_bind_text(reading.statement, 1, node);
+    sqlite3_bind_double(reading.statement, 2, then);
+    sqlite3_bind_double(reading.statement, 3, now);
+    while ((rv = sqlite3_step(reading.statement)) == SQLITE_ROW) {
+        each(&(struct history_change){.node = database_text(reading.statement, 0),
+                                      .fact = database_text(reading.statement, 1),
+                                      .time = sqlite3_column_double(reading.statement, 2),
+                                      .before =
+                                          (const char *)sqlite3_column_text(reading.statement, 3),
+                                      .after =
+                                          (const char *)sqlite3_column_text(reading.statement, 4)},
+             context);
+        count++;
+    }
+    return end(&reading, rv, count, err);
+}
+
+int history_figures(const char *path, struct history_query *queries, size_t count,
+                    struct error *err)
+{
+    static const char query[] =
+        "SELECT f.value FROM figures f JOIN nodes n ON n.run = f.run AND n.node = f.node"
+        " WHERE f.node = ?1 AND f.part = ?2 AND f.metric = ?3 AND n.fingerprint = ?4"
+        " AND n.verdict = 'pass' AND NOT EXISTS (SELECT 1 FROM records r WHERE r.run = f.run"
+        " AND r.node = f.node AND r.part = f.part AND r.limit_source = 'history')"
+        " ORDER BY n.time DESC LIMIT ?5";
+    struct reading reading;
+    int rv;
+
+    for (size_t i = 0; i < count; i++)
+        queries[i].figure = (struct history_figure){NAN, NAN, 0};
+    rv = begin(&reading, path, 2, query, err);
+    if (rv <= 0)
+        return rv;
+    rv = SQLITE_DONE;
+    for (size_t i = 0; i < count && rv == SQLITE_DONE; i++) {
+        double values[HISTORY_RUNS_MOST];
+        unsigned found = 0;
+
+        database_bind_text(reading.statement, 1, queries[i].node);
+        database_bind_text(reading.statement, 2, queries[i].part);
+        database_bind_text(reading.statement, 3, queries[i].metric);
+        sqlite3_bind_int64(reading.statement, 4, (sqlite3_int64)queries[i].fingerprint);
+        sqlite3_bind_int(reading.statement, 5, HISTORY_RUNS_MOST);
+        while ((rv = sqlite3_step(reading.statement)) == SQLITE_ROW)
+            if (found < HISTORY_RUNS_MOST)
+                values[found++] = sqlite3_column_double(reading.statement, 0);
+        history_figure_make(values, found, &queries[i].figure);
+        sqlite3_reset(reading.statement);
+    }
+    return end(&reading, rv, 0, err);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/history/database.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Runs that the database could not take wait in files of their own, each a database with one run:
+ * PATH.RUN.waiting, or with the last part of PATH in a second place, for a disk that is full. */
+
+enum { PATH = 4096 };
+
+static const char second_place[] = "/run/muster";
+
+/* The file's name in place number i, with RUN put in; false past the last. */
+static bool place(const char *path, int i, const char *run, char *text, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (i == 0)
+        return snprintf(text, size, "%s.%s.waiting", path, run) < (int)size;
+    return i == 1 && snprintf(text, size, "%s/%s.%s.waiting", second_place,
+                              slash ? slash + 1 : path, run) < (int)size;
+}
+
+/* Aside and renamed: another process may be looking for runs that wait. */
+static bool write_at(const char *path, const struct history_run *run,
+                     const struct history_node *nodes, size_t count, const struct records *records)
+{
+    char aside[PATH + 8], journal[PATH + 24];
+    bool has_room = snprintf(aside, sizeof aside, "%s.new", path) < (int)sizeof aside;
+    sqlite3 *database = has_room ? database_open(aside, NULL) : NULL;
+    double now = run->time > 0 ? run->time : (double)time(NULL);
+    bool is_done = database &&
+                   sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
+                   database_add(database, run, now, nodes, count, records) &&
+                   sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
+
+    sqlite3_close(database);
+    if (is_done && rename(aside, path) == 0)
+        return true;
+    snprintf(journal, sizeof journal, "%s-journal", aside);
+    unlink(aside);
+    unlink(journal);
+    return false;
+}
+
+int spill_write(const char *path, const struct history_run *run, const struct history_node *nodes,
+                size_t count, const struct records *records, const char *why, struct error *err)
+{
+    char text[PATH];
+
+    if (strchr(run->run, '/'))
+        return error_set(err, "%s; the run is lost: '%s' is no name of a file", why, run->run);
+    for (int i = 0; place(path, i, run->run, text, sizeof text); i++) {
+        if (i == 1)
+            mkdir(second_place, 0700);
+        if (access(text, F_OK) != 0 && write_at(text, run, nodes, count, records)) {
+            error_set(err, "%s; the run waits in %s to be taken in next time", why, text);
+            return 1;
+        }
+    }
+    return error_set(err, "%s; the run is lost: it cannot be kept beside it nor in %s", why,
+                     second_place);
+}
+
+/* ---------------------------------------------------------------- taking in */
+
+/* "file:PATH?mode=ro", in which PATH's own %, ? and # are escaped. */
+static bool uri_of(const char *path, char *uri, size_t size)
+{
+    size_t length = (size_t)snprintf(uri, size, "file:");
+
+    for (; *path && length + 16 < size; path++)
+        length += (size_t)snprintf(uri + length, size - length,
+                                   strchr("%?#", *path) ? "%%%02x" : "%c", (unsigned char)*path);
+    snprintf(uri + length, size - length, "?mode=ro");
+    return !*path;
+}
+
+static bool one_number(sqlite3 *database, const char *query, int *found)
+{
+    sqlite3_stmt *statement;
+    bool is_there = sqlite3_prepare_v2(database, query, -1, &statement, NULL) == SQLITE_OK &&
+                    sqlite3_step(statement) == SQLITE_ROW;
+
+    if (is_there)
+        *found = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    return is_there;
+}
+
+/* Whether the file is a whole database of ours with one run. */
+static bool is_whole(const char *path)
+{
+    int version, runs = 0, faults = -1;
+    sqlite3 *database = database_read(path, &version, NULL);
+    bool is_good =
+        database && version == HISTORY_SCHEMA &&
+        one_number(database, "SELECT count(*) FROM runs", &runs) && runs == 1 &&
+        one_number(database, "SELECT count(*) FROM pragma_quick_check WHERE quick_check <> 'ok'",
+                   &faults) &&
+        faults == 0;
+
+    sqlite3_close(database);
+    return is_good;
+}
+
+/* What was attached as waiting. */
+static bool copy(sqlite3 *database)
+{
+    static const char queries[] =
+        "INSERT INTO main.runs SELECT * FROM waiting.runs;"
+        "INSERT INTO main.nodes SELECT * FROM waiting.nodes;"
+        "INSERT INTO main.records SELECT * FROM waiting.records;"
+        "INSERT INTO main.figures SELECT * FROM waiting.figures;"
+        "INSERT OR IGNORE INTO main.texts (text) SELECT text FROM waiting.texts;"
+        "INSERT INTO told SELECT n.id, f.id, v.id FROM waiting.facts w"
+        " JOIN waiting.texts wn ON wn.id = w.node JOIN main.texts n ON n.text = wn.text"
+        " JOIN waiting.texts wf ON wf.id = w.fact JOIN main.texts f ON f.text = wf.text"
+        " JOIN waiting.texts wv ON wv.id = w.value JOIN main.texts v ON v.text = wv.text;";
+    sqlite3_stmt *statement = NULL;
+    double time = 0;
+    bool is_done = database_clear_told(database) &&
+                   sqlite3_exec(database, queries, NULL, NULL, NULL) == SQLITE_OK &&
+                   sqlite3_prepare_v2(database, "SELECT time FROM waiting.runs", -1, &statement,
+                                      NULL) == SQLITE_OK &&
+                   sqlite3_step(statement) == SQLITE_ROW;
+
+    if (is_done)
+        time = sqlite3_column_double(statement, 0);
+    sqlite3_finalize(statement);
+    return is_done && database_take_facts(database, time);
+}
+
+/* Another process may have taken it in since it was listed: its run is there then, or its file is
+ * gone. Returns 0, or -1 with err. */
+static int take_in(sqlite3 *database, const char *path, const char *waiting, struct error *err)
+{
+    char uri[3 * PATH];
+    sqlite3_stmt *statement = NULL;
+    int there = 0, result = 0;
+
+    if (!uri_of(waiting, uri, sizeof uri) ||
+        sqlite3_prepare_v2(database, "ATTACH ? AS waiting", -1, &statement, NULL) != SQLITE_OK)
+        return database_failed(database, path, err);
+    sqlite3_bind_text(statement, 1, uri, -1, SQLITE_TRANSIENT);
+    if (sqlite3_step(statement) != SQLITE_DONE) {
+        sqlite3_finalize(statement);
+        return access(waiting, F_OK) == 0 ? database_failed(database, waiting, err) : 0;
+    }
+    sqlite3_finalize(statement);
+    if (sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK ||
+        !one_number(database,
+                    "SELECT count(*) FROM main.runs WHERE run IN (SELECT run FROM waiting.runs)",
+                    &there) ||
+        (there == 0 && !copy(database)) ||
+        sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) != SQLITE_OK) {
+        result = database_failed(database, path, err);
+        sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
+    }
+    sqlite3_exec(database, "DETACH waiting", NULL, NULL, NULL);
+    if (result == 0)
+        unlink(waiting);
+    return result;
+}
+
+static int take_in_file(sqlite3 *database, const char *path, const char *waiting, struct error *err)
+{
+    struct stat status;
+    char broken[PATH + 8];
+
+    if (lstat(waiting, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid())
+        return 0;
+    if (is_whole(waiting))
+        return take_in(database, path, waiting, err);
+    if (access(waiting, F_OK) != 0)
+        return 0;
+    snprintf(broken, sizeof broken, "%s.broken", waiting);
+    fprintf(stderr, "%s: found no whole run, %s %s\n", waiting,
+            rename(waiting, broken) == 0 ? "renamed to" : "cannot be renamed to", broken);
+    return 0;
+}
+
+int spill_take_in(sqlite3 *database, const char *path, struct error *err)
+{
+    char pattern[PATH];
+    int result = 0;
+
+    for (int i = 0; place(path, i, "*", pattern, sizeof pattern) && result == 0; i++) {
+        glob_t found;
+
+        if (glob(pattern, 0, NULL, &found) != 0)
+            continue;
+        for (size_t k = 0; k < found.gl_pathc && result == 0; k++)
+            result = take_in_file(database, path, found.gl_pathv[k], err);
+        globfree(&found);
+    }
+    return result;
+}
