@@ -52,7 +52,8 @@ static void tell_location(const struct facts *facts, const char *part,
                   location->link_width);
     else if (location->link_width > 0)
         fact_tell(facts, "pcie", part, NAN, NULL, "x%d", location->link_width);
-    fact_number(facts, "device.numa", part, location->numa_node, NULL);
+    if (location->numa_node >= 0)
+        fact_tell(facts, "device.numa", part, NAN, NULL, "%d", location->numa_node);
     pci_settings_read(root, location->pci, &settings);
     if (settings.payload_bytes > 0)
         fact_number(facts, "pcie.payload", part, settings.payload_bytes, "bytes");
