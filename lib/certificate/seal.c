@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 #include "lib/certificate/seal.h"
+#include "lib/base/write_all.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -83,19 +84,7 @@ enum { MADE = 'm', YES = 'y', NO = 'n', UNKNOWN = 'u', REPLY_MAX = 4 << 20 };
 /* The child's answer: one of the letters above, then the seal or the reason. */
 static void answer(int fd, char letter, const char *text)
 {
-    size_t length = strlen(text);
-
-    if (write(fd, &letter, 1) != 1)
-        _exit(1);
-    while (length > 0) {
-        ssize_t written = write(fd, text, length);
-
-        if (written <= 0)
-            _exit(1);
-        text += written;
-        length -= (size_t)written;
-    }
-    _exit(0);
+    _exit(write_all(fd, &letter, 1) != 0 || write_all(fd, text, strlen(text)) != 0);
 }
 
 static void answer_failure(int fd, char letter, const char *what, munge_ctx_t context,

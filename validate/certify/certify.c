@@ -336,14 +336,6 @@ static void print_help(void)
         "Exit status: 0 all certified, 1 some failed, 2 usage, 3 could not tell or interrupted.");
 }
 
-static int usage(const char *format, const char *what)
-{
-    fputs("muster certify: ", stderr);
-    fprintf(stderr, format, what);
-    fputc('\n', stderr);
-    return command_usage_error("muster certify");
-}
-
 /* Returns -1 to go on, else the exit status. */
 static int options_read(int argc, char **argv, struct certify_options *options)
 {
@@ -377,7 +369,8 @@ static int options_read(int argc, char **argv, struct certify_options *options)
         case 'l':
             options->is_standard = strcmp(optarg, "standard") == 0;
             if (!options->is_standard && strcmp(optarg, "quick") != 0)
-                return usage("level is '%s', expected quick or standard", optarg);
+                return command_misuse("muster certify", "level is '%s', expected quick or standard",
+                                      optarg);
             break;
         case 'n':
             options->is_dry_run = true;
@@ -403,7 +396,9 @@ static int options_read(int argc, char **argv, struct certify_options *options)
         case 't':
             options->budget_s = strtod(optarg, &end);
             if (*end || end == optarg || !(options->budget_s >= 10 && options->budget_s <= 86400))
-                return usage("time limit is '%s', expected seconds from 10 to 86400", optarg);
+                return command_misuse("muster certify",
+                                      "time limit is '%s', expected seconds from 10 to 86400",
+                                      optarg);
             break;
         case 'h':
             print_help();
@@ -413,9 +408,11 @@ static int options_read(int argc, char **argv, struct certify_options *options)
         }
     }
     if (optind < argc)
-        return usage("what is '%s'? Nodes are named with -w", argv[optind]);
+        return command_misuse("muster certify", "what is '%s'? Nodes are named with -w",
+                              argv[optind]);
     if (options->is_suspects && options->nodes)
-        return usage("%s", "--suspects finds its nodes itself: -w does not go with it");
+        return command_misuse("muster certify", "%s",
+                              "--suspects finds its nodes itself: -w does not go with it");
     return -1;
 }
 
@@ -430,8 +427,10 @@ int command_certify(int argc, char **argv)
         return status;
     if (certify.options.nodes) {
         if (hostlist_expand(certify.options.nodes, &names, &err) != 0)
-            return usage("%s", err.text);
-        status = names.count == 0 ? usage("-w names no node: '%s'", certify.options.nodes) : -1;
+            return command_misuse("muster certify", "%s", err.text);
+        status = names.count == 0 ? command_misuse("muster certify", "-w names no node: '%s'",
+                                                   certify.options.nodes)
+                                  : -1;
         hostlist_clear(&names);
         if (status >= 0)
             return status;

@@ -45,8 +45,23 @@ int command_conf(const char *name, const char *path, struct conf *conf);
 /* For getopt_long()'s '?': prints where help is. Returns COMMAND_USAGE. */
 int command_usage_error(const char *name);
 
+/* The same after a line that says what is wrong with the options or words. */
+int command_misuse(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* The same for a word too many, which it names. */
 int command_word_error(const char *name, const char *word);
+
+/* What the sub-commands take that look at a node and nothing else. */
+struct look_options {
+    const char *name;          /* "muster inventory" */
+    const char *root, *config; /* NULL: not given */
+    bool as_json;
+};
+
+/* Reads -c, -h, -j and -r; word is one more that changes nothing, NULL: there is none. Returns -1
+ * to go on, else the exit status. */
+int command_look_options(int argc, char **argv, const char *word, void (*print_help)(void),
+                         struct look_options *look);
 
 /* Colours: only on a terminal, and not with NO_COLOR (no-color.org) or TERM=dumb. */
 bool command_has_colour(FILE *stream);

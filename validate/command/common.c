@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/command/command.h"
 
+#include <getopt.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,10 +30,56 @@ int command_usage_error(const char *name)
     return COMMAND_USAGE;
 }
 
+int command_misuse(const char *name, const char *format, ...)
+{
+    va_list values;
+
+    fprintf(stderr, "%s: ", name);
+    va_start(values, format);
+    vfprintf(stderr, format, values);
+    va_end(values);
+    fputc('\n', stderr);
+    return command_usage_error(name);
+}
+
 int command_word_error(const char *name, const char *word)
 {
-    fprintf(stderr, "%s: what is '%s'?\n", name, word);
-    return command_usage_error(name);
+    return command_misuse(name, "what is '%s'?", word);
+}
+
+int command_look_options(int argc, char **argv, const char *word, void (*print_help)(void),
+                         struct look_options *look)
+{
+    enum { WORD = 256 };
+    const struct option options[] = {
+        {"config", required_argument, NULL, 'c'}, {"help", no_argument, NULL, 'h'},
+        {"json", no_argument, NULL, 'j'},         {"root", required_argument, NULL, 'r'},
+        {word, no_argument, NULL, WORD},          {NULL, 0, NULL, 0},
+    };
+    int option;
+
+    *look = (struct look_options){.name = argv[0]};
+    while ((option = getopt_long(argc, argv, "c:hjr:", options, NULL)) != -1) {
+        switch (option) {
+        case 'c':
+            look->config = optarg;
+            break;
+        case 'h':
+            print_help();
+            return COMMAND_PASS;
+        case 'j':
+            look->as_json = true;
+            break;
+        case 'r':
+            look->root = optarg;
+            break;
+        case WORD:
+            break;
+        default:
+            return command_usage_error(argv[0]);
+        }
+    }
+    return optind < argc ? command_word_error(argv[0], argv[optind]) : -1;
 }
 
 bool command_has_colour(FILE *stream)

@@ -2,7 +2,6 @@
 #include "lib/fabric/fabric.h"
 #include "validate/command/command.h"
 
-#include <getopt.h>
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -425,36 +424,8 @@ static int show(const char *name, const char *root, const char *config, bool as_
 
 int command_inventory(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"config", required_argument, NULL, 'c'},
-        {"help", no_argument, NULL, 'h'},
-        {"json", no_argument, NULL, 'j'},
-        {"root", required_argument, NULL, 'r'},
-        {NULL, 0, NULL, 0},
-    };
-    const char *root = NULL, *config = NULL;
-    bool as_json = false;
-    int option;
+    struct look_options look;
+    int status = command_look_options(argc, argv, NULL, print_help, &look);
 
-    while ((option = getopt_long(argc, argv, "c:hjr:", options, NULL)) != -1) {
-        switch (option) {
-        case 'c':
-            config = optarg;
-            break;
-        case 'h':
-            print_help();
-            return COMMAND_PASS;
-        case 'j':
-            as_json = true;
-            break;
-        case 'r':
-            root = optarg;
-            break;
-        default:
-            return command_usage_error(argv[0]);
-        }
-    }
-    if (optind < argc)
-        return command_word_error(argv[0], argv[optind]);
-    return show(argv[0], root, config, as_json);
+    return status >= 0 ? status : show(look.name, look.root, look.config, look.as_json);
 }

@@ -3,7 +3,6 @@
 #include "lib/base/sysfs.h"
 #include "validate/command/command.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -371,37 +370,8 @@ static int topology(const char *name, const char *root, const char *config, bool
 
 int command_topology(int argc, char **argv)
 {
-    enum { NODE = 256 };
-    static const struct option options[] = {
-        {"config", required_argument, NULL, 'c'}, {"help", no_argument, NULL, 'h'},
-        {"json", no_argument, NULL, 'j'},         {"node", no_argument, NULL, NODE},
-        {"root", required_argument, NULL, 'r'},   {NULL, 0, NULL, 0},
-    };
-    const char *root = NULL, *config = NULL;
-    bool as_json = false;
-    int option;
+    struct look_options look;
+    int status = command_look_options(argc, argv, "node", print_help, &look);
 
-    while ((option = getopt_long(argc, argv, "c:hjr:", options, NULL)) != -1) {
-        switch (option) {
-        case 'c':
-            config = optarg;
-            break;
-        case 'h':
-            print_help();
-            return COMMAND_PASS;
-        case 'j':
-            as_json = true;
-            break;
-        case NODE:
-            break;
-        case 'r':
-            root = optarg;
-            break;
-        default:
-            return command_usage_error(argv[0]);
-        }
-    }
-    if (optind < argc)
-        return command_word_error(argv[0], argv[optind]);
-    return topology(argv[0], root, config, as_json);
+    return status >= 0 ? status : topology(look.name, look.root, look.config, look.as_json);
 }

@@ -413,17 +413,8 @@ static void print_help(void)
          "  -h, --help             this text\n"
          "\n"
          "Exit status: 0 no fault (with --keep: N nodes are printed), 1 a fault (fewer than N are\n"
-         "good), 2 usage, 3 could not tell or interrupted; with --step also 4, a node at fault "
-         "does\n"
-         "not answer, and 128 and the signal that interrupted.");
-}
-
-static int usage(const char *format, const char *what)
-{
-    fputs("muster preflight: ", stderr);
-    fprintf(stderr, format, what);
-    fputc('\n', stderr);
-    return command_usage_error("muster preflight");
+         "good), 2 usage, 3 could not tell or interrupted; with --step also 4, a fault of a\n"
+         "heterogeneous step, and 128 and the signal that interrupted.");
 }
 
 static int step_parse(const char *text, struct preflight_options *options)
@@ -434,10 +425,10 @@ static int step_parse(const char *text, struct preflight_options *options)
     errno = 0;
     job = strtoul(text, &end, 10);
     if (end == text || *end != '.' || end[1] < '0' || end[1] > '9')
-        return usage("step is '%s', expected JOB.STEP", text);
+        return command_misuse("muster preflight", "step is '%s', expected JOB.STEP", text);
     step = strtoul(end + 1, &end, 10);
     if (*end || errno || job == 0 || job > UINT32_MAX || step > UINT32_MAX)
-        return usage("step is '%s', expected JOB.STEP", text);
+        return command_misuse("muster preflight", "step is '%s', expected JOB.STEP", text);
     options->job_id = (uint32_t)job;
     options->step_id = (uint32_t)step;
     options->has_step = true;
@@ -452,9 +443,9 @@ static int nodes_parse(const char *text, struct preflight_options *options)
 
     options->nodes = text;
     if (hostlist_expand(text, &names, &err) != 0)
-        return usage("%s", err.text);
+        return command_misuse("muster preflight", "%s", err.text);
     if (names.count == 0)
-        status = usage("-w names no node: '%s'", text);
+        status = command_misuse("muster preflight", "-w names no node: '%s'", text);
     hostlist_clear(&names);
     return status;
 }
@@ -486,18 +477,21 @@ static int options_read(int argc, char **argv, struct preflight_options *options
         case 'k':
             options->keep = strtol(optarg, &end, 10);
             if (*end || end == optarg || options->keep < 1 || options->keep > HOSTLIST_MAX)
-                return usage("keep is '%s', expected a number of nodes", optarg);
+                return command_misuse("muster preflight",
+                                      "keep is '%s', expected a number of nodes", optarg);
             break;
         case 'l':
             level = conf_preflight_parse(optarg);
             if (level != PREFLIGHT_QUICK && level != PREFLIGHT_STANDARD)
-                return usage("level is '%s', expected quick or standard", optarg);
+                return command_misuse("muster preflight",
+                                      "level is '%s', expected quick or standard", optarg);
             options->level = (enum conf_preflight)level;
             break;
         case 'b':
             options->budget_s = strtod(optarg, &end);
             if (*end || end == optarg || !(options->budget_s >= 5 && options->budget_s <= 3600))
-                return usage("budget is '%s', expected seconds from 5 to 3600", optarg);
+                return command_misuse("muster preflight",
+                                      "budget is '%s', expected seconds from 5 to 3600", optarg);
             break;
         case 'j':
             options->json_path = optarg;
@@ -519,9 +513,11 @@ static int options_read(int argc, char **argv, struct preflight_options *options
         }
     }
     if (status < 0 && optind < argc)
-        return usage("what is '%s'? Nodes are named with -w", argv[optind]);
+        return command_misuse("muster preflight", "what is '%s'? Nodes are named with -w",
+                              argv[optind]);
     if (status < 0 && options->has_step && (options->nodes || options->keep))
-        return usage("%s", "--step names its nodes itself: neither -w nor --keep goes with it");
+        return command_misuse("muster preflight", "%s",
+                              "--step names its nodes itself: neither -w nor --keep goes with it");
     return status;
 }
 

@@ -10,25 +10,11 @@
 #include "validate/battery/program.h"
 
 struct launch_options {
-    double started;
-    struct hostlist expected;
+    struct launch_wish launch;
     long ranks_per_node; /* 0: not given */
     long rounds;         /* 0: all */
     bool is_quick;
 };
-
-static int take_started(const char *value, void *context, struct error *err)
-{
-    return option_seconds(value, 0, 1e11, &((struct launch_options *)context)->started, err);
-}
-
-static int take_expect_nodes(const char *value, void *context, struct error *err)
-{
-    struct launch_options *options = context;
-
-    hostlist_clear(&options->expected);
-    return hostlist_expand(value, &options->expected, err);
-}
 
 static int take_expect_ranks(const char *value, void *context, struct error *err)
 {
@@ -49,11 +35,8 @@ static int take_quick(const char *value, void *context, struct error *err)
 }
 
 static const struct option_spec option_table[] = {
-    {"started", "EPOCH",
-     "when the launch was asked for, seconds since 1970 with decimals;\n"
-     "without it the start time counts from the process's own start",
-     take_started},
-    {"expect-nodes", "LIST", "the nodes that should take part: n[1-4]", take_expect_nodes},
+    LAUNCH_STARTED,
+    LAUNCH_EXPECT_NODES,
     {"expect-ranks-per-node", "K", "how many ranks each should have", take_expect_ranks},
     {"rounds", "K", "messages: only the first K rounds of the tournament", take_rounds},
     {"quick", NULL, "messages: up to 64 KiB instead of 1 MiB", take_quick},
@@ -68,14 +51,14 @@ static const struct program_spec spec = {
 
 int main(int argc, char **argv)
 {
-    struct launch_options options = {.started = -1};
+    struct launch_options options = {.launch.started = -1};
     struct program program;
 
     program_start(&program, &spec, &options, argc, argv);
-    workers_start(&program, options.started);
-    workers_check(&program, &options.expected, options.ranks_per_node);
+    workers_start(&program, options.launch.started);
+    workers_check(&program, &options.launch.expected, options.ranks_per_node);
     clock_compare(&program);
     messages_exchange(&program, (int)options.rounds, options.is_quick ? 65536 : 1048576);
-    hostlist_clear(&options.expected);
+    hostlist_clear(&options.launch.expected);
     return program_finish(&program);
 }

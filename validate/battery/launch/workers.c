@@ -98,3 +98,16 @@ void workers_check(const struct program *program, const struct hostlist *expecte
         report_workers(name, found, ranks_per_node, verdict, message);
     }
 }
+
+int launch_take_started(const char *value, void *wish, struct error *err)
+{
+    return option_seconds(value, 0, 1e11, &((struct launch_wish *)wish)->started, err);
+}
+
+int launch_take_expect_nodes(const char *value, void *wish, struct error *err)
+{
+    struct launch_wish *launch = wish;
+
+    hostlist_clear(&launch->expected);
+    return hostlist_expand(value, &launch->expected, err);
+}

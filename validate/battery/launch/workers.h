@@ -7,6 +7,28 @@
 
 /* Who takes part, and how long it took to get there. */
 
+/* What is told of the launch by options; the first member of a program's own options. */
+struct launch_wish {
+    double started;           /* -1: not given */
+    struct hostlist expected; /* to be cleared by the program */
+};
+
+/* Those options, for its table. */
+#define LAUNCH_STARTED                                                                             \
+    {                                                                                              \
+        "started", "EPOCH",                                                                        \
+            "when the launch was asked for, seconds since 1970 with decimals;\n"                   \
+            "without it the start time counts from the process's own start",                       \
+            launch_take_started                                                                    \
+    }
+#define LAUNCH_EXPECT_NODES                                                                        \
+    {                                                                                              \
+        "expect-nodes", "LIST", "the nodes that should take part: n[1-4]",                         \
+            launch_take_expect_nodes                                                               \
+    }
+int launch_take_started(const char *value, void *wish, struct error *err);
+int launch_take_expect_nodes(const char *value, void *wish, struct error *err);
+
 /* One record per node: seconds from the asking (started, since the epoch; <= 0: from the process's
  * own start) to MPI_Init's return, the slowest rank of each node. All ranks call it. */
 void workers_start(struct program *program, double started);

@@ -17,24 +17,10 @@
 #include "validate/battery/program.h"
 
 struct preflight_options {
-    double started;
-    struct hostlist expected;
+    struct launch_wish launch;
     struct rounds_plan rounds;
     bool is_links_only;
 };
-
-static int take_started(const char *value, void *context, struct error *err)
-{
-    return option_seconds(value, 0, 1e11, &((struct preflight_options *)context)->started, err);
-}
-
-static int take_expect_nodes(const char *value, void *context, struct error *err)
-{
-    struct preflight_options *options = context;
-
-    hostlist_clear(&options->expected);
-    return hostlist_expand(value, &options->expected, err);
-}
 
 static int take_rounds(const char *value, void *context, struct error *err)
 {
@@ -65,11 +51,8 @@ static int take_links_only(const char *value, void *context, struct error *err)
 }
 
 static const struct option_spec option_table[] = {
-    {"started", "EPOCH",
-     "when the launch was asked for, seconds since 1970 with decimals;\n"
-     "without it the start time counts from the process's own start",
-     take_started},
-    {"expect-nodes", "LIST", "the nodes that should take part: n[1-4]", take_expect_nodes},
+    LAUNCH_STARTED,
+    LAUNCH_EXPECT_NODES,
     {"rounds", "K", "links: only the first K rounds of the tournament", take_rounds},
     {"repeats", "K", "links: samples of each bandwidth, 1 to 64 (5; quick 4)", take_repeats},
     {"quick", NULL, "links: shorter samples; messages: up to 64 KiB", take_quick},
@@ -109,8 +92,8 @@ static bool is_alone(const struct program *program)
 
 static void run(struct program *program, struct preflight_options *options)
 {
-    workers_start(program, options->started);
-    workers_check(program, &options->expected, 1);
+    workers_start(program, options->launch.started);
+    workers_check(program, &options->launch.expected, 1);
     output_suite("links");
     options->rounds.tells_speeds = true;
     if (program->node_count > 1)
@@ -136,13 +119,13 @@ static bool has_links_only(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    struct preflight_options options = {.started = -1};
+    struct preflight_options options = {.launch.started = -1};
     struct program program;
 
     channel_prepare();
     program_start(&program, has_links_only(argc, argv) ? &links_spec : &spec, &options, argc, argv);
     if (!is_alone(&program))
         run(&program, &options);
-    hostlist_clear(&options.expected);
+    hostlist_clear(&options.launch.expected);
     return program_finish(&program);
 }
