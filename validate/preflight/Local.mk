@@ -5,6 +5,7 @@
 muster_SOURCES += \
 	validate/preflight/preflight.c validate/preflight/preflight.h \
 	validate/preflight/flight.c \
+	validate/preflight/members.c \
 	validate/preflight/claim.c \
 	validate/preflight/spares.c \
 	# end of preflight

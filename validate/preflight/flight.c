@@ -90,6 +90,30 @@ static bool is_complete(const struct records *records, size_t first)
     return records->count > first;
 }
 
+/* What is said of a program that was not heard of before it ended: MPI's libraries have many words
+ * for it, the last of which need not be the telling ones. */
+static void silent_note(struct preflight *preflight)
+{
+    char line[sizeof preflight->last_error];
+
+    if (strncmp(preflight->last_error, "srun: ", 6) == 0 &&
+        !strstr(preflight->last_error, ": task "))
+        return; /* the step was refused */
+    snprintf(line, sizeof line, "%s", preflight->last_error);
+    snprintf(preflight->last_error, sizeof preflight->last_error,
+             "MPI did not start (does srun's --mpi, or MpiDefault of slurm.conf, fit it?): %.160s",
+             *line ? line : "no word of why");
+}
+
+/* Why the program cannot tell, in its own words; NULL: it has not said. */
+static const char *unknown_of(const struct records *records, size_t first)
+{
+    for (size_t i = first; i < records->count; i++)
+        if (records->items[i].verdict == VERDICT_UNKNOWN && !records->items[i].node)
+            return records->items[i].message;
+    return NULL;
+}
+
 /* Returns whether the program ran to its end on all of the nodes; else preflight->last_error says
  * what was seen. */
 static bool step_hold(struct preflight *preflight, const struct hostlist *names,
@@ -101,6 +125,7 @@ static bool step_hold(struct preflight *preflight, const struct hostlist *names,
     struct process_result result;
     const char *entries[8];
     char text[2][128];
+    const char *unknown;
     struct error err;
     int rv;
 
@@ -133,6 +158,10 @@ static bool step_hold(struct preflight *preflight, const struct hostlist *names,
                  "no end within %.0f s of a budget of %.0f s", result.seconds, preflight->budget_s);
     else if (result.end == PROCESS_EXITED && is_complete(&preflight->records, *first))
         return true;
+    else if ((unknown = unknown_of(&preflight->records, *first)) != NULL)
+        snprintf(preflight->last_error, sizeof preflight->last_error, "%s", unknown);
+    else if (result.end == PROCESS_EXITED && preflight->records.count == *first)
+        silent_note(preflight);
     else if (!*preflight->last_error)
         snprintf(preflight->last_error, sizeof preflight->last_error, "the step ended early");
     return false;

@@ -60,7 +60,6 @@ struct preflight {
 extern volatile sig_atomic_t preflight_stop;
 
 /* preflight.c */
-struct member *preflight_member(const struct preflight *preflight, const char *name);
 void preflight_record(struct preflight *preflight, const struct record *record);
 /* A verdict about a node: in its member where it is worse than what is known, among the faults or
  * the remarks from a warning on, and as a record. */
@@ -68,9 +67,14 @@ void preflight_accuse(struct preflight *preflight, struct member *member, enum v
                       const char *test, const char *part, const char *message);
 void preflight_cannot_tell(struct preflight *preflight, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+double preflight_left_s(const struct preflight *preflight);
+
+/* members.c: all nodes of the step or job, of all its components, or those of them that were named.
+ * Returns 0, or -1 with err. */
+int preflight_members_find(struct preflight *preflight, struct error *err);
+struct member *preflight_member(const struct preflight *preflight, const char *name);
 /* Those that answer and have no fault so far. Release names. Returns their number. */
 size_t preflight_good(const struct preflight *preflight, struct hostlist *names);
-double preflight_left_s(const struct preflight *preflight);
 /* For struct step: the group of each of these members, malloc'd. NULL where the job is not
  * heterogeneous, or memory is out: then the step cannot start, which it says itself. */
 long *preflight_groups(const struct preflight *preflight, const struct hostlist *names);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/preflight/preflight.h"
+
+struct member *preflight_member(const struct preflight *preflight, const char *name)
+{
+    for (size_t i = 0; i < preflight->names.count; i++)
+        if (strcmp(preflight->members[i].name, name) == 0)
+            return &preflight->members[i];
+    return NULL;
+}
+
+size_t preflight_good(const struct preflight *preflight, struct hostlist *names)
+{
+    *names = (struct hostlist){0};
+    for (size_t i = 0; i < preflight->names.count; i++)
+        if (!preflight->members[i].is_silent && preflight->members[i].verdict != VERDICT_FAIL)
+            hostlist_append(names, preflight->members[i].name);
+    return names->count;
+}
+
+long *preflight_groups(const struct preflight *preflight, const struct hostlist *names)
+{
+    long *groups = malloc((names->count + 1) * sizeof *groups);
+
+    for (size_t i = 0; groups && i < names->count; i++) {
+        const struct member *member = preflight_member(preflight, names->names[i]);
+
+        if (!member || member->group < 0) {
+            free(groups);
+            return NULL;
+        }
+        groups[i] = member->group;
+    }
+    return groups;
+}
+
+static struct cluster_component *component_of(struct cluster_component *components, int count,
+                                              const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (hostlist_contains(&components[i].nodes, name))
+            return &components[i];
+    return NULL;
+}
+
+/* All nodes of the step or job, or those that were named; count of components. */
+static int names_find(struct preflight *preflight, const struct cluster_component *components,
+                      int count, struct error *err)
+{
+    if (preflight->options.nodes)
+        return hostlist_expand(preflight->options.nodes, &preflight->names, err);
+    for (int i = 0; i < count; i++)
+        for (size_t k = 0; k < components[i].nodes.count; k++)
+            if (!hostlist_contains(&preflight->names, components[i].nodes.names[k]) &&
+                hostlist_append(&preflight->names, components[i].nodes.names[k]) != 0)
+                return error_set(err, "no memory for the nodes of job %u",
+                                 preflight->options.job_id);
+    return 0;
+}
+
+int preflight_members_find(struct preflight *preflight, struct error *err)
+{
+    struct preflight_options *options = &preflight->options;
+    struct cluster_component *components;
+    int count;
+
+    if (cluster_open(err) != 0 || cluster_load(&preflight->cluster, err) != 0)
+        return -1;
+    count = cluster_job_components(options->job_id, options->has_step ? &options->step_id : NULL,
+                                   &options->job_id, &components, err);
+    if (count < 0)
+        return -1;
+    if (names_find(preflight, components, count, err) == 0) {
+        preflight->members = calloc(preflight->names.count + 1, sizeof *preflight->members);
+        if (!preflight->members)
+            error_set(err, "no memory for %zu nodes", preflight->names.count);
+    }
+    for (int i = 0; i < count; i++)
+        preflight->has_components |= count > 1 || components[i].steps > 1;
+    for (size_t i = 0; preflight->members && i < preflight->names.count; i++) {
+        const char *name = preflight->names.names[i];
+        const struct cluster_component *component = component_of(components, count, name);
+
+        preflight->members[i] = (struct member){.name = name,
+                                                .slurm = cluster_node(&preflight->cluster, name),
+                                                .group = component ? component->group : -1,
+                                                .share = NAN,
+                                                .latency_us = NAN};
+    }
+    cluster_components_free(components, count);
+    return preflight->members ? 0 : -1;
+}
