@@ -29,4 +29,5 @@ dist_man_MANS += \
 	doc/muster-links.1 \
 	doc/muster-collectives.1 \
 	doc/muster-preflight.1 \
+	doc/muster-train.1 \
 	# end of the battery's manual pages

@@ -13,3 +13,5 @@ AC_DEFUN([MUSTER_IBVERBS], [MUSTER_PKG([IBVERBS], [libibverbs], [libibverbs],
     [RDMA measurements in the battery], [libibverbs-dev], [rdma-core-devel])])
 AC_DEFUN([MUSTER_HWLOC], [MUSTER_PKG([HWLOC], [hwloc], [hwloc],
     [a test of affinity, nothing else], [libhwloc-dev], [hwloc-devel])])
+AC_DEFUN([MUSTER_OPENBLAS], [MUSTER_PKG([OPENBLAS], [openblas], [OpenBLAS],
+    [the trainer], [libopenblas-openmp-dev], [openblas-devel])])

@@ -89,3 +89,8 @@ EXTRA_DIST += \
 dist_check_SCRIPTS += \
 	tests/command/t2800-interfaces-sets-and-puts-back.t \
 	# end of interfaces
+
+# the trainer
+dist_check_SCRIPTS += \
+	tests/command/t2950-train-follows-its-options.t \
+	# end of the trainer

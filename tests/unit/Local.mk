@@ -226,3 +226,21 @@ tests_unit_history_t_SOURCES = tests/unit/history.c
 tests_unit_history_t_LDADD = validate/history/libhistory.la validate/report/libreport.la \
 	validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)
 endif BUILD_MUSTER
+
+if BUILD_TRAINER
+check_PROGRAMS += tests/unit/trainer.t
+tests_unit_trainer_t_SOURCES = tests/unit/trainer.c
+tests_unit_trainer_t_CFLAGS = $(trainer_cflags)
+tests_unit_trainer_t_LDADD = trainer/libtrainer.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/trainer-double.t
+tests_unit_trainer_double_t_SOURCES = tests/unit/trainer.c
+tests_unit_trainer_double_t_CFLAGS = $(trainer_cflags)
+tests_unit_trainer_double_t_CPPFLAGS = $(AM_CPPFLAGS) -DMUSTER_REAL_DOUBLE
+tests_unit_trainer_double_t_LDADD = trainer/libtrainer-double.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/compute.t
+tests_unit_compute_t_SOURCES = tests/unit/compute.c
+tests_unit_compute_t_CFLAGS = $(trainer_cflags)
+tests_unit_compute_t_LDADD = trainer/libtrainer.la $(unit_libs)
+endif

@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster-train on problems that take no time: options, records, signals. Its numbers are tested by
+# tests/unit/trainer.c.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=${top_builddir:-.}
+. "$top_srcdir/tests/tap.sh"
+
+[ -x "$top_builddir/muster-train" ] || skip_all 'the trainer is not built'
+case $top_builddir in /*) ;; *) top_builddir=$PWD/$top_builddir ;; esac
+work=$(mktemp -d)
+tap_cleanup() { rm -rf "$work"; }
+cd "$work" || exit
+train=$top_builddir/muster-train
+small=(--layers=2 --heads=2 --channels=32 --context=16 --vocab=64 --batch=2)
+
+refused() { # LINE OPTION...
+    local line=$1 text
+    shift
+    text=$("$train" "$@" 2>&1)
+    is "$?" 2 "$*: a usage error"
+    is "$text" "muster-train: $line; see muster-train --help" '... in one clear line'
+}
+
+help=$("$train" --help)
+is "$?" 0 '--help succeeds'
+sed 's/\\-/-/g' "$top_srcdir/doc/muster-train.1" >page
+while read -r option; do
+    ok "the manual page knows $option" grep -qF -- "$option" page
+done < <(grep -o -- '^  --[a-z0-9-]*' <<<"$help")
+like "$("$train" --version)" '^muster-train [0-9]' '--version'
+
+refused 'channels must be a multiple of heads, found 32 and 5' "${small[@]}" --heads=5
+refused '--steps: expected a whole number from 0 to 1e+09, found "1.5"' --steps=1.5
+refused '--lr: expected a number from 0 to 1000, found "nan"' --lr=nan
+refused '--batch: expected a whole number from 1 to 65536, found "0"' --batch=0
+refused '--model: expected 124M, 350M, 774M or 1558M, found "7B"' --model=7B
+refused '--schedule: expected constant, linear or cosine, found "steep"' --schedule=steep
+refused '--seed-data: expected a whole number below 2^64, found "-1"' --seed-data=-1
+refused '--seed-data: expected a whole number below 2^64, found "18446744073709551616"' \
+    --seed-data=18446744073709551616
+refused '--nonsense: no such option, or a value too many' --nonsense
+refused 'expected options only, found "word"' word
+
+"$train" "${small[@]}" --fixed-batch >out
+is "$?" 0 'a small problem is trained'
+like "$(head -n 1 out)" '^28032 parameters: 2 layers, 2 heads, 32 channels' 'first line: the model'
+like "$(sed -n 2p out)" '^step 0   loss 4\.17060' 'then the reference'"'"'s first loss'
+like "$(tail -n 1 out)" '^final    loss 3\.54020' '... and its last'
+is "$(wc -l <out)" 12 'a line a step'
+
+losses() { grep -o 'loss [0-9.]*' <<<"$("$train" "${small[@]}" "$@")"; }
+is "$(losses --threads=3)" "$(losses --threads=1)" 'threads change no digit'
+isnt "$(losses)" "$(losses --fixed-batch)" 'batches differ from step to step'
+isnt "$(losses --seed-data=7)" "$(losses)" 'another seed, other data'
+isnt "$(losses --seed-weights=7)" "$(losses)" 'another seed, other weights'
+isnt "$(losses --clip=0.1)" "$(losses)" 'clipping tells'
+isnt "$(losses --weight-decay=1)" "$(losses)" 'weight decay too'
+rates=$("$train" "${small[@]}" --warmup=2 --schedule=linear --steps=4 | grep -o 'rate [0-9.e-]*')
+is "$(tr -s '\n ' ' ' <<<"$rates")" 'rate 0.0005 rate 0.001 rate 0.001 rate 0 ' \
+    'the rate follows its schedule'
+
+"$train" "${small[@]}" --steps=2 --gradient-norms --json >out
+is "$(grep -c '"metric":"loss"' out)" 3 '--json: a loss a step and the final one'
+is "$(grep -c '"part":"qkvw"' out)" 1 '... and the norm of each tensor'
+if [ -x "$top_builddir/tests/record-check" ]; then
+    ok 'the records follow the schema' \
+        "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <out
+else
+    skip 1 'record-check is not built'
+fi
+
+text=$("$train" --batch=65536 --model=1558M 2>&1)
+is "$?" 1 'memory that cannot be had: status 1'
+like "$text" '^muster-train: .* GB of memory cannot be had: ' '... in one line'
+
+"$train" "${small[@]}" --steps=1000000 >out 2>err &
+pid=$!
+for ((i = 0; i < 100; i++)); do
+    grep -q 'step 1 ' out && break
+    sleep 0.1
+done
+kill -INT $pid
+wait $pid
+is "$?" 130 'SIGINT ends it'
+like "$(cat err)" '^muster-train: ended by signal 2 after step [0-9]+ of 1000000$' '... and is said'
+"$train" "${small[@]}" >/dev/full 2>/dev/null
+is "$?" 1 'a full disk under standard output is an error'
+done_testing

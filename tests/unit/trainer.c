@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/tap.h"
+#include "trainer/data/splitmix.h"
+#include "trainer/model/parameters.h"
+#include "trainer/training.h"
+
+/* The model against losses and gradient norms that another project's GPT-2 gave in double
+ * precision, and, where this is built in double too, against finite differences. */
+
+static const struct reference {
+    struct shape shape;
+    int batch;
+    double norm, norms[TENSOR_COUNT], losses[11]; /* the last one after ten updates */
+} references[] = {
+    {{2, 2, 32, 16, 64},
+     2,
+     2.0087122,
+     {1.159653, 0.674244, 0.002677419, 0.006186383, 0.1430379, 0.05346548, 0.3010851, 0.9261946,
+      0.006298461, 0.005659005, 0.2874815, 0.05268272, 0.583554, 0.9149358, 0.01525536, 0.01743572},
+     {4.170606446, 4.048292732, 3.954357561, 3.882185247, 3.819699319, 3.762451487, 3.710817114,
+      3.664810251, 3.622479505, 3.581414961, 3.540202797}},
+    {{4, 4, 64, 32, 256},
+     4,
+     2.1955689,
+     {0.8822033, 0.5197998, 0.00358414, 0.008923418, 0.1737687, 0.05763509, 0.4862452, 1.036179,
+      0.007945276, 0.008881031, 0.4112098, 0.05524184, 1.145077, 0.971862, 0.01153275, 0.01412952},
+     {5.556740297, 5.221874668, 5.033396350, 4.899984272, 4.798376302, 4.707333925, 4.621736354,
+      4.543080947, 4.467205045, 4.392749320, 4.321273976}},
+};
+
+#ifdef MUSTER_REAL_DOUBLE
+#define LOSS_TOLERANCE 1e-9
+#else
+#define LOSS_TOLERANCE 1e-5
+#endif
+
+static struct train_options options_of(struct shape shape, int batch)
+{
+    return (struct train_options){
+        .shape = shape,
+        .batch = batch,
+        .steps = 10,
+        .rate = {.peak = 1e-3, .steps = 10},
+        .adamw = {.beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = 0.01},
+        .weights_seed = 1337,
+        .data_seed = 42,
+        .is_batch_fixed = true,
+    };
+}
+
+static void start(const struct train_options *options, struct training *training)
+{
+    struct error err = {""};
+
+    if (training_start(options, &compute_cpu, training, &err) != 0) {
+        printf("Bail out! %s\n", err.text);
+        exit(1);
+    }
+}
+
+static void follows_reference(const struct reference *reference)
+{
+    struct train_options options = options_of(reference->shape, reference->batch);
+    struct step_result result;
+    struct training training;
+    struct error err;
+
+    start(&options, &training);
+    for (int step = 0; step < 10; step++) {
+        is_int(training_step(&training, &result, &err), 0, "step %d", step);
+        is_near(result.loss, reference->losses[step], LOSS_TOLERANCE, "loss of step %d", step);
+        if (step > 0)
+            continue;
+        is_near(result.gradient_norm, reference->norm, 2e-6, "gradient norm");
+        for (int tensor = 0; tensor < TENSOR_COUNT; tensor++)
+            is_near(training_norm(&training, tensor) / reference->norms[tensor], 1, 2e-5,
+                    "norm of the gradient of %s", tensor_kinds[tensor].name);
+    }
+    training_evaluate(&training, &result);
+    is_near(result.loss, reference->losses[10], LOSS_TOLERANCE, "loss after ten updates");
+    training_clear(&training);
+}
+
+/* Widths that are no multiple of any vector, sequences longer than attention's tiles, more rows
+ * than the head takes at once. */
+static const struct shape odd_shape = {2, 3, 33, 137, 71};
+enum { ODD_BATCH = 3 };
+
+static void any_part_can_be_drawn(void)
+{
+    const struct shape *shape = &odd_shape;
+    size_t size = shape_unit_size(shape, 2), first = size / 3, count = size / 2;
+    real *whole = malloc(size * sizeof *whole), *part = malloc(count * sizeof *part);
+
+    parameters_fill(shape, 7, 2, 0, size, whole);
+    parameters_fill(shape, 7, 2, first, count, part);
+    ok(memcmp(part, whole + first, count * sizeof *part) == 0, "a shard is drawn as it is in the "
+                                                               "whole");
+    free(whole);
+    free(part);
+}
+
+static void threads_change_nothing(void)
+{
+    struct train_options options = options_of(odd_shape, ODD_BATCH);
+    real *expected = NULL;
+
+    for (int threads = 1; threads <= 5; threads++) {
+        struct step_result result;
+        struct training training;
+        struct error err;
+
+        compute_cpu_threads(threads);
+        start(&options, &training);
+        for (int step = 0; step < 2; step++)
+            training_step(&training, &result, &err);
+        if (!expected) {
+            expected = malloc(training.parameter_count * sizeof *expected);
+            memcpy(expected, training.parameters, training.parameter_count * sizeof *expected);
+        } else {
+            ok(memcmp(expected, training.parameters, training.parameter_count * sizeof *expected) ==
+                   0,
+               "%d threads give the bits of one", threads);
+        }
+        training_clear(&training);
+    }
+    free(expected);
+    compute_cpu_threads(omp_get_num_procs());
+}
+
+static void weights_that_are_no_numbers_stop(void)
+{
+    struct train_options options = options_of(odd_shape, 1);
+    struct step_result result;
+    struct training training;
+    struct error err = {""};
+    size_t at = shape_unit_offset(&odd_shape, 1) + shape_tensor_offset(&odd_shape, FCW);
+    real before;
+
+    start(&options, &training);
+    before = training.parameters[0];
+    training.parameters[at] = (real)NAN;
+    is_int(training_step(&training, &result, &err), -1, "a NaN ends the training");
+    has_str(err.text, "step 0: loss", "the message says at which step");
+    has_str(err.text, "is not finite", "and which gradient");
+    ok(training.parameters[0] == before, "no parameter was updated with it");
+    training_clear(&training);
+}
+
+static void clipping_bounds_the_update(void)
+{
+    struct train_options options = options_of(odd_shape, 1);
+    struct step_result result;
+    struct training training;
+    struct error err;
+    double squares;
+
+    options.clip = 0.25;
+    start(&options, &training);
+    training_step(&training, &result, &err);
+    ok(result.gradient_norm > 0.25, "the norm that is reported is that before clipping");
+    squares = adamw_squares(training.first_moments, training.parameter_count);
+    is_near(sqrt(squares) / (1 - options.adamw.beta1), 0.25, 1e-4,
+            "the moments have a gradient of the norm that was allowed");
+    training_clear(&training);
+}
+
+#ifdef MUSTER_REAL_DOUBLE
+/* (loss(p + h) - loss(p - h)) / 2h */
+static double difference(struct training *training, size_t at)
+{
+    struct step_result above, below;
+    double h = 1e-5, kept = training->parameters[at];
+
+    training->parameters[at] = kept + h;
+    training_evaluate(training, &above);
+    training->parameters[at] = kept - h;
+    training_evaluate(training, &below);
+    training->parameters[at] = kept;
+    return (above.loss - below.loss) / (2 * h);
+}
+
+static void gradients_are_differences(void)
+{
+    enum { SAMPLES = 4 };
+    struct train_options options = options_of((struct shape){2, 3, 33, 70, 71}, 2);
+    struct step_result result;
+    struct training training;
+    struct error err;
+    real *gradients;
+
+    start(&options, &training);
+    /* away from the start, where many gradients are next to nothing */
+    for (int step = 0; step < 3; step++)
+        training_step(&training, &result, &err);
+    training_evaluate(&training, &result);
+    gradients = malloc(training.parameter_count * sizeof *gradients);
+    memcpy(gradients, training.gradients, training.parameter_count * sizeof *gradients);
+    for (int tensor = 0; tensor < TENSOR_COUNT; tensor++) {
+        for (int i = 0; i < SAMPLES; i++) {
+            int unit = tensor_kinds[tensor].unit == UNIT_EMBEDDING ? 0
+                       : tensor_kinds[tensor].unit == UNIT_LAYER   ? 1 + i % 2
+                                                                   : 3;
+            size_t size = shape_tensor_size(&options.shape, tensor);
+            size_t at = shape_unit_offset(&options.shape, unit) +
+                        shape_tensor_offset(&options.shape, tensor) +
+                        splitmix_at(3, (uint64_t)(tensor * SAMPLES + i)) % size;
+            double expected = difference(&training, at);
+
+            is_near(gradients[at], expected, 1e-8 + 1e-6 * fabs(expected),
+                    "gradient of %s at %zu", tensor_kinds[tensor].name, at);
+        }
+    }
+    free(gradients);
+    training_clear(&training);
+}
+#endif
+
+static void rates_are_as_scheduled(void)
+{
+    struct rate rate = {.peak = 2, .floor = 0.1, .warmup = 4, .steps = 15, .decay = RATE_COSINE};
+
+    is_near(rate_at(&rate, 0), 0.5, 1e-12, "the first step of four of warm-up has a quarter");
+    is_near(rate_at(&rate, 3), 2, 1e-12, "the last one the peak");
+    is_near(rate_at(&rate, 9), 1.1, 1e-12, "half way down a cosine is half way to the floor");
+    is_near(rate_at(&rate, 14), 0.2, 1e-12, "the last step has the floor");
+    rate.decay = RATE_LINEAR;
+    is_near(rate_at(&rate, 9), 1.1, 1e-12, "half way down a line too");
+    is_near(rate_at(&rate, 5), 2 * (0.1 + 0.9 * 0.9), 1e-12, "a tenth of the way down a line");
+    rate.decay = RATE_CONSTANT;
+    is_near(rate_at(&rate, 14), 2, 1e-12, "constant stays");
+}
+
+int main(void)
+{
+    for (size_t i = 0; i < sizeof references / sizeof *references; i++)
+        follows_reference(&references[i]);
+    any_part_can_be_drawn();
+    threads_change_nothing();
+    weights_that_are_no_numbers_stop();
+    clipping_bounds_the_update();
+#ifdef MUSTER_REAL_DOUBLE
+    gradients_are_differences();
+#endif
+    rates_are_as_scheduled();
+    return tap_done();
+}

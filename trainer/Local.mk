@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# The trainer. It knows nothing of Slurm.
+if BUILD_TRAINER
+# No contraction to fused multiply-add: the same bits on every processor.
+trainer_cflags = $(AM_CFLAGS) $(OPENMP_CFLAGS) -O3 -ffp-contract=off
+trainer_cppflags = $(AM_CPPFLAGS) $(OPENBLAS_CFLAGS)
+trainer_sources = \
+	trainer/compute/compute.h \
+	trainer/compute/cpu.c trainer/compute/cpu.h \
+	trainer/compute/cpu_attention.c \
+	trainer/compute/cpu_layernorm.c \
+	trainer/compute/cpu_loss.c \
+	trainer/compute/cpu_matmul.c \
+	trainer/compute/cpu_pointwise.c \
+	trainer/data/splitmix.h \
+	trainer/data/token_stream.c trainer/data/token_stream.h \
+	trainer/model/head.c trainer/model/head.h \
+	trainer/model/layer.c trainer/model/layer.h \
+	trainer/model/model.c trainer/model/model.h \
+	trainer/model/parameters.c trainer/model/parameters.h \
+	trainer/model/shape.c trainer/model/shape.h \
+	trainer/optimizer/adamw.c trainer/optimizer/adamw.h \
+	trainer/optimizer/rate.c trainer/optimizer/rate.h \
+	trainer/options.c trainer/options.h \
+	trainer/real.h \
+	trainer/training.c trainer/training.h \
+	# end of trainer_sources
+
+noinst_LTLIBRARIES += trainer/libtrainer.la
+trainer_libtrainer_la_SOURCES = $(trainer_sources)
+trainer_libtrainer_la_CFLAGS = $(trainer_cflags)
+trainer_libtrainer_la_CPPFLAGS = $(trainer_cppflags)
+trainer_libtrainer_la_LIBADD = lib/libmuster.la $(OPENBLAS_LIBS) -lm
+
+# The same in double precision, for tests whose finite differences would drown in rounding.
+check_LTLIBRARIES += trainer/libtrainer-double.la
+trainer_libtrainer_double_la_SOURCES = $(trainer_sources)
+trainer_libtrainer_double_la_CFLAGS = $(trainer_cflags)
+trainer_libtrainer_double_la_CPPFLAGS = $(trainer_cppflags) -DMUSTER_REAL_DOUBLE
+trainer_libtrainer_double_la_LIBADD = $(trainer_libtrainer_la_LIBADD)
+
+bin_PROGRAMS += muster-train
+muster_train_SOURCES = trainer/train.c
+muster_train_CFLAGS = $(trainer_cflags)
+muster_train_LDADD = trainer/libtrainer.la
+endif

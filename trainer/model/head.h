@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_HEAD_H
+#define MUSTER_HEAD_H
+
+#include "trainer/model/layer.h"
+
+/* The end of the model: final norm, product with wte, cross entropy; forward and backward in one,
+ * some rows at a time, so that no more than HEAD_ROWS rows of logits exist at once. */
+
+enum { HEAD_ROWS = 256 };
+
+/* Elements of room that it needs. */
+size_t head_size(const struct geometry *geometry);
+
+/* in (rows x channels): the last layer's output. final: parameters of the final unit; wte. losses:
+ * rows, each row's cross entropy. scale: what the loss is times the sum of these (1 / rows for
+ * their mean). d (rows x channels) is set to the gradient of in; dfinal, dwte are added to. */
+void head_run(const struct geometry *geometry, const real *in, const int32_t *targets, real scale,
+              const real *final, const real *wte, real *memory, real *losses, real *d, real *dfinal,
+              real *dwte);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_LAYER_H
+#define MUSTER_LAYER_H
+
+#include "trainer/compute/compute.h"
+#include "trainer/model/shape.h"
+
+/* One transformer layer, forward and backward: x + attention(norm(x)), then + mlp(norm(.)). It is
+ * given its unit's parameters wherever they are and keeps nothing of its own. */
+
+/* What backward needs of forward: rows = batch x time of them. The outputs of the norms and of GELU
+ * are computed again instead. */
+struct saved {
+    real *in;            /* rows x channels */
+    real *mean1, *rstd1; /* rows */
+    real *qkv;           /* rows x 3 channels */
+    real *attended;      /* rows x channels */
+    real *sums;          /* batch x heads x time */
+    real *middle;        /* rows x channels: behind attention */
+    real *mean2, *rstd2; /* rows */
+    real *hidden;        /* rows x 4 channels, before GELU */
+};
+
+/* Room for one layer at a time. */
+struct scratch {
+    real *normed; /* rows x channels */
+    real *wide;   /* rows x 4 channels */
+    real *dwide;  /* rows x 4 channels */
+    real *narrow; /* rows x channels */
+};
+
+struct geometry {
+    const struct shape *shape;
+    const struct compute *compute;
+    int batch, time; /* time: at most shape->context */
+};
+
+/* Elements that `saved` and `scratch` take, and the pointers into an array of that many. */
+size_t saved_size(const struct geometry *geometry);
+void saved_place(const struct geometry *geometry, real *memory, struct saved *saved);
+size_t scratch_size(const struct geometry *geometry);
+void scratch_place(const struct geometry *geometry, real *memory, struct scratch *scratch);
+
+/* saved->in is the input. out: rows x channels, the output. parameters: the unit's. */
+void layer_forward(const struct geometry *geometry, const real *parameters, struct saved *saved,
+                   struct scratch *scratch, real *out);
+
+/* d (rows x channels): the gradient of the output becomes that of the input. gradients (the unit's)
+ * are added to. */
+void layer_backward(const struct geometry *geometry, const real *parameters,
+                    const struct saved *saved, struct scratch *scratch, real *d, real *gradients);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_SHAPE_H
+#define MUSTER_SHAPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/error.h"
+#include "trainer/real.h"
+
+/* The size of a GPT-2, its tensors, and where they lie.
+ *
+ * Parameters lie in units, one behind the other: the embedding (wte, wpe), each layer, the final
+ * norm. A unit is what is gathered, reduced and freed at a time. */
+
+struct shape {
+    int layers, heads, channels, context, vocabulary;
+};
+
+/* In the order in which the weights are drawn (parameters_fill). */
+enum tensor {
+    WTE,      /* vocabulary x channels, also the head */
+    WPE,      /* context x channels */
+    LN1W,     /* channels */
+    LN1B,     /* channels */
+    QKVW,     /* 3 channels x channels; row = output feature */
+    QKVB,     /* 3 channels */
+    ATTPROJW, /* channels x channels */
+    ATTPROJB, /* channels */
+    LN2W,     /* channels */
+    LN2B,     /* channels */
+    FCW,      /* 4 channels x channels */
+    FCB,      /* 4 channels */
+    FCPROJW,  /* channels x 4 channels */
+    FCPROJB,  /* channels */
+    LNFW,     /* channels */
+    LNFB,     /* channels */
+    TENSOR_COUNT
+};
+
+enum tensor_start { START_ZERO, START_ONE, START_DRAWN, START_DRAWN_RESIDUAL };
+
+struct tensor_kind {
+    const char *name;
+    enum { UNIT_EMBEDDING, UNIT_LAYER, UNIT_FINAL } unit;
+    enum tensor_start start; /* DRAWN_RESIDUAL: smaller by sqrt(2 layers) */
+};
+extern const struct tensor_kind tensor_kinds[TENSOR_COUNT];
+
+/* 124M, 350M, 774M, 1558M: layers, heads, channels, 1024 of context, 50257 tokens (Radford et al.
+ * 2019, table 2; OpenAI's released sizes). False when there is no such name. */
+bool shape_named(const char *name, struct shape *shape);
+
+/* 0, or -1 with err: channels must be a multiple of heads, all at least 1. */
+int shape_check(const struct shape *shape, struct error *err);
+
+/* Elements of one layer's part of the tensor; of the whole tensor where it is in no layer. */
+size_t shape_tensor_size(const struct shape *shape, enum tensor tensor);
+
+/* Units: 0 the embedding, 1 ... layers, layers + 1 the final norm. */
+int shape_units(const struct shape *shape);
+size_t shape_unit_size(const struct shape *shape, int unit);   /* elements */
+size_t shape_unit_offset(const struct shape *shape, int unit); /* elements before it */
+size_t shape_parameters(const struct shape *shape);            /* elements in all */
+
+/* Where the tensor begins, counted from the beginning of the unit that it is in. */
+size_t shape_tensor_offset(const struct shape *shape, enum tensor tensor);
+
+/* Whether that unit has a part of the tensor. */
+bool shape_unit_has(const struct shape *shape, int unit, enum tensor tensor);
+
+#endif

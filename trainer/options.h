@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_TRAIN_OPTIONS_H
+#define MUSTER_TRAIN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "lib/base/error.h"
+#include "trainer/model/shape.h"
+#include "trainer/optimizer/adamw.h"
+#include "trainer/optimizer/rate.h"
+
+/* What muster-train is asked for. One table drives parsing and --help. */
+struct train_options {
+    struct shape shape;
+    int batch; /* sequences */
+    long steps;
+    struct rate rate;
+    struct adamw adamw;
+    double clip; /* gradient norm at most; 0: no limit */
+    uint64_t weights_seed, data_seed;
+    bool is_batch_fixed, prints_norms, is_json;
+    int threads; /* 0: as many as OpenMP says */
+};
+
+enum train_request { TRAIN_RUN, TRAIN_HELP, TRAIN_VERSION, TRAIN_MISUSE };
+
+/* Reads argv. For TRAIN_MISUSE err names the option, what was found and what is allowed. */
+enum train_request train_options_read(int argc, char **argv, struct train_options *options,
+                                      struct error *err);
+void train_options_help(FILE *stream);
+
+#endif
