@@ -6,6 +6,12 @@ noinst_PROGRAMS += tests/record-check
 tests_record_check_SOURCES = tests/record-check.c
 tests_record_check_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 tests_record_check_LDADD = $(JANSSON_LIBS)
+
+# Makes histories for the tests of what reads them.
+noinst_PROGRAMS += tests/history-add
+tests_history_add_SOURCES = tests/history-add.c
+tests_history_add_LDADD = validate/history/libhistory.la validate/report/libreport.la \
+	validate/judge/libjudge.la lib/libmuster.la $(SQLITE_LIBS) $(JANSSON_LIBS)
 endif
 
 EXTRA_DIST += tests/tap.sh tests/run

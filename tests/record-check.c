@@ -135,8 +135,8 @@ static bool test_is_known(const struct schema *schema, const json_t *record, siz
 static bool record_holds(const struct schema *schema, json_t *record, size_t line)
 {
     static const char *const verdicts[] = {"pass", "skip", "warn", "unknown", "fail", NULL};
-    static const char *const sources[] = {"nominal",  "peers",    "conf", "sysfs",
-                                          "majority", "expected", "sent", NULL};
+    static const char *const sources[] = {"nominal",  "peers", "conf",    "sysfs",     "majority",
+                                          "expected", "sent",  "history", "reference", NULL};
     const char *key;
     json_t *value;
     bool holds = true;

@@ -10,6 +10,7 @@ dist_check_SCRIPTS += \
 	tests/command/t2402-certificate-cannot-tell-without-munge.t \
 	tests/command/t2403-certificate-issue-names-a-bad-request.t \
 	tests/command/t2410-compare-names-who-differs.t \
+	tests/command/t2420-history-tells-what-changed.t \
 	# end of certificate and conf
 
 # inventory and check, of recorded nodes and of this machine

@@ -227,9 +227,10 @@ static void test_figures(void)
     is_near(history_figure_floor(&figure), 100 - 4 * 14.826, 1e-9, "noise widens the margin");
 
     seen[0] = '\0';
-    is_int(history_points(path, "n1", "eth1", NULL, 2, see_point, NULL, &err), 4, "trends");
+    is_int(history_points(path, "n1", "eth1", NULL, 2, see_point, NULL, &err), 6, "trends");
     is_str(seen,
-           "n1 eth1 receives f08 150;n1 eth1 receives f09 150;n1 eth1 sends f08 120;"
+           "n1 eth1 bandwidth f08 120;n1 eth1 bandwidth f09 80;n1 eth1 receives f08 150;n1 eth1 "
+           "receives f09 150;n1 eth1 sends f08 120;"
            "n1 eth1 sends f09 80;",
            "... of each figure the newest runs");
     seen[0] = '\0';
@@ -280,7 +281,7 @@ static void test_forgetting(void)
                        &err),
            0, "a run that keeps two seconds");
     is_int(count_rows(path, "SELECT count(*) FROM runs"), 3, "... removes older runs");
-    is_int(count_rows(path, "SELECT count(*) FROM figures"), 10, "... their figures");
+    is_int(count_rows(path, "SELECT count(*) FROM figures"), 14, "... their figures");
     seen[0] = '\0';
     history_changes(path, "n1", 1008, 1010, see_change, NULL, &err);
     is_str(seen, "n1 cmdline quiet iommu=pt>- @1009;n1 eth1 firmware 1.0>2.0 @1009;",

@@ -18,7 +18,10 @@ muster_SOURCES = \
 	validate/command/conf.c \
 	validate/command/explain.c validate/command/explain.h \
 	validate/command/explain_task.c \
-	validate/command/history.c \
+	validate/command/history.c validate/command/history.h \
+	validate/command/history_diff.c \
+	validate/command/history_series.c \
+	validate/command/history_trends.c \
 	validate/command/topology.c \
 	# end of muster_SOURCES
 muster_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(SLURM_CFLAGS)
@@ -29,6 +32,6 @@ muster_LDADD = \
 	validate/report/libreport.la \
 	validate/history/libhistory.la \
 	validate/judge/libjudge.la \
-	lib/libmuster.la \
+	lib/libmuster.la lib/libstatistics.la \
 	$(JANSSON_LIBS) $(SQLITE_LIBS) $(SLURM_LIBS) \
 	# end of muster_LDADD

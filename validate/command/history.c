@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/history/history.h"
+#include "validate/command/history.h"
 
 #include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "validate/command/command.h"
 #include "validate/report/table.h"
@@ -17,16 +16,6 @@ struct listing {
     struct table table;
     bool as_json, is_one_node;
 };
-
-static const char *time_text(double seconds, char text[32])
-{
-    time_t whole = (time_t)seconds;
-    struct tm day;
-
-    gmtime_r(&whole, &day);
-    strftime(text, 32, "%Y-%m-%d %H:%M", &day);
-    return text;
-}
 
 static void print_record(const struct history_node *node)
 {
@@ -55,14 +44,14 @@ static void add_row(const struct history_node *node, void *context)
         return;
     }
     table_cell(table, VERDICT_NONE, "%s", node->node);
-    table_cell(table, VERDICT_NONE, "%s", time_text(node->time, text));
+    table_cell(table, VERDICT_NONE, "%s", history_time(node->time, text));
     table_cell(table, node->verdict, "%s",
                node->verdict == VERDICT_PASS   ? "certified"
                : node->verdict == VERDICT_FAIL ? "FAILED"
                                                : "unknown");
     if (!listing->is_one_node) {
         since = history_since(listing->path, node->node, NULL);
-        table_cell(table, VERDICT_NONE, "%s", since > 0 ? time_text(since, text) : "-");
+        table_cell(table, VERDICT_NONE, "%s", since > 0 ? history_time(since, text) : "-");
     }
     table_cell(table, VERDICT_NONE, "%s", *node->level ? node->level : "-");
     if (isnan(node->rail_mbps))
@@ -94,44 +83,54 @@ static void add_heading(struct listing *listing)
 
 static void print_help(void)
 {
-    printf("Usage: muster history [OPTION...] [NODE]\n"
+    printf("Usage: muster history [OPTION...] [NODE] [PART]\n"
+           "       muster history [OPTION...] --diff RUN1 RUN2 [NODE]\n"
            "What the runs of muster certify on this host found: of each node the newest verdict\n"
-           "and since when it stands, or the newest runs of one node.\n"
+           "and since when it stands; of one node its newest runs, its figures over them and what\n"
+           "changed on it; of a part (eth1, mlx5_0:1) the figures of all nodes, or of one.\n"
            "\n"
-           "  -n, --runs N       so many runs of NODE [%d]\n"
+           "  -d, --diff         what changed between two runs: verdicts, figures beyond noise,\n"
+           "                     facts; a run is its name or the beginning of it, last, previous\n"
+           "  -n, --runs N       so many runs [%d]\n"
            "  -j, --json         a record a line\n"
            "  -c, --config FILE  the configuration, instead of $MUSTER_CONF or muster.conf\n"
            "  -h, --help         this text\n",
            RUNS_DEFAULT);
 }
 
-int command_history(int argc, char **argv)
+struct options {
+    const char *config;
+    bool as_json, is_diff;
+    int runs;
+    char **words;
+    int count;
+};
+
+/* Returns -1 to go on, else the exit status. */
+static int options_read(int argc, char **argv, struct options *options)
 {
-    static const struct option options[] = {
-        {"config", required_argument, NULL, 'c'},
-        {"help", no_argument, NULL, 'h'},
-        {"json", no_argument, NULL, 'j'},
-        {"runs", required_argument, NULL, 'n'},
-        {NULL, 0, NULL, 0},
+    static const struct option table[] = {
+        {"config", required_argument, NULL, 'c'}, {"diff", no_argument, NULL, 'd'},
+        {"help", no_argument, NULL, 'h'},         {"json", no_argument, NULL, 'j'},
+        {"runs", required_argument, NULL, 'n'},   {NULL, 0, NULL, 0},
     };
-    struct listing listing = {0};
-    const char *config = NULL, *node;
-    struct conf conf;
-    struct error err;
-    long runs = RUNS_DEFAULT;
-    int option, count, status;
+    int option;
+    long runs;
     char *end;
 
-    while ((option = getopt_long(argc, argv, "c:hjn:", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "c:dhjn:", table, NULL)) != -1) {
         switch (option) {
         case 'c':
-            config = optarg;
+            options->config = optarg;
+            break;
+        case 'd':
+            options->is_diff = true;
             break;
         case 'h':
             print_help();
             return COMMAND_PASS;
         case 'j':
-            listing.as_json = true;
+            options->as_json = true;
             break;
         case 'n':
             runs = strtol(optarg, &end, 10);
@@ -139,36 +138,77 @@ int command_history(int argc, char **argv)
                 fprintf(stderr, "muster history: runs is '%s', expected a number from 1\n", optarg);
                 return command_usage_error("muster history");
             }
+            options->runs = (int)runs;
             break;
         default:
             return command_usage_error("muster history");
         }
     }
-    node = optind < argc ? argv[optind] : NULL;
-    if (optind + 1 < argc) {
-        fprintf(stderr, "muster history: what is '%s'?\n", argv[optind + 1]);
+    options->words = argv + optind;
+    options->count = argc - optind;
+    if (options->is_diff && options->count < 2) {
+        fputs("muster history: --diff wants two runs: last, previous, or names\n", stderr);
         return command_usage_error("muster history");
     }
-    status = command_conf("muster history", config, &conf);
-    if (status != COMMAND_PASS) {
-        conf_clear(&conf);
-        return status;
-    }
-    listing.path = conf.history_path;
-    listing.is_one_node = node != NULL;
+    if (options->count > (options->is_diff ? 3 : 2))
+        return command_word_error("muster history", options->words[options->is_diff ? 3 : 2]);
+    return -1;
+}
+
+/* The newest of each node, or a node's runs. Returns how many, or -1 with err. */
+static int list_nodes(const struct options *options, const char *path, const char *node,
+                      struct error *err)
+{
+    struct listing listing = {
+        .path = path, .as_json = options->as_json, .is_one_node = node != NULL};
+    int count;
+
     add_heading(&listing);
-    count = history_nodes(conf.history_path, node, node ? (int)runs : NODES_MAX, add_row, &listing,
-                          &err);
-    if (count < 0) {
-        fprintf(stderr, "muster history: %s\n", err.text);
-        status = COMMAND_UNKNOWN;
-    } else if (count == 0) {
-        fprintf(stderr, "muster history: no run of muster certify%s%s is known in %s\n",
-                node ? " on " : "", node ? node : "", conf.history_path);
-    } else if (!listing.as_json) {
+    count = history_nodes(path, node, node ? options->runs : NODES_MAX, add_row, &listing, err);
+    if (count > 0 && !options->as_json)
         table_print(&listing.table, stdout, table_has_colour(stdout));
-    }
     table_clear(&listing.table);
+    return count;
+}
+
+static int list(const struct options *options, const char *path)
+{
+    const char *word = options->count > 0 ? options->words[0] : NULL;
+    const char *part = options->count > 1 ? options->words[1] : NULL;
+    struct error err;
+    int count = 0, more = 0;
+
+    if (!part)
+        count = list_nodes(options, path, word, &err);
+    if (count > 0 && word)
+        more = history_trends(path, word, NULL, options->runs, options->as_json, &err);
+    else if (count == 0 && word) /* no node of that name: a part */
+        more = history_trends(path, part ? word : NULL, part ? part : word, options->runs,
+                              options->as_json, &err);
+    if (count < 0 || more < 0) {
+        fprintf(stderr, "muster history: %s\n", err.text);
+        return COMMAND_UNKNOWN;
+    }
+    if (count + more == 0)
+        fprintf(stderr, "muster history: no run of muster certify%s%s%s%s is known in %s\n",
+                word ? " on " : "", word ? word : "", part ? " " : "", part ? part : "", path);
+    return COMMAND_PASS;
+}
+
+int command_history(int argc, char **argv)
+{
+    struct options options = {.runs = RUNS_DEFAULT};
+    struct conf conf;
+    int status = options_read(argc, argv, &options);
+
+    if (status >= 0)
+        return status;
+    status = command_conf("muster history", options.config, &conf);
+    if (status == COMMAND_PASS && options.is_diff)
+        status = history_diff(conf.history_path, options.words[0], options.words[1],
+                              options.count > 2 ? options.words[2] : NULL, options.as_json);
+    else if (status == COMMAND_PASS)
+        status = list(&options, conf.history_path);
     conf_clear(&conf);
     return status;
 }

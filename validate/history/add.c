@@ -113,6 +113,23 @@ static bool add_figure(sqlite3_stmt *statement, const char *run, const char *nod
     return database_insert(statement);
 }
 
+/* What a rail is worth: its worse direction, as the judge has it. */
+static bool add_worse_directions(sqlite3 *database, const char *run)
+{
+    static const char query[] =
+        "INSERT INTO figures SELECT s.node, s.part, 'bandwidth', s.run, min(s.value, r.value),"
+        " s.unit FROM figures s JOIN figures r ON r.node = s.node AND r.part = s.part"
+        " AND r.run = s.run AND r.metric = 'receives' WHERE s.run = ?1 AND s.metric = 'sends'";
+    sqlite3_stmt *statement;
+    bool is_done = sqlite3_prepare_v2(database, query, -1, &statement, NULL) == SQLITE_OK;
+
+    if (is_done)
+        database_bind_text(statement, 1, run);
+    is_done = is_done && sqlite3_step(statement) == SQLITE_DONE;
+    sqlite3_finalize(statement);
+    return is_done;
+}
+
 /* A rail is as good as the best it showed with any partner: that leaves the partners' faults and
  * the path out. */
 static bool add_figures(sqlite3 *database, const struct history_run *run,
@@ -144,7 +161,7 @@ static bool add_figures(sqlite3 *database, const struct history_run *run,
     }
     sqlite3_finalize(most);
     sqlite3_finalize(least);
-    return is_done;
+    return is_done && add_worse_directions(database, run->run);
 }
 
 /* ---------------------------------------------------------------- facts */

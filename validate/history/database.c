@@ -40,6 +40,9 @@ static const char second[] =
     "INSERT INTO figures SELECT peer, part, 'receives', run, max(value), 'Mb/s' FROM records"
     " WHERE suite = 'links' AND metric = 'bandwidth' AND peer NOT NULL AND part NOT NULL"
     " AND value NOT NULL GROUP BY run, peer, part;"
+    "INSERT INTO figures SELECT s.node, s.part, 'bandwidth', s.run, min(s.value, r.value), s.unit"
+    " FROM figures s JOIN figures r ON r.node = s.node AND r.part = s.part AND r.run = s.run"
+    " AND r.metric = 'receives' WHERE s.metric = 'sends';"
     "DELETE FROM records WHERE verdict IS NULL OR verdict = 'pass';"
     "PRAGMA application_id = 0x6d757374;"
     "PRAGMA user_version = 2;";

@@ -50,6 +50,11 @@ int history_nodes(const char *path, const char *node, int most,
                   void (*each)(const struct history_node *node, void *context), void *context,
                   struct error *err);
 
+/* The nodes of two runs, by name and time; node NULL: all. */
+int history_nodes_of_runs(const char *path, const char *then, const char *now, const char *node,
+                          void (*each)(const struct history_node *node, void *context),
+                          void *context, struct error *err);
+
 /* When the node's verdict became what it is: the time of the oldest run of the unbroken newest row
  * of runs with that verdict, dry runs included. 0 when there is none; -1 with err. */
 double history_since(const char *path, const char *node, struct error *err);
@@ -61,7 +66,8 @@ int history_run_find(const char *path, const char *wanted, struct history_run *r
                      struct error *err);
 
 /* A part's figure in a run. metric: "sends" and "receives" in Mb/s, the best that a rail showed
- * with any partner; "latency" in us, its least; "busbw" in GB/s of a collective, node "". */
+ * with any partner; "bandwidth" the worse of the two; "latency" in us, its least; "busbw" in GB/s
+ * of a collective, node "". */
 struct history_point {
     const char *node, *part, *metric, *unit, *run;
     double time, value;
@@ -81,8 +87,8 @@ struct history_change {
     const char *before, *after; /* NULL: it did not have the fact */
 };
 
-/* What differs between the node's facts as they were known at two times, by node and fact; node
- * NULL: of all nodes whose facts were known at both. */
+/* What differs between the node's facts as they were known at two times, by fact and values, then
+ * node; node NULL: of all nodes whose facts were known at both. */
 int history_changes(const char *path, const char *node, double then, double now,
                     void (*each)(const struct history_change *change, void *context), void *context,
                     struct error *err);

@@ -51,41 +51,66 @@ static enum verdict verdict_at(sqlite3_stmt *statement, int column)
     return verdict < 0 ? VERDICT_UNKNOWN : (enum verdict)verdict;
 }
 
+#define NODE_COLUMNS                                                                               \
+    "SELECT run, node, time, level, verdict, test, part, message, certified_until, rail_mbps "
+
+static int tell_nodes(struct reading *reading,
+                      void (*each)(const struct history_node *node, void *context), void *context,
+                      struct error *err)
+{
+    sqlite3_stmt *statement = reading->statement;
+    int count = 0, rv;
+
+    for (; (rv = sqlite3_step(statement)) == SQLITE_ROW; count++)
+        each(&(struct history_node){.run = database_text(statement, 0),
+                                    .node = database_text(statement, 1),
+                                    .time = sqlite3_column_double(statement, 2),
+                                    .level = database_text(statement, 3),
+                                    .verdict = verdict_at(statement, 4),
+                                    .test = database_text(statement, 5),
+                                    .part = database_text(statement, 6),
+                                    .message = database_text(statement, 7),
+                                    .certified_until = database_text(statement, 8),
+                                    .rail_mbps = database_number(statement, 9)},
+             context);
+    return end(reading, rv, count, err);
+}
+
 int history_nodes(const char *path, const char *node, int most,
                   void (*each)(const struct history_node *node, void *context), void *context,
                   struct error *err)
 {
-    static const char columns[] =
-        "SELECT run, node, time, level, verdict, test, part, message, certified_until, rail_mbps ";
-    char query[512];
+    static const char of_one[] =
+        NODE_COLUMNS "FROM nodes WHERE node = ?1 ORDER BY time DESC, run DESC LIMIT ?2";
+    static const char of_all[] =
+        NODE_COLUMNS "FROM (SELECT *, row_number() OVER (PARTITION BY node ORDER BY time DESC,"
+                     " run DESC) AS nth FROM nodes) WHERE nth = 1 ORDER BY node LIMIT ?2";
     struct reading reading;
-    int count = 0, rv;
+    int rv = begin(&reading, path, 1, node ? of_one : of_all, err);
 
-    snprintf(query, sizeof query, "%s%s", columns,
-             node ? "FROM nodes WHERE node = ?1 ORDER BY time DESC, run DESC LIMIT ?2"
-                  : "FROM (SELECT *, row_number() OVER (PARTITION BY node ORDER BY time DESC,"
-                    " run DESC) AS nth FROM nodes) WHERE nth = 1 ORDER BY node LIMIT ?2");
-    rv = begin(&reading, path, 1, query, err);
     if (rv <= 0)
         return rv;
     if (node)
         database_bind_text(reading.statement, 1, node);
     sqlite3_bind_int(reading.statement, 2, most);
-    while ((rv = sqlite3_step(reading.statement)) == SQLITE_ROW) {
-        each(&(struct history_node){.run = database_text(reading.statement, 0),
-                                    .node = database_text(reading.statement, 1),
-                                    .time = sqlite3_column_double(reading.statement, 2),
-                                    .level = database_text(reading.statement, 3),
-                                    .verdict = verdict_at(reading.statement, 4),
-                                    .test = database_text(reading.statement, 5),
-                                    .part = database_text(reading.statement, 6),
-                                    .message = database_text(reading.statement, 7),
-                                    .certified_until = database_text(reading.statement, 8),
-                                    .rail_mbps = database_number(reading.statement, 9)},
-             context);
-        count++;
-    }
-    return end(&reading, rv, count, err);
+    return tell_nodes(&reading, each, context, err);
+}
+
+int history_nodes_of_runs(const char *path, const char *then, const char *now, const char *node,
+                          void (*each)(const struct history_node *node, void *context),
+                          void *context, struct error *err)
+{
+    static const char query[] = NODE_COLUMNS
+        "FROM nodes WHERE run IN (?1, ?2) AND (?3 IS NULL OR node = ?3) ORDER BY node, time";
+    struct reading reading;
+    int rv = begin(&reading, path, 1, query, err);
+
+    if (rv <= 0)
+        return rv;
+    database_bind_text(reading.statement, 1, then);
+    database_bind_text(reading.statement, 2, now);
+    database_bind_text(reading.statement, 3, node);
+    return tell_nodes(&reading, each, context, err);
 }
 
 /* The row of equal verdicts from the newest run backwards. */
@@ -220,7 +245,7 @@ int history_changes(const char *path, const char *node, double then, double now,
         " JOIN texts n ON n.id = newest.node JOIN texts f ON f.id = newest.fact"
         " LEFT JOIN texts b ON b.id = older.value LEFT JOIN texts a ON a.id = newest.value"
         " WHERE older.value IS NOT newest.value AND newest.node IN (SELECT node FROM older)"
-        " ORDER BY n.text, f.text";
+        " ORDER BY f.text, b.text, a.text, n.text";
     struct reading reading;
     int count = 0, rv = begin(&reading, path, 2, query, err);
 

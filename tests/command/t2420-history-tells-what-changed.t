@@ -1,0 +1,108 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster history: trends of a node and of a part, since when, what changed between two runs.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=${top_builddir:-.}
+. "$top_srcdir/tests/tap.sh"
+
+muster=$top_builddir/muster
+add=$top_builddir/tests/history-add
+[ -x "$muster" ] || skip_all 'muster is not built'
+[ -x "$add" ] || skip_all 'history-add is not built'
+unset MUSTER_CONF MUSTER_RUN
+export LC_ALL=C.UTF-8
+dir=$(mktemp -d)
+tap_cleanup() { rm -rf "$dir"; }
+echo "HistoryFile=$dir/history.db" >"$dir/conf"
+history() { "$muster" history --config "$dir/conf" "$@"; }
+
+fact() { # NODE PART NAME VALUE
+    printf '{"time":1,"suite":"check","test":"host.config","node":"%s","part":"%s","metric":"%s","message":"%s"}\n' "$@"
+}
+link() { # FROM TO MBPS
+    printf '{"time":1,"suite":"links","test":"links","node":"%s","part":"eth1","metric":"bandwidth","peer":"%s","value":%s,"unit":"Mb/s"}\n' "$@"
+}
+verdict() { # NODE VERDICT MESSAGE
+    printf '{"time":1,"suite":"certify","test":"certify","node":"%s","verdict":"%s","message":"%s"}\n' "$@"
+}
+run() { # NUMBER MBPS-OF-n2 FIRMWARE KERNEL VERDICT-OF-n2 MESSAGE
+    for node in n1 n2 n3; do
+        fact "$node" '' kernel "$4"
+    done
+    fact n1 eth1 firmware 1.0
+    fact n2 eth1 firmware "$3"
+    link n1 n3 $((195 + $1 % 3))
+    link n3 n1 196
+    link n2 n1 "$2"
+    link n1 n2 "$2"
+    verdict n1 pass ''
+    verdict n2 "$5" "$6"
+    verdict n3 pass ''
+}
+for i in 1 2 3 4 5 6; do
+    run $i $((190 + i)) 1.0 6.1.0 pass '' | "$add" "$dir/history.db" "2026-r$i" $((1700000000 + 86400 * i))
+done
+run 7 100 2.0 6.1.0 fail 'eth1 100 of 200 Mb/s' | "$add" "$dir/history.db" 2026-r7 $((1700000000 + 86400 * 7))
+run 8 98 2.0 6.1.2 fail 'eth1 98 of 200 Mb/s' | "$add" "$dir/history.db" 2026-r8 $((1700000000 + 86400 * 8))
+
+text=$(history)
+like "$text" '^n2 +2023-11-22 22:13 +FAILED +2023-11-21 22:13 ' 'since when a node fails'
+text=$(history n2)
+is "$(grep -c '^n2 .*FAILED' <<<"$text")" 2 'the runs of a node'
+like "$text" '^n2 +eth1 +bandwidth +██████?[▇█]?.*[▄▅][▄▅] +8 +98 Mb/s +[0-9.]+ +worse since 2023-11-21 22:13, 193.5 before$' \
+    '... its figures, since when it is worse, what it reached before'
+like "$text" '^2023-11-21 22:13 +eth1 firmware: 1.0 -> 2.0$' '... what changed on it, and when'
+like "$text" '^2023-11-22 22:13 +kernel: 6.1.0 -> 6.1.2$' '... each time'
+like "$(history n1)" '^n1 +eth1 +bandwidth .* -$' 'noise is no change'
+text=$(history eth1)
+like "$text" '^n3 +eth1 +sends ' 'a part of all nodes'
+like "$text" '^n2 +eth1 +sends .*worse since 2023-11-21' '... and who has become worse'
+text=$(history n2 eth1)
+unlike "$text" '^n[13] ' 'a part of one node'
+like "$text" '^n2 +eth1 +receives ' '... in each direction'
+like "$(LC_ALL=C history n2 eth1)" '^n2 +eth1 +sends +[0-9]{8} ' 'digits where the locale has no blocks'
+like "$(history -n 2 n2 eth1)" '^n2 +eth1 +sends +[^ ]{2} +2 ' 'so many runs as are asked for'
+
+text=$(history --diff 2026-r6 2026-r8)
+is "$?" 0 'what changed between two runs'
+like "$text" '^before  2026-r6  2023-11-20 22:13, quick$' '... which runs'
+like "$text" '^n2 +certified +FAILED +eth1 98 of 200 Mb/s$' '... a verdict'
+like "$text" '^n2 +eth1 +sends +196 +98 Mb/s +-50 %$' '... a figure'
+unlike "$text" '^n1 +eth1 +sends' '... and none that only moved with the noise'
+like "$text" '^n\[1-3\] +kernel +6.1.0 +6.1.2$' '... a fact of several nodes in one line'
+like "$text" '^n2 +eth1 firmware +1.0 +2.0$' '... and one of one node'
+like "$(history --diff previous last)" '^n\[1-3\] +kernel' 'runs by their place'
+unlike "$(history --diff previous last)" 'firmware' '... what changed earlier is not told again'
+like "$(history --diff 2026-r1 2026-r2)" 'nothing changed' 'nothing'
+unlike "$(history --diff 2026-r6 2026-r8 n1)" 'n2' 'one node only'
+text=$(history --diff 2026 last 2>&1)
+is "$?" 2 'a beginning of several runs is a usage error'
+like "$text" "several runs begin with '2026'" '... that says so'
+text=$(history --diff last frob 2>&1)
+is "$?" 2 'so is a run that is not there'
+like "$text" "no run 'frob' is known" '...'
+history --diff last 2>/dev/null
+is "$?" 2 '--diff wants two runs'
+like "$(history frob 2>&1)" 'no run of muster certify on frob is known' 'neither a node nor a part'
+
+if [ -x "$top_builddir/tests/record-check" ]; then
+    for words in '' n2 eth1 '--diff 2026-r6 2026-r8'; do
+        # shellcheck disable=SC2086 # words
+        history --json $words >"$dir/json"
+        ok "history $words: the records are of the schema" env ASAN_OPTIONS=detect_leaks=0 \
+            "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <"$dir/json"
+    done
+else
+    skip 4 'record-check is not built'
+fi
+
+echo frob >"$dir/history.db"
+text=$(history n2 2>&1)
+is "$?" 3 'what is no database'
+like "$text" "^muster history: $dir/history.db: file is not a database$" '... is told with its name'
+run 9 90 2.0 6.1.2 fail x | "$add" "$dir/history.db" 2026-r9 1800000000 2>"$dir/words"
+is "$?" 1 'a run does not get lost there'
+like "$(cat "$dir/words")" '2026-r9.waiting to be taken in next time' '... it is said where it waits'
+done_testing

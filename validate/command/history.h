@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_COMMAND_HISTORY_H
+#define MUSTER_COMMAND_HISTORY_H
+
+#include "validate/history/history.h"
+
+/* Inside of muster history: figures over the runs. */
+
+struct series_point {
+    char run[64];
+    double time, value;
+    enum verdict verdict; /* of the node in that run */
+};
+
+/* One figure of one part, the oldest run first. */
+struct series {
+    char node[64], part[96], metric[32], unit[16];
+    struct series_point *points;
+    size_t count;
+};
+
+struct series_list {
+    struct series *series;
+    size_t count;
+    bool is_out_of_memory;
+};
+
+/* Reads what history_points() tells. Returns 0, or -1 with err. Release with series_clear(). */
+int series_read(const char *path, const char *node, const char *part, int most,
+                struct series_list *list, struct error *err);
+void series_clear(struct series_list *list);
+
+/* The share of its value that the figure moves from run to run without anything being wrong: 4
+ * robust standard deviations of the steps between neighbours (which a lasting change is one of and
+ * does not widen), at least 10 %. */
+double series_noise(const struct series *series);
+
+/* Where the newest stretch of runs begins in which the figure is worse than the median of all
+ * before by more than noise; *before is that median. count when there is none. */
+size_t series_fall(const struct series *series, double *before);
+
+/* A picture of the points: one character each, its height the share of the greatest. has_utf8:
+ * block elements, else digits 0 to 9. No more than the newest `most`. */
+void series_picture(const struct series *series, bool has_utf8, size_t most, char *text,
+                    size_t size);
+
+/* Whether this terminal's locale says UTF-8 (LC_ALL, LC_CTYPE, LANG). */
+bool series_has_utf8(void);
+
+/* "2026-11-20 18:14", UTC. */
+const char *history_time(double seconds, char text[32]);
+
+/* The node's figures and facts that changed, or with node NULL all nodes' of that part, as tables
+ * or records. Returns how many lines, or -1 with err. */
+int history_trends(const char *path, const char *node, const char *part, int runs, bool as_json,
+                   struct error *err);
+
+/* What changed between two runs. Returns an exit status. */
+int history_diff(const char *path, const char *then, const char *now, const char *node,
+                 bool as_json);
+
+#endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/command/history.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/command/command.h"
+#include "validate/report/table.h"
+
+/* What changed between two runs: verdicts, figures beyond noise, facts. */
+
+enum { MOST = 1000 };
+
+struct node_then {
+    char name[64], then_part[64], part[64], message[256];
+    enum verdict then, now; /* VERDICT_NONE: not in that run */
+};
+
+struct diff {
+    const char *path, *node;
+    struct history_run then, now;
+    char then_text[192], now_text[192];
+    bool as_json;
+    int lines;
+    struct node_then *nodes;
+    size_t node_count;
+    struct hostlist folded; /* of the change that is being gathered */
+    char fact[256], before[512], after[512];
+    struct table table;
+};
+
+static void begin_table(struct table *table, const char *const *names, size_t count)
+{
+    *table = (struct table){.columns = count};
+    for (size_t i = 0; i < count; i++)
+        table_cell(table, VERDICT_NONE, "%s", names[i]);
+}
+
+static void end_table(struct table *table)
+{
+    if (table->count > table->columns) {
+        putchar('\n');
+        table_print(table, stdout, table_has_colour(stdout));
+    }
+    table_clear(table);
+}
+
+static void say(const struct diff *diff, const char *test, const char *node, enum verdict verdict,
+                const char *message)
+{
+    struct record record = RECORD_INIT;
+
+    record.suite = "history";
+    record.test = test;
+    record.run = diff->now.run;
+    record.time = diff->now.time;
+    record.node = node;
+    record.verdict = verdict;
+    record.message = message;
+    record_write(stdout, &record);
+}
+
+/* ---------------------------------------------------------------- verdicts */
+
+static const char *word(enum verdict verdict)
+{
+    return verdict == VERDICT_NONE   ? "not in it"
+           : verdict == VERDICT_PASS ? "certified"
+           : verdict == VERDICT_FAIL ? "FAILED"
+                                     : "unknown";
+}
+
+static void take_node(const struct history_node *node, void *context)
+{
+    struct diff *diff = context;
+    bool is_now = strcmp(node->run, diff->now.run) == 0;
+    struct node_then *last = diff->node_count ? &diff->nodes[diff->node_count - 1] : NULL;
+
+    if (!is_now && strcmp(node->run, diff->then.run) != 0)
+        return;
+    if (!last || strcmp(last->name, node->node) != 0) {
+        struct node_then *grown = realloc(diff->nodes, (diff->node_count + 1) * sizeof *grown);
+
+        if (!grown)
+            return;
+        diff->nodes = grown;
+        last = &grown[diff->node_count++];
+        *last = (struct node_then){0};
+        snprintf(last->name, sizeof last->name, "%s", node->node);
+    }
+    *(is_now ? &last->now : &last->then) = node->verdict;
+    if (is_now || last->now == VERDICT_NONE) {
+        snprintf(last->part, sizeof last->part, "%s", node->part);
+        snprintf(last->message, sizeof last->message, "%s", node->message);
+    }
+}
+
+static int diff_verdicts(struct diff *diff, struct error *err)
+{
+    static const char *const names[] = {"NODE", "BEFORE", "AFTER", "WHY"};
+
+    if (history_nodes_of_runs(diff->path, diff->then.run, diff->now.run, diff->node, take_node,
+                              diff, err) < 0)
+        return -1;
+    begin_table(&diff->table, names, 4);
+    for (size_t i = 0; i < diff->node_count; i++) {
+        const struct node_then *node = &diff->nodes[i];
+        char text[512];
+
+        if (node->then == node->now)
+            continue;
+        diff->lines++;
+        if (diff->as_json) {
+            snprintf(text, sizeof text, "was %s, is %s%s%s", word(node->then), word(node->now),
+                     *node->message ? ": " : "", node->message);
+            say(diff, "certify", node->name, node->now, text);
+            continue;
+        }
+        table_cell(&diff->table, VERDICT_NONE, "%s", node->name);
+        table_cell(&diff->table, node->then, "%s", word(node->then));
+        table_cell(&diff->table, node->now, "%s", word(node->now));
+        table_cell(&diff->table, VERDICT_NONE, "%s", *node->message ? node->message : "-");
+    }
+    end_table(&diff->table);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- figures */
+
+static const struct series_point *point_of(const struct series *series, const char *run)
+{
+    for (size_t i = 0; i < series->count; i++)
+        if (strcmp(series->points[i].run, run) == 0)
+            return &series->points[i];
+    return NULL;
+}
+
+static void diff_figure(struct diff *diff, const struct series *series)
+{
+    const struct series_point *then = point_of(series, diff->then.run);
+    const struct series_point *now = point_of(series, diff->now.run);
+    struct record record = RECORD_INIT;
+    double change;
+    bool is_worse;
+
+    if (!then || !now || !(then->value > 0))
+        return;
+    change = now->value / then->value - 1;
+    if (!(fabs(change) > series_noise(series)))
+        return;
+    diff->lines++;
+    is_worse = (change < 0) == (strcmp(series->unit, "us") != 0);
+    if (diff->as_json) {
+        record.suite = "history";
+        record.test = strcmp(series->metric, "busbw") == 0 ? "collectives.speed" : "links";
+        record.metric = series->metric;
+        record.run = now->run;
+        record.time = now->time;
+        record.node = series->node;
+        record.part = series->part;
+        record.value = now->value;
+        record.unit = series->unit;
+        record.limit = then->value;
+        record.limit_source = "history";
+        record_write(stdout, &record);
+        return;
+    }
+    table_cell(&diff->table, VERDICT_NONE, "%s", *series->node ? series->node : "-");
+    table_cell(&diff->table, VERDICT_NONE, "%s", series->part);
+    table_cell(&diff->table, VERDICT_NONE, "%s", series->metric);
+    table_cell(&diff->table, VERDICT_NONE, "%.4g", then->value);
+    table_cell(&diff->table, VERDICT_NONE, "%.4g %s", now->value, series->unit);
+    table_cell(&diff->table, is_worse ? VERDICT_WARN : VERDICT_PASS, "%+.0f %%", 100 * change);
+}
+
+static int diff_figures(struct diff *diff, struct error *err)
+{
+    static const char *const names[] = {"NODE", "PART", "FIGURE", "BEFORE", "AFTER", "CHANGE"};
+    struct series_list list;
+    int result = series_read(diff->path, diff->node, NULL, MOST, &list, err);
+
+    begin_table(&diff->table, names, 6);
+    for (size_t i = 0; i < list.count && result == 0; i++)
+        diff_figure(diff, &list.series[i]);
+    end_table(&diff->table);
+    series_clear(&list);
+    return result;
+}
+
+/* ---------------------------------------------------------------- facts */
+
+static void tell_fact(struct diff *diff)
+{
+    char *nodes = hostlist_fold(&diff->folded), text[1400];
+
+    if (diff->folded.count > 0 && diff->as_json) {
+        snprintf(text, sizeof text, "%s: %s -> %s", diff->fact, diff->before, diff->after);
+        for (size_t i = 0; i < diff->folded.count; i++)
+            say(diff, "host.config", diff->folded.names[i], VERDICT_NONE, text);
+    } else if (diff->folded.count > 0) {
+        table_cell(&diff->table, VERDICT_NONE, "%s", nodes ? nodes : "?");
+        table_cell(&diff->table, VERDICT_NONE, "%s", diff->fact);
+        table_cell(&diff->table, VERDICT_NONE, "%s", diff->before);
+        table_cell(&diff->table, VERDICT_NONE, "%s", diff->after);
+    }
+    free(nodes);
+    hostlist_clear(&diff->folded);
+}
+
+/* They come by fact and values. */
+static void take_change(const struct history_change *change, void *context)
+{
+    struct diff *diff = context;
+    const char *before = change->before ? change->before : "not told";
+    const char *after = change->after ? change->after : "not told";
+
+    diff->lines++;
+    if (strcmp(diff->fact, change->fact) != 0 || strcmp(diff->before, before) != 0 ||
+        strcmp(diff->after, after) != 0)
+        tell_fact(diff);
+    snprintf(diff->fact, sizeof diff->fact, "%s", change->fact);
+    snprintf(diff->before, sizeof diff->before, "%s", before);
+    snprintf(diff->after, sizeof diff->after, "%s", after);
+    hostlist_append(&diff->folded, change->node);
+}
+
+static int diff_facts(struct diff *diff, struct error *err)
+{
+    static const char *const names[] = {"NODES", "FACT", "BEFORE", "AFTER"};
+    int result;
+
+    begin_table(&diff->table, names, 4);
+    result = history_changes(diff->path, diff->node, diff->then.time, diff->now.time, take_change,
+                             diff, err);
+    tell_fact(diff);
+    end_table(&diff->table);
+    return result;
+}
+
+/* ---------------------------------------------------------------- the whole */
+
+static void print_run(const char *which, const struct history_run *run)
+{
+    char text[32];
+
+    printf("%-6s  %s  %s, %s%s\n", which, run->run, history_time(run->time, text), run->level,
+           run->is_dry_run ? ", dry run" : "");
+}
+
+int history_diff(const char *path, const char *then, const char *now, const char *node,
+                 bool as_json)
+{
+    struct diff diff = {.path = path, .node = node, .as_json = as_json};
+    struct error err = {""};
+    int found = history_run_find(path, then, &diff.then, diff.then_text, &err);
+
+    if (found > 0)
+        found = history_run_find(path, now, &diff.now, diff.now_text, &err);
+    if (found <= 0) {
+        fprintf(stderr, "muster history: %s\n", err.text);
+        return found == 0 ? COMMAND_USAGE : COMMAND_UNKNOWN;
+    }
+    if (!as_json) {
+        print_run("before", &diff.then);
+        print_run("after", &diff.now);
+    }
+    if (diff_verdicts(&diff, &err) < 0 || diff_figures(&diff, &err) < 0 ||
+        diff_facts(&diff, &err) < 0) {
+        fprintf(stderr, "muster history: %s\n", err.text);
+        found = -1;
+    } else if (node && diff.node_count == 0) {
+        fprintf(stderr, "muster history: neither run had node %s\n", node);
+        found = -1;
+    } else if (diff.lines == 0 && !as_json) {
+        puts("\nnothing changed: verdicts, figures beyond noise, facts");
+    }
+    free(diff.nodes);
+    return found < 0 ? COMMAND_UNKNOWN : COMMAND_PASS;
+}

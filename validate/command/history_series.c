@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/command/history.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/base/statistics.h"
+
+/* Room for one more where count is 0 or a power of two; NULL without memory. */
+static void *grow(void *table, size_t count, size_t size)
+{
+    if (count & (count - 1))
+        return table;
+    return realloc(table, (count ? 2 * count : 1) * size);
+}
+
+static struct series *series_of(struct series_list *list, const struct history_point *point)
+{
+    struct series *last = list->count ? &list->series[list->count - 1] : NULL;
+    struct series *grown;
+
+    if (last && strcmp(last->node, point->node) == 0 && strcmp(last->part, point->part) == 0 &&
+        strcmp(last->metric, point->metric) == 0)
+        return last;
+    grown = grow(list->series, list->count, sizeof *grown);
+    if (!grown)
+        return NULL;
+    list->series = grown;
+    last = &grown[list->count++];
+    *last = (struct series){0};
+    snprintf(last->node, sizeof last->node, "%s", point->node);
+    snprintf(last->part, sizeof last->part, "%s", point->part);
+    snprintf(last->metric, sizeof last->metric, "%s", point->metric);
+    snprintf(last->unit, sizeof last->unit, "%s", point->unit);
+    return last;
+}
+
+static void add_point(const struct history_point *point, void *context)
+{
+    struct series_list *list = context;
+    struct series *series = series_of(list, point);
+    struct series_point *points =
+        series ? grow(series->points, series->count, sizeof *points) : NULL;
+
+    if (!points) {
+        list->is_out_of_memory = true;
+        return;
+    }
+    series->points = points;
+    points += series->count++;
+    *points = (struct series_point){
+        .time = point->time, .value = point->value, .verdict = point->verdict};
+    snprintf(points->run, sizeof points->run, "%s", point->run);
+}
+
+int series_read(const char *path, const char *node, const char *part, int most,
+                struct series_list *list, struct error *err)
+{
+    *list = (struct series_list){0};
+    if (history_points(path, node, part, NULL, most, add_point, list, err) < 0)
+        return -1;
+    return list->is_out_of_memory ? error_set(err, "no memory for the figures") : 0;
+}
+
+void series_clear(struct series_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->series[i].points);
+    free(list->series);
+    *list = (struct series_list){0};
+}
+
+static bool is_less_better(const struct series *series)
+{
+    return strcmp(series->unit, "us") == 0;
+}
+
+double series_noise(const struct series *series)
+{
+    double *values = malloc((series->count + 1) * sizeof *values), median, step;
+
+    if (!values)
+        return 0.1;
+    for (size_t i = 0; i < series->count; i++)
+        values[i] = series->points[i].value;
+    median = statistics_median(values, series->count);
+    for (size_t i = 1; i < series->count; i++)
+        values[i - 1] = fabs(series->points[i].value - series->points[i - 1].value);
+    step = series->count > 4 ? statistics_median(values, series->count - 1) : 0;
+    free(values);
+    /* the steps of independent values are sqrt(2) wider than the values are */
+    return fmax(0.1, median > 0 ? 4 * 1.4826 * step / sqrt(2) / median : 0);
+}
+
+size_t series_fall(const struct series *series, double *before)
+{
+    double *values = malloc((series->count + 1) * sizeof *values);
+    double noise = series_noise(series);
+    bool less = is_less_better(series);
+    size_t fall = series->count;
+
+    *before = NAN;
+    for (size_t at = series->count; values && at-- > 1;) {
+        double median, worst = less ? INFINITY : -INFINITY;
+
+        for (size_t i = 0; i < at; i++)
+            values[i] = series->points[i].value;
+        median = statistics_median(values, at);
+        for (size_t i = at; i < series->count; i++)
+            worst =
+                less ? fmin(worst, series->points[i].value) : fmax(worst, series->points[i].value);
+        if (less ? worst <= median * (1 + noise) : worst >= median * (1 - noise))
+            break;
+        fall = at;
+        *before = median;
+    }
+    free(values);
+    return fall;
+}
+
+bool series_has_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *locale = getenv(names[i]);
+
+        if (locale && *locale)
+            return strcasestr(locale, "UTF-8") || strcasestr(locale, "UTF8");
+    }
+    return false;
+}
+
+void series_picture(const struct series *series, bool has_utf8, size_t most, char *text,
+                    size_t size)
+{
+    static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    size_t begin = series->count > most ? series->count - most : 0, length = 0;
+    double greatest = 0;
+
+    *text = '\0';
+    for (size_t i = begin; i < series->count; i++)
+        greatest = fmax(greatest, series->points[i].value);
+    for (size_t i = begin; i < series->count && length + 4 < size; i++) {
+        double share = greatest > 0 ? fmax(series->points[i].value, 0) / greatest : 0;
+
+        if (has_utf8)
+            length += (size_t)snprintf(text + length, size - length, "%s",
+                                       blocks[(int)fmin(7, floor(share * 8))]);
+        else
+            length += (size_t)snprintf(text + length, size - length, "%d",
+                                       (int)fmin(9, floor(share * 10)));
+    }
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/command/history.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/base/statistics.h"
+#include "validate/report/table.h"
+
+enum { PICTURE = 40 };
+
+const char *history_time(double seconds, char text[32])
+{
+    time_t whole = (time_t)seconds;
+    struct tm day;
+
+    gmtime_r(&whole, &day);
+    strftime(text, 32, "%Y-%m-%d %H:%M", &day);
+    return text;
+}
+
+static void add_heading(struct table *table, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        table_cell(table, VERDICT_NONE, "%s", names[i]);
+    table->columns = count;
+}
+
+static void print_points(const struct series *series)
+{
+    for (size_t i = 0; i < series->count; i++) {
+        struct record record = RECORD_INIT;
+
+        record.suite = "history";
+        record.test = strcmp(series->metric, "busbw") == 0 ? "collectives.speed" : "links";
+        record.metric = series->metric;
+        record.node = series->node;
+        record.part = series->part;
+        record.run = series->points[i].run;
+        record.time = series->points[i].time;
+        record.value = series->points[i].value;
+        record.unit = series->unit;
+        record_write(stdout, &record);
+    }
+}
+
+static double median_of(const struct series *series)
+{
+    double values[1024];
+    size_t count = series->count < 1024 ? series->count : 1024;
+
+    for (size_t i = 0; i < count; i++)
+        values[i] = series->points[series->count - count + i].value;
+    return statistics_median(values, count);
+}
+
+static void add_row(struct table *table, const struct series *series)
+{
+    char picture[4 * PICTURE + 8], text[32];
+    double before, last = series->points[series->count - 1].value;
+    size_t fall = series_fall(series, &before);
+
+    series_picture(series, series_has_utf8(), PICTURE, picture, sizeof picture);
+    table_cell(table, VERDICT_NONE, "%s", *series->node ? series->node : "-");
+    table_cell(table, VERDICT_NONE, "%s", series->part);
+    table_cell(table, VERDICT_NONE, "%s", series->metric);
+    table_cell(table, VERDICT_NONE, "%s", picture);
+    table_cell(table, VERDICT_NONE, "%zu", series->count);
+    table_cell(table, VERDICT_NONE, "%.4g %s", last, series->unit);
+    table_cell(table, VERDICT_NONE, "%.4g", median_of(series));
+    if (fall < series->count)
+        table_cell(table, VERDICT_WARN, "worse since %s, %.4g before",
+                   history_time(series->points[fall].time, text), before);
+    else
+        table_cell(table, VERDICT_NONE, "-");
+}
+
+/* A rail's worse direction says both where nobody asks for more. */
+static bool is_shown(const struct series *series, const char *part)
+{
+    return part ||
+           (strcmp(series->metric, "sends") != 0 && strcmp(series->metric, "receives") != 0);
+}
+
+static int print_trends(const char *path, const char *node, const char *part, int runs,
+                        bool as_json, struct error *err)
+{
+    static const char *const names[] = {"NODE", "PART", "FIGURE", "RUNS, OLDEST FIRST",
+                                        "N",    "LAST", "MEDIAN", "CHANGE"};
+    struct table table = {0};
+    struct series_list list;
+    int count = 0, result = series_read(path, node, part, runs, &list, err);
+
+    add_heading(&table, names, sizeof names / sizeof *names);
+    for (size_t i = 0; i < list.count && result == 0; i++) {
+        if (!as_json && !is_shown(&list.series[i], part))
+            continue;
+        count++;
+        if (as_json)
+            print_points(&list.series[i]);
+        else
+            add_row(&table, &list.series[i]);
+    }
+    if (!as_json && count > 0) {
+        putchar('\n');
+        table_print(&table, stdout, table_has_colour(stdout));
+    }
+    table_clear(&table);
+    series_clear(&list);
+    return result == 0 ? count : -1;
+}
+
+/* ---------------------------------------------------------------- facts */
+
+struct steps {
+    const char *path, *node;
+    double times[64]; /* of the newest runs, the newest first */
+    size_t count;
+    struct table table;
+    bool as_json;
+    int lines;
+};
+
+static void add_time(const struct history_node *node, void *context)
+{
+    struct steps *steps = context;
+
+    if (steps->count < sizeof steps->times / sizeof *steps->times)
+        steps->times[steps->count++] = node->time;
+}
+
+static void add_change(const struct history_change *change, void *context)
+{
+    struct steps *steps = context;
+    struct record record = RECORD_INIT;
+    char text[32], message[2048];
+
+    steps->lines++;
+    snprintf(message, sizeof message, "%s: %s -> %s", change->fact,
+             change->before ? change->before : "not told",
+             change->after ? change->after : "not told");
+    if (steps->as_json) {
+        record.suite = "history";
+        record.test = "host.config";
+        record.node = change->node;
+        record.time = change->time;
+        record.message = message;
+        record_write(stdout, &record);
+        return;
+    }
+    table_cell(&steps->table, VERDICT_NONE, "%s", history_time(change->time, text));
+    table_cell(&steps->table, VERDICT_NONE, "%s", message);
+}
+
+/* What changed from each run of the node to the next. */
+static int print_changes(const char *path, const char *node, int runs, bool as_json,
+                         struct error *err)
+{
+    static const char *const names[] = {"SINCE", "CHANGED"};
+    struct steps steps = {.path = path, .node = node, .as_json = as_json};
+    int result = history_nodes(path, node, runs, add_time, &steps, err);
+
+    add_heading(&steps.table, names, 2);
+    for (size_t i = 0; i + 1 < steps.count && result >= 0; i++)
+        result = history_changes(path, node, steps.times[i + 1], steps.times[i], add_change, &steps,
+                                 err);
+    if (!as_json && steps.lines > 0) {
+        putchar('\n');
+        table_print(&steps.table, stdout, table_has_colour(stdout));
+    }
+    table_clear(&steps.table);
+    return result < 0 ? -1 : steps.lines;
+}
+
+int history_trends(const char *path, const char *node, const char *part, int runs, bool as_json,
+                   struct error *err)
+{
+    int points = print_trends(path, node, part, runs, as_json, err);
+    int changes = points >= 0 && node && !part ? print_changes(path, node, runs, as_json, err) : 0;
+
+    return points < 0 || changes < 0 ? -1 : points + changes;
+}
