@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # muster compare asks the nodes of a real cluster and names the one that differs, by majority and
-# against a golden file.
+# against a golden file; muster history tells what changed between two certifications.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
@@ -17,7 +17,7 @@ like "$words" '^4 nodes, [0-9]+ facts, 1 group$' '... were all asked'
 unlike "$words" '^fail' '... and differ in nothing that breaks jobs'
 ok '--save-golden writes what they are' lab run "$muster" compare --save-golden "$work/golden"
 
-lab on n3 ip link set eth1 mtu 1400
+lab fault wrong-mtu n3 eth1 1400 >/dev/null
 compare
 is "$status" 1 'another MTU is found'
 like "$words" '^fail +n3 +eth1 +mtu +1400 +[0-9]+ \(3 of 4\) ' '... on its node' || diag "$words"
@@ -29,4 +29,20 @@ compare -w 'n[1-5]' --json
 is "$status" 1 'what cannot be asked is no reason not to tell the rest'
 like "$words" 'n4: not asked, it is drain' '... a drained node is named'
 like "$words" 'n5: there is no such node' '... and one that is not there'
+
+lab heal >/dev/null
+lab run scontrol update nodename=n4 state=resume
+certify --no-drain --level quick -w 'n[1-3]'
+is "$(verdicts)" 'n1 pass n2 pass n3 pass' 'three nodes are certified' || diag "$words"
+lab fault slow-rail n2 eth1 >/dev/null
+certify --no-drain --level quick -w 'n[1-3]'
+is "$(verdicts)" 'n1 pass n2 fail n3 pass' 'one of them gets slow' || diag "$words"
+history() { lab run "$muster" history "$@"; }
+text=$(history n2)
+like "$text" '^n2 +eth1 +bandwidth .* worse since [-0-9]+ [0-9:]+, [0-9.]+ before$' \
+    'the history says since when, and what it reached before' || diag "$text"
+text=$(history --diff previous last)
+like "$text" '^n2 +certified +FAILED +eth1 ' '--diff has the verdict' || diag "$text"
+like "$text" '^n2 +eth1 +bandwidth .* -[0-9]+ %$' '... and the figure'
+unlike "$text" '^n1 .*(kernel|firmware|driver)' '... and no fact that is as it was'
 done_testing

@@ -32,7 +32,7 @@ void series_clear(struct series_list *list);
 
 /* The share of its value that the figure moves from run to run without anything being wrong: 4
  * robust standard deviations of the steps between neighbours (which a lasting change is one of and
- * does not widen), at least 10 %. */
+ * does not widen), at least 10 %; of a latency, which other work on the machines moves, 100 %. */
 double series_noise(const struct series *series);
 
 /* Where the newest stretch of runs begins in which the figure is worse than the median of all

@@ -83,9 +83,10 @@ static bool is_less_better(const struct series *series)
 double series_noise(const struct series *series)
 {
     double *values = malloc((series->count + 1) * sizeof *values), median, step;
+    double least = is_less_better(series) ? 1 : 0.1;
 
     if (!values)
-        return 0.1;
+        return least;
     for (size_t i = 0; i < series->count; i++)
         values[i] = series->points[i].value;
     median = statistics_median(values, series->count);
@@ -94,7 +95,7 @@ double series_noise(const struct series *series)
     step = series->count > 4 ? statistics_median(values, series->count - 1) : 0;
     free(values);
     /* the steps of independent values are sqrt(2) wider than the values are */
-    return fmax(0.1, median > 0 ? 4 * 1.4826 * step / sqrt(2) / median : 0);
+    return fmax(least, median > 0 ? 4 * 1.4826 * step / sqrt(2) / median : 0);
 }
 
 size_t series_fall(const struct series *series, double *before)
