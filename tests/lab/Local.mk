@@ -10,6 +10,7 @@ EXTRA_DIST += \
 	tests/lab/fault.sh \
 	tests/lab/help.sh \
 	tests/lab/lab \
+	tests/lab/linkfault.sh \
 	tests/lab/network.sh \
 	tests/lab/node-init \
 	tests/lab/node.sh \
@@ -20,6 +21,7 @@ EXTRA_DIST += \
 	tests/lab/t1001-lab-up-runs-mpi.t \
 	tests/lab/t1002-gres-isolates-devices.t \
 	tests/lab/t1003-faults-heal.t \
+	tests/lab/t1008-link-faults-heal.t \
 	tests/lab/t1004-two-labs-side-by-side.t \
 	tests/lab/t1005-down-leaves-nothing.t \
 	tests/lab/t1006-links-run-at-their-speed.t \

@@ -194,7 +194,7 @@ fault_undo() { # KIND NODE ARGUMENT...
         ;;
     frozen) node_thaw "$2" ;;
     slurmd-killed) ;;
-    *) die "unknown fault '$*' in $state/faults" ;;
+    *) linkfault_undo "$@" || die "unknown fault '$*' in $state/faults" ;;
     esac
 }
 
@@ -250,7 +250,8 @@ nodes_recover() {
 # slurmd to start again.
 faults_planted() {
     sort -u "$state/faults" | awk '
-        BEGIN { split("frozen cut-off rail-down slow-rail wrong-mtu slow-uplink munge-key " \
+        BEGIN { split("frozen cut-off rail-down flaky-rail slow-host slow-leaf slow-rail slow-sends " \
+                      "slow-receives wrong-mtu path-mtu slow-uplink munge-key " \
                       "missing-gpu gres-lies slurmd-killed", kind, " ")
                 for (i in kind) rank[kind[i]] = i }
         { print rank[$1], $0 }' | sort -n | cut -d' ' -f2-

@@ -65,11 +65,20 @@ END
     fault) cat <<END ;;
 usage: $me [-L NAME] fault KIND [NODE] [ARG...]
 
-Plants a fault; $me heal undoes all of them.
+Plants a fault, beside those that are there already; $me heal undoes all of them.
 
   slow-rail NODE IFACE [MBPS]   eth1 or eth2 slower, both ways (default a quarter)
+  slow-sends NODE IFACE [MBPS]  only what the node sends there is slower
+  slow-receives NODE IFACE [MBPS]
+                                only what it receives
+  slow-host NODE [MBPS]         both rails share one slower link, as a PCIe slot (default 5/4 of
+                                a rail): seen only when both run
+  slow-leaf LEAF [MBPS]         all ports of leaf1 or leaf2 slower (default a half)
+  flaky-rail NODE IFACE [MBPS [SLOW_S FAST_S]]
+                                slower for a while, again and again (default 1 s of every 3)
   rail-down NODE IFACE          no carrier, as if the cable were pulled
   wrong-mtu NODE IFACE [MTU]    the node's end has another MTU (default 1500)
+  path-mtu NODE IFACE [MTU]     the switch's end has another MTU: longer frames vanish
   slow-uplink [MBPS]            the link between the leaves slower (default a quarter)
   missing-gpu NODE [INDEX]      /dev/gpuINDEX vanishes while slurmd runs (default 3)
   gres-lies NODE [LIE]          gres.conf is not what is there, slurmd restarted with it:

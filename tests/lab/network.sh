@@ -160,12 +160,18 @@ switch_of() { # NODE RAIL
 }
 
 link_shape() { # NODE IFACE MBPS: both directions
-    local qdisc
-    qdisc=$(shape "$3")
-    # shellcheck disable=SC2086 # words
-    tc -n "$(ns_of "$1")" qdisc replace dev "$2" root $qdisc
-    # shellcheck disable=SC2086
-    tc -n "$(ns_of fabric)" qdisc replace dev "$1-$2" root $qdisc
+    link_shape_sends "$@"
+    link_shape_receives "$@"
+}
+
+link_shape_sends() { # NODE IFACE MBPS: at the node
+    # shellcheck disable=SC2046 # words
+    tc -n "$(ns_of "$1")" qdisc replace dev "$2" root $(shape "$3")
+}
+
+link_shape_receives() { # NODE IFACE MBPS: at the switch
+    # shellcheck disable=SC2046 # words
+    tc -n "$(ns_of fabric)" qdisc replace dev "$1-$2" root $(shape "$3")
 }
 
 link_set() { # NODE IFACE up|down: at the switch, as if the cable were pulled
@@ -174,6 +180,42 @@ link_set() { # NODE IFACE up|down: at the switch, as if the cable were pulled
 
 link_mtu() { # NODE IFACE MTU: at the node
     ip -n "$(ns_of "$1")" link set "$2" mtu "$3"
+}
+
+port_mtu() { # NODE IFACE MTU: at the switch
+    ip -n "$(ns_of fabric)" link set "$1-$2" mtu "$3"
+}
+
+# Moves both rails of a node from its leaf to a switch of their own, NODE-host, with one link of that
+# speed to the leaf.
+host_link_put() { # NODE MBPS
+    local fabric qdisc
+    fabric=$(ns_of fabric)
+    qdisc=$(shape "$2")
+    ip -n "$fabric" link show "$1-host" >/dev/null 2>&1 ||
+        ip -n "$fabric" -batch - <<BATCH
+link add $1-host up mtu 9000 type bridge forward_delay 0 mcast_snooping 0
+link add $1-up up mtu 9000 master $1-host type veth peer name $1-down mtu 9000
+link set $1-down up master $(leaf_of "$1")
+link set $1-eth1 master $1-host
+link set $1-eth2 master $1-host
+BATCH
+    tc -n "$fabric" -batch - <<BATCH
+qdisc replace dev $1-up root $qdisc
+qdisc replace dev $1-down root $qdisc
+BATCH
+}
+
+host_link_take() { # NODE
+    local fabric
+    fabric=$(ns_of fabric)
+    ip -n "$fabric" link show "$1-host" >/dev/null 2>&1 || return 0
+    ip -n "$fabric" -batch - <<BATCH
+link set $1-eth1 master $(leaf_of "$1")
+link set $1-eth2 master $(leaf_of "$1")
+link del $1-up
+link del $1-host
+BATCH
 }
 
 uplink_shape() { # MBPS

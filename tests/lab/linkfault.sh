@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# linkfault.sh - faults of links that are not simply slower both ways: one direction only, only when
+# both rails run, a whole leaf, from time to time, frames that vanish on the way.
+
+fault_slow_sends() { # NODE IFACE [MBPS]
+    local mbps=${3:-$((rail_mbps / 4))}
+    fault_arguments slow-sends $# 2 3 'NODE IFACE [MBPS]'
+    fault_node "$1"
+    fault_rail "$2"
+    plain_number "$mbps" MBPS 1 100000
+    fault_record slow-sends "$1" "$2" "$mbps"
+    link_shape_sends "$1" "$2" "$mbps"
+    say "$1: $2 sends at $mbps Mb/s instead of $rail_mbps"
+}
+
+fault_slow_receives() { # NODE IFACE [MBPS]
+    local mbps=${3:-$((rail_mbps / 4))}
+    fault_arguments slow-receives $# 2 3 'NODE IFACE [MBPS]'
+    fault_node "$1"
+    fault_rail "$2"
+    plain_number "$mbps" MBPS 1 100000
+    fault_record slow-receives "$1" "$2" "$mbps"
+    link_shape_receives "$1" "$2" "$mbps"
+    say "$1: $2 receives at $mbps Mb/s instead of $rail_mbps"
+}
+
+# Both rails go through one more link, as through one PCIe slot.
+fault_slow_host() { # NODE [MBPS]
+    local mbps=${2:-$((rail_mbps * 5 / 4))}
+    fault_arguments slow-host $# 1 2 'NODE [MBPS]'
+    fault_node "$1"
+    plain_number "$mbps" MBPS 1 100000
+    fault_record slow-host "$1" "$mbps"
+    host_link_put "$1" "$mbps"
+    say "$1: eth1 and eth2 have $mbps Mb/s together instead of $rail_mbps each"
+}
+
+leaf_nodes() { # LEAF
+    local node
+    for node in $(node_names); do
+        if [ "$(leaf_of "$node")" = "$1" ]; then echo "$node"; fi
+    done
+}
+
+leaf_shape() { # LEAF MBPS
+    local node
+    for node in $(leaf_nodes "$1"); do
+        link_shape "$node" eth1 "$2"
+        link_shape "$node" eth2 "$2"
+    done
+}
+
+fault_slow_leaf() { # LEAF [MBPS]
+    local mbps=${2:-$((rail_mbps / 2))}
+    fault_arguments slow-leaf $# 1 2 'LEAF [MBPS]'
+    if [ -z "$(leaf_nodes "$1")" ]; then
+        usage_error "no leaf '$1' with nodes in lab $name, they are leaf1 and leaf2"
+    fi
+    plain_number "$mbps" MBPS 1 100000
+    fault_record slow-leaf "$1" "$mbps"
+    leaf_shape "$1" "$mbps"
+    say "$1: all its ports run at $mbps Mb/s instead of $rail_mbps"
+}
+
+# A process of the lab's makes the link slow and fast again, until its file has gone.
+flaky_file() { # NODE IFACE
+    echo "$state/flaky-$1-$2"
+}
+
+flaky_run() { # NODE IFACE MBPS SLOW_S FAST_S
+    local file root
+    file=$(flaky_file "$1" "$2")
+    for root in $(cgroup_roots); do
+        echo $BASHPID >"$root/cgroup.procs"
+    done
+    while [ -e "$file" ]; do
+        link_shape "$1" "$2" "$3"
+        sleep "$4"
+        link_shape "$1" "$2" "$rail_mbps"
+        sleep "$5"
+    done
+}
+
+fault_flaky_rail() { # NODE IFACE [MBPS [SLOW_S FAST_S]]
+    local mbps=${3:-$((rail_mbps / 4))} slow=${4:-1} fast=${5:-2}
+    fault_arguments flaky-rail $# 2 5 'NODE IFACE [MBPS [SLOW_S FAST_S]]'
+    fault_node "$1"
+    fault_rail "$2"
+    plain_number "$mbps" MBPS 1 100000
+    plain_number "$slow" SLOW_S 1 3600
+    plain_number "$fast" FAST_S 1 3600
+    fault_record flaky-rail "$1" "$2" "$mbps" "$slow" "$fast"
+    flaky_stop "$1" "$2"
+    : >"$(flaky_file "$1" "$2")"
+    (
+        state_unlock
+        flaky_run "$1" "$2" "$mbps" "$slow" "$fast"
+    ) </dev/null >/dev/null 2>&1 &
+    echo $! >"$(flaky_file "$1" "$2")"
+    say "$1: $2 runs at $mbps Mb/s for $slow s of every $((slow + fast)) s"
+}
+
+flaky_stop() { # NODE IFACE
+    local file pid
+    file=$(flaky_file "$1" "$2")
+    [ -e "$file" ] || return 0
+    pid=$(<"$file")
+    rm -f "$file"
+    # the number may be another process's by now
+    if [ -n "$pid" ] && grep -qs "/$(cgroup_name)" "/proc/$pid/cgroup"; then
+        kill -KILL "$pid" 2>/dev/null || true
+        while [ -d "/proc/$pid" ]; do sleep 0.01; done
+    fi
+}
+
+# At the switch: what is longer vanishes without a word, both ways.
+fault_path_mtu() { # NODE IFACE [MTU]
+    local mtu=${3:-1500}
+    fault_arguments path-mtu $# 2 3 'NODE IFACE [MTU]'
+    fault_node "$1"
+    fault_rail "$2"
+    plain_number "$mtu" MTU 1280 9000
+    fault_record path-mtu "$1" "$2" "$mtu"
+    port_mtu "$1" "$2" "$mtu"
+    say "$1: the switch's port of $2 has MTU $mtu instead of 9000"
+}
+
+linkfault_undo() { # KIND NODE ARGUMENT...
+    case $1 in
+    slow-sends | slow-receives) link_shape "$2" "$3" "$rail_mbps" ;;
+    slow-host) host_link_take "$2" ;;
+    slow-leaf) leaf_shape "$2" "$rail_mbps" ;;
+    flaky-rail)
+        flaky_stop "$2" "$3"
+        link_shape "$2" "$3" "$rail_mbps"
+        ;;
+    path-mtu) port_mtu "$2" "$3" 9000 ;;
+    *) return 1 ;;
+    esac
+}

@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Faults of links that are there in one direction, together, at a leaf, at times or for long frames
+# only; two at once; gone after lab heal.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+
+lab_up -n 4
+
+# Mb/s of one second or so, of two rails at once.
+rate_once() { # FROM TO RAIL
+    local to
+    to=$(address "$2" "$3")
+    lab on "$2" iperf3 --server --one-off --daemon --bind "$to"
+    for _ in {1..50}; do
+        lab on "$1" iperf3 --client "$to" --time "${4:-1}" --format m 2>/dev/null && break
+        sleep 0.1
+    done | awk '/receiver/ { printf "%d", $7 }'
+}
+
+runs_at() { # NAME LOW HIGH FROM TO RAIL
+    local got=0 _
+    for _ in 1 2 3; do
+        got=$(rate_once "$4" "$5" "$6")
+        ! between "$got" "$2" "$3" || break
+    done
+    ok "$1: $got Mb/s" between "$got" "$2" "$3"
+}
+
+ok 'plant slow-sends n2 eth1' lab fault slow-sends n2 eth1
+ok '... and slow-receives n3 eth2 beside it' lab fault slow-receives n3 eth2 100
+runs_at 'n2 sends on eth1' 40 54 n2 n1 1
+runs_at 'n2 receives on eth1' 150 208 n1 n2 1
+runs_at 'n3 receives on eth2' 80 106 n4 n3 2
+runs_at 'n3 sends on eth2' 150 208 n3 n4 2
+ok 'heal' lab heal
+
+ok 'plant slow-host n3' lab fault slow-host n3
+runs_at 'n3 eth1 alone' 150 208 n3 n1 1
+rate_once n3 n4 2 2 >"$work/second" &
+sleep 0.7
+runs_at '... and while eth2 runs' 90 165 n3 n1 1
+wait
+ok 'heal' lab heal
+runs_at 'n3 eth1, healed' 150 208 n3 n1 1
+is "$(lab status | grep -c 'planted faults: none')" 1 'none is left'
+
+ok 'plant slow-leaf leaf2' lab fault slow-leaf leaf2
+runs_at 'inside leaf2' 85 106 n3 n4 1
+runs_at 'inside leaf1' 150 208 n1 n2 1
+ok 'heal' lab heal
+
+ok 'plant flaky-rail n1 eth1' lab fault flaky-rail n1 eth1 50 1 1
+for _ in {1..40}; do
+    lab on n1 tc qdisc show dev eth1 | grep -o 'rate [0-9]*Mbit'
+    sleep 0.1
+done >"$work/rates"
+is "$(sort -u "$work/rates" | xargs)" 'rate 200Mbit rate 50Mbit' 'its speed comes and goes'
+ok 'heal' lab heal
+sleep 1.2
+is "$(lab on n1 tc qdisc show dev eth1 | grep -o 'rate [0-9]*Mbit')" 'rate 200Mbit' '... and stays'
+
+ok 'plant path-mtu n4 eth1' lab fault path-mtu n4 eth1
+not_ok 'long frames vanish' lab on n3 ping -c 1 -W 1 -M do -s 8000 "$(address n4 1)"
+ok '... short ones do not' lab on n3 ping -c 1 -W 1 -M do -s 1400 "$(address n4 1)"
+ok 'heal' lab heal
+ok 'long ones arrive' lab on n3 ping -c 1 -W 1 -M do -s 8000 "$(address n4 1)"
+ok 'plant flaky-rail again' lab fault flaky-rail n1 eth1
+ok 'down' lab down
+is "$(pgrep -f "lab -L $name fault" | xargs)" '' '... leaves nothing that goes on'
+done_testing
