@@ -10,6 +10,7 @@ muster_SOURCES += \
 	validate/certify/links.c \
 	validate/certify/actions.c \
 	validate/certify/extras.c \
+	validate/certify/facts.c \
 	validate/certify/report.c \
 	validate/certify/suspects.c \
 	# end of certify

@@ -286,6 +286,7 @@ static int run(struct certify *certify, int argc, char **argv)
         if (certify->count == 0)
             certify_note(certify,
                          certify->options.is_suspects ? "no suspects" : "no node to certify");
+        certify_facts(certify);
         certify_report(certify, certify->json == stdout ? stderr : stdout);
         if (geteuid() == 0)
             history_save(certify, verdicts, status, process_clock() - certify->begin);

@@ -162,6 +162,9 @@ void certify_consume(struct certify *certify);
  * of the Extra of nodes that failed */
 void certify_extras(struct certify *certify);
 
+/* facts.c: cluster, level, topology, limits, certificates and what was done, for reports */
+void certify_facts(struct certify *certify);
+
 /* report.c */
 void certify_report(struct certify *certify, FILE *stream);
 
