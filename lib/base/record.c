@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/utf8.h"
+
 static const char *const verdict_names[] = {
     [VERDICT_NONE] = "none", [VERDICT_PASS] = "pass",       [VERDICT_SKIP] = "skip",
     [VERDICT_WARN] = "warn", [VERDICT_UNKNOWN] = "unknown", [VERDICT_FAIL] = "fail",
@@ -25,37 +27,6 @@ int verdict_parse(const char *name)
         if (strcmp(name, verdict_names[i]) == 0)
             return i;
     return -1;
-}
-
-/* The length of the UTF-8 character at text, or 0 when the bytes there are none (RFC 3629). */
-static size_t utf8_length(const unsigned char *text)
-{
-    size_t length;
-    unsigned code;
-
-    if (text[0] < 0x80)
-        return 1;
-    if (text[0] >= 0xc2 && text[0] <= 0xdf) {
-        length = 2;
-        code = text[0] & 0x1f;
-    } else if ((text[0] & 0xf0) == 0xe0) {
-        length = 3;
-        code = text[0] & 0x0f;
-    } else if (text[0] >= 0xf0 && text[0] <= 0xf4) {
-        length = 4;
-        code = text[0] & 0x07;
-    } else {
-        return 0;
-    }
-    for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (text[i] & 0x3f);
-    }
-    if ((length == 3 && (code < 0x800 || (code >= 0xd800 && code <= 0xdfff))) ||
-        (length == 4 && (code < 0x10000 || code > 0x10ffff)))
-        return 0;
-    return length;
 }
 
 /* One line that is being put together; grows as needed. */

@@ -95,3 +95,10 @@ dist_check_SCRIPTS += \
 dist_check_SCRIPTS += \
 	tests/command/t2950-train-follows-its-options.t \
 	# end of the trainer
+
+# reports
+dist_check_SCRIPTS += \
+	tests/command/t2960-report-tells-a-run.t \
+	tests/command/t2961-report-doubts-what-it-reads.t \
+	tests/command/t2962-report-page-works-in-a-browser.t \
+	# end of reports

@@ -216,6 +216,11 @@ check_PROGRAMS += tests/unit/report.t
 tests_unit_report_t_SOURCES = tests/unit/report.c
 tests_unit_report_t_LDADD = validate/report/libreport.la $(unit_libs)
 
+check_PROGRAMS += tests/unit/survey.t
+tests_unit_survey_t_SOURCES = tests/unit/survey.c
+tests_unit_survey_t_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+tests_unit_survey_t_LDADD = validate/report/libreport.la $(unit_libs) $(JANSSON_LIBS) -lm
+
 check_PROGRAMS += tests/unit/process.t
 tests_unit_process_t_SOURCES = tests/unit/process.c \
 	validate/slurm/process.c validate/slurm/process.h

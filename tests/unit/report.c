@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "tests/unit/tap.h"
-#include "validate/report/junit.h"
 #include "validate/report/records.h"
 #include "validate/report/table.h"
 
@@ -68,6 +67,20 @@ static void parsing(void)
            "a field that is not known is no harm");
     ok(isnan(records.items[1].value), "a number that is absent is NAN");
     ok(!records.items[1].node, "a string that is absent is NULL");
+    record.message = "caf\xe9 \xed\xa0\x80";
+    is_int(records_add(&records, &record), 0, "a record with bytes that are no UTF-8 is added");
+    is_str(records.items[2].message, "caf\xef\xbf\xbd \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
+           "they become U+FFFD");
+    ok(records.items[2].node == records.items[0].node, "equal texts are kept once");
+    for (int i = 0; i < 2000; i++) {
+        char name[32];
+
+        snprintf(name, sizeof name, "n%d", i % 1000);
+        record.node = name;
+        records_add(&records, &record);
+    }
+    is_str(records.items[3 + 1234].node, "n234", "of many texts each is the right one");
+    ok(records.items[3 + 1234].node == records.items[3 + 234].node, "and is there once");
     records_clear(&records);
 
     refused("", "nothing");
@@ -81,37 +94,6 @@ static void parsing(void)
     refused("{\"suite\":\"a\",\"test\":\"b\",\"samples\":-1}", "a negative count");
     refused("{\"suite\":\"a\",\"suite\":\"b\",\"test\":\"b\"}", "a field given twice");
     refused("{\"suite\":\"a\",\"test\":\"b\"", "half a record");
-}
-
-static void xml(void)
-{
-    struct records records = {0};
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-
-    records_parse(&records, "{\"suite\":\"check\",\"test\":\"net.interfaces\",\"node\":\"n1\","
-                            "\"part\":\"eth1\",\"verdict\":\"fail\","
-                            "\"message\":\"<no> & \\\"none\\\"\\u0001\"}");
-    records_parse(&records, "{\"suite\":\"links\",\"test\":\"links\",\"verdict\":\"pass\"}");
-    records_parse(&records, "{\"suite\":\"check\",\"test\":\"gpu\",\"node\":\"n1\","
-                            "\"verdict\":\"skip\",\"message\":\"no GPU\"}");
-    records_parse(&records, "{\"suite\":\"check\",\"test\":\"fact\",\"node\":\"n1\"}");
-    is_int(junit_write(stream, &records, "r<1>"), 0, "JUnit is written");
-    fclose(stream);
-    has_str(text, "<testsuites name=\"muster r&lt;1&gt;\">", "the run's id is escaped");
-    has_str(text,
-            "<testsuite name=\"check\" tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"1\">",
-            "a suite counts its verdicts and leaves measurements out");
-    has_str(text, "<testcase classname=\"n1\" name=\"net.interfaces eth1\">", "a case is named");
-    has_str(text, "<failure message=\"&lt;no&gt; &amp; &quot;none&quot;\xef\xbf\xbd\"/>",
-            "a message is escaped, a control character replaced");
-    has_str(text, "<testcase classname=\"cluster\" name=\"links\">", "a record without a node");
-    ok(!strstr(text, "fact"), "a measurement is no case");
-    is_int(strstr(strstr(text, "name=\"check\"") + 1, "name=\"check\"") == NULL, 1,
-           "a suite comes once, though its records were apart");
-    free(text);
-    records_clear(&records);
 }
 
 static void tables(void)
@@ -143,7 +125,6 @@ static void tables(void)
 int main(void)
 {
     parsing();
-    xml();
     tables();
     return tap_done();
 }

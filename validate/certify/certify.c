@@ -15,7 +15,7 @@
 
 #include "validate/command/command.h"
 #include "validate/history/history.h"
-#include "validate/report/junit.h"
+#include "validate/report/format.h"
 #include "validate/slurm/step.h"
 
 volatile sig_atomic_t certify_stop;
@@ -170,14 +170,15 @@ static int json_open(struct certify *certify, struct error *err)
 static void junit_save(struct certify *certify)
 {
     const char *path = certify->options.junit_path;
-    FILE *stream = path ? fopen(path, "we") : NULL;
+    struct survey survey = {0};
+    struct error err;
 
     if (!path)
         return;
-    if (!stream || junit_write(stream, &certify->records, certify->run) != 0)
-        fprintf(stderr, "muster certify: %s: %s\n", path, strerror(errno));
-    if (stream)
-        fclose(stream);
+    if (survey_build(&certify->records, certify->run, &survey, &err) != 0 ||
+        format_save(format_find("junit"), &survey, path, &err) != 0)
+        fprintf(stderr, "muster certify: %s\n", err.text);
+    survey_clear(&survey);
 }
 
 /* One record a node with the verdict of all. */

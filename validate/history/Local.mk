@@ -9,6 +9,7 @@ validate_history_libhistory_la_SOURCES = \
 	validate/history/fingerprints.c \
 	validate/history/history.h \
 	validate/history/read.c \
+	validate/history/recall.c validate/history/recall.h \
 	validate/history/spill.c \
 	# end of validate_history_libhistory_la_SOURCES
 validate_history_libhistory_la_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)

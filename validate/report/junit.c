@@ -1,12 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/report/junit.h"
+#include "config.h"
 
-#include <stdbool.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#include "validate/report/advice.h"
+#include "validate/report/format.h"
+
+/* A test suite per suite of records, a test case per node and test: the names are the same in each
+ * run, so that a CI system sees what is new. fail is a failure, unknown an error, skip skipped; a
+ * warning passes, with its lines as system-out. Attributes as in the schema that Jenkins and GitLab
+ * read (github.com/testmoapp/junitxml). Bytes that XML 1.0 cannot hold become U+FFFD. */
+
+enum { LINES_MAX = 200 /* of a test case */ };
+
+struct line {
+    const struct record *record;
+    size_t suite; /* index of its suite */
+};
+
+static const char *text_of(const char *text)
+{
+    return text ? text : "";
+}
 
 static void escape(FILE *stream, const char *text)
 {
-    for (const unsigned char *c = (const unsigned char *)(text ? text : ""); *c; c++) {
+    for (const unsigned char *c = (const unsigned char *)text_of(text); *c; c++) {
         switch (*c) {
         case '<':
             fputs("&lt;", stream);
@@ -25,6 +47,14 @@ static void escape(FILE *stream, const char *text)
         case '\r':
             fprintf(stream, "&#%d;", *c);
             break;
+        case 0xef: /* U+FFFE and U+FFFF are no characters of XML */
+            if (c[1] == 0xbf && (c[2] == 0xbe || c[2] == 0xbf)) {
+                fputs("\xef\xbf\xbd", stream);
+                c += 2;
+                break;
+            }
+            fputc(*c, stream);
+            break;
         default:
             if (*c < 0x20 || *c == 0x7f)
                 fputs("\xef\xbf\xbd", stream);
@@ -34,8 +64,6 @@ static void escape(FILE *stream, const char *text)
     }
 }
 
-/* Records that came in by JSON are UTF-8 already; those made here go through no such sieve, but
- * hold only what came in. */
 static void attribute(FILE *stream, const char *name, const char *value)
 {
     fprintf(stream, " %s=\"", name);
@@ -43,77 +71,244 @@ static void attribute(FILE *stream, const char *name, const char *value)
     fputc('"', stream);
 }
 
-static void element(FILE *stream, const char *name, const char *message)
+static void property(FILE *stream, const char *name, const char *value)
 {
-    fprintf(stream, "\n      <%s", name);
-    attribute(stream, "message", message);
-    fputs("/>\n    ", stream);
+    if (!*text_of(value))
+        return;
+    fputs("      <property", stream);
+    attribute(stream, "name", name);
+    attribute(stream, "value", value);
+    fputs("/>\n", stream);
 }
 
-static void test_case(FILE *stream, const struct record *record)
+static const char *node_of(const struct record *record)
 {
-    const char *message = record->message ? record->message : "";
-    const char *part = record->part ? record->part : "", *peer = record->peer ? record->peer : "";
+    return record->node && *record->node ? record->node : "cluster";
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+    const struct line *x = a, *y = b;
+    int order = x->suite < y->suite ? -1 : x->suite > y->suite;
+
+    if (order == 0)
+        order = strverscmp(node_of(x->record), node_of(y->record));
+    if (order == 0)
+        order = strcmp(x->record->test, y->record->test);
+    /* the worst first, then as they came */
+    if (order == 0)
+        order = (int)y->record->verdict - (int)x->record->verdict;
+    return order ? order : x->record < y->record ? -1 : x->record > y->record;
+}
+
+static bool is_same_case(const struct line *a, const struct line *b)
+{
+    return a->suite == b->suite && strcmp(node_of(a->record), node_of(b->record)) == 0 &&
+           strcmp(a->record->test, b->record->test) == 0;
+}
+
+/* "eth1 to n2: 49 of 200 Mb/s" */
+static void say(FILE *stream, const struct record *record)
+{
+    const char *part = text_of(record->part), *message = text_of(record->message);
+
+    if (*part && strncmp(message, part, strlen(part)) == 0) {
+        escape(stream, message);
+        return;
+    }
+    escape(stream, record->part);
+    fputs(*text_of(record->part) && *text_of(record->peer) ? " to " : "", stream);
+    escape(stream, record->peer);
+    fputs(*text_of(record->part) || *text_of(record->peer) ? ": " : "", stream);
+    escape(stream, *text_of(record->message) ? record->message : verdict_name(record->verdict));
+}
+
+static void lines(FILE *stream, const struct line *line, size_t count)
+{
+    for (size_t i = 0; i < count && i < LINES_MAX; i++) {
+        if (line[i].record->verdict < VERDICT_WARN)
+            return;
+        fprintf(stream, "%s: ", verdict_name(line[i].record->verdict));
+        say(stream, line[i].record);
+        fputc('\n', stream);
+    }
+    if (count > LINES_MAX)
+        fputs("...\n", stream);
+}
+
+static void seconds(FILE *stream, double value)
+{
+    fprintf(stream, " time=\"%.3f\"", isnan(value) || value < 0 ? 0 : value);
+}
+
+static double span(const struct line *line, size_t count)
+{
+    double begin = NAN, end = NAN;
+
+    for (size_t i = 0; i < count; i++) {
+        begin = fmin(begin, line[i].record->time);
+        end = fmax(end, line[i].record->time);
+    }
+    return end - begin;
+}
+
+/* count lines of one test case, the worst first. */
+static void test_case(FILE *stream, const struct line *line, size_t count)
+{
+    const struct record *worst = line->record;
+    const char *element = worst->verdict == VERDICT_FAIL      ? "failure"
+                          : worst->verdict == VERDICT_UNKNOWN ? "error"
+                                                              : NULL;
+    const char *advice =
+        advice_on(worst->verdict, worst->test, worst->part, text_of(worst->message));
 
     fputs("    <testcase", stream);
-    attribute(stream, "classname", record->node ? record->node : "cluster");
-    fputs(" name=\"", stream);
-    escape(stream, record->test);
-    fputs(*part ? " " : "", stream);
-    escape(stream, part);
-    fputs(*peer ? " to " : "", stream);
-    escape(stream, peer);
-    fputs("\">", stream);
-    if (record->verdict == VERDICT_FAIL)
-        element(stream, "failure", message);
-    else if (record->verdict == VERDICT_UNKNOWN)
-        element(stream, "error", message);
-    else if (record->verdict == VERDICT_SKIP)
-        element(stream, "skipped", message);
-    else if (record->verdict == VERDICT_WARN && *message) {
-        fputs("\n      <system-out>", stream);
-        escape(stream, message);
-        fputs("</system-out>\n    ", stream);
+    attribute(stream, "classname", node_of(worst));
+    attribute(stream, "name", worst->test);
+    seconds(stream, span(line, count));
+    if (worst->verdict == VERDICT_PASS) {
+        fputs("/>\n", stream);
+        return;
     }
-    fputs("</testcase>\n", stream);
+    fputs(">\n", stream);
+    if (element) {
+        fprintf(stream, "      <%s message=\"", element);
+        say(stream, worst);
+        fprintf(stream, "\" type=\"%s\">", verdict_name(worst->verdict));
+        lines(stream, line, count);
+        escape(stream, advice);
+        fprintf(stream, "</%s>\n", element);
+    } else if (worst->verdict == VERDICT_SKIP) {
+        fputs("      <skipped", stream);
+        attribute(stream, "message", worst->message);
+        fputs("/>\n", stream);
+    } else {
+        fputs("      <system-out>", stream);
+        lines(stream, line, count);
+        fputs("</system-out>\n", stream);
+    }
+    fputs("    </testcase>\n", stream);
 }
 
-static size_t count_of(const struct records *records, const char *suite, enum verdict verdict)
+/* The number of lines of the test case that begins at line. */
+static size_t case_length(const struct line *line, size_t left)
 {
-    size_t count = 0;
+    size_t length = 1;
 
-    for (size_t i = 0; i < records->count; i++)
-        count += strcmp(records->items[i].suite, suite) == 0 &&
-                 (verdict == VERDICT_NONE ? records->items[i].verdict != VERDICT_NONE
-                                          : records->items[i].verdict == verdict);
-    return count;
+    while (length < left && is_same_case(line, &line[length]))
+        length++;
+    return length;
 }
 
-int junit_write(FILE *stream, const struct records *records, const char *run)
-{
-    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"muster ", stream);
-    escape(stream, run);
-    fputs("\">\n", stream);
-    for (size_t i = 0; i < records->count; i++) {
-        const char *suite = records->items[i].suite;
-        bool is_done = records->items[i].verdict == VERDICT_NONE;
+/* test cases, failures, errors, skipped */
+struct tally {
+    size_t cases, failures, errors, skipped;
+};
 
-        for (size_t k = 0; k < i && !is_done; k++)
-            is_done = records->items[k].verdict != VERDICT_NONE &&
-                      strcmp(records->items[k].suite, suite) == 0;
-        if (is_done)
+static struct tally count_cases(const struct line *line, size_t count)
+{
+    struct tally tally = {0};
+
+    for (size_t i = 0; i < count; i += case_length(&line[i], count - i)) {
+        tally.cases++;
+        tally.failures += line[i].record->verdict == VERDICT_FAIL;
+        tally.errors += line[i].record->verdict == VERDICT_UNKNOWN;
+        tally.skipped += line[i].record->verdict == VERDICT_SKIP;
+    }
+    return tally;
+}
+
+static void counts(FILE *stream, struct tally tally)
+{
+    fprintf(stream, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\"", tally.cases,
+            tally.failures, tally.errors, tally.skipped);
+}
+
+static void test_suite(FILE *stream, const struct survey *survey, const struct line *line,
+                       size_t count)
+{
+    char stamp[32] = "";
+    double begin = INFINITY;
+    time_t whole;
+    struct tm day;
+
+    for (size_t i = 0; i < count; i++)
+        begin = line[i].record->time < begin ? line[i].record->time : begin;
+    fputs("  <testsuite", stream);
+    attribute(stream, "name", line->record->suite);
+    counts(stream, count_cases(line, count));
+    seconds(stream, span(line, count));
+    if (isfinite(begin)) {
+        whole = (time_t)begin;
+        gmtime_r(&whole, &day);
+        strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &day);
+        attribute(stream, "timestamp", stamp);
+    }
+    fputs(">\n    <properties>\n", stream);
+    property(stream, "run", survey->run);
+    property(stream, "cluster", survey->cluster);
+    property(stream, "level", survey->level);
+    property(stream, "generator", PACKAGE_STRING);
+    fputs("    </properties>\n", stream);
+    for (size_t i = 0; i < count;) {
+        size_t length = case_length(&line[i], count - i);
+
+        test_case(stream, &line[i], length);
+        i += length;
+    }
+    fputs("  </testsuite>\n", stream);
+}
+
+/* The records with a verdict, by suite in the order in which suites came, node and test. */
+static struct line *sort(const struct survey *survey, size_t *count)
+{
+    struct line *line = malloc((survey->count + 1) * sizeof *line);
+    const char *suites[256];
+    size_t suite_count = 0;
+
+    *count = 0;
+    for (size_t i = 0; line && i < survey->count; i++) {
+        const struct record *record = survey->items[i];
+        size_t suite = 0;
+
+        if (record->verdict == VERDICT_NONE)
             continue;
-        fputs("  <testsuite", stream);
-        attribute(stream, "name", suite);
-        fprintf(stream, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n",
-                count_of(records, suite, VERDICT_NONE), count_of(records, suite, VERDICT_FAIL),
-                count_of(records, suite, VERDICT_UNKNOWN), count_of(records, suite, VERDICT_SKIP));
-        for (size_t k = i; k < records->count; k++)
-            if (records->items[k].verdict != VERDICT_NONE &&
-                strcmp(records->items[k].suite, suite) == 0)
-                test_case(stream, &records->items[k]);
-        fputs("  </testsuite>\n", stream);
+        while (suite < suite_count && strcmp(suites[suite], record->suite) != 0)
+            suite++;
+        if (suite == suite_count) {
+            if (suite == sizeof suites / sizeof *suites)
+                continue; /* muster has a dozen: such a file is no run */
+            suites[suite_count++] = record->suite;
+        }
+        line[(*count)++] = (struct line){record, suite};
+    }
+    if (line && *count > 0)
+        qsort(line, *count, sizeof *line, compare_lines);
+    return line;
+}
+
+int junit_write(FILE *stream, const struct survey *survey)
+{
+    size_t count;
+    struct line *line = sort(survey, &count);
+
+    if (!line)
+        return -1;
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"muster ", stream);
+    escape(stream, survey->run);
+    fputc('"', stream);
+    counts(stream, count_cases(line, count));
+    seconds(stream, isnan(survey->seconds) ? survey->end - survey->begin : survey->seconds);
+    fputs(">\n", stream);
+    for (size_t i = 0; i < count;) {
+        size_t end = i + 1;
+
+        while (end < count && line[end].suite == line[i].suite)
+            end++;
+        test_suite(stream, survey, &line[i], end - i);
+        i = end;
     }
     fputs("</testsuites>\n", stream);
+    free(line);
     return fflush(stream) == 0 && !ferror(stream) ? 0 : -1;
 }

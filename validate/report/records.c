@@ -4,8 +4,11 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "lib/base/utf8.h"
 
 /* The members of struct record that are strings, by their key. */
 static const struct {
@@ -47,6 +50,93 @@ static double *number_at(struct record *record, size_t i)
     return (double *)(void *)((char *)record + numbers[i].offset);
 }
 
+/* FNV-1a (Fowler, Noll, Vo; isthe.com/chongo/tech/comp/fnv). */
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    return hash;
+}
+
+/* The slot that holds the text, or the empty one where it belongs. */
+static size_t slot_of(const struct records_texts *texts, const char *text)
+{
+    size_t at = hash_of(text) & (texts->size - 1);
+
+    while (texts->slots[at] && strcmp(texts->slots[at], text) != 0)
+        at = (at + 1) & (texts->size - 1);
+    return at;
+}
+
+static bool texts_grow(struct records_texts *texts)
+{
+    struct records_texts grown = {.size = texts->size ? 2 * texts->size : 256};
+
+    grown.slots = calloc(grown.size, sizeof *grown.slots);
+    if (!grown.slots)
+        return false;
+    for (size_t i = 0; i < texts->size; i++)
+        if (texts->slots[i])
+            grown.slots[slot_of(&grown, texts->slots[i])] = texts->slots[i];
+    grown.count = texts->count;
+    free(texts->slots);
+    *texts = grown;
+    return true;
+}
+
+/* A copy with U+FFFD for each byte that is no UTF-8. malloc'd. */
+static char *copy_of(const char *text)
+{
+    char *copy = malloc(3 * strlen(text) + 1), *end = copy;
+
+    while (copy && *text) {
+        size_t length = utf8_length((const unsigned char *)text);
+
+        memcpy(end, length ? text : "\xef\xbf\xbd", length ? length : 3);
+        end += length ? length : 3;
+        text += length ? length : 1;
+    }
+    if (copy)
+        *end = '\0';
+    return copy;
+}
+
+static bool is_utf8(const char *text)
+{
+    size_t length;
+
+    for (; *text; text += length)
+        if ((length = utf8_length((const unsigned char *)text)) == 0)
+            return false;
+    return true;
+}
+
+/* The list's own copy of the text; NULL when memory is out. */
+static const char *text_keep(struct records_texts *texts, const char *text)
+{
+    char *clean = NULL;
+    size_t at;
+
+    if (2 * (texts->count + 1) > texts->size && !texts_grow(texts))
+        return NULL;
+    if (!is_utf8(text)) {
+        clean = copy_of(text);
+        if (!clean)
+            return NULL;
+        text = clean;
+    }
+    at = slot_of(texts, text);
+    if (texts->slots[at]) {
+        free(clean);
+        return texts->slots[at];
+    }
+    texts->slots[at] = clean ? clean : strdup(text);
+    texts->count += texts->slots[at] != NULL;
+    return texts->slots[at];
+}
+
 int records_add(struct records *records, const struct record *record)
 {
     struct record added = *record;
@@ -64,14 +154,39 @@ int records_add(struct records *records, const struct record *record)
     for (size_t i = 0; i < STRINGS; i++) {
         const char **text = string_at(&added, i);
 
-        if (*text && !(*text = strdup(*text)))
+        if (*text && !(*text = text_keep(&records->texts, *text)))
             is_missing = true;
     }
     records->items[records->count++] = added;
     return is_missing ? -1 : 0;
 }
 
-static int fill(struct record *record, json_t *object)
+static const char *type_name(const json_t *value)
+{
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        return "an object";
+    case JSON_ARRAY:
+        return "an array";
+    case JSON_STRING:
+        return "a string";
+    case JSON_INTEGER:
+    case JSON_REAL:
+        return "a number";
+    case JSON_NULL:
+        return "null";
+    default:
+        return "a truth value";
+    }
+}
+
+static int wrong(struct error *err, const char *key, const json_t *value, const char *expected)
+{
+    error_set(err, "%s is %s, expected %s", key, type_name(value), expected);
+    return 1;
+}
+
+static int fill(struct record *record, json_t *object, struct error *err)
 {
     const json_t *value;
 
@@ -79,48 +194,71 @@ static int fill(struct record *record, json_t *object)
         if (!(value = json_object_get(object, strings[i].key)))
             continue;
         if (!json_is_string(value))
-            return 1;
+            return wrong(err, strings[i].key, value, "a string");
         *string_at(record, i) = json_string_value(value);
     }
     for (size_t i = 0; i < NUMBERS; i++) {
         if (!(value = json_object_get(object, numbers[i].key)))
             continue;
         if (!json_is_number(value))
-            return 1;
+            return wrong(err, numbers[i].key, value, "a number");
         *number_at(record, i) = json_number_value(value);
     }
     if ((value = json_object_get(object, "samples"))) {
-        if (!json_is_integer(value) || json_integer_value(value) < 0)
-            return 1;
-        record->samples = (unsigned)json_integer_value(value);
+        if (!json_is_number(value) || json_number_value(value) < 0 ||
+            json_number_value(value) > 4e9 ||
+            json_number_value(value) != floor(json_number_value(value)))
+            return wrong(err, "samples", value, "a whole number from 0");
+        record->samples = (unsigned)json_number_value(value);
     }
     if ((value = json_object_get(object, "verdict"))) {
         int verdict = json_is_string(value) ? verdict_parse(json_string_value(value)) : -1;
 
-        if (verdict < 0)
+        if (verdict < 0) {
+            error_set(err, "verdict is %.40s, expected pass, skip, warn, unknown or fail",
+                      json_is_string(value) ? json_string_value(value) : type_name(value));
             return 1;
+        }
         record->verdict = (enum verdict)verdict;
     }
-    return record->suite && record->test ? 0 : 1;
+    if (!record->suite || !record->test) {
+        error_set(err, "no %s", record->suite ? "test" : "suite");
+        return 1;
+    }
+    return 0;
 }
 
-int records_parse(struct records *records, const char *line)
+int records_parse_bytes(struct records *records, const char *line, size_t length, struct error *err)
 {
     struct record record = RECORD_INIT;
-    json_t *object = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
-    int rv = json_is_object(object) ? fill(&record, object) : 1;
+    json_error_t fault;
+    json_t *object = json_loadb(line, length, JSON_REJECT_DUPLICATES, &fault);
+    int rv = 1;
 
+    if (json_is_object(object))
+        rv = fill(&record, object, err);
+    else if (object)
+        wrong(err, "the line", object, "an object");
+    else if (length == 0)
+        error_set(err, "an empty line");
+    else
+        error_set(err, "no JSON: %.160s", fault.text);
     if (rv == 0)
         rv = records_add(records, &record);
     json_decref(object);
     return rv;
 }
 
+int records_parse(struct records *records, const char *line)
+{
+    return records_parse_bytes(records, line, strlen(line), NULL);
+}
+
 void records_clear(struct records *records)
 {
-    for (size_t k = 0; k < records->count; k++)
-        for (size_t i = 0; i < STRINGS; i++)
-            free((char *)(size_t)*string_at(&records->items[k], i));
+    for (size_t i = 0; i < records->texts.size; i++)
+        free(records->texts.slots[i]);
+    free(records->texts.slots);
     free(records->items);
     *records = (struct records){0};
 }

@@ -4,12 +4,19 @@
 
 #include <stddef.h>
 
+#include "lib/base/error.h"
 #include "lib/base/record.h"
 
-/* Records read back from the lines that programs print. */
+/* Records read back from the lines that programs print. A run of all pairs of a thousand nodes has
+ * millions of them that say the same few names, so each text is kept once. */
 struct records {
-    struct record *items; /* their strings belong to the list */
+    struct record
+        *items; /* their strings belong to the list, and equal ones are the same pointer */
     size_t count, size;
+    struct records_texts {
+        char **slots; /* a hash table, open addressing; size is a power of two */
+        size_t count, size;
+    } texts;
 };
 
 /* Reads one line of JSON. Returns 0 with the record added; 1 when the line is not a record (not a
@@ -17,7 +24,12 @@ struct records {
  * that are not known are left out. */
 int records_parse(struct records *records, const char *line);
 
-/* Adds a copy. Returns 0, or -1 when memory is out. */
+/* The same of length bytes, with what was found and expected in err where it returns 1. A NUL byte
+ * among them makes it no record. */
+int records_parse_bytes(struct records *records, const char *line, size_t length,
+                        struct error *err);
+
+/* Adds a copy. Bytes that are not UTF-8 become U+FFFD. Returns 0, or -1 when memory is out. */
 int records_add(struct records *records, const struct record *record);
 
 void records_clear(struct records *records);

@@ -69,23 +69,28 @@ bool table_has_colour(FILE *stream)
 
 void table_print(const struct table *table, FILE *stream, bool has_colour)
 {
-    for (size_t row = 0; (row + 1) * table->columns <= table->count; row++) {
-        for (size_t column = 0; column < table->columns; column++) {
-            const char *cell = table->cells[row * table->columns + column];
-            const char *colour = table_colour(table->colours[row * table->columns + column]);
-            int width = 0;
+    int *widths = calloc(table->columns + 1, sizeof *widths);
 
-            for (size_t k = column; k < table->count; k += table->columns)
-                width = width_of(table->cells[k]) > width ? width_of(table->cells[k]) : width;
-            if (has_colour && *colour)
-                fprintf(stream, "%s%s\033[0m", colour, cell);
-            else
-                fputs(cell, stream);
-            if (column + 1 < table->columns)
-                fprintf(stream, "%*s", width - width_of(cell) + 2, "");
-        }
-        fputc('\n', stream);
+    for (size_t i = 0; widths && i < table->count; i++) {
+        int width = width_of(table->cells[i]), *widest = &widths[i % table->columns];
+
+        *widest = width > *widest ? width : *widest;
     }
+    for (size_t i = 0; i < table->count - table->count % table->columns; i++) {
+        const char *cell = table->cells[i], *colour = table_colour(table->colours[i]);
+        bool is_last = (i + 1) % table->columns == 0;
+
+        if (has_colour && *colour)
+            fprintf(stream, "%s%s\033[0m", colour, cell);
+        else
+            fputs(cell, stream);
+        if (is_last)
+            fputc('\n', stream);
+        else
+            fprintf(stream, "%*s", widths ? widths[i % table->columns] - width_of(cell) + 2 : 2,
+                    "");
+    }
+    free(widths);
 }
 
 void table_clear(struct table *table)

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_UTF8_H
+#define MUSTER_UTF8_H
+
+#include <stddef.h>
+
+/* The length in bytes, 1 to 4, of the UTF-8 character at text, or 0 when the bytes there are none
+ * (RFC 3629: no overlong forms, no surrogates). text ends in a NUL byte, which is of length 1. */
+size_t utf8_length(const unsigned char *text);
+
+#endif

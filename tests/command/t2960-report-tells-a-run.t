@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster report: the same run as table, JUnit, metrics, CSV and page; from files and from the history.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+muster=${top_builddir:-.}/muster
+. "$top_srcdir/tests/tap.sh"
+
+[ -x "$muster" ] || skip_all 'the muster command is not built'
+command -v python3 >/dev/null || skip_all 'no python3 to make up a run'
+work=$(mktemp -d)
+tap_cleanup() { rm -rf "$work"; }
+echo "HistoryFile=$work/history.db" >"$work/muster.conf"
+export MUSTER_CONF=$work/muster.conf
+report() { "$muster" report "$@" 2>"$work/said"; }
+run() { "$top_srcdir/tests/report/synthetic-run" "$@"; }
+
+run 6 --per-leaf 3 --fault slow-rail:n3:eth1 --fault unknown:n5 >"$work/run"
+ok 'a run made up for tests has only records of the schema' \
+    "${top_builddir:-.}/tests/record-check" "$top_srcdir/doc/records.md" <"$work/run"
+
+text=$(report "$work/run")
+is "$?" 0 'a table'
+like "$text" '^n3 +FAILED +48\.[0-9] Gb/s +eth1 48700 of 200000 Mb/s +Swap the cable' 'who failed, what to do'
+like "$text" '^n5 +unknown .*no link of it was measured' 'of whom it cannot be told'
+like "$text" '^n1 +certified ' 'who is certified'
+like "$text" '^4 of 6 nodes passed, 1 failed, 1 unknown; ' 'how many'
+is "$(cat "$work/said")" '' 'without a word on standard error'
+is "$(report - <"$work/run")" "$text" 'standard input is a file too'
+
+ok 'JUnit' report -f junit -o "$work/junit.xml" "$work/run"
+if command -v xmllint >/dev/null; then
+    is "$(xmllint --xpath 'string(//testsuite[@name="certify"]/testcase[@classname="n3" and @name="links"]/failure/@message)' "$work/junit.xml")" \
+        'eth1 sends and receives 48700 of 200000 Mb/s (nominal), its peers 195000; check cable or switch port' \
+        '... is XML, with the failure of a node and test'
+    is "$(xmllint --xpath 'sum(//testsuite/@failures) = count(//failure) and /testsuites/@failures = count(//failure)' "$work/junit.xml")" \
+        true '... that counts its failures'
+else
+    skip 2 'no xmllint'
+fi
+
+ok 'metrics' report -f prometheus -o "$work/muster.prom" "$work/run"
+like "$(cat "$work/muster.prom")" '^muster_node_certified\{node="n3"\} 0$' '... who is not certified'
+like "$(cat "$work/muster.prom")" '^muster_certificate_expires_seconds\{node="n1"\} 1795794800$' '... until when who is'
+if command -v promtool >/dev/null; then
+    ok '... that promtool finds well' promtool check metrics <"$work/muster.prom"
+else
+    skip 1 'no promtool (package prometheus)'
+fi
+
+report -f csv "$work/run" >"$work/run.csv"
+is "$(python3 -c 'import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1], newline="")))
+print(len(rows), sum(row["metric"] == "bandwidth" and row["peer"] != "" for row in rows))' "$work/run.csv")" \
+    "$(wc -l <"$work/run") $(grep -c '"bandwidth".*"peer"' "$work/run")" 'CSV has a line for each record'
+
+ok 'a page' report -f html -o "$work/run.html" "$work/run"
+is "$(grep -Eoc 'src=|href="[^#]|@import|url\(' "$work/run.html")" 0 '... that fetches nothing'
+
+# Several runs in the files: the newest, or the one that is asked for.
+run 2 --run 20261119-000000-0001 | sed 's/"time":1795/"time":1794/' >"$work/older"
+like "$(report "$work/older" "$work/run" | tail -1)" 'run 20261120-161200-1a2b, 2026-11-20' 'of two runs the newer one'
+like "$(cat "$work/said")" '^muster report: this is run 20261120-161200-1a2b; [0-9]+ records of other runs are left out$' \
+    '... and it is said'
+like "$(report -r 20261119-000000-0001 "$work/older" "$work/run" | tail -1)" '^2 of 2 nodes passed.*20261119-000000-0001' \
+    'or the one of that name'
+report -r none "$work/run"
+is "$? $(cat "$work/said")" "3 muster report: $work/run: no record of run none, only of others" 'or none'
+
+# Without a file the history: as muster certify keeps it.
+report
+is "$? $(cat "$work/said")" "3 muster report: no run is known in $work/history.db; name a run of muster history, or a file of records" 'no history, no report'
+report -r x
+like "$(cat "$work/said")" "no run is known in $work/history.db" '... nor a run of it'
+
+# Nothing is lost where a report cannot be written.
+if [ -w /dev/full ] && mkdir "$work/small" && mount -t tmpfs -o size=16k tmpfs "$work/small" 2>/dev/null; then
+    tap_cleanup() { umount "$work/small"; rm -rf "$work"; }
+    echo before >"$work/small/kept"
+    report -f html -o "$work/small/kept" "$work/run"
+    is "$?" 3 'a full disk is an error'
+    like "$(cat "$work/said")" "^muster report: $work/small/kept: No space left on device$" '... in one line'
+    is "$(cat "$work/small/kept") $(ls "$work/small")" 'before kept' '... and leaves the old report, and nothing beside it'
+else
+    skip 3 'no tmpfs can be mounted'
+fi
+report -f csv -o "$work/none/x" "$work/run"
+is "$? $(cat "$work/said")" "3 muster report: $work/none/x: No such file or directory" 'a directory that is not there'
+report -f csv "$work/run" >/dev/full
+like "$? $(cat "$work/said")" '^3 muster report: standard output: No space left on device' 'standard output that is full'
+
+report --format pdf "$work/run"
+is "$? $(head -1 "$work/said")" \
+    "2 muster report: format is 'pdf', expected table, html, junit, prometheus, csv" 'a format that is none'
+report "$work/absent"
+is "$? $(cat "$work/said")" "3 muster report: $work/absent: No such file or directory" 'a file that is not there'
+: >"$work/empty"
+report "$work/empty"
+is "$? $(cat "$work/said")" "3 muster report: $work/empty: no records" 'an empty file'
+like "$(report --help)" '^ +html +one page' '--help lists the formats'
+done_testing

@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster report: records that are cut off, wrong, enormous or lie are left out and named; the rest is
+# reported, and nothing in a record gets out of its place in a report.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+muster=${top_builddir:-.}/muster
+. "$top_srcdir/tests/tap.sh"
+
+[ -x "$muster" ] || skip_all 'the muster command is not built'
+work=$(mktemp -d)
+tap_cleanup() { rm -rf "$work"; }
+echo "HistoryFile=$work/history.db" >"$work/muster.conf"
+export MUSTER_CONF=$work/muster.conf
+report() { "$muster" report "$@" 2>"$work/said"; }
+
+{
+    echo '{"run":"r","time":1,"suite":"certify","test":"certify","node":"n1","verdict":"pass"}'
+    echo 'srun: error: n2: task 1: Killed'
+    printf '{"suite":"links","test":"links","message":"%0100000d"}\n' 1
+    echo '{"run":"r","time":1,"suite":"links","test":"links","metric":"bandwidth","node":"n1","part":"eth1","peer":"n2","value":10,"unit":"Mb/s","limit":160,"limit_source":"nominal","verdict":"pass"}'
+    echo '{"run":"r","time":1,"suite":"links","test":"links","metric":"bandwidth","node":"n1","part":"eth1","peer":"n2","value":-3,"unit":"Mb/s"}'
+    echo '{"run":"r","time":1,"suite":"certify","test":"certify","node":"n2","verdict":"fail","message":"eth1"}'
+    printf '{"run":"r","time":1,"suite":"certify","te'
+} >"$work/run"
+text=$(report "$work/run")
+is "$?" 3 'lines that are left out show in the exit status'
+like "$text" '^n2 +FAILED' 'the rest is reported'
+like "$text" '^1 of 2 nodes passed, 1 failed' '... all of it'
+while read -r line what; do
+    like "$(cat "$work/said")" "^muster report: $work/run:$line: $what.*; left out$" "line $line: $what"
+done <<'END'
+2 no JSON: 
+3 a line of [0-9]+ bytes, allowed 65536
+4 passes with 10 Mb/s, on the wrong side of its own limit, 160
+5 value is -3 Mb/s, which nothing can be
+7 cut off at the end of the file: 
+END
+is "$(wc -l <"$work/said")" 5 'one line each'
+
+for ((i = 0; i < 5000; i++)); do echo "line $i"; done >>"$work/run"
+report "$work/run" >/dev/null
+is "$(wc -l <"$work/said")" 11 'of thousands of bad lines the first ones are named'
+is "$(tail -1 "$work/said")" "muster report: $work/run: 4994 lines more were left out; left out" '... and the others counted'
+
+# Names and messages that want out of their place.
+cat >"$work/hostile" <<'END'
+{"run":"<script>alert(1)</script>","time":1,"suite":"certify","test":"certify","node":"</script><script>document.title='owned'</script>","part":"\"><img src=x onerror=alert(1)>","verdict":"fail","message":"=HYPERLINK(\"http://x\")\n# TYPE evil gauge\nevil 1\n]]> -->"}
+{"run":"<script>alert(1)</script>","time":1,"suite":"certify","test":"a\" onmouseover=\"x","node":"n\\\"}\nevil 1","verdict":"fail","message":"\u001b[2J\u2028\ufffe&amp;"}
+END
+ok 'a page of hostile records' report -f html -o "$work/page.html" "$work/hostile"
+is "$(grep -c '<script>alert\|<script>document\|<img' "$work/page.html")" 0 '... has none of their markup'
+is "$(grep -c '</script>' "$work/page.html")" 2 '... and ends its scripts itself'
+ok 'metrics of hostile records' report -f prometheus -o "$work/muster.prom" "$work/hostile"
+is "$(grep -c '^evil' "$work/muster.prom")" 0 '... have none of theirs'
+if command -v promtool >/dev/null; then
+    ok '... and are well' promtool check metrics <"$work/muster.prom"
+else
+    skip 1 'no promtool (package prometheus)'
+fi
+ok 'JUnit of hostile records' report -f junit -o "$work/junit.xml" "$work/hostile"
+if command -v xmllint >/dev/null; then
+    is "$(xmllint --xpath 'count(//testcase)' "$work/junit.xml")" 2 '... is XML with as many cases'
+else
+    skip 1 'no xmllint'
+fi
+ok 'CSV of hostile records' report -f csv -o "$work/run.csv" "$work/hostile"
+like "$(cat "$work/run.csv")" "\"'=HYPERLINK" '... has no formula'
+unlike "$(report "$work/hostile" | cat -v)" '\^\[\[2J' 'a table sends no control characters to the terminal'
+
+# More nodes than a matrix has room for.
+awk 'BEGIN { for (i = 1; i <= 9000; i++) printf "{\"run\":\"r\",\"time\":1,\"suite\":\"links\",\"test\":\"links\",\"metric\":\"bandwidth\",\"node\":\"n%d\",\"part\":\"eth1\",\"peer\":\"m%d\",\"value\":1,\"unit\":\"Mb/s\"}\n", i, i }' >"$work/many"
+like "$(report "$work/many" | tail -2)" '^too many nodes and rails for a matrix' 'a run of 18,000 nodes is reported without one'
+done_testing

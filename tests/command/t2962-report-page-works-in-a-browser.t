@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The page of muster report in a real browser: what it says, clicks, keys, filter, sort, theme, and not a
+# word on the console; with 4, 64 and 512 nodes.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+muster=${top_builddir:-.}/muster
+. "$top_srcdir/tests/tap.sh"
+
+[ -x "$muster" ] || skip_all 'the muster command is not built'
+for tool in chromium chromedriver python3; do
+    command -v "$tool" >/dev/null || skip_all "no $tool: the page is not looked at (packages chromium, chromium-driver)"
+done
+work=$(mktemp -d)
+tap_cleanup() { rm -rf "$work"; }
+echo "HistoryFile=$work/history.db" >"$work/muster.conf"
+export MUSTER_CONF=$work/muster.conf
+page() { # NAME NODES [OPTION...]
+    local name=$1
+    shift
+    "$top_srcdir/tests/report/synthetic-run" "$@" | "$muster" report -f html -o "$work/$name.html" -
+}
+page small 4 --per-leaf 2 --fault slow-rail:n3:eth1
+page medium 64 --per-leaf 8 --fault slow-rail:n3:eth1 --fault one-way:n5:eth2 --fault path:n7:n19:eth1 \
+    --fault uplink:leaf1:leaf3 --fault dead:n12 --fault unknown:n13 --fault warn:n14
+page large 512 --rounds 24 --fault slow-rail:n300:eth1
+cat >"$work/hostile" <<'END'
+{"run":"<script>alert(1)</script>","time":1,"suite":"certify","test":"certify","node":"</script><script>document.title='owned'</script>","part":"\"><img src=x onerror=document.title='owned'>","verdict":"fail","message":"<b>bold</b>"}
+END
+"$muster" report -f html -o "$work/hostile.html" "$work/hostile"
+
+timeout 240 python3 "$top_srcdir/tests/report/page-test.py" "$work" >"$work/tap"
+status=$?
+while IFS=$'\t' read -r verdict name found; do
+    if [ "$verdict" = ok ]; then pass "$name"; else fail "$name" || diag "$found"; fi
+done <"$work/tap"
+is "$status" 0 'the browser was there to the end'
+done_testing

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""page-test.py DIRECTORY - looks at the pages of t2962 in a browser. Prints a line for each check: ok or
+not, name and what was found, with tabs between. MUSTER_SCREENSHOTS=DIR keeps pictures of the pages."""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from webdriver import Browser  # noqa: E402
+
+work = sys.argv[1]
+pictures = os.environ.get('MUSTER_SCREENSHOTS')
+
+
+def check(name, found, expected):
+    is_good = expected(found) if callable(expected) else found == expected
+    print('ok' if is_good else 'not', name, repr(found).replace('\t', ' '), sep='\t', flush=True)
+
+
+def has(text):
+    return lambda found: text in found
+
+
+def small(browser):
+    browser.open(f'{work}/small.html')
+    check('the summary comes first and names node and part', browser.text('#summary h2'), 'n3 failed: eth1')
+    check('what to do stands beside it', browser.text('#attention tbody tr'), has('Swap the cable'))
+    check('what was done stands below', browser.text('#notes'), has('n3 drained'))
+    check('the map says what it shows', browser.run('return document.querySelector("#matrix").getAttribute("aria-label")'),
+          has('Bandwidth of 4 by 4 nodes on eth1: 12 pairs'))
+    cell = browser.run('return map.cell')
+    browser.pointer('#matrix', 46 + 2.5 * cell, 20 + 0.5 * cell)
+    check('pointing at a cell shows the pair', browser.text('#pair'), has('n1 → n3, eth1'))
+    check('... its figure, interval, limit and verdict', ' '.join(browser.text('#pair').split()),
+          lambda t: 'Gb/s (' in t and 'limit 160 Gb/s (nominal)' in t and '✕ fail' in t and 'leaf1 → leaf2' in t)
+    browser.pointer('#matrix', 46 + 2.5 * cell, 20 + 0.5 * cell, click=True)
+    browser.pointer('#matrix', 46 + 1.5 * cell, 20 + 0.5 * cell)
+    check('a click holds it', browser.text('#pair h4'), 'n1 → n3, eth1 · held')
+    browser.run('document.querySelector("#matrix").focus()')
+    browser.keys('\ue015')
+    check('arrow keys move on', browser.text('#pair h4'), 'n2 → n3, eth1 · held')
+    browser.keys('\ue00c')
+    check('Escape lets go', browser.text('#pair'), 'No pair is chosen.')
+    browser.click('#rail-choice [data-value="1"]')
+    check('another rail', browser.run('return document.querySelector("#matrix").getAttribute("aria-label")'), has('on eth2'))
+    browser.click('#figure-choice [data-value=latency]')
+    check('another figure', browser.run('return document.querySelector("#matrix").getAttribute("aria-label")'), has('Latency'))
+    browser.click('#figure-choice [data-value=difference]')
+    check('the difference by direction', browser.text('#worst-h'), 'Pairs that differ most by direction')
+    check('nodes are in their leaves', browser.run('return [...document.querySelectorAll(".leaf")].map(l => l.querySelector("h3").innerText + ":" + [...l.querySelectorAll(".chip")].map(c => c.innerText).join())'),
+          ['leaf1:n1,n2', 'leaf2:n3,n4'])
+    check('a histogram for each rail and metric', browser.run('return document.querySelectorAll("#distributions figure").length'), 4)
+    check('... that counts what is below the limit', browser.text('#bandwidths figcaption'), has('6 of 12 below the limit of 160 Gb/s'))
+    check('the sweep of collectives', browser.run('return document.querySelectorAll("#sweep tbody tr").length'), 9)
+    check('the console is silent', browser.complaints(), [])
+
+
+def table(browser):
+    browser.open(f'{work}/medium.html')
+    rows = 'return [...document.querySelectorAll("#verdict-table tbody tr")].map(r => r.innerText.replace(/\\s+/g, " "))'
+    everything = browser.run(rows)
+    check('the table shows what did not pass, worst first', [everything[0][:6], everything[-1][:6]], ['✕ fail', '! warn'])
+    browser.type('#filter', 'n5 eth2')
+    check('the filter leaves what has all words', browser.run(rows), lambda r: len(r) == 2 and all('n5' in x and 'eth2' in x for x in r))
+    browser.run('const f = document.querySelector("#filter"); f.value = ""; f.dispatchEvent(new Event("input"))')
+    check('an empty filter leaves all', browser.run(rows), everything)
+    browser.click('#verdict-choice [data-verdict=fail]')
+    check('failures can be left out', browser.run(rows), lambda r: r and not any(x.startswith('✕') for x in r))
+    browser.click('#verdict-choice [data-verdict=fail]')
+    browser.click('#verdict-choice [data-verdict=pass]')
+    check('passes can be shown, a part at a time', browser.text('#verdict-count'), lambda t: t.startswith('200 of 3'))
+    browser.click('#more')
+    check('... and more of them', browser.run(rows), lambda r: len(r) > 200)
+    browser.click('#verdict-table [data-sort=node]')
+    check('sorted by node, n2 before n10', browser.run('return [...document.querySelectorAll("#verdict-table tbody tr td:nth-child(2)")].map(c => c.innerText).filter((n, i, a) => n && n !== a[i - 1]).slice(0, 3)'), ['n1', 'n2', 'n3'])
+    check('... and it says so', browser.run('return document.querySelector("[data-sort=node]").closest("th").getAttribute("aria-sort")'), 'ascending')
+    browser.click('#verdict-table [data-sort=node]')
+    check('... the other way round', browser.run('return document.querySelector("#verdict-table tbody tr td:nth-child(2)").innerText'), 'n64')
+    browser.click('#attention tbody tr:nth-child(2) button')
+    check('a node is a click away', browser.text('#node-detail h3'), lambda t: t in ('n3', 'n5', 'n12'))
+    check('nobody is accused for an uplink', browser.run('return [...document.querySelectorAll("#attention tr")].filter(r => r.innerText.includes("uplink")).map(r => r.cells[1].innerText)'), ['between nodes'])
+    check('the uplink is marked between its leaves', browser.run('return [...document.querySelectorAll("#between td")].filter(c => c.innerText.startsWith("✕")).map(c => c.cellIndex + "/" + c.parentNode.rowIndex)'), ['3/1', '1/3'])
+    check('numbers agree', browser.run('return [...document.querySelectorAll("#counts div")].map(d => d.innerText.replace(/\\s+/g, " "))'), ['passed 60', 'failed 3', 'unknown 1'])
+    check('the console is silent', browser.complaints(), [])
+
+
+def theme(browser):
+    colour = 'return getComputedStyle(document.body).backgroundColor'
+    browser.open(f'{work}/small.html')
+    check('light where the system is', browser.run(colour), 'rgb(255, 255, 255)')
+    browser.on('POST', '/goog/cdp/execute', {'cmd': 'Emulation.setEmulatedMedia', 'params': {'features': [{'name': 'prefers-color-scheme', 'value': 'dark'}]}})
+    check('dark where the system is', browser.run(colour), 'rgb(15, 19, 23)')
+    fault = 'return map.marks[0][2]'
+    check('... and so is the map', browser.wait(fault, [255, 122, 61]), [255, 122, 61])
+    browser.click('[data-theme-choice=light]')
+    check('the button overrules it', browser.run(colour), 'rgb(255, 255, 255)')
+    check('... for the map too', browser.wait(fault, [217, 72, 15]), [217, 72, 15])
+    check('the pressed button says so', browser.run('return [...document.querySelectorAll("[data-theme-choice]")].map(b => b.getAttribute("aria-pressed"))'), ['false', 'true', 'false'])
+    browser.on('POST', '/goog/cdp/execute', {'cmd': 'Emulation.setEmulatedMedia', 'params': {'features': []}})
+
+
+def others(browser):
+    browser.open(f'{work}/large.html')
+    check('512 nodes, few rounds: the map is there', browser.run('return document.querySelector("#matrix").getAttribute("aria-label")'), has('of 512 by 512 nodes on eth1: 12288 pairs'))
+    browser.run('choose(map.place[299], map.place[299], true)')
+    marked = browser.run('return map.marks.length')
+    check('... what failed stands out', marked, lambda n: n == 48)
+    check('the console is silent', browser.complaints(), [])
+    browser.open(f'{work}/hostile.html')
+    check('hostile records are text', [browser.run('return document.title'), browser.run('return document.querySelectorAll("main img, main b, main script").length')],
+          ['muster <script>alert(1)</script>', 0])
+    check('... and readable', browser.text('#attention tbody'), has('<b>bold</b>'))
+    check('every control has a name', browser.run('return [...document.querySelectorAll("button, input, canvas:not([aria-hidden])")].filter(e => e.offsetParent && !(e.innerText || e.getAttribute("aria-label") || (e.labels && e.labels.length))).length'), 0)
+    check('the console is silent', browser.complaints(), [])
+
+
+browser = Browser()
+try:
+    for part in (small, table, theme, others):
+        part(browser)
+    for name in ('small', 'medium', 'large') if pictures else ():
+        browser.open(f'{work}/{name}.html')
+        browser.screenshot(f'{pictures}/{name}.png')
+finally:
+    browser.close()

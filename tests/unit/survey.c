@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/unit/tap.h"
+#include "validate/report/advice.h"
+#include "validate/report/format.h"
+#include "validate/report/html.h"
+#include "validate/report/recordfile.h"
+
+static struct records records_of(const char *const *lines)
+{
+    struct records records = {0};
+
+    for (; *lines; lines++)
+        if (records_parse(&records, *lines) != 0)
+            tap_diag("no record: %s", *lines);
+    return records;
+}
+
+static char *written(const char *format, const struct survey *survey)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+
+    is_int(format_find(format)->write(stream, survey), 0, "%s is written", format);
+    fclose(stream);
+    return text;
+}
+
+/* Two runs; the newer one has three nodes, of which n10 comes after n2. */
+static const char *const run[] = {
+    "{\"run\":\"old\",\"time\":1,\"suite\":\"certify\",\"test\":\"certify\",\"node\":\"n9\","
+    "\"verdict\":\"fail\"}",
+    "{\"run\":\"r\",\"time\":10,\"suite\":\"certify\",\"test\":\"certify\",\"metric\":\"cluster\","
+    "\"message\":\"lab\"}",
+    "{\"run\":\"r\",\"time\":10,\"suite\":\"certify\",\"test\":\"net.topology\",\"metric\":"
+    "\"leaf\","
+    "\"node\":\"n1\",\"message\":\"leaf1\"}",
+    "{\"run\":\"r\",\"time\":10,\"suite\":\"certify\",\"test\":\"net.topology\",\"metric\":"
+    "\"leaf\","
+    "\"node\":\"n10\",\"message\":\"leaf2\"}",
+    "{\"run\":\"r\",\"time\":11,\"suite\":\"links\",\"test\":\"links\",\"metric\":\"bandwidth\","
+    "\"node\":\"n1\",\"part\":\"eth1\",\"peer\":\"n2\",\"value\":100,\"unit\":\"Mb/s\",\"low\":90,"
+    "\"high\":101}",
+    "{\"run\":\"r\",\"time\":11,\"suite\":\"links\",\"test\":\"links\",\"metric\":\"bandwidth\","
+    "\"node\":\"n1\",\"part\":\"eth1\",\"peer\":\"n2\",\"value\":190,\"unit\":\"Mb/s\",\"low\":180,"
+    "\"high\":191}",
+    "{\"run\":\"r\",\"time\":11,\"suite\":\"links\",\"test\":\"links\",\"metric\":\"bandwidth\","
+    "\"node\":\"n2\",\"part\":\"eth1\",\"peer\":\"n1\",\"value\":50,\"unit\":\"Mb/s\"}",
+    "{\"run\":\"r\",\"time\":11,\"suite\":\"links\",\"test\":\"links\",\"metric\":\"bandwidth\","
+    "\"node\":\"n1\",\"part\":\"eth1\",\"peer\":\"n10\",\"value\":195,\"unit\":\"Mb/s\"}",
+    "{\"run\":\"r\",\"time\":11,\"suite\":\"links\",\"test\":\"links\",\"metric\":\"latency\","
+    "\"node\":\"n1\",\"part\":\"eth1\",\"peer\":\"n2\",\"value\":5.5,\"unit\":\"us\"}",
+    "{\"run\":\"r\",\"time\":12,\"suite\":\"certify\",\"test\":\"links\",\"metric\":\"bandwidth\","
+    "\"part\":\"eth1\",\"unit\":\"Mb/s\",\"limit\":160,\"limit_source\":\"nominal\"}",
+    "{\"run\":\"r\",\"time\":12,\"suite\":\"check\",\"test\":\"host.limits\",\"node\":\"n2\","
+    "\"verdict\":\"unknown\",\"message\":\"first\"}",
+    "{\"run\":\"r\",\"time\":12,\"suite\":\"certify\",\"test\":\"links\",\"node\":\"n2\","
+    "\"part\":\"eth1\",\"verdict\":\"fail\",\"message\":\"eth1 sends <b>50</b> & \\\"no\\\" "
+    "more\\u0001\"}",
+    "{\"run\":\"r\",\"time\":13,\"suite\":\"certificate\",\"test\":\"certificate\",\"node\":\"n1\","
+    "\"verdict\":\"pass\"}",
+    "{\"run\":\"r\",\"time\":13,\"suite\":\"certify\",\"test\":\"certificate\","
+    "\"metric\":\"expires\",\"node\":\"n1\",\"value\":1795794800,\"unit\":\"s\"}",
+    "{\"run\":\"r\",\"time\":14,\"suite\":\"certify\",\"test\":\"certify\",\"node\":\"n1\","
+    "\"verdict\":\"pass\"}",
+    "{\"run\":\"r\",\"time\":14,\"suite\":\"certify\",\"test\":\"certify\",\"node\":\"n2\","
+    "\"part\":\"eth1\",\"verdict\":\"fail\",\"message\":\"eth1 50 of 200 Mb/s\"}",
+    "{\"run\":\"r\",\"time\":15,\"suite\":\"certify\",\"test\":\"certify\",\"metric\":\"seconds\","
+    "\"value\":4.5,\"unit\":\"s\"}",
+    NULL,
+};
+
+static void order(const struct survey *survey)
+{
+    const struct survey_cell *cells;
+
+    is_str(survey->run, "r", "the newest run is chosen");
+    is_int(survey->other_runs, 1, "records of another are counted");
+    is_str(survey->cluster, "lab", "the cluster");
+    is_near(survey->seconds, 4.5, 0, "how long it took");
+    is_int(survey->node_count, 3, "nodes are those that records name");
+    is_str(survey->nodes[2].name, "n10", "n10 comes after n2");
+    is_int(survey->nodes[1].verdict, VERDICT_FAIL, "a node's verdict is certify's conclusion");
+    is_str(survey->nodes[1].message, "eth1 50 of 200 Mb/s", "... with its message");
+    is_str(survey->nodes[1].test, "links", "... and the test that it rests on");
+    ok(survey->nodes[0].is_certified && !survey->nodes[1].is_certified, "who got a certificate");
+    is_near(survey->nodes[0].expires, 1795794800, 0, "until when");
+    is_int(survey->nodes[2].verdict, VERDICT_NONE, "who was not judged has no verdict");
+    is_int(survey->leaf_count, 2, "leaves");
+    is_int(survey->nodes[0].leaf, 0, "the leaf of a node");
+    is_int(survey->nodes[1].leaf, -1, "a node whose leaf is not known");
+    is_int(survey->rail_count, 1, "rails");
+    cells = survey->rails[0].cells[SURVEY_BANDWIDTH];
+    is_near(cells[0 * 3 + 1].value, 190, 0, "of two figures of a pair the better one counts");
+    is_near(cells[0 * 3 + 1].low, 180, 0, "... with its own interval");
+    is_int(cells[0 * 3 + 1].verdict, VERDICT_PASS, "a figure above the rail's limit passes");
+    is_int(cells[1 * 3 + 0].verdict, VERDICT_FAIL, "a figure below it fails");
+    is_near(cells[1 * 3 + 0].limit, 160, 0, "... with the limit");
+    is_str(survey->limit_sources[cells[1 * 3 + 0].source], "nominal", "... and its source");
+    ok(isnan(cells[2 * 3 + 0].value), "what was not measured is absent");
+    is_int(cells[2 * 3 + 0].verdict, VERDICT_NONE, "... and has no verdict");
+    is_int(survey->rails[0].measured[SURVEY_BANDWIDTH], 3, "pairs are counted once");
+    is_near(survey->rails[0].median[SURVEY_BANDWIDTH], 190, 0, "the median of the pairs");
+    is_near(survey->rails[0].reference[SURVEY_BANDWIDTH], 195, 0, "what a good node reaches");
+    is_near(survey_figure(survey, 0, 0, SURVEY_BANDWIDTH, true), 195, 0, "a node as a sender");
+    is_near(survey_figure(survey, 0, 0, SURVEY_BANDWIDTH, false), 50, 0, "... as a receiver");
+}
+
+static void xml(const struct survey *survey)
+{
+    char *text = written("junit", survey);
+
+    has_str(text,
+            "<testsuite name=\"certify\" tests=\"3\" failures=\"2\" errors=\"0\" "
+            "skipped=\"0\" time=\"2.000\" timestamp=\"1970-01-01T00:00:12\">",
+            "a suite counts its cases and has a time");
+    has_str(text, "<testsuite name=\"check\" tests=\"1\" failures=\"0\" errors=\"1\"",
+            "unknown is an error");
+    has_str(text, "<property name=\"run\" value=\"r\"/>", "the run is a property");
+    has_str(text, "<testcase classname=\"n1\" name=\"certify\" time=\"0.000\"/>", "a pass");
+    has_str(text,
+            "<failure message=\"eth1 sends &lt;b&gt;50&lt;/b&gt; &amp; &quot;no&quot; "
+            "more\xef\xbf\xbd\" type=\"fail\">",
+            "a message is escaped, a control character replaced");
+    ok(!strstr(text, "n9"), "another run's records are not in it");
+    free(text);
+}
+
+static void metrics(struct survey *survey)
+{
+    char *text;
+
+    survey_add_past(survey, &(struct survey_past){.run = "old",
+                                                  .node = "n\"9\\\n",
+                                                  .time = 1,
+                                                  .rail_mbps = NAN,
+                                                  .expires = 2,
+                                                  .verdict = VERDICT_PASS});
+    text = written("prometheus", survey);
+    has_str(text,
+            "\n# TYPE muster_node_certified gauge\nmuster_node_certified{node=\"n1\"} 1\n"
+            "muster_node_certified{node=\"n2\"} 0\n",
+            "who is certified; a node without a verdict is left out");
+    has_str(text, "muster_node_certified{node=\"n\\\"9\\\\\\n\"} 1\n",
+            "a node of the history is there too, its label escaped");
+    has_str(text, "muster_certificate_expires_seconds{node=\"n1\"} 1795794800\n", "until when");
+    has_str(text,
+            "muster_link_bandwidth_bytes_per_second{node=\"n1\",rail=\"eth1\",direction="
+            "\"receive\"} 6250000\n",
+            "a figure in bytes a second");
+    has_str(text, "muster_verdicts{test=\"links\",verdict=\"fail\"} 1\n", "verdicts by test");
+    has_str(text, "muster_run_duration_seconds 4.5\n", "how long the run took");
+    free(text);
+}
+
+static void cells(void)
+{
+    static const char *const lines[] = {
+        "{\"suite\":\"a\",\"test\":\"b\",\"node\":\"=cmd|' /C calc'!A0\",\"part\":\"+1\","
+        "\"peer\":\"-x\",\"metric\":\"@m\",\"value\":-1.5,\"unit\":\"ms\",\"message\":\"a "
+        "\\\"b\\\", c\"}",
+        NULL};
+    struct records records = records_of(lines);
+    struct survey survey;
+    struct error err;
+    char *text;
+
+    is_int(survey_build(&records, NULL, &survey, &err), 0, "records without a run are a survey");
+    text = written("csv", &survey);
+    has_str(text, "\r\n\"\",,\"a\",\"b\",\"'@m\",\"'=cmd|' /C calc'!A0\",\"'+1\",\"'-x\",-1.5,",
+            "what a spreadsheet takes for a formula is made a text, a number stays one");
+    has_str(text, ",\"a \"\"b\"\", c\"\r\n", "quotes are doubled");
+    free(text);
+    survey_clear(&survey);
+    records_clear(&records);
+}
+
+/* The JSON that stands in the page. */
+static json_t *data_of(const char *page)
+{
+    const char *begin = strstr(page, "type=\"application/json\">");
+    const char *end = begin ? strstr(begin, "</script>") : NULL;
+
+    begin = begin ? strchr(begin, '>') + 1 : NULL;
+    return end ? json_loadb(begin, (size_t)(end - begin), JSON_REJECT_DUPLICATES, NULL) : NULL;
+}
+
+static double cell_of(const json_t *metric, size_t place)
+{
+    const char *text = json_string_value(json_object_get(metric, "values"));
+    unsigned bits[4] = {0}, code;
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    unsigned char bytes[2];
+
+    for (int k = 0; k < 2; k++) {
+        size_t at = 2 * place + (size_t)k, first = at / 3 * 4;
+        unsigned word = 0;
+
+        for (int i = 0; i < 4; i++) {
+            const char *found = strchr(letters, text[first + (size_t)i]);
+
+            bits[i] = found ? (unsigned)(found - letters) : 0;
+            word = word << 6 | bits[i];
+        }
+        bytes[k] = (unsigned char)(word >> (16 - 8 * (at % 3)));
+    }
+    code = bytes[0] | (unsigned)bytes[1] << 8;
+    return exp(json_number_value(json_object_get(metric, "origin")) +
+               code * json_number_value(json_object_get(metric, "step")));
+}
+
+static void page(const struct survey *survey)
+{
+    char *text = written("html", survey);
+    json_t *data = data_of(text), *metric;
+
+    ok(data != NULL, "the page's data is JSON");
+    has_str(text, "<title>muster r</title>", "the page has a title");
+    ok(!strstr(text, "@@"), "no mark of the template is left");
+    ok(!strstr(text, "<b>50"), "a record's text is no markup");
+    ok(!strstr(text, "http://") || strstr(text, "http://www.w3.org/2000/svg"),
+       "nothing is fetched but the name of SVG");
+    metric = json_object_get(json_array_get(json_object_get(data, "rails"), 0), "bandwidth");
+    is_int(json_integer_value(json_object_get(metric, "count")), 3, "pairs");
+    is_int(json_integer_value(json_array_get(json_object_get(metric, "mask"), 0)), 1,
+           "the first cell is a node with itself");
+    is_int(json_integer_value(json_array_get(json_object_get(metric, "mask"), 1)), 3,
+           "... then come those that were measured");
+    is_near(cell_of(metric, 0), 190, 0.02, "a figure survives its 16 bits");
+    is_near(cell_of(metric, 2), 50, 0.005, "and so does another");
+    json_decref(data);
+    free(text);
+}
+
+static void fails(const char *line, const char *expected)
+{
+    struct records records = {0};
+    struct error err = {""};
+
+    if (records_parse_bytes(&records, line, strlen(line), &err) == 0)
+        recordfile_doubt(&records.items[0], &err);
+    has_str(err.text, expected, "%s", expected);
+    records_clear(&records);
+}
+
+static void doubts(void)
+{
+    fails("{\"suite\":\"a\",\"test\":\"b\",\"value\":\"1\"}",
+          "value is a string, expected a number");
+    fails("{\"suite\":\"a\",\"test\":\"b\",\"verdict\":\"good\"}",
+          "verdict is good, expected pass");
+    fails("{\"suite\":\"a\"}", "no test");
+    fails("[]", "the line is an array, expected an object");
+    fails("{\"suite\":\"a\",\"test\":\"b\",\"value\":1}", "value without a unit");
+    fails("{\"suite\":\"a\",\"test\":\"b\",\"value\":-1,\"unit\":\"Mb/s\"}", "value is -1 Mb/s");
+    fails("{\"suite\":\"a\",\"test\":\"b\",\"value\":1e300,\"unit\":\"ms\"}", "value is 1e+300 ms");
+    fails("{\"suite\":\"a\",\"test\":\"b\",\"value\":1e999,\"unit\":\"ms\"}", "overflow");
+    fails("{\"suite\":\"a\",\"test\":\"b\",\"low\":2,\"high\":1,\"unit\":\"ms\"}", "low is 2");
+    fails("{\"suite\":\"a\",\"test\":\"b\",\"time\":1e12}", "time is 1000000000000");
+    fails("{\"suite\":\"links\",\"test\":\"links\",\"metric\":\"bandwidth\",\"value\":50,"
+          "\"unit\":\"Mb/s\",\"limit\":160,\"verdict\":\"pass\"}",
+          "on the wrong side of its own limit");
+    fails("{\"suite\":\"links\",\"test\":\"links\",\"metric\":\"latency\",\"value\":50,"
+          "\"unit\":\"us\",\"limit\":16,\"verdict\":\"pass\"}",
+          "on the wrong side of its own limit");
+}
+
+static size_t told;
+static char last[600];
+
+static void tell(const char *text, void *context)
+{
+    (void)context;
+    told++;
+    snprintf(last, sizeof last, "%s", text);
+}
+
+static void files(void)
+{
+    char path[] = "/tmp/muster-survey-XXXXXX";
+    int fd = mkstemp(path);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    struct records records = {0};
+    struct error err;
+
+    if (!file) {
+        tap_skip("no file can be made in /tmp");
+        return;
+    }
+    fputs("{\"suite\":\"a\",\"test\":\"b\"}\r\n\nno record\n", file);
+    for (int i = 0; i < RECORDFILE_LINE + 1; i++)
+        fputc('x', file);
+    fputs("\n{\"suite\":\"a\",\"test\":\"c\"}\n", file);
+    fwrite("{\"suite\":\"a\",\0\"test\":\"b\"}\n", 1, 26, file);
+    fputs("{\"suite\":\"a\",\"test\":\"d", file);
+    fclose(file);
+    is_int(recordfile_read(path, &records, tell, NULL, &err), 5, "lines that are left out");
+    is_int(told, 5, "each is told");
+    is_int(records.count, 2, "the others are taken");
+    has_str(last, ":7: cut off at the end of the file: ", "the last one says that it is cut off");
+    has_str(last, path, "with the file's name");
+    unlink(path);
+    is_int(recordfile_read(path, &records, tell, NULL, &err), -1, "a file that is not there");
+    has_str(err.text, "No such file", "... is named");
+    is_int(recordfile_read("/", &records, tell, NULL, &err), -1, "nor is a directory a file");
+    records_clear(&records);
+}
+
+static void sentences(void)
+{
+    is_str(advice_on(VERDICT_PASS, "links", "eth1", "x"), "", "nothing is to be done about a pass");
+    has_str(advice_on(VERDICT_FAIL, "links", "uplink leaf1-leaf2", "x"), "not accused",
+            "an uplink's nodes are not accused");
+    has_str(advice_on(VERDICT_FAIL, "links", "eth1", "eth1 49 of 200 Mb/s"), "Swap the cable",
+            "a slow rail");
+    has_str(advice_on(VERDICT_UNKNOWN, "no.such", NULL, NULL), "measure again",
+            "what is not known");
+}
+
+int main(void)
+{
+    struct records records = records_of(run);
+    struct survey survey;
+    struct error err;
+
+    is_int(survey_build(&records, NULL, &survey, &err), 0, "a run is put in order");
+    order(&survey);
+    xml(&survey);
+    page(&survey);
+    metrics(&survey);
+    survey_clear(&survey);
+    is_int(survey_build(&records, "old", &survey, &err), 0, "a run can be chosen");
+    is_int(survey.node_count, 1, "... and has its nodes only");
+    survey_clear(&survey);
+    is_int(survey_build(&records, "none", &survey, &err), -1, "a run that is not there");
+    has_str(err.text, "no record of run none, only of others", "... is named");
+    survey_clear(&survey);
+    records_clear(&records);
+    cells();
+    doubts();
+    files();
+    sentences();
+    return tap_done();
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "validate/command/command.h"
+#include "validate/command/report.h"
+#include "validate/history/recall.h"
+#include "validate/report/format.h"
+#include "validate/report/recordfile.h"
+
+static const char name[] = "muster report";
+
+struct options {
+    const char *run, *output, *config;
+    const struct report_format *format;
+    char **files;
+    int file_count;
+};
+
+static void print_help(void)
+{
+    puts("Usage: muster report [OPTION...] [FILE...]\n"
+         "Tells what a run found: from the files that muster certify --json and the programs of\n"
+         "the battery wrote (- is standard input), or without a file from the history.\n"
+         "\n"
+         "  -f, --format FORMAT  one of:");
+    for (const struct report_format *format = report_formats; format->name; format++)
+        printf("                         %-10s  %s%s\n", format->name, format->help,
+               format == report_formats ? " (default)" : "");
+    puts("  -o, --output FILE    instead of standard output; written aside and renamed when whole\n"
+         "  -r, --run ID         this run, instead of the newest; of the history also its "
+         "beginning\n"
+         "  -c, --config FILE    the configuration (HistoryFile), instead of $MUSTER_CONF or\n"
+         "                       muster.conf\n"
+         "  -h, --help           this text\n"
+         "\n"
+         "Exit status: 0 written, 2 usage, 3 not written, or lines of a file were left out.");
+}
+
+static void say(const char *text, void *context)
+{
+    (void)context;
+    fprintf(stderr, "%s: %s; left out\n", name, text);
+}
+
+/* Returns whether all of them could be read whole. */
+static int files_read(const struct options *options, struct records *records, bool *is_whole)
+{
+    struct error err;
+
+    for (int i = 0; i < options->file_count; i++) {
+        long out = recordfile_read(options->files[i], records, say, NULL, &err);
+
+        if (out < 0) {
+            fprintf(stderr, "%s: %s\n", name, err.text);
+            return -1;
+        }
+        *is_whole &= out == 0;
+    }
+    return 0;
+}
+
+static int run_recall(const struct options *options, const char *path, struct records *records)
+{
+    struct error err;
+    int rv = recall_run(path, options->run ? options->run : "last", records, &err);
+
+    if (rv != 0)
+        fprintf(stderr, "%s: %s%s\n", name, err.text,
+                rv == 1 ? "; name a run of muster history, or a file of records" : "");
+    return rv;
+}
+
+struct past_filler {
+    struct survey *survey;
+    bool has_memory;
+};
+
+static void past_take(const struct history_node *node, void *context)
+{
+    struct past_filler *filler = context;
+    struct survey_past past = {.run = node->run,
+                               .node = node->node,
+                               .part = node->part,
+                               .message = node->message,
+                               .time = node->time,
+                               .rail_mbps = node->rail_mbps,
+                               .expires = NAN,
+                               .verdict = node->verdict};
+    struct tm day = {0};
+
+    if (*node->certified_until && strptime(node->certified_until, "%Y-%m-%d %H:%M", &day))
+        past.expires = (double)timegm(&day);
+    if (survey_add_past(filler->survey, &past) != 0)
+        filler->has_memory = false;
+}
+
+/* The history of up to this many nodes goes into a report, the others' newest word. */
+enum { NODES_WITH_PAST = 2048, RUNS_OF_A_NODE = 30, NODES_MAX = 65536 };
+
+int report_past(struct survey *survey, const char *path, struct error *err)
+{
+    struct past_filler filler = {survey, true};
+    struct survey newest = {0};
+    struct past_filler others = {&newest, true};
+    int rv = 0;
+
+    if (survey->node_count <= NODES_WITH_PAST)
+        for (size_t i = 0; rv >= 0 && i < survey->node_count; i++)
+            rv =
+                history_nodes(path, survey->nodes[i].name, RUNS_OF_A_NODE, past_take, &filler, err);
+    if (rv >= 0)
+        rv = history_nodes(path, NULL, NODES_MAX, past_take, &others, err);
+    for (size_t i = 0; rv >= 0 && i < newest.past_count; i++)
+        if (survey_node(survey, newest.past[i].node) < 0 &&
+            survey_add_past(survey, &newest.past[i]) != 0)
+            filler.has_memory = false;
+    survey_clear(&newest);
+    if (rv >= 0 && (!filler.has_memory || !others.has_memory))
+        rv = error_set(err, "%s: no memory", path);
+    return rv < 0 ? -1 : 0;
+}
+
+/* Returns the exit status. */
+static int report(const struct options *options, const struct conf *conf)
+{
+    struct records records = {0};
+    struct survey survey = {0};
+    struct error err;
+    bool is_whole = true;
+    int rv = options->file_count > 0 ? files_read(options, &records, &is_whole)
+                                     : run_recall(options, conf->history_path, &records);
+    const char *run = options->file_count > 0 ? options->run : NULL; /* only that was recalled */
+
+    if (rv == 0 && survey_build(&records, run, &survey, &err) != 0) {
+        fprintf(stderr, "%s: %s%s%s\n", name,
+                options->file_count == 1 ? options->files[0] : "the files",
+                options->file_count == 1 ? ": " : ": ", err.text);
+        rv = -1;
+    }
+    if (rv == 0 && survey.other_runs > 0)
+        fprintf(stderr, "%s: this is run %s; %zu records of other runs are left out\n", name,
+                survey.run, survey.other_runs);
+    /* the past only adds to a report: where it cannot be read, that is said, and no more */
+    if (rv == 0 && report_past(&survey, conf->history_path, &err) != 0)
+        fprintf(stderr, "%s: history: %s; left out\n", name, err.text);
+    if (rv == 0 && format_save(options->format, &survey, options->output, &err) != 0) {
+        fprintf(stderr, "%s: %s\n", name, err.text);
+        rv = -1;
+    }
+    survey_clear(&survey);
+    records_clear(&records);
+    return rv == 0 && is_whole ? COMMAND_PASS : COMMAND_UNKNOWN;
+}
+
+static int format_error(const char *found)
+{
+    fprintf(stderr, "%s: format is '%s', expected", name, found);
+    for (const struct report_format *format = report_formats; format->name; format++)
+        fprintf(stderr, "%s %s", format == report_formats ? "" : ",", format->name);
+    fputc('\n', stderr);
+    return command_usage_error(name);
+}
+
+int command_report(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"config", required_argument, NULL, 'c'}, {"format", required_argument, NULL, 'f'},
+        {"help", no_argument, NULL, 'h'},         {"output", required_argument, NULL, 'o'},
+        {"run", required_argument, NULL, 'r'},    {NULL, 0, NULL, 0},
+    };
+    struct options chosen = {.output = "-", .format = report_formats};
+    struct conf conf;
+    int option, status;
+
+    while ((option = getopt_long(argc, argv, "c:f:ho:r:", options, NULL)) != -1) {
+        switch (option) {
+        case 'c':
+            chosen.config = optarg;
+            break;
+        case 'f':
+            chosen.format = format_find(optarg);
+            if (!chosen.format)
+                return format_error(optarg);
+            break;
+        case 'h':
+            print_help();
+            return COMMAND_PASS;
+        case 'o':
+            chosen.output = optarg;
+            break;
+        case 'r':
+            chosen.run = optarg;
+            break;
+        default:
+            return command_usage_error(name);
+        }
+    }
+    chosen.files = argv + optind;
+    chosen.file_count = argc - optind;
+    status = command_conf(name, chosen.config, &conf);
+    if (status == COMMAND_PASS)
+        status = report(&chosen, &conf);
+    conf_clear(&conf);
+    return status;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/history/recall.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "validate/history/database.h"
+
+static const char *text_at(sqlite3_stmt *statement, int column)
+{
+    const char *text = database_text(statement, column);
+
+    return *text ? text : NULL;
+}
+
+static double number_at(sqlite3_stmt *statement, int column)
+{
+    return database_number(statement, column);
+}
+
+static enum verdict verdict_at(sqlite3_stmt *statement, int column)
+{
+    const char *name = text_at(statement, column);
+    int verdict = name ? verdict_parse(name) : VERDICT_NONE;
+
+    return verdict < 0 ? VERDICT_UNKNOWN : (enum verdict)verdict;
+}
+
+/* Rows of a query whose first parameter is the run; each row makes records. 0, or -1. */
+static int rows(sqlite3 *database, const char *query, const char *run, struct records *records,
+                int (*take)(sqlite3_stmt *row, struct records *records))
+{
+    sqlite3_stmt *statement = NULL;
+    int rv = sqlite3_prepare_v2(database, query, -1, &statement, NULL);
+
+    if (rv == SQLITE_OK)
+        rv = sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
+    while (rv == SQLITE_OK || rv == SQLITE_ROW) {
+        rv = sqlite3_step(statement);
+        if (rv == SQLITE_ROW && take(statement, records) != 0)
+            rv = SQLITE_NOMEM;
+    }
+    sqlite3_finalize(statement);
+    return rv == SQLITE_DONE ? 0 : -1;
+}
+
+static int take_record(sqlite3_stmt *row, struct records *records)
+{
+    struct record record = RECORD_INIT;
+
+    record.run = text_at(row, 0);
+    record.time = number_at(row, 1);
+    record.suite = text_at(row, 2);
+    record.test = text_at(row, 3);
+    record.metric = text_at(row, 4);
+    record.node = text_at(row, 5);
+    record.part = text_at(row, 6);
+    record.peer = text_at(row, 7);
+    record.value = number_at(row, 8);
+    record.unit = text_at(row, 9);
+    record.limit = number_at(row, 10);
+    record.limit_source = text_at(row, 11);
+    record.verdict = verdict_at(row, 12);
+    record.message = text_at(row, 13);
+    if (!record.suite || !record.test || strcmp(record.test, "certify") == 0)
+        return 0; /* conclusions come from the table of nodes */
+    return records_add(records, &record);
+}
+
+static int take_node(sqlite3_stmt *row, struct records *records)
+{
+    struct record record = RECORD_INIT;
+    const char *until = text_at(row, 6);
+    struct tm day = {0};
+
+    record.run = text_at(row, 0);
+    record.time = number_at(row, 1);
+    record.suite = record.test = "certify";
+    record.node = text_at(row, 2);
+    record.verdict = verdict_at(row, 3);
+    record.part = text_at(row, 4);
+    record.message = text_at(row, 5);
+    if (records_add(records, &record) != 0)
+        return -1;
+    if (!until || !strptime(until, "%Y-%m-%d %H:%M", &day))
+        return 0;
+    record.test = "certificate";
+    record.metric = "expires";
+    record.part = record.message = NULL;
+    record.verdict = VERDICT_NONE;
+    record.value = (double)timegm(&day);
+    record.unit = "s";
+    return records_add(records, &record);
+}
+
+static int add_run(const struct history_run *run, struct records *records)
+{
+    const struct {
+        const char *metric, *text;
+    } facts[] = {{"cluster", run->cluster}, {"level", run->level}};
+    struct record record = RECORD_INIT;
+
+    record.run = run->run;
+    record.time = run->time;
+    record.suite = record.test = "certify";
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        record.metric = facts[i].metric;
+        record.message = facts[i].text;
+        if (*facts[i].text && records_add(records, &record) != 0)
+            return -1;
+    }
+    record.message = NULL;
+    record.metric = "seconds";
+    record.value = run->seconds;
+    record.unit = "s";
+    return isnan(record.value) ? 0 : records_add(records, &record);
+}
+
+int recall_run(const char *path, const char *wanted, struct records *records, struct error *err)
+{
+    sqlite3 *database;
+    struct history_run run;
+    char text[192];
+    int found = history_run_find(path, wanted, &run, text, err), version, rv = 0;
+
+    if (found <= 0)
+        return found < 0 ? -1 : 1;
+    database = database_read(path, &version, err);
+    if (!database)
+        return version == 0 ? error_set(err, "%s: it is gone", path) : -1;
+    if (add_run(&run, records) != 0 ||
+        rows(database,
+             "SELECT run, time, suite, test, metric, node, part, peer, value, unit, limit_value,"
+             " limit_source, verdict, message FROM records WHERE run = ?1 ORDER BY rowid",
+             run.run, records, take_record) != 0 ||
+        rows(database,
+             "SELECT run, time, node, verdict, part, message, certified_until FROM nodes"
+             " WHERE run = ?1 ORDER BY node",
+             run.run, records, take_node) != 0)
+        rv = database_failed(database, path, err);
+    sqlite3_close(database);
+    return rv;
+}

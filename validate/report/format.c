@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/report/format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const struct report_format report_formats[] = {
+    {"table", "a table for a person", overview_write},
+    {"html", "one page with everything in it; needs no network", html_write},
+    {"junit", "JUnit XML, for CI systems", junit_write},
+    {"prometheus", "metrics for node_exporter's textfile collector", prometheus_write},
+    {"csv", "every record as a line, for spreadsheets", csv_write},
+    {0},
+};
+
+const struct report_format *format_find(const char *name)
+{
+    for (const struct report_format *format = report_formats; format->name; format++)
+        if (strcmp(format->name, name) == 0)
+            return format;
+    return NULL;
+}
+
+/* Other users' collectors and browsers read reports, as far as umask lets them. */
+static int open_up(int fd)
+{
+    mode_t mask = umask(0);
+
+    umask(mask);
+    return fchmod(fd, 0666 & ~mask);
+}
+
+/* A device, a pipe or a socket cannot be written aside. */
+static bool is_special(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+static int write_straight(const struct report_format *format, const struct survey *survey,
+                          const char *path, struct error *err)
+{
+    FILE *stream = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
+    int rv = stream ? format->write(stream, survey) : -1;
+
+    if (rv == 0 && fflush(stream) != 0)
+        rv = -1;
+    if (rv != 0)
+        error_set(err, "%s: %m", stream == stdout ? "standard output" : path);
+    if (stream && stream != stdout && fclose(stream) != 0 && rv == 0)
+        rv = error_set(err, "%s: %m", path);
+    return rv;
+}
+
+int format_save(const struct report_format *format, const struct survey *survey, const char *path,
+                struct error *err)
+{
+    char *aside = NULL;
+    FILE *stream = NULL;
+    int fd = -1, rv = -1;
+
+    if (strcmp(path, "-") == 0 || is_special(path))
+        return write_straight(format, survey, path, err);
+    if (asprintf(&aside, "%s.XXXXXX", path) < 0)
+        return error_set(err, "%s: no memory", path);
+    fd = mkostemp(aside, O_CLOEXEC);
+    if (fd < 0) {
+        error_set(err, "%s: %m", path);
+        free(aside);
+        return -1;
+    }
+    stream = fdopen(fd, "w");
+    if (!stream) {
+        error_set(err, "%s: %m", path);
+        close(fd);
+    } else {
+        rv = format->write(stream, survey);
+        if (rv == 0 && (fflush(stream) != 0 || open_up(fd) != 0 || fsync(fd) != 0))
+            rv = -1;
+        if (rv != 0)
+            error_set(err, "%s: %m", path);
+        if (fclose(stream) != 0 && rv == 0)
+            rv = error_set(err, "%s: %m", path);
+        if (rv == 0 && rename(aside, path) != 0)
+            rv = error_set(err, "%s: %m", path);
+    }
+    if (rv != 0)
+        unlink(aside);
+    free(aside);
+    return rv;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_FORMAT_H
+#define MUSTER_FORMAT_H
+
+#include <stdio.h>
+
+#include "validate/report/survey.h"
+
+/* The forms that a report has: one file each, one table of all. A form writes the survey to the
+ * stream and returns 0, or -1 with errno. Whatever stands in the records comes out as text. */
+struct report_format {
+    const char *name; /* "html" */
+    const char *help;
+    int (*write)(FILE *stream, const struct survey *survey);
+};
+
+/* In the order in which help lists them; ends with a NULL name. */
+extern const struct report_format report_formats[];
+
+/* NULL when there is none of that name. */
+const struct report_format *format_find(const char *name);
+
+/* Writes the report to a file: aside, and renamed when it is whole, so that a reader never sees
+ * half of one and a full disk leaves the old one. path "-" is standard output. Its directory must
+ * be there. Returns 0, or -1 with err. */
+int format_save(const struct report_format *format, const struct survey *survey, const char *path,
+                struct error *err);
+
+int overview_write(FILE *stream, const struct survey *survey);   /* table for a person */
+int html_write(FILE *stream, const struct survey *survey);       /* one page, needs no network */
+int junit_write(FILE *stream, const struct survey *survey);      /* for CI systems */
+int prometheus_write(FILE *stream, const struct survey *survey); /* for node_exporter */
+int csv_write(FILE *stream, const struct survey *survey);        /* RFC 4180 */
+
+#endif

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/report/html.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/report/advice.h"
+#include "validate/report/format.h"
+
+enum { ROWS_MAX = 20000 /* of the table of verdicts */ };
+
+void html_string(FILE *stream, const char *text)
+{
+    fputc('"', stream);
+    for (const unsigned char *c = (const unsigned char *)(text ? text : ""); *c; c++) {
+        if (*c == '"' || *c == '\\' || *c == '<' || *c == '>' || *c == '&' || *c == '\'' ||
+            *c < 0x20 || *c == 0x7f)
+            fprintf(stream, "\\u%04x", *c);
+        else
+            fputc(*c, stream);
+    }
+    fputc('"', stream);
+}
+
+void html_number(FILE *stream, double number)
+{
+    if (isfinite(number))
+        fprintf(stream, "%.6g", number);
+    else
+        fputs("null", stream);
+}
+
+static void member_string(FILE *stream, const char *key, const char *text)
+{
+    fprintf(stream, "\"%s\":", key);
+    html_string(stream, text);
+    fputs(",\n", stream);
+}
+
+static void member_time(FILE *stream, const char *key, double seconds)
+{
+    if (isfinite(seconds))
+        fprintf(stream, "\"%s\":%.3f,\n", key, seconds);
+}
+
+/* A title is text between tags. */
+static void title(FILE *stream, const struct survey *survey)
+{
+    fputs("muster", stream);
+    if (*survey->run)
+        fputc(' ', stream);
+    for (const char *c = survey->run; *c; c++) {
+        if (*c == '<')
+            fputs("&lt;", stream);
+        else if (*c == '&')
+            fputs("&amp;", stream);
+        else
+            fputc(*c, stream);
+    }
+}
+
+static void nodes(FILE *stream, const struct survey *survey)
+{
+    fputs("\"nodes\":[", stream);
+    for (size_t i = 0; i < survey->node_count; i++) {
+        const struct survey_node *node = &survey->nodes[i];
+
+        fputs(i ? ",\n[" : "[", stream);
+        html_string(stream, node->name);
+        fprintf(stream, ",%d,%d,%d,%d,%.0f,", node->leaf, (int)node->verdict, node->is_concluded,
+                node->is_certified, isnan(node->expires) ? 0 : node->expires);
+        html_string(stream, node->part);
+        fputc(',', stream);
+        html_string(stream, node->message);
+        fputc(',', stream);
+        html_string(stream, advice_on(node->verdict, node->test, node->part, node->message));
+        fputc(']', stream);
+    }
+    fputs("],\n", stream);
+}
+
+static void string_list(FILE *stream, const char *key, const char *const *texts, size_t count)
+{
+    fprintf(stream, "\"%s\":[", key);
+    for (size_t i = 0; i < count; i++) {
+        fputs(i ? "," : "", stream);
+        html_string(stream, texts[i]);
+    }
+    fputs("],\n", stream);
+}
+
+/* The texts of the rows, each once: equal texts of records are the same pointer. */
+struct texts {
+    const char **items;
+    size_t count;
+};
+
+static int compare_pointers(const void *a, const void *b)
+{
+    uintptr_t x = (uintptr_t) * (const char *const *)a, y = (uintptr_t) * (const char *const *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static void row_texts(const struct record *record, const char *texts[9])
+{
+    const char *all[9] = {record->suite,        record->test, record->metric,
+                          record->node,         record->part, record->peer,
+                          record->limit_source, record->unit, record->message};
+
+    for (int i = 0; i < 9; i++)
+        texts[i] = all[i] ? all[i] : "";
+}
+
+static int texts_find(const struct record *const *rows, size_t count, struct texts *texts)
+{
+    size_t left = 0;
+
+    texts->items = malloc((9 * count + 1) * sizeof *texts->items);
+    if (!texts->items)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        row_texts(rows[i], &texts->items[9 * i]);
+    texts->count = 9 * count;
+    if (texts->count > 0)
+        qsort(texts->items, texts->count, sizeof *texts->items, compare_pointers);
+    for (size_t i = 0; i < texts->count; i++)
+        if (left == 0 || texts->items[left - 1] != texts->items[i])
+            texts->items[left++] = texts->items[i];
+    texts->count = left;
+    return 0;
+}
+
+static size_t text_place(const struct texts *texts, const char *text)
+{
+    const char **found = bsearch(&text, texts->items, texts->count, sizeof text, compare_pointers);
+
+    return found ? (size_t)(found - texts->items) : 0;
+}
+
+/* Whether the record is one of the links' matrix that passed, of which there are millions. */
+static bool is_quiet(const struct record *record)
+{
+    return record->verdict <= VERDICT_PASS &&
+           (survey_metric_of(record) != SURVEY_METRICS ||
+            (record->peer && strcmp(record->suite, "links") == 0));
+}
+
+/* The records for the table: all that did not pass, then as many that did as there is room for. */
+static const struct record **rows_find(const struct survey *survey, size_t *count, size_t *left_out)
+{
+    const struct record **rows = malloc((survey->count + 1) * sizeof *rows);
+
+    *count = *left_out = 0;
+    for (int passed = 0; rows && passed < 2; passed++) {
+        for (size_t i = 0; i < survey->count; i++) {
+            const struct record *record = survey->items[i];
+
+            if (record->verdict == VERDICT_NONE ||
+                (record->verdict <= VERDICT_SKIP) != (passed == 1))
+                continue;
+            if (*count < ROWS_MAX && !is_quiet(record))
+                rows[(*count)++] = record;
+            else
+                ++*left_out;
+        }
+    }
+    return rows;
+}
+
+static void row(FILE *stream, const struct record *record, const struct texts *texts)
+{
+    const char *all[9];
+
+    row_texts(record, all);
+    fprintf(stream, "[%d", (int)record->verdict);
+    for (int i = 0; i < 6; i++)
+        fprintf(stream, ",%zu", text_place(texts, all[i]));
+    fputc(',', stream);
+    html_number(stream, record->value);
+    fprintf(stream, ",%zu,", text_place(texts, all[7]));
+    html_number(stream, record->limit);
+    fprintf(stream, ",%zu,%zu]", text_place(texts, all[6]), text_place(texts, all[8]));
+}
+
+/* What to do about faults that are no node's, by their message. */
+static void finding_advice(FILE *stream, const struct record *const *list, size_t count)
+{
+    bool is_first = true;
+
+    fputs("\"advice\":{", stream);
+    for (size_t i = 0; i < count; i++) {
+        const struct record *record = list[i];
+        const char *advice =
+            advice_on(record->verdict, record->test, record->part, record->message);
+
+        if (strcmp(record->suite, "certify") != 0 || !*advice || !record->message ||
+            (record->node && *record->node && !record->peer))
+            continue;
+        fputs(is_first ? "" : ",\n", stream);
+        html_string(stream, record->message);
+        fputc(':', stream);
+        html_string(stream, advice);
+        is_first = false;
+    }
+    fputs("},\n", stream);
+}
+
+static int rows(FILE *stream, const struct survey *survey)
+{
+    size_t count, left_out;
+    const struct record **list = rows_find(survey, &count, &left_out);
+    struct texts texts = {0};
+
+    if (!list || texts_find(list, count, &texts) != 0) {
+        free(list);
+        return -1;
+    }
+    string_list(stream, "texts", texts.items, texts.count);
+    fputs("\"rows\":[", stream);
+    for (size_t i = 0; i < count; i++) {
+        fputs(i ? ",\n" : "", stream);
+        row(stream, list[i], &texts);
+    }
+    fprintf(stream, "],\n\"rows_left_out\":%zu,\n", left_out);
+    finding_advice(stream, list, count);
+    free(texts.items);
+    free(list);
+    return 0;
+}
+
+static void sweep(FILE *stream, const struct survey *survey)
+{
+    bool is_first = true;
+
+    fputs("\"sweep\":[", stream);
+    for (size_t i = 0; i < survey->count; i++) {
+        const struct record *record = survey->items[i];
+
+        if (strcmp(record->test, "collectives.speed") != 0 || isnan(record->value) || !record->part)
+            continue;
+        fputs(is_first ? "[" : ",\n[", stream);
+        html_string(stream, record->part);
+        fputc(',', stream);
+        html_number(stream, record->value);
+        fputc(',', stream);
+        html_number(stream, record->low);
+        fputc(',', stream);
+        html_number(stream, record->high);
+        fputc(',', stream);
+        html_string(stream, record->message);
+        fputc(']', stream);
+        is_first = false;
+    }
+    fputs("],\n", stream);
+}
+
+/* By node; a node's history comes in one piece. */
+static void past(FILE *stream, const struct survey *survey)
+{
+    const char *last = NULL;
+
+    fputs("\"past\":{", stream);
+    for (size_t i = 0; i < survey->past_count; i++) {
+        const struct survey_past *at = &survey->past[i];
+
+        if (survey_node(survey, at->node) < 0)
+            continue;
+        if (!last || strcmp(last, at->node) != 0) {
+            fputs(last ? "],\n" : "", stream);
+            html_string(stream, at->node);
+            fputs(":[", stream);
+        } else {
+            fputc(',', stream);
+        }
+        last = at->node;
+        fprintf(stream, "[%.0f,", at->time);
+        html_string(stream, at->run);
+        fprintf(stream, ",%d,", (int)at->verdict);
+        html_number(stream, at->rail_mbps);
+        fputc(',', stream);
+        html_string(stream, at->part);
+        fputc(',', stream);
+        html_string(stream, at->message);
+        fputc(']', stream);
+    }
+    fputs(last ? "]},\n" : "},\n", stream);
+}
+
+static int data(FILE *stream, const struct survey *survey)
+{
+    fputs("{", stream);
+    member_string(stream, "program", PACKAGE_STRING);
+    member_string(stream, "run", survey->run);
+    member_string(stream, "cluster", survey->cluster);
+    member_string(stream, "level", survey->level);
+    member_time(stream, "begin", survey->begin);
+    member_time(stream, "end", survey->end);
+    member_time(stream, "seconds",
+                isnan(survey->seconds) ? survey->end - survey->begin : survey->seconds);
+    fprintf(stream, "\"records\":%zu,\n\"no_matrix\":%s,\n", survey->count,
+            survey->has_no_matrix ? "true" : "false");
+    nodes(stream, survey);
+    string_list(stream, "leaves", survey->leaves, survey->leaf_count);
+    string_list(stream, "notes", survey->notes, survey->note_count);
+    sweep(stream, survey);
+    past(stream, survey);
+    if (rows(stream, survey) != 0)
+        return -1;
+    fputs("\"rails\":", stream);
+    if (html_rails(stream, survey) != 0)
+        return -1;
+    fputs("}", stream);
+    return 0;
+}
+
+int html_write(FILE *stream, const struct survey *survey)
+{
+    static const char title_mark[] = "@@title@@", data_mark[] = "@@data@@";
+    const char *page = (const char *)page_template;
+    const char *at_title = strstr(page, title_mark);
+    const char *at_data = at_title ? strstr(at_title, data_mark) : NULL;
+    const char *between = at_title ? at_title + strlen(title_mark) : NULL;
+
+    if (!at_data)
+        return -1; /* tests hold the template to have both */
+    fwrite(page, 1, (size_t)(at_title - page), stream);
+    title(stream, survey);
+    fwrite(between, 1, (size_t)(at_data - between), stream);
+    if (data(stream, survey) != 0)
+        return -1;
+    fputs(at_data + strlen(data_mark), stream);
+    return fflush(stream) == 0 && !ferror(stream) ? 0 : -1;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "validate/report/advice.h"
+#include "validate/report/format.h"
+#include "validate/report/table.h"
+
+enum { FINDINGS_MAX = 40 };
+
+static const char *text_of(const char *text)
+{
+    return text ? text : "";
+}
+
+/* Control characters in a record must not reach a terminal. */
+static void cell(struct table *table, enum verdict colour, const char *text)
+{
+    char *clean = strdup(text);
+
+    for (char *c = clean; c && *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = '?';
+    table_cell(table, colour, "%s", clean ? clean : "");
+    free(clean);
+}
+
+/* "198 Mb/s", "48.7 Gb/s" */
+static const char *speed(double mbps, char text[32])
+{
+    if (mbps < 1000)
+        snprintf(text, 32, "%.0f Mb/s", mbps);
+    else
+        snprintf(text, 32, "%.*f Gb/s", mbps < 99950 ? 1 : 0, mbps / 1000);
+    return text;
+}
+
+static const char *verdict_word(const struct survey_node *node)
+{
+    if (!node->is_concluded)
+        return node->verdict == VERDICT_NONE ? "-" : verdict_name(node->verdict);
+    return node->verdict != VERDICT_PASS ? (node->verdict == VERDICT_FAIL ? "FAILED" : "unknown")
+           : node->is_certified          ? "certified"
+                                         : "passed";
+}
+
+/* "eth1: message", once where the message begins with the part. */
+static void what(struct table *table, const char *part, const char *message)
+{
+    char *text = NULL;
+
+    if (!*part || strncmp(message, part, strlen(part)) == 0)
+        cell(table, VERDICT_NONE, *message ? message : "-");
+    else if (asprintf(&text, "%s: %s", part, message) >= 0)
+        cell(table, VERDICT_NONE, text);
+    else
+        table->out_of_memory = true;
+    free(text);
+}
+
+static void nodes_print(FILE *stream, const struct survey *survey)
+{
+    static const char *const heading[] = {"NODE", "VERDICT", "LINKS", "PART AT FAULT",
+                                          "WHAT TO DO"};
+    struct table table = {.columns = sizeof heading / sizeof *heading};
+
+    for (size_t i = 0; i < table.columns; i++)
+        table_cell(&table, VERDICT_NONE, "%s", heading[i]);
+    for (size_t i = 0; i < survey->node_count; i++) {
+        const struct survey_node *node = &survey->nodes[i];
+        double worst = NAN;
+        char text[32];
+        const char *advice;
+
+        for (size_t k = 0; k < survey->rail_count; k++)
+            for (int sends = 0; sends < 2; sends++)
+                worst = fmin(worst, survey_figure(survey, i, k, SURVEY_BANDWIDTH, sends));
+        advice = advice_on(node->verdict, node->test, node->part, node->message);
+        cell(&table, VERDICT_NONE, node->name);
+        cell(&table, node->verdict, verdict_word(node));
+        if (isnan(worst))
+            cell(&table, VERDICT_NONE, "-");
+        else
+            table_cell(&table, VERDICT_NONE, "%s", speed(worst, text));
+        what(&table, node->part, node->verdict > VERDICT_PASS ? node->message : "");
+        cell(&table, VERDICT_NONE, *advice ? advice : "-");
+    }
+    if (survey->node_count > 0) {
+        table_print(&table, stream, table_has_colour(stream));
+        fputc('\n', stream);
+    }
+    table_clear(&table);
+}
+
+/* Verdicts that are no node's: an uplink, a path, the whole fabric. */
+static bool is_finding(const struct record *record)
+{
+    return strcmp(record->suite, "certify") == 0 && record->verdict >= VERDICT_WARN &&
+           strcmp(record->test, "certify") != 0 &&
+           (!record->node || !*record->node || (record->peer && *record->peer));
+}
+
+static void findings_print(FILE *stream, const struct survey *survey)
+{
+    struct table table = {.columns = 3};
+    size_t count = 0;
+
+    for (size_t i = 0; i < survey->count; i++) {
+        const struct record *record = survey->items[i];
+
+        if (!is_finding(record) || count++ >= FINDINGS_MAX)
+            continue;
+        cell(&table, record->verdict, verdict_name(record->verdict));
+        cell(&table, VERDICT_NONE, record->test);
+        what(&table, text_of(record->part), text_of(record->message));
+    }
+    if (count == 0)
+        return;
+    table_print(&table, stream, table_has_colour(stream));
+    if (count > FINDINGS_MAX)
+        fprintf(stream, "and %zu more\n", count - FINDINGS_MAX);
+    fputc('\n', stream);
+    table_clear(&table);
+}
+
+static void rails_print(FILE *stream, const struct survey *survey)
+{
+    for (size_t k = 0; k < survey->rail_count; k++) {
+        const struct survey_rail *rail = &survey->rails[k];
+        char good[32], median[32];
+
+        fprintf(stream, "%s: ", rail->name);
+        if (!isnan(rail->median[SURVEY_BANDWIDTH]))
+            fprintf(stream, "good nodes reach %s, the median of %zu pairs is %s%s",
+                    speed(rail->reference[SURVEY_BANDWIDTH], good),
+                    rail->measured[SURVEY_BANDWIDTH], speed(rail->median[SURVEY_BANDWIDTH], median),
+                    isnan(rail->median[SURVEY_LATENCY]) ? "" : "; ");
+        if (!isnan(rail->median[SURVEY_LATENCY]))
+            fprintf(stream, "%.3g us", rail->reference[SURVEY_LATENCY]);
+        fputc('\n', stream);
+    }
+    if (survey->has_no_matrix)
+        fputs("too many nodes and rails for a matrix: the figures of links are left out\n", stream);
+}
+
+int overview_write(FILE *stream, const struct survey *survey)
+{
+    size_t counts[VERDICT_FAIL + 1] = {0};
+    char stamp[40] = "";
+
+    for (size_t i = 0; i < survey->node_count; i++)
+        counts[survey->nodes[i].verdict]++;
+    if (!isnan(survey->end)) {
+        time_t whole = (time_t)survey->end;
+        struct tm day;
+
+        gmtime_r(&whole, &day);
+        strftime(stamp, sizeof stamp, ", %Y-%m-%d %H:%M UTC", &day);
+    }
+    nodes_print(stream, survey);
+    findings_print(stream, survey);
+    rails_print(stream, survey);
+    fprintf(stream, "%zu of %zu nodes passed, %zu failed, %zu unknown; %zu records%s%s%s\n",
+            counts[VERDICT_PASS] + counts[VERDICT_WARN], survey->node_count, counts[VERDICT_FAIL],
+            counts[VERDICT_UNKNOWN], survey->count, *survey->run ? ", run " : "", survey->run,
+            stamp);
+    return fflush(stream) == 0 && !ferror(stream) ? 0 : -1;
+}

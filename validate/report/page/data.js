@@ -1,0 +1,92 @@
+/* The data of the page: what validate/report/html.c wrote, unpacked. */
+const D = JSON.parse(document.getElementById('data').textContent);
+const VERDICTS = ['none', 'pass', 'skip', 'warn', 'unknown', 'fail'];
+const FAIL = 5, UNKNOWN = 4, WARN = 3, SKIP = 2, PASS = 1;
+const ZERO = 65535, ABSENT = 65534;
+
+const nodes = D.nodes.map((n, index) => ({
+  index, name: n[0], leaf: n[1], verdict: n[2], isConcluded: n[3] === 1, isCertified: n[4] === 1,
+  expires: n[5], part: n[6], message: n[7], advice: n[8],
+}));
+const nodeByName = new Map(nodes.map(n => [n.name, n]));
+const N = nodes.length;
+
+function bytesOf(base64) {
+  const text = atob(base64), bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
+/* Codes of 16 bits, low byte first: the logarithm between least and greatest, so that each figure is
+ * good to 1 in 2,000 at least over six orders of magnitude. */
+function decode(packed, base64, mask) {
+  const bytes = bytesOf(base64), values = new Float32Array(N * N).fill(NaN);
+  let at = 0, cell = 0;
+  mask.forEach((length, i) => {
+    if (i % 2 === 0) { cell += length; return; }
+    for (const end = cell + length; cell < end; cell++, at += 2) {
+      const code = bytes[at] | bytes[at + 1] << 8;
+      values[cell] = code === ZERO ? 0 : code === ABSENT ? NaN
+        : Math.exp(packed.origin + code * packed.step);
+    }
+  });
+  return values;
+}
+
+/* value, length, value, length, ... over all cells */
+function expand(runs) {
+  const values = new Uint8Array(N * N);
+  let cell = 0;
+  for (let i = 0; i < runs.length; i += 2) {
+    values.fill(runs[i], cell, cell + runs[i + 1]);
+    cell += runs[i + 1];
+  }
+  return values;
+}
+
+/* A rail's figures are unpacked when they are first looked at. */
+class Figures {
+  constructor(packed) { this.packed = packed; this.median = packed.median; this.reference = packed.reference; this.count = packed.count; }
+  get values() { return this.cachedValues ??= decode(this.packed, this.packed.values, this.packed.mask); }
+  get low() { return this.packed.low ? (this.cachedLow ??= decode(this.packed, this.packed.low, this.packed.mask)) : null; }
+  get high() { return this.packed.high ? (this.cachedHigh ??= decode(this.packed, this.packed.high, this.packed.mask)) : null; }
+  get verdicts() { return this.cachedVerdicts ??= expand(this.packed.verdicts); }
+  get limitIndex() { return this.cachedLimits ??= expand(this.packed.limit_of); }
+  limit(cell) { const at = this.limitIndex[cell]; return at ? this.packed.limits[at - 1] : null; }
+  /* The limit that holds for the most pairs: [limit, source] or null. */
+  get mainLimit() {
+    const counts = new Map();
+    this.packed.limit_of.forEach((value, i) => {
+      if (i % 2 === 0 && value) counts.set(value, (counts.get(value) || 0) + this.packed.limit_of[i + 1]);
+    });
+    let best = 0;
+    for (const [value, count] of counts) if (!best || count > counts.get(best)) best = value;
+    return best ? this.packed.limits[best - 1] : null;
+  }
+  /* [least, greatest] of those that were measured. */
+  get range() {
+    if (this.cachedRange) return this.cachedRange;
+    let least = Infinity, greatest = -Infinity;
+    for (const v of this.values) { if (v < least) least = v; if (v > greatest) greatest = v; }
+    return this.cachedRange = [least, greatest];
+  }
+}
+
+const METRICS = {
+  bandwidth: { title: 'Bandwidth', unit: 'Mb/s' },
+  latency: { title: 'Latency', unit: 'µs' },
+};
+const rails = D.rails.map(rail => ({
+  name: rail.name,
+  bandwidth: rail.bandwidth && new Figures(rail.bandwidth),
+  latency: rail.latency && new Figures(rail.latency),
+}));
+
+/* Rows of the table of verdicts: texts are indices of D.texts. */
+const FIELDS = ['verdict', 'suite', 'test', 'metric', 'node', 'part', 'peer', 'value', 'unit', 'limit', 'source', 'message'];
+const isText = { suite: 1, test: 1, metric: 1, node: 1, part: 1, peer: 1, unit: 1, source: 1, message: 1 };
+const rows = D.rows.map(cells => {
+  const row = {};
+  FIELDS.forEach((field, i) => { row[field] = isText[field] ? D.texts[cells[i]] : cells[i]; });
+  return row;
+});

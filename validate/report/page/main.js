@@ -1,0 +1,16 @@
+/* What is read first is drawn first: a page of a thousand nodes is there before its charts are. */
+summaryStart();
+matrixStart();
+verdictsStart();
+nodeStart();
+collectivesStart();
+chartsShow();
+topologyShow();
+byId('sections').replaceChildren(...[...document.querySelectorAll('main > section')].filter(s => !s.hidden)
+  .map(s => el('li', {}, el('a', { href: '#' + s.id }, s.id === 'summary' ? 'Summary' : s.querySelector('h2').textContent))));
+themeStart();
+setTimeout(() => {
+  chartsStart();
+  topologyStart();
+  document.documentElement.dataset.ready = 'yes';
+}, 0);

@@ -1,0 +1,65 @@
+/* What happened, who is at fault, what to do. */
+const ATTENTION_FIRST = 12;
+
+/* A verdict of muster certify that is no single node's: an uplink, a path, a whole rail. */
+const isFinding = row => row.suite === 'certify' && row.test !== 'certify' && row.verdict >= WARN && (!row.node || row.peer);
+
+function headline() {
+  const failed = nodes.filter(n => n.verdict === FAIL).length, unknown = nodes.filter(n => n.verdict === UNKNOWN).length;
+  const findings = rows.filter(r => isFinding(r) && r.verdict === FAIL).length;
+  if (!N) return rows.some(r => r.verdict === FAIL) ? 'Something failed' : 'No node is named';
+  if (failed === 1) { const bad = nodes.find(n => n.verdict === FAIL); return bad.name + ' failed' + (bad.part ? ': ' + bad.part : ''); }
+  if (failed) return failed + ' of ' + plural(N, 'node') + ' failed';
+  if (findings) return 'No node is at fault; ' + plural(findings, 'fault') + ' between nodes';
+  if (unknown) return unknown + ' of ' + plural(N, 'node') + ' could not be told';
+  return N === 1 ? nodes[0].name + ' passed' : 'All ' + plural(N, 'node') + ' passed';
+}
+
+function attentionRows() {
+  const list = nodes.filter(n => n.verdict >= WARN).map(n => ({
+    verdict: n.verdict, word: nodeWord(n), node: n.name, text: partMessage(n.part, n.message), advice: n.advice,
+  }));
+  rows.filter(isFinding).forEach(r => list.push({
+    verdict: r.verdict, node: r.node ? r.node + (r.peer ? ' – ' + r.peer : '') : 'between nodes',
+    text: partMessage(r.part, r.message), advice: D.advice[r.message] || '',
+  }));
+  return list.sort((a, b) => b.verdict - a.verdict);
+}
+
+function attentionTable(list) {
+  const table = el('table', {}, el('thead'), el('tbody'));
+  const draw = all => table.tBodies[0].replaceChildren(...(all ? list : list.slice(0, ATTENTION_FIRST)).map(item =>
+    el('tr', {}, el('td', {}, badge(item.verdict, item.word)), el('td', {}, nodeButton(item.node)),
+      el('td', {}, item.text || '–'), el('td', {}, item.advice || '–'))));
+  headRow(table, [['Verdict'], ['Node'], ['Part at fault'], ['What to do']]);
+  draw(false);
+  const parts = [el('h3', { id: 'attention-h' }, 'What needs attention'), el('div', { class: 'scroll' }, table)];
+  table.setAttribute('aria-labelledby', 'attention-h');
+  if (list.length > ATTENTION_FIRST) {
+    const more = el('button', { type: 'button', onclick: () => { draw(true); more.remove(); } }, 'Show all ' + list.length);
+    parts.push(el('p', {}, more));
+  }
+  return parts;
+}
+
+function summaryStart() {
+  const title = D.run ? 'Run ' + D.run : 'Report';
+  byId('title').textContent = title;
+  byId('subtitle').textContent = [D.cluster && 'cluster ' + D.cluster, D.level && 'level ' + D.level,
+    plural(N, 'node'), D.end && dateText(D.end), D.seconds && figure(D.seconds) + ' s'].filter(Boolean).join(' · ');
+  byId('summary-h').textContent = headline();
+  const count = wanted => nodes.filter(n => wanted(n.verdict)).length;
+  byId('counts').replaceChildren(...[
+    ['passed', count(v => v === PASS || v === SKIP), 'pass'], ['with a warning', count(v => v === WARN), 'warn'],
+    ['failed', count(v => v === FAIL), 'fail'], ['unknown', count(v => v === UNKNOWN), 'unknown'],
+    ['not judged', count(v => v === 0), 'skip-v'],
+  ].filter(([, n], i) => n || i === 0 || i === 2)
+    .map(([word, n, cls]) => el('div', {}, el('dt', {}, word), el('dd', { class: n ? cls : 'none' }, String(n)))));
+  const list = attentionRows();
+  byId('attention').replaceChildren(...(list.length ? attentionTable(list) : []));
+  byId('notes').replaceChildren(...(D.notes.length
+    ? [el('h3', {}, 'What was done'), el('ul', {}, ...D.notes.map(note => el('li', {}, note)))] : []));
+  byId('foot').textContent = D.program + ', ' + D.records + ' records'
+    + (D.rows_left_out ? '; ' + D.rows_left_out + ' verdicts that passed are left out of the table' : '')
+    + (D.no_matrix ? '; too many nodes and rails for a matrix: the figures of links are left out' : '') + '.';
+}

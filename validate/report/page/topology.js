@@ -1,0 +1,94 @@
+/* Leaves with their nodes; the way between leaves, from the measured pairs. */
+const DENSE = 64, BETWEEN = 40;
+
+/* For each pair of leaves the median, as a share of what good nodes reach, worst rail: rows send. To
+ * a percent: the pairs are counted by percent. */
+function betweenLeaves() {
+  const count = D.leaves.length, result = Array.from({ length: count }, () => new Array(count).fill(NaN)), PERCENTS = 201;
+  const leafOf = Int32Array.from(nodes, n => n.leaf);
+  for (const rail of rails) {
+    if (!rail.bandwidth || count < 2) continue;
+    const counts = new Uint32Array(count * count * PERCENTS), totals = new Uint32Array(count * count), values = rail.bandwidth.values, scale = 100 / rail.bandwidth.reference;
+    for (let from = 0, cell = 0; from < N; from++)
+      for (let to = 0; to < N; to++, cell++) {
+        const value = values[cell];
+        if (value !== value || leafOf[from] < 0 || leafOf[to] < 0) continue;
+        const key = leafOf[from] * count + leafOf[to];
+        counts[key * PERCENTS + Math.min(PERCENTS - 1, Math.round(value * scale))]++;
+        totals[key]++;
+      }
+    for (let key = 0; key < count * count; key++) {
+      if (!totals[key]) continue;
+      let percent = 0;
+      for (let seen = 0; (seen += counts[key * PERCENTS + percent]) * 2 < totals[key]; percent++);
+      const a = Math.floor(key / count), b = key % count;
+      if (!(percent / 100 >= result[a][b])) result[a][b] = percent / 100;
+    }
+  }
+  return result;
+}
+
+/* Verdicts that name an uplink between two leaves, by "a b". */
+function uplinkVerdicts() {
+  const found = new Map();
+  rows.filter(r => r.test === 'links' && r.verdict >= WARN && r.part.startsWith('uplink')).forEach(r => {
+    for (const a of D.leaves) for (const b of D.leaves)
+      if (a !== b && (r.part === `uplink ${a}-${b}` || r.part === `uplink ${b}-${a}`)) found.set(a + ' ' + b, r.verdict);
+  });
+  return found;
+}
+
+function shareColour(part) {
+  const colour = ramp(RAMPS[isDark() ? 'dark' : 'light'], part);
+  return { background: `rgb(${colour})`, ink: colour[0] * .3 + colour[1] * .59 + colour[2] * .11 > 140 ? '#10161d' : '#fff' };
+}
+
+function leafCard(leaf, name, between, uplinks) {
+  const mine = nodes.filter(n => n.leaf === leaf), good = mine.filter(n => n.verdict === PASS || n.verdict === WARN || n.verdict === SKIP).length;
+  let worst = NaN, verdict = 0;
+  D.leaves.forEach((other, b) => {
+    if (leaf < 0 || b === leaf) return;
+    for (const part of [between[leaf][b], between[b][leaf]]) if (!(part >= worst)) worst = Number.isNaN(part) ? worst : part;
+    verdict = Math.max(verdict, uplinks.get(name + ' ' + other) || 0);
+  });
+  const card = el('div', { class: 'leaf' + (mine.length > DENSE || N > 512 ? ' dense' : '') });
+  const bar = el('div', { class: 'uplink' });
+  bar.style.background = verdict >= WARN ? `var(--${VERDICTS[verdict]})` : Number.isNaN(worst) ? 'var(--line)' : shareColour(worst).background;
+  if (leaf >= 0 && D.leaves.length > 1) card.append(bar);
+  card.append(el('h3', {}, name), el('p', { class: 'muted small' }, `${good} of ${plural(mine.length, 'node')} passed`
+    + (Number.isNaN(worst) ? '' : `; worst way to another leaf ${Math.round(100 * worst)} % of what good nodes reach`), verdict ? ' ' : '', verdict ? badge(verdict, 'uplink') : ''));
+  card.append(el('div', { class: 'chips' }, ...mine.map(node => el('button', {
+    type: 'button', class: 'chip ' + verdictClass(node.verdict), title: node.name + ': ' + nodeWord(node) + (node.message ? ', ' + node.message : ''),
+    'aria-label': node.name + ', ' + nodeWord(node), onclick: () => showNode(node.name, true),
+  }, node.name))));
+  return card;
+}
+
+function betweenTable(between, uplinks) {
+  const table = el('table', {}, el('thead', {}, el('tr', {}, el('td', {}), ...D.leaves.map(n => el('th', { scope: 'col' }, n)))), el('tbody'));
+  D.leaves.forEach((name, a) => table.tBodies[0].append(el('tr', {}, el('th', { scope: 'row' }, name), ...D.leaves.map((other, b) => {
+    const part = between[a][b], verdict = uplinks.get(name + ' ' + other) || 0, cell = el('td', {}, Number.isNaN(part) ? '–' : (verdict ? MARKS[verdict] + ' ' : '') + Math.round(100 * part) + ' %');
+    if (verdict) { cell.style.background = `var(--${VERDICTS[verdict]})`; cell.style.color = 'var(--bg)'; }
+    else if (!Number.isNaN(part)) { const c = shareColour(part); cell.style.background = c.background; cell.style.color = c.ink; }
+    return cell;
+  }))));
+  return [el('h3', {}, 'Between leaves'), el('p', { class: 'muted' }, 'Median of the pairs, in percent of what good nodes of the rail reach; the worst rail. A row sends.'), el('div', { class: 'scroll' }, table)];
+}
+
+function topologyShow() { byId('topology').hidden = !N; }
+
+function topologyStart() {
+  if (!N) return;
+  const between = betweenLeaves();
+  const render = () => {
+    const uplinks = uplinkVerdicts(), cards = D.leaves.map((name, leaf) => leafCard(leaf, name, between, uplinks));
+    if (nodes.some(n => n.leaf < 0)) cards.push(leafCard(-1, D.leaves.length ? 'Leaf not known' : 'All nodes', between, uplinks));
+    byId('leaves').replaceChildren(...cards);
+    byId('between').replaceChildren(...(D.leaves.length > 1 && D.leaves.length <= BETWEEN && rails.some(r => r.bandwidth) ? betweenTable(between, uplinks) : []));
+  };
+  byId('topology-note').textContent = D.leaves.length
+    ? `${plural(N, 'node')} on ${plural(D.leaves.length, 'leaf').replace('leafs', 'leaves')}, as Slurm's topology says. The bar of a leaf is coloured by its worst way to another leaf.`
+    : 'Slurm knows no topology of these nodes.';
+  render();
+  colourListeners.push(render);
+}

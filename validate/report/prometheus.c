@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/report/format.h"
+
+/* The text format that node_exporter's textfile collector takes
+ * (prometheus.io/docs/instrumenting/exposition_formats). Seconds and bytes; times are seconds
+ * since the epoch, as the file may lie there for long. A figure a node, rail and direction, never
+ * one a pair: a thousand nodes have a million pairs. */
+
+static void head(FILE *stream, const char *name, const char *help)
+{
+    fprintf(stream, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
+}
+
+static void label_text(FILE *stream, const char *text)
+{
+    for (; text && *text; text++) {
+        if (*text == '\\' || *text == '"')
+            fprintf(stream, "\\%c", *text);
+        else if (*text == '\n')
+            fputs("\\n", stream);
+        else
+            fputc(*text, stream);
+    }
+}
+
+/* name{LABEL="VALUE",...} number; labels: pairs of texts, ends with NULL. */
+static void sample(FILE *stream, double number, const char *name, ...)
+{
+    const char *label;
+    va_list labels;
+    char before = '{';
+
+    if (isnan(number))
+        return;
+    fputs(name, stream);
+    va_start(labels, name);
+    while ((label = va_arg(labels, const char *))) {
+        fprintf(stream, "%c%s=\"", before, label);
+        label_text(stream, va_arg(labels, const char *));
+        fputc('"', stream);
+        before = ',';
+    }
+    va_end(labels);
+    fprintf(stream, "%s %.12g\n", before == ',' ? "}" : "", number);
+}
+
+/* Calls each() for the nodes of the history that this run did not look at, with the newest word on
+ * each: a node's history comes in one piece, newest first. */
+static void each_past_node(FILE *stream, const struct survey *survey,
+                           void (*each)(FILE *stream, const struct survey_past *past))
+{
+    for (size_t i = 0; i < survey->past_count; i++)
+        if (survey_node(survey, survey->past[i].node) < 0 &&
+            (i == 0 || strcmp(survey->past[i - 1].node, survey->past[i].node) != 0))
+            each(stream, &survey->past[i]);
+}
+
+static void past_certified(FILE *stream, const struct survey_past *past)
+{
+    sample(stream, past->verdict == VERDICT_PASS && !isnan(past->expires), "muster_node_certified",
+           "node", past->node, NULL);
+}
+
+static void past_expires(FILE *stream, const struct survey_past *past)
+{
+    if (past->verdict == VERDICT_PASS)
+        sample(stream, past->expires, "muster_certificate_expires_seconds", "node", past->node,
+               NULL);
+}
+
+static void verdict_samples(FILE *stream, const char *node, enum verdict verdict)
+{
+    static const enum verdict states[] = {VERDICT_PASS, VERDICT_WARN, VERDICT_UNKNOWN,
+                                          VERDICT_FAIL};
+
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        sample(stream, verdict == states[i], "muster_node_verdict", "node", node, "verdict",
+               verdict_name(states[i]), NULL);
+}
+
+static void past_verdict(FILE *stream, const struct survey_past *past)
+{
+    verdict_samples(stream, past->node, past->verdict);
+}
+
+static void nodes(FILE *stream, const struct survey *survey)
+{
+    head(stream, "muster_node_certified", "1 where the node got a certificate when last tested.");
+    for (size_t i = 0; i < survey->node_count; i++)
+        if (survey->nodes[i].verdict != VERDICT_NONE)
+            sample(stream,
+                   survey->nodes[i].is_certified && survey->nodes[i].verdict == VERDICT_PASS,
+                   "muster_node_certified", "node", survey->nodes[i].name, NULL);
+    each_past_node(stream, survey, past_certified);
+    head(stream, "muster_node_verdict", "1 for the verdict of the node, 0 for the others.");
+    for (size_t i = 0; i < survey->node_count; i++)
+        if (survey->nodes[i].verdict != VERDICT_NONE)
+            verdict_samples(stream, survey->nodes[i].name, survey->nodes[i].verdict);
+    each_past_node(stream, survey, past_verdict);
+    head(stream, "muster_certificate_expires_seconds",
+         "When the node's certificate expires, in seconds since the epoch.");
+    for (size_t i = 0; i < survey->node_count; i++)
+        if (survey->nodes[i].is_certified)
+            sample(stream, survey->nodes[i].expires, "muster_certificate_expires_seconds", "node",
+                   survey->nodes[i].name, NULL);
+    each_past_node(stream, survey, past_expires);
+}
+
+static void figures(FILE *stream, const struct survey *survey, enum survey_metric metric,
+                    const char *name, double factor)
+{
+    for (size_t i = 0; i < survey->node_count; i++)
+        for (size_t k = 0; k < survey->rail_count; k++)
+            for (int sends = 0; sends < 2; sends++)
+                sample(stream, factor * survey_figure(survey, i, k, metric, sends), name, "node",
+                       survey->nodes[i].name, "rail", survey->rails[k].name, "direction",
+                       sends ? "send" : "receive", NULL);
+}
+
+static void links(FILE *stream, const struct survey *survey)
+{
+    if (survey->rail_count == 0)
+        return;
+    head(stream, "muster_link_bandwidth_bytes_per_second",
+         "Best bandwidth of the node's rail with any partner.");
+    figures(stream, survey, SURVEY_BANDWIDTH, "muster_link_bandwidth_bytes_per_second", 1e6 / 8);
+    head(stream, "muster_link_latency_seconds",
+         "Best half round trip of the node's rail with any partner.");
+    figures(stream, survey, SURVEY_LATENCY, "muster_link_latency_seconds", 1e-6);
+    head(stream, "muster_rail_bandwidth_bytes_per_second",
+         "What good nodes reach: the median of the best of each.");
+    for (size_t k = 0; k < survey->rail_count; k++)
+        sample(stream, 1e6 / 8 * survey->rails[k].reference[SURVEY_BANDWIDTH],
+               "muster_rail_bandwidth_bytes_per_second", "rail", survey->rails[k].name, NULL);
+}
+
+static void collectives(FILE *stream, const struct survey *survey)
+{
+    static const char name[] = "muster_collective_busbw_bytes_per_second";
+    bool has_head = false;
+
+    for (size_t i = 0; i < survey->count; i++) {
+        const struct record *record = survey->items[i];
+        bool is_double = false;
+
+        if (strcmp(record->test, "collectives.speed") != 0 || isnan(record->value) ||
+            !record->part || !record->unit || strcmp(record->unit, "GB/s") != 0)
+            continue;
+        for (size_t k = 0; k < i && !is_double; k++) /* a series stands once: the first */
+            is_double = strcmp(survey->items[k]->test, "collectives.speed") == 0 &&
+                        survey->items[k]->part && !isnan(survey->items[k]->value) &&
+                        strcmp(survey->items[k]->part, record->part) == 0;
+        if (is_double)
+            continue;
+        if (!has_head)
+            head(stream, name, "Bus bandwidth of a collective, as nccl-tests defines it.");
+        has_head = true;
+        sample(stream, 1e9 * record->value, name, "collective", record->part, NULL);
+    }
+}
+
+struct tally {
+    const char *test;
+    size_t verdicts[VERDICT_FAIL + 1];
+};
+
+static int compare_tallies(const void *a, const void *b)
+{
+    return strcmp(((const struct tally *)a)->test, ((const struct tally *)b)->test);
+}
+
+/* Verdicts by test. Tests of one name are the same pointer, so that neighbours are found at once.
+ */
+static int verdicts(FILE *stream, const struct survey *survey)
+{
+    enum { TESTS = 256 };
+    struct tally *tallies = calloc(TESTS, sizeof *tallies);
+    size_t count = 0;
+
+    if (!tallies)
+        return -1;
+    for (size_t i = 0; i < survey->count; i++) {
+        const struct record *record = survey->items[i];
+        size_t at = 0;
+
+        if (record->verdict == VERDICT_NONE)
+            continue;
+        while (at < count && strcmp(tallies[at].test, record->test) != 0)
+            at++;
+        if (at == TESTS)
+            continue; /* muster has thirty: such a file is no run */
+        count += at == count;
+        tallies[at].test = record->test;
+        tallies[at].verdicts[record->verdict]++;
+    }
+    qsort(tallies, count, sizeof *tallies, compare_tallies);
+    head(stream, "muster_verdicts", "Verdicts of the run by test.");
+    for (size_t i = 0; i < count; i++)
+        for (int verdict = VERDICT_PASS; verdict <= VERDICT_FAIL; verdict++)
+            sample(stream, (double)tallies[i].verdicts[verdict], "muster_verdicts", "test",
+                   tallies[i].test, "verdict", verdict_name((enum verdict)verdict), NULL);
+    free(tallies);
+    return 0;
+}
+
+int prometheus_write(FILE *stream, const struct survey *survey)
+{
+    head(stream, "muster_run_info", "The run that this file is about.");
+    sample(stream, 1, "muster_run_info", "run", survey->run, "cluster", survey->cluster, "level",
+           survey->level, NULL);
+    if (!isnan(survey->end)) {
+        head(stream, "muster_run_end_timestamp_seconds", "When the run ended.");
+        sample(stream, survey->end, "muster_run_end_timestamp_seconds", NULL);
+        head(stream, "muster_run_duration_seconds", "How long the run took.");
+        sample(stream, isnan(survey->seconds) ? survey->end - survey->begin : survey->seconds,
+               "muster_run_duration_seconds", NULL);
+    }
+    nodes(stream, survey);
+    links(stream, survey);
+    collectives(stream, survey);
+    if (verdicts(stream, survey) != 0)
+        return -1;
+    return fflush(stream) == 0 && !ferror(stream) ? 0 : -1;
+}

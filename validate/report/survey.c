@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/report/survey.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *text_of(const char *text)
+{
+    return text ? text : "";
+}
+
+static bool is(const char *text, const char *wanted)
+{
+    return text && strcmp(text, wanted) == 0;
+}
+
+/* Names with numbers in them in the order of the numbers: n2 before n10. */
+static int compare_names(const void *a, const void *b)
+{
+    return strverscmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+    return strverscmp(((const struct survey_node *)a)->name, ((const struct survey_node *)b)->name);
+}
+
+/* Sorts the names and leaves each once; returns how many. */
+static size_t unique(const char **names, size_t count)
+{
+    size_t left = 0;
+
+    if (count > 0)
+        qsort(names, count, sizeof *names, compare_names);
+    for (size_t i = 0; i < count; i++)
+        if (left == 0 || strcmp(names[left - 1], names[i]) != 0)
+            names[left++] = names[i];
+    return left;
+}
+
+/* The run whose records are newest; NULL when none says its run. */
+static const char *newest_run(const struct records *records)
+{
+    const char *run = NULL;
+    double time = -INFINITY;
+
+    for (size_t i = 0; i < records->count; i++) {
+        const struct record *record = &records->items[i];
+        double at = isnan(record->time) ? 0 : record->time;
+
+        if (record->run && *record->run && at >= time) {
+            run = record->run;
+            time = at;
+        }
+    }
+    return run;
+}
+
+static int choose(const struct records *records, const char *run, struct survey *survey,
+                  struct error *err)
+{
+    bool is_found = !run;
+
+    if (!run)
+        run = newest_run(records);
+    survey->run = text_of(run);
+    survey->items = malloc((records->count + 1) * sizeof(*survey->items));
+    if (!survey->items)
+        return error_set(err, "no memory for %zu records", records->count);
+    for (size_t i = 0; i < records->count; i++) {
+        const struct record *record = &records->items[i];
+
+        if (record->run && *record->run && run && strcmp(record->run, run) != 0) {
+            survey->other_runs++;
+            continue;
+        }
+        is_found |= record->run && run && strcmp(record->run, run) == 0;
+        survey->items[survey->count++] = record;
+    }
+    if (survey->count == 0 && is_found)
+        return error_set(err, "no records");
+    if (!is_found)
+        return error_set(err, "no record of run %s%s", run,
+                         survey->other_runs > 0 ? ", only of others" : "");
+    return 0;
+}
+
+static void times(struct survey *survey)
+{
+    survey->begin = survey->end = survey->seconds = NAN;
+    for (size_t i = 0; i < survey->count; i++) {
+        double time = survey->items[i]->time;
+
+        if (!(time >= survey->begin))
+            survey->begin = isnan(time) ? survey->begin : time;
+        if (!(time <= survey->end))
+            survey->end = isnan(time) ? survey->end : time;
+    }
+}
+
+static int nodes_find(struct survey *survey)
+{
+    const char **names = malloc((2 * survey->count + 1) * sizeof *names);
+    size_t count = 0;
+    const char *last[2] = {NULL, NULL};
+
+    if (!names)
+        return -1;
+    /* equal texts are the same pointer, and neighbours are often alike: that keeps the list short
+     */
+    for (size_t i = 0; i < survey->count; i++) {
+        const char *ends[2] = {survey->items[i]->node, survey->items[i]->peer};
+
+        for (int k = 0; k < 2; k++)
+            if (ends[k] && *ends[k] && ends[k] != last[k])
+                last[k] = names[count++] = ends[k];
+    }
+    count = unique(names, count);
+    survey->nodes = calloc(count + 1, sizeof *survey->nodes);
+    for (size_t i = 0; survey->nodes && i < count; i++)
+        survey->nodes[i] = (struct survey_node){
+            .name = names[i], .leaf = -1, .part = "", .message = "", .test = "", .expires = NAN};
+    survey->node_count = survey->nodes ? count : 0;
+    free(names);
+    return survey->nodes ? 0 : -1;
+}
+
+long survey_node(const struct survey *survey, const char *name)
+{
+    const struct survey_node wanted = {.name = name}, *found;
+
+    if (!name || survey->node_count == 0)
+        return -1;
+    found = bsearch(&wanted, survey->nodes, survey->node_count, sizeof wanted, compare_nodes);
+    return found ? found - survey->nodes : -1;
+}
+
+/* What the programs said about a node by themselves, until muster certify concludes. A record with
+ * a peer is about the pair: the node may not be the one at fault. */
+static void take_verdict(struct survey_node *node, const struct record *record)
+{
+    if (is(record->suite, "certify") && is(record->test, "certify")) {
+        node->verdict = record->verdict;
+        node->part = text_of(record->part);
+        node->message = text_of(record->message);
+        node->is_concluded = true;
+    } else if (!node->is_concluded && record->verdict > node->verdict &&
+               (!record->peer || !*record->peer)) {
+        node->verdict = record->verdict;
+        node->part = text_of(record->part);
+        node->message = text_of(record->message);
+    }
+}
+
+/* Which test the conclusion rests on: the first of muster certify's own that is as bad. */
+static void take_test(struct survey_node *node, const struct record *record)
+{
+    if (!*node->test && record->verdict == node->verdict && record->verdict > VERDICT_PASS &&
+        !is(record->test, "certify") && (!record->peer || !*record->peer))
+        node->test = record->test;
+}
+
+static void take_facts(struct survey *survey, struct survey_node *node, const struct record *record)
+{
+    if (is(record->test, "certificate") && is(record->suite, "certificate") &&
+        record->verdict == VERDICT_PASS)
+        node->is_certified = true;
+    if (is(record->test, "certificate") && is(record->metric, "expires") && !isnan(record->value)) {
+        node->is_certified = true;
+        node->expires = record->value;
+    }
+    if (is(record->test, "net.topology") && is(record->metric, "leaf") && record->message) {
+        const char **leaf = survey->leaf_count == 0
+                                ? NULL
+                                : bsearch(&record->message, survey->leaves, survey->leaf_count,
+                                          sizeof *survey->leaves, compare_names);
+
+        node->leaf = leaf ? (int)(leaf - survey->leaves) : -1;
+    }
+}
+
+static int leaves_find(struct survey *survey)
+{
+    survey->leaves = malloc((survey->count + 1) * sizeof(*survey->leaves));
+    if (!survey->leaves)
+        return -1;
+    for (size_t i = 0; i < survey->count; i++) {
+        const struct record *record = survey->items[i];
+
+        if (is(record->test, "net.topology") && is(record->metric, "leaf") && record->message)
+            survey->leaves[survey->leaf_count++] = record->message;
+    }
+    survey->leaf_count = unique(survey->leaves, survey->leaf_count);
+    return 0;
+}
+
+static void take_run(struct survey *survey, const struct record *record)
+{
+    if (!is(record->suite, "certify") || !is(record->test, "certify") || record->node)
+        return;
+    if (is(record->metric, "cluster"))
+        survey->cluster = text_of(record->message);
+    else if (is(record->metric, "level"))
+        survey->level = text_of(record->message);
+    else if (is(record->metric, "seconds"))
+        survey->seconds = record->value;
+    else if (is(record->metric, "note") && record->message)
+        survey->notes[survey->note_count++] = record->message;
+}
+
+int survey_build(const struct records *records, const char *run, struct survey *survey,
+                 struct error *err)
+{
+    *survey = (struct survey){.run = "", .cluster = "", .level = ""};
+    if (choose(records, run, survey, err) != 0)
+        return -1;
+    times(survey);
+    survey->notes = malloc((survey->count + 1) * sizeof(*survey->notes));
+    if (!survey->notes || nodes_find(survey) != 0 || leaves_find(survey) != 0)
+        return error_set(err, "no memory for %zu records", survey->count);
+    for (size_t i = 0; i < survey->count; i++) {
+        const struct record *record = survey->items[i];
+        long node = survey_node(survey, record->node);
+
+        survey->verdicts[record->verdict]++;
+        take_run(survey, record);
+        if (node >= 0) {
+            take_verdict(&survey->nodes[node], record);
+            take_facts(survey, &survey->nodes[node], record);
+        }
+    }
+    for (size_t i = 0; i < survey->count; i++) {
+        long node = survey_node(survey, survey->items[i]->node);
+
+        if (node >= 0)
+            take_test(&survey->nodes[node], survey->items[i]);
+    }
+    if (survey_links(survey) != 0)
+        return error_set(err, "no memory for the figures of %zu nodes", survey->node_count);
+    return 0;
+}
+
+int survey_add_past(struct survey *survey, const struct survey_past *past)
+{
+    struct survey_past added = *past;
+    const char **texts[] = {&added.run, &added.node, &added.part, &added.message};
+    bool is_missing = false;
+
+    if (survey->past_count == survey->past_size) {
+        size_t size = survey->past_size ? 2 * survey->past_size : 64;
+        struct survey_past *grown = realloc(survey->past, size * sizeof *grown);
+
+        if (!grown)
+            return -1;
+        survey->past = grown;
+        survey->past_size = size;
+    }
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        is_missing |= !(*texts[i] = strdup(text_of(*texts[i])));
+    survey->past[survey->past_count++] = added;
+    return is_missing ? -1 : 0;
+}
+
+static void past_clear(struct survey *survey)
+{
+    for (size_t i = 0; i < survey->past_count; i++) {
+        const char *texts[] = {survey->past[i].run, survey->past[i].node, survey->past[i].part,
+                               survey->past[i].message};
+
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+            free((char *)(size_t)texts[k]);
+    }
+    free(survey->past);
+}
+
+void survey_clear(struct survey *survey)
+{
+    for (size_t k = 0; k < survey->rail_count; k++)
+        for (int metric = 0; metric < SURVEY_METRICS; metric++)
+            free(survey->rails[k].cells[metric]);
+    free(survey->rails);
+    free(survey->nodes);
+    free(survey->leaves);
+    free(survey->notes);
+    free(survey->items);
+    past_clear(survey);
+    *survey = (struct survey){0};
+}

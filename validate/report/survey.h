@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_SURVEY_H
+#define MUSTER_SURVEY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/error.h"
+#include "validate/report/records.h"
+
+/* What a report tells, put in order once for all formats: one run, its nodes, what was found, the
+ * links as matrices. Pure: records in. */
+
+struct survey_node {
+    const char *name;
+    int leaf; /* index of leaves, -1: not known */
+    /* Of the whole node: the conclusion of muster certify where there is one, else the worst
+     * verdict about it. NONE: only measurements name it. */
+    enum verdict verdict;
+    bool is_concluded;          /* by muster certify */
+    const char *part, *message; /* of it; "" */
+    const char *test;           /* of the worst record about the node; "" */
+    bool is_certified;          /* it has a certificate of this run, or of the newest one known */
+    double expires;             /* of that certificate, seconds since the epoch; NAN */
+};
+
+enum survey_metric { SURVEY_BANDWIDTH, SURVEY_LATENCY, SURVEY_METRICS };
+
+/* A figure of a pair and rail: row sends, column receives. */
+struct survey_cell {
+    float value, low, high, limit; /* Mb/s or us; NAN: none */
+    unsigned char verdict;         /* enum verdict; of a figure below its limit fail */
+    unsigned char source;          /* of the limit: index of limit_sources */
+};
+
+struct survey_rail {
+    const char *name;
+    struct survey_cell *cells[SURVEY_METRICS]; /* nodes x nodes; NULL: nothing was measured */
+    size_t measured[SURVEY_METRICS];
+    double median[SURVEY_METRICS]; /* of all pairs; NAN where nothing was measured */
+    /* What a good node reaches: the median over the nodes of the best that each showed with any
+     * partner. A few bad nodes are in half of all pairs, but in no other node's best. */
+    double reference[SURVEY_METRICS];
+};
+
+/* What the history knows of a node and run. Strings are the survey's. */
+struct survey_past {
+    const char *run, *node, *part, *message;
+    double time, rail_mbps; /* its worst rail; NAN: not measured */
+    double expires;         /* of the certificate of that run; NAN: none */
+    enum verdict verdict;
+};
+
+enum { SURVEY_SOURCES = 16 };
+
+struct survey {
+    const char *run, *cluster, *level; /* "" where not known */
+    double begin, end;                 /* of its records, seconds since the epoch; NAN */
+    double seconds;                    /* that the run took; NAN */
+    size_t other_runs;                 /* records that were left out: they are of other runs */
+
+    const struct record **items; /* of the run, in their order */
+    size_t count;
+    size_t verdicts[VERDICT_FAIL + 1]; /* how many records of each */
+
+    struct survey_node *nodes; /* n2 before n10 */
+    size_t node_count;
+    const char **leaves;
+    size_t leaf_count;
+    const char **notes; /* lines of muster certify: what was done */
+    size_t note_count;
+
+    struct survey_rail *rails;
+    size_t rail_count;
+    const char *limit_sources[SURVEY_SOURCES]; /* [0] is "" */
+    bool has_no_matrix; /* too many nodes and rails for one: more than SURVEY_CELLS cells */
+
+    struct survey_past *past; /* the history of nodes, where the caller adds one: that of a
+                               node in one piece, newest first */
+    size_t past_count, past_size;
+};
+
+enum { SURVEY_CELLS = 1 << 26 /* of one metric: 2 rails of 5,792 nodes */ };
+
+/* Puts the records of one run in order: that of the name, NULL: the one whose records are newest.
+ * Records without a run belong to any. The records must outlive it. Returns 0, or -1 with err: no
+ * record of such a run, no memory. To be cleared in either case. */
+int survey_build(const struct records *records, const char *run, struct survey *survey,
+                 struct error *err);
+void survey_clear(struct survey *survey);
+
+/* The node's index, -1 when it is not among them. */
+long survey_node(const struct survey *survey, const char *name);
+
+/* Adds a copy of what the history knows. Returns 0, or -1 when memory is out. */
+int survey_add_past(struct survey *survey, const struct survey_past *past);
+
+/* The metric that a record is a figure of a pair for, SURVEY_METRICS when it is none. */
+enum survey_metric survey_metric_of(const struct record *record);
+
+/* The best figure that the node showed on that rail as a sender (true) or a receiver, as the judge
+ * takes it: the partners' faults and the path are out of it. NAN where nothing was measured. */
+double survey_figure(const struct survey *survey, size_t node, size_t rail,
+                     enum survey_metric metric, bool is_sending);
+
+/* survey_links.c: fills the rails. */
+int survey_links(struct survey *survey);
+
+#endif
