@@ -2,7 +2,7 @@
 
 # Manual pages with the paths of this configuration put in.
 man_MANS =
-EXTRA_DIST += doc/operations.md doc/records.md
+EXTRA_DIST += doc/operations.md doc/records.md doc/codec-format.md
 substitute_paths = $(SED) -e 's|@sysconfdir[@]|$(sysconfdir)|g' \
 	-e 's|@localstatedir[@]|$(localstatedir)|g'
 
@@ -31,3 +31,5 @@ dist_man_MANS += \
 	doc/muster-preflight.1 \
 	doc/muster-train.1 \
 	# end of the battery's manual pages
+
+dist_man_MANS += doc/muster-codec.1

@@ -102,3 +102,10 @@ dist_check_SCRIPTS += \
 	tests/command/t2961-report-doubts-what-it-reads.t \
 	tests/command/t2962-report-page-works-in-a-browser.t \
 	# end of reports
+
+# muster-codec
+EXTRA_DIST += tests/command/codec-read.py
+dist_check_SCRIPTS += \
+	tests/command/t3500-codec-gives-files-back.t \
+	tests/command/t3501-codec-names-damage.t \
+	# end of muster-codec

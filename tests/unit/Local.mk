@@ -249,3 +249,20 @@ tests_unit_compute_t_SOURCES = tests/unit/compute.c
 tests_unit_compute_t_CFLAGS = $(trainer_cflags)
 tests_unit_compute_t_LDADD = trainer/libtrainer.la $(unit_libs)
 endif
+
+# libmustercoll
+check_PROGRAMS += tests/unit/codec.t
+tests_unit_codec_t_SOURCES = tests/unit/codec.c tests/unit/gradients.c tests/unit/gradients.h
+tests_unit_codec_t_LDADD = collectives/libmustercoll.la $(unit_libs) -lm -lpthread
+
+check_PROGRAMS += tests/unit/codec_hostile.t
+tests_unit_codec_hostile_t_SOURCES = tests/unit/codec_hostile.c \
+	tests/unit/gradients.c tests/unit/gradients.h
+tests_unit_codec_hostile_t_LDADD = collectives/libmustercoll.la $(unit_libs) -lm
+EXTRA_DIST += tests/unit/fuzz-codec
+
+# files for tests of muster-codec
+noinst_PROGRAMS += tests/unit/gradients
+tests_unit_gradients_SOURCES = tests/unit/gradients_write.c \
+	tests/unit/gradients.c tests/unit/gradients.h
+tests_unit_gradients_LDADD = collectives/libmustercoll.la -lm

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CODEC_BITS_H
+#define MUSTER_CODEC_BITS_H
+
+#include "collectives/codec/path.h"
+
+/* Numbers of some bits each, one behind the other, the first in the lowest bits of the first byte.
+ * Neither side looks at the end of its bytes: the writer's and the reader's have room for 8 more
+ * than all that is put and taken, and the reader's are 0 behind what was read in. */
+
+struct bits {
+    uint8_t *bytes;
+    size_t position; /* in bits */
+};
+
+/* value is below 2^width; width is at most 32. The writer's bytes are 0 before. */
+static inline void bits_put(struct bits *bits, unsigned width, uint32_t value)
+{
+    uint8_t *at = bits->bytes + bits->position / 8;
+
+    codec_store64(at, codec_load64(at) | (uint64_t)value << bits->position % 8);
+    bits->position += width;
+}
+
+static inline uint32_t bits_take(struct bits *bits, unsigned width)
+{
+    uint64_t word = codec_load64(bits->bytes + bits->position / 8) >> bits->position % 8;
+
+    bits->position += width;
+    return (uint32_t)(word & ((UINT64_C(1) << width) - 1));
+}
+
+/* A number from 1 to 65535 as four bits for the place of its highest bit, and the bits below. */
+static inline void bits_put_number(struct bits *bits, uint32_t number)
+{
+    unsigned below = 31 - (unsigned)__builtin_clz(number);
+
+    bits_put(bits, 4 + below, below | (number ^ 1u << below) << 4);
+}
+
+static inline uint32_t bits_take_number(struct bits *bits)
+{
+    unsigned below = bits_take(bits, 4);
+
+    return 1u << below | bits_take(bits, below);
+}
+
+static inline size_t bits_bytes(const struct bits *bits)
+{
+    return (bits->position + 7) / 8;
+}
+
+#endif

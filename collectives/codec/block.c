@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/codec/codec.h"
+#include "collectives/codec/path.h"
+#include "collectives/codec/table.h"
+
+#include <stdlib.h>
+
+/* doc/codec-format.md: a block's header */
+enum {
+    AT_CHECKSUM = 0,
+    AT_MODE = 4,
+    AT_TYPE = 5,
+    AT_TAIL_BYTES = 6,
+    AT_BYTES = 8,
+    AT_COUNT = 12,
+};
+
+enum mode { MODE_STORED, MODE_FILL, MODE_SINGLE, MODE_CODED };
+enum { MODE_MASK = 0x0f, FLAG_ZEROS = 0x10 };
+
+static const char *const mode_names[] = {"stored", "fill", "single", "coded"};
+
+/* Below this many elements 64 states weigh more than coding can gain. */
+enum { CODED_MIN = 256 };
+
+/* The last raw bytes travel in the 64 states a coder begins with, 16 bits in each, where there are
+ * enough. */
+enum { CARRIED_BYTES = 2 * CODEC_GROUP };
+
+static size_t carried_bytes(size_t raw_bytes)
+{
+    return raw_bytes < CARRIED_BYTES ? 0 : CARRIED_BYTES;
+}
+
+/* The tail of a coded block: frequencies, then the upper halves of 64 states. */
+enum { TAIL_BYTES_MAX = (CODEC_TABLE_BITS_MAX + CODEC_GROUP * (4 + 15) + 7) / 8 };
+
+struct codec_scratch {
+    /* with room for a store of a whole vector behind the last group */
+    uint8_t symbols[CODEC_BLOCK_ELEMENTS_MAX + CODEC_GROUP];
+    uint16_t words[CODEC_BLOCK_ELEMENTS_MAX + CODEC_GROUP];
+    uint32_t table[CODEC_SCALE];
+    struct codec_coder coder;
+    uint8_t zeros[CODEC_GROUPS_MAX / 8];
+    uint32_t states[CODEC_GROUP];
+    uint32_t counts[256];
+    uint16_t frequencies[256];
+    /* of the last elements, those that are known only at the end among them: less than a chunk
+     * more than what is carried */
+    uint8_t tail_raw[CARRIED_BYTES + 3 * CODEC_GROUP];
+    uint8_t tail[TAIL_BYTES_MAX + 8];
+} __attribute__((aligned(64)));
+
+size_t codec_scratch_bytes(void)
+{
+    return sizeof(struct codec_scratch);
+}
+
+struct codec_scratch *codec_scratch_create(void)
+{
+    return aligned_alloc(64, sizeof(struct codec_scratch));
+}
+
+void codec_scratch_destroy(struct codec_scratch *scratch)
+{
+    free(scratch);
+}
+
+static const char *const type_names[CODEC_TYPES] = {"bf16", "fp16", "fp32"};
+
+size_t codec_type_bytes(enum codec_type type)
+{
+    return type == CODEC_FP32 ? 4 : 2;
+}
+
+const char *codec_type_name(enum codec_type type)
+{
+    return type_names[type];
+}
+
+bool codec_type_parse(const char *name, enum codec_type *type)
+{
+    for (int t = 0; t < CODEC_TYPES; t++)
+        if (strcmp(name, type_names[t]) == 0) {
+            *type = (enum codec_type)t;
+            return true;
+        }
+    return false;
+}
+
+size_t codec_block_bound(enum codec_type type, size_t count)
+{
+    return CODEC_BLOCK_HEADER_BYTES + count * codec_type_bytes(type);
+}
+
+/* ------------------------------------------------------------------------------------ coding */
+
+static size_t finish(const struct codec_path *path, uint8_t *block, unsigned mode,
+                     enum codec_type type, size_t tail_bytes, size_t count, size_t bytes)
+{
+    block[AT_MODE] = (uint8_t)mode;
+    block[AT_TYPE] = (uint8_t)type;
+    block[AT_TAIL_BYTES] = (uint8_t)tail_bytes;
+    block[AT_TAIL_BYTES + 1] = (uint8_t)(tail_bytes >> 8);
+    codec_store32(block + AT_BYTES, (uint32_t)bytes);
+    codec_store32(block + AT_COUNT, (uint32_t)count);
+    codec_store32(block + AT_CHECKSUM, path->crc(0, block + AT_MODE, bytes - AT_MODE));
+    return bytes;
+}
+
+static size_t store(const struct codec_path *path, uint8_t *block, enum codec_type type,
+                    const uint8_t *values, size_t count)
+{
+    size_t bytes = count * codec_type_bytes(type);
+
+    if (bytes > 0)
+        memcpy(block + CODEC_BLOCK_HEADER_BYTES, values, bytes);
+    return finish(path, block, MODE_STORED, type, 0, count, CODEC_BLOCK_HEADER_BYTES + bytes);
+}
+
+/* Whether all elements are the first's twins: then each byte is that of one element before. */
+static bool all_the_same(const uint8_t *values, size_t bytes, size_t width)
+{
+    return bytes >= width && memcmp(values, values + width, bytes - width) == 0;
+}
+
+static size_t zero_map_bytes(size_t count)
+{
+    return ((count + CODEC_GROUP - 1) / CODEC_GROUP + 7) / 8;
+}
+
+static size_t write_tail(struct codec_scratch *scratch)
+{
+    struct bits bits = {scratch->tail, 0};
+
+    memset(scratch->tail, 0, sizeof scratch->tail);
+    codec_table_write(scratch->frequencies, &bits);
+    for (unsigned lane = 0; lane < CODEC_GROUP; lane++)
+        bits_put_number(&bits, scratch->states[lane] >> 16);
+    return bits_bytes(&bits);
+}
+
+/* Puts what the exponents become behind the raw bytes, whose last travel in the states. Returns its
+ * end, or NULL when it would not end before limit. kept elements are in scratch->symbols. */
+static uint8_t *encode_exponents(const struct codec_path *path, struct codec_scratch *scratch,
+                                 size_t kept, uint8_t *raw_end, size_t carried,
+                                 const uint8_t *limit, size_t *tail_bytes)
+{
+    uint8_t *at = raw_end - carried;
+    uint16_t *words_end = scratch->words + CODEC_BLOCK_ELEMENTS_MAX + CODEC_GROUP, *words;
+    size_t words_bytes;
+
+    codec_table_scale(scratch->counts, scratch->frequencies);
+    /* Words are at least that less what the final states can hold: try nothing that is lost. */
+    if (codec_table_cost(scratch->counts, scratch->frequencies) / 8 >= (size_t)(limit - raw_end))
+        return NULL;
+    codec_table_coder(scratch->frequencies, &scratch->coder);
+    for (unsigned lane = 0; lane < CODEC_GROUP; lane++)
+        scratch->states[lane] = CODEC_STATE_LOW | (carried ? codec_load16(at + 2 * lane) : 0);
+    words = path->encode(scratch->symbols, kept, &scratch->coder, scratch->states, words_end);
+    words_bytes = (size_t)(words_end - words) * sizeof *words;
+    *tail_bytes = write_tail(scratch);
+    if (words_bytes + CODEC_LOW_HALVES_BYTES + *tail_bytes >= (size_t)(limit - at))
+        return NULL;
+    memcpy(at, words, words_bytes);
+    at += words_bytes;
+    for (unsigned lane = 0; lane < CODEC_GROUP; lane++, at += 2)
+        codec_store16(at, (uint16_t)scratch->states[lane]);
+    memcpy(at, scratch->tail, *tail_bytes);
+    return at + *tail_bytes;
+}
+
+size_t codec_block_encode(const struct codec_path *path, enum codec_type type, const void *values,
+                          size_t count, struct codec_scratch *scratch, void *block)
+{
+    size_t width = codec_type_bytes(type), map_bytes = zero_map_bytes(count);
+    size_t kept, tail_bytes = 1;
+    uint8_t *out = block, *raw = out + CODEC_BLOCK_HEADER_BYTES, *at, *limit;
+    unsigned mode = MODE_CODED;
+
+    if (count > 1 && all_the_same(values, count * width, width)) {
+        memcpy(raw, values, width);
+        return finish(path, out, MODE_FILL, type, 0, count, CODEC_BLOCK_HEADER_BYTES + width);
+    }
+    if (count < CODED_MIN)
+        return store(path, out, type, values, count);
+
+    memset(scratch->zeros, 0, map_bytes);
+    kept = path->split(type, values, count, scratch->symbols, raw, scratch->zeros);
+    at = raw + codec_raw_bytes(type, kept);
+    if (kept == count)
+        map_bytes = 0;
+    limit = out + codec_block_bound(type, count) - map_bytes;
+    path->count(scratch->symbols, kept, scratch->counts);
+    if (scratch->counts[scratch->symbols[0]] == kept) {
+        mode = MODE_SINGLE;
+        *at++ = scratch->symbols[0];
+    } else {
+        at = encode_exponents(path, scratch, kept, at, carried_bytes((size_t)(at - raw)), limit,
+                              &tail_bytes);
+    }
+    if (!at || at >= limit)
+        return store(path, out, type, values, count);
+    if (map_bytes > 0) {
+        mode |= FLAG_ZEROS;
+        memcpy(at, scratch->zeros, map_bytes);
+        at += map_bytes;
+    }
+    return finish(path, out, mode, type, tail_bytes, count, (size_t)(at - out));
+}
+
+/* ---------------------------------------------------------------------------------- decoding */
+
+/* A block's header and the parts between which its content is divided. */
+struct layout {
+    struct codec_block_info info;
+    enum mode mode;
+    size_t tail_bytes;
+    size_t kept;
+    const uint8_t *raw, *raw_end; /* as far as it stands raw */
+    const uint8_t *words_end;     /* the words are from raw_end to here, then come lower halves */
+    const uint8_t *tail;          /* frequencies and upper halves of the states, or a symbol */
+    const uint8_t *zeros;         /* NULL: no group is of zeros */
+};
+
+static int read_header(const uint8_t *block, size_t available, struct layout *layout,
+                       struct error *err)
+{
+    unsigned mode, type;
+
+    memset(layout, 0, sizeof *layout);
+    if (available < CODEC_BLOCK_HEADER_BYTES)
+        return error_set(err, "block cut: %zu bytes where the header has %d", available,
+                         CODEC_BLOCK_HEADER_BYTES);
+    mode = block[AT_MODE] & MODE_MASK;
+    type = block[AT_TYPE];
+    layout->info.bytes = codec_load32(block + AT_BYTES);
+    layout->info.count = codec_load32(block + AT_COUNT);
+    layout->tail_bytes = codec_load16(block + AT_TAIL_BYTES);
+    if (mode > MODE_CODED || (block[AT_MODE] & ~(MODE_MASK | FLAG_ZEROS)) != 0 ||
+        (mode <= MODE_FILL && block[AT_MODE] & FLAG_ZEROS))
+        return error_set(err, "block of unknown mode 0x%02x", block[AT_MODE]);
+    if (type >= CODEC_TYPES)
+        return error_set(err, "block of unknown type %u", type);
+    if (layout->info.count > CODEC_BLOCK_ELEMENTS_MAX)
+        return error_set(err, "block of %zu elements, the most are %d", layout->info.count,
+                         CODEC_BLOCK_ELEMENTS_MAX);
+    layout->info.type = (enum codec_type)type;
+    layout->info.mode = mode_names[mode];
+    layout->mode = (enum mode)mode;
+    if (layout->info.bytes < CODEC_BLOCK_HEADER_BYTES ||
+        layout->info.bytes > codec_block_bound(layout->info.type, layout->info.count))
+        return error_set(err, "block of %zu bytes, with %zu elements of %s it has %d to %zu",
+                         layout->info.bytes, layout->info.count,
+                         codec_type_name((enum codec_type)type), CODEC_BLOCK_HEADER_BYTES,
+                         codec_block_bound(layout->info.type, layout->info.count));
+    return 0;
+}
+
+int codec_block_peek(const void *block, size_t available, struct codec_block_info *info,
+                     struct error *err)
+{
+    struct layout layout;
+
+    if (read_header(block, available, &layout, err) != 0)
+        return -1;
+    *info = layout.info;
+    return 0;
+}
+
+static bool is_zero_group(const uint8_t *zeros, size_t group)
+{
+    return zeros && zeros[group / 8] >> group % 8 & 1;
+}
+
+/* Divides the content of a single or coded block; -1 when the parts do not fit into it. */
+static int divide(const uint8_t *block, struct layout *layout, bool has_zeros)
+{
+    size_t count = layout->info.count, groups = (count + CODEC_GROUP - 1) / CODEC_GROUP;
+    size_t left = layout->info.bytes - CODEC_BLOCK_HEADER_BYTES;
+    size_t raw_bytes, map_bytes = has_zeros ? zero_map_bytes(count) : 0;
+
+    if (left < map_bytes)
+        return -1;
+    left -= map_bytes;
+    layout->zeros = has_zeros ? block + CODEC_BLOCK_HEADER_BYTES + left : NULL;
+    layout->kept = count;
+    for (size_t g = 0; g < groups; g++)
+        if (is_zero_group(layout->zeros, g))
+            layout->kept -=
+                count - g * CODEC_GROUP < CODEC_GROUP ? count - g * CODEC_GROUP : CODEC_GROUP;
+    if (layout->tail_bytes < 1 || left < layout->tail_bytes)
+        return -1;
+    left -= layout->tail_bytes;
+    layout->tail = block + CODEC_BLOCK_HEADER_BYTES + left;
+    raw_bytes = codec_raw_bytes(layout->info.type, layout->kept);
+    if (layout->mode == MODE_CODED) {
+        if (left < CODEC_LOW_HALVES_BYTES)
+            return -1;
+        raw_bytes -= carried_bytes(raw_bytes);
+        left -= CODEC_LOW_HALVES_BYTES;
+    }
+    if (left < raw_bytes || (layout->mode == MODE_SINGLE && left != raw_bytes) ||
+        (left - raw_bytes) % 2 != 0)
+        return -1;
+    layout->raw = block + CODEC_BLOCK_HEADER_BYTES;
+    layout->raw_end = layout->raw + raw_bytes;
+    layout->words_end = layout->raw + left;
+    return 0;
+}
+
+/* Groups that follow each other without one of zeros between them. */
+struct stretch {
+    size_t first; /* in the block */
+    size_t groups;
+};
+
+/* The stretch at or behind group `from`, of at most `most` groups; sets what lies between to 0. */
+static struct stretch next_stretch(const struct layout *layout, size_t from, size_t most,
+                                   uint8_t *values)
+{
+    size_t count = layout->info.count, groups = (count + CODEC_GROUP - 1) / CODEC_GROUP;
+    size_t group_bytes = CODEC_GROUP * codec_type_bytes(layout->info.type);
+    size_t all_bytes = count * codec_type_bytes(layout->info.type);
+    struct stretch stretch = {.first = from};
+
+    if (!layout->zeros) {
+        stretch.groups = groups - from < most ? groups - from : most;
+        return stretch;
+    }
+    while (stretch.first < groups && is_zero_group(layout->zeros, stretch.first)) {
+        size_t offset = stretch.first * group_bytes;
+
+        memset(values + offset, 0,
+               all_bytes - offset < group_bytes ? all_bytes - offset : group_bytes);
+        stretch.first++;
+    }
+    while (stretch.groups < most && stretch.first + stretch.groups < groups &&
+           !is_zero_group(layout->zeros, stretch.first + stretch.groups))
+        stretch.groups++;
+    return stretch;
+}
+
+/* Puts count elements whose symbols and raw chunks are at hand where the groups from `from` on that
+ * are not of zeros have their places. */
+static void place(const struct codec_path *path, const struct layout *layout, size_t from,
+                  const uint8_t *symbols, const uint8_t *raw, size_t count, uint8_t *values)
+{
+    enum codec_type type = layout->info.type;
+    size_t all = layout->info.count, groups = (all + CODEC_GROUP - 1) / CODEC_GROUP;
+
+    while (from < groups) {
+        struct stretch stretch = next_stretch(layout, from, groups, values);
+        size_t begin = stretch.first * CODEC_GROUP, some = stretch.groups * CODEC_GROUP;
+
+        if (stretch.groups == 0)
+            break;
+        some = some < all - begin ? some : all - begin;
+        some = some < count ? some : count;
+        path->merge(type, symbols, raw, some, values + begin * codec_type_bytes(type));
+        symbols += some;
+        raw += codec_raw_bytes(type, some);
+        count -= some;
+        from = stretch.first + stretch.groups;
+    }
+}
+
+/* The last symbols, fewer than a group, in lanes that go on from states. */
+static const uint8_t *decode_rest(const uint32_t *table, uint32_t states[CODEC_GROUP],
+                                  const uint8_t *words, const uint8_t *words_end, size_t count,
+                                  uint8_t *symbols)
+{
+    for (unsigned lane = 0; lane < CODEC_GROUP; lane++) {
+        size_t n = lane % 16 * 4 + lane / 16;
+        uint32_t x = states[lane], entry = table[x % CODEC_SCALE];
+
+        if (n >= count)
+            continue;
+        symbols[n] = (uint8_t)entry;
+        x = (entry >> 8 & (CODEC_SCALE - 1)) * (x >> CODEC_PROBABILITY) + (entry >> 20);
+        if (x < CODEC_STATE_LOW) {
+            if (words >= words_end)
+                return NULL;
+            x = x << 16 | codec_load16(words);
+            words += 2;
+        }
+        states[lane] = x;
+    }
+    return words;
+}
+
+/* Frequencies and states of a coded block. */
+static int read_tail(const struct layout *layout, struct codec_scratch *scratch)
+{
+    struct bits bits = {scratch->tail, 0};
+
+    if (layout->tail_bytes > TAIL_BYTES_MAX)
+        return -1;
+    memset(scratch->tail, 0, sizeof scratch->tail);
+    memcpy(scratch->tail, layout->tail, layout->tail_bytes);
+    if (codec_table_read(&bits, layout->info.type == CODEC_FP16 ? 31 : 255, scratch->frequencies) !=
+        0)
+        return -1;
+    for (unsigned lane = 0; lane < CODEC_GROUP; lane++)
+        scratch->states[lane] =
+            bits_take_number(&bits) << 16 | codec_load16(layout->words_end + 2 * lane);
+    return bits_bytes(&bits) == layout->tail_bytes ? 0 : -1;
+}
+
+/* The raw bytes of the last elements: standing of them stand raw, the others are in the states that
+ * are left when all is decoded. -1: these are not states that a coder begins with. */
+static int gather_tail_raw(const struct layout *layout, size_t standing,
+                           struct codec_scratch *scratch)
+{
+    bool carried = carried_bytes(codec_raw_bytes(layout->info.type, layout->kept)) > 0;
+
+    memcpy(scratch->tail_raw, layout->raw_end - standing, standing);
+    for (unsigned lane = 0; lane < CODEC_GROUP; lane++) {
+        uint32_t x = scratch->states[lane];
+
+        if (carried ? x >> 16 != 1 : x != CODEC_STATE_LOW)
+            return -1;
+        codec_store16(scratch->tail_raw + standing + 2 * lane, (uint16_t)x);
+    }
+    return 0;
+}
+
+static int decode_coded(const struct codec_path *path, const struct layout *layout,
+                        struct codec_scratch *scratch, uint8_t *values)
+{
+    enum codec_type type = layout->info.type;
+    size_t raw_bytes = (size_t)(layout->raw_end - layout->raw);
+    size_t chunk_bytes = codec_raw_bytes(type, CODEC_GROUP);
+    /* groups all of whose raw bytes stand raw; the others wait for what the states carry */
+    size_t ready = raw_bytes / chunk_bytes, done = 0, at = 0;
+    size_t tail = layout->kept - ready * CODEC_GROUP, tail_groups = tail / CODEC_GROUP;
+    const uint8_t *words = layout->raw_end, *end = layout->words_end;
+
+    if (read_tail(layout, scratch) != 0)
+        return -1;
+    codec_table_expand(scratch->frequencies, scratch->table);
+    while (done < ready) {
+        struct stretch stretch = next_stretch(layout, at, ready - done, values);
+        size_t offset = stretch.first * CODEC_GROUP * codec_type_bytes(type);
+
+        words = path->decode(type, scratch->table, scratch->states, words, end,
+                             layout->raw + done * chunk_bytes, stretch.groups, values + offset);
+        if (!words)
+            return -1;
+        done += stretch.groups;
+        at = stretch.first + stretch.groups;
+    }
+    words = path->decode(type, scratch->table, scratch->states, words, end, NULL, tail_groups,
+                         scratch->symbols);
+    if (words)
+        words = decode_rest(scratch->table, scratch->states, words, end, tail % CODEC_GROUP,
+                            scratch->symbols + tail_groups * CODEC_GROUP);
+    if (words != end)
+        return -1;
+    if (gather_tail_raw(layout, raw_bytes - ready * chunk_bytes, scratch) != 0)
+        return -1;
+    place(path, layout, at, scratch->symbols, scratch->tail_raw, tail, values);
+    return 0;
+}
+
+static int decode_content(const struct codec_path *path, const struct layout *layout,
+                          const uint8_t *content, struct codec_scratch *scratch, uint8_t *values)
+{
+    enum codec_type type = layout->info.type;
+    size_t count = layout->info.count, width = codec_type_bytes(type);
+    size_t content_bytes = layout->info.bytes - CODEC_BLOCK_HEADER_BYTES;
+
+    switch (layout->mode) {
+    case MODE_STORED:
+        if (content_bytes != count * width)
+            return -1;
+        if (content_bytes > 0)
+            memcpy(values, content, content_bytes);
+        return 0;
+    case MODE_FILL:
+        if (content_bytes != width)
+            return -1;
+        for (size_t n = 0; n < count; n++)
+            memcpy(values + n * width, content, width);
+        return 0;
+    case MODE_SINGLE:
+        if (layout->tail_bytes != 1 || (type == CODEC_FP16 && *layout->tail > 31))
+            return -1;
+        memset(scratch->symbols, *layout->tail, layout->kept);
+        place(path, layout, 0, scratch->symbols, layout->raw, layout->kept, values);
+        return 0;
+    default:
+        return decode_coded(path, layout, scratch, values);
+    }
+}
+
+int codec_block_decode(const struct codec_path *path, enum codec_type type, const void *block,
+                       size_t bytes, struct codec_scratch *scratch, void *values, size_t count,
+                       struct error *err)
+{
+    const uint8_t *in = block;
+    struct layout layout;
+    uint32_t checksum;
+
+    if (read_header(in, bytes, &layout, err) != 0)
+        return -1;
+    if (layout.info.bytes != bytes)
+        return error_set(err, "block of %zu bytes where there are %zu", layout.info.bytes, bytes);
+    if (layout.info.type != type || layout.info.count != count)
+        return error_set(err, "block of %zu elements of %s where %zu of %s belong",
+                         layout.info.count, codec_type_name(layout.info.type), count,
+                         codec_type_name(type));
+    checksum = path->crc(0, in + AT_MODE, bytes - AT_MODE);
+    if (checksum != codec_load32(in + AT_CHECKSUM))
+        return error_set(err, "block altered: its checksum is 0x%08x, it says 0x%08x", checksum,
+                         codec_load32(in + AT_CHECKSUM));
+    if ((layout.mode >= MODE_SINGLE && divide(in, &layout, in[AT_MODE] & FLAG_ZEROS) != 0) ||
+        decode_content(path, &layout, in + CODEC_BLOCK_HEADER_BYTES, scratch, values) != 0)
+        return error_set(err, "block of mode %s whose parts do not agree", layout.info.mode);
+    return 0;
+}
+
+void codec_block_seal(void *block, size_t bytes)
+{
+    uint8_t *at = block;
+
+    if (bytes >= CODEC_BLOCK_HEADER_BYTES)
+        codec_store32(at + AT_CHECKSUM, codec_path_best()->crc(0, at + AT_MODE, bytes - AT_MODE));
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/codec/crc32c.h"
+
+#include <string.h>
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+/* the polynomial without its highest term, lowest bit first */
+#define POLYNOMIAL 0x82f63b78u
+
+/* table[k][b]: the CRC of byte b followed by k bytes of 0. Filled before main(), so that threads
+ * need not agree on who does it. */
+static uint32_t table[8][256];
+
+__attribute__((constructor)) static void fill_table(void)
+{
+    for (uint32_t b = 0; b < 256; b++) {
+        uint32_t crc = b;
+
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? POLYNOMIAL : 0);
+        table[0][b] = crc;
+    }
+    for (int k = 1; k < 8; k++)
+        for (uint32_t b = 0; b < 256; b++)
+            table[k][b] = table[k - 1][b] >> 8 ^ table[0][table[k - 1][b] & 0xff];
+}
+
+uint32_t crc32c(uint32_t crc, const uint8_t *bytes, size_t length)
+{
+    crc = ~crc;
+    for (; length >= 8; bytes += 8, length -= 8) {
+        uint64_t x;
+
+        memcpy(&x, bytes, sizeof x);
+        x ^= crc;
+        crc = table[7][x & 0xff] ^ table[6][x >> 8 & 0xff] ^ table[5][x >> 16 & 0xff] ^
+              table[4][x >> 24 & 0xff] ^ table[3][x >> 32 & 0xff] ^ table[2][x >> 40 & 0xff] ^
+              table[1][x >> 48 & 0xff] ^ table[0][x >> 56];
+    }
+    for (; length > 0; bytes++, length--)
+        crc = crc >> 8 ^ table[0][(crc ^ *bytes) & 0xff];
+    return ~crc;
+}
+
+#ifdef __x86_64__
+
+/* The instruction takes one cycle but answers after three: three stretches of this many bytes run
+ * side by side and are joined. */
+enum { STRETCH = 1024 };
+
+/* x^n modulo the polynomial, lowest bit first (bit 31 is x^0). */
+static uint32_t power_of_x(unsigned n)
+{
+    uint32_t power = 0x80000000;
+
+    for (; n > 0; n--)
+        power = power >> 1 ^ (power & 1 ? POLYNOMIAL : 0);
+    return power;
+}
+
+/* A CRC followed by n bytes of 0 is its product with x^(8 n). The product of two numbers with their
+ * lowest bit first is short of one factor x, and taking its 64 bits through the instruction brings
+ * x^32 with it. */
+static uint32_t behind_one, behind_two;
+
+__attribute__((constructor)) static void fill_powers(void)
+{
+    behind_one = power_of_x(8 * STRETCH - 33);
+    behind_two = power_of_x(16 * STRETCH - 33);
+}
+
+__attribute__((target("sse4.2,pclmul"))) static inline uint32_t moved(uint32_t crc, uint32_t power)
+{
+    __m128i product =
+        _mm_clmulepi64_si128(_mm_cvtsi32_si128((int)crc), _mm_cvtsi32_si128((int)power), 0);
+
+    return (uint32_t)_mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(product));
+}
+
+__attribute__((target("sse4.2,pclmul"))) uint32_t crc32c_sse42(uint32_t crc, const uint8_t *bytes,
+                                                               size_t length)
+{
+    uint64_t first = ~crc;
+
+    first &= 0xffffffff;
+    for (; length >= 3 * STRETCH; bytes += 3 * STRETCH, length -= 3 * STRETCH) {
+        uint64_t second = 0, third = 0;
+
+        for (size_t i = 0; i < STRETCH; i += 8) {
+            uint64_t a, b, c;
+
+            memcpy(&a, bytes + i, 8);
+            memcpy(&b, bytes + STRETCH + i, 8);
+            memcpy(&c, bytes + 2 * STRETCH + i, 8);
+            first = _mm_crc32_u64(first, a);
+            second = _mm_crc32_u64(second, b);
+            third = _mm_crc32_u64(third, c);
+        }
+        first = moved((uint32_t)first, behind_two) ^ moved((uint32_t)second, behind_one) ^ third;
+    }
+    for (; length >= 8; bytes += 8, length -= 8) {
+        uint64_t a;
+
+        memcpy(&a, bytes, 8);
+        first = _mm_crc32_u64(first, a);
+    }
+    for (; length > 0; bytes++, length--)
+        first = _mm_crc32_u8((uint32_t)first, *bytes);
+    return ~(uint32_t)first;
+}
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CODEC_PATH_H
+#define MUSTER_CODEC_PATH_H
+
+#include "collectives/codec/codec.h"
+
+#include <string.h>
+
+/* What a path does in its own way. Words, lanes and groups are those of doc/codec-format.md: a
+ * group is 64 elements; element n of a group belongs to lane 16 (n mod 4) + n / 4, so that a path
+ * with vectors finds a lane's symbol in byte n mod 4 of a 32-bit number. */
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the codec stores numbers as they are in memory and knows little-endian machines only"
+#endif
+
+enum {
+    CODEC_GROUP = 64,       /* elements of a group, lanes of the coder */
+    CODEC_PROBABILITY = 12, /* bits: frequencies of a block add up to 4096 */
+    CODEC_SCALE = 1 << CODEC_PROBABILITY,
+    CODEC_LOW_HALVES_BYTES = CODEC_GROUP * 2, /* of the states */
+    CODEC_GROUPS_MAX = CODEC_BLOCK_ELEMENTS_MAX / CODEC_GROUP,
+};
+
+/* Vectors of an array stay in registers only where the loops over them are unrolled. */
+#ifdef __clang__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
+/* a state is at least this between two symbols, and below 2^32 */
+#define CODEC_STATE_LOW (1u << 16)
+
+/* What coding a symbol takes. */
+struct codec_coder {
+    /* frequency << 16 | start, start being the sum of the frequencies of the symbols below */
+    uint32_t span[256];
+    /* a little less than 1 / frequency: times a state below frequency << 20, and cut, it is the
+     * quotient or one less */
+    float reciprocal[256];
+    /* the symbols in use, in order, for paths that hold them in registers */
+    unsigned used;
+    uint8_t rank[256]; /* of a symbol among these */
+    uint32_t used_span[64];
+    float used_reciprocal[64];
+};
+
+struct codec_path {
+    const char *name;
+    bool (*usable)(void);
+
+    /* Takes count elements apart: symbols get the exponents, raw the rest of each, a chunk per
+     * group (codec_raw_bytes()). Groups of zeros are left out of both and have their bit set in
+     * zeros, which has (count + 63) / 64 bits and is 0 before. symbols has room for whole groups,
+     * raw for codec_raw_bytes(count) bytes. Returns how many elements are left. */
+    size_t (*split)(enum codec_type type, const uint8_t *values, size_t count, uint8_t *symbols,
+                    uint8_t *raw, uint8_t *zeros);
+
+    /* How often each symbol occurs; counts is set, not added to. */
+    void (*count)(const uint8_t *symbols, size_t count, uint32_t counts[256]);
+
+    /* Codes symbols from the last to the first, writing words downwards from end. Returns the
+     * lowest word written. There is room for one word per symbol and 64 more. */
+    uint16_t *(*encode)(const uint8_t *symbols, size_t count, const struct codec_coder *coder,
+                        uint32_t states[CODEC_GROUP], uint16_t *end);
+
+    /* Decodes whole groups and puts them together with their raw chunks, or, where raw is NULL,
+     * writes the bare symbols, a byte each. The words begin at words; there are at least
+     * CODEC_LOW_HALVES_BYTES readable bytes behind words_end. Returns where the next words begin,
+     * or NULL when they reach beyond words_end. table is codec_table_expand()'s. */
+    const uint8_t *(*decode)(enum codec_type type, const uint32_t *table,
+                             uint32_t states[CODEC_GROUP], const uint8_t *words,
+                             const uint8_t *words_end, const uint8_t *raw, size_t groups,
+                             uint8_t *values);
+
+    /* The opposite of split for count elements without groups of zeros. */
+    void (*merge)(enum codec_type type, const uint8_t *symbols, const uint8_t *raw, size_t count,
+                  uint8_t *values);
+
+    /* CRC-32C of length bytes after those that gave crc; 0 to begin with. */
+    uint32_t (*crc)(uint32_t crc, const uint8_t *bytes, size_t length);
+};
+
+extern const struct codec_path codec_path_portable;
+#ifdef __x86_64__
+extern const struct codec_path codec_path_avx2;
+extern const struct codec_path codec_path_avx512;
+#endif
+
+/* Bytes of the raw chunks of count elements; count beyond whole groups is a chunk of its own. */
+static inline size_t codec_raw_bytes(enum codec_type type, size_t count)
+{
+    switch (type) {
+    case CODEC_BF16:
+        return count;
+    case CODEC_FP16:
+        return count + 3 * (count / CODEC_GROUP * 8 + (count % CODEC_GROUP + 7) / 8);
+    default:
+        return 3 * count;
+    }
+}
+
+/* Parts that paths share; path_portable.c. */
+size_t codec_portable_split(enum codec_type type, const uint8_t *values, size_t count,
+                            uint8_t *symbols, uint8_t *raw, uint8_t *zeros);
+void codec_portable_count(const uint8_t *symbols, size_t count, uint32_t counts[256]);
+uint16_t *codec_portable_encode(const uint8_t *symbols, size_t count,
+                                const struct codec_coder *coder, uint32_t states[CODEC_GROUP],
+                                uint16_t *end);
+void codec_portable_merge(enum codec_type type, const uint8_t *symbols, const uint8_t *raw,
+                          size_t count, uint8_t *values);
+
+static inline uint16_t codec_load16(const uint8_t *bytes)
+{
+    uint16_t value;
+
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static inline uint32_t codec_load32(const uint8_t *bytes)
+{
+    uint32_t value;
+
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static inline uint64_t codec_load64(const uint8_t *bytes)
+{
+    uint64_t value;
+
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static inline void codec_store16(uint8_t *bytes, uint16_t value)
+{
+    memcpy(bytes, &value, sizeof value);
+}
+
+static inline void codec_store32(uint8_t *bytes, uint32_t value)
+{
+    memcpy(bytes, &value, sizeof value);
+}
+
+static inline void codec_store64(uint8_t *bytes, uint64_t value)
+{
+    memcpy(bytes, &value, sizeof value);
+}
+
+static inline uint16_t codec_rotate16(uint16_t value)
+{
+    return (uint16_t)(value << 1 | value >> 15);
+}
+
+static inline uint32_t codec_rotate32(uint32_t value)
+{
+    return value << 1 | value >> 31;
+}
+
+#endif

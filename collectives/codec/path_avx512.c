@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/codec/path.h"
+#include "collectives/codec/crc32c.h"
+#include "collectives/codec/frequent.h"
+
+#ifdef __x86_64__
+#include <immintrin.h>
+
+/* Machines with VBMI2: Intel since Ice Lake, AMD since Zen 4. A group's 64 lanes are four vectors
+ * of sixteen states; lane 16 j + i is lane i of vector j and belongs to element 4 i + j. */
+
+#define AVX512                                                                                     \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,"    \
+                          "popcnt")))
+
+static bool usable(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+           codec_path_avx2.usable();
+}
+
+/* ------------------------------------------------------------------------- apart and together */
+
+/* Places of bytes for vpermb and vpermi2b, where 64 and more mean the second vector. */
+#define FOUR(M, n) M((n)), M((n) + 1), M((n) + 2), M((n) + 3)
+#define SIXTEEN(M, n) FOUR(M, (n)), FOUR(M, (n) + 4), FOUR(M, (n) + 8), FOUR(M, (n) + 12)
+#define EVEN(n) (2 * (n))
+#define ODD(n) (2 * (n) + 1)
+#define FIRST_THREE(n) (4 * (n)), (4 * (n) + 1), (4 * (n) + 2)
+#define THREE_SPREAD(n) (3 * (n)), (3 * (n) + 1), (3 * (n) + 2), 63
+#define FOURTH(n) (4 * (n) + 3)
+#define LOW_WITH_HIGH(n) (n), ((n) + 64)
+
+static const uint8_t even_places[64] = {SIXTEEN(EVEN, 0), SIXTEEN(EVEN, 16), SIXTEEN(EVEN, 32),
+                                        SIXTEEN(EVEN, 48)};
+static const uint8_t odd_places[64] = {SIXTEEN(ODD, 0), SIXTEEN(ODD, 16), SIXTEEN(ODD, 32),
+                                       SIXTEEN(ODD, 48)};
+static const uint8_t first_three_places[64] = {SIXTEEN(FIRST_THREE, 0)};
+static const uint8_t spread_places[64] = {SIXTEEN(THREE_SPREAD, 0)};
+static const uint8_t fourth_places[64] = {SIXTEEN(FOURTH, 0), SIXTEEN(FOURTH, 16)};
+/* the bytes of two vectors by turns: of their first halves, of their second */
+static const uint8_t first_pairs[64] = {SIXTEEN(LOW_WITH_HIGH, 0), SIXTEEN(LOW_WITH_HIGH, 16)};
+static const uint8_t second_pairs[64] = {SIXTEEN(LOW_WITH_HIGH, 32), SIXTEEN(LOW_WITH_HIGH, 48)};
+
+#define FORTY_EIGHT ((__mmask64)0xffffffffffff)
+
+AVX512 static inline __m512i pick(__m512i low, const uint8_t places[64], __m512i high)
+{
+    return _mm512_permutex2var_epi8(low, _mm512_loadu_si512(places), high);
+}
+
+/* One group from values to its symbols and its raw chunk; false, and nothing done, for zeros. */
+AVX512 static inline bool split_group(enum codec_type type, const uint8_t *values, uint8_t *symbols,
+                                      uint8_t *raw)
+{
+    __m512i v[4], any, high;
+    unsigned parts = type == CODEC_FP32 ? 4 : 2;
+
+    any = _mm512_setzero_si512();
+    UNROLL
+    for (unsigned i = 0; i < parts; i++) {
+        v[i] = _mm512_loadu_si512(values + 64 * i);
+        any = _mm512_or_si512(any, v[i]);
+    }
+    if (_mm512_test_epi64_mask(any, any) == 0)
+        return false;
+    if (type == CODEC_FP32) {
+        UNROLL
+        for (unsigned i = 0; i < 4; i++) {
+            v[i] = _mm512_rol_epi32(v[i], 1);
+            _mm512_mask_storeu_epi8(
+                raw + 48 * i, FORTY_EIGHT,
+                _mm512_permutexvar_epi8(_mm512_loadu_si512(first_three_places), v[i]));
+        }
+        _mm256_storeu_si256((__m256i *)symbols,
+                            _mm512_castsi512_si256(pick(v[0], fourth_places, v[1])));
+        _mm256_storeu_si256((__m256i *)(symbols + 32),
+                            _mm512_castsi512_si256(pick(v[2], fourth_places, v[3])));
+        return true;
+    }
+    v[0] = _mm512_shldi_epi16(v[0], v[0], 1);
+    v[1] = _mm512_shldi_epi16(v[1], v[1], 1);
+    _mm512_storeu_si512(raw, pick(v[0], even_places, v[1]));
+    high = pick(v[0], odd_places, v[1]);
+    if (type == CODEC_FP16) {
+        UNROLL
+        for (unsigned p = 0; p < 3; p++)
+            codec_store64(raw + 64 + 8 * p,
+                          _mm512_test_epi8_mask(high, _mm512_set1_epi8((char)(1 << p))));
+        high = _mm512_and_si512(_mm512_srli_epi16(high, 3), _mm512_set1_epi8(31));
+    }
+    _mm512_storeu_si512(symbols, high);
+    return true;
+}
+
+AVX512 static inline void merge_group(enum codec_type type, __m512i symbols, const uint8_t *raw,
+                                      uint8_t *values)
+{
+    __m512i low, high;
+
+    if (type == CODEC_FP32) {
+        UNROLL
+        for (unsigned i = 0; i < 4; i++) {
+            __m512i three = _mm512_maskz_loadu_epi8(FORTY_EIGHT, raw + 48 * i);
+            /* the fourth byte of each is byte 63, a 0 */
+            __m512i word = _mm512_permutexvar_epi8(_mm512_loadu_si512(spread_places), three);
+            __m512i top = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)&symbols + i));
+
+            word = _mm512_or_si512(word, _mm512_slli_epi32(top, 24));
+            _mm512_storeu_si512(values + 64 * i, _mm512_ror_epi32(word, 1));
+        }
+        return;
+    }
+    if (type == CODEC_FP16) {
+        symbols = _mm512_slli_epi16(symbols, 3);
+        UNROLL
+        for (unsigned p = 0; p < 3; p++) {
+            __mmask64 plane = codec_load64(raw + 64 + 8 * p);
+            __m512i bit = _mm512_maskz_set1_epi8(plane, (char)(1 << p));
+
+            symbols = _mm512_or_si512(symbols, bit);
+        }
+    }
+    low = _mm512_loadu_si512(raw);
+    high = pick(low, second_pairs, symbols);
+    low = pick(low, first_pairs, symbols);
+    _mm512_storeu_si512(values, _mm512_shrdi_epi16(low, low, 1));
+    _mm512_storeu_si512(values + 64, _mm512_shrdi_epi16(high, high, 1));
+}
+
+AVX512 static inline size_t split(enum codec_type type, const uint8_t *values, size_t count,
+                                  uint8_t *symbols, uint8_t *raw, uint8_t *zeros)
+{
+    size_t groups = count / CODEC_GROUP, kept = 0;
+    size_t group_bytes = CODEC_GROUP * codec_type_bytes(type);
+    size_t chunk_bytes = codec_raw_bytes(type, CODEC_GROUP);
+
+    for (size_t g = 0; g < groups; g++) {
+        if (split_group(type, values + g * group_bytes, symbols + kept, raw)) {
+            kept += CODEC_GROUP;
+            raw += chunk_bytes;
+        } else {
+            zeros[g / 8] |= (uint8_t)(1u << g % 8);
+        }
+    }
+    if (count % CODEC_GROUP > 0) {
+        uint8_t last = 0;
+
+        kept += codec_portable_split(type, values + groups * group_bytes, count % CODEC_GROUP,
+                                     symbols + kept, raw, &last);
+        zeros[groups / 8] |= (uint8_t)(last << groups % 8);
+    }
+    return kept;
+}
+
+AVX512 static size_t avx512_split(enum codec_type type, const uint8_t *values, size_t count,
+                                  uint8_t *symbols, uint8_t *raw, uint8_t *zeros)
+{
+    switch (type) {
+    case CODEC_BF16:
+        return split(CODEC_BF16, values, count, symbols, raw, zeros);
+    case CODEC_FP16:
+        return split(CODEC_FP16, values, count, symbols, raw, zeros);
+    default:
+        return split(CODEC_FP32, values, count, symbols, raw, zeros);
+    }
+}
+
+/* ----------------------------------------------------------------------------------- counting */
+
+/* As in the path of AVX2, but 64 at a time. */
+AVX512 static void count(const uint8_t *symbols, size_t length, uint32_t counts[256])
+{
+    uint8_t frequent[FREQUENT];
+    uint64_t found[FREQUENT] = {0};
+    __m512i wanted[FREQUENT];
+    size_t done = 0;
+
+    if (!frequent_choose(symbols, length, frequent)) {
+        codec_portable_count(symbols, length, counts);
+        return;
+    }
+    memset(counts, 0, 256 * sizeof *counts);
+    UNROLL
+    for (unsigned i = 0; i < FREQUENT; i++)
+        wanted[i] = _mm512_set1_epi8((char)frequent[i]);
+    for (; done + 64 <= length; done += 64) {
+        __m512i some = _mm512_loadu_si512(symbols + done);
+        uint64_t others = ~UINT64_C(0);
+
+        UNROLL
+        for (unsigned i = 0; i < FREQUENT; i++) {
+            uint64_t equal = _mm512_cmpeq_epi8_mask(some, wanted[i]);
+
+            found[i] += (uint64_t)_mm_popcnt_u64(equal);
+            others ^= equal;
+        }
+        for (; others != 0; others &= others - 1)
+            counts[symbols[done + (size_t)__builtin_ctzll(others)]]++;
+    }
+    for (; done < length; done++)
+        counts[symbols[done]]++;
+    for (unsigned i = 0; i < FREQUENT; i++)
+        counts[frequent[i]] += (uint32_t)found[i];
+}
+
+/* ------------------------------------------------------------------------------------- coding */
+
+/* Where a path finds span and reciprocal of a symbol. */
+enum lookup { IN_TWO_REGISTERS, IN_FOUR_REGISTERS, IN_MEMORY };
+
+/* The coder's tables by rank, as many as there are registers for. */
+struct tables {
+    __m512i rank[4], span[4];
+    __m512 reciprocal[4];
+};
+
+AVX512 static inline void load_tables(const struct codec_coder *coder, struct tables *tables)
+{
+    UNROLL
+    for (unsigned i = 0; i < 4; i++) {
+        tables->rank[i] = _mm512_loadu_si512(coder->rank + 64 * i);
+        tables->span[i] = _mm512_loadu_si512(coder->used_span + 16 * i);
+        tables->reciprocal[i] = _mm512_loadu_ps(coder->used_reciprocal + 16 * i);
+    }
+}
+
+/* Bytes of a group to what the lookup asks for: the symbols, or their ranks. */
+AVX512 static inline __m512i ranks_of(enum lookup lookup, const struct tables *tables,
+                                      __m512i group)
+{
+    __m512i below, above;
+
+    if (lookup == IN_MEMORY)
+        return group;
+    below = _mm512_permutex2var_epi8(tables->rank[0], group, tables->rank[1]);
+    above = _mm512_permutex2var_epi8(tables->rank[2], group, tables->rank[3]);
+    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(group), below, above);
+}
+
+AVX512 static inline __m512i span_of(enum lookup lookup, const struct tables *tables,
+                                     const struct codec_coder *coder, __m512i rank)
+{
+    __m512i low, high;
+
+    if (lookup == IN_MEMORY)
+        return _mm512_i32gather_epi32(rank, coder->span, 4);
+    low = _mm512_permutex2var_epi32(tables->span[0], rank, tables->span[1]);
+    if (lookup == IN_TWO_REGISTERS)
+        return low;
+    high = _mm512_permutex2var_epi32(tables->span[2], rank, tables->span[3]);
+    return _mm512_mask_blend_epi32(_mm512_test_epi32_mask(rank, _mm512_set1_epi32(32)), low, high);
+}
+
+AVX512 static inline __m512 reciprocal_of(enum lookup lookup, const struct tables *tables,
+                                          const struct codec_coder *coder, __m512i rank)
+{
+    __m512 low, high;
+
+    if (lookup == IN_MEMORY)
+        return _mm512_i32gather_ps(rank, coder->reciprocal, 4);
+    low = _mm512_permutex2var_ps(tables->reciprocal[0], rank, tables->reciprocal[1]);
+    if (lookup == IN_TWO_REGISTERS)
+        return low;
+    high = _mm512_permutex2var_ps(tables->reciprocal[2], rank, tables->reciprocal[3]);
+    return _mm512_mask_blend_ps(_mm512_test_epi32_mask(rank, _mm512_set1_epi32(32)), low, high);
+}
+
+/* The state after a symbol of this span, x being below frequency << 20. */
+AVX512 static inline __m512i next_state(__m512i x, __m512i span, __m512 reciprocal)
+{
+    const __m512i scale = _mm512_set1_epi32(CODEC_SCALE);
+    __m512i f = _mm512_srli_epi32(span, 16);
+    __m512i start = _mm512_and_si512(span, _mm512_set1_epi32(0xffff));
+    /* the quotient, or one less */
+    __m512i q = _mm512_cvttps_epi32(_mm512_mul_ps(_mm512_cvtepu32_ps(x), reciprocal));
+    __m512i rest = _mm512_sub_epi32(x, _mm512_mullo_epi32(q, f));
+    __mmask16 one_less = _mm512_cmpge_epu32_mask(rest, f);
+    __m512i next =
+        _mm512_add_epi32(_mm512_add_epi32(rest, start), _mm512_slli_epi32(q, CODEC_PROBABILITY));
+
+    return _mm512_mask_add_epi32(next, one_less, next, _mm512_sub_epi32(scale, f));
+}
+
+AVX512 static inline uint16_t *encode_groups(enum lookup lookup, const uint8_t *symbols,
+                                             size_t groups, const struct codec_coder *coder,
+                                             uint32_t states[CODEC_GROUP], uint16_t *at)
+{
+    /* the low half of each number of two vectors */
+    const __m512i halves =
+        _mm512_set_epi16(62, 60, 58, 56, 54, 52, 50, 48, 46, 44, 42, 40, 38, 36, 34, 32, 30, 28, 26,
+                         24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    struct tables tables;
+    __m512i x[4];
+
+    load_tables(coder, &tables);
+    UNROLL
+    for (unsigned j = 0; j < 4; j++)
+        x[j] = _mm512_loadu_si512(states + 16 * j);
+    while (groups-- > 0) {
+        __m512i ranks =
+            ranks_of(lookup, &tables, _mm512_loadu_si512(symbols + groups * CODEC_GROUP));
+        __m512i span[4];
+        __mmask16 full[4];
+
+        UNROLL
+        for (unsigned j = 0; j < 4; j++) {
+            __m512i rank = _mm512_srli_epi32(ranks, 8 * j);
+
+            if (lookup != IN_TWO_REGISTERS)
+                rank = _mm512_and_si512(rank, _mm512_set1_epi32(0xff));
+            span[j] = span_of(lookup, &tables, coder, rank);
+            full[j] = _mm512_cmpge_epu32_mask(_mm512_srli_epi32(x[j], 20),
+                                              _mm512_srli_epi32(span[j], 16));
+        }
+        UNROLL
+        for (unsigned j = 4; j > 0; j -= 2) {
+            __mmask32 both = _mm512_kunpackw(full[j - 1], full[j - 2]);
+            unsigned words = (unsigned)_mm_popcnt_u32(both);
+            __m512i low = _mm512_permutex2var_epi16(x[j - 2], halves, x[j - 1]);
+
+            at -= words;
+            _mm512_mask_storeu_epi16(at, _bzhi_u32(~0u, words),
+                                     _mm512_maskz_compress_epi16(both, low));
+        }
+        UNROLL
+        for (unsigned j = 0; j < 4; j++) {
+            __m512i rank = _mm512_srli_epi32(ranks, 8 * j);
+
+            if (lookup != IN_TWO_REGISTERS)
+                rank = _mm512_and_si512(rank, _mm512_set1_epi32(0xff));
+            x[j] = _mm512_mask_srli_epi32(x[j], full[j], x[j], 16);
+            x[j] = next_state(x[j], span[j], reciprocal_of(lookup, &tables, coder, rank));
+        }
+    }
+    UNROLL
+    for (unsigned j = 0; j < 4; j++)
+        _mm512_storeu_si512(states + 16 * j, x[j]);
+    return at;
+}
+
+AVX512 static uint16_t *encode(const uint8_t *symbols, size_t count,
+                               const struct codec_coder *coder, uint32_t states[CODEC_GROUP],
+                               uint16_t *end)
+{
+    size_t groups = count / CODEC_GROUP;
+    uint16_t *at = codec_portable_encode(symbols + groups * CODEC_GROUP, count % CODEC_GROUP, coder,
+                                         states, end);
+
+    if (coder->used <= 32)
+        return encode_groups(IN_TWO_REGISTERS, symbols, groups, coder, states, at);
+    if (coder->used <= 64)
+        return encode_groups(IN_FOUR_REGISTERS, symbols, groups, coder, states, at);
+    return encode_groups(IN_MEMORY, symbols, groups, coder, states, at);
+}
+
+/* ----------------------------------------------------------------------------------- decoding */
+
+AVX512 static inline const uint8_t *
+decode_groups(enum codec_type type, bool bare, const uint32_t *table, uint32_t states[CODEC_GROUP],
+              const uint8_t *words, const uint8_t *words_end, const uint8_t *raw, size_t groups,
+              uint8_t *values)
+{
+    const __m512i slot = _mm512_set1_epi32(CODEC_SCALE - 1), byte = _mm512_set1_epi32(0xff);
+    const __m512i low_state = _mm512_set1_epi32(CODEC_STATE_LOW);
+    size_t chunk_bytes = codec_raw_bytes(type, CODEC_GROUP);
+    size_t group_bytes = bare ? CODEC_GROUP : CODEC_GROUP * codec_type_bytes(type);
+    __m512i x[4];
+
+    UNROLL
+    for (unsigned j = 0; j < 4; j++)
+        x[j] = _mm512_loadu_si512(states + 16 * j);
+    for (; groups > 0; groups--) {
+        __m512i entry[4], symbols = _mm512_setzero_si512();
+
+        if (words > words_end)
+            return NULL;
+        UNROLL
+        for (unsigned j = 0; j < 4; j++)
+            entry[j] = _mm512_i32gather_epi32(_mm512_and_si512(x[j], slot), table, 4);
+        UNROLL
+        for (unsigned j = 0; j < 4; j++) {
+            __m512i f = _mm512_and_si512(_mm512_srli_epi32(entry[j], 8), slot), next;
+            __mmask16 low;
+
+            x[j] =
+                _mm512_add_epi32(_mm512_mullo_epi32(f, _mm512_srli_epi32(x[j], CODEC_PROBABILITY)),
+                                 _mm512_srli_epi32(entry[j], 20));
+            low = _mm512_cmplt_epu32_mask(x[j], low_state);
+            next = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)words));
+            words += 2 * (unsigned)_mm_popcnt_u32(low);
+            x[j] = _mm512_mask_slli_epi32(x[j], low, x[j], 16);
+            x[j] = _mm512_or_si512(x[j], _mm512_maskz_expand_epi32(low, next));
+            symbols = _mm512_or_si512(symbols,
+                                      _mm512_slli_epi32(_mm512_and_si512(entry[j], byte), 8 * j));
+        }
+        if (bare) {
+            _mm512_storeu_si512(values, symbols);
+        } else {
+            merge_group(type, symbols, raw, values);
+            raw += chunk_bytes;
+        }
+        values += group_bytes;
+    }
+    UNROLL
+    for (unsigned j = 0; j < 4; j++)
+        _mm512_storeu_si512(states + 16 * j, x[j]);
+    return words > words_end ? NULL : words;
+}
+
+AVX512 static const uint8_t *decode(enum codec_type type, const uint32_t *table,
+                                    uint32_t states[CODEC_GROUP], const uint8_t *words,
+                                    const uint8_t *words_end, const uint8_t *raw, size_t groups,
+                                    uint8_t *values)
+{
+    if (!raw)
+        return decode_groups(CODEC_BF16, true, table, states, words, words_end, raw, groups,
+                             values);
+    switch (type) {
+    case CODEC_BF16:
+        return decode_groups(CODEC_BF16, false, table, states, words, words_end, raw, groups,
+                             values);
+    case CODEC_FP16:
+        return decode_groups(CODEC_FP16, false, table, states, words, words_end, raw, groups,
+                             values);
+    default:
+        return decode_groups(CODEC_FP32, false, table, states, words, words_end, raw, groups,
+                             values);
+    }
+}
+
+const struct codec_path codec_path_avx512 = {
+    .name = "avx512",
+    .usable = usable,
+    .split = avx512_split,
+    .count = count,
+    .encode = encode,
+    .decode = decode,
+    .merge = codec_portable_merge,
+    .crc = crc32c_sse42,
+};
+#else
+typedef int codec_path_avx512_is_for_x86_64;
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/codec/path.h"
+#include "collectives/codec/crc32c.h"
+
+/* The codec as doc/codec-format.md says it, one element at a time: what the other paths are held
+ * against, and what they use for what is left over. */
+
+static bool usable(void)
+{
+    return true;
+}
+
+/* Takes one group apart, or the last few elements; count is 1 to 64. */
+static inline void split_group(enum codec_type type, const uint8_t *values, size_t count,
+                               uint8_t *symbols, uint8_t *raw)
+{
+    uint64_t planes[3] = {0};
+
+    for (size_t n = 0; n < count; n++) {
+        if (type == CODEC_FP32) {
+            uint32_t word = codec_rotate32(codec_load32(values + 4 * n));
+
+            symbols[n] = (uint8_t)(word >> 24);
+            raw[3 * n] = (uint8_t)word;
+            raw[3 * n + 1] = (uint8_t)(word >> 8);
+            raw[3 * n + 2] = (uint8_t)(word >> 16);
+        } else {
+            uint32_t word = codec_rotate16(codec_load16(values + 2 * n));
+
+            raw[n] = (uint8_t)word;
+            if (type == CODEC_BF16) {
+                symbols[n] = (uint8_t)(word >> 8);
+            } else {
+                symbols[n] = (uint8_t)(word >> 11);
+                for (int p = 0; p < 3; p++)
+                    planes[p] |= (uint64_t)(word >> (8 + p) & 1) << n;
+            }
+        }
+    }
+    if (type == CODEC_FP16) {
+        size_t plane_bytes = (count + 7) / 8;
+
+        for (size_t p = 0; p < 3; p++)
+            memcpy(raw + count + p * plane_bytes, &planes[p], plane_bytes);
+    }
+}
+
+static inline void merge_group(enum codec_type type, const uint8_t *symbols, const uint8_t *raw,
+                               size_t count, uint8_t *values)
+{
+    uint64_t planes[3] = {0};
+
+    if (type == CODEC_FP16) {
+        size_t plane_bytes = (count + 7) / 8;
+
+        for (size_t p = 0; p < 3; p++)
+            memcpy(&planes[p], raw + count + p * plane_bytes, plane_bytes);
+    }
+    for (size_t n = 0; n < count; n++) {
+        if (type == CODEC_FP32) {
+            uint32_t word = (uint32_t)symbols[n] << 24 | (uint32_t)raw[3 * n + 2] << 16 |
+                            (uint32_t)raw[3 * n + 1] << 8 | raw[3 * n];
+
+            codec_store32(values + 4 * n, word >> 1 | word << 31);
+        } else {
+            uint32_t word = raw[n];
+            uint16_t value;
+
+            if (type == CODEC_BF16) {
+                word |= (uint32_t)symbols[n] << 8;
+            } else {
+                word |= (uint32_t)symbols[n] << 11;
+                for (int p = 0; p < 3; p++)
+                    word |= (uint32_t)(planes[p] >> n & 1) << (8 + p);
+            }
+            value = (uint16_t)(word >> 1 | word << 15);
+            memcpy(values + 2 * n, &value, sizeof value);
+        }
+    }
+}
+
+static bool all_zero(const uint8_t *bytes, size_t length)
+{
+    size_t i = 0;
+    uint64_t any = 0;
+
+    for (; i + 8 <= length; i += 8)
+        any |= codec_load64(bytes + i);
+    for (; i < length; i++)
+        any |= bytes[i];
+    return any == 0;
+}
+
+static inline size_t split(enum codec_type type, const uint8_t *values, size_t count,
+                           uint8_t *symbols, uint8_t *raw, uint8_t *zeros)
+{
+    size_t width = codec_type_bytes(type), kept = 0;
+
+    for (size_t n = 0; n < count; n += CODEC_GROUP) {
+        size_t some = count - n < CODEC_GROUP ? count - n : CODEC_GROUP;
+
+        if (all_zero(values + n * width, some * width)) {
+            zeros[n / CODEC_GROUP / 8] |= (uint8_t)(1u << n / CODEC_GROUP % 8);
+            continue;
+        }
+        split_group(type, values + n * width, some, symbols, raw);
+        symbols += some;
+        raw += codec_raw_bytes(type, some);
+        kept += some;
+    }
+    return kept;
+}
+
+size_t codec_portable_split(enum codec_type type, const uint8_t *values, size_t count,
+                            uint8_t *symbols, uint8_t *raw, uint8_t *zeros)
+{
+    switch (type) {
+    case CODEC_BF16:
+        return split(CODEC_BF16, values, count, symbols, raw, zeros);
+    case CODEC_FP16:
+        return split(CODEC_FP16, values, count, symbols, raw, zeros);
+    default:
+        return split(CODEC_FP32, values, count, symbols, raw, zeros);
+    }
+}
+
+static inline void merge(enum codec_type type, const uint8_t *symbols, const uint8_t *raw,
+                         size_t count, uint8_t *values)
+{
+    for (size_t n = 0; n < count; n += CODEC_GROUP) {
+        size_t some = count - n < CODEC_GROUP ? count - n : CODEC_GROUP;
+
+        merge_group(type, symbols, raw, some, values);
+        symbols += some;
+        raw += codec_raw_bytes(type, some);
+        values += some * codec_type_bytes(type);
+    }
+}
+
+void codec_portable_merge(enum codec_type type, const uint8_t *symbols, const uint8_t *raw,
+                          size_t count, uint8_t *values)
+{
+    switch (type) {
+    case CODEC_BF16:
+        merge(CODEC_BF16, symbols, raw, count, values);
+        return;
+    case CODEC_FP16:
+        merge(CODEC_FP16, symbols, raw, count, values);
+        return;
+    default:
+        merge(CODEC_FP32, symbols, raw, count, values);
+    }
+}
+
+/* Neighbours often have the same symbol: four tables keep an increment from waiting for the one
+ * before it. */
+void codec_portable_count(const uint8_t *symbols, size_t count, uint32_t counts[256])
+{
+    uint32_t part[4][256] = {{0}};
+    size_t n = 0;
+
+    for (; n + 8 <= count; n += 8) {
+        uint64_t eight = codec_load64(symbols + n);
+
+        part[0][eight & 0xff]++;
+        part[1][eight >> 8 & 0xff]++;
+        part[2][eight >> 16 & 0xff]++;
+        part[3][eight >> 24 & 0xff]++;
+        part[0][eight >> 32 & 0xff]++;
+        part[1][eight >> 40 & 0xff]++;
+        part[2][eight >> 48 & 0xff]++;
+        part[3][eight >> 56]++;
+    }
+    for (; n < count; n++)
+        part[0][symbols[n]]++;
+    for (unsigned s = 0; s < 256; s++)
+        counts[s] = part[0][s] + part[1][s] + part[2][s] + part[3][s];
+}
+
+/* The element of a group that belongs to a lane. */
+static inline unsigned element_of(unsigned lane)
+{
+    return lane % 16 * 4 + lane / 16;
+}
+
+uint16_t *codec_portable_encode(const uint8_t *symbols, size_t count,
+                                const struct codec_coder *coder, uint32_t states[CODEC_GROUP],
+                                uint16_t *end)
+{
+    uint64_t inverse[256];
+    uint16_t *at = end;
+    size_t begin = (count + CODEC_GROUP - 1) / CODEC_GROUP * CODEC_GROUP;
+
+    if (count == 0)
+        return end;
+    /* exact for states below frequency << 20, since frequency^2 < 2^24 */
+    for (unsigned s = 0; s < 256; s++) {
+        uint32_t f = coder->span[s] >> 16;
+
+        inverse[s] = f == 0 ? 0 : ((UINT64_C(1) << 44) + f - 1) / f;
+    }
+    while (begin > 0) {
+        begin -= CODEC_GROUP;
+        for (unsigned lane = CODEC_GROUP; lane-- > 0;) {
+            size_t n = begin + element_of(lane);
+            uint32_t span, f, x = states[lane], quotient, full;
+
+            if (n >= count)
+                continue;
+            span = coder->span[symbols[n]];
+            f = span >> 16;
+            /* one symbol in six needs it, a branch would be guessed wrong as often */
+            full = x >> 20 >= f;
+            at[-1] = (uint16_t)x;
+            at -= full;
+            x >>= 16 * full;
+            quotient = (uint32_t)(x * inverse[symbols[n]] >> 44);
+            states[lane] = x + quotient * (CODEC_SCALE - f) + (span & 0xffff);
+        }
+    }
+    return at;
+}
+
+static inline const uint8_t *decode(enum codec_type type, const uint32_t *table,
+                                    uint32_t states[CODEC_GROUP], const uint8_t *words,
+                                    const uint8_t *words_end, const uint8_t *raw, size_t groups,
+                                    uint8_t *values)
+{
+    size_t raw_bytes = codec_raw_bytes(type, CODEC_GROUP);
+    size_t value_bytes = CODEC_GROUP * codec_type_bytes(type);
+
+    for (size_t g = 0; g < groups; g++) {
+        uint8_t buffer[CODEC_GROUP], *symbols = raw ? buffer : values + g * CODEC_GROUP;
+
+        if (words > words_end)
+            return NULL;
+        for (unsigned lane = 0; lane < CODEC_GROUP; lane++) {
+            uint32_t x = states[lane], entry = table[x % CODEC_SCALE], next, low;
+
+            symbols[element_of(lane)] = (uint8_t)entry;
+            x = (entry >> 8 & (CODEC_SCALE - 1)) * (x >> CODEC_PROBABILITY) + (entry >> 20);
+            next = x << 16 | codec_load16(words);
+            low = x < CODEC_STATE_LOW;
+            words += 2 * low;
+            states[lane] = low ? next : x;
+        }
+        if (raw)
+            merge_group(type, symbols, raw + g * raw_bytes, CODEC_GROUP, values + g * value_bytes);
+    }
+    return words > words_end ? NULL : words;
+}
+
+static const uint8_t *portable_decode(enum codec_type type, const uint32_t *table,
+                                      uint32_t states[CODEC_GROUP], const uint8_t *words,
+                                      const uint8_t *words_end, const uint8_t *raw, size_t groups,
+                                      uint8_t *values)
+{
+    switch (type) {
+    case CODEC_BF16:
+        return decode(CODEC_BF16, table, states, words, words_end, raw, groups, values);
+    case CODEC_FP16:
+        return decode(CODEC_FP16, table, states, words, words_end, raw, groups, values);
+    default:
+        return decode(CODEC_FP32, table, states, words, words_end, raw, groups, values);
+    }
+}
+
+const struct codec_path codec_path_portable = {
+    .name = "portable",
+    .usable = usable,
+    .split = codec_portable_split,
+    .count = codec_portable_count,
+    .encode = codec_portable_encode,
+    .decode = portable_decode,
+    .merge = codec_portable_merge,
+    .crc = crc32c,
+};

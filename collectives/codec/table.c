@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/codec/table.h"
+
+/* Of all symbols that can give up one of their frequency's units, the one that loses least by it:
+ * the cost of c symbols rises by about c / f. */
+static unsigned cheapest_to_lower(const uint32_t counts[256], const uint16_t frequencies[256])
+{
+    unsigned best = 256;
+
+    for (unsigned s = 0; s < 256; s++)
+        if (frequencies[s] > 1 && (best == 256 || (uint64_t)counts[s] * frequencies[best] <
+                                                      (uint64_t)counts[best] * frequencies[s]))
+            best = s;
+    return best;
+}
+
+static unsigned best_to_raise(const uint32_t counts[256], const uint16_t frequencies[256])
+{
+    unsigned best = 256;
+
+    for (unsigned s = 0; s < 256; s++)
+        if (counts[s] > 0 && (best == 256 || (uint64_t)counts[s] * frequencies[best] >
+                                                 (uint64_t)counts[best] * frequencies[s]))
+            best = s;
+    return best;
+}
+
+void codec_table_scale(const uint32_t counts[256], uint16_t frequencies[256])
+{
+    uint64_t total = 0;
+    int sum = 0;
+
+    for (unsigned s = 0; s < 256; s++)
+        total += counts[s];
+    for (unsigned s = 0; s < 256; s++) {
+        uint64_t scaled;
+
+        frequencies[s] = 0;
+        if (counts[s] == 0)
+            continue;
+        scaled = ((uint64_t)counts[s] * 2 * CODEC_SCALE + total) / (2 * total);
+        /* at least two symbols occur: none may have all of the scale */
+        frequencies[s] = (uint16_t)(scaled == 0                ? 1
+                                    : scaled > CODEC_SCALE - 1 ? CODEC_SCALE - 1
+                                                               : scaled);
+        sum += frequencies[s];
+    }
+    for (; sum > CODEC_SCALE; sum--)
+        frequencies[cheapest_to_lower(counts, frequencies)]--;
+    for (; sum < CODEC_SCALE; sum++)
+        frequencies[best_to_raise(counts, frequencies)]++;
+}
+
+/* 256 times the binary logarithm of a number from 1 to 4096, rounded down: eight squarings give
+ * eight bits behind the point. */
+static unsigned logarithm_256(unsigned number)
+{
+    unsigned whole = 31 - (unsigned)__builtin_clz(number);
+    uint64_t x = (uint64_t)number << (31 - whole);
+    unsigned result = whole;
+
+    for (int bit = 0; bit < 8; bit++) {
+        x = x * x >> 31;
+        result = result << 1 | (unsigned)(x >> 32);
+        x >>= x >> 32;
+    }
+    return result;
+}
+
+uint64_t codec_table_cost(const uint32_t counts[256], const uint16_t frequencies[256])
+{
+    uint64_t cost = 0;
+
+    for (unsigned s = 0; s < 256; s++)
+        if (counts[s] > 0)
+            cost += counts[s] * (uint64_t)(256 * CODEC_PROBABILITY - logarithm_256(frequencies[s]));
+    return cost / 256 + 1;
+}
+
+/* Where the highest bit of a frequency is told, this tells of symbols that do not occur: eight bits
+ * with one less than how many. */
+enum { NONE = 15 };
+
+void codec_table_write(const uint16_t frequencies[256], struct bits *bits)
+{
+    unsigned first = 0, last = 255;
+
+    while (frequencies[first] == 0)
+        first++;
+    while (frequencies[last] == 0)
+        last--;
+    bits_put(bits, 8, first);
+    bits_put(bits, 8, last);
+    for (unsigned s = first; s <= last; s++) {
+        unsigned run = 0;
+
+        while (frequencies[s + run] == 0)
+            run++;
+        if (run == 0) {
+            bits_put_number(bits, frequencies[s]);
+            continue;
+        }
+        bits_put(bits, 4 + 8, NONE | (run - 1) << 4);
+        s += run - 1;
+    }
+}
+
+int codec_table_read(struct bits *bits, unsigned highest, uint16_t frequencies[256])
+{
+    unsigned s = bits_take(bits, 8), last = bits_take(bits, 8), sum = 0;
+
+    memset(frequencies, 0, 256 * sizeof *frequencies);
+    if (last > highest)
+        return -1;
+    while (s <= last) {
+        unsigned below = bits_take(bits, 4);
+
+        if (below == NONE) {
+            s += bits_take(bits, 8) + 1;
+            continue;
+        }
+        if (below >= CODEC_PROBABILITY)
+            return -1;
+        frequencies[s] = (uint16_t)(1u << below | bits_take(bits, below));
+        sum += frequencies[s++];
+    }
+    return s == last + 1 && sum == CODEC_SCALE ? 0 : -1;
+}
+
+void codec_table_coder(const uint16_t frequencies[256], struct codec_coder *coder)
+{
+    uint32_t start = 0;
+
+    coder->used = 0;
+    for (unsigned s = 0; s < 256; s++) {
+        uint32_t f = frequencies[s];
+
+        coder->span[s] = f << 16 | start;
+        /* State, its parts, product and this number are each rounded by less than 2 parts in 2^24,
+         * whatever the mode of rounding, and the quotient is below 2^20: with 8 parts less it comes
+         * out as the true one or less, by less than 1. */
+        coder->reciprocal[s] = f == 0 ? 0 : (float)((1.0 - 8.0 / (1 << 24)) / f);
+        coder->rank[s] = 0;
+        if (f == 0)
+            continue;
+        if (coder->used < 64) {
+            coder->rank[s] = (uint8_t)coder->used;
+            coder->used_span[coder->used] = coder->span[s];
+            coder->used_reciprocal[coder->used] = coder->reciprocal[s];
+        }
+        coder->used++;
+        start += f;
+    }
+}
+
+void codec_table_expand(const uint16_t frequencies[256], uint32_t table[CODEC_SCALE])
+{
+    uint32_t *at = table;
+
+    for (uint32_t s = 0; s < 256; s++) {
+        uint32_t f = frequencies[s];
+
+        for (uint32_t i = 0; i < f; i++)
+            *at++ = s | f << 8 | i << 20;
+    }
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+#include "collectives/command/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The file that is being written aside; "" when there is none. Read by a signal's handler, which
+ * finds a whole name: the first byte is written last and taken away first. */
+static char aside[PATH_MAX];
+
+static void aside_remember(const char *path)
+{
+    aside[0] = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    snprintf(aside + 1, sizeof aside - 1, "%s", path + 1);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    aside[0] = path[0];
+}
+
+void file_abandon(void)
+{
+    if (aside[0] != 0)
+        unlink(aside);
+    aside[0] = 0;
+}
+
+/* ---------------------------------------------------------------------------------- progress */
+
+struct progress {
+    const char *name;
+    uint64_t size; /* of the input; 0: not known */
+    struct timespec begin;
+    double shown_s;
+    bool visible;
+};
+
+static double since(const struct timespec *begin)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - begin->tv_sec) + 1e-9 * (double)(now.tv_nsec - begin->tv_nsec);
+}
+
+static void progress_show(void *argument, uint64_t in, uint64_t out)
+{
+    struct progress *progress = argument;
+    double elapsed_s = since(&progress->begin);
+
+    if (elapsed_s < 2 || elapsed_s < progress->shown_s + 0.5)
+        return;
+    progress->shown_s = elapsed_s;
+    progress->visible = true;
+    fprintf(stderr, "\r%s: ", progress->name);
+    if (progress->size > 0)
+        fprintf(stderr, "%3.0f %%, ", 100.0 * (double)in / (double)progress->size);
+    fprintf(stderr, "%.1f MiB read, %.1f MiB written, %.0f s ", (double)in / 1048576,
+            (double)out / 1048576, elapsed_s);
+}
+
+static void progress_clear(struct progress *progress)
+{
+    if (progress->visible)
+        fputs("\r\033[K", stderr);
+    progress->visible = false;
+}
+
+/* ------------------------------------------------------------------------------------- names */
+
+static bool has_suffix(const char *name)
+{
+    size_t length = strlen(name), suffix = strlen(FILE_SUFFIX);
+
+    return length > suffix && strcmp(name + length - suffix, FILE_SUFFIX) == 0 &&
+           name[length - suffix - 1] != '/';
+}
+
+/* Where the output goes; "-": standard output, "": nowhere. */
+static int name_output(const struct file_job *job, const char *input, char output[PATH_MAX],
+                       struct error *err)
+{
+    int length;
+
+    if (job->action == FILE_TEST)
+        length = snprintf(output, PATH_MAX, "%s", "");
+    else if (job->output || strcmp(input, "-") == 0)
+        length = snprintf(output, PATH_MAX, "%s", job->output ? job->output : "-");
+    else if (job->action == FILE_ENCODE && has_suffix(input) && !job->force)
+        return error_set(
+            err, "%s: its name ends in " FILE_SUFFIX " already; -f compresses it again", input);
+    else if (job->action == FILE_ENCODE)
+        length = snprintf(output, PATH_MAX, "%s%s", input, FILE_SUFFIX);
+    else if (has_suffix(input))
+        length =
+            snprintf(output, PATH_MAX, "%.*s", (int)(strlen(input) - strlen(FILE_SUFFIX)), input);
+    else
+        return error_set(
+            err, "%s: its name does not end in " FILE_SUFFIX "; -o FILE or --stdout says where to",
+            input);
+    return length < PATH_MAX ? 0 : error_set(err, "%s: its name is too long", input);
+}
+
+/* ------------------------------------------------------------------------------------ output */
+
+/* A new file beside its final place, with nobody else's permission yet. */
+static int open_aside(const char *output, char path[PATH_MAX], struct error *err)
+{
+    int fd;
+
+    if (snprintf(path, PATH_MAX, "%s.XXXXXX", output) >= PATH_MAX)
+        return error_set(err, "%s: its name is too long", output);
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd < 0)
+        return error_set(err, "%s: cannot be written: %m", output);
+    aside_remember(path);
+    return fd;
+}
+
+/* Gives the file the permissions and times of its input and its name. Without force it takes no
+ * other's name, even one that came meanwhile. */
+static int put_in_place(int fd, const char *path, const char *output, const struct stat *like,
+                        const struct file_job *job, struct error *err)
+{
+    mode_t mask = umask(0);
+    bool regular = S_ISREG(like->st_mode);
+
+    umask(mask);
+    if (fchmod(fd, regular ? like->st_mode & 0777 : 0666 & ~mask) != 0)
+        return error_set(err, "%s: permissions: %m", output);
+    if (regular) {
+        const struct timespec times[2] = {like->st_atim, like->st_mtim};
+
+        (void)futimens(fd, times);
+    }
+    if (job->remove && fsync(fd) != 0)
+        return error_set(err, "%s: writing: %m", output);
+    if (job->force ? rename(path, output) != 0
+                   : renameat2(AT_FDCWD, path, AT_FDCWD, output, RENAME_NOREPLACE) != 0) {
+        /* a file system that has no such renaming: link(2) takes no other's name either */
+        if (job->force || errno != EINVAL || link(path, output) != 0)
+            return error_set(err, "%s: %s", output,
+                             errno == EEXIST ? "exists already; -f overwrites it"
+                                             : strerror(errno));
+        unlink(path);
+    }
+    aside[0] = 0;
+    return 0;
+}
+
+static int convert_open(const struct file_job *job, struct stream *stream, const char *input,
+                        struct stream_totals *totals, struct error *err)
+{
+    int status = job->action == FILE_ENCODE ? stream_encode(stream, job->type, totals, err)
+                                            : stream_decode(stream, totals, err);
+
+    return status == 0 ? 0 : error_prefix(err, "%s", strcmp(input, "-") == 0 ? "stdin" : input);
+}
+
+static int convert_to_file(const struct file_job *job, struct stream *stream, const char *input,
+                           const char *output, const struct stat *like,
+                           struct stream_totals *totals, struct error *err)
+{
+    char path[PATH_MAX];
+    int status;
+
+    if (!job->force && faccessat(AT_FDCWD, output, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        return error_set(err, "%s: exists already; -f overwrites it", output);
+    stream->out = open_aside(output, path, err);
+    if (stream->out < 0)
+        return -1;
+    status = convert_open(job, stream, input, totals, err);
+    if (status == 0)
+        status = put_in_place(stream->out, path, output, like, job, err);
+    if (close(stream->out) != 0 && status == 0)
+        status = error_set(err, "%s: writing: %m", output);
+    file_abandon();
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------- all */
+
+static int open_input(const char *input, struct stat *about, struct error *err)
+{
+    int fd = 0;
+
+    if (strcmp(input, "-") != 0)
+        fd = open(input, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0 || fstat(fd, about) != 0)
+        return error_set(err, "%s: %m", input);
+    if (S_ISDIR(about->st_mode)) {
+        close(fd);
+        return error_set(err, "%s: is a directory", input);
+    }
+    return fd;
+}
+
+int file_convert(const struct file_job *job, const char *input, struct stream_totals *totals,
+                 struct error *err)
+{
+    struct progress progress = {.name = input};
+    struct stream stream = {.path = job->path, .out = -1};
+    char output[PATH_MAX];
+    struct stat about;
+    int status;
+
+    if (name_output(job, input, output, err) != 0)
+        return -1;
+    if (job->action == FILE_ENCODE && strcmp(output, "-") == 0 && !job->force && isatty(1))
+        return error_set(err, "compressed data is not written to a terminal; -f does it");
+    stream.in = open_input(input, &about, err);
+    if (stream.in < 0)
+        return -1;
+    clock_gettime(CLOCK_MONOTONIC, &progress.begin);
+    progress.size = S_ISREG(about.st_mode) ? (uint64_t)about.st_size : 0;
+    if (job->progress) {
+        stream.progress = progress_show;
+        stream.progress_argument = &progress;
+    }
+    if (strcmp(output, "") != 0 && strcmp(output, "-") != 0) {
+        status = convert_to_file(job, &stream, input, output, &about, totals, err);
+    } else {
+        stream.out = strcmp(output, "-") == 0 ? 1 : -1;
+        status = convert_open(job, &stream, input, totals, err);
+    }
+    progress_clear(&progress);
+    if (stream.in != 0)
+        close(stream.in);
+    if (status == 0 && job->remove && strcmp(input, "-") != 0 && job->action != FILE_TEST &&
+        strcmp(output, "-") != 0 && unlink(input) != 0)
+        status = error_set(err, "%s: cannot be removed: %m", input);
+    return status;
+}

@@ -1,0 +1,149 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster-codec compresses files and gives them back, keeps to the manners of gzip and zstd, and its
+# format is the one that doc/codec-format.md describes.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=$(cd "${top_builddir:-.}" && pwd)
+. "$top_srcdir/tests/tap.sh"
+
+codec=$top_builddir/muster-codec
+gradients=$top_builddir/tests/unit/gradients
+work=$(mktemp -d)
+tap_cleanup() { rm -rf "$work"; }
+cd "$work" || exit
+
+"$gradients" normal bf16 100001 1 >normal.bf16
+"$gradients" Laplace fp16 50000 2 >laplace.fp16
+"$gradients" normal fp32 40000 3 >normal.fp32
+"$gradients" 'rows of zeros' fp32 70000 4 >rows.fp32
+"$gradients" 'any bits' bf16 33000 5 >any.bf16
+head -c 100003 normal.fp32 >odd.fp32
+printf x >one
+: >empty
+
+for file in normal.bf16 laplace.fp16 normal.fp32 rows.fp32 any.bf16 odd.fp32 one empty; do
+    type=${file##*.}
+    case $type in bf16 | fp16 | fp32) ;; *) type=bf16 ;; esac
+    ok "$file is compressed as $type" "$codec" --type="$type" "$file"
+    ok '... and keeps its input' test -e "$file"
+    ok '... to the same bytes on the portable path' \
+        cmp <("$codec" --type="$type" --path=portable -c "$file") "$file.mgc"
+    ok '... is whole' "$codec" -t "$file.mgc"
+    mkdir -p back
+    ok '... is decompressed' "$codec" -d -o "back/$file" "$file.mgc"
+    ok '... to what it was' cmp "back/$file" "$file"
+    ok '... and by standard input and output' \
+        cmp <("$codec" --type="$type" <"$file" | "$codec" -d) "$file"
+    if command -v python3 >/dev/null && [ "$file" != normal.fp32 ]; then
+        ok '... and by a reader written after the page' \
+            cmp <(python3 "$top_srcdir/tests/command/codec-read.py" <"$file.mgc") "$file"
+    fi
+done
+
+size() { stat -c %s "$1"; }
+ok 'normal bf16 gets a third shorter' test "$(($(size normal.bf16.mgc) * 15))" -lt "$((200002 * 10))"
+ok 'random bytes get hardly longer' test "$(size any.bf16.mgc)" -le $((66000 + 16 + 2 * 16 + 28))
+for file in normal.bf16 normal.fp32; do
+    ok "without --type $file is taken for what it is" \
+        cmp <("$codec" -c "$file") "$file.mgc"
+done
+cat normal.bf16.mgc rows.fp32.mgc >both.mgc
+ok 'two frames one behind the other are one file' cmp <("$codec" -dc both.mgc) <(cat normal.bf16 rows.fp32)
+
+# what stands there stays
+echo mine >normal.fp32.mgc
+text=$("$codec" normal.fp32 2>&1)
+is "$?" 1 'an output that exists is not overwritten'
+is "$text" 'muster-codec: normal.fp32.mgc: exists already; -f overwrites it' '... in one line'
+is "$(cat normal.fp32.mgc)" mine '... and stays as it is'
+ok '... but with -f' "$codec" -f normal.fp32
+ok '... it is' cmp <("$codec" -dc normal.fp32.mgc) normal.fp32
+
+chmod 640 normal.bf16
+touch -d '2001-02-03 04:05:06' normal.bf16
+ok '--rm takes the input away' "$codec" -f --rm normal.bf16
+ok '... once the output is there' test ! -e normal.bf16
+is "$(stat -c '%a %y' normal.bf16.mgc | cut -c1-23)" '640 2001-02-03 04:05:06' \
+    '... with its permissions and time'
+ok '... and -d --rm brings it back' "$codec" -d --rm normal.bf16.mgc
+is "$(ls normal.bf16*)" normal.bf16 '... alone'
+
+text=$("$codec" -t normal.fp32.mgc missing.mgc rows.fp32.mgc 2>&1)
+is "$?" 1 'a file that is missing fails'
+is "$text" 'muster-codec: missing.mgc: No such file or directory' '... and the others are done'
+text=$("$codec" rows.fp32.mgc 2>&1)
+is "$?" 1 'what is compressed already is left alone'
+like "$text" 'ends in .mgc already' '... and the line says so'
+text=$("$codec" -d rows.fp32 2>&1)
+is "$?" 1 'without the suffix there is no name for the output'
+like "$text" 'does not end in .mgc; -o FILE' '... and the line says how to give one'
+text=$("$codec" -t rows.fp32 2>&1)
+is "$?" 1 'what is not compressed does not pass for it'
+like "$text" "rows.fp32: not in muster-codec's format" '... and the line says so'
+like "$("$codec" . 2>&1)" '\.: is a directory' 'a directory is no input'
+is "$("$codec" -v -t rows.fp32.mgc 2>&1 | cut -d, -f1)" 'rows.fp32.mgc: fp32' '-v tells the type'
+is "$("$codec" -t rows.fp32.mgc 2>&1)" '' 'nothing is said where nobody looks'
+if [ -e /dev/full ]; then
+    text=$("$codec" -dc rows.fp32.mgc 2>&1 >/dev/full)
+    is "$?" 1 'a full disk fails'
+    like "$text" 'rows.fp32.mgc: writing: No space' '... and the line says so'
+fi
+
+# a signal leaves nothing: the input is a pipe that stays open
+mkfifo pipe
+"$codec" -d -o signalled <pipe &
+pid=$!
+exec 9>pipe
+cat rows.fp32.mgc >&9
+for _ in {1..50}; do
+    compgen -G 'signalled.*' >/dev/null && break
+    sleep 0.1
+done
+ok 'the output is written aside' compgen -G 'signalled.*'
+ok '... and not under its name yet' test ! -e signalled
+kill -TERM "$pid"
+wait "$pid"
+is "$?" 143 'a signal ends the program'
+exec 9>&-
+ok '... and leaves nothing' test -z "$(compgen -G 'signalled*')"
+
+# usage
+help=$("$codec" --help)
+is "$?" 0 '--help succeeds'
+sed 's/\\-/-/g' "$top_srcdir/doc/muster-codec.1" >page
+while read -r option; do
+    ok "... the manual page knows $option" grep -qF -- "$option" page
+done < <(grep -o -- '--[a-z]*' <<<"$help" | sort -u)
+like "$("$codec" --version)" '^muster-codec [0-9.]+, format 1$' '--version'
+usage() { # LINE OPTION...
+    local line=$1 text
+    shift
+    text=$("$codec" "$@" 2>&1 </dev/null)
+    is "$?" 2 "$*: a usage error"
+    is "$text" "muster-codec: $line" '... in one clear line'
+}
+usage "--type 'int8': bf16, fp16 or fp32" --type int8
+usage "--path 'neon': portable, avx2 or avx512, as far as this machine has them" --path=neon
+usage "--output 'x': one FILE at a time" -o x one empty
+usage "--type 'bf16': is for compressing; a compressed file knows its own" -d --type bf16
+usage "--seconds '0': 0.01 to 600" -b --seconds 0
+
+# the benchmark's figures follow from each other
+if command -v jq >/dev/null; then
+    json=$("$codec" -b --json --seconds 0.01 --type=fp32 normal.fp32)
+    is "$(jq -r '.paths[0].path, .bytes, .type' <<<"$json" | paste -sd' ')" 'portable 160000 fp32' \
+        '-b --json tells the file'
+    is "$(jq '.coded_bytes' <<<"$json")" "$(($(size normal.fp32.mgc) - 16 - 28))" \
+        '... the size that the file has, but for header and end'
+    ok '... and a ratio just below the bound' \
+        jq -e '.ratio <= .block_bound_ratio and .ratio > 0.99 * .block_bound_ratio' <<<"$json"
+fi
+like "$("$codec" -b --seconds 0.01 --path portable normal.fp32)" 'portable +[0-9.]+ GB/s' \
+    '-b prints a table'
+text=$("$codec" -b empty 2>&1)
+is "$?" 1 'an empty file has no benchmark'
+is "$text" 'muster-codec: empty: has no element of bf16' '... and the line says so'
+
+done_testing

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Blocks that were cut, altered or made up. Every path must end with an error or with the same
+ * values as the others, and never touch a byte outside the block and the values: both lie against
+ * pages that nobody may touch, at their end or at their beginning. With FUZZER defined this is what
+ * clang's libFuzzer drives instead of random numbers; tests/unit/fuzz-codec builds and runs it. */
+
+#include "collectives/codec/codec.h"
+#include "tests/unit/gradients.h"
+#include "tests/unit/tap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+/* An area between two pages that nobody may touch. */
+struct cage {
+    uint8_t *bytes;
+    size_t size;
+};
+
+static struct cage cage_create(size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), inside = (size + page - 1) / page * page;
+    uint8_t *all = mmap(NULL, inside + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (all == MAP_FAILED || mprotect(all + page, inside, PROT_READ | PROT_WRITE) != 0)
+        abort();
+    return (struct cage){all + page, inside};
+}
+
+/* Where length bytes lie against one of its ends. */
+static uint8_t *cage_place(const struct cage *cage, size_t length, bool at_end)
+{
+    return at_end ? cage->bytes + cage->size - length : cage->bytes;
+}
+
+enum { BLOCK_MAX = CODEC_BLOCK_ELEMENTS_MAX * 4 + 4096 };
+
+static struct {
+    struct cage block, values, others, for_scratch;
+    struct codec_scratch *scratch;
+} arena;
+
+static void arena_create(void)
+{
+    arena.block = cage_create(BLOCK_MAX);
+    arena.values = cage_create(BLOCK_MAX);
+    arena.others = cage_create(BLOCK_MAX);
+    arena.for_scratch = cage_create(codec_scratch_bytes());
+    arena.scratch =
+        (struct codec_scratch *)cage_place(&arena.for_scratch, codec_scratch_bytes(), true);
+}
+
+static void must(bool held, const char *what, const char *path)
+{
+    if (held)
+        return;
+    fprintf(stderr, "%s: %s\n", path, what);
+    abort();
+}
+
+/* Decodes on every path; whether it is a block. Dies when paths do not agree. */
+static bool try_block(const uint8_t *bytes, size_t length, bool seal, bool at_end)
+{
+    uint8_t *block = cage_place(&arena.block, length, at_end);
+    struct codec_block_info info;
+    const struct codec_path *path;
+    struct error err;
+    bool good = false;
+
+    if (length > 0)
+        memcpy(block, bytes, length);
+    if (seal)
+        codec_block_seal(block, length);
+    if (codec_block_peek(block, length, &info, &err) != 0)
+        return false;
+    must(info.count <= CODEC_BLOCK_ELEMENTS_MAX, "too many elements pass", "peek");
+    for (unsigned number = 0; (path = codec_path_at(number)); number++) {
+        size_t value_bytes = info.count * codec_type_bytes(info.type);
+        const struct cage *cage = number == 0 ? &arena.values : &arena.others;
+        uint8_t *values = cage_place(cage, value_bytes, at_end);
+        int status;
+
+        err.text[0] = 0;
+        status = codec_block_decode(path, info.type, block, length, arena.scratch, values,
+                                    info.count, &err);
+        must(status == 0 || err.text[0] != 0, "an error without words", codec_path_name(path));
+        if (number == 0)
+            good = status == 0;
+        must((status == 0) == good, "another verdict than portable's", codec_path_name(path));
+        if (good && number > 0)
+            must(memcmp(values, cage_place(&arena.values, value_bytes, at_end), value_bytes) == 0,
+                 "other values than portable's", codec_path_name(path));
+    }
+    return good;
+}
+
+#ifdef FUZZER
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (!arena.scratch)
+        arena_create();
+    if (size < 1 || size > BLOCK_MAX)
+        return 0;
+    /* the block says itself how long it is: make that agree, or most inputs end there */
+    if (size > 1 + CODEC_BLOCK_HEADER_BYTES && data[0] & 1) {
+        uint8_t *copy = malloc(size - 1);
+        uint32_t length = (uint32_t)size - 1;
+
+        memcpy(copy, data + 1, length);
+        memcpy(copy + 8, &length, sizeof length);
+        try_block(copy, length, true, data[0] & 2);
+        free(copy);
+    } else {
+        try_block(data + 1, size - 1, true, data[0] & 2);
+    }
+    return 0;
+}
+
+#else
+
+static void put32(uint8_t *at, uint32_t value)
+{
+    memcpy(at, &value, sizeof value);
+}
+
+/* One change of any kind; the new length. */
+static size_t alter(uint8_t *block, size_t length, struct random_numbers *numbers)
+{
+    static const uint32_t odd[] = {0,   1,     2,     63,    64,         127,        128,       255,
+                                   256, 65535, 65536, 65537, 0x7fffffff, 0x80000000, 0xffffffff};
+    size_t at = random_bits(numbers) % length;
+    uint32_t value = odd[random_bits(numbers) % (sizeof odd / sizeof *odd)];
+
+    switch (random_bits(numbers) % 13) {
+    case 0:
+    case 1:
+        block[at] ^= (uint8_t)(1u << random_bits(numbers) % 8);
+        return length;
+    case 2:
+        block[at] = (uint8_t)random_bits(numbers);
+        return length;
+    case 3: /* of the tail: frequencies and states */
+        at = length - 1 - random_bits(numbers) % (length < 300 ? length : 300);
+        block[at] ^= (uint8_t)(1 + random_bits(numbers) % 255);
+        return length;
+    case 4:
+        for (size_t i = at; i < length && i < at + 40; i++)
+            block[i] = (uint8_t)random_bits(numbers);
+        return length;
+    case 5: /* cut */
+        put32(block + 8, (uint32_t)at);
+        return at;
+    case 6: /* cut, saying nothing of it */
+        return at;
+    case 7: /* more */
+        at = 1 + random_bits(numbers) % 300;
+        memset(block + length, (int)random_bits(numbers) & 0xff, at);
+        put32(block + 8, (uint32_t)(length + at));
+        return length + at;
+    case 8: /* count */
+        put32(block + 12,
+              random_bits(numbers) % 2 ? value : (uint32_t)random_bits(numbers) % 66000);
+        return length;
+    case 9: /* bytes */
+        put32(block + 8, value);
+        return length;
+    case 10: /* bytes of the tail */
+        block[6] = (uint8_t)value;
+        block[7] = (uint8_t)(random_bits(numbers) % (random_bits(numbers) % 2 ? 4 : 48));
+        return length;
+    case 11: { /* something out of the middle, words where there are any */
+        size_t out = 2 + random_bits(numbers) % 1500 * 2;
+
+        at = length / 2 + random_bits(numbers) % (length / 2 + 1);
+        if (length < 100 || at + out > length)
+            return length;
+        memmove(block + at, block + at + out, length - at - out);
+        put32(block + 8, (uint32_t)(length - out));
+        return length - out;
+    }
+    default: /* mode, type */
+        block[4 + random_bits(numbers) % 2] = (uint8_t)(random_bits(numbers) % 36);
+        return length;
+    }
+}
+
+static size_t any_block(uint8_t *block, uint8_t *values, struct random_numbers *numbers)
+{
+    enum gradients kind = (enum gradients)(random_bits(numbers) % GRADIENTS_KINDS);
+    enum codec_type type = (enum codec_type)(random_bits(numbers) % CODEC_TYPES);
+    size_t count = random_bits(numbers) % 3000;
+
+    gradients_fill(kind, type, numbers, values, count);
+    return codec_block_encode(codec_path_best(), type, values, count, arena.scratch, block);
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Usage: codec_hostile.t [SECONDS [SEED]] */
+int main(int argc, char **argv)
+{
+    double end = seconds() + (argc > 1 ? atof(argv[1]) : 3);
+    struct random_numbers numbers = {argc > 2 ? strtoull(argv[2], NULL, 0) : 20261121};
+    uint8_t *block = malloc(BLOCK_MAX), *values = malloc(BLOCK_MAX), *before = malloc(BLOCK_MAX);
+    size_t tried = 0, unsealed = 0, passed = 0, passed_unsealed = 0, whole = 0, whole_good = 0;
+
+    arena_create();
+    while (seconds() < end || tried < 1000) {
+        size_t length = any_block(block, values, &numbers), was = length;
+
+        memcpy(before, block, length);
+        whole++;
+        whole_good += try_block(block, length, false, whole % 2);
+        for (int round = 0; round < 10; round++) {
+            bool seal = random_bits(&numbers) % 4 > 0;
+
+            length = alter(block, length, &numbers);
+            if (random_bits(&numbers) % 4 == 0 && length > CODEC_BLOCK_HEADER_BYTES)
+                length = alter(block, length, &numbers);
+            if (length == was && memcmp(block, before, length) == 0)
+                continue;
+            tried++;
+            unsealed += !seal;
+            if (try_block(block, length, seal, random_bits(&numbers) % 2)) {
+                passed += seal;
+                passed_unsealed += !seal;
+            }
+            /* from the start again, or altered further */
+            if (length <= CODEC_BLOCK_HEADER_BYTES || random_bits(&numbers) % 2) {
+                length = was;
+                memcpy(block, before, length);
+            }
+        }
+    }
+    tap_diag("%zu altered blocks, %zu of them decode once their checksum is made right", tried,
+             passed);
+    is_int(whole_good, whole, "whole blocks decode");
+    ok(tried >= 1000, "altered blocks end in an error or in the same values on every path");
+    ok(passed > 0, "... some have a meaning");
+    ok(unsealed > 0, "... some keep their checksum");
+    is_int(passed_unsealed, 0, "... and none of those pass");
+    free(block);
+    free(values);
+    free(before);
+    return tap_done();
+}
+
+#endif
