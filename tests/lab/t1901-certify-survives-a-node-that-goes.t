@@ -32,17 +32,15 @@ try() { # LAST-STAGE FAULT NODE PART
         'the others are idle'
     like "$(reason "$3")" '^muster: reach ' "$3 is drained"
     lab heal >/dev/null
-    # Slurm 22.05 goes on to count a node that was down while its job ended as completing, and then
-    # keeps jobs that name it waiting though it is idle; reading its configuration again cures that.
-    lab run scontrol reconfigure
     # shellcheck disable=SC2119 # no options
     certify
     is "$status $(states)" '0 n1 idle n2 idle n3 idle n4 idle' 'healed, all four pass' || show
-    lab run scontrol reconfigure
 }
 
 try check frozen n3 'frozen'
 try launch frozen n2 'frozen'
 try launch cut-off n4 'frozen or cut off|network'
 try links slurmd-killed n1 'slurmd'
+ok 'and Slurm starts jobs that name all of them' \
+    lab run timeout 15 srun -N4 -w 'n[1-4]' --exclusive true
 done_testing

@@ -58,8 +58,9 @@ static void drain(struct certify *certify, struct subject *subject)
         certify_note(certify, "%s stays drained: %s", subject->name, reason);
         return;
     }
-    rv = subject->is_silent ? cluster_down(subject->name, reason, &err)
-                            : cluster_drain(subject->name, reason, &err);
+    rv = cluster_drain(subject->name, reason, &err);
+    if (rv == 0 && subject->is_silent)
+        rv = undo_note_down(&certify->undo, subject->name, reason, &err);
     if (rv != 0) {
         certify_note(certify, "%s", err.text);
         return;

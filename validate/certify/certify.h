@@ -146,8 +146,8 @@ void certify_compare(struct certify *certify, size_t first);
 void certify_links(struct certify *certify);
 
 /* actions.c: drains, certificates, releases */
-/* Drains those that stopped answering and sets them down, inside the cap: a job with such a node
- * does not end, and without it the others are free at once. */
+/* Drains those that stopped answering, inside the cap, and notes that the end of the job sets them
+ * down: a job with such a node does not end, and without it the others are free at once. */
 void certify_drop_silent(struct certify *certify);
 void certify_act(struct certify *certify);
 

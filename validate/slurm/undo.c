@@ -24,6 +24,7 @@ enum {
     JOURNAL_MAX_BYTES = 16 << 20,
     GONE_S = 30,      /* how long a job may take to be cancelled, a reservation to be free */
     COMPLETING_S = 8, /* and then to be gone: on a node that is lost it never is */
+    EPILOG_S = 2,     /* and what its nodes have before those that went silent are set down */
     LATE_S = 3,       /* a request of a salloc that was killed may still be on its way */
     KEEPER_TRIES = 10,
 };
@@ -79,18 +80,53 @@ int undo_note_resume(struct undo *undo, const char *node, const char *reason, st
     return journal_add(undo, "resume", node, reason, err);
 }
 
+int undo_note_down(struct undo *undo, const char *node, const char *reason, struct error *err)
+{
+    return journal_add(undo, "down", node, reason, err);
+}
+
 int undo_note_settled(struct undo *undo, const char *node, struct error *err)
 {
     return journal_add(undo, "settled", node, "", err);
 }
 
+/* One line of the journal: its verb, the name, the rest. */
+struct entry {
+    char verb[16], name[256], rest[1024];
+};
+
+/* Takes the next line of the text that is one; false at the end. */
+static bool entry_next(const char **text, struct entry *entry)
+{
+    while (**text) {
+        size_t length = strcspn(*text, "\n");
+        char whole[1400];
+
+        snprintf(whole, sizeof whole, "%.*s", (int)length, *text);
+        *text += length + ((*text)[length] == '\n');
+        entry->rest[0] = '\0';
+        if (sscanf(whole, "%15s %255s %1023[^\n]", entry->verb, entry->name, entry->rest) >= 2)
+            return true;
+    }
+    return false;
+}
+
+static void silent_down(const char *text)
+{
+    struct entry entry;
+
+    while (entry_next(&text, &entry))
+        if (strcmp(entry.verb, "down") == 0)
+            cluster_down(entry.name, entry.rest, NULL);
+}
+
 /* Cancels jobs of that name until none is there. With is_late, waits for one that is still to
- * come. A node that does not answer keeps a job completing: that is not waited for beyond
- * COMPLETING_S. */
-static int jobs_undo(const char *name, bool is_late, struct error *err)
+ * come. A node that does not answer keeps a job completing: those that the journal names are set
+ * down then, for another that is not waited for beyond COMPLETING_S. */
+static int jobs_undo(const char *name, const char *journal, bool is_late, struct error *err)
 {
     double begin = process_clock(), cancelled = 0;
-    bool is_seen = false;
+    bool is_seen = false, is_down = false;
 
     for (;;) {
         struct cluster_job *jobs;
@@ -113,8 +149,12 @@ static int jobs_undo(const char *name, bool is_late, struct error *err)
         } else if (process_clock() - begin > GONE_S) {
             return count < 0 ? -1 : error_set(err, "job %s is still there", name);
         }
-        if (count > 0 && alive == 0) {
+        if (left > 0 && alive == 0) {
             cancelled = cancelled > 0 ? cancelled : process_clock();
+            if (!is_down && process_clock() - cancelled > EPILOG_S) {
+                silent_down(journal);
+                is_down = true;
+            }
             if (process_clock() - cancelled > COMPLETING_S)
                 return 0;
         }
@@ -184,22 +224,20 @@ static int journal_undo(int journal, bool is_late, struct error *err)
     if (!text)
         return error_set(err, "cannot read the journal: %m");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        for (const char *line = text; *line;) {
-            size_t length = strcspn(line, "\n");
-            char verb[16], name[256], reason[1024] = "", whole[1400];
+        const char *line = text;
+        struct entry entry;
+
+        while (entry_next(&line, &entry)) {
             int done = 0;
 
-            snprintf(whole, sizeof whole, "%.*s", (int)length, line);
-            line += length + (line[length] == '\n');
-            if (sscanf(whole, "%15s %255s %1023[^\n]", verb, name, reason) < 2 ||
-                strcmp(verb, verbs[i]) != 0)
+            if (strcmp(entry.verb, verbs[i]) != 0)
                 continue;
             if (i == 0)
-                done = jobs_undo(name, is_late, err);
-            else if (i == 1 && !is_settled(text, name))
-                done = node_undo(name, reason, err);
+                done = jobs_undo(entry.name, text, is_late, err);
+            else if (i == 1 && !is_settled(text, entry.name))
+                done = node_undo(entry.name, entry.rest, err);
             else if (i == 2)
-                done = reservation_undo(name, err);
+                done = reservation_undo(entry.name, err);
             if (done != 0)
                 rv = -1;
         }

@@ -33,6 +33,12 @@ int undo_note_job(struct undo *undo, const char *job_name, struct error *err);
 int undo_note_reservation(struct undo *undo, const char *name, struct error *err);
 /* The drain of a node is about to be lifted. */
 int undo_note_resume(struct undo *undo, const char *node, const char *reason, struct error *err);
+/* The node has stopped answering in the middle of the job: once the job is cancelled, and does not
+ * end within seconds, it is set down with that reason, so that the job is over for Slurm and its
+ * other nodes are free. Never before: while an exclusive job runs, Slurm (22.05 to 26.05) does not
+ * count down no_share_job_cnt of a node that is taken out of it, and keeps later jobs that name the
+ * node waiting, "Requested nodes are busy", until it reads its configuration again. */
+int undo_note_down(struct undo *undo, const char *node, const char *reason, struct error *err);
 /* The node is now in the state where it is to stay. */
 int undo_note_settled(struct undo *undo, const char *node, struct error *err);
 
