@@ -114,6 +114,11 @@ struct conf {
     int allow_failed_rails;     /* AllowFailedRails=1; 0: none */
     double drain_cap_percent;   /* DrainCap=25%: at most this share of the nodes drained in a run,
                                    never less than one node */
+    int strikes;                /* Strikes=3: so often a fault near its limit must come back */
+    long strike_window_s;       /* StrikeWindow=1d: within which */
+    double test_cap_percent;    /* TestCap=100%: at most this share of the nodes in tests at a time,
+                                   never less than two nodes */
+    bool health_drain;          /* HealthDrain=no: muster check --health drains its node */
     double quick_budget_s, standard_budget_s; /* QuickBudget=60s StandardBudget=5m */
     enum conf_preflight preflight;            /* Preflight=off|quick|standard */
     double preflight_budget_s;                /* PreflightBudget=30s */

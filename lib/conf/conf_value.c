@@ -40,7 +40,8 @@ void conf_value_allowed(const struct conf_key *key, char *text, size_t size)
         snprintf(text, size, "gres, features, partitions, several with commas, or none");
         break;
     case KIND_INTEGER:
-        snprintf(text, size, "%s to %s, or %s", minimum, maximum, key->word);
+        snprintf(text, size, "%s to %s%s%s", minimum, maximum, key->word ? ", or " : "",
+                 key->word ? key->word : "");
         break;
     case KIND_YES_NO:
         snprintf(text, size, "yes, no");
@@ -231,7 +232,7 @@ static int set_integer(const struct conf_key *key, const char *value, int *field
     const char *end = value;
     double number;
 
-    if (strcasecmp(value, key->word) == 0) {
+    if (key->word && strcasecmp(value, key->word) == 0) {
         *field = key->word_value;
         return 0;
     }
@@ -436,7 +437,7 @@ int conf_value_print(const struct conf *conf, const struct conf_key *key, FILE *
         }
         return 0;
     case KIND_INTEGER:
-        if (*integers == key->word_value)
+        if (key->word && *integers == key->word_value)
             fputs(key->word, stream);
         else
             fprintf(stream, "%d", *integers);

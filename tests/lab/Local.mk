@@ -73,5 +73,8 @@ EXTRA_DIST += \
 	tests/lab/t3400-lab-runs-another-release.t \
 	tests/lab/t3401-hooks-are-as-the-table-says.t \
 	tests/lab/t3410-extra-offers-certified-nodes.t \
+	tests/lab/t3500-faults-near-the-limit-are-strikes.t \
+	tests/lab/t3501-nodes-wait-for-their-certificate.t \
+	tests/lab/t3502-runs-at-once-share-the-nodes.t \
 	tests/lab/t3600-compare-and-history-of-a-cluster.t \
 	tests/lab/testlab.sh

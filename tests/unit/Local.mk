@@ -192,10 +192,47 @@ tests_unit_statistics_t_LDADD = lib/libstatistics.la $(unit_libs)
 
 # The pure and the local parts of muster certify
 if BUILD_MUSTER
-check_PROGRAMS += tests/unit/plan.t
-tests_unit_plan_t_SOURCES = tests/unit/plan.c \
-	validate/certify/plan.c validate/certify/plan.h
-tests_unit_plan_t_LDADD = validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)
+check_PROGRAMS += tests/unit/act_plan.t
+tests_unit_act_plan_t_SOURCES = tests/unit/act_plan.c
+tests_unit_act_plan_t_LDADD = validate/act/libact.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/act_reason.t
+tests_unit_act_reason_t_SOURCES = tests/unit/act_reason.c
+tests_unit_act_reason_t_LDADD = validate/act/libact.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/act_cap.t
+tests_unit_act_cap_t_SOURCES = tests/unit/act_cap.c
+tests_unit_act_cap_t_LDADD = validate/act/libact.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/act_strikes.t
+tests_unit_act_strikes_t_SOURCES = tests/unit/act_strikes.c
+tests_unit_act_strikes_t_LDADD = validate/act/libact.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/act_decision.t
+tests_unit_act_decision_t_SOURCES = tests/unit/act_decision.c
+tests_unit_act_decision_t_LDADD = validate/act/libact.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/act_turn.t
+tests_unit_act_turn_t_SOURCES = tests/unit/act_turn.c
+tests_unit_act_turn_t_LDADD = validate/act/libact.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/act_testing.t
+tests_unit_act_testing_t_SOURCES = tests/unit/act_testing.c
+tests_unit_act_testing_t_LDADD = validate/act/libact.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/act_health.t
+tests_unit_act_health_t_SOURCES = tests/unit/act_health.c
+tests_unit_act_health_t_LDADD = validate/act/libact.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/standing.t
+tests_unit_standing_t_SOURCES = tests/unit/standing.c
+tests_unit_standing_t_LDADD = validate/history/libhistory.la validate/judge/libjudge.la \
+	validate/act/libact.la validate/report/libreport.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/outcome.t
+tests_unit_outcome_t_SOURCES = tests/unit/outcome.c \
+	validate/certify/outcome.c validate/certify/outcome.h
+tests_unit_outcome_t_LDADD = validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)
 
 check_PROGRAMS += tests/unit/spares.t
 tests_unit_spares_t_SOURCES = tests/unit/spares.c \

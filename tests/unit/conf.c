@@ -182,6 +182,8 @@ static void refuses_values(void)
     refused("MTU=99999999999999999999999999999999", "1: MTU=9999");
     refused("GPUsPerNode=many", "1: GPUsPerNode=many: found \"many\", allowed 0 to 64, or auto");
     refused("ShmMB=0", "1: ShmMB=0: found \"0\", allowed 1 to 1073741824, or any");
+    refused("Strikes=0", "1: Strikes=0: found \"0\", allowed 1 to 100");
+    refused("Strikes=none", "1: Strikes=none: found \"none\", allowed 1 to 100");
     refused("SetEnvironment=1", "1: SetEnvironment=1: found \"1\", allowed yes, no");
     refused("MasterPorts=29500", "1: MasterPorts=29500: found \"29500\", allowed FIRST-LAST");
     refused("MasterPorts=30000-29999", "1: MasterPorts=30000-29999: found");

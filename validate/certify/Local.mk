@@ -3,7 +3,7 @@
 # `muster certify`: choose nodes, run the battery on them, judge, act. A part of the command.
 muster_SOURCES += \
 	validate/certify/certify.c validate/certify/certify.h \
-	validate/certify/plan.c validate/certify/plan.h \
+	validate/certify/outcome.c validate/certify/outcome.h \
 	validate/certify/nodes.c \
 	validate/certify/stages.c \
 	validate/certify/config.c \
@@ -13,4 +13,5 @@ muster_SOURCES += \
 	validate/certify/facts.c \
 	validate/certify/report.c \
 	validate/certify/suspects.c \
+	validate/certify/turns.c \
 	# end of certify

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "validate/history/standing.h"
 #include "validate/slurm/step.h"
 
 enum { CERTIFICATE_S = 20 };
@@ -19,13 +20,6 @@ static enum verdict final_of(const struct subject *subject)
     return outcome_conclude(&outcome);
 }
 
-/* Whether a node may be drained by us now: it failed, it is free of other people's drains. */
-static bool is_ours_to_drain(const struct subject *subject)
-{
-    return final_of(subject) == VERDICT_FAIL &&
-           (subject->plan.role == ROLE_TEST || subject->plan.role == ROLE_RETEST);
-}
-
 static void settle(struct certify *certify, const struct subject *subject)
 {
     struct error err;
@@ -34,21 +28,23 @@ static void settle(struct certify *certify, const struct subject *subject)
         certify_note(certify, "%s", err.text);
 }
 
+static size_t drain_cap(const struct certify *certify)
+{
+    return cap_nodes(certify->count, certify->conf.drain_cap_percent, CAP_DRAINS_LEAST);
+}
+
 /* Drains a node that failed; one of ours keeps its reason where that says the same. */
 static void drain(struct certify *certify, struct subject *subject)
 {
     char reason[200];
-    const char *old = subject->plan.role == ROLE_RETEST ? subject->slurm->reason : "";
+    const char *old = subject->decision == DECISION_KEEP ? subject->slurm->reason : "";
     struct error err;
     int rv;
 
-    if (subject->is_drained)
-        return;
-    subject->is_drained = true;
-    plan_reason(strcmp(subject->outcome.test, "workers.enumerate") == 0 ? "reach"
-                                                                        : subject->outcome.test,
-                subject->outcome.part, subject->outcome.message, time(NULL), reason, sizeof reason);
-    if (*old && plan_is_same_reason(old, reason))
+    reason_write(
+        strcmp(subject->outcome.test, "workers.enumerate") == 0 ? "reach" : subject->outcome.test,
+        subject->outcome.part, subject->outcome.message, time(NULL), reason, sizeof reason);
+    if (*old && reason_is_same(old, reason))
         snprintf(reason, sizeof reason, "%s", old);
     if (certify->options.is_dry_run) {
         certify_note(certify, "%s would be drained: %s", subject->name, reason);
@@ -69,45 +65,90 @@ static void drain(struct certify *certify, struct subject *subject)
     certify_note(certify, "%s %s: %s", subject->name, *old ? "stays drained" : "drained", reason);
 }
 
-/* Drains the node unless it is not ours, the administrator wants none or the cap is reached. Those
- * that were drained before take nothing away and do not count. Returns false when it was spared
- * because of the cap. */
-static bool drain_within_cap(struct certify *certify, struct subject *subject)
+/* A failure near a limit is put on record, and counted at the next one. */
+static void strike(struct certify *certify, struct subject *subject)
 {
-    size_t cap = plan_drain_cap(certify->count, certify->conf.drain_cap_percent);
+    const struct outcome *outcome = &subject->outcome;
+    bool is_last = subject->strike >= certify->conf.strikes;
+    struct record record = RECORD_INIT;
+    char count[64], text[360];
 
-    if (subject->is_drained || !is_ours_to_drain(subject) || certify->options.no_drain)
-        return true;
-    if (subject->plan.role != ROLE_RETEST && certify->drained >= cap)
-        return false;
-    certify->drained += subject->plan.role != ROLE_RETEST;
-    drain(certify, subject);
-    return true;
+    strikes_say(subject->strike, certify->conf.strikes, (double)certify->conf.strike_window_s,
+                count, sizeof count);
+    snprintf(text, sizeof text, "%s %s, %s", outcome->test, outcome->message, count);
+    record.suite = "certify";
+    record.test = "strikes";
+    record.metric = outcome->test;
+    record.node = subject->name;
+    record.part = outcome->part;
+    record.value = subject->strike;
+    record.unit = "count";
+    record.limit = certify->conf.strikes;
+    record.limit_source = "conf";
+    record.verdict = is_last ? VERDICT_FAIL : VERDICT_WARN;
+    record.message = text;
+    certify_record(certify, &record);
+    if (!is_last)
+        certify_note(certify, "%s is a suspect: %s", subject->name, text);
+}
+
+/* Decides about a node and does it, once. */
+static void decide(struct certify *certify, struct subject *subject)
+{
+    struct decision_facts facts = {.role = subject->plan.role,
+                                   .verdict = final_of(subject),
+                                   .is_near = subject->outcome.is_near};
+    struct error err;
+
+    if (subject->is_decided)
+        return;
+    if (facts.is_near && facts.role == ROLE_TEST) {
+        facts.strike = standing_strike(
+            certify->conf.history_path, subject->name, subject->outcome.test, subject->outcome.part,
+            (double)time(NULL), (double)certify->conf.strike_window_s, &err);
+        if (facts.strike < 0) {
+            certify_note(certify, "%s: its strikes are not known: %s", subject->name, err.text);
+            facts.strike = 1;
+        }
+        subject->strike = facts.strike;
+        strike(certify, subject);
+    }
+    subject->is_decided = true;
+    subject->decision =
+        decision_make(&facts, &(struct decision_rules){.is_dry_run = certify->options.is_dry_run,
+                                                       .no_drain = certify->options.no_drain,
+                                                       .strikes = certify->conf.strikes,
+                                                       .drained = certify->drained,
+                                                       .cap = drain_cap(certify)});
+    certify->drained += subject->decision == DECISION_DRAIN;
+    if (subject->decision == DECISION_DRAIN || subject->decision == DECISION_KEEP)
+        drain(certify, subject);
 }
 
 void certify_drop_silent(struct certify *certify)
 {
     for (size_t i = 0; i < certify->count && !certify->options.is_dry_run; i++)
         if (certify->subjects[i].is_silent)
-            drain_within_cap(certify, &certify->subjects[i]);
+            decide(certify, &certify->subjects[i]);
 }
 
-static void drain_all(struct certify *certify)
+static void decide_all(struct certify *certify)
 {
     struct hostlist spared = {0};
     char *folded;
 
-    for (size_t i = 0; i < certify->count; i++)
-        if (!drain_within_cap(certify, &certify->subjects[i]))
+    for (size_t i = 0; i < certify->count; i++) {
+        decide(certify, &certify->subjects[i]);
+        if (certify->subjects[i].decision == DECISION_SPARE)
             hostlist_append(&spared, certify->subjects[i].name);
+    }
     if (spared.count > 0) {
         folded = hostlist_fold(&spared);
         certify_note(certify,
                      "NOT DRAINED: %s failed too, but at most %zu of %zu nodes are drained in a "
                      "run (DrainCap=%.0f%%). So many faults at once often have one cause.",
-                     folded ? folded : "others",
-                     plan_drain_cap(certify->count, certify->conf.drain_cap_percent),
-                     certify->count, certify->conf.drain_cap_percent);
+                     folded ? folded : "others", drain_cap(certify), certify->count,
+                     certify->conf.drain_cap_percent);
         free(folded);
     }
     hostlist_clear(&spared);
@@ -234,7 +275,7 @@ static void certificates_issue(struct certify *certify)
     hostlist_clear(&names);
 }
 
-/* A node that failed must not keep the certificate of better days. */
+/* A node that failed must not keep the certificate of better days; a suspect keeps it. */
 static void certificates_revoke(struct certify *certify)
 {
     struct hostlist names = {0};
@@ -246,6 +287,7 @@ static void certificates_revoke(struct certify *certify)
 
         /* One that does not answer would only hold up the step. */
         if (subject->is_in_job && final_of(subject) == VERDICT_FAIL &&
+            subject->decision != DECISION_SUSPECT &&
             strcmp(subject->outcome.test, "workers.enumerate") != 0)
             hostlist_append(&names, subject->name);
     }
@@ -270,9 +312,10 @@ static void drains_release(struct certify *certify)
 
 void certify_act(struct certify *certify)
 {
-    drain_all(certify);
+    decide_all(certify);
     certificates_revoke(certify);
     certificates_issue(certify);
+    certify_leave_waiting(certify);
     certify_extras(certify);
     drains_release(certify);
     certify_consume(certify);

@@ -120,11 +120,26 @@ static void say_leftover(const char *text)
     fprintf(stderr, "muster certify: %s\n", text);
 }
 
+/* Many heads and timers must not begin at the same moment. */
+static void jitter_wait(struct certify *certify)
+{
+    uint32_t salt = (uint32_t)getpid() * 2654435761U;
+    double delay_s, begin = process_clock();
+
+    if (getrandom(&salt, sizeof salt, GRND_NONBLOCK) != (ssize_t)sizeof salt)
+        salt ^= (uint32_t)time(NULL);
+    delay_s = turn_jitter_s(certify->options.jitter_s, salt);
+    if (delay_s >= 1)
+        progress_say(&certify->progress, "beginning in %.0f s (--jitter)", delay_s);
+    while (!certify_stop && process_clock() - begin < delay_s)
+        usleep(50000);
+    certify->begin = process_clock();
+}
+
 /* What must be there before anything is asked or changed. */
 static int prepare(struct certify *certify, int argc, char **argv, struct error *err)
 {
     struct sigaction action = {.sa_handler = stop};
-    char runs[512];
     char *slash;
     int left;
 
@@ -141,16 +156,17 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
+    jitter_wait(certify);
     if (cluster_open(err) != 0)
         return -1;
-    snprintf(runs, sizeof runs, "%s", certify->conf.history_path);
-    slash = strrchr(runs, '/');
-    snprintf(slash ? slash : runs, sizeof runs - (size_t)(slash ? slash - runs : 0), "/runs");
-    left = geteuid() == 0 ? undo_leftovers(runs, say_leftover, err) : 0;
+    snprintf(certify->runs, sizeof certify->runs, "%s", certify->conf.history_path);
+    slash = strrchr(certify->runs, '/'); /* an absolute path */
+    snprintf(slash, sizeof certify->runs - (size_t)(slash - certify->runs), "/runs");
+    left = geteuid() == 0 ? undo_leftovers(certify->runs, say_leftover, err) : 0;
     if (left < 0)
         fprintf(stderr, "muster certify: %s\n", err->text);
     err->text[0] = '\0';
-    if (undo_begin(runs, certify->run, argc, argv, &certify->undo, err) != 0)
+    if (undo_begin(certify->runs, certify->run, argc, argv, &certify->undo, err) != 0)
         return -1;
     if (*err->text && geteuid() == 0)
         fprintf(stderr, "muster certify: %s\n", err->text);
@@ -279,14 +295,16 @@ static int run(struct certify *certify, int argc, char **argv)
         status = certify->is_misused ? COMMAND_USAGE : COMMAND_UNKNOWN;
     } else if (verdicts && certify->cluster.name) {
         conclude(certify, verdicts);
-        status = plan_exit_status(verdicts, certify->count, certify->has_fault);
+        status = outcome_exit_status(verdicts, certify->count, certify->has_fault);
         if (certify_stop || is_broken)
             status = COMMAND_UNKNOWN;
-        if (certify->count == 0 && certify->options.is_suspects && !certify_stop && !is_broken)
+        if (certify->count == 0 && (certify->options.is_suspects || certify->options.is_due) &&
+            !certify_stop && !is_broken)
             status = COMMAND_PASS;
         if (certify->count == 0)
-            certify_note(certify,
-                         certify->options.is_suspects ? "no suspects" : "no node to certify");
+            certify_note(certify, certify->options.is_suspects ? "no suspects"
+                                  : certify->options.is_due    ? "no certificate is due"
+                                                               : "no node to certify");
         certify_facts(certify);
         certify_report(certify, certify->json == stdout ? stderr : stdout);
         if (geteuid() == 0)
@@ -323,8 +341,11 @@ static void print_help(void)
         "  -w, --nodes LIST       these nodes: n[1-4]\n"
         "  -p, --partition NAME   the nodes of this partition\n"
         "  -l, --level LEVEL      quick (default) or standard\n"
-        "  -s, --suspects         only nodes that a failed preflight left a claim about, and two\n"
-        "                         partners for them\n"
+        "  -s, --suspects         only nodes that a failed preflight left a claim about, or that\n"
+        "                         have a strike against them, and two partners\n"
+        "      --due              only nodes whose certificate is missing or ends within a day,\n"
+        "                         and partners for them\n"
+        "      --jitter S         begin after a random part of so many seconds\n"
         "  -n, --dry-run          test, but drain, release and certify nobody\n"
         "      --no-drain         certify, but drain nobody\n"
         "  -j, --json FILE        all records as JSON lines; - is standard output\n"
@@ -348,6 +369,8 @@ static int options_read(int argc, char **argv, struct certify_options *options)
         {"level", required_argument, NULL, 'l'},
         {"dry-run", no_argument, NULL, 'n'},
         {"suspects", no_argument, NULL, 's'},
+        {"due", no_argument, NULL, 'u'},
+        {"jitter", required_argument, NULL, 'i'},
         {"no-drain", no_argument, NULL, 'D'},
         {"json", required_argument, NULL, 'j'},
         {"junit", required_argument, NULL, 'J'},
@@ -379,6 +402,15 @@ static int options_read(int argc, char **argv, struct certify_options *options)
             break;
         case 's':
             options->is_suspects = true;
+            break;
+        case 'u':
+            options->is_due = true;
+            break;
+        case 'i':
+            options->jitter_s = strtod(optarg, &end);
+            if (*end || end == optarg || !(options->jitter_s >= 0 && options->jitter_s <= 86400))
+                return command_misuse("muster certify",
+                                      "jitter is '%s', expected seconds from 0 to 86400", optarg);
             break;
         case 'D':
             options->no_drain = true;
@@ -412,6 +444,10 @@ static int options_read(int argc, char **argv, struct certify_options *options)
     if (optind < argc)
         return command_misuse("muster certify", "what is '%s'? Nodes are named with -w",
                               argv[optind]);
+    if (options->is_due && (options->nodes || options->is_suspects))
+        return command_misuse("muster certify", "%s",
+                              "--due finds its nodes itself: neither -w nor --suspects goes with "
+                              "it");
     if (options->is_suspects && options->nodes)
         return command_misuse("muster certify", "%s",
                               "--suspects finds its nodes itself: -w does not go with it");

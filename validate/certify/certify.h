@@ -10,7 +10,8 @@
 
 #include "lib/conf/conf.h"
 #include "validate/judge/index.h"
-#include "validate/certify/plan.h"
+#include "validate/act/act.h"
+#include "validate/certify/outcome.h"
 #include "validate/report/progress.h"
 #include "validate/report/records.h"
 #include "validate/slurm/cluster.h"
@@ -24,7 +25,9 @@ struct certify_options {
         *mpi;         /* NULL: not given */
     bool is_standard; /* level: standard, else quick */
     bool is_dry_run, no_drain;
-    bool is_suspects; /* only nodes that a claim is about, and partners */
+    bool is_suspects; /* only nodes that a claim or a strike is about, and partners */
+    bool is_due;      /* only nodes whose certificate is missing or ends soon, and partners */
+    double jitter_s;  /* begin after a random part of it */
     double budget_s;  /* 0: the configuration's */
 };
 
@@ -35,10 +38,12 @@ struct subject {
     struct plan plan;
     struct outcome outcome;
     bool is_in_job;
-    bool is_asked;    /* among the nodes of the last certify_good() */
-    bool is_resumed;  /* its drain was lifted by us */
-    bool is_silent;   /* it stopped answering while it was in the job */
-    bool is_drained;  /* by this run */
+    bool is_asked;   /* among the nodes of the last certify_good() */
+    bool is_resumed; /* its drain was lifted by us */
+    bool is_silent;  /* it stopped answering while it was in the job */
+    bool is_decided; /* decision is what was done */
+    enum decision decision;
+    int strike;       /* if its failure is near a limit: which one, from 1 */
     double rail_mbps; /* its worst rail's figure, NAN */
     char certified_until[32];
     char rails[512]; /* lines "links eth1: 196 Mb/s\n" for the certificate */
@@ -63,6 +68,7 @@ struct certify {
     bool is_misused;          /* a node or partition was named that is not there */
     bool has_fault;           /* a fault that is no node's */
     size_t drained;           /* nodes taken from service so far */
+    char runs[512];           /* the directory of journals */
     size_t stray_lines;       /* lines of programs that were no records */
     char last_error[256];     /* what a program said last on standard error */
     time_t certified_until_s; /* the end of this run's certificates */
@@ -152,11 +158,26 @@ void certify_drop_silent(struct certify *certify);
 void certify_act(struct certify *certify);
 
 /* suspects.c */
-/* Reads the claims on those subjects that are free, notes each, and leaves among the subjects only
- * those that a claim is about and a few partners. Returns 0, or -1 with err. */
+/* Reads the claims on those subjects that are free, and the strikes of earlier runs, notes each,
+ * and leaves among the subjects only those that one is about and a few partners. Returns 0, or -1
+ * with err. */
 int certify_suspects(struct certify *certify, struct error *err);
+/* Leaves only the wanted among the subjects, and a few of the others as partners: one on each leaf
+ * switch that has a wanted one, and enough. */
+void certify_keep(struct certify *certify, const struct hostlist *others,
+                  const struct hostlist *wanted);
 /* Takes away the claims about nodes that were tested, if any are known, from all in the job. */
 void certify_consume(struct certify *certify);
+
+/* turns.c: which nodes a run tests when not all may be, or need to be */
+/* Leaves only those among the subjects whose certificate is missing or ends soon, and partners.
+ * Returns 0, or -1 with err. */
+int certify_due(struct certify *certify, struct error *err);
+/* Leaves alone what other runs on this host test now and what is beyond TestCap, and tells other
+ * runs of the rest. Returns 0, or -1 with err. */
+int certify_take_turns(struct certify *certify, struct error *err);
+/* Takes those that were certified out of the reservation in which nodes wait for that. */
+void certify_leave_waiting(struct certify *certify);
 
 /* extras.c: level and end of the certificates in the nodes' Extra, for jobs that ask for them; out
  * of the Extra of nodes that failed */

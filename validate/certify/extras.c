@@ -40,7 +40,8 @@ static char *text_wanted(struct certify *certify, const struct subject *subject)
     if (*subject->certified_until)
         text =
             extra_with(subject->slurm->extra, extra_level(level), certify->certified_until_s, &err);
-    else if (verdict == VERDICT_FAIL && *subject->slurm->extra)
+    else if (verdict == VERDICT_FAIL && subject->decision != DECISION_SUSPECT &&
+             *subject->slurm->extra)
         text = extra_with(subject->slurm->extra, 0, 0, &err);
     else
         return NULL;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "validate/act/strikes.h"
 #include "validate/judge/trial.h"
 #include "validate/slurm/step.h"
 
@@ -160,7 +161,10 @@ static void finding_take(struct certify *certify, const struct trial *trial,
     case FINDING_AMBIGUOUS:
     case FINDING_MISSING:
         trial_short_message(finding, text, sizeof text);
-        if (subject)
+        if (subject && verdict == VERDICT_FAIL &&
+            strikes_is_near(finding->limit_source, finding->value, finding->limit))
+            outcome_note_near(&subject->outcome, STAGE_LINKS, "links", finding->part, text);
+        else if (subject)
             outcome_note(&subject->outcome, STAGE_LINKS, verdict, "links", finding->part, text);
         if (subject && verdict != finding->verdict)
             certify_note(certify, "%s: %s, left out by AllowFailedRails", subject->name, text);

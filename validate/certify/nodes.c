@@ -136,10 +136,15 @@ int certify_select(struct certify *certify, struct error *err)
         }
     } else {
         select_all(certify, partition ? &partition->nodes : NULL);
-        if (certify->options.is_suspects && certify_suspects(certify, err) != 0) {
+        if ((certify->options.is_suspects && certify_suspects(certify, err) != 0) ||
+            (certify->options.is_due && certify_due(certify, err) != 0)) {
             certify->count = 0;
             return -1;
         }
+    }
+    if (certify_take_turns(certify, err) != 0) {
+        certify->count = 0;
+        return -1;
     }
     return subjects_index(certify, err);
 }
@@ -249,7 +254,8 @@ int certify_reach(struct certify *certify, struct error *err)
     return 0;
 }
 
-/* Lifts our drains inside a reservation, so that nothing but the test can start there. */
+/* Lifts our drains inside a reservation, so that nothing but the test can start there. Nodes that
+ * wait for their first certificate can be had in a reservation of ours only, too. */
 static int drains_lift(struct certify *certify, const struct hostlist *names, struct error *err)
 {
     char *folded = NULL;
@@ -257,7 +263,8 @@ static int drains_lift(struct certify *certify, const struct hostlist *names, st
     int rv = 0;
 
     for (size_t i = 0; i < names->count; i++)
-        is_any |= certify_subject(certify, names->names[i])->plan.role == ROLE_RETEST;
+        is_any |= certify_subject(certify, names->names[i])->plan.role == ROLE_RETEST ||
+                  certify_subject(certify, names->names[i])->slurm->is_waiting;
     if (!is_any)
         return 0;
     folded = hostlist_fold(names);
@@ -369,6 +376,14 @@ static size_t changes_note(struct certify *certify, const struct hostlist *names
             certify_verdict(certify, subject, STAGE_REACH, VERDICT_FAIL, "slurm.state", plan.part,
                             plan.message);
             subject->plan.role = ROLE_FAULTY; /* the drain is Slurm's */
+            changed++;
+        } else if (plan.role == ROLE_RETEST && subject->plan.role == ROLE_TEST) {
+            char text[256];
+
+            snprintf(text, sizeof text, "drained meanwhile by its health check: %.200s",
+                     node->reason);
+            certify_verdict(certify, subject, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "",
+                            text);
             changed++;
         } else if (plan.role == ROLE_LEAVE && !node->is_completing &&
                    !(node->is_reserved && *certify->reservation)) {

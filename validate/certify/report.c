@@ -11,8 +11,10 @@
 
 enum { COLUMNS = 7 };
 
-static const char *verdict_word(enum verdict verdict)
+static const char *verdict_word(const struct subject *subject, enum verdict verdict)
 {
+    if (subject->decision == DECISION_SUSPECT)
+        return "suspect";
     return verdict == VERDICT_PASS ? "certified" : verdict == VERDICT_FAIL ? "FAILED" : "unknown";
 }
 
@@ -58,7 +60,7 @@ void certify_report(struct certify *certify, FILE *stream)
 
         counts[verdict]++;
         table_cell(&table, VERDICT_NONE, "%s", subject->name);
-        table_cell(&table, verdict, "%s", verdict_word(verdict));
+        table_cell(&table, verdict, "%s", verdict_word(subject, verdict));
         for (int stage = STAGE_CHECK; stage < STAGE_COUNT; stage++)
             stage_cell(&table, &subject->outcome, (enum stage)stage);
         fault_cell(&table, &subject->outcome);

@@ -4,12 +4,15 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "validate/certify/certify.h"
+#include "validate/history/standing.h"
 #include "validate/slurm/reach.h"
 #include "validate/slurm/step.h"
 
-/* What users' preflights hold against nodes: a reason to test these again, and no more. */
+/* What users' preflights and strikes hold against nodes: a reason to test these again, and no more.
+ */
 
 enum { PARTNERS = 2, REACH_S = 4, WAIT_S = 10, COLLECT_S = 30, REMOVE_S = 20, GRACE_S = 3 };
 
@@ -38,7 +41,7 @@ static void readers_find(struct certify *certify, struct hostlist *names)
     struct error err;
 
     for (size_t i = 0; nodes && i < certify->count; i++)
-        if (certify->subjects[i].plan.role == ROLE_TEST)
+        if (certify->subjects[i].plan.role == ROLE_TEST && !certify->subjects[i].slurm->is_waiting)
             nodes[count++] = certify->subjects[i].slurm;
     if (nodes && answers && reach_nodes(nodes, count, REACH_S, &certify_stop, answers, &err) == 0)
         for (size_t i = 0; i < count; i++)
@@ -125,22 +128,46 @@ static void partners_find(const struct certify *certify, const struct hostlist *
         }
 }
 
-/* Leaves only the named ones among the subjects. */
-static void subjects_keep(struct certify *certify, const struct hostlist *suspects,
-                          const struct hostlist *partners)
+void certify_keep(struct certify *certify, const struct hostlist *others,
+                  const struct hostlist *wanted)
 {
+    struct hostlist partners = {0};
     size_t kept = 0;
 
+    if (wanted->count > 0)
+        partners_find(certify, others, wanted, &partners);
     for (size_t i = 0; i < certify->count; i++)
-        if (hostlist_contains(suspects, certify->subjects[i].name) ||
-            hostlist_contains(partners, certify->subjects[i].name))
+        if (hostlist_contains(wanted, certify->subjects[i].name) ||
+            hostlist_contains(&partners, certify->subjects[i].name))
             certify->subjects[kept++] = certify->subjects[i];
     certify->count = kept;
+    hostlist_clear(&partners);
+}
+
+/* Those against which there are strikes of earlier runs. */
+struct struck {
+    struct certify *certify;
+    struct hostlist *suspects;
+};
+
+static void struck_add(const char *node, const char *message, void *context)
+{
+    const struct struck *struck = context;
+
+    for (size_t i = 0; i < struck->certify->count; i++) {
+        const struct subject *subject = &struck->certify->subjects[i];
+
+        if (strcmp(subject->name, node) == 0 && subject->plan.role == ROLE_TEST &&
+            !hostlist_contains(struck->suspects, node)) {
+            certify_note(struck->certify, "%s: %s", node, message);
+            hostlist_append(struck->suspects, node);
+        }
+    }
 }
 
 int certify_suspects(struct certify *certify, struct error *err)
 {
-    struct hostlist readers = {0}, suspects = {0}, partners = {0};
+    struct hostlist readers = {0}, suspects = {0};
     size_t first = certify->records.count;
     int rv = 0;
 
@@ -164,19 +191,22 @@ int certify_suspects(struct certify *certify, struct error *err)
         if (is_subject)
             hostlist_append(&suspects, node->name);
     }
-    if (suspects.count > 0)
-        partners_find(certify, &readers, &suspects, &partners);
+    if (rv == 0)
+        rv = standing_suspects(certify->conf.history_path,
+                               (double)time(NULL) - (double)certify->conf.strike_window_s,
+                               struck_add, &(struct struck){certify, &suspects}, err) < 0
+                 ? -1
+                 : 0;
     if (rv == 0) {
         char *folded = hostlist_fold(&suspects);
 
-        subjects_keep(certify, &suspects, &partners);
+        certify_keep(certify, &readers, &suspects);
         progress_end(&certify->progress, VERDICT_NONE, "%zu of %zu free nodes%s%s", suspects.count,
                      readers.count, suspects.count ? ": " : "", folded ? folded : "");
         free(folded);
     }
     hostlist_clear(&readers);
     hostlist_clear(&suspects);
-    hostlist_clear(&partners);
     return rv;
 }
 

@@ -13,6 +13,7 @@ muster_SOURCES = \
 	validate/command/interfaces.c \
 	validate/command/certificate.c validate/command/certificate.h \
 	validate/command/certificate_issue.c \
+	validate/command/reserve.c \
 	validate/command/revoke.c \
 	validate/command/revoke_nodes.c \
 	validate/command/conf.c \
@@ -32,6 +33,7 @@ muster_LDADD = \
 	validate/slurm/libcluster.la \
 	validate/report/libreport.la \
 	validate/history/libhistory.la \
+	validate/act/libact.la \
 	validate/judge/libjudge.la \
 	lib/libmuster.la lib/libstatistics.la \
 	$(JANSSON_LIBS) $(SQLITE_LIBS) $(SLURM_LIBS) \

@@ -23,6 +23,7 @@ int command_interfaces(int argc, char **argv);
 int command_inventory(int argc, char **argv);
 int command_preflight(int argc, char **argv);
 int command_report(int argc, char **argv);
+int command_reserve(int argc, char **argv);
 int command_revoke(int argc, char **argv);
 int command_topology(int argc, char **argv);
 

@@ -26,6 +26,7 @@ static const struct command commands[] = {
     {"inventory", "what this node is made of, and its fabric", command_inventory},
     {"preflight", "inside a job: test its nodes before its work, keep the best", command_preflight},
     {"report", "what a run found, as table, page, JUnit, metrics or CSV", command_report},
+    {"reserve", "nodes without a certificate wait in a reservation for it", command_reserve},
     {"revoke", "remove this node's certificate", command_revoke},
     {"topology", "how near GPUs and rails are, which rails serve which GPU", command_topology},
     /* end of commands */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "validate/certify/plan.h"
+#include "validate/act/plan.h"
 #include "validate/command/command.h"
 #include "validate/compare/comparison.h"
 #include "validate/report/table.h"
@@ -115,8 +115,8 @@ static int choose(struct compare *compare, const struct cluster_partition *parti
     return 0;
 }
 
-/* The partition that is named, or that has most of the nodes that are; of all nodes, where none are.
- */
+/* The partition that is named, or that has most of the nodes that are; of all nodes, where none
+ * are. */
 static const struct cluster_partition *find_partition(const struct compare *compare,
                                                       struct error *err)
 {

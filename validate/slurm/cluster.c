@@ -119,6 +119,7 @@ static int nodes_load(struct cluster *cluster, struct error *err)
         node->reason = copy(info->reason);
         node->extra = copy(release_node_extra(info));
         node->reason_uid = info->reason_uid;
+        node->reason_time = info->reason_time;
         node->cpus = info->cpus;
         node->leaf = -1;
         state_translate(info, node);
@@ -131,6 +132,43 @@ static int nodes_load(struct cluster *cluster, struct error *err)
         (cluster->node_count > 0 && !cluster->nodes[cluster->node_count - 1].extra))
         return error_set(err, "no memory for the cluster's nodes");
     return 0;
+}
+
+/* Who waits for a certificate, and whether a node's reservation is somebody else's. */
+static int waiting_load(struct cluster *cluster, struct error *err)
+{
+    reserve_info_msg_t *found = NULL;
+    time_t now = time(NULL);
+    struct hostlist waiting = {0}, others = {0};
+    int rv = 0;
+
+    if (slurm_load_reservations(0, &found) != SLURM_SUCCESS)
+        return slurm_failed(err, "cannot ask the controller for its reservations");
+    for (uint32_t i = 0; rv == 0 && i < found->record_count; i++) {
+        const reserve_info_t *info = &found->reservation_array[i];
+        struct hostlist *names = strcmp(info->name, CLUSTER_WAITING) == 0 ? &waiting : &others,
+                        more = {0};
+
+        if (info->start_time > now || info->end_time < now)
+            continue;
+        cluster->has_waiting |= names == &waiting;
+        rv = hostlist_expand(info->node_list ? info->node_list : "", &more, err);
+        for (size_t k = 0; rv == 0 && k < more.count; k++)
+            if (hostlist_append(names, more.names[k]) != 0)
+                rv = error_set(err, "no memory for the cluster's reservations");
+        hostlist_clear(&more);
+    }
+    slurm_free_reservation_info_msg(found);
+    for (size_t i = 0; rv == 0 && waiting.count > 0 && i < cluster->node_count; i++) {
+        struct cluster_node *node = &cluster->nodes[i];
+
+        node->is_waiting = hostlist_contains(&waiting, node->name);
+        if (node->is_waiting && !hostlist_contains(&others, node->name))
+            node->is_reserved = false;
+    }
+    hostlist_clear(&waiting);
+    hostlist_clear(&others);
+    return rv;
 }
 
 static int partitions_load(struct cluster *cluster, struct error *err)
@@ -269,7 +307,8 @@ int cluster_load(struct cluster *cluster, struct error *err)
 {
     *cluster = (struct cluster){0};
     if (name_load(cluster, err) != 0 || nodes_load(cluster, err) != 0 ||
-        partitions_load(cluster, err) != 0 || topology_load(cluster, err) != 0) {
+        waiting_load(cluster, err) != 0 || partitions_load(cluster, err) != 0 ||
+        topology_load(cluster, err) != 0) {
         cluster_clear(cluster);
         return -1;
     }

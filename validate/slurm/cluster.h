@@ -23,13 +23,15 @@ struct cluster_node {
     char *reason; /* why it is down or drained; "" */
     char *extra;  /* the site's text, a JSON object where jobs may ask for it; "" */
     uid_t reason_uid;
+    time_t reason_time;
     int cpus;
     int leaf; /* index of its leaf switch in struct cluster; -1: no topology is known */
     bool is_idle, is_allocated; /* allocated: wholly or in part */
     bool is_completing;
     bool is_down, is_drained; /* drained: DRAIN is set, jobs may still run */
     bool is_responding;
-    bool is_reserved; /* in a reservation that is active: MAINT or RES */
+    bool is_reserved; /* in a reservation of others that is active: MAINT or RES */
+    bool is_waiting;  /* in the reservation CLUSTER_WAITING */
     bool is_absent;   /* powered down, rebooting, future: nothing to talk to by intent */
     bool is_invalid;  /* its registration was refused: INVALID_REG */
     char state[32];   /* as sinfo says it, roughly: "idle", "down", "drained", "allocated*" */
@@ -50,8 +52,9 @@ struct cluster {
     size_t partition_count;
     char **leaves; /* names of the leaf switches */
     size_t leaf_count;
-    bool has_extra; /* jobs may ask for what is in a node's Extra: 23.11 and later, where
-                       SchedulerParameters has extra_constraints */
+    bool has_waiting; /* the reservation CLUSTER_WAITING is there */
+    bool has_extra;   /* jobs may ask for what is in a node's Extra: 23.11 and later, where
+                         SchedulerParameters has extra_constraints */
 };
 
 /* Reads slurm.conf, once per process. Returns 0, or -1 with err (Slurm's own way with a missing
@@ -84,6 +87,13 @@ int cluster_reserve(const char *name, const char *nodes, int minutes, struct err
 int cluster_unreserve(const char *name, struct error *err);
 /* *names gets those that begin with prefix. */
 int cluster_reservations(const char *prefix, struct hostlist *names, struct error *err);
+
+/* The reservation in which nodes wait for their first certificate: root's, without end, with MAINT
+ * and IGNORE_JOBS, so that a reservation of a run may lie over it. Jobs that run there go on. */
+#define CLUSTER_WAITING "muster"
+/* Has the reservation hold exactly these nodes: makes it, changes it, deletes it when there are
+ * none. is_there: whether it is there now. */
+int cluster_wait(const struct hostlist *names, bool is_there, struct error *err);
 
 struct cluster_job {
     uint32_t id;

@@ -40,6 +40,38 @@ done:
     return rv;
 }
 
+int cluster_wait(const struct hostlist *names, bool is_there, struct error *err)
+{
+    resv_desc_msg_t wanted;
+    char *folded = hostlist_fold(names), title[] = CLUSTER_WAITING, users[] = "root", *made;
+    int rv = 0;
+
+    if (names->count == 0 || !folded) {
+        rv = folded ? 0 : error_set(err, "no memory");
+        free(folded);
+        return rv == 0 && is_there ? cluster_unreserve(CLUSTER_WAITING, err) : rv;
+    }
+    slurm_init_resv_desc_msg(&wanted);
+    wanted.name = title;
+    wanted.node_list = folded;
+    if (is_there) {
+        if (slurm_update_reservation(&wanted) != SLURM_SUCCESS)
+            rv = error_set(err, "cannot have %s in reservation %s: %s", folded, title,
+                           slurm_strerror(errno));
+    } else {
+        wanted.users = users;
+        wanted.start_time = time(NULL);
+        wanted.duration = INFINITE;
+        wanted.flags = RESERVE_FLAG_MAINT | RESERVE_FLAG_IGN_JOBS | RESERVE_FLAG_SPEC_NODES;
+        made = slurm_create_reservation(&wanted);
+        if (!made)
+            rv = error_set(err, "cannot reserve %s: %s", folded, slurm_strerror(errno));
+        free(made);
+    }
+    free(folded);
+    return rv;
+}
+
 int cluster_unreserve(const char *name, struct error *err)
 {
     reservation_name_msg_t gone = {.name = strdup(name)};

@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Nodes without a certificate wait in a reservation, where no job of a user starts, are tested there,
+# a share at a time, and leave it when they are certified.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/certify.sh"
+
+muster_says() {
+    status=0
+    words=$(lab run "$muster" "$@" 2>&1) || status=$?
+}
+
+echo TestCap=50% | lab run sh -c 'cat >>/etc/muster/muster.conf'
+muster_says reserve --dry-run
+is "$status $words" '0 would wait for muster certify in reservation muster: n[1-4]' \
+    'without a certificate all would wait'
+is "$(reservations)" '' 'a dry run makes no reservation'
+muster_says reserve -w n9
+is "$status $words" '2 muster reserve: there is no node n9 in this cluster' 'a node that is not there'
+muster_says reserve -w 'n[1-3]'
+is "$status" 0 'three wait'
+muster_says reserve
+is "$status $words" '0 waiting for muster certify in reservation muster: n4' 'and now the fourth'
+muster_says reserve
+is "$status $words" '0 nothing to do' 'all of them'
+lab run sbatch -Q -w n3 -J user --wrap 'sleep 1' --uid=nobody -o /dev/null
+certify --dry-run
+is "$status" 3 'a dry run takes none out' || show
+like "$words" 'n1: left alone: it waits in reservation muster' 'and says so'
+certify
+is "$status $(verdicts)" '0 n1 pass n2 pass' 'half of them are tested' || show
+like "$words" 'left for another run: n\[3-4\] \(TestCap=50%\)' 'the others are left'
+like "$words" 'taken out of reservation muster: n\[1-2\]' 'and leave the reservation'
+muster_says reserve --list
+is "$words" 'n[3-4]' 'the others still wait'
+is "$(lab run squeue -h -n user -o %T)" PENDING 'and no job of a user began there'
+certify --due
+is "$status $(verdicts)" '0 n3 pass n4 pass' 'then those that have no certificate yet' || show
+is "$(reservations)" '' 'the reservation goes with the last one'
+ok 'the job of the user runs' within 20 sh -c \
+    "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h -n user)\""
+certify --due
+is "$status $(grep -c '^no certificate is due' "$work/words")" '0 1' 'then none is due' || show
+lab run "$muster" reserve -w n1 >/dev/null
+muster_says reserve --release n1
+is "$status $words $(reservations)" '0 taken out of reservation muster: n1 ' 'one is let go untested'
+ok 'nothing is left' nothing_left
+done_testing

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/act/health.h"
+
+#include <string.h>
+
+#include "tests/unit/tap.h"
+
+/* health.c asks for nodes by their names only */
+struct cluster_node *cluster_node(const struct cluster *cluster, const char *name)
+{
+    for (size_t i = 0; i < cluster->node_count; i++)
+        if (strcmp(cluster->nodes[i].name, name) == 0)
+            return &cluster->nodes[i];
+    return NULL;
+}
+
+static bool is_hard(const char *test, const char *metric, enum verdict verdict)
+{
+    struct record record = RECORD_INIT;
+
+    record.test = test;
+    record.metric = metric;
+    record.verdict = verdict;
+    return health_is_hard(&record);
+}
+
+static void faults(void)
+{
+    ok(is_hard("gpu.enumerate", "count", VERDICT_FAIL), "a GPU that is missing");
+    ok(is_hard("gpu.health", "ecc_uncorrected", VERDICT_FAIL), "a GPU that is ill");
+    ok(is_hard("slurm.gres", NULL, VERDICT_FAIL), "a device of Slurm's that is not there");
+    ok(is_hard("net.interfaces", NULL, VERDICT_FAIL), "a NIC without link");
+    ok(!is_hard("net.interfaces", "mtu", VERDICT_FAIL), "not an MTU against the configuration");
+    ok(!is_hard("host.limits", "memlock", VERDICT_FAIL), "not a limit");
+    ok(!is_hard("host.munge", NULL, VERDICT_FAIL), "not MUNGE");
+    ok(!is_hard("preflight.claims", NULL, VERDICT_FAIL), "not what users say");
+    ok(!is_hard("gpu.health", NULL, VERDICT_WARN), "not a warning");
+    ok(!is_hard("gpu.health", NULL, VERDICT_UNKNOWN), "not what is unknown");
+    ok(!is_hard(NULL, NULL, VERDICT_FAIL), "not what has no name");
+}
+
+static void decisions(void)
+{
+    static char names[4][4] = {"n1", "n2", "n3", "n4"}, none[] = "",
+                ours[] = "muster: net.interfaces eth1 has no carrier 2026-11-20",
+                theirs[] = "replace PSU";
+    struct cluster_node nodes[4];
+    struct cluster cluster = {.nodes = nodes, .node_count = 4};
+
+    for (int i = 0; i < 4; i++)
+        nodes[i] = (struct cluster_node){.name = names[i], .reason = none, .is_idle = true};
+    is_int(health_decide(&cluster, "n1", 1), HEALTH_DRAIN, "a node in service is drained");
+    is_int(health_decide(&cluster, "n9", 1), HEALTH_NO_NODE, "one that Slurm does not know is not");
+    nodes[0].is_drained = true;
+    nodes[0].reason = theirs;
+    is_int(health_decide(&cluster, "n1", 1), HEALTH_FOREIGN, "nor one that others drained");
+    is_int(health_decide(&cluster, "n2", 1), HEALTH_DRAIN, "... which counts for no cap of ours");
+    nodes[0].reason = none;
+    nodes[0].is_drained = false;
+    nodes[0].is_down = true;
+    is_int(health_decide(&cluster, "n1", 1), HEALTH_FOREIGN, "nor one that is down");
+    nodes[0].is_down = false;
+    nodes[0].is_drained = true;
+    nodes[0].reason = ours;
+    nodes[0].reason_time = 100;
+    is_int(health_decide(&cluster, "n1", 1), HEALTH_OURS, "nor one that is drained by us");
+    is_int(health_decide(&cluster, "n2", 1), HEALTH_CAP, "nor one beyond the cap");
+    is_int(health_decide(&cluster, "n2", 2), HEALTH_DRAIN, "... within it, yes");
+
+    /* n2, n3 and n4 did so in one second, one after the other unseen */
+    for (int i = 1; i < 4; i++) {
+        nodes[i].is_drained = true;
+        nodes[i].reason = ours;
+        nodes[i].reason_time = 200;
+    }
+    ok(!health_is_beyond(&cluster, "n1", 2), "the first stays drained");
+    ok(!health_is_beyond(&cluster, "n2", 2), "of those of one second the first by name too");
+    ok(health_is_beyond(&cluster, "n3", 2), "the next is one too many");
+    ok(health_is_beyond(&cluster, "n4", 2), "... and the last");
+    nodes[3].reason = theirs;
+    ok(!health_is_beyond(&cluster, "n4", 2), "what others drain meanwhile is left to them");
+    ok(!health_is_beyond(&cluster, "n9", 2), "what is not there too");
+}
+
+int main(void)
+{
+    faults();
+    decisions();
+    return tap_done();
+}

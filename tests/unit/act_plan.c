@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/act/plan.h"
+
+#include <string.h>
+
+#include "tests/unit/tap.h"
+
+static struct cluster_node idle(void)
+{
+    static char name[] = "n1", empty[] = "";
+
+    return (struct cluster_node){.name = name,
+                                 .address = name,
+                                 .gres = empty,
+                                 .reason = empty,
+                                 .is_idle = true,
+                                 .is_responding = true,
+                                 .state = "idle"};
+}
+
+static void is_role(const struct cluster_node *node, bool is_dry_run, enum plan_role role,
+                    const char *part, const char *says, const char *what)
+{
+    struct plan plan;
+
+    plan_node(node, is_dry_run, &plan);
+    is_int(plan.role, role, "%s", what);
+    is_str(plan.part, part, "... part '%s'", part);
+    has_str(plan.message, says, "... says '%s'", says);
+}
+
+static void roles(void)
+{
+    struct cluster_node node = idle();
+    char ours[] = "muster: links eth1 98 of 940 Mb/s 2026-11-20", theirs[] = "replace PSU",
+         gres[] = "gres/gpu count reported lower than configured (7 < 8)",
+         silent[] = "Not responding";
+
+    is_role(&node, false, ROLE_TEST, "", "", "an idle node is tested");
+    node.is_responding = false;
+    is_role(&node, false, ROLE_TEST, "", "",
+            "one that the controller does not hear too: reach tells");
+    node = idle();
+    node.is_allocated = true;
+    is_role(&node, false, ROLE_LEAVE, "", "jobs run there", "one with jobs is left alone");
+    node = idle();
+    node.is_drained = true;
+    node.reason = ours;
+    is_role(&node, false, ROLE_RETEST, "", "", "a drain of ours is tested again");
+    is_role(&node, true, ROLE_LEAVE, "", "dry run", "... but not in a dry run");
+    node.is_allocated = true;
+    is_role(&node, false, ROLE_LEAVE, "", "jobs run there", "... and not while jobs run there");
+    node.is_allocated = false;
+    node.is_down = true;
+    is_role(&node, false, ROLE_RETEST, "", "", "... also one that is down as well");
+    node.is_down = false;
+    node.reason = theirs;
+    is_role(&node, false, ROLE_LEAVE, "", "replace PSU", "a drain of somebody else is not touched");
+    node.reason = idle().reason;
+    is_role(&node, false, ROLE_LEAVE, "", "no reason given", "... nor one without a reason");
+    node.reason = gres;
+    is_role(&node, false, ROLE_FAULTY, "gres", "7 < 8", "a drain by Slurm for a fault is named");
+    node.reason = silent;
+    node.is_drained = false;
+    node.is_down = true;
+    is_role(&node, false, ROLE_FAULTY, "slurmd", "Not responding", "... and a down node");
+    node.reason = theirs;
+    is_role(&node, false, ROLE_LEAVE, "", "replace PSU", "one set down by a person is left alone");
+    node.reason = idle().reason;
+    is_role(&node, false, ROLE_FAULTY, "slurmd", "by Slurm",
+            "down without a reason is Slurm's doing");
+    node = idle();
+    node.is_reserved = true;
+    is_role(&node, false, ROLE_LEAVE, "", "reservation", "a reserved node is left alone");
+    node = idle();
+    node.is_waiting = true;
+    is_role(&node, false, ROLE_TEST, "", "", "one that waits for its certificate is tested");
+    is_role(&node, true, ROLE_LEAVE, "", "reservation muster", "... but not in a dry run");
+    node.is_reserved = true;
+    is_role(&node, false, ROLE_LEAVE, "", "reservation",
+            "... nor where it is in a reservation of others too");
+    node = idle();
+    node.is_absent = true;
+    is_role(&node, false, ROLE_LEAVE, "", "left alone", "one that is powered down is left alone");
+    node = idle();
+    node.is_idle = false;
+    is_role(&node, false, ROLE_LEAVE, "", "its state", "an unknown state is left alone");
+}
+
+static void partitions(void)
+{
+    char gpu[] = "gpu", all[] = "all", off[] = "off";
+    struct cluster_partition list[3] = {{.name = gpu, .is_up = true},
+                                        {.name = all, .is_up = true, .is_default = true},
+                                        {.name = off}};
+    struct cluster cluster = {.partitions = list, .partition_count = 3};
+    const char *names[] = {"n1", "n2", "n3"};
+
+    hostlist_expand("n[1-2]", &list[0].nodes, NULL);
+    hostlist_expand("n[1-2,9]", &list[1].nodes, NULL);
+    hostlist_expand("n[1-3]", &list[2].nodes, NULL);
+    is_str(plan_partition(&cluster, NULL, names, 2)->name, "all",
+           "of partitions with as many of the nodes, the default one");
+    is_str(plan_partition(&cluster, "off", names, 2)->name, "off", "the one that was asked for");
+    ok(!plan_partition(&cluster, "none", names, 2), "none where the one asked for is not there");
+    ok(!plan_partition(&cluster, NULL, names + 2, 1), "none where only one that is down has them");
+    for (int i = 0; i < 3; i++)
+        hostlist_clear(&list[i].nodes);
+}
+
+int main(void)
+{
+    roles();
+    partitions();
+    return tap_done();
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/certify/outcome.h"
+
+#include <string.h>
+
+#include "tests/unit/tap.h"
+#include "validate/judge/index.h"
+
+static void outcomes(void)
+{
+    struct outcome outcome = {0};
+
+    is_int(outcome_conclude(&outcome), VERDICT_UNKNOWN, "nothing measured is unknown");
+    outcome = (struct outcome){0};
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        outcome_note(&outcome, (enum stage)stage, VERDICT_PASS, NULL, NULL, NULL);
+    is_int(outcome_conclude(&outcome), VERDICT_PASS, "all stages passed is certified");
+    outcome_note(&outcome, STAGE_CHECK, VERDICT_SKIP, "gpu.enumerate", "", "no GPU");
+    is_int(outcome.stages[STAGE_CHECK], VERDICT_PASS, "a skipped test does not hide the others");
+    outcome_note(&outcome, STAGE_CHECK, VERDICT_WARN, "host.config", "kernel",
+                 "6.1, 6.2 elsewhere");
+    is_int(outcome_conclude(&outcome), VERDICT_PASS, "a warning does not forbid the certificate");
+    is_str(outcome.part, "kernel", "... and is told");
+    outcome_note(&outcome, STAGE_LAUNCH, VERDICT_UNKNOWN, "mpi.launch", "", "did not end");
+    ok(!outcome_is_good(&outcome), "unknown goes no further");
+    is_int(outcome_conclude(&outcome), VERDICT_UNKNOWN, "unknown is not certified");
+    outcome_note(&outcome, STAGE_LINKS, VERDICT_FAIL, "links", "eth1", "slow");
+    outcome_note(&outcome, STAGE_LINKS, VERDICT_FAIL, "links", "eth2", "slow");
+    is_int(outcome_conclude(&outcome), VERDICT_FAIL, "a failure outweighs unknown");
+    is_str(outcome.part, "eth1", "the first of several failures is named");
+
+    outcome = (struct outcome){0};
+    outcome_note(&outcome, STAGE_REACH, VERDICT_PASS, NULL, NULL, NULL);
+    outcome_note(&outcome, STAGE_CHECK, VERDICT_SKIP, "a", "", "");
+    is_int(outcome_conclude(&outcome), VERDICT_UNKNOWN,
+           "a stage with skipped tests only is no pass");
+    has_str(outcome.message, "check was not run", "... and is named");
+}
+
+static void nears(void)
+{
+    struct outcome outcome = {0};
+
+    outcome_note_near(&outcome, STAGE_LINKS, "links", "eth1", "a little slow");
+    ok(outcome.is_near && outcome_conclude(&outcome) == VERDICT_FAIL,
+       "a figure near its limit fails, near it");
+    outcome_note_near(&outcome, STAGE_LINKS, "links", "eth2", "a little slow");
+    ok(outcome.is_near, "... a second one too");
+    is_str(outcome.part, "eth1", "... and the first is named");
+    outcome_note(&outcome, STAGE_LINKS, VERDICT_FAIL, "links", "eth3", "dead");
+    ok(!outcome.is_near, "any other failure is none near a limit");
+    is_str(outcome.part, "eth3", "... and is the one to be named");
+    outcome_note_near(&outcome, STAGE_LINKS, "links", "eth4", "a little slow");
+    ok(!outcome.is_near, "whatever comes after it");
+    is_str(outcome.part, "eth3", "... it stays the one");
+    outcome = (struct outcome){0};
+    outcome_note(&outcome, STAGE_CHECK, VERDICT_UNKNOWN, "check", "", "no word");
+    outcome_note_near(&outcome, STAGE_LINKS, "links", "eth1", "a little slow");
+    ok(outcome.is_near, "it outweighs what is unknown");
+}
+
+static void statuses(void)
+{
+    enum verdict good[] = {VERDICT_PASS, VERDICT_PASS}, one[] = {VERDICT_PASS, VERDICT_FAIL},
+                 doubt[] = {VERDICT_PASS, VERDICT_UNKNOWN};
+
+    is_int(outcome_exit_status(good, 2, false), 0, "all certified");
+    is_int(outcome_exit_status(good, 2, true), 1, "all certified, but an uplink is slow");
+    is_int(outcome_exit_status(one, 2, false), 1, "one failed");
+    is_int(outcome_exit_status(doubt, 2, false), 3, "one could not be told");
+    is_int(outcome_exit_status(NULL, 0, false), 3, "no node is no pass");
+}
+
+static void names(void)
+{
+    const char *const list[] = {"n10", "n2", "n1", "n2", "login"};
+    struct name_index index;
+
+    is_int(name_index_build(list, 5, &index), 0, "an index of five names");
+    is_int(name_index_find(&index, "n10"), 0, "the first");
+    is_int(name_index_find(&index, "n2"), 1, "the first place of a double");
+    is_int(name_index_find(&index, "login"), 4, "the last");
+    is_int(name_index_find(&index, "n3"), -1, "none");
+    is_int(name_index_find(&index, ""), -1, "no name");
+    is_int(name_index_find(&index, NULL), -1, "not even that");
+    name_index_clear(&index);
+    is_int(name_index_find(&index, "n2"), -1, "nothing is in a cleared one");
+}
+
+int main(void)
+{
+    names();
+    outcomes();
+    nears();
+    statuses();
+    return tap_done();
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/history/standing.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/unit/tap.h"
+#include "validate/history/history.h"
+
+enum { HOUR = 3600, DAY = 24 * HOUR };
+
+static const double now = 1795190000; /* 2026-11-20 */
+static char path[] = "/tmp/muster-standing-XXXXXX";
+static char seen[2000];
+
+static void see_suspect(const char *node, const char *message, void *context)
+{
+    size_t length = strlen(seen);
+
+    (void)context;
+    snprintf(seen + length, sizeof seen - length, "%s %s;", node, message);
+}
+
+static void see_certified(const char *node, double until, void *context)
+{
+    size_t length = strlen(seen);
+
+    (void)context;
+    snprintf(seen + length, sizeof seen - length, "%s %.0f;", node, until - now);
+}
+
+/* A run that ended so long before now, with one node; strike: 0 none, 1 not the last, 2 the last */
+static void add(const char *run, double ago, const char *node, enum verdict verdict, int strike,
+                const char *until, bool is_dry_run)
+{
+    struct records records = {0};
+    struct record record = RECORD_INIT;
+    struct error err;
+
+    record.suite = "certify";
+    record.test = "strikes";
+    record.metric = "links";
+    record.run = run;
+    record.node = node;
+    record.part = "eth1";
+    record.time = now - ago - 1;
+    record.value = strike;
+    record.verdict = strike == 2 ? VERDICT_FAIL : VERDICT_WARN;
+    record.message = "links eth1";
+    if (strike > 0)
+        records_add(&records, &record);
+    is_int(history_add(
+               path, &(struct history_run){.run = run, .time = now - ago, .is_dry_run = is_dry_run},
+               &(struct history_node){
+                   .node = node, .verdict = verdict, .certified_until = until, .rail_mbps = NAN},
+               1, &records, 0, &err),
+           0, "run %s", run);
+    records_clear(&records);
+}
+
+static const char *suspects(double since)
+{
+    seen[0] = '\0';
+    return standing_suspects(path, since, see_suspect, NULL, NULL) < 0 ? "an error" : seen;
+}
+
+static const char *certified(void)
+{
+    seen[0] = '\0';
+    return standing_certified(path, see_certified, NULL, NULL) < 0 ? "an error" : seen;
+}
+
+static int strike(const char *node, const char *part)
+{
+    struct error err;
+
+    return standing_strike(path, node, "links", part, now, DAY, &err);
+}
+
+int main(void)
+{
+    struct error err;
+    FILE *stream;
+
+    close(mkstemp(path));
+    unlink(path);
+    is_int(strike("n1", "eth1"), 1, "without a history the first strike is the first");
+    is_str(suspects(0), "", "nobody is suspect");
+    is_str(certified(), "", "nor certified");
+
+    add("a", 30 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
+    add("b", 20 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
+    add("c", 10 * HOUR, "n1", VERDICT_FAIL, 1, NULL, true);
+    is_int(strike("n1", "eth1"), 2, "one within the day, dry runs apart");
+    is_int(strike("n1", "eth2"), 1, "another part has its own count");
+    is_int(strike("n2", "eth1"), 1, "another node too");
+    is_str(suspects(now - DAY), "n1 links eth1;", "whom the last run left so is suspect");
+    is_str(suspects(now - HOUR), "", "... within the window");
+    add("d", 9 * HOUR, "n1", VERDICT_PASS, 0, "2026-11-27 18:13 UTC", false);
+    is_str(suspects(now - DAY), "", "one that passed since is not");
+    is_int(strike("n1", "eth1"), 2, "... but its strike is remembered");
+    is_str(certified(), "n1 613180;", "it is certified");
+    add("e", 8 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
+    is_str(certified(), "n1 613180;", "a suspect keeps its certificate");
+    add("f", 7 * HOUR, "n1", VERDICT_FAIL, 2, NULL, false);
+    is_str(certified(), "", "one that was drained does not");
+    is_str(suspects(now - DAY), "", "... and is no suspect any more");
+    is_int(strike("n1", "eth1"), 1, "... and begins anew");
+    add("g", 6 * HOUR, "n2", VERDICT_PASS, 0, "2026-11-27 18:13 UTC", false);
+    add("h", 5 * HOUR, "n2", VERDICT_UNKNOWN, 0, NULL, false);
+    add("i", 4 * HOUR, "n2", VERDICT_FAIL, 0, NULL, true);
+    is_str(certified(), "n2 613180;", "neither unknown nor a dry run takes it away");
+
+    stream = fopen(path, "w");
+    fputs("this is no database, and it is long enough to be taken for none by its first page",
+          stream);
+    fclose(stream);
+    is_int(standing_strike(path, "n1", "links", "eth1", now, DAY, &err), -1, "no database");
+    has_str(err.text, path, "... is named");
+    unlink(path);
+    return tap_done();
+}

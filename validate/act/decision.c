@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/act/decision.h"
+
+enum decision decision_make(const struct decision_facts *facts, const struct decision_rules *rules)
+{
+    bool is_ours = facts->role == ROLE_TEST || facts->role == ROLE_RETEST;
+
+    if (!is_ours)
+        return DECISION_NOTHING;
+    if (facts->verdict == VERDICT_PASS)
+        return facts->role == ROLE_RETEST && !rules->is_dry_run ? DECISION_RELEASE
+                                                                : DECISION_CERTIFY;
+    if (facts->verdict != VERDICT_FAIL)
+        return DECISION_NOTHING;
+    if (facts->role == ROLE_TEST && facts->is_near && facts->strike < rules->strikes)
+        return DECISION_SUSPECT;
+    if (rules->no_drain)
+        return DECISION_NOTHING; /* a drain of ours that was lifted is put back by undo */
+    if (facts->role == ROLE_RETEST)
+        return DECISION_KEEP;
+    return rules->drained < rules->cap ? DECISION_DRAIN : DECISION_SPARE;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_ACT_PLAN_H
+#define MUSTER_ACT_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "validate/slurm/cluster.h"
+
+/* What a run may do with a node, from its state in Slurm. Pure. */
+
+enum plan_role {
+    ROLE_TEST,   /* free: test it */
+    ROLE_RETEST, /* drained by muster: lift the drain, test it, release or drain it again */
+    ROLE_FAULTY, /* Slurm itself took it away because of a fault: name it, do not touch it */
+    ROLE_LEAVE,  /* somebody else's: not touched, its verdict is unknown */
+};
+
+struct plan {
+    enum plan_role role;
+    char part[32];     /* ROLE_FAULTY: "slurmd", "gres", ... */
+    char message[256]; /* ROLE_FAULTY, ROLE_LEAVE: why, one line */
+};
+
+/* What is to be done with a node, from its state in Slurm. is_dry_run: nothing may be changed, so a
+ * drain cannot be lifted. */
+void plan_node(const struct cluster_node *node, bool is_dry_run, struct plan *plan);
+
+/* The partition to allocate in: wanted when given, else of those that are up the one that has most
+ * of the named nodes (the default one, then the first, where there are several). NULL when there is
+ * none. */
+const struct cluster_partition *plan_partition(const struct cluster *cluster, const char *wanted,
+                                               const char *const *names, size_t count);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_ACT_REASON_H
+#define MUSTER_ACT_REASON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+/* Whose a drain is: that is told by its reason alone. muster touches only those that are its own.
+ * Pure. */
+
+#define REASON_PREFIX "muster:" /* begins each reason that is ours */
+
+bool reason_is_ours(const char *reason);
+
+/* The part of the node that Slurm itself accuses by a reason, "slurmd", "gres"; NULL where a person
+ * or a site's health check wrote it. */
+const char *reason_slurm_part(const char *reason);
+
+/* The reason of a drain: "muster: links eth1 98 of 940 Mb/s 2026-11-20". The part is put before the
+ * message unless the message names it. No character that Slurm's tools would split at. */
+void reason_write(const char *test, const char *part, const char *message, time_t now, char *reason,
+                  size_t size);
+
+/* Whether two such reasons say the same fault, dates and figures apart: then the older one stays,
+ * so that it goes on saying since when. */
+bool reason_is_same(const char *then, const char *now);
+
+#endif

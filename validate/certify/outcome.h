@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CERTIFY_OUTCOME_H
+#define MUSTER_CERTIFY_OUTCOME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/record.h"
+
+/* One node's way through the stages. */
+enum stage { STAGE_REACH, STAGE_CHECK, STAGE_LAUNCH, STAGE_LINKS, STAGE_COLLECTIVES, STAGE_COUNT };
+const char *stage_name(enum stage stage); /* "reach", "check", ... */
+
+struct outcome {
+    enum verdict stages[STAGE_COUNT];      /* VERDICT_NONE: not run */
+    char cells[STAGE_COUNT][24];           /* what the table shows; "" : the verdict's name */
+    enum verdict verdict;                  /* worst so far */
+    enum stage stage;                      /* where that was */
+    bool is_near;                          /* FAIL, by figures near their limits only */
+    char test[64], part[64], message[256]; /* of the worst, the first of several alike */
+};
+
+/* Notes a verdict of a stage. pass also where nothing is said. */
+void outcome_note(struct outcome *outcome, enum stage stage, enum verdict verdict, const char *test,
+                  const char *part, const char *message);
+
+/* Notes a failure by a figure near its limit (validate/act/strikes.h). Any other failure outweighs
+ * it. */
+void outcome_note_near(struct outcome *outcome, enum stage stage, const char *test,
+                       const char *part, const char *message);
+
+/* Whether the node is still without a fault and may take part in the next stage. */
+bool outcome_is_good(const struct outcome *outcome);
+
+/* The verdict of the node as a whole: PASS (certified) when each stage was passed (a warning does
+ * not forbid it), FAIL when one failed, else UNKNOWN; message is set where it was empty. */
+enum verdict outcome_conclude(struct outcome *outcome);
+
+/* The exit status: 0 all certified, 1 something failed, 3 something could not be told. is_fault: a
+ * fault that is no node's, a slow uplink. No node at all: 3. */
+int outcome_exit_status(const enum verdict *verdicts, size_t count, bool is_fault);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/certify.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "validate/act/testing.h"
+#include "validate/history/standing.h"
+
+enum { DUE_S = 86400 }; /* a nightly run renews what would not last until the next night */
+
+/* Until when each subject is certified. */
+struct ends {
+    struct name_index index;
+    double *until; /* of each subject; 0: not known to be */
+};
+
+static void end_take(const char *node, double until, void *context)
+{
+    struct ends *ends = context;
+    long place = name_index_find(&ends->index, node);
+
+    if (place >= 0)
+        ends->until[place] = until;
+}
+
+static void ends_clear(struct ends *ends)
+{
+    name_index_clear(&ends->index);
+    free(ends->until);
+}
+
+static int ends_read(const struct certify *certify, struct ends *ends, struct error *err)
+{
+    const char **names = calloc(certify->count + 1, sizeof *names);
+    int rv = -1;
+
+    *ends = (struct ends){.until = calloc(certify->count + 1, sizeof *ends->until)};
+    for (size_t i = 0; names && i < certify->count; i++)
+        names[i] = certify->subjects[i].name;
+    if (!names || !ends->until || name_index_build(names, certify->count, &ends->index) != 0)
+        error_set(err, "no memory for %zu nodes", certify->count);
+    else
+        rv = standing_certified(certify->conf.history_path, end_take, ends, err) < 0 ? -1 : 0;
+    free(names);
+    if (rv != 0)
+        ends_clear(ends);
+    return rv;
+}
+
+int certify_due(struct certify *certify, struct error *err)
+{
+    struct hostlist due = {0}, others = {0};
+    struct ends ends;
+
+    if (ends_read(certify, &ends, err) != 0)
+        return -1;
+    for (size_t i = 0; i < certify->count; i++) {
+        bool is_due = certify->subjects[i].plan.role == ROLE_RETEST ||
+                      turn_is_due(ends.until[i], (double)time(NULL), DUE_S);
+
+        if (certify->subjects[i].plan.role != ROLE_FAULTY)
+            hostlist_append(is_due ? &due : &others, certify->subjects[i].name);
+    }
+    certify_keep(certify, &others, &due);
+    hostlist_clear(&due);
+    hostlist_clear(&others);
+    ends_clear(&ends);
+    return 0;
+}
+
+static void leave(struct subject *subject, const char *why)
+{
+    subject->plan.role = ROLE_LEAVE;
+    snprintf(subject->plan.message, sizeof subject->plan.message, "left alone: %s", why);
+}
+
+/* Those that may be tested are marked in nodes, in the order of the subjects. Without a history
+ * that can be read all certificates count as missing. */
+static void turns_choose(const struct certify *certify, const struct hostlist *busy,
+                         struct turn_node *nodes)
+{
+    size_t cap =
+        cap_nodes(certify->cluster.node_count, certify->conf.test_cap_percent, CAP_TESTS_LEAST);
+    struct ends ends;
+    bool has_ends = ends_read(certify, &ends, NULL) == 0;
+
+    for (size_t i = 0; i < certify->count; i++) {
+        const struct subject *subject = &certify->subjects[i];
+
+        nodes[i] = (struct turn_node){
+            .is_busy = (subject->plan.role != ROLE_TEST && subject->plan.role != ROLE_RETEST) ||
+                       hostlist_contains(busy, subject->name),
+            .is_drained = subject->plan.role == ROLE_RETEST,
+            .certified_until = has_ends ? ends.until[i] : 0};
+    }
+    turn_choose(nodes, certify->count, cap > busy->count ? cap - busy->count : 0);
+    if (has_ends)
+        ends_clear(&ends);
+}
+
+/* Puts the choice into the subjects; without -w those that are left alone are none. */
+static void turns_take(struct certify *certify, const struct hostlist *busy,
+                       const struct turn_node *nodes, struct hostlist *chosen)
+{
+    struct hostlist beyond = {0};
+    size_t kept = 0;
+    char *folded;
+
+    for (size_t i = 0; i < certify->count; i++) {
+        struct subject subject = certify->subjects[i];
+        bool is_ours = subject.plan.role == ROLE_TEST || subject.plan.role == ROLE_RETEST;
+
+        if (nodes[i].is_chosen) {
+            hostlist_append(chosen, subject.name);
+        } else if (is_ours && hostlist_contains(busy, subject.name)) {
+            leave(&subject, "another run tests it now");
+            if (!certify->options.nodes)
+                certify_note(certify, "%s: %s", subject.name, subject.plan.message);
+        } else if (is_ours) {
+            leave(&subject, "as many nodes as TestCap allows are in tests now");
+            hostlist_append(&beyond, subject.name);
+        }
+        if (certify->options.nodes || !is_ours || nodes[i].is_chosen)
+            certify->subjects[kept++] = subject;
+    }
+    certify->count = kept;
+    folded = beyond.count > 0 ? hostlist_fold(&beyond) : NULL;
+    if (folded)
+        certify_note(certify, "left for another run: %s (TestCap=%.0f%%)", folded,
+                     certify->conf.test_cap_percent);
+    free(folded);
+    hostlist_clear(&beyond);
+}
+
+int certify_take_turns(struct certify *certify, struct error *err)
+{
+    struct turn_node *nodes = calloc(certify->count + 1, sizeof *nodes);
+    struct hostlist busy = {0}, chosen = {0};
+    int rv = -1, lock = -1;
+
+    if (!nodes) {
+        error_set(err, "no memory for %zu nodes", certify->count);
+    } else if (geteuid() == 0 && (lock = testing_lock(certify->runs, err)) < 0) {
+        /* a host without a place for journals has no other runs to heed */
+        certify_note(certify, "whether another run tests the same nodes is not known: %s",
+                     err->text);
+    }
+    if (nodes && (lock < 0 || testing_read(certify->runs, certify->run, &busy, err) == 0)) {
+        turns_choose(certify, &busy, nodes);
+        turns_take(certify, &busy, nodes, &chosen);
+        rv = lock < 0 ? 0 : testing_write(certify->undo.journal, &chosen, err);
+    }
+    if (lock >= 0)
+        close(lock);
+    free(nodes);
+    hostlist_clear(&busy);
+    hostlist_clear(&chosen);
+    return rv;
+}
+
+void certify_leave_waiting(struct certify *certify)
+{
+    struct hostlist staying = {0}, leaving = {0};
+    struct cluster now = {0};
+    struct error err = {""};
+    char *folded;
+    int lock, rv;
+
+    for (size_t i = 0; i < certify->count; i++)
+        if (certify->subjects[i].slurm->is_waiting && *certify->subjects[i].certified_until)
+            hostlist_append(&leaving, certify->subjects[i].name);
+    if (leaving.count == 0)
+        return;
+    lock = testing_lock(certify->runs, &err); /* another run may do the same now */
+    rv = cluster_load(&now, &err);
+    for (size_t i = 0; rv == 0 && i < now.node_count; i++)
+        if (now.nodes[i].is_waiting && !hostlist_contains(&leaving, now.nodes[i].name))
+            hostlist_append(&staying, now.nodes[i].name);
+    if (rv == 0 && now.has_waiting)
+        rv = cluster_wait(&staying, true, &err);
+    folded = hostlist_fold(&leaving);
+    if (rv != 0)
+        certify_note(certify, "%s", err.text);
+    else
+        certify_note(certify, "taken out of reservation " CLUSTER_WAITING ": %s",
+                     folded ? folded : "the certified");
+    if (lock >= 0)
+        close(lock);
+    free(folded);
+    cluster_clear(&now);
+    hostlist_clear(&staying);
+    hostlist_clear(&leaving);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/command/command.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/base/hostlist.h"
+#include "validate/act/testing.h"
+#include "validate/history/standing.h"
+#include "validate/slurm/cluster.h"
+
+struct options {
+    const char *nodes, *release, *config;
+    bool is_list, is_dry_run;
+};
+
+static void print_help(void)
+{
+    puts("Usage: muster reserve [OPTION...]\n"
+         "Lets nodes wait in the reservation \"" CLUSTER_WAITING
+         "\", where no job of a user starts, "
+         "until\n"
+         "muster certify, which tests them there, has certified them and takes them out. Without\n"
+         "-w: all nodes that, by the history on this machine, have no certificate in force. Jobs\n"
+         "that run on a node go on.\n"
+         "\n"
+         "  -w, --nodes LIST     these nodes: n[1-4]\n"
+         "  -r, --release LIST   takes these nodes out, certified or not\n"
+         "  -l, --list           prints which nodes wait, and changes nothing\n"
+         "  -n, --dry-run        says what would be done\n"
+         "  -c, --config FILE    instead of $MUSTER_CONF or muster.conf\n"
+         "  -h, --help           this text\n"
+         "\n"
+         "Exit status: 0 done, 2 usage, 3 could not be done.");
+}
+
+/* Returns -1 to go on, else the exit status. */
+static int options_read(int argc, char **argv, struct options *options)
+{
+    static const struct option table[] = {
+        {"nodes", required_argument, NULL, 'w'},   {"nodelist", required_argument, NULL, 'w'},
+        {"release", required_argument, NULL, 'r'}, {"list", no_argument, NULL, 'l'},
+        {"dry-run", no_argument, NULL, 'n'},       {"config", required_argument, NULL, 'c'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+    };
+    int option;
+
+    while ((option = getopt_long(argc, argv, "w:r:lnc:h", table, NULL)) != -1) {
+        switch (option) {
+        case 'w':
+            options->nodes = optarg;
+            break;
+        case 'r':
+            options->release = optarg;
+            break;
+        case 'l':
+            options->is_list = true;
+            break;
+        case 'n':
+            options->is_dry_run = true;
+            break;
+        case 'c':
+            options->config = optarg;
+            break;
+        case 'h':
+            print_help();
+            return COMMAND_PASS;
+        default:
+            return command_usage_error(argv[0]);
+        }
+    }
+    if (optind < argc)
+        return command_word_error(argv[0], argv[optind]);
+    if (options->is_list + (options->nodes != NULL) + (options->release != NULL) > 1) {
+        fprintf(stderr, "%s: of --nodes, --release and --list only one at a time\n", argv[0]);
+        return command_usage_error(argv[0]);
+    }
+    return -1;
+}
+
+static void certified_add(const char *node, double until, void *context)
+{
+    if (until > (double)time(NULL))
+        hostlist_append(context, node);
+}
+
+/* Who is to wait from now on, of those in the list or, without one, of those that are not
+ * certified. Returns COMMAND_PASS, or another exit status with err. */
+static int wanted_find(const struct options *options, const char *history,
+                       const struct cluster *cluster, struct hostlist *wanted, struct error *err)
+{
+    const char *text = options->release ? options->release : options->nodes;
+    struct hostlist named = {0}, certified = {0};
+    int status = COMMAND_PASS;
+
+    if (text && hostlist_expand(text, &named, err) != 0)
+        return COMMAND_USAGE;
+    for (size_t i = 0; i < named.count && status == COMMAND_PASS; i++)
+        if (!cluster_node(cluster, named.names[i])) {
+            error_set(err, "there is no node %s in this cluster", named.names[i]);
+            status = COMMAND_USAGE;
+        }
+    if (!text && standing_certified(history, certified_add, &certified, err) < 0)
+        status = COMMAND_UNKNOWN;
+    for (size_t i = 0; i < cluster->node_count && status == COMMAND_PASS; i++) {
+        const struct cluster_node *node = &cluster->nodes[i];
+        bool is_named = hostlist_contains(&named, node->name);
+        bool is_wanted = options->release ? node->is_waiting && !is_named
+                         : options->nodes
+                             ? node->is_waiting || is_named
+                             : node->is_waiting || !hostlist_contains(&certified, node->name);
+
+        if (is_wanted && hostlist_append(wanted, node->name) != 0) {
+            error_set(err, "no memory");
+            status = COMMAND_UNKNOWN;
+        }
+    }
+    hostlist_clear(&named);
+    hostlist_clear(&certified);
+    return status;
+}
+
+static int waiting_print(const struct cluster *cluster)
+{
+    struct hostlist waiting = {0};
+    char *folded;
+
+    for (size_t i = 0; i < cluster->node_count; i++)
+        if (cluster->nodes[i].is_waiting)
+            hostlist_append(&waiting, cluster->nodes[i].name);
+    folded = hostlist_fold(&waiting);
+    if (folded && waiting.count > 0)
+        puts(folded);
+    free(folded);
+    hostlist_clear(&waiting);
+    return COMMAND_PASS;
+}
+
+/* What is different, in words. */
+static void change_print(const struct cluster *cluster, const struct hostlist *wanted,
+                         bool is_dry_run)
+{
+    struct hostlist more = {0}, less = {0};
+    size_t changed;
+    char *folded;
+
+    for (size_t i = 0; i < cluster->node_count; i++) {
+        const struct cluster_node *node = &cluster->nodes[i];
+        bool is_wanted = hostlist_contains(wanted, node->name);
+
+        if (is_wanted != node->is_waiting)
+            hostlist_append(is_wanted ? &more : &less, node->name);
+    }
+    changed = more.count + less.count;
+    folded = hostlist_fold(more.count > 0 ? &more : &less);
+    if (changed == 0)
+        puts("nothing to do");
+    else if (folded && more.count > 0)
+        printf("%s for muster certify in reservation " CLUSTER_WAITING ": %s\n",
+               is_dry_run ? "would wait" : "waiting", folded);
+    else if (folded)
+        printf("%s of reservation " CLUSTER_WAITING ": %s\n",
+               is_dry_run ? "would be taken out" : "taken out", folded);
+    free(folded);
+    hostlist_clear(&more);
+    hostlist_clear(&less);
+}
+
+static int reserve(const struct options *options, const struct conf *conf, struct error *err)
+{
+    struct cluster cluster = {0};
+    struct hostlist wanted = {0};
+    char runs[512], *slash;
+    int lock = -1, status;
+
+    snprintf(runs, sizeof runs, "%s", conf->history_path);
+    slash = strrchr(runs, '/'); /* an absolute path */
+    snprintf(slash, sizeof runs - (size_t)(slash - runs), "/runs");
+    if (cluster_open(err) != 0)
+        return COMMAND_UNKNOWN;
+    if (!options->is_list && !options->is_dry_run)
+        lock = testing_lock(runs, err); /* muster certify may take nodes out now */
+    status = cluster_load(&cluster, err) == 0 ? COMMAND_PASS : COMMAND_UNKNOWN;
+    if (status == COMMAND_PASS && options->is_list) {
+        status = waiting_print(&cluster);
+    } else if (status == COMMAND_PASS) {
+        status = wanted_find(options, conf->history_path, &cluster, &wanted, err);
+        if (status == COMMAND_PASS && !options->is_dry_run &&
+            cluster_wait(&wanted, cluster.has_waiting, err) != 0)
+            status = COMMAND_UNKNOWN;
+        if (status == COMMAND_PASS)
+            change_print(&cluster, &wanted, options->is_dry_run);
+    }
+    if (lock >= 0)
+        close(lock);
+    hostlist_clear(&wanted);
+    cluster_clear(&cluster);
+    return status;
+}
+
+int command_reserve(int argc, char **argv)
+{
+    struct options options = {0};
+    struct error err = {""};
+    struct conf conf;
+    int status = options_read(argc, argv, &options);
+
+    if (status >= 0)
+        return status;
+    status = command_conf(argv[0], options.config, &conf);
+    if (status == COMMAND_PASS) {
+        status = reserve(&options, &conf, &err);
+        if (status != COMMAND_PASS)
+            fprintf(stderr, "%s: %s\n", argv[0], err.text);
+    }
+    conf_clear(&conf);
+    return status;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_STANDING_H
+#define MUSTER_STANDING_H
+
+#include "lib/base/error.h"
+
+/* How nodes stand by what earlier runs found: strikes against them, and until when they are
+ * certified. Dry runs count for nothing. Without a database nothing is known of any node. */
+
+/* Which strike a failure of that node, test and part at `now` is, from 1 (validate/act/strikes.h);
+ * -1 with err. */
+int standing_strike(const char *path, const char *node, const char *test, const char *part,
+                    double now, double window_s, struct error *err);
+
+/* Calls each() for the nodes whose last run left them as suspects after `since`: message says of
+ * what. Returns how many, or -1 with err. */
+int standing_suspects(const char *path, double since,
+                      void (*each)(const char *node, const char *message, void *context),
+                      void *context, struct error *err);
+
+/* Calls each() for the nodes that were certified, with the end of the certificate in seconds since
+ * the epoch, unless they failed since. Returns how many, or -1 with err. */
+int standing_certified(const char *path,
+                       void (*each)(const char *node, double until, void *context), void *context,
+                       struct error *err);
+
+#endif
