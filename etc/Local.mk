@@ -4,5 +4,24 @@
 examplesdir = $(docdir)/examples
 dist_examples_DATA = \
 	etc/muster.conf \
+	etc/muster-certify.timer \
+	etc/muster-check.timer \
 	etc/plugstack.conf \
 	# end of dist_examples_DATA
+
+# Those that name a program
+examples_DATA = etc/muster-certify.service etc/muster-check.service etc/muster-healthcheck
+CLEANFILES += $(examples_DATA)
+EXTRA_DIST += \
+	etc/muster-certify.service.in \
+	etc/muster-check.service.in \
+	etc/muster-healthcheck.in \
+	# end of the examples' EXTRA_DIST
+substitute_bindir = $(AM_V_GEN)$(MKDIR_P) etc && $(SED) -e 's|@bindir[@]|$(bindir)|g'
+
+etc/muster-certify.service: etc/muster-certify.service.in Makefile
+	$(substitute_bindir) $(srcdir)/etc/muster-certify.service.in >$@.new && mv $@.new $@
+etc/muster-check.service: etc/muster-check.service.in Makefile
+	$(substitute_bindir) $(srcdir)/etc/muster-check.service.in >$@.new && mv $@.new $@
+etc/muster-healthcheck: etc/muster-healthcheck.in Makefile
+	$(substitute_bindir) $(srcdir)/etc/muster-healthcheck.in >$@.new && mv $@.new $@

@@ -20,6 +20,8 @@ dist_check_SCRIPTS += \
 	tests/command/t2200-check-names-the-part.t \
 	tests/command/t2201-check-takes-less-than-a-second.t \
 	tests/command/t2202-check-names-faults-on-a-node.t \
+	tests/command/t2203-check-speaks-to-monitors.t \
+	tests/command/t2204-units-are-good.t \
 	# end of inventory and check
 
 # the battery's options

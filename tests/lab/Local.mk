@@ -76,5 +76,6 @@ EXTRA_DIST += \
 	tests/lab/t3500-faults-near-the-limit-are-strikes.t \
 	tests/lab/t3501-nodes-wait-for-their-certificate.t \
 	tests/lab/t3502-runs-at-once-share-the-nodes.t \
+	tests/lab/t3503-slurmd-runs-the-health-check.t \
 	tests/lab/t3600-compare-and-history-of-a-cluster.t \
 	tests/lab/testlab.sh

@@ -8,6 +8,7 @@ muster_SOURCES = \
 	validate/command/main.c validate/command/command.h \
 	validate/command/common.c \
 	validate/command/check.c \
+	validate/command/check_health.c validate/command/check_health.h \
 	validate/command/claim.c \
 	validate/command/inventory.c \
 	validate/command/interfaces.c \

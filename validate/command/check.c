@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/checks/checks.h"
+#include "validate/command/check_health.h"
 #include "validate/command/command.h"
 
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 struct options {
     const char *root, *node, *only, *config;
-    bool as_json;
+    bool as_json, as_nagios, as_health;
 };
 
 struct output {
     bool as_json, has_colour, shows_facts;
     size_t facts;
     enum verdict worst;
-    FILE *table; /* for people: the lines wait here for their widths */
+    FILE *table;                    /* for people: the lines wait here for their widths */
+    struct health_summary *summary; /* NULL: each record is told as it comes */
 };
 
 static void print_record(const struct record *record, void *context)
@@ -26,6 +29,10 @@ static void print_record(const struct record *record, void *context)
 
     if (record->verdict > output->worst)
         output->worst = record->verdict;
+    if (output->summary) {
+        health_take(output->summary, record);
+        return;
+    }
     if (output->as_json) {
         record_write(stdout, record);
         return;
@@ -45,7 +52,12 @@ static void print_help(void)
          "Tells what this node can know about itself, in under a second.\n"
          "\n"
          "  -c, --config FILE  the configuration, instead of $MUSTER_CONF or muster.conf\n"
+         "      --health       for Slurm's HealthCheckProgram: prints only what failed; with\n"
+         "                     HealthDrain=yes in the configuration drains this node when a part\n"
+         "                     of it is missing or dead\n"
          "  -j, --json         records as JSON lines, nothing else\n"
+         "      --nagios       one line and the exit status of a Nagios plugin: 0 OK, 1 WARNING,\n"
+         "                     2 CRITICAL, 3 UNKNOWN\n"
          "  -n, --node NAME    Slurm's name of this node, instead of $SLURMD_NODENAME or the\n"
          "                     host's name\n"
          "  -o, --only TEST    only these tests: names, or beginnings such as net, with commas\n"
@@ -95,10 +107,17 @@ static int run_checks(const struct options *options, const struct conf *conf,
                       const struct inventory *inventory)
 {
     static struct fabric fabric;
+    struct health_summary summary = {0};
+    struct timespec begin, end;
     const char *node = options->node ? options->node : getenv("SLURMD_NODENAME");
     const char *root = options->root ? options->root : "";
-    struct output output = {
-        options->as_json, command_has_colour(stdout), options->only != NULL, 0, VERDICT_NONE, NULL};
+    struct output output = {options->as_json,
+                            command_has_colour(stdout),
+                            options->only != NULL,
+                            0,
+                            VERDICT_NONE,
+                            NULL,
+                            options->as_nagios || options->as_health ? &summary : NULL};
     struct checks checks = {.root = strcmp(root, "/") == 0 ? "" : root,
                             .node = node && node[0] ? node : inventory->hostname,
                             .conf = conf,
@@ -107,10 +126,17 @@ static int run_checks(const struct options *options, const struct conf *conf,
                             .sink = print_record,
                             .context = &output};
 
+    clock_gettime(CLOCK_MONOTONIC, &begin);
     fabric_choose(inventory, conf, &fabric);
     for (size_t i = 0; i < check_count; i++)
         if (check_is_wanted(&check_table[i], options->only))
             check_table[i].run(&checks, check_table[i].name);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    if (options->as_nagios)
+        return health_nagios(&summary, (double)(end.tv_sec - begin.tv_sec) +
+                                           1e-9 * (double)(end.tv_nsec - begin.tv_nsec));
+    if (options->as_health)
+        return health_run("muster check", &summary, checks.node, conf);
     if (output.facts > 0 && !output.shows_facts && !output.as_json)
         printf("%zu facts to compare with other nodes: muster check --only host.config\n",
                output.facts);
@@ -121,7 +147,7 @@ static int check(const char *name, const struct options *options)
 {
     struct conf conf;
     struct error err;
-    struct inventory *inventory;
+    struct inventory *inventory = NULL;
     int status = COMMAND_PASS;
 
     if (options->root && !options->config)
@@ -136,8 +162,13 @@ static int check(const char *name, const struct options *options)
             fprintf(stderr, "%s: %s\n", name, err.text);
             status = COMMAND_UNKNOWN;
         }
-        inventory_free(inventory);
     }
+    if (options->as_nagios && !inventory) {
+        printf("MUSTER UNKNOWN - the check did not run; %s --nagios says why on standard error\n",
+               name);
+        status = 3;
+    }
+    inventory_free(inventory);
     conf_clear(&conf);
     return status;
 }
@@ -146,8 +177,10 @@ int command_check(int argc, char **argv)
 {
     static const struct option long_options[] = {
         {"config", required_argument, NULL, 'c'},
+        {"health", no_argument, NULL, 'H'},
         {"help", no_argument, NULL, 'h'},
         {"json", no_argument, NULL, 'j'},
+        {"nagios", no_argument, NULL, 'N'},
         {"node", required_argument, NULL, 'n'},
         {"only", required_argument, NULL, 'o'},
         {"root", required_argument, NULL, 'r'},
@@ -164,6 +197,12 @@ int command_check(int argc, char **argv)
         case 'h':
             print_help();
             return COMMAND_PASS;
+        case 'H':
+            options.as_health = true;
+            break;
+        case 'N':
+            options.as_nagios = true;
+            break;
         case 'j':
             options.as_json = true;
             break;
@@ -184,5 +223,14 @@ int command_check(int argc, char **argv)
         return command_word_error(argv[0], argv[optind]);
     if (verify_only(argv[0], options.only) != COMMAND_PASS)
         return COMMAND_USAGE;
+    if (options.as_json + options.as_nagios + options.as_health > 1) {
+        fprintf(stderr, "%s: of --json, --nagios and --health only one at a time\n", argv[0]);
+        return command_usage_error(argv[0]);
+    }
+    if (options.as_health && options.root) {
+        fprintf(stderr, "%s: --health is about this machine: --root does not go with it\n",
+                argv[0]);
+        return command_usage_error(argv[0]);
+    }
     return check(argv[0], &options);
 }

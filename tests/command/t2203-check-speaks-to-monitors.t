@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster check --nagios and --health: one line and a plugin's exit status; quiet when all is well.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=${top_builddir:-.}
+. "$top_srcdir/tests/tap.sh"
+
+muster=$top_builddir/muster
+[ -x "$muster" ] || skip_all 'muster is not built'
+unset MUSTER_CONF SLURM_CONF SLURMD_NODENAME MUSTER_RUN
+dir=$(mktemp -d)
+tap_cleanup() { rm -rf "$dir"; }
+node=$dir/node
+"$top_srcdir/tests/fixtures/unpack" "$top_srcdir/tests/fixtures/lab-node.tree" "$node"
+nagios() { text=$("$muster" check --nagios --root "$node" "$@" 2>"$dir/errors"); }
+
+nagios --only net
+is "$? $(wc -l <<<"$text")" '0 1' 'a healthy node: 0 and one line'
+like "$text" '^MUSTER OK - [0-9]+ checks passed\|time=[0-9.]+s;1 failed=0;;0 unknown=0 warned=0;0 passed=[0-9]+$' \
+    '... with figures behind the bar'
+echo 1500 >"$node/sys/class/net/eth2/mtu"
+nagios --only net
+is "$?" 1 'a warning: 1'
+like "$text" '^MUSTER WARNING - net.interfaces eth2: .*; 0 failed, 0 unknown, 1 warned of ' '... which is named'
+mv "$node/etc/slurm/slurm.conf" "$dir/slurm.conf" && mkdir "$node/etc/slurm/slurm.conf"
+nagios --only net,slurm
+is "$?" 3 'unknown: 3, before a warning'
+like "$text" '^MUSTER UNKNOWN - slurm.gres: .*; net.interfaces eth2: ' '... and the worst comes first'
+echo 0 >"$node/sys/class/net/eth1/carrier"
+nagios --only net,slurm
+is "$? $(wc -l <<<"$text")" '2 1' 'a failure: 2, before all others'
+like "$text" '^MUSTER CRITICAL - net.interfaces eth1: eth1 has no carrier' '... and is the first'
+is "$(tr -cd '|' <<<"$text" | wc -c)" 1 'there is one bar only'
+echo 'Nonsense=1' >"$dir/conf"
+nagios --config "$dir/conf"
+is "$?" 3 'a bad configuration is unknown, not critical'
+like "$text" '^MUSTER UNKNOWN - the check did not run' '... in the same form'
+like "$(cat "$dir/errors")" 'Nonsense' '... and named on standard error'
+
+"$muster" check --nagios --json >/dev/null 2>"$dir/errors"
+is "$?" 2 'two forms at a time are bad usage'
+like "$(cat "$dir/errors")" 'only one at a time' '... in one line'
+"$muster" check --health --root "$node" >/dev/null 2>"$dir/errors"
+is "$?" 2 '--health is not for recorded nodes'
+
+# This machine: with a rail that it has not
+: >"$dir/conf"
+text=$("$muster" check --health --config "$dir/conf" --only host.clock 2>&1)
+is "$? $text" '0 ' '--health says nothing where nothing failed'
+echo 'FabricInterfaces=nowhere9' >"$dir/conf"
+text=$("$muster" check --health --config "$dir/conf" --only net --node x7 2>&1)
+is "$?" 1 '... is 1 where something did'
+is "$text" "muster check: x7: net.interfaces nowhere9: nowhere9 is not on this node; FabricInterfaces of the \
+configuration names it" '... in a line with node, part and fault, and asks no controller'
+done_testing

@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The examples of systemd units and of Slurm's HealthCheckProgram name this installation's muster and
+# are well formed.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=${top_builddir:-.}
+. "$top_srcdir/tests/tap.sh"
+
+[ -e "$top_builddir/etc/muster-certify.service" ] || skip_all 'the examples are not made'
+dir=$(mktemp -d)
+tap_cleanup() { rm -rf "$dir"; }
+cp "$top_builddir"/etc/muster-*.service "$top_builddir/etc/muster-healthcheck" \
+    "$top_srcdir"/etc/muster-*.timer "$dir"
+program=$(sed -n 's/^ExecStart=//p' "$dir/muster-check.service" | cut -d' ' -f1)
+like "$program" '^/.*/muster$' 'a service names the program by its path'
+is "$(grep -l '@' "$dir"/muster-*)" '' 'nothing is left to be put in'
+like "$(tail -n 1 "$dir/muster-healthcheck")" "^exec $program check --health\$" 'slurmd runs the same'
+ok 'the script is one' sh -n "$dir/muster-healthcheck"
+for timer in certify check; do
+    ok "muster-$timer.timer waits a random time" grep -q '^RandomizedDelaySec=' "$dir/muster-$timer.timer"
+done
+if command -v systemd-analyze >/dev/null; then
+    sed -i "s,$program,/bin/true," "$dir"/*.service # it need not be installed yet
+    ok 'systemd takes the units' systemd-analyze --man=no verify "$dir"/*.service "$dir"/*.timer
+    is "$(systemd-analyze --man=no verify "$dir"/*.service "$dir"/*.timer 2>&1 | grep "$dir")" '' \
+        '... without a word'
+else
+    skip 2 'no systemd-analyze'
+fi
+# every option that they give is one
+for words in 'certify --suspects' 'certify --due'; do
+    # shellcheck disable=SC2086 # two words
+    ok "muster $words is an option" sh -c "'$top_builddir/muster' ${words% *} --help | grep -q -- ' ${words#* } '"
+done
+done_testing

@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# slurmd runs `muster check --health`: quiet where all is well; a node drains itself for a part that is
+# gone where the site wants that, within the cap, and never where others have drained it.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/certify.sh"
+
+logged() { # NODE REGEX
+    lab on "$1" grep -Eq "$2" /var/log/slurm/slurmd.log
+}
+
+for host in head n1 n2 n3 n4; do
+    # shellcheck disable=SC2154 # prefix is set in testlab.sh
+    lab on $host install -m 755 "$prefix/share/doc/muster/examples/muster-healthcheck" /etc/slurm/
+    printf '%s\n' HealthCheckProgram=/etc/slurm/muster-healthcheck HealthCheckInterval=4 |
+        lab on $host sh -c 'cat >>/etc/slurm/slurm.conf'
+done
+lab run scontrol reconfigure # slurmd would not live through it without its GPU
+sleep 1
+lab fault missing-gpu n1 >/dev/null
+ok 'what failed stands in the log of slurmd' within 60 logged n1 \
+    'health_check failed: rc:1 output:muster check: n1: slurm.gres gpu3: .*/dev/gpu3 does not exist'
+is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'and drains nobody unless the site wants it'
+
+lab run scontrol update nodename=n4 state=drain reason='replace PSU'
+lab fault missing-gpu n4 >/dev/null
+for node in n1 n2 n3 n4; do
+    echo HealthDrain=yes | lab on $node sh -c 'cat >>/etc/muster/muster.conf'
+done
+ok 'then it drains its node' within 60 sh -c \
+    "'$lab_dir/lab' -L '$name' run sinfo -h -n n1 -o %T | grep -q drain"
+like "$(reason n1)" '^muster: slurm.gres gpu3 ' 'with a reason that a technician can act on'
+lab fault missing-gpu n2 >/dev/null
+ok 'a second one is beyond DrainCap, and says so' within 60 logged n2 \
+    'muster check: n2 not drained: muster has drained 1 nodes, as many as DrainCap allows'
+is "$(states | cut -d' ' -f3-6)" 'n2 idle n3 idle' 'and stays in service'
+ok 'the one of others saw its fault too' logged n4 'slurm.gres gpu3'
+is "$(reason n4)" 'replace PSU' 'and keeps its reason'
+not_ok 'a good one has said nothing' logged n3 'health_check'
+lab heal >/dev/null
+certify -w 'n[1-3]'
+is "$status $(states | cut -d' ' -f1-6)" '0 n1 idle n2 idle n3 idle' \
+    'repaired, it is tested and released' || show
+done_testing

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/command/check_health.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "validate/act/act.h"
+#include "validate/command/command.h"
+#include "validate/slurm/cluster.h"
+
+enum { SETTLE_S = 2 }; /* reasons have whole seconds: others of the same one are known then */
+
+static void problem_add(struct health_summary *summary, const struct record *record)
+{
+    size_t at = 0;
+
+    while (at < summary->problem_count && summary->problems[at].verdict >= record->verdict)
+        at++;
+    if (at >= HEALTH_PROBLEMS)
+        return;
+    if (summary->problem_count < HEALTH_PROBLEMS)
+        summary->problem_count++;
+    for (size_t i = summary->problem_count - 1; i > at; i--)
+        summary->problems[i] = summary->problems[i - 1];
+    summary->problems[at].verdict = record->verdict;
+    snprintf(summary->problems[at].text, sizeof summary->problems[at].text, "%s%s%s: %s",
+             record->test, record->part && *record->part ? " " : "",
+             record->part ? record->part : "", record->message ? record->message : "");
+}
+
+void health_take(struct health_summary *summary, const struct record *record)
+{
+    summary->counts[record->verdict]++;
+    if (record->verdict >= VERDICT_WARN)
+        problem_add(summary, record);
+    if (!*summary->drain && health_is_hard(record))
+        reason_write(record->test, record->part ? record->part : "",
+                     record->message ? record->message : "", time(NULL), summary->drain,
+                     sizeof summary->drain);
+}
+
+int health_nagios(const struct health_summary *summary, double seconds)
+{
+    static const char *const words[] = {"OK", "WARNING", "CRITICAL", "UNKNOWN"};
+    const size_t *counts = summary->counts;
+    size_t all = counts[VERDICT_PASS] + counts[VERDICT_WARN] + counts[VERDICT_UNKNOWN] +
+                 counts[VERDICT_FAIL];
+    int status = counts[VERDICT_FAIL] > 0      ? 2
+                 : counts[VERDICT_UNKNOWN] > 0 ? 3
+                 : counts[VERDICT_WARN] > 0    ? 1
+                                               : 0;
+
+    printf("MUSTER %s - ", words[status]);
+    for (size_t i = 0; i < summary->problem_count; i++) {
+        for (const char *c = summary->problems[i].text; *c; c++)
+            putchar(*c == '|' || *c == '\n' ? ' ' : *c); /* the bar begins the figures */
+        fputs("; ", stdout);
+    }
+    if (status == 0)
+        printf("%zu checks passed", all);
+    else
+        printf("%zu failed, %zu unknown, %zu warned of %zu", counts[VERDICT_FAIL],
+               counts[VERDICT_UNKNOWN], counts[VERDICT_WARN], all);
+    printf("|time=%.3fs;1 failed=%zu;;0 unknown=%zu warned=%zu;0 passed=%zu\n", seconds,
+           counts[VERDICT_FAIL], counts[VERDICT_UNKNOWN], counts[VERDICT_WARN],
+           counts[VERDICT_PASS]);
+    return status;
+}
+
+/* Drains this node, and takes that back when it is one too many. Returns what is to be said, in
+ * text; "" for nothing. */
+static void node_drain(const char *node, const char *reason, const struct conf *conf, char *text,
+                       size_t size)
+{
+    struct cluster cluster = {0};
+    struct error err;
+    size_t cap;
+
+    *text = '\0';
+    if (cluster_open(&err) != 0 || cluster_load(&cluster, &err) != 0) {
+        snprintf(text, size, "not drained: %s", err.text);
+        return;
+    }
+    cap = cap_nodes(cluster.node_count, conf->drain_cap_percent, CAP_DRAINS_LEAST);
+    switch (health_decide(&cluster, node, cap)) {
+    case HEALTH_DRAIN:
+        if (cluster_drain(node, reason, &err) != 0) {
+            snprintf(text, size, "not drained: %s", err.text);
+            break;
+        }
+        snprintf(text, size, "drained: %s", reason);
+        cluster_clear(&cluster);
+        sleep(SETTLE_S);
+        if (cluster_load(&cluster, &err) == 0 && health_is_beyond(&cluster, node, cap) &&
+            cluster_resume(node, &err) == 0)
+            snprintf(text, size,
+                     "not drained: muster has drained %zu nodes, as many as DrainCap allows", cap);
+        break;
+    case HEALTH_CAP:
+        snprintf(text, size,
+                 "not drained: muster has drained %zu nodes, as many as DrainCap allows", cap);
+        break;
+    case HEALTH_NO_NODE:
+        snprintf(text, size, "not drained: Slurm has no node %s", node);
+        break;
+    default: /* it is drained, by us or by others: that has been said */
+        break;
+    }
+    cluster_clear(&cluster);
+}
+
+int health_run(const char *command, const struct health_summary *summary, const char *node,
+               const struct conf *conf)
+{
+    char text[400];
+
+    for (size_t i = 0; i < summary->problem_count; i++)
+        if (summary->problems[i].verdict == VERDICT_FAIL)
+            printf("%s: %s: %s\n", command, node, summary->problems[i].text);
+    if (*summary->drain && conf->health_drain) {
+        node_drain(node, summary->drain, conf, text, sizeof text);
+        if (*text)
+            printf("%s: %s %s\n", command, node, text);
+    }
+    return summary->counts[VERDICT_FAIL] > 0 ? COMMAND_FAIL : COMMAND_PASS;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CHECK_HEALTH_H
+#define MUSTER_CHECK_HEALTH_H
+
+#include "lib/base/record.h"
+#include "lib/conf/conf.h"
+
+/* muster check for a monitor (--nagios) and for slurmd (--health). */
+
+enum { HEALTH_PROBLEMS = 3 /* as many are named; the others are counted */ };
+
+struct health_summary {
+    size_t counts[VERDICT_FAIL + 1];
+    struct {
+        enum verdict verdict;
+        char text[240];          /* "net.interfaces eth1: eth1 has no carrier; ..." */
+    } problems[HEALTH_PROBLEMS]; /* worst first */
+    size_t problem_count;
+    char drain[200]; /* the reason of a drain by the first hard fault; "" */
+};
+
+void health_take(struct health_summary *summary, const struct record *record);
+
+/* "MUSTER CRITICAL - net.interfaces eth1: ...; 1 failed of 23|time=0.012s;1 ..." on standard
+ * output. Returns the exit status of a Nagios plugin: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN. */
+int health_nagios(const struct health_summary *summary, double seconds);
+
+/* Prints what failed and, with HealthDrain=yes, drains the node for a hard fault. Returns the exit
+ * status: 0 nothing failed, else 1. */
+int health_run(const char *command, const struct health_summary *summary, const char *node,
+               const struct conf *conf);
+
+#endif
