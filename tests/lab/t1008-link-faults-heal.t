@@ -61,10 +61,10 @@ sleep 1.2
 is "$(lab on n1 tc qdisc show dev eth1 | grep -o 'rate [0-9]*Mbit')" 'rate 200Mbit' '... and stays'
 
 ok 'plant path-mtu n4 eth1' lab fault path-mtu n4 eth1
-not_ok 'long frames vanish' lab on n3 ping -c 1 -W 1 -M do -s 8000 "$(address n4 1)"
-ok '... short ones do not' lab on n3 ping -c 1 -W 1 -M do -s 1400 "$(address n4 1)"
+not_ok 'long frames vanish' lab on n3 ping -c 1 -W 1 -M 'do' -s 8000 "$(address n4 1)"
+ok '... short ones do not' lab on n3 ping -c 1 -W 1 -M 'do' -s 1400 "$(address n4 1)"
 ok 'heal' lab heal
-ok 'long ones arrive' lab on n3 ping -c 1 -W 1 -M do -s 8000 "$(address n4 1)"
+ok 'long ones arrive' lab on n3 ping -c 1 -W 1 -M 'do' -s 8000 "$(address n4 1)"
 ok 'plant flaky-rail again' lab fault flaky-rail n1 eth1
 ok 'down' lab down
 is "$(pgrep -f "lab -L $name fault" | xargs)" '' '... leaves nothing that goes on'

@@ -17,8 +17,10 @@ like "$(of '.metric == "rounds"' .message | sed -n 1p)" '^3 of 3 rounds in [0-9.
     '... and the time they took'
 is "$(of '.metric == "bandwidth_together"' .node .part .peer | sort -u | wc -l)" 16 \
     'together: four pairs, each rail and direction'
-is "$(of '.metric == "bandwidth_together" and not 150 <= .value <= 203' .node .peer .value)" '' \
+# A busy machine takes away from a figure and never adds: the best of each rail.
+is "$(of '.metric == "bandwidth_together" and 150 <= .value <= 205' .node .part | sort -u | wc -l)" 8 \
     '... each rail as fast as alone'
+is "$(of '.metric == "bandwidth_together" and .value > 210' .node .part .value)" '' '... none faster'
 is "$(of '.metric == "bandwidth_uplink" and not .node' .part .samples)" \
     $'uplink leaf1-leaf2 4\nuplink leaf2-leaf1 4' 'uplinks: the sum of four flows each way'
 is "$(of '.metric == "bandwidth_uplink" and not .node and not 330 <= .value <= 406' .part .value)" \

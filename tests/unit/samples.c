@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/battery/links/samples.h"
+#include "validate/battery/links/transport.h"
 #include "tests/unit/tap.h"
 
 #include <math.h>
@@ -45,8 +46,22 @@ static void finds_the_common_window(void)
     ok(!flows_window(flows + 2, 1, &begin, &end), "no flow, no window");
 }
 
+static void tells_another_transport(void)
+{
+    ok(transport_is_on("tcp/eth1", "eth1", false), "TCP on the interface");
+    ok(!transport_is_on("tcp/eth2", "eth1", false), "TCP on another one");
+    ok(!transport_is_on("tcp/eth11", "eth1", false), "... of a longer name");
+    ok(transport_is_on("rc_mlx5/mlx5_0:1+ud_mlx5/mlx5_0:1", "mlx5_0:1", true), "verbs on the port");
+    ok(!transport_is_on("rc_mlx5/mlx5_0:1+tcp/eth1", "mlx5_0:1", true), "one lane falls back");
+    ok(!transport_is_on("tcp/mlx5_0:1", "mlx5_0:1", true), "TCP where verbs should be");
+    ok(!transport_is_on("rc_mlx5/eth1", "eth1", false), "verbs where TCP should be");
+    ok(!transport_is_on("self", "eth1", false), "a transport without a device");
+    ok(transport_is_on("", "eth1", false), "nothing told is no proof");
+}
+
 int main(void)
 {
+    tells_another_transport();
     tells_tight_from_loose();
     counts_outliers();
     finds_the_common_window();

@@ -10,6 +10,7 @@ validate_battery_libbattery_la_SOURCES = \
 	validate/battery/launcher.c validate/battery/launcher.h \
 	validate/battery/links/passes.c validate/battery/links/passes.h \
 	validate/battery/links/samples.c validate/battery/links/samples.h \
+	validate/battery/links/transport.c validate/battery/links/transport.h \
 	validate/battery/options.c validate/battery/options.h \
 	validate/battery/output.c validate/battery/output.h \
 	validate/battery/pattern.c validate/battery/pattern.h \
@@ -43,11 +44,13 @@ muster_links_SOURCES = \
 	validate/battery/links/channel.c validate/battery/links/channel.h \
 	validate/battery/links/course.c validate/battery/links/course.h \
 	validate/battery/links/errors.c validate/battery/links/errors.h \
+	validate/battery/links/kinds.c validate/battery/links/kinds.h \
 	validate/battery/links/lines.c validate/battery/links/lines.h \
 	validate/battery/links/linkreport.c validate/battery/links/linkreport.h \
 	validate/battery/links/meeting.c validate/battery/links/meeting.h \
 	validate/battery/links/overlap.c validate/battery/links/overlap.h \
 	validate/battery/links/path.c validate/battery/links/path.h \
+	validate/battery/links/probe.c validate/battery/links/probe.h \
 	validate/battery/links/rounds.c validate/battery/links/rounds.h \
 	validate/battery/links/sums.c validate/battery/links/sums.h \
 	validate/battery/links/links.c \
@@ -77,11 +80,13 @@ muster_preflight_SOURCES = \
 	validate/battery/links/channel.c validate/battery/links/channel.h \
 	validate/battery/links/course.c validate/battery/links/course.h \
 	validate/battery/links/errors.c validate/battery/links/errors.h \
+	validate/battery/links/kinds.c validate/battery/links/kinds.h \
 	validate/battery/links/lines.c validate/battery/links/lines.h \
 	validate/battery/links/linkreport.c validate/battery/links/linkreport.h \
 	validate/battery/links/meeting.c validate/battery/links/meeting.h \
 	validate/battery/links/overlap.c validate/battery/links/overlap.h \
 	validate/battery/links/path.c validate/battery/links/path.h \
+	validate/battery/links/probe.c validate/battery/links/probe.h \
 	validate/battery/links/rounds.c validate/battery/links/rounds.h \
 	validate/battery/links/sums.c validate/battery/links/sums.h \
 	validate/battery/preflight/preflight.c \

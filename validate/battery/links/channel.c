@@ -50,10 +50,15 @@ static bool is_rdma(const struct rail *rail)
                           rail->class == FABRIC_ROCE_V2);
 }
 
+const char *channel_device(const struct rail *rail)
+{
+    return is_rdma(rail) ? rail->name : rail->nic->name;
+}
+
 static int configure(const struct rail *rail, ucp_config_t *config, struct error *err)
 {
     const char *const settings[][2] = {
-        {"NET_DEVICES", is_rdma(rail) ? rail->name : rail->nic->name},
+        {"NET_DEVICES", channel_device(rail)},
         {"TLS", is_rdma(rail) ? "rc,ud,dc" : "tcp"},
     };
 

@@ -27,6 +27,10 @@ void channel_prepare(void);
 int channel_open(const struct rail *rail, struct channel **channel, struct error *err);
 void channel_close(struct channel *channel);
 
+/* The device that the rail's channel drives, as channel_transport() names it: "eth1", "mlx5_0:1".
+ */
+const char *channel_device(const struct rail *rail);
+
 /* What the peer needs for channel_connect(): size_bytes bytes, the channel's. */
 const void *channel_address(const struct channel *channel, size_t *size_bytes);
 

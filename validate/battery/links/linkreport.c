@@ -31,6 +31,12 @@ static void report_state(const struct program *program, const struct link_result
     output_record(&record);
 }
 
+/* Long frames vanish on the way, or the other end takes none as long. */
+static bool is_cut(const struct link_result *result)
+{
+    return result->path_mtu_bytes > 0 && result->path_mtu_bytes < result->mtu_bytes;
+}
+
 static void report_failure(const struct program *program, const struct link_result *result,
                            const char *metric)
 {
@@ -38,8 +44,9 @@ static void report_failure(const struct program *program, const struct link_resu
     char message[512];
 
     record.verdict = VERDICT_FAIL;
-    snprintf(message, sizeof message, "%s %s -> %s %s: %s", record.node, result->rail, record.peer,
-             result->peer_rail, result->failure);
+    snprintf(message, sizeof message, "%s %s -> %s %s: %s%s", record.node, result->rail,
+             record.peer, result->peer_rail, result->failure,
+             is_cut(result) ? "; packets as long as the MTU do not arrive" : "");
     record.message = message;
     record.value = 0;
     record.unit = "Mb/s";
@@ -98,21 +105,30 @@ static void report_path(const struct program *program, const struct link_result 
     struct record record = record_of(program, result, "path");
     char message[256];
     bool is_short = result->counted_bytes < result->sent_bytes;
+    char mtu[48] = "";
 
+    if (result->path_mtu_bytes > 0 && result->path_mtu_bytes >= result->mtu_bytes)
+        snprintf(mtu, sizeof mtu, ", MTU %d end to end", result->path_mtu_bytes);
     record.unit = "bytes";
     record.limit = result->sent_bytes;
     record.limit_source = "sent";
     record.verdict = is_short ? VERDICT_FAIL : VERDICT_PASS;
     if (result->counted_bytes < 0) {
         record.verdict = VERDICT_UNKNOWN;
-        snprintf(message, sizeof message, "%s: %.1f MB sent, %s does not count", result->transport,
-                 1e-6 * result->sent_bytes, result->rail);
+        snprintf(message, sizeof message, "%s%s: %.1f MB sent, %s does not count",
+                 result->transport, mtu, 1e-6 * result->sent_bytes, result->rail);
     } else {
         record.value = result->counted_bytes;
-        snprintf(message, sizeof message, "%s: %.1f MB sent, %s counted %.1f MB%s",
-                 result->transport, 1e-6 * result->sent_bytes, result->rail,
+        snprintf(message, sizeof message, "%s%s: %.1f MB sent, %s counted %.1f MB%s",
+                 result->transport, mtu, 1e-6 * result->sent_bytes, result->rail,
                  1e-6 * result->counted_bytes, is_short ? ": the data took another way" : "");
     }
+    if (result->is_astray) {
+        record.verdict = VERDICT_FAIL;
+        snprintf(message, sizeof message, "the data of %s went by %s", result->rail,
+                 result->transport);
+    }
+
     record.message = message;
     output_record(&record);
 }
@@ -158,6 +174,36 @@ static void report_errors(const struct program *program, int node, const char *r
     }
 }
 
+static void report_path_mtu(const struct program *program, const struct link_result *result)
+{
+    struct record record = record_of(program, result, "path_mtu");
+    char message[256];
+
+    record.value = result->path_mtu_bytes;
+    record.limit = result->mtu_bytes;
+    record.limit_source = "sysfs";
+    record.unit = "bytes";
+    snprintf(
+        message, sizeof message,
+        "%s %s -> %s %s: of %d bytes none arrives, of %d they do; check the MTU of the other end "
+        "and of the switches between",
+        record.node, result->rail, record.peer, result->peer_rail, result->mtu_bytes,
+        result->path_mtu_bytes);
+    record.message = message;
+    output_record(&record);
+}
+
+/* The receiver's word against the sender's. */
+static void report_received(const struct program *program, const struct link_result *result)
+{
+    struct record record = record_of(program, result, "bandwidth_received");
+
+    record.value = result->received_mbps;
+    record.unit = "Mb/s";
+    if (result->received_mbps > 0)
+        output_record(&record);
+}
+
 static void report(const struct program *program, enum pass_kind kind,
                    const struct link_result *result, double floor_percent)
 {
@@ -166,13 +212,17 @@ static void report(const struct program *program, enum pass_kind kind,
 
     report_errors(program, result->from, result->rail, result->to, &result->errors);
     report_errors(program, result->to, result->peer_rail, result->from, &result->peer_errors);
+    if (is_cut(result))
+        report_path_mtu(program, result);
     if (result->failure[0]) {
         report_failure(program, result, metric);
         return;
     }
     report_bandwidth(program, result, metric, kind == PASS_PAIRS ? floor_percent : 0);
+    if (kind == PASS_PAIRS)
+        report_received(program, result);
     report_latency(program, result);
-    if (kind == PASS_PAIRS || is_short)
+    if (kind == PASS_PAIRS || is_short || result->is_astray)
         report_path(program, result);
     if (result->damaged > 0)
         report_damage(program, result);

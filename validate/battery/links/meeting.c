@@ -9,6 +9,7 @@
 
 #include "lib/base/statistics.h"
 #include "validate/battery/links/samples.h"
+#include "validate/battery/links/transport.h"
 
 struct link_result *results_add(struct link_results *results, int from, int to, const char *rail)
 {
@@ -51,6 +52,8 @@ void rails_open(struct program *program, struct rails *rails, struct link_result
         rails->rails[index] = rail;
         snprintf(offer->name, sizeof offer->name, "%s", rail->name);
         offer->nominal_mbps = rail->nominal_mbps;
+        offer->class = (int)rail->class;
+        rails->probes[index] = probe_open(program->inventory, rail, &offer->probe);
         if (!rail_is_up(rail))
             error_set(&err, "rail %s is down", rail->name);
         else if (channel_open(rail, &rails->channels[index], &err) == 0) {
@@ -71,8 +74,10 @@ void rails_open(struct program *program, struct rails *rails, struct link_result
 
 void rails_close(struct rails *rails)
 {
-    for (int i = 0; i < rails->own.count; i++)
+    for (int i = 0; i < rails->own.count; i++) {
         channel_close(rails->channels[i]);
+        probe_close(rails->probes[i]);
+    }
 }
 
 static int find_name(const struct offers *offers, const char *name)
@@ -122,6 +127,7 @@ static void summarize(const struct path_result *path, struct link_result *result
     result->bandwidth_count = path->sample_count;
     result->sent_bytes = path->sent_bytes;
     result->damaged = path->damaged;
+    result->path_mtu_bytes = -1;
     memcpy(result->marks_s, path->marks_s, sizeof result->marks_s);
     result->mark_bytes = path->mark_bytes;
     result->mark_count = path->mark_count;
@@ -148,6 +154,9 @@ int meeting_drive(struct channel *channel, const struct rail *rail, const struct
     failed = path_drive(channel, plan, path, &err);
     errors_read(rail, &after, &can_count);
     summarize(path, result);
+    result->is_astray =
+        !transport_is_on(path->transport, channel_device(rail),
+                         rail->port && strcmp(channel_device(rail), rail->name) == 0);
     if (could_count && can_count)
         result->counted_bytes =
             (double)(after.tx_bytes - before.tx_bytes + after.rdma_tx_bytes - before.rdma_tx_bytes);
@@ -165,7 +174,7 @@ int meeting_serve(struct channel *channel, const struct rail *rail, const struct
     int failed;
 
     errors_read(rail, &before, &can_count);
-    failed = path_serve(channel, plan, &err);
+    failed = path_serve(channel, plan, &report->received_mbps, &err);
     errors_read(rail, &after, &can_count);
     fill_report(failed, &err, &before, &after, report);
     return failed;
@@ -174,6 +183,15 @@ int meeting_serve(struct channel *channel, const struct rail *rail, const struct
 static void progress(void *channel)
 {
     channel_progress(channel);
+}
+
+/* For --inject=lie: half as much again as it sent. */
+static void lie(struct link_result *result)
+{
+    result->bandwidth_mbps *= 1.5;
+    result->bandwidth_low_mbps *= 1.5;
+    result->bandwidth_high_mbps *= 1.5;
+    result->bandwidth_lowest_mbps *= 1.5;
 }
 
 /* One rail. A connection that cannot be made one way is not tried the other way. Returns -1 when
@@ -203,20 +221,29 @@ static int meet_on_rail(struct meeting *meeting, int own, const struct offer *th
             snprintf(result->peer_rail, sizeof result->peer_rail, "%s", theirs->name);
             result->nominal_mbps = fmin(rails->own.rails[own].nominal_mbps, theirs->nominal_mbps);
         }
+        if (drives)
+            probe_send(rails->probes[own], &theirs->probe, plan.session);
         if (!mine.failed && !other.failed) {
             if (drives)
                 meeting_drive(channel, rails->rails[own], &plan, result, &path, &mine);
             else
                 meeting_serve(channel, rails->rails[own], &plan, &mine);
         }
+        mine.path_mtu_bytes = drives ? -1 : probe_hear(rails->probes[own], plan.session);
         rv = lines_swap(meeting->lines, &mine, &other, sizeof mine, &idle);
         if (rv != 0)
             snprintf(other.text, sizeof other.text, "the partner has gone");
-        if (result && rv == 0)
+        if (result && rv == 0) {
             result->peer_errors = other.errors;
+            result->received_mbps = other.received_mbps;
+            result->mtu_bytes = rails->own.rails[own].probe.mtu_bytes;
+            result->path_mtu_bytes = other.path_mtu_bytes;
+        }
         if (result && (mine.failed || other.failed || rv != 0))
             snprintf(result->failure, sizeof result->failure, "%s",
                      mine.failed ? mine.text : other.text);
+        if (result && program_lies(meeting->program))
+            lie(result);
     }
     channel_disconnect(channel);
     return rv;

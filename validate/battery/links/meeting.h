@@ -6,6 +6,7 @@
 #include "validate/battery/links/errors.h"
 #include "validate/battery/links/lines.h"
 #include "validate/battery/links/path.h"
+#include "validate/battery/links/probe.h"
 #include "validate/battery/program.h"
 
 /* The rails of this node, open; and what happens when two nodes meet: each rail of the one with
@@ -17,6 +18,8 @@ enum { MEETING_RAILS = 16, MEETING_ADDRESS_BYTES = 1024 };
 struct offer {
     char name[INVENTORY_NAME];
     int is_open; /* up, and UCX drives it */
+    int class;   /* enum fabric_class */
+    struct probe_address probe;
     double nominal_mbps;
     uint32_t address_bytes;
     unsigned char address[MEETING_ADDRESS_BYTES];
@@ -41,6 +44,10 @@ struct link_result {
     double marks_s[PATH_SAMPLES + 1]; /* of a rail among others: since they were let go */
     double mark_bytes;
     int mark_count;
+    double received_mbps; /* as the receiver has it; 0: it did not tell */
+    /* of the sender's interface; the longest packet that arrived, 0: none did, -1: not known */
+    int mtu_bytes, path_mtu_bytes;
+    bool is_astray;                    /* UCX took another transport or device */
     double sent_bytes, counted_bytes;  /* payload, and what the NIC counted; -1: it cannot */
     struct errors errors, peer_errors; /* that the two NICs counted meanwhile */
     double damaged;
@@ -51,6 +58,7 @@ struct link_result {
 struct rails {
     struct offers own;
     struct channel *channels[MEETING_RAILS]; /* NULL: not open */
+    struct probe *probes[MEETING_RAILS];     /* NULL: none */
     const struct rail *rails[MEETING_RAILS]; /* into the program's fabric */
 };
 
@@ -86,6 +94,8 @@ struct report {
     int failed;
     char text[200];
     struct errors errors;
+    double received_mbps; /* the server's */
+    int path_mtu_bytes;   /* the server's */
 };
 
 /* Opens the line and learns the partner's offers, malloc'd; NULL: it does not come. */

@@ -170,6 +170,7 @@ static void take_result(const struct meeting *meeting, struct lane *lane, bool h
     snprintf(result->peer_rail, sizeof result->peer_rail, "%s", lane->theirs->name);
     result->nominal_mbps = fmin(lane->own->nominal_mbps, lane->theirs->nominal_mbps);
     result->peer_errors = lane->other.errors;
+    result->path_mtu_bytes = -1;
     if (lane->mine.failed || lane->other.failed || has_gone)
         snprintf(result->failure, sizeof result->failure, "%s",
                  lane->mine.failed ? lane->mine.text

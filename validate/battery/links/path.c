@@ -264,11 +264,17 @@ static int serve_pings(struct channel *channel, const struct path_plan *plan,
     return 0;
 }
 
+/* Of streams by the server's clock, without their first messages. */
+struct intake {
+    double bytes, seconds;
+};
+
 static int serve_stream(struct channel *channel, const struct path_plan *plan,
-                        const struct order *order, struct error *err)
+                        const struct order *order, struct intake *intake, struct error *err)
 {
     size_t size = order->message_bytes;
     uint32_t posted = 0, next_mark = order->mark_every;
+    double first_s = 0;
     char mark[8] = {0};
 
     if (size > CHANNEL_MESSAGE_BYTES)
@@ -282,6 +288,8 @@ static int serve_stream(struct channel *channel, const struct path_plan *plan,
         if (channel_wait_receive(channel, slot, plan->timeout_s, err) != 0)
             return -1;
         watch_step();
+        if (done == 0)
+            first_s = watch_now();
         if (posted < order->count) {
             if (channel_receive(channel, slot, tag_of(plan, TAG_DATA), size, err) != 0)
                 return -1;
@@ -293,6 +301,10 @@ static int serve_stream(struct channel *channel, const struct path_plan *plan,
                 return -1;
             next_mark += order->mark_every;
         }
+    }
+    if (order->mark_every < order->count) { /* samples, no warm-up */
+        intake->bytes += (double)(order->count - 1) * (double)size;
+        intake->seconds += watch_now() - first_s;
     }
     return 0;
 }
@@ -310,11 +322,15 @@ static uint64_t count_damaged(struct channel *channel, const struct path_plan *p
     return damaged;
 }
 
-int path_serve(struct channel *channel, const struct path_plan *plan, struct error *err)
+int path_serve(struct channel *channel, const struct path_plan *plan, double *received_mbps,
+               struct error *err)
 {
+    struct intake intake = {0};
+
     struct order last = {.kind = ORDER_STREAM};
     double timeout_s = plan->connect_s;
 
+    *received_mbps = 0;
     for (;;) {
         struct order order;
         int result = 0;
@@ -327,10 +343,12 @@ int path_serve(struct channel *channel, const struct path_plan *plan, struct err
             result = serve_pings(channel, plan, &order, err);
         } else if (order.kind == ORDER_STREAM) {
             last = order;
-            result = serve_stream(channel, plan, &order, err);
+            result = serve_stream(channel, plan, &order, &intake, err);
         } else {
             struct answer answer = {count_damaged(channel, plan, &last)};
 
+            if (intake.seconds > 0)
+                *received_mbps = 8e-6 * intake.bytes / intake.seconds;
             return channel_say(channel, tag_of(plan, TAG_ANSWER), &answer, sizeof answer,
                                plan->timeout_s, err);
         }

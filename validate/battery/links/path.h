@@ -51,6 +51,9 @@ struct path_result {
 /* Returns 0, or -1 with err; result holds what was measured until then. */
 int path_drive(struct channel *channel, const struct path_plan *plan, struct path_result *result,
                struct error *err);
-int path_serve(struct channel *channel, const struct path_plan *plan, struct error *err);
+/* received_mbps: the payload of the samples' streams by the server's clock, from the first message
+ * there to the last; 0 when there was none. */
+int path_serve(struct channel *channel, const struct path_plan *plan, double *received_mbps,
+               struct error *err);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "validate/battery/links/course.h"
+#include "validate/battery/links/kinds.h"
 #include "validate/battery/links/linkreport.h"
 #include "validate/battery/links/meeting.h"
 #include "validate/battery/links/overlap.h"
@@ -28,8 +29,9 @@ struct play {
     struct link_results results;
     struct course course;
     struct turn turn;
-    bool *has_gone;          /* node_count, of the first node: lost for the run */
-    double start_s, round_s; /* of the run; how long the last round took */
+    struct rail_kinds *kinds; /* node_count, of the first node */
+    bool *has_gone;           /* node_count, of the first node: lost for the run */
+    double start_s, round_s;  /* of the run; how long the last round took */
 };
 
 static void choose_rails(struct program *program, const char *rails)
@@ -143,6 +145,7 @@ static int take_offers(struct play *play, int node)
 
     if (lines_receive(play->lines, node, &offers, sizeof offers) != 0)
         return -1;
+    kinds_note(&offers, &play->kinds[node]);
     if (play->options->tells_speeds)
         linkreport_speeds(play->program, node, &offers);
     return 0;
@@ -158,7 +161,9 @@ static int introduce(struct play *play)
                    : 0;
     if (play->options->tells_speeds)
         linkreport_speeds(play->program, 0, &play->rails.own);
+    kinds_note(&play->rails.own, &play->kinds[0]);
     hear_all(play, take_offers);
+    kinds_report(play->program, play->kinds);
     hear_all(play, take_results);
     linkreport_states(play->program, &play->results);
     play->results.count = 0;
@@ -360,7 +365,8 @@ static void open_play(struct play *play)
     choose_rails(program, play->options->rails);
     choose_passes(play);
     play->has_gone = calloc((size_t)program->node_count, sizeof *play->has_gone);
-    if (!play->has_gone)
+    play->kinds = calloc((size_t)program->node_count, sizeof *play->kinds);
+    if (!play->has_gone || !play->kinds)
         watch_fault("out of memory");
     rails_open(program, &play->rails, &play->results);
     play->lines = lines_open(program, &err);
@@ -393,4 +399,5 @@ void rounds_play(struct program *program, const struct rounds_plan *plan)
     lines_close(play.lines);
     free(play.results.items);
     free(play.has_gone);
+    free(play.kinds);
 }

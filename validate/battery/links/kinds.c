@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/links/kinds.h"
+
+#include <string.h>
+
+enum field { FIELD_MTU, FIELD_CLASS, FIELDS };
+
+void kinds_note(const struct offers *offers, struct rail_kinds *kinds)
+{
+    kinds->count = offers->count;
+    for (int i = 0; i < offers->count; i++) {
+        memcpy(kinds->rails[i].name, offers->rails[i].name, sizeof kinds->rails[i].name);
+        kinds->rails[i].mtu_bytes = offers->rails[i].probe.mtu_bytes;
+        kinds->rails[i].class = offers->rails[i].class;
+    }
+}
+
+static int value_of(const struct rail_kinds *kinds, const char *rail, enum field field)
+{
+    for (int i = 0; i < kinds->count; i++)
+        if (strcmp(kinds->rails[i].name, rail) == 0)
+            return field == FIELD_MTU ? kinds->rails[i].mtu_bytes : kinds->rails[i].class;
+    return -1;
+}
+
+/* Of that rail: the value that most nodes have, on how many, and how many tell theirs. The vote of
+ * Boyer and Moore (1981) finds it if more than half have it, else another one. */
+static int majority(const struct program *program, const struct rail_kinds *kinds, const char *rail,
+                    enum field field, int *having, int *known)
+{
+    int best = -1, lead = 0;
+
+    *having = *known = 0;
+    for (int node = 0; node < program->node_count; node++) {
+        int value = value_of(&kinds[node], rail, field);
+
+        if (value < 0)
+            continue;
+        ++*known;
+        if (lead == 0)
+            best = value;
+        lead += value == best ? 1 : -1;
+    }
+    for (int node = 0; node < program->node_count; node++)
+        *having += best >= 0 && value_of(&kinds[node], rail, field) == best;
+    return best;
+}
+
+static void report(const struct program *program, const struct rail_kinds *kinds, int node,
+                   const char *rail, enum field field)
+{
+    int own = value_of(&kinds[node], rail, field), having, known;
+    int best = majority(program, kinds, rail, field, &having, &known);
+    struct record record = RECORD_INIT;
+    bool is_clear = 2 * having > known;
+    char message[200];
+
+    if (own < 0 || having == known || (own == best && is_clear))
+        return;
+    record.test = "links";
+    record.metric = field == FIELD_MTU ? "mtu" : "kind";
+    record.node = program->node_name[node];
+    record.part = rail;
+    record.verdict = is_clear ? VERDICT_FAIL : VERDICT_UNKNOWN;
+    if (field == FIELD_MTU) {
+        record.value = own;
+        record.unit = "bytes";
+        snprintf(message, sizeof message, "%s has MTU %d, %d of %d nodes have %d", rail, own,
+                 having, known, best);
+    } else {
+        snprintf(message, sizeof message, "%s is %s, on %d of %d nodes it is %s", rail,
+                 fabric_class_name((enum fabric_class)own), having, known,
+                 fabric_class_name((enum fabric_class)best));
+    }
+    if (field == FIELD_MTU && is_clear) {
+        record.limit = best;
+        record.limit_source = "majority";
+    }
+    record.message = message;
+    output_record(&record);
+}
+
+void kinds_report(const struct program *program, const struct rail_kinds *kinds)
+{
+    for (int node = 0; node < program->node_count; node++)
+        for (int i = 0; i < kinds[node].count; i++)
+            for (enum field field = 0; field < FIELDS; field++)
+                report(program, kinds, node, kinds[node].rails[i].name, field);
+}

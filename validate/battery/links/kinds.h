@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_KINDS_H
+#define MUSTER_KINDS_H
+
+#include "validate/battery/links/meeting.h"
+
+/* What must be alike on all nodes, of one node's rails. */
+struct rail_kinds {
+    int count; /* 0: not known */
+    struct {
+        char name[INVENTORY_NAME];
+        int mtu_bytes; /* -1: not known */
+        int class;     /* enum fabric_class */
+    } rails[MEETING_RAILS];
+};
+
+void kinds_note(const struct offers *offers, struct rail_kinds *kinds);
+
+/* A record for each rail whose MTU or kind is not that of most nodes; where there are no most, each
+ * is unknown. kinds: node_count. */
+void kinds_report(const struct program *program, const struct rail_kinds *kinds);
+
+#endif

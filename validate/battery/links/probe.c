@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/links/probe.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { HEADER_BYTES = 28 /* IPv4 and UDP */, LONGEST = 65535, COPIES = 2, WAIT_MS = 50 };
+
+/* Besides the MTU itself: what may get through where it does not. */
+static const int sizes[] = {4096, 1500, 1280, 128};
+
+struct probe {
+    int fd, mtu_bytes;
+};
+
+static int address_of(const char *interface, struct sockaddr_in *address)
+{
+    struct ifaddrs *all;
+    int rv = -1;
+
+    if (getifaddrs(&all) != 0)
+        return -1;
+    for (const struct ifaddrs *entry = all; entry && rv != 0; entry = entry->ifa_next)
+        if (entry->ifa_addr && entry->ifa_addr->sa_family == AF_INET &&
+            strcmp(entry->ifa_name, interface) == 0) {
+            memcpy(address, entry->ifa_addr, sizeof *address);
+            rv = 0;
+        }
+    freeifaddrs(all);
+    return rv;
+}
+
+static int open_socket(const char *interface, struct sockaddr_in *address)
+{
+    int discover = IP_PMTUDISC_PROBE, fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    socklen_t length = sizeof *address;
+
+    if (fd < 0)
+        return -1;
+    address->sin_port = 0;
+    /* Binding to the interface takes a privilege; the address alone mostly does. */
+    setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, interface, (socklen_t)strlen(interface) + 1);
+    if (setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &discover, sizeof discover) == 0 &&
+        bind(fd, (struct sockaddr *)address, sizeof *address) == 0 &&
+        getsockname(fd, (struct sockaddr *)address, &length) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+struct probe *probe_open(const struct inventory *inventory, const struct rail *rail,
+                         struct probe_address *address)
+{
+    const struct nic *nic =
+        rail->nic ? rail->nic : inventory_nic(inventory, rail->port ? rail->port->netdev : "");
+    struct sockaddr_in own;
+    struct probe *probe;
+    int fd;
+
+    *address = (struct probe_address){.mtu_bytes = nic ? nic->mtu_bytes : -1};
+    if (!nic || nic->mtu_bytes <= HEADER_BYTES || nic->mtu_bytes > LONGEST ||
+        address_of(nic->name, &own) != 0 || (fd = open_socket(nic->name, &own)) < 0)
+        return NULL;
+    probe = malloc(sizeof *probe);
+    if (!probe) {
+        close(fd);
+        return NULL;
+    }
+    *probe = (struct probe){fd, nic->mtu_bytes};
+    address->address = own;
+    return probe;
+}
+
+void probe_close(struct probe *probe)
+{
+    if (probe)
+        close(probe->fd);
+    free(probe);
+}
+
+static void send_one(const struct probe *probe, const struct probe_address *to, uint64_t session,
+                     int bytes)
+{
+    static const char zeros[LONGEST];
+    char data[LONGEST];
+    size_t size = (size_t)(bytes - HEADER_BYTES);
+
+    memcpy(data, zeros, size);
+    memcpy(data, &session, sizeof session);
+    for (int i = 0; i < COPIES; i++)
+        if (sendto(probe->fd, data, size, MSG_DONTWAIT, (const struct sockaddr *)&to->address,
+                   sizeof to->address) < 0)
+            break; /* that none of this size arrives is the answer */
+}
+
+void probe_send(const struct probe *probe, const struct probe_address *to, uint64_t session)
+{
+    if (!probe || to->address.sin_port == 0)
+        return;
+    send_one(probe, to, session, probe->mtu_bytes);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (sizes[i] < probe->mtu_bytes)
+            send_one(probe, to, session, sizes[i]);
+}
+
+int probe_hear(const struct probe *probe, uint64_t session)
+{
+    char data[LONGEST];
+    int longest = 0;
+    ssize_t got;
+
+    if (!probe)
+        return -1;
+    /* Mostly they have long been there; but after a failure nothing took any time. */
+    poll(&(struct pollfd){.fd = probe->fd, .events = POLLIN}, 1, WAIT_MS);
+    while ((got = recv(probe->fd, data, sizeof data, MSG_DONTWAIT)) >= 0)
+        if (got >= (ssize_t)sizeof session && memcmp(data, &session, sizeof session) == 0 &&
+            got + HEADER_BYTES > longest)
+            longest = (int)got + HEADER_BYTES;
+    return longest;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_PROBE_H
+#define MUSTER_PROBE_H
+
+#include <netinet/in.h>
+#include <stdint.h>
+
+#include "lib/fabric/fabric.h"
+
+/* Whether frames of a rail's MTU arrive, end to end: datagrams of several sizes, which nobody may
+ * cut (DF), over the rail's own interface. A switch on the way with a smaller MTU swallows long
+ * ones without a word, and TCP then hangs. IPv4 only; where a node cannot do it nothing is told. */
+
+struct probe;
+
+/* What the partner needs. Travels as it is. */
+struct probe_address {
+    struct sockaddr_in address; /* sin_port 0: no probes here */
+    int32_t mtu_bytes;          /* of the interface */
+};
+
+/* NULL: not possible on this rail; address says so too, with the MTU where that is known. */
+struct probe *probe_open(const struct inventory *inventory, const struct rail *rail,
+                         struct probe_address *address);
+void probe_close(struct probe *probe);
+
+/* Sends to the partner: two of each size, up to the own MTU. */
+void probe_send(const struct probe *probe, const struct probe_address *to, uint64_t session);
+
+/* Reads what has come: the longest packet of that session in bytes, as the MTU counts them; 0: none
+ * came, -1: not possible here. */
+int probe_hear(const struct probe *probe, uint64_t session);
+
+#endif
