@@ -80,6 +80,7 @@ EXTRA_DIST += \
 	tests/golden/p4d-gpu0.env \
 	tests/golden/p4d-torchrun.env \
 	tests/golden/routed.conf \
+	tests/golden/rxe-pair.env \
 	tests/golden/slingshot-every-rank.env \
 	tests/golden/two-fabrics-crossing.env \
 	tests/golden/two-fabrics-every-rank.env \

@@ -86,6 +86,7 @@ EXTRA_DIST += \
 	tests/fixtures/mi300x-roce.tree \
 	tests/fixtures/mi300x.tree \
 	tests/fixtures/p4d.tree \
+	tests/fixtures/rxe-pair.tree \
 	tests/fixtures/slingshot.tree \
 	tests/fixtures/two-fabrics.tree \
 	tests/fixtures/vela.tree \

@@ -64,6 +64,9 @@ static void chosen_by_rules(void)
           "hbl_7:2 hbl_7:3");
     /* no VF beside its PF, no unused port of another driver, no USB, no bridge, no veth in one */
     found("ethernet", FABRIC_ETHERNET, "eno1", "ens2f0 ens2f1");
+    found("rxe-pair", FABRIC_ROCE_V2, "", "rxe1:1 rxe2:1");
+    is_int(fabric.rails[1].gid_index, 1, "... the GID of v2 over IPv4, behind link-local's");
+    is_str(fabric.rails[1].nic ? fabric.rails[1].nic->name : "", "eth2", "... on its interface");
     found("lab-node", FABRIC_ETHERNET, "eth0", "eth1 eth2");
     is_near(fabric.rails[0].nominal_mbps, 10000, 0, "... at what veth claims");
     /* neither the bond's members nor its RDMA device */

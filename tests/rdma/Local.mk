@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# Guests with RDMA devices, and tests in them: need root and Debian's mirror.
+EXTRA_DIST += \
+	tests/rdma/README.md \
+	tests/rdma/fetch \
+	tests/rdma/first-init \
+	tests/rdma/guest \
+	tests/rdma/hardware.sh \
+	tests/rdma/last_wqe.c \
+	tests/rdma/run \
+	tests/rdma/second-init \
+	tests/rdma/testguest.sh \
+	tests/rdma/topology.sh \
+	tests/rdma/t4000-guest-runs-a-command.t \
+	tests/rdma/t4010-muster-agrees-with-verbs.t \
+	tests/rdma/t4011-affinity-is-the-trees.t \
+	# end of tests in guests

@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A command in the guest has this machine's files, its directory and environment; what it prints, its
+# exit status and what it leaves in the shared folder come back; and nothing outlives its time limit, a
+# signal or a kill.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testguest.sh"
+
+what_it_sees() {
+    echo "$PWD $COLOUR $(uname -r) $MUSTER_GUEST"
+    echo 'an error' >&2
+    cat /usr/bin/bash >"$work/left"
+    : 2>/dev/null >"$work/../gone-with-the-guest"
+    exit 7
+}
+cd "$work" || exit
+COLOUR='light "green"' in_guest what_it_sees
+is "$output" "$work light \"green\" $(cat "$top/.lab/rdma/version") pair" \
+    'the directory, the environment, another kernel, the topology'
+is "$status" 7 '... the exit status'
+is "$(cat "$work/err")" 'an error' '... standard error'
+ok '... what it left in the shared folder' cmp "$work/left" /usr/bin/bash
+not_ok '... and nothing elsewhere' test -e "$work/../gone-with-the-guest"
+
+mkdir "$work/tmp"
+export TMPDIR=$work/tmp
+folders() { find "$TMPDIR" -maxdepth 1 -name 'muster-guest.*' | sort; }
+emulators() { pgrep -f "mount_tag=share.*$work|path=$work,mount_tag=share"; }
+gone() {
+    for _ in {1..50}; do
+        emulators >/dev/null || return 0
+        sleep 0.1
+    done
+    return 1
+}
+started() {
+    for _ in {1..100}; do
+        ! emulators >/dev/null || return 0
+        sleep 0.1
+    done
+    return 1
+}
+guest --time-limit 2 sleep 60 2>"$work/err"
+is $? 124 'a command past its time limit is ended'
+like "$(cat "$work/err")" '^guest: the time limit of 2 s was reached$' '... which is said'
+ok '... with its emulator' gone
+
+# a shell's background commands ignore an interrupt
+env --default-signal=INT "$rdma_dir/guest" --share "$work" sleep 60 2>/dev/null &
+pid=$!
+ok 'another one' started
+kill -INT $pid
+wait $pid
+is $? 130 '... ends when it is interrupted'
+ok '... with its emulator' gone
+is "$(folders)" '' '... and leaves no folder behind'
+
+"$rdma_dir/guest" --share "$work" sleep 60 2>/dev/null &
+pid=$!
+ok 'a third one' started
+kill -KILL $pid
+wait $pid 2>/dev/null
+ok '... is killed, and its emulator with it' gone
+
+bad() { # WORDS ARGUMENT...
+    local words=$1 out
+    shift
+    out=$("$rdma_dir/guest" "$@" 2>&1)
+    is $? 2 "usage: $*"
+    like "$out" "^guest: $words, see guest --help\$" '... which is said'
+}
+bad "the topology is one of pair, rails, numa, machines, none, not 'star'" --topology star true
+bad "--time-limit takes a number from 1 to 3600, not '0'" --time-limit 0 true
+bad "--memory takes a number from 192 to 65536, not '1G'" --memory 1G true
+bad "--share takes a directory, not '/nowhere'" --share /nowhere true
+bad "unknown option '--fast'" --fast true
+bad 'there is no command to run' --repeatable
+bad '--topology needs a value' --topology
+done_testing
