@@ -4,7 +4,8 @@
 man_MANS =
 EXTRA_DIST += doc/operations.md doc/records.md doc/codec-format.md
 substitute_paths = $(SED) -e 's|@sysconfdir[@]|$(sysconfdir)|g' \
-	-e 's|@localstatedir[@]|$(localstatedir)|g'
+	-e 's|@localstatedir[@]|$(localstatedir)|g' \
+	-e 's|@datadir[@]|$(datadir)|g'
 
 man_MANS += doc/muster.conf.5
 EXTRA_DIST += doc/muster.conf.5.in

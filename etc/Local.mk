@@ -25,3 +25,6 @@ etc/muster-check.service: etc/muster-check.service.in Makefile
 	$(substitute_bindir) $(srcdir)/etc/muster-check.service.in >$@.new && mv $@.new $@
 etc/muster-healthcheck: etc/muster-healthcheck.in Makefile
 	$(substitute_bindir) $(srcdir)/etc/muster-healthcheck.in >$@.new && mv $@.new $@
+
+# What others measure on known hardware.
+dist_pkgdata_DATA = etc/reference.conf

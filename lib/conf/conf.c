@@ -73,6 +73,8 @@ static const struct conf_key keys[] = {
      "Where muster certify keeps what it has measured."},
     {"HistoryKeep", KIND_LONG_TIME, AT(history_keep_s), 86400, 36600.0 * 86400, "730d",
      "How long muster certify keeps runs in HistoryFile."},
+    {"Reference", KIND_FILE, AT(reference_path), 0, 0, MUSTER_PKGDATADIR "/reference.conf",
+     "What others measure on known hardware: hints, each with its source; empty: none."},
     {"Golden", KIND_FILE, AT(golden_path), 0, 0, "",
      "What nodes should be, as muster compare --save-golden writes it; empty: what most of them "
      "are."},

@@ -102,6 +102,7 @@ struct conf {
     char certificate_path[256]; /* CertificateFile; default LOCALSTATEDIR/lib/muster/certificate */
     char history_path[256];     /* HistoryFile; default LOCALSTATEDIR/lib/muster/history.db */
     long history_keep_s;        /* HistoryKeep=730d */
+    char reference_path[256];   /* Reference; default PKGDATADIR/reference.conf */
     char golden_path[256];      /* Golden: what nodes are held against; "": the majority */
     unsigned compare_by;        /* CompareBy=gres,features,partitions|none, enum conf_compare */
     long certificate_valid_s;   /* CertificateValidity=7d (also h, m, s) */

@@ -11,6 +11,7 @@ dist_check_SCRIPTS += \
 	tests/command/t2403-certificate-issue-names-a-bad-request.t \
 	tests/command/t2410-compare-names-who-differs.t \
 	tests/command/t2420-history-tells-what-changed.t \
+	tests/command/t2430-reference-says-what-applies.t \
 	# end of certificate and conf
 
 # inventory and check, of recorded nodes and of this machine

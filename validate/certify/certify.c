@@ -258,6 +258,7 @@ static int stages_run(struct certify *certify, struct error *err)
     certify_check(certify);
     certify_launch(certify);
     certify_links(certify);
+    certify_hints(certify);
     certify_collectives(certify);
     certify_reach_last(certify);
     if (!certify_stop)

@@ -148,6 +148,10 @@ void certify_collectives(struct certify *certify);
 /* Compares the facts that the nodes told since first. */
 void certify_compare(struct certify *certify, size_t first);
 
+/* hints.c */
+/* Warns of rails that passed and are slower than their own history or the reference table say. */
+void certify_hints(struct certify *certify);
+
 /* links.c */
 void certify_links(struct certify *certify);
 

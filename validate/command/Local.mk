@@ -24,6 +24,7 @@ muster_SOURCES = \
 	validate/command/history_diff.c \
 	validate/command/history_series.c \
 	validate/command/history_trends.c \
+	validate/command/reference.c \
 	validate/command/report.c validate/command/report.h \
 	validate/command/topology.c \
 	# end of muster_SOURCES

@@ -22,6 +22,7 @@ int command_history(int argc, char **argv);
 int command_interfaces(int argc, char **argv);
 int command_inventory(int argc, char **argv);
 int command_preflight(int argc, char **argv);
+int command_reference(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_reserve(int argc, char **argv);
 int command_revoke(int argc, char **argv);

@@ -25,6 +25,7 @@ static const struct command commands[] = {
     {"interfaces", "the settings of this node's interfaces that jobs get", command_interfaces},
     {"inventory", "what this node is made of, and its fabric", command_inventory},
     {"preflight", "inside a job: test its nodes before its work, keep the best", command_preflight},
+    {"reference", "what others measure on hardware like this node's", command_reference},
     {"report", "what a run found, as table, page, JUnit, metrics or CSV", command_report},
     {"reserve", "nodes without a certificate wait in a reservation for it", command_reserve},
     {"revoke", "remove this node's certificate", command_revoke},

@@ -4,4 +4,6 @@
 muster_SOURCES += \
 	validate/compare/compare.c \
 	validate/compare/comparison.c validate/compare/comparison.h \
+	validate/compare/hints.c validate/compare/hints.h \
+	validate/compare/textfile.c validate/compare/textfile.h \
 	# end of compare

@@ -3,54 +3,25 @@
 
 #include "validate/compare/comparison.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "validate/compare/textfile.h"
+
 enum { GOLDEN_MAX = 16 << 20 };
-
-static int read_all(FILE *stream, const char *path, char **text, struct error *err)
-{
-    struct stat status;
-    size_t length;
-
-    if (fstat(fileno(stream), &status) != 0)
-        return error_set(err, "%s: %m", path);
-    if (!S_ISREG(status.st_mode))
-        return error_set(err, "%s: found no regular file", path);
-    if (status.st_size > GOLDEN_MAX)
-        return error_set(err, "%s: found %lld bytes, allowed %d", path, (long long)status.st_size,
-                         GOLDEN_MAX);
-    *text = malloc((size_t)status.st_size + 1);
-    if (!*text)
-        return error_set(err, "%s: no memory", path);
-    length = fread(*text, 1, (size_t)status.st_size, stream);
-    (*text)[length] = '\0';
-    if (ferror(stream))
-        return error_set(err, "%s: %m", path);
-    if (strlen(*text) != length)
-        return error_set(err, "%s: found a NUL byte: not a text file", path);
-    return 0;
-}
 
 int comparison_golden(struct comparison *comparison, const char *path, struct error *err)
 {
     char *text = NULL;
-    FILE *stream;
     int result;
 
     if (!*path)
         return 0;
-    stream = fopen(path, "re");
-    if (!stream)
-        return error_set(err, "%s: %m", path);
-    result = read_all(stream, path, &text, err);
-    fclose(stream);
-    if (result == 0)
-        result = golden_parse(text, path, &comparison->golden, err);
+    if (textfile_read(path, GOLDEN_MAX, &text, err) != 0)
+        return -1;
+    result = golden_parse(text, path, &comparison->golden, err);
     free(text);
     return result;
 }

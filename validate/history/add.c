@@ -270,8 +270,8 @@ static bool forget(sqlite3 *database, double before)
         "DELETE FROM records WHERE run IN (SELECT run FROM runs WHERE time < ?1)",
         "DELETE FROM figures WHERE run IN (SELECT run FROM runs WHERE time < ?1)",
         "DELETE FROM nodes WHERE time < ?1",
-        "DELETE FROM facts WHERE time < ?1 AND EXISTS (SELECT 1 FROM facts f WHERE f.node ="
-        " facts.node AND f.fact = facts.fact AND f.time > facts.time AND f.time <= ?1)",
+        ("DELETE FROM facts WHERE time < ?1 AND EXISTS (SELECT 1 FROM facts f WHERE f.node ="
+         " facts.node AND f.fact = facts.fact AND f.time > facts.time AND f.time <= ?1)"),
         "DELETE FROM runs WHERE time < ?1",
     };
     bool is_done = true;

@@ -11,6 +11,7 @@ validate_judge_libjudge_la_SOURCES = \
 	validate/judge/links.c validate/judge/links.h \
 	validate/judge/majority.c validate/judge/majority.h \
 	validate/judge/matrix.c validate/judge/matrix.h \
+	validate/judge/reference.c validate/judge/reference.h \
 	validate/judge/severity.c \
 	validate/judge/trial.c validate/judge/trial.h \
 	# end of validate_judge_libjudge_la_SOURCES

@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster reference: the lines of the table that apply to a node, why, and who says so.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=${top_builddir:-.}
+. "$top_srcdir/tests/tap.sh"
+
+muster=$top_builddir/muster
+[ -x "$muster" ] || skip_all 'muster is not built'
+unset MUSTER_CONF SLURM_CONF MUSTER_RUN
+dir=$(mktemp -d)
+tap_cleanup() { rm -rf "$dir"; }
+echo "Reference=$top_srcdir/etc/reference.conf" >"$dir/conf"
+reference() { "$muster" reference --config "$dir/conf" "$@"; }
+"$top_srcdir/tests/fixtures/unpack" "$top_srcdir/tests/fixtures/dgx-h100.tree" "$dir/h100"
+"$top_srcdir/tests/fixtures/unpack" "$top_srcdir/tests/fixtures/ethernet.tree" "$dir/ethernet"
+
+text=$(reference --root "$dir/h100")
+is "$?" 0 'the lines for a node'
+like "$text" '8 x NVIDIA H100 80GB HBM3, rails of 400 Gb/s: [0-9]+ of [0-9]+ lines of reference.conf apply$' \
+    '... say what it is'
+like "$text" 'links.bandwidth +380 Gb/s +threshold, warns +any +GPU H100 \(here NVIDIA H100 80GB HBM3\), rails of 400 Gb/s \(here 400\) +github.com/[^ ]+ .*, 20[0-9-]+$' \
+    '... why a line applies, and its source with date'
+like "$text" 'nccl.all_reduce +460 GB/s +threshold +1 ' '... what muster does not measure is there to be read, and warns of nothing'
+unlike "$text" 'MI300X' '... and no line of other hardware'
+like "$(reference --root "$dir/h100" --all)" 'not: GPU MI300X \(here NVIDIA H100 80GB HBM3\)' '--all says why not'
+like "$(reference --root "$dir/ethernet")" ' 0 of [0-9]+ lines' 'a plain node has none'
+if [ -x "$top_builddir/tests/record-check" ]; then
+    reference --json --root "$dir/h100" >"$dir/json"
+    ok 'the records are of the schema' env ASAN_OPTIONS=detect_leaks=0 \
+        "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <"$dir/json"
+else
+    skip 1 'record-check is not built'
+fi
+
+echo 'metric=links.bandwidth value=380 unit=GB/s' >"$dir/table"
+echo "Reference=$dir/table" >"$dir/conf"
+text=$(reference --root "$dir/h100" 2>&1)
+is "$?" 2 'a bad table is a usage error'
+like "$text" "^muster reference: $dir/table:1: found no kind" '... with file and line'
+echo "Reference=$dir/nowhere" >"$dir/conf"
+text=$(reference --root "$dir/h100" 2>&1)
+is "$?" 2 'so is one that is not there'
+like "$text" 'nowhere: No such file' '... which is named'
+echo 'Reference=' >"$dir/conf"
+like "$(reference --root "$dir/h100")" ' 0 of 0 lines of no table apply' 'there need not be any'
+reference frob 2>/dev/null
+is "$?" 2 'a word too many'
+done_testing

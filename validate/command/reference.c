@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/checks/checks.h"
+#include "validate/command/command.h"
+#include "validate/compare/hints.h"
+#include "validate/report/table.h"
+
+struct options {
+    const char *config, *root;
+    bool shows_all, as_json;
+};
+
+static void print_help(void)
+{
+    puts(
+        "Usage: muster reference [OPTION...]\n"
+        "What others measure on hardware like this node's: the lines of the reference table that\n"
+        "apply here, why, and who says so. They are hints: muster certify warns of a rail below a\n"
+        "threshold, and fails none.\n"
+        "\n"
+        "  -a, --all          the lines that do not apply as well, and why not\n"
+        "  -c, --config FILE  the configuration, instead of $MUSTER_CONF or muster.conf\n"
+        "  -j, --json         a record a line\n"
+        "  -r, --root DIR     a recorded tree instead of this machine; then no configuration is\n"
+        "                     read but one named with --config\n"
+        "  -h, --help         this text\n"
+        "\n"
+        "Exit status: 0, 2 usage or a bad table, 3 the node could not be read.");
+}
+
+static void take_fact(const struct record *record, void *context)
+{
+    records_add(context, record);
+}
+
+/* The fastest rail speaks for the node: its name, or NULL. */
+static const char *fastest_rail(const struct records *facts)
+{
+    const char *name = NULL;
+    double most = 0;
+
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct record *record = &facts->items[i];
+
+        if (record->metric && strcmp(record->metric, "speed") == 0 && record->value > most) {
+            most = record->value;
+            name = record->part;
+        }
+    }
+    return name;
+}
+
+static void print_record(const struct reference_line *line, const char *node, const char *why)
+{
+    struct record record = RECORD_INIT;
+    char text[900];
+
+    snprintf(text, sizeof text, "%s, %s; applies by %s; %s, %s%s%s", line->metric,
+             reference_kind_name(line->kind), why, line->source, line->seen,
+             *line->note ? "; " : "", line->note);
+    record.suite = "reference";
+    record.test = "reference";
+    record.node = node;
+    record.value = line->value;
+    record.unit = line->unit;
+    record.message = text;
+    record_write(stdout, &record);
+}
+
+static void add_row(struct table *table, const struct reference_line *line, bool applies,
+                    const char *why)
+{
+    table_cell(table, VERDICT_NONE, "%u", line->line);
+    table_cell(table, VERDICT_NONE, "%s", line->metric);
+    table_cell(table, VERDICT_NONE, "%g %s", line->value, line->unit);
+    table_cell(table, VERDICT_NONE, "%s%s", reference_kind_name(line->kind),
+               applies && line->kind == REFERENCE_THRESHOLD && reference_is_measured(line->metric)
+                   ? ", warns"
+                   : "");
+    if (line->nodes_least == 0)
+        table_cell(table, VERDICT_NONE, "any");
+    else
+        table_cell(table, VERDICT_NONE, "%d%s", line->nodes_least,
+                   line->nodes_most > line->nodes_least ? "+" : "");
+    table_cell(table, VERDICT_NONE, "%s", why);
+    table_cell(table, VERDICT_NONE, "%s, %s%s%s", line->source, line->seen, *line->note ? "; " : "",
+               line->note);
+}
+
+static void print_lines(const struct options *options, const struct reference *reference,
+                        const struct records *facts, const char *node)
+{
+    static const char *const names[] = {"LINE",  "METRIC",     "VALUE", "KIND",
+                                        "NODES", "APPLIES BY", "SOURCE"};
+    struct reference_hardware hardware = hints_hardware(facts, 0, node, fastest_rail(facts));
+    struct table table = {.columns = sizeof names / sizeof *names};
+    size_t count = 0;
+    char why[400];
+
+    for (size_t i = 0; i < table.columns; i++)
+        table_cell(&table, VERDICT_NONE, "%s", names[i]);
+    for (size_t i = 0; i < reference->count; i++) {
+        bool applies = reference_applies(&reference->lines[i], &hardware, why, sizeof why);
+
+        count += applies;
+        if (!applies && !options->shows_all)
+            continue;
+        if (options->as_json && applies)
+            print_record(&reference->lines[i], node, why);
+        else if (!options->as_json)
+            add_row(&table, &reference->lines[i], applies, why);
+    }
+    if (!options->as_json) {
+        printf("%s: %s, %d x %s, rails of %g Gb/s: %zu of %zu lines of %s apply\n", node,
+               *hardware.cpu ? hardware.cpu : "processor not told", hardware.gpus,
+               *hardware.gpu ? hardware.gpu : "GPU", hardware.nic_gbps, count, reference->count,
+               *reference->file ? reference->file : "no table");
+        if (table.count > table.columns) {
+            putchar('\n');
+            table_print(&table, stdout, table_has_colour(stdout));
+        }
+    }
+    table_clear(&table);
+}
+
+static int run(const struct options *options, const struct conf *conf)
+{
+    static struct fabric fabric;
+    struct reference reference;
+    struct records facts = {0};
+    struct error err;
+    struct inventory *inventory;
+    struct checks checks;
+
+    if (hints_read(conf, &reference, &err) != 0) {
+        fprintf(stderr, "muster reference: %s\n", err.text);
+        return COMMAND_USAGE;
+    }
+    inventory = inventory_read(options->root ? options->root : "", &err);
+    if (!inventory) {
+        fprintf(stderr, "muster reference: %s\n", err.text);
+        reference_clear(&reference);
+        return COMMAND_UNKNOWN;
+    }
+    fabric_choose(inventory, conf, &fabric);
+    checks = (struct checks){.root = options->root ? options->root : "",
+                             .node = inventory->hostname,
+                             .conf = conf,
+                             .inventory = inventory,
+                             .fabric = &fabric,
+                             .sink = take_fact,
+                             .context = &facts};
+    check_config(&checks, "host.config");
+    print_lines(options, &reference, &facts, inventory->hostname);
+    records_clear(&facts);
+    inventory_free(inventory);
+    reference_clear(&reference);
+    return COMMAND_PASS;
+}
+
+int command_reference(int argc, char **argv)
+{
+    static const struct option table[] = {
+        {"all", no_argument, NULL, 'a'},        {"config", required_argument, NULL, 'c'},
+        {"help", no_argument, NULL, 'h'},       {"json", no_argument, NULL, 'j'},
+        {"root", required_argument, NULL, 'r'}, {NULL, 0, NULL, 0},
+    };
+    struct options options = {0};
+    struct conf conf;
+    int option, status = COMMAND_PASS;
+
+    while ((option = getopt_long(argc, argv, "ac:hjr:", table, NULL)) != -1) {
+        switch (option) {
+        case 'a':
+            options.shows_all = true;
+            break;
+        case 'c':
+            options.config = optarg;
+            break;
+        case 'h':
+            print_help();
+            return COMMAND_PASS;
+        case 'j':
+            options.as_json = true;
+            break;
+        case 'r':
+            options.root = optarg;
+            break;
+        default:
+            return command_usage_error(argv[0]);
+        }
+    }
+    if (optind < argc)
+        return command_word_error(argv[0], argv[optind]);
+    if (options.root && !options.config)
+        conf_defaults(&conf);
+    else
+        status = command_conf(argv[0], options.config, &conf);
+    if (status == COMMAND_PASS)
+        status = run(&options, &conf);
+    conf_clear(&conf);
+    return status;
+}
