@@ -3,7 +3,7 @@
 # On Slurm 23.11 and later certify writes level and end of a node's certificate into its Extra, beside
 # what the site has there, and jobs that ask for it land on certified nodes only.
 . "$(dirname "$0")/../tap.sh"
-MUSTER_LAB_RELEASE=${MUSTER_LAB_RELEASE:-trixie}
+export MUSTER_LAB_RELEASE=${MUSTER_LAB_RELEASE:-trixie}
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
 
@@ -47,6 +47,12 @@ is "$(extra n2)" '' '... and is offered no longer'
 lab heal >/dev/null
 lab run "$muster" revoke -w n1 >/dev/null
 is "$(extra n1)" '{"rack":7}' 'revoke leaves what the site had'
+
+# what has ended
+change n4 '{"muster_level":2,"muster_expires":1000000000}'
+is "$(asking "muster_level>=1,muster_expires>$(date +%s)" -N1)" '' 'a job that asks for the end gets no node whose certificate has ended'
+lab run "$muster" certify --suspects >/dev/null 2>&1
+is "$(extra n4)" '' 'certify --suspects takes out what has ended, also without suspects'
 
 # where the site wants none of it
 for host in head n1 n2 n3 n4; do

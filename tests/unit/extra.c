@@ -20,8 +20,13 @@ int main(void)
 {
     is_int(extra_level("quick"), 1, "quick");
     is_int(extra_level("standard"), 2, "standard");
-    is_int(extra_level("full"), 3, "full");
-    is_int(extra_level("fuller"), 0, "no level");
+    is_int(extra_level("full"), 0, "no level");
+    is_int(extra_is_over("{\"rack\":7,\"muster_level\":1,\"muster_expires\":5}", 5), 1, "over");
+    is_int(extra_is_over("{\"muster_level\":1,\"muster_expires\":5}", 4), 0, "not yet");
+    is_int(extra_is_over("{\"muster_level\":1}", 4), 0, "no end");
+    is_int(extra_is_over("{\"muster_expires\":\"1\"}", 4), 0, "an end that is no number");
+    is_int(extra_is_over("", 4), 0, "no Extra");
+    is_int(extra_is_over("rack7", 4), 0, "a site's own text");
 
     gives(NULL, 2, 1795794800, "{\"muster_level\":2,\"muster_expires\":1795794800}", "no Extra");
     gives("", 1, 5, "{\"muster_level\":1,\"muster_expires\":5}", "an empty one");

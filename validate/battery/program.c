@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/certificate/failed_rails.h"
 #include "validate/battery/launcher.h"
 #include "validate/battery/watch/stall.h"
 
@@ -280,6 +281,22 @@ static void start_inject(struct program *program)
         pthread_detach(thread);
 }
 
+/* In a preflight without the rails that failed certification and were let pass: tasks are kept off
+ * them, so that they hold no step up. */
+static void choose_fabric(struct program *program)
+{
+    const char *preflight = getenv("MUSTER_IN_PREFLIGHT");
+    struct failed_rails failed = {0};
+
+    fabric_choose(program->inventory, &program->conf, program->fabric);
+    if (!preflight || !*preflight)
+        return;
+    failed_rails_read(&program->conf, &failed);
+    if (failed.rails.count > 0)
+        fabric_leave_out(program->fabric, &failed.rails, failed.why);
+    failed_rails_clear(&failed);
+}
+
 /* This node's NICs, and which of them are the fabric's. */
 static void read_node(struct program *program)
 {
@@ -288,7 +305,7 @@ static void read_node(struct program *program)
     program->inventory = inventory_read("", &err);
     program->fabric = allocate(1, sizeof *program->fabric);
     if (program->inventory)
-        fabric_choose(program->inventory, &program->conf, program->fabric);
+        choose_fabric(program);
     else
         fprintf(stderr, "%s: %s\n", program->spec->name, err.text);
 }

@@ -9,6 +9,7 @@ muster_SOURCES += \
 	validate/certify/config.c \
 	validate/certify/hints.c \
 	validate/certify/links.c \
+	validate/certify/rails.c \
 	validate/certify/actions.c \
 	validate/certify/extras.c \
 	validate/certify/facts.c \

@@ -46,7 +46,8 @@ struct subject {
     int strike;       /* if its failure is near a limit: which one, from 1 */
     double rail_mbps; /* its worst rail's figure, NAN */
     char certified_until[32];
-    char rails[512]; /* lines "links eth1: 196 Mb/s\n" for the certificate */
+    struct hostlist unusable; /* rails that muster check found down or without an address */
+    char rails[512];          /* lines "links eth1: 196 Mb/s\n" for the certificate */
 };
 
 struct certify {
@@ -192,5 +193,18 @@ void certify_facts(struct certify *certify);
 
 /* report.c */
 void certify_report(struct certify *certify, FILE *stream);
+
+/* rails.c: AllowFailedRails. Collects what muster check has said of rails that carry nothing, among
+ * the records since first; to be called before its verdicts count. */
+void certify_rails_note(struct certify *certify, size_t first);
+/* What a verdict about that part of the node counts as: a warning instead of a failure, or of not
+ * knowing, where the part is such a rail and the site allows that many. */
+enum verdict certify_rails_verdict(const struct certify *certify, const struct subject *subject,
+                                   const char *part, enum verdict verdict);
+/* Open MPI's setting, NAME=VALUE, for data over the rails that none of the nodes lacks. Returns 0,
+ * or -1 when there is nothing to set. */
+int certify_rails_setting(const struct certify *certify, char *text, size_t size);
+/* How many rails of the node are left out so. */
+int certify_rails_left_out(const struct certify *certify, const struct subject *subject);
 
 #endif

@@ -24,8 +24,9 @@ static void say_oddity(struct certify *certify, const struct oddity *oddity)
 
     oddity_message(oddity, text, sizeof text);
     if (subject) {
-        certify_verdict(certify, subject, STAGE_CHECK, oddity->verdict, "host.config",
-                        *oddity->part ? oddity->part : oddity->name, text);
+        certify_verdict(certify, subject, STAGE_CHECK,
+                        certify_rails_verdict(certify, subject, oddity->part, oddity->verdict),
+                        "host.config", *oddity->part ? oddity->part : oddity->name, text);
         return;
     }
     record.suite = "certify";

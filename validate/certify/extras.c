@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "validate/certify/certify.h"
 #include "validate/slurm/extra.h"
@@ -41,7 +42,7 @@ static char *text_wanted(struct certify *certify, const struct subject *subject)
         text =
             extra_with(subject->slurm->extra, extra_level(level), certify->certified_until_s, &err);
     else if (verdict == VERDICT_FAIL && subject->decision != DECISION_SUSPECT &&
-             *subject->slurm->extra)
+             *subject->slurm->extra && !extra_is_over(subject->slurm->extra, (long long)time(NULL)))
         text = extra_with(subject->slurm->extra, 0, 0, &err);
     else
         return NULL;
@@ -54,6 +55,26 @@ static char *text_wanted(struct certify *certify, const struct subject *subject)
     return text;
 }
 
+/* Slurm does not know when a certificate ends: what has ended is taken out wherever it stands, of
+ * nodes that this run does not look at too. */
+static void expired_add(struct certify *certify, struct group *groups, size_t *count)
+{
+    long long now = (long long)time(NULL);
+    struct error err;
+
+    for (size_t i = 0; i < certify->cluster.node_count; i++) {
+        const struct cluster_node *node = &certify->cluster.nodes[i];
+        const struct subject *subject = certify_subject(certify, node->name);
+        char *text;
+
+        if ((subject && *subject->certified_until) || !extra_is_over(node->extra, now))
+            continue;
+        text = extra_with(node->extra, 0, 0, &err);
+        if (text)
+            group_add(groups, count, text, node->name);
+    }
+}
+
 void certify_extras(struct certify *certify)
 {
     struct group *groups;
@@ -62,7 +83,9 @@ void certify_extras(struct certify *certify)
 
     if (!certify->cluster.has_extra || !certify->conf.write_extra || certify->options.is_dry_run)
         return;
-    groups = calloc(certify->count + 1, sizeof *groups);
+    groups = calloc(certify->count + certify->cluster.node_count + 1, sizeof *groups);
+    if (groups)
+        expired_add(certify, groups, &count);
     for (size_t i = 0; groups && i < certify->count; i++) {
         char *text = text_wanted(certify, &certify->subjects[i]);
 

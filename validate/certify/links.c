@@ -130,7 +130,8 @@ static bool rail_failed(const struct trial *trial, int node, int rail)
  * did not fail. */
 static bool is_allowed(const struct certify *certify, const struct trial *trial, int node)
 {
-    int failed = 0, good = 0;
+    const struct subject *subject = certify_subject(certify, trial->links.nodes[node]);
+    int failed = certify_rails_left_out(certify, subject), good = 0;
 
     for (size_t k = 0; k < trial->links.rail_count; k++) {
         if (rail_failed(trial, node, (int)k))
@@ -161,13 +162,15 @@ static void finding_take(struct certify *certify, const struct trial *trial,
     case FINDING_AMBIGUOUS:
     case FINDING_MISSING:
         trial_short_message(finding, text, sizeof text);
+        if (subject && verdict != finding->verdict)
+            certify_note(certify, "%s: %s, left out by AllowFailedRails", subject->name, text);
+        if (subject)
+            verdict = certify_rails_verdict(certify, subject, finding->part, verdict);
         if (subject && verdict == VERDICT_FAIL &&
             strikes_is_near(finding->limit_source, finding->value, finding->limit))
             outcome_note_near(&subject->outcome, STAGE_LINKS, "links", finding->part, text);
         else if (subject)
             outcome_note(&subject->outcome, STAGE_LINKS, verdict, "links", finding->part, text);
-        if (subject && verdict != finding->verdict)
-            certify_note(certify, "%s: %s, left out by AllowFailedRails", subject->name, text);
         break;
     case FINDING_FABRIC: /* slow everywhere alike: no node's, but none is what it should be */
         certify_note(certify, "%s", finding->message);
@@ -209,6 +212,10 @@ static void figures_take(struct certify *certify, const struct trial *trial)
                                            "links %s: %.0f Mb/s%s\n", links->rails[k], mbps,
                                            rail_failed(trial, (int)i, (int)k) ? " failed" : "");
         }
+        for (int k = 0;
+             k < certify_rails_left_out(certify, subject) && length < sizeof subject->rails; k++)
+            length += (size_t)snprintf(subject->rails + length, sizeof subject->rails - length,
+                                       "links %s: unusable failed\n", subject->unusable.names[k]);
         if (isnan(subject->rail_mbps))
             certify_verdict(certify, subject, STAGE_LINKS, VERDICT_UNKNOWN, "links", "",
                             "no link of it was measured");
@@ -225,8 +232,9 @@ static void accuse(void *context, const char *node, enum verdict verdict,
     struct subject *subject = certify_subject(context, node);
 
     if (subject && subject->is_asked)
-        outcome_note(&subject->outcome, STAGE_LINKS, verdict, record->test, record->part,
-                     record->message);
+        outcome_note(&subject->outcome, STAGE_LINKS,
+                     certify_rails_verdict(context, subject, record->part, verdict), record->test,
+                     record->part, record->message);
 }
 
 static void judge(struct certify *certify, const struct hostlist *names, size_t first)

@@ -145,8 +145,9 @@ static void verdicts_take(struct certify *certify, enum stage stage, size_t firs
         struct subject *subject = record->node ? certify_subject(certify, record->node) : NULL;
 
         if (subject && record->verdict >= least && subject->is_asked)
-            outcome_note(&subject->outcome, stage, record->verdict, record->test, record->part,
-                         record->message);
+            outcome_note(&subject->outcome, stage,
+                         certify_rails_verdict(certify, subject, record->part, record->verdict),
+                         record->test, record->part, record->message);
     }
 }
 
@@ -213,13 +214,8 @@ void certify_environment(const struct certify *certify, bool is_fabric,
     environment->entries[count++] = "SLURM_PMIX_FENCE=ring";
     if (is_fabric) {
         char *text = environment->management;
-        size_t length = 0, size = sizeof environment->management;
 
-        for (size_t i = 0; i < conf->fabric_interfaces.count && length < size; i++)
-            length += (size_t)snprintf(
-                text + length, size - length, "%s%s",
-                i ? "," : "OMPI_MCA_btl_tcp_if_include=", conf->fabric_interfaces.names[i]);
-        if (length > 0 && length < size)
+        if (certify_rails_setting(certify, text, sizeof environment->management) == 0)
             environment->entries[count++] = text;
         return;
     }
@@ -284,6 +280,7 @@ void certify_check(struct certify *certify)
                                              .environment = environment.entries,
                                              .deadline_s = CHECK_S},
                       &first, &err);
+    certify_rails_note(certify, first);
     verdicts_take(certify, STAGE_CHECK, first, VERDICT_NONE);
     certify_compare(certify, first);
     if (silent_nodes(certify, &names, first, &silent) > 0) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/checks/checks.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,6 +32,28 @@ static const char *mbps_text(double mbps, char text[32])
     ((context)->found++,                                                                           \
      checks_say((context)->checks, (context)->test, (context)->rail->name, verdict, __VA_ARGS__))
 
+/* The rail can carry nothing. The metric tells that from what only makes a rail worse:
+ * AllowFailedRails counts these. */
+static void say_unusable(struct context *context, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say_unusable(struct context *context, const char *format, ...)
+{
+    struct record record = RECORD_INIT;
+    char message[256];
+    va_list values;
+
+    va_start(values, format);
+    vsnprintf(message, sizeof message, format, values);
+    va_end(values);
+    context->found++;
+    record.part = context->rail->name;
+    record.metric = "unusable";
+    record.verdict = VERDICT_FAIL;
+    record.message = message;
+    checks_report(context->checks, context->test, &record);
+}
+
 /* What the link runs at now: -1 when it does not say. */
 static double speed_now(const struct rail *rail)
 {
@@ -59,17 +82,18 @@ static int check_port_state(struct context *context)
     if (!port->state[0])
         say(context, VERDICT_UNKNOWN, "%s does not tell its state", context->rail->name);
     else if (strcmp(port->state, "INIT") == 0 || strcmp(port->state, "ARMED") == 0)
-        say(context, VERDICT_FAIL,
+        say_unusable(
+            context,
             "%s is in state %s, not ACTIVE: the link is there, but no subnet manager has set the "
             "port up; check the subnet manager",
             context->rail->name, port->state);
     else if (strcmp(port->phys_state, "Disabled") == 0)
-        say(context, VERDICT_FAIL, "%s is %s, not ACTIVE: the port is disabled",
-            context->rail->name, port->state);
+        say_unusable(context, "%s is %s, not ACTIVE: the port is disabled", context->rail->name,
+                     port->state);
     else
-        say(context, VERDICT_FAIL, "%s is %s%s%s%s, not ACTIVE; check cable or switch port",
-            context->rail->name, port->state, port->phys_state[0] ? " (" : "", port->phys_state,
-            port->phys_state[0] ? ")" : "");
+        say_unusable(context, "%s is %s%s%s%s, not ACTIVE; check cable or switch port",
+                     context->rail->name, port->state, port->phys_state[0] ? " (" : "",
+                     port->phys_state, port->phys_state[0] ? ")" : "");
     return 0;
 }
 
@@ -97,12 +121,12 @@ static int check_link(struct context *context)
             return 0;
         }
         if (!nic->is_up) {
-            say(context, VERDICT_FAIL, "%s is down; bring it up: ip link set %s up", nic->name,
-                nic->name);
+            say_unusable(context, "%s is down; bring it up: ip link set %s up", nic->name,
+                         nic->name);
             return 0;
         }
         if (!nic->has_carrier) {
-            say(context, VERDICT_FAIL, "%s has no carrier; check cable or switch port", nic->name);
+            say_unusable(context, "%s has no carrier; check cable or switch port", nic->name);
             return 0;
         }
     }
@@ -239,8 +263,8 @@ static void check_address(struct context *context)
 
     if (rail->class == FABRIC_ETHERNET || rail->class == FABRIC_IWARP) {
         if (rail->nic && rail->nic->address_count == 0 && !rail->nic->master[0])
-            say(context, VERDICT_FAIL, "%s has no IP address, which %s needs", rail->nic->name,
-                fabric_class_name(rail->class));
+            say_unusable(context, "%s has no IP address, which %s needs", rail->nic->name,
+                         fabric_class_name(rail->class));
         return;
     }
     if (rail->class != FABRIC_ROCE_V1 && rail->class != FABRIC_ROCE_V2)
@@ -249,8 +273,8 @@ static void check_address(struct context *context)
         if (rail->port->gids[i].index == rail->gid_index)
             gid = &rail->port->gids[i];
     if (!gid)
-        say(context, VERDICT_FAIL, "%s has no RoCE GID; has %s an IP address?", rail->name,
-            rail->nic ? rail->nic->name : "its interface");
+        say_unusable(context, "%s has no RoCE GID; has %s an IP address?", rail->name,
+                     rail->nic ? rail->nic->name : "its interface");
     else if (strncmp(gid->gid, "fe80:", 5) == 0)
         say(context, VERDICT_WARN,
             "%s has only link-local GIDs, which reach no other subnet; has %s an IP address?",

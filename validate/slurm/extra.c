@@ -11,7 +11,7 @@ static const char level_key[] = "muster_level", expires_key[] = "muster_expires"
 
 int extra_level(const char *level)
 {
-    static const char *const names[] = {"quick", "standard", "full"};
+    static const char *const names[] = {"quick", "standard"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(level, names[i]) == 0)
@@ -40,4 +40,14 @@ char *extra_with(const char *extra, int level, long long expires, struct error *
         error_set(err, "no memory for Extra");
     json_decref(object);
     return text;
+}
+
+bool extra_is_over(const char *extra, long long now)
+{
+    json_t *object = extra && *extra ? json_loads(extra, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    const json_t *expires = json_object_get(object, expires_key);
+    bool is_over = json_is_integer(expires) && json_integer_value(expires) <= now;
+
+    json_decref(object);
+    return is_over;
 }

@@ -2,6 +2,8 @@
 #ifndef MUSTER_EXTRA_H
 #define MUSTER_EXTRA_H
 
+#include <stdbool.h>
+
 #include "lib/base/error.h"
 
 /* What a node's Extra says of its certificate, for jobs that ask with srun --extra
@@ -10,7 +12,7 @@
  *
  *   {"muster_level":2,"muster_expires":1795794800} */
 
-/* 1 quick, 2 standard, 3 full; 0 for a level that is none. */
+/* 1 quick, 2 standard; 0 for a level that is none. */
 int extra_level(const char *level);
 
 /* extra with the certificate's level and end (seconds since 1970) in it; level 0 takes both out.
@@ -18,5 +20,8 @@ int extra_level(const char *level);
  * for the caller to free, or NULL with err: extra is no JSON object (it is the site's own and to be
  * left alone), or memory is out. */
 char *extra_with(const char *extra, int level, long long expires, struct error *err);
+
+/* Whether it offers a certificate that has ended by now, seconds since 1970. */
+bool extra_is_over(const char *extra, long long now);
 
 #endif
