@@ -44,7 +44,7 @@ certify() {
 }
 
 verdicts() {
-    jq -r 'select(.suite == "certify" and .test == "certify") | "\(.node) \(.verdict)"' \
+    jq -r 'select(.suite == "certify" and .test == "certify" and .node) | "\(.node) \(.verdict)"' \
         "$work/records" | sort | xargs
 }
 
