@@ -3,9 +3,12 @@
 # The trainer. It knows nothing of Slurm.
 if BUILD_TRAINER
 # No contraction to fused multiply-add: the same bits on every processor.
-trainer_cflags = $(AM_CFLAGS) $(OPENMP_CFLAGS) -O3 -ffp-contract=off
+trainer_cflags = $(AM_CFLAGS) $(OPENMP_CFLAGS) -pthread -O3 -ffp-contract=off
 trainer_cppflags = $(AM_CPPFLAGS) $(OPENBLAS_CFLAGS)
 trainer_sources = \
+	trainer/checkpoint/checkpoint.c trainer/checkpoint/checkpoint.h \
+	trainer/checkpoint/manifest.c trainer/checkpoint/manifest.h \
+	trainer/checkpoint/saver.c trainer/checkpoint/saver.h \
 	trainer/compute/compute.h \
 	trainer/compute/cpu.c trainer/compute/cpu.h \
 	trainer/compute/cpu_attention.c \
@@ -31,7 +34,7 @@ noinst_LTLIBRARIES += trainer/libtrainer.la
 trainer_libtrainer_la_SOURCES = $(trainer_sources)
 trainer_libtrainer_la_CFLAGS = $(trainer_cflags)
 trainer_libtrainer_la_CPPFLAGS = $(trainer_cppflags)
-trainer_libtrainer_la_LIBADD = lib/libmuster.la $(OPENBLAS_LIBS) -lm
+trainer_libtrainer_la_LIBADD = collectives/libmustercoll.la lib/libmuster.la $(OPENBLAS_LIBS) -lpthread -lm
 
 # The same in double precision, for tests whose finite differences would drown in rounding.
 check_LTLIBRARIES += trainer/libtrainer-double.la

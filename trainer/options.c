@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum option_kind { FLAG, COUNT, LONG_COUNT, SEED, NUMBER, MODEL, DECAY };
+enum option_kind { FLAG, COUNT, LONG_COUNT, SEED, NUMBER, MODEL, DECAY, PATH };
 
 struct option_row {
     const char *name, *argument, *help;
@@ -47,6 +47,11 @@ static const struct option_row rows[] = {
     {"seed-weights", "N", "of the first weights (1337)", SEED, FIELD(weights_seed), 0, 0},
     {"seed-data", "N", "of the random tokens (42)", SEED, FIELD(data_seed), 0, 0},
     {"fixed-batch", NULL, "the same batch at every step", FLAG, FIELD(is_batch_fixed), 0, 0},
+    {"checkpoint", "DIR", "go on from its newest checkpoint, and write more there", PATH,
+     FIELD(checkpoint), 0, 0},
+    {"checkpoint-every", "STEPS", "steps between checkpoints (100)", LONG_COUNT,
+     FIELD(checkpoint_every), 1, 1e9},
+    {"keep", "N", "checkpoints that are kept (2)", COUNT, FIELD(keep), 1, 10000},
     {"threads", "N", "of OpenMP (its own choice)", COUNT, FIELD(threads), 1, 4096},
     {"gradient-norms", NULL, "the gradient norm of each tensor too", FLAG, FIELD(prints_norms), 0,
      0},
@@ -111,6 +116,11 @@ static int take(const struct option_row *row, const char *text, struct train_opt
         return take_seed(row, text, field, err);
     case DECAY:
         return take_decay(text, field, err);
+    case PATH:
+        if (!*text)
+            return error_set(err, "--%s: expected a directory, found nothing", row->name);
+        *(const char **)field = text;
+        return 0;
     case MODEL:
         if (!shape_named(text, field))
             return error_set(err, "--model: expected 124M, 350M, 774M or 1558M, found \"%s\"",
@@ -138,6 +148,8 @@ static void set_defaults(struct train_options *options)
         .adamw = {.beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = 0.01},
         .weights_seed = 1337,
         .data_seed = 42,
+        .checkpoint_every = 100,
+        .keep = 2,
     };
     shape_named("124M", &options->shape);
 }

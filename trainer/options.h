@@ -21,7 +21,10 @@ struct train_options {
     double clip; /* gradient norm at most; 0: no limit */
     uint64_t weights_seed, data_seed;
     bool is_batch_fixed, prints_norms, is_json;
-    int threads; /* 0: as many as OpenMP says */
+    int threads;            /* 0: as many as OpenMP says */
+    const char *checkpoint; /* directory; NULL: none */
+    long checkpoint_every;  /* steps */
+    int keep;               /* checkpoints */
 };
 
 enum train_request { TRAIN_RUN, TRAIN_HELP, TRAIN_VERSION, TRAIN_MISUSE };

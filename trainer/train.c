@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/base/record.h"
+#include "trainer/checkpoint/saver.h"
 #include "trainer/training.h"
 
 static volatile sig_atomic_t stop_signal;
@@ -109,36 +110,92 @@ static void report_end(struct training *training)
     }
 }
 
-/* Returns the exit status. */
-static int train(struct training *training)
+static void complain(void *context, const char *line)
 {
+    (void)context;
+    fprintf(stderr, "muster-train: %s; the checkpoint before it is tried\n", line);
+}
+
+/* Goes on from the newest checkpoint, if there is one. */
+static int resume(struct training *training, struct saver **saver, struct error *err)
+{
+    const struct train_options *options = training->options;
+    struct checkpoint_problem problem = training_problem(training);
+    struct checkpoint_state state = training_state(training);
+    int found;
+
+    if (saver_create(options->checkpoint, &problem, training->parameter_count, options->keep, saver,
+                     err) != 0)
+        return -1;
+    found = checkpoint_read(options->checkpoint, &problem, &state, &training->step, complain, NULL,
+                            err);
+    if (found < 0)
+        return -1;
+    if (found > 0)
+        fprintf(stderr, "muster-train: goes on from step %ld of %s\n", training->step,
+                options->checkpoint);
+    else
+        training_draw(training); /* one that was not whole may have left its numbers */
+    return 0;
+}
+
+/* A checkpoint that cannot be written costs the checkpoint, not the run. */
+static void save(struct training *training, struct saver *saver)
+{
+    struct checkpoint_state state = training_state(training);
+    struct error err;
+
+    if (saver && saver_save(saver, training->step, &state, &err) != 0)
+        fprintf(stderr, "muster-train: %s\n", err.text);
+}
+
+/* Returns 0, or 1 when the last one is not there. */
+static int finish_saving(struct saver *saver)
+{
+    struct error err;
+
+    if (!saver || saver_wait(saver, &err) == 0)
+        return 0;
+    fprintf(stderr, "muster-train: %s\n", err.text);
+    return 1;
+}
+
+/* The loop. Returns the exit status. */
+static int train(struct training *training, struct saver *saver)
+{
+    const struct train_options *options = training->options;
     struct step_result result;
     struct error err;
 
     report_begin(training);
-    while (training->step < training->options->steps && !stop_signal) {
+    while (training->step < options->steps && !stop_signal) {
         if (training_step(training, &result, &err) != 0) {
             fprintf(stderr, "muster-train: %s\n", err.text);
             return 1;
         }
         report_step(training, training->step - 1, &result);
-        if (training->step == 1 && training->options->prints_norms)
+        if (training->step == 1 && options->prints_norms)
             tell_norms(training);
         report_progress(training, result.seconds);
+        if (training->step % options->checkpoint_every == 0 || training->step == options->steps ||
+            stop_signal)
+            save(training, saver);
     }
     if (stop_signal) {
+        finish_saving(saver);
         fprintf(stderr, "muster-train: ended by signal %d after step %ld of %ld\n",
-                (int)stop_signal, training->step, training->options->steps);
+                (int)stop_signal, training->step, options->steps);
         return 128 + (int)stop_signal;
     }
     report_end(training);
-    return ferror(stdout) || fflush(stdout) != 0;
+    return finish_saving(saver) | (ferror(stdout) || fflush(stdout) != 0);
 }
 
 int main(int argc, char **argv)
 {
     struct train_options options;
     struct training training;
+    struct saver *saver = NULL;
     struct error err;
     int status = 1;
 
@@ -158,10 +215,12 @@ int main(int argc, char **argv)
     if (options.threads > 0)
         compute_cpu_threads(options.threads);
     catch_signals();
-    if (training_start(&options, &compute_cpu, &training, &err) == 0)
-        status = train(&training);
+    if (training_start(&options, &compute_cpu, &training, &err) == 0 &&
+        (!options.checkpoint || resume(&training, &saver, &err) == 0))
+        status = train(&training, saver);
     else
         fprintf(stderr, "muster-train: %s\n", err.text);
+    saver_destroy(saver);
     training_clear(&training);
     return status;
 }

@@ -49,10 +49,20 @@ int training_start(const struct train_options *options, const struct compute *co
     };
     if (take_memory(training, err) != 0)
         return -1;
-    for (int unit = 0; unit < shape_units(shape); unit++)
-        parameters_fill(shape, options->weights_seed, unit, 0, shape_unit_size(shape, unit),
-                        training->parameters + shape_unit_offset(shape, unit));
+    training_draw(training);
     return 0;
+}
+
+void training_draw(struct training *training)
+{
+    const struct shape *shape = &training->options->shape;
+
+    for (int unit = 0; unit < shape_units(shape); unit++)
+        parameters_fill(shape, training->options->weights_seed, unit, 0,
+                        shape_unit_size(shape, unit),
+                        training->parameters + shape_unit_offset(shape, unit));
+    memset(training->first_moments, 0, training->parameter_count * sizeof(real));
+    memset(training->second_moments, 0, training->parameter_count * sizeof(real));
 }
 
 void training_clear(struct training *training)
@@ -65,6 +75,20 @@ void training_clear(struct training *training)
     free(training->inputs);
     free(training->targets);
     *training = (struct training){0};
+}
+
+struct checkpoint_problem training_problem(const struct training *training)
+{
+    const struct train_options *options = training->options;
+
+    return (struct checkpoint_problem){options->shape, options->batch, options->weights_seed,
+                                       options->data_seed, options->is_batch_fixed};
+}
+
+struct checkpoint_state training_state(const struct training *training)
+{
+    return (struct checkpoint_state){0, training->parameter_count, training->parameters,
+                                     training->first_moments, training->second_moments};
 }
 
 double training_norm(const struct training *training, enum tensor tensor)

@@ -2,6 +2,7 @@
 #ifndef MUSTER_TRAINING_H
 #define MUSTER_TRAINING_H
 
+#include "trainer/checkpoint/checkpoint.h"
 #include "trainer/data/token_stream.h"
 #include "trainer/model/model.h"
 #include "trainer/options.h"
@@ -30,6 +31,8 @@ struct step_result {
  * cleared in either case. */
 int training_start(const struct train_options *options, const struct compute *compute,
                    struct training *training, struct error *err);
+/* Draws the weights again and forgets the moments. */
+void training_draw(struct training *training);
 void training_clear(struct training *training);
 
 /* One batch forward and backward. Gradients are left for a look; no update. */
@@ -38,6 +41,10 @@ void training_evaluate(struct training *training, struct step_result *result);
 /* One step. Returns 0, or -1 with err when loss or gradients are not finite: then the parameters
  * are as before and err names the first such tensor. */
 int training_step(struct training *training, struct step_result *result, struct error *err);
+
+/* For checkpoints: the problem, and the state, whose arrays are the training's own. */
+struct checkpoint_problem training_problem(const struct training *training);
+struct checkpoint_state training_state(const struct training *training);
 
 /* Norm of the gradient of one tensor over all layers. */
 double training_norm(const struct training *training, enum tensor tensor);

@@ -98,6 +98,7 @@ dist_check_SCRIPTS += \
 # the trainer
 dist_check_SCRIPTS += \
 	tests/command/t2950-train-follows-its-options.t \
+	tests/command/t2951-train-goes-on.t \
 	# end of the trainer
 
 # reports

@@ -286,6 +286,10 @@ tests_unit_trainer_double_t_CFLAGS = $(trainer_cflags)
 tests_unit_trainer_double_t_CPPFLAGS = $(AM_CPPFLAGS) -DMUSTER_REAL_DOUBLE
 tests_unit_trainer_double_t_LDADD = trainer/libtrainer-double.la $(unit_libs)
 
+check_PROGRAMS += tests/unit/checkpoint.t
+tests_unit_checkpoint_t_SOURCES = tests/unit/checkpoint.c
+tests_unit_checkpoint_t_LDADD = trainer/libtrainer.la $(unit_libs)
+
 check_PROGRAMS += tests/unit/compute.t
 tests_unit_compute_t_SOURCES = tests/unit/compute.c
 tests_unit_compute_t_CFLAGS = $(trainer_cflags)

@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster-train with checkpoints: killed at any moment, told to end, with a bad checkpoint, with a full
+# disk.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=${top_builddir:-.}
+. "$top_srcdir/tests/tap.sh"
+
+[ -x "$top_builddir/muster-train" ] || skip_all 'the trainer is not built'
+case $top_builddir in /*) ;; *) top_builddir=$PWD/$top_builddir ;; esac
+work=$(mktemp -d)
+tap_cleanup() { rm -rf "$work"; }
+cd "$work" || exit
+small=(--layers=2 --heads=2 --channels=32 --context=16 --vocab=64 --batch=2 --threads=1
+    --checkpoint-every=3)
+train() { "$top_builddir/muster-train" "${small[@]}" "$@"; }
+train_aside() { # OPTION...: in the background, its process in $pid
+    "$top_builddir/muster-train" "${small[@]}" "$@" &
+    pid=$!
+}
+
+train --steps=60 --checkpoint=whole >out 2>err
+is "$?" 0 'a run with checkpoints ends well'
+is "$(ls whole)" $'step-000000057\nstep-000000060' 'the last two checkpoints are there'
+final=$(tail -n 1 out)
+
+# Killed at random; each run goes on where the last one's newest checkpoint is.
+for ((kill = 0; kill < 20; kill++)); do
+    train_aside --steps=60 --checkpoint=killed >/dev/null 2>>err
+    sleep "0.0$((RANDOM % 10))$((RANDOM % 10))"
+    kill -KILL $pid 2>/dev/null
+    wait $pid 2>/dev/null
+done
+train --steps=60 --checkpoint=killed >out 2>>err
+is "$?" 0 'after twenty kills the run comes to its end'
+is "$(tail -n 1 out)" "$final" '... with the same loss'
+ok '... and the same bits' cmp whole/step-000000060/shard-00000 killed/step-000000060/shard-00000
+is "$(ls killed)" $'step-000000057\nstep-000000060' '... and nothing unfinished is left'
+
+train_aside --steps=1000000 --checkpoint=told >out 2>err
+for ((i = 0; i < 100; i++)); do
+    grep -q 'step 4 ' out && break
+    sleep 0.1
+done
+text=$(train --steps=4 --checkpoint=told 2>&1)
+is "$?" 1 'a directory that another run writes to is refused'
+is "$text" 'muster-train: told: another muster-train writes its checkpoints there' '... in one line'
+kill -TERM $pid
+wait $pid
+is "$?" 143 'SIGTERM ends a run'
+step=$(sed -n 's/.*after step \([0-9]*\) of.*/\1/p' err)
+is "$(ls told | tail -n 1)" "$(printf 'step-%09d' "$step")" '... with a checkpoint of its last step'
+
+printf x >>whole/step-000000060/shard-00000
+train --steps=60 --checkpoint=whole >out 2>err
+is "$?" 0 'a checkpoint with a byte too many: the run goes on from the one before'
+like "$(head -n 1 err)" \
+    '^muster-train: whole/step-000000060/shard-00000: it has more than .* the checkpoint before it is tried$' \
+    '... names the file'
+like "$(sed -n 2p err)" '^muster-train: goes on from step 57 of whole$' '... and says from where'
+is "$(tail -n 1 out)" "$final" '... to the same end'
+
+text=$(train --steps=60 --checkpoint=whole --batch=4 2>&1)
+is "$?" 1 'a checkpoint of another batch is refused'
+is "$text" \
+    'muster-train: whole/step-000000060: was written with --batch=2, this run has --batch=4' \
+    '... in one line'
+
+if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
+    mkdir full
+    cat >on-a-small-disk <<END
+mount -t tmpfs -o size=500k tmpfs full && cd full || exit 99
+"$top_builddir/muster-train" ${small[*]} --steps=4 --checkpoint-every=2 --keep=1 --checkpoint=c
+ls c
+END
+    text=$(unshare -m sh on-a-small-disk 2>&1)
+    like "$text" '^muster-train: checkpoint of step 4: c/.*: No space left on device$' \
+        'a full disk is said'
+    like "$text" '^final ' '... and the run goes on'
+    is "$(tail -n 1 <<<"$text")" step-000000002 '... and the checkpoint before is still there'
+else
+    skip 3 'no mount namespace here'
+fi
+done_testing

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/unit/tap.h"
+#include "trainer/checkpoint/checkpoint.h"
+
+/* What is written is what is read; what is not whole is not read. */
+
+static const struct checkpoint_problem problem = {{2, 2, 8, 4, 11}, 3, 1337, 1ULL << 63, true};
+static char directory[] = "/tmp/muster-checkpoint-XXXXXX";
+static char complaints[4096];
+
+static struct checkpoint_state state_of(size_t first, size_t count)
+{
+    return (struct checkpoint_state){first, count, calloc(count, sizeof(real)),
+                                     calloc(count, sizeof(real)), calloc(count, sizeof(real))};
+}
+
+static void free_state(struct checkpoint_state *state)
+{
+    free(state->parameters);
+    free(state->first_moments);
+    free(state->second_moments);
+}
+
+static void fill(struct checkpoint_state *state, long step)
+{
+    for (size_t i = 0; i < state->count; i++) {
+        size_t at = state->first + i;
+
+        state->parameters[i] = (real)(at * 3 + (size_t)step);
+        state->first_moments[i] = (real)(at * 5 + (size_t)step);
+        state->second_moments[i] = (real)(at * 7 + (size_t)step);
+    }
+}
+
+static void write_step(long step, int keep)
+{
+    struct checkpoint_state state = state_of(0, shape_parameters(&problem.shape));
+    struct error err = {""};
+
+    fill(&state, step);
+    if (!is_int(checkpoint_write(directory, &problem, step, &state, keep, &err), 0,
+                "step %ld is written", step))
+        tap_diag("%s", err.text);
+    free_state(&state);
+}
+
+static void complain(void *context, const char *line)
+{
+    (void)context;
+    snprintf(complaints, sizeof complaints, "%s", line);
+}
+
+/* Reads a range and holds it against what that step has; expected -1: none must be found. */
+static void read_step(size_t first, size_t count, long expected)
+{
+    struct checkpoint_state state = state_of(first, count), wanted = state_of(first, count);
+    struct error err = {""};
+    long step = -1;
+    int rv;
+
+    complaints[0] = '\0';
+    rv = checkpoint_read(directory, &problem, &state, &step, complain, NULL, &err);
+    if (!is_int(rv, expected >= 0, "a checkpoint is %s", expected >= 0 ? "found" : "not found"))
+        tap_diag("%s", err.text);
+    if (expected >= 0) {
+        fill(&wanted, expected);
+        is_int(step, expected, "it is the one of step %ld", expected);
+        ok(memcmp(state.parameters, wanted.parameters, count * sizeof(real)) == 0 &&
+               memcmp(state.first_moments, wanted.first_moments, count * sizeof(real)) == 0 &&
+               memcmp(state.second_moments, wanted.second_moments, count * sizeof(real)) == 0,
+           "elements %zu to %zu are what was written", first, first + count - 1);
+    }
+    free_state(&state);
+    free_state(&wanted);
+}
+
+static const char *path_of(const char *rest)
+{
+    static char path[512];
+
+    snprintf(path, sizeof path, "%s/%s", directory, rest);
+    return path;
+}
+
+static void flip(const char *file, off_t at)
+{
+    int fd = open(path_of(file), O_RDWR);
+    char byte = 0;
+
+    if (pread(fd, &byte, 1, at) == 1) {
+        byte ^= 16;
+        ok(pwrite(fd, &byte, 1, at) == 1, "a bit of %s at %ld is turned", file, (long)at);
+    }
+    close(fd);
+}
+
+static void parts_are_read(void)
+{
+    size_t all = shape_parameters(&problem.shape);
+
+    read_step(0, all, -1);
+    is_str(complaints, "", "a directory that is not there is no complaint");
+    write_step(10, 2);
+    read_step(0, all, 10);
+    read_step(all / 3, all / 2, 10);
+    read_step(all - 1, 1, 10);
+}
+
+static void old_ones_go(void)
+{
+    write_step(20, 2);
+    write_step(30, 2);
+    ok(access(path_of("step-000000010"), F_OK) != 0, "of three, two are kept");
+    ok(access(path_of("step-000000020"), F_OK) == 0, "the newest two");
+    mkdir(path_of("step-000000025.unfinished"), 0755);
+    write_step(40, 3);
+    ok(access(path_of("step-000000025.unfinished"), F_OK) != 0, "what was not finished is cleared");
+    read_step(0, 5, 40);
+}
+
+static void altered_ones_are_passed_over(void)
+{
+    struct stat status;
+
+    flip("step-000000040/shard-00000", 1234);
+    read_step(0, 5, 30);
+    has_str(complaints, "step-000000040/shard-00000: it was altered: checksum",
+            "the altered file is named");
+    flip("step-000000040/shard-00000", 1234);
+    read_step(0, 5, 40);
+    stat(path_of("step-000000040/shard-00000"), &status);
+    is_int(truncate(path_of("step-000000040/shard-00000"), status.st_size - 1), 0, "one byte less");
+    read_step(0, 5, 30);
+    has_str(complaints, "it is cut short", "the short file is named");
+    is_int(truncate(path_of("step-000000040/shard-00000"), status.st_size + 1), 0, "one more");
+    read_step(0, 5, 30);
+    has_str(complaints, "it has more than", "a long one too");
+    unlink(path_of("step-000000040/shard-00000"));
+    read_step(0, 5, 30);
+    has_str(complaints, "No such file", "a missing one too");
+    stat(path_of("step-000000030/manifest"), &status);
+    flip("step-000000030/manifest", 30);
+    read_step(0, 5, 20);
+    has_str(complaints, "step-000000030/manifest: it was altered", "so is an altered manifest");
+    flip("step-000000030/manifest", 30);
+    is_int(truncate(path_of("step-000000030/manifest"), status.st_size / 2), 0, "half a manifest");
+    read_step(0, 5, 20);
+    has_str(complaints, "step-000000030/manifest: it is cut short", "and half a one");
+    write_step(40, 3);
+    read_step(0, 5, 40);
+}
+
+static void every_cut_of_a_manifest_is_seen(void)
+{
+    struct stat status;
+    char *text;
+    int fd = open(path_of("step-000000040/manifest"), O_RDWR), seen = 0;
+
+    fstat(fd, &status);
+    text = malloc((size_t)status.st_size);
+    ok(read(fd, text, (size_t)status.st_size) == status.st_size, "a manifest is there");
+    for (off_t size = 0; size < status.st_size; size++) {
+        struct checkpoint_state state = state_of(0, 1);
+        struct error err;
+        long step = -1;
+
+        if (ftruncate(fd, size) != 0)
+            break;
+        checkpoint_read(directory, &problem, &state, &step, complain, NULL, &err);
+        seen += step == 20;
+        free_state(&state);
+        if (pwrite(fd, text, (size_t)status.st_size, 0) != status.st_size)
+            break;
+    }
+    is_int(seen, status.st_size, "wherever it is cut, the checkpoint before is read");
+    close(fd);
+    free(text);
+}
+
+static void other_problems_are_refused(void)
+{
+    struct checkpoint_state state = state_of(0, 1);
+    struct checkpoint_problem other = problem;
+    struct error err = {""};
+    long step = -1;
+
+    other.batch = 4;
+    is_int(checkpoint_read(directory, &other, &state, &step, complain, NULL, &err), -1,
+           "another batch is refused");
+    has_str(err.text, "step-000000040: was written with --batch=3, this run has --batch=4",
+            "... with both");
+    other = problem;
+    other.is_batch_fixed = false;
+    is_int(checkpoint_read(directory, &other, &state, &step, complain, NULL, &err), -1,
+           "so is another use of the data");
+    has_str(err.text, "was written with --fixed-batch, this run is without", "... in words");
+    free_state(&state);
+}
+
+static void a_failure_leaves_the_others(void)
+{
+    struct checkpoint_state state = state_of(0, shape_parameters(&problem.shape));
+    struct error err = {""};
+
+    is_int(checkpoint_write("/proc/no-such", &problem, 1, &state, 2, &err), -1,
+           "a directory that cannot be made is an error");
+    has_str(err.text, "/proc/no-such: ", "... that names it");
+    free_state(&state);
+    /* a file where the directory of the next step is made */
+    is_int(close(open(path_of("step-000000050.unfinished"), O_CREAT | O_WRONLY, 0644)), 0,
+           "a file is in the way");
+    state = state_of(0, shape_parameters(&problem.shape));
+    is_int(checkpoint_write(directory, &problem, 50, &state, 1, &err), -1,
+           "step 50 cannot be "
+           "written");
+    free_state(&state);
+    unlink(path_of("step-000000050.unfinished"));
+    read_step(0, 5, 40);
+}
+
+int main(void)
+{
+    char command[600];
+
+    if (!mkdtemp(directory))
+        tap_skip_all("no directory in /tmp: %m");
+    rmdir(directory);
+    parts_are_read();
+    old_ones_go();
+    altered_ones_are_passed_over();
+    every_cut_of_a_manifest_is_seen();
+    other_problems_are_refused();
+    a_failure_leaves_the_others();
+    snprintf(command, sizeof command, "rm -rf '%s'", directory);
+    is_int(system(command), 0, "cleared");
+    return tap_done();
+}

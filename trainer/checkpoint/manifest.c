@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "trainer/checkpoint/manifest.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/codec/crc32c.h"
+
+#define TITLE "muster checkpoint 1"
+
+/* The lines that say what the problem is: one table writes, reads and compares them. */
+struct line {
+    const char *name; /* the option's */
+    enum { LINE_INT, LINE_SEED, LINE_FLAG } kind;
+    size_t offset; /* in struct checkpoint_problem */
+};
+
+#define FIELD(member) offsetof(struct checkpoint_problem, member)
+
+static const struct line lines[] = {
+    {"layers", LINE_INT, FIELD(shape.layers)},         {"heads", LINE_INT, FIELD(shape.heads)},
+    {"channels", LINE_INT, FIELD(shape.channels)},     {"context", LINE_INT, FIELD(shape.context)},
+    {"vocab", LINE_INT, FIELD(shape.vocabulary)},      {"batch", LINE_INT, FIELD(batch)},
+    {"seed-weights", LINE_SEED, FIELD(weights_seed)},  {"seed-data", LINE_SEED, FIELD(data_seed)},
+    {"fixed-batch", LINE_FLAG, FIELD(is_batch_fixed)},
+};
+enum { LINES = sizeof lines / sizeof *lines };
+
+static uint64_t value_of(const struct checkpoint_problem *problem, const struct line *line)
+{
+    const char *field = (const char *)problem + line->offset;
+
+    switch (line->kind) {
+    case LINE_INT:
+        return (uint64_t) * (const int *)field;
+    case LINE_SEED:
+        return *(const uint64_t *)field;
+    default:
+        return *(const bool *)field;
+    }
+}
+
+/* False when the value is none that the field can have. */
+static bool set_value(struct checkpoint_problem *problem, const struct line *line, uint64_t value)
+{
+    char *field = (char *)problem + line->offset;
+
+    switch (line->kind) {
+    case LINE_INT:
+        *(int *)field = (int)value;
+        return value > 0 && value <= 1 << 24;
+    case LINE_SEED:
+        *(uint64_t *)field = value;
+        return true;
+    default:
+        *(bool *)field = value != 0;
+        return value <= 1;
+    }
+}
+
+char *manifest_format(const struct manifest *manifest)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    uint32_t crc;
+
+    if (!stream)
+        return NULL;
+    fprintf(stream, TITLE "\nstep %ld\n", manifest->step);
+    for (int i = 0; i < LINES; i++)
+        fprintf(stream, "%s %" PRIu64 "\n", lines[i].name, value_of(&manifest->problem, &lines[i]));
+    for (size_t i = 0; i < manifest->shard_count; i++)
+        fprintf(stream, "shard %s %zu %zu %08" PRIx32 "\n", manifest->shards[i].file,
+                manifest->shards[i].first, manifest->shards[i].count, manifest->shards[i].crc);
+    fflush(stream);
+    crc = crc32c(0, (const uint8_t *)text, length);
+    fprintf(stream, "end %08" PRIx32 "\n", crc);
+    if (fclose(stream) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* The last line, with the sum of what is before it. */
+static int check_end(const char *text, struct error *err)
+{
+    const char *end = strstr(text, "\nend ");
+    uint32_t crc;
+    int used = 0;
+
+    if (!end || sscanf(end, "\nend %8" SCNx32 "%n", &crc, &used) != 1 || used != 13 ||
+        strcmp(end + used, "\n") != 0)
+        return error_set(err, "it is cut short: its last line, end and a checksum, is not there");
+    if (crc != crc32c(0, (const uint8_t *)text, (size_t)(end + 1 - text)))
+        return error_set(err, "it was altered: its checksum is not the one of its last line");
+    return 0;
+}
+
+static int take_shard(const char *line, struct manifest *manifest)
+{
+    struct manifest_shard shard, *more;
+    size_t next = 0;
+
+    if (manifest->shard_count > 0)
+        next = manifest->shards[manifest->shard_count - 1].first +
+               manifest->shards[manifest->shard_count - 1].count;
+    if (sscanf(line, "shard %31s %zu %zu %8" SCNx32, shard.file, &shard.first, &shard.count,
+               &shard.crc) != 4 ||
+        shard.first != next || strchr(shard.file, '/') || shard.file[0] == '.' ||
+        manifest->shard_count == MANIFEST_SHARDS)
+        return -1;
+    more = realloc(manifest->shards, (manifest->shard_count + 1) * sizeof *more);
+    if (!more)
+        return -1;
+    manifest->shards = more;
+    manifest->shards[manifest->shard_count++] = shard;
+    return 0;
+}
+
+/* Line number `number`, counted from 0. */
+static int take_line(const char *line, int number, struct manifest *manifest)
+{
+    char name[32];
+    uint64_t value;
+
+    if (number == 0)
+        return strncmp(line, TITLE "\n", sizeof TITLE) == 0 ? 0 : -1;
+    if (number == 1)
+        return sscanf(line, "step %ld", &manifest->step) == 1 && manifest->step >= 0 ? 0 : -1;
+    if (number >= 2 + LINES)
+        return take_shard(line, manifest);
+    return sscanf(line, "%31s %" SCNu64, name, &value) == 2 &&
+                   strcmp(name, lines[number - 2].name) == 0 &&
+                   set_value(&manifest->problem, &lines[number - 2], value)
+               ? 0
+               : -1;
+}
+
+static int parse_lines(const char *text, struct manifest *manifest, struct error *err)
+{
+    const struct manifest_shard *last;
+    int number = 0;
+
+    for (const char *line = text; strncmp(line, "end ", 4) != 0; number++) {
+        if (take_line(line, number, manifest) != 0)
+            return error_set(err, "line %d: \"%.*s\" is not what a manifest has there", number + 1,
+                             (int)strcspn(line, "\n"), line);
+        line = strchr(line, '\n') + 1;
+    }
+    if (shape_check(&manifest->problem.shape, err) != 0)
+        return -1;
+    last = manifest->shards ? &manifest->shards[manifest->shard_count - 1] : NULL;
+    if (!last || last->first + last->count != shape_parameters(&manifest->problem.shape))
+        return error_set(err, "its shards do not have the %zu parameters of the model",
+                         shape_parameters(&manifest->problem.shape));
+    return 0;
+}
+
+int manifest_parse(const char *text, struct manifest *manifest, struct error *err)
+{
+    *manifest = (struct manifest){.shards = NULL};
+    if (check_end(text, err) == 0 && parse_lines(text, manifest, err) == 0)
+        return 0;
+    manifest_clear(manifest);
+    return -1;
+}
+
+void manifest_clear(struct manifest *manifest)
+{
+    free(manifest->shards);
+    manifest->shards = NULL;
+    manifest->shard_count = 0;
+}
+
+int manifest_compare(const struct manifest *manifest, const struct checkpoint_problem *problem,
+                     struct error *err)
+{
+    for (int i = 0; i < LINES; i++) {
+        uint64_t then = value_of(&manifest->problem, &lines[i]);
+        uint64_t now = value_of(problem, &lines[i]);
+
+        if (then == now)
+            continue;
+        if (lines[i].kind == LINE_FLAG)
+            return error_set(err, "was written with%s --%s, this run is with%s", then ? "" : "out",
+                             lines[i].name, now ? "" : "out");
+        return error_set(err, "was written with --%s=%" PRIu64 ", this run has --%s=%" PRIu64,
+                         lines[i].name, then, lines[i].name, now);
+    }
+    return 0;
+}
