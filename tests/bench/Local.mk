@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# What the plugin costs: run by hand, README.md. Two programs from one source.
+# What the plugin costs, and how true a reading is: run by hand, README.md. Two programs from one source.
 if BUILD_PLUGIN
 EXTRA_PROGRAMS = tests/bench/repeat tests/bench/hook
 tests_bench_repeat_SOURCES = tests/bench/repeat.c
@@ -15,6 +15,7 @@ EXTRA_DIST += \
 	tests/bench/README.md \
 	tests/bench/bench.py \
 	tests/bench/gate \
+	tests/bench/links \
 	tests/bench/memory \
 	tests/bench/nhc \
 	tests/bench/step \
