@@ -15,4 +15,5 @@ EXTRA_DIST += \
 	tests/rdma/t4000-guest-runs-a-command.t \
 	tests/rdma/t4010-muster-agrees-with-verbs.t \
 	tests/rdma/t4011-affinity-is-the-trees.t \
+	tests/rdma/t4020-interfaces-of-real-drivers.t \
 	# end of tests in guests
