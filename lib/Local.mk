@@ -22,6 +22,7 @@ lib_libmuster_la_SOURCES += \
 # muster.conf: what the site wants
 lib_libmuster_la_SOURCES += \
 	lib/conf/conf.c lib/conf/conf.h \
+	lib/conf/conf_report.c \
 	lib/conf/conf_site.c \
 	lib/conf/conf_table.h \
 	lib/conf/conf_value.c \

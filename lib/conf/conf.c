@@ -80,6 +80,9 @@ static const struct conf_key keys[] = {
      "are."},
     {"CompareBy", KIND_COMPARE, AT(compare_by), 0, 0, "gres",
      "What of Slurm's two nodes must have in common, besides their hardware, to be compared."},
+    {"Report", KIND_REPORT, AT(reports), 0, 0, "",
+     "A report that muster certify writes after each run that was not dry: %r in its path is the "
+     "run's name."},
     {"CertificateValidity", KIND_LONG_TIME, AT(certificate_valid_s), 60, 3660.0 * 86400, "7d",
      "How long a certificate holds."},
     {"WriteExtra", KIND_YES_NO, AT(write_extra), 0, 0, "yes",
@@ -186,6 +189,9 @@ void conf_clear(struct conf *conf)
     hostlist_clear(&conf->fabric_interfaces);
     hostlist_clear(&conf->island_interfaces);
     conf_site_clear(conf);
+    free(conf->reports);
+    conf->reports = NULL;
+    conf->report_count = 0;
     for (size_t i = 0; i < conf->nominal_speed_count; i++)
         hostlist_clear(&conf->nominal_speeds[i].interfaces);
     conf->nominal_speed_count = 0;
@@ -263,7 +269,8 @@ static char *trim(char *text)
 
 static bool is_repeatable(const struct conf_key *key)
 {
-    return key->kind == KIND_ISLAND || key->kind == KIND_VARIABLE || key->kind == KIND_SETTINGS;
+    return key->kind == KIND_ISLAND || key->kind == KIND_VARIABLE || key->kind == KIND_SETTINGS ||
+           key->kind == KIND_REPORT;
 }
 
 /* One line without its end. seen: for each key the line that set it, or 0. */

@@ -66,6 +66,15 @@ struct variable_line {
 };
 const char *conf_variable_action_name(enum variable_action action); /* "set", ... */
 
+/* One line Report=FORMAT:PATH. */
+struct conf_report {
+    const char *format; /* one of conf_report_format() */
+    char path[256];     /* absolute; %r in it is the run's name, %% a sign of percent */
+};
+
+/* The formats that Report takes, from 0; NULL past the last one. */
+const char *conf_report_format(size_t index);
+
 enum { CONF_NOMINAL_SPEEDS = 16, CONF_INTERFACES = 1024 /* names in one list of interfaces */ };
 
 struct conf {
@@ -98,14 +107,16 @@ struct conf {
 
     bool write_extra; /* WriteExtra=yes: level and end of certificates in the nodes' Extra */
 
-    char munge_socket[108];     /* MungeSocket; "": libmunge's own; for seal_use_socket() */
-    char certificate_path[256]; /* CertificateFile; default LOCALSTATEDIR/lib/muster/certificate */
-    char history_path[256];     /* HistoryFile; default LOCALSTATEDIR/lib/muster/history.db */
-    long history_keep_s;        /* HistoryKeep=730d */
-    char reference_path[256];   /* Reference; default PKGDATADIR/reference.conf */
-    char golden_path[256];      /* Golden: what nodes are held against; "": the majority */
-    unsigned compare_by;        /* CompareBy=gres,features,partitions|none, enum conf_compare */
-    long certificate_valid_s;   /* CertificateValidity=7d (also h, m, s) */
+    char munge_socket[108];      /* MungeSocket; "": libmunge's own; for seal_use_socket() */
+    char certificate_path[256];  /* CertificateFile; default LOCALSTATEDIR/lib/muster/certificate */
+    char history_path[256];      /* HistoryFile; default LOCALSTATEDIR/lib/muster/history.db */
+    struct conf_report *reports; /* Report=prometheus:/path, any number of lines */
+    size_t report_count;
+    long history_keep_s;      /* HistoryKeep=730d */
+    char reference_path[256]; /* Reference; default PKGDATADIR/reference.conf */
+    char golden_path[256];    /* Golden: what nodes are held against; "": the majority */
+    unsigned compare_by;      /* CompareBy=gres,features,partitions|none, enum conf_compare */
+    long certificate_valid_s; /* CertificateValidity=7d (also h, m, s) */
     enum conf_policy on_missing, on_expired, on_changed; /* OnMissing=log|refuse|ignore */
 
     double link_nominal_percent; /* LinkNominalPercent=80: fail below this share of nominal */
@@ -134,7 +145,7 @@ void conf_defaults(struct conf *conf);
  * found what, allowed what" and the defaults in place: half a configuration never decides. conf is
  * overwritten and always releasable with conf_clear(). Keeps no state: re-entrant.
  * Accepted: a regular file of at most 1 MiB, lines of at most 4096 bytes, line ends LF or CR LF,
- * the last one optional. Each key at most once, but for Island, Variable and Interface. */
+ * the last one optional. Each key at most once, but for Island, Variable, Interface and Report. */
 int conf_read(const char *path, struct conf *conf, struct error *err);
 void conf_clear(struct conf *conf);
 

@@ -24,6 +24,7 @@ enum conf_kind {
     KIND_POLICY,     /* enum conf_policy */
     KIND_ISLAND,     /* one of islands; repeatable */
     KIND_VARIABLE,   /* one of variables; repeatable */
+    KIND_REPORT,     /* one of reports; repeatable, may be empty */
     KIND_PREFLIGHT,  /* enum conf_preflight */
     KIND_COMPARE,    /* unsigned, enum conf_compare */
     KIND_SETTINGS,   /* netif_lines and netif_line_count; a line more each time, may be empty */
@@ -59,6 +60,8 @@ int conf_variable_set(struct conf *conf, const char *value, unsigned line, struc
 /* All of them, each on a line "Key=...", but for the first, whose key is printed already. */
 int conf_islands_print(const struct conf *conf, FILE *stream);
 int conf_variables_print(const struct conf *conf, FILE *stream);
+int conf_report_set(struct conf *conf, const char *value, struct error *err);
+void conf_reports_print(const struct conf *conf, FILE *stream);
 void conf_site_clear(struct conf *conf);
 
 #endif

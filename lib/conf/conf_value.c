@@ -64,6 +64,11 @@ void conf_value_allowed(const struct conf_key *key, char *text, size_t size)
     case KIND_POLICY:
         snprintf(text, size, "ignore, log, refuse");
         break;
+    case KIND_REPORT:
+        snprintf(text, size,
+                 "table, html, junit, prometheus, csv or json, a colon and an absolute path, or "
+                 "nothing; any number of lines");
+        break;
     case KIND_ISLAND:
         snprintf(text, size, "NAME nodes=NODES fabric=FABRIC, or nothing; any number of lines");
         break;
@@ -372,6 +377,8 @@ int conf_value_set(struct conf *conf, const struct conf_key *key, const char *va
                 return 0;
             }
         return not_allowed(key, value, err);
+    case KIND_REPORT:
+        return conf_report_set(conf, value, err);
     case KIND_ISLAND:
         return conf_island_set(conf, value, line, err);
     case KIND_VARIABLE:
@@ -462,6 +469,9 @@ int conf_value_print(const struct conf *conf, const struct conf_key *key, FILE *
         break;
     case KIND_POLICY:
         fputs(conf_policy_name(*(const enum conf_policy *)field), stream);
+        return 0;
+    case KIND_REPORT:
+        conf_reports_print(conf, stream);
         return 0;
     case KIND_ISLAND:
         return conf_islands_print(conf, stream);

@@ -55,6 +55,11 @@ rows = list(csv.DictReader(open(sys.argv[1], newline="")))
 print(len(rows), sum(row["metric"] == "bandwidth" and row["peer"] != "" for row in rows))' "$work/run.csv")" \
     "$(wc -l <"$work/run") $(grep -c '"bandwidth".*"peer"' "$work/run")" 'CSV has a line for each record'
 
+if command -v jq >/dev/null; then
+    is "$(report -f json "$work/run" | jq -cS . | cksum)" "$(jq -cS . "$work/run" | cksum)" 'JSON lines are the records again'
+else
+    skip 1 'no jq'
+fi
 ok 'a page' report -f html -o "$work/run.html" "$work/run"
 is "$(grep -Eoc 'src=|href="[^#]|@import|url\(' "$work/run.html")" 0 '... that fetches nothing'
 
@@ -92,7 +97,7 @@ like "$? $(cat "$work/said")" '^3 muster report: standard output: No space left 
 
 report --format pdf "$work/run"
 is "$? $(head -1 "$work/said")" \
-    "2 muster report: format is 'pdf', expected table, html, junit, prometheus, csv" 'a format that is none'
+    "2 muster report: format is 'pdf', expected table, html, junit, prometheus, csv, json" 'a format that is none'
 report "$work/absent"
 is "$? $(cat "$work/said")" "3 muster report: $work/absent: No such file or directory" 'a file that is not there'
 : >"$work/empty"

@@ -27,13 +27,21 @@ for node in n1 n4; do
 done
 valid 'each line of the records is a record'
 is "$(jq -r .run "$work/records" | sort -u | wc -l)" 1 'all of one run'
-is "$(jq -r 'select(.test == "links" and .metric == "bandwidth") | "\(.node)\(.part)\(.peer)"' \
+is "$(jq -r 'select(.suite == "links" and .metric == "bandwidth") | "\(.node)\(.part)\(.peer)"' \
     "$work/records" | sort -u | wc -l)" 24 'with a bandwidth of each ordered pair and rail'
 ok 'the JUnit file is XML' python3 -c "import sys, xml.dom.minidom as m; m.parse('$work/junit.xml')"
 like "$(cat "$work/junit.xml")" '<testsuite name="launch" tests="[0-9]+" failures="0" errors="0"' \
     'with a suite a stage'
-is "$(lab run "$muster" certify --json - 2>/dev/null | jq -r .suite | sort -u | xargs)" \
+lab run sh -c 'echo "Report=prometheus:/var/lib/muster/muster.prom
+Report=json:/var/lib/muster/%r.jsonl" >>/etc/muster/muster.conf'
+is "$(lab run "$muster" certify --report html:/var/lib/muster/run.html --json - 2>/dev/null | jq -r .suite | sort -u | xargs)" \
     'certificate certify check collectives launch links' 'records alone go to standard output'
+like "$(lab run cat /var/lib/muster/muster.prom)" '^muster_node_certified\{node="n4"\} 1$' \
+    'the configuration has reports written'
+like "$(lab run sh -c 'ls /var/lib/muster/*.jsonl')" '/20[0-9]+-[0-9]+-[0-9a-f]+\.jsonl$' 'with the run in their name'
+like "$(lab run sh -c 'cat /var/lib/muster/*.jsonl' | "$muster" report - 2>&1 | tail -1)" '^4 of 4 nodes passed' \
+    'the records tell the run again'
+is "$(lab run grep -c '^<title>muster 20' /var/lib/muster/run.html)" 1 'an option has a page written'
 like "$(lab run "$muster" history n2)" '^n2 +20.* certified +quick +[0-9]+ Mb/s' \
     'the history has the runs'
 is "$(lab run "$muster" history | grep -c certified)" 4 'and the newest of each node'

@@ -223,6 +223,10 @@ static void refuses_values(void)
     refused("linkpeerpercent=1", "1: found an unknown key \"linkpeerpercent\", nearest is "
                                  "LinkPeersPercent");
     refused("Colour=blue", "1: found an unknown key \"Colour\", allowed are those");
+    refused("Report=pdf:/x", "1: Report=pdf:/x: found \"pdf:/x\", allowed table, html, junit");
+    refused("Report=csv", "1: Report=csv: found \"csv\", allowed table, html, junit");
+    refused("Report=csv:x", "1: Report=csv:x: found \"csv:x\", allowed table, html");
+    refused("Report=csv:/x%d", "1: Report=csv:/x%d: found \"%d\" in the path, allowed %r");
     refused("Island=ib", "1: Island=ib: found no nodes=, allowed NAME nodes=NODES fabric=FABRIC");
     refused("Island=ib nodes=n1", "1: Island=ib nodes=n1: found no fabric=");
     refused("Island=i/b nodes=n1 fabric=EFA", "1: Island=i/b nodes=n1 fabric=EFA: found the name");

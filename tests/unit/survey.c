@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/conf/conf.h"
 #include "tests/unit/tap.h"
 #include "validate/report/advice.h"
 #include "validate/report/format.h"
@@ -38,7 +39,7 @@ static char *written(const char *format, const struct survey *survey)
 static const char *const run[] = {
     "{\"run\":\"old\",\"time\":1,\"suite\":\"certify\",\"test\":\"certify\",\"node\":\"n9\","
     "\"verdict\":\"fail\"}",
-    "{\"run\":\"r\",\"time\":10,\"suite\":\"certify\",\"test\":\"certify\",\"metric\":\"cluster\","
+    "{\"run\":\"r\",\"time\":10,\"suite\":\"certify\",\"test\":\"run\",\"metric\":\"cluster\","
     "\"message\":\"lab\"}",
     "{\"run\":\"r\",\"time\":10,\"suite\":\"certify\",\"test\":\"net.topology\",\"metric\":"
     "\"leaf\","
@@ -73,7 +74,7 @@ static const char *const run[] = {
     "\"verdict\":\"pass\"}",
     "{\"run\":\"r\",\"time\":14,\"suite\":\"certify\",\"test\":\"certify\",\"node\":\"n2\","
     "\"part\":\"eth1\",\"verdict\":\"fail\",\"message\":\"eth1 50 of 200 Mb/s\"}",
-    "{\"run\":\"r\",\"time\":15,\"suite\":\"certify\",\"test\":\"certify\",\"metric\":\"seconds\","
+    "{\"run\":\"r\",\"time\":15,\"suite\":\"certify\",\"test\":\"run\",\"metric\":\"seconds\","
     "\"value\":4.5,\"unit\":\"s\"}",
     NULL,
 };
@@ -241,6 +242,28 @@ static void page(const struct survey *survey)
     free(text);
 }
 
+static void formats(const struct survey *survey)
+{
+    char *text = written("json", survey);
+    const char *wanted;
+    size_t lines = 0, found = 0;
+
+    for (const char *c = text; *c; c++)
+        lines += *c == '\n';
+    is_int(lines, survey->count, "JSON lines have a line a record");
+    has_str(text,
+            "{\"run\":\"r\",\"time\":15,\"suite\":\"certify\",\"test\":\"run\","
+            "\"metric\":\"seconds\",\"value\":4.5,\"unit\":\"s\"}\n",
+            "... as it came");
+    free(text);
+    for (size_t i = 0; (wanted = conf_report_format(i)); i++)
+        found += format_find(wanted) != NULL;
+    for (size_t i = 0; report_formats[i].name; i++)
+        is_str(conf_report_format(i) ? conf_report_format(i) : "", report_formats[i].name,
+               "the configuration takes %s", report_formats[i].name);
+    ok(found > 0 && !report_formats[found].name, "... and nothing else");
+}
+
 static void fails(const char *line, const char *expected)
 {
     struct records records = {0};
@@ -336,6 +359,7 @@ int main(void)
     order(&survey);
     xml(&survey);
     page(&survey);
+    formats(&survey);
     metrics(&survey);
     survey_clear(&survey);
     is_int(survey_build(&records, "old", &survey, &err), 0, "a run can be chosen");

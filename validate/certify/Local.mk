@@ -14,6 +14,7 @@ muster_SOURCES += \
 	validate/certify/extras.c \
 	validate/certify/facts.c \
 	validate/certify/report.c \
+	validate/certify/reports.c \
 	validate/certify/suspects.c \
 	validate/certify/turns.c \
 	# end of certify

@@ -15,7 +15,6 @@
 
 #include "validate/command/command.h"
 #include "validate/history/history.h"
-#include "validate/report/format.h"
 #include "validate/slurm/step.h"
 
 volatile sig_atomic_t certify_stop;
@@ -183,20 +182,6 @@ static int json_open(struct certify *certify, struct error *err)
     return certify->json ? 0 : error_set(err, "%s: %m", path);
 }
 
-static void junit_save(struct certify *certify)
-{
-    const char *path = certify->options.junit_path;
-    struct survey survey = {0};
-    struct error err;
-
-    if (!path)
-        return;
-    if (survey_build(&certify->records, certify->run, &survey, &err) != 0 ||
-        format_save(format_find("junit"), &survey, path, &err) != 0)
-        fprintf(stderr, "muster certify: %s\n", err.text);
-    survey_clear(&survey);
-}
-
 /* One record a node with the verdict of all. */
 static void conclude(struct certify *certify, enum verdict *verdicts)
 {
@@ -310,7 +295,7 @@ static int run(struct certify *certify, int argc, char **argv)
         certify_report(certify, certify->json == stdout ? stderr : stdout);
         if (geteuid() == 0)
             history_save(certify, verdicts, status, process_clock() - certify->begin);
-        junit_save(certify);
+        certify_reports(certify);
     }
     if (certify_stop)
         fprintf(stderr, "muster certify: stopped by signal %d, all undone\n", (int)certify_stop);
@@ -353,6 +338,10 @@ static void print_help(void)
         "      --no-drain         certify, but drain nobody\n"
         "  -j, --json FILE        all records as JSON lines; - is standard output\n"
         "      --junit FILE       the verdicts as JUnit XML\n"
+        "  -r, --report FORMAT:FILE\n"
+        "                         a report, any number of them: html, junit, prometheus, csv, "
+        "json\n"
+        "                         or table, as muster report makes it\n"
         "  -c, --config FILE      instead of $MUSTER_CONF or muster.conf\n"
         "      --mpi TYPE         srun's --mpi for the MPI programs, if not the cluster's default\n"
         "      --time-limit S     seconds that the tests may take, instead of QuickBudget or\n"
@@ -360,6 +349,24 @@ static void print_help(void)
         "  -h, --help             this text\n"
         "\n"
         "Exit status: 0 all certified, 1 some failed, 2 usage, 3 could not tell or interrupted.");
+}
+
+/* "html:FILE". */
+static int report_add(struct certify_options *options, char *text)
+{
+    char *colon = strchr(text, ':');
+    const struct report_format *format;
+
+    if (!colon || !colon[1] || options->report_count == CERTIFY_REPORTS)
+        return -1;
+    *colon = '\0';
+    format = format_find(text);
+    *colon = ':';
+    if (!format)
+        return -1;
+    options->reports[options->report_count].format = format;
+    options->reports[options->report_count++].path = colon + 1;
+    return 0;
 }
 
 /* Returns -1 to go on, else the exit status. */
@@ -377,6 +384,7 @@ static int options_read(int argc, char **argv, struct certify_options *options)
         {"no-drain", no_argument, NULL, 'D'},
         {"json", required_argument, NULL, 'j'},
         {"junit", required_argument, NULL, 'J'},
+        {"report", required_argument, NULL, 'r'},
         {"config", required_argument, NULL, 'c'},
         {"mpi", required_argument, NULL, 'm'},
         {"time-limit", required_argument, NULL, 't'},
@@ -386,7 +394,7 @@ static int options_read(int argc, char **argv, struct certify_options *options)
     int option;
     char *end;
 
-    while ((option = getopt_long(argc, argv, "w:p:l:nsj:c:h", table, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "w:p:l:nsj:r:c:h", table, NULL)) != -1) {
         switch (option) {
         case 'w':
             options->nodes = optarg;
@@ -423,6 +431,13 @@ static int options_read(int argc, char **argv, struct certify_options *options)
             break;
         case 'J':
             options->junit_path = optarg;
+            break;
+        case 'r':
+            if (report_add(options, optarg) != 0)
+                return command_misuse("muster certify",
+                                      "report is '%s', expected html, junit, prometheus, csv, json "
+                                      "or table, a colon and a file, at most 16 times",
+                                      optarg);
             break;
         case 'c':
             options->config_path = optarg;

@@ -12,6 +12,7 @@
 #include "validate/judge/index.h"
 #include "validate/act/act.h"
 #include "validate/certify/outcome.h"
+#include "validate/report/format.h"
 #include "validate/report/progress.h"
 #include "validate/report/records.h"
 #include "validate/slurm/cluster.h"
@@ -20,9 +21,16 @@
 
 /* One run of `muster certify`: what its stages share. */
 
+enum { CERTIFY_REPORTS = 16 };
+
 struct certify_options {
     const char *nodes, *partition, *config_path, *json_path, *junit_path,
-        *mpi;         /* NULL: not given */
+        *mpi; /* NULL: not given */
+    struct {
+        const struct report_format *format;
+        const char *path;
+    } reports[CERTIFY_REPORTS]; /* --report */
+    size_t report_count;
     bool is_standard; /* level: standard, else quick */
     bool is_dry_run, no_drain;
     bool is_suspects; /* only nodes that a claim or a strike is about, and partners */
@@ -190,6 +198,9 @@ void certify_extras(struct certify *certify);
 
 /* facts.c: cluster, level, topology, limits, certificates and what was done, for reports */
 void certify_facts(struct certify *certify);
+
+/* reports.c: the reports that options and configuration ask for; what cannot be written is said */
+void certify_reports(struct certify *certify);
 
 /* report.c */
 void certify_report(struct certify *certify, FILE *stream);

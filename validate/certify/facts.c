@@ -95,8 +95,8 @@ static void limits(struct certify *certify)
 
 void certify_facts(struct certify *certify)
 {
-    fact(certify, "certify", "cluster", NULL, certify->cluster.name);
-    fact(certify, "certify", "level", NULL, certify->options.is_standard ? "standard" : "quick");
+    fact(certify, "run", "cluster", NULL, certify->cluster.name);
+    fact(certify, "run", "level", NULL, certify->options.is_standard ? "standard" : "quick");
     for (size_t i = 0; i < certify->count; i++) {
         const struct subject *subject = &certify->subjects[i];
         int leaf = subject->slurm ? subject->slurm->leaf : -1;
@@ -109,6 +109,6 @@ void certify_facts(struct certify *certify)
     }
     limits(certify);
     for (size_t i = 0; i < certify->notes.count; i++)
-        fact(certify, "certify", "note", NULL, certify->notes.names[i]);
-    figure(certify, "certify", "seconds", NULL, process_clock() - certify->begin);
+        fact(certify, "run", "note", NULL, certify->notes.names[i]);
+    figure(certify, "run", "seconds", NULL, process_clock() - certify->begin);
 }

@@ -16,6 +16,7 @@ validate_report_libreport_la_SOURCES = \
 	validate/report/junit.c \
 	validate/report/prometheus.c \
 	validate/report/csv.c \
+	validate/report/json.c \
 	validate/report/html.c \
 	validate/report/html_links.c validate/report/html.h \
 	# end of validate_report_libreport_la_SOURCES

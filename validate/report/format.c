@@ -16,6 +16,7 @@ const struct report_format report_formats[] = {
     {"junit", "JUnit XML, for CI systems", junit_write},
     {"prometheus", "metrics for node_exporter's textfile collector", prometheus_write},
     {"csv", "every record as a line, for spreadsheets", csv_write},
+    {"json", "the records themselves, as JSON lines", json_write},
     {0},
 };
 

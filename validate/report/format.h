@@ -30,6 +30,7 @@ int overview_write(FILE *stream, const struct survey *survey);   /* table for a 
 int html_write(FILE *stream, const struct survey *survey);       /* one page, needs no network */
 int junit_write(FILE *stream, const struct survey *survey);      /* for CI systems */
 int prometheus_write(FILE *stream, const struct survey *survey); /* for node_exporter */
+int json_write(FILE *stream, const struct survey *survey);       /* records, one a line */
 int csv_write(FILE *stream, const struct survey *survey);        /* RFC 4180 */
 
 #endif

@@ -61,6 +61,23 @@ static void each_past_node(FILE *stream, const struct survey *survey,
             each(stream, &survey->past[i]);
 }
 
+/* Until when the node's certificate holds; NAN: it has none. A run that could not tell leaves a
+ * node the certificate that it had. */
+static double expiry_of(const struct survey *survey, const struct survey_node *node)
+{
+    if (node->is_certified || node->verdict == VERDICT_FAIL)
+        return node->is_certified ? node->expires : (double)NAN;
+    for (size_t i = 0; i < survey->past_count; i++) {
+        const struct survey_past *past = &survey->past[i];
+
+        if (strcmp(past->node, node->name) != 0)
+            continue;
+        if (past->verdict == VERDICT_FAIL || !isnan(past->expires))
+            return past->verdict == VERDICT_FAIL ? (double)NAN : past->expires;
+    }
+    return NAN;
+}
+
 static void past_certified(FILE *stream, const struct survey_past *past)
 {
     sample(stream, past->verdict == VERDICT_PASS && !isnan(past->expires), "muster_node_certified",
@@ -91,11 +108,12 @@ static void past_verdict(FILE *stream, const struct survey_past *past)
 
 static void nodes(FILE *stream, const struct survey *survey)
 {
-    head(stream, "muster_node_certified", "1 where the node got a certificate when last tested.");
+    head(stream, "muster_node_certified",
+         "1 where the node has a certificate; it may have expired.");
     for (size_t i = 0; i < survey->node_count; i++)
         if (survey->nodes[i].verdict != VERDICT_NONE)
             sample(stream,
-                   survey->nodes[i].is_certified && survey->nodes[i].verdict == VERDICT_PASS,
+                   survey->nodes[i].is_certified || !isnan(expiry_of(survey, &survey->nodes[i])),
                    "muster_node_certified", "node", survey->nodes[i].name, NULL);
     each_past_node(stream, survey, past_certified);
     head(stream, "muster_node_verdict", "1 for the verdict of the node, 0 for the others.");
@@ -106,9 +124,8 @@ static void nodes(FILE *stream, const struct survey *survey)
     head(stream, "muster_certificate_expires_seconds",
          "When the node's certificate expires, in seconds since the epoch.");
     for (size_t i = 0; i < survey->node_count; i++)
-        if (survey->nodes[i].is_certified)
-            sample(stream, survey->nodes[i].expires, "muster_certificate_expires_seconds", "node",
-                   survey->nodes[i].name, NULL);
+        sample(stream, expiry_of(survey, &survey->nodes[i]), "muster_certificate_expires_seconds",
+               "node", survey->nodes[i].name, NULL);
     each_past_node(stream, survey, past_expires);
 }
 

@@ -199,7 +199,7 @@ static int leaves_find(struct survey *survey)
 
 static void take_run(struct survey *survey, const struct record *record)
 {
-    if (!is(record->suite, "certify") || !is(record->test, "certify") || record->node)
+    if (!is(record->suite, "certify") || !is(record->test, "run"))
         return;
     if (is(record->metric, "cluster"))
         survey->cluster = text_of(record->message);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/certify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/command/report.h"
+#include "validate/report/format.h"
+
+/* The path with the run's name for %r. malloc'd; NULL when memory is out. */
+static char *path_of(const char *path, const char *run)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+
+    if (!stream)
+        return NULL;
+    for (; *path; path++) {
+        if (*path == '%' && path[1] == 'r')
+            fputs(run, stream);
+        else
+            fputc(*path, stream);
+        if (*path == '%')
+            path += path[1] != '\0';
+    }
+    fclose(stream);
+    return text;
+}
+
+static void save(const struct survey *survey, const char *format, const char *path)
+{
+    struct error err;
+
+    if (format_save(format_find(format), survey, path, &err) != 0)
+        fprintf(stderr, "muster certify: %s report: %s\n", format, err.text);
+}
+
+void certify_reports(struct certify *certify)
+{
+    const struct certify_options *options = &certify->options;
+    bool is_site = certify->conf.report_count > 0 && !options->is_dry_run && geteuid() == 0;
+    struct survey survey = {0};
+    struct error err;
+
+    if (!is_site && options->report_count == 0 && !options->junit_path)
+        return;
+    if (survey_build(&certify->records, certify->run, &survey, &err) != 0) {
+        fprintf(stderr, "muster certify: reports: %s\n", err.text);
+        survey_clear(&survey);
+        return;
+    }
+    if (report_past(&survey, certify->conf.history_path, &err) != 0)
+        fprintf(stderr, "muster certify: reports without history: %s\n", err.text);
+    if (options->junit_path)
+        save(&survey, "junit", options->junit_path);
+    for (size_t i = 0; i < options->report_count; i++)
+        save(&survey, options->reports[i].format->name, options->reports[i].path);
+    for (size_t i = 0; is_site && i < certify->conf.report_count; i++) {
+        char *path = path_of(certify->conf.reports[i].path, certify->run);
+
+        if (path)
+            save(&survey, certify->conf.reports[i].format, path);
+        free(path);
+    }
+    survey_clear(&survey);
+}
