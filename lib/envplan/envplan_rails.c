@@ -74,9 +74,10 @@ static void tell_gpus(const struct envplan_view *view, const size_t *gpus, size_
             snprintf(text + length, size - (size_t)length, " and %zu more", count - i);
             return;
         }
-        length += snprintf(text + length, size - (size_t)length, "%s %s (%s)", i > 0 ? "," : "",
+        length += snprintf(text + length, size - (size_t)length, "%s %s (%s%s)", i > 0 ? "," : "",
                            view->node->inventory->gpus[gpus[i]].location.pci,
-                           affinity_level_name(serving_level(&view->node->affinity, gpus[i])));
+                           affinity_level_name(serving_level(&view->node->affinity, gpus[i])),
+                           view->node->affinity.is_coarse[gpus[i]] ? " or nearer" : "");
     }
 }
 

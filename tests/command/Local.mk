@@ -78,6 +78,8 @@ EXTRA_DIST += \
 	tests/golden/mi300x-gpu5.env \
 	tests/golden/mi300x-mixed-gids-gpu2.env \
 	tests/golden/mi300x-mixed-gids.env \
+	tests/golden/nd-a100-v4-gpu2.env \
+	tests/golden/nd-h100-v5-gpu5.env \
 	tests/golden/p4d-gpu0.env \
 	tests/golden/p4d-torchrun.env \
 	tests/golden/routed.conf \

@@ -110,6 +110,14 @@ static const char *const values[] = {
     "\xff\xfe",
     "unlimited",
     "4096",
+    "quick",
+    "standard",
+    "COMPOSITE",
+    "0.1,3",
+    "eth[1-2] mtu=9000 up=yes",
+    "a nodes=n[1-3] fabric=RoCEv2",
+    "NCCL_IB_TC set 106 fabric=RoCEv2",
+    "UCX_TLS forbid",
 };
 
 static const char *const names[] = {
@@ -139,6 +147,14 @@ static const char *const names[] = {
     "HABANA_VISIBLE_DEVICES",
     "HABANA_VISIBLE_MODULES",
     "ZE_AFFINITY_MASK",
+    "ZE_FLAT_DEVICE_HIERARCHY",
+    "MUSTER_PREFLIGHT",
+    "SLURM_SPANK__SLURM_SPANK_OPTION_muster_preflight",
+    "_SLURM_SPANK_OPTION_muster_preflight",
+    "SLURM_HET_JOB_ID",
+    "SLURM_JOB_NODELIST_HET_GROUP_1",
+    "SLURM_JOB_NODELIST_PACK_GROUP_0",
+    "SLURM_STEP_NODELIST",
     "SLURM_SPANK__SLURM_SPANK_OPTION_muster_muster",
     "SLURM_SPANK__SLURM_SPANK_OPTION_muster_muster_explain",
     "_SLURM_SPANK_OPTION_muster_muster",
@@ -233,16 +249,19 @@ static void add_assignments(struct text *text, const char *prefix, unsigned most
 static void add_options(struct text *text)
 {
     for (unsigned count = below(4); count > 0; count--) {
-        add_string(text, one_in(2) ? "muster" : "muster-explain");
+        add_string(text, one_in(3) ? "preflight" : one_in(2) ? "muster" : "muster-explain");
         if (!one_in(4)) {
             add_string(text, "=");
-            add_string(text, one_in(3) ? "on" : one_in(2) ? "off" : value_text());
+            add_string(text, one_in(4)   ? "on"
+                             : one_in(3) ? "off"
+                             : one_in(2) ? "quick"
+                                         : value_text());
         }
         add_string(text, "\n");
     }
 }
 
-/* Keys of the table, except what starts programs or belongs to the gate's own file. */
+/* Keys of the table, except what belongs to the gate's own file. */
 static void add_conf(struct text *text)
 {
     static size_t keys;
@@ -252,7 +271,7 @@ static void add_conf(struct text *text)
         keys++;
     for (unsigned count = below(8); count > 0; count--) {
         if (conf_key(below((unsigned)keys), &name, &value, NULL) < 0 ||
-            strncasecmp(name, "Preflight", 9) == 0 || strcmp(name, "CertificateFile") == 0)
+            strcmp(name, "CertificateFile") == 0)
             continue;
         if (one_in(30)) {
             add_value(text);
@@ -272,7 +291,7 @@ static void add_conf(struct text *text)
 
 /* ---------------------------------------------------------------- files */
 
-static char *tree_roots[8];
+static char *tree_roots[16];
 static char *tree_files[FILES];
 static unsigned tree_count, tree_file_count;
 static char certificate_text[65536];
@@ -288,7 +307,8 @@ static int note_file(const char *path, const struct stat *status, int type, stru
 
 static void unpack_trees(void)
 {
-    static const char *const trees[] = {"lab-node", "h100-ib", "gaudi3", "bond", "broken"};
+    static const char *const trees[] = {"lab-node", "h100-ib", "gaudi3",      "bond",
+                                        "broken",   "aurora",  "two-fabrics", "nd-a100-v4"};
 
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
         tree_roots[tree_count] = tree_unpack(trees[i]);
@@ -428,7 +448,8 @@ static void make_life(struct life *life)
     add_assignments(&environment, "", 10);
     add_assignments(&spank, "SPANK_", 5);
     add_conf(&conf);
-    add_string(&words, "root=");
+    /* a preflight that passes at once, or that cannot be run */
+    add_string(&words, one_in(8) ? "program=/no/such root=" : "program=/bin/true root=");
     add_string(&words, tree_roots[below(tree_count)]);
     if (one_in(8)) {
         add_string(&words, one_in(2) ? " config=" : " root=");

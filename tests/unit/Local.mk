@@ -89,6 +89,8 @@ EXTRA_DIST += \
 	tests/fixtures/mi300x-mixed-gids.tree \
 	tests/fixtures/mi300x-roce.tree \
 	tests/fixtures/mi300x.tree \
+	tests/fixtures/nd-a100-v4.tree \
+	tests/fixtures/nd-h100-v5.tree \
 	tests/fixtures/p4d.tree \
 	tests/fixtures/rxe-pair.tree \
 	tests/fixtures/slingshot.tree \

@@ -118,6 +118,18 @@ static void whole(void)
             "rdmap160s27 | rdmap160s27");
     machine("slingshot", FABRIC_SLINGSHOT, "nmn0", "hsn0 hsn1 hsn2 hsn3",
             "hsn2 | hsn2 | hsn1 | hsn1 | hsn0 | hsn0 | hsn3 | hsn3");
+    /* Azure's files for NCCL: what shares a switch of the host's is a NUMA node to the guest, and
+     * on the older one that is the same pairs; on the newer one the single NIC is among the four */
+    machine("nd-a100-v4", FABRIC_INFINIBAND, "eth0",
+            "mlx5_ib0 mlx5_ib1 mlx5_ib2 mlx5_ib3 mlx5_ib4 mlx5_ib5 mlx5_ib6 mlx5_ib7",
+            "mlx5_ib0 mlx5_ib1 | mlx5_ib0 mlx5_ib1 | mlx5_ib2 mlx5_ib3 | mlx5_ib2 mlx5_ib3 | "
+            "mlx5_ib4 mlx5_ib5 | mlx5_ib4 mlx5_ib5 | mlx5_ib6 mlx5_ib7 | mlx5_ib6 mlx5_ib7");
+    machine("nd-h100-v5", FABRIC_INFINIBAND, "eth0",
+            "mlx5_ib0 mlx5_ib1 mlx5_ib2 mlx5_ib3 mlx5_ib4 mlx5_ib5 mlx5_ib6 mlx5_ib7",
+            "mlx5_ib0 mlx5_ib1 mlx5_ib2 mlx5_ib3 | mlx5_ib0 mlx5_ib1 mlx5_ib2 mlx5_ib3 | "
+            "mlx5_ib0 mlx5_ib1 mlx5_ib2 mlx5_ib3 | mlx5_ib0 mlx5_ib1 mlx5_ib2 mlx5_ib3 | "
+            "mlx5_ib4 mlx5_ib5 mlx5_ib6 mlx5_ib7 | mlx5_ib4 mlx5_ib5 mlx5_ib6 mlx5_ib7 | "
+            "mlx5_ib4 mlx5_ib5 mlx5_ib6 mlx5_ib7 | mlx5_ib4 mlx5_ib5 mlx5_ib6 mlx5_ib7");
     /* eight NICs for six GPUs, four for three on each socket */
     machine("aurora", FABRIC_SLINGSHOT, "mgmt0", "hsn0 hsn1 hsn2 hsn3 hsn4 hsn5 hsn6 hsn7",
             "hsn0 hsn1 | hsn2 | hsn3 | hsn4 hsn5 | hsn6 | hsn7");
