@@ -29,3 +29,10 @@ muster_codec_SOURCES = \
 	collectives/command/stream.c collectives/command/stream.h \
 	# end of muster_codec_SOURCES
 muster_codec_LDADD = collectives/libmustercoll.la lib/libmuster.la -lm
+
+# what is sent in few bits, and how far it may be off
+collectives_libmustercoll_la_SOURCES += \
+	collectives/precision/bound.c \
+	collectives/precision/format.h \
+	collectives/precision/precision.c collectives/precision/precision.h \
+	# end

@@ -309,6 +309,11 @@ tests_unit_codec_hostile_t_SOURCES = tests/unit/codec_hostile.c \
 tests_unit_codec_hostile_t_LDADD = collectives/libmustercoll.la $(unit_libs) -lm
 EXTRA_DIST += tests/unit/fuzz-codec
 
+check_PROGRAMS += tests/unit/precision.t
+tests_unit_precision_t_SOURCES = tests/unit/precision.c \
+	tests/unit/gradients.c tests/unit/gradients.h
+tests_unit_precision_t_LDADD = collectives/libmustercoll.la $(unit_libs) -lm
+
 # files for tests of muster-codec
 noinst_PROGRAMS += tests/unit/gradients
 tests_unit_gradients_SOURCES = tests/unit/gradients_write.c \

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/precision/format.h"
+
+#include <math.h>
+
+size_t precision_bytes(enum precision precision)
+{
+    return precision_formats[precision].bytes;
+}
+
+const char *precision_name(enum precision precision)
+{
+    return precision_formats[precision].name;
+}
+
+/* The number of a finite code. */
+static double number_of_code(const struct precision_format *format, uint32_t code)
+{
+    int exponent = (int)(code >> format->mantissa_bits);
+    double significand = (double)(code & ((1u << format->mantissa_bits) - 1));
+
+    if (exponent > 0)
+        significand += (double)(1u << format->mantissa_bits);
+    return ldexp(significand,
+                 (exponent > 0 ? exponent : 1) - format->bias - (int)format->mantissa_bits);
+}
+
+double precision_greatest(enum precision precision)
+{
+    return number_of_code(&precision_formats[precision], precision_formats[precision].greatest);
+}
+
+double precision_least(enum precision precision)
+{
+    return number_of_code(&precision_formats[precision], 1);
+}
+
+double precision_unit(enum precision precision)
+{
+    return ldexp(1, -1 - (int)precision_formats[precision].mantissa_bits);
+}
+
+double precision_bound(enum precision precision, unsigned roundings, unsigned additions,
+                       double sum_magnitudes)
+{
+    double growth = roundings * log1p(precision_unit(precision)) + additions * log1p(0x1p-24);
+    /* Each rounding of a number below the normal ones is off by at most half the least. Each
+     * addition takes in one rounded number; without additions a number is rounded by itself. */
+    double underflow = (roundings == 0          ? 0
+                        : additions > roundings ? additions
+                                                : roundings) *
+                       precision_least(precision) / 2;
+
+    return expm1(growth) * sum_magnitudes + underflow * exp(growth);
+}
+
+double precision_bound_ring(enum precision precision, unsigned ranks, double sum_magnitudes)
+{
+    unsigned hops = ranks > 1 ? ranks - 1 : 0;
+
+    return precision_bound(precision, hops, hops, sum_magnitudes);
+}
+
+double precision_bound_tree(enum precision precision, unsigned ranks, double sum_magnitudes)
+{
+    unsigned depth = 0;
+
+    while (depth < 31 && (1u << depth) < ranks)
+        depth++;
+    return precision_bound(precision, depth, ranks > 1 ? ranks - 1 : 0, sum_magnitudes);
+}
+
+double precision_bound_int8(float scale)
+{
+    /* the quotient is up to 127.5 and rounded by 2^-24 of itself, and so is the product */
+    return (double)scale * (0.5 + 0x1p-16);
+}

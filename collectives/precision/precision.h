@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_PRECISION_H
+#define MUSTER_PRECISION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* fp32 to what is sent, and back: bf16, fp16, the two of OCP FP8 (OCP 8-bit Floating Point
+ * Specification, revision 1.0, section 5) and int8 with a scale per block. Rounded to the nearest,
+ * ties to even, whatever mode of rounding the processor is in (int8: in its usual one, to nearest);
+ * every path gives the same bits.
+ * NaN stays NaN and keeps its sign, 0 its sign. Nothing here allocates or fails. */
+
+enum precision {
+    PRECISION_BF16,
+    PRECISION_FP16,
+    PRECISION_E4M3,           /* too much, and infinity, become NaN: it has no infinity */
+    PRECISION_E4M3_SATURATED, /* ... become 448 */
+    PRECISION_E5M2,           /* too much becomes infinity */
+    PRECISION_E5M2_SATURATED, /* ... and infinity itself, 57344 */
+    PRECISION_COUNT
+};
+
+size_t precision_bytes(enum precision precision);
+const char *precision_name(enum precision precision);
+
+/* The greatest finite number; the least above 0. */
+double precision_greatest(enum precision precision);
+double precision_least(enum precision precision);
+
+/* count numbers; out has precision_bytes() each, and need not be aligned. */
+void precision_narrow(enum precision precision, const float *in, size_t count, void *out);
+void precision_widen(enum precision precision, const void *in, size_t count, float *out);
+
+/* Error feedback: what rounding took from a number is added to the next that is sent in its place,
+ * so that the sum of what was sent stays near the sum of what was meant. residual has count
+ * numbers, all 0 at the beginning. A number that is not finite, or overflows, leaves a residual of
+ * 0. */
+void precision_narrow_feedback(enum precision precision, const float *in, size_t count,
+                               float *residual, void *out);
+
+/* --------------------------------------------------------------------------------------- int8 */
+
+enum { PRECISION_INT8_BLOCK = 256 };
+
+/* Scales that count numbers have: one per block, the last block may be shorter. */
+size_t precision_int8_scales(size_t count);
+
+/* A block's scale is its greatest magnitude / 127 (at least FLT_MIN, unless all is 0); each number
+ * becomes the nearest multiple of it. A block with a number that is not finite gets the scale NaN,
+ * and comes back as NaNs. */
+void precision_int8_narrow(const float *in, size_t count, int8_t *out, float *scales);
+void precision_int8_widen(const int8_t *in, const float *scales, size_t count, float *out);
+
+/* ------------------------------------------------------------------------------------- bounds */
+
+/* u: a number with no underflow is rounded by at most u times itself. 2^-8 for bf16, 2^-11 for
+ * fp16, 2^-4 for e4m3, 2^-3 for e5m2. */
+double precision_unit(enum precision precision);
+
+/* How far a sum of `additions` + 1 numbers may be from the exact one, when it was added in fp32 and
+ * partial sums were sent, and so rounded, `roundings` times on the way of any number into the
+ * result; sum_magnitudes is the sum of the numbers' magnitudes. As long as nothing overflows:
+ *   ((1 + u)^roundings (1 + 2^-24)^additions - 1) sum_magnitudes + what underflow adds,
+ * which is roundings u sum_magnitudes to the first order (N. Higham, Accuracy and Stability of
+ * Numerical Algorithms, section 4.2). */
+double precision_bound(enum precision precision, unsigned roundings, unsigned additions,
+                       double sum_magnitudes);
+
+/* ... by a ring over ranks, whose result is not rounded again: ranks - 1 roundings. */
+double precision_bound_ring(enum precision precision, unsigned ranks, double sum_magnitudes);
+
+/* ... by a tree or halving and doubling: ceil(lg ranks) roundings. */
+double precision_bound_tree(enum precision precision, unsigned ranks, double sum_magnitudes);
+
+/* Of one number of an int8 block with this scale: half the scale, and what division and product in
+ * fp32 add. */
+double precision_bound_int8(float scale);
+
+/* -------------------------------------------------------------------------------------- paths */
+
+/* How it is done; the functions above use the fastest path. For tests. */
+struct precision_path {
+    const char *name; /* "portable", "avx2", "avx512" */
+    void (*narrow)(enum precision precision, const float *in, size_t count, void *out);
+    void (*widen)(enum precision precision, const void *in, size_t count, float *out);
+    void (*int8_narrow)(const float *in, size_t count, int8_t *out, float *scales);
+    void (*int8_widen)(const int8_t *in, const float *scales, size_t count, float *out);
+};
+
+/* By its number, from 0 up, slowest first; NULL behind the last that this machine has. */
+const struct precision_path *precision_path_at(unsigned number);
+
+#endif

@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/precision/precision.h"
+#include "tests/unit/gradients.h"
+#include "tests/unit/tap.h"
+
+#include <fenv.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --------------------------------------------------------------- the reference, in double */
+
+/* What the formats are, once more and in another way: each finite code's number, by the definition
+ * of OCP FP8 and IEEE 754. */
+static const struct reference {
+    enum precision precision;
+    int exponent_bits, mantissa_bits;
+    bool has_infinity, saturates;
+    double greatest, least;
+} references[] = {
+    {PRECISION_BF16, 8, 7, true, false, 0x1.fep127, 0x1p-133},
+    {PRECISION_FP16, 5, 10, true, false, 65504, 0x1p-24},
+    {PRECISION_E4M3, 4, 3, false, false, 448, 0x1p-9},
+    {PRECISION_E4M3_SATURATED, 4, 3, false, true, 448, 0x1p-9},
+    {PRECISION_E5M2, 5, 2, true, false, 57344, 0x1p-16},
+    {PRECISION_E5M2_SATURATED, 5, 2, true, true, 57344, 0x1p-16},
+};
+enum { REFERENCES = sizeof references / sizeof *references };
+
+static double number_by_definition(const struct reference *r, unsigned code)
+{
+    int bias = (1 << (r->exponent_bits - 1)) - 1;
+    int exponent = (int)(code >> r->mantissa_bits) & ((1 << r->exponent_bits) - 1);
+    double fraction = ldexp((double)(code & ((1u << r->mantissa_bits) - 1)), -r->mantissa_bits);
+    double sign = code >> (r->exponent_bits + r->mantissa_bits) & 1 ? -1 : 1;
+    bool is_top = exponent == (1 << r->exponent_bits) - 1;
+
+    if (is_top && r->has_infinity)
+        return fraction == 0 ? sign * INFINITY : copysign(NAN, sign);
+    if (is_top && fraction == 0.875) /* e4m3 has no infinity and one NaN of each sign */
+        return copysign(NAN, sign);
+    return exponent == 0 ? sign * ldexp(fraction, 1 - bias)
+                         : sign * ldexp(1 + fraction, exponent - bias);
+}
+
+static unsigned codes_of(const struct reference *r)
+{
+    return 1u << (r->exponent_bits + r->mantissa_bits);
+}
+
+/* All of a reference's numbers, for the one that is being looked at. */
+static double number_of(const struct reference *r, unsigned code)
+{
+    static double numbers[1 << 16];
+    static const struct reference *whose;
+
+    if (whose != r) {
+        for (unsigned c = 0; c < 2 * codes_of(r); c++)
+            numbers[c] = number_by_definition(r, c);
+        whose = r;
+    }
+    return numbers[code];
+}
+
+static unsigned greatest_code(const struct reference *r)
+{
+    unsigned code = codes_of(r) - 1;
+
+    while (!isfinite(number_of(r, code)))
+        code--;
+    return code;
+}
+
+/* The nearest of all, by search; between two the even code. */
+static unsigned nearest(const struct reference *r, float value, bool *is_nan)
+{
+    unsigned low = 0, high = greatest_code(r), sign = signbit(value) ? codes_of(r) : 0;
+    double x = fabs((double)value), beyond;
+
+    *is_nan = isnan(value);
+    if (*is_nan)
+        return sign;
+    /* what would be the next number, were there one more */
+    beyond = 2 * number_of(r, high) - number_of(r, high - 1);
+    if (x > (number_of(r, high) + beyond) / 2 ||
+        (x == (number_of(r, high) + beyond) / 2 && high % 2)) {
+        *is_nan = !r->saturates && !r->has_infinity;
+        return sign | (r->saturates ? high : high + 1);
+    }
+    if (x >= number_of(r, high))
+        return sign | high;
+    while (high - low > 1) {
+        unsigned middle = (low + high) / 2;
+
+        if (number_of(r, middle) <= x)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (x - number_of(r, low) != number_of(r, high) - x)
+        return sign | (x - number_of(r, low) < number_of(r, high) - x ? low : high);
+    return sign | (low % 2 ? high : low);
+}
+
+/* ------------------------------------------------------------------------------------- tests */
+
+static unsigned code_at(enum precision precision, const void *codes, size_t n)
+{
+    uint16_t half;
+
+    if (precision_bytes(precision) == 1)
+        return ((const uint8_t *)codes)[n];
+    memcpy(&half, (const uint8_t *)codes + 2 * n, sizeof half);
+    return half;
+}
+
+/* Numbers around every place where the nearest changes, with both signs: the numbers of the format,
+ * the middles between them, and the floats next to each; then specials and random patterns. */
+static size_t interesting(const struct reference *r, float *values, size_t room)
+{
+    struct random_numbers numbers = {31};
+    size_t count = 0;
+
+    for (unsigned code = 0; code <= greatest_code(r); code++) {
+        double here = number_of(r, code),
+               step = number_of(r, code > 0 ? code : 1) - number_of(r, code > 0 ? code - 1 : 0);
+        double next = code < greatest_code(r) ? number_of(r, code + 1) : here + step;
+        double middle = here + (next - here) / 2;
+        float at[2] = {(float)here, (float)middle};
+
+        for (int i = 0; i < 2; i++)
+            for (int way = -1; way <= 1; way++) {
+                float value = way == 0 ? at[i] : nextafterf(at[i], way * INFINITY);
+
+                values[count++] = value;
+                values[count++] = -value;
+            }
+    }
+    for (int e = 0; e < 256; e++)
+        for (int m = 0; m < 4; m++) {
+            static const uint32_t mantissas[] = {0, 1, 0x400000, 0x7fffff};
+            uint32_t bits = (uint32_t)e << 23 | mantissas[m];
+
+            memcpy(&values[count++], &bits, 4);
+            bits |= 0x80000000;
+            memcpy(&values[count++], &bits, 4);
+        }
+    while (count < room) {
+        uint32_t bits = (uint32_t)random_bits(&numbers);
+
+        memcpy(&values[count++], &bits, 4);
+    }
+    return count;
+}
+
+static void narrows(const struct reference *r)
+{
+    const size_t room = 13 * codes_of(r) + 100000;
+    float *values = malloc(room * sizeof *values);
+    uint8_t *codes = malloc(2 * room + 1), *first = malloc(2 * room);
+    unsigned *expected = malloc(room * sizeof *expected);
+    bool *is_nan = malloc(room * sizeof *is_nan);
+    size_t count = interesting(r, values, room), bytes = precision_bytes(r->precision);
+    const struct precision_path *path;
+
+    for (size_t n = 0; n < count; n++)
+        expected[n] = nearest(r, values[n], &is_nan[n]);
+    for (unsigned number = 0; (path = precision_path_at(number)); number++) {
+        size_t wrong = 0;
+
+        /* off alignment, so that a path has a beginning and an end */
+        path->narrow(r->precision, values, count, codes + 1);
+        for (size_t n = 0; n < count; n++) {
+            unsigned code = code_at(r->precision, codes + 1, n);
+            double back = number_of(r, code);
+
+            if (is_nan[n] ? isnan(back) && !signbit(back) == !signbit(values[n])
+                          : code == expected[n])
+                continue;
+            if (wrong++ < 3)
+                tap_diag("%a becomes 0x%x, expected %s0x%x", (double)values[n], code,
+                         is_nan[n] ? "NaN " : "", expected[n]);
+        }
+        is_int(wrong, 0, "%s, %s: %zu numbers become the nearest", precision_name(r->precision),
+               path->name, count);
+        if (number == 0)
+            memcpy(first, codes + 1, count * bytes);
+        ok(memcmp(first, codes + 1, count * bytes) == 0, "... the same bits as portable, NaNs too");
+    }
+    fesetround(FE_UPWARD);
+    precision_narrow(r->precision, values, count, codes);
+    fesetround(FE_TONEAREST);
+    ok(memcmp(first, codes, count * bytes) == 0, "... and rounding upwards changes nothing");
+    free(values);
+    free(codes);
+    free(first);
+    free(expected);
+    free(is_nan);
+}
+
+static void widens(const struct reference *r)
+{
+    const size_t count = 2 * codes_of(r);
+    size_t bytes = precision_bytes(r->precision);
+    uint8_t *codes = malloc(bytes * count), *again = malloc(bytes * count);
+    float *values = malloc(count * sizeof *values), *first = malloc(count * sizeof *first);
+    const struct precision_path *path;
+
+    for (unsigned n = 0; n < count; n++)
+        memcpy(codes + n * bytes, &n, bytes);
+    for (unsigned number = 0; (path = precision_path_at(number)); number++) {
+        size_t wrong = 0, changed = 0;
+
+        path->widen(r->precision, codes, count, values);
+        path->narrow(r->precision, values, count, again);
+        for (unsigned n = 0; n < count; n++) {
+            double expected = number_of(r, n);
+
+            wrong += isnan(expected) ? !isnan(values[n]) : (double)values[n] != expected;
+            wrong += !signbit(expected) != !signbit(values[n]);
+            /* saturated formats have no infinity to come back to */
+            if (isfinite(expected))
+                changed += code_at(r->precision, again, n) != n;
+        }
+        is_int(wrong, 0, "%s, %s: every code is widened to its number",
+               precision_name(r->precision), path->name);
+        is_int(changed, 0, "... and narrowed to itself");
+        if (number == 0)
+            memcpy(first, values, count * sizeof *first);
+        ok(memcmp(first, values, count * sizeof *first) == 0, "... the same bits as portable");
+    }
+    is_near(precision_greatest(r->precision), r->greatest, 0, "... greatest %g", r->greatest);
+    is_near(precision_least(r->precision), r->least, 0, "... least %g", r->least);
+    is_near(precision_unit(r->precision), ldexp(1, -1 - r->mantissa_bits), 0, "... and u");
+    free(codes);
+    free(again);
+    free(values);
+    free(first);
+}
+
+/* Nothing outside count numbers is touched, for each count up to some vectors. */
+static void keeps_to_its_count(void)
+{
+    enum { MOST = 100 };
+    float in[MOST], back[MOST + 1];
+    const struct precision_path *path;
+    size_t wrong = 0;
+
+    for (size_t n = 0; n < MOST; n++)
+        in[n] = (float)n;
+    for (unsigned number = 0; (path = precision_path_at(number)); number++)
+        for (int p = 0; p < PRECISION_COUNT; p++)
+            for (size_t count = 0; count < MOST; count++) {
+                size_t bytes = precision_bytes((enum precision)p);
+                uint8_t out[2 * MOST + 2];
+
+                memset(out, 0xee, sizeof out);
+                path->narrow((enum precision)p, in, count, out);
+                wrong += out[count * bytes] != 0xee;
+                back[count] = -7;
+                path->widen((enum precision)p, out, count, back);
+                wrong += back[count] != -7;
+                for (size_t n = 0; n < count && n < 8; n++)
+                    wrong += back[n] != in[n];
+            }
+    is_int(wrong, 0, "counts from 0 to 99 touch exactly so many");
+}
+
+/* --------------------------------------------------------------------------------------- int8 */
+
+static void int8_blocks(void)
+{
+    enum { COUNT = 5 * PRECISION_INT8_BLOCK + 77, SCALES = 6 };
+    struct random_numbers numbers = {41};
+    float *in = malloc(COUNT * sizeof *in), *out = malloc(COUNT * sizeof *out);
+    int8_t codes[COUNT], first[COUNT];
+    float scales[SCALES + 1], first_scales[SCALES];
+    const struct precision_path *path;
+    static const double sigmas[] = {1, 1e-3, 1e30, 1e-42, 0, 1e-7};
+
+    is_int(precision_int8_scales(COUNT), SCALES, "a scale for each block, and for what is left");
+    is_int(precision_int8_scales(0), 0, "... and none for nothing");
+    for (size_t n = 0; n < COUNT; n++)
+        in[n] = (float)(sigmas[n / PRECISION_INT8_BLOCK] * random_normal(&numbers));
+    /* ties: multiples and halves of a scale of exactly 2 */
+    for (size_t n = 0; n < PRECISION_INT8_BLOCK; n++)
+        in[n] = (float)n - 128 > -127 ? (float)n - 128 : 254;
+    for (unsigned number = 0; (path = precision_path_at(number)); number++) {
+        size_t beyond = 0, uneven = 0;
+        double worst = 0;
+
+        scales[SCALES] = -7;
+        path->int8_narrow(in, COUNT, codes, scales);
+        path->int8_widen(codes, scales, COUNT, out);
+        for (size_t n = 0; n < COUNT; n++) {
+            float scale = scales[n / PRECISION_INT8_BLOCK];
+            double off = fabs((double)out[n] - (double)in[n]);
+
+            beyond += !(off <= precision_bound_int8(scale));
+            if (scale > 0 && off / scale > worst)
+                worst = off / scale;
+            /* the nearest, and of two the even one; a quotient in fp32 can make a tie */
+            if (scale > 0)
+                uneven += codes[n] != (int)nearbyint((double)(in[n] / scale));
+        }
+        is_int(beyond, 0, "int8, %s: all within the bound", path->name);
+        ok(worst > 0.49, "... which is not far: %.4f of a scale was seen", worst);
+        is_int(uneven, 0, "... ties go to even");
+        is_near((double)scales[0], 2, 0, "... the scale is the greatest / 127");
+        ok(scales[4] == 0 && scales[SCALES] == -7, "... and 0 for zeros");
+        if (number == 0) {
+            memcpy(first, codes, sizeof codes);
+            memcpy(first_scales, scales, sizeof first_scales);
+        }
+        ok(memcmp(first, codes, sizeof codes) == 0 &&
+               memcmp(first_scales, scales, sizeof first_scales) == 0,
+           "... the same bits as portable");
+        in[300] = path->name[0] == 'p' ? NAN : -INFINITY;
+        path->int8_narrow(in, COUNT, codes, scales);
+        path->int8_widen(codes, scales, COUNT, out);
+        ok(isnan(scales[1]) && isnan(out[256]) && isnan(out[511]) && !isnan(out[255]) &&
+               !isnan(out[512]),
+           "... a block with %s becomes NaNs, no other", isnan(in[300]) ? "a NaN" : "an infinity");
+        in[300] = 0;
+        path->int8_narrow(in, COUNT, first, first_scales);
+    }
+    free(in);
+    free(out);
+}
+
+/* ------------------------------------------------------------------------------------- bounds */
+
+/* A ring's reduce-scatter of one element: each rank adds its own to what the one before sent. */
+static float ring(enum precision precision, const float *terms, unsigned ranks)
+{
+    float sum = terms[0];
+
+    for (unsigned rank = 1; rank < ranks; rank++) {
+        uint16_t sent;
+
+        precision_narrow(precision, &sum, 1, &sent);
+        precision_widen(precision, &sent, 1, &sum);
+        sum += terms[rank];
+    }
+    return sum;
+}
+
+/* Halving: each sends to its partner, which adds. */
+static float tree(enum precision precision, const float *terms, unsigned ranks)
+{
+    float sums[64];
+
+    memcpy(sums, terms, ranks * sizeof *sums);
+    for (unsigned step = 1; step < ranks; step *= 2)
+        for (unsigned rank = 0; rank + step < ranks; rank += 2 * step) {
+            uint16_t sent;
+            float other;
+
+            precision_narrow(precision, &sums[rank + step], 1, &sent);
+            precision_widen(precision, &sent, 1, &other);
+            sums[rank] += other;
+        }
+    return sums[0];
+}
+
+static void bounds_hold(enum precision precision)
+{
+    struct random_numbers numbers = {43};
+    size_t beyond_ring = 0, beyond_tree = 0;
+
+    for (int t = 0; t < 3000; t++) {
+        unsigned ranks = 2 + (unsigned)random_bits(&numbers) % 48;
+        /* from denormal to large, but so that no sum overflows */
+        double sigma =
+            precision_greatest(precision) / 500 * pow(2, -(double)(random_bits(&numbers) % 30));
+        double exact = 0, magnitudes = 0;
+        float terms[64];
+
+        for (unsigned rank = 0; rank < ranks; rank++) {
+            terms[rank] = (float)(sigma * random_normal(&numbers));
+            exact += (double)terms[rank];
+            magnitudes += fabs((double)terms[rank]);
+        }
+        beyond_ring += fabs((double)ring(precision, terms, ranks) - exact) >
+                       precision_bound_ring(precision, ranks, magnitudes);
+        beyond_tree += fabs((double)tree(precision, terms, ranks) - exact) >
+                       precision_bound_tree(precision, ranks, magnitudes);
+    }
+    is_int(beyond_ring, 0, "%s: 3000 random rings stay within the bound",
+           precision_name(precision));
+    is_int(beyond_tree, 0, "... and so do trees");
+}
+
+/* Terms that round up by nearly u in each hop: the bound is nearly reached. */
+static void bounds_are_met(enum precision precision, unsigned ranks)
+{
+    double u = precision_unit(precision), just_over = u * (1 + 0x1p-10), exact, magnitudes, off;
+    float terms[64];
+
+    terms[0] = (float)(1 + just_over);
+    exact = magnitudes = (double)terms[0];
+    for (unsigned rank = 1; rank < ranks; rank++) {
+        terms[rank] = (float)(just_over - 2 * u);
+        exact += (double)terms[rank];
+        magnitudes += fabs((double)terms[rank]);
+    }
+    off = fabs((double)ring(precision, terms, ranks) - exact);
+    ok(off <= precision_bound_ring(precision, ranks, magnitudes) &&
+           off >= 0.5 * precision_bound_ring(precision, ranks, magnitudes),
+       "%s, %u ranks: a ring can be off by %.2f of the bound", precision_name(precision), ranks,
+       off / precision_bound_ring(precision, ranks, magnitudes));
+    /* a single number half way */
+    terms[0] = (float)(1 + u);
+    off = fabs((double)ring(precision, (float[]){terms[0], 0}, 2) - (double)terms[0]);
+    ok(off > 0.9 * precision_bound(precision, 1, 0, (double)terms[0]) * (1 - u),
+       "... and one number by %.2f", off / precision_bound(precision, 1, 0, (double)terms[0]));
+}
+
+static void bounds(void)
+{
+    static const enum precision all[] = {PRECISION_BF16, PRECISION_FP16, PRECISION_E4M3,
+                                         PRECISION_E5M2};
+
+    for (size_t i = 0; i < 4; i++)
+        bounds_hold(all[i]);
+    bounds_are_met(PRECISION_BF16, 8);
+    bounds_are_met(PRECISION_FP16, 16);
+    bounds_are_met(PRECISION_E4M3, 3);
+    bounds_are_met(PRECISION_E5M2, 2);
+    /* COLLECTIVES.md, to the first order */
+    is_near(precision_bound_ring(PRECISION_FP16, 5, 1), 4 * 0x1p-11, 4 * 0x1p-18,
+            "a ring of 5: 4 u, u = 2^-11 for fp16");
+    is_near(precision_bound_tree(PRECISION_BF16, 9, 1), 4 * 0x1p-8, 4 * 0x1p-13,
+            "a tree of 9: 4 u, u = 2^-8 for bf16");
+    is_near(precision_bound_ring(PRECISION_BF16, 1, 5), 0, 0, "one rank rounds nothing");
+    is_near(precision_bound_tree(PRECISION_BF16, 1, 5), 0, 0, "... nor does a tree of one");
+}
+
+/* Sums of small integers are exact in any order: COLLECTIVES.md, verification. */
+static void integers_are_exact(void)
+{
+    struct random_numbers numbers = {47};
+    static const struct {
+        enum precision precision;
+        int most;
+    } cases[] = {
+        {PRECISION_BF16, 256}, {PRECISION_FP16, 2048}, {PRECISION_E4M3, 16}, {PRECISION_E5M2, 8}};
+
+    for (size_t c = 0; c < 4; c++) {
+        size_t wrong = 0;
+
+        for (int t = 0; t < 500; t++) {
+            float terms[8];
+            double sum = 0;
+
+            for (unsigned rank = 0; rank < 8; rank++) {
+                int most = cases[c].most / 8;
+
+                terms[rank] =
+                    (float)((int)(random_bits(&numbers) % (uint64_t)(2 * most + 1)) - most);
+                sum += (double)terms[rank];
+            }
+            wrong += (double)ring(cases[c].precision, terms, 8) != sum;
+            wrong += (double)tree(cases[c].precision, terms, 8) != sum;
+        }
+        is_int(wrong, 0, "%s: integers up to %d add up exactly", precision_name(cases[c].precision),
+               cases[c].most);
+    }
+}
+
+/* ----------------------------------------------------------------------------------- feedback */
+
+static void feedback(enum precision precision)
+{
+    enum { COUNT = 600, STEPS = 200 };
+    struct random_numbers numbers = {53};
+    static float in[COUNT], residual[COUNT], sent[COUNT];
+    static double meant_sum[COUNT], with_sum[COUNT], without_sum[COUNT];
+    uint8_t codes[2 * COUNT];
+    double with = 0, without = 0;
+    size_t left_over = 0;
+
+    memset(residual, 0, sizeof residual);
+    memset(meant_sum, 0, sizeof meant_sum);
+    memset(with_sum, 0, sizeof with_sum);
+    memset(without_sum, 0, sizeof without_sum);
+    for (int step = 0; step < STEPS; step++) {
+        for (size_t n = 0; n < COUNT; n++) {
+            in[n] = (float)(1 + 0.3 * random_normal(&numbers));
+            meant_sum[n] += (double)in[n];
+        }
+        precision_narrow(precision, in, COUNT, codes);
+        precision_widen(precision, codes, COUNT, sent);
+        for (size_t n = 0; n < COUNT; n++)
+            without_sum[n] += (double)sent[n];
+        precision_narrow_feedback(precision, in, COUNT, residual, codes);
+        precision_widen(precision, codes, COUNT, sent);
+        for (size_t n = 0; n < COUNT; n++)
+            with_sum[n] += (double)sent[n];
+    }
+    for (size_t n = 0; n < COUNT; n++) {
+        with += fabs(with_sum[n] - meant_sum[n]);
+        without += fabs(without_sum[n] - meant_sum[n]);
+        /* all that is missing is in the residual, but for roundings of fp32 */
+        left_over += fabs(with_sum[n] + (double)residual[n] - meant_sum[n]) > STEPS * 0x1p-22;
+    }
+    is_int(left_over, 0, "%s: what was sent and the residual are what was meant",
+           precision_name(precision));
+    ok(with < without / 4, "... after 200 steps it is off by %.2g, without by %.2g", with / COUNT,
+       without / COUNT);
+}
+
+static void feedback_forgets_what_is_lost(void)
+{
+    static const float lost[] = {NAN, INFINITY, -INFINITY, 1e6f, -1e6f, 300};
+    float residual[6] = {0}, in[6];
+    uint8_t codes[6];
+
+    memcpy(in, lost, sizeof in);
+    precision_narrow_feedback(PRECISION_E4M3_SATURATED, in, 6, residual, codes);
+    for (int n = 0; n < 5; n++)
+        ok(residual[n] == 0, "%g leaves no residual", (double)lost[n]);
+    is_near((double)residual[5], 300 - 288, 0, "300, which e4m3 has as 288, leaves 12");
+    in[0] = 0;
+    residual[0] = NAN;
+    precision_narrow_feedback(PRECISION_E4M3_SATURATED, in, 1, residual, codes);
+    ok(residual[0] == 0, "a residual that is NaN does not stay");
+}
+
+int main(void)
+{
+    for (int i = 0; i < REFERENCES; i++) {
+        narrows(&references[i]);
+        widens(&references[i]);
+    }
+    keeps_to_its_count();
+    int8_blocks();
+    bounds();
+    integers_are_exact();
+    feedback(PRECISION_BF16);
+    feedback(PRECISION_FP16);
+    feedback(PRECISION_E4M3);
+    feedback(PRECISION_E5M2);
+    feedback_forgets_what_is_lost();
+    return tap_done();
+}
