@@ -16,8 +16,10 @@ trainer_sources = \
 	trainer/compute/cpu_loss.c \
 	trainer/compute/cpu_matmul.c \
 	trainer/compute/cpu_pointwise.c \
+	trainer/data/dataset.c trainer/data/dataset.h \
+	trainer/data/permutation.c trainer/data/permutation.h \
 	trainer/data/splitmix.h \
-	trainer/data/token_stream.c trainer/data/token_stream.h \
+	trainer/data/token_file.c trainer/data/token_file.h \
 	trainer/model/head.c trainer/model/head.h \
 	trainer/model/layer.c trainer/model/layer.h \
 	trainer/model/model.c trainer/model/model.h \
@@ -44,7 +46,7 @@ trainer_libtrainer_double_la_CPPFLAGS = $(trainer_cppflags) -DMUSTER_REAL_DOUBLE
 trainer_libtrainer_double_la_LIBADD = $(trainer_libtrainer_la_LIBADD)
 
 bin_PROGRAMS += muster-train
-muster_train_SOURCES = trainer/train.c
+muster_train_SOURCES = trainer/tokenize.c trainer/tokenize.h trainer/train.c
 muster_train_CFLAGS = $(trainer_cflags)
 muster_train_LDADD = trainer/libtrainer.la
 endif

@@ -45,7 +45,10 @@ static const struct option_row rows[] = {
     {"epsilon", "E", "AdamW's epsilon (1e-8)", NUMBER, FIELD(adamw.epsilon), 0, 1},
     {"clip", "NORM", "gradient norm at most, 0: no limit (0)", NUMBER, FIELD(clip), 0, 1e9},
     {"seed-weights", "N", "of the first weights (1337)", SEED, FIELD(weights_seed), 0, 0},
-    {"seed-data", "N", "of the random tokens (42)", SEED, FIELD(data_seed), 0, 0},
+    {"data", "FILE", "tokens to train on instead of random ones; see muster-train tokenize", PATH,
+     FIELD(data), 0, 0},
+    {"seed-data", "N", "of the random tokens, or of the order of the file's sequences (42)", SEED,
+     FIELD(data_seed), 0, 0},
     {"fixed-batch", NULL, "the same batch at every step", FLAG, FIELD(is_batch_fixed), 0, 0},
     {"checkpoint", "DIR", "go on from its newest checkpoint, and write more there", PATH,
      FIELD(checkpoint), 0, 0},
@@ -118,7 +121,7 @@ static int take(const struct option_row *row, const char *text, struct train_opt
         return take_decay(text, field, err);
     case PATH:
         if (!*text)
-            return error_set(err, "--%s: expected a directory, found nothing", row->name);
+            return error_set(err, "--%s: expected a path, found nothing", row->name);
         *(const char **)field = text;
         return 0;
     case MODEL:
@@ -193,11 +196,11 @@ enum train_request train_options_read(int argc, char **argv, struct train_option
 
 void train_options_help(FILE *stream)
 {
-    fputs(
-        "usage: muster-train [option ...]\n\n"
-        "Trains a GPT-2 on random tokens, the same to the bit whatever the number of threads, and\n"
-        "prints loss, gradient norm and speed of each step. See muster-train(1).\n\n",
-        stream);
+    fputs("usage: muster-train [option ...]\n       muster-train tokenize [--force] TEXT TOKENS\n\n"
+          "Trains a GPT-2 on random tokens or a file of them, the same to the bit whatever the "
+          "number of threads, and\n"
+          "prints loss, gradient norm and speed of each step. See muster-train(1).\n\n",
+          stream);
     for (int i = 0; i < ROWS; i++) {
         char name[32];
 

@@ -22,6 +22,7 @@ struct train_options {
     uint64_t weights_seed, data_seed;
     bool is_batch_fixed, prints_norms, is_json;
     int threads;            /* 0: as many as OpenMP says */
+    const char *data;       /* token file; NULL: random tokens */
     const char *checkpoint; /* directory; NULL: none */
     long checkpoint_every;  /* steps */
     int keep;               /* checkpoints */

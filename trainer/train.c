@@ -9,6 +9,7 @@
 
 #include "lib/base/record.h"
 #include "trainer/checkpoint/saver.h"
+#include "trainer/tokenize.h"
 #include "trainer/training.h"
 
 static volatile sig_atomic_t stop_signal;
@@ -199,6 +200,8 @@ int main(int argc, char **argv)
     struct error err;
     int status = 1;
 
+    if (argc > 1 && strcmp(argv[1], "tokenize") == 0)
+        return tokenize_main(argc - 1, argv + 1);
     switch (train_options_read(argc, argv, &options, &err)) {
     case TRAIN_HELP:
         train_options_help(stdout);

@@ -36,6 +36,27 @@ static int take_memory(struct training *training, struct error *err)
     return model_create(&training->geometry, &training->model, err);
 }
 
+static int open_data(struct training *training, struct error *err)
+{
+    const struct train_options *options = training->options;
+
+    if (!options->data)
+        return 0;
+    if (token_file_open(options->data, &training->file, err) != 0 ||
+        token_file_verify(training->file, err) != 0)
+        return -1;
+    training->dataset.file = training->file;
+    if (token_file_vocabulary(training->file) > (uint32_t)options->shape.vocabulary)
+        return error_set(err, "%s: has a vocabulary of %u, the model one of %d (--vocab)",
+                         options->data, token_file_vocabulary(training->file),
+                         options->shape.vocabulary);
+    if (dataset_windows(&training->dataset) == 0)
+        return error_set(err, "%s: has %llu tokens, a sequence needs %d", options->data,
+                         (unsigned long long)token_file_count(training->file),
+                         options->shape.context + 1);
+    return 0;
+}
+
 int training_start(const struct train_options *options, const struct compute *compute,
                    struct training *training, struct error *err)
 {
@@ -44,10 +65,11 @@ int training_start(const struct train_options *options, const struct compute *co
     *training = (struct training){
         .options = options,
         .geometry = {shape, compute, options->batch, shape->context},
-        .stream = {options->data_seed, shape->vocabulary, options->is_batch_fixed},
+        .dataset = {options->data_seed, shape->vocabulary, options->batch, shape->context,
+                    options->is_batch_fixed, NULL},
         .parameter_count = shape_parameters(shape),
     };
-    if (take_memory(training, err) != 0)
+    if (open_data(training, err) != 0 || take_memory(training, err) != 0)
         return -1;
     training_draw(training);
     return 0;
@@ -68,6 +90,7 @@ void training_draw(struct training *training)
 void training_clear(struct training *training)
 {
     model_destroy(training->model);
+    token_file_close(training->file);
     free(training->parameters);
     free(training->gradients);
     free(training->first_moments);
@@ -81,8 +104,14 @@ struct checkpoint_problem training_problem(const struct training *training)
 {
     const struct train_options *options = training->options;
 
-    return (struct checkpoint_problem){options->shape, options->batch, options->weights_seed,
-                                       options->data_seed, options->is_batch_fixed};
+    return (struct checkpoint_problem){
+        .shape = options->shape,
+        .batch = options->batch,
+        .weights_seed = options->weights_seed,
+        .data_seed = options->data_seed,
+        .data_checksum = training->file ? token_file_crc(training->file) : 0,
+        .is_batch_fixed = options->is_batch_fixed,
+    };
 }
 
 struct checkpoint_state training_state(const struct training *training)
@@ -106,12 +135,11 @@ double training_norm(const struct training *training, enum tensor tensor)
 
 void training_evaluate(struct training *training, struct step_result *result)
 {
-    uint64_t tokens = (uint64_t)training->geometry.batch * (uint64_t)training->geometry.time;
     double start_s = clock_s();
 
     memset(training->gradients, 0, training->parameter_count * sizeof(real));
-    token_stream_read(&training->stream, (uint64_t)training->step, tokens, 0, tokens,
-                      training->inputs, training->targets);
+    dataset_read(&training->dataset, (uint64_t)training->step, 0, training->geometry.batch,
+                 training->inputs, training->targets);
     result->loss = model_run(training->model, training->inputs, training->targets,
                              training->parameters, training->gradients);
     result->gradient_norm = sqrt(adamw_squares(training->gradients, training->parameter_count));

@@ -3,7 +3,7 @@
 #define MUSTER_TRAINING_H
 
 #include "trainer/checkpoint/checkpoint.h"
-#include "trainer/data/token_stream.h"
+#include "trainer/data/dataset.h"
 #include "trainer/model/model.h"
 #include "trainer/options.h"
 
@@ -12,7 +12,8 @@ struct training {
     const struct train_options *options;
     struct geometry geometry;
     struct model *model;
-    struct token_stream stream;
+    struct token_file *file; /* NULL: random tokens */
+    struct dataset dataset;
     size_t parameter_count;
     /* parameter_count each, unit after unit */
     real *parameters, *gradients, *first_moments, *second_moments;
@@ -27,8 +28,8 @@ struct step_result {
     double rate, seconds;
 };
 
-/* Takes memory and draws the weights; options must live as long. Returns 0, or -1 with err; to be
- * cleared in either case. */
+/* Takes memory, opens and verifies the data, draws the weights; options must live as long. Returns
+ * 0, or -1 with err; to be cleared in either case. */
 int training_start(const struct train_options *options, const struct compute *compute,
                    struct training *training, struct error *err);
 /* Draws the weights again and forgets the moments. */

@@ -72,6 +72,33 @@ else
     skip 1 'record-check is not built'
 fi
 
+# a text as data
+for ((i = 0; i < 200; i++)); do echo "line $i of a text"; done >text
+like "$("$train" tokenize text tokens)" '^tokens: 3690 tokens of a vocabulary of 256$' \
+    'a text becomes tokens'
+text=$("$train" tokenize text tokens 2>&1)
+is "$?/$text" '1/muster-train: tokens is there already; --force replaces it' 'it is not replaced'
+ok '... but when that is asked for' "$train" tokenize --force text tokens
+text=$("$train" tokenize no-text other 2>&1)
+is "$?/$text" '1/muster-train: no-text: No such file or directory' 'a text that is not there'
+ok '... leaves nothing' [ ! -e other ]
+like "$("$train" tokenize - piped <text)" '^piped: 3690 ' 'standard input is a text too'
+ok '... the same one' cmp tokens piped
+"$train" tokenize text >/dev/null 2>&1
+is "$?" 2 'tokenize with one name is a usage error'
+bytes=(--layers=1 --heads=2 --channels=16 --context=16 --vocab=256 --batch=4 --steps=200 --lr=0.01
+    --threads=1)
+last=$("$train" "${bytes[@]}" --data=tokens | tail -n 1)
+ok "a text can be learned ($last)" awk '{ exit !($3 < 2) }' <<<"$last"
+text=$("$train" "${bytes[@]}" --data=tokens --vocab=64 2>&1)
+is "$?/$text" '1/muster-train: tokens: has a vocabulary of 256, the model one of 64 (--vocab)' \
+    'a model without room for the tokens'
+text=$("$train" "${bytes[@]}" --data=tokens --context=4000 2>&1)
+is "$?/$text" '1/muster-train: tokens: has 3690 tokens, a sequence needs 4001' 'a text too short'
+text=$("$train" "${bytes[@]}" --data=text 2>&1)
+is "$?/$text" '1/muster-train: text: is no token file (muster-train tokenize makes one)' \
+    'a text is no token file'
+
 # the sanitizer has a limit of its own
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}allocator_may_return_null=1
 text=$("$train" --batch=65536 --model=1558M 2>&1)

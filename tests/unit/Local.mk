@@ -288,6 +288,10 @@ tests_unit_trainer_double_t_CFLAGS = $(trainer_cflags)
 tests_unit_trainer_double_t_CPPFLAGS = $(AM_CPPFLAGS) -DMUSTER_REAL_DOUBLE
 tests_unit_trainer_double_t_LDADD = trainer/libtrainer-double.la $(unit_libs)
 
+check_PROGRAMS += tests/unit/dataset.t
+tests_unit_dataset_t_SOURCES = tests/unit/dataset.c
+tests_unit_dataset_t_LDADD = trainer/libtrainer.la $(unit_libs)
+
 check_PROGRAMS += tests/unit/checkpoint.t
 tests_unit_checkpoint_t_SOURCES = tests/unit/checkpoint.c
 tests_unit_checkpoint_t_LDADD = trainer/libtrainer.la $(unit_libs)

@@ -13,7 +13,7 @@
 
 /* What is written is what is read; what is not whole is not read. */
 
-static const struct checkpoint_problem problem = {{2, 2, 8, 4, 11}, 3, 1337, 1ULL << 63, true};
+static const struct checkpoint_problem problem = {{2, 2, 8, 4, 11}, 3, 1337, 1ULL << 63, 77, true};
 static char directory[] = "/tmp/muster-checkpoint-XXXXXX";
 static char complaints[4096];
 

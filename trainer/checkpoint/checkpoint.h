@@ -22,6 +22,7 @@ struct checkpoint_problem {
     struct shape shape;
     int batch; /* sequences of a step, over all ranks */
     uint64_t weights_seed, data_seed;
+    uint64_t data_checksum; /* of the token file; 0: random tokens */
     bool is_batch_fixed;
 };
 

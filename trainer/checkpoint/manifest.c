@@ -22,10 +22,15 @@ struct line {
 #define FIELD(member) offsetof(struct checkpoint_problem, member)
 
 static const struct line lines[] = {
-    {"layers", LINE_INT, FIELD(shape.layers)},         {"heads", LINE_INT, FIELD(shape.heads)},
-    {"channels", LINE_INT, FIELD(shape.channels)},     {"context", LINE_INT, FIELD(shape.context)},
-    {"vocab", LINE_INT, FIELD(shape.vocabulary)},      {"batch", LINE_INT, FIELD(batch)},
-    {"seed-weights", LINE_SEED, FIELD(weights_seed)},  {"seed-data", LINE_SEED, FIELD(data_seed)},
+    {"layers", LINE_INT, FIELD(shape.layers)},
+    {"heads", LINE_INT, FIELD(shape.heads)},
+    {"channels", LINE_INT, FIELD(shape.channels)},
+    {"context", LINE_INT, FIELD(shape.context)},
+    {"vocab", LINE_INT, FIELD(shape.vocabulary)},
+    {"batch", LINE_INT, FIELD(batch)},
+    {"seed-weights", LINE_SEED, FIELD(weights_seed)},
+    {"seed-data", LINE_SEED, FIELD(data_seed)},
+    {"data-checksum", LINE_SEED, FIELD(data_checksum)},
     {"fixed-batch", LINE_FLAG, FIELD(is_batch_fixed)},
 };
 enum { LINES = sizeof lines / sizeof *lines };
@@ -187,6 +192,8 @@ int manifest_compare(const struct manifest *manifest, const struct checkpoint_pr
 
         if (then == now)
             continue;
+        if (lines[i].offset == FIELD(data_checksum))
+            return error_set(err, "was written with other data than this run's --data");
         if (lines[i].kind == LINE_FLAG)
             return error_set(err, "was written with%s --%s, this run is with%s", then ? "" : "out",
                              lines[i].name, now ? "" : "out");

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "trainer/data/token_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collectives/codec/codec.h"
+#include "collectives/codec/path.h"
+#include "lib/base/write_all.h"
+
+#define MAGIC "MUSTERTK"
+
+enum { HEADER_BYTES = 64, FORMAT_VERSION = 1, BYTE_VOCABULARY = 256, CHUNK_BYTES = 1 << 20 };
+
+struct header {
+    char magic[8];
+    uint32_t version, vocabulary, token_bytes, nothing;
+    uint64_t count;
+    uint32_t tokens_crc, header_crc;
+    uint8_t zeros[24];
+};
+_Static_assert(sizeof(struct header) == HEADER_BYTES, "the header has no gaps");
+
+struct token_file {
+    struct header header;
+    const uint8_t *mapped;
+    size_t size_bytes;
+    char path[512];
+};
+
+static uint32_t crc_of(uint32_t crc, const void *bytes, size_t length)
+{
+    return codec_path_best()->crc(crc, bytes, length);
+}
+
+static int check_header(const struct token_file *file, struct error *err)
+{
+    const struct header *header = &file->header;
+
+    if (memcmp(header->magic, MAGIC, sizeof header->magic) != 0)
+        return error_set(err, "%s: is no token file (muster-train tokenize makes one)", file->path);
+    if (header->version != FORMAT_VERSION)
+        return error_set(err, "%s: is of version %u, this program reads version %d", file->path,
+                         header->version, FORMAT_VERSION);
+    if (header->header_crc != crc_of(0, header, offsetof(struct header, header_crc)))
+        return error_set(err, "%s: its header was altered", file->path);
+    if ((header->token_bytes != 1 && header->token_bytes != 2 && header->token_bytes != 4) ||
+        header->vocabulary < 2 || header->vocabulary > INT32_MAX)
+        return error_set(err,
+                         "%s: tokens of %u bytes, a vocabulary of %u: expected 1, 2 or 4, and "
+                         "2 or more",
+                         file->path, header->token_bytes, header->vocabulary);
+    if (header->count > (SIZE_MAX - HEADER_BYTES) / header->token_bytes ||
+        file->size_bytes != HEADER_BYTES + header->count * header->token_bytes)
+        return error_set(err, "%s: has %zu bytes, its header says %llu tokens of %u bytes",
+                         file->path, file->size_bytes, (unsigned long long)header->count,
+                         header->token_bytes);
+    return 0;
+}
+
+int token_file_open(const char *path, struct token_file **file, struct error *err)
+{
+    struct token_file *made = calloc(1, sizeof *made);
+    struct stat status;
+    void *mapped;
+    int fd;
+
+    if (!made)
+        return error_set(err, "%s: %m", path);
+    snprintf(made->path, sizeof made->path, "%s", path);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &status) != 0) {
+        error_set(err, "%s: %m", path);
+        goto fail;
+    }
+    if (!S_ISREG(status.st_mode) || status.st_size < HEADER_BYTES) {
+        error_set(err, "%s: is no token file (muster-train tokenize makes one)", path);
+        goto fail;
+    }
+    mapped = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, fd, 0);
+    if (mapped == MAP_FAILED) {
+        error_set(err, "%s: %m", path);
+        goto fail;
+    }
+    close(fd);
+    fd = -1;
+    made->mapped = mapped;
+    made->size_bytes = (size_t)status.st_size;
+    memcpy(&made->header, mapped, sizeof made->header);
+    if (check_header(made, err) != 0)
+        goto fail;
+    *file = made;
+    return 0;
+
+fail:
+    if (fd >= 0)
+        close(fd);
+    token_file_close(made);
+    return -1;
+}
+
+void token_file_close(struct token_file *file)
+{
+    if (!file)
+        return;
+    if (file->mapped)
+        munmap((void *)(uintptr_t)file->mapped, file->size_bytes);
+    free(file);
+}
+
+uint32_t token_file_vocabulary(const struct token_file *file)
+{
+    return file->header.vocabulary;
+}
+
+uint32_t token_file_crc(const struct token_file *file)
+{
+    return file->header.tokens_crc;
+}
+
+uint64_t token_file_count(const struct token_file *file)
+{
+    return file->header.count;
+}
+
+static uint32_t token_at(const struct token_file *file, uint64_t index)
+{
+    const uint8_t *at = file->mapped + HEADER_BYTES + index * file->header.token_bytes;
+    uint32_t token = 0;
+
+    memcpy(&token, at, file->header.token_bytes);
+    return token;
+}
+
+void token_file_read(const struct token_file *file, uint64_t first, uint64_t count, int32_t *tokens)
+{
+    for (uint64_t i = 0; i < count; i++)
+        tokens[i] = (int32_t)token_at(file, first + i);
+}
+
+int token_file_verify(const struct token_file *file, struct error *err)
+{
+    if (crc_of(0, file->mapped + HEADER_BYTES, file->size_bytes - HEADER_BYTES) !=
+        file->header.tokens_crc)
+        return error_set(err, "%s: its tokens were altered: the checksum is not that of its header",
+                         file->path);
+    for (uint64_t i = 0; i < file->header.count; i++)
+        if (token_at(file, i) >= file->header.vocabulary)
+            return error_set(err, "%s: token %llu is %u, its vocabulary has %u", file->path,
+                             (unsigned long long)i, token_at(file, i), file->header.vocabulary);
+    return 0;
+}
+
+/* The text behind the header's place; fills count and tokens_crc. */
+static int copy_bytes(FILE *text, const char *text_name, int fd, const char *path,
+                      struct header *header, struct error *err)
+{
+    static uint8_t chunk[CHUNK_BYTES];
+    size_t length;
+
+    while ((length = fread(chunk, 1, sizeof chunk, text)) > 0) {
+        header->tokens_crc = crc_of(header->tokens_crc, chunk, length);
+        header->count += length;
+        if (write_all(fd, (const char *)chunk, length) != 0)
+            return error_set(err, "%s: %m", path);
+    }
+    return ferror(text) ? error_set(err, "%s: %m", text_name) : 0;
+}
+
+static int write_file(FILE *text, const char *text_name, int fd, const char *path,
+                      struct header *header, struct error *err)
+{
+    if (write_all(fd, (const char *)header, sizeof *header) != 0)
+        return error_set(err, "%s: %m", path);
+    if (copy_bytes(text, text_name, fd, path, header, err) != 0)
+        return -1;
+    header->header_crc = crc_of(0, header, offsetof(struct header, header_crc));
+    if (lseek(fd, 0, SEEK_SET) != 0 || write_all(fd, (const char *)header, sizeof *header) != 0 ||
+        fsync(fd) != 0)
+        return error_set(err, "%s: %m", path);
+    return 0;
+}
+
+int token_file_write_bytes(FILE *text, const char *text_name, const char *path, uint64_t *count,
+                           struct error *err)
+{
+    struct header header = {
+        .magic = MAGIC, .version = FORMAT_VERSION, .vocabulary = BYTE_VOCABULARY, .token_bytes = 1};
+    char unfinished[4096];
+    int fd, rv;
+
+    if (snprintf(unfinished, sizeof unfinished, "%s.unfinished", path) >= (int)sizeof unfinished)
+        return error_set(err, "%.64s...: the path is too long", path);
+    fd = open(unfinished, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return error_set(err, "%s: %m", unfinished);
+    rv = write_file(text, text_name, fd, path, &header, err);
+    if (close(fd) != 0 && rv == 0)
+        rv = error_set(err, "%s: %m", path);
+    if (rv == 0 && rename(unfinished, path) != 0)
+        rv = error_set(err, "%s: %m", path);
+    if (rv != 0)
+        unlink(unfinished);
+    *count = header.count;
+    return rv;
+}
