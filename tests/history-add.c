@@ -27,7 +27,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; nodes && i < records.count; i++) {
         const struct record *record = &records.items[i];
 
-        if (strcmp(record->suite, "certify") == 0 && strcmp(record->test, "certify") == 0)
+        if (strcmp(record->suite, "certify") == 0 && strcmp(record->test, "certify") == 0 &&
+            record->node && record->verdict != VERDICT_NONE)
             nodes[count++] = (struct history_node){.node = record->node,
                                                    .verdict = record->verdict,
                                                    .part = record->part,
