@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "validate/act/plan.h"
 #include "validate/command/command.h"
@@ -154,6 +155,9 @@ static int ask(struct compare *compare, struct error *err)
     arguments_add(&program, "check");
     arguments_add(&program, "--json");
     arguments_add(&program, "--only=host.config");
+    if (rv == 0 && isatty(2))
+        fprintf(stderr, "asking %zu node%s of partition %s\n", chosen.count,
+                chosen.count == 1 ? "" : "s", partition->name);
     if (rv == 0)
         rv = step_run_on(
             &chosen, partition->name, WAIT_S, program.argv,
