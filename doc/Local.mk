@@ -3,6 +3,13 @@
 # Manual pages with the paths of this configuration put in.
 man_MANS =
 EXTRA_DIST += doc/operations.md doc/records.md doc/codec-format.md
+# The schema for programs, from the page for people.
+EXTRA_DIST += doc/records.awk
+doc_DATA = doc/records.schema.json
+CLEANFILES += doc/records.schema.json
+doc/records.schema.json: doc/records.md doc/records.awk
+	$(AM_V_GEN)$(MKDIR_P) doc && LC_ALL=C $(AWK) -f $(srcdir)/doc/records.awk $(srcdir)/doc/records.md >$@.new && mv $@.new $@
+
 substitute_paths = $(SED) -e 's|@sysconfdir[@]|$(sysconfdir)|g' \
 	-e 's|@localstatedir[@]|$(localstatedir)|g' \
 	-e 's|@datadir[@]|$(datadir)|g'

@@ -45,6 +45,10 @@ struct record {
     double time;         /* seconds since the epoch, UTC; NAN: now */
 };
 
+/* With MUSTER_PROGRESS in its environment a program of the battery tells its progress by whole
+ * lines on standard error that begin with this, for muster certify to show. */
+#define RECORD_PROGRESS "muster-progress: "
+
 #define RECORD_INIT                                                                                \
     {                                                                                              \
         .value = __builtin_nan(""), .low = __builtin_nan(""), .high = __builtin_nan(""),           \

@@ -108,6 +108,7 @@ dist_check_SCRIPTS += \
 	tests/command/t2960-report-tells-a-run.t \
 	tests/command/t2961-report-doubts-what-it-reads.t \
 	tests/command/t2962-report-page-works-in-a-browser.t \
+	tests/command/t2963-schema-says-what-a-record-is.t \
 	# end of reports
 
 # muster-codec

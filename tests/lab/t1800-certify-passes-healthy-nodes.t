@@ -51,6 +51,12 @@ is "$status $(verdicts)" '0 n1 pass n2 pass' 'two nodes by name' || show
 certify -w n3
 is "$status $(verdicts)" '3 n3 unknown' 'one alone is not certified: there is no link to measure'
 like "$words" 'links needs two good nodes' 'which is said'
+if command -v script >/dev/null; then
+    like "$(lab run script -qec "$muster certify -w n1,n2" /dev/null | tr '\r' '\n' | grep -a round)" \
+        'links .*round [0-9]+ of [0-9]+' 'a terminal sees which round the links are at'
+else
+    skip 1 'no script(1)'
+fi
 begin=$(date +%s)
 certify --level standard -p lab
 is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' 'level standard on a partition' || show

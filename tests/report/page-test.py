@@ -4,6 +4,7 @@ not, name and what was found, with tabs between. MUSTER_SCREENSHOTS=DIR keeps pi
 import os
 import sys
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from webdriver import Browser  # noqa: E402
 

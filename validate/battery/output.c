@@ -7,13 +7,14 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 static struct {
     const char *program, *suite;
-    bool json, is_terminal;
+    bool json, is_terminal, has_listener;
     pthread_mutex_t lock;
     bool is_taken;
     pthread_t owner;
@@ -27,6 +28,7 @@ void output_start(const char *program, const char *suite, bool json)
     output.suite = suite;
     output.json = json;
     output.is_terminal = isatty(STDERR_FILENO);
+    output.has_listener = !output.is_terminal && getenv("MUSTER_PROGRESS");
 }
 
 void output_suite(const char *suite)
@@ -115,14 +117,17 @@ void output_progress(const char *format, ...)
 {
     va_list arguments;
 
-    if (!output.is_terminal || !lock())
+    if (!(output.is_terminal || output.has_listener) || !lock())
         return;
     clear_progress();
     va_start(arguments, format);
-    fprintf(stderr, "%s: ", output.program);
+    fprintf(stderr, "%s%s", output.has_listener ? RECORD_PROGRESS : output.program,
+            output.has_listener ? "" : ": ");
     vfprintf(stderr, format, arguments);
     va_end(arguments);
-    output.has_progress = true;
+    if (output.has_listener)
+        fputc('\n', stderr);
+    output.has_progress = output.is_terminal;
     fflush(stderr);
     pthread_mutex_unlock(&output.lock);
 }

@@ -17,7 +17,8 @@ void output_suite(const char *suite);
 /* Prints the record (its suite is filled in) and remembers the worst verdict. */
 void output_record(struct record *record);
 
-/* A line of progress on standard error when that is a terminal; the next one overwrites it. */
+/* A line of progress on standard error when that is a terminal; the next one overwrites it. With
+ * MUSTER_PROGRESS in the environment and no terminal a line each, after RECORD_PROGRESS. */
 void output_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Stops all output by other threads from now on: what they print later is dropped. For the thread

@@ -151,6 +151,8 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
                                                        : certify->conf.quick_budget_s;
     step_clean_environment();
     setenv("MUSTER_RUN", certify->run, 1);
+    if (certify->progress.is_terminal)
+        setenv("MUSTER_PROGRESS", "1", 1);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);

@@ -37,7 +37,9 @@ static void hear(const char *line, bool is_error, void *context)
     struct certify *certify = hearing->certify;
 
     if (is_error) {
-        if (*line)
+        if (strncmp(line, RECORD_PROGRESS, strlen(RECORD_PROGRESS)) == 0)
+            progress_doing(&certify->progress, "%s", line + strlen(RECORD_PROGRESS));
+        else if (*line)
             snprintf(certify->last_error, sizeof certify->last_error, "%s", line);
         return;
     }
