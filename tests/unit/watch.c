@@ -57,7 +57,13 @@ static void go_on(const char *plot, int rank)
         raise(SIGKILL);
     if (strcmp(plot, "two are lost") == 0 && rank == 3)
         raise(SIGSTOP);
-    for (int i = 0; i < 1000 && !(watch_is_lost(2) && watch_is_lost(3)); i++)
+    if (strcmp(plot, "one hangs and is given up") == 0 && rank == 3)
+        for (;;)
+            pause();
+    watch_waits_for(-1);
+    for (int i = 0; i < 1000 && !watch_is_lost(3); i++)
+        usleep(10000);
+    for (int i = 0; i < 1000 && strcmp(plot, "two are lost") == 0 && !watch_is_lost(2); i++)
         usleep(10000);
     if (rank == 1) /* knows it too */
         printf("rank 1 saw %d %d\n", watch_is_lost(2), watch_is_lost(3));
@@ -92,7 +98,7 @@ static void play(const char *plot, int rank, int listener, const struct beat_end
     }
     if (failed)
         _exit(9);
-    if (strcmp(plot, "two are lost") == 0) {
+    if (strcmp(plot, "two are lost") == 0 || strcmp(plot, "one hangs and is given up") == 0) {
         if (rank == 0)
             watch_tolerate();
         go_on(plot, rank);
@@ -203,5 +209,12 @@ int main(void)
     has_str(said, "rank 1 saw 1 1", "... every rank knew who is lost");
     has_str(said, "needs abort: 1", "... and the frozen one will not end by itself");
     ok(took_s < 6, "... soon (%.1f s)", took_s);
+
+    is_int(stage("one hangs and is given up", 0), 1, "one hangs in a job that goes on: status 1");
+    has_str(said, "\"metric\":\"hang\",\"node\":\"n2\",\"part\":\"rank 3\",\"verdict\":\"fail\"",
+            "... it is named");
+    has_str(said, "rank 1 saw 0 1", "... and no other");
+    is_str(complained, "", "... it leaves without a word");
+    has_str(said, "needs abort: 0", "... when it is told to");
     return tap_done();
 }

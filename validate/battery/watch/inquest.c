@@ -66,13 +66,17 @@ static void __attribute__((noreturn)) end_job(struct warden *warden, bool is_sur
     watch_leave(warden->state, !is_sure, status);
 }
 
-/* Gives a rank up; the job goes on. is_immovable: it will not end by itself. */
+/* Gives a rank up; the job goes on. It is told to leave, should it still hear that. is_immovable:
+ * it will not. */
 static void lose(struct warden *warden, int rank, bool is_immovable)
 {
+    struct beat quit = {.type = BEAT_QUIT, .progress = 3, .token = warden->token};
     struct guest *guest = &warden->guests[rank];
 
-    if (guest->fd >= 0)
+    if (guest->fd >= 0) {
+        beat_send(guest->fd, &quit);
         close(guest->fd);
+    }
     guest->fd = -1;
     guest->state = GUEST_LOST;
     warden->has_immovable |= is_immovable;
@@ -190,7 +194,7 @@ static bool say_stalled(struct warden *warden, double still_s)
             "rank %d on %s hangs in phase %s: no progress for %.0f s, the others wait for it", rank,
             node_of(warden, rank), warden->guests[rank].phase, still_s);
         if (is_tolerated(warden) && rank > 0)
-            lose(warden, rank, true);
+            lose(warden, rank, false);
         else
             is_over = true;
     }
