@@ -14,6 +14,7 @@ endif
 EXTRA_DIST += \
 	tests/bench/README.md \
 	tests/bench/bench.py \
+	tests/bench/codec \
 	tests/bench/gate \
 	tests/bench/links \
 	tests/bench/memory \
