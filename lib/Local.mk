@@ -87,7 +87,8 @@ lib_libmuster_la_SOURCES += \
 	lib/netif/netif_journal.c lib/netif/netif_journal.h \
 	lib/netif/netif_machine.c lib/netif/netif_machine.h \
 	lib/netif/netif_plan.c \
-	lib/netif/netlink.c lib/netif/netlink.h \
+	lib/netif/dcb.c lib/netif/dcb.h \
+	lib/netif/netlink.c lib/netif/netlink.h lib/netif/netlink_parts.h \
 	# end
 
 # What needs libm, which the plugin must not.

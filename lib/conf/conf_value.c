@@ -302,10 +302,9 @@ static int add_settings(struct conf *conf, const char *value, struct error *err)
         for (int setting = 0; setting < NETIF_SETTINGS; setting++) {
             const char *interface = line->interfaces.names[i];
             const struct netif_line *first =
-                line->given & 1U << setting
-                    ? netif_wish(conf->netif_lines, conf->netif_line_count, interface,
-                                 (enum netif_setting)setting, NULL)
-                    : NULL;
+                line->given[setting] ? netif_wish(conf->netif_lines, conf->netif_line_count,
+                                                  interface, (enum netif_setting)setting, NULL)
+                                     : NULL;
 
             if (!first)
                 continue;

@@ -26,19 +26,44 @@ static const struct setting {
     [NETIF_ROCE_CONFIG] = {"roce-config", 0, 1, 0, 1, {"no", "yes"}},
     [NETIF_ROCE_MODE] = {"roce-mode", 1, 2, 1, 2, {NULL, "v1", "v2"}},
     [NETIF_ROCE_TOS] = {"roce-tos", 0, 255, 0, 255, {0}},
+    [NETIF_PFC] = {"pfc", 0, 255, 0, 255, {0}},
+    [NETIF_DSCP... NETIF_DSCP_LAST] = {"dscp", 0, 255, 0, 255, {0}},
     [NETIF_UP] = {"up", 1, 1, 0, 1, {"no", "yes"}},
     [NETIF_ADDRESS] = {"address", 0, 0, 0, 0, {0}},
 };
 
+static const char *const dscp_names[64] = {
+    "dscp0",  "dscp1",  "dscp2",  "dscp3",  "dscp4",  "dscp5",  "dscp6",  "dscp7",
+    "dscp8",  "dscp9",  "dscp10", "dscp11", "dscp12", "dscp13", "dscp14", "dscp15",
+    "dscp16", "dscp17", "dscp18", "dscp19", "dscp20", "dscp21", "dscp22", "dscp23",
+    "dscp24", "dscp25", "dscp26", "dscp27", "dscp28", "dscp29", "dscp30", "dscp31",
+    "dscp32", "dscp33", "dscp34", "dscp35", "dscp36", "dscp37", "dscp38", "dscp39",
+    "dscp40", "dscp41", "dscp42", "dscp43", "dscp44", "dscp45", "dscp46", "dscp47",
+    "dscp48", "dscp49", "dscp50", "dscp51", "dscp52", "dscp53", "dscp54", "dscp55",
+    "dscp56", "dscp57", "dscp58", "dscp59", "dscp60", "dscp61", "dscp62", "dscp63",
+};
+
+bool netif_is_dscp(enum netif_setting setting)
+{
+    return setting >= NETIF_DSCP && setting <= NETIF_DSCP_LAST;
+}
+
+static bool is_priorities(enum netif_setting setting)
+{
+    return setting == NETIF_PFC || netif_is_dscp(setting);
+}
+
 const char *netif_setting_name(enum netif_setting setting)
 {
+    if (netif_is_dscp(setting))
+        return dscp_names[setting - NETIF_DSCP];
     return (unsigned)setting < NETIF_SETTINGS ? settings[setting].name : "unknown";
 }
 
 int netif_setting_parse(const char *name)
 {
     for (int i = 0; i < NETIF_SETTINGS; i++)
-        if (strcmp(name, settings[i].name) == 0)
+        if (strcmp(name, netif_setting_name((enum netif_setting)i)) == 0)
             return i;
     return -1;
 }
@@ -48,8 +73,40 @@ static bool has_words(enum netif_setting setting)
     return settings[setting].words[1] != NULL;
 }
 
+/* "none", "3", "3+4": a comma stands between values in the journal */
+static void format_priorities(long value, char *text, size_t size)
+{
+    size_t length = 0;
+
+    snprintf(text, size, "none");
+    for (int priority = 0; priority < 8; priority++)
+        if (value & 1L << priority && length < size)
+            length +=
+                (size_t)snprintf(text + length, size - length, "%s%d", length ? "+" : "", priority);
+}
+
+static bool parse_priorities(const char *text, long *value)
+{
+    *value = 0;
+    if (strcasecmp(text, "none") == 0)
+        return true;
+    for (;; text += 2) {
+        if (*text < '0' || *text > '7' || *value & 1L << (*text - '0'))
+            return false;
+        *value |= 1L << (*text - '0');
+        if (!text[1])
+            return true;
+        if (text[1] != '+')
+            return false;
+    }
+}
+
 void netif_value_format(enum netif_setting setting, long value, char *text, size_t size)
 {
+    if (is_priorities(setting)) {
+        format_priorities(value, text, size);
+        return;
+    }
     if (has_words(setting) && value >= 0 && value <= 2 && settings[setting].words[value])
         snprintf(text, size, "%s", settings[setting].words[value]);
     else
@@ -62,6 +119,10 @@ static void allowed_text(enum netif_setting setting, char *text, size_t size)
 
     if (setting == NETIF_ADDRESS)
         snprintf(text, size, "require|PREFIX");
+    else if (setting == NETIF_PFC)
+        snprintf(text, size, "none|0-7[+0-7...]");
+    else if (netif_is_dscp(setting))
+        snprintf(text, size, "none|0-7");
     else if (has_words(setting) && this->minimum < this->maximum)
         snprintf(text, size, "%s|%s", this->words[this->minimum], this->words[this->maximum]);
     else if (has_words(setting))
@@ -80,6 +141,14 @@ int netif_value_parse(enum netif_setting setting, const char *text, bool is_jour
     char *end;
     long number;
 
+    if (is_priorities(setting)) {
+        if (parse_priorities(text, value) &&
+            (is_journal || !netif_is_dscp(setting) || (*value & (*value - 1)) == 0))
+            return 0;
+        allowed_text(setting, allowed, sizeof allowed);
+        return error_set(err, "found %s=\"%.60s\", allowed %s", netif_setting_name(setting), text,
+                         allowed);
+    }
     for (long word = minimum; has_words(setting) && word <= maximum; word++)
         if (this->words[word] && strcasecmp(text, this->words[word]) == 0) {
             *value = word;
@@ -103,11 +172,11 @@ void netif_line_allowed(char *text, size_t size)
 
     *text = '\0';
     for (int i = 0; i < NETIF_SETTINGS && length < size; i++) {
-        if (i == NETIF_ROCE_CONFIG)
+        if (i == NETIF_ROCE_CONFIG || (i > NETIF_DSCP && i <= NETIF_DSCP_LAST))
             continue;
         allowed_text((enum netif_setting)i, allowed, sizeof allowed);
         length += (size_t)snprintf(text + length, size - length, "%s%s=%s", length ? ", " : "",
-                                   settings[i].name, allowed);
+                                   i == NETIF_DSCP ? "dscp0...dscp63" : settings[i].name, allowed);
     }
 }
 
@@ -208,22 +277,24 @@ static int parse_names(const char *text, struct hostlist *names, struct error *e
 static int parse_setting(char *word, struct netif_line *line, struct error *err)
 {
     char *equals = strchr(word, '=');
-    char allowed[400];
+    char allowed[480];
     int setting = -1;
 
     if (equals) {
         *equals = '\0';
         for (int i = 0; i < NETIF_SETTINGS; i++)
-            if (i != NETIF_ROCE_CONFIG && strcasecmp(word, settings[i].name) == 0)
+            if (i != NETIF_ROCE_CONFIG &&
+                strcasecmp(word, netif_setting_name((enum netif_setting)i)) == 0)
                 setting = i;
     }
     if (setting < 0) {
         netif_line_allowed(allowed, sizeof allowed);
         return error_set(err, "found \"%.60s\", allowed %s", word, allowed);
     }
-    if (line->given & 1U << setting)
-        return error_set(err, "found %s twice, allowed once", settings[setting].name);
-    line->given |= 1U << setting;
+    if (line->given[setting])
+        return error_set(err, "found %s twice, allowed once",
+                         netif_setting_name((enum netif_setting)setting));
+    line->given[setting] = true;
     if (setting != NETIF_ADDRESS)
         return netif_value_parse((enum netif_setting)setting, equals + 1, false,
                                  &line->values[setting], err);
@@ -239,6 +310,7 @@ static int parse_setting(char *word, struct netif_line *line, struct error *err)
 int netif_line_parse(const char *text, struct netif_line *line, struct error *err)
 {
     char *copy = strdup(text), *save = NULL, *word;
+    bool is_any = false;
     int result = 0;
 
     *line = (struct netif_line){0};
@@ -250,9 +322,9 @@ int netif_line_parse(const char *text, struct netif_line *line, struct error *er
     else
         result = parse_names(word, &line->interfaces, err);
     while (result == 0 && (word = strtok_r(NULL, " \t", &save)) != NULL)
-        result = parse_setting(word, line, err);
-    if (result == 0 && !line->given) {
-        char allowed[400];
+        is_any = true, result = parse_setting(word, line, err);
+    if (result == 0 && !is_any) {
+        char allowed[480];
 
         netif_line_allowed(allowed, sizeof allowed);
         result = error_set(err, "found no setting, allowed %s", allowed);
@@ -273,10 +345,11 @@ int netif_line_print(const struct netif_line *line, FILE *stream)
     fputs(names, stream);
     free(names);
     for (int i = 0; i < NETIF_SETTINGS; i++) {
-        if (!(line->given & 1U << i))
+        if (!line->given[i])
             continue;
         netif_value_format((enum netif_setting)i, line->values[i], value, sizeof value);
-        fprintf(stream, " %s=%s", settings[i].name, i == NETIF_ADDRESS ? line->address : value);
+        fprintf(stream, " %s=%s", netif_setting_name((enum netif_setting)i),
+                i == NETIF_ADDRESS ? line->address : value);
     }
     return 0;
 }
@@ -285,7 +358,7 @@ const struct netif_line *netif_wish(const struct netif_line *lines, size_t line_
                                     const char *interface, enum netif_setting setting, long *value)
 {
     for (size_t i = 0; i < line_count; i++)
-        if (lines[i].given & 1U << setting && hostlist_contains(&lines[i].interfaces, interface)) {
+        if (lines[i].given[setting] && hostlist_contains(&lines[i].interfaces, interface)) {
             if (value)
                 *value = lines[i].values[setting];
             return &lines[i];

@@ -29,8 +29,11 @@ enum netif_setting {
                           muster.conf, the next two need it */
     NETIF_ROCE_MODE,   /* what rdma_cm uses for new connections: 1 RoCE v1, 2 RoCE v2 */
     NETIF_ROCE_TOS,    /* likewise, the type of service, 0 to 255 */
-    NETIF_UP,          /* 1 up, 0 down (IFF_UP) */
-    NETIF_ADDRESS,     /* checked only, never set */
+    NETIF_PFC,         /* the priorities with flow control (IEEE 802.1Qbb): bit 1 << priority */
+    NETIF_DSCP, /* the priorities of packets with DSCP 0: bit 1 << priority; then DSCP 1 ... */
+    NETIF_DSCP_LAST = NETIF_DSCP + 63,
+    NETIF_UP,      /* 1 up, 0 down (IFF_UP) */
+    NETIF_ADDRESS, /* checked only, never set */
     NETIF_SETTINGS
 };
 
@@ -44,10 +47,13 @@ enum {
 struct netif_line {
     unsigned line; /* in muster.conf */
     struct hostlist interfaces;
-    unsigned given; /* bit 1 << setting */
+    bool given[NETIF_SETTINGS];
     long values[NETIF_SETTINGS];
     char address[NETIF_ADDRESS_TEXT]; /* "require": any address; else "10.1.0.0/16": one within */
 };
+
+/* Whether it is one of a DSCP's. */
+bool netif_is_dscp(enum netif_setting setting);
 
 /* "mtu", "rx-ring", ...: as muster.conf and the journal say it. "unknown" for no setting. */
 const char *netif_setting_name(enum netif_setting setting);

@@ -259,7 +259,7 @@ static void plan_setting(struct work *work, const char *interface, int index,
 
 static bool wants_roce(const struct netif_line *line)
 {
-    return line->given & (1U << NETIF_ROCE_MODE | 1U << NETIF_ROCE_TOS);
+    return line->given[NETIF_ROCE_MODE] || line->given[NETIF_ROCE_TOS];
 }
 
 /* Round 0 makes the directories that the settings of round 1 are read from. */
@@ -287,7 +287,7 @@ static void plan_line(struct work *work, const struct netif_line *line, int roun
             continue;
         }
         for (int setting = 0; setting < NETIF_ADDRESS; setting++)
-            if (line->given & 1U << setting)
+            if (line->given[setting])
                 plan_setting(work, interface, index, (enum netif_setting)setting,
                              line->values[setting], line->line);
     }
@@ -321,7 +321,7 @@ static void make(struct work *work, const struct change *change)
 
 static void check_addresses(struct work *work, const struct netif_line *line)
 {
-    for (size_t i = 0; line->given & 1U << NETIF_ADDRESS && i < line->interfaces.count; i++) {
+    for (size_t i = 0; line->given[NETIF_ADDRESS] && i < line->interfaces.count; i++) {
         const char *interface = line->interfaces.names[i];
         bool is_any = strcmp(line->address, "require") == 0;
         char name[NETIF_NAME];

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/node/inventory.h"
+#include "lib/netif/dcb.h"
 #include "lib/netif/netlink.h"
 #include "lib/base/sysfs.h"
 
@@ -26,6 +27,11 @@ struct machine {
 static bool is_sysctl(enum netif_setting setting)
 {
     return setting >= NETIF_ARP_IGNORE && setting <= NETIF_ACCEPT_LOCAL;
+}
+
+static bool is_dcb(enum netif_setting setting)
+{
+    return setting == NETIF_PFC || netif_is_dscp(setting);
 }
 
 static int find(void *context, const char *name, int *index, char found_name[NETIF_NAME],
@@ -197,6 +203,8 @@ static int get(void *context, const char *name, int index, enum netif_setting se
 
     if (is_sysctl(setting))
         return get_sysctl(machine, name, setting, value, err);
+    if (is_dcb(setting))
+        return dcb_get(&machine->netlink, name, setting, value, err);
     switch (setting) {
     case NETIF_RX_RING:
     case NETIF_TX_RING:
@@ -230,6 +238,8 @@ static int set(void *context, const char *name, int index, enum netif_setting se
 
     if (is_sysctl(setting))
         return set_sysctl(machine, name, setting, value, err);
+    if (is_dcb(setting))
+        return dcb_set(&machine->netlink, name, setting, value, err);
     switch (setting) {
     case NETIF_RX_RING:
     case NETIF_TX_RING:

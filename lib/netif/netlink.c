@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/netif/netlink.h"
+#include "lib/netif/netlink_parts.h"
 
 #include <errno.h>
 #include <linux/ethtool.h>
@@ -25,7 +25,7 @@ enum {
 
 /* Walks attributes: *at is moved behind the one returned; NULL at the end or where lengths do not
  * fit. */
-static const struct rtattr *next_attribute(const char **at, const char *end)
+const struct rtattr *netlink_next_attribute(const char **at, const char *end)
 {
     const struct rtattr *attribute = (const struct rtattr *)*at;
     size_t step;
@@ -55,7 +55,7 @@ static bool take_number(const struct rtattr *attribute, long *number)
 }
 
 /* Whether message is a whole one of that type with at least `fixed` bytes behind its header. */
-static bool is_message(const void *message, size_t length, int type, size_t fixed)
+bool netlink_is_message(const void *message, size_t length, int type, size_t fixed)
 {
     struct nlmsghdr header;
 
@@ -73,7 +73,7 @@ int netlink_parse_link(const void *message, size_t length, struct netlink_link *
     const struct rtattr *attribute;
     const char *at, *end;
 
-    if (!is_message(message, length, RTM_NEWLINK, sizeof *info))
+    if (!netlink_is_message(message, length, RTM_NEWLINK, sizeof *info))
         return -1;
     *link = (struct netlink_link){.index = info->ifi_index,
                                   .is_up = (info->ifi_flags & IFF_UP) != 0,
@@ -81,7 +81,7 @@ int netlink_parse_link(const void *message, size_t length, struct netlink_link *
                                   .queue_packets = -1};
     at = (const char *)info + NLMSG_ALIGN(sizeof *info);
     end = (const char *)message + header->nlmsg_len;
-    while ((attribute = next_attribute(&at, end)) != NULL) {
+    while ((attribute = netlink_next_attribute(&at, end)) != NULL) {
         const char *value = (const char *)attribute + sizeof *attribute;
         size_t name_length = strnlen(value, payload(attribute));
 
@@ -123,7 +123,7 @@ int netlink_parse_error(const void *message, size_t length, char *text, size_t s
 
     if (size > 0)
         *text = '\0';
-    if (!is_message(message, length, NLMSG_ERROR, sizeof *error) || error->error > 0 ||
+    if (!netlink_is_message(message, length, NLMSG_ERROR, sizeof *error) || error->error > 0 ||
         error->error < -4095)
         return -1;
     /* the request comes back too: its header only where NLM_F_CAPPED says so */
@@ -134,7 +134,7 @@ int netlink_parse_error(const void *message, size_t length, char *text, size_t s
         return -error->error;
     at = (const char *)error + skipped;
     end = (const char *)message + header->nlmsg_len;
-    while ((attribute = next_attribute(&at, end)) != NULL)
+    while ((attribute = netlink_next_attribute(&at, end)) != NULL)
         if ((attribute->rta_type & NLA_TYPE_MASK) == NLMSGERR_ATTR_MSG)
             snprintf(text, size, "%.*s", (int)payload(attribute),
                      (const char *)attribute + sizeof *attribute);
@@ -144,7 +144,7 @@ int netlink_parse_error(const void *message, size_t length, char *text, size_t s
     return -error->error;
 }
 
-static void put_attribute(char *message, unsigned short type, const void *value, size_t length)
+void netlink_put_attribute(char *message, unsigned short type, const void *value, size_t length)
 {
     struct nlmsghdr *header = (struct nlmsghdr *)message;
     struct rtattr *attribute = (struct rtattr *)(message + NLMSG_ALIGN(header->nlmsg_len));
@@ -183,8 +183,8 @@ size_t netlink_format_set(void *message, size_t size, uint32_t sequence, int ind
         info->ifi_change = IFF_UP;
         info->ifi_flags = value ? IFF_UP : 0;
     } else {
-        put_attribute(message, setting == NETIF_MTU ? IFLA_MTU : IFLA_TXQLEN, &number,
-                      sizeof number);
+        netlink_put_attribute(message, setting == NETIF_MTU ? IFLA_MTU : IFLA_TXQLEN, &number,
+                              sizeof number);
     }
     return ((struct nlmsghdr *)message)->nlmsg_len;
 }
@@ -266,9 +266,9 @@ static ssize_t receive(const struct netlink *netlink, char *buffer, long deadlin
 
 /* Sends a request and hands each message of the answer to take(), until that or the kernel says it
  * is the last. take returns 0 to go on, 1 when done. Returns 0, or -1 with err and errno. */
-static int ask(struct netlink *netlink, const void *request, size_t length,
-               int (*take)(const struct nlmsghdr *message, size_t length, void *context),
-               void *context, struct error *err)
+int netlink_ask(struct netlink *netlink, const void *request, size_t length,
+                int (*take)(const struct nlmsghdr *message, size_t length, void *context),
+                void *context, struct error *err)
 {
     long deadline_ms = now_ms() + NETLINK_WAIT_MS;
     char *buffer = malloc(MESSAGE_MAX);
@@ -348,10 +348,10 @@ int netlink_get(struct netlink *netlink, const char *name, int index, struct net
             errno = ENODEV;
             return error_set(err, "%m");
         }
-        put_attribute(message, IFLA_IFNAME, name, strlen(name) + 1);
+        netlink_put_attribute(message, IFLA_IFNAME, name, strlen(name) + 1);
     }
-    if (ask(netlink, message, ((struct nlmsghdr *)message)->nlmsg_len, take_link, &wanted, err) !=
-        0)
+    if (netlink_ask(netlink, message, ((struct nlmsghdr *)message)->nlmsg_len, take_link, &wanted,
+                    err) != 0)
         return -1;
     if (!wanted.is_found) {
         errno = EPROTO;
@@ -375,7 +375,7 @@ int netlink_set(struct netlink *netlink, int index, enum netif_setting setting, 
     size_t length =
         netlink_format_set(message, sizeof message, ++netlink->sequence, index, setting, value);
 
-    return ask(netlink, message, length, take_nothing, NULL, err);
+    return netlink_ask(netlink, message, length, take_nothing, NULL, err);
 }
 
 /* ---------------------------------------------------------------- addresses */
@@ -397,13 +397,13 @@ static int take_address(const struct nlmsghdr *message, size_t length, void *con
 
     if (++wanted->seen > ADDRESSES_MAX)
         return 1;
-    if (!is_message(message, length, RTM_NEWADDR, sizeof *info) ||
+    if (!netlink_is_message(message, length, RTM_NEWADDR, sizeof *info) ||
         (int)info->ifa_index != wanted->index)
         return 0;
     at = (const char *)info + NLMSG_ALIGN(sizeof *info);
     end = (const char *)message + message->nlmsg_len;
     size = info->ifa_family == AF_INET ? 4 : info->ifa_family == AF_INET6 ? 16 : SIZE_MAX;
-    while ((attribute = next_attribute(&at, end)) != NULL)
+    while ((attribute = netlink_next_attribute(&at, end)) != NULL)
         /* IFA_LOCAL is the interface's own where a link has a peer */
         if (payload(attribute) == size &&
             (attribute->rta_type == IFA_LOCAL || (attribute->rta_type == IFA_ADDRESS && !address)))
@@ -425,7 +425,7 @@ int netlink_has_address(struct netlink *netlink, int index, const char *text, st
                             .nlmsg_seq = ++netlink->sequence}};
     struct wanted_address wanted = {.index = index, .text = text};
 
-    if (ask(netlink, &request, request.header.nlmsg_len, take_address, &wanted, err) != 0)
+    if (netlink_ask(netlink, &request, request.header.nlmsg_len, take_address, &wanted, err) != 0)
         return -1;
     return wanted.is_found;
 }

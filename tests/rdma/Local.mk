@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	tests/rdma/guest \
 	tests/rdma/hardware.sh \
 	tests/rdma/last_wqe.c \
+	tests/rdma/muster_dcb.c \
 	tests/rdma/run \
 	tests/rdma/second-init \
 	tests/rdma/testguest.sh \
@@ -16,4 +17,5 @@ EXTRA_DIST += \
 	tests/rdma/t4010-muster-agrees-with-verbs.t \
 	tests/rdma/t4011-affinity-is-the-trees.t \
 	tests/rdma/t4020-interfaces-of-real-drivers.t \
+	tests/rdma/t4021-priorities-are-set-and-put-back.t \
 	# end of tests in guests

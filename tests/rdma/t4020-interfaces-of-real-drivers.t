@@ -40,7 +40,7 @@ settings() {
     echo '== after kills'
     state
     conf 'Interface=eth1 rx-ring=8192' 'Interface=eth0 mtu=9217' 'Interface=eth2 roce-mode=v1 rx-ring=1001' \
-        'Interface=eth0 roce-tos=1'
+        'Interface=eth0 roce-tos=1' 'Interface=eth1 pfc=3 dscp26=3'
     echo '== refused'
     "$muster" interfaces --apply
     echo "status $?"
@@ -67,6 +67,8 @@ is "$(section 'after kills')" "$before" 'killed at any point, they are put back'
 
 is "$(section refused | sed -n 's/; Interface line .*//p')" 'eth0: roce-config yes cannot be set: it has no RDMA port
 eth0: roce-tos 1 cannot be set: it has no RDMA port
+eth1: pfc 3 cannot be set: its driver has no DCB: Operation not supported
+eth1: dscp26 3 cannot be set: its driver has no DCB: Operation not supported
 eth1: rx-ring 8192 cannot be set: limit 4096: Invalid argument
 eth0: mtu 9217 cannot be set: limit 9212: Invalid argument (mtu greater than device maximum)
 eth2: rx-ring 1001 cannot be set: the driver makes it rx-ring 1008; ask for a value that it takes

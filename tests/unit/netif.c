@@ -25,23 +25,27 @@ static void reads_lines(void)
     size_t length;
     FILE *stream;
 
-    is_int(
-        netif_line_parse("eth[1-2],ib0 up=yes MTU=9000\ttxqueuelen=10000 rx-ring=4096 tx-ring=64 "
-                         "arp_ignore=1 arp_announce=2 arp_filter=1 rp_filter=2 accept_local=1 "
-                         "roce-mode=V2 roce-tos=106 address=10.1.0.0/16",
-                         &line, &err),
-        0, "a line with every setting (%s)", err.text);
+    is_int(netif_line_parse(
+               "eth[1-2],ib0 up=yes MTU=9000\ttxqueuelen=10000 rx-ring=4096 tx-ring=64 "
+               "arp_ignore=1 arp_announce=2 arp_filter=1 rp_filter=2 accept_local=1 "
+               "roce-mode=V2 roce-tos=106 DSCP48=None dscp26=3 pfc=4+3 address=10.1.0.0/16",
+               &line, &err),
+           0, "a line with every setting (%s)", err.text);
     is_int(line.interfaces.count, 3, "... its interfaces");
     is_int(line.values[NETIF_MTU], 9000, "... a number, the name in capitals");
     is_int(line.values[NETIF_ROCE_MODE], 2, "... a word");
     is_int(line.values[NETIF_UP], 1, "... up");
+    is_int(line.values[NETIF_PFC], 0x18, "... priorities");
+    is_int(line.values[NETIF_DSCP + 26], 0x08, "... a DSCP's");
+    is_int(line.given[NETIF_DSCP + 48], 1, "... none");
+    is_int(line.given[NETIF_DSCP + 47], 0, "... not of its neighbour");
     stream = open_memstream(&text, &length);
     netif_line_print(&line, stream);
     fclose(stream);
     is_str(text,
            "eth[1-2],ib0 rx-ring=4096 tx-ring=64 txqueuelen=10000 mtu=9000 arp_ignore=1 "
            "arp_announce=2 arp_filter=1 rp_filter=2 accept_local=1 roce-mode=v2 roce-tos=106 "
-           "up=yes address=10.1.0.0/16",
+           "pfc=3+4 dscp26=3 dscp48=none up=yes address=10.1.0.0/16",
            "... printed in the order in which they are made");
     netif_line_clear(&line);
     is_int(netif_line_parse(text, &line, &err), 0, "... and read again");
@@ -75,6 +79,16 @@ static void refuses_lines(void)
     refuses_line("eth1 up=no", "found up=\"no\", allowed yes");
     refuses_line("eth1 roce-mode=2", "found roce-mode=\"2\", allowed v1|v2");
     refuses_line("eth1 rp_filter=3", "found rp_filter=\"3\", allowed 0-2");
+    refuses_line("eth1 pfc=8", "found pfc=\"8\", allowed none|0-7[+0-7...]");
+    refuses_line("eth1 pfc=3+3", "found pfc=\"3+3\"");
+    refuses_line("eth1 pfc=3+", "found pfc=\"3+\"");
+    refuses_line("eth1 pfc=", "found pfc=\"\"");
+    refuses_line("eth1 pfc=34", "found pfc=\"34\"");
+    refuses_line("eth1 dscp26=3+4", "found dscp26=\"3+4\", allowed none|0-7");
+    refuses_line("eth1 dscp64=3", "found \"dscp64\", allowed rx-ring=");
+    refuses_line("eth1 dscp=3", "found \"dscp\", allowed rx-ring=");
+    refuses_line("eth1 dscp26=3 dscp26=4", "found dscp26 twice");
+    refuses_line("eth1 dscp26", "dscp0...dscp63=none|0-7");
     refuses_line("eth1 address=here", "found address=\"here\", allowed require");
     refuses_line("eth1 address=10.1.0.0/33", "found address=");
     refuses_line("eth1,eth1 mtu=9000", "found \"eth1\" twice");
@@ -291,6 +305,29 @@ static void two_jobs(void)
     ok(fake_is_as_before(), "... until the first ends: to what it was before both");
 }
 
+static void priorities(void)
+{
+    struct netif_report report;
+    struct netif_journal journal;
+    struct error err;
+
+    fake_reset();
+    /* two entries for one DSCP, as a site's daemon may leave them */
+    fake_set("eth1", NETIF_DSCP + 26, 0x0a);
+    hold("eth1 pfc=3+4 dscp26=3", 12, &report);
+    is_int(report.made, 2, "flow control and a DSCP's priority are made");
+    is_int(fake_value("eth1", NETIF_PFC), 0x18, "... flow control");
+    is_int(fake_value("eth1", NETIF_DSCP + 26), 0x08, "... the DSCP's");
+    journal_load(path, &journal, &err);
+    is_int(journal.count, 2, "... both are in the journal");
+    is_int(journal.entries[1].was, 0x0a, "... with several priorities before");
+    is_int(journal.entries[0].set_count, 1, "... which are one value");
+    journal_clear(&journal);
+    let_go(12, &report);
+    is_int(report.put_back, 2, "... and are put back");
+    is_int(fake_value("eth1", NETIF_DSCP + 26), 0x0a, "... all of them");
+}
+
 static void failures(void)
 {
     struct netif_report report;
@@ -407,6 +444,7 @@ int main(void)
     guards_the_file();
     decides();
     two_jobs();
+    priorities();
     failures();
     bad_journal();
     snprintf(lock, sizeof lock, "%s.lock", path);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "lib/netif/netlink.h"
+#include "lib/netif/dcb.h"
+#include "lib/netif/netlink_parts.h"
 #include "lib/netif/netif_machine.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
 #include <errno.h>
+#include <linux/dcbnl.h>
 #include <linux/ethtool.h>
 #include <linux/if_link.h>
 #include <linux/netlink.h>
@@ -102,6 +104,80 @@ static void reads_errors(void)
     is_int(netlink_parse_error(&message, sizeof message, text, sizeof text), -1,
            "an error of the wrong sign is none");
     is_int(netlink_parse_error(&message, 20, text, sizeof text), -1, "... nor one cut off");
+}
+
+/* ---------------------------------------------------------------- DCB */
+
+/* An answer to DCB_CMD_IEEE_GET as Linux 6.12 writes it: without NLA_F_NESTED. Returns its length.
+ */
+static size_t dcb_answer(char *message, bool has_pfc, bool has_apps)
+{
+    static const struct dcb_app apps[] = {
+        {IEEE_8021QAZ_APP_SEL_ETHERTYPE, 5, 26}, {IEEE_8021QAZ_APP_SEL_DSCP, 3, 26},
+        {IEEE_8021QAZ_APP_SEL_DSCP, 1, 26},      {IEEE_8021QAZ_APP_SEL_DSCP, 6, 48},
+        {IEEE_8021QAZ_APP_SEL_DSCP, 9, 1},       {IEEE_8021QAZ_APP_SEL_DSCP, 1, 999}};
+    struct nlmsghdr *header = (struct nlmsghdr *)message;
+    struct ieee_pfc pfc = {.pfc_cap = 8, .pfc_en = 0x18, .delay = 7};
+    struct rtattr *ieee, *table;
+
+    memset(message, 0, 512);
+    header->nlmsg_type = RTM_GETDCB;
+    header->nlmsg_len = NLMSG_LENGTH(sizeof(struct dcbmsg));
+    netlink_put_attribute(message, DCB_ATTR_IFNAME, "eth1", 5);
+    ieee = (struct rtattr *)(message + header->nlmsg_len);
+    netlink_put_attribute(message, DCB_ATTR_IEEE, "", 0);
+    if (has_pfc)
+        netlink_put_attribute(message, DCB_ATTR_IEEE_PFC, &pfc, sizeof pfc);
+    if (has_apps) {
+        table = (struct rtattr *)(message + header->nlmsg_len);
+        netlink_put_attribute(message, DCB_ATTR_IEEE_APP_TABLE, "", 0);
+        for (size_t i = 0; i < sizeof apps / sizeof *apps; i++)
+            netlink_put_attribute(message, DCB_ATTR_IEEE_APP, &apps[i], sizeof apps[i]);
+        table->rta_len = (unsigned short)(message + header->nlmsg_len - (char *)table);
+    }
+    ieee->rta_len = (unsigned short)(message + header->nlmsg_len - (char *)ieee);
+    return header->nlmsg_len;
+}
+
+static void reads_dcb(void)
+{
+    _Alignas(struct nlmsghdr) char message[512];
+    size_t length = dcb_answer(message, true, true);
+    long value = -1;
+    unsigned refused = 0, seed = 1;
+
+    is_int(dcb_parse(message, length, NETIF_PFC, &value), 0, "DCB: flow control");
+    is_int(value, 0x18, "... of two priorities");
+    is_int(dcb_parse(message, length, NETIF_DSCP + 26, &value), 0, "DCB: a DSCP");
+    is_int(value, 0x0a, "... all its priorities, and no EtherType's");
+    is_int(dcb_parse(message, length, NETIF_DSCP + 48, &value), 0, "DCB: another");
+    is_int(value, 0x40, "... its priority");
+    is_int(dcb_parse(message, length, NETIF_DSCP + 1, &value), 0, "DCB: a priority of 9");
+    is_int(value, 0, "... is none");
+    for (size_t cut = 0; cut < length; cut++) {
+        char *part = malloc(cut + 1);
+
+        memcpy(part, message, cut);
+        refused += dcb_parse(part, cut, NETIF_PFC, &value) == -1;
+        free(part);
+    }
+    is_int(refused, length, "cut off after any byte it is refused");
+    for (int turn = 0; turn < 20000; turn++) {
+        char *bad = malloc(length);
+
+        memcpy(bad, message, length);
+        for (int change = 0; change < 3; change++) {
+            seed = seed * 1103515245 + 12345;
+            bad[(seed >> 16) % length] = (char)(seed >> 8);
+        }
+        dcb_parse(bad, length, NETIF_DSCP + 26, &value);
+        free(bad);
+    }
+    ok(1, "garbled answers do no harm");
+    length = dcb_answer(message, false, true);
+    is_int(dcb_parse(message, length, NETIF_PFC, &value), 1, "a driver without flow control");
+    length = dcb_answer(message, true, false);
+    is_int(dcb_parse(message, length, NETIF_DSCP, &value), 1, "... or without a table");
 }
 
 static void writes_requests(void)
@@ -289,6 +365,7 @@ int main(void)
 
     reads_answers();
     reads_errors();
+    reads_dcb();
     writes_requests();
     sets_roce();
     if (geteuid() != 0 || unshare(CLONE_NEWNET) != 0) {

@@ -139,9 +139,9 @@ static void show_line(struct show *show, const struct netif_machine *machine,
             continue;
         }
         for (int setting = 0; setting < NETIF_ADDRESS; setting++)
-            if (line->given & 1U << setting)
+            if (line->given[setting])
                 show_setting(show, machine, line, interface, index, (enum netif_setting)setting);
-        if (line->given & 1U << NETIF_ADDRESS)
+        if (line->given[NETIF_ADDRESS])
             show_address(show, machine, line, interface, index);
     }
 }

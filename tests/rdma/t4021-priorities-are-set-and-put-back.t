@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Flow control and the priorities of DSCPs, on a driver with DCB: dcb(8) sees what muster makes, and
+# that it is put back, also after kills and where several priorities were there before.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testguest.sh"
+
+module=$top/.lab/rdma/muster_dcb.ko
+export module
+[ -e "$module" ] || skip_all "the driver with DCB was not built, see $top/.lab/rdma/fetch.log"
+
+state() {
+    dcb pfc show dev dcb0 | awk '{ $1 = $1; print }'
+    dcb -N app show dev dcb0 | xargs
+}
+
+conf() { printf '%s\n' 'InterfaceJournal=/run/journal' "$@" >/run/muster.conf; }
+
+priorities() {
+    export MUSTER_CONF=/run/muster.conf
+    local before _
+    insmod "$module" || return
+    dcb pfc set dev dcb0 prio-pfc 2:on
+    dcb app add dev dcb0 dscp-prio 26:1 26:4 48:0
+    dcb app add dev dcb0 ethtype-prio 0x8915:5
+    before=$(state)
+    conf 'Interface=dcb0 pfc=3+5 dscp26=3 dscp48=none dscp10=7'
+    echo '== before'
+    state
+    echo '== plan'
+    "$muster" interfaces
+    echo '== apply'
+    "$muster" interfaces --apply
+    state
+    "$muster" interfaces --apply
+    echo '== restore'
+    "$muster" interfaces --restore
+    state
+    for _ in 05 10 15 20 30 40 60; do
+        timeout -s KILL 0.$_ "$muster" interfaces --apply
+        timeout -s KILL 0.$_ "$muster" interfaces --restore
+    done >/dev/null 2>&1
+    "$muster" interfaces --restore >/dev/null
+    echo '== after kills'
+    state
+    conf 'Interface=dcb0 pfc=3+4+5 dscp26=3'
+    echo '== refused'
+    "$muster" interfaces --apply
+    "$muster" interfaces --restore
+    [ "$(state)" = "$before" ]
+}
+in_guest priorities --topology pair --time-limit 120
+is "$status" 0 'everything is at the end what it was'
+is "$(section before)" 'pfc-cap 8 macsec-bypass off delay 7
+prio-pfc 0:off 1:off 2:on 3:off 4:off 5:off 6:off 7:off
+ethtype-prio 8915:5 dscp-prio 26:1 26:4 48:0' 'what it was'
+is "$(section plan | awk '{ print $1, $2, $3, $4 }')" 'INTERFACE SETTING WANTED FOUND
+dcb0 pfc 3+5 2
+dcb0 dscp10 7 none
+dcb0 dscp26 3 1+4
+dcb0 dscp48 none 0' 'muster interfaces shows it'
+is "$(section apply)" '4 settings made, 0 put back, 0 failed
+pfc-cap 8 macsec-bypass off delay 7
+prio-pfc 0:off 1:off 2:off 3:on 4:off 5:on 6:off 7:off
+ethtype-prio 8915:5 dscp-prio 10:7 26:3
+0 settings made, 0 put back, 0 failed' '... makes what is wanted, once, and touches nothing else'
+is "$(section restore)" "0 settings made, 4 put back, 0 failed
+$(section before)" '... and puts it back'
+is "$(section 'after kills')" "$(section before)" 'killed at any point, it is put back'
+is "$(section refused | sed 's/; Interface line .*//')" 'dcb0: pfc 3+4+5 cannot be set: Invalid argument
+1 settings made, 0 put back, 1 failed
+0 settings made, 1 put back, 0 failed' 'what the card cannot do is said'
+done_testing
