@@ -114,6 +114,6 @@ dist_check_SCRIPTS += \
 # muster-codec
 EXTRA_DIST += tests/command/codec-read.py
 dist_check_SCRIPTS += \
-	tests/command/t3500-codec-gives-files-back.t \
-	tests/command/t3501-codec-names-damage.t \
+	tests/command/t2970-codec-gives-files-back.t \
+	tests/command/t2971-codec-names-damage.t \
 	# end of muster-codec
