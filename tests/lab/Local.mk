@@ -31,6 +31,7 @@ EXTRA_DIST += \
 	tests/lab/t1201-options-and-twins.t \
 	tests/lab/t1202-launchers-start-their-own-ranks.t \
 	tests/lab/t1203-node-problems-leave-jobs-unharmed.t \
+	tests/lab/t1204-interactive-steps-are-left-alone.t \
 	tests/lab/gate.sh \
 	tests/lab/t1300-gate-meets-policy.t \
 	tests/lab/t1301-refused-jobs-wait.t \
