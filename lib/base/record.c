@@ -142,6 +142,8 @@ int record_write(FILE *stream, const struct record *record)
     field_string(&line, "stopped", record->stopped);
     field_number(&line, "limit", record->limit);
     field_string(&line, "limit_source", record->limit_source);
+    field_number(&line, "confidence", record->confidence);
+    field_number(&line, "shared", record->shared);
     if (record->verdict != VERDICT_NONE)
         field_string(&line, "verdict", verdict_name(record->verdict));
     field_string(&line, "message", record->message);

@@ -98,6 +98,223 @@ static void is_rail(int index, int node, int rail, const char *direction)
     is_int(findings[index].verdict, VERDICT_FAIL, "... fails");
 }
 
+/* A finding of that kind on that node; NULL: none. */
+static const struct finding *finding_of(enum finding_kind kind, int node)
+{
+    for (int i = 0; i < found; i++)
+        if (findings[i].kind == kind && findings[i].node == node)
+            return &findings[i];
+    return NULL;
+}
+
+static void test_node(void)
+{
+    healthy(8, 2);
+    slow_node(5, -1, 0.5);
+    judge(1, "all rails of a node");
+    is_int(findings[0].kind, FINDING_NODE, "... is the node");
+    is_int(findings[0].node, 5, "... n6");
+    is_str(findings[0].part, "all rails", "... by all of its rails");
+    ok(findings[0].confidence > 0.999999, "... and that is sure");
+}
+
+static void test_leaf(void)
+{
+    healthy(8, 4);
+    for (size_t i = 0; i < links.sample_count; i++)
+        if (blocks[samples[i].from] == 1 || blocks[samples[i].to] == 1)
+            samples[i].mbps *= 0.5;
+    judge(1, "a leaf at half speed");
+    is_int(findings[0].kind, FINDING_LEAF, "... is the leaf");
+    is_str(findings[0].part, "leaf leaf2", "... by its name");
+    is_int(findings[0].verdict, VERDICT_FAIL, "... and none of its nodes");
+    for (size_t i = 0; i < links.sample_count; i++)
+        if (samples[i].from == 6 && samples[i].rail == 1)
+            samples[i].mbps *= 0.4;
+    judge(2, "a leaf at half speed and a rail elsewhere that is slow to send");
+    is_rail(0, 6, 1, "sends");
+    is_int(findings[1].kind, FINDING_LEAF, "... and the leaf");
+    healthy(4, 2);
+    for (size_t i = 0; i < links.sample_count; i++)
+        if (blocks[samples[i].from] == 0 || blocks[samples[i].to] == 0)
+            samples[i].mbps *= 0.5;
+    judge(1, "one leaf of two, of two nodes each, at half speed");
+    is_int(findings[0].kind, FINDING_LEAF, "... is the leaf");
+    is_int(findings[0].block, 0, "... leaf1");
+}
+
+static void test_uplink_directions(void)
+{
+    healthy(8, 4);
+    for (size_t i = 0; i < links.sample_count; i++)
+        if (blocks[samples[i].from] == 2 && blocks[samples[i].to] != 2 && samples[i].rail == 0)
+            samples[i].mbps *= 0.3;
+    judge(1, "an uplink of one rail that is slow one way");
+    is_str(findings[0].part, "uplink leaf3 eth1", "... is that leaf's, on that rail");
+    is_str(findings[0].direction, "forth", "... one way");
+}
+
+static void test_oversubscribed(void)
+{
+    healthy(8, 4);
+    for (size_t i = 0; i < links.sample_count; i++)
+        if (blocks[samples[i].from] != blocks[samples[i].to]) {
+            samples[i].mbps *= 0.5;
+            samples[i].load = 2;
+        }
+    judge(0, "uplinks that all pairs share alike");
+    for (size_t i = 0; i < links.sample_count; i++)
+        if ((blocks[samples[i].from] == 1) != (blocks[samples[i].to] == 1))
+            samples[i].mbps *= 0.5;
+    judge(1, "one that has half of that");
+    is_str(findings[0].part, "uplink leaf2", "... is named");
+    has_str(findings[0].message, "when pairs share it", "... with what shows it");
+}
+
+static void test_intermittent(void)
+{
+    healthy(8, 2);
+    for (size_t i = 0, turn = 0; i < links.sample_count; i++)
+        if (samples[i].rail == 0 && (samples[i].from == 2 || samples[i].to == 2) && turn++ % 3 == 0)
+            samples[i].mbps *= 0.4;
+    judge(1, "a rail of which each third sample is low");
+    is_int(findings[0].kind, FINDING_RAIL, "... is that rail");
+    is_int(findings[0].node, 2, "... of n3");
+    is_int(findings[0].is_intermittent, 1, "... at times");
+    is_near(findings[0].share, 0.36, 0.1, "... how often");
+    has_str(findings[0].message, "at times, in 3", "... told so");
+    healthy(8, 2);
+    for (size_t i = 0; i < links.sample_count; i++) {
+        bool is_bad = samples[i].rail == 1 && (samples[i].from == 2 || samples[i].to == 2);
+
+        samples[i].low_mbps = samples[i].mbps * (is_bad ? 0.4 : 0.97);
+    }
+    judge(1, "a rail of which single repeats are low");
+    is_int(findings[0].node == 2 && findings[0].rail == 1 && findings[0].is_intermittent, 1,
+           "... is slow at times");
+}
+
+static void test_together(void)
+{
+    static struct link_sample together[sizeof samples / sizeof *samples];
+
+    healthy(4, 2);
+    memcpy(together, samples, sizeof samples);
+    links.together = together;
+    links.together_count = links.sample_count;
+    judge(0, "rails together as alone");
+    for (size_t i = 0; i < links.sample_count; i++)
+        if (together[i].from == 1 || together[i].to == 1)
+            together[i].mbps *= 0.55;
+    judge(1, "a host that is slow when both rails run");
+    is_int(findings[0].kind, FINDING_HOST, "... is the host");
+    is_int(findings[0].node, 1, "... n2");
+    is_str(findings[0].metric, "bandwidth_together", "... by both rails");
+    has_str(findings[0].message, "PCIe", "... which says where to look");
+    links.together = NULL;
+    links.together_count = 0;
+}
+
+static void test_liar(void)
+{
+    healthy(4, 2);
+    for (size_t i = 0; i < links.sample_count; i++)
+        samples[i].received_mbps = samples[i].mbps * 1.01;
+    judge(0, "two ends that say the same");
+    slow_node(3, 0, 0.25);
+    for (size_t i = 0; i < links.sample_count; i++) {
+        samples[i].received_mbps = samples[i].mbps;
+        if (samples[i].from == 3 && samples[i].rail == 0)
+            samples[i].mbps = 196;
+    }
+    judge(2, "a node that hides that it is slow");
+    is_rail(0, 3, 0, "both ways");
+    is_int(findings[1].kind, FINDING_LIAR, "... and lies");
+    is_int(findings[1].node, 3, "... n4");
+}
+
+static void test_history(void)
+{
+    struct history_figure history[NODES * RAILS] = {{0}};
+
+    healthy(4, 2);
+    for (int i = 0; i < 4 * RAILS; i++)
+        history[i] = (struct history_figure){196, 1, 10};
+    links.history = history;
+    judge(0, "as good as ever");
+    slow_node(2, 1, 0.87);
+    judge(1, "an eighth less than it used to have");
+    is_int(findings[0].verdict, VERDICT_WARN, "... is a warning");
+    is_str(findings[0].limit_source, "history", "... by its history");
+    is_near(findings[0].limit, 196 * (1 - HISTORY_MARGIN_PERCENT / 100.0), 0.1,
+            "... by its margin");
+    history[2 * RAILS + 1].mad = 20;
+    judge(0, "... which is none where it always varied as much");
+    history[2 * RAILS + 1] = (struct history_figure){196, 1, 4};
+    judge(0, "... nor after four runs only");
+    links.history = NULL;
+}
+
+static void test_blocks_found(void)
+{
+    healthy(8, 2);
+    slow_leaves(0, 1, 0.25);
+    links.blocks = NULL;
+    links.block_names = NULL;
+    judge(1, "two halves that reach each other slowly, topology not known");
+    is_int(findings[0].kind, FINDING_UPLINK, "... is what is between");
+    is_str(findings[0].part, "uplink n[1-4]-n[5-8]", "... by the nodes");
+    has_str(findings[0].message, "found from the measurements", "... and says that it found them");
+}
+
+static void test_misplaced(void)
+{
+    const struct finding *finding;
+
+    healthy(8, 2);
+    blocks[3] = 1; /* n4 is cabled to leaf2 */
+    slow_leaves(0, 1, 0.5);
+    blocks[3] = 0;
+    judge(2, "a node on the other leaf, below slow uplinks");
+    finding = finding_of(FINDING_MISPLACED, 3);
+    ok(finding != NULL, "... is misplaced");
+    if (finding) {
+        is_int(finding->verdict, VERDICT_FAIL, "... surely");
+        has_str(finding->message, "topology.conf has it on leaf1", "... says where it is stated");
+        has_str(finding->message, "it is on leaf2", "... and where it is");
+    }
+    finding = finding_of(FINDING_UPLINK, -1);
+    ok(finding != NULL, "... and the uplink is slow");
+    healthy(8, 2);
+    blocks[3] = 1;
+    judge(0, "uplinks as fast as leaves: where it is cannot be told");
+}
+
+static void test_confidence(void)
+{
+    healthy(4, 2);
+    slow(0, 2, 0, 0.3);
+    judge(1, "a pair that was measured once");
+    is_int(findings[0].verdict, VERDICT_UNKNOWN, "... is a suspect");
+    for (size_t i = 0; i < links.sample_count; i++)
+        if (samples[i].from == 0 && samples[i].to == 2 && samples[i].rail == 0) {
+            samples[i].again = 2;
+            samples[i].first_mbps = samples[i].mbps;
+        }
+    judge(1, "... and when it was low twice more");
+    is_int(findings[0].verdict, VERDICT_FAIL, "... at fault");
+    healthy(8, 2);
+    for (size_t i = 0; i < links.sample_count; i++)
+        if (samples[i].rail == 0 && (samples[i].from == 2 || samples[i].to == 2)) {
+            bool is_again = samples[i].from == 3 || samples[i].to == 3;
+
+            samples[i].again = is_again;
+            samples[i].first_mbps = is_again ? samples[i].mbps * 0.3 : 0;
+            samples[i].mbps *= is_again ? 1 : 0.3;
+        }
+    judge(0, "a rail that was slow and is well alone on the network");
+}
+
 int main(void)
 {
     struct link_pair pairs[8];
@@ -189,9 +406,10 @@ int main(void)
 
     healthy(3, 3);
     slow_leaves(0, -1, 0.25);
-    judge(2, "one node on its leaf, slow on every rail");
+    judge(1, "one node on its leaf, slow on every rail");
     is_int(findings[0].kind, FINDING_AMBIGUOUS, "... may be its leaf's uplink");
     is_int(findings[0].node, 0, "... or n1");
+    is_int(findings[0].rail, -1, "... on all its rails");
 
     healthy(4, 2);
     slow(-1, -1, 0, 0.25);
@@ -239,6 +457,17 @@ int main(void)
             samples[links.sample_count++] = (struct link_sample){to, 2, 0, 196, 40};
         }
     judge(0, "a second measurement that is good replaces the first");
+    test_node();
+    test_leaf();
+    test_uplink_directions();
+    test_oversubscribed();
+    test_intermittent();
+    test_together();
+    test_liar();
+    test_history();
+    test_blocks_found();
+    test_misplaced();
+    test_confidence();
     free(findings);
     return tap_done();
 }

@@ -119,8 +119,9 @@ static bool rail_failed(const struct trial *trial, int node, int rail)
     for (size_t i = 0; i < trial->count; i++) {
         const struct finding *finding = &trial->findings[i];
 
-        if (finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL &&
-            finding->node == node && finding->rail == rail)
+        if ((finding->kind == FINDING_RAIL || finding->kind == FINDING_NODE) &&
+            finding->verdict == VERDICT_FAIL && finding->node == node &&
+            (finding->rail < 0 || finding->rail == rail))
             return true;
     }
     return false;
@@ -137,9 +138,24 @@ static bool is_allowed(const struct certify *certify, const struct trial *trial,
         if (rail_failed(trial, node, (int)k))
             failed++;
         else
-            good += !isnan(links_figure(&trial->links, node, (int)k));
+            good += !isnan(trial->figures[(size_t)node * trial->links.rail_count + k]);
     }
     return failed > 0 && failed <= certify->conf.allow_failed_rails && good > 0;
+}
+
+/* None of the nodes on a slow leaf is certified. */
+static void leaf_doubt(struct certify *certify, const struct trial *trial,
+                       const struct finding *finding)
+{
+    const struct links *links = &trial->links;
+
+    for (size_t i = 0; i < links->node_count && links->blocks; i++) {
+        struct subject *subject = certify_subject(certify, links->nodes[i]);
+
+        if (links->blocks[i] == finding->block && finding->verdict == VERDICT_FAIL)
+            outcome_note(&subject->outcome, STAGE_LINKS, VERDICT_UNKNOWN, "links", finding->part,
+                         finding->message);
+    }
 }
 
 static void finding_take(struct certify *certify, const struct trial *trial,
@@ -158,7 +174,10 @@ static void finding_take(struct certify *certify, const struct trial *trial,
     record.suite = "certify";
     certify_record(certify, &record);
     switch (finding->kind) {
+    case FINDING_NODE:
     case FINDING_RAIL:
+    case FINDING_HOST:
+    case FINDING_LIAR:
     case FINDING_AMBIGUOUS:
     case FINDING_MISSING:
         trial_short_message(finding, text, sizeof text);
@@ -180,6 +199,9 @@ static void finding_take(struct certify *certify, const struct trial *trial,
                         &(struct hostlist){(char **)(size_t)links->nodes, links->node_count},
                         STAGE_LINKS, VERDICT_UNKNOWN, "links", finding->message);
         break;
+    case FINDING_LEAF: /* no node's fault, but none of its nodes could show what it can do */
+        leaf_doubt(certify, trial, finding);
+        /* fall through */
     default: /* a path is no node's fault */
         certify_note(
             certify, "%s%s%s",
@@ -201,7 +223,7 @@ static void figures_take(struct certify *certify, const struct trial *trial)
         size_t length = 0;
 
         for (size_t k = 0; k < links->rail_count; k++) {
-            double mbps = links_figure(links, (int)i, (int)k);
+            double mbps = trial->figures[i * links->rail_count + k];
 
             if (isnan(mbps))
                 continue;

@@ -2,24 +2,48 @@
 #ifndef MUSTER_JUDGE_LINKS_H
 #define MUSTER_JUDGE_LINKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "lib/base/record.h"
+#include "validate/judge/history_figure.h"
 
-/* From the measured links of a set of nodes to the parts at fault. Pure: numbers in, findings out.
+/* From the measured links of a set of nodes to the parts at fault. Pure: numbers in, findings out;
+ * time and memory O(samples), whether they are of all pairs or of a few rounds.
  *
- * A node's rail is as good as the best it showed with any partner, in each direction: that takes
- * the partners' faults and the path out of the figure. It is held against nominal and against the
- * median of its peers' figures. What a pair then lacks against the worse of its two ends belongs to
- * the path: to the uplink between two blocks (leaf switches) when nearly all pairs across it lack
- * it, else to the pair. Where the data cannot tell a node from the path the finding says so and
- * accuses neither. */
+ * Model: a pair runs at the speed of its bottleneck,
+ *     log bandwidth(i, j) = mu + min(a_i, b_j, c_block(i),block(j)) + noise
+ * with a the sender's rail, b the receiver's and c the path between their blocks. (Sums instead of
+ * the minimum, as a two-way fit by median polish has them, accuse the partners of slow nodes: two
+ * rails at a quarter do not run at a sixteenth together.)
+ *
+ * Fit: mu is the median of pairs of unsuspicious ends, which are those whose better figures reach
+ * the median of their peers'; paths that n pairs shared are held against the other blocks' paths
+ * that n pairs shared. A sample is low when it is below one of three gates: nominal, peers (a share
+ * of the median, never nearer than four times its MAD, which has a floor of 1 %), history.
+ *
+ * Attribution: greedily the part whose low samples are the hardest to explain by the rate of low
+ * samples elsewhere (log-likelihood ratio of two binomials), of: a node's rail in one direction or
+ * both, all rails of a node, a path between blocks, the uplink of a block, a leaf switch. What it
+ * explains leaves the game, and the rest is explained by the next part. What remains is pairs.
+ *
+ * Confidence: 1 - candidates * exp(-L), L the log-likelihood ratio against the rate of low samples
+ * that no finding explains (Chernoff's bound of the binomial tail), candidates the number of parts
+ * of that kind. A pair, which is one sample among many, has another one: 1 - m * q^k for one that
+ * was low each of the k times that it was measured alone, q the rate of low samples that no finding
+ * explains, m how many such samples were measured again. Under `sure` a finding is UNKNOWN, not
+ * FAIL. doc/attribution.md says how far that holds. */
 
 struct link_sample {
     int from, to; /* indices of nodes: from sends, to receives */
     int rail;
-    double mbps;       /* 10^6 bit/s; 0: no connection could be made; NAN: not measured */
-    double latency_us; /* half round trip; NAN: not measured */
+    double mbps;          /* 10^6 bit/s; 0: no connection could be made; NAN: not measured */
+    double latency_us;    /* half round trip; NAN: not measured */
+    double low_mbps;      /* the low end of the repeats that mbps is the median of; 0: not known */
+    double received_mbps; /* what the receiver says of the same transfer; 0: it was not asked */
+    int load;             /* pairs that shared an uplink with it, itself counted; 0: not known */
+    double first_mbps;    /* mbps before it was measured once more; 0: it was not */
+    int again;            /* times that it was measured once more, alone on the network */
 };
 
 struct links {
@@ -31,34 +55,58 @@ struct links {
     const double *nominal_mbps; /* node_count x rail_count, row = node; <= 0 or NAN: not known */
     const struct link_sample *samples; /* several of one cell: the last one counts */
     size_t sample_count;
+    const struct link_sample *together; /* the same of all rails of a pair at once, or NULL */
+    size_t together_count;
+    const struct history_figure *history; /* in Mb/s, of what links_figure() tells; node_count x
+                                             rail_count, or NULL */
 };
 
 struct links_limits {
     double nominal_percent, peers_percent; /* fail below that share */
     double latency_peers_ratio;            /* warn above that multiple */
+    double sure;                           /* confidence that a FAIL takes; 0: 0.99 */
 };
 
 enum finding_kind {
-    FINDING_RAIL,      /* node's rail: node, rail */
-    FINDING_PAIR,      /* path of a pair: node, peer, rail */
-    FINDING_UPLINK,    /* path between two blocks: block, peer_block */
-    FINDING_FABRIC,    /* a rail is slow on most nodes alike: rail */
+    FINDING_NODE,   /* all rails of a node: node */
+    FINDING_RAIL,   /* node's rail: node, rail */
+    FINDING_HOST,   /* node's rails are well alone and slow together: node, rail or -1 */
+    FINDING_PAIR,   /* path of a pair: node, peer, rail or -1 */
+    FINDING_LEAF,   /* all paths of a leaf switch's nodes: block, rail or -1 */
+    FINDING_UPLINK, /* path between two blocks, or one block's uplinks: block, peer_block or -1 */
+    FINDING_FABRIC, /* slow on most nodes alike: rail */
+    FINDING_LIAR,   /* node's figures contradict those of its partners: node */
+    FINDING_MISPLACED, /* node's links are those of another block than topology.conf says: node,
+                          block, peer_block (where it seems to be) */
     FINDING_AMBIGUOUS, /* node and rail, or the path to its partners: cannot be told */
     FINDING_MISSING,   /* nothing was measured of node's rail */
 };
 
+enum { FINDING_EXAMPLES = 4 };
+
+struct link_pair {
+    int from, to;
+};
+
 struct finding {
     enum finding_kind kind;
-    enum verdict verdict; /* FAIL, WARN (latency), UNKNOWN (MISSING, AMBIGUOUS) */
+    enum verdict verdict; /* FAIL, WARN (latency, history), UNKNOWN */
     int node, peer, rail; /* indices, -1: does not apply */
     int block, peer_block;
-    const char *metric;       /* "bandwidth", "latency" */
-    const char *direction;    /* "sends", "receives", "both ways" */
+    const char *metric;       /* "bandwidth", "latency", "bandwidth_together" */
+    const char *direction;    /* "sends", "receives", "both ways", "forth", "back" */
     double value, limit;      /* Mb/s or us */
     double reference;         /* what 100 % is: nominal or the peers' median */
-    const char *limit_source; /* "nominal", "peers" */
-    char part[96];            /* "eth1", "path n1-n3 eth1", "uplink leaf1-leaf2", "all eth1" */
-    char message[200];        /* "eth1 sends 49 of 200 Mb/s (nominal), peers 196" */
+    const char *limit_source; /* "nominal", "peers", "history" */
+    double confidence;        /* 0 to 1; NAN: does not apply */
+    double share;             /* of the samples of the part that are low, 0 to 1 */
+    int again;                /* of these were measured once more, alone on the network */
+    int sample_count;         /* samples that speak of the part */
+    struct link_pair examples[FINDING_EXAMPLES]; /* LEAF, UPLINK: pairs that show it */
+    int example_count;
+    bool is_intermittent; /* some of its samples are low, others well */
+    char part[96];        /* "eth1", "path n1-n3 eth1", "uplink leaf1-leaf2", "all eth1" */
+    char message[240];    /* "eth1 sends 49 of 200 Mb/s (nominal), peers 196" */
 };
 
 /* Judges. *findings is malloc'd, worst first; the caller frees. Returns the number of findings, or
@@ -67,17 +115,15 @@ int links_judge(const struct links *links, const struct links_limits *limits,
                 struct finding **findings);
 
 /* The best figure that the node's rail showed, both directions' worse one, in Mb/s; NAN when
- * nothing was measured. */
+ * nothing was measured. links_figures: of all, node_count x rail_count. */
 double links_figure(const struct links *links, int node, int rail);
-
-struct link_pair {
-    int from, to;
-};
+void links_figures(const struct links *links, double *figures);
 
 /* The pairs that should be measured once more, alone on the network, before anyone is accused: a
- * suspect rail's node with two partners that have no finding of their own, as far from the first
- * partner as may be; a suspect pair itself; two pairs across a suspect uplink. Each pair once, no
- * more than `most`. pairs: room for `most`. Returns their number. */
+ * suspect node with two partners that have no finding of their own, of its own block and as far
+ * from the first partner as may be; a suspect pair itself; pairs across a suspect uplink or inside
+ * a suspect leaf. Each pair once, no more than `most`. pairs: room for `most`. Returns their
+ * number. */
 size_t links_suspect_pairs(const struct links *links, const struct finding *findings,
                            size_t finding_count, struct link_pair *pairs, size_t most);
 

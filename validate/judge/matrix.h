@@ -10,15 +10,17 @@
 #include "validate/judge/links.h"
 #include "validate/report/records.h"
 
-/* What was measured, put in the judge's form: a cell for each ordered pair of nodes and rail. */
+/* What was measured, put in the judge's form: a cell for each ordered pair of nodes and rail that
+ * anything was measured of. Time and memory O(records + nodes). */
 struct matrix {
     struct hostlist nodes;
     struct name_index by_node;
     char **rails;
     size_t rail_count;
-    struct link_sample *cells; /* nodes x nodes x rails */
-    double *nominal_mbps;
-    int *blocks;
+    struct link_sample *cells, *together; /* by metric: bandwidth and latency, bandwidth_together */
+    size_t cell_count, together_count;
+    double *nominal_mbps; /* nodes x rails */
+    int *blocks;          /* nodes */
 };
 
 /* Where the matrix comes from. All borrowed. */
@@ -42,13 +44,11 @@ int matrix_build(const struct matrix_source *source, size_t first, size_t again,
                  struct matrix *matrix);
 void matrix_clear(struct matrix *matrix);
 
-/* The judge's view, good as long as the matrix. samples: those cells that were measured, malloc'd;
- * NULL when memory is out. */
-struct links matrix_links(const struct matrix_source *source, const struct matrix *matrix,
-                          struct link_sample **samples);
+/* The judge's view, good as long as the matrix. */
+struct links matrix_links(const struct matrix_source *source, const struct matrix *matrix);
 
 /* The least bandwidth that the matrix has between the two, both directions, on that rail, in Mb/s;
- * NAN when it was not measured. */
+ * NAN when it was not measured. O(cells). */
 double matrix_pair_mbps(const struct matrix *matrix, int node, int peer, int rail);
 
 #endif

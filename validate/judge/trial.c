@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUSPECTS_MAX = 64, STEADY_MBPS = 2 };
+enum { SUSPECTS_MAX = 1024, STEADY_MBPS = 2 };
 
 static struct links_limits limits_of(const struct conf *conf)
 {
@@ -79,48 +79,80 @@ static bool is_alike(const struct trial *trial, double a, double b)
     return fabs(a - b) <= fmax(trial->steady_percent / 100 * fmax(a, b), STEADY_MBPS);
 }
 
-/* Whether the last measurement alone says of each suspect what all say together. */
-static bool suspects_are_steady(const struct trial *trial, size_t last)
+/* What another measurement of single pairs can say nothing of. */
+static bool needs_no_proof(const struct finding *finding)
 {
-    struct matrix alone;
-    struct link_sample *samples = NULL;
-    struct links view;
-    bool is_steady = matrix_build(&trial->source, last, last, &alone) == 0;
+    return finding->kind == FINDING_LIAR || finding->kind == FINDING_MISPLACED ||
+           finding->kind == FINDING_HOST;
+}
 
-    if (is_steady) {
-        view = matrix_links(&trial->source, &alone, &samples);
-        is_steady = samples && view.rail_count == trial->links.rail_count;
-    }
-    for (size_t i = 0; is_steady && i < trial->count; i++) {
-        const struct finding *finding = &trial->findings[i];
+static bool rail_is_alike(const struct trial *trial, const struct links *alone, int node, int rail)
+{
+    return is_alike(trial, links_figure(alone, node, rail),
+                    trial->figures[(size_t)node * trial->links.rail_count + (size_t)rail]);
+}
 
-        if (finding->verdict != VERDICT_FAIL || strcmp(finding->metric, "bandwidth") != 0)
-            continue;
-        if (finding->kind == FINDING_RAIL)
-            is_steady = is_alike(trial, links_figure(&view, finding->node, finding->rail),
-                                 links_figure(&trial->links, finding->node, finding->rail));
-        else if (finding->kind == FINDING_PAIR)
-            is_steady = is_alike(
-                trial, matrix_pair_mbps(&alone, finding->node, finding->peer, finding->rail),
-                finding->value);
-    }
-    free(samples);
-    matrix_clear(&alone);
-    return is_steady;
+/* Whether the last measurement alone says of the suspect what all say together. */
+static bool is_steady(const struct trial *trial, const struct matrix *matrix,
+                      const struct links *alone, const struct finding *finding)
+{
+    bool holds = true;
+
+    if (finding->again == 0 && finding->kind != FINDING_FABRIC)
+        return false; /* nobody asked about that one */
+    if (finding->is_intermittent || strcmp(finding->metric, "bandwidth") != 0)
+        return true; /* what comes and goes is not the same twice */
+    if (finding->kind == FINDING_RAIL)
+        return rail_is_alike(trial, alone, finding->node, finding->rail);
+    if (finding->kind == FINDING_PAIR)
+        return is_alike(trial,
+                        matrix_pair_mbps(matrix, finding->node, finding->peer, finding->rail),
+                        finding->value);
+    for (size_t k = 0; k < alone->rail_count && finding->kind == FINDING_NODE; k++)
+        holds = holds && rail_is_alike(trial, alone, finding->node, (int)k);
+    return holds;
 }
 
 /* What could not be confirmed accuses nobody. */
-static void findings_doubt(struct finding *findings, size_t count)
+static void doubt(struct finding *finding)
 {
-    for (size_t i = 0; i < count; i++) {
-        size_t length = strlen(findings[i].message);
+    size_t length = strlen(finding->message);
 
-        if (findings[i].verdict != VERDICT_FAIL)
-            continue;
-        findings[i].verdict = VERDICT_UNKNOWN;
-        snprintf(findings[i].message + length, sizeof findings[i].message - length,
-                 "; not steady, is the machine busy?");
+    finding->verdict = VERDICT_UNKNOWN;
+    snprintf(finding->message + length, sizeof finding->message - length,
+             "; not steady, is the machine busy?");
+}
+
+/* Holds the suspects against the last measurement alone. Returns how many need another one: those
+ * that it does not bear out, which are in doubt when there is no other (is_last), and those of
+ * which it does not make sure. */
+static size_t suspects_check(struct trial *trial, size_t last, bool is_last)
+{
+    struct matrix matrix;
+    struct links alone = {0};
+    bool is_there = matrix_build(&trial->source, last, last, &matrix) == 0;
+    size_t open = 0;
+
+    if (is_there) {
+        alone = matrix_links(&trial->source, &matrix);
+        is_there = alone.rail_count == trial->links.rail_count;
     }
+    for (size_t i = 0; i < trial->count; i++) {
+        struct finding *finding = &trial->findings[i];
+
+        if (needs_no_proof(finding))
+            continue;
+        if (finding->verdict == VERDICT_UNKNOWN && finding->kind == FINDING_PAIR)
+            open++;
+        if (finding->verdict != VERDICT_FAIL ||
+            (is_there && is_steady(trial, &matrix, &alone, finding)))
+            continue;
+        open++;
+        if (is_last)
+            doubt(finding);
+    }
+    matrix_clear(&matrix);
+    return open;
 }
 
 /* A pair whose one end is at fault on that rail says nothing of the path between. */
@@ -128,11 +160,19 @@ static bool is_explained(const struct finding *finding, const struct finding *fi
                          size_t count)
 {
     for (size_t i = 0; finding->kind == FINDING_PAIR && i < count; i++)
-        if (findings[i].kind == FINDING_RAIL && findings[i].verdict >= VERDICT_UNKNOWN &&
-            findings[i].rail == finding->rail &&
+        if ((findings[i].kind == FINDING_RAIL || findings[i].kind == FINDING_NODE) &&
+            findings[i].verdict >= VERDICT_UNKNOWN &&
+            (findings[i].rail < 0 || findings[i].rail == finding->rail) &&
             (findings[i].node == finding->node || findings[i].node == finding->peer))
             return true;
     return false;
+}
+
+/* A pair that was low once, among others, and that there was no time to ask again. */
+static bool is_idle(const struct finding *finding)
+{
+    return finding->kind == FINDING_PAIR && finding->verdict == VERDICT_UNKNOWN &&
+           finding->again == 0;
 }
 
 static void drop_explained(struct trial *trial)
@@ -140,7 +180,8 @@ static void drop_explained(struct trial *trial)
     size_t left = 0;
 
     for (size_t i = 0; i < trial->count; i++)
-        if (!is_explained(&trial->findings[i], trial->findings, trial->count))
+        if (!is_explained(&trial->findings[i], trial->findings, trial->count) &&
+            !(trial->is_confirmed && is_idle(&trial->findings[i])))
             trial->findings[left++] = trial->findings[i];
     trial->count = left;
 }
@@ -148,10 +189,28 @@ static void drop_explained(struct trial *trial)
 static bool has_suspect(const struct trial *trial)
 {
     for (size_t i = 0; i < trial->count; i++)
-        if (trial->findings[i].verdict > VERDICT_WARN &&
+        if (trial->findings[i].verdict > VERDICT_WARN && !needs_no_proof(&trial->findings[i]) &&
             !(trial->takes_missing && trial->findings[i].kind == FINDING_MISSING))
             return true;
     return false;
+}
+
+/* What earlier runs found of each rail. */
+static int recall(struct trial *trial)
+{
+    struct links *links = &trial->links;
+
+    if (!trial->recall)
+        return 0;
+    trial->history = calloc(links->node_count * links->rail_count + 1, sizeof *trial->history);
+    if (!trial->history)
+        return -1;
+    for (size_t i = 0; i < links->node_count; i++)
+        for (size_t k = 0; k < links->rail_count; k++)
+            trial->recall(trial->context, links->nodes[i], links->rails[k],
+                          &trial->history[i * links->rail_count + k]);
+    links->history = trial->history;
+    return 0;
 }
 
 static int judge(struct trial *trial, size_t again)
@@ -162,31 +221,38 @@ static int judge(struct trial *trial, size_t again)
     trial_clear(trial);
     if (matrix_build(&trial->source, trial->first, again, &trial->matrix) != 0)
         return -1;
-    trial->links = matrix_links(&trial->source, &trial->matrix, &trial->samples);
-    count = trial->samples ? links_judge(&trial->links, &limits, &trial->findings) : -1;
+    trial->links = matrix_links(&trial->source, &trial->matrix);
+    trial->figures =
+        malloc((trial->links.node_count * trial->links.rail_count + 1) * sizeof *trial->figures);
+    if (!trial->figures || recall(trial) != 0)
+        return -1;
+    links_figures(&trial->links, trial->figures);
+    count = links_judge(&trial->links, &limits, &trial->findings);
     trial->count = count < 0 ? 0 : (size_t)count;
     return count < 0 ? -1 : 0;
 }
 
 int trial_hold(struct trial *trial)
 {
-    size_t last = trial->first, again = SIZE_MAX;
-    bool is_measured = false;
+    size_t last = SIZE_MAX, again = SIZE_MAX;
 
+    trial->is_confirmed = false;
     for (int i = 0;; i++) {
+        bool is_measured;
+
         if (judge(trial, again) != 0)
             return -1;
-        if (!has_suspect(trial) || (is_measured && suspects_are_steady(trial, last)))
+        if (!has_suspect(trial) || (trial->is_confirmed && suspects_check(trial, last, false) == 0))
             break;
         is_measured = i < trial->tries && suspects_measure(trial, &last);
-        if (is_measured && i == 0)
+        if (is_measured && again == SIZE_MAX)
             again = last;
         if (!is_measured) {
-            findings_doubt(trial->findings, trial->count);
+            suspects_check(trial, i < trial->tries ? SIZE_MAX : last, true);
             break;
         }
+        trial->is_confirmed = true;
     }
-    trial->is_confirmed = is_measured;
     drop_explained(trial);
     return 0;
 }
@@ -194,10 +260,12 @@ int trial_hold(struct trial *trial)
 void trial_clear(struct trial *trial)
 {
     free(trial->findings);
-    free(trial->samples);
+    free(trial->history);
+    free(trial->figures);
     matrix_clear(&trial->matrix);
     trial->findings = NULL;
-    trial->samples = NULL;
+    trial->history = NULL;
+    trial->figures = NULL;
     trial->count = 0;
 }
 
@@ -206,25 +274,30 @@ struct record trial_record(const struct trial *trial, const struct finding *find
     const char *const *nodes = trial->links.nodes;
     struct record record = RECORD_INIT;
 
-    record.test = "links";
-    record.metric = finding->metric;
+    record.test = finding->kind == FINDING_MISPLACED ? "net.topology" : "links";
+    record.message = finding->message;
+    record.verdict = finding->verdict;
+    record.confidence = finding->confidence;
     record.node = finding->node >= 0 ? nodes[finding->node] : NULL;
     record.peer = finding->peer >= 0 ? nodes[finding->peer] : NULL;
     record.part = finding->part;
+    if (finding->kind == FINDING_MISPLACED || finding->kind == FINDING_LIAR)
+        return record;
+    record.metric = finding->metric;
     record.value = finding->value;
     record.limit = finding->limit;
     record.unit = strcmp(finding->metric, "latency") == 0 ? "us" : "Mb/s";
     record.limit_source = finding->limit_source;
-    record.verdict = finding->verdict;
-    record.message = finding->message;
     return record;
 }
 
 void trial_short_message(const struct finding *finding, char *text, size_t size)
 {
-    bool is_speed = strcmp(finding->metric, "bandwidth") == 0;
+    bool is_speed = strcmp(finding->metric, "latency") != 0;
 
-    if (finding->kind != FINDING_RAIL || finding->verdict != VERDICT_FAIL || isnan(finding->value))
+    if ((finding->kind != FINDING_RAIL && finding->kind != FINDING_NODE &&
+         finding->kind != FINDING_HOST) ||
+        finding->verdict != VERDICT_FAIL || isnan(finding->value))
         snprintf(text, size, "%s", finding->message);
     else if (is_speed)
         snprintf(text, size, "%.60s %.0f of %.0f Mb/s", finding->part, finding->value,

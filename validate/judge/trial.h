@@ -22,11 +22,16 @@ struct trial {
     /* Measures the pairs "n1:n2,n1:n3", which are those of names, one after the other. Returns
      * whether that ended well, with *first the index of its first record in the source. */
     bool (*measure)(void *context, const struct hostlist *names, const char *pairs, size_t *first);
+    /* What earlier runs found of that rail of that node; left as it is, count 0, when nothing.
+     * NULL: there is no history. */
+    void (*recall)(void *context, const char *node, const char *rail,
+                   struct history_figure *history);
     void *context;
 
     /* the outcome: links is the view that findings is about */
     struct matrix matrix;
-    struct link_sample *samples;
+    struct history_figure *history;
+    double *figures; /* links_figures() */
     struct links links;
     struct finding *findings; /* worst first */
     size_t count;

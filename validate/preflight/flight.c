@@ -309,7 +309,7 @@ static void finding_take(struct preflight *preflight, const struct trial *trial,
         verdict = VERDICT_FAIL; /* the step would have it, whichever end it is */
     if (finding->kind == FINDING_MISSING && member && member->verdict == VERDICT_FAIL)
         return; /* its node has said why */
-    if (member && finding->kind != FINDING_PAIR) {
+    if (member && finding->kind != FINDING_PAIR && finding->kind != FINDING_MISPLACED) {
         preflight_accuse(preflight, member, verdict, "links", finding->part, finding->message);
         return;
     }
@@ -331,7 +331,7 @@ static void figures_take(struct preflight *preflight, const struct trial *trial)
         double best = NAN;
 
         for (size_t i = 0; i < links->node_count; i++) {
-            figures[i] = links_figure(links, (int)i, (int)k);
+            figures[i] = trial->figures[i * links->rail_count + k];
             best = fmax(best, figures[i]); /* fmax() of NAN and a number is the number */
         }
         for (size_t i = 0; i < links->node_count; i++) {

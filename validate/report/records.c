@@ -33,10 +33,15 @@ static const struct {
     const char *key;
     size_t offset;
 } numbers[] = {
-    {"time", offsetof(struct record, time)},         {"value", offsetof(struct record, value)},
-    {"low", offsetof(struct record, low)},           {"high", offsetof(struct record, high)},
-    {"limit", offsetof(struct record, limit)},       {"lowest", offsetof(struct record, lowest)},
+    {"time", offsetof(struct record, time)},
+    {"value", offsetof(struct record, value)},
+    {"low", offsetof(struct record, low)},
+    {"high", offsetof(struct record, high)},
+    {"limit", offsetof(struct record, limit)},
+    {"lowest", offsetof(struct record, lowest)},
     {"outliers", offsetof(struct record, outliers)},
+    {"confidence", offsetof(struct record, confidence)},
+    {"shared", offsetof(struct record, shared)},
 };
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# The judge on synthetic fabrics with planted faults. `make sim` writes the tables of
+# doc/attribution.md (half an hour); goals.t plays a short form of them.
+if BUILD_MUSTER
+noinst_PROGRAMS += tests/sim/sim
+tests_sim_sim_SOURCES = \
+	tests/sim/fabric.c tests/sim/fabric.h \
+	tests/sim/faults.c tests/sim/faults.h \
+	tests/sim/sim.c \
+	tests/sim/trialrun.c tests/sim/trialrun.h \
+	# end of tests_sim_sim_SOURCES
+tests_sim_sim_LDADD = validate/judge/libjudge.la validate/schedule/libschedule.la \
+	validate/report/libreport.la lib/libmuster.la lib/libstatistics.la -lm
+
+dist_check_SCRIPTS += tests/sim/goals.t
+
+sim: tests/sim/sim
+	$(AM_V_GEN)tests/sim/sim long >tests/sim/table.md && \
+	sed -n '1,/^<!-- tables/p' $(top_srcdir)/doc/attribution.md >tests/sim/attribution.md && \
+	cat tests/sim/table.md >>tests/sim/attribution.md && \
+	mv tests/sim/attribution.md $(top_srcdir)/doc/attribution.md && rm tests/sim/table.md
+.PHONY: sim
+endif BUILD_MUSTER
+CLEANFILES += tests/sim/table.md tests/sim/attribution.md

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sim: the schedule, the judge and the trial on synthetic fabrics with planted faults.
+ *
+ *   sim short       a few fabrics, 10 s; exit status 1 when a goal is missed
+ *   sim long        all of them
+ *   sim one KIND NODES RAILS LEAF OVERSUBSCRIPTION all|few lab|worse BAD-PERCENT RUNS
+ *
+ * -v tells what was missed and what was accused wrongly. The table is Markdown. */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "tests/sim/trialrun.h"
+
+/* Assumed, not yet measured: about what a quiet lab shows, and a good deal worse. */
+static const struct noise lab_noise = {"lab", 0.01, 0.01, 0.002};
+static const struct noise worse_noise = {"worse", 0.04, 0.03, 0.01};
+
+/* Assumed wall time of muster-links, seconds, from the durations of its samples: a round of one
+ * rail in both directions, one more for all rails together, a pair alone with 15 repeats (5 repeats
+ * of 80 ms, latency, connecting). */
+static const double rail_round_s = 1.1, together_round_s = 1.1, serial_rail_s = 2.7;
+
+enum { BINS = 4 };
+
+struct tally {
+    long runs, planted, found, right, accused, healthy, rounds, serial_pairs;
+    double judge_s, trial_s, wall_s;
+    long sure[BINS], wrong[BINS]; /* failing findings by confidence, wrong ones */
+};
+
+struct setting {
+    const char *name;
+    enum fabric_kind kind;
+    int nodes, rails, leaf_size;
+    double oversubscription;
+    bool is_all_pairs;
+    const struct noise *noise;
+    double bad_share; /* of the nodes */
+    int runs;
+    bool is_goal; /* has to reach the goals of DESIGN.md */
+};
+
+static const enum fault_kind common_kinds[] = {FAULT_RAIL, FAULT_SENDS, FAULT_RECEIVES,
+                                               FAULT_DEAD, FAULT_NODE,  FAULT_HOST,
+                                               FAULT_LEAF, FAULT_UPLINK};
+
+static bool is_verbose;
+static struct tally by_kind[FAULT_KINDS];
+
+static void tell_accused(const struct finding *finding)
+{
+    if (is_verbose)
+        printf("#   accused: n%d %s: %s (confidence %.6f)\n", finding->node + 1, finding->part,
+               finding->message, finding->confidence);
+}
+
+static int bin_of(double confidence)
+{
+    return confidence < 0.99 ? 0 : confidence < 0.9999 ? 1 : confidence < 0.999999 ? 2 : 3;
+}
+
+/* Plants, certifies and counts. kinds: of which each is planted `each` times, or at random until
+ * bad_share of the nodes is bad. */
+static void run(const struct setting *setting, const enum fault_kind *kinds, int kind_count,
+                int planted, uint64_t seed, struct tally *tally)
+{
+    struct fabric fabric;
+    struct fault *faults;
+    struct run_result result;
+    int count = 0, *stated, accused;
+    uint64_t random = seed * 7919 + 17;
+    double rounds_s;
+
+    fabric_make(&fabric, setting->kind, setting->nodes, setting->rails, setting->leaf_size, 100000,
+                setting->oversubscription);
+    faults = sim_allocate((size_t)planted + 1, sizeof *faults);
+    stated = sim_allocate((size_t)setting->nodes, sizeof *stated);
+    memcpy(stated, fabric.leaf, (size_t)setting->nodes * sizeof *stated);
+    for (int i = 0; i < planted; i++) {
+        enum fault_kind kind = kinds[sim_random(&random) % (uint64_t)kind_count];
+
+        /* few switches are bad among many nodes */
+        if ((kind == FAULT_LEAF || kind == FAULT_UPLINK) && planted > 8 && i % 16 != 0)
+            kind = FAULT_RAIL;
+        fault_plant(&fabric, stated, kind, faults, &count, &random);
+    }
+    run_hold(&(struct run_plan){.fabric = &fabric,
+                                .stated = stated,
+                                .faults = faults,
+                                .fault_count = count,
+                                .confidence = setting->is_all_pairs ? 0 : 1 - 1e-12,
+                                .has_together = true,
+                                .has_received = setting->nodes <= 256,
+                                .noise = *setting->noise,
+                                .seed = seed},
+             &result);
+    accused =
+        fault_match(result.trial.findings, (int)result.trial.count, faults, count, tell_accused);
+    for (size_t i = 0; i < result.trial.count; i++) {
+        const struct finding *finding = &result.trial.findings[i];
+        int bin = bin_of(finding->confidence);
+
+        if (finding->verdict != VERDICT_FAIL || isnan(finding->confidence))
+            continue;
+        tally->sure[bin]++;
+        tally->wrong[bin] += fault_match(finding, 1, faults, count, NULL) > 0;
+    }
+    for (int i = 0; i < count; i++) {
+        struct tally *kind = &by_kind[faults[i].kind];
+
+        tally->found += faults[i].is_found;
+        tally->right += faults[i].is_right;
+        kind->planted++;
+        kind->found += faults[i].is_found;
+        kind->right += faults[i].is_right;
+        if (is_verbose && !faults[i].is_right)
+            printf("#   %s: %s n%d leaf%d eth%d %.2f\n", faults[i].is_found ? "misnamed" : "missed",
+                   fault_names[faults[i].kind], faults[i].node + 1, faults[i].leaf + 1,
+                   faults[i].rail + 1, faults[i].share);
+        if (is_verbose && !faults[i].is_right)
+            for (size_t k = 0; k < result.trial.count && k < 12; k++)
+                printf("#     %s n%d %s: %s\n", verdict_name(result.trial.findings[k].verdict),
+                       result.trial.findings[k].node + 1, result.trial.findings[k].part,
+                       result.trial.findings[k].message);
+    }
+    rounds_s =
+        result.rounds * rail_round_s * setting->rails + result.together_rounds * together_round_s;
+    tally->runs++;
+    tally->planted += count;
+    tally->accused += accused;
+    tally->healthy += (long)setting->nodes * setting->rails + 2L * fabric.leaves - count;
+    tally->rounds = result.rounds;
+    tally->serial_pairs += result.serial_pairs;
+    tally->judge_s = fmax(tally->judge_s, result.judge_s);
+    tally->trial_s = fmax(tally->trial_s, result.trial_s);
+    tally->wall_s =
+        fmax(tally->wall_s, rounds_s + result.serial_pairs * serial_rail_s * setting->rails);
+    run_clear(&result);
+    free(faults);
+    free(stated);
+    fabric_clear(&fabric);
+}
+
+static double percent(long part, long all)
+{
+    return all > 0 ? 100.0 * (double)part / (double)all : NAN;
+}
+
+static double memory_mb(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss / 1024;
+}
+
+static void print_share(char *text, size_t size, long part, long all)
+{
+    if (all > 0)
+        snprintf(text, size, "%.2f %%", percent(part, all));
+    else
+        snprintf(text, size, "-");
+}
+
+static const char head[] =
+    "| fabric | nodes | rails | pairs | noise | bad nodes | runs | faults | found | right part | "
+    "false | rounds | wall, s | judge, s | trial, s | MB |\n"
+    "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+
+static void print_setting(const struct setting *setting, const struct tally *tally)
+{
+    char found[16], right[16];
+
+    print_share(found, sizeof found, tally->found, tally->planted);
+    print_share(right, sizeof right, tally->right, tally->planted);
+    printf("| %s | %d | %d | %s | %s | %g %% | %ld | %ld | %s | %s | %.4f %% | %ld | %.0f | %.2f | "
+           "%.2f | %.0f |\n",
+           setting->name, setting->nodes, setting->rails, setting->is_all_pairs ? "all" : "few",
+           setting->noise->name, 100 * setting->bad_share, tally->runs, tally->planted, found,
+           right, percent(tally->accused, tally->healthy), tally->rounds, tally->wall_s,
+           tally->judge_s, tally->trial_s, memory_mb());
+    fflush(stdout);
+}
+
+static struct tally play(const struct setting *setting)
+{
+    struct tally tally = {0};
+
+    for (int i = 0; i < setting->runs; i++)
+        run(setting, common_kinds, (int)(sizeof common_kinds / sizeof *common_kinds),
+            (int)(setting->bad_share * setting->nodes + 0.5), (uint64_t)i + 1, &tally);
+    return tally;
+}
+
+static void add(struct tally *sum, const struct tally *tally)
+{
+    sum->planted += tally->planted;
+    sum->found += tally->found;
+    sum->right += tally->right;
+    sum->accused += tally->accused;
+    sum->healthy += tally->healthy;
+    for (int i = 0; i < BINS; i++) {
+        sum->sure[i] += tally->sure[i];
+        sum->wrong[i] += tally->wrong[i];
+    }
+}
+
+static bool goal(bool holds, const char *text)
+{
+    printf("%s: %s\n", holds ? "reached" : "MISSED", text);
+    return holds;
+}
+
+/* Each kind of fault by itself, where it can be seen. */
+static void play_kinds(int runs)
+{
+    static const struct setting where[] = {
+        {"fat tree", FABRIC_TREE, 128, 2, 16, 1, true, &lab_noise, 0, 0, false},
+        {"fat tree, 4:1", FABRIC_TREE, 128, 2, 16, 4, true, &lab_noise, 0, 0, false},
+        {"leaves joined directly", FABRIC_MESH, 64, 2, 8, 1, true, &lab_noise, 0, 0, false},
+    };
+
+    memset(by_kind, 0, sizeof by_kind);
+    for (int kind = 0; kind < FAULT_KINDS; kind++) {
+        enum fault_kind planted = (enum fault_kind)kind;
+        const struct setting *setting = &where[kind == FAULT_MISPLACED ? 1
+                                               : kind == FAULT_TRUNK   ? 2
+                                                                       : 0];
+        struct tally tally = {0};
+
+        for (int i = 0; i < runs; i++)
+            run(setting, &planted, 1, 1, (uint64_t)(1000 + i), &tally);
+        printf("| %s | %s | %ld | %.1f %% | %.1f %% | %ld |\n", fault_names[kind], setting->name,
+               by_kind[kind].planted, percent(by_kind[kind].found, by_kind[kind].planted),
+               percent(by_kind[kind].right, by_kind[kind].planted), tally.accused);
+        fflush(stdout);
+    }
+}
+
+static void print_calibration(const struct tally *sum)
+{
+    static const char *const bins[BINS] = {"below 0.99", "0.99 to 0.9999", "0.9999 to 0.999999",
+                                           "above"};
+
+    for (int i = 0; i < BINS; i++)
+        printf("| %s | %ld | %ld |\n", bins[i], sum->sure[i], sum->wrong[i]);
+}
+
+static const struct setting short_settings[] = {
+    {"fat tree", FABRIC_TREE, 64, 2, 16, 1, false, &lab_noise, 0.02, 30, true},
+    {"fat tree", FABRIC_TREE, 64, 2, 16, 1, false, &worse_noise, 0, 20, true},
+    {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, false, &lab_noise, 0.01, 1, true},
+    {"rail-optimised", FABRIC_RAILS, 256, 4, 32, 1, false, &lab_noise, 0.02, 2, true},
+};
+
+static const struct setting long_settings[] = {
+    {"fat tree", FABRIC_TREE, 64, 2, 16, 1, false, &lab_noise, 0, 200, true},
+    {"fat tree", FABRIC_TREE, 64, 2, 16, 1, false, &worse_noise, 0, 200, true},
+    {"fat tree", FABRIC_TREE, 64, 2, 16, 1, false, &lab_noise, 0.02, 400, true},
+    {"fat tree", FABRIC_TREE, 256, 2, 16, 1, false, &lab_noise, 0.02, 60, true},
+    {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, false, &lab_noise, 0.005, 20, true},
+    {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, false, &lab_noise, 0.02, 10, true},
+    {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, false, &worse_noise, 0.02, 10, true},
+    {"fat tree, 2:1", FABRIC_TREE, 1024, 2, 32, 2, false, &lab_noise, 0.02, 10, true},
+    {"rail-optimised", FABRIC_RAILS, 256, 8, 32, 1, false, &lab_noise, 0.02, 10, true},
+    {"rail-optimised", FABRIC_RAILS, 1024, 4, 32, 1, false, &lab_noise, 0.02, 5, true},
+    {"rail-optimised", FABRIC_RAILS, 1024, 4, 32, 1, false, &worse_noise, 0.02, 5, true},
+    {"fat tree", FABRIC_TREE, 4096, 2, 32, 1, false, &lab_noise, 0.01, 4, true},
+    {"fat tree", FABRIC_TREE, 16384, 2, 32, 1, false, &lab_noise, 0.01, 1, true},
+    {"fat tree", FABRIC_TREE, 16384, 2, 32, 1, false, &lab_noise, 0.02, 1, true},
+    {"rail-optimised", FABRIC_RAILS, 16384, 2, 64, 1, false, &lab_noise, 0.01, 1, true},
+    {"fat tree", FABRIC_TREE, 64, 2, 16, 1, true, &worse_noise, 0.02, 20, false},
+    {"fat tree", FABRIC_TREE, 256, 2, 16, 1, true, &lab_noise, 0.02, 3, false},
+    {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, true, &lab_noise, 0.01, 1, false},
+};
+
+static int play_all(const struct setting *settings, size_t count, int kind_runs)
+{
+    struct tally sum = {0};
+    bool holds = true, is_short = true, is_fast = true;
+
+    fputs(head, stdout);
+    for (size_t i = 0; i < count; i++) {
+        const struct setting *setting = &settings[i];
+        struct tally tally = play(setting);
+
+        print_setting(setting, &tally);
+        if (setting->is_goal) {
+            add(&sum, &tally);
+            is_short = is_short && tally.rounds <= 2 * ceil(log2(setting->nodes)) + 8;
+        } else if (setting->nodes == 1024) {
+            is_fast = tally.judge_s < 2 && memory_mb() < 1024;
+        }
+    }
+    printf("\n| fault | fabric, all pairs | planted | found | right part | accused besides |\n"
+           "|---|---|---|---|---|---|\n");
+    play_kinds(kind_runs);
+    printf("\n| confidence of a failing finding | findings | wrong |\n|---|---|---|\n");
+    print_calibration(&sum);
+    printf("\n");
+    holds = goal(1000 * sum.found >= 999 * sum.planted, "99.9 % of the faults are found") && holds;
+    holds = goal(10000 * sum.accused <= sum.healthy,
+                 "at most 0.01 % of the healthy parts are accused") &&
+            holds;
+    holds = goal(is_short, "at most 2 lg N + 8 rounds where not all pairs are wanted") && holds;
+    if (!settings[count - 1].is_goal)
+        holds =
+            goal(is_fast, "1,024 nodes with all pairs are judged in under 2 s and 1 GiB") && holds;
+    return holds ? 0 : 1;
+}
+
+static int play_one(char **words)
+{
+    struct setting setting = {.name = words[0],
+                              .kind = words[0][0] == 't'   ? FABRIC_TREE
+                                      : words[0][0] == 'r' ? FABRIC_RAILS
+                                                           : FABRIC_MESH,
+                              .nodes = atoi(words[1]),
+                              .rails = atoi(words[2]),
+                              .leaf_size = atoi(words[3]),
+                              .oversubscription = atof(words[4]),
+                              .is_all_pairs = strcmp(words[5], "all") == 0,
+                              .noise = strcmp(words[6], "lab") == 0 ? &lab_noise : &worse_noise,
+                              .bad_share = atof(words[7]) / 100,
+                              .runs = atoi(words[8])};
+    struct tally tally;
+
+    if (setting.nodes < 2 || setting.rails < 1 || setting.leaf_size < 1 ||
+        !(setting.oversubscription >= 1) || setting.runs < 1) {
+        fprintf(stderr,
+                "sim: a fabric has two nodes, a rail, a node on a leaf and a run at least\n");
+        return 2;
+    }
+    fputs(head, stdout);
+    tally = play(&setting);
+    print_setting(&setting, &tally);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    int first = 1;
+
+    if (argc > 1 && strcmp(argv[1], "-v") == 0) {
+        is_verbose = true;
+        first++;
+    }
+    if (argc == first + 1 && strcmp(argv[first], "short") == 0)
+        return play_all(short_settings, sizeof short_settings / sizeof *short_settings, 2);
+    if (argc == first + 1 && strcmp(argv[first], "long") == 0)
+        return play_all(long_settings, sizeof long_settings / sizeof *long_settings, 40);
+    if (argc == first + 10 && strcmp(argv[first], "one") == 0 && strchr("trm", argv[first + 1][0]))
+        return play_one(argv + first + 1);
+    fprintf(stderr, "usage: sim [-v] short | long | one tree|rails|mesh NODES RAILS LEAF "
+                    "OVERSUBSCRIPTION all|few lab|worse BAD-PERCENT RUNS\n");
+    return 2;
+}

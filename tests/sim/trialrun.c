@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/sim/trialrun.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/base/statistics.h"
+#include "validate/schedule/schedule.h"
+
+/* As muster-links and muster certify have them. */
+enum { REPEATS = 5, AGAIN_REPEATS = 15, TRIES = 4, STEADY_PERCENT = 10, REPEATS_MOST = 15 };
+
+struct simulation {
+    const struct run_plan *plan;
+    struct run_result *result;
+    uint64_t random;
+    struct flow *flows;
+    double *hiccups;    /* [nodes] what this round leaves of each node's speed */
+    const char **rails; /* names */
+    size_t size;        /* of the records */
+    int serial_pairs;
+};
+
+static double processor_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void add(struct simulation *simulation, const struct record *record)
+{
+    struct records *records = &simulation->result->records;
+
+    if (records->count == simulation->size) {
+        simulation->size = 2 * simulation->size + 1024;
+        records->items = realloc(records->items, simulation->size * sizeof *records->items);
+        if (!records->items)
+            exit(3);
+    }
+    records->items[records->count++] = *record;
+}
+
+/* What a rail that is slow at times has at this moment, as a share of the NIC. */
+static double at_times(struct simulation *simulation, const struct flow *flow)
+{
+    const struct run_plan *plan = simulation->plan;
+    double share = 1;
+
+    for (int i = 0; i < plan->fault_count; i++) {
+        const struct fault *fault = &plan->faults[i];
+
+        if (fault->kind == FAULT_INTERMITTENT && fault->rail == flow->rail &&
+            (fault->node == flow->from || fault->node == flow->to) &&
+            sim_uniform(&simulation->random) < fault->often)
+            share = fmin(share, fault->share);
+    }
+    return share;
+}
+
+static bool is_liar(const struct run_plan *plan, int node)
+{
+    for (int i = 0; i < plan->fault_count; i++)
+        if (plan->faults[i].kind == FAULT_LIAR && plan->faults[i].node == node)
+            return true;
+    return false;
+}
+
+/* The repeats of a flow that has that much, as the record of it. */
+static void tell(struct simulation *simulation, const struct flow *flow, const char *metric,
+                 int repeats, int load)
+{
+    const struct run_plan *plan = simulation->plan;
+    const struct noise *noise = &plan->noise;
+    double samples[REPEATS_MOST];
+    struct record record = RECORD_INIT;
+    uint64_t *random = &simulation->random;
+
+    for (int i = 0; i < repeats; i++) {
+        double mbps = fmin(flow->mbps, at_times(simulation, flow) * plan->fabric->nic_mbps);
+
+        mbps *= fmin(simulation->hiccups[flow->from], simulation->hiccups[flow->to]);
+        if (sim_uniform(random) < noise->dip)
+            mbps *= 0.3 + 0.7 * sim_uniform(random);
+        samples[i] = mbps * exp(noise->sigma * sim_normal(random) - 0.02);
+    }
+    record.suite = "links";
+    record.test = "links";
+    record.metric = metric;
+    record.node = simulation->result->names.names[flow->from];
+    record.peer = simulation->result->names.names[flow->to];
+    record.part = simulation->rails[flow->rail];
+    record.unit = "Mb/s";
+    record.value = statistics_median(samples, (size_t)repeats);
+    statistics_interval(samples, (size_t)repeats, &record.low, &record.high);
+    record.samples = (unsigned)repeats;
+    record.shared = load;
+    if (plan->has_received && strcmp(metric, "bandwidth") == 0) {
+        struct record received = record;
+
+        received.metric = "bandwidth_received";
+        received.value *= exp(0.2 * noise->sigma * sim_normal(random));
+        /* a node that lies says of both directions that all is well */
+        if (is_liar(plan, flow->to))
+            received.value = plan->fabric->nic_mbps;
+        if (is_liar(plan, flow->from))
+            record.value = record.low = record.high = plan->fabric->nic_mbps;
+        add(simulation, &received);
+    }
+    add(simulation, &record);
+}
+
+static void roll_hiccups(struct simulation *simulation)
+{
+    for (int i = 0; i < simulation->plan->fabric->nodes; i++)
+        simulation->hiccups[i] = sim_uniform(&simulation->random) < simulation->plan->noise.hiccup
+                                     ? 0.4 + 0.5 * sim_uniform(&simulation->random)
+                                     : 1;
+}
+
+/* One round: rail after rail or all of them at once, one direction after the other. */
+static void play_round(struct simulation *simulation, const struct schedule *schedule, int round,
+                       bool is_together)
+{
+    struct fabric *fabric = simulation->plan->fabric;
+    int steps = is_together ? 1 : fabric->rails;
+
+    roll_hiccups(simulation);
+    for (int step = 0; step < 2 * steps; step++) {
+        int count = 0;
+
+        for (int node = 0; node < fabric->nodes; node++) {
+            int partner = schedule_partner(schedule, round, node);
+
+            if (partner < node)
+                continue; /* SCHEDULE_BYE as well */
+            for (int rail = 0; rail < fabric->rails; rail++)
+                if (is_together || rail == step / 2)
+                    simulation->flows[count++] = (struct flow){step % 2 ? partner : node,
+                                                               step % 2 ? node : partner, rail, 0};
+        }
+        fabric_run(fabric, simulation->flows, count);
+        for (int i = 0; i < count; i++)
+            tell(simulation, &simulation->flows[i],
+                 is_together ? "bandwidth_together" : "bandwidth", REPEATS,
+                 schedule_pair_load(schedule, round, simulation->flows[i].from));
+    }
+}
+
+static int play(struct simulation *simulation, int most_rounds, bool is_together)
+{
+    const struct run_plan *plan = simulation->plan;
+    struct schedule *schedule;
+    struct error err;
+    int rounds;
+
+    if (schedule_make(&(struct schedule_request){.node_count = plan->fabric->nodes,
+                                                 .blocks = plan->stated,
+                                                 .confidence = plan->confidence,
+                                                 .most_rounds = most_rounds,
+                                                 .seed = plan->seed},
+                      &schedule, &err) != 0) {
+        fprintf(stderr, "sim: %s\n", err.text);
+        exit(3);
+    }
+    rounds = schedule_rounds(schedule);
+    for (int round = 0; round < rounds; round++)
+        play_round(simulation, schedule, round, is_together);
+    schedule_destroy(schedule);
+    return rounds;
+}
+
+/* The measurement of suspects: one pair at a time, as muster-links --pairs. */
+static bool measure(void *context, const struct hostlist *names, const char *pairs, size_t *first)
+{
+    struct simulation *simulation = context;
+    struct fabric *fabric = simulation->plan->fabric;
+
+    (void)names;
+    *first = simulation->result->records.count;
+    for (const char *text = pairs; *text;) {
+        int ends[2], length = 0;
+
+        if (sscanf(text, "n%d:n%d%n", &ends[0], &ends[1], &length) != 2)
+            return false;
+        roll_hiccups(simulation);
+        for (int rail = 0; rail < fabric->rails; rail++)
+            for (int back = 0; back < 2; back++) {
+                struct flow flow = {ends[back] - 1, ends[1 - back] - 1, rail, 0};
+
+                fabric_run(fabric, &flow, 1);
+                tell(simulation, &flow, "bandwidth", AGAIN_REPEATS, 1);
+            }
+        simulation->serial_pairs++;
+        text += length + (text[length] == ',');
+    }
+    return true;
+}
+
+static void name_all(struct run_result *result, struct simulation *simulation)
+{
+    const struct fabric *fabric = simulation->plan->fabric;
+    char name[32];
+
+    for (int i = 0; i < fabric->nodes; i++) {
+        snprintf(name, sizeof name, "n%d", i + 1);
+        if (hostlist_append(&result->names, name) != 0)
+            exit(3);
+    }
+    result->leaf_names = sim_allocate((size_t)fabric->leaves, sizeof *result->leaf_names);
+    for (int i = 0; i < fabric->leaves; i++) {
+        snprintf(name, sizeof name, "leaf%d", i + 1);
+        result->leaf_names[i] = strdup(name);
+    }
+    simulation->rails = sim_allocate((size_t)fabric->rails, sizeof *simulation->rails);
+    for (int i = 0; i < fabric->rails; i++) {
+        snprintf(name, sizeof name, "eth%d", i + 1);
+        simulation->rails[i] = strdup(name);
+    }
+}
+
+static void tell_speeds(struct simulation *simulation)
+{
+    const struct fabric *fabric = simulation->plan->fabric;
+
+    for (int node = 0; node < fabric->nodes; node++)
+        for (int rail = 0; rail < fabric->rails; rail++) {
+            struct record record = RECORD_INIT;
+
+            record.suite = "links";
+            record.test = "links";
+            record.metric = "speed";
+            record.node = simulation->result->names.names[node];
+            record.part = simulation->rails[rail];
+            record.unit = "Mb/s";
+            record.value = fabric->nic_mbps;
+            add(simulation, &record);
+        }
+}
+
+/* The processor time of a judgement of what the rounds measured, without the matrix. */
+static double time_judge(struct run_result *result)
+{
+    struct links_limits limits = {.nominal_percent = result->conf.link_nominal_percent,
+                                  .peers_percent = result->conf.link_peers_percent,
+                                  .latency_peers_ratio = result->conf.latency_peers_ratio};
+    struct finding *findings;
+    struct matrix matrix;
+    struct links links;
+    double begin_s;
+
+    if (matrix_build(&result->trial.source, 0, SIZE_MAX, &matrix) != 0)
+        exit(3);
+    links = matrix_links(&result->trial.source, &matrix);
+    begin_s = processor_s();
+    if (links_judge(&links, &limits, &findings) < 0)
+        exit(3);
+    begin_s = processor_s() - begin_s;
+    free(findings);
+    matrix_clear(&matrix);
+    return begin_s;
+}
+
+void run_hold(const struct run_plan *plan, struct run_result *result)
+{
+    struct fabric *fabric = plan->fabric;
+    struct simulation *simulation = sim_allocate(1, sizeof *simulation);
+    int *leaves = sim_allocate((size_t)fabric->nodes, sizeof *leaves);
+    double begin_s;
+
+    *result = (struct run_result){.simulation = simulation};
+    *simulation = (struct simulation){.plan = plan, .result = result, .random = plan->seed};
+    simulation->flows =
+        sim_allocate((size_t)fabric->nodes * (size_t)fabric->rails, sizeof *simulation->flows);
+    simulation->hiccups = sim_allocate((size_t)fabric->nodes, sizeof *simulation->hiccups);
+    conf_defaults(&result->conf);
+    name_all(result, simulation);
+    for (int i = 0; i < fabric->nodes; i++)
+        leaves[i] = plan->stated ? plan->stated[i] : -1;
+    tell_speeds(simulation);
+    result->rounds = play(simulation, 0, false);
+    if (plan->has_together && fabric->rails > 1)
+        result->together_rounds = play(simulation, schedule_rounds_for(fabric->nodes, 0.999), true);
+    result->trial = (struct trial){
+        .source = {.records = &result->records,
+                   .conf = &result->conf,
+                   .names = &result->names,
+                   .leaves = leaves,
+                   .leaf_names = (const char *const *)result->leaf_names},
+        .tries = TRIES,
+        .steady_percent = STEADY_PERCENT,
+        .measure = measure,
+        .context = simulation,
+    };
+    result->judge_s = time_judge(result);
+    begin_s = processor_s();
+    if (trial_hold(&result->trial) != 0)
+        exit(3);
+    result->trial_s = processor_s() - begin_s;
+    result->serial_pairs = simulation->serial_pairs;
+}
+
+void run_clear(struct run_result *result)
+{
+    struct simulation *simulation = result->simulation;
+    const struct fabric *fabric = simulation->plan->fabric;
+
+    trial_clear(&result->trial);
+    free((int *)(size_t)result->trial.source.leaves);
+    for (int i = 0; i < fabric->leaves; i++)
+        free(result->leaf_names[i]);
+    for (int i = 0; i < fabric->rails; i++)
+        free((char *)(size_t)simulation->rails[i]);
+    free(result->leaf_names);
+    free(simulation->rails);
+    free(simulation->flows);
+    free(simulation->hiccups);
+    free(simulation);
+    free(result->records.items);
+    hostlist_clear(&result->names);
+    conf_clear(&result->conf);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_SIM_TRIALRUN_H
+#define MUSTER_SIM_TRIALRUN_H
+
+#include "tests/sim/fabric.h"
+#include "tests/sim/faults.h"
+#include "validate/judge/trial.h"
+
+/* One certification of a synthetic fabric: the schedule that muster-links plays, what its rounds
+ * measure there, and the trial that muster certify holds over the records. */
+
+/* What the machines add to the fabric's figures. */
+struct noise {
+    const char *name;
+    double sigma;  /* of a sample, as a share */
+    double dip;    /* share of samples that have 0.3 to 1 of what they should */
+    double hiccup; /* share of a node's rounds in which all has 0.4 to 0.9 of what it should */
+};
+
+struct run_plan {
+    struct fabric *fabric;
+    const int *stated; /* blocks as topology.conf has them; NULL: there is none */
+    const struct fault *faults;
+    int fault_count;
+    double confidence; /* of the schedule; 0: all pairs */
+    bool has_together;
+    bool has_received; /* receivers tell what they got, too */
+    struct noise noise;
+    uint64_t seed;
+};
+
+struct run_result {
+    struct trial trial; /* held; to be cleared by run_clear() */
+    int rounds, together_rounds, serial_pairs;
+    double judge_s; /* processor time of the first judgement alone */
+    double trial_s; /* of all of it, records to findings */
+    /* owned */
+    struct records records;
+    struct hostlist names;
+    char **leaf_names;
+    struct conf conf;
+    struct simulation *simulation;
+};
+
+void run_hold(const struct run_plan *plan, struct run_result *result);
+void run_clear(struct run_result *result);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_JUDGE_COURT_H
+#define MUSTER_JUDGE_COURT_H
+
+#include "validate/judge/cells.h"
+#include "validate/judge/findings.h"
+#include "validate/judge/pursuit.h"
+
+/* The parts of links_judge(), which share this. Each adds its findings. Those that return an int
+ * return 0, or -1 when memory is out. */
+struct court {
+    const struct links *links;
+    struct links_limits limits;   /* with the defaults filled in */
+    struct link_sample *believed; /* the samples without what liars say, or NULL: all of them */
+    const struct link_sample *samples;
+    struct findings findings;
+    struct cells cells;
+    bool *is_accused; /* [node x rail] somebody said something of it */
+    int *good[2];     /* [node x rail] sends, receives: samples that are well */
+};
+
+/* Contradictions between what two ends say of one transfer: the node of most of them is a liar, its
+ * figures are replaced by its partners'. */
+int court_believe(struct court *court);
+
+/* The pairs of nodes that the pursuit left. */
+int court_pairs(struct court *court);
+
+/* Rails that are well alone and slow when all rails of the pair run. */
+int court_together(struct court *court);
+
+/* Rails that are slower than they used to be, slow to answer, not vouched for by anybody, not
+ * measured. */
+void court_history(struct court *court);
+int court_latency(struct court *court);
+void court_unproved(struct court *court, const struct pursuit *pursuit);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/judge/links.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The pairs so far, and a hash of them, so that thousands are no matter. */
+struct suspects {
+    const struct links *links;
+    const bool *is_suspect; /* [node] */
+    struct link_pair *pairs;
+    size_t count, most, table_size;
+    size_t *table; /* place of the pair + 1 */
+};
+
+static void add_pair(struct suspects *suspects, int from, int to)
+{
+    int low = from < to ? from : to, high = from < to ? to : from;
+    size_t slot = ((size_t)low * 2654435761U + (size_t)high) % suspects->table_size;
+
+    for (; suspects->table[slot] > 0; slot = (slot + 1) % suspects->table_size) {
+        const struct link_pair *pair = &suspects->pairs[suspects->table[slot] - 1];
+
+        if ((pair->from == from && pair->to == to) || (pair->from == to && pair->to == from))
+            return;
+    }
+    if (suspects->count == suspects->most)
+        return;
+    suspects->pairs[suspects->count++] = (struct link_pair){from, to};
+    suspects->table[slot] = suspects->count;
+}
+
+static int block_of(const struct suspects *suspects, int node)
+{
+    return suspects->links->blocks ? suspects->links->blocks[node] : 0;
+}
+
+/* The next one from there on that nobody suspects; of the node's own block if it has to be. -1:
+ * none. */
+static int partner_from(const struct suspects *suspects, int node, int start, int but,
+                        bool is_own_block)
+{
+    int nodes = (int)suspects->links->node_count;
+
+    for (int step = 0; step < nodes; step++) {
+        int partner = (start + step) % nodes;
+
+        if (partner != node && partner != but && !suspects->is_suspect[partner] &&
+            (!is_own_block || block_of(suspects, partner) == block_of(suspects, node)))
+            return partner;
+    }
+    return -1;
+}
+
+/* Two partners that nobody suspects: one of its own block, and one half the list away. */
+static void add_partners(struct suspects *suspects, int node)
+{
+    int nodes = (int)suspects->links->node_count;
+    int first = partner_from(suspects, node, node + 1, -1, true), second;
+
+    if (first < 0)
+        first = partner_from(suspects, node, node + 1, -1, false);
+    if (first < 0)
+        return;
+    add_pair(suspects, node, first);
+    second = partner_from(suspects, node, node + nodes / 2, first, false);
+    if (second >= 0)
+        add_pair(suspects, node, second);
+}
+
+/* Pairs that showed it, of nodes that are not suspects themselves as far as there are any: two, or
+ * four of what is slow on some of its paths only. */
+static void add_examples(struct suspects *suspects, const struct finding *finding)
+{
+    int wanted = finding->is_intermittent ? 4 : 2;
+
+    for (int allowed = 0; allowed < 2; allowed++)
+        for (int i = 0; i < finding->example_count && wanted > 0; i++) {
+            const struct link_pair *pair = &finding->examples[i];
+            bool is_doubtful = suspects->is_suspect[pair->from] || suspects->is_suspect[pair->to];
+
+            if (is_doubtful != (allowed == 1))
+                continue;
+            add_pair(suspects, pair->from, pair->to);
+            wanted--;
+        }
+}
+
+static bool is_worth_it(const struct finding *finding)
+{
+    return finding->verdict >= VERDICT_UNKNOWN && finding->kind != FINDING_LIAR &&
+           finding->kind != FINDING_MISPLACED && finding->kind != FINDING_HOST;
+}
+
+static void add_all(struct suspects *suspects, const struct finding *findings, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct finding *finding = &findings[i];
+
+        if (finding->kind == FINDING_PAIR)
+            add_pair(suspects, finding->node, finding->peer);
+        else if (finding->kind == FINDING_UPLINK || finding->kind == FINDING_LEAF)
+            add_examples(suspects, finding);
+        else if (finding->node >= 0 && is_worth_it(finding))
+            add_partners(suspects, finding->node);
+    }
+}
+
+size_t links_suspect_pairs(const struct links *links, const struct finding *findings,
+                           size_t finding_count, struct link_pair *pairs, size_t most)
+{
+    bool *is_suspect = calloc(links->node_count + 1, sizeof *is_suspect);
+    struct suspects suspects = {.links = links,
+                                .is_suspect = is_suspect,
+                                .pairs = pairs,
+                                .most = most,
+                                .table_size = 2 * most + 1};
+
+    suspects.table = calloc(suspects.table_size, sizeof *suspects.table);
+    for (size_t i = 0; i < finding_count && is_suspect; i++)
+        if (findings[i].node >= 0 && findings[i].kind != FINDING_PAIR && is_worth_it(&findings[i]))
+            is_suspect[findings[i].node] = true;
+    if (is_suspect && suspects.table)
+        add_all(&suspects, findings, finding_count);
+    free(is_suspect);
+    free(suspects.table);
+    return suspects.count;
+}

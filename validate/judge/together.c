@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/judge/court.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct key {
+    int from, to, rail;
+    double mbps;
+};
+
+static int by_key(const void *left, const void *right)
+{
+    const struct key *a = left, *b = right;
+
+    if (a->from != b->from)
+        return a->from - b->from;
+    if (a->to != b->to)
+        return a->to - b->to;
+    return a->rail - b->rail;
+}
+
+/* Whether the pair is well alone: else it says nothing of what the hosts can do together. */
+static bool is_well(const struct court *court, const struct key *alone)
+{
+    struct cell cell = {.from = alone->from, .to = alone->to, .rail = (short)alone->rail};
+
+    return log(alone->mbps / cells_base(&court->cells, &cell)) >=
+           court->cells.typical[alone->rail] + log(court->limits.peers_percent / 100);
+}
+
+/* The samples of all rails together as shares of the same pair's rail alone, in percent. Returns
+ * how many, or -1. */
+static long make_shares(const struct court *court, struct link_sample *shares)
+{
+    const struct links *links = court->links;
+    struct key *alone = malloc((links->sample_count + 1) * sizeof *alone);
+    size_t count = 0;
+    long made = 0;
+
+    if (!alone)
+        return -1;
+    for (size_t i = 0; i < links->sample_count; i++)
+        if (court->samples[i].mbps > 0)
+            alone[count++] = (struct key){court->samples[i].from, court->samples[i].to,
+                                          court->samples[i].rail, court->samples[i].mbps};
+    if (count > 0)
+        qsort(alone, count, sizeof *alone, by_key);
+    for (size_t i = 0; i < links->together_count; i++) {
+        const struct link_sample *sample = &links->together[i];
+        struct key wanted = {sample->from, sample->to, sample->rail, 0};
+        const struct key *found =
+            count > 0 ? bsearch(&wanted, alone, count, sizeof *alone, by_key) : NULL;
+
+        if (!found || isnan(sample->mbps) || !is_well(court, found))
+            continue;
+        shares[made] = *sample;
+        shares[made].low_mbps = 0;
+        shares[made++].mbps = 100 * sample->mbps / found->mbps;
+    }
+    free(alone);
+    return made;
+}
+
+static void accuse(struct court *court, const struct accused *accused)
+{
+    const struct links *links = court->links;
+    struct finding *finding;
+    double alone_mbps = 0, share = accused->value_mbps / 100;
+    const char *verb = accused->kind == PART_SENDS      ? "sends"
+                       : accused->kind == PART_RECEIVES ? "receives"
+                                                        : "sends and receives";
+    bool is_sure = accused->confidence >= court->limits.sure;
+
+    for (int rail = 0; rail < (int)links->rail_count; rail++)
+        if (accused->rail < 0 || accused->rail == rail)
+            alone_mbps = fmax(alone_mbps, links_figure(links, accused->node, rail));
+    finding =
+        findings_add(&court->findings, FINDING_HOST, is_sure ? VERDICT_FAIL : VERDICT_UNKNOWN);
+    finding->node = accused->node;
+    finding->rail = accused->rail;
+    finding->metric = "bandwidth_together";
+    finding->direction =
+        accused->kind == PART_SENDS || accused->kind == PART_RECEIVES ? verb : "both ways";
+    finding->value = share * alone_mbps;
+    finding->reference = accused->expected_mbps / 100 * alone_mbps;
+    finding->limit = finding->reference * court->limits.peers_percent / 100;
+    finding->limit_source = "peers";
+    finding->confidence = accused->confidence;
+    finding->share = accused->share;
+    finding->sample_count = (int)(accused->all[0] + accused->all[1]);
+    snprintf(finding->part, sizeof finding->part, "host%s%.80s", accused->rail >= 0 ? " " : "",
+             accused->rail >= 0 ? links->rails[accused->rail] : "");
+    snprintf(finding->message, sizeof finding->message,
+             "%s %s %.0f Mb/s when all rails run, alone %.0f: check PCIe width, slot and NUMA "
+             "placement of the NICs",
+             accused->rail >= 0 ? links->rails[accused->rail] : "a rail", verb, finding->value,
+             alone_mbps);
+}
+
+/* When one rail of a node runs slower together the others take what it leaves: one finding a node.
+ */
+static bool is_told(const struct court *court, int node)
+{
+    for (size_t i = 0; i < court->findings.count; i++)
+        if (court->findings.items[i].kind == FINDING_HOST && court->findings.items[i].node == node)
+            return true;
+    return false;
+}
+
+int court_together(struct court *court)
+{
+    struct link_sample *shares;
+    struct links links = *court->links;
+    struct pursuit pursuit = {0};
+    struct cells cells = {0};
+    long count;
+    int rv;
+
+    if (links.together_count == 0 || links.rail_count < 2)
+        return 0;
+    shares = malloc((links.together_count + 1) * sizeof *shares);
+    count = shares ? make_shares(court, shares) : -1;
+    if (count < 0) {
+        free(shares);
+        return -1;
+    }
+    links.nominal_mbps = NULL;
+    rv = cells_fit(&links, &court->limits, shares, (size_t)count,
+                   court->cells.block_count > 1 ? court->cells.blocks : NULL, false, &cells);
+    rv = rv == 0 ? pursuit_hold(&cells, PART_KINDS, &pursuit) : rv;
+    /* slow uplinks are the first pass' business: there is more on them here by design */
+    for (size_t i = 0; i < pursuit.count && rv == 0; i++) {
+        const struct accused *accused = &pursuit.accused[i];
+
+        if (accused->kind <= PART_NODE && !accused->is_partial && !is_told(court, accused->node))
+            accuse(court, accused);
+    }
+    pursuit_clear(&pursuit);
+    cells_clear(&cells);
+    free(shares);
+    return rv;
+}
