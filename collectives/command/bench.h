@@ -8,7 +8,8 @@
 
 struct bench_rate {
     const char *path;
-    double coding_GBps, decoding_GBps; /* 10^9 bytes of values per second of processor time, medians */
+    double coding_GBps,
+        decoding_GBps; /* 10^9 bytes of values per second of processor time, medians */
     unsigned rounds;
 };
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "tests/sim/fabric.h"
-#include "validate/judge/links.h"
+#include "validate/judge/links/links.h"
 
 /* What is planted, and whether a finding names it. */
 

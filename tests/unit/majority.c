@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/judge/majority.h"
+#include "validate/judge/facts/majority.h"
 #include "tests/unit/tap.h"
 
 #include <stdlib.h>
@@ -125,7 +125,7 @@ static void test_groups(void)
     is_str(message(2), "gpu0 model is missing, H100 on 3 of 4 nodes of XE9680, H100",
            "the lost GPUs' model");
     is_str(message(3), "eth1 mtu is 4000, 1500 on 2 of 3 nodes of R660",
-            "no node is compared with one of another kind");
+           "no node is compared with one of another kind");
     compare(facts, count, (struct node_class[]){{"n1", "a"}, {"n2", "a"}, {"n3", "b"}}, 3);
     is_int((int)groups.count, 5, "classes divide what is of one hardware");
     ok(strcmp(groups.groups[0].label, "R660") == 0,

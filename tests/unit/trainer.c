@@ -214,8 +214,8 @@ static void gradients_are_differences(void)
                         splitmix_at(3, (uint64_t)(tensor * SAMPLES + i)) % size;
             double expected = difference(&training, at);
 
-            is_near(gradients[at], expected, 1e-8 + 1e-6 * fabs(expected),
-                    "gradient of %s at %zu", tensor_kinds[tensor].name, at);
+            is_near(gradients[at], expected, 1e-8 + 1e-6 * fabs(expected), "gradient of %s at %zu",
+                    tensor_kinds[tensor].name, at);
         }
     }
     free(gradients);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "validate/act/strikes.h"
-#include "validate/judge/trial.h"
+#include "validate/judge/links/trial.h"
 #include "validate/slurm/step.h"
 
 enum {

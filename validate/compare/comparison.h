@@ -4,7 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/conf/conf.h"
-#include "validate/judge/majority.h"
+#include "validate/judge/facts/majority.h"
 #include "validate/report/records.h"
 #include "validate/slurm/cluster.h"
 

@@ -3,26 +3,35 @@
 # Verdicts and attribution: pure functions on numbers.
 noinst_LTLIBRARIES += validate/judge/libjudge.la
 validate_judge_libjudge_la_SOURCES = \
-	validate/judge/blocks.c validate/judge/blocks.h \
-	validate/judge/cells.c validate/judge/cells.h \
-	validate/judge/court.h \
-	validate/judge/facts.c validate/judge/facts.h \
-	validate/judge/findings.c validate/judge/findings.h \
-	validate/judge/golden.c validate/judge/golden.h \
-	validate/judge/groups.c validate/judge/groups.h \
 	validate/judge/history_figure.c validate/judge/history_figure.h \
 	validate/judge/index.c validate/judge/index.h \
-	validate/judge/liars.c \
-	validate/judge/links.c validate/judge/links.h \
-	validate/judge/majority.c validate/judge/majority.h \
-	validate/judge/matrix.c validate/judge/matrix.h \
-	validate/judge/pairs.c \
-	validate/judge/pursuit.c validate/judge/pursuit.h \
-	validate/judge/rails.c \
 	validate/judge/reference.c validate/judge/reference.h \
-	validate/judge/severity.c \
-	validate/judge/suspects.c \
-	validate/judge/together.c \
-	validate/judge/trial.c validate/judge/trial.h \
-	# end of validate_judge_libjudge_la_SOURCES
+	# end of what both use
+
+# from the measured links to the part at fault
+validate_judge_libjudge_la_SOURCES += \
+	validate/judge/links/blocks.c validate/judge/links/blocks.h \
+	validate/judge/links/cells.c validate/judge/links/cells.h \
+	validate/judge/links/court.h \
+	validate/judge/links/findings.c validate/judge/links/findings.h \
+	validate/judge/links/liars.c \
+	validate/judge/links/links.c validate/judge/links/links.h \
+	validate/judge/links/matrix.c validate/judge/links/matrix.h \
+	validate/judge/links/pairs.c \
+	validate/judge/links/pursuit.c validate/judge/links/pursuit.h \
+	validate/judge/links/rails.c \
+	validate/judge/links/suspects.c \
+	validate/judge/links/together.c \
+	validate/judge/links/trial.c validate/judge/links/trial.h \
+	# end of links
+
+# what nodes are and have, held against each other
+validate_judge_libjudge_la_SOURCES += \
+	validate/judge/facts/facts.c validate/judge/facts/facts.h \
+	validate/judge/facts/golden.c validate/judge/facts/golden.h \
+	validate/judge/facts/groups.c validate/judge/facts/groups.h \
+	validate/judge/facts/majority.c validate/judge/facts/majority.h \
+	validate/judge/facts/severity.c \
+	# end of facts
+
 validate_judge_libjudge_la_LIBADD = lib/libstatistics.la -lm

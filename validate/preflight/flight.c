@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "validate/judge/trial.h"
+#include "validate/judge/links/trial.h"
 #include "validate/preflight/preflight.h"
 #include "validate/slurm/reach.h"
 #include "validate/slurm/step.h"

@@ -124,7 +124,8 @@ static int nodes_load(struct cluster *cluster, struct error *err)
         node->leaf = -1;
         state_translate(info, node);
         cluster->node_count++;
-        if (!node->name || !node->address || !node->gres || !node->features || !node->reason || !node->extra)
+        if (!node->name || !node->address || !node->gres || !node->features || !node->reason ||
+            !node->extra)
             break;
     }
     slurm_free_node_info_msg(found);

@@ -18,10 +18,10 @@ struct cluster_node {
     char *name;
     char *address; /* where its slurmd listens */
     uint16_t port;
-    char *gres;   /* as configured, "gpu:8"; "" */
+    char *gres;     /* as configured, "gpu:8"; "" */
     char *features; /* those that are available, "h100,rack3"; "" */
-    char *reason; /* why it is down or drained; "" */
-    char *extra;  /* the site's text, a JSON object where jobs may ask for it; "" */
+    char *reason;   /* why it is down or drained; "" */
+    char *extra;    /* the site's text, a JSON object where jobs may ask for it; "" */
     uid_t reason_uid;
     time_t reason_time;
     int cpus;

@@ -2,8 +2,8 @@
 #ifndef MUSTER_JUDGE_FINDINGS_H
 #define MUSTER_JUDGE_FINDINGS_H
 
-#include "validate/judge/links.h"
-#include "validate/judge/pursuit.h"
+#include "validate/judge/links/links.h"
+#include "validate/judge/links/pursuit.h"
 
 /* The list of findings as it grows, and its words. */
 struct findings {

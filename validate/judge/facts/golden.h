@@ -6,8 +6,8 @@
 
 #include "lib/base/error.h"
 #include "lib/base/hostlist.h"
-#include "validate/judge/facts.h"
-#include "validate/judge/groups.h"
+#include "validate/judge/facts/facts.h"
+#include "validate/judge/facts/groups.h"
 
 /* What nodes should be, as a site has written it down: groups of nodes, and a fact a line.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/judge/trial.h"
+#include "validate/judge/links/trial.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/judge/majority.h"
+#include "validate/judge/facts/majority.h"
 
 #include <string.h>
 

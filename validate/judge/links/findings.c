@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/judge/findings.h"
+#include "validate/judge/links/findings.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/judge/matrix.h"
+#include "validate/judge/links/matrix.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/judge/blocks.h"
+#include "validate/judge/links/blocks.h"
 
 #include <math.h>
 #include <stdlib.h>

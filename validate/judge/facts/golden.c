@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/judge/golden.h"
+#include "validate/judge/facts/golden.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/judge/links.h"
+#include "validate/judge/links/links.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "lib/base/hostlist.h"
-#include "validate/judge/blocks.h"
-#include "validate/judge/court.h"
+#include "validate/judge/links/blocks.h"
+#include "validate/judge/links/court.h"
 
 static const double default_sure = 0.99;
 

@@ -3,7 +3,7 @@
 #define MUSTER_JUDGE_GROUPS_H
 
 #include "lib/base/hostlist.h"
-#include "validate/judge/facts.h"
+#include "validate/judge/facts/facts.h"
 
 /* Which nodes are compared with which: those of the same hardware, and of the same class where the
  * caller has any. The hardware is the machine's product, its processor and its GPUs' model, as

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/judge/cells.h"
+#include "validate/judge/links/cells.h"
 
 #include <math.h>
 #include <stdlib.h>

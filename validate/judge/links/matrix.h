@@ -7,7 +7,7 @@
 #include "lib/conf/conf.h"
 #include "lib/base/hostlist.h"
 #include "validate/judge/index.h"
-#include "validate/judge/links.h"
+#include "validate/judge/links/links.h"
 #include "validate/report/records.h"
 
 /* What was measured, put in the judge's form: a cell for each ordered pair of nodes and rail that

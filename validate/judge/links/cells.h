@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "validate/judge/links.h"
+#include "validate/judge/links/links.h"
 
 /* The fit of the judge: measured samples as logarithms beside what they should be. */
 

@@ -2,9 +2,9 @@
 #ifndef MUSTER_JUDGE_COURT_H
 #define MUSTER_JUDGE_COURT_H
 
-#include "validate/judge/cells.h"
-#include "validate/judge/findings.h"
-#include "validate/judge/pursuit.h"
+#include "validate/judge/links/cells.h"
+#include "validate/judge/links/findings.h"
+#include "validate/judge/links/pursuit.h"
 
 /* The parts of links_judge(), which share this. Each adds its findings. Those that return an int
  * return 0, or -1 when memory is out. */

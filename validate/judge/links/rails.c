@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is said of each rail by itself: its figure, its own history, its latency, and whether
  * anybody can vouch for it. */
-#include "validate/judge/court.h"
+#include "validate/judge/links/court.h"
 
 #include <math.h>
 #include <stdio.h>

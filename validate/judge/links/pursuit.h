@@ -2,7 +2,7 @@
 #ifndef MUSTER_JUDGE_PURSUIT_H
 #define MUSTER_JUDGE_PURSUIT_H
 
-#include "validate/judge/cells.h"
+#include "validate/judge/links/cells.h"
 
 /* Which parts explain the low cells: greedily the part that the rate of low cells elsewhere
  * explains least (links.h). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/judge/pursuit.h"
+#include "validate/judge/links/pursuit.h"
 
 #include <math.h>
 #include <stdlib.h>

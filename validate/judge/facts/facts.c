@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/judge/facts.h"
+#include "validate/judge/facts/facts.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 #include "lib/base/record.h"
-#include "validate/judge/facts.h"
-#include "validate/judge/golden.h"
-#include "validate/judge/groups.h"
+#include "validate/judge/facts/facts.h"
+#include "validate/judge/facts/golden.h"
+#include "validate/judge/facts/groups.h"
 
 /* Facts of all nodes compared by majority, no golden file: a node whose fact differs from what more
  * than half of the nodes of its group say is the odd one out. Without such a majority nobody is,

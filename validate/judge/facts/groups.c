@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/judge/groups.h"
+#include "validate/judge/facts/groups.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "validate/judge/links.h"
-#include "validate/judge/matrix.h"
+#include "validate/judge/links/links.h"
+#include "validate/judge/links/matrix.h"
 
 /* The links of some nodes on trial: what was measured is judged, and whoever is suspected is
  * measured once more, alone on the network, until what the last measurement says alone is what all

@@ -2,7 +2,7 @@
 #ifndef MUSTER_JUDGE_BLOCKS_H
 #define MUSTER_JUDGE_BLOCKS_H
 
-#include "validate/judge/cells.h"
+#include "validate/judge/links/cells.h"
 
 /* Blocks of nodes as the measurements show them. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/judge/court.h"
+#include "validate/judge/links/court.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/judge/links.h"
+#include "validate/judge/links/links.h"
 
 #include <stdlib.h>
 #include <string.h>
