@@ -17,7 +17,8 @@ hostname >$work/shell; env | grep -cE '^($muster_names)=' >>$work/shell
 srun --input=none -n2 -N2 sh -c 'echo \$RANK \$UCX_NET_DEVICES' | sort >$work/step
 exit
 END
-lab run timeout 60 script -qec "salloc -Q -N2 --muster-explain" /dev/null <"$work/commands" >"$work/said" 2>&1
+# salloc starts $SHELL, which not every caller has
+lab run env SHELL=/bin/bash timeout 60 script -qec "salloc -Q -N2 --muster-explain" /dev/null <"$work/commands" >"$work/said" 2>&1
 is "$(xargs <"$work/shell")" 'n1 0' 'the shell is on the first node and has no variable of muster'"'"'s' ||
     sed 's/^/# /' "$work/said" >&2
 is "$(cat "$work/step")" '0 eth1,eth2

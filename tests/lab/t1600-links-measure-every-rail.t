@@ -26,7 +26,7 @@ is "$(of '.metric == "latency" and not 0 < .low <= .value <= .high' .node .peer)
 is "$(of '.metric == "path" and not (.value >= .limit > 1e6)' .node .part .message)" '' \
     'the NIC counted what was sent'
 like "$(of '.metric == "path" and .part == "eth2"' .message | sed 1q)" \
-    '^tcp/eth2: [0-9.]+ MB sent, eth2 counted' 'the transport is told'
+    '^tcp/eth2, MTU 9000 end to end: [0-9.]+ MB sent, eth2 counted' 'the transport is told'
 
 # A busy machine takes away from a figure and never adds: the best of a few.
 for _ in 1 2 3; do

@@ -43,17 +43,14 @@ void cpu_gemm(const struct gemm *gemm);
 /* Sums are made in that many lanes, whatever the processor's vectors are, then lane by lane. */
 enum { CPU_LANES = 16 };
 
-/* e^x, to be used inside vectorised loops. */
-#ifdef MUSTER_REAL_DOUBLE
+/* e^x, to be used inside vectorised loops. In float by Cephes' expf: x = n ln 2 + r, a polynomial
+ * of r; error under 2 units in the last place (measured by tests/unit/compute.c). Below -87 it
+ * gives 0, above 88 the greatest that it can. */
 static inline real cpu_exp(real x)
 {
+#ifdef MUSTER_REAL_DOUBLE
     return exp(x);
-}
 #else
-/* Cephes' expf: x = n ln 2 + r, a polynomial of r; error under 2 units in the last place (measured
- * by tests/unit/compute.c). Below -87 it gives 0, above 88 the greatest that it can. */
-static inline float cpu_exp(float x)
-{
     /* 1.5 * 2^23: what is added to it is rounded to a whole number, which then stands in the low
      * bits */
     union {
@@ -74,7 +71,7 @@ static inline float cpu_exp(float x)
     y = y * r + 5.0000001201e-1f;
     y = y * r * r + r + 1.0f;
     return x < -87.0f ? 0.0f : y * power.f;
-}
 #endif
+}
 
 #endif
