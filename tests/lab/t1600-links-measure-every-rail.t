@@ -39,7 +39,8 @@ is "$(sort -u "$work/good")" "$all_directions" 'every bandwidth is within 5 % of
 battery 2 muster-links --quick
 is "$status" 0 'quick, with a second rank on each node that waits'
 is "$(of '.metric == "bandwidth"' .node .part .peer | sort)" "$all_directions" '... measures all too'
-is "$(of '.metric == "bandwidth" and not 150 <= .value <= 204' .node .part .peer .value)" '' \
+# what the rail's bucket has saved up in a pause comes at once: 40 KB beside the 1 MB of a sample
+is "$(of '.metric == "bandwidth" and not 150 <= .value <= 212' .node .part .peer .value)" '' \
     '... not far from the truth'
 
 battery 1 muster-links --quick --pairs n1:n3,n4:n2 --rails eth2
