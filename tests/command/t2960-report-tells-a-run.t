@@ -56,7 +56,10 @@ print(len(rows), sum(row["metric"] == "bandwidth" and row["peer"] != "" for row 
     "$(wc -l <"$work/run") $(grep -c '"bandwidth".*"peer"' "$work/run")" 'CSV has a line for each record'
 
 if command -v jq >/dev/null; then
-    is "$(report -f json "$work/run" | jq -cS . | cksum)" "$(jq -cS . "$work/run" | cksum)" 'JSON lines are the records again'
+    # newer ones of jq keep a number as it was written: 2.50 and 2.5 are the same here
+    same='map_values(if type == "number" then . + 0 else . end)'
+    is "$(report -f json "$work/run" | jq -cS "$same" | cksum)" "$(jq -cS "$same" "$work/run" | cksum)" \
+        'JSON lines are the records again'
 else
     skip 1 'no jq'
 fi
