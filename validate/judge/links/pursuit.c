@@ -11,6 +11,8 @@ static const double steady_share = 0.8, slow_share = 0.5;
 
 /* Two heaps: the median of the low cells is that far below the median of the others (log 0.74). */
 static const float heap_gap = 0.3F;
+/* figures of one cause are as near as that: 15 % */
+static const float level_slack = 0.1625F;
 
 /* Pairs that a slow path carries may share it, two at least without being told: below half of what
  * the path has is another reason (log 0.47). */
@@ -372,6 +374,30 @@ static int count_nodes(struct game *game, const struct accused *part, size_t cou
     return count_nodes_in(game, part, count, is_other, false);
 }
 
+/* Whether it may be the leaf switch: three of its nodes are low, or two are as low as the rest of
+ * it with nodes elsewhere. Two nodes that are low with each other may be either of them, and what
+ * they are with others may be another's fault. */
+static bool may_be_leaf(struct game *game, const struct accused *part, size_t count)
+{
+    const struct cells *cells = game->cells;
+    int nodes = 0;
+
+    if (cells->block_size[part->block] < 2 || count_nodes(game, part, count, false) >= 3)
+        return true;
+    game->stamp_now++;
+    for (size_t i = 0; i < count; i++) {
+        const struct cell *cell = &cells->cells[game->its_cells[i]];
+        int own = cells->blocks[cell->from] == part->block ? cell->from : cell->to;
+
+        if (cell->is_low && cell->region != CELL_INSIDE && cell->y < part->level + level_slack &&
+            game->stamp[own] != game->stamp_now) {
+            game->stamp[own] = game->stamp_now;
+            nodes++;
+        }
+    }
+    return nodes >= 2;
+}
+
 enum weighing { GUILTY, CLEARED, NO_CASE };
 
 static bool is_example(const struct accused *part, const struct cell *cell)
@@ -446,7 +472,7 @@ static enum weighing weigh(struct game *game, struct accused *part, size_t count
     for (size_t i = 0; i < count; i++) {
         const struct cell *cell = &cells->cells[game->its_cells[i]];
 
-        if (cell->is_low || cell->y < part->level + 0.1625F)
+        if (cell->is_low || cell->y < part->level + level_slack)
             continue;
         against += 1U + cell->again;
         game->well[well++] = cell->y;
@@ -459,6 +485,8 @@ static enum weighing weigh(struct game *game, struct accused *part, size_t count
             : (cells->block_size[part->block] > 1 && count_nodes(game, part, count, false) < 2) ||
                   (part->peer_block >= 0 && cells->block_size[part->peer_block] > 1 &&
                    count_nodes(game, part, count, true) < 2))
+        return NO_CASE;
+    if ((part->kind == PART_LEAF || part->kind == PART_LEAF_ALL) && !may_be_leaf(game, part, count))
         return NO_CASE;
     can_be_cleared = !part->is_shared;
     if (part->share < steady_share) {
