@@ -143,6 +143,27 @@ static void test_leaf(void)
     is_int(findings[0].block, 0, "... leaf1");
 }
 
+/* Only two nodes of a leaf were measured, with each other. */
+static void test_two_on_a_leaf(void)
+{
+    size_t kept = 0;
+
+    healthy(4, 2);
+    for (size_t i = 0; i < links.sample_count; i++) {
+        if (blocks[samples[i].from] != 1 || blocks[samples[i].to] != 1)
+            continue;
+        samples[kept] = samples[i];
+        if (samples[kept].rail == 0)
+            samples[kept].mbps *= 0.25;
+        kept++;
+    }
+    links.sample_count = kept;
+    judge(6, "two nodes on a leaf, slow with each other, and two nodes not measured");
+    for (int i = 0; i < 2; i++)
+        is_int(findings[i].kind, FINDING_AMBIGUOUS, "... n%d may be the one, and not the leaf",
+               findings[i].node + 1);
+}
+
 static void test_uplink_directions(void)
 {
     healthy(8, 4);
@@ -459,6 +480,7 @@ int main(void)
     judge(0, "a second measurement that is good replaces the first");
     test_node();
     test_leaf();
+    test_two_on_a_leaf();
     test_uplink_directions();
     test_oversubscribed();
     test_intermittent();
