@@ -58,13 +58,13 @@ int command_word_error(const char *name, const char *word);
 struct look_options {
     const char *name;          /* "muster inventory" */
     const char *root, *config; /* NULL: not given */
-    bool as_json;
+    bool as_json, has_word;
 };
 
-/* Reads -c, -h, -j and -r; word is one more that changes nothing, NULL: there is none. Returns -1
- * to go on, else the exit status. */
-int command_look_options(int argc, char **argv, const char *word, void (*print_help)(void),
-                         struct look_options *look);
+/* Reads -c, -h, -j and -r; word is one more without a value, which sets has_word, and letter its
+ * short form, '\0' none; word NULL: there is none. Returns -1 to go on, else the exit status. */
+int command_look_options(int argc, char **argv, const char *word, char letter,
+                         void (*print_help)(void), struct look_options *look);
 
 /* Colours: only on a terminal, and not with NO_COLOR (no-color.org) or TERM=dumb. */
 bool command_has_colour(FILE *stream);

@@ -47,9 +47,10 @@ int command_word_error(const char *name, const char *word)
     return command_misuse(name, "what is '%s'?", word);
 }
 
-int command_look_options(int argc, char **argv, const char *word, void (*print_help)(void),
-                         struct look_options *look)
+int command_look_options(int argc, char **argv, const char *word, char letter,
+                         void (*print_help)(void), struct look_options *look)
 {
+    const char letters[] = {'c', ':', 'h', 'j', 'r', ':', letter, '\0'};
     enum { WORD = 256 };
     const struct option options[] = {
         {"config", required_argument, NULL, 'c'}, {"help", no_argument, NULL, 'h'},
@@ -59,8 +60,8 @@ int command_look_options(int argc, char **argv, const char *word, void (*print_h
     int option;
 
     *look = (struct look_options){.name = argv[0]};
-    while ((option = getopt_long(argc, argv, "c:hjr:", options, NULL)) != -1) {
-        switch (option) {
+    while ((option = getopt_long(argc, argv, letters, options, NULL)) != -1) {
+        switch (letter && option == letter ? WORD : option) {
         case 'c':
             look->config = optarg;
             break;
@@ -74,6 +75,7 @@ int command_look_options(int argc, char **argv, const char *word, void (*print_h
             look->root = optarg;
             break;
         case WORD:
+            look->has_word = true;
             break;
         default:
             return command_usage_error(argv[0]);

@@ -425,7 +425,7 @@ static int show(const char *name, const char *root, const char *config, bool as_
 int command_inventory(int argc, char **argv)
 {
     struct look_options look;
-    int status = command_look_options(argc, argv, NULL, print_help, &look);
+    int status = command_look_options(argc, argv, NULL, '\0', print_help, &look);
 
     return status >= 0 ? status : show(look.name, look.root, look.config, look.as_json);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,11 +8,6 @@
 #include "validate/command/command.h"
 #include "validate/compare/hints.h"
 #include "validate/report/table.h"
-
-struct options {
-    const char *config, *root;
-    bool shows_all, as_json;
-};
 
 static void print_help(void)
 {
@@ -92,7 +86,7 @@ static void add_row(struct table *table, const struct reference_line *line, bool
                line->note);
 }
 
-static void print_lines(const struct options *options, const struct reference *reference,
+static void print_lines(const struct look_options *look, const struct reference *reference,
                         const struct records *facts, const char *node)
 {
     static const char *const names[] = {"LINE",  "METRIC",     "VALUE", "KIND",
@@ -108,14 +102,14 @@ static void print_lines(const struct options *options, const struct reference *r
         bool applies = reference_applies(&reference->lines[i], &hardware, why, sizeof why);
 
         count += applies;
-        if (!applies && !options->shows_all)
+        if (!applies && !look->has_word)
             continue;
-        if (options->as_json && applies)
+        if (look->as_json && applies)
             print_record(&reference->lines[i], node, why);
-        else if (!options->as_json)
+        else if (!look->as_json)
             add_row(&table, &reference->lines[i], applies, why);
     }
-    if (!options->as_json) {
+    if (!look->as_json) {
         printf("%s: %s, %d x %s, rails of %g Gb/s: %zu of %zu lines of %s apply\n", node,
                *hardware.cpu ? hardware.cpu : "processor not told", hardware.gpus,
                *hardware.gpu ? hardware.gpu : "GPU", hardware.nic_gbps, count, reference->count,
@@ -128,7 +122,7 @@ static void print_lines(const struct options *options, const struct reference *r
     table_clear(&table);
 }
 
-static int run(const struct options *options, const struct conf *conf)
+static int run(const struct look_options *look, const struct conf *conf)
 {
     static struct fabric fabric;
     struct reference reference;
@@ -141,14 +135,14 @@ static int run(const struct options *options, const struct conf *conf)
         fprintf(stderr, "muster reference: %s\n", err.text);
         return COMMAND_USAGE;
     }
-    inventory = inventory_read(options->root ? options->root : "", &err);
+    inventory = inventory_read(look->root ? look->root : "", &err);
     if (!inventory) {
         fprintf(stderr, "muster reference: %s\n", err.text);
         reference_clear(&reference);
         return COMMAND_UNKNOWN;
     }
     fabric_choose(inventory, conf, &fabric);
-    checks = (struct checks){.root = options->root ? options->root : "",
+    checks = (struct checks){.root = look->root ? look->root : "",
                              .node = inventory->hostname,
                              .conf = conf,
                              .inventory = inventory,
@@ -156,7 +150,7 @@ static int run(const struct options *options, const struct conf *conf)
                              .sink = take_fact,
                              .context = &facts};
     check_config(&checks, "host.config");
-    print_lines(options, &reference, &facts, inventory->hostname);
+    print_lines(look, &reference, &facts, inventory->hostname);
     records_clear(&facts);
     inventory_free(inventory);
     reference_clear(&reference);
@@ -165,44 +159,19 @@ static int run(const struct options *options, const struct conf *conf)
 
 int command_reference(int argc, char **argv)
 {
-    static const struct option table[] = {
-        {"all", no_argument, NULL, 'a'},        {"config", required_argument, NULL, 'c'},
-        {"help", no_argument, NULL, 'h'},       {"json", no_argument, NULL, 'j'},
-        {"root", required_argument, NULL, 'r'}, {NULL, 0, NULL, 0},
-    };
-    struct options options = {0};
+    struct look_options look;
     struct conf conf;
-    int option, status = COMMAND_PASS;
+    int status = command_look_options(argc, argv, "all", 'a', print_help, &look);
 
-    while ((option = getopt_long(argc, argv, "ac:hjr:", table, NULL)) != -1) {
-        switch (option) {
-        case 'a':
-            options.shows_all = true;
-            break;
-        case 'c':
-            options.config = optarg;
-            break;
-        case 'h':
-            print_help();
-            return COMMAND_PASS;
-        case 'j':
-            options.as_json = true;
-            break;
-        case 'r':
-            options.root = optarg;
-            break;
-        default:
-            return command_usage_error(argv[0]);
-        }
-    }
-    if (optind < argc)
-        return command_word_error(argv[0], argv[optind]);
-    if (options.root && !options.config)
+    if (status >= 0)
+        return status;
+    status = COMMAND_PASS;
+    if (look.root && !look.config)
         conf_defaults(&conf);
     else
-        status = command_conf(argv[0], options.config, &conf);
+        status = command_conf(look.name, look.config, &conf);
     if (status == COMMAND_PASS)
-        status = run(&options, &conf);
+        status = run(&look, &conf);
     conf_clear(&conf);
     return status;
 }

@@ -371,7 +371,7 @@ static int topology(const char *name, const char *root, const char *config, bool
 int command_topology(int argc, char **argv)
 {
     struct look_options look;
-    int status = command_look_options(argc, argv, "node", print_help, &look);
+    int status = command_look_options(argc, argv, "node", '\0', print_help, &look);
 
     return status >= 0 ? status : topology(look.name, look.root, look.config, look.as_json);
 }

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "validate/compare/textfile.h"
+#include "validate/report/aside.h"
 
 enum { GOLDEN_MAX = 16 << 20 };
 
@@ -171,29 +171,20 @@ void comparison_clear(struct comparison *comparison)
     *comparison = (struct comparison){0};
 }
 
-int comparison_save(const struct comparison *comparison, const char *path, struct error *err)
+static int write_golden(FILE *stream, const void *context)
 {
-    char aside[4096], comment[128], date[32];
+    const struct comparison *comparison = context;
+    char comment[128], date[32];
     time_t now = time(NULL);
     struct tm day;
-    FILE *stream;
-    int written;
 
-    if (snprintf(aside, sizeof aside, "%s.new", path) >= (int)sizeof aside)
-        return error_set(err, "%.100s...: the path is too long", path);
     strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&now, &day));
     snprintf(comment, sizeof comment, "%s: what most of %zu nodes are, %s", PACKAGE_STRING,
              comparison->table.node_count, date);
-    stream = fopen(aside, "we");
-    if (!stream)
-        return error_set(err, "%s: %m", aside);
-    written = golden_write(stream, comment, &comparison->table, &comparison->groups);
-    if (written == 0)
-        written = fsync(fileno(stream));
-    if (fclose(stream) != 0 || written != 0 || rename(aside, path) != 0) {
-        error_set(err, "%s: %m", path);
-        unlink(aside);
-        return -1;
-    }
-    return 0;
+    return golden_write(stream, comment, &comparison->table, &comparison->groups);
+}
+
+int comparison_save(const struct comparison *comparison, const char *path, struct error *err)
+{
+    return aside_write(path, write_golden, comparison, err);
 }

@@ -3,12 +3,10 @@
 
 #include "validate/report/format.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
+
+#include "validate/report/aside.h"
 
 const struct report_format report_formats[] = {
     {"table", "a table for a person", overview_write},
@@ -26,15 +24,6 @@ const struct report_format *format_find(const char *name)
         if (strcmp(format->name, name) == 0)
             return format;
     return NULL;
-}
-
-/* Other users' collectors and browsers read reports, as far as umask lets them. */
-static int open_up(int fd)
-{
-    mode_t mask = umask(0);
-
-    umask(mask);
-    return fchmod(fd, 0666 & ~mask);
 }
 
 /* A device, a pipe or a socket cannot be written aside. */
@@ -60,40 +49,22 @@ static int write_straight(const struct report_format *format, const struct surve
     return rv;
 }
 
+struct saving {
+    const struct report_format *format;
+    const struct survey *survey;
+};
+
+static int write_saving(FILE *stream, const void *context)
+{
+    const struct saving *saving = context;
+
+    return saving->format->write(stream, saving->survey);
+}
+
 int format_save(const struct report_format *format, const struct survey *survey, const char *path,
                 struct error *err)
 {
-    char *aside = NULL;
-    FILE *stream = NULL;
-    int fd = -1, rv = -1;
-
     if (strcmp(path, "-") == 0 || is_special(path))
         return write_straight(format, survey, path, err);
-    if (asprintf(&aside, "%s.XXXXXX", path) < 0)
-        return error_set(err, "%s: no memory", path);
-    fd = mkostemp(aside, O_CLOEXEC);
-    if (fd < 0) {
-        error_set(err, "%s: %m", path);
-        free(aside);
-        return -1;
-    }
-    stream = fdopen(fd, "w");
-    if (!stream) {
-        error_set(err, "%s: %m", path);
-        close(fd);
-    } else {
-        rv = format->write(stream, survey);
-        if (rv == 0 && (fflush(stream) != 0 || open_up(fd) != 0 || fsync(fd) != 0))
-            rv = -1;
-        if (rv != 0)
-            error_set(err, "%s: %m", path);
-        if (fclose(stream) != 0 && rv == 0)
-            rv = error_set(err, "%s: %m", path);
-        if (rv == 0 && rename(aside, path) != 0)
-            rv = error_set(err, "%s: %m", path);
-    }
-    if (rv != 0)
-        unlink(aside);
-    free(aside);
-    return rv;
+    return aside_write(path, write_saving, &(struct saving){format, survey}, err);
 }
