@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,14 +115,20 @@ static int name_output(const struct file_job *job, const char *input, char outpu
 /* A new file beside its final place, with nobody else's permission yet. */
 static int open_aside(const char *output, char path[PATH_MAX], struct error *err)
 {
+    sigset_t all, before;
     int fd;
 
     if (snprintf(path, PATH_MAX, "%s.XXXXXX", output) >= PATH_MAX)
         return error_set(err, "%s: its name is too long", output);
+    /* no signal finds a file that is there and not remembered yet */
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
     fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0)
-        return error_set(err, "%s: cannot be written: %m", output);
-    aside_remember(path);
+        error_set(err, "%s: cannot be written: %m", output);
+    else
+        aside_remember(path);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     return fd;
 }
 
