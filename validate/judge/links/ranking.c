@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/judge/links/ranking.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const double ranking_partial_excess = 0.1, ranking_cable_excess = 0.03;
+const double ranking_slow_share = 0.5;
+
+/* The rate of low cells elsewhere is never believed to be outside of this. */
+static const double rate_floor = 0.01, rate_ceiling = 0.5;
+
+/* Adds the cell, or takes it out. */
+static void tally_cell(struct ranking *ranking, const struct cell *cell, float sign)
+{
+    unsigned candidates[CANDIDATES_OF_CELL];
+    int count = candidates_of(&ranking->candidates, cell, candidates);
+    float weight = sign * (float)(1 + cell->again);
+
+    for (int i = 0; i < count; i++) {
+        struct tally *tally = &ranking->tallies[candidates[i]];
+
+        tally->all[cell->region] += weight;
+        if (cell->is_low)
+            tally->low[cell->region] += weight;
+    }
+}
+
+void ranking_drop(struct ranking *ranking, const struct cell *cell)
+{
+    tally_cell(ranking, cell, -1);
+}
+
+double ranking_likelihood(double low, double all, double rate)
+{
+    double share = all > 0 ? low / all : 0;
+
+    if (share <= rate)
+        return 0;
+    return low * log(share / rate) + (share < 1 ? (all - low) * log((1 - share) / (1 - rate)) : 0);
+}
+
+static double score_of(const struct ranking *ranking, size_t candidate)
+{
+    const struct tally *tally = &ranking->tallies[candidate];
+    double score = 0;
+
+    for (int region = 0; region < CELL_REGIONS; region++)
+        score += ranking_likelihood(tally->low[region], tally->all[region], ranking->rate[region]);
+    return score;
+}
+
+/* Higher score first, then the kind that comes first. */
+static bool is_before(struct ranking_entry a, struct ranking_entry b)
+{
+    if (fabsf(a.score - b.score) > 1e-4F * fmaxf(a.score, b.score))
+        return a.score > b.score;
+    return a.candidate < b.candidate;
+}
+
+static void sift_down(struct ranking *ranking, size_t place)
+{
+    struct ranking_entry *heap = ranking->entries, entry = heap[place];
+
+    for (;;) {
+        size_t child = 2 * place + 1;
+
+        if (child >= ranking->entry_count)
+            break;
+        if (child + 1 < ranking->entry_count && is_before(heap[child + 1], heap[child]))
+            child++;
+        if (!is_before(heap[child], entry))
+            break;
+        heap[place] = heap[child];
+        place = child;
+    }
+    heap[place] = entry;
+}
+
+/* Whether too few of its cells are low for any case, so that it need not be looked at closely: of
+ * a node that is slow at times a tenth, of a cable of an uplink less, of paths and leaves half,
+ * where what is barely not low is no evidence against. */
+static bool is_hopeless(const struct ranking *ranking, size_t candidate)
+{
+    const struct tally *tally = &ranking->tallies[candidate];
+    enum part_kind kind = candidates_kind(&ranking->candidates, candidate);
+    double low = tally->low[0] + tally->low[1], all = tally->all[0] + tally->all[1];
+
+    if (candidates_is_node(kind))
+        return low < ranking_partial_excess * all;
+    if (candidates_is_uplink(kind))
+        return low < ranking_cable_excess * all;
+    return low < 0.6 * ranking_slow_share * all;
+}
+
+static void pop(struct ranking *ranking)
+{
+    ranking->entries[0] = ranking->entries[--ranking->entry_count];
+    sift_down(ranking, 0);
+}
+
+/* A score only ever falls, so that one which is still what it was when it comes to the top is the
+ * best. */
+bool ranking_next(struct ranking *ranking, unsigned *candidate)
+{
+    while (ranking->entry_count > 0) {
+        struct ranking_entry top = ranking->entries[0];
+        float score = (float)score_of(ranking, top.candidate);
+
+        if (score >= top.score * 0.9999F) {
+            pop(ranking);
+            if (is_hopeless(ranking, top.candidate))
+                continue;
+            *candidate = top.candidate;
+            return true;
+        }
+        ranking->entries[0].score = score;
+        if (score <= 0)
+            pop(ranking);
+        else
+            sift_down(ranking, 0);
+    }
+    return false;
+}
+
+/* The median node's share of low cells, which a few bad parts do not raise. shares: room for as
+ * many as nodes. */
+static void guess_rates(struct ranking *ranking, float *shares)
+{
+    const struct cells *cells = ranking->candidates.cells;
+
+    for (int region = 0; region < CELL_REGIONS; region++) {
+        size_t count = 0;
+
+        for (size_t node = 0; node < cells->nodes; node++) {
+            float low = 0, all = 0;
+
+            for (size_t rail = 0; rail < cells->rails; rail++) {
+                const struct tally *tally = &ranking->tallies[ranking->candidates.begin[PART_RAIL] +
+                                                              node * cells->rails + rail];
+
+                low += tally->low[region];
+                all += tally->all[region];
+            }
+            if (all > 0)
+                shares[count++] = low / all;
+        }
+        ranking->rate[region] = count > 0 ? cells_median(shares, count) : 0;
+        ranking->rate[region] = fmin(fmax(ranking->rate[region], rate_floor), rate_ceiling);
+    }
+}
+
+int ranking_make(const struct cells *cells, enum part_kind last_kind, struct ranking *ranking)
+{
+    float *shares = malloc((cells->nodes + 1) * sizeof *shares);
+    size_t count;
+
+    *ranking = (struct ranking){.candidates = candidates_make(cells, last_kind)};
+    count = ranking->candidates.begin[PART_KINDS];
+    ranking->tallies = calloc(count + 1, sizeof *ranking->tallies);
+    ranking->entries = malloc((count + 1) * sizeof *ranking->entries);
+    if (!shares || !ranking->tallies || !ranking->entries) {
+        free(shares);
+        return -1;
+    }
+    for (size_t i = 0; i < cells->count; i++)
+        if (cells->cells[i].is_open)
+            tally_cell(ranking, &cells->cells[i], 1);
+    guess_rates(ranking, shares);
+    free(shares);
+    for (size_t i = 0; i < count; i++) {
+        const struct tally *tally = &ranking->tallies[i];
+
+        if (tally->low[0] + tally->low[1] >= 2 && !is_hopeless(ranking, i))
+            ranking->entries[ranking->entry_count++] =
+                (struct ranking_entry){(float)score_of(ranking, i), (unsigned)i};
+    }
+    for (size_t i = ranking->entry_count / 2; i-- > 0;)
+        sift_down(ranking, i);
+    return 0;
+}
+
+void ranking_clear(struct ranking *ranking)
+{
+    free(ranking->tallies);
+    free(ranking->entries);
+    *ranking = (struct ranking){0};
+}
