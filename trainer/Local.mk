@@ -13,9 +13,10 @@ trainer_sources = \
 	trainer/compute/cpu.c trainer/compute/cpu.h \
 	trainer/compute/cpu_attention.c \
 	trainer/compute/cpu_layernorm.c \
+	trainer/compute/cpu_linear.c trainer/compute/cpu_linear.h \
 	trainer/compute/cpu_loss.c \
-	trainer/compute/cpu_matmul.c \
 	trainer/compute/cpu_pointwise.c \
+	trainer/compute/element.h \
 	trainer/data/dataset.c trainer/data/dataset.h \
 	trainer/data/permutation.c trainer/data/permutation.h \
 	trainer/data/splitmix.h \

@@ -216,7 +216,7 @@ int main(int argc, char **argv)
         break;
     }
     if (options.threads > 0)
-        compute_cpu_threads(options.threads);
+        compute_threads(options.threads);
     catch_signals();
     if (training_start(&options, &compute_cpu, &training, &err) == 0 &&
         (!options.checkpoint || resume(&training, &saver, &err) == 0))

@@ -117,7 +117,7 @@ static void threads_change_nothing(void)
         struct training training;
         struct error err;
 
-        compute_cpu_threads(threads);
+        compute_threads(threads);
         start(&options, &training);
         for (int step = 0; step < 2; step++)
             training_step(&training, &result, &err);
@@ -132,7 +132,7 @@ static void threads_change_nothing(void)
         training_clear(&training);
     }
     free(expected);
-    compute_cpu_threads(omp_get_num_procs());
+    compute_threads(omp_get_num_procs());
 }
 
 static void weights_that_are_no_numbers_stop(void)

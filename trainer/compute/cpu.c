@@ -4,10 +4,18 @@
 #include "trainer/compute/cpu.h"
 
 #include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "trainer/compute/cpu_linear.h"
 
 const struct compute compute_cpu = {
-    .name = "cpu",
-    .matmul = cpu_matmul,
+    .precision = sizeof(real) == sizeof(float) ? "fp32" : "fp64",
+    .element_bytes = sizeof(real),
+    .linear = cpu_linear,
+    .linear_real = cpu_linear_real,
+    .linear_backward_in = cpu_linear_backward_in,
+    .linear_backward_weight = cpu_linear_backward_weight,
     .layernorm = cpu_layernorm,
     .layernorm_backward = cpu_layernorm_backward,
     .attention = cpu_attention,
@@ -21,7 +29,27 @@ const struct compute compute_cpu = {
     .cross_entropy = cpu_cross_entropy,
 };
 
-void compute_cpu_threads(int threads)
+void compute_threads(int threads)
 {
     omp_set_num_threads(threads);
+}
+
+void *cpu_room(size_t size_bytes)
+{
+    static _Thread_local struct {
+        void *memory;
+        size_t size_bytes;
+    } room;
+
+    if (size_bytes > room.size_bytes) {
+        free(room.memory);
+        room.size_bytes = (size_bytes + 4095) / 4096 * 4096;
+        room.memory = aligned_alloc(4096, room.size_bytes);
+        if (!room.memory) {
+            fprintf(stderr, "muster-train: %.1f MB of scratch memory cannot be had: %m\n",
+                    (double)room.size_bytes / 1e6);
+            exit(1);
+        }
+    }
+    return room.memory;
 }

@@ -5,29 +5,36 @@
 #include <math.h>
 
 #include "trainer/compute/compute.h"
+#include "trainer/compute/element.h"
 
-/* The parts of compute_cpu, each in a file of its own. */
+/* The parts of compute_cpu, each in a file of its own; built once more for compute_bf16. */
 
-void cpu_matmul(const struct matmul *matmul);
-void cpu_layernorm(const real *in, const real *weight, const real *bias, int rows, int channels,
-                   real *out, real *mean, real *rstd);
-void cpu_layernorm_backward(const real *dout, const real *in, const real *weight, const real *mean,
-                            const real *rstd, int rows, int channels, real *din, real *dweight,
-                            real *dbias);
-void cpu_attention(const real *qkv, int batch, int time, int heads, int channels, real *out,
-                   real *sums);
-void cpu_attention_backward(const real *dout, const real *qkv, const real *out, const real *sums,
-                            int batch, int time, int heads, int channels, real *dqkv);
-void cpu_gelu(real *x, const real *bias, int rows, int columns, real *out);
-void cpu_gelu_backward(const real *x, size_t count, real *d, real *out);
-void cpu_add(const real *a, const real *b, const real *bias, int rows, int columns, real *out);
-void cpu_sum_rows(const real *d, int rows, int columns, real *dbias);
+void cpu_layernorm(const activations *in, const real *weight, const real *bias, int rows,
+                   int channels, activations *out, real *mean, real *rstd);
+void cpu_layernorm_backward(const activations *dout, const activations *in, const real *weight,
+                            const real *mean, const real *rstd, int rows, int channels,
+                            activations *din, real *dweight, real *dbias);
+void cpu_attention(const activations *qkv, int batch, int time, int heads, int channels,
+                   activations *out, real *sums);
+void cpu_attention_backward(const activations *dout, const activations *qkv, const activations *out,
+                            const real *sums, int batch, int time, int heads, int channels,
+                            activations *dqkv);
+void cpu_gelu(activations *x, const real *bias, int rows, int columns, activations *out);
+void cpu_gelu_backward(const activations *x, size_t count, activations *d, activations *out);
+void cpu_add(const activations *a, const activations *b, const real *bias, int rows, int columns,
+             activations *out);
+void cpu_sum_rows(const activations *d, int rows, int columns, real *dbias);
 void cpu_embed(const int32_t *tokens, const real *wte, const real *wpe, int batch, int time,
-               int channels, real *out);
-void cpu_embed_backward(const real *dout, const int32_t *tokens, int batch, int time, int channels,
-                        real *dwte, real *dwpe);
+               int channels, activations *out);
+void cpu_embed_backward(const activations *dout, const int32_t *tokens, int batch, int time,
+                        int channels, real *dwte, real *dwpe);
 void cpu_cross_entropy(real *logits, const int32_t *targets, int rows, int vocabulary, real scale,
-                       real *losses);
+                       real *losses, activations *dlogits);
+
+/* Bytes of scratch of the calling thread, aligned to 64, kept from call to call: page faults would
+ * cost more than the work. What was got before is lost. Ends the program where there is no memory.
+ */
+void *cpu_room(size_t size_bytes);
 
 /* One product on the calling thread. */
 struct gemm {

@@ -11,26 +11,71 @@
 
 enum { TILE = 64 };
 
-/* One head of one sequence. Rows of q, k, v are `stride` apart, of out and dout `channels`. */
+/* One head of one sequence, time x width each, copied together: the library packs narrow columns of
+ * wide rows slowly. Forward does without the gradients. */
 struct head {
-    const real *q, *k, *v;
-    int time, width, stride, channels;
+    int time, width;
     real scale;
+    real *q, *k, *v, *out;
+    real *dq, *dk, *dv, *dout;
 };
 
-static struct head head_at(const real *qkv, int index, int time, int heads, int channels)
+static struct head head_make(int time, int width)
 {
-    int width = channels / heads;
-    const real *q = qkv + (size_t)(index / heads) * (size_t)time * 3 * (size_t)channels +
-                    (size_t)(index % heads) * (size_t)width;
+    size_t size = (size_t)time * (size_t)width;
+    real *room = cpu_room(8 * size * sizeof *room);
 
-    return (struct head){q,     q + channels, q + 2 * channels, time,
-                         width, 3 * channels, channels,         1 / (real)sqrt((double)width)};
+    return (struct head){time,
+                         width,
+                         1 / (real)sqrt((double)width),
+                         room,
+                         room + size,
+                         room + 2 * size,
+                         room + 3 * size,
+                         room + 4 * size,
+                         room + 5 * size,
+                         room + 6 * size,
+                         room + 7 * size};
+}
+
+VECTORISED static void gather_rows(const element *from, int rows, int width, size_t stride,
+                                   real *to)
+{
+    for (int row = 0; row < rows; row++)
+        for (int i = 0; i < width; i++)
+            to[row * width + i] = element_get(from[(size_t)row * stride + (size_t)i]);
+}
+
+VECTORISED static void scatter_rows(const real *from, int rows, int width, size_t stride,
+                                    element *to)
+{
+    for (int row = 0; row < rows; row++)
+        for (int i = 0; i < width; i++)
+            to[(size_t)row * stride + (size_t)i] = element_of(from[row * width + i]);
+}
+
+/* Head `index` of all sequences' heads begins there in an array of rows of `stride`. */
+static size_t head_at(const struct head *head, int index, int heads, size_t stride)
+{
+    return (size_t)(index / heads) * (size_t)head->time * stride +
+           (size_t)(index % heads) * (size_t)head->width;
+}
+
+static void gather_qkv(const struct head *head, const element *qkv, size_t channels)
+{
+    gather_rows(qkv, head->time, head->width, 3 * channels, head->q);
+    gather_rows(qkv + channels, head->time, head->width, 3 * channels, head->k);
+    gather_rows(qkv + 2 * channels, head->time, head->width, 3 * channels, head->v);
 }
 
 static int tile_rows(int time, int first)
 {
     return time - first < TILE ? time - first : TILE;
+}
+
+static size_t row_at(const struct head *head, int row)
+{
+    return (size_t)row * (size_t)head->width;
 }
 
 /* scores (rows x TILE) of the queries from `query` with the keys from `key`. */
@@ -39,11 +84,11 @@ static void score(const struct head *head, int query, int key, real *scores)
     cpu_gemm(&(struct gemm){.m = tile_rows(head->time, query),
                             .n = tile_rows(head->time, key),
                             .k = head->width,
-                            .a = head->q + (size_t)query * (size_t)head->stride,
-                            .b = head->k + (size_t)key * (size_t)head->stride,
+                            .a = head->q + row_at(head, query),
+                            .b = head->k + row_at(head, key),
                             .c = scores,
-                            .lda = head->stride,
-                            .ldb = head->stride,
+                            .lda = head->width,
+                            .ldb = head->width,
                             .ldc = TILE,
                             .is_b_transposed = true,
                             .alpha = head->scale});
@@ -90,16 +135,15 @@ VECTORISED static void row_scale(real *x, int count, real factor)
         x[i] *= factor;
 }
 
-static void attend(const struct head *head, int query, real *out, real *sums)
+static void attend(const struct head *head, int query, real *sums)
 {
     int rows = tile_rows(head->time, query);
     real scores[TILE * TILE], most[TILE], sum[TILE];
+    real *out = head->out + row_at(head, query);
 
     for (int i = 0; i < rows; i++) {
         most[i] = -INFINITY;
         sum[i] = 0;
-        memset(out + (size_t)(query + i) * (size_t)head->channels, 0,
-               (size_t)head->width * sizeof *out);
     }
     for (int key = 0; key < query + rows; key += TILE) {
         score(head, query, key, scores);
@@ -111,37 +155,41 @@ static void attend(const struct head *head, int query, real *out, real *sums)
             factor = (real)exp((double)(before - most[i]));
             sum[i] = sum[i] * factor + row_exponentials(scores + i * TILE, seen, most[i]);
             if (key > 0)
-                row_scale(out + (size_t)(query + i) * (size_t)head->channels, head->width, factor);
+                row_scale(out + row_at(head, i), head->width, factor);
         }
         cpu_gemm(&(struct gemm){.m = rows,
                                 .n = head->width,
                                 .k = tile_rows(head->time, key),
                                 .a = scores,
-                                .b = head->v + (size_t)key * (size_t)head->stride,
-                                .c = out + (size_t)query * (size_t)head->channels,
+                                .b = head->v + row_at(head, key),
+                                .c = out,
                                 .lda = TILE,
-                                .ldb = head->stride,
-                                .ldc = head->channels,
+                                .ldb = head->width,
+                                .ldc = head->width,
                                 .alpha = 1,
-                                .beta = 1});
+                                .beta = key > 0});
     }
     for (int i = 0; i < rows; i++) {
-        row_scale(out + (size_t)(query + i) * (size_t)head->channels, head->width, 1 / sum[i]);
+        row_scale(out + row_at(head, i), head->width, 1 / sum[i]);
         sums[query + i] = most[i] + (real)log((double)sum[i]);
     }
 }
 
-void cpu_attention(const real *qkv, int batch, int time, int heads, int channels, real *out,
-                   real *sums)
+void cpu_attention(const activations *qkv, int batch, int time, int heads, int channels,
+                   activations *out, real *sums)
 {
+    const element *qkvs = qkv;
+    element *outs = out;
+    size_t width = (size_t)channels;
+
 #pragma omp parallel for schedule(dynamic)
     for (int index = 0; index < batch * heads; index++) {
-        struct head head = head_at(qkv, index, time, heads, channels);
-        real *of_head = out + (size_t)(index / heads) * (size_t)time * (size_t)channels +
-                        (size_t)(index % heads) * (size_t)head.width;
+        struct head head = head_make(time, channels / heads);
 
+        gather_qkv(&head, qkvs + head_at(&head, index, heads, 3 * width), width);
         for (int query = 0; query < time; query += TILE)
-            attend(&head, query, of_head, sums + (size_t)index * (size_t)time);
+            attend(&head, query, sums + (size_t)index * (size_t)time);
+        scatter_rows(head.out, time, head.width, width, outs + head_at(&head, index, heads, width));
     }
 }
 
@@ -162,7 +210,7 @@ VECTORISED static void row_softmax_backward(const real *p, real d, real scale, r
 
 /* a (rows of queries or keys, TILE apart) times b's rows into c's rows, added. */
 static void accumulate(const struct head *head, int m, int k, const real *a, bool is_a_transposed,
-                       const real *b, int ldb, real *c)
+                       const real *b, real *c)
 {
     cpu_gemm(&(struct gemm){.m = m,
                             .n = head->width,
@@ -171,8 +219,8 @@ static void accumulate(const struct head *head, int m, int k, const real *a, boo
                             .b = b,
                             .c = c,
                             .lda = TILE,
-                            .ldb = ldb,
-                            .ldc = head->stride,
+                            .ldb = head->width,
+                            .ldc = head->width,
                             .is_a_transposed = is_a_transposed,
                             .alpha = 1,
                             .beta = 1});
@@ -195,73 +243,73 @@ VECTORISED static real dot(const real *a, const real *b, int count)
 
 /* The queries from `query` with the keys from `key`. dots: D of each of these queries, the product
  * of dout and out. */
-static void attend_backward(const struct head *head, int query, int key, const real *dout,
-                            const real *sums, const real *dots, real *dq, real *dk, real *dv)
+static void attend_backward(const struct head *head, int query, int key, const real *sums,
+                            const real *dots)
 {
     int queries = tile_rows(head->time, query), keys = tile_rows(head->time, key);
-    const real *d = dout + (size_t)query * (size_t)head->channels;
-    size_t at_query = (size_t)query * (size_t)head->stride;
-    size_t at_key = (size_t)key * (size_t)head->stride;
+    size_t at_query = row_at(head, query), at_key = row_at(head, key);
     real p[TILE * TILE], ds[TILE * TILE] = {0};
 
     score(head, query, key, p);
     probabilities(head, query, key, sums, p);
-    accumulate(head, keys, queries, p, true, d, head->channels, dv + at_key);
+    accumulate(head, keys, queries, p, true, head->dout + at_query, head->dv + at_key);
     cpu_gemm(&(struct gemm){.m = queries,
                             .n = keys,
                             .k = head->width,
-                            .a = d,
+                            .a = head->dout + at_query,
                             .b = head->v + at_key,
                             .c = ds,
-                            .lda = head->channels,
-                            .ldb = head->stride,
+                            .lda = head->width,
+                            .ldb = head->width,
                             .ldc = TILE,
                             .is_b_transposed = true,
                             .alpha = 1});
     for (int i = 0; i < queries; i++)
         row_softmax_backward(p + i * TILE, dots[i], head->scale, ds + i * TILE);
-    accumulate(head, queries, keys, ds, false, head->k + at_key, head->stride, dq + at_query);
-    accumulate(head, keys, queries, ds, true, head->q + at_query, head->stride, dk + at_key);
+    accumulate(head, queries, keys, ds, false, head->k + at_key, head->dq + at_query);
+    accumulate(head, keys, queries, ds, true, head->q + at_query, head->dk + at_key);
 }
 
-static void clear_gradients(const struct head *head, real *dq)
+static void head_backward(const struct head *head, const real *sums)
 {
-    for (int t = 0; t < head->time; t++)
-        for (int part = 0; part < 3; part++)
-            memset(dq + (size_t)t * (size_t)head->stride + (size_t)part * (size_t)head->channels, 0,
-                   (size_t)head->width * sizeof *dq);
-}
+    size_t size_bytes = row_at(head, head->time) * sizeof(real);
 
-static void head_backward(const struct head *head, const real *dout, const real *out,
-                          const real *sums, real *dq)
-{
-    real *dk = dq + head->channels, *dv = dk + head->channels;
-
-    clear_gradients(head, dq);
+    memset(head->dq, 0, size_bytes);
+    memset(head->dk, 0, size_bytes);
+    memset(head->dv, 0, size_bytes);
     for (int query = 0; query < head->time; query += TILE) {
         real dots[TILE];
 
         for (int i = 0; i < tile_rows(head->time, query); i++) {
-            size_t at = (size_t)(query + i) * (size_t)head->channels;
+            size_t at = row_at(head, query + i);
 
-            dots[i] = dot(dout + at, out + at, head->width);
+            dots[i] = dot(head->dout + at, head->out + at, head->width);
         }
         for (int key = 0; key <= query; key += TILE)
-            attend_backward(head, query, key, dout, sums, dots, dq, dk, dv);
+            attend_backward(head, query, key, sums, dots);
     }
 }
 
-void cpu_attention_backward(const real *dout, const real *qkv, const real *out, const real *sums,
-                            int batch, int time, int heads, int channels, real *dqkv)
+void cpu_attention_backward(const activations *dout, const activations *qkv, const activations *out,
+                            const real *sums, int batch, int time, int heads, int channels,
+                            activations *dqkv)
 {
+    const element *douts = dout, *qkvs = qkv, *outs = out;
+    element *dqkvs = dqkv;
+    size_t width = (size_t)channels;
+
 #pragma omp parallel for schedule(dynamic)
     for (int index = 0; index < batch * heads; index++) {
-        struct head head = head_at(qkv, index, time, heads, channels);
-        size_t at = (size_t)(index / heads) * (size_t)time * (size_t)channels +
-                    (size_t)(index % heads) * (size_t)head.width;
-        size_t at_qkv = (size_t)(head.q - qkv);
+        struct head head = head_make(time, channels / heads);
+        size_t at = head_at(&head, index, heads, width);
+        element *to = dqkvs + head_at(&head, index, heads, 3 * width);
 
-        head_backward(&head, dout + at, out + at, sums + (size_t)index * (size_t)time,
-                      dqkv + at_qkv);
+        gather_qkv(&head, qkvs + head_at(&head, index, heads, 3 * width), width);
+        gather_rows(outs + at, time, head.width, width, head.out);
+        gather_rows(douts + at, time, head.width, width, head.dout);
+        head_backward(&head, sums + (size_t)index * (size_t)time);
+        scatter_rows(head.dq, time, head.width, 3 * width, to);
+        scatter_rows(head.dk, time, head.width, 3 * width, to + width);
+        scatter_rows(head.dv, time, head.width, 3 * width, to + 2 * width);
     }
 }

@@ -44,23 +44,29 @@ VECTORISED static double exponentials(real *x, int count, real most)
     return sum;
 }
 
-VECTORISED static void scale_row(real *x, int count, real factor)
+/* out may be x. */
+VECTORISED static void scale_row(const real *x, int count, real factor, element *out)
 {
+#pragma omp simd
     for (int i = 0; i < count; i++)
-        x[i] *= factor;
+        out[i] = element_of(x[i] * factor);
 }
 
 void cpu_cross_entropy(real *logits, const int32_t *targets, int rows, int vocabulary, real scale,
-                       real *losses)
+                       real *losses, activations *dlogits)
 {
+    element *ds = dlogits;
+
 #pragma omp parallel for schedule(static)
     for (int row = 0; row < rows; row++) {
-        real *x = logits + (size_t)row * (size_t)vocabulary;
+        size_t at = (size_t)row * (size_t)vocabulary;
+        real *x = logits + at;
         real most = greatest(x, vocabulary), of_target = x[targets[row]];
         double sum = exponentials(x, vocabulary, most);
+        real factor = (real)((double)scale / sum), target = x[targets[row]] * factor - scale;
 
         losses[row] = (real)(log(sum) + (double)most - (double)of_target);
-        scale_row(x, vocabulary, (real)((double)scale / sum));
-        x[targets[row]] -= scale;
+        scale_row(x, vocabulary, factor, ds + at);
+        ds[at + (size_t)targets[row]] = element_of(target);
     }
 }

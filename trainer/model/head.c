@@ -5,63 +5,64 @@
 
 #include <string.h>
 
+/* Gradients of logits take the place of these where they are of one type. */
+static bool needs_dlogits(const struct geometry *geometry)
+{
+    return geometry->compute->element_bytes != sizeof(real);
+}
+
 size_t head_size(const struct geometry *geometry)
 {
     size_t rows = (size_t)geometry->batch * (size_t)geometry->time;
+    size_t logits = HEAD_ROWS * (size_t)geometry->shape->vocabulary;
 
-    return rows * (2 * (size_t)geometry->shape->channels + 2) +
-           HEAD_ROWS * (size_t)geometry->shape->vocabulary;
+    return 2 * activations_bytes(geometry, rows * (size_t)geometry->shape->channels) +
+           2 * reals_bytes(rows) + reals_bytes(logits) +
+           (needs_dlogits(geometry) ? activations_bytes(geometry, logits) : 0);
 }
 
-/* Rows [first, first + rows): dnormed is set, dwte added to. */
-static void classify(const struct geometry *geometry, const real *normed, const int32_t *targets,
-                     int rows, real scale, const real *wte, real *logits, real *losses,
-                     real *dnormed, real *dwte)
+/* Rows of logits at a time: dnormed is set, dwte added to. */
+static void classify(const struct geometry *geometry, const activations *normed,
+                     const int32_t *targets, int rows, real scale, const real *wte, real *logits,
+                     real *losses, activations *dnormed, real *dwte)
 {
     const struct compute *compute = geometry->compute;
     int channels = geometry->shape->channels, vocabulary = geometry->shape->vocabulary;
+    struct linear linear = {rows, channels, vocabulary, wte};
+    activations *dlogits =
+        needs_dlogits(geometry)
+            ? (char *)logits + reals_bytes(HEAD_ROWS * (size_t)geometry->shape->vocabulary)
+            : (char *)logits;
 
-    compute->matmul(&(struct matmul){.m = rows,
-                                     .n = vocabulary,
-                                     .k = channels,
-                                     .a = normed,
-                                     .b = wte,
-                                     .c = logits,
-                                     .is_b_transposed = true});
-    compute->cross_entropy(logits, targets, rows, vocabulary, scale, losses);
-    compute->matmul(&(struct matmul){
-        .m = rows, .n = channels, .k = vocabulary, .a = logits, .b = wte, .c = dnormed});
-    compute->matmul(&(struct matmul){.m = vocabulary,
-                                     .n = channels,
-                                     .k = rows,
-                                     .a = logits,
-                                     .b = normed,
-                                     .c = dwte,
-                                     .is_a_transposed = true,
-                                     .beta = 1});
+    compute->linear_real(&linear, normed, logits);
+    compute->cross_entropy(logits, targets, rows, vocabulary, scale, losses, dlogits);
+    compute->linear_backward_in(&linear, dlogits, dnormed);
+    compute->linear_backward_weight(&linear, dlogits, normed, dwte);
 }
 
-void head_run(const struct geometry *geometry, const real *in, const int32_t *targets, real scale,
-              const real *final, const real *wte, real *memory, real *losses, real *d, real *dfinal,
-              real *dwte)
+void head_run(const struct geometry *geometry, const activations *in, const int32_t *targets,
+              real scale, const real *final, const real *wte, void *memory, real *losses,
+              activations *d, real *dfinal, real *dwte)
 {
     const struct compute *compute = geometry->compute;
     int rows = geometry->batch * geometry->time, channels = geometry->shape->channels;
     size_t wide = (size_t)rows * (size_t)channels;
-    real *normed = memory, *dnormed = normed + wide, *mean = dnormed + wide, *rstd = mean + rows;
-    real *logits = rstd + rows;
+    char *normed = memory, *dnormed = normed + activations_bytes(geometry, wide);
+    char *statistics = dnormed + activations_bytes(geometry, wide);
+    real *mean = (real *)statistics, *rstd = (real *)(statistics + reals_bytes((size_t)rows));
+    real *logits = (real *)(statistics + 2 * reals_bytes((size_t)rows));
     const real *weight = final + shape_tensor_offset(geometry->shape, LNFW);
     const real *bias = final + shape_tensor_offset(geometry->shape, LNFB);
 
     compute->layernorm(in, weight, bias, rows, channels, normed, mean, rstd);
     for (int first = 0; first < rows; first += HEAD_ROWS) {
-        size_t at = (size_t)first * (size_t)channels;
+        size_t at = (size_t)first * (size_t)channels * compute->element_bytes;
 
         classify(geometry, normed + at, targets + first,
                  rows - first < HEAD_ROWS ? rows - first : HEAD_ROWS, scale, wte, logits,
                  losses + first, dnormed + at, dwte);
     }
-    memset(d, 0, wide * sizeof *d);
+    memset(d, 0, wide * compute->element_bytes);
     compute->layernorm_backward(dnormed, in, weight, mean, rstd, rows, channels, d,
                                 dfinal + shape_tensor_offset(geometry->shape, LNFW),
                                 dfinal + shape_tensor_offset(geometry->shape, LNFB));

@@ -8,82 +8,106 @@ static size_t row_count(const struct geometry *geometry)
     return (size_t)geometry->batch * (size_t)geometry->time;
 }
 
-size_t saved_size(const struct geometry *geometry)
+static size_t aligned(size_t size_bytes)
 {
-    size_t rows = row_count(geometry), channels = (size_t)geometry->shape->channels;
-
-    return rows * (channels * 10 + 4 + (size_t)geometry->shape->heads);
+    return (size_bytes + 63) / 64 * 64;
 }
 
-void saved_place(const struct geometry *geometry, real *memory, struct saved *saved)
+size_t activations_bytes(const struct geometry *geometry, size_t count)
+{
+    return aligned(count * geometry->compute->element_bytes);
+}
+
+size_t reals_bytes(size_t count)
+{
+    return aligned(count * sizeof(real));
+}
+
+/* The first size_bytes of what is left. */
+static void *take(char **left, size_t size_bytes)
+{
+    void *taken = *left;
+
+    *left += size_bytes;
+    return taken;
+}
+
+size_t saved_size(const struct geometry *geometry)
 {
     size_t rows = row_count(geometry), wide = rows * (size_t)geometry->shape->channels;
 
-    saved->in = memory;
-    saved->qkv = saved->in + wide;
-    saved->attended = saved->qkv + 3 * wide;
-    saved->middle = saved->attended + wide;
-    saved->hidden = saved->middle + wide;
-    saved->mean1 = saved->hidden + 4 * wide;
-    saved->rstd1 = saved->mean1 + rows;
-    saved->mean2 = saved->rstd1 + rows;
-    saved->rstd2 = saved->mean2 + rows;
-    saved->sums = saved->rstd2 + rows;
+    return 3 * activations_bytes(geometry, wide) + activations_bytes(geometry, 3 * wide) +
+           activations_bytes(geometry, 4 * wide) + 4 * reals_bytes(rows) +
+           reals_bytes(rows * (size_t)geometry->shape->heads);
+}
+
+void saved_place(const struct geometry *geometry, void *memory, struct saved *saved)
+{
+    size_t rows = row_count(geometry), wide = rows * (size_t)geometry->shape->channels;
+    char *left = memory;
+
+    saved->in = take(&left, activations_bytes(geometry, wide));
+    saved->qkv = take(&left, activations_bytes(geometry, 3 * wide));
+    saved->attended = take(&left, activations_bytes(geometry, wide));
+    saved->middle = take(&left, activations_bytes(geometry, wide));
+    saved->hidden = take(&left, activations_bytes(geometry, 4 * wide));
+    saved->mean1 = take(&left, reals_bytes(rows));
+    saved->rstd1 = take(&left, reals_bytes(rows));
+    saved->mean2 = take(&left, reals_bytes(rows));
+    saved->rstd2 = take(&left, reals_bytes(rows));
+    saved->sums = take(&left, reals_bytes(rows * (size_t)geometry->shape->heads));
 }
 
 size_t scratch_size(const struct geometry *geometry)
 {
-    return row_count(geometry) * (size_t)geometry->shape->channels * 10;
-}
-
-void scratch_place(const struct geometry *geometry, real *memory, struct scratch *scratch)
-{
     size_t wide = row_count(geometry) * (size_t)geometry->shape->channels;
 
-    scratch->normed = memory;
-    scratch->narrow = memory + wide;
-    scratch->wide = memory + 2 * wide;
-    scratch->dwide = memory + 6 * wide;
+    return 2 * activations_bytes(geometry, wide) + 2 * activations_bytes(geometry, 4 * wide);
+}
+
+void scratch_place(const struct geometry *geometry, void *memory, struct scratch *scratch)
+{
+    size_t wide = row_count(geometry) * (size_t)geometry->shape->channels;
+    char *left = memory;
+
+    scratch->normed = take(&left, activations_bytes(geometry, wide));
+    scratch->narrow = take(&left, activations_bytes(geometry, wide));
+    scratch->wide = take(&left, activations_bytes(geometry, 4 * wide));
+    scratch->dwide = take(&left, activations_bytes(geometry, 4 * wide));
+}
+
+static struct linear linear_of(const struct geometry *geometry, const real *weight, int inputs,
+                               int outputs)
+{
+    return (struct linear){(int)row_count(geometry), inputs, outputs, weight};
 }
 
 /* out (rows x outputs) = in (rows x inputs) weight^T, weight: outputs x inputs. */
-static void linear(const struct geometry *geometry, const real *in, const real *weight, int inputs,
-                   int outputs, real *out)
+static void linear(const struct geometry *geometry, const activations *in, const real *weight,
+                   int inputs, int outputs, activations *out)
 {
-    geometry->compute->matmul(&(struct matmul){.m = (int)row_count(geometry),
-                                               .n = outputs,
-                                               .k = inputs,
-                                               .a = in,
-                                               .b = weight,
-                                               .c = out,
-                                               .is_b_transposed = true});
+    struct linear linear = linear_of(geometry, weight, inputs, outputs);
+
+    geometry->compute->linear(&linear, in, out);
 }
 
 /* din (set) and dweight, dbias (added to) of linear with a bias. */
-static void linear_backward(const struct geometry *geometry, const real *dout, const real *in,
-                            const real *weight, int inputs, int outputs, real *din, real *dweight,
-                            real *dbias)
+static void linear_backward(const struct geometry *geometry, const activations *dout,
+                            const activations *in, const real *weight, int inputs, int outputs,
+                            activations *din, real *dweight, real *dbias)
 {
-    int rows = (int)row_count(geometry);
+    struct linear linear = linear_of(geometry, weight, inputs, outputs);
 
-    geometry->compute->matmul(&(struct matmul){.m = outputs,
-                                               .n = inputs,
-                                               .k = rows,
-                                               .a = dout,
-                                               .b = in,
-                                               .c = dweight,
-                                               .is_a_transposed = true,
-                                               .beta = 1});
-    geometry->compute->sum_rows(dout, rows, outputs, dbias);
-    geometry->compute->matmul(
-        &(struct matmul){.m = rows, .n = inputs, .k = outputs, .a = dout, .b = weight, .c = din});
+    geometry->compute->linear_backward_weight(&linear, dout, in, dweight);
+    geometry->compute->sum_rows(dout, linear.rows, outputs, dbias);
+    geometry->compute->linear_backward_in(&linear, dout, din);
 }
 
 /* Where the tensor is in the unit's array. */
 #define AT(array, tensor) ((array) + shape_tensor_offset(geometry->shape, (tensor)))
 
 void layer_forward(const struct geometry *geometry, const real *parameters, struct saved *saved,
-                   struct scratch *scratch, real *out)
+                   struct scratch *scratch, activations *out)
 {
     const struct compute *compute = geometry->compute;
     int rows = (int)row_count(geometry), channels = geometry->shape->channels;
@@ -106,29 +130,18 @@ void layer_forward(const struct geometry *geometry, const real *parameters, stru
 }
 
 static void mlp_backward(const struct geometry *geometry, const real *parameters,
-                         const struct saved *saved, struct scratch *scratch, real *d,
+                         const struct saved *saved, struct scratch *scratch, activations *d,
                          real *gradients)
 {
     const struct compute *compute = geometry->compute;
     int rows = (int)row_count(geometry), channels = geometry->shape->channels;
-    real *dwide = scratch->dwide;
+    struct linear fcproj = linear_of(geometry, AT(parameters, FCPROJW), 4 * channels, channels);
+    activations *dwide = scratch->dwide;
 
-    compute->matmul(&(struct matmul){.m = rows,
-                                     .n = 4 * channels,
-                                     .k = channels,
-                                     .a = d,
-                                     .b = AT(parameters, FCPROJW),
-                                     .c = dwide});
+    compute->linear_backward_in(&fcproj, d, dwide);
     compute->gelu_backward(saved->hidden, (size_t)rows * 4 * (size_t)channels, dwide,
                            scratch->wide);
-    compute->matmul(&(struct matmul){.m = channels,
-                                     .n = 4 * channels,
-                                     .k = rows,
-                                     .a = d,
-                                     .b = scratch->wide,
-                                     .c = AT(gradients, FCPROJW),
-                                     .is_a_transposed = true,
-                                     .beta = 1});
+    compute->linear_backward_weight(&fcproj, d, scratch->wide, AT(gradients, FCPROJW));
     compute->sum_rows(d, rows, channels, AT(gradients, FCPROJB));
     compute->layernorm(saved->middle, AT(parameters, LN2W), AT(parameters, LN2B), rows, channels,
                        scratch->normed, saved->mean2, saved->rstd2);
@@ -140,12 +153,12 @@ static void mlp_backward(const struct geometry *geometry, const real *parameters
 }
 
 static void attention_backward(const struct geometry *geometry, const real *parameters,
-                               const struct saved *saved, struct scratch *scratch, real *d,
+                               const struct saved *saved, struct scratch *scratch, activations *d,
                                real *gradients)
 {
     const struct compute *compute = geometry->compute;
     int rows = (int)row_count(geometry), channels = geometry->shape->channels;
-    real *dqkv = scratch->wide;
+    activations *dqkv = scratch->wide;
 
     linear_backward(geometry, d, saved->attended, AT(parameters, ATTPROJW), channels, channels,
                     scratch->narrow, AT(gradients, ATTPROJW), AT(gradients, ATTPROJB));
@@ -162,7 +175,8 @@ static void attention_backward(const struct geometry *geometry, const real *para
 }
 
 void layer_backward(const struct geometry *geometry, const real *parameters,
-                    const struct saved *saved, struct scratch *scratch, real *d, real *gradients)
+                    const struct saved *saved, struct scratch *scratch, activations *d,
+                    real *gradients)
 {
     mlp_backward(geometry, parameters, saved, scratch, d, gradients);
     attention_backward(geometry, parameters, saved, scratch, d, gradients);

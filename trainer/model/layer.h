@@ -11,22 +11,22 @@
 /* What backward needs of forward: rows = batch x time of them. The outputs of the norms and of GELU
  * are computed again instead. */
 struct saved {
-    real *in;            /* rows x channels */
-    real *mean1, *rstd1; /* rows */
-    real *qkv;           /* rows x 3 channels */
-    real *attended;      /* rows x channels */
-    real *sums;          /* batch x heads x time */
-    real *middle;        /* rows x channels: behind attention */
-    real *mean2, *rstd2; /* rows */
-    real *hidden;        /* rows x 4 channels, before GELU */
+    activations *in;       /* rows x channels */
+    real *mean1, *rstd1;   /* rows */
+    activations *qkv;      /* rows x 3 channels */
+    activations *attended; /* rows x channels */
+    real *sums;            /* batch x heads x time */
+    activations *middle;   /* rows x channels: behind attention */
+    real *mean2, *rstd2;   /* rows */
+    activations *hidden;   /* rows x 4 channels, before GELU */
 };
 
 /* Room for one layer at a time. */
 struct scratch {
-    real *normed; /* rows x channels */
-    real *wide;   /* rows x 4 channels */
-    real *dwide;  /* rows x 4 channels */
-    real *narrow; /* rows x channels */
+    activations *normed; /* rows x channels */
+    activations *wide;   /* rows x 4 channels */
+    activations *dwide;  /* rows x 4 channels */
+    activations *narrow; /* rows x channels */
 };
 
 struct geometry {
@@ -35,19 +35,25 @@ struct geometry {
     int batch, time; /* time: at most shape->context */
 };
 
-/* Elements that `saved` and `scratch` take, and the pointers into an array of that many. */
+/* Bytes of so many activations, and of so many reals; with what keeps the next array aligned to 64.
+ */
+size_t activations_bytes(const struct geometry *geometry, size_t count);
+size_t reals_bytes(size_t count);
+
+/* Bytes that `saved` and `scratch` take, and the pointers into that many, aligned to 64. */
 size_t saved_size(const struct geometry *geometry);
-void saved_place(const struct geometry *geometry, real *memory, struct saved *saved);
+void saved_place(const struct geometry *geometry, void *memory, struct saved *saved);
 size_t scratch_size(const struct geometry *geometry);
-void scratch_place(const struct geometry *geometry, real *memory, struct scratch *scratch);
+void scratch_place(const struct geometry *geometry, void *memory, struct scratch *scratch);
 
 /* saved->in is the input. out: rows x channels, the output. parameters: the unit's. */
 void layer_forward(const struct geometry *geometry, const real *parameters, struct saved *saved,
-                   struct scratch *scratch, real *out);
+                   struct scratch *scratch, activations *out);
 
 /* d (rows x channels): the gradient of the output becomes that of the input. gradients (the unit's)
  * are added to. */
 void layer_backward(const struct geometry *geometry, const real *parameters,
-                    const struct saved *saved, struct scratch *scratch, real *d, real *gradients);
+                    const struct saved *saved, struct scratch *scratch, activations *d,
+                    real *gradients);
 
 #endif

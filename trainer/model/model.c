@@ -9,13 +9,13 @@
 
 struct model {
     struct geometry geometry;
-    real *memory;        /* of all below */
+    char *memory;        /* of all below */
     struct saved *saved; /* of each layer */
     struct scratch scratch;
-    real *out;    /* rows x channels: the last layer's output */
-    real *d;      /* rows x channels: the gradient on its way back */
-    real *losses; /* rows */
-    real *head;
+    activations *out; /* rows x channels: the last layer's output */
+    activations *d;   /* rows x channels: the gradient on its way back */
+    real *losses;     /* rows */
+    void *head;
 };
 
 static size_t memory_size(const struct geometry *geometry)
@@ -23,33 +23,35 @@ static size_t memory_size(const struct geometry *geometry)
     size_t rows = (size_t)geometry->batch * (size_t)geometry->time;
 
     return (size_t)geometry->shape->layers * saved_size(geometry) + scratch_size(geometry) +
-           rows * (2 * (size_t)geometry->shape->channels + 1) + head_size(geometry);
+           2 * activations_bytes(geometry, rows * (size_t)geometry->shape->channels) +
+           reals_bytes(rows) + head_size(geometry);
 }
 
 static void place(struct model *model)
 {
     const struct geometry *geometry = &model->geometry;
     size_t rows = (size_t)geometry->batch * (size_t)geometry->time;
-    real *next = model->memory;
+    size_t wide_bytes = activations_bytes(geometry, rows * (size_t)geometry->shape->channels);
+    char *next = model->memory;
 
     for (int layer = 0; layer < geometry->shape->layers; layer++, next += saved_size(geometry))
         saved_place(geometry, next, &model->saved[layer]);
     scratch_place(geometry, next, &model->scratch);
     next += scratch_size(geometry);
     model->out = next;
-    model->d = next + rows * (size_t)geometry->shape->channels;
-    next += 2 * rows * (size_t)geometry->shape->channels;
-    model->losses = next;
-    model->head = next + rows;
+    model->d = next + wide_bytes;
+    next += 2 * wide_bytes;
+    model->losses = (real *)next;
+    model->head = next + reals_bytes(rows);
 }
 
 int model_create(const struct geometry *geometry, struct model **model, struct error *err)
 {
     struct model *made = calloc(1, sizeof *made);
-    size_t size_bytes = memory_size(geometry) * sizeof(real);
+    size_t size_bytes = memory_size(geometry);
 
     if (!made || !(made->saved = calloc((size_t)geometry->shape->layers, sizeof *made->saved)) ||
-        !(made->memory = malloc(size_bytes))) {
+        !(made->memory = aligned_alloc(64, size_bytes))) {
         model_destroy(made);
         return error_set(err, "activations: %.1f GB of memory cannot be had: %m",
                          (double)size_bytes / 1e9);
