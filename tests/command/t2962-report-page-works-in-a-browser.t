@@ -21,7 +21,7 @@ page() { # NAME NODES [OPTION...]
     shift
     "$top_srcdir/tests/report/synthetic-run" "$@" | "$muster" report -f html -o "$work/$name.html" -
 }
-page small 4 --per-leaf 2 --fault slow-rail:n3:eth1
+page small 4 --per-leaf 2 --together 1 --fault slow-rail:n3:eth1
 page medium 64 --per-leaf 8 --fault slow-rail:n3:eth1 --fault one-way:n5:eth2 --fault path:n7:n19:eth1 \
     --fault uplink:leaf1:leaf3 --fault dead:n12 --fault unknown:n13 --fault warn:n14
 page large 512 --rounds 24 --fault slow-rail:n300:eth1

@@ -45,6 +45,8 @@ def small(browser):
     check('another rail', browser.run('return document.querySelector("#matrix").getAttribute("aria-label")'), has('on eth2'))
     browser.click('#figure-choice [data-value=latency]')
     check('another figure', browser.run('return document.querySelector("#matrix").getAttribute("aria-label")'), has('Latency'))
+    browser.click('#figure-choice [data-value=bandwidth_together]')
+    check('all rails at once', browser.run('return document.querySelector("#matrix").getAttribute("aria-label")'), has('All rails at once of 4 by 4'))
     browser.click('#figure-choice [data-value=difference]')
     check('the difference by direction', browser.text('#worst-h'), 'Pairs that differ most by direction')
     check('nodes are in their leaves', browser.run('return [...document.querySelectorAll(".leaf")].map(l => l.querySelector("h3").innerText + ":" + [...l.querySelectorAll(".chip")].map(c => c.innerText).join())'),

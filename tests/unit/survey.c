@@ -59,6 +59,12 @@ static const char *const run[] = {
     "\"node\":\"n1\",\"part\":\"eth1\",\"peer\":\"n10\",\"value\":195,\"unit\":\"Mb/s\"}",
     "{\"run\":\"r\",\"time\":11,\"suite\":\"links\",\"test\":\"links\",\"metric\":\"latency\","
     "\"node\":\"n1\",\"part\":\"eth1\",\"peer\":\"n2\",\"value\":5.5,\"unit\":\"us\"}",
+    "{\"run\":\"r\",\"time\":11,\"suite\":\"links\",\"test\":\"links\",\"metric\":"
+    "\"bandwidth_together\",\"node\":\"n2\",\"part\":\"eth1\",\"peer\":\"n1\",\"value\":45,"
+    "\"unit\":\"Mb/s\"}",
+    "{\"run\":\"r\",\"time\":11,\"suite\":\"links\",\"test\":\"links\",\"metric\":"
+    "\"bandwidth_uplink\",\"node\":\"n2\",\"part\":\"eth1\",\"peer\":\"n1\",\"value\":45,"
+    "\"unit\":\"us\"}",
     "{\"run\":\"r\",\"time\":12,\"suite\":\"certify\",\"test\":\"links\",\"metric\":\"bandwidth\","
     "\"part\":\"eth1\",\"unit\":\"Mb/s\",\"limit\":160,\"limit_source\":\"nominal\"}",
     "{\"run\":\"r\",\"time\":12,\"suite\":\"check\",\"test\":\"host.limits\",\"node\":\"n2\","
@@ -111,6 +117,10 @@ static void order(const struct survey *survey)
     is_int(survey->rails[0].measured[SURVEY_BANDWIDTH], 3, "pairs are counted once");
     is_near(survey->rails[0].median[SURVEY_BANDWIDTH], 190, 0, "the median of the pairs");
     is_near(survey->rails[0].reference[SURVEY_BANDWIDTH], 195, 0, "what a good node reaches");
+    cells = survey->rails[0].cells[SURVEY_TOGETHER];
+    is_near(cells[1 * 3 + 0].value, 45, 0, "all rails at once are a matrix of their own");
+    ok(isnan(cells[1 * 3 + 0].limit), "... that the limit of one rail does not hold for");
+    ok(!survey->rails[0].cells[SURVEY_UPLINK], "a bandwidth in us is none");
     is_near(survey_figure(survey, 0, 0, SURVEY_BANDWIDTH, true), 195, 0, "a node as a sender");
     is_near(survey_figure(survey, 0, 0, SURVEY_BANDWIDTH, false), 50, 0, "... as a receiver");
 }

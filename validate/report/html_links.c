@@ -196,7 +196,6 @@ static int metric(FILE *stream, const struct survey *survey, const struct survey
 
 int html_rails(FILE *stream, const struct survey *survey)
 {
-    static const char *const names[] = {"bandwidth", "latency"};
     int rv = 0;
 
     fputc('[', stream);
@@ -206,7 +205,7 @@ int html_rails(FILE *stream, const struct survey *survey)
         for (int i = 0; i < SURVEY_METRICS && rv == 0; i++) {
             if (!survey->rails[k].cells[i])
                 continue;
-            fprintf(stream, ",\n\"%s\":", names[i]);
+            fprintf(stream, ",\n\"%s\":", survey_metric_name((enum survey_metric)i));
             rv = metric(stream, survey, &survey->rails[k], (enum survey_metric)i);
         }
         fputc('}', stream);

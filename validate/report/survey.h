@@ -24,7 +24,16 @@ struct survey_node {
     double expires;             /* of that certificate, seconds since the epoch; NAN */
 };
 
-enum survey_metric { SURVEY_BANDWIDTH, SURVEY_LATENCY, SURVEY_METRICS };
+/* What of a pair and rail is shown as a matrix: one pair at a time, both rails of a pair at once,
+ * and many pairs at once across an uplink or between two halves of the nodes. */
+enum survey_metric {
+    SURVEY_BANDWIDTH,
+    SURVEY_LATENCY,
+    SURVEY_TOGETHER,
+    SURVEY_UPLINK,
+    SURVEY_BISECTION,
+    SURVEY_METRICS
+};
 
 /* A figure of a pair and rail: row sends, column receives. */
 struct survey_cell {
@@ -97,6 +106,9 @@ int survey_add_past(struct survey *survey, const struct survey_past *past);
 
 /* The metric that a record is a figure of a pair for, SURVEY_METRICS when it is none. */
 enum survey_metric survey_metric_of(const struct record *record);
+
+/* Its name in records; static. */
+const char *survey_metric_name(enum survey_metric metric);
 
 /* The best figure that the node showed on that rail as a sender (true) or a receiver, as the judge
  * takes it: the partners' faults and the path are out of it. NAN where nothing was measured. */

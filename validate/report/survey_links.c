@@ -13,14 +13,40 @@ static bool is(const char *text, const char *wanted)
     return text && strcmp(text, wanted) == 0;
 }
 
+static const struct {
+    const char *name, *unit;
+} metrics[SURVEY_METRICS] = {
+    [SURVEY_BANDWIDTH] = {"bandwidth", "Mb/s"},
+    [SURVEY_LATENCY] = {"latency", "us"},
+    [SURVEY_TOGETHER] = {"bandwidth_together", "Mb/s"},
+    [SURVEY_UPLINK] = {"bandwidth_uplink", "Mb/s"},
+    [SURVEY_BISECTION] = {"bandwidth_bisection", "Mb/s"},
+};
+
+const char *survey_metric_name(enum survey_metric metric)
+{
+    return metrics[metric].name;
+}
+
+static enum survey_metric metric_named(const char *name)
+{
+    int metric = 0;
+
+    while (metric < SURVEY_METRICS && !is(name, metrics[metric].name))
+        metric++;
+    return (enum survey_metric)metric;
+}
+
 enum survey_metric survey_metric_of(const struct record *record)
 {
+    enum survey_metric metric;
+
     if (!is(record->suite, "links") || !is(record->test, "links") || !record->node ||
         !record->peer || !record->part || !record->metric || isnan(record->value))
         return SURVEY_METRICS;
-    return is(record->metric, "bandwidth") && is(record->unit, "Mb/s") ? SURVEY_BANDWIDTH
-           : is(record->metric, "latency") && is(record->unit, "us")   ? SURVEY_LATENCY
-                                                                       : SURVEY_METRICS;
+    metric = metric_named(record->metric);
+    return metric != SURVEY_METRICS && is(record->unit, metrics[metric].unit) ? metric
+                                                                              : SURVEY_METRICS;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -49,9 +75,11 @@ static int rails_find(struct survey *survey)
         if (left == 0 || strcmp(names[left - 1], names[i]) != 0)
             names[left++] = names[i];
     survey->rails = calloc(left + 1, sizeof *survey->rails);
-    for (size_t i = 0; survey->rails && i < left; i++)
-        survey->rails[i] =
-            (struct survey_rail){.name = names[i], .median = {NAN, NAN}, .reference = {NAN, NAN}};
+    for (size_t i = 0; survey->rails && i < left; i++) {
+        survey->rails[i].name = names[i];
+        for (int metric = 0; metric < SURVEY_METRICS; metric++)
+            survey->rails[i].median[metric] = survey->rails[i].reference[metric] = (double)NAN;
+    }
     survey->rail_count = survey->rails ? left : 0;
     free(names);
     return survey->rails ? 0 : -1;
@@ -129,9 +157,7 @@ static int take_cell(struct survey *survey, const struct record *record, enum su
 static void take_conclusion(struct survey *survey, const struct record *record)
 {
     struct survey_rail *rail;
-    enum survey_metric metric = is(record->metric, "bandwidth") ? SURVEY_BANDWIDTH
-                                : is(record->metric, "latency") ? SURVEY_LATENCY
-                                                                : SURVEY_METRICS;
+    enum survey_metric metric = metric_named(record->metric);
     size_t count = survey->node_count * survey->node_count;
 
     if (!is(record->suite, "certify") || !is(record->test, "links") || record->node ||

@@ -75,12 +75,17 @@ class Figures {
 const METRICS = {
   bandwidth: { title: 'Bandwidth', unit: 'Mb/s' },
   latency: { title: 'Latency', unit: 'µs' },
+  bandwidth_together: { title: 'All rails at once', unit: 'Mb/s' },
+  bandwidth_uplink: { title: 'Uplink full', unit: 'Mb/s' },
+  bandwidth_bisection: { title: 'Half against half', unit: 'Mb/s' },
 };
-const rails = D.rails.map(rail => ({
-  name: rail.name,
-  bandwidth: rail.bandwidth && new Figures(rail.bandwidth),
-  latency: rail.latency && new Figures(rail.latency),
-}));
+const rails = D.rails.map(packed => {
+  const rail = { name: packed.name };
+  for (const metric of Object.keys(METRICS)) if (packed[metric]) rail[metric] = new Figures(packed[metric]);
+  return rail;
+});
+/* Those of a rail, in the order above. */
+const metricsOf = rail => Object.keys(METRICS).filter(metric => rail[metric]);
 
 /* Rows of the table of verdicts: texts are indices of D.texts. */
 const FIELDS = ['verdict', 'suite', 'test', 'metric', 'node', 'part', 'peer', 'value', 'unit', 'limit', 'source', 'message'];

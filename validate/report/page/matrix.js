@@ -8,7 +8,7 @@ const LENS = 15, WORST = 12;
 const map = { rail: 0, figure: 'bandwidth', order: 'name', at: null, isHeld: false, cell: 1 };
 
 const figuresOf = (rail, metric) => rails[rail][metric];
-const shownMetric = () => map.figure === 'latency' ? 'latency' : 'bandwidth';
+const shownMetric = () => map.figure === 'difference' ? 'bandwidth' : map.figure;
 
 /* How good a figure is, 1: as good nodes reach. */
 function share(figures, values, from, to) {
@@ -167,7 +167,7 @@ function pairShow() {
   const from = map.sequence[map.at[1]], to = map.sequence[map.at[0]], list = el('dl', {});
   const title = from === to ? nodes[from].name + ' with itself' : nodes[from].name + ' → ' + nodes[to].name + ', ' + rails[map.rail].name;
   for (const [a, b] of [[from, to], [to, from]])
-    for (const metric of ['bandwidth', 'latency']) {
+    for (const metric of Object.keys(METRICS)) {
       const row = from === to ? null : pairRow(map.rail, metric, a, b);
       if (row) list.append(el('dt', {}, (a === from ? '' : 'back, ') + METRICS[metric].title.toLowerCase()), row);
     }
@@ -228,20 +228,20 @@ function redraw() {
 }
 
 function matrixStart() {
-  const first = rails.findIndex(r => r.bandwidth || r.latency);
+  const first = rails.findIndex(r => metricsOf(r).length);
   if (first < 0 || N < 2) return;
-  const has = metric => rails.some(r => r[metric]);
   byId('links').hidden = false;
   map.rail = first;
-  map.figure = rails[first].bandwidth ? 'bandwidth' : 'latency';
+  map.figure = metricsOf(rails[first])[0];
   map.order = D.leaves.length > 1 ? 'leaf' : 'name';
   choices(byId('rail-choice'), rails.map((r, i) => [i, r.name]), first, rail => {
     map.rail = rail;
-    if (!figuresOf(rail, shownMetric())) map.figure = rails[rail].bandwidth ? 'bandwidth' : 'latency';
+    if (!figuresOf(rail, shownMetric())) map.figure = metricsOf(rails[rail])[0];
     redraw();
   });
-  choices(byId('figure-choice'), [['bandwidth', 'Bandwidth'], ['latency', 'Latency'], ['difference', 'Difference by direction']]
-    .filter(([name]) => has(name === 'difference' ? 'bandwidth' : name)), map.figure, name => {
+  const figures = Object.keys(METRICS).filter(metric => rails.some(r => r[metric])).map(metric => [metric, METRICS[metric].title]);
+  if (rails.some(r => r.bandwidth)) figures.push(['difference', 'Difference by direction']);
+  choices(byId('figure-choice'), figures, map.figure, name => {
     if (rails[map.rail][name === 'difference' ? 'bandwidth' : name]) { map.figure = name; redraw(); }
   });
   byId('order-set').hidden = D.leaves.length < 2;

@@ -54,7 +54,7 @@ function showNode(name, jump) {
   fact('leaf', node.leaf >= 0 ? D.leaves[node.leaf] : '');
   const list = el('button', { type: 'button', onclick: () => { byId('filter').value = listing.text = node.name; listing.shown = new Set([FAIL, UNKNOWN, WARN, PASS, SKIP]);
     document.querySelectorAll('#verdict-choice button').forEach(b => b.setAttribute('aria-pressed', 'true')); verdictsDraw(); byId('verdicts').scrollIntoView(); byId('filter').focus({ preventScroll: true }); } }, 'Its verdicts');
-  detail.replaceChildren(el('h3', {}, node.name), facts, el('p', {}, list), ...(rails.some(r => r.bandwidth || r.latency) ? nodeRails(node) : []), ...nodePast(node));
+  detail.replaceChildren(el('h3', {}, node.name), facts, el('p', {}, list), ...(rails.some(r => metricsOf(r).length) ? nodeRails(node) : []), ...nodePast(node));
   if (jump) { byId('node').scrollIntoView(); byId('node-name').focus({ preventScroll: true }); }
 }
 
