@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# The trainer. It knows nothing of Slurm.
+# The trainer. It knows nothing of Slurm but what the watch does.
 if BUILD_TRAINER
 # No contraction to fused multiply-add: the same bits on every processor.
 trainer_cflags = $(AM_CFLAGS) $(OPENMP_CFLAGS) -pthread -O3 -ffp-contract=off
-trainer_cppflags = $(AM_CPPFLAGS) $(OPENBLAS_CFLAGS)
+trainer_cppflags = $(AM_CPPFLAGS) $(OPENBLAS_CFLAGS) $(MPI_CFLAGS)
 trainer_sources = \
 	trainer/checkpoint/checkpoint.c trainer/checkpoint/checkpoint.h \
 	trainer/checkpoint/manifest.c trainer/checkpoint/manifest.h \
@@ -21,6 +21,14 @@ trainer_sources = \
 	trainer/data/permutation.c trainer/data/permutation.h \
 	trainer/data/splitmix.h \
 	trainer/data/token_file.c trainer/data/token_file.h \
+	trainer/clock.h \
+	trainer/parallel/ddp.c \
+	trainer/parallel/gathered.c trainer/parallel/gathered.h \
+	trainer/parallel/guard.c trainer/parallel/guard.h \
+	trainer/parallel/scheme.c trainer/parallel/scheme.h \
+	trainer/parallel/zero.c \
+	trainer/team/party.c trainer/team/party.h \
+	trainer/team/team.c trainer/team/team.h \
 	trainer/model/head.c trainer/model/head.h \
 	trainer/model/layer.c trainer/model/layer.h \
 	trainer/model/model.c trainer/model/model.h \
@@ -37,7 +45,9 @@ noinst_LTLIBRARIES += trainer/libtrainer.la
 trainer_libtrainer_la_SOURCES = $(trainer_sources)
 trainer_libtrainer_la_CFLAGS = $(trainer_cflags)
 trainer_libtrainer_la_CPPFLAGS = $(trainer_cppflags)
-trainer_libtrainer_la_LIBADD = collectives/libmustercoll.la lib/libmuster.la $(OPENBLAS_LIBS) -lpthread -lm
+# the battery's library has the watch over the ranks of a job
+trainer_libtrainer_la_LIBADD = collectives/libmustercoll.la validate/battery/libbattery.la lib/libmuster.la \
+	$(OPENBLAS_LIBS) $(MPI_LIBS) -lpthread -lm
 
 # The same in double precision, for tests whose finite differences would drown in rounding.
 check_LTLIBRARIES += trainer/libtrainer-double.la
@@ -49,5 +59,6 @@ trainer_libtrainer_double_la_LIBADD = $(trainer_libtrainer_la_LIBADD)
 bin_PROGRAMS += muster-train
 muster_train_SOURCES = trainer/tokenize.c trainer/tokenize.h trainer/train.c
 muster_train_CFLAGS = $(trainer_cflags)
+muster_train_CPPFLAGS = $(trainer_cppflags)
 muster_train_LDADD = trainer/libtrainer.la
 endif

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum option_kind { FLAG, COUNT, LONG_COUNT, SEED, NUMBER, MODEL, DECAY, PATH };
+enum option_kind { FLAG, COUNT, LONG_COUNT, SEED, NUMBER, MODEL, DECAY, PATH, SCHEME, WINDOW };
 
 struct option_row {
     const char *name, *argument, *help;
@@ -50,6 +50,11 @@ static const struct option_row rows[] = {
     {"seed-data", "N", "of the random tokens, or of the order of the file's sequences (42)", SEED,
      FIELD(data_seed), 0, 0},
     {"fixed-batch", NULL, "the same batch at every step", FLAG, FIELD(is_batch_fixed), 0, 0},
+    {"scheme", "NAME", "how ranks hold the model: ddp (default), zero1, zero2 or zero3", SCHEME,
+     FIELD(scheme), 0, 0},
+    {"bucket", "MB", "gradients that ddp sums at once (4)", NUMBER, FIELD(bucket_mb), 1e-6, 1e6},
+    {"window", "UNITS", "units that zero3 has gathered at a time (2), or none: no limit", WINDOW,
+     FIELD(window), 1, 1000},
     {"checkpoint", "DIR", "go on from its newest checkpoint, and write more there", PATH,
      FIELD(checkpoint), 0, 0},
     {"checkpoint-every", "STEPS", "steps between checkpoints (100)", LONG_COUNT,
@@ -105,6 +110,14 @@ static int take_decay(const char *text, enum rate_decay *decay, struct error *er
     return 0;
 }
 
+static int take_scheme(const char *text, const struct scheme **scheme, struct error *err)
+{
+    *scheme = scheme_named(text);
+    if (!*scheme)
+        return error_set(err, "--scheme: expected ddp, zero1, zero2 or zero3, found \"%s\"", text);
+    return 0;
+}
+
 static int take(const struct option_row *row, const char *text, struct train_options *options,
                 struct error *err)
 {
@@ -129,6 +142,17 @@ static int take(const struct option_row *row, const char *text, struct train_opt
             return error_set(err, "--model: expected 124M, 350M, 774M or 1558M, found \"%s\"",
                              text);
         return 0;
+    case SCHEME:
+        return take_scheme(text, field, err);
+    case WINDOW:
+        if (strcmp(text, "none") == 0) {
+            *(int *)field = 0;
+            return 0;
+        }
+        if (take_number(row, text, &number, err) != 0)
+            return -1;
+        *(int *)field = (int)number;
+        return 0;
     default:
         if (take_number(row, text, &number, err) != 0)
             return -1;
@@ -151,6 +175,9 @@ static void set_defaults(struct train_options *options)
         .adamw = {.beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = 0.01},
         .weights_seed = 1337,
         .data_seed = 42,
+        .scheme = &scheme_ddp,
+        .bucket_mb = 4,
+        .window = 2,
         .checkpoint_every = 100,
         .keep = 2,
     };
@@ -199,7 +226,9 @@ void train_options_help(FILE *stream)
     fputs("usage: muster-train [option ...]\n       muster-train tokenize [--force] TEXT TOKENS\n\n"
           "Trains a GPT-2 on random tokens or a file of them, the same to the bit whatever the "
           "number of threads, and\n"
-          "prints loss, gradient norm and speed of each step. See muster-train(1).\n\n",
+          "prints loss, gradient norm and speed of each step. With mpirun or srun its ranks share "
+          "the "
+          "work. See muster-train(1).\n\n",
           stream);
     for (int i = 0; i < ROWS; i++) {
         char name[32];
@@ -209,7 +238,8 @@ void train_options_help(FILE *stream)
         fprintf(stream, "  %-20s %s\n", name, rows[i].help);
     }
     fputs("  --help, --version\n\n"
-          "Exit status: 0 trained, 1 a loss is not a number or memory is short, 2 usage,\n"
-          "128 + N ended by signal N.\n",
+          "Exit status: 0 trained, 1 a loss is not a number, memory is short or a rank died, 2 "
+          "usage,\n"
+          "3 a rank cannot be told about, 128 + N ended by signal N.\n",
           stream);
 }

@@ -10,6 +10,7 @@
 #include "trainer/model/shape.h"
 #include "trainer/optimizer/adamw.h"
 #include "trainer/optimizer/rate.h"
+#include "trainer/parallel/scheme.h"
 
 /* What muster-train is asked for. One table drives parsing and --help. */
 struct train_options {
@@ -21,7 +22,10 @@ struct train_options {
     double clip; /* gradient norm at most; 0: no limit */
     uint64_t weights_seed, data_seed;
     bool is_batch_fixed, prints_norms, is_json;
-    int threads;            /* 0: as many as OpenMP says */
+    int threads; /* 0: as many as OpenMP says, shared with the node's other ranks */
+    const struct scheme *scheme;
+    double bucket_mb;       /* 10^6 bytes */
+    int window;             /* 0: no limit */
     const char *data;       /* token file; NULL: random tokens */
     const char *checkpoint; /* directory; NULL: none */
     long checkpoint_every;  /* steps */

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <math.h>
+#include <omp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +10,14 @@
 
 #include "lib/base/record.h"
 #include "trainer/checkpoint/saver.h"
+#include "trainer/team/party.h"
 #include "trainer/tokenize.h"
 #include "trainer/training.h"
+#include "validate/battery/launcher.h"
+#include "validate/battery/watch/watch.h"
 
 static volatile sig_atomic_t stop_signal;
+static struct party party;
 
 static void note_signal(int number)
 {
@@ -42,12 +47,15 @@ static void tell(const char *metric, const char *part, double value, const char 
     record_write(stdout, &record);
 }
 
+/* Collective. */
 static void tell_norms(const struct training *training)
 {
     for (int tensor = 0; tensor < TENSOR_COUNT; tensor++) {
         const char *name = tensor_kinds[tensor].name;
         double norm = training_norm(training, tensor);
 
+        if (party.rank != 0)
+            continue;
         if (training->options->is_json)
             tell("gradient_norm", name, norm, "1");
         else
@@ -57,13 +65,14 @@ static void tell_norms(const struct training *training)
 
 static double tokens_per_s(const struct training *training, double seconds)
 {
-    return training->geometry.batch * training->geometry.time / seconds;
+    return training->options->batch * training->geometry.time / seconds;
 }
 
 static void report_step(const struct training *training, long step,
                         const struct step_result *result)
 {
     double speed = tokens_per_s(training, result->seconds);
+    double exposed = result->waited_s / result->seconds;
     char part[32];
 
     snprintf(part, sizeof part, "step %ld", step);
@@ -71,9 +80,14 @@ static void report_step(const struct training *training, long step,
         tell("loss", part, result->loss, "nats");
         tell("gradient_norm", part, result->gradient_norm, "1");
         tell("throughput", part, speed, "tokens/s");
+        if (party.ranks > 1)
+            tell("communication", part, exposed, "1");
     } else {
-        printf("%-8s loss %.9f  norm %-10.7g rate %-9.3g %8.1f ms %9.0f tokens/s\n", part,
+        printf("%-8s loss %.9f  norm %-10.7g rate %-9.3g %8.1f ms %9.0f tokens/s", part,
                result->loss, result->gradient_norm, result->rate, result->seconds * 1e3, speed);
+        if (party.ranks > 1)
+            printf("  %2.0f %% waiting", exposed * 100);
+        putchar('\n');
     }
     fflush(stdout);
 }
@@ -90,25 +104,55 @@ static void report_begin(const struct training *training)
 {
     const struct shape *shape = &training->options->shape;
 
-    if (!training->options->is_json)
-        printf("%zu parameters: %d layers, %d heads, %d channels, %d tokens of context, %d of "
-               "vocabulary; %d sequences a step, fp32\n",
-               training->parameter_count, shape->layers, shape->heads, shape->channels,
-               shape->context, shape->vocabulary, training->options->batch);
+    if (training->options->is_json)
+        return;
+    printf("%zu parameters: %d layers, %d heads, %d channels, %d tokens of context, %d of "
+           "vocabulary; %d sequences a step, fp32\n",
+           training->parameter_count, shape->layers, shape->heads, shape->channels, shape->context,
+           shape->vocabulary, training->options->batch);
+    if (party.ranks > 1)
+        printf("%d ranks on %d nodes, %s: %s\n", party.ranks, party.nodes,
+               training->options->scheme->name, training->options->scheme->summary);
+}
+
+/* What this rank took and sent, beside what it should have been. */
+static void report_traffic(const struct training *training)
+{
+    const struct holding *holding = training->holding;
+    const struct holding_bytes *bytes = &holding->bytes;
+    double formula = holding->scheme->formula((double)training->parameter_count, party.ranks) / 1e6;
+
+    if (party.ranks == 1)
+        return;
+    if (training->options->is_json) {
+        tell("state", "rank 0", (double)bytes->state / 1e6, "MB");
+        tell("state", "formula", formula, "MB");
+        tell("working", "rank 0", (double)bytes->working / 1e6, "MB");
+        return;
+    }
+    printf("memory of a rank: %.3f MB of state (formula %.3f), %.3f MB of room for gathers and "
+           "sums, %.3f MB of activations\n",
+           (double)bytes->state / 1e6, formula, (double)bytes->working / 1e6,
+           (double)model_bytes(&training->geometry) / 1e6);
+    if (bytes->gathered_peak > 0)
+        printf("gathered at most %.3f MB at a time, the largest unit is %.3f MB\n",
+               (double)bytes->gathered_peak / 1e6, (double)bytes->largest_unit / 1e6);
 }
 
 static void report_end(struct training *training)
 {
-    struct step_result result;
+    double loss = training_evaluate(training);
 
-    training_evaluate(training, &result);
+    if (party.rank != 0)
+        return;
     if (training->options->is_json) {
-        tell("loss", "final", result.loss, "nats");
+        tell("loss", "final", loss, "nats");
         if (isatty(STDERR_FILENO))
             fputs("\r\033[K", stderr);
     } else {
-        printf("final    loss %.9f\n", result.loss);
+        printf("final    loss %.9f\n", loss);
     }
+    report_traffic(training);
 }
 
 static void complain(void *context, const char *line)
@@ -122,9 +166,13 @@ static int resume(struct training *training, struct saver **saver, struct error 
 {
     const struct train_options *options = training->options;
     struct checkpoint_problem problem = training_problem(training);
-    struct checkpoint_state state = training_state(training);
+    struct checkpoint_state state;
     int found;
 
+    if (party.ranks > 1 || options->scheme != &scheme_ddp)
+        return error_set(err, "--checkpoint: expected one rank and --scheme=ddp, found %d and %s",
+                         party.ranks, options->scheme->name);
+    options->scheme->pieces(training->holding, true, &state);
     if (saver_create(options->checkpoint, &problem, training->parameter_count, options->keep, saver,
                      err) != 0)
         return -1;
@@ -136,17 +184,20 @@ static int resume(struct training *training, struct saver **saver, struct error 
         fprintf(stderr, "muster-train: goes on from step %ld of %s\n", training->step,
                 options->checkpoint);
     else
-        training_draw(training); /* one that was not whole may have left its numbers */
+        options->scheme->draw(training->holding); /* one that was not whole may have left numbers */
     return 0;
 }
 
 /* A checkpoint that cannot be written costs the checkpoint, not the run. */
 static void save(struct training *training, struct saver *saver)
 {
-    struct checkpoint_state state = training_state(training);
+    struct checkpoint_state state;
     struct error err;
 
-    if (saver && saver_save(saver, training->step, &state, &err) != 0)
+    if (!saver)
+        return;
+    training->options->scheme->pieces(training->holding, false, &state);
+    if (saver_save(saver, training->step, &state, &err) != 0)
         fprintf(stderr, "muster-train: %s\n", err.text);
 }
 
@@ -165,65 +216,146 @@ static int finish_saving(struct saver *saver)
 static int train(struct training *training, struct saver *saver)
 {
     const struct train_options *options = training->options;
-    struct step_result result;
+    struct step_result result = {.signal = 0};
     struct error err;
 
-    report_begin(training);
-    while (training->step < options->steps && !stop_signal) {
-        if (training_step(training, &result, &err) != 0) {
-            fprintf(stderr, "muster-train: %s\n", err.text);
+    if (party.rank == 0)
+        report_begin(training);
+    while (training->step < options->steps && !result.signal) {
+        watch_phase("step %ld", training->step);
+        if (training_step(training, &stop_signal, 1, &result, &err) != 0) {
+            if (party.rank == 0)
+                fprintf(stderr, "muster-train: %s\n", err.text);
             return 1;
         }
-        report_step(training, training->step - 1, &result);
+        if (party.rank == 0)
+            report_step(training, training->step - 1, &result);
         if (training->step == 1 && options->prints_norms)
             tell_norms(training);
-        report_progress(training, result.seconds);
+        if (party.rank == 0)
+            report_progress(training, result.seconds);
         if (training->step % options->checkpoint_every == 0 || training->step == options->steps ||
-            stop_signal)
+            result.signal)
             save(training, saver);
     }
-    if (stop_signal) {
+    if (result.signal) {
         finish_saving(saver);
-        fprintf(stderr, "muster-train: ended by signal %d after step %ld of %ld\n",
-                (int)stop_signal, training->step, options->steps);
-        return 128 + (int)stop_signal;
+        if (party.rank == 0)
+            fprintf(stderr, "muster-train: ended by signal %d after step %ld of %ld\n",
+                    result.signal, training->step, options->steps);
+        return 128 + result.signal;
     }
     report_end(training);
     return finish_saving(saver) | (ferror(stdout) || fflush(stdout) != 0);
 }
 
-int main(int argc, char **argv)
+/* Help, version and bad options: said by one rank. Returns the exit status, or -1: train. */
+static int read_options(int argc, char **argv, struct train_options *options)
 {
-    struct train_options options;
-    struct training training;
-    struct saver *saver = NULL;
+    bool speaks = launcher_rank() == 0;
     struct error err;
-    int status = 1;
 
-    if (argc > 1 && strcmp(argv[1], "tokenize") == 0)
-        return tokenize_main(argc - 1, argv + 1);
-    switch (train_options_read(argc, argv, &options, &err)) {
+    switch (train_options_read(argc, argv, options, &err)) {
     case TRAIN_HELP:
-        train_options_help(stdout);
+        if (speaks)
+            train_options_help(stdout);
         return 0;
     case TRAIN_VERSION:
-        puts("muster-train " PACKAGE_VERSION);
+        if (speaks)
+            puts("muster-train " PACKAGE_VERSION);
         return 0;
     case TRAIN_MISUSE:
-        fprintf(stderr, "muster-train: %s; see muster-train --help\n", err.text);
+        if (speaks)
+            fprintf(stderr, "muster-train: %s; see muster-train --help\n", err.text);
+        else
+            usleep(300000); /* launchers end all ranks when one fails: let rank 0 speak */
         return 2;
     case TRAIN_RUN:
         break;
     }
-    if (options.threads > 0)
-        compute_threads(options.threads);
-    catch_signals();
-    if (training_start(&options, &compute_cpu, &training, &err) == 0 &&
-        (!options.checkpoint || resume(&training, &saver, &err) == 0))
+    return -1;
+}
+
+/* Ranks that have the same processors share them, where nobody says otherwise. */
+static void set_threads(const struct train_options *options)
+{
+    int threads = options->threads;
+
+    if (threads == 0 && !getenv("OMP_NUM_THREADS") && party.local_ranks > 1)
+        threads =
+            omp_get_num_procs() > party.local_ranks ? omp_get_num_procs() / party.local_ranks : 1;
+    if (threads > 0)
+        compute_threads(threads);
+}
+
+/* What went wrong on one rank ends all of them. result: 0 or -1 with err, of this rank. Collective;
+ * returns 0, or -1 on all. */
+static int agree(struct team *team, int result, const struct error *err)
+{
+    struct word {
+        int result;
+        char text[sizeof err->text];
+    } *words = calloc((size_t)party.ranks, sizeof *words), word = {.result = result};
+    int failed = 0, first = -1;
+
+    if (!words)
+        return -1;
+    snprintf(word.text, sizeof word.text, "%s", result ? err->text : "");
+    team_tell(team, &word, sizeof word, words);
+    for (int rank = 0; rank < party.ranks; rank++) {
+        failed += words[rank].result != 0;
+        if (first < 0 && words[rank].result)
+            first = rank;
+    }
+    if (failed > 0 && party.rank == 0)
+        fprintf(stderr, "muster-train: %s%s%s\n",
+                failed < party.ranks ? party_name(&party, first) : "",
+                failed < party.ranks ? ": " : "", words[first].text);
+    free(words);
+    return failed ? -1 : 0;
+}
+
+static int run(const struct train_options *options, struct team *team)
+{
+    struct training training;
+    struct saver *saver = NULL;
+    struct error err = {""};
+    int status = 1;
+
+    set_threads(options);
+    if (agree(team, training_start(options, &compute_cpu, team, &training, &err), &err) == 0 &&
+        (!options->checkpoint || agree(team, resume(&training, &saver, &err), &err) == 0))
         status = train(&training, saver);
-    else
-        fprintf(stderr, "muster-train: %s\n", err.text);
     saver_destroy(saver);
     training_clear(&training);
+    return status;
+}
+
+static const char *rank_name(int rank)
+{
+    return party_name(&party, rank);
+}
+
+int main(int argc, char **argv)
+{
+    struct train_options options;
+    struct team *team = NULL;
+    struct error err;
+    int status;
+
+    if (argc > 1 && strcmp(argv[1], "tokenize") == 0)
+        return tokenize_main(argc - 1, argv + 1);
+    status = read_options(argc, argv, &options);
+    if (status >= 0)
+        return status;
+    catch_signals();
+    training_rank_name = rank_name;
+    if (party_start(options.is_json, &party, &err) != 0 || party_team(&party, &team, &err) != 0) {
+        fprintf(stderr, "muster-train: %s\n", err.text);
+        return 1;
+    }
+    status = run(&options, team);
+    team_destroy(team);
+    party_finish(&party);
     return status;
 }

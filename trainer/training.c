@@ -4,36 +4,40 @@
 #include "trainer/training.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "trainer/model/parameters.h"
+#include "trainer/clock.h"
+#include "trainer/parallel/guard.h"
 
-static double clock_s(void)
+static const char *number_of(int rank)
 {
-    struct timespec now;
+    static char name[32];
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    snprintf(name, sizeof name, "rank %d", rank);
+    return name;
 }
+
+const char *(*training_rank_name)(int rank) = number_of;
 
 static int take_memory(struct training *training, struct error *err)
 {
-    size_t count = training->parameter_count;
+    const struct train_options *options = training->options;
     size_t rows = (size_t)training->geometry.batch * (size_t)training->geometry.time;
+    struct holding_options holding = {&options->shape, options->weights_seed,
+                                      (size_t)(options->bucket_mb * 1e6), options->window};
 
-    training->parameters = calloc(count, sizeof(real));
-    training->gradients = calloc(count, sizeof(real));
-    training->first_moments = calloc(count, sizeof(real));
-    training->second_moments = calloc(count, sizeof(real));
-    training->inputs = calloc(rows, sizeof *training->inputs);
-    training->targets = calloc(rows, sizeof *training->targets);
-    if (!training->parameters || !training->gradients || !training->first_moments ||
-        !training->second_moments || !training->inputs || !training->targets)
-        return error_set(err, "%zu parameters: %.1f GB of memory cannot be had: %m", count,
-                         (double)count * 4 * sizeof(real) / 1e9);
-    return model_create(&training->geometry, &training->model, err);
+    training->inputs = calloc(rows + 1, sizeof *training->inputs);
+    training->targets = calloc(rows + 1, sizeof *training->targets);
+    training->words = calloc((size_t)team_seat(training->team).ranks, sizeof *training->words);
+    if (!training->inputs || !training->targets || !training->words)
+        return error_set(err, "a batch of %zu tokens: %m", rows);
+    if (options->scheme->create(options->scheme, &holding, training->team, &training->holding,
+                                err) != 0)
+        return error_prefix(err, "%zu parameters", training->parameter_count);
+    training->guard = guard_create(&options->shape, &training->holding->store, err);
+    return training->guard ? model_create(&training->geometry, &training->model, err) : -1;
 }
 
 static int open_data(struct training *training, struct error *err)
@@ -57,46 +61,44 @@ static int open_data(struct training *training, struct error *err)
     return 0;
 }
 
+/* Sequences [*first, *first + *count) of a batch: as even as it goes, none for some where there are
+ * more ranks than sequences. */
+static void share(int batch, struct seat seat, int *first, int *count)
+{
+    *first = (int)((long)batch * seat.rank / seat.ranks);
+    *count = (int)((long)batch * (seat.rank + 1) / seat.ranks) - *first;
+}
+
 int training_start(const struct train_options *options, const struct compute *compute,
-                   struct training *training, struct error *err)
+                   struct team *team, struct training *training, struct error *err)
 {
     const struct shape *shape = &options->shape;
 
     *training = (struct training){
         .options = options,
-        .geometry = {shape, compute, options->batch, shape->context},
+        .team = team,
+        .geometry = {shape, compute, 0, shape->context},
         .dataset = {options->data_seed, shape->vocabulary, options->batch, shape->context,
                     options->is_batch_fixed, NULL},
         .parameter_count = shape_parameters(shape),
     };
+    share(options->batch, team_seat(team), &training->first_row, &training->geometry.batch);
     if (open_data(training, err) != 0 || take_memory(training, err) != 0)
         return -1;
-    training_draw(training);
+    options->scheme->draw(training->holding);
     return 0;
-}
-
-void training_draw(struct training *training)
-{
-    const struct shape *shape = &training->options->shape;
-
-    for (int unit = 0; unit < shape_units(shape); unit++)
-        parameters_fill(shape, training->options->weights_seed, unit, 0,
-                        shape_unit_size(shape, unit),
-                        training->parameters + shape_unit_offset(shape, unit));
-    memset(training->first_moments, 0, training->parameter_count * sizeof(real));
-    memset(training->second_moments, 0, training->parameter_count * sizeof(real));
 }
 
 void training_clear(struct training *training)
 {
     model_destroy(training->model);
     token_file_close(training->file);
-    free(training->parameters);
-    free(training->gradients);
-    free(training->first_moments);
-    free(training->second_moments);
+    guard_destroy(training->guard);
+    if (training->holding)
+        training->holding->scheme->destroy(training->holding);
     free(training->inputs);
     free(training->targets);
+    free(training->words);
     *training = (struct training){0};
 }
 
@@ -114,64 +116,137 @@ struct checkpoint_problem training_problem(const struct training *training)
     };
 }
 
-struct checkpoint_state training_state(const struct training *training)
+/* What all ranks' numbers come to; on each rank the same bits. */
+static double sum_over_ranks(const struct training *training, double value)
 {
-    return (struct checkpoint_state){0, training->parameter_count, training->parameters,
-                                     training->first_moments, training->second_moments};
+    int ranks = team_seat(training->team).ranks;
+    double *values = calloc((size_t)ranks, sizeof *values), sum = 0;
+
+    if (!values)
+        return NAN;
+    team_tell(training->team, &value, sizeof value, values);
+    for (int rank = 0; rank < ranks; rank++)
+        sum += values[rank];
+    free(values);
+    return sum;
 }
 
 double training_norm(const struct training *training, enum tensor tensor)
 {
-    const struct shape *shape = &training->options->shape;
+    const struct holding *holding = training->holding;
     double squares = 0;
 
-    for (int unit = 0; unit < shape_units(shape); unit++)
-        if (shape_unit_has(shape, unit, tensor))
-            squares += adamw_squares(training->gradients + shape_unit_offset(shape, unit) +
-                                         shape_tensor_offset(shape, tensor),
-                                     shape_tensor_size(shape, tensor));
-    return sqrt(squares);
+    for (int unit = 0; unit < shape_units(&training->options->shape); unit++)
+        if (shape_unit_has(&training->options->shape, unit, tensor))
+            squares += holding->scheme->squares(holding, unit, (int)tensor);
+    return sqrt(sum_over_ranks(training, squares));
 }
 
-void training_evaluate(struct training *training, struct step_result *result)
+static double row_scale(const struct training *training)
 {
-    double start_s = clock_s();
+    return 1.0 / ((double)training->options->batch * training->geometry.time);
+}
 
-    memset(training->gradients, 0, training->parameter_count * sizeof(real));
-    dataset_read(&training->dataset, (uint64_t)training->step, 0, training->geometry.batch,
-                 training->inputs, training->targets);
-    result->loss = model_run(training->model, training->inputs, training->targets,
-                             training->parameters, training->gradients);
-    result->gradient_norm = sqrt(adamw_squares(training->gradients, training->parameter_count));
-    result->rate = rate_at(&training->options->rate, training->step);
-    result->seconds = clock_s() - start_s;
+static void read_batch(struct training *training)
+{
+    dataset_read(&training->dataset, (uint64_t)training->step, training->first_row,
+                 training->geometry.batch, training->inputs, training->targets);
+}
+
+double training_evaluate(struct training *training)
+{
+    struct holding *holding = training->holding;
+
+    read_batch(training);
+    holding->scheme->begin(holding, false);
+    return sum_over_ranks(training,
+                          model_evaluate(training->model, &holding->store, training->inputs,
+                                         training->targets, row_scale(training)));
+}
+
+/* Forward and backward; each rank's word of it. */
+static void walk(struct training *training, struct step_word *word)
+{
+    struct holding *holding = training->holding;
+
+    read_batch(training);
+    guard_begin(training->guard);
+    holding->scheme->begin(holding, true);
+    word->loss = model_train(training->model, guard_store(training->guard), training->inputs,
+                             training->targets, row_scale(training));
+    holding->scheme->finish(holding);
+    word->squares = holding->scheme->squares(holding, 0, TENSOR_COUNT);
+    guard_found(training->guard, &word->bad_unit, &word->bad_tensor);
 }
 
 static int not_finite(const struct training *training, const struct step_result *result,
                       struct error *err)
 {
-    for (int tensor = 0; tensor < TENSOR_COUNT; tensor++)
-        if (!isfinite(training_norm(training, tensor)))
-            return error_set(err, "step %ld: loss %g; the gradient of %s is not finite",
-                             training->step, result->loss, tensor_kinds[tensor].name);
-    return error_set(err, "step %ld: loss %g, gradient norm %g are not finite", training->step,
-                     result->loss, result->gradient_norm);
+    int ranks = team_seat(training->team).ranks, bad = 0, first = -1;
+    const struct step_word *word;
+    char where[64] = "", who[128] = "";
+
+    for (int rank = 0; rank < ranks; rank++) {
+        bad += training->words[rank].bad_unit >= 0;
+        if (first < 0 && training->words[rank].bad_unit >= 0)
+            first = rank;
+    }
+    if (first < 0)
+        return error_set(err,
+                         "step %ld: loss %g, gradient norm %g are not finite, though each rank's "
+                         "own gradient was",
+                         training->step, result->loss, result->gradient_norm);
+    word = &training->words[first];
+    if (word->bad_unit > 0)
+        snprintf(where, sizeof where, " in layer %d", word->bad_unit - 1);
+    if (ranks > 1 && bad == ranks)
+        snprintf(who, sizeof who, ", on all %d ranks", ranks);
+    else if (ranks > 1)
+        snprintf(who, sizeof who, ", on %s%s", training_rank_name(first),
+                 bad > 1 ? " and others" : "");
+    return error_set(err, "step %ld: loss %g; the gradient of %s%s is not finite%s", training->step,
+                     result->loss, tensor_kinds[word->bad_tensor].name, where, who);
 }
 
-int training_step(struct training *training, struct step_result *result, struct error *err)
+/* Sums up what the ranks said, in their order. */
+static void sum_up(const struct training *training, struct step_result *result)
+{
+    double squares = 0;
+
+    *result = (struct step_result){.rate = rate_at(&training->options->rate, training->step)};
+    for (int rank = 0; rank < team_seat(training->team).ranks; rank++) {
+        const struct step_word *word = &training->words[rank];
+
+        result->loss += word->loss;
+        squares += word->squares;
+        if (word->signal)
+            result->signal = word->signal;
+    }
+    result->gradient_norm = sqrt(squares);
+}
+
+int training_step(struct training *training, const volatile sig_atomic_t *signal, int32_t saved,
+                  struct step_result *result, struct error *err)
 {
     const struct train_options *options = training->options;
+    struct step_word word = {.saved = saved};
     double start_s = clock_s(), scale = 1;
+    double waited_s = team_traffic(training->team).waited_s;
 
-    training_evaluate(training, result);
+    walk(training, &word);
+    word.seconds = clock_s() - start_s;
+    word.waited_s = team_traffic(training->team).waited_s - waited_s;
+    word.signal = (int32_t)*signal;
+    team_tell(training->team, &word, sizeof word, training->words);
+    sum_up(training, result);
     if (!isfinite(result->loss) || !isfinite(result->gradient_norm))
         return not_finite(training, result, err);
     if (options->clip > 0 && result->gradient_norm > options->clip)
         scale = options->clip / result->gradient_norm;
     training->step++;
-    adamw_update(&options->adamw, training->step, result->rate, scale, training->parameter_count,
-                 training->gradients, training->first_moments, training->second_moments,
-                 training->parameters);
+    options->scheme->update(training->holding, &options->adamw, training->step, result->rate,
+                            scale);
     result->seconds = clock_s() - start_s;
+    result->waited_s = team_traffic(training->team).waited_s - waited_s;
     return 0;
 }

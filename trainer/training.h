@@ -2,52 +2,74 @@
 #ifndef MUSTER_TRAINING_H
 #define MUSTER_TRAINING_H
 
+#include <signal.h>
+
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/data/dataset.h"
 #include "trainer/model/model.h"
 #include "trainer/options.h"
+#include "trainer/parallel/scheme.h"
 
-/* One model in training on one device. */
+/* One model in training by the ranks of a team. Where it says collective, all ranks call. */
 struct training {
     const struct train_options *options;
-    struct geometry geometry;
+    struct team *team;
+    struct geometry geometry; /* of this rank's sequences */
+    int first_row;            /* the first of them */
     struct model *model;
     struct token_file *file; /* NULL: random tokens */
     struct dataset dataset;
     size_t parameter_count;
-    /* parameter_count each, unit after unit */
-    real *parameters, *gradients, *first_moments, *second_moments;
-    int32_t *inputs, *targets; /* batch x context */
+    struct holding *holding;
+    struct guard *guard;       /* looks at gradients before they are sent */
+    int32_t *inputs, *targets; /* this rank's rows x context */
+    struct step_word *words;   /* what each rank said of the step, in the order of ranks */
     long step;                 /* updates made */
 };
 
-/* What a step came to. */
+/* What a rank tells the others of a step. */
+struct step_word {
+    double loss;    /* its part of the mean */
+    double squares; /* of its part of the gradient */
+    double seconds; /* from the step's begin to this word */
+    double waited_s;
+    int32_t bad_unit, bad_tensor; /* of a gradient of its own that is not finite; -1: none */
+    int32_t signal;               /* that asks it to stop; 0: none */
+    int32_t saved; /* -1: its last checkpoint failed, 0: is being written, 1: is there */
+};
+
+/* What a step came to, over all ranks. */
 struct step_result {
     double loss;          /* before the update */
     double gradient_norm; /* before clipping */
     double rate, seconds;
+    double waited_s; /* of these, this rank's in communication: what was not hidden */
+    int signal;      /* that some rank was told to stop by; 0: none */
 };
 
-/* Takes memory, opens and verifies the data, draws the weights; options must live as long. Returns
- * 0, or -1 with err; to be cleared in either case. */
+/* Takes memory, opens and verifies the data, draws the weights; options and team must live as long.
+ * Returns 0, or -1 with err; to be cleared in either case. */
 int training_start(const struct train_options *options, const struct compute *compute,
-                   struct training *training, struct error *err);
-/* Draws the weights again and forgets the moments. */
-void training_draw(struct training *training);
+                   struct team *team, struct training *training, struct error *err);
 void training_clear(struct training *training);
 
-/* One batch forward and backward. Gradients are left for a look; no update. */
-void training_evaluate(struct training *training, struct step_result *result);
+/* The loss of the next batch, without gradients. Collective. */
+double training_evaluate(struct training *training);
 
-/* One step. Returns 0, or -1 with err when loss or gradients are not finite: then the parameters
- * are as before and err names the first such tensor. */
-int training_step(struct training *training, struct step_result *result, struct error *err);
+/* One step. signal: what asks this rank to stop, looked at as late as may be. saved: as in
+ * step_word. Collective. Returns 0, or -1 with err on all ranks when loss or gradients are not
+ * finite: then the parameters are as before and err names the first such rank and tensor. */
+int training_step(struct training *training, const volatile sig_atomic_t *signal, int32_t saved,
+                  struct step_result *result, struct error *err);
 
-/* For checkpoints: the problem, and the state, whose arrays are the training's own. */
+/* For checkpoints. */
 struct checkpoint_problem training_problem(const struct training *training);
-struct checkpoint_state training_state(const struct training *training);
 
-/* Norm of the gradient of one tensor over all layers. */
+/* Norm of the gradient of one tensor over all layers. Collective. */
 double training_norm(const struct training *training, enum tensor tensor);
+
+/* What a rank is called in messages: "rank 3 on n2". Set by the program; the default says its
+ * number. */
+extern const char *(*training_rank_name)(int rank);
 
 #endif

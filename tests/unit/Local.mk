@@ -280,12 +280,13 @@ if BUILD_TRAINER
 check_PROGRAMS += tests/unit/trainer.t
 tests_unit_trainer_t_SOURCES = tests/unit/trainer.c
 tests_unit_trainer_t_CFLAGS = $(trainer_cflags)
+tests_unit_trainer_t_CPPFLAGS = $(trainer_cppflags)
 tests_unit_trainer_t_LDADD = trainer/libtrainer.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/trainer-double.t
 tests_unit_trainer_double_t_SOURCES = tests/unit/trainer.c
 tests_unit_trainer_double_t_CFLAGS = $(trainer_cflags)
-tests_unit_trainer_double_t_CPPFLAGS = $(AM_CPPFLAGS) -DMUSTER_REAL_DOUBLE
+tests_unit_trainer_double_t_CPPFLAGS = $(trainer_cppflags) -DMUSTER_REAL_DOUBLE
 tests_unit_trainer_double_t_LDADD = trainer/libtrainer-double.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/dataset.t

@@ -52,17 +52,39 @@ static struct train_options options_of(struct shape shape, int batch)
         .weights_seed = 1337,
         .data_seed = 42,
         .is_batch_fixed = true,
+        .scheme = &scheme_ddp,
+        .bucket_mb = 1,
+        .window = 2,
     };
 }
+
+static struct team *alone;
 
 static void start(const struct train_options *options, struct training *training)
 {
     struct error err = {""};
 
-    if (training_start(options, &compute_cpu, training, &err) != 0) {
+    if ((!alone && team_alone(&alone, &err) != 0) ||
+        training_start(options, &compute_cpu, alone, training, &err) != 0) {
         printf("Bail out! %s\n", err.text);
         exit(1);
     }
+}
+
+static int take_step(struct training *training, struct step_result *result, struct error *err)
+{
+    static const volatile sig_atomic_t no_signal;
+
+    return training_step(training, &no_signal, 1, result, err);
+}
+
+/* The whole arrays, of a scheme that has them. */
+static struct checkpoint_state state_of(const struct training *training)
+{
+    struct checkpoint_state state;
+
+    training->holding->scheme->pieces(training->holding, true, &state);
+    return state;
 }
 
 static void follows_reference(const struct reference *reference)
@@ -74,7 +96,7 @@ static void follows_reference(const struct reference *reference)
 
     start(&options, &training);
     for (int step = 0; step < 10; step++) {
-        is_int(training_step(&training, &result, &err), 0, "step %d", step);
+        is_int(take_step(&training, &result, &err), 0, "step %d", step);
         is_near(result.loss, reference->losses[step], LOSS_TOLERANCE, "loss of step %d", step);
         if (step > 0)
             continue;
@@ -83,8 +105,8 @@ static void follows_reference(const struct reference *reference)
             is_near(training_norm(&training, tensor) / reference->norms[tensor], 1, 2e-5,
                     "norm of the gradient of %s", tensor_kinds[tensor].name);
     }
-    training_evaluate(&training, &result);
-    is_near(result.loss, reference->losses[10], LOSS_TOLERANCE, "loss after ten updates");
+    is_near(training_evaluate(&training), reference->losses[10], LOSS_TOLERANCE,
+            "loss after ten updates");
     training_clear(&training);
 }
 
@@ -120,13 +142,14 @@ static void threads_change_nothing(void)
         compute_threads(threads);
         start(&options, &training);
         for (int step = 0; step < 2; step++)
-            training_step(&training, &result, &err);
+            take_step(&training, &result, &err);
         if (!expected) {
             expected = malloc(training.parameter_count * sizeof *expected);
-            memcpy(expected, training.parameters, training.parameter_count * sizeof *expected);
+            memcpy(expected, state_of(&training).parameters,
+                   training.parameter_count * sizeof *expected);
         } else {
-            ok(memcmp(expected, training.parameters, training.parameter_count * sizeof *expected) ==
-                   0,
+            ok(memcmp(expected, state_of(&training).parameters,
+                      training.parameter_count * sizeof *expected) == 0,
                "%d threads give the bits of one", threads);
         }
         training_clear(&training);
@@ -145,12 +168,12 @@ static void weights_that_are_no_numbers_stop(void)
     real before;
 
     start(&options, &training);
-    before = training.parameters[0];
-    training.parameters[at] = (real)NAN;
-    is_int(training_step(&training, &result, &err), -1, "a NaN ends the training");
+    before = state_of(&training).parameters[0];
+    state_of(&training).parameters[at] = (real)NAN;
+    is_int(take_step(&training, &result, &err), -1, "a NaN ends the training");
     has_str(err.text, "step 0: loss", "the message says at which step");
     has_str(err.text, "is not finite", "and which gradient");
-    ok(training.parameters[0] == before, "no parameter was updated with it");
+    ok(state_of(&training).parameters[0] == before, "no parameter was updated with it");
     training_clear(&training);
 }
 
@@ -164,9 +187,9 @@ static void clipping_bounds_the_update(void)
 
     options.clip = 0.25;
     start(&options, &training);
-    training_step(&training, &result, &err);
+    take_step(&training, &result, &err);
     ok(result.gradient_norm > 0.25, "the norm that is reported is that before clipping");
-    squares = adamw_squares(training.first_moments, training.parameter_count);
+    squares = adamw_squares(state_of(&training).first_moments, training.parameter_count);
     is_near(sqrt(squares) / (1 - options.adamw.beta1), 0.25, 1e-4,
             "the moments have a gradient of the norm that was allowed");
     training_clear(&training);
@@ -176,15 +199,15 @@ static void clipping_bounds_the_update(void)
 /* (loss(p + h) - loss(p - h)) / 2h */
 static double difference(struct training *training, size_t at)
 {
-    struct step_result above, below;
-    double h = 1e-5, kept = training->parameters[at];
+    double above, below, h = 1e-5, *parameter = &state_of(training).parameters[at];
+    double kept = *parameter;
 
-    training->parameters[at] = kept + h;
-    training_evaluate(training, &above);
-    training->parameters[at] = kept - h;
-    training_evaluate(training, &below);
-    training->parameters[at] = kept;
-    return (above.loss - below.loss) / (2 * h);
+    *parameter = kept + h;
+    above = training_evaluate(training);
+    *parameter = kept - h;
+    below = training_evaluate(training);
+    *parameter = kept;
+    return (above - below) / (2 * h);
 }
 
 static void gradients_are_differences(void)
@@ -199,15 +222,14 @@ static void gradients_are_differences(void)
     start(&options, &training);
     /* away from the start, where many gradients are next to nothing */
     for (int step = 0; step < 3; step++)
-        training_step(&training, &result, &err);
-    training_evaluate(&training, &result);
-    gradients = malloc(training.parameter_count * sizeof *gradients);
-    memcpy(gradients, training.gradients, training.parameter_count * sizeof *gradients);
+        take_step(&training, &result, &err);
+    options.rate.peak = 0; /* one more step, that leaves the parameters */
+    take_step(&training, &result, &err);
+    training.step--;
+    gradients = training.holding->store.gradients(training.holding->store.context, 0);
     for (int tensor = 0; tensor < TENSOR_COUNT; tensor++) {
         for (int i = 0; i < SAMPLES; i++) {
-            int unit = tensor_kinds[tensor].unit == UNIT_EMBEDDING ? 0
-                       : tensor_kinds[tensor].unit == UNIT_LAYER   ? 1 + i % 2
-                                                                   : 3;
+            int unit = tensor_kinds[tensor].unit == UNIT_ENDS ? 0 : 1 + i % 2;
             size_t size = shape_tensor_size(&options.shape, tensor);
             size_t at = shape_unit_offset(&options.shape, unit) +
                         shape_tensor_offset(&options.shape, tensor) +
@@ -218,7 +240,6 @@ static void gradients_are_differences(void)
                     tensor_kinds[tensor].name, at);
         }
     }
-    free(gradients);
     training_clear(&training);
 }
 #endif

@@ -21,7 +21,7 @@ size_t head_size(const struct geometry *geometry)
            (needs_dlogits(geometry) ? activations_bytes(geometry, logits) : 0);
 }
 
-/* Rows of logits at a time: dnormed is set, dwte added to. */
+/* Rows of logits at a time: dnormed is set, dwte added to; not where dwte is NULL. */
 static void classify(const struct geometry *geometry, const activations *normed,
                      const int32_t *targets, int rows, real scale, const real *wte, real *logits,
                      real *losses, activations *dnormed, real *dwte)
@@ -36,13 +36,14 @@ static void classify(const struct geometry *geometry, const activations *normed,
 
     compute->linear_real(&linear, normed, logits);
     compute->cross_entropy(logits, targets, rows, vocabulary, scale, losses, dlogits);
+    if (!dwte)
+        return;
     compute->linear_backward_in(&linear, dlogits, dnormed);
     compute->linear_backward_weight(&linear, dlogits, normed, dwte);
 }
 
 void head_run(const struct geometry *geometry, const activations *in, const int32_t *targets,
-              real scale, const real *final, const real *wte, void *memory, real *losses,
-              activations *d, real *dfinal, real *dwte)
+              real scale, const real *ends, void *memory, real *losses, activations *d, real *dends)
 {
     const struct compute *compute = geometry->compute;
     int rows = geometry->batch * geometry->time, channels = geometry->shape->channels;
@@ -51,8 +52,9 @@ void head_run(const struct geometry *geometry, const activations *in, const int3
     char *statistics = dnormed + activations_bytes(geometry, wide);
     real *mean = (real *)statistics, *rstd = (real *)(statistics + reals_bytes((size_t)rows));
     real *logits = (real *)(statistics + 2 * reals_bytes((size_t)rows));
-    const real *weight = final + shape_tensor_offset(geometry->shape, LNFW);
-    const real *bias = final + shape_tensor_offset(geometry->shape, LNFB);
+    const real *wte = ends + shape_tensor_offset(geometry->shape, WTE);
+    const real *weight = ends + shape_tensor_offset(geometry->shape, LNFW);
+    const real *bias = ends + shape_tensor_offset(geometry->shape, LNFB);
 
     compute->layernorm(in, weight, bias, rows, channels, normed, mean, rstd);
     for (int first = 0; first < rows; first += HEAD_ROWS) {
@@ -60,10 +62,13 @@ void head_run(const struct geometry *geometry, const activations *in, const int3
 
         classify(geometry, normed + at, targets + first,
                  rows - first < HEAD_ROWS ? rows - first : HEAD_ROWS, scale, wte, logits,
-                 losses + first, dnormed + at, dwte);
+                 losses + first, dnormed + at,
+                 dends ? dends + shape_tensor_offset(geometry->shape, WTE) : NULL);
     }
+    if (!dends)
+        return;
     memset(d, 0, wide * compute->element_bytes);
     compute->layernorm_backward(dnormed, in, weight, mean, rstd, rows, channels, d,
-                                dfinal + shape_tensor_offset(geometry->shape, LNFW),
-                                dfinal + shape_tensor_offset(geometry->shape, LNFB));
+                                dends + shape_tensor_offset(geometry->shape, LNFW),
+                                dends + shape_tensor_offset(geometry->shape, LNFB));
 }

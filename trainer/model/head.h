@@ -12,12 +12,12 @@ enum { HEAD_ROWS = 256 };
 /* Bytes of room that it needs. */
 size_t head_size(const struct geometry *geometry);
 
-/* in (rows x channels): the last layer's output. final: parameters of the final unit; wte. losses:
- * rows, each row's cross entropy. scale: what the loss is times the sum of these (1 / rows for
- * their mean). memory: head_size(), aligned to 64. d (rows x channels) is set to the gradient of
- * in; dfinal, dwte are added to. */
+/* in (rows x channels): the last layer's output. ends: parameters of that unit. losses: rows, each
+ * row's cross entropy. scale: what the loss is times the sum of these (1 / rows for their mean).
+ * memory: head_size(), aligned to 64. d (rows x channels) is set to the gradient of in; dends is
+ * added to. Both NULL: only the losses. */
 void head_run(const struct geometry *geometry, const activations *in, const int32_t *targets,
-              real scale, const real *final, const real *wte, void *memory, real *losses,
-              activations *d, real *dfinal, real *dwte);
+              real scale, const real *ends, void *memory, real *losses, activations *d,
+              real *dends);
 
 #endif

@@ -71,33 +71,103 @@ void model_destroy(struct model *model)
     free(model);
 }
 
-double model_run(struct model *model, const int32_t *inputs, const int32_t *targets,
-                 const real *parameters, real *gradients)
+size_t model_bytes(const struct geometry *geometry)
+{
+    return memory_size(geometry);
+}
+
+static void embed(struct model *model, const struct store *store, const int32_t *inputs)
 {
     const struct geometry *geometry = &model->geometry;
-    const struct shape *shape = geometry->shape;
-    const struct compute *compute = geometry->compute;
-    int rows = geometry->batch * geometry->time, last = shape_units(shape) - 1;
-    const real *wte = parameters + shape_tensor_offset(shape, WTE);
-    real *dwte = gradients + shape_tensor_offset(shape, WTE);
+    const real *ends = store->parameters(store->context, 0);
+
+    if (geometry->batch > 0)
+        geometry->compute->embed(inputs, ends + shape_tensor_offset(geometry->shape, WTE),
+                                 ends + shape_tensor_offset(geometry->shape, WPE), geometry->batch,
+                                 geometry->time, geometry->shape->channels, model->saved[0].in);
+    store->release(store->context, 0);
+}
+
+static void embed_backward(struct model *model, const struct store *store, const int32_t *inputs)
+{
+    const struct geometry *geometry = &model->geometry;
+    real *dends = store->gradients(store->context, 0);
+
+    if (geometry->batch > 0)
+        geometry->compute->embed_backward(model->d, inputs, geometry->batch, geometry->time,
+                                          geometry->shape->channels,
+                                          dends + shape_tensor_offset(geometry->shape, WTE),
+                                          dends + shape_tensor_offset(geometry->shape, WPE));
+    store->complete(store->context, 0);
+}
+
+static void forward(struct model *model, const struct store *store)
+{
+    const struct geometry *geometry = &model->geometry;
+    int layers = geometry->shape->layers;
+
+    for (int layer = 0; layer < layers; layer++) {
+        const real *parameters = store->parameters(store->context, layer + 1);
+
+        if (geometry->batch > 0)
+            layer_forward(geometry, parameters, &model->saved[layer], &model->scratch,
+                          layer + 1 < layers ? model->saved[layer + 1].in : model->out);
+        store->release(store->context, layer + 1);
+    }
+}
+
+static void backward(struct model *model, const struct store *store)
+{
+    const struct geometry *geometry = &model->geometry;
+
+    for (int layer = geometry->shape->layers - 1; layer >= 0; layer--) {
+        const real *parameters = store->parameters(store->context, layer + 1);
+
+        real *gradients = store->gradients(store->context, layer + 1);
+
+        if (geometry->batch > 0)
+            layer_backward(geometry, parameters, &model->saved[layer], &model->scratch, model->d,
+                           gradients);
+        store->release(store->context, layer + 1);
+        store->complete(store->context, layer + 1);
+    }
+}
+
+static double classify(struct model *model, const struct store *store, const int32_t *targets,
+                       double scale, bool trains)
+{
+    const struct geometry *geometry = &model->geometry;
+    int rows = geometry->batch * geometry->time;
+    const real *ends = store->parameters(store->context, 0);
+    real *dends = trains ? store->gradients(store->context, 0) : NULL;
     double loss = 0;
 
-    compute->embed(inputs, wte, parameters + shape_tensor_offset(shape, WPE), geometry->batch,
-                   geometry->time, shape->channels, model->saved[0].in);
-    for (int layer = 0; layer < shape->layers; layer++)
-        layer_forward(geometry, parameters + shape_unit_offset(shape, layer + 1),
-                      &model->saved[layer], &model->scratch,
-                      layer + 1 < shape->layers ? model->saved[layer + 1].in : model->out);
-    head_run(geometry, model->out, targets, (real)(1.0 / rows),
-             parameters + shape_unit_offset(shape, last), wte, model->head, model->losses, model->d,
-             gradients + shape_unit_offset(shape, last), dwte);
-    for (int layer = shape->layers - 1; layer >= 0; layer--)
-        layer_backward(geometry, parameters + shape_unit_offset(shape, layer + 1),
-                       &model->saved[layer], &model->scratch, model->d,
-                       gradients + shape_unit_offset(shape, layer + 1));
-    compute->embed_backward(model->d, inputs, geometry->batch, geometry->time, shape->channels,
-                            dwte, gradients + shape_tensor_offset(shape, WPE));
+    if (rows > 0)
+        head_run(geometry, model->out, targets, (real)scale, ends, model->head, model->losses,
+                 trains ? model->d : NULL, dends);
+    store->release(store->context, 0);
     for (int row = 0; row < rows; row++)
         loss += (double)model->losses[row];
-    return loss / rows;
+    return loss * scale;
+}
+
+double model_evaluate(struct model *model, const struct store *store, const int32_t *inputs,
+                      const int32_t *targets, double scale)
+{
+    embed(model, store, inputs);
+    forward(model, store);
+    return classify(model, store, targets, scale, false);
+}
+
+double model_train(struct model *model, const struct store *store, const int32_t *inputs,
+                   const int32_t *targets, double scale)
+{
+    double loss;
+
+    embed(model, store, inputs);
+    forward(model, store);
+    loss = classify(model, store, targets, scale, true);
+    backward(model, store);
+    embed_backward(model, store, inputs);
+    return loss;
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 const struct tensor_kind tensor_kinds[TENSOR_COUNT] = {
-    [WTE] = {"wte", UNIT_EMBEDDING, START_DRAWN},
-    [WPE] = {"wpe", UNIT_EMBEDDING, START_DRAWN},
+    [WTE] = {"wte", UNIT_ENDS, START_DRAWN},
+    [WPE] = {"wpe", UNIT_ENDS, START_DRAWN},
     [LN1W] = {"ln1w", UNIT_LAYER, START_ONE},
     [LN1B] = {"ln1b", UNIT_LAYER, START_ZERO},
     [QKVW] = {"qkvw", UNIT_LAYER, START_DRAWN},
@@ -20,8 +20,8 @@ const struct tensor_kind tensor_kinds[TENSOR_COUNT] = {
     [FCB] = {"fcb", UNIT_LAYER, START_ZERO},
     [FCPROJW] = {"fcprojw", UNIT_LAYER, START_DRAWN_RESIDUAL},
     [FCPROJB] = {"fcprojb", UNIT_LAYER, START_ZERO},
-    [LNFW] = {"lnfw", UNIT_FINAL, START_ONE},
-    [LNFB] = {"lnfb", UNIT_FINAL, START_ZERO},
+    [LNFW] = {"lnfw", UNIT_ENDS, START_ONE},
+    [LNFB] = {"lnfb", UNIT_ENDS, START_ZERO},
 };
 
 bool shape_named(const char *name, struct shape *shape)
@@ -88,19 +88,12 @@ size_t shape_tensor_size(const struct shape *shape, enum tensor tensor)
 
 bool shape_unit_has(const struct shape *shape, int unit, enum tensor tensor)
 {
-    switch (tensor_kinds[tensor].unit) {
-    case UNIT_EMBEDDING:
-        return unit == 0;
-    case UNIT_LAYER:
-        return unit > 0 && unit <= shape->layers;
-    default:
-        return unit == shape->layers + 1;
-    }
+    return tensor_kinds[tensor].unit == UNIT_ENDS ? unit == 0 : unit > 0 && unit <= shape->layers;
 }
 
 int shape_units(const struct shape *shape)
 {
-    return shape->layers + 2;
+    return shape->layers + 1;
 }
 
 size_t shape_unit_size(const struct shape *shape, int unit)

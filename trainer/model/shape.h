@@ -10,8 +10,8 @@
 
 /* The size of a GPT-2, its tensors, and where they lie.
  *
- * Parameters lie in units, one behind the other: the embedding (wte, wpe), each layer, the final
- * norm. A unit is what is gathered, reduced and freed at a time. */
+ * Parameters lie in units, one behind the other: the ends (wte, wpe and the final norm, which embed
+ * and head share), then each layer. A unit is what is gathered, reduced and freed at a time. */
 
 struct shape {
     int layers, heads, channels, context, vocabulary;
@@ -42,7 +42,7 @@ enum tensor_start { START_ZERO, START_ONE, START_DRAWN, START_DRAWN_RESIDUAL };
 
 struct tensor_kind {
     const char *name;
-    enum { UNIT_EMBEDDING, UNIT_LAYER, UNIT_FINAL } unit;
+    enum { UNIT_ENDS, UNIT_LAYER } unit;
     enum tensor_start start; /* DRAWN_RESIDUAL: smaller by sqrt(2 layers) */
 };
 extern const struct tensor_kind tensor_kinds[TENSOR_COUNT];
@@ -57,7 +57,7 @@ int shape_check(const struct shape *shape, struct error *err);
 /* Elements of one layer's part of the tensor; of the whole tensor where it is in no layer. */
 size_t shape_tensor_size(const struct shape *shape, enum tensor tensor);
 
-/* Units: 0 the embedding, 1 ... layers, layers + 1 the final norm. */
+/* Units: 0 the ends, 1 ... layers. */
 int shape_units(const struct shape *shape);
 size_t shape_unit_size(const struct shape *shape, int unit);   /* elements */
 size_t shape_unit_offset(const struct shape *shape, int unit); /* elements before it */

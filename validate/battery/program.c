@@ -232,9 +232,12 @@ const char *program_management(const struct program *program)
 
 static void start_watch(struct program *program)
 {
-    struct watch_config config = {
-        program->spec->name,          program->rank, program->size, program->name_of,
-        program->common.time_limit_s, abort_job};
+    struct watch_config config = {.program = program->spec->name,
+                                  .rank = program->rank,
+                                  .size = program->size,
+                                  .nodes = program->name_of,
+                                  .time_limit_s = program->common.time_limit_s,
+                                  .abort_job = abort_job};
     struct beat_endpoint endpoint = {.address_count = 0};
     struct error err = {""};
     int socket = -1, result = 0;

@@ -219,6 +219,7 @@ void inquest_stall(struct warden *warden)
     double limit = warden->state->config.time_limit_s;
     double elapsed = warden->now_s - warden->state->started_s;
     double still = warden->now_s - warden->moved_s;
+    double patience = warden->state->config.patience_s;
     double allowed = limit / 2 < 10 ? limit / 2 : 10;
     char why[80];
 
@@ -230,6 +231,8 @@ void inquest_stall(struct warden *warden)
             return;
     if (allowed < 2)
         allowed = 2;
+    if (patience > 0)
+        allowed = patience;
     if (still > allowed || (elapsed > limit && still > 2)) {
         if (!is_tolerated(warden))
             output_take_over();

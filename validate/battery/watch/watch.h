@@ -26,6 +26,7 @@ struct watch_config {
     const char *const *nodes; /* size names, the node of each rank */
     double time_limit_s;
     void (*abort_job)(void); /* ends the job by way of its launcher: MPI_Abort. May hang. */
+    double patience_s;       /* no progress for so long is a hang; 0: 10 s, or half the limit */
 };
 
 /* Rank 0, with the socket of beat_listen(). */

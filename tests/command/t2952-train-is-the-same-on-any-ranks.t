@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster-train on several ranks: every scheme gives the reference's losses for any number of ranks,
+# also where there are more ranks than sequences, and takes the memory that its formula says.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=${top_builddir:-.}
+. "$top_srcdir/tests/tap.sh"
+
+[ -x "$top_builddir/muster-train" ] || skip_all 'the trainer is not built'
+command -v mpirun >/dev/null || skip_all 'there is no mpirun'
+case $top_builddir in /*) ;; *) top_builddir=$PWD/$top_builddir ;; esac
+work=$(mktemp -d)
+tap_cleanup() { rm -rf "$work"; }
+cd "$work" || exit
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+small=(--layers=2 --heads=2 --channels=32 --context=16 --vocab=64 --batch=2 --fixed-batch)
+small_losses='4.170606446 4.048292732 3.954357561 3.882185247 3.819699319 3.762451487 3.710817114
+    3.664810251 3.622479505 3.581414961 3.540202797'
+large=(--layers=4 --heads=4 --channels=64 --context=32 --vocab=256 --batch=4 --fixed-batch)
+large_losses='5.556740297 5.221874668 5.033396350 4.899984272 4.798376302 4.707333925 4.621736354
+    4.543080947 4.467205045 4.392749320 4.321273976'
+train() { # RANKS OPTION...
+    local ranks=$1
+    shift
+    timeout 120 mpirun --oversubscribe -n "$ranks" "$top_builddir/muster-train" "$@"
+}
+follows() { # LOSSES: those of the run in the file out
+    grep -o 'loss [0-9.]*' out | awk -v expected="$1" '
+        BEGIN { count = split(expected, wanted, " ") }
+        { off = $2 - wanted[NR]; bad = bad || off > 1e-5 || off < -1e-5 }
+        END { exit bad || NR != count }'
+}
+runs() { # RANKS SCHEME
+    train "$1" "${small[@]}" --scheme="$2" --bucket=0.01 >out 2>err
+    is "$?" 0 "$2 on $1 ranks ends well"
+    ok '... with the reference'"'"'s losses' follows "$small_losses"
+}
+for ranks in 1 2 3 4 6 8; do
+    runs $ranks ddp
+    runs $ranks zero3
+done
+for ranks in 3 8; do
+    runs $ranks zero1
+    runs $ranks zero2
+done
+
+# Memory: within 5 % of the formulas 16 P, 8 P + 8 P/N, 4 P + 12 P/N, 16 P/N for N = 4.
+expect=([0]='ddp 3.495936' 'zero1 2.18496' 'zero2 1.52947' 'zero3 0.873984')
+for row in "${expect[@]}"; do
+    scheme=${row% *}
+    train 4 "${large[@]}" --scheme="$scheme" --json >out 2>err
+    ok "$scheme: the larger problem's losses too" \
+        awk -v expected="$large_losses" -F'"value":' '
+            BEGIN { count = split(expected, wanted, " ") }
+            /"metric":"loss"/ { n++; off = $2 + 0 - wanted[n]; bad = bad || off > 1e-5 || off < -1e-5 }
+            END { exit bad || n != count }' out
+    ok "$scheme: state of a rank within 5 % of ${row#* } MB" \
+        awk -v expected="${row#* }" -F'"value":' '
+            /"metric":"state"/ && /"part":"rank 0"/ { r = ($2 + 0) / expected; found = r > 0.95 && r < 1.05 }
+            END { exit !found }' out
+done
+ok 'the records follow the schema' "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <out
+
+# The window of gathered units changes no digit, and holds.
+for window in 1 2 3 none; do
+    train 2 "${large[@]}" --scheme=zero3 --window=$window >out 2>err
+    grep -o 'loss [0-9.]*' out >"losses-$window"
+    ok "--window=$window: the losses of --window=1" cmp losses-1 "losses-$window"
+    [ $window = none ] && continue
+    ok "... and at most $window times the largest unit gathered" awk -v window=$window '
+        /^gathered at most/ { found = 1; bad = $4 > window * $13 + 1e-6 }
+        END { exit bad || !found }' out
+done
+
+text=$(train 2 "${small[@]}" --scheme=zero9 2>&1)
+like "$text" '^muster-train: --scheme: expected ddp, zero1, zero2 or zero3, found "zero9"' \
+    'a scheme that is none'
+is "$(grep -c '^muster-train' <<<"$text")" 1 '... said once'
+text=$(train 2 "${small[@]}" --data=no-such 2>&1)
+like "$text" '^muster-train: no-such: No such file or directory' 'data that is not there'
+is "$(grep -c '^muster-train' <<<"$text")" 1 '... said once'
+done_testing

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "trainer/parallel/guard.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "trainer/optimizer/adamw.h"
+
+struct guard {
+    const struct shape *shape;
+    const struct store *inner;
+    struct store store;
+    real **gradients; /* of each unit, as they were given */
+    int bad_unit, bad_tensor;
+    int planted_unit, planted_tensor; /* -1: none */
+};
+
+static const real *parameters(void *context, int unit)
+{
+    struct guard *guard = context;
+
+    return guard->inner->parameters(guard->inner->context, unit);
+}
+
+static void release(void *context, int unit)
+{
+    struct guard *guard = context;
+
+    guard->inner->release(guard->inner->context, unit);
+}
+
+static real *gradients(void *context, int unit)
+{
+    struct guard *guard = context;
+
+    guard->gradients[unit] = guard->inner->gradients(guard->inner->context, unit);
+    return guard->gradients[unit];
+}
+
+static double tensor_squares(const struct guard *guard, int unit, int tensor)
+{
+    return adamw_squares(guard->gradients[unit] + shape_tensor_offset(guard->shape, tensor),
+                         shape_tensor_size(guard->shape, tensor));
+}
+
+static void look(struct guard *guard, int unit)
+{
+    if (isfinite(adamw_squares(guard->gradients[unit], shape_unit_size(guard->shape, unit))))
+        return;
+    guard->bad_unit = unit;
+    for (int tensor = 0; tensor < TENSOR_COUNT; tensor++) {
+        if (shape_unit_has(guard->shape, unit, tensor) &&
+            !isfinite(tensor_squares(guard, unit, tensor))) {
+            guard->bad_tensor = tensor;
+            return;
+        }
+    }
+}
+
+static void complete(void *context, int unit)
+{
+    struct guard *guard = context;
+
+    if (unit == guard->planted_unit) {
+        guard->gradients[unit][shape_tensor_offset(guard->shape, guard->planted_tensor)] =
+            (real)NAN;
+        guard->planted_unit = -1;
+    }
+    look(guard, unit);
+    guard->inner->complete(guard->inner->context, unit);
+}
+
+struct guard *guard_create(const struct shape *shape, const struct store *store, struct error *err)
+{
+    struct guard *guard = calloc(1, sizeof *guard);
+
+    if (!guard || !(guard->gradients = calloc((size_t)shape_units(shape), sizeof(real *)))) {
+        free(guard);
+        error_set(err, "no memory: %m");
+        return NULL;
+    }
+    guard->shape = shape;
+    guard->inner = store;
+    guard->store = (struct store){parameters, release, gradients, complete, guard};
+    guard->planted_unit = -1;
+    guard_begin(guard);
+    return guard;
+}
+
+void guard_destroy(struct guard *guard)
+{
+    if (!guard)
+        return;
+    free(guard->gradients);
+    free(guard);
+}
+
+const struct store *guard_store(const struct guard *guard)
+{
+    return &guard->store;
+}
+
+void guard_begin(struct guard *guard)
+{
+    guard->bad_unit = guard->bad_tensor = -1;
+}
+
+void guard_found(const struct guard *guard, int32_t *unit, int32_t *tensor)
+{
+    *unit = guard->bad_unit;
+    *tensor = guard->bad_tensor;
+}
+
+void guard_plant(struct guard *guard, int unit, enum tensor tensor)
+{
+    guard->planted_unit = unit;
+    guard->planted_tensor = (int)tensor;
+}

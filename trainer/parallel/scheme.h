@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_SCHEME_H
+#define MUSTER_SCHEME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trainer/checkpoint/checkpoint.h"
+#include "trainer/model/model.h"
+#include "trainer/optimizer/adamw.h"
+#include "trainer/team/team.h"
+
+/* How the ranks of a team hold parameters, gradients and the optimiser's state, and when these are
+ * communicated: one table of functions a scheme.
+ *
+ * With P bytes of parameters in 32 bits and N ranks, each rank holds
+ *
+ *   ddp     4 P        everything on each rank; gradients are summed bucket by bucket while
+ *                      backward goes on (Li et al.: PyTorch Distributed, VLDB 2020)
+ *   zero1   2 P + 2 P/N   moments in N parts
+ *   zero2   P + 3 P/N     gradients too
+ *   zero3   4 P/N         parameters too: a unit is gathered when it is needed, and freed
+ *
+ * (Rajbhandari et al.: ZeRO, SC'20, with 4-byte numbers throughout.) A step moves 2 P (N - 1) / N
+ * bytes through each rank, zero3 3 P (N - 1) / N. */
+
+struct holding_options {
+    const struct shape *shape;
+    uint64_t seed;       /* of the first weights */
+    size_t bucket_bytes; /* ddp: gradients that are summed at once */
+    int window;          /* zero3: units gathered and not freed at a time; 0: no limit */
+};
+
+/* Bytes of a rank: what lasts from step to step, and the room that a step needs besides. */
+struct holding_bytes {
+    size_t state, working;
+    size_t gathered_peak; /* most bytes of gathered units that were live at once; zero3 */
+    size_t largest_unit;  /* bytes of the largest, as it is gathered */
+};
+
+/* What a scheme keeps; each has a struct of its own that begins with this. */
+struct holding {
+    const struct scheme *scheme;
+    struct team *team;
+    struct holding_options options;
+    struct holding_bytes bytes;
+    struct store store; /* for the model */
+};
+
+struct scheme {
+    const char *name, *summary;
+
+    /* Takes memory; draw() is to follow. Returns 0, or -1 with err. team must live as long. */
+    int (*create)(const struct scheme *scheme, const struct holding_options *options,
+                  struct team *team, struct holding **holding, struct error *err);
+    void (*destroy)(struct holding *holding);
+
+    /* Before a walk through the model. trains: forward and backward, else forward only. */
+    void (*begin)(struct holding *holding, bool trains);
+    /* After it: all gradients are what they are to be, the sum over ranks. */
+    void (*finish)(struct holding *holding);
+
+    /* Of one tensor in one unit, or of all (tensor TENSOR_COUNT, any unit): the sum of squares of
+     * that part of the gradient that this rank answers for; the sum over ranks is the whole's. */
+    double (*squares)(const struct holding *holding, int unit, int tensor);
+
+    /* As adamw_update(), of all parameters. */
+    void (*update)(struct holding *holding, const struct adamw *adamw, long step, double rate,
+                   double scale);
+
+    /* The first weights, and no moments. */
+    void (*draw)(struct holding *holding);
+
+    /* The ranges that this rank saves (over all ranks disjoint and complete), or, loads true, those
+     * that it reads. Returns their number; pieces NULL: that only. */
+    size_t (*pieces)(const struct holding *holding, bool loads, struct checkpoint_state *pieces);
+    /* After they were read. */
+    void (*restored)(struct holding *holding);
+
+    /* Bytes of state by the formula above. */
+    double (*formula)(double parameters, int ranks);
+};
+
+/* In the order of the table above. */
+extern const struct scheme scheme_ddp, scheme_zero1, scheme_zero2, scheme_zero3;
+extern const struct scheme *const schemes[];
+enum { SCHEMES = 4 };
+
+const struct scheme *scheme_named(const char *name); /* NULL: there is none */
+
+/* count zeros, counted in *bytes. NULL with err. */
+real *holding_take(size_t count, size_t *bytes, struct error *err);
+
+#endif

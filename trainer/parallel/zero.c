@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trainer/model/parameters.h"
+#include "trainer/parallel/gathered.h"
+#include "trainer/parallel/scheme.h"
+
+/* ZeRO: each unit is cut into as many equal parts as there are ranks, the last ones padded with
+ * zeros; rank r answers for part r of each unit. Level 1 cuts the moments, 2 gradients too, 3
+ * parameters too. */
+
+enum { SCATTERING = 2 }; /* reductions under way at once, each with room of its own */
+
+/* Room for a unit's whole gradient (levels 2, 3), or for the part that comes out (level 1). */
+struct scatter {
+    struct pending *pending;
+    int unit; /* -1: none */
+    real *room;
+};
+
+struct zero {
+    struct holding holding;
+    int level, units;
+    size_t *whole_at,
+        *part_at;     /* where unit u begins in arrays of whole units, of parts; units + 1 */
+    real *parameters; /* whole units, at level 3 parts */
+    real *gradients;  /* whole units, at levels 2 and 3 parts */
+    real *first_moments, *second_moments; /* parts */
+    real *ends;                           /* whole gradient of unit 0; levels 2, 3 */
+    struct scatter scatters[SCATTERING];
+    int next;                  /* the scatter whose turn it is */
+    struct gathered *gathered; /* level 3 */
+    struct pending **gathers;  /* of unit u's parameters after an update; levels 1, 2 */
+};
+
+static size_t part_size(const struct zero *zero, int unit)
+{
+    return zero->part_at[unit + 1] - zero->part_at[unit];
+}
+
+static size_t whole_size(const struct zero *zero, int unit)
+{
+    return zero->whole_at[unit + 1] - zero->whole_at[unit];
+}
+
+/* This rank's part of the unit's parameters, or of its gradient where that is kept whole. */
+static real *own_part(const struct zero *zero, real *whole, int unit)
+{
+    return whole + zero->whole_at[unit] +
+           (size_t)team_seat(zero->holding.team).rank * part_size(zero, unit);
+}
+
+static real *own_parameters(const struct zero *zero, int unit)
+{
+    return zero->level == 3 ? zero->parameters + zero->part_at[unit]
+                            : own_part(zero, zero->parameters, unit);
+}
+
+static real *own_gradients(const struct zero *zero, int unit)
+{
+    return zero->level == 1 ? own_part(zero, zero->gradients, unit)
+                            : zero->gradients + zero->part_at[unit];
+}
+
+/* Elements of this rank's part that are not padding, from *first of the unit on. */
+static size_t own_count(const struct zero *zero, int unit, size_t *first)
+{
+    size_t size = shape_unit_size(zero->holding.options.shape, unit);
+
+    *first = (size_t)team_seat(zero->holding.team).rank * part_size(zero, unit);
+    if (*first >= size)
+        return 0;
+    return size - *first < part_size(zero, unit) ? size - *first : part_size(zero, unit);
+}
+
+static const real *parameters(void *context, int unit)
+{
+    struct zero *zero = context;
+
+    if (zero->level == 3)
+        return gathered_take(zero->gathered, unit);
+    team_wait(zero->holding.team, zero->gathers[unit]);
+    zero->gathers[unit] = NULL;
+    return zero->parameters + zero->whole_at[unit];
+}
+
+static void release(void *context, int unit)
+{
+    struct zero *zero = context;
+
+    if (zero->level == 3)
+        gathered_release(zero->gathered, unit);
+    team_progress(zero->holding.team);
+}
+
+/* Makes the room free: at level 1 its part goes to its place. */
+static void settle(struct zero *zero, struct scatter *scatter)
+{
+    if (scatter->unit < 0)
+        return;
+    team_wait(zero->holding.team, scatter->pending);
+    if (zero->level == 1)
+        memcpy(own_gradients(zero, scatter->unit), scatter->room,
+               part_size(zero, scatter->unit) * sizeof(real));
+    scatter->unit = -1;
+}
+
+static real *gradients(void *context, int unit)
+{
+    struct zero *zero = context;
+    struct scatter *scatter = &zero->scatters[zero->next];
+
+    if (zero->level == 1)
+        return zero->gradients + zero->whole_at[unit];
+    if (unit == 0)
+        return zero->ends;
+    settle(zero, scatter);
+    memset(scatter->room, 0, whole_size(zero, unit) * sizeof(real));
+    return scatter->room;
+}
+
+static void complete(void *context, int unit)
+{
+    struct zero *zero = context;
+    struct scatter *scatter = &zero->scatters[zero->next];
+    struct team *team = zero->holding.team;
+
+    if (zero->level == 1) {
+        settle(zero, scatter);
+        scatter->pending = team_scatter(team, zero->gradients + zero->whole_at[unit],
+                                        part_size(zero, unit), scatter->room);
+    } else {
+        if (unit == 0)
+            settle(zero, scatter);
+        scatter->pending = team_scatter(team, unit == 0 ? zero->ends : scatter->room,
+                                        part_size(zero, unit), own_gradients(zero, unit));
+    }
+    scatter->unit = unit;
+    zero->next = (zero->next + 1) % SCATTERING;
+    team_progress(team);
+}
+
+static void destroy(struct holding *holding)
+{
+    struct zero *zero = (struct zero *)holding;
+
+    if (!zero)
+        return;
+    gathered_destroy(zero->gathered);
+    for (int i = 0; i < SCATTERING; i++)
+        free(zero->scatters[i].room);
+    free(zero->whole_at);
+    free(zero->part_at);
+    free(zero->parameters);
+    free(zero->gradients);
+    free(zero->first_moments);
+    free(zero->second_moments);
+    free(zero->ends);
+    free(zero->gathers);
+    free(zero);
+}
+
+static void lay_out(struct zero *zero)
+{
+    size_t ranks = (size_t)team_seat(zero->holding.team).ranks;
+
+    for (int unit = 0; unit < zero->units; unit++) {
+        size_t part = (shape_unit_size(zero->holding.options.shape, unit) + ranks - 1) / ranks;
+
+        zero->part_at[unit + 1] = zero->part_at[unit] + part;
+        zero->whole_at[unit + 1] = zero->whole_at[unit] + ranks * part;
+        if (ranks * part * sizeof(real) > zero->holding.bytes.largest_unit)
+            zero->holding.bytes.largest_unit = ranks * part * sizeof(real);
+    }
+}
+
+/* Rooms for reductions: levels 2 and 3 hold a layer's whole gradient there, level 1 a part. */
+static int take_rooms(struct zero *zero, struct error *err)
+{
+    size_t *working = &zero->holding.bytes.working;
+    size_t room = whole_size(zero, zero->units - 1);
+
+    if (zero->level == 1)
+        room = part_size(zero, 0) > part_size(zero, 1) ? part_size(zero, 0) : part_size(zero, 1);
+    else if (!(zero->ends = holding_take(whole_size(zero, 0), working, err)))
+        return -1;
+    for (int i = 0; i < SCATTERING; i++) {
+        zero->scatters[i].unit = -1;
+        if (!(zero->scatters[i].room = holding_take(room, working, err)))
+            return -1;
+    }
+    return 0;
+}
+
+static int take_memory(struct zero *zero, struct error *err)
+{
+    size_t wholes = zero->whole_at[zero->units], parts = zero->part_at[zero->units];
+    size_t *state = &zero->holding.bytes.state;
+
+    if (!(zero->parameters = holding_take(zero->level == 3 ? parts : wholes, state, err)) ||
+        !(zero->gradients = holding_take(zero->level == 1 ? wholes : parts, state, err)) ||
+        !(zero->first_moments = holding_take(parts, state, err)) ||
+        !(zero->second_moments = holding_take(parts, state, err)) || take_rooms(zero, err) != 0)
+        return -1;
+    if (zero->level < 3)
+        return 0;
+    return gathered_create(&(struct gathered_options){zero->holding.team, zero->units,
+                                                      zero->holding.options.window,
+                                                      zero->parameters, zero->part_at},
+                           &zero->holding.bytes, &zero->gathered, err);
+}
+
+static int create_level(int level, const struct scheme *scheme,
+                        const struct holding_options *options, struct team *team,
+                        struct holding **holding, struct error *err)
+{
+    struct zero *made = calloc(1, sizeof *made);
+    size_t units = (size_t)shape_units(options->shape);
+
+    if (!made || !(made->whole_at = calloc(units + 1, sizeof *made->whole_at)) ||
+        !(made->part_at = calloc(units + 1, sizeof *made->part_at)) ||
+        !(made->gathers = calloc(units, sizeof(struct pending *)))) {
+        error_set(err, "%s: %m", scheme->name);
+        destroy(made ? &made->holding : NULL);
+        return -1;
+    }
+    made->holding.scheme = scheme;
+    made->holding.team = team;
+    made->holding.options = *options;
+    made->holding.store = (struct store){parameters, release, gradients, complete, made};
+    made->level = level;
+    made->units = (int)units;
+    lay_out(made);
+    if (take_memory(made, err) != 0) {
+        destroy(&made->holding);
+        return -1;
+    }
+    *holding = &made->holding;
+    return 0;
+}
+
+static void draw(struct holding *holding)
+{
+    struct zero *zero = (struct zero *)holding;
+    const struct shape *shape = holding->options.shape;
+    size_t parts = zero->part_at[zero->units];
+
+    for (int unit = 0; unit < zero->units; unit++) {
+        size_t first = 0, count = shape_unit_size(shape, unit);
+        real *at = zero->parameters + zero->whole_at[unit];
+
+        if (zero->level == 3) {
+            count = own_count(zero, unit, &first);
+            at = own_parameters(zero, unit);
+        }
+        parameters_fill(shape, holding->options.seed, unit, first, count, at);
+    }
+    memset(zero->first_moments, 0, parts * sizeof(real));
+    memset(zero->second_moments, 0, parts * sizeof(real));
+}
+
+static void begin(struct holding *holding, bool trains)
+{
+    struct zero *zero = (struct zero *)holding;
+
+    if (trains && zero->level == 1)
+        memset(zero->gradients, 0, zero->whole_at[zero->units] * sizeof(real));
+    if (trains && zero->level > 1)
+        memset(zero->ends, 0, whole_size(zero, 0) * sizeof(real));
+    if (zero->level == 3)
+        gathered_begin(zero->gathered, trains);
+}
+
+static void finish(struct holding *holding)
+{
+    struct zero *zero = (struct zero *)holding;
+
+    for (int i = 0; i < SCATTERING; i++)
+        settle(zero, &zero->scatters[i]);
+    zero->next = 0;
+}
+
+static double squares(const struct holding *holding, int unit, int tensor)
+{
+    const struct zero *zero = (const struct zero *)holding;
+    const struct shape *shape = holding->options.shape;
+    size_t begin, count, first, end;
+    double sum = 0;
+
+    if (tensor == TENSOR_COUNT) {
+        for (unit = 0; unit < zero->units; unit++)
+            sum += adamw_squares(own_gradients(zero, unit), part_size(zero, unit));
+        return sum;
+    }
+    count = own_count(zero, unit, &begin);
+    first = shape_tensor_offset(shape, tensor);
+    end = first + shape_tensor_size(shape, tensor);
+    first = first > begin ? first : begin;
+    end = end < begin + count ? end : begin + count;
+    return first < end ? adamw_squares(own_gradients(zero, unit) + (first - begin), end - first)
+                       : 0;
+}
+
+/* Levels 1 and 2: the other ranks' parts come while the next step begins. */
+static void spread(struct zero *zero, int unit)
+{
+    zero->gathers[unit] = team_gather(zero->holding.team, NULL, part_size(zero, unit),
+                                      zero->parameters + zero->whole_at[unit]);
+}
+
+static void update(struct holding *holding, const struct adamw *adamw, long step, double rate,
+                   double scale)
+{
+    struct zero *zero = (struct zero *)holding;
+
+    for (int unit = 0; unit < zero->units; unit++) {
+        size_t at = zero->part_at[unit];
+
+        adamw_update(adamw, step, rate, scale, part_size(zero, unit), own_gradients(zero, unit),
+                     zero->first_moments + at, zero->second_moments + at,
+                     own_parameters(zero, unit));
+        if (zero->level < 3)
+            spread(zero, unit);
+    }
+}
+
+static size_t pieces(const struct holding *holding, bool loads, struct checkpoint_state *pieces)
+{
+    const struct zero *zero = (const struct zero *)holding;
+
+    (void)loads;
+    for (int unit = 0; pieces && unit < zero->units; unit++) {
+        size_t first, count = own_count(zero, unit, &first), at = zero->part_at[unit];
+
+        pieces[unit] = (struct checkpoint_state){
+            shape_unit_offset(holding->options.shape, unit) + first, count,
+            own_parameters(zero, unit), zero->first_moments + at, zero->second_moments + at};
+    }
+    return (size_t)zero->units;
+}
+
+static void restored(struct holding *holding)
+{
+    struct zero *zero = (struct zero *)holding;
+
+    for (int unit = 0; zero->level < 3 && unit < zero->units; unit++)
+        spread(zero, unit);
+}
+
+static double formula1(double count, int ranks)
+{
+    return sizeof(real) * count * (2 + 2.0 / ranks);
+}
+
+static double formula2(double count, int ranks)
+{
+    return sizeof(real) * count * (1 + 3.0 / ranks);
+}
+
+static double formula3(double count, int ranks)
+{
+    return sizeof(real) * count * 4.0 / ranks;
+}
+
+#define SCHEME(number, text)                                                                       \
+    static int create##number(const struct scheme *scheme, const struct holding_options *options,  \
+                              struct team *team, struct holding **holding, struct error *err)      \
+    {                                                                                              \
+        return create_level(number, scheme, options, team, holding, err);                          \
+    }                                                                                              \
+    const struct scheme scheme_zero##number = {                                                    \
+        .name = "zero" #number,                                                                    \
+        .summary = text,                                                                           \
+        .create = create##number,                                                                  \
+        .destroy = destroy,                                                                        \
+        .draw = draw,                                                                              \
+        .begin = begin,                                                                            \
+        .finish = finish,                                                                          \
+        .squares = squares,                                                                        \
+        .update = update,                                                                          \
+        .pieces = pieces,                                                                          \
+        .restored = restored,                                                                      \
+        .formula = formula##number,                                                                \
+    }
+
+SCHEME(1, "the optimiser's state in parts");
+SCHEME(2, "... and gradients");
+SCHEME(3, "... and parameters, gathered unit by unit");

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "trainer/team/party.h"
+
+#include <math.h>
+#include <mpi.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/battery/launcher.h"
+#include "validate/battery/output.h"
+#include "validate/battery/watch/watch.h"
+
+/* Nothing of a rank for so long is a hang: longer than any unit of a model takes. */
+#define PATIENCE_S 60.0
+
+enum { NAME_BYTES = 64 };
+
+/* What each rank tells the others at the start. */
+struct card {
+    char node[NAME_BYTES];
+    cpu_set_t processors;
+};
+
+static struct {
+    char (*names)[NAME_BYTES];
+    const char **list;
+} memory;
+
+bool party_is_launched(void)
+{
+    static const char *const names[] = {"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]))
+            return true;
+    return false;
+}
+
+static void abort_job(void)
+{
+    MPI_Abort(MPI_COMM_WORLD, output_status() ? output_status() : 3);
+}
+
+static void on_mpi_error(MPI_Comm *comm, int *code, ...)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+
+    (void)comm;
+    MPI_Error_string(*code, text, &length);
+    watch_fault("%.*s", length, text);
+}
+
+static int gather_cards(struct party *party, struct error *err)
+{
+    size_t ranks = (size_t)party->ranks;
+    struct card card = {.node = ""}, *cards = calloc(ranks, sizeof *cards);
+
+    memory.names = calloc(ranks, sizeof *memory.names);
+    memory.list = calloc(ranks, sizeof *memory.list);
+    if (!cards || !memory.names || !memory.list) {
+        free(cards);
+        return error_set(err, "the names of %zu ranks: %m", ranks);
+    }
+    launcher_node(card.node, sizeof card.node);
+    sched_getaffinity(0, sizeof card.processors, &card.processors);
+    if (party->has_mpi)
+        MPI_Allgather(&card, sizeof card, MPI_BYTE, cards, sizeof card, MPI_BYTE, MPI_COMM_WORLD);
+    else
+        cards[0] = card;
+    party->local_ranks = 0;
+    for (size_t rank = 0; rank < ranks; rank++) {
+        size_t before = 0;
+
+        memcpy(memory.names[rank], cards[rank].node, NAME_BYTES);
+        memory.list[rank] = memory.names[rank];
+        party->local_ranks += strcmp(cards[rank].node, card.node) == 0 &&
+                              CPU_EQUAL(&cards[rank].processors, &card.processors);
+        while (before < rank && strcmp(memory.list[before], memory.list[rank]) != 0)
+            before++;
+        party->nodes += before == rank;
+    }
+    party->names = memory.list;
+    free(cards);
+    return 0;
+}
+
+static void start_watch(const struct party *party)
+{
+    struct watch_config config = {.program = "muster-train",
+                                  .rank = party->rank,
+                                  .size = party->ranks,
+                                  .nodes = party->names,
+                                  .time_limit_s = HUGE_VAL,
+                                  .patience_s = PATIENCE_S,
+                                  .abort_job = abort_job};
+    struct beat_endpoint endpoint = {.address_count = 0};
+    struct error err = {""};
+    int socket = -1;
+
+    if (party->rank == 0) {
+        socket = beat_listen(NULL, &endpoint, &err);
+        if (socket < 0 || watch_start_warden(&config, socket, endpoint.token, &err) != 0) {
+            fprintf(stderr, "muster-train: no watch over the ranks: %s\n", err.text);
+            endpoint.address_count = 0;
+        }
+    }
+    MPI_Bcast(&endpoint, sizeof endpoint, MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (party->rank != 0) {
+        if (endpoint.address_count > 0)
+            socket = beat_connect(&endpoint, party->rank, party->names[party->rank], 2000, &err);
+        watch_start_member(&config, socket, &err);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (party->rank == 0)
+        watch_all_joined();
+}
+
+/* The watch takes signals for the end of the job; here they end it after a step (train.c). */
+static void restore_signals(const struct sigaction *interrupt, const struct sigaction *terminate)
+{
+    sigaction(SIGINT, interrupt, NULL);
+    sigaction(SIGTERM, terminate, NULL);
+}
+
+static void start_mpi(struct party *party)
+{
+    struct sigaction interrupt, terminate;
+    MPI_Errhandler handler;
+    int provided;
+
+    /* Ranks that wait must not starve those that work where cores are few. */
+    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    setenv("OMPI_MCA_btl_base_warn_component_unused", "0", 0);
+    sigaction(SIGINT, NULL, &interrupt);
+    sigaction(SIGTERM, NULL, &terminate);
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+    launcher_barrier();
+    MPI_Comm_create_errhandler(on_mpi_error, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Errhandler_free(&handler);
+    MPI_Comm_rank(MPI_COMM_WORLD, &party->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &party->ranks);
+    restore_signals(&interrupt, &terminate);
+}
+
+int party_start(bool is_json, struct party *party, struct error *err)
+{
+    struct sigaction interrupt, terminate;
+
+    *party = (struct party){.ranks = 1, .has_mpi = party_is_launched(), .is_json = is_json};
+    output_start("muster-train", "train", is_json);
+    if (party->has_mpi)
+        start_mpi(party);
+    if (gather_cards(party, err) != 0)
+        return -1;
+    if (party->ranks == 1)
+        return 0;
+    sigaction(SIGINT, NULL, &interrupt);
+    sigaction(SIGTERM, NULL, &terminate);
+    start_watch(party);
+    restore_signals(&interrupt, &terminate);
+    return 0;
+}
+
+int party_team(const struct party *party, struct team **team, struct error *err)
+{
+    return party->has_mpi ? team_create(MPI_COMM_WORLD, team, err) : team_alone(team, err);
+}
+
+const char *party_name(const struct party *party, int rank)
+{
+    static char name[NAME_BYTES + 32];
+
+    if (party->ranks == 1)
+        return "this process";
+    snprintf(name, sizeof name, "rank %d on %s", rank, party->names[rank]);
+    return name;
+}
+
+void party_finish(struct party *party)
+{
+    if (party->has_mpi) {
+        if (party->ranks > 1)
+            MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Finalize();
+    }
+    if (party->ranks > 1)
+        watch_stop();
+    free(memory.names);
+    free(memory.list);
+    memory.names = NULL;
+    memory.list = NULL;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_PARTY_H
+#define MUSTER_PARTY_H
+
+#include <stdbool.h>
+
+#include "trainer/team/team.h"
+
+/* All ranks of the job: MPI where a launcher has started them, one rank without it. While they are
+ * together a watch (validate/battery/watch) ends the job in seconds, with rank and node named, when
+ * one of them dies, freezes or is cut off. */
+
+struct party {
+    int rank, ranks;
+    int nodes;                /* different ones */
+    int local_ranks;          /* of this rank's node that have the same processors as this one */
+    const char *const *names; /* ranks: the node of each */
+    bool has_mpi;
+    bool is_json;
+};
+
+/* Whether a launcher has started this process as one of an MPI job's. */
+bool party_is_launched(void);
+
+/* Collective. Returns 0, or -1 with err. */
+int party_start(bool is_json, struct party *party, struct error *err);
+
+/* A team of all ranks. Returns 0, or -1 with err. Collective. */
+int party_team(const struct party *party, struct team **team, struct error *err);
+
+/* "rank 3 on n2", "this process" where there is one rank only; static, overwritten. */
+const char *party_name(const struct party *party, int rank);
+
+/* Ends MPI and the watch; collective. */
+void party_finish(struct party *party);
+
+#endif

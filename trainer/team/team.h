@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_TEAM_H
+#define MUSTER_TEAM_H
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/error.h"
+#include "trainer/real.h"
+
+/* Ranks that hold one model together, and what they do with each other's numbers. A team of one
+ * needs no MPI. All ranks call the same functions in the same order; sums have the same bits on all
+ * of them. */
+
+struct team;
+
+/* A rank among how many. */
+struct seat {
+    int rank, ranks;
+};
+
+/* A team of this process alone. */
+int team_alone(struct team **team, struct error *err);
+
+/* The communicator is duplicated. Returns 0, or -1 with err. */
+int team_create(MPI_Comm communicator, struct team **team, struct error *err);
+void team_destroy(struct team *team);
+
+struct seat team_seat(const struct team *team);
+
+/* What is under way; done when team_wait() has returned for it. */
+struct pending;
+
+/* values (count): the sum over ranks takes their place. */
+struct pending *team_sum(struct team *team, real *values, size_t count);
+/* values: ranks x count; out (count) becomes the sum of this rank's part. out is none of values. */
+struct pending *team_scatter(struct team *team, const real *values, size_t count, real *out);
+/* values: ranks x count; this rank's part is there, the others' come. part NULL: this rank's part
+ * is in its place in values, else it is taken from there. */
+struct pending *team_gather(struct team *team, const real *part, size_t count, real *values);
+
+/* NULL is done already. Takes pending. */
+void team_wait(struct team *team, struct pending *pending);
+
+/* Lets what is under way get on; for between pieces of work. */
+void team_progress(struct team *team);
+
+/* Each rank's word of that many bytes, in the order of ranks, on all. */
+void team_tell(struct team *team, const void *word, size_t bytes, void *words);
+/* Rank 0's bytes for all. */
+void team_repeat(struct team *team, void *values, size_t bytes);
+
+/* What the team has done since it was created. */
+struct traffic {
+    uint64_t summed_bytes, scattered_bytes, gathered_bytes; /* of values, however they travel */
+    double waited_s;                                        /* in team_wait() and team_tell() */
+};
+struct traffic team_traffic(const struct team *team);
+
+#endif
