@@ -322,6 +322,7 @@ static void files(void)
     char path[] = "/tmp/muster-survey-XXXXXX";
     int fd = mkstemp(path);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    const struct recordfile_listener listener = {.say = tell};
     struct records records = {0};
     struct error err;
 
@@ -336,15 +337,15 @@ static void files(void)
     fwrite("{\"suite\":\"a\",\0\"test\":\"b\"}\n", 1, 26, file);
     fputs("{\"suite\":\"a\",\"test\":\"d", file);
     fclose(file);
-    is_int(recordfile_read(path, &records, tell, NULL, &err), 5, "lines that are left out");
+    is_int(recordfile_read(path, &records, &listener, &err), 5, "lines that are left out");
     is_int(told, 5, "each is told");
     is_int(records.count, 2, "the others are taken");
     has_str(last, ":7: cut off at the end of the file: ", "the last one says that it is cut off");
     has_str(last, path, "with the file's name");
     unlink(path);
-    is_int(recordfile_read(path, &records, tell, NULL, &err), -1, "a file that is not there");
+    is_int(recordfile_read(path, &records, &listener, &err), -1, "a file that is not there");
     has_str(err.text, "No such file", "... is named");
-    is_int(recordfile_read("/", &records, tell, NULL, &err), -1, "nor is a directory a file");
+    is_int(recordfile_read("/", &records, &listener, &err), -1, "nor is a directory a file");
     records_clear(&records);
 }
 

@@ -12,6 +12,7 @@
 #include "validate/command/report.h"
 #include "validate/history/recall.h"
 #include "validate/report/format.h"
+#include "validate/report/progress.h"
 #include "validate/report/recordfile.h"
 
 static const char name[] = "muster report";
@@ -43,20 +44,32 @@ static void print_help(void)
          "Exit status: 0 written, 2 usage, 3 not written, or lines of a file were left out.");
 }
 
-static void say(const char *text, void *context)
+static void say(const char *text, void *progress)
 {
-    (void)context;
-    fprintf(stderr, "%s: %s; left out\n", name, text);
+    progress_say(progress, "%s: %s; left out", name, text);
+}
+
+static void at(const char *file, long lines, double share, void *progress)
+{
+    if (isnan(share))
+        progress_doing(progress, "%s, %ld lines", file, lines);
+    else
+        progress_doing(progress, "%s, %.0f %%", file, 100 * share);
 }
 
 /* Returns whether all of them could be read whole. */
-static int files_read(const struct options *options, struct records *records, bool *is_whole)
+static int files_read(const struct options *options, struct records *records,
+                      struct progress *progress, bool *is_whole)
 {
+    const struct recordfile_listener listener = {say, at, progress};
     struct error err;
 
     for (int i = 0; i < options->file_count; i++) {
-        long out = recordfile_read(options->files[i], records, say, NULL, &err);
+        long out;
 
+        progress_begin(progress, "reading");
+        out = recordfile_read(options->files[i], records, &listener, &err);
+        progress_drop(progress);
         if (out < 0) {
             fprintf(stderr, "%s: %s\n", name, err.text);
             return -1;
@@ -132,28 +145,34 @@ static int report(const struct options *options, const struct conf *conf)
 {
     struct records records = {0};
     struct survey survey = {0};
+    struct progress progress;
     struct error err;
     bool is_whole = true;
-    int rv = options->file_count > 0 ? files_read(options, &records, &is_whole)
-                                     : run_recall(options, conf->history_path, &records);
     const char *run = options->file_count > 0 ? options->run : NULL; /* only that was recalled */
+    int rv;
 
+    progress_init(&progress, stderr);
+    rv = options->file_count > 0 ? files_read(options, &records, &progress, &is_whole)
+                                 : run_recall(options, conf->history_path, &records);
+    progress_begin(&progress, "writing");
     if (rv == 0 && survey_build(&records, run, &survey, &err) != 0) {
-        fprintf(stderr, "%s: %s%s%s\n", name,
-                options->file_count == 1 ? options->files[0] : "the files",
-                options->file_count == 1 ? ": " : ": ", err.text);
+        progress_say(&progress, "%s: %s: %s", name,
+                     options->file_count == 1 ? options->files[0] : "the files", err.text);
         rv = -1;
     }
     if (rv == 0 && survey.other_runs > 0)
-        fprintf(stderr, "%s: this is run %s; %zu records of other runs are left out\n", name,
-                survey.run, survey.other_runs);
+        progress_say(&progress, "%s: this is run %s; %zu records of other runs are left out", name,
+                     survey.run, survey.other_runs);
     /* the past only adds to a report: where it cannot be read, that is said, and no more */
     if (rv == 0 && report_past(&survey, conf->history_path, &err) != 0)
-        fprintf(stderr, "%s: history: %s; left out\n", name, err.text);
+        progress_say(&progress, "%s: history: %s; left out", name, err.text);
+    if (strcmp(options->output, "-") == 0)
+        progress_drop(&progress); /* the report may go to the same terminal */
     if (rv == 0 && format_save(options->format, &survey, options->output, &err) != 0) {
-        fprintf(stderr, "%s: %s\n", name, err.text);
+        progress_say(&progress, "%s: %s", name, err.text);
         rv = -1;
     }
+    progress_drop(&progress);
     survey_clear(&survey);
     records_clear(&records);
     return rv == 0 && is_whole ? COMMAND_PASS : COMMAND_UNKNOWN;

@@ -82,6 +82,13 @@ void progress_end(struct progress *progress, enum verdict verdict, const char *f
     progress->stage[0] = '\0';
 }
 
+void progress_drop(struct progress *progress)
+{
+    if (progress->is_terminal && *progress->stage)
+        fputs("\r\033[K", progress->stream);
+    progress->stage[0] = '\0';
+}
+
 void progress_say(struct progress *progress, const char *format, ...)
 {
     va_list values;

@@ -26,6 +26,8 @@ void progress_tick(struct progress *progress);
 /* The stage is over: "links        12.3 s  3 of 4 nodes good". */
 void progress_end(struct progress *progress, enum verdict verdict, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The stage is over, and there is nothing to tell about it. */
+void progress_drop(struct progress *progress);
 /* A line of its own, at any time. */
 void progress_say(struct progress *progress, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
 #include "validate/report/recordfile.h"
 
 #include <math.h>
@@ -6,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* TOLD: of one file; the first ones say what is wrong with it. GREATEST: no figure of any unit in
  * doc/records.md comes near it. */
@@ -121,8 +124,17 @@ static int line_take(struct records *records, const char *line, long length, boo
     return rv;
 }
 
+static double share_read(FILE *file)
+{
+    struct stat about;
+
+    return fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0
+               ? (double)ftello(file) / (double)about.st_size
+               : (double)NAN;
+}
+
 long recordfile_read(const char *path, struct records *records,
-                     void (*say)(const char *text, void *context), void *context, struct error *err)
+                     const struct recordfile_listener *listener, struct error *err)
 {
     bool is_input = strcmp(path, "-") == 0, is_whole;
     const char *name = is_input ? "standard input" : path;
@@ -140,11 +152,13 @@ long recordfile_read(const char *path, struct records *records,
         rv = line_take(records, line, length, is_whole, &fault);
         if (rv < 0)
             error_set(err, "%s:%ld: no memory for more records", name, number);
+        if (listener->at && number % RECORDFILE_STEP == 0)
+            listener->at(name, number, share_read(file), listener->context);
         if (rv != 1)
             continue;
         if (out++ < TOLD) {
             error_prefix(&fault, "%s:%ld", name, number);
-            say(fault.text, context);
+            listener->say(fault.text, listener->context);
         }
     }
     if (rv >= 0 && ferror(file)) {
@@ -154,7 +168,7 @@ long recordfile_read(const char *path, struct records *records,
     if (out > TOLD) {
         snprintf(text, sizeof text, ": %ld lines more were left out", out - TOLD);
         error_set(&fault, "%.400s%s", name, text);
-        say(fault.text, context);
+        listener->say(fault.text, listener->context);
     }
     if (file && !is_input)
         fclose(file);
