@@ -11,6 +11,10 @@ AC_DEFUN([MUSTER_UCX], [MUSTER_PKG([UCX], [ucx], [UCX],
     [the battery], [libucx-dev], [ucx-devel])])
 AC_DEFUN([MUSTER_IBVERBS], [MUSTER_PKG([IBVERBS], [libibverbs], [libibverbs],
     [RDMA measurements in the battery], [libibverbs-dev], [rdma-core-devel])])
+AC_DEFUN([MUSTER_IBNETDISC], [MUSTER_PKG([IBNETDISC], [libibnetdisc libibmad libibumad], [libibnetdisc],
+    [discovery of InfiniBand subnets], [libibnetdisc-dev], [rdma-core-devel])
+    AS_IF([test "$muster_have_ibnetdisc" = yes],
+        [AC_DEFINE([HAVE_IBNETDISC], [1], [libibnetdisc is there])])])
 AC_DEFUN([MUSTER_HWLOC], [MUSTER_PKG([HWLOC], [hwloc], [hwloc],
     [a test of affinity, nothing else], [libhwloc-dev], [hwloc-devel])])
 AC_DEFUN([MUSTER_OPENBLAS], [MUSTER_PKG([OPENBLAS], [openblas], [OpenBLAS],

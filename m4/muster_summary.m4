@@ -14,6 +14,7 @@ muster $VERSION
   battery (MPI programs)        $muster_battery
   trainer muster-train          $muster_trainer
   libibverbs                    $muster_have_ibverbs
+  libibnetdisc                  $muster_have_ibnetdisc
   warnings are errors           $enable_werror
   sanitizers                    $enable_sanitize
   coverage                      $enable_coverage

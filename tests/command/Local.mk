@@ -35,6 +35,7 @@ dist_check_SCRIPTS += \
 # topology
 dist_check_SCRIPTS += \
 	tests/command/t2600-topology-tells-who-serves-whom.t \
+	tests/command/t2610-topology-judges-a-subnet.t \
 	# end of topology
 
 # recorded and published machines

@@ -27,12 +27,14 @@ muster_SOURCES = \
 	validate/command/reference.c \
 	validate/command/report.c validate/command/report.h \
 	validate/command/topology.c \
+	validate/command/topology_fabric.c validate/command/topology_fabric.h \
 	# end of muster_SOURCES
 muster_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(SLURM_CFLAGS)
 muster_LDADD = \
 	validate/checks/libchecks.la \
 	validate/claims/libclaims.la \
 	validate/slurm/libcluster.la \
+	validate/subnet/libsubnet.la \
 	validate/report/libreport.la \
 	validate/history/libhistory.la \
 	validate/act/libact.la \

@@ -2,6 +2,7 @@
 #include "lib/fabric/affinity.h"
 #include "lib/base/sysfs.h"
 #include "validate/command/command.h"
+#include "validate/command/topology_fabric.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -328,6 +329,8 @@ static void print_help(void)
         "\n"
         "  -c, --config FILE  the configuration, instead of $MUSTER_CONF or muster.conf\n"
         "  -j, --json         records as JSON lines, nothing else\n"
+        "      --fabric       the network's switches instead of this node: see muster topology\n"
+        "                     --fabric --help\n"
         "      --node         the topology of this node: what is printed anyhow\n"
         "  -r, --root DIR     a recorded tree instead of this machine; then no configuration is\n"
         "                     read but one named with --config\n"
@@ -371,7 +374,12 @@ static int topology(const char *name, const char *root, const char *config, bool
 int command_topology(int argc, char **argv)
 {
     struct look_options look;
-    int status = command_look_options(argc, argv, "node", '\0', print_help, &look);
+    int status;
+
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--fabric") == 0)
+            return command_topology_fabric(argc, argv);
+    status = command_look_options(argc, argv, "node", '\0', print_help, &look);
 
     return status >= 0 ? status : topology(look.name, look.root, look.config, look.as_json);
 }

@@ -1,0 +1,140 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster topology --fabric of recorded subnets: each fault is one finding that says what, where and
+# what to do; sound ones have none; bad files are named with their line; topology.conf is written.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=${top_builddir:-.}
+. "$top_srcdir/tests/tap.sh"
+
+muster=$top_builddir/muster
+[ -x "$muster" ] || skip_all 'muster is not built'
+command -v python3 >/dev/null || skip_all 'no python3, which makes the subnets'
+unset MUSTER_CONF SLURM_CONF
+make=$top_srcdir/tests/fabric/make-subnet
+dir=$(mktemp -d)
+tap_cleanup() { rm -rf "$dir"; }
+
+judge() { # OPTION...: of muster; $text, $status, $findings
+    text=$("$muster" topology --fabric --from "$dir/net" "$@" 2>"$dir/err")
+    status=$?
+    findings=$(grep -E '^(fail|warn) ' <<<"$text")
+}
+
+subnet() { # OPTION... of make-subnet
+    python3 "$make" "$@" >"$dir/net" && python3 "$make" "$@" --conf >"$dir/conf"
+}
+
+# What sound subnets of these shapes look like, and what each fault in them is called.
+sound() { # SHAPE
+    shape=$1
+    # shellcheck disable=SC2086
+    subnet $shape
+    judge -t "$dir/conf"
+    is "$status $findings" '0 ' "a sound subnet, $shape"
+    judge
+    is "$status $findings" '0 ' '... and without topology.conf'
+}
+
+fault() { # FAULT SENTENCE
+    # shellcheck disable=SC2086
+    subnet $shape --fault "$1"
+    judge -t "$dir/conf"
+    is "$status $(grep -c . <<<"$findings")" '1 1' "one finding: $1"
+    like "$findings" "^fail +$2" '... says what, where and what to do' || diag "$text"
+}
+
+sound '--nodes 16 --per-leaf 4 --spines 4'
+fault 'missing n6' 'n6 is not in the subnet \(.*/conf line 2 expects it under leaf2\): see whether it is powered, its driver loaded and its cable plugged in; it belongs on leaf2 \(0x00000000000a0002\), its port 2 is empty$'
+fault 'misplaced n6 0 leaf3' 'n6 mlx5_0:1 is on leaf3 \(0x00000000000a0003\) port 9, it belongs on leaf2 \(0x00000000000a0002\) \(.*/conf line 2 has n6 under leaf2\): move its cable there, its port 2 is empty, or correct topology.conf$'
+fault 'misplaced n6 0 spine2' 'n6 mlx5_0:1 is on spine2 \(.*\) port 5, a switch that joins leaves, it belongs on leaf2 '
+fault 'swapped n6 n9 0' "n6 mlx5_0:1 and n9 mlx5_0:1 are in each other's place, on leaf3 \(0x00000000000a0003\) port 1 and leaf2 \(0x00000000000a0002\) port 2 .*: swap the two cables"
+fault 'uplink leaf2 spine3' 'leaf2 \(0x00000000000a0002\) has 3 uplinks, 3 of 3 switches like it have 4: check the cable of its port 7 to spine3 \(0x00000000000b0003\) port 2$'
+fault 'uplink-moved leaf2 spine3 spine1' 'leaf2 \(0x00000000000a0002\) port 7 goes to spine1 \(0x00000000000b0001\) port 5, where one uplink more than usual is; one is missing to spine3 \(0x00000000000b0003\) port 2: move it there$'
+fault 'uplink-moved leaf2 spine3 leaf4' 'leaf2 \(.*\) port 7 is cabled to leaf4 \(.*\) port 9, a switch of the same level: uplinks belong into the switches above, where leaf2 lacks 1 to spine3 '
+fault 'uplinks-swapped leaf2 leaf3 spine1 spine4' "uplinks of leaf2 \(.*\) port 5 \(to spine4 \(.*\)\) and leaf3 \(.*\) port 8 are in each other's place: swap the two cables$"
+fault 'leaf leaf2' 'leaf2: none of its 4 nodes \(n\[5-8\]\) is in the subnet: see whether the switch is powered and its uplinks are in'
+
+sound '--nodes 16 --per-leaf 4 --spines 4 --rails 2'
+fault 'missing-rail n6 1' 'n6 mlx5_1:1 has no link, 3 of its 3 neighbours have: check cable and adapter; it belongs on leaf2b '
+fault 'misplaced n6 1 leaf3b' 'n6 mlx5_1:1 is on leaf3b .*, it belongs on leaf2b '
+fault 'crossed n6 0 1' 'n6 has its rails crossed: mlx5_0:1 is on leaf2b \(0x00000000000a1002\) port 2 and mlx5_1:1 is on leaf2a \(0x00000000000a0002\) port 2, each where the other belongs: swap the two cables$'
+fault 'moved n6 3' 'n6 is under leaf3 with all its rails, it belongs under leaf2 .*: move its cables, or correct topology.conf$'
+fault 'leaf leaf2b' 'leaf2: none of its 4 nodes has its rail mlx5_1:1 in the subnet'
+
+# ibnetdiscover's own words, with rates: of a link's like the most count
+subnet --nodes 16 --per-leaf 4 --spines 4
+sed 's/ w=3 s=7 e=7/\t# "x" lid 1 4xHDR/' "$dir/net" >"$dir/rated"
+sed '/^\[2\]\t"H-000000000d000600"/s/4xHDR/1xHDR/; /"S-00000000000b0003"\[3\]/s/4xHDR/4xEDR/' "$dir/rated" >"$dir/net"
+judge
+is "$status $(grep -c . <<<"$findings")" '1 2' 'two links that are not like the others'
+like "$findings" '^fail +n6 mlx5_0:1 - leaf2 \(0x00000000000a0002\) port 2 runs at 1x HDR \(50 Gb/s\), 3 of 4 links of its kind at 4x HDR \(200 Gb/s\): reseat or replace the cable$' 'one is narrow'
+like "$findings" '^fail +leaf3 \(.*\) port 7 - spine3 \(.*\) port 3 runs at 4x EDR \(100 Gb/s\), 15 of 16 links of its kind at 4x HDR ' '... one between switches slow'
+
+# Names: of managed switches, of adapters that nobody has named
+sed '/^Switch.*"leaf1"/s/"leaf1"/"MF0;ib-leaf-1:MQM8700\/U1"/; /^Ca.*n3 /s/"n3 mlx5_0"/"MT4123 ConnectX6   Mellanox Technologies"/' "$dir/rated" >"$dir/net"
+judge
+like "$text" '^ib-leaf-1 +0x00000000000a0001 +leaf +4 +4 .*n\[1-2,4\]$' 'a managed switch goes by its name'
+like "$text" '^1 adapter has no node' 'an adapter without a name is told of'
+printf '# names\n0xd000300 "n3 mlx5_0"\n' >"$dir/names"
+judge --names "$dir/names"
+like "$text" '^ib-leaf-1 .*n\[1-4\]$' '... and named by a file'
+echo 'n3 mlx5_0' >"$dir/names"
+judge --names "$dir/names"
+is "$status $(<"$dir/err")" "2 muster topology: $dir/names:1: expected 0xGUID \"NAME\", found 'n3 mlx5_0'" '... whose lines are checked'
+
+# Bad files: one line, with file, line and what is wrong
+refused() { # SED-SCRIPT MESSAGE NAME
+    sed "$1" "$dir/rated" >"$dir/net"
+    judge
+    is "$status" 3 "$3"
+    like "$(<"$dir/err")" "^muster topology: $dir/net$2" '... is named'
+}
+refused '2s/"H-.*/H-1/' ":2: expected \"ID\"" 'a device without an ID'
+refused '2s/1/300/' ':2: expected a number of ports from 1 to 254' 'a device with 300 ports'
+refused '3s/\[1\]$/[9]/; 3s/"\[[0-9]*\]/"[41]/' ':3: no port 41 on S-00000000000a0001' 'a port that the other end has not'
+refused '3s/0a0001/0a0009/' ':3: "S-00000000000a0009" has no record' 'a cable to nowhere'
+refused '7s/"\[2\]/"[3]/' ':.*: .*cabled to .* and to ' 'a port with two cables'
+refused '$a nonsense' ":.*: expected what ibnetdiscover prints, found 'nonsense'" 'a line of something else'
+refused '2,$d' ': no Switch or Ca in it' 'a file without devices'
+printf 'SwitchName=leaf1 Nodes=n[1-4\n' >"$dir/conf"
+cp "$dir/rated" "$dir/net"
+judge -t "$dir/conf"
+like "$status $(<"$dir/err")" "^2 muster topology: .*/conf:1: Nodes=n\[1-4: " 'a bad list of nodes in topology.conf'
+printf 'BlockName=b1 Nodes=n[1-4]\nBlockName=b2 \\\n  Nodes=n[5-8]\n# the rest\nBlockName=b3 Nodes=n[9-16]\nBlockSizes=4,8\n' >"$dir/conf"
+judge -t "$dir/conf"
+like "$findings" '^warn +.*/conf line 5 puts 8 nodes under b3, but mlx5_0:1 of 4 is on leaf3 .* and of 4 on leaf4 ' 'blocks are held against it too'
+judge --from /nonexistent
+is "$status $(<"$dir/err")" '3 muster topology: /nonexistent: No such file or directory' 'no such file'
+judge --port mlx5_0:1
+is "$status" 2 'a file has no port to ask'
+
+# What is written is what was found, and what Slurm takes
+subnet --nodes 16 --per-leaf 4 --spines 4 --pods 2 --fault 'misplaced n6 0 leaf3'
+judge --write-topology -
+is "$(grep -v '^#' <<<"$text")" 'SwitchName=leaf1 Nodes=n[1-4]
+SwitchName=leaf2 Nodes=n[5,7-8]
+SwitchName=leaf3 Nodes=n[6,9-12]
+SwitchName=leaf4 Nodes=n[13-16]
+SwitchName=spine Switches=leaf[1-2]
+SwitchName=spine-1 Switches=leaf[3-4]
+SwitchName=core Switches=spine,spine-1' 'a topology.conf with three levels'
+printf 'SwitchName=east Nodes=n[1-4]\nSwitchName=west Nodes=n[5-9]\n' >"$dir/conf"
+judge -t "$dir/conf" --write-topology "$dir/written"
+is "$(grep ^SwitchName "$dir/written" | head -n 3)" 'SwitchName=east Nodes=n[1-4]
+SwitchName=west Nodes=n[5,7-8]
+SwitchName=leaf3 Nodes=n[6,9]' '... of the nodes and with the names of the old one'
+
+judge --json -t "$dir/conf"
+printf '%s\n' "$text" >"$dir/json"
+like "$text" '"test":"net.topology","metric":"switch","node":"n6","part":"mlx5_0:1",.*"message":"leaf3 \(0x00000000000a0003\) port 9"' 'as records: where a rail is'
+like "$text" '"metric":"place","node":"n6","part":"mlx5_0:1",.*"verdict":"fail","message":"n6 mlx5_0:1 is on leaf3' '... and findings'
+if [ -x "$top_builddir/tests/record-check" ]; then
+    ok '... as doc/records.md says' \
+        "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <"$dir/json"
+else
+    skip 1 'record-check is not built'
+fi
+
+done_testing

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# Simulated subnets, and tests on them: need ibsim and opensm.
+EXTRA_DIST += \
+	tests/fabric/README.md \
+	tests/fabric/ibsim.sh \
+	tests/fabric/make-subnet \
+	tests/fabric/t4500-subnet-names-each-fault.t \
+	tests/fabric/t4501-slurm-takes-what-is-written.t \
+	# end of tests on simulated subnets

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# Sourced by tests: a simulated InfiniBand subnet with a real subnet manager.
+#
+#   subnet_up FILE [HOST]   ibsim with that network; opensm sweeps it once
+#   subnet_say COMMAND      at ibsim's console
+#   subnet_sweep            opensm again, after something changed
+#   subnet_run COMMAND...   with libumad going to ibsim
+#   subnet_down             also where nothing is up
+#
+# Everything is in $subnet_dir, sockets have names of their own: several side by side do not meet.
+
+subnet_missing() { # prints what is missing; fails when nothing is
+    local word missing=()
+    for word in ibsim opensm ibnetdiscover iblinkinfo; do
+        command -v $word >/dev/null || missing+=("$word")
+    done
+    subnet_preload=$(ls /usr/lib/*/umad2sim/libumad2sim.so /usr/lib64/umad2sim/libumad2sim.so 2>/dev/null | head -n 1)
+    [ -n "$subnet_preload" ] || missing+=(libumad2sim.so)
+    [ ${#missing[@]} -gt 0 ] && echo "no ${missing[*]} (Debian: ibsim-utils, opensm, infiniband-diags)"
+}
+
+subnet_run() {
+    IBSIM_SOCKNAME=$subnet_socket LD_PRELOAD=$subnet_preload SIM_HOST=$subnet_host timeout 120 "$@"
+}
+
+subnet_say() {
+    printf '%s\n' "$*" >&"$subnet_console"
+}
+
+subnet_sweep() {
+    local status=0
+    # widths and speeds stay as the file has them: opensm would have every port allow all it can
+    printf '%s 0\n' force_link_width force_link_speed force_link_speed_ext >"$subnet_dir/opensm.conf"
+    OSM_TMP_DIR=$subnet_dir OSM_CACHE_DIR=$subnet_dir \
+        subnet_run opensm -F "$subnet_dir/opensm.conf" -o -f "$subnet_dir/opensm.log" >"$subnet_dir/opensm.out" 2>&1 || status=$?
+    [ $status -eq 0 ] || sed 's/^/# /' "$subnet_dir/opensm.out"
+    return $status
+}
+
+subnet_up() { # FILE [HOST]
+    local i
+    subnet_socket=muster.$$.$RANDOM
+    subnet_host=${2-$(sed -n 's/^Ca\t[0-9]* "\([^"]*\)".*/\1/p;T;q' "$1")}
+    rm -f "$subnet_dir/console"
+    mkfifo "$subnet_dir/console"
+    # a writer that stays: at the end of its input ibsim would turn on the spot
+    exec {subnet_console}<>"$subnet_dir/console"
+    IBSIM_SOCKNAME=$subnet_socket ibsim -s "$1" <"$subnet_dir/console" >"$subnet_dir/ibsim.log" 2>&1 {subnet_console}>&- &
+    subnet_pid=$!
+    for ((i = 0; i < 100; i++)); do
+        grep -q 'sim>' "$subnet_dir/ibsim.log" 2>/dev/null && break
+        kill -0 "$subnet_pid" 2>/dev/null || { sed 's/^/# /' "$subnet_dir/ibsim.log"; return 1; }
+        sleep 0.1
+    done
+    subnet_sweep
+}
+
+subnet_down() {
+    [ -n "${subnet_pid-}" ] || return 0
+    kill "$subnet_pid" 2>/dev/null
+    wait "$subnet_pid" 2>/dev/null
+    exec {subnet_console}>&-
+    subnet_pid=
+}

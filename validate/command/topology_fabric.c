@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/command/topology_fabric.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/slurm/slurmconf.h"
+#include "lib/base/sysfs.h"
+#include "validate/command/command.h"
+#include "validate/report/aside.h"
+#include "validate/subnet/findings.h"
+#include "validate/subnet/outline.h"
+
+struct options {
+    const char *name;
+    const char *from, *port, *names, *topology, *written;
+    bool as_json;
+};
+
+static void print_help(void)
+{
+    puts("Usage: muster topology --fabric [OPTION...]\n"
+         "Discovers the InfiniBand subnet, prints its switches and what is wrong with it: cables "
+         "in\n"
+         "the wrong place, nodes and rails that are missing or crossed, links that are narrow or\n"
+         "slow, uplinks that are missing or unequal, error counters. Needs root.\n"
+         "\n"
+         "  -f, --from FILE            what ibnetdiscover has printed, instead of the subnet\n"
+         "  -j, --json                 records as JSON lines, nothing else\n"
+         "  -n, --names FILE           names of adapters and switches, lines of 0xGUID \"NAME\", "
+         "where\n"
+         "                             their descriptions do not begin with the node's name\n"
+         "  -p, --port CA:PORT         discover through this port only: mlx5_0:1\n"
+         "  -t, --topology FILE        Slurm's topology.conf, which says where nodes belong; "
+         "without\n"
+         "                             it Slurm's own is read, but not with --from\n"
+         "  -w, --write-topology FILE  write a topology.conf of what was found; - is standard "
+         "output,\n"
+         "                             with nothing else on it\n"
+         "  -h, --help                 this text\n"
+         "\n"
+         "Exit status: 0 nothing is wrong or only warnings, 1 something is, 2 usage, 3 it cannot "
+         "be\n"
+         "told.");
+}
+
+/* Returns -1 to go on, else the exit status. */
+static int read_options(int argc, char **argv, struct options *options)
+{
+    static const struct option longs[] = {
+        {"fabric", no_argument, NULL, 'F'},
+        {"from", required_argument, NULL, 'f'},
+        {"help", no_argument, NULL, 'h'},
+        {"json", no_argument, NULL, 'j'},
+        {"names", required_argument, NULL, 'n'},
+        {"port", required_argument, NULL, 'p'},
+        {"topology", required_argument, NULL, 't'},
+        {"write-topology", required_argument, NULL, 'w'},
+        {NULL, 0, NULL, 0},
+    };
+    int option;
+
+    *options = (struct options){.name = argv[0]};
+    while ((option = getopt_long(argc, argv, "f:hjn:p:t:w:", longs, NULL)) != -1) {
+        switch (option) {
+        case 'F':
+            break;
+        case 'f':
+            options->from = optarg;
+            break;
+        case 'h':
+            print_help();
+            return COMMAND_PASS;
+        case 'j':
+            options->as_json = true;
+            break;
+        case 'n':
+            options->names = optarg;
+            break;
+        case 'p':
+            options->port = optarg;
+            break;
+        case 't':
+            options->topology = optarg;
+            break;
+        case 'w':
+            options->written = optarg;
+            break;
+        default:
+            return command_usage_error(argv[0]);
+        }
+    }
+    if (options->from && options->port)
+        return command_misuse(argv[0], "--from reads a file: --port is for the subnet");
+    if (options->as_json && options->written && strcmp(options->written, "-") == 0)
+        return command_misuse(argv[0], "--json and --write-topology - both want standard output");
+    return optind < argc ? command_word_error(argv[0], argv[optind]) : -1;
+}
+
+static int load_subnet(const struct options *options, struct subnet *subnet)
+{
+    struct error err;
+    int rv;
+
+    if (!options->from && isatty(STDERR_FILENO))
+        fprintf(stderr, "%s: asking the subnet ...\n", options->name);
+    rv = options->from ? subnet_read_text(options->from, subnet, &err)
+                       : subnet_discover(options->port, subnet, &err);
+    if (rv != 0) {
+        fprintf(stderr, "%s: %s\n", options->name, err.text);
+        return COMMAND_UNKNOWN;
+    }
+    if (options->names && subnet_map(subnet, options->names, &err) != 0) {
+        fprintf(stderr, "%s: %s\n", options->name, err.text);
+        return COMMAND_USAGE;
+    }
+    if (subnet_finish(subnet, &err) != 0) {
+        fprintf(stderr, "%s: %s\n", options->name, err.text);
+        return COMMAND_UNKNOWN;
+    }
+    return COMMAND_PASS;
+}
+
+/* What the administrator says: the file named, or with a subnet Slurm's own where there is one. */
+static int load_conf(const struct options *options, struct topology_conf *conf)
+{
+    char directory[SYSFS_PATH], path[SYSFS_PATH + 16];
+    const char *named = options->topology;
+    struct error err;
+
+    *conf = (struct topology_conf){0};
+    if (!named && !options->from && slurm_directory("", directory, sizeof directory, NULL) == 0) {
+        snprintf(path, sizeof path, "%s/topology.conf", directory);
+        named = access(path, F_OK) == 0 ? path : NULL;
+    }
+    if (!named || topology_conf_read(named, conf, &err) == 0)
+        return COMMAND_PASS;
+    fprintf(stderr, "%s: %s\n", options->name, err.text);
+    return COMMAND_USAGE;
+}
+
+/* The nodes on a leaf, short: "n[1-18]"; malloc'd. */
+static char *nodes_on(const struct subnet *subnet, int device)
+{
+    struct hostlist nodes = {0};
+    char *folded;
+
+    for (size_t i = 0; i < subnet->attachment_count; i++)
+        if (subnet->attachments[i].leaf == device)
+            (void)hostlist_append(&nodes, subnet->nodes.names[subnet->attachments[i].node]);
+    folded = hostlist_fold(&nodes);
+    hostlist_clear(&nodes);
+    return folded;
+}
+
+/* How many cables lead to nodes and to the level above, and their usual rate. */
+struct cables {
+    int nodes, up, down, across;
+    struct subnet_rate rate;
+};
+
+static struct cables count_cables(const struct subnet *subnet, int device)
+{
+    const struct subnet_device *of = &subnet->devices[device];
+    struct cables cables = {0};
+
+    for (int i = 0; i < of->port_count; i++) {
+        const struct subnet_port *port = &subnet->ports[of->first_port + i];
+        const struct subnet_device *other;
+
+        if (port->peer < 0)
+            continue;
+        other = &subnet->devices[subnet->ports[port->peer].device];
+        if (subnet_rate_mbps(port->active) > subnet_rate_mbps(cables.rate))
+            cables.rate = port->active;
+        if (other->kind != SUBNET_SWITCH)
+            cables.nodes += !other->is_service;
+        else if (other->level > of->level)
+            cables.up++;
+        else if (other->level < of->level)
+            cables.down++;
+        else
+            cables.across++;
+    }
+    return cables;
+}
+
+static const char *level_name(int level, char text[24])
+{
+    if (level == 0)
+        return "leaf";
+    if (level == 1)
+        return "spine";
+    if (level < 0)
+        return "alone";
+    snprintf(text, 24, "core %d", level - 1);
+    return text;
+}
+
+static const struct subnet *sorted;
+
+/* By level, then by name. */
+static int switch_compare(const void *a, const void *b)
+{
+    const struct subnet_device *one = &sorted->devices[*(const size_t *)a],
+                               *other = &sorted->devices[*(const size_t *)b];
+    int order = one->level - other->level;
+
+    if (order == 0)
+        order = sysfs_compare(one->name, other->name);
+    return order ? order : strcmp(one->id, other->id);
+}
+
+static void print_switches(const struct subnet *subnet)
+{
+    char *text = NULL, level[24], rate[48];
+    size_t size;
+    size_t *order = calloc(subnet->device_count + 1, sizeof *order), count = 0;
+    FILE *table = order ? open_memstream(&text, &size) : NULL;
+
+    for (size_t i = 0; order && i < subnet->device_count; i++)
+        if (subnet->devices[i].kind == SUBNET_SWITCH)
+            order[count++] = i;
+    sorted = subnet;
+    if (order)
+        qsort(order, count, sizeof *order, switch_compare);
+    if (!table) {
+        free(order);
+        return;
+    }
+    fputs("SWITCH\tID\tLEVEL\tUP\tDOWN\tFASTEST LINK\tNODES\n", table);
+    for (size_t i = 0; i < count; i++) {
+        const struct subnet_device *device = &subnet->devices[order[i]];
+        struct cables cables = count_cables(subnet, (int)order[i]);
+        char *nodes = nodes_on(subnet, (int)order[i]);
+
+        fprintf(table, "%s\t%s\t%s\t%d\t%d\t%s\t%s\n", device->name[0] ? device->name : "-",
+                device->id, level_name(device->level, level), cables.up, cables.down + cables.nodes,
+                subnet_rate_text(subnet, cables.rate, rate, sizeof rate),
+                nodes && *nodes ? nodes : "-");
+        free(nodes);
+    }
+    free(order);
+    fclose(table);
+    command_print_table(stdout, text);
+    putchar('\n');
+    free(text);
+}
+
+static int switch_count(const struct subnet *subnet)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < subnet->device_count; i++)
+        count += subnet->devices[i].kind == SUBNET_SWITCH;
+    return count;
+}
+
+static int nameless_count(const struct subnet *subnet)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < subnet->device_count; i++)
+        count += subnet->devices[i].kind == SUBNET_ADAPTER && !subnet->devices[i].is_service &&
+                 !subnet->devices[i].name[0];
+    return count;
+}
+
+static void print_people(const struct subnet *subnet, const struct topology_conf *conf,
+                         const struct subnet_findings *findings)
+{
+    bool has_colour = command_has_colour(stdout);
+    int nameless = nameless_count(subnet);
+    char *rails = hostlist_fold(&subnet->rails);
+
+    printf("subnet    %s\nswitches  %d on %d level%s\nnodes     %zu, rails %s\nplaces    %s\n\n",
+           subnet->source, switch_count(subnet), subnet->level_count,
+           subnet->level_count == 1 ? "" : "s", subnet->nodes.count, rails && *rails ? rails : "-",
+           conf ? conf->path : "no topology.conf: only what the cables themselves make plain");
+    free(rails);
+    print_switches(subnet);
+    for (size_t i = 0; i < findings->count; i++) {
+        command_print_verdict(stdout, findings->items[i].verdict, has_colour);
+        printf("  %s\n", findings->items[i].text);
+    }
+    if (nameless > 0)
+        printf("%d adapter%s no node's name in %s: set the node description (rdma-ndd "
+               "does), or name %s with --names\n",
+               nameless, nameless == 1 ? " has" : "s have",
+               nameless == 1 ? "its description" : "their descriptions",
+               nameless == 1 ? "it" : "them");
+    if (findings->count == 0)
+        puts("nothing is wrong");
+    else
+        printf("%zu finding%s\n", findings->count, findings->count == 1 ? "" : "s");
+}
+
+/* Records: doc/records.md. */
+static void write_records(const struct subnet *subnet, const struct subnet_findings *findings)
+{
+    char place[400];
+
+    for (size_t i = 0; i < subnet->attachment_count; i++) {
+        const struct subnet_rail *at = &subnet->attachments[i];
+        struct record record = RECORD_INIT;
+
+        record.suite = "topology";
+        record.test = "net.topology";
+        record.metric = "switch";
+        record.node = subnet->nodes.names[at->node];
+        record.part = subnet->rails.names[at->rail];
+        record.message = subnet_port_text(subnet, at->switch_port, place, sizeof place);
+        record_write(stdout, &record);
+    }
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct subnet_finding *finding = &findings->items[i];
+        struct record record = RECORD_INIT;
+
+        subnet_finding_record(finding, &record);
+        record.suite = "topology";
+        record_write(stdout, &record);
+    }
+    if (findings->count == 0) {
+        struct record record = RECORD_INIT;
+
+        record.suite = "topology";
+        record.test = "net.topology";
+        record.verdict = VERDICT_PASS;
+        record_write(stdout, &record);
+    }
+}
+
+struct written {
+    const struct subnet *subnet;
+    struct outline outline;
+};
+
+static int write_outline(FILE *stream, const void *context)
+{
+    const struct written *written = context;
+
+    errno = ENOMEM;
+    return outline_write(stream, written->subnet, &written->outline);
+}
+
+static int write_topology(const struct options *options, const struct subnet *subnet,
+                          const struct topology_conf *conf)
+{
+    struct written written = {.subnet = subnet};
+    struct error err;
+    int rv;
+
+    if (subnet_outline(subnet, conf, &written.outline) != 0)
+        rv = error_set(&err, "no memory for the topology");
+    else if (written.outline.count == 0)
+        rv = error_set(&err,
+                       "%s: none of the subnet's nodes is known, so there is no topology.conf "
+                       "to write",
+                       options->written);
+    else if (strcmp(options->written, "-") == 0)
+        rv = write_outline(stdout, &written);
+    else
+        rv = aside_write(options->written, write_outline, &written, &err);
+    if (rv != 0)
+        fprintf(stderr, "%s: %s\n", options->name, err.text);
+    outline_clear(&written.outline);
+    return rv == 0 ? COMMAND_PASS : COMMAND_UNKNOWN;
+}
+
+static int tell(const struct options *options, const struct subnet *subnet,
+                const struct topology_conf *conf)
+{
+    struct subnet_findings findings;
+    int status = COMMAND_PASS;
+
+    if (subnet_judge(subnet, conf, &findings) != 0) {
+        fprintf(stderr, "%s: no memory for the subnet\n", options->name);
+        return COMMAND_UNKNOWN;
+    }
+    if (options->as_json)
+        write_records(subnet, &findings);
+    else if (!options->written || strcmp(options->written, "-") != 0)
+        print_people(subnet, conf, &findings);
+    for (size_t i = 0; i < findings.count; i++)
+        if (findings.items[i].verdict == VERDICT_FAIL)
+            status = COMMAND_FAIL;
+    if (options->written && write_topology(options, subnet, conf) != COMMAND_PASS)
+        status = COMMAND_UNKNOWN;
+    subnet_findings_clear(&findings);
+    return status;
+}
+
+int command_topology_fabric(int argc, char **argv)
+{
+    struct subnet subnet = {0};
+    struct topology_conf conf = {0};
+    struct options options;
+    int status = read_options(argc, argv, &options);
+
+    if (status >= 0)
+        return status;
+    status = load_conf(&options, &conf);
+    if (status == COMMAND_PASS)
+        status = load_subnet(&options, &subnet);
+    if (status == COMMAND_PASS)
+        status = tell(&options, &subnet, conf.count > 0 ? &conf : NULL);
+    subnet_clear(&subnet);
+    topology_conf_clear(&conf);
+    return status;
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_TOPOLOGY_FABRIC_H
+#define MUSTER_TOPOLOGY_FABRIC_H
+
+/* muster topology --fabric: the network instead of the node. As a sub-command's function. */
+int command_topology_fabric(int argc, char **argv);
+
+#endif

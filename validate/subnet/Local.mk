@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# The network as its switches know it: read, judged, written as topology.conf.
+noinst_LTLIBRARIES += validate/subnet/libsubnet.la
+validate_subnet_libsubnet_la_SOURCES = \
+	validate/subnet/discover.c \
+	validate/subnet/findings.c validate/subnet/findings.h \
+	validate/subnet/groups.c \
+	validate/subnet/outline.c validate/subnet/outline.h \
+	validate/subnet/places.c \
+	validate/subnet/presence.c \
+	validate/subnet/rates.c \
+	validate/subnet/subnet.c validate/subnet/subnet.h \
+	validate/subnet/subnet_finish.c \
+	validate/subnet/subnet_text.c \
+	validate/subnet/topologyconf.c validate/subnet/topologyconf.h \
+	validate/subnet/uplinks.c \
+	# end of validate_subnet_libsubnet_la_SOURCES
+validate_subnet_libsubnet_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBNETDISC_CFLAGS)
+validate_subnet_libsubnet_la_LIBADD = lib/libmuster.la $(IBNETDISC_LIBS)

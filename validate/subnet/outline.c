@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/subnet/outline.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "validate/subnet/findings.h"
+
+void outline_clear(struct outline *outline)
+{
+    if (!outline)
+        return;
+    for (size_t i = 0; i < outline->count; i++)
+        hostlist_clear(&outline->items[i].members);
+    free(outline->items);
+    *outline = (struct outline){0};
+}
+
+struct draft {
+    const struct subnet *subnet;
+    const struct topology_conf *conf;
+    struct subnet_groups groups;
+    struct outline *outline;
+    int *root;    /* of each device: which it is joined with so far */
+    int *item_of; /* of each group, its leaf in the outline, -1: it is left out */
+    int *top;     /* of each item, the item above it or itself */
+};
+
+static int find_root(int *root, int i)
+{
+    while (root[i] != i)
+        i = root[i] = root[root[i]];
+    return i;
+}
+
+static struct outline_switch *add_item(struct draft *draft)
+{
+    struct outline *outline = draft->outline;
+    struct outline_switch *items = realloc(outline->items, (outline->count + 1) * sizeof *items);
+    int *top = realloc(draft->top, (outline->count + 1) * sizeof *top);
+
+    if (items)
+        outline->items = items;
+    if (top)
+        draft->top = top;
+    if (!items || !top)
+        return NULL;
+    top[outline->count] = (int)outline->count;
+    items[outline->count] = (struct outline_switch){0};
+    return &items[outline->count++];
+}
+
+static bool is_used(const struct outline *outline, const char *name)
+{
+    for (size_t i = 0; i < outline->count; i++)
+        if (strcmp(outline->items[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* wish, as far as Slurm takes it, with a number behind it when it is taken. */
+static void name_item(const struct outline *outline, struct outline_switch *item, const char *wish)
+{
+    char name[48];
+    size_t length = 0;
+
+    for (; *wish && length < sizeof name - 1; wish++)
+        name[length++] = isalnum((unsigned char)*wish) || strchr("._-", *wish) ? *wish : '-';
+    name[length] = '\0';
+    if (length > 0 && !is_used(outline, name)) {
+        snprintf(item->name, sizeof item->name, "%s", name);
+        return;
+    }
+    for (int i = 1;; i++) {
+        char numbered[64];
+
+        snprintf(numbered, sizeof numbered, "%s%s%d", length ? name : "switch", length ? "-" : "",
+                 i);
+        if (is_used(outline, numbered))
+            continue;
+        snprintf(item->name, sizeof item->name, "%s", numbered);
+        return;
+    }
+}
+
+static void stand_for(const struct draft *draft, struct outline_switch *item, int device)
+{
+    char name[400];
+    size_t length = strlen(item->switches);
+
+    snprintf(item->switches + length, sizeof item->switches - length, "%s%s", length ? ", " : "",
+             subnet_device_text(draft->subnet, device, name, sizeof name));
+}
+
+/* The leaf of topology.conf that most of these nodes are under, NULL. */
+static const char *name_in_conf(const struct draft *draft, const struct hostlist *nodes)
+{
+    const struct topology_conf *conf = draft->conf;
+    size_t best = 0, most = 0;
+
+    for (size_t i = 0; conf && i < conf->count; i++) {
+        size_t count = 0;
+
+        for (size_t k = 0; k < nodes->count; k++)
+            count += hostlist_contains(&conf->leaves[i].nodes, nodes->names[k]);
+        if (count > most) {
+            most = count;
+            best = i;
+        }
+    }
+    return 2 * most > nodes->count ? conf->leaves[best].name : NULL;
+}
+
+static int add_leaf(struct draft *draft, size_t which)
+{
+    const struct subnet *subnet = draft->subnet;
+    const struct subnet_group *group = &draft->groups.groups[which];
+    struct hostlist nodes = {0};
+    struct outline_switch *item;
+    const char *name = NULL;
+    int rv = 0;
+
+    for (size_t i = 0; rv == 0 && i < subnet->nodes.count; i++)
+        if (draft->groups.group_of[i] == (int)which &&
+            (!draft->conf || topology_conf_leaf(draft->conf, subnet->nodes.names[i]) >= 0))
+            rv = hostlist_append(&nodes, subnet->nodes.names[i]);
+    draft->item_of[which] = -1;
+    if (rv != 0 || nodes.count == 0) {
+        hostlist_clear(&nodes);
+        return rv;
+    }
+    item = add_item(draft);
+    if (!item) {
+        hostlist_clear(&nodes);
+        return -1;
+    }
+    draft->item_of[which] = (int)draft->outline->count - 1;
+    item->members = nodes;
+    item->is_leaf = true;
+    for (size_t i = 0; i < subnet->rails.count; i++) {
+        int leaf = group->leaves[i];
+        bool is_new = leaf >= 0;
+
+        for (size_t k = 0; k < i; k++)
+            is_new = is_new && group->leaves[k] != leaf;
+        if (!is_new)
+            continue;
+        name = name ? name : subnet->devices[leaf].name;
+        stand_for(draft, item, leaf);
+    }
+    if (name_in_conf(draft, &item->members) &&
+        !is_used(draft->outline, name_in_conf(draft, &item->members)))
+        name = name_in_conf(draft, &item->members);
+    name_item(draft->outline, item, name && *name ? name : "leaf");
+    return 0;
+}
+
+/* Joins switches that a cable joins, up to that level. */
+static void join_level(struct draft *draft, int level)
+{
+    const struct subnet *subnet = draft->subnet;
+
+    for (size_t i = 0; i < subnet->port_count; i++) {
+        int a = subnet->ports[i].device, b = subnet->ports[i].peer;
+
+        if (b < 0)
+            continue;
+        b = subnet->ports[b].device;
+        if (subnet->devices[a].kind == SUBNET_SWITCH && subnet->devices[b].kind == SUBNET_SWITCH &&
+            subnet->devices[a].level <= level && subnet->devices[b].level <= level)
+            draft->root[find_root(draft->root, a)] = find_root(draft->root, b);
+    }
+}
+
+static int find_top(const struct draft *draft, int item)
+{
+    while (draft->top[item] != item)
+        item = draft->top[item];
+    return item;
+}
+
+/* Names what joins items: the one switch of that level there is, or "spine" and "core". */
+static void name_joint(struct draft *draft, struct outline_switch *item, int level, int root)
+{
+    const struct subnet *subnet = draft->subnet;
+    int only = -1, count = 0;
+
+    for (size_t i = 0; i < subnet->device_count; i++)
+        if (subnet->devices[i].kind == SUBNET_SWITCH && subnet->devices[i].level == level &&
+            find_root(draft->root, (int)i) == root) {
+            only = (int)i;
+            count++;
+            stand_for(draft, item, only);
+        }
+    name_item(draft->outline, item,
+              count == 1 && subnet->devices[only].name[0] ? subnet->devices[only].name
+              : level == 1                                ? "spine"
+                                                          : "core");
+}
+
+/* One item above those that this level joins for the first time. owner: room for every device. */
+static int add_joints(struct draft *draft, int level, int *owner)
+{
+    size_t groups = draft->groups.count, rails = draft->subnet->rails.count;
+
+    for (size_t i = 0; i < draft->subnet->device_count; i++)
+        owner[i] = -1;
+    for (size_t i = 0; i < groups * rails; i++) {
+        int group = (int)(i / rails), leaf = draft->groups.groups[group].leaves[i % rails], root;
+        int item = draft->item_of[group], first, own;
+
+        if (item < 0 || leaf < 0)
+            continue;
+        root = find_root(draft->root, leaf);
+        own = find_top(draft, item);
+        first = owner[root] < 0 ? own : find_top(draft, owner[root]);
+        owner[root] = first;
+        if (first == own)
+            continue;
+        /* a joint of this level takes the other in; two leaves get one */
+        if (draft->outline->items[first].is_leaf || first < (int)draft->item_of[groups]) {
+            struct outline_switch *joint = add_item(draft);
+            int place = (int)draft->outline->count - 1;
+
+            if (!joint || hostlist_append(&joint->members, draft->outline->items[first].name) != 0)
+                return -1;
+            name_joint(draft, joint, level, root);
+            draft->top[first] = place;
+            owner[root] = first = place;
+        }
+        if (hostlist_append(&draft->outline->items[first].members,
+                            draft->outline->items[own].name) != 0)
+            return -1;
+        draft->top[own] = first;
+    }
+    return 0;
+}
+
+int subnet_outline(const struct subnet *subnet, const struct topology_conf *conf,
+                   struct outline *outline)
+{
+    struct draft draft = {.subnet = subnet, .conf = conf, .outline = outline};
+    int *owner = calloc(subnet->device_count + 1, sizeof *owner), rv;
+
+    *outline = (struct outline){0};
+    rv = subnet_groups_make(subnet, NULL, &draft.groups);
+    draft.root = calloc(subnet->device_count + 1, sizeof *draft.root);
+    draft.item_of = calloc(draft.groups.count + 1, sizeof *draft.item_of);
+    if (!owner || !draft.root || !draft.item_of)
+        rv = -1;
+    for (size_t i = 0; rv == 0 && i < subnet->device_count; i++)
+        draft.root[i] = (int)i;
+    for (size_t i = 0; rv == 0 && i < draft.groups.count; i++)
+        rv = add_leaf(&draft, i);
+    for (int level = 0; rv == 0 && level < subnet->level_count; level++) {
+        /* behind the last group: where this level's joints begin */
+        draft.item_of[draft.groups.count] = (int)outline->count;
+        join_level(&draft, level);
+        rv = add_joints(&draft, level, owner);
+    }
+    subnet_groups_clear(&draft.groups);
+    free(draft.root);
+    free(draft.item_of);
+    free(draft.top);
+    free(owner);
+    if (rv != 0)
+        outline_clear(outline);
+    return rv;
+}
+
+int outline_write(FILE *stream, const struct subnet *subnet, const struct outline *outline)
+{
+    char when[32];
+    time_t now = time(NULL);
+    struct tm calendar;
+
+    strftime(when, sizeof when, "%Y-%m-%d %H:%M UTC", gmtime_r(&now, &calendar));
+    fprintf(stream,
+            "# topology.conf for topology/tree, as found by muster topology --fabric in %s\n"
+            "# on %s\n",
+            subnet->source, when);
+    for (size_t i = 0; i < outline->count; i++) {
+        const struct outline_switch *item = &outline->items[i];
+        char *members = hostlist_fold(&item->members);
+
+        if (!members)
+            return -1;
+        fprintf(stream, "# %s\nSwitchName=%s %s=%s\n", item->switches, item->name,
+                item->is_leaf ? "Nodes" : "Switches", members);
+        free(members);
+    }
+    return 0;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/subnet/subnet.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int lane_mbps;
+} speeds[] = {
+    {"SDR", 2500},  {"DDR", 5000},  {"QDR", 10000},  {"FDR10", 10300}, {"FDR", 14000},
+    {"EDR", 25000}, {"HDR", 50000}, {"NDR", 100000}, {"XDR", 200000},
+};
+enum { SPEEDS = sizeof speeds / sizeof *speeds };
+
+void subnet_clear(struct subnet *subnet)
+{
+    if (!subnet)
+        return;
+    free(subnet->devices);
+    free(subnet->ports);
+    free(subnet->attachments);
+    hostlist_clear(&subnet->nodes);
+    hostlist_clear(&subnet->rails);
+    *subnet = (struct subnet){0};
+}
+
+static void *grown(void *items, size_t count, size_t more, size_t *room, size_t size)
+{
+    size_t wanted = *room ? *room : 64;
+    void *larger;
+
+    if (count + more <= *room)
+        return items;
+    while (wanted < count + more)
+        wanted *= 2;
+    larger = realloc(items, wanted * size);
+    if (larger)
+        *room = wanted;
+    return larger;
+}
+
+/* What somebody wrote into a device: one line of bytes that print. */
+static void copy_text(const char *text, char *to, size_t size)
+{
+    size_t length = strlen(text) < size ? strlen(text) : size - 1;
+
+    for (size_t i = 0; i < length; i++)
+        to[i] = isprint((unsigned char)text[i]) ? text[i] : '?';
+    while (length > 0 && to[length - 1] == ' ')
+        length--;
+    to[length] = '\0';
+}
+
+int subnet_add(struct subnet *subnet, enum subnet_kind kind, uint64_t guid, const char *id,
+               const char *description, int port_count, struct error *err)
+{
+    struct subnet_device *devices, *device;
+    struct subnet_port *ports;
+
+    devices =
+        grown(subnet->devices, subnet->device_count, 1, &subnet->device_room, sizeof *devices);
+    if (devices)
+        subnet->devices = devices;
+    ports = grown(subnet->ports, subnet->port_count, (size_t)port_count, &subnet->port_room,
+                  sizeof *ports);
+    if (ports)
+        subnet->ports = ports;
+    if (!devices || !ports)
+        return error_set(err, "no memory for the subnet");
+    device = &devices[subnet->device_count];
+    *device = (struct subnet_device){.kind = kind, .guid = guid, .level = -1, .plane = -1};
+    if (id)
+        snprintf(device->id, sizeof device->id, "%s", id);
+    else
+        snprintf(device->id, sizeof device->id, "0x%016" PRIx64, guid);
+    copy_text(description, device->description, sizeof device->description);
+    device->first_port = (int)subnet->port_count;
+    device->port_count = port_count;
+    for (int i = 0; i < port_count; i++) {
+        struct subnet_port *port = &ports[subnet->port_count++];
+
+        *port =
+            (struct subnet_port){.device = (int)subnet->device_count, .number = i + 1, .peer = -1};
+        for (int k = 0; k < SUBNET_COUNTERS; k++)
+            port->counters[k] = -1;
+    }
+    return (int)subnet->device_count++;
+}
+
+struct subnet_port *subnet_port(const struct subnet *subnet, int device, int number)
+{
+    const struct subnet_device *of = &subnet->devices[device];
+
+    return number >= 1 && number <= of->port_count ? &subnet->ports[of->first_port + number - 1]
+                                                   : NULL;
+}
+
+int subnet_link(struct subnet *subnet, struct subnet_port *one, struct subnet_port *other,
+                struct error *err)
+{
+    int a = (int)(one - subnet->ports), b = (int)(other - subnet->ports);
+    char text[160], first[160], second[160];
+
+    if (a == b)
+        return error_set(err, "%s is said to be cabled to itself",
+                         subnet_port_text(subnet, a, text, sizeof text));
+    if ((one->peer < 0 || one->peer == b) && (other->peer < 0 || other->peer == a)) {
+        one->peer = b;
+        other->peer = a;
+        return 0;
+    }
+    if (one->peer < 0 || one->peer == b) {
+        int keep = a;
+
+        a = b;
+        b = keep;
+        one = other;
+    }
+    return error_set(err, "%s is said to be cabled to %s and to %s",
+                     subnet_port_text(subnet, a, text, sizeof text),
+                     subnet_port_text(subnet, one->peer, first, sizeof first),
+                     subnet_port_text(subnet, b, second, sizeof second));
+}
+
+double subnet_rate_mbps(struct subnet_rate rate)
+{
+    return (double)rate.lanes * rate.lane_mbps;
+}
+
+const char *subnet_speed_name(int lane_mbps)
+{
+    for (int i = 0; i < SPEEDS; i++)
+        if (speeds[i].lane_mbps == lane_mbps)
+            return speeds[i].name;
+    return "?";
+}
+
+int subnet_speed_parse(const char *name, size_t length)
+{
+    for (int i = 0; i < SPEEDS; i++)
+        if (strlen(speeds[i].name) == length && strncmp(speeds[i].name, name, length) == 0)
+            return speeds[i].lane_mbps;
+    return 0;
+}
+
+const char *subnet_rate_text(const struct subnet *subnet, struct subnet_rate rate, char *text,
+                             size_t size)
+{
+    double gbps = subnet_rate_mbps(rate) / 1000;
+
+    if (!(gbps > 0))
+        snprintf(text, size, "unknown");
+    else if (subnet->is_ethernet)
+        snprintf(text, size, "%g Gb/s", gbps);
+    else
+        snprintf(text, size, "%dx %s (%.4g Gb/s)", rate.lanes, subnet_speed_name(rate.lane_mbps),
+                 gbps);
+    return text;
+}
+
+const char *subnet_device_text(const struct subnet *subnet, int device, char *text, size_t size)
+{
+    const struct subnet_device *of = &subnet->devices[device];
+    const char *name = of->name[0] ? of->name : of->description;
+
+    if (of->kind == SUBNET_ADAPTER && of->name[0])
+        snprintf(text, size, "%s %s", of->name, of->adapter);
+    else if (name[0] && strcmp(name, of->id) != 0)
+        snprintf(text, size, "%s (%s)", name, of->id);
+    else
+        snprintf(text, size, "%s", of->id);
+    return text;
+}
+
+const char *subnet_port_label(const struct subnet_port *port, char *text, size_t size)
+{
+    if (port->label[0])
+        snprintf(text, size, "%s", port->label);
+    else
+        snprintf(text, size, "port %d", port->number);
+    return text;
+}
+
+const char *subnet_port_text(const struct subnet *subnet, int port, char *text, size_t size)
+{
+    const struct subnet_port *of = &subnet->ports[port];
+    const struct subnet_device *device = &subnet->devices[of->device];
+    char name[400], label[48];
+
+    subnet_device_text(subnet, of->device, name, sizeof name);
+    if (device->kind == SUBNET_ADAPTER && device->name[0] && subnet->is_ethernet)
+        snprintf(text, size, "%s %s", device->name, of->label);
+    else if (device->kind == SUBNET_ADAPTER && device->name[0])
+        snprintf(text, size, "%s:%d", name, of->number);
+    else
+        snprintf(text, size, "%s %s", name, subnet_port_label(of, label, sizeof label));
+    return text;
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/subnet/subnet.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/sysfs.h"
+
+/* Beside a leaf with this many times its nodes a switch is empty. */
+enum { FEW = 4 };
+
+/* "MF0;ibsw1:MQM8700/U1" is what managed switches say: a host's name, a model, and the chip. */
+static void name_switch(struct subnet_device *device)
+{
+    const char *begin = device->description, *semicolon = strchr(begin, ';'), *colon, *chip;
+
+    if (!semicolon && (strstr(begin, "Technologies") || strstr(begin, "Mellanox")))
+        return; /* what unmanaged ones say, all the same */
+    if (!semicolon) {
+        snprintf(device->name, sizeof device->name, "%.63s", begin);
+        return;
+    }
+    begin = semicolon + 1;
+    colon = strchr(begin, ':');
+    chip = colon ? strchr(colon, '/') : NULL;
+    snprintf(device->name, sizeof device->name, "%.*s%.20s",
+             colon ? (colon - begin > 40 ? 40 : (int)(colon - begin)) : 40, begin,
+             chip && strcmp(chip, "/U1") != 0 ? chip : "");
+}
+
+/* "n1 mlx5_0", "n1 HCA-1", "n1.site.org mlx5_0": what rdma-ndd or a boot script sets. */
+static void name_adapter(struct subnet_device *device)
+{
+    const char *text = device->description;
+    size_t length = strcspn(text, " ");
+    char *dot;
+
+    device->is_service = strstr(text, "Aggregation Node") != NULL;
+    if (device->is_service || strstr(text, "Technologies") || strncmp(text, "MT", 2) == 0)
+        return;
+    snprintf(device->name, sizeof device->name, "%.*s", (int)(length > 63 ? 63 : length), text);
+    dot = strchr(device->name, '.');
+    if (dot)
+        *dot = '\0';
+    text += length + strspn(text + length, " ");
+    snprintf(device->adapter, sizeof device->adapter, "%.*s", (int)strcspn(text, " "), text);
+}
+
+/* Adapters whose description has the node's name only are numbered as their GUIDs go. */
+static int number_adapters(struct subnet *subnet, struct error *err)
+{
+    size_t *order = malloc((subnet->device_count + 1) * sizeof *order), count = 0;
+
+    if (!order)
+        return error_set(err, "no memory for the subnet");
+    for (size_t i = 0; i < subnet->device_count; i++)
+        if (subnet->devices[i].kind == SUBNET_ADAPTER && subnet->devices[i].name[0] &&
+            !subnet->devices[i].adapter[0])
+            order[count++] = i;
+    for (size_t i = 0; i < count; i++) {
+        struct subnet_device *device = &subnet->devices[order[i]];
+        int before = 0;
+
+        for (size_t k = 0; k < count; k++)
+            before += strcmp(subnet->devices[order[k]].name, device->name) == 0 &&
+                      subnet->devices[order[k]].guid < device->guid;
+        snprintf(device->adapter, sizeof device->adapter, "hca%d", before);
+    }
+    free(order);
+    return 0;
+}
+
+static int other_end(const struct subnet *subnet, int device, int i)
+{
+    int peer = subnet->ports[subnet->devices[device].first_port + i].peer;
+
+    return peer < 0 ? -1 : subnet->ports[peer].device;
+}
+
+/* Spreads from one device over all cables. stack: room for all devices. */
+static void fill_plane(struct subnet *subnet, int from, int plane, int *stack)
+{
+    size_t depth = 0;
+
+    stack[depth++] = from;
+    subnet->devices[from].plane = plane;
+    while (depth > 0) {
+        int device = stack[--depth];
+
+        for (int i = 0; i < subnet->devices[device].port_count; i++) {
+            int next = other_end(subnet, device, i);
+
+            if (next < 0 || subnet->devices[next].plane != -1)
+                continue;
+            subnet->devices[next].plane = plane;
+            stack[depth++] = next;
+        }
+    }
+}
+
+/* Adapters with two ports join planes for no packet: planes are those of switches. */
+static void find_planes(struct subnet *subnet, int *stack)
+{
+    subnet->plane_count = 0;
+    for (size_t i = 0; i < subnet->device_count; i++)
+        if (subnet->devices[i].kind != SUBNET_SWITCH)
+            subnet->devices[i].plane = -2;
+    for (size_t i = 0; i < subnet->device_count; i++)
+        if (subnet->devices[i].plane == -1)
+            fill_plane(subnet, (int)i, subnet->plane_count++, stack);
+}
+
+static int hosts_of(const struct subnet *subnet, int device)
+{
+    int count = 0;
+
+    for (int i = 0; i < subnet->devices[device].port_count; i++) {
+        int next = other_end(subnet, device, i);
+
+        count += next >= 0 && subnet->devices[next].kind == SUBNET_ADAPTER &&
+                 !subnet->devices[next].is_service;
+    }
+    return count;
+}
+
+static int int_compare(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* Whether a switch with these few nodes joins leaves: it is cabled to two that are full enough, or
+ * to one beside which it is empty. */
+static bool joins_leaves(const struct subnet *subnet, int device, const int *hosts, int typical)
+{
+    int full = 0, first = -1;
+
+    if (2 * hosts[device] > typical)
+        return false;
+    for (int i = 0; i < subnet->devices[device].port_count; i++) {
+        int next = other_end(subnet, device, i);
+
+        if (next < 0 || 2 * hosts[next] <= typical || next == first)
+            continue;
+        full++;
+        first = next;
+    }
+    return full > 1 || (full == 1 && FEW * hosts[device] < typical);
+}
+
+/* hosts: of every device; leaves get level 0. scratch: room for all devices. */
+static void find_leaves(struct subnet *subnet, const int *hosts, int *scratch)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < subnet->device_count; i++)
+        if (hosts[i] > 0)
+            scratch[count++] = hosts[i];
+    if (count == 0)
+        return;
+    qsort(scratch, count, sizeof *scratch, int_compare);
+    for (size_t i = 0; i < subnet->device_count; i++)
+        if (hosts[i] > 0 && !joins_leaves(subnet, (int)i, hosts, scratch[count / 2]))
+            subnet->devices[i].level = 0;
+}
+
+/* How many switches a packet has to climb from a leaf. queue: room for all devices. */
+static void find_levels(struct subnet *subnet, int *queue)
+{
+    size_t head = 0, tail = 0;
+
+    subnet->level_count = 0;
+    for (size_t i = 0; i < subnet->device_count; i++)
+        if (subnet->devices[i].level == 0)
+            queue[tail++] = (int)i;
+    while (head < tail) {
+        int device = queue[head++], level = subnet->devices[device].level;
+
+        if (level >= subnet->level_count)
+            subnet->level_count = level + 1;
+        for (int i = 0; i < subnet->devices[device].port_count; i++) {
+            int next = other_end(subnet, device, i);
+
+            if (next < 0 || subnet->devices[next].kind != SUBNET_SWITCH ||
+                subnet->devices[next].level >= 0)
+                continue;
+            subnet->devices[next].level = level + 1;
+            queue[tail++] = next;
+        }
+    }
+}
+
+static void rail_name(const struct subnet *subnet, const struct subnet_port *port, char *name,
+                      size_t size)
+{
+    const struct subnet_device *device = &subnet->devices[port->device];
+
+    if (subnet->is_ethernet)
+        snprintf(name, size, "%s", port->label);
+    else
+        snprintf(name, size, "%s:%d", device->adapter, port->number);
+}
+
+static int name_compare(const void *a, const void *b)
+{
+    return sysfs_compare(*(char *const *)a, *(char *const *)b);
+}
+
+/* Sorts, and drops doubles. */
+static void list_tidy(struct hostlist *list)
+{
+    size_t kept = 0;
+
+    if (list->count > 1)
+        qsort(list->names, list->count, sizeof *list->names, name_compare);
+    for (size_t i = 0; i < list->count; i++) {
+        if (kept > 0 && strcmp(list->names[kept - 1], list->names[i]) == 0)
+            free(list->names[i]);
+        else
+            list->names[kept++] = list->names[i];
+    }
+    list->count = kept;
+}
+
+static int list_find(const struct hostlist *list, const char *name)
+{
+    size_t low = 0, high = list->count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = sysfs_compare(name, list->names[middle]);
+
+        if (order == 0)
+            return (int)middle;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return -1;
+}
+
+static bool is_rail(const struct subnet *subnet, size_t port)
+{
+    const struct subnet_port *of = &subnet->ports[port];
+
+    return subnet->devices[of->device].kind == SUBNET_ADAPTER &&
+           subnet->devices[of->device].name[0] && of->peer >= 0 &&
+           subnet->devices[subnet->ports[of->peer].device].kind == SUBNET_SWITCH;
+}
+
+static int attachment_compare(const void *a, const void *b)
+{
+    const struct subnet_rail *one = a, *other = b;
+
+    return one->node != other->node ? one->node - other->node : one->rail - other->rail;
+}
+
+/* A list doubles its room at powers of two of its count: it must not be appended to once doubles
+ * are gone, so all names come before list_tidy(). */
+static int find_names(struct subnet *subnet)
+{
+    char name[64];
+    int rv = 0;
+
+    for (size_t i = 0; rv == 0 && i < subnet->device_count; i++)
+        if (subnet->devices[i].kind == SUBNET_ADAPTER && subnet->devices[i].name[0])
+            rv = hostlist_append(&subnet->nodes, subnet->devices[i].name);
+    for (size_t i = 0; rv == 0 && i < subnet->port_count; i++) {
+        if (!is_rail(subnet, i))
+            continue;
+        rail_name(subnet, &subnet->ports[i], name, sizeof name);
+        rv = hostlist_append(&subnet->rails, name);
+    }
+    list_tidy(&subnet->nodes);
+    list_tidy(&subnet->rails);
+    return rv;
+}
+
+static int attach(struct subnet *subnet, struct error *err)
+{
+    char name[64];
+    struct subnet_rail *rails;
+
+    if (find_names(subnet) != 0)
+        return error_set(err, "no memory for the subnet's nodes");
+    rails = calloc(subnet->port_count + 1, sizeof *rails);
+    if (!rails)
+        return error_set(err, "no memory for the subnet's nodes");
+    for (size_t i = 0; i < subnet->port_count; i++) {
+        const struct subnet_port *port = &subnet->ports[i];
+
+        if (!is_rail(subnet, i))
+            continue;
+        rail_name(subnet, port, name, sizeof name);
+        rails[subnet->attachment_count++] =
+            (struct subnet_rail){.node = subnet_node(subnet, subnet->devices[port->device].name),
+                                 .rail = list_find(&subnet->rails, name),
+                                 .port = (int)i,
+                                 .switch_port = port->peer,
+                                 .leaf = subnet->ports[port->peer].device};
+    }
+    qsort(rails, subnet->attachment_count, sizeof *rails, attachment_compare);
+    subnet->attachments = rails;
+    return 0;
+}
+
+int subnet_finish(struct subnet *subnet, struct error *err)
+{
+    int *hosts = calloc(subnet->device_count + 1, sizeof *hosts);
+    int *scratch = calloc(subnet->device_count + 1, sizeof *scratch);
+    int rv;
+
+    for (size_t i = 0; i < subnet->device_count; i++) {
+        struct subnet_device *device = &subnet->devices[i];
+
+        if (device->kind == SUBNET_SWITCH)
+            name_switch(device);
+        else if (device->kind == SUBNET_ADAPTER)
+            name_adapter(device);
+    }
+    rv = hosts && scratch ? number_adapters(subnet, err)
+                          : error_set(err, "no memory for the subnet");
+    for (size_t i = 0; rv == 0 && i < subnet->device_count; i++)
+        if (subnet->devices[i].kind == SUBNET_SWITCH)
+            hosts[i] = hosts_of(subnet, (int)i);
+    if (rv == 0) {
+        find_planes(subnet, scratch);
+        find_leaves(subnet, hosts, scratch);
+        find_levels(subnet, scratch);
+        rv = attach(subnet, err);
+    }
+    free(hosts);
+    free(scratch);
+    return rv;
+}
+
+int subnet_node(const struct subnet *subnet, const char *name)
+{
+    return list_find(&subnet->nodes, name);
+}
+
+const struct subnet_rail *subnet_attachment(const struct subnet *subnet, int node, int rail)
+{
+    struct subnet_rail key = {.node = node, .rail = rail};
+
+    return subnet->attachment_count == 0
+               ? NULL
+               : bsearch(&key, subnet->attachments, subnet->attachment_count, sizeof key,
+                         attachment_compare);
+}
+
+/* One line of the map. Returns 1 when it names a device, 0 when it is empty, -1 with err. */
+static int map_line(struct subnet *subnet, char *line, struct error *err)
+{
+    char *end, *quote, *close;
+    uint64_t guid;
+
+    line += strspn(line, " \t");
+    if (!*line || *line == '#' || *line == '\n')
+        return 0;
+    guid = strtoull(line, &end, 16);
+    quote = strchr(end, '"');
+    close = quote ? strchr(quote + 1, '"') : NULL;
+    if (guid == 0 || !close || strspn(end, " \t") != (size_t)(quote - end))
+        return error_set(err, "expected 0xGUID \"NAME\", found '%.*s'", (int)strcspn(line, "\n"),
+                         line);
+    *close = '\0';
+    for (size_t i = 0; i < subnet->device_count; i++)
+        if (subnet->devices[i].guid == guid)
+            snprintf(subnet->devices[i].description, sizeof subnet->devices[i].description, "%s",
+                     quote + 1);
+    return 1;
+}
+
+int subnet_map(struct subnet *subnet, const char *path, struct error *err)
+{
+    FILE *file = fopen(path, "re");
+    char *line = NULL;
+    size_t size = 0;
+    int number = 0, rv = 0;
+
+    if (!file)
+        return error_set(err, "%s: %m", path);
+    while (rv >= 0 && getline(&line, &size, file) >= 0) {
+        number++;
+        rv = map_line(subnet, line, err);
+    }
+    if (rv < 0)
+        error_prefix(err, "%s:%d", path, number);
+    free(line);
+    fclose(file);
+    return rv < 0 ? -1 : 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_TOPOLOGYCONF_H
+#define MUSTER_TOPOLOGYCONF_H
+
+#include <stddef.h>
+
+#include "lib/base/error.h"
+#include "lib/base/hostlist.h"
+
+/* Slurm's topology.conf(5): which nodes are under which leaf switch (topology/tree: SwitchName=
+ * Nodes=) or in which block (topology/block: BlockName= Nodes=). Switches above leaves are read
+ * over: nothing here depends on them. */
+
+struct topology_leaf {
+    char *name;
+    struct hostlist nodes;
+    int line; /* of the file where it stands */
+};
+
+struct topology_conf {
+    char path[256];
+    struct topology_leaf *leaves; /* in the order of the file */
+    size_t count;
+};
+
+/* Reads the file as Slurm does: comments, continued lines, Include. Returns 0; -1 with err
+ * "PATH:LINE: ..." and conf empty. Release with topology_conf_clear(). */
+int topology_conf_read(const char *path, struct topology_conf *conf, struct error *err);
+void topology_conf_clear(struct topology_conf *conf);
+
+/* The place of the leaf of that node, the first one of several, -1. O(nodes). */
+int topology_conf_leaf(const struct topology_conf *conf, const char *node);
+
+#endif
