@@ -155,50 +155,99 @@ static void report_end(struct training *training)
     report_traffic(training);
 }
 
+/* What went wrong on one rank ends all of them. result: 0 or -1 with err, of this rank. Collective;
+ * returns 0, or -1 on all. */
+static int agree(struct team *team, int result, const struct error *err)
+{
+    struct word {
+        int result;
+        char text[sizeof err->text];
+    } *words = calloc((size_t)party.ranks, sizeof *words), word = {.result = result};
+    int failed = 0, first = -1;
+
+    if (!words)
+        return -1;
+    snprintf(word.text, sizeof word.text, "%s", result ? err->text : "");
+    team_tell(team, &word, sizeof word, words);
+    for (int rank = 0; rank < party.ranks; rank++) {
+        failed += words[rank].result != 0;
+        if (first < 0 && words[rank].result)
+            first = rank;
+    }
+    if (failed > 0 && party.rank == 0)
+        fprintf(stderr, "muster-train: %s%s%s\n",
+                failed < party.ranks ? party_name(&party, first) : "",
+                failed < party.ranks ? ": " : "", words[first].text);
+    free(words);
+    return failed ? -1 : 0;
+}
+
 static void complain(void *context, const char *line)
 {
     (void)context;
     fprintf(stderr, "muster-train: %s; the checkpoint before it is tried\n", line);
 }
 
-/* Goes on from the newest checkpoint, if there is one. */
-static int resume(struct training *training, struct saver **saver, struct error *err)
+/* Goes on from the newest checkpoint, if there is one. Collective; returns 0, or -1 on all ranks,
+ * which was said. */
+static int resume(struct training *training, struct saver **saver)
 {
     const struct train_options *options = training->options;
+    const struct scheme *scheme = options->scheme;
     struct checkpoint_problem problem = training_problem(training);
-    struct checkpoint_state state;
-    int found;
+    size_t count = scheme->pieces(training->holding, false, NULL);
+    size_t wanted = scheme->pieces(training->holding, true, NULL);
+    struct checkpoint_state *pieces = calloc(count > wanted ? count : wanted, sizeof *pieces);
+    struct error err = {""};
+    int rv, found = 0;
 
-    if (party.ranks > 1 || options->scheme != &scheme_ddp)
-        return error_set(err, "--checkpoint: expected one rank and --scheme=ddp, found %d and %s",
-                         party.ranks, options->scheme->name);
-    options->scheme->pieces(training->holding, true, &state);
-    if (saver_create(options->checkpoint, &problem, training->parameter_count, options->keep, saver,
-                     err) != 0)
+    if (pieces)
+        scheme->pieces(training->holding, false, pieces);
+    rv = pieces ? saver_create(options->checkpoint, &problem, training->team, pieces, count,
+                               options->keep, saver, &err)
+                : error_set(&err, "checkpoints: %m");
+    rv = agree(training->team, rv, &err);
+    if (rv == 0) {
+        scheme->pieces(training->holding, true, pieces);
+        found = checkpoint_read(options->checkpoint, &problem, training->team, pieces, wanted,
+                                &training->step, complain, NULL, &err);
+        rv = agree(training->team, found < 0 ? -1 : 0, &err);
+    }
+    free(pieces);
+    if (rv != 0)
         return -1;
-    found = checkpoint_read(options->checkpoint, &problem, &state, &training->step, complain, NULL,
-                            err);
-    if (found < 0)
-        return -1;
-    if (found > 0)
+    if (found == 0)
+        scheme->draw(training->holding); /* one that was not whole may have left numbers */
+    else
+        scheme->restored(training->holding);
+    if (found > 0 && party.rank == 0)
         fprintf(stderr, "muster-train: goes on from step %ld of %s\n", training->step,
                 options->checkpoint);
-    else
-        options->scheme->draw(training->holding); /* one that was not whole may have left numbers */
     return 0;
 }
 
-/* A checkpoint that cannot be written costs the checkpoint, not the run. */
-static void save(struct training *training, struct saver *saver)
+/* What could not be saved is said by one rank. Returns 0, or 1. */
+static int judge_saving(int rv, const struct error *err)
 {
-    struct checkpoint_state state;
+    if (rv != 0 && party.rank == 0)
+        fprintf(stderr, "muster-train: %s\n", err->text);
+    return rv != 0;
+}
+
+/* A checkpoint that cannot be written costs the checkpoint, not the run. is_due: one more. */
+static void save(const struct training *training, struct saver *saver, bool is_due)
+{
+    bool are_done = true;
     struct error err;
 
     if (!saver)
         return;
-    training->options->scheme->pieces(training->holding, false, &state);
-    if (saver_save(saver, training->step, &state, &err) != 0)
-        fprintf(stderr, "muster-train: %s\n", err.text);
+    for (int rank = 0; rank < party.ranks; rank++)
+        are_done = are_done && training->words[rank].saved;
+    if (is_due)
+        judge_saving(saver_save(saver, training->step, &err), &err);
+    else if (are_done)
+        judge_saving(saver_finish(saver, &err), &err);
 }
 
 /* Returns 0, or 1 when the last one is not there. */
@@ -206,10 +255,7 @@ static int finish_saving(struct saver *saver)
 {
     struct error err;
 
-    if (!saver || saver_wait(saver, &err) == 0)
-        return 0;
-    fprintf(stderr, "muster-train: %s\n", err.text);
-    return 1;
+    return saver ? judge_saving(saver_finish(saver, &err), &err) : 0;
 }
 
 /* The loop. Returns the exit status. */
@@ -223,7 +269,8 @@ static int train(struct training *training, struct saver *saver)
         report_begin(training);
     while (training->step < options->steps && !result.signal) {
         watch_phase("step %ld", training->step);
-        if (training_step(training, &stop_signal, 1, &result, &err) != 0) {
+        if (training_step(training, &stop_signal, !saver || !saver_is_writing(saver), &result,
+                          &err) != 0) {
             if (party.rank == 0)
                 fprintf(stderr, "muster-train: %s\n", err.text);
             return 1;
@@ -234,9 +281,9 @@ static int train(struct training *training, struct saver *saver)
             tell_norms(training);
         if (party.rank == 0)
             report_progress(training, result.seconds);
-        if (training->step % options->checkpoint_every == 0 || training->step == options->steps ||
-            result.signal)
-            save(training, saver);
+        save(training, saver,
+             training->step % options->checkpoint_every == 0 || training->step == options->steps ||
+                 result.signal);
     }
     if (result.signal) {
         finish_saving(saver);
@@ -288,33 +335,6 @@ static void set_threads(const struct train_options *options)
         compute_threads(threads);
 }
 
-/* What went wrong on one rank ends all of them. result: 0 or -1 with err, of this rank. Collective;
- * returns 0, or -1 on all. */
-static int agree(struct team *team, int result, const struct error *err)
-{
-    struct word {
-        int result;
-        char text[sizeof err->text];
-    } *words = calloc((size_t)party.ranks, sizeof *words), word = {.result = result};
-    int failed = 0, first = -1;
-
-    if (!words)
-        return -1;
-    snprintf(word.text, sizeof word.text, "%s", result ? err->text : "");
-    team_tell(team, &word, sizeof word, words);
-    for (int rank = 0; rank < party.ranks; rank++) {
-        failed += words[rank].result != 0;
-        if (first < 0 && words[rank].result)
-            first = rank;
-    }
-    if (failed > 0 && party.rank == 0)
-        fprintf(stderr, "muster-train: %s%s%s\n",
-                failed < party.ranks ? party_name(&party, first) : "",
-                failed < party.ranks ? ": " : "", words[first].text);
-    free(words);
-    return failed ? -1 : 0;
-}
-
 static int run(const struct train_options *options, struct team *team)
 {
     struct training training;
@@ -324,7 +344,7 @@ static int run(const struct train_options *options, struct team *team)
 
     set_threads(options);
     if (agree(team, training_start(options, &compute_cpu, team, &training, &err), &err) == 0 &&
-        (!options->checkpoint || agree(team, resume(&training, &saver, &err), &err) == 0))
+        (!options->checkpoint || resume(&training, &saver) == 0))
         status = train(&training, saver);
     saver_destroy(saver);
     training_clear(&training);

@@ -35,7 +35,7 @@ struct step_word {
     double waited_s;
     int32_t bad_unit, bad_tensor; /* of a gradient of its own that is not finite; -1: none */
     int32_t signal;               /* that asks it to stop; 0: none */
-    int32_t saved; /* -1: its last checkpoint failed, 0: is being written, 1: is there */
+    int32_t saved;                /* 0: it is writing a checkpoint; 1: it is not */
 };
 
 /* What a step came to, over all ranks. */

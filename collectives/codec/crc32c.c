@@ -28,7 +28,7 @@ __attribute__((constructor)) static void fill_table(void)
             table[k][b] = table[k - 1][b] >> 8 ^ table[0][table[k - 1][b] & 0xff];
 }
 
-uint32_t crc32c(uint32_t crc, const uint8_t *bytes, size_t length)
+uint32_t crc32c_portable(uint32_t crc, const uint8_t *bytes, size_t length)
 {
     crc = ~crc;
     for (; length >= 8; bytes += 8, length -= 8) {
@@ -113,3 +113,12 @@ __attribute__((target("sse4.2,pclmul"))) uint32_t crc32c_sse42(uint32_t crc, con
 }
 
 #endif
+
+uint32_t crc32c(uint32_t crc, const uint8_t *bytes, size_t length)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul"))
+        return crc32c_sse42(crc, bytes, length);
+#endif
+    return crc32c_portable(crc, bytes, length);
+}

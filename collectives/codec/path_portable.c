@@ -273,5 +273,5 @@ const struct codec_path codec_path_portable = {
     .encode = codec_portable_encode,
     .decode = portable_decode,
     .merge = codec_portable_merge,
-    .crc = crc32c,
+    .crc = crc32c_portable,
 };

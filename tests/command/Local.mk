@@ -103,6 +103,7 @@ dist_check_SCRIPTS += \
 	tests/command/t2950-train-follows-its-options.t \
 	tests/command/t2951-train-goes-on.t \
 	tests/command/t2952-train-is-the-same-on-any-ranks.t \
+	tests/command/t2953-train-ranks-go-on.t \
 	# end of the trainer
 
 # reports

@@ -65,7 +65,7 @@ ok 'the records follow the schema' "$top_builddir/tests/record-check" "$top_srcd
 
 # The window of gathered units changes no digit, and holds.
 for window in 1 2 3 none; do
-    train 2 "${large[@]}" --scheme=zero3 --window=$window >out 2>err
+    train 2 "${large[@]}" --scheme=zero3 --window="$window" >out 2>err
     grep -o 'loss [0-9.]*' out >"losses-$window"
     ok "--window=$window: the losses of --window=1" cmp losses-1 "losses-$window"
     [ $window = none ] && continue

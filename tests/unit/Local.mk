@@ -295,6 +295,7 @@ tests_unit_dataset_t_LDADD = trainer/libtrainer.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/checkpoint.t
 tests_unit_checkpoint_t_SOURCES = tests/unit/checkpoint.c
+tests_unit_checkpoint_t_CPPFLAGS = $(trainer_cppflags)
 tests_unit_checkpoint_t_LDADD = trainer/libtrainer.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/compute.t

@@ -10,12 +10,14 @@
 
 #include "tests/unit/tap.h"
 #include "trainer/checkpoint/checkpoint.h"
+#include "trainer/checkpoint/manifest.h"
 
 /* What is written is what is read; what is not whole is not read. */
 
 static const struct checkpoint_problem problem = {{2, 2, 8, 4, 11}, 3, 1337, 1ULL << 63, 77, true};
 static char directory[] = "/tmp/muster-checkpoint-XXXXXX";
 static char complaints[4096];
+static struct team *alone;
 
 static struct checkpoint_state state_of(size_t first, size_t count)
 {
@@ -41,16 +43,46 @@ static void fill(struct checkpoint_state *state, long step)
     }
 }
 
+/* In as many shards, each of a piece of each third of the model. Returns 0 or -1. */
+static int write_shards(const char *where, long step, int shards, int keep, struct error *err)
+{
+    size_t all = shape_parameters(&problem.shape), third = all / 3;
+    struct manifest manifest = {.problem = problem, .step = step};
+    int rv = checkpoint_begin(where, step, err);
+
+    for (int shard = 0; shard < shards && rv == 0; shard++) {
+        struct checkpoint_state pieces[3];
+        char name[32];
+        uint32_t crc = 0;
+
+        for (size_t i = 0; i < 3; i++) {
+            size_t begin = i * third, size = i < 2 ? third : all - 2 * third;
+            size_t first = size * (size_t)shard / (size_t)shards;
+            size_t end = size * ((size_t)shard + 1) / (size_t)shards;
+
+            pieces[i] = state_of(begin + first, end - first);
+            fill(&pieces[i], step);
+        }
+        rv = checkpoint_write_shard(where, step, shard, pieces, 3, &crc, err);
+        checkpoint_shard_name(shard, name);
+        manifest_add_shard(&manifest, name, crc);
+        for (size_t i = 0; i < 3; i++) {
+            manifest_add_piece(&manifest, pieces[i].first, pieces[i].count);
+            free_state(&pieces[i]);
+        }
+    }
+    if (rv == 0)
+        rv = checkpoint_commit(where, &manifest, keep, err);
+    manifest_clear(&manifest);
+    return rv;
+}
+
 static void write_step(long step, int keep)
 {
-    struct checkpoint_state state = state_of(0, shape_parameters(&problem.shape));
     struct error err = {""};
 
-    fill(&state, step);
-    if (!is_int(checkpoint_write(directory, &problem, step, &state, keep, &err), 0,
-                "step %ld is written", step))
+    if (!is_int(write_shards(directory, step, 1, keep, &err), 0, "step %ld is written", step))
         tap_diag("%s", err.text);
-    free_state(&state);
 }
 
 static void complain(void *context, const char *line)
@@ -68,7 +100,7 @@ static void read_step(size_t first, size_t count, long expected)
     int rv;
 
     complaints[0] = '\0';
-    rv = checkpoint_read(directory, &problem, &state, &step, complain, NULL, &err);
+    rv = checkpoint_read(directory, &problem, alone, &state, 1, &step, complain, NULL, &err);
     if (!is_int(rv, expected >= 0, "a checkpoint is %s", expected >= 0 ? "found" : "not found"))
         tap_diag("%s", err.text);
     if (expected >= 0) {
@@ -175,7 +207,7 @@ static void every_cut_of_a_manifest_is_seen(void)
 
         if (ftruncate(fd, size) != 0)
             break;
-        checkpoint_read(directory, &problem, &state, &step, complain, NULL, &err);
+        checkpoint_read(directory, &problem, alone, &state, 1, &step, complain, NULL, &err);
         seen += step == 20;
         free_state(&state);
         if (pwrite(fd, text, (size_t)status.st_size, 0) != status.st_size)
@@ -194,13 +226,13 @@ static void other_problems_are_refused(void)
     long step = -1;
 
     other.batch = 4;
-    is_int(checkpoint_read(directory, &other, &state, &step, complain, NULL, &err), -1,
+    is_int(checkpoint_read(directory, &other, alone, &state, 1, &step, complain, NULL, &err), -1,
            "another batch is refused");
     has_str(err.text, "step-000000040: was written with --batch=3, this run has --batch=4",
             "... with both");
     other = problem;
     other.is_batch_fixed = false;
-    is_int(checkpoint_read(directory, &other, &state, &step, complain, NULL, &err), -1,
+    is_int(checkpoint_read(directory, &other, alone, &state, 1, &step, complain, NULL, &err), -1,
            "so is another use of the data");
     has_str(err.text, "was written with --fixed-batch, this run is without", "... in words");
     free_state(&state);
@@ -208,38 +240,91 @@ static void other_problems_are_refused(void)
 
 static void a_failure_leaves_the_others(void)
 {
-    struct checkpoint_state state = state_of(0, shape_parameters(&problem.shape));
     struct error err = {""};
 
-    is_int(checkpoint_write("/proc/no-such", &problem, 1, &state, 2, &err), -1,
+    is_int(write_shards("/proc/no-such", 1, 1, 2, &err), -1,
            "a directory that cannot be made is an error");
     has_str(err.text, "/proc/no-such: ", "... that names it");
-    free_state(&state);
     /* a file where the directory of the next step is made */
     is_int(close(open(path_of("step-000000050.unfinished"), O_CREAT | O_WRONLY, 0644)), 0,
            "a file is in the way");
-    state = state_of(0, shape_parameters(&problem.shape));
-    is_int(checkpoint_write(directory, &problem, 50, &state, 1, &err), -1,
-           "step 50 cannot be "
-           "written");
-    free_state(&state);
+    is_int(write_shards(directory, 50, 1, 1, &err), -1, "step 50 cannot be written");
     unlink(path_of("step-000000050.unfinished"));
     read_step(0, 5, 40);
 }
 
+static void shards_come_together(void)
+{
+    size_t all = shape_parameters(&problem.shape);
+    struct error err = {""};
+
+    /* more shards than some pieces have elements: empty ones are fine */
+    for (int shards = 2; shards <= 600; shards *= 5) {
+        is_int(write_shards(directory, 60 + shards, shards, 3, &err), 0, "%d shards", shards);
+        read_step(0, all, 60 + shards);
+        read_step(all / 3 - 1, all / 2, 60 + shards);
+    }
+    flip("step-000000310/shard-00003", 12);
+    read_step(0, 5, 110);
+    has_str(complaints, "step-000000310/shard-00003: it was altered",
+            "a shard is checked though nothing of it is wanted");
+}
+
+static void pieces_must_be_complete(void)
+{
+    static const struct {
+        size_t first[3], count[3];
+        bool holds;
+    } cases[] = {
+        {{0, 100, 50}, {50, 0, 0}, true},
+        {{0, 0, 50}, {50, 0, 1}, false},
+        {{0, 49, 50}, {50, 1, 0}, false},
+        {{0, 51, 50}, {50, 0, (size_t)-1}, false},
+    };
+    size_t all = shape_parameters(&problem.shape);
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct manifest manifest = {.problem = problem}, parsed;
+        struct error err = {""};
+        char *text;
+        int rv;
+
+        manifest_add_shard(&manifest, "one", 1);
+        for (int piece = 0; piece < 3; piece++)
+            manifest_add_piece(&manifest, cases[i].first[piece], cases[i].count[piece]);
+        manifest_add_piece(&manifest, 50, all - 50);
+        text = manifest_format(&manifest);
+        rv = manifest_parse(text, &parsed, &err);
+        is_int(rv, cases[i].holds ? 0 : -1, "pieces %zu: %s", i,
+               cases[i].holds ? "complete" : "refused");
+        if (rv == 0)
+            manifest_clear(&parsed);
+        else
+            has_str(err.text, "its pieces are not each of the", "... and why");
+        free(text);
+        manifest_clear(&manifest);
+    }
+}
+
 int main(void)
 {
+    struct error err;
     char command[600];
 
     if (!mkdtemp(directory))
         tap_skip_all("no directory in /tmp: %m");
     rmdir(directory);
+    if (team_alone(&alone, &err) != 0)
+        tap_skip_all("%s", err.text);
     parts_are_read();
     old_ones_go();
     altered_ones_are_passed_over();
     every_cut_of_a_manifest_is_seen();
     other_problems_are_refused();
     a_failure_leaves_the_others();
+    shards_come_together();
+    pieces_must_be_complete();
+    team_destroy(alone);
     snprintf(command, sizeof command, "rm -rf '%s'", directory);
     is_int(system(command), 0, "cleared");
     return tap_done();

@@ -424,9 +424,10 @@ static void checksums(void)
 
         for (size_t length = 0; length < sizeof bytes; length += 1 + length / 9) {
             size_t cut = length / 3;
-            uint32_t whole = crc32c(0, bytes, length);
+            uint32_t whole = crc32c_portable(0, bytes, length);
 
-            same += path->crc(path->crc(0, bytes, cut), bytes + cut, length - cut) == whole;
+            same += path->crc(path->crc(0, bytes, cut), bytes + cut, length - cut) == whole &&
+                    crc32c(0, bytes, length) == whole;
             tries++;
         }
         is_int(same, tries, "CRC-32C of path %s, in two parts", path->name);

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "collectives/codec/path.h"
+#include "collectives/codec/crc32c.h"
 #include "lib/base/write_all.h"
 #include "trainer/checkpoint/manifest.h"
 
@@ -83,7 +83,7 @@ static int write_array(int fd, const real *values, size_t count, uint32_t *crc)
     while (left > 0) {
         size_t length = left < CHUNK_BYTES ? left : CHUNK_BYTES;
 
-        *crc = codec_path_best()->crc(*crc, bytes, length);
+        *crc = crc32c(*crc, bytes, length);
         if (write_all(fd, (const char *)bytes, length) != 0)
             return -1;
         bytes += length;
@@ -92,23 +92,46 @@ static int write_array(int fd, const real *values, size_t count, uint32_t *crc)
     return 0;
 }
 
-static int write_shard(const char *path, const struct checkpoint_state *state, uint32_t *crc,
-                       struct error *err)
+static void step_path(const char *directory, long step, const char *rest, char path[PATH_BYTES])
 {
-    const real *arrays[ARRAYS] = {state->parameters, state->first_moments, state->second_moments};
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    snprintf(path, PATH_BYTES, "%s/" PREFIX "%09ld%s", directory, step, rest);
+}
 
+void checkpoint_shard_name(int number, char name[32])
+{
+    snprintf(name, 32, "shard-%05d", number);
+}
+
+int checkpoint_write_shard(const char *directory, long step, int number,
+                           const struct checkpoint_state *pieces, size_t piece_count, uint32_t *crc,
+                           struct error *err)
+{
+    char unfinished[PATH_BYTES], name[32], path[PATH_BYTES + 64];
+    uint32_t sum = 0;
+    int fd;
+
+    step_path(directory, step, UNFINISHED, unfinished);
+    checkpoint_shard_name(number, name);
+    snprintf(path, sizeof path, "%s/%s", unfinished, name);
+    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0)
-        return error_set(err, "%s: %m", path);
-    *crc = 0;
-    for (int i = 0; i < ARRAYS; i++) {
-        if (write_array(fd, arrays[i], state->count, crc) != 0) {
+        return error_set(err, "%s: %m%s", path,
+                         errno == ENOENT ? " (is the directory the same on all nodes?)" : "");
+    for (size_t i = 0; i < piece_count; i++) {
+        const struct checkpoint_state *piece = &pieces[i];
+
+        if (write_array(fd, piece->parameters, piece->count, &sum) != 0 ||
+            write_array(fd, piece->first_moments, piece->count, &sum) != 0 ||
+            write_array(fd, piece->second_moments, piece->count, &sum) != 0) {
             error_set(err, "%s: %m", path);
             close(fd);
             return -1;
         }
     }
-    return close_synced(fd, path, err);
+    if (close_synced(fd, path, err) != 0)
+        return -1;
+    *crc = sum;
+    return 0;
 }
 
 static int write_manifest(const char *path, const struct manifest *manifest, struct error *err)
@@ -129,23 +152,6 @@ static int write_manifest(const char *path, const struct manifest *manifest, str
     }
     free(text);
     return rv;
-}
-
-static int write_files(const char *path, const struct checkpoint_problem *problem, long step,
-                       const struct checkpoint_state *state, struct error *err)
-{
-    struct manifest_shard shard = {
-        .first = state->first, .count = state->count, .file = "shard-00000"};
-    struct manifest manifest = {*problem, step, &shard, 1};
-    char file[PATH_BYTES];
-
-    if (mkdir(path, 0755) != 0)
-        return error_set(err, "%s: %m", path);
-    snprintf(file, sizeof file, "%s/%s", path, shard.file);
-    if (write_shard(file, state, &shard.crc, err) != 0)
-        return -1;
-    snprintf(file, sizeof file, "%s/manifest", path);
-    return write_manifest(file, &manifest, err) == 0 ? sync_directory(path, err) : -1;
 }
 
 static int newer_first(const void *a, const void *b)
@@ -187,11 +193,6 @@ static long list_steps(const char *path, bool cleans, long **steps)
     return count;
 }
 
-static void step_path(const char *directory, long step, const char *rest, char path[PATH_BYTES])
-{
-    snprintf(path, PATH_BYTES, "%s/" PREFIX "%09ld%s", directory, step, rest);
-}
-
 static void prune(const char *directory, int keep)
 {
     char path[PATH_BYTES];
@@ -204,19 +205,36 @@ static void prune(const char *directory, int keep)
     free(steps);
 }
 
-int checkpoint_write(const char *directory, const struct checkpoint_problem *problem, long step,
-                     const struct checkpoint_state *state, int keep, struct error *err)
+int checkpoint_begin(const char *directory, long step, struct error *err)
 {
-    char path[PATH_BYTES], unfinished[PATH_BYTES];
+    char unfinished[PATH_BYTES];
 
     if (strlen(directory) > PATH_BYTES - 64)
         return error_set(err, "%.64s...: the path is too long", directory);
     if (mkdir(directory, 0755) != 0 && errno != EEXIST)
         return error_set(err, "%s: %m", directory);
-    step_path(directory, step, "", path);
+    checkpoint_abandon(directory, step);
+    step_path(directory, step, UNFINISHED, unfinished);
+    return mkdir(unfinished, 0755) == 0 ? 0 : error_set(err, "%s: %m", unfinished);
+}
+
+void checkpoint_abandon(const char *directory, long step)
+{
+    char unfinished[PATH_BYTES];
+
     step_path(directory, step, UNFINISHED, unfinished);
     discard(unfinished);
-    if (write_files(unfinished, problem, step, state, err) != 0) {
+}
+
+int checkpoint_commit(const char *directory, const struct manifest *manifest, int keep,
+                      struct error *err)
+{
+    char path[PATH_BYTES], unfinished[PATH_BYTES], file[PATH_BYTES + 64];
+
+    step_path(directory, manifest->step, "", path);
+    step_path(directory, manifest->step, UNFINISHED, unfinished);
+    snprintf(file, sizeof file, "%s/manifest", unfinished);
+    if (write_manifest(file, manifest, err) != 0 || sync_directory(unfinished, err) != 0) {
         discard(unfinished);
         return -1;
     }
@@ -253,57 +271,106 @@ static char *read_text(const char *path, struct error *err)
     return text;
 }
 
-/* One array of a shard: sums up all of it, keeps what is of the range. */
-static int read_array(FILE *file, const struct manifest_shard *shard, size_t first, size_t count,
-                      real *values, uint32_t *crc)
+static size_t shard_bytes(const struct manifest *manifest, const struct manifest_shard *shard)
 {
-    enum { CHUNK = CHUNK_BYTES / sizeof(real) };
-    real *chunk = malloc(CHUNK_BYTES);
-    size_t at = shard->first, end = shard->first + shard->count;
+    size_t elements = 0;
 
-    while (chunk && at < end) {
-        size_t length = end - at < CHUNK ? end - at : CHUNK;
-        size_t from = at > first ? at : first;
-        size_t to = at + length < first + count ? at + length : first + count;
-
-        if (fread(chunk, sizeof *chunk, length, file) != length)
-            break;
-        *crc = codec_path_best()->crc(*crc, (const uint8_t *)chunk, length * sizeof *chunk);
-        if (from < to)
-            memcpy(values + (from - first), chunk + (from - at), (to - from) * sizeof *chunk);
-        at += length;
-    }
-    free(chunk);
-    return at == end ? 0 : -1;
+    for (size_t i = 0; i < shard->piece_count; i++)
+        elements += manifest->pieces[shard->first_piece + i].count;
+    return elements * ARRAYS * sizeof(real);
 }
 
-static int read_shard(const char *path, const struct manifest_shard *shard,
-                      const struct checkpoint_state *state, struct error *err)
+/* All of a shard against its size and sum. */
+static int verify_shard(int fd, const char *path, const struct manifest *manifest,
+                        const struct manifest_shard *shard, struct error *err)
 {
-    real *arrays[ARRAYS] = {state->parameters, state->first_moments, state->second_moments};
-    FILE *file = fopen(path, "re");
+    size_t expected = shard_bytes(manifest, shard), found = 0;
+    uint8_t *chunk = malloc(CHUNK_BYTES);
     uint32_t crc = 0;
-    int rv = 0;
+    ssize_t got = 0;
 
-    if (!file)
+    if (!chunk)
         return error_set(err, "%s: %m", path);
-    for (int i = 0; i < ARRAYS && rv == 0; i++)
-        if (read_array(file, shard, state->first, state->count, arrays[i], &crc) != 0)
-            rv = error_set(err, "%s: it is cut short: %zu bytes were expected", path,
-                           shard->count * ARRAYS * sizeof(real));
-    if (rv == 0 && getc(file) != EOF)
-        rv = error_set(err, "%s: it has more than the %zu bytes that were expected", path,
-                       shard->count * ARRAYS * sizeof(real));
-    if (rv == 0 && crc != shard->crc)
-        rv = error_set(err, "%s: it was altered: checksum %08x, %08x expected", path, (unsigned)crc,
-                       (unsigned)shard->crc);
-    fclose(file);
+    while (found <= expected && (got = pread(fd, chunk, CHUNK_BYTES, (off_t)found)) > 0) {
+        crc = crc32c(crc, chunk, (size_t)got);
+        found += (size_t)got;
+    }
+    free(chunk);
+    if (got < 0)
+        return error_set(err, "%s: %m", path);
+    if (found < expected)
+        return error_set(err, "%s: it is cut short: %zu bytes were expected", path, expected);
+    if (found > expected)
+        return error_set(err, "%s: it has more than the %zu bytes that were expected", path,
+                         expected);
+    if (crc != shard->crc)
+        return error_set(err, "%s: it was altered: checksum %08x, %08x expected", path,
+                         (unsigned)crc, (unsigned)shard->crc);
+    return 0;
+}
+
+static int read_all(int fd, real *values, size_t count, size_t at)
+{
+    char *bytes = (char *)values;
+    size_t left = count * sizeof *values;
+    off_t offset = (off_t)(at * sizeof *values);
+
+    while (left > 0) {
+        ssize_t got = pread(fd, bytes, left, offset);
+
+        if (got <= 0)
+            return -1;
+        bytes += got;
+        offset += got;
+        left -= (size_t)got;
+    }
+    return 0;
+}
+
+/* What the file's piece (begins at element `at` of the file) and the wanted one have in common. */
+static int read_common(int fd, const struct manifest_piece *piece, size_t at,
+                       const struct checkpoint_state *wanted)
+{
+    size_t from = piece->first > wanted->first ? piece->first : wanted->first;
+    size_t piece_end = piece->first + piece->count, wanted_end = wanted->first + wanted->count;
+    size_t to = piece_end < wanted_end ? piece_end : wanted_end;
+    real *arrays[ARRAYS] = {wanted->parameters, wanted->first_moments, wanted->second_moments};
+
+    for (size_t i = 0; from < to && i < ARRAYS; i++)
+        if (read_all(fd, arrays[i] + (from - wanted->first), to - from,
+                     at + i * piece->count + (from - piece->first)) != 0)
+            return -1;
+    return 0;
+}
+
+static int read_shard(const char *path, const struct manifest *manifest,
+                      const struct manifest_shard *shard, bool verifies,
+                      const struct checkpoint_state *pieces, size_t piece_count, struct error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC), rv = 0;
+    size_t at = 0;
+
+    if (fd < 0)
+        return error_set(err, "%s: %m", path);
+    if (verifies)
+        rv = verify_shard(fd, path, manifest, shard, err);
+    for (size_t i = 0; rv == 0 && i < shard->piece_count; i++) {
+        const struct manifest_piece *piece = &manifest->pieces[shard->first_piece + i];
+
+        for (size_t j = 0; rv == 0 && j < piece_count; j++)
+            if (read_common(fd, piece, at, &pieces[j]) != 0)
+                rv = error_set(err, "%s: it is cut short: %zu bytes were expected", path,
+                               shard_bytes(manifest, shard));
+        at += ARRAYS * piece->count;
+    }
+    close(fd);
     return rv;
 }
 
-/* 1: read; 0: not whole, err says what; -1: of another problem. */
+/* 1: read; 0: not whole, err says what; -1: of another problem. What this rank sees of it. */
 static int read_one(const char *path, const struct checkpoint_problem *problem, long step,
-                    const struct checkpoint_state *state, struct error *err)
+                    struct seat seat, const struct checkpoint_state *pieces, size_t piece_count,
+                    struct error *err)
 {
     struct manifest manifest;
     char file[PATH_BYTES + 64], *text;
@@ -328,34 +395,81 @@ static int read_one(const char *path, const struct checkpoint_problem *problem, 
     }
     for (size_t i = 0; i < manifest.shard_count && rv == 1; i++) {
         snprintf(file, sizeof file, "%s/%s", path, manifest.shards[i].file);
-        if (read_shard(file, &manifest.shards[i], state, err) != 0)
+        if (read_shard(file, &manifest, &manifest.shards[i],
+                       i % (size_t)seat.ranks == (size_t)seat.rank, pieces, piece_count, err) != 0)
             rv = 0;
     }
     manifest_clear(&manifest);
     return rv;
 }
 
+/* The least of what the ranks say, and the first that says it. */
+static int least(struct team *team, int mine, int *first)
+{
+    int ranks = team_seat(team).ranks, *all = calloc((size_t)ranks, sizeof *all), found = mine;
+
+    *first = team_seat(team).rank;
+    if (!all)
+        return -1;
+    team_tell(team, &mine, sizeof mine, all);
+    for (int rank = ranks - 1; rank >= 0; rank--) {
+        if (all[rank] <= found || rank == ranks - 1) {
+            found = all[rank];
+            *first = rank;
+        }
+    }
+    free(all);
+    return found;
+}
+
+/* Rank 0's list for all. */
+static long agree_on_steps(struct team *team, const char *directory, long **steps,
+                           struct error *err)
+{
+    long count = -1;
+    int error = 0;
+
+    *steps = NULL;
+    if (team_seat(team).rank == 0) {
+        count = list_steps(directory, false, steps);
+        error = errno;
+    }
+    team_repeat(team, &count, sizeof count);
+    team_repeat(team, &error, sizeof error);
+    if (count < 0) {
+        errno = error;
+        return errno == ENOENT ? 0 : error_set(err, "%s: %m", directory);
+    }
+    if (team_seat(team).rank != 0)
+        *steps = calloc((size_t)count + 1, sizeof **steps);
+    if (!*steps && count > 0)
+        abort();
+    team_repeat(team, *steps, (size_t)count * sizeof **steps);
+    return count;
+}
+
 int checkpoint_read(const char *directory, const struct checkpoint_problem *problem,
-                    const struct checkpoint_state *state, long *step,
-                    void (*complain)(void *context, const char *line), void *context,
+                    struct team *team, const struct checkpoint_state *pieces, size_t piece_count,
+                    long *step, void (*complain)(void *context, const char *line), void *context,
                     struct error *err)
 {
-    long *steps, count = list_steps(directory, false, &steps);
-    int rv = 0;
+    long *steps, count = agree_on_steps(team, directory, &steps, err);
+    int rv = count < 0 ? -1 : 0;
 
-    if (count < 0 && errno != ENOENT)
-        rv = error_set(err, "%s: %m", directory);
     for (long i = 0; i < count && rv == 0; i++) {
         char path[PATH_BYTES];
-        struct error wrong;
+        struct error wrong = {""};
+        int first;
 
         step_path(directory, steps[i], "", path);
-        rv = read_one(path, problem, steps[i], state, &wrong);
-        if (rv == 0)
+        rv = least(team,
+                   read_one(path, problem, steps[i], team_seat(team), pieces, piece_count, &wrong),
+                   &first);
+        if (rv == 0 && first == team_seat(team).rank)
             complain(context, wrong.text);
         else if (rv < 0)
             *err = wrong;
-        else
+        else if (rv > 0)
             *step = steps[i];
     }
     free(steps);

@@ -7,15 +7,16 @@
 
 #include "lib/base/error.h"
 #include "trainer/model/shape.h"
+#include "trainer/team/team.h"
 
 /* The state of a training on disk: DIRECTORY/step-000000012/ with a text file "manifest" and the
- * shards that it names.
+ * shards that it names, one of each rank.
  *
- * A shard holds elements [first, first + count) of the model's parameters, unit after unit, then
- * the same of the first and of the second moments, 32-bit floating point, little-endian. The
- * manifest has the size and CRC-32C of each shard, and in its last line its own. Both are written
- * in a directory of another name and synced before that gets its name: a checkpoint is whole or not
- * there. Whoever reads it checks all sums, whatever the number of shards that it was written in. */
+ * A shard holds pieces, ranges of elements of the model, which are numbered unit after unit; of
+ * each piece the parameters, then the first, then the second moments, 32-bit floating point,
+ * little-endian. The manifest has the pieces and the CRC-32C of each shard, and in its last line
+ * its own. All is written in a directory of another name and synced before that gets its name: a
+ * checkpoint is whole or not there. Those who read it check all sums, and may be of any number. */
 
 /* What must be the same for the steps that follow to be those that would have followed. */
 struct checkpoint_problem {
@@ -26,26 +27,43 @@ struct checkpoint_problem {
     bool is_batch_fixed;
 };
 
-/* The three arrays of a range of elements. */
+/* The three arrays of a range of elements: a piece. */
 struct checkpoint_state {
     size_t first, count;
     real *parameters, *first_moments, *second_moments; /* count each */
 };
 
-/* Writes a checkpoint of one shard and takes away all but the newest `keep` of the directory's
- * checkpoints (keep >= 1) and what was left of unfinished ones. Returns 0, or -1 with err, and then
- * what was there before is still there. */
-int checkpoint_write(const char *directory, const struct checkpoint_problem *problem, long step,
-                     const struct checkpoint_state *state, int keep, struct error *err);
+struct manifest;
 
-/* Reads the range state->first, state->count of the newest checkpoint that is whole. One that is
- * not is told to complain (with context; "PATH: what is wrong") and the one before it is tried.
- * Returns 1 with *step; 0 when the directory has none that is whole, or is not there; -1 with err
- * when the newest whole one is of another problem, or memory is out. The arrays are good only for
- * 1. */
+/* The first of three steps: makes the directory and, in it, an empty place for that checkpoint. For
+ * one rank. Returns 0, or -1 with err. */
+int checkpoint_begin(const char *directory, long step, struct error *err);
+
+/* Then each rank writes its shard there, and syncs it. Returns 0 with the file's sum, or -1 with
+ * err. */
+int checkpoint_write_shard(const char *directory, long step, int number,
+                           const struct checkpoint_state *pieces, size_t piece_count, uint32_t *crc,
+                           struct error *err);
+void checkpoint_shard_name(int number, char name[32]);
+
+/* At last one rank writes the manifest, gives the checkpoint its name, and takes away all but the
+ * newest `keep` of the directory's checkpoints (keep >= 1) and what was left of unfinished ones.
+ * Returns 0, or -1 with err, and then what was there before is still there. */
+int checkpoint_commit(const char *directory, const struct manifest *manifest, int keep,
+                      struct error *err);
+
+/* Instead of that: takes away what was written. */
+void checkpoint_abandon(const char *directory, long step);
+
+/* Reads pieces of the newest checkpoint that is whole; collective over the team, whose ranks share
+ * the work of checking. One that is not whole is told to complain on one of the ranks that see it
+ * (with context; "PATH: what is wrong") and the one before it is tried. Returns 1 with *step; 0
+ * when the directory has none that is whole, or is not there; -1 with err when the newest whole one
+ * is of another problem, or memory is out: the same on all ranks. The arrays are good only for 1.
+ */
 int checkpoint_read(const char *directory, const struct checkpoint_problem *problem,
-                    const struct checkpoint_state *state, long *step,
-                    void (*complain)(void *context, const char *line), void *context,
+                    struct team *team, const struct checkpoint_state *pieces, size_t piece_count,
+                    long *step, void (*complain)(void *context, const char *line), void *context,
                     struct error *err);
 
 #endif

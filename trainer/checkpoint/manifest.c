@@ -4,13 +4,14 @@
 #include "trainer/checkpoint/manifest.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collectives/codec/crc32c.h"
 
-#define TITLE "muster checkpoint 1"
+#define TITLE "muster checkpoint 2"
 
 /* The lines that say what the problem is: one table writes, reads and compares them. */
 struct line {
@@ -79,9 +80,14 @@ char *manifest_format(const struct manifest *manifest)
     fprintf(stream, TITLE "\nstep %ld\n", manifest->step);
     for (int i = 0; i < LINES; i++)
         fprintf(stream, "%s %" PRIu64 "\n", lines[i].name, value_of(&manifest->problem, &lines[i]));
-    for (size_t i = 0; i < manifest->shard_count; i++)
-        fprintf(stream, "shard %s %zu %zu %08" PRIx32 "\n", manifest->shards[i].file,
-                manifest->shards[i].first, manifest->shards[i].count, manifest->shards[i].crc);
+    for (size_t i = 0; i < manifest->shard_count; i++) {
+        const struct manifest_shard *shard = &manifest->shards[i];
+        const struct manifest_piece *pieces = manifest->pieces + shard->first_piece;
+
+        fprintf(stream, "shard %s %08" PRIx32 "\n", shard->file, shard->crc);
+        for (size_t j = 0; j < shard->piece_count; j++)
+            fprintf(stream, "piece %zu %zu\n", pieces[j].first, pieces[j].count);
+    }
     fflush(stream);
     crc = crc32c(0, (const uint8_t *)text, length);
     fprintf(stream, "end %08" PRIx32 "\n", crc);
@@ -107,25 +113,51 @@ static int check_end(const char *text, struct error *err)
     return 0;
 }
 
-static int take_shard(const char *line, struct manifest *manifest)
+int manifest_add_shard(struct manifest *manifest, const char *file, uint32_t crc)
 {
-    struct manifest_shard shard, *more;
-    size_t next = 0;
+    struct manifest_shard *more;
 
-    if (manifest->shard_count > 0)
-        next = manifest->shards[manifest->shard_count - 1].first +
-               manifest->shards[manifest->shard_count - 1].count;
-    if (sscanf(line, "shard %31s %zu %zu %8" SCNx32, shard.file, &shard.first, &shard.count,
-               &shard.crc) != 4 ||
-        shard.first != next || strchr(shard.file, '/') || shard.file[0] == '.' ||
-        manifest->shard_count == MANIFEST_SHARDS)
+    if (manifest->shard_count == MANIFEST_SHARDS)
         return -1;
     more = realloc(manifest->shards, (manifest->shard_count + 1) * sizeof *more);
     if (!more)
         return -1;
     manifest->shards = more;
-    manifest->shards[manifest->shard_count++] = shard;
+    more += manifest->shard_count++;
+    *more = (struct manifest_shard){.crc = crc, .first_piece = manifest->piece_count};
+    snprintf(more->file, sizeof more->file, "%s", file);
     return 0;
+}
+
+int manifest_add_piece(struct manifest *manifest, size_t first, size_t count)
+{
+    size_t held = manifest->piece_count;
+    struct manifest_piece *more = manifest->pieces;
+
+    if (manifest->shard_count == 0 || held == MANIFEST_PIECES)
+        return -1;
+    if ((held & (held - 1)) == 0) /* twice as many each time */
+        more = realloc(more, (held > 0 ? 2 * held : 1) * sizeof *more);
+    if (!more)
+        return -1;
+    manifest->pieces = more;
+    more[manifest->piece_count++] = (struct manifest_piece){first, count};
+    manifest->shards[manifest->shard_count - 1].piece_count++;
+    return 0;
+}
+
+static int take_shard(const char *line, struct manifest *manifest)
+{
+    char file[32];
+    uint32_t crc;
+    size_t first, count;
+
+    if (sscanf(line, "piece %zu %zu", &first, &count) == 2)
+        return manifest_add_piece(manifest, first, count);
+    if (sscanf(line, "shard %31s %8" SCNx32, file, &crc) != 2 || strchr(file, '/') ||
+        file[0] == '.')
+        return -1;
+    return manifest_add_shard(manifest, file, crc);
 }
 
 /* Line number `number`, counted from 0. */
@@ -147,9 +179,38 @@ static int take_line(const char *line, int number, struct manifest *manifest)
                : -1;
 }
 
+static int by_first(const void *a, const void *b)
+{
+    const struct manifest_piece *one = a, *other = b;
+
+    return one->first != other->first ? (one->first > other->first) - (one->first < other->first)
+                                      : (one->count > other->count) - (one->count < other->count);
+}
+
+/* Whether the pieces are each of the model's elements once. */
+static bool is_complete(const struct manifest *manifest)
+{
+    size_t next = 0, bytes = manifest->piece_count * sizeof *manifest->pieces;
+    struct manifest_piece *sorted = malloc(bytes + 1);
+    bool holds = sorted != NULL;
+
+    if (sorted && bytes > 0) {
+        memcpy(sorted, manifest->pieces, bytes);
+        qsort(sorted, manifest->piece_count, sizeof *sorted, by_first);
+    }
+    for (size_t i = 0; holds && i < manifest->piece_count; i++) {
+        if (sorted[i].count == 0)
+            continue;
+        holds = sorted[i].first == next &&
+                sorted[i].count <= shape_parameters(&manifest->problem.shape) - next;
+        next += sorted[i].count;
+    }
+    free(sorted);
+    return holds && next == shape_parameters(&manifest->problem.shape);
+}
+
 static int parse_lines(const char *text, struct manifest *manifest, struct error *err)
 {
-    const struct manifest_shard *last;
     int number = 0;
 
     for (const char *line = text; strncmp(line, "end ", 4) != 0; number++) {
@@ -160,9 +221,8 @@ static int parse_lines(const char *text, struct manifest *manifest, struct error
     }
     if (shape_check(&manifest->problem.shape, err) != 0)
         return -1;
-    last = manifest->shards ? &manifest->shards[manifest->shard_count - 1] : NULL;
-    if (!last || last->first + last->count != shape_parameters(&manifest->problem.shape))
-        return error_set(err, "its shards do not have the %zu parameters of the model",
+    if (!is_complete(manifest))
+        return error_set(err, "its pieces are not each of the %zu parameters of the model once",
                          shape_parameters(&manifest->problem.shape));
     return 0;
 }
@@ -179,8 +239,8 @@ int manifest_parse(const char *text, struct manifest *manifest, struct error *er
 void manifest_clear(struct manifest *manifest)
 {
     free(manifest->shards);
-    manifest->shards = NULL;
-    manifest->shard_count = 0;
+    free(manifest->pieces);
+    *manifest = (struct manifest){.shards = NULL};
 }
 
 int manifest_compare(const struct manifest *manifest, const struct checkpoint_problem *problem,

@@ -6,26 +6,37 @@
 
 /* The text that says what a checkpoint is and which files it is made of. */
 
-enum { MANIFEST_SHARDS = 65536 };
+enum { MANIFEST_SHARDS = 65536, MANIFEST_PIECES = 1 << 24 };
+
+struct manifest_piece {
+    size_t first, count; /* elements */
+};
 
 struct manifest_shard {
-    size_t first, count; /* elements */
-    uint32_t crc;        /* of the file */
+    uint32_t crc; /* of the file */
     char file[32];
+    size_t first_piece, piece_count; /* in the manifest's pieces */
 };
 
 struct manifest {
     struct checkpoint_problem problem;
     long step;
-    struct manifest_shard *shards; /* malloc'd, in the order of elements */
+    struct manifest_shard *shards; /* malloc'd */
     size_t shard_count;
+    struct manifest_piece *pieces; /* malloc'd, shard after shard, as they lie in the files */
+    size_t piece_count;
 };
+
+/* One more piece of the last shard, or shard without pieces. Return 0, or -1: no memory, or more
+ * than there may be. */
+int manifest_add_piece(struct manifest *manifest, size_t first, size_t count);
+int manifest_add_shard(struct manifest *manifest, const char *file, uint32_t crc);
 
 /* Writes the text; malloc'd, the caller frees. NULL when memory is out. */
 char *manifest_format(const struct manifest *manifest);
 
 /* Reads the text. Returns 0, or -1 with err "line N: ..." for one that is cut short, altered, or
- * whose shards are not just the model's elements. To be cleared after 0. */
+ * whose pieces are not just the model's elements. To be cleared after 0. */
 int manifest_parse(const char *text, struct manifest *manifest, struct error *err);
 void manifest_clear(struct manifest *manifest);
 

@@ -7,24 +7,41 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trainer/checkpoint/manifest.h"
+
 struct saver {
     const char *directory;
     struct checkpoint_problem problem;
+    struct team *team;
     int keep;
-    int lock; /* the directory, open and locked; -1 */
-    struct checkpoint_state copy;
-    real *memory; /* of the copy */
+    int lock; /* rank 0: the directory, open and locked; -1 */
+    size_t piece_count;
+    struct checkpoint_state *pieces; /* the training's */
+    struct checkpoint_state *copies;
+    real *memory; /* of the copies */
+    bool is_begun, has_thread;
+    atomic_bool is_writing;
     pthread_t thread;
-    bool is_writing;
     long step;
     int rv; /* of the thread, good when it was joined */
+    uint32_t crc;
     struct error err;
+};
+
+/* What a rank says of its shard. */
+struct shard_word {
+    int rv;
+    uint32_t crc;
+    char text[sizeof(struct error)];
 };
 
 /* Returns the descriptor, or -1 with err. */
@@ -47,26 +64,55 @@ static int lock_directory(const char *directory, struct error *err)
     return -1;
 }
 
-int saver_create(const char *directory, const struct checkpoint_problem *problem, size_t count,
-                 int keep, struct saver **saver, struct error *err)
+static int take_memory(struct saver *saver, const struct checkpoint_state *pieces,
+                       struct error *err)
+{
+    size_t count = 0, bytes = saver->piece_count * sizeof *pieces;
+    real *next;
+
+    for (size_t i = 0; i < saver->piece_count; i++)
+        count += pieces[i].count;
+    saver->pieces = malloc(bytes);
+    saver->copies = malloc(bytes);
+    saver->memory = malloc(3 * count * sizeof(real) + 1);
+    if (!saver->pieces || !saver->copies || !saver->memory)
+        return error_set(err, "checkpoints: %.1f GB of memory for a copy cannot be had: %m",
+                         (double)(3 * count * sizeof(real)) / 1e9);
+    next = saver->memory;
+    for (size_t i = 0; i < saver->piece_count; i++, next += 3 * pieces[i - 1].count) {
+        saver->pieces[i] = pieces[i];
+        saver->copies[i] =
+            (struct checkpoint_state){pieces[i].first, pieces[i].count, next,
+                                      next + pieces[i].count, next + 2 * pieces[i].count};
+    }
+    return 0;
+}
+
+int saver_create(const char *directory, const struct checkpoint_problem *problem, struct team *team,
+                 const struct checkpoint_state *pieces, size_t piece_count, int keep,
+                 struct saver **saver, struct error *err)
 {
     struct saver *made = calloc(1, sizeof *made);
 
-    if (!made || !(made->memory = malloc(3 * count * sizeof(real)))) {
-        free(made);
-        return error_set(err, "checkpoints: %.1f GB of memory for a copy cannot be had: %m",
-                         (double)(3 * count * sizeof(real)) / 1e9);
-    }
-    made->lock = lock_directory(directory, err);
-    if (made->lock < 0) {
+    if (!made)
+        return error_set(err, "checkpoints: %m");
+    *made = (struct saver){.directory = directory,
+                           .problem = *problem,
+                           .team = team,
+                           .keep = keep,
+                           .lock = -1,
+                           .piece_count = piece_count};
+    if (take_memory(made, pieces, err) != 0) {
         saver_destroy(made);
         return -1;
     }
-    made->directory = directory;
-    made->problem = *problem;
-    made->keep = keep;
-    made->copy = (struct checkpoint_state){0, count, made->memory, made->memory + count,
-                                           made->memory + 2 * count};
+    if (team_seat(team).rank == 0) {
+        made->lock = lock_directory(directory, err);
+        if (made->lock < 0) {
+            saver_destroy(made);
+            return -1;
+        }
+    }
     *saver = made;
     return 0;
 }
@@ -75,8 +121,9 @@ static void *write_copy(void *context)
 {
     struct saver *saver = context;
 
-    saver->rv = checkpoint_write(saver->directory, &saver->problem, saver->step, &saver->copy,
-                                 saver->keep, &saver->err);
+    saver->rv = checkpoint_write_shard(saver->directory, saver->step, team_seat(saver->team).rank,
+                                       saver->copies, saver->piece_count, &saver->crc, &saver->err);
+    atomic_store(&saver->is_writing, false);
     return NULL;
 }
 
@@ -93,44 +140,123 @@ static int start_thread(struct saver *saver)
     return rv;
 }
 
-int saver_save(struct saver *saver, long step, const struct checkpoint_state *state,
-               struct error *err)
+static void copy_state(struct saver *saver)
 {
-    int rv = saver_wait(saver, err);
+    for (size_t i = 0; i < saver->piece_count; i++) {
+        const struct checkpoint_state *from = &saver->pieces[i], *to = &saver->copies[i];
+        size_t bytes = from->count * sizeof(real);
 
-    saver->copy.first = state->first;
-    memcpy(saver->copy.parameters, state->parameters, state->count * sizeof(real));
-    memcpy(saver->copy.first_moments, state->first_moments, state->count * sizeof(real));
-    memcpy(saver->copy.second_moments, state->second_moments, state->count * sizeof(real));
+        memcpy(to->parameters, from->parameters, bytes);
+        memcpy(to->first_moments, from->first_moments, bytes);
+        memcpy(to->second_moments, from->second_moments, bytes);
+    }
+}
+
+int saver_save(struct saver *saver, long step, struct error *err)
+{
+    int rv = saver_finish(saver, err), begun = 0;
+
+    if (team_seat(saver->team).rank == 0)
+        begun = checkpoint_begin(saver->directory, step, &saver->err);
+    team_repeat(saver->team, &begun, sizeof begun);
+    if (begun != 0)
+        return error_set(err, "checkpoint of step %ld: %s", step, saver->err.text);
+    copy_state(saver);
     saver->step = step;
-    if (start_thread(saver) == 0)
-        saver->is_writing = true;
-    else
+    saver->is_begun = true;
+    atomic_store(&saver->is_writing, true);
+    saver->has_thread = start_thread(saver) == 0;
+    if (!saver->has_thread)
         write_copy(saver);
     return rv;
 }
 
-int saver_wait(struct saver *saver, struct error *err)
+bool saver_is_writing(const struct saver *saver)
 {
-    if (saver->is_writing)
+    return atomic_load(&saver->is_writing);
+}
+
+static void join(struct saver *saver)
+{
+    if (saver->has_thread)
         pthread_join(saver->thread, NULL);
-    saver->is_writing = false;
-    if (saver->rv == 0)
+    saver->has_thread = false;
+}
+
+/* Rank 0 writes down what all ranks have written. ranges: piece_count first and count of each rank,
+ * in the order of ranks. */
+static int commit(struct saver *saver, const struct shard_word *words,
+                  const struct manifest_piece *ranges, struct error *err)
+{
+    struct manifest manifest = {.problem = saver->problem, .step = saver->step};
+    int rv = 0;
+
+    for (int rank = 0; rank < team_seat(saver->team).ranks && rv == 0; rank++) {
+        const struct manifest_piece *pieces = ranges + (size_t)rank * saver->piece_count;
+        char name[32];
+
+        if (words[rank].rv != 0) {
+            rv = error_set(err, "%.220s", words[rank].text);
+            break;
+        }
+        checkpoint_shard_name(rank, name);
+        rv = manifest_add_shard(&manifest, name, words[rank].crc);
+        for (size_t i = 0; i < saver->piece_count && rv == 0; i++)
+            rv = manifest_add_piece(&manifest, pieces[i].first, pieces[i].count);
+        if (rv != 0)
+            error_set(err, "the manifest: out of memory");
+    }
+    if (rv == 0)
+        rv = checkpoint_commit(saver->directory, &manifest, saver->keep, err);
+    else
+        checkpoint_abandon(saver->directory, saver->step);
+    manifest_clear(&manifest);
+    return rv;
+}
+
+int saver_finish(struct saver *saver, struct error *err)
+{
+    size_t ranks = (size_t)team_seat(saver->team).ranks, count = saver->piece_count;
+    struct shard_word word = {.rv = 0}, *words;
+    struct manifest_piece *ranges, *own;
+    struct error wrong = {""};
+    int rv = 0;
+
+    if (!saver->is_begun)
         return 0;
-    saver->rv = 0;
-    error_set(err, "checkpoint of step %ld: %s", saver->step, saver->err.text);
-    return -1;
+    saver->is_begun = false;
+    join(saver);
+    words = calloc(ranks, sizeof *words);
+    ranges = calloc((ranks + 1) * count, sizeof *ranges);
+    if (!words || !ranges)
+        abort();
+    own = ranges + ranks * count;
+    for (size_t i = 0; i < count; i++)
+        own[i] = (struct manifest_piece){saver->copies[i].first, saver->copies[i].count};
+    word.rv = saver->rv;
+    word.crc = saver->crc;
+    snprintf(word.text, sizeof word.text, "%s", saver->rv ? saver->err.text : "");
+    team_tell(saver->team, &word, sizeof word, words);
+    team_tell(saver->team, own, count * sizeof *own, ranges);
+    if (team_seat(saver->team).rank == 0)
+        rv = commit(saver, words, ranges, &wrong);
+    team_repeat(saver->team, &rv, sizeof rv);
+    free(words);
+    free(ranges);
+    if (rv != 0)
+        error_set(err, "checkpoint of step %ld: %s", saver->step, wrong.text);
+    return rv;
 }
 
 void saver_destroy(struct saver *saver)
 {
-    struct error err;
-
     if (!saver)
         return;
-    saver_wait(saver, &err);
+    join(saver);
     if (saver->lock >= 0)
         close(saver->lock);
+    free(saver->pieces);
+    free(saver->copies);
     free(saver->memory);
     free(saver);
 }

@@ -2,27 +2,36 @@
 #ifndef MUSTER_SAVER_H
 #define MUSTER_SAVER_H
 
+#include <stdbool.h>
+
 #include "trainer/checkpoint/checkpoint.h"
 
-/* Writes checkpoints in a thread of its own, from a copy, while training goes on. */
+/* Writes checkpoints, each rank of a team its shard, in a thread of its own, from a copy, while
+ * training goes on. MPI is used by the calling thread only. */
 
 struct saver;
 
-/* Takes memory for a copy of count elements of the three arrays, makes the directory and locks it:
- * two runs that write to one directory would take away each other's files. directory must live as
- * long. Returns 0, or -1 with err. */
-int saver_create(const char *directory, const struct checkpoint_problem *problem, size_t count,
-                 int keep, struct saver **saver, struct error *err);
+/* Takes memory for a copy of the pieces (copied; their arrays are the training's and must live as
+ * long); rank 0 makes the directory and locks it: two runs that write to one would take away each
+ * other's files. directory and team must live as long. Returns 0, or -1 with err, which may be so
+ * on some ranks only: then all must destroy it. */
+int saver_create(const char *directory, const struct checkpoint_problem *problem, struct team *team,
+                 const struct checkpoint_state *pieces, size_t piece_count, int keep,
+                 struct saver **saver, struct error *err);
 
-/* Copies the state and begins to write it; waits first for the one before. Returns 0; -1 with err
- * when the one before could not be written (this one is begun all the same). */
-int saver_save(struct saver *saver, long step, const struct checkpoint_state *state,
-               struct error *err);
+/* Copies the state and begins to write it; waits first for the one before. Collective, as those
+ * below. Returns 0; -1 with err when this one could not be begun or the one before not be written;
+ * err says the most on rank 0. */
+int saver_save(struct saver *saver, long step, struct error *err);
 
-/* Waits for what is being written: 0, or -1 with err "checkpoint of step N: ...". */
-int saver_wait(struct saver *saver, struct error *err);
+/* Whether this rank has something that is still being written. Not collective. */
+bool saver_is_writing(const struct saver *saver);
 
-/* Waits, whatever comes of it. */
+/* Waits for all ranks' shards of what was begun, if any, and gives the checkpoint its name. Returns
+ * 0, or -1 with err "checkpoint of step N: ...". */
+int saver_finish(struct saver *saver, struct error *err);
+
+/* What was begun and not finished stays unfinished. Not collective. */
 void saver_destroy(struct saver *saver);
 
 #endif

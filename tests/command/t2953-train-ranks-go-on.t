@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster-train on several ranks with checkpoints: any rank killed at any moment, started again on as
+# many ranks (the same bits) and on others (the same losses); what stops a job is named.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=${top_builddir:-.}
+. "$top_srcdir/tests/tap.sh"
+
+[ -x "$top_builddir/muster-train" ] || skip_all 'the trainer is not built'
+command -v mpirun >/dev/null || skip_all 'there is no mpirun'
+case $top_builddir in /*) ;; *) top_builddir=$PWD/$top_builddir ;; esac
+work=$(mktemp -d)
+tap_cleanup() { rm -rf "$work"; }
+cd "$work" || exit
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+small=(--layers=2 --heads=2 --channels=32 --context=16 --vocab=64 --batch=4 --threads=1
+    --checkpoint-every=3 --steps=60)
+train() { # RANKS OPTION...
+    local ranks=$1
+    shift
+    # shellcheck disable=SC2016  # for the shell of each rank
+    timeout 120 mpirun --oversubscribe -n "$ranks" sh -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; exec "$0" "$@"' \
+        "$top_builddir/muster-train" "${small[@]}" "$@"
+}
+until_steps() { # the job that writes to the file out is in its steps
+    for ((i = 0; i < 200; i++)); do
+        grep -q '^step' out && return
+        sleep 0.05
+    done
+}
+final() { sed -n 's/^final *loss //p' "$1"; }
+same_bits() { # DIRECTORY DIRECTORY: the last checkpoints
+    diff -r "$1/step-000000060" "$2/step-000000060"
+}
+
+for scheme in ddp zero1 zero3; do
+    train 3 --scheme="$scheme" --checkpoint="whole-$scheme" >"whole-$scheme.out" 2>err
+    is "$?" 0 "$scheme on three ranks with checkpoints"
+    is "$(ls whole-$scheme/step-000000060)" $'manifest\nshard-00000\nshard-00001\nshard-00002' \
+        '... a shard of each rank'
+    is "$(ls whole-$scheme)" $'step-000000057\nstep-000000060' '... and the last two are there'
+done
+
+# Killed at random: a rank, or all.
+deaths=0
+for ((try = 0; try < 20; try++)); do
+    scheme=$([ $((try % 2)) -eq 0 ] && echo ddp || echo zero3)
+    : >out
+    train 3 --scheme="$scheme" --checkpoint="killed-$scheme" >out 2>err &
+    job=$!
+    until_steps
+    sleep "0.0$((RANDOM % 10))$((RANDOM % 10))"
+    kill -KILL "$(cat pid.$((RANDOM % 3)))" 2>/dev/null
+    wait $job
+    [ $? -ne 0 ] && deaths=$((deaths + 1))
+done
+ok "kills struck ($deaths of 20)" [ $deaths -ge 5 ]
+for scheme in ddp zero3; do
+    train 3 --scheme="$scheme" --checkpoint="killed-$scheme" >out 2>err
+    is "$?" 0 "$scheme: after the kills the run comes to its end"
+    is "$(final out)" "$(final whole-$scheme.out)" '... with the same loss'
+    ok '... and the same bits' same_bits whole-$scheme killed-$scheme
+done
+
+# Who stopped the job.
+: >out
+train 3 --steps=1000000 --context=8 >out 2>err &
+until_steps
+kill -KILL "$(cat pid.1)"
+wait $!
+isnt "$?" 0 'a rank that dies ends the job'
+like "$(cat out)" "rank 1 on $(hostname -s) died" '... and is named with its node'
+: >out
+train 3 --steps=1000000 --context=8 >out 2>err &
+until_steps
+kill -STOP "$(cat pid.2)"
+wait $!
+isnt "$?" 0 'a rank that is frozen ends the job'
+like "$(cat out)" "rank 2 on $(hostname -s) .*(frozen|answer)" '... and is named with its node'
+kill -KILL "$(cat pid.2)" 2>/dev/null
+: >out
+train 3 --steps=1000000 --checkpoint=told >out 2>err &
+job=$!
+until_steps
+kill -TERM "$(cat pid.1)"
+wait $job
+like "$(cat err)" 'muster-train: ended by signal 15 after step [0-9]+ of' \
+    'a signal to one rank ends the run after a step'
+step=$(sed -n 's/.*after step \([0-9]*\) of.*/\1/p' err)
+is "$(ls told | tail -n 1)" "$(printf 'step-%09d' "$step")" '... with a checkpoint of it'
+
+# On other ranks, in another scheme.
+rm -r whole-zero3/step-000000060
+for row in '2 zero2' '1 ddp' '4 zero1' '6 zero3'; do
+    cp -r whole-zero3 other
+    train "${row% *}" --scheme="${row#* }" --checkpoint=other >out 2>err
+    is "$?" 0 "zero3's checkpoint of three ranks goes on in $row"
+    like "$(cat err)" 'goes on from step 57 of other' '... from where it was'
+    ok "... to the same loss ($(final out))" awk -v found="$(final out)" \
+        -v expected="$(final whole-zero3.out)" \
+        'BEGIN { off = found - expected; exit !(off < 1e-6 && off > -1e-6) }'
+    rm -r other
+done
+
+printf x | dd of=whole-ddp/step-000000060/shard-00001 bs=1 seek=99 conv=notrunc 2>/dev/null
+train 2 --checkpoint=whole-ddp >out 2>err
+is "$?" 0 'an altered shard: the run goes on from the checkpoint before'
+like "$(cat err)" \
+    'muster-train: whole-ddp/step-000000060/shard-00001: it was altered: .*; the checkpoint before it is tried' \
+    '... names the file'
+is "$(grep -c 'is tried' err)" 1 '... once'
+text=$(train 2 --checkpoint=whole-ddp --batch=8 2>&1)
+like "$text" 'muster-train: whole-ddp/step-0000000..: was written with --batch=4, this run has --batch=8' \
+    'a checkpoint of another batch is refused'
+is "$(grep -c 'was written' <<<"$text")" 1 '... in one line'
+done_testing
