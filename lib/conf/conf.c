@@ -122,6 +122,8 @@ static const struct conf_key keys[] = {
      "How long muster certify --level quick may take."},
     {"StandardBudget", KIND_TIME, AT(standard_budget_s), 1, 7 * 86400.0, "5m",
      "How long muster certify --level standard may take."},
+    {"FullBudget", KIND_TIME, AT(full_budget_s), 1, 7 * 86400.0, "30m",
+     "How long muster certify --level full may take."},
     {"Preflight", KIND_PREFLIGHT, AT(preflight), 0, 0, "off",
      "What srun runs on a step's nodes before the step starts, unless --preflight says otherwise."},
     {"PreflightBudget", KIND_TIME, AT(preflight_budget_s), 5, 3600, "30s",

@@ -131,9 +131,10 @@ struct conf {
     double test_cap_percent;    /* TestCap=100%: at most this share of the nodes in tests at a time,
                                    never less than two nodes */
     bool health_drain;          /* HealthDrain=no: muster check --health drains its node */
-    double quick_budget_s, standard_budget_s; /* QuickBudget=60s StandardBudget=5m */
-    enum conf_preflight preflight;            /* Preflight=off|quick|standard */
-    double preflight_budget_s;                /* PreflightBudget=30s */
+    double quick_budget_s, standard_budget_s,
+        full_budget_s;             /* QuickBudget=60s StandardBudget=5m FullBudget=30m */
+    enum conf_preflight preflight; /* Preflight=off|quick|standard */
+    double preflight_budget_s;     /* PreflightBudget=30s */
 };
 
 /* Fills conf with the defaults. */

@@ -12,6 +12,7 @@
 #   accused n2                          # "TEST PART: MESSAGE" of each failing verdict about n2
 #   states                              # "n1 idle n2 drained n3 idle n4 idle"
 #   reason n2                           # its drain's
+#   low_figures                         # links that were slow in $work/records
 #   nothing_left                        # no job, reservation, journal or process of a run
 
 # shellcheck disable=SC2154 # top is set in testlab.sh
@@ -73,6 +74,13 @@ nothing_left() {
     [ -z "$(jobs_left)" ] && [ -z "$(reservations)" ] && [ -z "$(journals)" ] && [ -z "$(processes)" ]
 }
 
+low_figures() { # the links that showed less than their limit, and what the machine had to spare
+    jq -r 'select(.suite == "links" and .unit == "Mb/s" and .peer and .value < 170) |
+        "\(.metric) \(.node) > \(.peer) \(.part): \(.value) of \(.samples), \(.low) to \(.high)"' "$work/records"
+    head -n 1 /proc/pressure/cpu 2>/dev/null
+}
+
 show() { # what a failed check wants to see
     sed 's/^/# /' "$work/words" >&2
+    low_figures | sed 's/^/# /' >&2
 }

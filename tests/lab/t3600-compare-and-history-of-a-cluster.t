@@ -54,7 +54,7 @@ like "$words" 'n1: eth1 runs at [0-9]+ Mb/s, in its last [56] good runs at [0-9]
 like "$words" 'n1: eth2 runs at [0-9]+ Mb/s, others take 900 for the least \(reference:1, a.test\)' \
     '... and than others are'
 is "$(jq -r 'select(.verdict == "warn" and .limit_source) | .limit_source' "$work/records" | sort | uniq -c | xargs)" \
-    '4 history 4 reference' '... each good rail once, with where the limit comes from'
+    '5 history 5 reference' '... each good rail once, with where the limit comes from'
 valid 'the records are of the schema'
 history() { lab run "$muster" history "$@"; }
 text=$(history n2)

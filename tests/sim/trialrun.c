@@ -175,7 +175,8 @@ static int play(struct simulation *simulation, int most_rounds, bool is_together
 }
 
 /* The measurement of suspects: one pair at a time, as muster-links --pairs. */
-static bool measure(void *context, const struct hostlist *names, const char *pairs, size_t *first)
+static bool measure(void *context, const struct hostlist *names, const char *pairs,
+                    bool is_together, size_t *first)
 {
     struct simulation *simulation = context;
     struct fabric *fabric = simulation->plan->fabric;
@@ -195,6 +196,14 @@ static bool measure(void *context, const struct hostlist *names, const char *pai
                 fabric_run(fabric, &flow, 1);
                 tell(simulation, &flow, "bandwidth", AGAIN_REPEATS, 1);
             }
+        for (int back = 0; back < 2 && is_together; back++) {
+            for (int rail = 0; rail < fabric->rails; rail++)
+                simulation->flows[rail] =
+                    (struct flow){ends[back] - 1, ends[1 - back] - 1, rail, 0};
+            fabric_run(fabric, simulation->flows, fabric->rails);
+            for (int rail = 0; rail < fabric->rails; rail++)
+                tell(simulation, &simulation->flows[rail], "bandwidth_together", AGAIN_REPEATS, 1);
+        }
         simulation->serial_pairs++;
         text += length + (text[length] == ',');
     }

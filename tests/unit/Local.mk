@@ -260,6 +260,11 @@ check_PROGRAMS += tests/unit/report.t
 tests_unit_report_t_SOURCES = tests/unit/report.c
 tests_unit_report_t_LDADD = validate/report/libreport.la $(unit_libs)
 
+check_PROGRAMS += tests/unit/links_trial.t
+tests_unit_links_trial_t_SOURCES = tests/unit/links_trial.c
+tests_unit_links_trial_t_LDADD = validate/judge/libjudge.la validate/report/libreport.la \
+	$(unit_libs) lib/libstatistics.la $(JANSSON_LIBS) -lm
+
 check_PROGRAMS += tests/unit/survey.t
 tests_unit_survey_t_SOURCES = tests/unit/survey.c
 tests_unit_survey_t_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)

@@ -350,15 +350,17 @@ static void goes_there_and_back(void)
     char *first, *second;
     const char *name, *default_text, *help;
 
-    is_int(read_text("FabricInterfaces=mlx5_[0-3],eth1\n"
-                     "NominalSpeed=eth[1-2]:200Mb/s,r[1-2]n[1-2]:2.5Gb/s,mlx5_0:1:1Tb/s,"
-                     "eth9:200Mb/s\n"
-                     "MTU=9000\nClockOffsetMs=0.25\nQuickBudget=3660\nStandardBudget=1d\n",
-                     &conf, &err),
+    is_int(read_text(
+               "FabricInterfaces=mlx5_[0-3],eth1\n"
+               "NominalSpeed=eth[1-2]:200Mb/s,r[1-2]n[1-2]:2.5Gb/s,mlx5_0:1:1Tb/s,"
+               "eth9:200Mb/s\n"
+               "MTU=9000\nClockOffsetMs=0.25\nQuickBudget=3660\nStandardBudget=1d\nFullBudget=2h\n",
+               &conf, &err),
            0, "a configuration");
     first = printed(&conf);
     has_str(first, "\nQuickBudget=61m\n", "is printed with the greatest unit that fits");
     has_str(first, "\nStandardBudget=1d\n", "... a day too");
+    has_str(first, "\nFullBudget=2h\n", "... hours");
     has_str(first,
             "NominalSpeed=eth[1-2,9]:200Mb/s,r1n[1-2]:2.5Gb/s,r2n[1-2]:2.5Gb/s,"
             "mlx5_0:1:1Tb/s\n",

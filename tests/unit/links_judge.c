@@ -242,6 +242,12 @@ static void test_liar(void)
     for (size_t i = 0; i < links.sample_count; i++)
         samples[i].received_mbps = samples[i].mbps * 1.01;
     judge(0, "two ends that say the same");
+    for (size_t i = 0; i < links.sample_count; i++)
+        if (samples[i].from == 3 && samples[i].rail == 0)
+            samples[i].mbps *= 0.6;
+    judge(1, "a sender that was kept waiting, as its receivers were not");
+    is_rail(0, 3, 0, "sends");
+    healthy(4, 2);
     slow_node(3, 0, 0.25);
     for (size_t i = 0; i < links.sample_count; i++) {
         samples[i].received_mbps = samples[i].mbps;
@@ -276,6 +282,26 @@ static void test_history(void)
     links.history = NULL;
 }
 
+static void test_reference(void)
+{
+    struct reference_figure references[NODES * RAILS] = {{0}};
+
+    healthy(4, 2);
+    links.references = references;
+    judge(0, "a table that says nothing of this hardware");
+    references[1 * RAILS + 0] = (struct reference_figure){900, "reference.conf:3, a.test"};
+    judge(1, "a rail of which others take more for the least");
+    is_int(findings[0].verdict, VERDICT_WARN, "... is a warning");
+    is_int(findings[0].node, 1, "... about that node");
+    is_str(findings[0].limit_source, "reference", "... by the table");
+    is_near(findings[0].limit, 900, 0, "... with what it says");
+    has_str(findings[0].message, "(reference.conf:3, a.test)", "... and where");
+    slow_node(1, 0, 0.25);
+    judge(1, "one that is at fault needs no hint");
+    is_int(findings[0].verdict, VERDICT_FAIL, "... is at fault");
+    links.references = NULL;
+}
+
 static void test_blocks_found(void)
 {
     healthy(8, 2);
@@ -306,9 +332,11 @@ static void test_misplaced(void)
     }
     finding = finding_of(FINDING_UPLINK, -1);
     ok(finding != NULL, "... and the uplink is slow");
+    ok(links_show_blocks(&links, &limits), "... slow uplinks show who is where");
     healthy(8, 2);
     blocks[3] = 1;
     judge(0, "uplinks as fast as leaves: where it is cannot be told");
+    ok(!links_show_blocks(&links, &limits), "... and that is known");
 }
 
 static void test_confidence(void)
@@ -487,6 +515,7 @@ int main(void)
     test_together();
     test_liar();
     test_history();
+    test_reference();
     test_blocks_found();
     test_misplaced();
     test_confidence();

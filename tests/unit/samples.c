@@ -18,6 +18,31 @@ static void tells_tight_from_loose(void)
     ok(!samples_are_tight((double[]){197, 200, 212, 199}, 4), "6 %% above: not");
 }
 
+/* A link of 200 Mb/s, a mark each 40 ms. */
+static void finds_what_arrived(void)
+{
+    struct arrival arrivals[17];
+
+    for (int i = 0; i < 17; i++)
+        arrivals[i] = (struct arrival){0.04 * i, 1e6 * i, 1e6 * i};
+    is_near(arrivals_best_mbps(arrivals, 17), 200, 0.1, "a steady stream");
+    /* nothing for 400 ms: nobody sent */
+    for (int i = 9; i < 17; i++)
+        arrivals[i].time_s += 0.4;
+    is_near(arrivals_best_mbps(arrivals, 17), 200, 0.1, "... is as fast beside a pause");
+    /* the receiver slept for 320 ms and then read all at once */
+    for (int i = 0; i < 17; i++)
+        arrivals[i] =
+            (struct arrival){i < 9 ? 0.04 * i : 0.64 + 1e-4 * i, 1e6 * i, i < 9 ? 1e6 * i : 16e6};
+    is_near(arrivals_best_mbps(arrivals, 17), 200, 1, "a burst of reading is no speed");
+    /* counters that are brought up to date each 320 ms */
+    for (int i = 0; i < 17; i++)
+        arrivals[i] = (struct arrival){0.04 * i, 1e6 * i, i < 8 ? 0 : i < 16 ? 8e6 : 16e6};
+    is_near(arrivals_best_mbps(arrivals, 17), 200, 1, "nor is a counter that jumps");
+    is_near(arrivals_best_mbps(arrivals, 1), 0, 0, "one moment says nothing");
+    is_near(arrivals_best_mbps(arrivals, 0), 0, 0, "nor does none");
+}
+
 static void counts_outliers(void)
 {
     double samples[] = {200, 199, 201, 200, 120, 200, 198, 202, 60};
@@ -64,6 +89,7 @@ int main(void)
     tells_another_transport();
     tells_tight_from_loose();
     counts_outliers();
+    finds_what_arrived();
     finds_the_common_window();
     return tap_done();
 }

@@ -7,7 +7,7 @@ muster_SOURCES += \
 	validate/certify/nodes.c \
 	validate/certify/stages.c \
 	validate/certify/config.c \
-	validate/certify/hints.c \
+	validate/certify/hints.c validate/certify/hints.h \
 	validate/certify/links.c \
 	validate/certify/rails.c \
 	validate/certify/actions.c \

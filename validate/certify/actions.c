@@ -164,7 +164,7 @@ static char *certificate_request(const struct certify *certify, const struct hos
     if (!stream)
         return NULL;
     fprintf(stream, "run: %s\ncluster: %s\nlevel: %s\nexpires: %lld\n", certify->run,
-            certify->cluster.name, certify->options.is_standard ? "standard" : "quick",
+            certify->cluster.name, certify_level_name(certify->options.level),
             (long long)certify->certified_until_s);
     for (size_t i = 0; i < names->count; i++) {
         const struct subject *subject = certify_subject(certify, names->names[i]);

@@ -19,6 +19,13 @@
 
 volatile sig_atomic_t certify_stop;
 
+static const char *const level_names[] = {"quick", "standard", "full"};
+
+const char *certify_level_name(enum certify_level level)
+{
+    return level_names[level];
+}
+
 void certify_note(struct certify *certify, const char *format, ...)
 {
     char text[600];
@@ -146,9 +153,10 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
         return error_set(err, "draining and certifying need root; --dry-run does not");
     run_name(certify->run, sizeof certify->run);
     snprintf(certify->job_name, sizeof certify->job_name, "muster-certify-%s", certify->run);
-    certify->budget_s = certify->options.budget_s > 0  ? certify->options.budget_s
-                        : certify->options.is_standard ? certify->conf.standard_budget_s
-                                                       : certify->conf.quick_budget_s;
+    certify->budget_s = certify->options.budget_s > 0              ? certify->options.budget_s
+                        : certify->options.level == LEVEL_QUICK    ? certify->conf.quick_budget_s
+                        : certify->options.level == LEVEL_STANDARD ? certify->conf.standard_budget_s
+                                                                   : certify->conf.full_budget_s;
     step_clean_environment();
     setenv("MUSTER_RUN", certify->run, 1);
     if (certify->progress.is_terminal)
@@ -207,7 +215,7 @@ static void history_save(struct certify *certify, const enum verdict *verdicts, 
 {
     struct history_run run = {.run = certify->run,
                               .cluster = certify->cluster.name,
-                              .level = certify->options.is_standard ? "standard" : "quick",
+                              .level = certify_level_name(certify->options.level),
                               .is_dry_run = certify->options.is_dry_run,
                               .seconds = seconds,
                               .status = status};
@@ -238,14 +246,13 @@ static int stages_run(struct certify *certify, struct error *err)
         return -1;
     progress_say(&certify->progress, "certifying %zu node%s of cluster %s, level %s%s, run %s",
                  certify->count, certify->count == 1 ? "" : "s", certify->cluster.name,
-                 certify->options.is_standard ? "standard" : "quick",
+                 certify_level_name(certify->options.level),
                  certify->options.is_dry_run ? ", dry run" : "", certify->run);
     if (certify_reach(certify, err) != 0 || certify_allocate(certify, err) != 0)
         return -1;
     certify_check(certify);
     certify_launch(certify);
     certify_links(certify);
-    certify_hints(certify);
     certify_collectives(certify);
     certify_reach_last(certify);
     if (!certify_stop)
@@ -330,7 +337,7 @@ static void print_help(void)
         "\n"
         "  -w, --nodes LIST       these nodes: n[1-4]\n"
         "  -p, --partition NAME   the nodes of this partition\n"
-        "  -l, --level LEVEL      quick (default) or standard\n"
+        "  -l, --level LEVEL      quick (default), standard or full\n"
         "  -s, --suspects         only nodes that a failed preflight left a claim about, or that\n"
         "                         have a strike against them, and two partners\n"
         "      --due              only nodes whose certificate is missing or ends within a day,\n"
@@ -346,8 +353,8 @@ static void print_help(void)
         "                         or table, as muster report makes it\n"
         "  -c, --config FILE      instead of $MUSTER_CONF or muster.conf\n"
         "      --mpi TYPE         srun's --mpi for the MPI programs, if not the cluster's default\n"
-        "      --time-limit S     seconds that the tests may take, instead of QuickBudget or\n"
-        "                         StandardBudget\n"
+        "      --time-limit S     seconds that the tests may take, instead of QuickBudget,\n"
+        "                         StandardBudget or FullBudget\n"
         "  -h, --help             this text\n"
         "\n"
         "Exit status: 0 all certified, 1 some failed, 2 usage, 3 could not tell or interrupted.");
@@ -405,10 +412,12 @@ static int options_read(int argc, char **argv, struct certify_options *options)
             options->partition = optarg;
             break;
         case 'l':
-            options->is_standard = strcmp(optarg, "standard") == 0;
-            if (!options->is_standard && strcmp(optarg, "quick") != 0)
-                return command_misuse("muster certify", "level is '%s', expected quick or standard",
-                                      optarg);
+            options->level = LEVEL_QUICK;
+            while (options->level < LEVEL_FULL && strcmp(optarg, level_names[options->level]) != 0)
+                options->level++;
+            if (strcmp(optarg, level_names[options->level]) != 0)
+                return command_misuse("muster certify",
+                                      "level is '%s', expected quick, standard or full", optarg);
             break;
         case 'n':
             options->is_dry_run = true;

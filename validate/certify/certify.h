@@ -23,6 +23,10 @@
 
 enum { CERTIFY_REPORTS = 16 };
 
+/* How much is tested: each level all that the one before it has. */
+enum certify_level { LEVEL_QUICK, LEVEL_STANDARD, LEVEL_FULL };
+const char *certify_level_name(enum certify_level level); /* "quick", "standard", "full" */
+
 struct certify_options {
     const char *nodes, *partition, *config_path, *json_path, *junit_path,
         *mpi; /* NULL: not given */
@@ -31,7 +35,7 @@ struct certify_options {
         const char *path;
     } reports[CERTIFY_REPORTS]; /* --report */
     size_t report_count;
-    bool is_standard; /* level: standard, else quick */
+    enum certify_level level;
     bool is_dry_run, no_drain;
     bool is_suspects; /* only nodes that a claim or a strike is about, and partners */
     bool is_due;      /* only nodes whose certificate is missing or ends soon, and partners */
@@ -156,10 +160,6 @@ void certify_collectives(struct certify *certify);
 /* config.c */
 /* Compares the facts that the nodes told since first. */
 void certify_compare(struct certify *certify, size_t first);
-
-/* hints.c */
-/* Warns of rails that passed and are slower than their own history or the reference table say. */
-void certify_hints(struct certify *certify);
 
 /* links.c */
 void certify_links(struct certify *certify);

@@ -34,7 +34,7 @@ static char *text_wanted(struct certify *certify, const struct subject *subject)
 {
     struct outcome outcome = subject->outcome;
     enum verdict verdict = outcome_conclude(&outcome);
-    const char *level = certify->options.is_standard ? "standard" : "quick";
+    const char *level = certify_level_name(certify->options.level);
     struct error err = {""};
     char *text;
 

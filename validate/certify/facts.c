@@ -96,7 +96,7 @@ static void limits(struct certify *certify)
 void certify_facts(struct certify *certify)
 {
     fact(certify, "run", "cluster", NULL, certify->cluster.name);
-    fact(certify, "run", "level", NULL, certify->options.is_standard ? "standard" : "quick");
+    fact(certify, "run", "level", NULL, certify_level_name(certify->options.level));
     for (size_t i = 0; i < certify->count; i++) {
         const struct subject *subject = &certify->subjects[i];
         int leaf = subject->slurm ? subject->slurm->leaf : -1;

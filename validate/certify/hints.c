@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/certify/certify.h"
+#include "validate/certify/hints.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,74 +10,98 @@
 #include "validate/compare/hints.h"
 #include "validate/history/history.h"
 
-/* A rail that passed is held against what it showed in its own last good runs, and against what
- * others measure on such hardware. Both are hints: they warn. */
-
-/* What a record says of a rail. The order is that in which they are looked at. */
-enum saying { SAYS_SPEED, SAYS_SENDS, SAYS_RECEIVES };
-
-struct word {
+/* A rail that any record speaks of. */
+struct rail_hint {
     size_t subject;
-    const char *part;
-    enum saying saying;
-    double value; /* Mb/s */
+    const char *part; /* the records' */
+    double nic_gbps;  /* 0: not known */
+    struct history_figure figure;
+    char source[232]; /* of least_mbps */
+    double least_mbps;
 };
 
-struct words {
-    struct word *words;
+struct hints {
+    struct certify *certify;
+    struct rail_hint *rails; /* by subject and part, each once */
     size_t count, size;
     bool is_out_of_memory;
 };
 
-static void add_word(struct words *words, const struct certify *certify, const char *node,
-                     const struct record *record, enum saying saying)
+static void rail_add(struct hints *hints, const char *node, const char *part, double nic_gbps)
 {
-    const struct subject *subject = node ? certify_subject(certify, node) : NULL;
+    const struct certify *certify = hints->certify;
+    const struct subject *subject = node && part ? certify_subject(certify, node) : NULL;
 
     if (!subject || !subject->is_in_job)
         return;
-    if (words->count == words->size) {
-        size_t size = words->size ? 2 * words->size : 256;
-        struct word *grown = realloc(words->words, size * sizeof *grown);
+    if (hints->count == hints->size) {
+        size_t size = hints->size ? 2 * hints->size : 64;
+        struct rail_hint *grown = realloc(hints->rails, size * sizeof *grown);
 
         if (!grown) {
-            words->is_out_of_memory = true;
+            hints->is_out_of_memory = true;
             return;
         }
-        words->words = grown;
-        words->size = size;
+        hints->rails = grown;
+        hints->size = size;
     }
-    words->words[words->count++] =
-        (struct word){(size_t)(subject - certify->subjects), record->part, saying, record->value};
+    hints->rails[hints->count++] =
+        (struct rail_hint){.subject = (size_t)(subject - certify->subjects),
+                           .part = part,
+                           .nic_gbps = nic_gbps,
+                           .figure = {NAN, NAN, 0}};
 }
 
+/* Those of one rail with what is known of its speed first. */
 static int by_rail(const void *left, const void *right)
 {
-    const struct word *a = left, *b = right;
+    const struct rail_hint *a = left, *b = right;
     int order = (a->subject > b->subject) - (a->subject < b->subject);
 
-    return order ? order : strcmp(a->part, b->part);
+    order = order ? order : strcmp(a->part, b->part);
+    return order ? order : (a->nic_gbps < b->nic_gbps) - (a->nic_gbps > b->nic_gbps);
 }
 
-static void words_take(const struct certify *certify, struct words *words,
-                       struct reference_hardware *hardware)
+static bool is_same_rail(const struct rail_hint *a, const struct rail_hint *b)
 {
+    return a->subject == b->subject && strcmp(a->part, b->part) == 0;
+}
+
+static void rails_unite(struct hints *hints)
+{
+    size_t left = 0;
+
+    if (hints->count > 1)
+        qsort(hints->rails, hints->count, sizeof *hints->rails, by_rail);
+    for (size_t i = 0; i < hints->count; i++)
+        if (left == 0 || !is_same_rail(&hints->rails[left - 1], &hints->rails[i]))
+            hints->rails[left++] = hints->rails[i];
+    hints->count = left;
+}
+
+/* Each rail that was driven since first, and what the nodes told of themselves before. The same
+ * rail comes in many records one after the other. */
+static void rails_find(struct hints *hints, size_t first, struct reference_hardware *hardware)
+{
+    const struct certify *certify = hints->certify;
+    const char *last_node = NULL, *last_part = NULL;
+
     for (size_t i = 0; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
         const struct subject *subject =
             record->node ? certify_subject(certify, record->node) : NULL;
+        struct reference_hardware *node = subject ? &hardware[subject - certify->subjects] : NULL;
 
         if (!subject || !record->metric)
             continue;
-        if (strcmp(record->suite, "links") == 0 && strcmp(record->metric, "bandwidth") == 0 &&
-            record->part && record->peer && isfinite(record->value)) {
-            add_word(words, certify, record->node, record, SAYS_SENDS);
-            add_word(words, certify, record->peer, record, SAYS_RECEIVES);
+        if (i >= first && strcmp(record->suite, "links") == 0) {
+            if (record->node != last_node || record->part != last_part)
+                rail_add(hints, record->node, record->part, 0);
+            last_node = record->node;
+            last_part = record->part;
         } else if (strcmp(record->test, "host.config") == 0 && record->message) {
-            struct reference_hardware *node = &hardware[subject - certify->subjects];
-
-            if (record->part && strcmp(record->metric, "speed") == 0)
-                add_word(words, certify, record->node, record, SAYS_SPEED);
+            if (record->part && strcmp(record->metric, "speed") == 0 && isfinite(record->value))
+                rail_add(hints, record->node, record->part, record->value / 1000);
             else if (strcmp(record->metric, "model") == 0 && !*node->gpu)
                 node->gpu = record->message;
             else if (strcmp(record->metric, "cpu.model") == 0)
@@ -86,173 +110,128 @@ static void words_take(const struct certify *certify, struct words *words,
                 node->gpus = (int)record->value;
         }
     }
-    if (words->count > 0)
-        qsort(words->words, words->count, sizeof *words->words, by_rail);
+    rails_unite(hints);
 }
 
-/* One rail's figures. */
-struct rail_figures {
-    size_t subject;
-    const char *part;
-    double mbps, nic_gbps; /* its worse direction with its best partner; NAN: not measured */
-};
-
-/* words[0..count) are of one rail. */
-static struct rail_figures figures_of(const struct word *words, size_t count)
+static void ask_history(struct hints *hints)
 {
-    double sends = NAN, receives = NAN, speed = 0;
-
-    for (size_t i = 0; i < count; i++)
-        switch (words[i].saying) {
-        case SAYS_SPEED:
-            speed = words[i].value;
-            break;
-        case SAYS_SENDS:
-            sends = fmax(sends, words[i].value);
-            break;
-        case SAYS_RECEIVES:
-            receives = fmax(receives, words[i].value);
-            break;
-        }
-    return (struct rail_figures){.subject = words[0].subject,
-                                 .part = words[0].part,
-                                 .mbps = isnan(sends) || isnan(receives) ? (double)NAN
-                                                                         : fmin(sends, receives),
-                                 .nic_gbps = isfinite(speed) ? speed / 1000 : 0};
-}
-
-static void warn(struct certify *certify, const struct rail_figures *rail, double limit,
-                 const char *source, const char *text)
-{
-    struct subject *subject = &certify->subjects[rail->subject];
-    struct record record = RECORD_INIT;
-
-    record.suite = "certify";
-    record.test = "links";
-    record.metric = "bandwidth";
-    record.node = subject->name;
-    record.part = rail->part;
-    record.value = rail->mbps;
-    record.unit = "Mb/s";
-    record.limit = limit;
-    record.limit_source = source;
-    record.verdict = VERDICT_WARN;
-    record.message = text;
-    certify_record(certify, &record);
-    outcome_note(&subject->outcome, STAGE_LINKS, VERDICT_WARN, "links", rail->part, text);
-    certify_note(certify, "%s: %s", subject->name, text);
-}
-
-/* Whether the rail is at fault by what this run has measured: that says all. */
-static bool is_accused(const struct certify *certify, const struct rail_figures *rail)
-{
-    return !outcome_is_good(&certify->subjects[rail->subject].outcome);
-}
-
-static void hold_history(struct certify *certify, const struct rail_figures *rail,
-                         const struct history_figure *figure)
-{
-    double least = history_figure_floor(figure);
-    char text[200];
-
-    if (!(rail->mbps < least))
-        return;
-    snprintf(text, sizeof text,
-             "%s runs at %.0f Mb/s, in its last %u good runs at %.0f: what changed?", rail->part,
-             rail->mbps, figure->count, figure->median);
-    warn(certify, rail, least, "history", text);
-}
-
-static void hold_reference(struct certify *certify, const struct rail_figures *rail,
-                           const struct reference *reference, const struct reference_hardware *node)
-{
-    struct reference_hardware hardware = *node;
-    const struct reference_line *line;
-    char text[400];
-
-    hardware.nic_gbps = rail->nic_gbps;
-    line = reference_find(reference, "links.bandwidth", REFERENCE_THRESHOLD, &hardware);
-    if (!line || !(rail->mbps < reference_mbps(line)))
-        return;
-    snprintf(text, sizeof text, "%s runs at %.0f Mb/s, others take %.0f for the least (%s:%u, %s)",
-             rail->part, rail->mbps, reference_mbps(line), reference->file, line->line,
-             line->source);
-    warn(certify, rail, reference_mbps(line), "reference", text);
-}
-
-/* Fills in the questions' node, part and metric; the answers are in the order of the rails. */
-static struct history_query *ask_history(const struct certify *certify,
-                                         const struct rail_figures *rails, size_t count)
-{
-    struct history_query *queries = calloc(count + 1, sizeof *queries);
+    const struct certify *certify = hints->certify;
+    struct history_query *queries = calloc(hints->count + 1, sizeof *queries);
     uint64_t *fingerprints = calloc(certify->count + 1, sizeof *fingerprints);
     struct hostlist names = {calloc(certify->count + 1, sizeof *names.names), certify->count};
-    struct error err = {""};
+    struct error err = {"no memory"};
     bool is_known = false;
 
     for (size_t i = 0; names.names && i < certify->count; i++)
         names.names[i] = (char *)(size_t)certify->subjects[i].name;
     if (queries && fingerprints && names.names &&
         history_fingerprints(&certify->records, 0, &names, fingerprints) == 0) {
-        for (size_t i = 0; i < count; i++)
-            queries[i] = (struct history_query){.node = certify->subjects[rails[i].subject].name,
-                                                .part = rails[i].part,
-                                                .metric = "bandwidth",
-                                                .fingerprint = fingerprints[rails[i].subject]};
-        is_known = history_figures(certify->conf.history_path, queries, count, &err) == 0;
-        if (!is_known)
-            fprintf(stderr, "muster certify: history: %s\n", err.text);
+        for (size_t i = 0; i < hints->count; i++)
+            queries[i] =
+                (struct history_query){.node = certify->subjects[hints->rails[i].subject].name,
+                                       .part = hints->rails[i].part,
+                                       .metric = "bandwidth",
+                                       .fingerprint = fingerprints[hints->rails[i].subject]};
+        is_known = history_figures(certify->conf.history_path, queries, hints->count, &err) == 0;
     }
+    for (size_t i = 0; is_known && i < hints->count; i++)
+        hints->rails[i].figure = queries[i].figure;
+    if (!is_known)
+        fprintf(stderr, "muster certify: history: %s\n", err.text);
     free(names.names);
     free(fingerprints);
-    if (!is_known) {
-        free(queries);
-        queries = NULL;
-    }
-    return queries;
-}
-
-static void hold_all(struct certify *certify, const struct rail_figures *rails, size_t count,
-                     const struct reference_hardware *hardware)
-{
-    struct history_query *queries = ask_history(certify, rails, count);
-    struct reference reference;
-    struct error err;
-
-    if (hints_read(&certify->conf, &reference, &err) != 0)
-        certify_note(certify, "%s", err.text);
-    for (size_t i = 0; i < count; i++) {
-        if (isnan(rails[i].mbps) || is_accused(certify, &rails[i]))
-            continue;
-        if (queries)
-            hold_history(certify, &rails[i], &queries[i].figure);
-        hold_reference(certify, &rails[i], &reference, &hardware[rails[i].subject]);
-    }
-    reference_clear(&reference);
     free(queries);
 }
 
-void certify_hints(struct certify *certify)
+static void ask_reference(struct hints *hints, const struct reference_hardware *hardware)
 {
-    struct words words = {0};
+    struct reference reference;
+    struct error err;
+
+    if (hints_read(&hints->certify->conf, &reference, &err) != 0)
+        certify_note(hints->certify, "%s", err.text);
+    for (size_t i = 0; i < hints->count; i++) {
+        struct rail_hint *rail = &hints->rails[i];
+        struct reference_hardware one = hardware[rail->subject];
+        const struct reference_line *line;
+
+        one.nic_gbps = rail->nic_gbps;
+        line = reference_find(&reference, "links.bandwidth", REFERENCE_THRESHOLD, &one);
+        if (!line)
+            continue;
+        rail->least_mbps = reference_mbps(line);
+        snprintf(rail->source, sizeof rail->source, "%.60s:%u, %.150s", reference.file, line->line,
+                 line->source);
+    }
+    reference_clear(&reference);
+}
+
+struct hints *hints_open(struct certify *certify, size_t first)
+{
+    struct hints *hints = calloc(1, sizeof *hints);
     struct reference_hardware *hardware = calloc(certify->count + 1, sizeof *hardware);
-    struct rail_figures *rails = NULL;
-    size_t count = 0;
 
     for (size_t i = 0; hardware && i < certify->count; i++)
         hardware[i] = (struct reference_hardware){.gpu = "", .cpu = ""};
-    if (hardware)
-        words_take(certify, &words, hardware);
-    if (!words.is_out_of_memory)
-        rails = calloc(words.count + 1, sizeof *rails);
-    for (size_t i = 0, end; rails && i < words.count; i = end) {
-        for (end = i + 1; end < words.count && by_rail(&words.words[i], &words.words[end]) == 0;)
-            end++;
-        rails[count++] = figures_of(&words.words[i], end - i);
+    if (hints && hardware) {
+        hints->certify = certify;
+        rails_find(hints, first, hardware);
     }
-    if (rails && count > 0)
-        hold_all(certify, rails, count, hardware);
-    free(rails);
-    free(words.words);
+    if (!hints || !hardware || hints->is_out_of_memory) {
+        certify_note(certify, "no memory for what earlier runs found");
+        hints_close(hints);
+        hints = NULL;
+    } else if (hints->count > 0) {
+        ask_history(hints);
+        ask_reference(hints, hardware);
+    }
     free(hardware);
+    return hints;
+}
+
+void hints_close(struct hints *hints)
+{
+    if (hints)
+        free(hints->rails);
+    free(hints);
+}
+
+static const struct rail_hint *rail_of(const struct hints *hints, const char *node,
+                                       const char *part)
+{
+    const struct subject *subject = hints ? certify_subject(hints->certify, node) : NULL;
+    size_t low = 0, high = subject ? hints->count : 0;
+    struct rail_hint wanted = {.part = part, .nic_gbps = INFINITY};
+
+    if (!subject)
+        return NULL;
+    wanted.subject = (size_t)(subject - hints->certify->subjects);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (by_rail(&hints->rails[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < hints->count && is_same_rail(&hints->rails[low], &wanted) ? &hints->rails[low]
+                                                                           : NULL;
+}
+
+void hints_recall(const struct hints *hints, const char *node, const char *rail,
+                  struct history_figure *history)
+{
+    const struct rail_hint *hint = rail_of(hints, node, rail);
+
+    if (hint)
+        *history = hint->figure;
+}
+
+void hints_refer(const struct hints *hints, const char *node, const char *rail,
+                 struct reference_figure *reference)
+{
+    const struct rail_hint *hint = rail_of(hints, node, rail);
+
+    if (hint && hint->least_mbps > 0)
+        *reference = (struct reference_figure){hint->least_mbps, hint->source};
 }

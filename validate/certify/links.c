@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "validate/act/strikes.h"
+#include "validate/certify/hints.h"
 #include "validate/judge/links/trial.h"
 #include "validate/slurm/step.h"
 
@@ -19,25 +20,82 @@ enum {
     CONFIRM_REPEATS = 15, /* the upper end of the median's interval is then the third best */
 };
 
-static void links_arguments(const struct certify *certify, double limit_s, const char *pairs,
-                            struct arguments *program)
+/* The leaf switches of those nodes, where there are several: "leaf1=n[1-2];leaf2=n[3-4]". malloc'd;
+ * NULL: not known, or one. */
+static char *blocks_text(const struct certify *certify, const struct hostlist *names)
 {
-    char path[4096];
+    const struct cluster *cluster = &certify->cluster;
+    struct hostlist *leaves = calloc(cluster->leaf_count + 1, sizeof *leaves);
+    char *text = NULL;
+    size_t size = 0, count = 0;
+    FILE *stream = open_memstream(&text, &size);
+
+    for (size_t i = 0; leaves && i < names->count; i++) {
+        int leaf = certify_subject(certify, names->names[i])->slurm->leaf;
+
+        if (leaf >= 0)
+            hostlist_append(&leaves[leaf], names->names[i]);
+    }
+    for (size_t leaf = 0; leaves && leaf < cluster->leaf_count; leaf++) {
+        char *folded = leaves[leaf].count > 0 ? hostlist_fold(&leaves[leaf]) : NULL;
+
+        if (folded && stream)
+            fprintf(stream, "%s%s=%s", count++ ? ";" : "", cluster->leaves[leaf], folded);
+        free(folded);
+        hostlist_clear(&leaves[leaf]);
+    }
+    if (stream)
+        fclose(stream);
+    free(leaves);
+    if (count > 1)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* All pairs in turn; then all rails of a pair at once; then all that an uplink is there for. */
+static const char *passes_of(enum certify_level level, bool has_blocks)
+{
+    if (level == LEVEL_QUICK)
+        return "pairs";
+    return level == LEVEL_STANDARD ? "pairs,together"
+           : has_blocks            ? "pairs,together,uplinks,bisection"
+                                   : "pairs,together,bisection";
+}
+
+/* Suspects that are measured once more. */
+struct retry {
+    const char *pairs;
+    bool is_together; /* all rails of a pair at once too */
+};
+
+/* retry NULL: the first measurement, of all. */
+static void links_arguments(const struct certify *certify, const struct hostlist *names,
+                            double limit_s, const struct retry *retry, struct arguments *program)
+{
+    char path[4096], *blocks = retry ? NULL : blocks_text(certify, names);
 
     step_program_path("muster-links", path, sizeof path);
     arguments_add(program, "%s", path);
     arguments_add(program, "--json");
     arguments_add(program, "--time-limit=%.0f", limit_s);
-    if (!certify->options.is_standard)
+    if (certify->options.level == LEVEL_QUICK)
         arguments_add(program, "--quick");
-    if (pairs) {
-        arguments_add(program, "--pairs=%s", pairs);
+    if (retry) {
+        arguments_add(program, "--pairs=%s", retry->pairs);
         arguments_add(program, "--repeats=%d", CONFIRM_REPEATS);
+        if (retry->is_together)
+            arguments_add(program, "--passes=pairs,together");
+    } else {
+        arguments_add(program, "--passes=%s", passes_of(certify->options.level, blocks != NULL));
     }
+    if (blocks)
+        arguments_add(program, "--blocks=%s", blocks);
+    free(blocks);
 }
 
-static int links_step(struct certify *certify, const struct hostlist *names, const char *pairs,
-                      size_t *first, struct error *err)
+static int links_step(struct certify *certify, const struct hostlist *names,
+                      const struct retry *retry, size_t *first, struct error *err)
 {
     struct certify_environment environment;
     struct arguments program = {0};
@@ -45,7 +103,7 @@ static int links_step(struct certify *certify, const struct hostlist *names, con
     int rv;
 
     certify_environment(certify, false, &environment);
-    links_arguments(certify, limit_s, pairs, &program);
+    links_arguments(certify, names, limit_s, retry, &program);
     rv = certify_step(certify,
                       &(struct certify_step){.stage = STAGE_LINKS,
                                              .nodes = names,
@@ -101,16 +159,34 @@ static size_t lost_take(struct certify *certify, size_t first, struct hostlist *
     return left.count;
 }
 
+/* What the trial's questions are about. */
+struct asked {
+    struct certify *certify;
+    struct hints *hints;
+};
+
 /* Measures suspects once more, alone on the network. */
 static bool suspects_measure(void *context, const struct hostlist *names, const char *pairs,
-                             size_t *first)
+                             bool is_together, size_t *first)
 {
-    struct certify *certify = context;
+    struct certify *certify = ((struct asked *)context)->certify;
     struct error err;
 
     progress_doing(&certify->progress, "measuring suspects again: %s", pairs);
-    return links_step(certify, names, pairs, first, &err) == 0 &&
+    return links_step(certify, names, &(struct retry){pairs, is_together}, first, &err) == 0 &&
            certify_is_complete(certify, *first);
+}
+
+static void recall(void *context, const char *node, const char *rail,
+                   struct history_figure *history)
+{
+    hints_recall(((struct asked *)context)->hints, node, rail, history);
+}
+
+static void refer(void *context, const char *node, const char *rail,
+                  struct reference_figure *reference)
+{
+    hints_refer(((struct asked *)context)->hints, node, rail, reference);
 }
 
 /* Whether that rail failed. */
@@ -158,6 +234,13 @@ static void leaf_doubt(struct certify *certify, const struct trial *trial,
     }
 }
 
+/* Well by what this run has measured, but not what it was or what others have. */
+static bool is_hint(const struct finding *finding)
+{
+    return strcmp(finding->limit_source, "history") == 0 ||
+           strcmp(finding->limit_source, "reference") == 0;
+}
+
 static void finding_take(struct certify *certify, const struct trial *trial,
                          const struct finding *finding)
 {
@@ -190,6 +273,8 @@ static void finding_take(struct certify *certify, const struct trial *trial,
             outcome_note_near(&subject->outcome, STAGE_LINKS, "links", finding->part, text);
         else if (subject)
             outcome_note(&subject->outcome, STAGE_LINKS, verdict, "links", finding->part, text);
+        if (subject && is_hint(finding))
+            certify_note(certify, "%s: %s", subject->name, text);
         break;
     case FINDING_FABRIC: /* slow everywhere alike: no node's, but none is what it should be */
         certify_note(certify, "%s", finding->message);
@@ -211,6 +296,30 @@ static void finding_take(struct certify *certify, const struct trial *trial,
             finding->message);
         certify->has_fault |= finding->verdict == VERDICT_FAIL;
     }
+}
+
+/* What the links say of topology.conf as a whole; nodes that are elsewhere have findings of their
+ * own. */
+static void topology_take(struct certify *certify, const struct trial *trial)
+{
+    const struct links *links = &trial->links;
+    struct record record = RECORD_INIT;
+    bool is_several = false;
+
+    for (size_t i = 0; i < links->node_count && links->blocks; i++)
+        is_several |= links->blocks[i] != links->blocks[0];
+    for (size_t i = 0; i < trial->count; i++)
+        is_several = is_several && trial->findings[i].kind != FINDING_MISPLACED;
+    if (!is_several)
+        return;
+    record.suite = "certify";
+    record.test = "net.topology";
+    record.verdict = trial_shows_leaves(trial) ? VERDICT_PASS : VERDICT_SKIP;
+    record.message = record.verdict == VERDICT_PASS
+                         ? "by their links all nodes are on the leaf switches of topology.conf"
+                         : "uplinks are as fast as the leaves: the links do not show which leaf "
+                           "switch a node is on";
+    certify_record(certify, &record);
 }
 
 /* The table's cell and the certificate's lines. */
@@ -262,6 +371,7 @@ static void accuse(void *context, const char *node, enum verdict verdict,
 static void judge(struct certify *certify, const struct hostlist *names, size_t first)
 {
     int *leaves = calloc(names->count + 1, sizeof *leaves);
+    struct asked asked = {certify, hints_open(certify, first)};
     struct trial trial = {
         .source = {.records = &certify->records,
                    .conf = &certify->conf,
@@ -272,7 +382,9 @@ static void judge(struct certify *certify, const struct hostlist *names, size_t 
         .tries = CONFIRM_TRIES,
         .steady_percent = STEADY_PERCENT,
         .measure = suspects_measure,
-        .context = certify,
+        .recall = recall,
+        .refer = refer,
+        .context = &asked,
     };
 
     for (size_t i = 0; leaves && i < names->count; i++)
@@ -284,10 +396,12 @@ static void judge(struct certify *certify, const struct hostlist *names, size_t 
         trial_testimony(&certify->records, first, accuse, certify);
         for (size_t i = 0; i < trial.count; i++)
             finding_take(certify, &trial, &trial.findings[i]);
+        topology_take(certify, &trial);
         figures_take(certify, &trial);
         certify_all(certify, names, STAGE_LINKS, VERDICT_PASS, NULL, "");
     }
     trial_clear(&trial);
+    hints_close(asked.hints);
     free(leaves);
 }
 

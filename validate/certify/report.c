@@ -75,10 +75,10 @@ void certify_report(struct certify *certify, FILE *stream)
     if (certify->stray_lines > 0)
         fprintf(stream, "%zu lines of the programs were not records and were left out\n",
                 certify->stray_lines);
-    fprintf(stream, "%s%zu of %zu nodes %s%s", certify->options.is_dry_run ? "dry run: " : "",
+    fprintf(stream, "%s%zu of %zu nodes %s (%s)", certify->options.is_dry_run ? "dry run: " : "",
             counts[VERDICT_PASS], certify->count,
             certify->options.is_dry_run ? "would be certified" : "certified",
-            certify->options.is_standard ? " (standard)" : " (quick)");
+            certify_level_name(certify->options.level));
     for (size_t i = 0; i < certify->count; i++) {
         if (*certify->subjects[i].certified_until) {
             fprintf(stream, " until %s", certify->subjects[i].certified_until);

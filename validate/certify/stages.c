@@ -361,7 +361,7 @@ static void battery_run(struct certify *certify, enum stage stage, int tasks_per
 
 static int ranks_per_node(const struct certify *certify)
 {
-    return certify->options.is_standard ? 2 : 1;
+    return certify->options.level == LEVEL_QUICK ? 1 : 2;
 }
 
 static void common_arguments(const struct certify *certify, const char *name, double limit_s,
@@ -373,7 +373,7 @@ static void common_arguments(const struct certify *certify, const char *name, do
     arguments_add(program, "%s", path);
     arguments_add(program, "--json");
     arguments_add(program, "--time-limit=%.0f", limit_s);
-    if (!certify->options.is_standard)
+    if (certify->options.level == LEVEL_QUICK)
         arguments_add(program, "--quick");
 }
 

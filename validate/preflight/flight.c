@@ -257,7 +257,7 @@ static void nodes_ask(struct preflight *preflight)
 /* ---------------------------------------------------------------- the links on trial */
 
 static bool suspects_measure(void *context, const struct hostlist *names, const char *pairs,
-                             size_t *first)
+                             bool is_together, size_t *first)
 {
     struct preflight *preflight = context;
     double limit_s = preflight_left_s(preflight) - GRACE_S;
@@ -270,6 +270,8 @@ static bool suspects_measure(void *context, const struct hostlist *names, const 
     arguments_add(&program, "--quick");
     arguments_add(&program, "--pairs=%s", pairs);
     arguments_add(&program, "--repeats=%d", CONFIRM_REPEATS);
+    if (is_together)
+        arguments_add(&program, "--passes=pairs,together");
     is_run = step_hold(preflight, names, true, &program, limit_s, first);
     arguments_clear(&program);
     return is_run;

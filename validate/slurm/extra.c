@@ -11,7 +11,7 @@ static const char level_key[] = "muster_level", expires_key[] = "muster_expires"
 
 int extra_level(const char *level)
 {
-    static const char *const names[] = {"quick", "standard"};
+    static const char *const names[] = {"quick", "standard", "full"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(level, names[i]) == 0)

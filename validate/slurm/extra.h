@@ -12,7 +12,7 @@
  *
  *   {"muster_level":2,"muster_expires":1795794800} */
 
-/* 1 quick, 2 standard; 0 for a level that is none. */
+/* 1 quick, 2 standard, 3 full; 0 for a level that is none. */
 int extra_level(const char *level);
 
 /* extra with the certificate's level and end (seconds since 1970) in it; level 0 takes both out.

@@ -46,6 +46,16 @@ void errors_read(const struct rail *rail, struct counters *counters, bool *can_c
     counters_read_pci("", pci, counters);
 }
 
+double errors_arrived_bytes(const struct rail *rail)
+{
+    struct counters counters;
+
+    if (counters_read("", rail->nic ? rail->nic->name : "", rail->port ? rail->port->device : "",
+                      rail->port ? rail->port->port : 0, &counters) != 0)
+        return -1;
+    return (double)counters.rx_bytes + (double)counters.rdma_rx_bytes;
+}
+
 void errors_between(const struct counters *before, const struct counters *after,
                     struct errors *errors)
 {

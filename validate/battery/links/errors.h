@@ -18,6 +18,9 @@ struct errors {
 /* What the rail has counted so far; *can_count: it has counters at all. */
 void errors_read(const struct rail *rail, struct counters *counters, bool *can_count);
 
+/* What the rail's interface has counted of bytes that arrived; -1: it does not count. */
+double errors_arrived_bytes(const struct rail *rail);
+
 /* What came between two readings. A counter that went backwards was reset: 0. */
 void errors_between(const struct counters *before, const struct counters *after,
                     struct errors *errors);

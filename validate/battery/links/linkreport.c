@@ -74,12 +74,15 @@ static void report_latency(const struct program *program, const struct link_resu
     output_record(&record);
 }
 
+/* shared: pairs that used the same uplink at that time; 0: none. */
 static void report_bandwidth(const struct program *program, const struct link_result *result,
-                             const char *metric, double floor_percent)
+                             const char *metric, int shared, double floor_percent)
 {
     struct record record = record_of(program, result, metric);
     char message[160];
 
+    if (shared > 0)
+        record.shared = shared;
     record.value = result->bandwidth_mbps;
     record.low = result->bandwidth_low_mbps;
     record.high = result->bandwidth_high_mbps;
@@ -200,14 +203,18 @@ static void report_received(const struct program *program, const struct link_res
 
     record.value = result->received_mbps;
     record.unit = "Mb/s";
+    if (result->arrived_mbps > 0)
+        record.high = result->arrived_mbps;
     if (result->received_mbps > 0)
         output_record(&record);
 }
 
-static void report(const struct program *program, enum pass_kind kind,
+static void report(const struct program *program, const struct course *course, int round,
                    const struct link_result *result, double floor_percent)
 {
+    enum pass_kind kind = course->kind;
     const char *metric = pass_metric(kind);
+    int shared = course->schedule ? schedule_pair_load(course->schedule, round, result->from) : 0;
     bool is_short = result->counted_bytes >= 0 && result->counted_bytes < result->sent_bytes;
 
     report_errors(program, result->from, result->rail, result->to, &result->errors);
@@ -218,7 +225,7 @@ static void report(const struct program *program, enum pass_kind kind,
         report_failure(program, result, metric);
         return;
     }
-    report_bandwidth(program, result, metric, kind == PASS_PAIRS ? floor_percent : 0);
+    report_bandwidth(program, result, metric, shared, kind == PASS_PAIRS ? floor_percent : 0);
     if (kind == PASS_PAIRS)
         report_received(program, result);
     report_latency(program, result);
@@ -256,7 +263,7 @@ void linkreport_round(const struct program *program, const struct course *course
     if (course->kind == PASS_UPLINKS || course->kind == PASS_BISECTION)
         sums_report(program, course, round, results);
     for (int i = 0; i < results->count; i++)
-        report(program, course->kind, &results->items[i], floor_percent);
+        report(program, course, round, &results->items[i], floor_percent);
 }
 
 void linkreport_pass(const struct program *program, const struct course *course, int rounds,

@@ -165,16 +165,24 @@ int meeting_drive(struct channel *channel, const struct rail *rail, const struct
     return failed;
 }
 
+static double arrived(const void *rail)
+{
+    return errors_arrived_bytes(rail);
+}
+
 int meeting_serve(struct channel *channel, const struct rail *rail, const struct path_plan *plan,
                   struct report *report)
 {
     struct counters before, after;
     struct error err = {""};
+    struct path_plan counting = *plan;
     bool can_count;
     int failed;
 
+    counting.arrived = arrived;
+    counting.interface = rail;
     errors_read(rail, &before, &can_count);
-    failed = path_serve(channel, plan, &report->received_mbps, &err);
+    failed = path_serve(channel, &counting, &report->intake, &err);
     errors_read(rail, &after, &can_count);
     fill_report(failed, &err, &before, &after, report);
     return failed;
@@ -235,7 +243,8 @@ static int meet_on_rail(struct meeting *meeting, int own, const struct offer *th
             snprintf(other.text, sizeof other.text, "the partner has gone");
         if (result && rv == 0) {
             result->peer_errors = other.errors;
-            result->received_mbps = other.received_mbps;
+            result->received_mbps = other.intake.mbps;
+            result->arrived_mbps = other.intake.best_mbps;
             result->mtu_bytes = rails->own.rails[own].probe.mtu_bytes;
             result->path_mtu_bytes = other.path_mtu_bytes;
         }

@@ -45,6 +45,7 @@ struct link_result {
     double mark_bytes;
     int mark_count;
     double received_mbps; /* as the receiver has it; 0: it did not tell */
+    double arrived_mbps;  /* by its interface too, in the best part; 0: not known */
     /* of the sender's interface; the longest packet that arrived, 0: none did, -1: not known */
     int mtu_bytes, path_mtu_bytes;
     bool is_astray;                    /* UCX took another transport or device */
@@ -94,8 +95,8 @@ struct report {
     int failed;
     char text[200];
     struct errors errors;
-    double received_mbps; /* the server's */
-    int path_mtu_bytes;   /* the server's */
+    struct path_intake intake; /* the server's */
+    int path_mtu_bytes;        /* the server's */
 };
 
 /* Opens the line and learns the partner's offers, malloc'd; NULL: it does not come. */

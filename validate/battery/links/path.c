@@ -266,19 +266,35 @@ static int serve_pings(struct channel *channel, const struct path_plan *plan,
 
 /* Of streams by the server's clock, without their first messages. */
 struct intake {
-    double bytes, seconds;
+    double bytes, seconds, best_mbps;
+    struct arrival arrivals[PATH_SAMPLES + 1]; /* of the stream under way */
+    int arrival_count;
 };
+
+static const double READING_S = 2e-3;
+
+/* A reading that took long, because others were let run, says nothing of either moment. */
+static void note_arrival(struct intake *intake, const struct path_plan *plan, double payload_bytes)
+{
+    double begin_s = watch_now(), counted = plan->arrived ? plan->arrived(plan->interface) : -1;
+
+    if (counted >= 0 && watch_now() - begin_s < READING_S && intake->arrival_count <= PATH_SAMPLES)
+        intake->arrivals[intake->arrival_count++] =
+            (struct arrival){begin_s, payload_bytes, counted};
+}
 
 static int serve_stream(struct channel *channel, const struct path_plan *plan,
                         const struct order *order, struct intake *intake, struct error *err)
 {
     size_t size = order->message_bytes;
     uint32_t posted = 0, next_mark = order->mark_every;
+    bool is_sampled = order->mark_every < order->count; /* no warm-up */
     double first_s = 0;
     char mark[8] = {0};
 
     if (size > CHANNEL_MESSAGE_BYTES)
         return error_set(err, "asked for messages of %zu bytes", size);
+    intake->arrival_count = 0;
     for (; posted < order->count && posted < CHANNEL_WINDOW; posted++)
         if (channel_receive(channel, (int)posted, tag_of(plan, TAG_DATA), size, err) != 0)
             return -1;
@@ -290,6 +306,8 @@ static int serve_stream(struct channel *channel, const struct path_plan *plan,
         watch_step();
         if (done == 0)
             first_s = watch_now();
+        if (is_sampled && (done == 0 || done + 1 == next_mark))
+            note_arrival(intake, plan, (double)(done + 1) * (double)size);
         if (posted < order->count) {
             if (channel_receive(channel, slot, tag_of(plan, TAG_DATA), size, err) != 0)
                 return -1;
@@ -302,9 +320,11 @@ static int serve_stream(struct channel *channel, const struct path_plan *plan,
             next_mark += order->mark_every;
         }
     }
-    if (order->mark_every < order->count) { /* samples, no warm-up */
+    if (is_sampled) {
         intake->bytes += (double)(order->count - 1) * (double)size;
         intake->seconds += watch_now() - first_s;
+        intake->best_mbps =
+            fmax(intake->best_mbps, arrivals_best_mbps(intake->arrivals, intake->arrival_count));
     }
     return 0;
 }
@@ -322,7 +342,7 @@ static uint64_t count_damaged(struct channel *channel, const struct path_plan *p
     return damaged;
 }
 
-int path_serve(struct channel *channel, const struct path_plan *plan, double *received_mbps,
+int path_serve(struct channel *channel, const struct path_plan *plan, struct path_intake *told,
                struct error *err)
 {
     struct intake intake = {0};
@@ -330,7 +350,7 @@ int path_serve(struct channel *channel, const struct path_plan *plan, double *re
     struct order last = {.kind = ORDER_STREAM};
     double timeout_s = plan->connect_s;
 
-    *received_mbps = 0;
+    *told = (struct path_intake){0};
     for (;;) {
         struct order order;
         int result = 0;
@@ -348,7 +368,8 @@ int path_serve(struct channel *channel, const struct path_plan *plan, double *re
             struct answer answer = {count_damaged(channel, plan, &last)};
 
             if (intake.seconds > 0)
-                *received_mbps = 8e-6 * intake.bytes / intake.seconds;
+                *told =
+                    (struct path_intake){8e-6 * intake.bytes / intake.seconds, intake.best_mbps};
             return channel_say(channel, tag_of(plan, TAG_ANSWER), &answer, sizeof answer,
                                plan->timeout_s, err);
         }

@@ -26,6 +26,16 @@ struct path_plan {
     void (*begin)(void *context); /* the driver's, when the warm-up is over and the stream comes; or
                                      NULL */
     void *context;
+    /* the server's: bytes that have arrived at the interface so far, < 0: not known; or NULL */
+    double (*arrived)(const void *interface);
+    const void *interface;
+};
+
+/* What the server says of the samples' streams. */
+struct path_intake {
+    double mbps;      /* payload by the server's clock, from the first message there to the last; 0:
+                         there      was none */
+    double best_mbps; /* in the best part of a stream, arrivals_best_mbps(); 0: not known */
 };
 
 /* Why no more was measured: the 95 % interval of the median is within 5 % of it, or the plan's
@@ -51,9 +61,7 @@ struct path_result {
 /* Returns 0, or -1 with err; result holds what was measured until then. */
 int path_drive(struct channel *channel, const struct path_plan *plan, struct path_result *result,
                struct error *err);
-/* received_mbps: the payload of the samples' streams by the server's clock, from the first message
- * there to the last; 0 when there was none. */
-int path_serve(struct channel *channel, const struct path_plan *plan, double *received_mbps,
+int path_serve(struct channel *channel, const struct path_plan *plan, struct path_intake *intake,
                struct error *err);
 
 #endif

@@ -46,6 +46,23 @@ double samples_lowest(const double *samples, int count)
     return lowest;
 }
 
+double arrivals_best_mbps(const struct arrival *arrivals, int count)
+{
+    double least_s = count > 1 ? (arrivals[count - 1].time_s - arrivals[0].time_s) / 4 : 0,
+           best = 0;
+
+    for (int i = 0; i < count; i++)
+        for (int j = i + 1; j < count; j++) {
+            double time_s = arrivals[j].time_s - arrivals[i].time_s;
+            double payload = arrivals[j].payload_bytes - arrivals[i].payload_bytes;
+            double counted = arrivals[j].counted_bytes - arrivals[i].counted_bytes;
+
+            if (time_s > 0 && time_s >= least_s)
+                best = fmax(best, 8e-6 * fmin(payload, counted) / time_s);
+        }
+    return best;
+}
+
 bool flows_window(const struct flow *flows, int count, double *begin_s, double *end_s)
 {
     *begin_s = -INFINITY;

@@ -17,6 +17,20 @@ int samples_outliers(const double *samples, int count);
 /* NAN for none. */
 double samples_lowest(const double *samples, int count);
 
+/* What a receiver had at some moments of one stream. */
+struct arrival {
+    double time_s;
+    double payload_bytes; /* messages that it has read */
+    double counted_bytes; /* what its interface has counted */
+};
+
+/* What the link carried in the best part of the stream, a quarter of its time or more, in 10^6
+ * bit/s; 0: not known. A process that was not let run in between finds much to read at once, and
+ * some interfaces bring their counters up to date from time to time only: of the two the lower one
+ * counts, so that neither makes a link look faster than it is. Time in which nobody could send or
+ * read is left out as far as it is in one piece. O(count^2). */
+double arrivals_best_mbps(const struct arrival *arrivals, int count);
+
 /* Flows that ran at the same time: marks_s[0] when one began, marks_s[i] when the i-th part of
  * mark_bytes was there. */
 struct flow {

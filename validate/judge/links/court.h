@@ -29,8 +29,8 @@ int court_pairs(struct court *court);
 /* Rails that are well alone and slow when all rails of the pair run. */
 int court_together(struct court *court);
 
-/* Rails that are slower than they used to be, slow to answer, not vouched for by anybody, not
- * measured. */
+/* Rails that are slower than they used to be or than others are, slow to answer, not vouched for by
+ * anybody, not measured. */
 void court_history(struct court *court);
 int court_latency(struct court *court);
 void court_unproved(struct court *court, const struct pursuit *pursuit);

@@ -102,6 +102,21 @@ static int fit_with_blocks(struct court *court)
     return count < 0 ? -1 : rv;
 }
 
+bool links_show_blocks(const struct links *links, const struct links_limits *limits)
+{
+    struct misplaced *misplaced = malloc((links->node_count + 1) * sizeof *misplaced);
+    struct cells cells = {0};
+    bool is_known = false;
+
+    if (misplaced && links->blocks && links->sample_count > 0 &&
+        cells_fit(links, limits, links->samples, links->sample_count, links->blocks, true,
+                  &cells) == 0)
+        blocks_check(&cells, misplaced, &is_known);
+    cells_clear(&cells);
+    free(misplaced);
+    return is_known;
+}
+
 static void find_fabric(struct court *court, int rail)
 {
     const struct links *links = court->links;

@@ -20,7 +20,8 @@
  * Fit: mu is the median of pairs of unsuspicious ends, which are those whose better figures reach
  * the median of their peers'; paths that n pairs shared are held against the other blocks' paths
  * that n pairs shared. A sample is low when it is below one of three gates: nominal, peers (a share
- * of the median, never nearer than four times its MAD, which has a floor of 1 %), history.
+ * of the median, never nearer than four times its MAD, which has a floor of 1 %), history. What
+ * others take for the least on such hardware is a hint besides.
  *
  * Attribution: greedily the part whose low samples are the hardest to explain by the rate of low
  * samples elsewhere (log-likelihood ratio of two binomials), of: a node's rail in one direction or
@@ -46,6 +47,12 @@ struct link_sample {
     int again;            /* times that it was measured once more, alone on the network */
 };
 
+/* What others take for the least on such hardware. */
+struct reference_figure {
+    double mbps;        /* 0: nobody says anything */
+    const char *source; /* "reference.conf:12, ..." */
+};
+
 struct links {
     size_t node_count, rail_count;
     const char *const *nodes; /* node_count names */
@@ -59,6 +66,7 @@ struct links {
     size_t together_count;
     const struct history_figure *history; /* in Mb/s, of what links_figure() tells; node_count x
                                              rail_count, or NULL */
+    const struct reference_figure *references; /* node_count x rail_count, or NULL */
 };
 
 struct links_limits {
@@ -90,14 +98,14 @@ struct link_pair {
 
 struct finding {
     enum finding_kind kind;
-    enum verdict verdict; /* FAIL, WARN (latency, history), UNKNOWN */
+    enum verdict verdict; /* FAIL, WARN (latency, history, reference), UNKNOWN */
     int node, peer, rail; /* indices, -1: does not apply */
     int block, peer_block;
     const char *metric;       /* "bandwidth", "latency", "bandwidth_together" */
     const char *direction;    /* "sends", "receives", "both ways", "forth", "back" */
     double value, limit;      /* Mb/s or us */
     double reference;         /* what 100 % is: nominal or the peers' median */
-    const char *limit_source; /* "nominal", "peers", "history" */
+    const char *limit_source; /* "nominal", "peers", "history", "reference" */
     double confidence;        /* 0 to 1; NAN: does not apply */
     double share;             /* of the samples of the part that are low, 0 to 1 */
     int again;                /* of these were measured once more, alone on the network */
@@ -118,6 +126,11 @@ int links_judge(const struct links *links, const struct links_limits *limits,
  * nothing was measured. links_figures: of all, node_count x rail_count. */
 double links_figure(const struct links *links, int node, int rail);
 void links_figures(const struct links *links, double *figures);
+
+/* Whether the samples show which block a node is on: links.blocks are several, and pairs across are
+ * slower than those inside. Else nothing can be said of where the nodes are. false also when memory
+ * is out. */
+bool links_show_blocks(const struct links *links, const struct links_limits *limits);
 
 /* The pairs that should be measured once more, alone on the network, before anyone is accused: a
  * suspect node with two partners that have no finding of their own, of its own block and as far

@@ -136,11 +136,40 @@ static struct link_sample *cell_of(struct table *table, int from, int to, int ra
     return &(*table->cells)[table->slots[slot] - 1];
 }
 
+/* What the receiver says of the transfer: the record beside it. NULL: it says nothing. */
+static const struct record *received_of(const struct records *records, size_t i)
+{
+    const struct record *record = &records->items[i];
+
+    for (size_t k = i > 0 ? i - 1 : 0; k <= i + 1 && k < records->count; k++) {
+        const struct record *other = &records->items[k];
+
+        if (matrix_is_measurement(other) && is_metric(other, "bandwidth_received") &&
+            strcmp(other->node, record->node) == 0 && strcmp(other->peer, record->peer) == 0 &&
+            strcmp(other->part, record->part) == 0)
+            return other;
+    }
+    return NULL;
+}
+
+/* The most that the path has shown while it was alone on the network. A sender that was not let run
+ * sees several samples end at once, and the last of them look fast: the receiver's counter does not
+ * mind, nor does its whole time. */
+static double best_of(const struct record *record, const struct record *received)
+{
+    if (!received)
+        return fmax(record->value, record->high);
+    if (!isnan(received->high))
+        return fmax(record->value, received->high);
+    return fmax(record->value, fmin(record->high, received->value));
+}
+
 /* fmax() of NAN and a number is the number. The low end of the repeats is that of the record whose
  * value counts, or of the last one alone on the network. */
-static void take_bandwidth(struct link_sample *cell, const struct record *record, bool is_again)
+static void take_bandwidth(struct link_sample *cell, const struct record *record,
+                           const struct record *received, bool is_again)
 {
-    double mbps = is_again ? fmax(record->value, record->high) : record->value;
+    double mbps = is_again ? best_of(record, received) : record->value;
 
     if (is_again || !(cell->mbps >= mbps))
         cell->low_mbps = isnan(record->low) ? 0 : record->low;
@@ -152,9 +181,10 @@ static void take_bandwidth(struct link_sample *cell, const struct record *record
         cell->load = (int)record->shared;
 }
 
-static void take(const struct matrix *matrix, const struct record *record, bool is_again,
-                 struct table *cells, struct table *together)
+static void take(const struct matrix *matrix, const struct records *records, size_t i,
+                 bool is_again, struct table *cells, struct table *together)
 {
+    const struct record *record = &records->items[i];
     long from = name_index_find(&matrix->by_node, record->node);
     long to = name_index_find(&matrix->by_node, record->peer);
     int rail = rail_find(matrix, record->part);
@@ -167,9 +197,12 @@ static void take(const struct matrix *matrix, const struct record *record, bool 
     if (is_metric(record, "latency"))
         cell->latency_us = fmin(cell->latency_us, record->value);
     else if (is_metric(record, "bandwidth_received"))
-        cell->received_mbps = fmax(cell->received_mbps, record->value);
+        cell->received_mbps =
+            fmax(cell->received_mbps, is_again ? fmax(record->value, record->high) : record->value);
     else
-        take_bandwidth(cell, record, is_again);
+        take_bandwidth(cell, record,
+                       is_again && is_metric(record, "bandwidth") ? received_of(records, i) : NULL,
+                       is_again);
 }
 
 static int fill(const struct matrix_source *source, size_t first, size_t again,
@@ -188,7 +221,7 @@ static int fill(const struct matrix_source *source, size_t first, size_t again,
         rv = table_make(&together, most_together, &matrix->together, &matrix->together_count);
     for (size_t i = first; i < records->count && rv == 0; i++)
         if (matrix_is_measurement(&records->items[i]))
-            take(matrix, &records->items[i], i >= again, &cells, &together);
+            take(matrix, records, i, i >= again, &cells, &together);
     free(cells.slots);
     free(together.slots);
     for (size_t i = 0; i < matrix->cell_count; i++) {

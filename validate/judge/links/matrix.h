@@ -37,7 +37,7 @@ bool matrix_is_measurement(const struct record *record);
 
 /* Builds the matrix from the records since first. Of several records of a cell the best one counts,
  * and of those since again, which are measurements of suspects alone on the network, the best
- * sample rather than the median: a fault is there each time, while other work on the machines comes
+ * part rather than the whole: a fault is there each time, while other work on the machines comes
  * and goes and only ever takes away. Returns 0, or -1 when memory is out; to be cleared in either
  * case. */
 int matrix_build(const struct matrix_source *source, size_t first, size_t again,

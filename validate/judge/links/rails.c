@@ -60,28 +60,49 @@ double links_figure(const struct links *links, int node, int rail)
     return fmin(best[0], best[1]);
 }
 
-static void judge_history(struct court *court, int node, int rail, double mbps)
+/* A hint about a rail that is well by what this run has measured. */
+static struct finding *hint(struct court *court, size_t end, double mbps, double limit,
+                            const char *source)
 {
-    size_t end = (size_t)node * court->links->rail_count + (size_t)rail;
+    int rail = (int)(end % court->links->rail_count);
+    struct finding *finding = findings_add(&court->findings, FINDING_RAIL, VERDICT_WARN);
+
+    finding->node = (int)(end / court->links->rail_count);
+    finding->rail = rail;
+    finding->direction = "both ways";
+    finding->value = mbps;
+    finding->limit = finding->reference = limit;
+    finding->limit_source = source;
+    snprintf(finding->part, sizeof finding->part, "%.90s", court->links->rails[rail]);
+    return finding;
+}
+
+static void judge_history(struct court *court, size_t end, double mbps)
+{
     const struct history_figure *history = &court->links->history[end];
     double limit = history_figure_floor(history);
     struct finding *finding;
 
     if (!(mbps < limit))
         return;
-    finding = findings_add(&court->findings, FINDING_RAIL, VERDICT_WARN);
-    finding->node = node;
-    finding->rail = rail;
-    finding->direction = "both ways";
-    finding->value = mbps;
-    finding->limit = limit;
+    finding = hint(court, end, mbps, limit, "history");
     finding->reference = history->median;
-    finding->limit_source = "history";
-    snprintf(finding->part, sizeof finding->part, "%.90s", court->links->rails[rail]);
     snprintf(finding->message, sizeof finding->message,
-             "%s runs at %.0f Mb/s, in %u earlier runs at %.0f; its peers are no better: what "
-             "changed?",
-             finding->part, mbps, history->count, history->median);
+             "%s runs at %.0f Mb/s, in its last %u good runs at %.0f: what changed?", finding->part,
+             mbps, history->count, history->median);
+}
+
+static void judge_reference(struct court *court, size_t end, double mbps)
+{
+    const struct reference_figure *reference = &court->links->references[end];
+    struct finding *finding;
+
+    if (!(mbps < reference->mbps))
+        return;
+    finding = hint(court, end, mbps, reference->mbps, "reference");
+    snprintf(finding->message, sizeof finding->message,
+             "%.40s runs at %.0f Mb/s, others take %.0f for the least (%.140s)", finding->part,
+             mbps, reference->mbps, reference->source);
 }
 
 void court_history(struct court *court)
@@ -89,7 +110,7 @@ void court_history(struct court *court)
     const struct links *links = court->links;
     double *figures;
 
-    if (!links->history)
+    if (!links->history && !links->references)
         return;
     figures = malloc((links->node_count * links->rail_count + 1) * sizeof *figures);
     if (!figures) {
@@ -97,10 +118,12 @@ void court_history(struct court *court)
         return;
     }
     links_figures(links, figures);
-    for (size_t end = 0; end < links->node_count * links->rail_count; end++)
-        if (!court->is_accused[end])
-            judge_history(court, (int)(end / links->rail_count), (int)(end % links->rail_count),
-                          figures[end]);
+    for (size_t end = 0; end < links->node_count * links->rail_count; end++) {
+        if (links->history && !court->is_accused[end])
+            judge_history(court, end, figures[end]);
+        if (links->references && !court->is_accused[end])
+            judge_reference(court, end, figures[end]);
+    }
     free(figures);
 }
 

@@ -89,7 +89,7 @@ static void add_examples(struct suspects *suspects, const struct finding *findin
 static bool is_worth_it(const struct finding *finding)
 {
     return finding->verdict >= VERDICT_UNKNOWN && finding->kind != FINDING_LIAR &&
-           finding->kind != FINDING_MISPLACED && finding->kind != FINDING_HOST;
+           finding->kind != FINDING_MISPLACED;
 }
 
 static void add_all(struct suspects *suspects, const struct finding *findings, size_t count)

@@ -58,6 +58,8 @@ static long make_shares(const struct court *court, struct link_sample *shares)
             continue;
         shares[made] = *sample;
         shares[made].low_mbps = 0;
+        if (sample->first_mbps > 0)
+            shares[made].first_mbps = 100 * sample->first_mbps / found->mbps;
         shares[made++].mbps = 100 * sample->mbps / found->mbps;
     }
     free(alone);
@@ -90,6 +92,7 @@ static void accuse(struct court *court, const struct accused *accused)
     finding->limit_source = "peers";
     finding->confidence = accused->confidence;
     finding->share = accused->share;
+    finding->again = accused->again;
     finding->sample_count = (int)(accused->all[0] + accused->all[1]);
     snprintf(finding->part, sizeof finding->part, "host%s%.80s", accused->rail >= 0 ? " " : "",
              accused->rail >= 0 ? links->rails[accused->rail] : "");

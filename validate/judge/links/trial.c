@@ -53,10 +53,13 @@ static bool suspects_measure(const struct trial *trial, size_t *first)
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     struct hostlist names = {0};
-    bool is_measured = false;
+    bool is_measured = false, is_together = false;
 
     if (count == 0)
         count = all_pairs(links, trial->findings, trial->count, pairs, SUSPECTS_MAX);
+    for (size_t i = 0; i < trial->count; i++)
+        is_together |=
+            trial->findings[i].kind == FINDING_HOST && trial->findings[i].verdict > VERDICT_WARN;
     for (size_t i = 0; stream && i < count; i++) {
         const char *ends[] = {links->nodes[pairs[i].from], links->nodes[pairs[i].to]};
 
@@ -68,7 +71,7 @@ static bool suspects_measure(const struct trial *trial, size_t *first)
     if (stream)
         fclose(stream);
     if (text && count > 0)
-        is_measured = trial->measure(trial->context, &names, text, first);
+        is_measured = trial->measure(trial->context, &names, text, is_together, first);
     free(text);
     hostlist_clear(&names);
     return is_measured;
@@ -82,8 +85,7 @@ static bool is_alike(const struct trial *trial, double a, double b)
 /* What another measurement of single pairs can say nothing of. */
 static bool needs_no_proof(const struct finding *finding)
 {
-    return finding->kind == FINDING_LIAR || finding->kind == FINDING_MISPLACED ||
-           finding->kind == FINDING_HOST;
+    return finding->kind == FINDING_LIAR || finding->kind == FINDING_MISPLACED;
 }
 
 static bool rail_is_alike(const struct trial *trial, const struct links *alone, int node, int rail)
@@ -195,21 +197,27 @@ static bool has_suspect(const struct trial *trial)
     return false;
 }
 
-/* What earlier runs found of each rail. */
+/* What earlier runs found of each rail, and what others take for the least. */
 static int recall(struct trial *trial)
 {
     struct links *links = &trial->links;
+    size_t ends = links->node_count * links->rail_count;
 
-    if (!trial->recall)
-        return 0;
-    trial->history = calloc(links->node_count * links->rail_count + 1, sizeof *trial->history);
-    if (!trial->history)
+    trial->history = trial->recall ? calloc(ends + 1, sizeof *trial->history) : NULL;
+    trial->references = trial->refer ? calloc(ends + 1, sizeof *trial->references) : NULL;
+    if ((trial->recall && !trial->history) || (trial->refer && !trial->references))
         return -1;
-    for (size_t i = 0; i < links->node_count; i++)
-        for (size_t k = 0; k < links->rail_count; k++)
-            trial->recall(trial->context, links->nodes[i], links->rails[k],
-                          &trial->history[i * links->rail_count + k]);
+    for (size_t end = 0; end < ends; end++) {
+        const char *node = links->nodes[end / links->rail_count];
+        const char *rail = links->rails[end % links->rail_count];
+
+        if (trial->recall)
+            trial->recall(trial->context, node, rail, &trial->history[end]);
+        if (trial->refer)
+            trial->refer(trial->context, node, rail, &trial->references[end]);
+    }
     links->history = trial->history;
+    links->references = trial->references;
     return 0;
 }
 
@@ -257,14 +265,23 @@ int trial_hold(struct trial *trial)
     return 0;
 }
 
+bool trial_shows_leaves(const struct trial *trial)
+{
+    struct links_limits limits = limits_of(trial->source.conf);
+
+    return links_show_blocks(&trial->links, &limits);
+}
+
 void trial_clear(struct trial *trial)
 {
     free(trial->findings);
     free(trial->history);
+    free(trial->references);
     free(trial->figures);
     matrix_clear(&trial->matrix);
     trial->findings = NULL;
     trial->history = NULL;
+    trial->references = NULL;
     trial->figures = NULL;
     trial->count = 0;
 }

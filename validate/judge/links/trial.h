@@ -19,18 +19,25 @@ struct trial {
     int tries;             /* measurements of suspects at most */
     double steady_percent; /* two measurements of a fault are as near as that, or 2 Mb/s */
     bool takes_missing;    /* a rail of which nothing was measured is no reason to measure again */
-    /* Measures the pairs "n1:n2,n1:n3", which are those of names, one after the other. Returns
-     * whether that ended well, with *first the index of its first record in the source. */
-    bool (*measure)(void *context, const struct hostlist *names, const char *pairs, size_t *first);
+    /* Measures the pairs "n1:n2,n1:n3", which are those of names, one after the other; is_together:
+     * and all rails of each at once. Returns whether that ended well, with *first the index of its
+     * first record in the source. */
+    bool (*measure)(void *context, const struct hostlist *names, const char *pairs,
+                    bool is_together, size_t *first);
     /* What earlier runs found of that rail of that node; left as it is, count 0, when nothing.
      * NULL: there is no history. */
     void (*recall)(void *context, const char *node, const char *rail,
                    struct history_figure *history);
+    /* What others take for the least of that rail of that node; left as it is when nobody says.
+     * Its source lives as long as the trial. NULL: there is no table. */
+    void (*refer)(void *context, const char *node, const char *rail,
+                  struct reference_figure *reference);
     void *context;
 
     /* the outcome: links is the view that findings is about */
     struct matrix matrix;
     struct history_figure *history;
+    struct reference_figure *references;
     double *figures; /* links_figures() */
     struct links links;
     struct finding *findings; /* worst first */
@@ -43,6 +50,9 @@ struct trial {
  * either case. */
 int trial_hold(struct trial *trial);
 void trial_clear(struct trial *trial);
+
+/* Whether what was measured says which leaf switch a node is on. */
+bool trial_shows_leaves(const struct trial *trial);
 
 /* The finding as a record: its strings are the trial's. */
 struct record trial_record(const struct trial *trial, const struct finding *finding);

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/judge/links/trial.h"
+#include "tests/unit/tap.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Four nodes with two rails at 200 Mb/s on two leaves, on trial. What is measured again is what the
+ * test says of node n2's eth1. */
+enum { NODES = 4, RAILS = 2 };
+static const char *const rails[] = {"eth1", "eth2"};
+static const char *const leaf_names[] = {"leaf1", "leaf2"};
+static char *names[] = {(char *)"n1", (char *)"n2", (char *)"n3", (char *)"n4"};
+static const struct hostlist nodes = {names, NODES};
+static int leaves[] = {0, 0, 1, 1};
+
+/* One transfer that n2's eth1 has a part in; the others have 196. */
+struct figures {
+    double sent, high, received, arrived; /* arrived 0: the receiver does not count */
+    double together;                      /* 0: not measured */
+};
+
+static struct records records;
+static struct conf conf;
+static struct trial trial;
+static struct figures again;
+static int measured, measured_together;
+
+static void add(const char *metric, int from, int to, int rail, double value, double high)
+{
+    struct record record = RECORD_INIT;
+
+    record.suite = "links";
+    record.test = "links";
+    record.metric = metric;
+    record.node = names[from];
+    record.peer = names[to];
+    record.part = rails[rail];
+    record.value = value;
+    record.low = value * 0.99;
+    record.high = high;
+    record.unit = "Mb/s";
+    if (records_add(&records, &record) != 0)
+        tap_skip_all("no memory");
+}
+
+static void add_speeds(void)
+{
+    for (int node = 0; node < NODES; node++)
+        for (int rail = 0; rail < RAILS; rail++) {
+            struct record record = RECORD_INIT;
+
+            record.suite = "links";
+            record.test = "links";
+            record.metric = "speed";
+            record.node = names[node];
+            record.part = rails[rail];
+            record.value = 200;
+            record.unit = "Mb/s";
+            if (records_add(&records, &record) != 0)
+                tap_skip_all("no memory");
+        }
+}
+
+static void add_together(int from, int to, int rail, double mbps)
+{
+    add("bandwidth_together", from, to, rail, mbps, mbps + 2);
+}
+
+static void add_transfer(int from, int to, int rail, const struct figures *figures)
+{
+    static const struct figures well = {196, 198, 197, 197, 195};
+    const struct figures *use = (from == 1 || to == 1) && rail == 0 ? figures : &well;
+
+    add("bandwidth", from, to, rail, use->sent, use->high);
+    add("bandwidth_received", from, to, rail, use->received,
+        use->arrived > 0 ? use->arrived : (double)NAN);
+    if (figures->together > 0)
+        add_together(from, to, rail, from == 1 || to == 1 ? figures->together : 195);
+}
+
+static bool measure(void *context, const struct hostlist *some, const char *pairs, bool is_together,
+                    size_t *first)
+{
+    (void)context;
+    (void)some;
+    *first = records.count;
+    measured++;
+    measured_together += is_together;
+    for (int from = 0; from < NODES; from++)
+        for (int to = from + 1; to < NODES; to++) {
+            char text[16];
+
+            snprintf(text, sizeof text, "%s:%s", names[from], names[to]);
+            for (int rail = 0; rail < RAILS && strstr(pairs, text); rail++) {
+                add_transfer(from, to, rail, &again);
+                add_transfer(to, from, rail, &again);
+            }
+        }
+    return true;
+}
+
+static void recall(void *context, const char *node, const char *rail,
+                   struct history_figure *history)
+{
+    (void)context;
+    if (strcmp(node, "n3") == 0 && strcmp(rail, "eth2") == 0)
+        *history = (struct history_figure){260, 1, 9};
+}
+
+static void refer(void *context, const char *node, const char *rail,
+                  struct reference_figure *reference)
+{
+    (void)context;
+    if (strcmp(node, "n4") == 0 && strcmp(rail, "eth1") == 0)
+        *reference = (struct reference_figure){900, "a table:1"};
+}
+
+/* The first finding that is worse than a warning, NULL: none. */
+static const struct finding *hold(const struct figures *once, const struct figures *alone)
+{
+    trial_clear(&trial);
+    records_clear(&records);
+    records = (struct records){0};
+    again = *alone;
+    measured = measured_together = 0;
+    add_speeds();
+    for (int from = 0; from < NODES; from++)
+        for (int to = 0; to < NODES; to++)
+            for (int rail = 0; rail < RAILS && from != to; rail++)
+                add_transfer(from, to, rail, once);
+    ok(trial_hold(&trial) == 0, "the trial is held");
+    return trial.count > 0 && trial.findings[0].verdict > VERDICT_WARN ? &trial.findings[0] : NULL;
+}
+
+static const struct figures well = {196, 198, 197, 197, 0}, slow = {49, 50, 49, 49, 0};
+
+static void accuses_what_stays_slow(void)
+{
+    const struct finding *finding = hold(&slow, &slow);
+
+    ok(finding && finding->verdict == VERDICT_FAIL, "a slow rail that stays slow is at fault");
+    ok(finding && finding->kind == FINDING_RAIL, "... the rail");
+    is_int(finding ? finding->node : -1, 1, "... of n2");
+    ok(measured > 0 && measured_together == 0, "it was measured again, rail by rail");
+}
+
+static void acquits_what_the_machine_took(void)
+{
+    const struct figures kept_waiting = {90, 100, 185, 190, 0}, taken = {150, 160, 152, 196, 0};
+
+    ok(!hold(&slow, &well), "what is well alone is not at fault");
+    ok(measured > 0, "... after one more look");
+    ok(!hold(&kept_waiting, &well), "a sender that was kept waiting does not lie");
+    ok(!hold(&kept_waiting, &taken), "what the interface counted in the best part is what counts");
+}
+
+static void believes_no_burst(void)
+{
+    const struct figures burst = {49, 400, 49, 50, 0}, uncounted = {49, 400, 49, 0, 0};
+    const struct finding *finding = hold(&slow, &burst);
+
+    ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL,
+       "samples that the sender saw end at once acquit no slow rail");
+    finding = hold(&slow, &uncounted);
+    ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL,
+       "... nor where the interface does not count");
+}
+
+static void names_a_liar(void)
+{
+    const struct figures lie = {196, 198, 49, 49, 0};
+    const struct finding *finding = hold(&lie, &lie);
+    bool is_named = false;
+
+    for (size_t i = 0; i < trial.count; i++)
+        is_named |= trial.findings[i].kind == FINDING_LIAR && trial.findings[i].node == 1;
+    ok(finding && is_named, "more than the receivers ever had is a lie");
+}
+
+static void asks_hosts_again(void)
+{
+    struct figures once = well, alone = well;
+    const struct finding *finding;
+
+    once.together = 100;
+    alone.together = 100;
+    finding = hold(&once, &alone);
+    ok(finding && finding->kind == FINDING_HOST && finding->verdict == VERDICT_FAIL,
+       "a host that is slow with all rails, twice, is at fault");
+    is_int(finding ? finding->node : -1, 1, "... n2");
+    ok(measured_together > 0, "... it was asked with all rails again");
+    alone.together = 195;
+    ok(!hold(&once, &alone), "one that is well then is not");
+}
+
+static void passes_hints_on(void)
+{
+    int history = 0, reference = 0;
+
+    trial.recall = recall;
+    trial.refer = refer;
+    ok(!hold(&well, &well), "hints accuse nobody");
+    for (size_t i = 0; i < trial.count; i++) {
+        const struct finding *finding = &trial.findings[i];
+
+        history += strcmp(finding->limit_source, "history") == 0 && finding->node == 2;
+        reference += strcmp(finding->limit_source, "reference") == 0 && finding->node == 3;
+    }
+    is_int(history, 1, "a rail that was faster is warned of, once");
+    is_int(reference, 1, "... and one that is slower than others take for the least");
+    is_int((long)trial.count, 2, "... and nothing else");
+    is_int(measured, 0, "no hint is a reason to measure again");
+    trial.recall = NULL;
+    trial.refer = NULL;
+    ok(!trial_shows_leaves(&trial), "uplinks as fast as the leaves do not show who is where");
+}
+
+int main(void)
+{
+    conf_defaults(&conf);
+    trial = (struct trial){.source = {.records = &records,
+                                      .conf = &conf,
+                                      .names = &nodes,
+                                      .leaves = leaves,
+                                      .leaf_names = leaf_names},
+                           .tries = 4,
+                           .steady_percent = 10,
+                           .measure = measure};
+    accuses_what_stays_slow();
+    acquits_what_the_machine_took();
+    believes_no_burst();
+    names_a_liar();
+    asks_hosts_again();
+    passes_hints_on();
+    trial_clear(&trial);
+    records_clear(&records);
+    conf_clear(&conf);
+    return tap_done();
+}
