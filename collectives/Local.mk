@@ -36,3 +36,29 @@ collectives_libmustercoll_la_SOURCES += \
 	collectives/precision/format.h \
 	collectives/precision/precision.c collectives/precision/precision.h \
 	# end
+
+# what is added, the algorithms as plans, and what moves them over MPI
+collectives_libmustercoll_la_SOURCES += \
+	collectives/algorithms/algorithm.h \
+	collectives/algorithms/binomial.c \
+	collectives/algorithms/pairwise.c \
+	collectives/algorithms/recursive_doubling.c \
+	collectives/algorithms/ring.c \
+	collectives/algorithms/table.c \
+	collectives/plan/plan.c collectives/plan/plan.h \
+	collectives/plan/shape.c \
+	collectives/reduce/element.c \
+	collectives/reduce/reduce.c collectives/reduce/reduce.h \
+	# end
+if HAVE_MPI
+noinst_LTLIBRARIES += collectives/libmustercollmpi.la
+collectives_libmustercollmpi_la_SOURCES = \
+	collectives/collective.h \
+	collectives/engine/cache.c collectives/engine/cache.h \
+	collectives/engine/collective.c \
+	collectives/engine/run.c collectives/engine/run.h \
+	# end of collectives_libmustercollmpi_la_SOURCES
+collectives_libmustercollmpi_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+collectives_libmustercollmpi_la_CFLAGS = $(AM_CFLAGS) -pthread
+collectives_libmustercollmpi_la_LIBADD = collectives/libmustercoll.la lib/libmuster.la $(MPI_LIBS) -lpthread
+endif

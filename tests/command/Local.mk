@@ -120,3 +120,15 @@ dist_check_SCRIPTS += \
 	tests/command/t2970-codec-gives-files-back.t \
 	tests/command/t2971-codec-names-damage.t \
 	# end of muster-codec
+
+# collectives over MPI
+dist_check_SCRIPTS += \
+	tests/command/t2980-collectives-are-right-over-mpi.t \
+	# end of collectives
+if HAVE_MPI
+noinst_PROGRAMS += tests/command/collectives
+tests_command_collectives_SOURCES = tests/command/collectives.c
+tests_command_collectives_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_command_collectives_CFLAGS = $(AM_CFLAGS) -pthread
+tests_command_collectives_LDADD = collectives/libmustercollmpi.la $(MPI_LIBS)
+endif

@@ -320,6 +320,15 @@ tests_unit_codec_hostile_t_SOURCES = tests/unit/codec_hostile.c \
 tests_unit_codec_hostile_t_LDADD = collectives/libmustercoll.la $(unit_libs) -lm
 EXTRA_DIST += tests/unit/fuzz-codec
 
+check_PROGRAMS += tests/unit/reduce.t
+tests_unit_reduce_t_SOURCES = tests/unit/reduce.c
+tests_unit_reduce_t_LDADD = collectives/libmustercoll.la $(unit_libs) -lm
+
+check_PROGRAMS += tests/unit/algorithms.t
+tests_unit_algorithms_t_SOURCES = tests/unit/algorithms.c \
+	tests/unit/plan_simulator.c tests/unit/plan_simulator.h
+tests_unit_algorithms_t_LDADD = collectives/libmustercoll.la $(unit_libs) -lm
+
 check_PROGRAMS += tests/unit/precision.t
 tests_unit_precision_t_SOURCES = tests/unit/precision.c \
 	tests/unit/gradients.c tests/unit/gradients.h

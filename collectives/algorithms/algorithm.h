@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_ALGORITHM_H
+#define MUSTER_ALGORITHM_H
+
+#include "collectives/plan/plan.h"
+
+/* The collectives' algorithms. To add one: a file in this folder with a function that writes the
+ * steps of a rank, its declaration below, and a line in the table of table.c. The unit test
+ * tests/unit/algorithms.c then runs it for many shapes and holds its messages and bytes against
+ * its formula. */
+
+/* What the time of a collective is made of: messages α + bytes β + reduced γ, of the rank that has
+ * most to do and with messages in both directions at once. */
+struct algorithm_cost {
+    double messages; /* one after the other */
+    double bytes;    /* sent by a rank, or received, whichever is more */
+    double reduced;  /* bytes of results that a rank computes */
+};
+
+struct algorithm {
+    const char *name;
+    enum collective_kind kind;
+    void (*plan)(const struct plan_shape *shape, struct plan *plan);
+    bool (*applies)(const struct plan_shape *shape); /* NULL: to all shapes */
+    /* The formula, for blocks of equal size and without segments. */
+    struct algorithm_cost (*cost)(const struct plan_shape *shape);
+};
+
+/* Ends with a name NULL. In the order in which lists show them. */
+extern const struct algorithm algorithms[];
+
+/* NULL: none of this name for the kind. */
+const struct algorithm *algorithm_find(enum collective_kind kind, const char *name);
+
+bool algorithm_applies(const struct algorithm *algorithm, const struct plan_shape *shape);
+
+/* One that is good where nothing has been measured: by size and number of ranks alone. */
+const struct algorithm *algorithm_default(const struct plan_shape *shape);
+
+/* The segment, in elements, that is good where nothing has been measured; 0: none. */
+size_t algorithm_default_segment(const struct algorithm *algorithm, const struct plan_shape *shape);
+
+/* Writes the rank's plan. -1: out of memory, or the algorithm does not apply to the shape. */
+int algorithm_plan(const struct algorithm *algorithm, const struct plan_shape *shape,
+                   struct plan *plan, struct error *err);
+
+void ring_allreduce(const struct plan_shape *shape, struct plan *plan);
+void ring_reduce_scatter(const struct plan_shape *shape, struct plan *plan);
+void ring_all_gather(const struct plan_shape *shape, struct plan *plan);
+struct algorithm_cost ring_allreduce_cost(const struct plan_shape *shape);
+struct algorithm_cost ring_reduce_scatter_cost(const struct plan_shape *shape);
+struct algorithm_cost ring_all_gather_cost(const struct plan_shape *shape);
+
+void recursive_doubling_allreduce(const struct plan_shape *shape, struct plan *plan);
+struct algorithm_cost recursive_doubling_allreduce_cost(const struct plan_shape *shape);
+
+void binomial_broadcast(const struct plan_shape *shape, struct plan *plan);
+void binomial_reduce(const struct plan_shape *shape, struct plan *plan);
+struct algorithm_cost binomial_broadcast_cost(const struct plan_shape *shape);
+struct algorithm_cost binomial_reduce_cost(const struct plan_shape *shape);
+
+void pairwise_all_to_all(const struct plan_shape *shape, struct plan *plan);
+struct algorithm_cost pairwise_all_to_all_cost(const struct plan_shape *shape);
+
+#endif

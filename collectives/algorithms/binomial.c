@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Binomial trees: in each round those who have the data give it to as many others. The rank at
+ * place v (counted from the root) has its parent where v's lowest bit is 0, and a child for each
+ * bit below it. Segments follow each other down, or up, the tree. */
+#include "collectives/algorithms/algorithm.h"
+
+struct tree {
+    int parent; /* -1: this is the root */
+    int children[32];
+    int count; /* of children; the one with most below it first */
+};
+
+static struct tree tree_of(const struct plan_shape *shape)
+{
+    struct tree tree = {.parent = -1};
+    int place = (shape->rank - shape->root + shape->ranks) % shape->ranks, bit = 1;
+
+    while (bit < shape->ranks && !(place & bit))
+        bit *= 2;
+    if (place > 0)
+        tree.parent = (place - bit + shape->root) % shape->ranks;
+    for (bit /= 2; bit > 0; bit /= 2)
+        if (place + bit < shape->ranks)
+            tree.children[tree.count++] = (place + bit + shape->root) % shape->ranks;
+    return tree;
+}
+
+void binomial_broadcast(const struct plan_shape *shape, struct plan *plan)
+{
+    struct tree tree = tree_of(shape);
+
+    for (unsigned k = 0; k < plan_segments(shape, shape->count); k++) {
+        struct plan_block part = plan_segment(shape, shape->count, k);
+
+        if (tree.parent >= 0)
+            plan_receive(plan, tree.parent, plan_out(part.offset), part.count);
+        for (int c = 0; c < tree.count; c++)
+            plan_send(plan, tree.children[c], plan_out(part.offset), part.count);
+    }
+}
+
+/* The children's sums come in from the smallest subtree to the largest, which is the order of
+ * places: root + (its next one) + (the two behind) + ... */
+void binomial_reduce(const struct plan_shape *shape, struct plan *plan)
+{
+    struct tree tree = tree_of(shape);
+    bool is_root = tree.parent < 0;
+    size_t room = shape->count && plan_segments(shape, shape->count)
+                      ? plan_segment(shape, shape->count, 0).count
+                      : 0;
+    struct plan_place by[2] = {{PLAN_SCRATCH, 0}}, sum = plan_out(0);
+
+    if (tree.count > 0) {
+        by[0] = plan_scratch(plan, room);
+        by[1] = plan_scratch(plan, room);
+        if (!is_root)
+            sum = plan_scratch(plan, shape->count);
+    } else {
+        sum = plan_in(0);
+    }
+    for (unsigned k = 0, turn = 0; k < plan_segments(shape, shape->count); k++) {
+        struct plan_block part = plan_segment(shape, shape->count, k);
+        struct plan_place mine = plan_in(part.offset);
+
+        for (int c = tree.count - 1; c >= 0; c--, turn ^= 1) {
+            plan_receive(plan, tree.children[c], by[turn], part.count);
+            plan_reduce(plan, mine, by[turn], plan_at(sum, part.offset), part.count);
+            mine = plan_at(sum, part.offset);
+        }
+        if (is_root && tree.count > 0)
+            plan_complete(plan, plan_out(part.offset), part.count);
+        else if (is_root)
+            plan_copy(plan, mine, plan_out(part.offset), part.count);
+        else
+            plan_send(plan, tree.parent, mine, part.count);
+    }
+}
+
+static int depth_of(int ranks)
+{
+    int depth = 0;
+
+    while (1 << depth < ranks)
+        depth++;
+    return depth;
+}
+
+/* The root sends, or receives, depth times. */
+struct algorithm_cost binomial_broadcast_cost(const struct plan_shape *shape)
+{
+    double depth = depth_of(shape->ranks), bytes = (double)(shape->count * shape->element_bytes);
+
+    return (struct algorithm_cost){depth, depth * bytes, 0};
+}
+
+struct algorithm_cost binomial_reduce_cost(const struct plan_shape *shape)
+{
+    double depth = depth_of(shape->ranks), bytes = (double)(shape->count * shape->element_bytes);
+
+    return (struct algorithm_cost){depth, depth * bytes, depth * bytes};
+}

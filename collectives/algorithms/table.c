@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/algorithms/algorithm.h"
+
+#include <string.h>
+
+const struct algorithm algorithms[] = {
+    {"ring", COLLECTIVE_ALLREDUCE, ring_allreduce, NULL, ring_allreduce_cost},
+    {"recursive-doubling", COLLECTIVE_ALLREDUCE, recursive_doubling_allreduce, NULL,
+     recursive_doubling_allreduce_cost},
+    {"ring", COLLECTIVE_REDUCE_SCATTER, ring_reduce_scatter, NULL, ring_reduce_scatter_cost},
+    {"ring", COLLECTIVE_ALL_GATHER, ring_all_gather, NULL, ring_all_gather_cost},
+    {"binomial", COLLECTIVE_BROADCAST, binomial_broadcast, NULL, binomial_broadcast_cost},
+    {"binomial", COLLECTIVE_REDUCE, binomial_reduce, NULL, binomial_reduce_cost},
+    {"pairwise", COLLECTIVE_ALL_TO_ALL, pairwise_all_to_all, NULL, pairwise_all_to_all_cost},
+    {NULL, 0, NULL, NULL, NULL},
+};
+
+const struct algorithm *algorithm_find(enum collective_kind kind, const char *name)
+{
+    for (const struct algorithm *a = algorithms; a->name; a++)
+        if (a->kind == kind && strcmp(a->name, name) == 0)
+            return a;
+    return NULL;
+}
+
+bool algorithm_applies(const struct algorithm *algorithm, const struct plan_shape *shape)
+{
+    return algorithm->kind == shape->kind && (!algorithm->applies || algorithm->applies(shape));
+}
+
+const struct algorithm *algorithm_default(const struct plan_shape *shape)
+{
+    size_t bytes = shape->count * shape->element_bytes;
+
+    if (shape->kind == COLLECTIVE_ALLREDUCE)
+        return algorithm_find(shape->kind, bytes <= 16384 ? "recursive-doubling" : "ring");
+    for (const struct algorithm *a = algorithms; a->name; a++)
+        if (algorithm_applies(a, shape))
+            return a;
+    return NULL;
+}
+
+size_t algorithm_default_segment(const struct algorithm *algorithm, const struct plan_shape *shape)
+{
+    (void)algorithm;
+    return 262144 / shape->element_bytes;
+}
+
+int algorithm_plan(const struct algorithm *algorithm, const struct plan_shape *shape,
+                   struct plan *plan, struct error *err)
+{
+    if (!algorithm_applies(algorithm, shape)) {
+        *plan = (struct plan){0};
+        return error_set(err, "%s does not do this %s", algorithm->name,
+                         collective_kind_name(shape->kind));
+    }
+    plan_begin(plan, shape);
+    algorithm->plan(shape, plan);
+    return plan_end(plan, err);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_COLLECTIVE_H
+#define MUSTER_COLLECTIVE_H
+
+#include <mpi.h>
+
+#include "collectives/algorithms/algorithm.h"
+#include "collectives/plan/plan.h"
+#include "collectives/reduce/reduce.h"
+#include "lib/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Collectives over MPI's point-to-point messages: algorithms of our own, blocking and not, several
+ * at once. All ranks of the communicator start the same calls in the same order; each waits for
+ * its own as it likes.
+ *
+ * All ranks get the same bits, whatever the algorithm, for as long as all use the same.
+ *
+ * After the first call of a shape nothing is allocated for further ones, unless more of them are
+ * under way than ever before.
+ *
+ * Errors: -1 and err (which may be NULL). After a failed message the collective is of no more use:
+ * destroy it. */
+
+struct collective;
+struct collective_request;
+
+/* As numbers travel. */
+enum collective_wire {
+    COLLECTIVE_AS_IS,
+    COLLECTIVE_WIRES,
+};
+
+struct collective_call {
+    enum collective_kind kind;
+    enum element_type type;
+    enum reduce_op op; /* of kinds that reduce */
+
+    /* Aligned to their elements. The same pointer twice: in place, as MPI_IN_PLACE. all-gather in
+     * place: out holds this rank's block; reduce-scatter in place: `in` comes to nothing, the
+     * result stands at the beginning of it. broadcast: out alone, at all ranks. reduce: out at the
+     * root alone. Where they differ they do not overlap. */
+    const void *in;
+    void *out;
+
+    /* As in struct plan_shape: counts and offsets in elements, [ranks] or NULL; they may change
+     * or go once the call has been started. */
+    size_t count;
+    const size_t *counts, *offsets, *send_counts, *send_offsets;
+    int root;
+
+    const char *algorithm; /* NULL: chosen */
+    size_t segment_bytes;  /* 0: chosen */
+    enum collective_wire wire;
+};
+
+struct collective_options {
+    /* Chooses where a call does not say: one of algorithms[] that applies to the shape, and where
+     * the call says no segment, shape->segment, in elements. All ranks must choose the same. NULL:
+     * algorithm_default(). */
+    const struct algorithm *(*choose)(void *context, struct plan_shape *shape,
+                                      enum element_type type, enum collective_wire wire);
+    void *context;
+
+    const int *ring; /* [ranks], the order of ranks in rings, copied; NULL: as they are numbered */
+
+    /* A thread of its own drives what is under way; MPI must have been started with
+     * MPI_THREAD_MULTIPLE. Without it, things move in collective_test(), _wait() and _run(). */
+    bool has_thread;
+};
+
+/* All ranks of comm call it. The communicator is duplicated and may be freed. options: NULL for
+ * none. -1: out of memory, or a thread is wanted that MPI does not allow. */
+int collective_create(MPI_Comm comm, const struct collective_options *options,
+                      struct collective **collective, struct error *err);
+
+/* All ranks, with nothing under way. NULL is fine. */
+void collective_destroy(struct collective *collective);
+
+int collective_rank(const struct collective *collective);
+int collective_ranks(const struct collective *collective);
+const struct plan_topology *collective_topology(const struct collective *collective);
+
+/* Starts a call and returns without waiting. The buffers belong to the call until its end. -1: the
+ * call makes no sense, or memory is out; nothing has been started then. */
+int collective_start(struct collective *collective, const struct collective_call *call,
+                     struct collective_request **request, struct error *err);
+
+/* 1: the call has ended, the request is gone and *request NULL; 0: not yet; -1: it failed, and the
+ * request is gone. Every call moves all that is under way on the collective. A request of NULL has
+ * ended. */
+int collective_test(struct collective_request **request, struct error *err);
+
+/* Waits for the end. */
+int collective_wait(struct collective_request **request, struct error *err);
+
+/* Starts and waits. */
+int collective_run(struct collective *collective, const struct collective_call *call,
+                   struct error *err);
+
+/* What the call would use: the algorithm and the segment in bytes. NULL: the call makes no sense.
+ */
+const struct algorithm *collective_algorithm(struct collective *collective,
+                                             const struct collective_call *call,
+                                             size_t *segment_bytes, struct error *err);
+
+/* How much has been moved since create; for tests and summaries. */
+struct collective_statistics {
+    unsigned long long calls, messages_sent, bytes_sent, bytes_reduced;
+    unsigned long long allocations; /* plans made, memory taken */
+};
+void collective_statistics(struct collective *collective, struct collective_statistics *statistics);
+
+#endif

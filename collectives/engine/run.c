@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/engine/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct run *run_create(struct cached_plan *cached)
+{
+    struct run *run = calloc(1, sizeof *run + cached->plan.step_count);
+
+    if (!run)
+        return NULL;
+    run->cached = cached;
+    run->ended = (unsigned char *)(run + 1);
+    return run;
+}
+
+void run_destroy(struct run *run)
+{
+    free(run);
+}
+
+void run_begin(struct run *run)
+{
+    const struct plan *plan = &run->cached->plan;
+
+    memset(run->ended, 0, plan->step_count);
+    memset(run->begun, 0, sizeof run->begun);
+    memset(run->under_way, 0, sizeof run->under_way);
+    run->left = plan->step_count;
+    run->has_failed = false;
+    run->messages_sent = run->bytes_sent = run->bytes_reduced = 0;
+}
+
+static bool fail(struct run *run, const char *what, int peer, int code)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int length = 0;
+
+    if (PMPI_Error_string(code, text, &length) != MPI_SUCCESS)
+        length = 0;
+    error_set(&run->err, "%s rank %d: %.*s", what, peer, length, text);
+    run->has_failed = true;
+    return true;
+}
+
+/* What is under way will not end, or its end is of no use. */
+static void abandon(struct run *run)
+{
+    int count = run->under_way[PLAN_SENDS] + run->under_way[PLAN_RECEIVES];
+
+    for (int i = 0; i < count; i++)
+        if (run->requests[i] != MPI_REQUEST_NULL) {
+            PMPI_Cancel(&run->requests[i]);
+            PMPI_Request_free(&run->requests[i]);
+        }
+    memset(run->under_way, 0, sizeof run->under_way);
+}
+
+static bool is_ready(const struct run *run, const struct plan_step *step)
+{
+    const unsigned *after = run->cached->plan.after;
+
+    for (unsigned i = step->after; i < step->after_end; i++)
+        if (!run->ended[after[i]])
+            return false;
+    return true;
+}
+
+static void *at(const struct run *run, struct plan_place place)
+{
+    return run->buffers[place.buffer] + place.offset * run->cached->shape.element_bytes;
+}
+
+/* The stream's next step, if it may begin. */
+static const struct plan_step *next_of(const struct run *run, enum plan_stream stream,
+                                       unsigned *number)
+{
+    const struct plan *plan = &run->cached->plan;
+
+    if (run->begun[stream] == plan->stream_counts[stream])
+        return NULL;
+    *number = plan->streams[stream][run->begun[stream]];
+    return is_ready(run, &plan->steps[*number]) ? &plan->steps[*number] : NULL;
+}
+
+static bool begin_messages(struct run *run, enum plan_stream stream)
+{
+    const struct plan_step *step;
+    unsigned number;
+    bool has_begun = false;
+
+    while (run->under_way[stream] < RUN_MESSAGES && (step = next_of(run, stream, &number))) {
+        int bytes = (int)(step->count * run->cached->shape.element_bytes), code;
+        int slot = run->under_way[PLAN_SENDS] + run->under_way[PLAN_RECEIVES];
+
+        if (stream == PLAN_SENDS) {
+            code = PMPI_Isend(at(run, step->left), bytes, MPI_BYTE, step->peer, run->tag, run->comm,
+                              &run->requests[slot]);
+            run->messages_sent++;
+            run->bytes_sent += (unsigned)bytes;
+        } else {
+            code = PMPI_Irecv(at(run, step->out), bytes, MPI_BYTE, step->peer, run->tag, run->comm,
+                              &run->requests[slot]);
+        }
+        if (code != MPI_SUCCESS)
+            return fail(run, stream == PLAN_SENDS ? "send to" : "receive from", step->peer, code);
+        run->steps[slot] = number;
+        run->under_way[stream]++;
+        run->begun[stream]++;
+        has_begun = true;
+    }
+    return has_begun;
+}
+
+static bool compute_one(struct run *run)
+{
+    unsigned number;
+    const struct plan_step *step = next_of(run, PLAN_COMPUTES, &number);
+    size_t bytes;
+
+    if (!step)
+        return false;
+    bytes = step->count * run->cached->shape.element_bytes;
+    if (step->action == PLAN_REDUCE) {
+        reduce_pair(run->type, run->op, at(run, step->left), at(run, step->right),
+                    at(run, step->out), step->count);
+        run->bytes_reduced += bytes;
+    } else if (step->action == PLAN_DIVIDE) {
+        reduce_divide(run->type, at(run, step->out), step->count,
+                      (unsigned)run->cached->shape.ranks);
+    } else {
+        memmove(at(run, step->out), at(run, step->left), bytes);
+    }
+    run->ended[number] = 1;
+    run->left--;
+    run->begun[PLAN_COMPUTES]++;
+    return true;
+}
+
+/* Closes the gaps that ended messages leave. */
+static void close_gaps(struct run *run, int count)
+{
+    int kept = 0;
+
+    for (int i = 0; i < count; i++)
+        if (run->requests[i] != MPI_REQUEST_NULL) {
+            run->requests[kept] = run->requests[i];
+            run->steps[kept++] = run->steps[i];
+        }
+}
+
+static bool end_messages(struct run *run, bool may_wait)
+{
+    int count = run->under_way[PLAN_SENDS] + run->under_way[PLAN_RECEIVES], ended = 0, code;
+    int slots[2 * RUN_MESSAGES];
+    MPI_Status statuses[2 * RUN_MESSAGES];
+
+    if (count == 0)
+        return false;
+    code = may_wait ? PMPI_Waitsome(count, run->requests, &ended, slots, statuses)
+                    : PMPI_Testsome(count, run->requests, &ended, slots, statuses);
+    if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS)
+        return fail(run, "messages with", run->cached->shape.rank, code);
+    for (int i = 0; i < ended; i++) {
+        unsigned number = run->steps[slots[i]];
+        const struct plan_step *step = &run->cached->plan.steps[number];
+        int bytes = (int)(step->count * run->cached->shape.element_bytes), came;
+
+        run->under_way[plan_stream_of(step->action)]--;
+        run->ended[number] = 1;
+        run->left--;
+        if (code == MPI_ERR_IN_STATUS && statuses[i].MPI_ERROR != MPI_SUCCESS)
+            fail(run, step->action == PLAN_SEND ? "send to" : "receive from", step->peer,
+                 statuses[i].MPI_ERROR);
+        if (step->action == PLAN_RECEIVE && !run->has_failed) {
+            PMPI_Get_count(&statuses[i], MPI_BYTE, &came);
+            if (came != bytes) {
+                error_set(&run->err,
+                          "receive from rank %d: %d bytes instead of %d: its call differs",
+                          step->peer, came, bytes);
+                run->has_failed = true;
+            }
+        }
+    }
+    if (ended > 0)
+        close_gaps(run, count);
+    return ended > 0;
+}
+
+bool run_move(struct run *run, bool may_wait)
+{
+    bool has_moved = begin_messages(run, PLAN_RECEIVES);
+
+    has_moved |= begin_messages(run, PLAN_SENDS);
+    has_moved |= compute_one(run);
+    if (!run_has_ended(run))
+        has_moved |= end_messages(run, may_wait && !has_moved);
+    if (run->has_failed)
+        abandon(run);
+    return has_moved;
+}

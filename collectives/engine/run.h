@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_RUN_H
+#define MUSTER_RUN_H
+
+#include <mpi.h>
+
+#include "collectives/engine/cache.h"
+
+/* A plan on its way: which steps have ended, which messages are under way. One thread at a time. */
+
+enum { RUN_MESSAGES = 16 /* under way at once, in each direction */ };
+
+struct run {
+    struct cached_plan *cached;
+    MPI_Comm comm;
+    int tag;
+    enum element_type type;
+    enum reduce_op op;
+    char *buffers[PLAN_BUFFERS];
+
+    unsigned char *ended;         /* [steps] */
+    unsigned begun[PLAN_STREAMS]; /* the first in each stream that has not begun */
+    unsigned left;                /* steps that have not ended */
+    MPI_Request requests[2 * RUN_MESSAGES];
+    unsigned steps[2 * RUN_MESSAGES]; /* whose messages they are */
+    int under_way[PLAN_STREAMS];      /* of sends and receives */
+    bool has_failed;
+    struct error err;
+
+    unsigned long long messages_sent, bytes_sent, bytes_reduced;
+
+    struct run *next; /* of a list */
+};
+
+/* NULL: out of memory. */
+struct run *run_create(struct cached_plan *cached);
+void run_destroy(struct run *run);
+
+/* To the beginning. The caller has set comm, tag, type, op and buffers. */
+void run_begin(struct run *run);
+
+static inline bool run_has_ended(const struct run *run)
+{
+    return run->left == 0 || run->has_failed;
+}
+
+/* Does what can be done now, computing at most one step; may_wait: if nothing can, waits inside MPI
+ * for a message of this run. Returns whether anything has happened. */
+bool run_move(struct run *run, bool may_wait);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_PLAN_H
+#define MUSTER_PLAN_H
+
+#include "collectives/reduce/reduce.h"
+#include "lib/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What one rank does in a collective, as a list of steps. An algorithm is a pure function from a
+ * shape to a plan, so that it can be tried for any number of ranks without MPI, its time be
+ * predicted, and one engine can run them all.
+ *
+ * An algorithm writes its steps down as a program that would be right if they ran one after the
+ * other, a send being buffered. What may overlap is found out here: a step comes after those that
+ * wrote what it reads, and after those that read or wrote what it writes.
+ *
+ * Steps of one kind begin in their order (sends; receives; what is computed), so that messages
+ * between two ranks need no number: the n-th sent is the n-th received. */
+
+enum collective_kind {
+    COLLECTIVE_ALLREDUCE,
+    COLLECTIVE_REDUCE_SCATTER,
+    COLLECTIVE_ALL_GATHER,
+    COLLECTIVE_BROADCAST,
+    COLLECTIVE_REDUCE,
+    COLLECTIVE_ALL_TO_ALL,
+    COLLECTIVE_KINDS
+};
+
+const char *
+collective_kind_name(enum collective_kind kind); /* "allreduce", "reduce-scatter", ... */
+bool collective_kind_parse(const char *name, enum collective_kind *kind);
+
+/* Whether the kind reduces, so that an operation counts. */
+bool collective_kind_reduces(enum collective_kind kind);
+
+/* busbw = algbw x this, as nccl-tests defines it: 2 (p - 1) / p of an allreduce, (p - 1) / p of
+ * reduce-scatter, all-gather and all-to-all, 1 of the others. algbw counts all blocks together:
+ * what COLLECTIVE_ALL_GATHER has in out, COLLECTIVE_REDUCE_SCATTER and ALL_TO_ALL in `in`. */
+double collective_kind_factor(enum collective_kind kind, int ranks);
+
+/* Where ranks are. The arrays belong to the caller and live as long as plans are made. */
+struct plan_topology {
+    const int *node_of_rank; /* [ranks], nodes from 0 up in the order of their lowest ranks */
+    int nodes;
+    const int *ring; /* [ranks], the ranks in the order in which a ring visits them; NULL: as they
+                        are numbered */
+};
+
+/* What is asked for. Blocks: allreduce, broadcast, reduce have one of `count` elements. The others
+ * have one per rank, of count elements each, or of counts[rank]: reduce-scatter in `in`, all-gather
+ * in `out`, all-to-all in both. */
+struct plan_shape {
+    enum collective_kind kind;
+    enum reduce_op op; /* of kinds that reduce */
+    size_t element_bytes;
+    int rank, ranks, root; /* root: of broadcast and reduce */
+    size_t count;
+    const size_t *counts;       /* [ranks] or NULL: count each */
+    const size_t *offsets;      /* [ranks], elements, or NULL: one after the other */
+    const size_t *send_counts;  /* [ranks]: all-to-all's blocks in `in`, where counts and offsets */
+    const size_t *send_offsets; /* are those in out; both or neither */
+    bool in_place;  /* all-gather: this rank's block is in out already; others: out holds `in` */
+    size_t segment; /* elements that travel at once; 0: blocks whole */
+    const struct plan_topology *topology; /* NULL: all ranks on nodes of their own */
+};
+
+struct plan_block {
+    size_t offset, count; /* elements */
+};
+
+/* The rank's block in the buffer that has one per rank (all-to-all: in out). */
+struct plan_block plan_shape_block(const struct plan_shape *shape, int rank);
+
+/* The rank's block in `in` of all-to-all. */
+struct plan_block plan_shape_send_block(const struct plan_shape *shape, int rank);
+
+/* Part `index` of count elements in `parts` parts whose sizes differ by 1 at most. */
+struct plan_block plan_part(size_t count, int parts, int index);
+
+/* The rank that a ring visits at a position, and back; any position, also negative. */
+int plan_ring_rank(const struct plan_shape *shape, int position);
+int plan_ring_position(const struct plan_shape *shape, int rank);
+
+/* --------------------------------------------------------------------------------------- plan */
+
+enum plan_buffer { PLAN_IN, PLAN_OUT, PLAN_SCRATCH, PLAN_BUFFERS };
+
+struct plan_place {
+    enum plan_buffer buffer;
+    size_t offset; /* elements */
+};
+
+enum plan_action {
+    PLAN_SEND,    /* left to peer */
+    PLAN_RECEIVE, /* peer to out */
+    PLAN_COPY,    /* left to out */
+    PLAN_REDUCE,  /* out = left op right */
+    PLAN_DIVIDE,  /* out = out / ranks */
+    PLAN_ACTIONS
+};
+
+/* Steps of one stream begin in their order. */
+enum plan_stream { PLAN_SENDS, PLAN_RECEIVES, PLAN_COMPUTES, PLAN_STREAMS };
+enum plan_stream plan_stream_of(enum plan_action action);
+
+struct plan_step {
+    enum plan_action action;
+    int peer; /* of sends and receives */
+    struct plan_place left, right, out;
+    size_t count;       /* elements */
+    unsigned after;     /* where the steps that must have ended begin in plan->after */
+    unsigned after_end; /* and end; all have lower numbers */
+};
+
+struct plan {
+    struct plan_step *steps;
+    unsigned step_count;
+    unsigned *after;
+    size_t scratch;                                               /* elements */
+    unsigned *streams[PLAN_STREAMS], stream_counts[PLAN_STREAMS]; /* numbers of steps, in order */
+
+    struct plan_maker *maker; /* between plan_begin() and plan_end() */
+};
+
+/* Makes an empty plan for the shape, which lives at least until plan_end(). */
+void plan_begin(struct plan *plan, const struct plan_shape *shape);
+
+/* Each adds a step, or none where count is 0; a message above 1 GiB becomes several. Memory that is
+ * out shows at plan_end(). Where shape->in_place, PLAN_IN is a part of PLAN_OUT here. */
+void plan_send(struct plan *plan, int peer, struct plan_place from, size_t count);
+void plan_receive(struct plan *plan, int peer, struct plan_place to, size_t count);
+void plan_copy(struct plan *plan, struct plan_place from, struct plan_place to, size_t count);
+void plan_reduce(struct plan *plan, struct plan_place left, struct plan_place right,
+                 struct plan_place out, size_t count);
+
+/* The sum at the place is complete: divides it if an average is asked for. To be called once for
+ * each element of the result, before it is passed on. */
+void plan_complete(struct plan *plan, struct plan_place place, size_t count);
+
+/* Room for count elements of scratch, aligned to 64 bytes, used by nobody else. */
+struct plan_place plan_scratch(struct plan *plan, size_t count);
+
+/* -1: out of memory; the plan is then empty. */
+int plan_end(struct plan *plan, struct error *err);
+
+/* NULL is fine, and so is a plan of zeros. */
+void plan_clear(struct plan *plan);
+
+static inline struct plan_place plan_at(struct plan_place place, size_t offset)
+{
+    place.offset += offset;
+    return place;
+}
+
+static inline struct plan_place plan_in(size_t offset)
+{
+    return (struct plan_place){PLAN_IN, offset};
+}
+
+static inline struct plan_place plan_out(size_t offset)
+{
+    return (struct plan_place){PLAN_OUT, offset};
+}
+
+/* For an algorithm's loops over the segments of a block: their number, at least 1 for a block that
+ * is not empty, and the offset and size of one within the block. */
+unsigned plan_segments(const struct plan_shape *shape, size_t count);
+struct plan_block plan_segment(const struct plan_shape *shape, size_t count, unsigned index);
+
+#endif

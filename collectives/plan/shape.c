@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/plan/plan.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    bool reduces;
+} kinds[COLLECTIVE_KINDS] = {
+    [COLLECTIVE_ALLREDUCE] = {"allreduce", true},
+    [COLLECTIVE_REDUCE_SCATTER] = {"reduce-scatter", true},
+    [COLLECTIVE_ALL_GATHER] = {"all-gather", false},
+    [COLLECTIVE_BROADCAST] = {"broadcast", false},
+    [COLLECTIVE_REDUCE] = {"reduce", true},
+    [COLLECTIVE_ALL_TO_ALL] = {"all-to-all", false},
+};
+
+const char *collective_kind_name(enum collective_kind kind)
+{
+    return kinds[kind].name;
+}
+
+bool collective_kind_parse(const char *name, enum collective_kind *kind)
+{
+    for (unsigned i = 0; i < COLLECTIVE_KINDS; i++)
+        if (strcmp(kinds[i].name, name) == 0) {
+            *kind = (enum collective_kind)i;
+            return true;
+        }
+    return false;
+}
+
+bool collective_kind_reduces(enum collective_kind kind)
+{
+    return kinds[kind].reduces;
+}
+
+double collective_kind_factor(enum collective_kind kind, int ranks)
+{
+    double share = (double)(ranks - 1) / ranks;
+
+    switch (kind) {
+    case COLLECTIVE_ALLREDUCE:
+        return 2 * share;
+    case COLLECTIVE_REDUCE_SCATTER:
+    case COLLECTIVE_ALL_GATHER:
+    case COLLECTIVE_ALL_TO_ALL:
+        return share;
+    default:
+        return 1;
+    }
+}
+
+static size_t sum_before(const size_t *counts, int rank)
+{
+    size_t sum = 0;
+
+    for (int r = 0; r < rank; r++)
+        sum += counts[r];
+    return sum;
+}
+
+struct plan_block plan_shape_block(const struct plan_shape *shape, int rank)
+{
+    struct plan_block block = {(size_t)rank * shape->count, shape->count};
+
+    if (shape->counts) {
+        block.count = shape->counts[rank];
+        if (!shape->offsets)
+            block.offset = sum_before(shape->counts, rank);
+    }
+    if (shape->offsets)
+        block.offset = shape->offsets[rank];
+    return block;
+}
+
+struct plan_block plan_shape_send_block(const struct plan_shape *shape, int rank)
+{
+    if (!shape->send_counts)
+        return plan_shape_block(shape, rank);
+    return (struct plan_block){shape->send_offsets[rank], shape->send_counts[rank]};
+}
+
+struct plan_block plan_part(size_t count, int parts, int index)
+{
+    size_t each = count / (size_t)parts, more = count % (size_t)parts, i = (size_t)index;
+
+    return (struct plan_block){i * each + (i < more ? i : more), each + (i < more)};
+}
+
+static int wrapped(int position, int ranks)
+{
+    position %= ranks;
+    return position < 0 ? position + ranks : position;
+}
+
+int plan_ring_rank(const struct plan_shape *shape, int position)
+{
+    position = wrapped(position, shape->ranks);
+    return shape->topology && shape->topology->ring ? shape->topology->ring[position] : position;
+}
+
+int plan_ring_position(const struct plan_shape *shape, int rank)
+{
+    int position = 0;
+
+    if (!shape->topology || !shape->topology->ring)
+        return rank;
+    while (shape->topology->ring[position] != rank)
+        position++;
+    return position;
+}
+
+unsigned plan_segments(const struct plan_shape *shape, size_t count)
+{
+    if (count == 0)
+        return 0;
+    return shape->segment == 0 ? 1 : (unsigned)((count + shape->segment - 1) / shape->segment);
+}
+
+struct plan_block plan_segment(const struct plan_shape *shape, size_t count, unsigned index)
+{
+    return plan_part(count, (int)plan_segments(shape, count), (int)index);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* gcc makes vectors of whole loops from -O3 on only, and of comparisons whose exceptions somebody
+ * may look at not even then */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3", "no-trapping-math")
+#endif
+
+#include "collectives/reduce/reduce.h"
+#include "collectives/precision/precision.h"
+
+#include <string.h>
+
+/* Every path is compiled from the same lines, for its own instructions: one operation per element,
+ * so that the way the compiler cuts vectors cannot show in the result. */
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* The output may be one of the inputs, element for element: no iteration depends on another. */
+#ifdef __clang__
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+/* ------------------------------------------------------------------------------ whole numbers */
+
+/* wide: unsigned and at least 32 bits, so that nothing is promoted to a signed type. */
+#define DEFINE_WHOLE(name, type, wide)                                                             \
+    INLINE void name##_pair(enum reduce_op op, const void *l, const void *r, void *o,              \
+                            size_t count)                                                          \
+    {                                                                                              \
+        const type *left = l, *right = r;                                                          \
+        type *out = o;                                                                             \
+                                                                                                   \
+        switch (op) {                                                                              \
+        case REDUCE_SUM:                                                                           \
+        case REDUCE_AVERAGE:                                                                       \
+            INDEPENDENT                                                                            \
+            for (size_t i = 0; i < count; i++)                                                     \
+                out[i] = (type)((wide)left[i] + (wide)right[i]);                                   \
+            break;                                                                                 \
+        case REDUCE_PRODUCT:                                                                       \
+            INDEPENDENT                                                                            \
+            for (size_t i = 0; i < count; i++)                                                     \
+                out[i] = (type)((wide)left[i] * (wide)right[i]);                                   \
+            break;                                                                                 \
+        case REDUCE_MIN:                                                                           \
+            INDEPENDENT                                                                            \
+            for (size_t i = 0; i < count; i++)                                                     \
+                out[i] = left[i] < right[i] ? left[i] : right[i];                                  \
+            break;                                                                                 \
+        case REDUCE_MAX:                                                                           \
+            INDEPENDENT                                                                            \
+            for (size_t i = 0; i < count; i++)                                                     \
+                out[i] = left[i] > right[i] ? left[i] : right[i];                                  \
+            break;                                                                                 \
+        case REDUCE_BAND:                                                                          \
+            INDEPENDENT                                                                            \
+            for (size_t i = 0; i < count; i++)                                                     \
+                out[i] = (type)(left[i] & right[i]);                                               \
+            break;                                                                                 \
+        case REDUCE_BOR:                                                                           \
+            INDEPENDENT                                                                            \
+            for (size_t i = 0; i < count; i++)                                                     \
+                out[i] = (type)(left[i] | right[i]);                                               \
+            break;                                                                                 \
+        case REDUCE_BXOR:                                                                          \
+            INDEPENDENT                                                                            \
+            for (size_t i = 0; i < count; i++)                                                     \
+                out[i] = (type)(left[i] ^ right[i]);                                               \
+            break;                                                                                 \
+        case REDUCE_LAND:                                                                          \
+            INDEPENDENT                                                                            \
+            for (size_t i = 0; i < count; i++)                                                     \
+                out[i] = (type)((left[i] != 0) & (right[i] != 0));                                 \
+            break;                                                                                 \
+        case REDUCE_LOR:                                                                           \
+            INDEPENDENT                                                                            \
+            for (size_t i = 0; i < count; i++)                                                     \
+                out[i] = (type)((left[i] != 0) | (right[i] != 0));                                 \
+            break;                                                                                 \
+        case REDUCE_LXOR:                                                                          \
+            INDEPENDENT                                                                            \
+            for (size_t i = 0; i < count; i++)                                                     \
+                out[i] = (type)((left[i] != 0) ^ (right[i] != 0));                                 \
+            break;                                                                                 \
+        default:                                                                                   \
+            break;                                                                                 \
+        }                                                                                          \
+    }
+
+DEFINE_WHOLE(int8, int8_t, uint32_t)
+DEFINE_WHOLE(uint8, uint8_t, uint32_t)
+DEFINE_WHOLE(int16, int16_t, uint32_t)
+DEFINE_WHOLE(uint16, uint16_t, uint32_t)
+DEFINE_WHOLE(int32, int32_t, uint32_t)
+DEFINE_WHOLE(uint32, uint32_t, uint32_t)
+DEFINE_WHOLE(int64, int64_t, uint64_t)
+DEFINE_WHOLE(uint64, uint64_t, uint64_t)
+
+/* ----------------------------------------------------------------------------- floating point */
+
+/* Equal numbers have equal bits, but for zeros of both signs: "or" makes -0 of them, "and" +0. Of
+ * two NaNs the left one is the result, as in a sum. */
+#define DEFINE_FLOAT(name, type, word)                                                             \
+    INLINE type name##_joined(type left, type right, bool is_min)                                  \
+    {                                                                                              \
+        word l, r, both;                                                                           \
+        type joined;                                                                               \
+                                                                                                   \
+        memcpy(&l, &left, sizeof l);                                                               \
+        memcpy(&r, &right, sizeof r);                                                              \
+        both = is_min ? l | r : l & r;                                                             \
+        both = (is_min ? left < right : left > right) ? l : both;                                  \
+        both = (is_min ? right < left : right > left) ? r : both;                                  \
+        both = right != right ? r : both;                                                          \
+        both = left != left ? l : both;                                                            \
+        memcpy(&joined, &both, sizeof joined);                                                     \
+        return joined;                                                                             \
+    }                                                                                              \
+    INLINE void name##_pair(enum reduce_op op, const void *l, const void *r, void *o,              \
+                            size_t count)                                                          \
+    {                                                                                              \
+        const type *left = l, *right = r;                                                          \
+        type *out = o;                                                                             \
+                                                                                                   \
+        switch (op) {                                                                              \
+        case REDUCE_SUM:                                                                           \
+        case REDUCE_AVERAGE:                                                                       \
+            INDEPENDENT                                                                            \
+            for (size_t i = 0; i < count; i++)                                                     \
+                out[i] = left[i] + right[i];                                                       \
+            break;                                                                                 \
+        case REDUCE_PRODUCT:                                                                       \
+            INDEPENDENT                                                                            \
+            for (size_t i = 0; i < count; i++)                                                     \
+                out[i] = left[i] * right[i];                                                       \
+            break;                                                                                 \
+        case REDUCE_MIN:                                                                           \
+            INDEPENDENT                                                                            \
+            for (size_t i = 0; i < count; i++)                                                     \
+                out[i] = name##_joined(left[i], right[i], true);                                   \
+            break;                                                                                 \
+        case REDUCE_MAX:                                                                           \
+            INDEPENDENT                                                                            \
+            for (size_t i = 0; i < count; i++)                                                     \
+                out[i] = name##_joined(left[i], right[i], false);                                  \
+            break;                                                                                 \
+        default:                                                                                   \
+            break;                                                                                 \
+        }                                                                                          \
+    }
+
+DEFINE_FLOAT(fp32, float, uint32_t)
+DEFINE_FLOAT(fp64, double, uint64_t)
+
+/* By way of fp32, a few at a time, which stay in the nearest cache. */
+INLINE void half_pair(enum precision precision, enum reduce_op op, const void *l, const void *r,
+                      void *o, size_t count)
+{
+    enum { SOME = 512 };
+    const uint16_t *left = l, *right = r;
+    uint16_t *out = o;
+    float a[SOME], b[SOME];
+
+    for (size_t begin = 0; begin < count; begin += SOME) {
+        size_t some = count - begin < SOME ? count - begin : SOME;
+
+        precision_widen(precision, left + begin, some, a);
+        precision_widen(precision, right + begin, some, b);
+        fp32_pair(op, a, b, a, some);
+        precision_narrow(precision, a, some, out + begin);
+    }
+}
+
+/* -------------------------------------------------------------------------------------- paths */
+
+#define CASE_PAIR(TYPE, name)                                                                      \
+    case TYPE:                                                                                     \
+        name##_pair(op, left, right, out, count);                                                  \
+        break;
+#define DEFINE_PATH(path, target)                                                                  \
+    target static void path##_pair(enum element_type type, enum reduce_op op, const void *left,    \
+                                   const void *right, void *out, size_t count)                     \
+    {                                                                                              \
+        switch (type) {                                                                            \
+            CASE_PAIR(ELEMENT_INT8, int8)                                                          \
+            CASE_PAIR(ELEMENT_UINT8, uint8)                                                        \
+            CASE_PAIR(ELEMENT_INT16, int16)                                                        \
+            CASE_PAIR(ELEMENT_UINT16, uint16)                                                      \
+            CASE_PAIR(ELEMENT_INT32, int32)                                                        \
+            CASE_PAIR(ELEMENT_UINT32, uint32)                                                      \
+            CASE_PAIR(ELEMENT_INT64, int64)                                                        \
+            CASE_PAIR(ELEMENT_UINT64, uint64)                                                      \
+            CASE_PAIR(ELEMENT_FP32, fp32)                                                          \
+            CASE_PAIR(ELEMENT_FP64, fp64)                                                          \
+        case ELEMENT_FP16:                                                                         \
+            half_pair(PRECISION_FP16, op, left, right, out, count);                                \
+            break;                                                                                 \
+        case ELEMENT_BF16:                                                                         \
+            half_pair(PRECISION_BF16, op, left, right, out, count);                                \
+            break;                                                                                 \
+        default:                                                                                   \
+            break;                                                                                 \
+        }                                                                                          \
+    }                                                                                              \
+    static const struct reduce_path path##_path = {#path, path##_pair};
+
+DEFINE_PATH(portable, )
+#ifdef __x86_64__
+DEFINE_PATH(avx2, __attribute__((target("avx2"))))
+DEFINE_PATH(avx512, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))))
+#endif
+
+const struct reduce_path *reduce_path_at(unsigned number)
+{
+    if (number == 0)
+        return &portable_path;
+#ifdef __x86_64__
+    if (number == 1 && __builtin_cpu_supports("avx2"))
+        return &avx2_path;
+    if (number == 2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        return &avx512_path;
+#endif
+    return NULL;
+}
+
+/* Chosen before main(), so that threads need not agree on who does it. */
+static const struct reduce_path *best = &portable_path;
+
+__attribute__((constructor)) static void choose_best(void)
+{
+    const struct reduce_path *path;
+
+#ifdef __x86_64__
+    __builtin_cpu_init();
+#endif
+    for (unsigned number = 0; (path = reduce_path_at(number)); number++)
+        best = path;
+}
+
+void reduce_pair(enum element_type type, enum reduce_op op, const void *left, const void *right,
+                 void *out, size_t count)
+{
+    best->pair(type, op, left, right, out, count);
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Under mpirun: our collectives over MPI, every algorithm, compared with what must come out.
+ * Prints one line "ok ..." or "not ok ..." per check at rank 0, for the script that starts it. */
+#include "collectives/collective.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, ranks, failures;
+
+/* All ranks: true where it held at all of them. */
+static void check(bool held, const char *what, const char *more)
+{
+    int mine = held, all;
+
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%s - %s%s%s\n", all ? "ok" : "not ok", what, more ? " " : "", more ? more : "");
+    failures += !all;
+    fflush(stdout);
+}
+
+static int32_t value(int of, size_t i)
+{
+    return (int32_t)(((uint32_t)of + 1) * 7919 + (uint32_t)i * 31 % 1009);
+}
+
+static int32_t sum_at(size_t i)
+{
+    int32_t sum = 0;
+
+    for (int r = 0; r < ranks; r++)
+        sum += value(r, i);
+    return sum;
+}
+
+enum { GUARD = 16 };
+
+struct buffers {
+    int32_t *in, *out;
+    size_t room;
+};
+
+static void poison(struct buffers *buffers)
+{
+    memset(buffers->in, 0x55, (buffers->room + GUARD) * sizeof(int32_t));
+    memset(buffers->out, 0x55, (buffers->room + GUARD) * sizeof(int32_t));
+}
+
+static bool is_intact(const int32_t *buffer, size_t from)
+{
+    for (size_t i = from; i < from + GUARD; i++)
+        if (buffer[i] != 0x55555555)
+            return false;
+    return true;
+}
+
+/* Fills what the call starts from. */
+static void prepare(const struct collective_call *call, struct buffers *buffers)
+{
+    size_t all = (size_t)ranks * call->count, n = call->count;
+    int32_t *in = (int32_t *)(uintptr_t)call->in;
+
+    poison(buffers);
+    switch (call->kind) {
+    case COLLECTIVE_ALL_GATHER:
+        for (size_t i = 0; i < n; i++)
+            in[(call->in == call->out ? (size_t)rank * n : 0) + i] = value(rank, i);
+        break;
+    case COLLECTIVE_BROADCAST:
+        for (size_t i = 0; i < n && rank == call->root; i++)
+            buffers->out[i] = value(call->root, i);
+        break;
+    case COLLECTIVE_REDUCE_SCATTER:
+    case COLLECTIVE_ALL_TO_ALL:
+        for (size_t i = 0; i < all; i++)
+            in[i] = value(rank, i);
+        break;
+    default:
+        for (size_t i = 0; i < n; i++)
+            in[i] = value(rank, i);
+    }
+}
+
+static bool is_right(const struct collective_call *call)
+{
+    const int32_t *out = call->out;
+    size_t n = call->count, own = (size_t)rank * n, end = n;
+    bool held = true;
+
+    switch (call->kind) {
+    case COLLECTIVE_ALLREDUCE:
+    case COLLECTIVE_REDUCE:
+        for (size_t i = 0; i < n && (call->kind == COLLECTIVE_ALLREDUCE || rank == call->root); i++)
+            held &= out[i] == sum_at(i);
+        break;
+    case COLLECTIVE_REDUCE_SCATTER:
+        for (size_t i = 0; i < n; i++)
+            held &= out[i] == sum_at(own + i);
+        end = call->in == call->out ? n * (size_t)ranks : n;
+        break;
+    case COLLECTIVE_BROADCAST:
+        for (size_t i = 0; i < n; i++)
+            held &= out[i] == value(call->root, i);
+        break;
+    default:
+        for (int r = 0; r < ranks; r++)
+            for (size_t i = 0; i < n; i++)
+                held &= out[(size_t)r * n + i] ==
+                        value(r, call->kind == COLLECTIVE_ALL_TO_ALL ? own + i : i);
+        end = n * (size_t)ranks;
+    }
+    return held && is_intact(out, end);
+}
+
+static bool runs(struct collective *collective, struct collective_call *call,
+                 struct buffers *buffers)
+{
+    struct error err;
+
+    prepare(call, buffers);
+    if (collective_run(collective, call, &err) < 0) {
+        fprintf(stderr, "# rank %d: %s\n", rank, err.text);
+        return false;
+    }
+    return is_right(call);
+}
+
+static void test_algorithm(struct collective *collective, const struct algorithm *algorithm,
+                           struct buffers *buffers)
+{
+    const size_t counts[] = {0, 1, 5, 1000, 40001};
+    char name[80];
+    bool held = true;
+
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+        for (int variant = 0; variant < 4; variant++) {
+            struct collective_call call = {
+                .kind = algorithm->kind,
+                .type = ELEMENT_INT32,
+                .op = REDUCE_SUM,
+                .in = variant & 1 ? buffers->out : buffers->in,
+                .out = buffers->out,
+                .count = counts[c],
+                .root = (int)c % ranks,
+                .algorithm = algorithm->name,
+                .segment_bytes = variant & 2 ? 4096 : 0,
+            };
+
+            if (algorithm->kind == COLLECTIVE_REDUCE && rank != call.root)
+                call.in = buffers->in;
+            held &= runs(collective, &call, buffers);
+        }
+    snprintf(name, sizeof name, "%s by %s", collective_kind_name(algorithm->kind), algorithm->name);
+    check(held, name, NULL);
+}
+
+/* Two communicators, several calls on each, waited for in another order at each rank. */
+static void test_many(struct collective *collective, struct buffers *buffers)
+{
+    enum { CALLS = 6, EACH = 5000 };
+    struct collective *other;
+    struct collective_request *requests[2 * CALLS];
+    struct error err = {""};
+    bool held = true;
+    int left = 2 * CALLS;
+
+    held &= collective_create(MPI_COMM_WORLD, NULL, &other, &err) == 0;
+    poison(buffers);
+    for (size_t i = 0; i < 2 * CALLS; i++) {
+        struct collective_call call = {.kind = COLLECTIVE_ALLREDUCE,
+                                       .type = ELEMENT_INT32,
+                                       .in = buffers->in + i * EACH,
+                                       .out = buffers->out + i * EACH,
+                                       .count = EACH - i};
+
+        for (size_t e = 0; e < EACH; e++)
+            buffers->in[i * EACH + e] = value(rank, e + i);
+        held &= collective_start(i % 2 ? other : collective, &call, &requests[i], &err) == 0;
+    }
+    for (int i = 0; i < CALLS; i++) {
+        struct collective_request **request = &requests[(i * 5 + rank) % (2 * CALLS)];
+
+        if (*request)
+            held &= collective_wait(request, &err) == 0;
+    }
+    while (left > 0) {
+        left = 0;
+        for (int i = 0; i < 2 * CALLS; i++) {
+            int status = collective_test(&requests[i], &err);
+
+            held &= status >= 0;
+            left += status == 0;
+        }
+    }
+    for (size_t i = 0; i < 2 * CALLS; i++)
+        for (size_t e = 0; e < EACH - i; e++)
+            held &= buffers->out[i * EACH + e] == sum_at(e + i);
+    collective_destroy(other);
+    check(held, "several calls on two communicators, waited for in any order", NULL);
+}
+
+/* After the first call of a shape there is nothing to allocate. */
+static void test_allocations(struct collective *collective, struct buffers *buffers)
+{
+    struct collective_statistics before, after;
+    struct collective_call call = {.kind = COLLECTIVE_ALLREDUCE,
+                                   .type = ELEMENT_INT32,
+                                   .in = buffers->out,
+                                   .out = buffers->out,
+                                   .count = 12345};
+    bool held = runs(collective, &call, buffers);
+
+    collective_statistics(collective, &before);
+    for (int i = 0; i < 10; i++)
+        held &= runs(collective, &call, buffers);
+    collective_statistics(collective, &after);
+    check(held && after.allocations == before.allocations && after.calls == before.calls + 10,
+          "nothing is allocated after the first call of a shape", NULL);
+}
+
+static void test_refusals(struct collective *collective, struct buffers *buffers)
+{
+    struct collective_call good = {.kind = COLLECTIVE_ALLREDUCE,
+                                   .type = ELEMENT_FP32,
+                                   .in = buffers->in,
+                                   .out = buffers->out,
+                                   .count = 1},
+                           call = good;
+    struct collective_request *request;
+    struct error err;
+
+    call.op = REDUCE_BAND;
+    check(collective_start(collective, &call, &request, &err) < 0 &&
+              strcmp(err.text, "allreduce: band is not defined on fp32") == 0,
+          "an operation that the type has not is refused", NULL);
+    call = good;
+    call.algorithm = "magic";
+    check(collective_start(collective, &call, &request, &err) < 0 &&
+              strcmp(err.text, "allreduce: no algorithm \"magic\"") == 0,
+          "an unknown algorithm is refused", NULL);
+    call = good;
+    call.kind = COLLECTIVE_BROADCAST;
+    call.root = ranks;
+    check(collective_start(collective, &call, &request, &err) < 0, "so is a root beyond the ranks",
+          NULL);
+}
+
+/* A ring in another order. */
+static void test_ring_order(struct buffers *buffers)
+{
+    struct collective_options options = {0};
+    struct collective *collective;
+    struct error err = {""};
+    int *order = malloc((size_t)ranks * sizeof *order);
+    bool held;
+
+    for (int i = 0; i < ranks; i++)
+        order[i] = (i * 2 < ranks) ? 2 * i : 2 * (i - (ranks + 1) / 2) + 1;
+    options.ring = order;
+    held = collective_create(MPI_COMM_WORLD, &options, &collective, &err) == 0;
+    for (const struct algorithm *a = algorithms; a->name && held; a++)
+        if (strcmp(a->name, "ring") == 0) {
+            struct collective_call call = {.kind = a->kind,
+                                           .type = ELEMENT_INT32,
+                                           .in = buffers->in,
+                                           .out = buffers->out,
+                                           .count = 777,
+                                           .algorithm = a->name};
+
+            held &= runs(collective, &call, buffers);
+        }
+    collective_destroy(held ? collective : NULL);
+    check(held, "rings in an order of their own", NULL);
+    order[0] = order[ranks - 1];
+    if (ranks > 1)
+        check(collective_create(MPI_COMM_WORLD, &options, &collective, &err) < 0,
+              "an order that lacks a rank is refused", NULL);
+    free(order);
+}
+
+/* Calls go on while their owner does something else: no MPI, no collective_test(). */
+static void test_thread(struct buffers *buffers, int provided)
+{
+    struct collective_options options = {.has_thread = true};
+    struct collective *collective;
+    struct collective_request *request;
+    struct error err = {""};
+    struct collective_call call = {.kind = COLLECTIVE_ALLREDUCE,
+                                   .type = ELEMENT_INT32,
+                                   .in = buffers->out,
+                                   .out = buffers->out,
+                                   .count = 40000};
+    struct collective_statistics statistics = {0};
+    bool held;
+
+    if (provided != MPI_THREAD_MULTIPLE) {
+        check(collective_create(MPI_COMM_WORLD, &options, &collective, &err) < 0 &&
+                  strstr(err.text, "MPI_THREAD_MULTIPLE"),
+              "a thread is refused where MPI does not allow it", NULL);
+        return;
+    }
+    held = collective_create(MPI_COMM_WORLD, &options, &collective, &err) == 0;
+    prepare(&call, buffers);
+    held = held && collective_start(collective, &call, &request, &err) == 0;
+    /* the bytes are counted when a call has ended */
+    while (held && ranks > 1 && statistics.bytes_sent == 0)
+        collective_statistics(collective, &statistics);
+    held = held && is_right(&call) && collective_test(&request, &err) == 1;
+    collective_destroy(held ? collective : NULL);
+    check(held, "a thread moves calls that nobody waits for", NULL);
+}
+
+int main(int argc, char **argv)
+{
+    int wanted =
+        argc > 1 && strcmp(argv[1], "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+    int provided;
+    struct collective *collective;
+    struct buffers buffers;
+    struct error err;
+
+    MPI_Init_thread(&argc, &argv, wanted, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    buffers.room = (size_t)40001 * (size_t)ranks + 60000;
+    buffers.in = malloc((buffers.room + GUARD) * sizeof(int32_t));
+    buffers.out = malloc((buffers.room + GUARD) * sizeof(int32_t));
+    if (collective_create(MPI_COMM_WORLD, NULL, &collective, &err) < 0) {
+        fprintf(stderr, "rank %d: %s\n", rank, err.text);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    for (const struct algorithm *a = algorithms; a->name; a++)
+        test_algorithm(collective, a, &buffers);
+    test_many(collective, &buffers);
+    test_allocations(collective, &buffers);
+    test_refusals(collective, &buffers);
+    test_ring_order(&buffers);
+    test_thread(&buffers, provided);
+    collective_destroy(collective);
+    free(buffers.in);
+    free(buffers.out);
+    MPI_Finalize();
+    return failures > 0;
+}

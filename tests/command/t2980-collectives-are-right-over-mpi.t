@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Our collectives over MPI: every algorithm, in place and not, at 1 to 13 ranks; several at once;
+# with a thread that drives them.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=${top_builddir:-.}
+. "$top_srcdir/tests/tap.sh"
+
+program=$top_builddir/tests/command/collectives
+[ -x "$program" ] || skip_all 'built without MPI'
+command -v mpirun >/dev/null || skip_all 'no mpirun'
+# Open MPI refuses root and more ranks than cores; it leaves its session behind in TMPDIR
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl=self,vader OMPI_MCA_pml=ob1
+# its libraries keep what they took until the process ends
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
+
+run() { # RANKS [threads]
+    text=$(timeout 120 mpirun -n "$1" "$program" "${@:2}" 2>&1 </dev/null)
+    is "$?" 0 "$1 ranks${2:+ with $2}: all is right"
+    unlike "$text" '^not ok' '... each by itself'
+    like "$text" '^ok - rings in an order of their own' '... to the end'
+    grep -v '^ok' <<<"$text" | sed 's/^/# /'
+}
+
+for ranks in 1 2 3 5 7 8 13; do
+    run $ranks
+done
+run 4 threads
+done_testing

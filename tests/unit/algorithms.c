@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every algorithm, for many shapes, without MPI: the result, the same bits at all ranks, guard
+ * zones, messages that match, and messages and bytes against its formula. */
+#include "collectives/algorithms/algorithm.h"
+#include "tests/unit/plan_simulator.h"
+#include "tests/unit/tap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANKS_MAX = 64, GUARD = 8 };
+
+/* ----------------------------------------------------------------------------------- a trial */
+
+struct trial {
+    const struct algorithm *algorithm;
+    enum element_type type;
+    enum reduce_op op;
+    int ranks, root;
+    size_t count, segment;
+    bool in_place, has_counts, is_shuffled;
+    int ranks_per_node;
+    unsigned messages_max;
+    bool is_buffered;
+};
+
+static int ring[RANKS_MAX], nodes[RANKS_MAX];
+static size_t counts[RANKS_MAX], offsets[RANKS_MAX];
+static size_t send_counts[RANKS_MAX][RANKS_MAX], send_offsets[RANKS_MAX][RANKS_MAX];
+static size_t receive_counts[RANKS_MAX][RANKS_MAX], receive_offsets[RANKS_MAX][RANKS_MAX];
+
+static double nan_of(int rank)
+{
+    uint32_t bits = 0x7fc00000u + (uint32_t)rank + 1;
+    float nan;
+
+    memcpy(&nan, &bits, sizeof nan);
+    return (double)nan;
+}
+
+/* What rank contributes: small whole numbers, or numbers with all their bits. */
+static double contribution(const struct trial *trial, int rank, size_t i)
+{
+    uint64_t hash = ((uint64_t)rank * 1000003 + i + 1) * 0x9e3779b97f4a7c15u;
+
+    /* NaNs of different bits: one of them must be everybody's */
+    if (trial->type == ELEMENT_FP32 && trial->op == REDUCE_MAX && i % 11 == 5)
+        return nan_of(rank);
+    if (trial->type == ELEMENT_FP32)
+        return (double)((float)(int64_t)(hash >> 16 & 0xffffff) / 0x1p20f);
+    if (trial->op == REDUCE_PRODUCT)
+        return hash >> 40 & 1 ? 3 : 1;
+    return (double)(hash >> 40 & 0xff);
+}
+
+static void put(const struct trial *trial, void *buffer, size_t i, double value)
+{
+    if (trial->type == ELEMENT_FP32)
+        ((float *)buffer)[i] = (float)value;
+    else
+        ((uint32_t *)buffer)[i] = (uint32_t)value;
+}
+
+static double get(const struct trial *trial, const void *buffer, size_t i)
+{
+    return trial->type == ELEMENT_FP32 ? (double)((const float *)buffer)[i]
+                                       : (double)((const uint32_t *)buffer)[i];
+}
+
+/* The reduction of all ranks' element i; whole numbers wrap. */
+static double reduced(const struct trial *trial, size_t i)
+{
+    double sum = contribution(trial, 0, i);
+    uint32_t whole = isnan(sum) ? 0 : (uint32_t)sum;
+
+    for (int r = 1; r < trial->ranks; r++) {
+        double more = contribution(trial, r, i);
+
+        sum = trial->op == REDUCE_MIN   ? (more < sum ? more : sum)
+              : trial->op == REDUCE_MAX ? (more > sum ? more : sum)
+                                        : sum + more;
+        if (isnan(more))
+            continue;
+        whole = trial->op == REDUCE_PRODUCT ? whole * (uint32_t)more : whole + (uint32_t)more;
+    }
+    if (trial->op == REDUCE_MIN || trial->op == REDUCE_MAX)
+        return sum;
+    if (trial->type == ELEMENT_FP32)
+        return trial->op == REDUCE_AVERAGE ? sum / trial->ranks : sum;
+    return trial->op == REDUCE_AVERAGE ? whole / (uint32_t)trial->ranks : whole;
+}
+
+static bool is_right(const struct trial *trial, double found, double expected)
+{
+    double off = found - expected;
+
+    if (isnan(expected))
+        return isnan(found);
+    /* sums of numbers up to 16 * ranks */
+    return trial->type == ELEMENT_FP32 && collective_kind_reduces(trial->algorithm->kind)
+               ? off < 1e-6 * 16 * trial->ranks * trial->ranks &&
+                     off > -1e-6 * 16 * trial->ranks * trial->ranks
+               : off == 0;
+}
+
+static struct plan_shape shape_of(const struct trial *trial, int rank)
+{
+    static struct plan_topology topology;
+    struct plan_shape shape = {
+        .kind = trial->algorithm->kind,
+        .op = trial->op,
+        .element_bytes = 4,
+        .rank = rank,
+        .ranks = trial->ranks,
+        .root = trial->root,
+        .count = trial->count,
+        .in_place = trial->in_place,
+        .segment = trial->segment,
+        .topology = &topology,
+    };
+
+    topology = (struct plan_topology){nodes, nodes[trial->ranks - 1] + 1,
+                                      trial->is_shuffled ? ring : NULL};
+    if (shape.kind == COLLECTIVE_REDUCE && rank != trial->root)
+        shape.in_place = false;
+    if (shape.kind == COLLECTIVE_BROADCAST)
+        shape.in_place = false;
+    if (!trial->has_counts)
+        return shape;
+    shape.count = 0;
+    shape.counts = counts;
+    if (shape.kind == COLLECTIVE_ALL_GATHER)
+        shape.offsets = offsets;
+    if (shape.kind == COLLECTIVE_ALL_TO_ALL) {
+        shape.counts = receive_counts[rank];
+        shape.offsets = receive_offsets[rank];
+        if (!trial->in_place) {
+            shape.send_counts = send_counts[rank];
+            shape.send_offsets = send_offsets[rank];
+        }
+    }
+    return shape;
+}
+
+/* Uneven blocks, some of them empty, with gaps between them. */
+static void make_counts(const struct trial *trial)
+{
+    size_t end = 0;
+
+    for (int r = 0; r < trial->ranks; r++) {
+        counts[r] = (size_t)(r * 7 + 3) % 5 * trial->count / 2;
+        offsets[r] = end;
+        end += counts[r] + (size_t)r % 3;
+        nodes[r] = r / trial->ranks_per_node;
+        ring[r] = r;
+    }
+    for (int r = trial->ranks - 1; r > 0; r--) {
+        int other = (r * 5 + 3) % (r + 1), kept = ring[r];
+
+        ring[r] = ring[other];
+        ring[other] = kept;
+    }
+    for (int r = 0; r < trial->ranks; r++)
+        for (int p = 0; p < trial->ranks; p++) {
+            /* in place: as much from a rank as to it */
+            int key = trial->in_place ? r + p : r + 2 * p;
+
+            send_counts[r][p] = (size_t)(key % 4) * trial->count;
+            receive_counts[p][r] = send_counts[r][p];
+        }
+    for (int r = 0; r < trial->ranks; r++)
+        for (int p = 0; p < trial->ranks; p++) {
+            send_offsets[r][p] = p ? send_offsets[r][p - 1] + send_counts[r][p - 1] + 1 : 0;
+            receive_offsets[r][p] =
+                p ? receive_offsets[r][p - 1] + receive_counts[r][p - 1] + 2 : 1;
+        }
+}
+
+static size_t all_blocks(const struct plan_shape *shape, bool sent)
+{
+    size_t end = 0;
+
+    for (int r = 0; r < shape->ranks; r++) {
+        struct plan_block block =
+            sent ? plan_shape_send_block(shape, r) : plan_shape_block(shape, r);
+
+        end = block.offset + block.count > end ? block.offset + block.count : end;
+    }
+    return end;
+}
+
+static void sizes_of(const struct plan_shape *shape, size_t *in, size_t *out)
+{
+    *in = *out = shape->count;
+    switch (shape->kind) {
+    case COLLECTIVE_REDUCE_SCATTER:
+        *in = all_blocks(shape, false);
+        *out = shape->in_place ? *in : plan_shape_block(shape, shape->rank).count;
+        break;
+    case COLLECTIVE_ALL_GATHER:
+        *in = plan_shape_block(shape, shape->rank).count;
+        *out = all_blocks(shape, false);
+        break;
+    case COLLECTIVE_ALL_TO_ALL:
+        *in = all_blocks(shape, true);
+        *out = all_blocks(shape, false);
+        break;
+    case COLLECTIVE_BROADCAST:
+        *in = 0;
+        break;
+    case COLLECTIVE_REDUCE:
+        *out = shape->rank == shape->root ? *out : 0;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Where and what the rank contributes; element e of all-to-all's block for p is numbered apart. */
+static void fill(const struct trial *trial, const struct plan_shape *shape, void *in, void *out)
+{
+    size_t in_count, out_count;
+
+    sizes_of(shape, &in_count, &out_count);
+    if (shape->kind == COLLECTIVE_BROADCAST) {
+        for (size_t i = 0; i < out_count && shape->rank == shape->root; i++)
+            put(trial, out, i, contribution(trial, shape->root, i));
+    } else if (shape->kind == COLLECTIVE_ALL_TO_ALL) {
+        for (int p = 0; p < shape->ranks; p++) {
+            struct plan_block block = plan_shape_send_block(shape, p);
+
+            for (size_t i = 0; i < block.count; i++)
+                put(trial, in, block.offset + i,
+                    contribution(trial, shape->rank, (size_t)p * 10000 + i));
+        }
+    } else {
+        size_t shift = shape->kind == COLLECTIVE_ALL_GATHER && shape->in_place
+                           ? plan_shape_block(shape, shape->rank).offset
+                           : 0;
+
+        for (size_t i = 0; i < in_count; i++)
+            put(trial, in, shift + i, contribution(trial, shape->rank, i));
+    }
+}
+
+static bool is_block_right(const struct trial *trial, const void *out, size_t offset, int from,
+                           size_t first, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        double expected =
+            from < 0 ? reduced(trial, first + i) : contribution(trial, from, first + i);
+
+        if (!is_right(trial, get(trial, out, offset + i), expected)) {
+            tap_diag("element %zu: %.9g instead of %.9g", offset + i, get(trial, out, offset + i),
+                     expected);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_result_right(const struct trial *trial, const struct plan_shape *shape,
+                            const void *out)
+{
+    switch (shape->kind) {
+    case COLLECTIVE_ALLREDUCE:
+        return is_block_right(trial, out, 0, -1, 0, shape->count);
+    case COLLECTIVE_REDUCE:
+        return shape->rank != shape->root || is_block_right(trial, out, 0, -1, 0, shape->count);
+    case COLLECTIVE_BROADCAST:
+        return is_block_right(trial, out, 0, shape->root, 0, shape->count);
+    case COLLECTIVE_REDUCE_SCATTER: {
+        struct plan_block block = plan_shape_block(shape, shape->rank);
+
+        return is_block_right(trial, out, 0, -1, block.offset, block.count);
+    }
+    default:
+        for (int r = 0; r < shape->ranks; r++) {
+            struct plan_block block = plan_shape_block(shape, r);
+            size_t first = shape->kind == COLLECTIVE_ALL_TO_ALL ? (size_t)shape->rank * 10000 : 0;
+
+            if (!is_block_right(trial, out, block.offset, r, first, block.count))
+                return false;
+        }
+        return true;
+    }
+}
+
+/* ------------------------------------------------------------------------------------- running */
+
+struct stage {
+    struct plan_shape shapes[RANKS_MAX];
+    struct plan plans[RANKS_MAX];
+    struct simulated_rank ranks[RANKS_MAX];
+    void *outs[RANKS_MAX], *ins[RANKS_MAX];
+};
+
+static void *guarded(size_t count)
+{
+    char *buffer = malloc((count + GUARD) * 4);
+
+    memset(buffer, 0x77, (count + GUARD) * 4);
+    return buffer;
+}
+
+static bool is_guard_intact(const void *buffer, size_t count)
+{
+    for (size_t i = 0; i < (size_t)GUARD * 4; i++)
+        if (((const char *)buffer)[count * 4 + i] != 0x77)
+            return false;
+    return true;
+}
+
+static void open_stage(const struct trial *trial, struct stage *stage, struct error *err)
+{
+    for (int r = 0; r < trial->ranks; r++) {
+        struct simulated_rank *rank = &stage->ranks[r];
+
+        stage->shapes[r] = shape_of(trial, r);
+        sizes_of(&stage->shapes[r], &rank->in_count, &rank->out_count);
+        stage->outs[r] = guarded(rank->out_count);
+        stage->ins[r] = stage->shapes[r].in_place ? NULL : guarded(rank->in_count);
+        rank->shape = &stage->shapes[r];
+        rank->plan = &stage->plans[r];
+        rank->out = stage->outs[r];
+        rank->in = stage->ins[r] ? stage->ins[r] : stage->outs[r];
+        fill(trial, rank->shape, rank->in, rank->out);
+        if (algorithm_plan(trial->algorithm, rank->shape, &stage->plans[r], err) < 0)
+            tap_diag("%s", err->text);
+    }
+}
+
+static void close_stage(const struct trial *trial, struct stage *stage)
+{
+    for (int r = 0; r < trial->ranks; r++) {
+        plan_clear(&stage->plans[r]);
+        free(stage->outs[r]);
+        free(stage->ins[r]);
+    }
+}
+
+/* All ranks' results where all must have the same: bit for bit. */
+static bool is_same_everywhere(const struct trial *trial, const struct stage *stage)
+{
+    for (int r = 1; r < trial->ranks && trial->algorithm->kind == COLLECTIVE_ALLREDUCE; r++)
+        if (memcmp(stage->outs[0], stage->outs[r], trial->count * 4) != 0)
+            return false;
+    return true;
+}
+
+/* The formula's numbers are those of the rank with most of each. */
+static bool is_formula_right(const struct trial *trial, const struct simulated_work *work)
+{
+    struct plan_shape shape = shape_of(trial, 0);
+    struct algorithm_cost cost = trial->algorithm->cost(&shape);
+    size_t bytes =
+        work->bytes_sent > work->bytes_received ? work->bytes_sent : work->bytes_received;
+
+    if ((double)bytes == cost.bytes && (double)work->bytes_reduced == cost.reduced)
+        return true;
+    tap_diag("%zu bytes, formula %.0f; %zu reduced, formula %.0f", bytes, cost.bytes,
+             work->bytes_reduced, cost.reduced);
+    return false;
+}
+
+static bool has_variable_counts(enum collective_kind kind)
+{
+    return kind == COLLECTIVE_REDUCE_SCATTER || kind == COLLECTIVE_ALL_GATHER ||
+           kind == COLLECTIVE_ALL_TO_ALL;
+}
+
+static bool holds(const struct trial *trial)
+{
+    static struct stage stage;
+    struct simulation simulation = {trial->type, trial->op, trial->messages_max, trial->is_buffered,
+                                    trial->count * 31 + (unsigned)trial->ranks};
+    struct simulated_work work;
+    struct error err = {""};
+    bool held = true;
+
+    make_counts(trial);
+    memset(&stage, 0, sizeof stage);
+    open_stage(trial, &stage, &err);
+    if (simulate(&simulation, stage.ranks, trial->ranks, &work, &err) < 0) {
+        tap_diag("%s", err.text);
+        held = false;
+    }
+    for (int r = 0; r < trial->ranks && held; r++) {
+        held = is_result_right(trial, &stage.shapes[r], stage.outs[r]);
+        if (held && !(is_guard_intact(stage.outs[r], stage.ranks[r].out_count) &&
+                      (!stage.ins[r] || is_guard_intact(stage.ins[r], stage.ranks[r].in_count)))) {
+            tap_diag("a guard zone was written");
+            held = false;
+        }
+        if (!held)
+            tap_diag("at rank %d", r);
+    }
+    if (held && !is_same_everywhere(trial, &stage)) {
+        tap_diag("ranks have different bits");
+        held = false;
+    }
+    if (held && trial->segment == 0 && !trial->has_counts &&
+        (has_variable_counts(trial->algorithm->kind) || trial->count % (size_t)trial->ranks == 0))
+        held = is_formula_right(trial, &work);
+    close_stage(trial, &stage);
+    if (!held)
+        tap_diag("%s, %d ranks, root %d, %zu of %s, %s, segment %zu%s%s%s%s, %u messages at once",
+                 trial->algorithm->name, trial->ranks, trial->root, trial->count,
+                 element_name(trial->type), reduce_name(trial->op), trial->segment,
+                 trial->in_place ? ", in place" : "", trial->has_counts ? ", with counts" : "",
+                 trial->is_shuffled ? ", shuffled" : "", trial->is_buffered ? ", buffered" : "",
+                 trial->messages_max);
+    return held;
+}
+
+/* --------------------------------------------------------------------------------- all shapes */
+
+/* All that a number of ranks can be asked for; what hardly matters for another goes round. */
+static bool holds_for_ranks(const struct algorithm *algorithm, int ranks)
+{
+    /* of a block per rank fewer, lest there be too much of it */
+    bool has_blocks = has_variable_counts(algorithm->kind);
+    size_t whole = has_blocks ? 1 : (size_t)ranks;
+    const size_t some[] = {0, 1, 2, whole, whole * 6, whole * 3 + 1, has_blocks ? 17 : 97};
+    const enum reduce_op ops[] = {REDUCE_SUM, REDUCE_AVERAGE, REDUCE_MAX, REDUCE_PRODUCT,
+                                  REDUCE_MIN};
+    static unsigned turn;
+    bool held = true;
+
+    for (size_t c = 0; c < sizeof some / sizeof *some; c++)
+        for (int variant = 0; variant < 8; variant++, turn++) {
+            struct trial trial = {
+                .algorithm = algorithm,
+                .type = turn % 3 ? ELEMENT_FP32 : ELEMENT_UINT32,
+                .op = ops[turn % 5],
+                .ranks = ranks,
+                .root = (int)(turn % (unsigned)ranks),
+                .count = some[c],
+                .segment = variant & 2 ? 1 + turn % 4 : 0,
+                .in_place = variant & 1,
+                .has_counts = has_blocks && variant & 4,
+                .is_shuffled = turn % 2,
+                .ranks_per_node = 1 + (int)(turn % 4),
+                .messages_max = turn % 4 == 0 ? 0 : turn % 4,
+                .is_buffered = turn / 4 % 2,
+            };
+            struct plan_shape shape;
+
+            if (trial.type == ELEMENT_FP32 && trial.op == REDUCE_PRODUCT)
+                trial.op = REDUCE_SUM;
+            make_counts(&trial);
+            shape = shape_of(&trial, 0);
+            if (algorithm_applies(algorithm, &shape))
+                held &= holds(&trial);
+        }
+    return held;
+}
+
+static void test_algorithms(void)
+{
+    for (const struct algorithm *a = algorithms; a->name; a++) {
+        bool held = true;
+
+        for (int ranks = 1; ranks <= 17; ranks++)
+            held &= holds_for_ranks(a, ranks);
+        held &= holds_for_ranks(a, 32);
+        held &= holds_for_ranks(a, 64);
+        ok(held, "%s by %s: 1 to 17, 32 and 64 ranks", collective_kind_name(a->kind), a->name);
+        ok(algorithm_find(a->kind, a->name) == a, "... is found by its name");
+    }
+    for (unsigned kind = 0; kind < COLLECTIVE_KINDS; kind++) {
+        struct plan_shape shape = {(enum collective_kind)kind, REDUCE_SUM, 4, 0, 3, 0, 1 << 20};
+        const struct algorithm *a = algorithm_default(&shape);
+
+        ok(a && algorithm_applies(a, &shape), "%s has a default",
+           collective_kind_name((enum collective_kind)kind));
+    }
+}
+
+int main(void)
+{
+    test_algorithms();
+    return tap_done();
+}

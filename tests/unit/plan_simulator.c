@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/plan_simulator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum state { WAITING, BEGUN, ENDED };
+
+struct actor {
+    const struct simulated_rank *is;
+    unsigned char *states;
+    unsigned next[PLAN_STREAMS], under_way[PLAN_STREAMS], left;
+    char *buffers[PLAN_BUFFERS];
+    size_t limits[PLAN_BUFFERS];
+    unsigned deliverable; /* messages to it of which both sides have begun */
+    struct simulated_work work;
+};
+
+/* What has been sent from one rank to another, in order: numbers of the sender's steps. */
+struct lane {
+    unsigned *sends, *receives;
+    unsigned send_count, receive_count, done;
+    char **copies; /* buffered: what was sent */
+};
+
+struct scene {
+    const struct simulation *simulation;
+    struct actor *actors;
+    struct lane *lanes; /* [from * ranks + to] */
+    int ranks;
+    uint64_t random;
+    struct error *err;
+};
+
+static unsigned draw(struct scene *scene, unsigned below)
+{
+    scene->random = scene->random * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)((scene->random >> 33) % below);
+}
+
+static bool is_ready(const struct actor *actor, const struct plan_step *step)
+{
+    for (unsigned i = step->after; i < step->after_end; i++)
+        if (actor->states[actor->is->plan->after[i]] != ENDED)
+            return false;
+    return true;
+}
+
+static void *at(const struct actor *actor, struct plan_place place)
+{
+    return actor->buffers[place.buffer] + place.offset * actor->is->shape->element_bytes;
+}
+
+static size_t bytes_of(const struct actor *actor, const struct plan_step *step)
+{
+    return step->count * actor->is->shape->element_bytes;
+}
+
+static bool is_inside(const struct actor *actor, struct plan_place place, size_t count)
+{
+    return place.offset + count <= actor->limits[place.buffer];
+}
+
+static int check_places(struct scene *scene, const struct actor *actor)
+{
+    for (unsigned i = 0; i < actor->is->plan->step_count; i++) {
+        const struct plan_step *step = &actor->is->plan->steps[i];
+        bool reads =
+            step->action == PLAN_SEND || step->action == PLAN_COPY || step->action == PLAN_REDUCE;
+
+        if ((reads && !is_inside(actor, step->left, step->count)) ||
+            (step->action == PLAN_REDUCE && !is_inside(actor, step->right, step->count)) ||
+            (step->action != PLAN_SEND && !is_inside(actor, step->out, step->count)))
+            return error_set(scene->err, "rank %d: step %u is outside of its buffer",
+                             actor->is->shape->rank, i);
+        if (step->action != PLAN_SEND && step->out.buffer == PLAN_IN)
+            return error_set(scene->err, "rank %d: step %u writes what is only to be read",
+                             actor->is->shape->rank, i);
+        if ((step->action == PLAN_SEND || step->action == PLAN_RECEIVE) &&
+            (step->peer < 0 || step->peer >= scene->ranks || step->peer == actor->is->shape->rank))
+            return error_set(scene->err, "rank %d: step %u has peer %d", actor->is->shape->rank, i,
+                             step->peer);
+    }
+    return 0;
+}
+
+static void end_step(struct actor *actor, unsigned number)
+{
+    enum plan_stream stream = plan_stream_of(actor->is->plan->steps[number].action);
+
+    actor->states[number] = ENDED;
+    actor->left--;
+    if (stream != PLAN_COMPUTES)
+        actor->under_way[stream]--;
+}
+
+static void compute(const struct scene *scene, struct actor *actor, const struct plan_step *step)
+{
+    const struct simulation *simulation = scene->simulation;
+
+    if (step->action == PLAN_REDUCE) {
+        reduce_pair(simulation->type, simulation->op, at(actor, step->left), at(actor, step->right),
+                    at(actor, step->out), step->count);
+        actor->work.bytes_reduced += bytes_of(actor, step);
+    } else if (step->action == PLAN_DIVIDE) {
+        reduce_divide(simulation->type, at(actor, step->out), step->count, (unsigned)scene->ranks);
+    } else {
+        memmove(at(actor, step->out), at(actor, step->left), bytes_of(actor, step));
+    }
+}
+
+/* Begins the next step of a stream of the rank, if it may; true: it has. */
+static bool begin(struct scene *scene, int rank, enum plan_stream stream)
+{
+    struct actor *actor = &scene->actors[rank];
+    const struct plan *plan = actor->is->plan;
+    const struct plan_step *step;
+    struct lane *lane;
+    unsigned number, most = scene->simulation->messages_max;
+
+    if (actor->next[stream] == plan->stream_counts[stream] ||
+        (stream != PLAN_COMPUTES && most && actor->under_way[stream] == most))
+        return false;
+    number = plan->streams[stream][actor->next[stream]];
+    step = &plan->steps[number];
+    if (!is_ready(actor, step))
+        return false;
+    actor->next[stream]++;
+    actor->states[number] = BEGUN;
+    if (stream == PLAN_COMPUTES) {
+        compute(scene, actor, step);
+        end_step(actor, number);
+        return true;
+    }
+    actor->under_way[stream]++;
+    if (stream == PLAN_RECEIVES) {
+        memset(at(actor, step->out), 0xa5, bytes_of(actor, step));
+        lane = &scene->lanes[step->peer * scene->ranks + rank];
+        lane->receives[lane->receive_count++] = number;
+        actor->deliverable += lane->send_count >= lane->receive_count;
+        return true;
+    }
+    lane = &scene->lanes[rank * scene->ranks + step->peer];
+    actor->work.messages++;
+    actor->work.bytes_sent += bytes_of(actor, step);
+    if (scene->simulation->is_buffered) {
+        lane->copies[lane->send_count] = malloc(bytes_of(actor, step));
+        memcpy(lane->copies[lane->send_count], at(actor, step->left), bytes_of(actor, step));
+        end_step(actor, number);
+    }
+    lane->sends[lane->send_count++] = number;
+    scene->actors[step->peer].deliverable += lane->receive_count >= lane->send_count;
+    return true;
+}
+
+/* Delivers the next message from one rank to another, if both sides have begun. 1: done. */
+static int deliver(struct scene *scene, int from, int to)
+{
+    struct lane *lane = &scene->lanes[from * scene->ranks + to];
+    struct actor *sender = &scene->actors[from], *receiver = &scene->actors[to];
+    const struct plan_step *send, *receive;
+
+    if (lane->done == lane->send_count || lane->done == lane->receive_count)
+        return 0;
+    send = &sender->is->plan->steps[lane->sends[lane->done]];
+    receive = &receiver->is->plan->steps[lane->receives[lane->done]];
+    if (bytes_of(sender, send) != bytes_of(receiver, receive))
+        return error_set(scene->err, "message %u from rank %d to %d: %zu bytes sent, %zu awaited",
+                         lane->done, from, to, bytes_of(sender, send), bytes_of(receiver, receive));
+    receiver->work.bytes_received += bytes_of(receiver, receive);
+    if (scene->simulation->is_buffered) {
+        memcpy(at(receiver, receive->out), lane->copies[lane->done], bytes_of(receiver, receive));
+        free(lane->copies[lane->done]);
+        lane->copies[lane->done] = NULL;
+    } else {
+        memcpy(at(receiver, receive->out), at(sender, send->left), bytes_of(receiver, receive));
+        end_step(sender, lane->sends[lane->done]);
+    }
+    end_step(receiver, lane->receives[lane->done]);
+    lane->done++;
+    receiver->deliverable--;
+    return 1;
+}
+
+/* One turn: something that can happen, from a random beginning on. 1: happened, 0: nothing can. */
+static int turn(struct scene *scene)
+{
+    unsigned ranks = (unsigned)scene->ranks, kinds = PLAN_STREAMS + 1;
+    unsigned first = draw(scene, ranks * kinds);
+
+    for (unsigned i = 0; i < ranks * kinds; i++) {
+        unsigned choice = (first + i) % (ranks * kinds);
+        int rank = (int)(choice / kinds), status;
+
+        if (choice % kinds < PLAN_STREAMS) {
+            if (begin(scene, rank, (enum plan_stream)(choice % kinds)))
+                return 1;
+            continue;
+        }
+        for (int from = 0; from < scene->ranks && scene->actors[rank].deliverable; from++) {
+            status = deliver(scene, from, rank);
+            if (status != 0)
+                return status;
+        }
+    }
+    return 0;
+}
+
+static int play(struct scene *scene)
+{
+    int status;
+
+    while ((status = turn(scene)) > 0)
+        ;
+    if (status < 0)
+        return -1;
+    for (int r = 0; r < scene->ranks; r++)
+        if (scene->actors[r].left > 0)
+            return error_set(scene->err, "rank %d: %u of %u steps never end", r,
+                             scene->actors[r].left, scene->actors[r].is->plan->step_count);
+    for (int i = 0; i < scene->ranks * scene->ranks; i++)
+        if (scene->lanes[i].done != scene->lanes[i].send_count)
+            return error_set(scene->err, "a message from rank %d to %d is not received",
+                             i / scene->ranks, i % scene->ranks);
+    return 0;
+}
+
+static void open_lanes(struct scene *scene)
+{
+    for (int r = 0; r < scene->ranks; r++)
+        for (unsigned i = 0; i < scene->actors[r].is->plan->step_count; i++) {
+            const struct plan_step *step = &scene->actors[r].is->plan->steps[i];
+
+            /* counted first, in the fields that count later */
+            if (step->action == PLAN_SEND)
+                scene->lanes[r * scene->ranks + step->peer].send_count++;
+            else if (step->action == PLAN_RECEIVE)
+                scene->lanes[step->peer * scene->ranks + r].receive_count++;
+        }
+    for (int i = 0; i < scene->ranks * scene->ranks; i++) {
+        struct lane *lane = &scene->lanes[i];
+
+        lane->sends = calloc(lane->send_count + 1, sizeof *lane->sends);
+        lane->copies = calloc(lane->send_count + 1, sizeof *lane->copies);
+        lane->receives = calloc(lane->receive_count + 1, sizeof *lane->receives);
+        lane->send_count = lane->receive_count = 0;
+    }
+}
+
+static int open_actor(struct scene *scene, struct actor *actor, const struct simulated_rank *rank)
+{
+    size_t scratch = rank->plan->scratch * rank->shape->element_bytes;
+
+    actor->is = rank;
+    actor->left = rank->plan->step_count;
+    actor->states = calloc(rank->plan->step_count + 1, 1);
+    actor->buffers[PLAN_IN] = rank->in;
+    actor->buffers[PLAN_OUT] = rank->out;
+    actor->buffers[PLAN_SCRATCH] = malloc(scratch + 1);
+    memset(actor->buffers[PLAN_SCRATCH], 0x5a, scratch + 1);
+    actor->limits[PLAN_IN] = rank->in_count;
+    actor->limits[PLAN_OUT] = rank->out_count;
+    actor->limits[PLAN_SCRATCH] = rank->plan->scratch;
+    return check_places(scene, actor);
+}
+
+int simulate(const struct simulation *simulation, const struct simulated_rank *ranks, int count,
+             struct simulated_work *work, struct error *err)
+{
+    struct scene scene = {simulation,
+                          calloc((size_t)count, sizeof *scene.actors),
+                          calloc((size_t)count * (size_t)count, sizeof *scene.lanes),
+                          count,
+                          simulation->seed * 2 + 1,
+                          err};
+    int status = 0;
+
+    for (int r = 0; r < count; r++)
+        if (open_actor(&scene, &scene.actors[r], &ranks[r]) < 0)
+            status = -1;
+    if (status == 0) {
+        open_lanes(&scene);
+        status = play(&scene);
+    }
+    if (work) {
+        *work = (struct simulated_work){0};
+        for (int r = 0; r < count; r++) {
+            const struct simulated_work *of = &scene.actors[r].work;
+
+            work->messages = of->messages > work->messages ? of->messages : work->messages;
+#define GREATER(field) work->field = of->field > work->field ? of->field : work->field
+            GREATER(bytes_sent);
+            GREATER(bytes_received);
+            GREATER(bytes_reduced);
+        }
+    }
+    for (int r = 0; r < count; r++) {
+        free(scene.actors[r].states);
+        free(scene.actors[r].buffers[PLAN_SCRATCH]);
+    }
+    for (int i = 0; i < count * count; i++) {
+        for (unsigned s = 0; s < scene.lanes[i].send_count; s++)
+            free(scene.lanes[i].copies[s]);
+        free(scene.lanes[i].sends);
+        free(scene.lanes[i].receives);
+        free(scene.lanes[i].copies);
+    }
+    free(scene.actors);
+    free(scene.lanes);
+    return status;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/precision/precision.h"
+#include "collectives/reduce/reduce.h"
+#include "tests/unit/tap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 1031 }; /* odd, and more than any block of vectors */
+
+static uint64_t state = 1;
+
+static uint64_t draw(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+static void fill(void *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        ((uint8_t *)bytes)[i] = (uint8_t)(draw() >> 32);
+}
+
+/* ---------------------------------------------------------------------------- the definition */
+
+static __int128 whole_at(enum element_type type, const void *buffer, size_t i)
+{
+    switch (type) {
+    case ELEMENT_INT8:
+        return ((const int8_t *)buffer)[i];
+    case ELEMENT_UINT8:
+        return ((const uint8_t *)buffer)[i];
+    case ELEMENT_INT16:
+        return ((const int16_t *)buffer)[i];
+    case ELEMENT_UINT16:
+        return ((const uint16_t *)buffer)[i];
+    case ELEMENT_INT32:
+        return ((const int32_t *)buffer)[i];
+    case ELEMENT_UINT32:
+        return ((const uint32_t *)buffer)[i];
+    case ELEMENT_INT64:
+        return ((const int64_t *)buffer)[i];
+    default:
+        return ((const uint64_t *)buffer)[i];
+    }
+}
+
+/* The low bits are what wraps around. */
+static uint64_t whole_joined(enum reduce_op op, __int128 l, __int128 r)
+{
+    uint64_t a = (uint64_t)l, b = (uint64_t)r;
+
+    switch (op) {
+    case REDUCE_MIN:
+        return (uint64_t)(l < r ? l : r);
+    case REDUCE_MAX:
+        return (uint64_t)(l > r ? l : r);
+    case REDUCE_PRODUCT:
+        return a * b;
+    case REDUCE_BAND:
+        return a & b;
+    case REDUCE_BOR:
+        return a | b;
+    case REDUCE_BXOR:
+        return a ^ b;
+    case REDUCE_LAND:
+        return l && r;
+    case REDUCE_LOR:
+        return l || r;
+    case REDUCE_LXOR:
+        return !l != !r;
+    default:
+        return a + b;
+    }
+}
+
+static double float_at(enum element_type type, const void *buffer, size_t i)
+{
+    float wide;
+
+    switch (type) {
+    case ELEMENT_FP64:
+        return ((const double *)buffer)[i];
+    case ELEMENT_FP32:
+        return (double)((const float *)buffer)[i];
+    default:
+        precision_widen(type == ELEMENT_FP16 ? PRECISION_FP16 : PRECISION_BF16,
+                        (const uint16_t *)buffer + i, 1, &wide);
+        return (double)wide;
+    }
+}
+
+static double float_joined(enum element_type type, enum reduce_op op, double l, double r)
+{
+    bool is_single = type != ELEMENT_FP64;
+
+    switch (op) {
+    case REDUCE_MIN:
+    case REDUCE_MAX:
+        if (isnan(l) || isnan(r))
+            return NAN;
+        if (l == r)
+            return op == REDUCE_MIN ? (signbit(l) ? l : r) : (signbit(l) ? r : l);
+        return (l < r) == (op == REDUCE_MIN) ? l : r;
+    case REDUCE_PRODUCT:
+        return is_single ? (double)((float)l * (float)r) : l * r;
+    default:
+        return is_single ? (double)((float)l + (float)r) : l + r;
+    }
+}
+
+static bool is_float_right(enum element_type type, const void *out, size_t i, double expected)
+{
+    double found = float_at(type, out, i);
+    float narrow = (float)expected, back;
+    uint16_t code;
+
+    if (type == ELEMENT_FP16 || type == ELEMENT_BF16) {
+        precision_narrow(type == ELEMENT_FP16 ? PRECISION_FP16 : PRECISION_BF16, &narrow, 1, &code);
+        precision_widen(type == ELEMENT_FP16 ? PRECISION_FP16 : PRECISION_BF16, &code, 1, &back);
+        expected = (double)back;
+    }
+    return isnan(expected) ? isnan(found)
+                           : found == expected && signbit(found) == signbit(expected);
+}
+
+static bool is_element_right(enum element_type type, enum reduce_op op, const void *left,
+                             const void *right, const void *out, size_t i)
+{
+    size_t bytes = element_bytes(type);
+    uint64_t expected, found = 0;
+
+    if (element_is_float(type))
+        return is_float_right(
+            type, out, i,
+            float_joined(type, op, float_at(type, left, i), float_at(type, right, i)));
+    expected = whole_joined(op, whole_at(type, left, i), whole_at(type, right, i));
+    memcpy(&found, (const char *)out + i * bytes, bytes);
+    return memcmp(&found, &expected, bytes) == 0;
+}
+
+/* -------------------------------------------------------------------------------------- trials */
+
+/* Some that random bits hardly give: zeros of both signs, infinities, NaN. */
+static void plant(enum element_type type, void *buffer, size_t count)
+{
+    const double rare[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1.0, -1.0};
+    const uint64_t masks[] = {1, 2, 4, 8, 16, 32, 64};
+
+    for (size_t i = 0; i < count; i++) {
+        size_t which = draw() % 16;
+
+        if (which >= sizeof rare / sizeof *rare)
+            continue;
+        if (type == ELEMENT_FP32)
+            ((float *)buffer)[i] = (float)rare[which];
+        else if (type == ELEMENT_FP64)
+            ((double *)buffer)[i] = rare[which];
+        else if (!element_is_float(type))
+            memcpy((char *)buffer + i * element_bytes(type), &masks[which % 2],
+                   element_bytes(type));
+    }
+}
+
+static bool holds(enum element_type type, enum reduce_op op)
+{
+    static _Alignas(64) uint64_t left[MOST], right[MOST], out[MOST], again[MOST];
+    const size_t counts[] = {0, 1, 7, 64, MOST};
+    size_t bytes = element_bytes(type);
+    const struct reduce_path *path;
+
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        fill(left, sizeof left);
+        fill(right, sizeof right);
+        plant(type, left, counts[c]);
+        plant(type, right, counts[c]);
+        memset(out, 0x33, sizeof out);
+        reduce_pair(type, op, left, right, out, counts[c]);
+        for (size_t i = 0; i < counts[c]; i++)
+            if (!is_element_right(type, op, left, right, out, i)) {
+                tap_diag("%s %s: element %zu of %zu", element_name(type), reduce_name(op), i,
+                         counts[c]);
+                return false;
+            }
+        for (size_t i = counts[c] * bytes; i < sizeof out; i++)
+            if (((uint8_t *)out)[i] != 0x33)
+                return false;
+        for (unsigned number = 0; (path = reduce_path_at(number)); number++) {
+            memcpy(again, left, sizeof again);
+            path->pair(type, op, again, right, again, counts[c]);
+            if (memcmp(again, out, counts[c] * bytes) != 0) {
+                tap_diag("%s %s: %s has other bits", element_name(type), reduce_name(op),
+                         path->name);
+                return false;
+            }
+            memcpy(again, right, sizeof again);
+            path->pair(type, op, left, again, again, counts[c]);
+            if (memcmp(again, out, counts[c] * bytes) != 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+static void test_division(void)
+{
+    int8_t bytes[] = {-128, -7, 7, 127};
+    uint16_t halves[2];
+    float numbers[] = {10, -1}, wide[2];
+    int64_t longs[] = {-9, 9};
+
+    reduce_divide(ELEMENT_INT8, bytes, 4, 300);
+    ok(bytes[0] == 0 && bytes[3] == 0, "a divisor that the type does not hold");
+    reduce_divide(ELEMENT_INT64, longs, 2, 4);
+    ok(longs[0] == -2 && longs[1] == 2, "whole numbers are divided towards zero");
+    precision_narrow(PRECISION_BF16, numbers, 2, halves);
+    reduce_divide(ELEMENT_BF16, halves, 2, 4);
+    precision_widen(PRECISION_BF16, halves, 2, wide);
+    ok(wide[0] == 2.5f && wide[1] == -0.25f, "bf16 is divided in fp32");
+    reduce_divide(ELEMENT_FP32, numbers, 2, 4);
+    ok(numbers[0] == 2.5f && numbers[1] == -0.25f, "fp32 is divided");
+}
+
+int main(void)
+{
+    enum element_type type;
+    enum reduce_op op;
+
+    for (unsigned t = 0; t < ELEMENT_TYPES; t++) {
+        bool held = true;
+
+        for (unsigned o = 0; o < REDUCE_OPS; o++)
+            if (reduce_applies((enum element_type)t, (enum reduce_op)o))
+                held &= holds((enum element_type)t, (enum reduce_op)o);
+        ok(held, "%s: all operations, on all paths", element_name((enum element_type)t));
+        ok(element_parse(element_name((enum element_type)t), &type) && type == t,
+           "... and its name");
+    }
+    for (unsigned o = 0; o < REDUCE_OPS; o++)
+        ok(reduce_parse(reduce_name((enum reduce_op)o), &op) && op == o, "the name of %s",
+           reduce_name((enum reduce_op)o));
+    ok(!reduce_applies(ELEMENT_FP32, REDUCE_BAND) && reduce_applies(ELEMENT_INT8, REDUCE_BAND),
+       "bits are of whole numbers only");
+    ok(!element_parse("float", &type) && !reduce_parse("add", &op), "other names are none");
+    test_division();
+    return tap_done();
+}
