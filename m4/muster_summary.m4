@@ -13,6 +13,7 @@ muster $VERSION
   command muster                $muster_command
   battery (MPI programs)        $muster_battery
   trainer muster-train          $muster_trainer
+  bf16 in it, by oneDNN         $muster_have_dnnl
   libibverbs                    $muster_have_ibverbs
   libibnetdisc                  $muster_have_ibnetdisc
   warnings are errors           $enable_werror

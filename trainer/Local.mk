@@ -2,13 +2,15 @@
 
 # The trainer. It knows nothing of Slurm but what the watch does.
 if BUILD_TRAINER
-# No contraction to fused multiply-add: the same bits on every processor.
-trainer_cflags = $(AM_CFLAGS) $(OPENMP_CFLAGS) -pthread -O3 -ffp-contract=off
+# No contraction to fused multiply-add: the same bits on every processor. Nobody looks at floating-point
+# traps, and loops that choose between values are made vectors of only without.
+trainer_cflags = $(AM_CFLAGS) $(OPENMP_CFLAGS) -pthread -O3 -ffp-contract=off -fno-trapping-math
 trainer_cppflags = $(AM_CPPFLAGS) $(OPENBLAS_CFLAGS) $(MPI_CFLAGS)
 trainer_sources = \
 	trainer/checkpoint/checkpoint.c trainer/checkpoint/checkpoint.h \
 	trainer/checkpoint/manifest.c trainer/checkpoint/manifest.h \
 	trainer/checkpoint/saver.c trainer/checkpoint/saver.h \
+	trainer/compute/bf16.c \
 	trainer/compute/compute.h \
 	trainer/compute/cpu.c trainer/compute/cpu.h \
 	trainer/compute/cpu_attention.c \
@@ -41,12 +43,29 @@ trainer_sources = \
 	trainer/training.c trainer/training.h \
 	# end of trainer_sources
 
+# What works on activations, built once more for those in bfloat16.
+if HAVE_DNNL
+noinst_LTLIBRARIES += trainer/libtrainer-bf16.la
+trainer_libtrainer_bf16_la_SOURCES = \
+	trainer/compute/bf16_gemm.c trainer/compute/bf16_gemm.h \
+	trainer/compute/bf16_linear.c trainer/compute/bf16_linear.h \
+	trainer/compute/cpu_attention.c \
+	trainer/compute/cpu_layernorm.c \
+	trainer/compute/cpu_loss.c \
+	trainer/compute/cpu_pointwise.c \
+	# end of trainer_libtrainer_bf16_la_SOURCES
+trainer_libtrainer_bf16_la_CFLAGS = $(trainer_cflags)
+trainer_libtrainer_bf16_la_CPPFLAGS = $(trainer_cppflags) -DMUSTER_ELEMENT_BF16
+trainer_libtrainer_bf16_la_LIBADD = $(DNNL_LIBS)
+libtrainer_bf16 = trainer/libtrainer-bf16.la
+endif
+
 noinst_LTLIBRARIES += trainer/libtrainer.la
 trainer_libtrainer_la_SOURCES = $(trainer_sources)
 trainer_libtrainer_la_CFLAGS = $(trainer_cflags)
 trainer_libtrainer_la_CPPFLAGS = $(trainer_cppflags)
 # the battery's library has the watch over the ranks of a job
-trainer_libtrainer_la_LIBADD = collectives/libmustercoll.la validate/battery/libbattery.la lib/libmuster.la \
+trainer_libtrainer_la_LIBADD = $(libtrainer_bf16) collectives/libmustercoll.la validate/battery/libbattery.la lib/libmuster.la \
 	$(OPENBLAS_LIBS) $(MPI_LIBS) -lpthread -lm
 
 # The same in double precision, for tests whose finite differences would drown in rounding.

@@ -10,7 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum option_kind { FLAG, COUNT, LONG_COUNT, SEED, NUMBER, MODEL, DECAY, PATH, SCHEME, WINDOW };
+enum option_kind {
+    FLAG,
+    COUNT,
+    LONG_COUNT,
+    SEED,
+    NUMBER,
+    MODEL,
+    DECAY,
+    PRECISION,
+    PATH,
+    SCHEME,
+    WINDOW
+};
 
 struct option_row {
     const char *name, *argument, *help;
@@ -55,6 +67,8 @@ static const struct option_row rows[] = {
     {"bucket", "MB", "gradients that ddp sums at once (4)", NUMBER, FIELD(bucket_mb), 1e-6, 1e6},
     {"window", "UNITS", "units that zero3 has gathered at a time (2), or none: no limit", WINDOW,
      FIELD(window), 1, 1000},
+    {"precision", "NAME", "of activations and products: fp32 (default) or bf16", PRECISION,
+     FIELD(is_bf16), 0, 0},
     {"checkpoint", "DIR", "go on from its newest checkpoint, and write more there", PATH,
      FIELD(checkpoint), 0, 0},
     {"checkpoint-every", "STEPS", "steps between checkpoints (100)", LONG_COUNT,
@@ -118,6 +132,14 @@ static int take_scheme(const char *text, const struct scheme **scheme, struct er
     return 0;
 }
 
+static int take_precision(const char *text, bool *is_bf16, struct error *err)
+{
+    *is_bf16 = strcmp(text, "bf16") == 0;
+    if (!*is_bf16 && strcmp(text, "fp32") != 0)
+        return error_set(err, "--precision: expected fp32 or bf16, found \"%s\"", text);
+    return 0;
+}
+
 static int take(const struct option_row *row, const char *text, struct train_options *options,
                 struct error *err)
 {
@@ -132,6 +154,8 @@ static int take(const struct option_row *row, const char *text, struct train_opt
         return take_seed(row, text, field, err);
     case DECAY:
         return take_decay(text, field, err);
+    case PRECISION:
+        return take_precision(text, field, err);
     case PATH:
         if (!*text)
             return error_set(err, "--%s: expected a path, found nothing", row->name);

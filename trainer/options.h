@@ -22,7 +22,8 @@ struct train_options {
     double clip; /* gradient norm at most; 0: no limit */
     uint64_t weights_seed, data_seed;
     bool is_batch_fixed, prints_norms, is_json;
-    int threads; /* 0: as many as OpenMP says, shared with the node's other ranks */
+    bool is_bf16; /* activations in bfloat16 */
+    int threads;  /* 0: as many as OpenMP says, shared with the node's other ranks */
     const struct scheme *scheme;
     double bucket_mb;       /* 10^6 bytes */
     int window;             /* 0: no limit */

@@ -107,9 +107,9 @@ static void report_begin(const struct training *training)
     if (training->options->is_json)
         return;
     printf("%zu parameters: %d layers, %d heads, %d channels, %d tokens of context, %d of "
-           "vocabulary; %d sequences a step, fp32\n",
+           "vocabulary; %d sequences a step, %s\n",
            training->parameter_count, shape->layers, shape->heads, shape->channels, shape->context,
-           shape->vocabulary, training->options->batch);
+           shape->vocabulary, training->options->batch, training->geometry.compute->precision);
     if (party.ranks > 1)
         printf("%d ranks on %d nodes, %s: %s\n", party.ranks, party.nodes,
                training->options->scheme->name, training->options->scheme->summary);
@@ -337,13 +337,15 @@ static void set_threads(const struct train_options *options)
 
 static int run(const struct train_options *options, struct team *team)
 {
-    struct training training;
+    struct training training = {0};
     struct saver *saver = NULL;
     struct error err = {""};
+    const struct compute *compute = options->is_bf16 ? compute_bf16(&err) : &compute_cpu;
     int status = 1;
 
     set_threads(options);
-    if (agree(team, training_start(options, &compute_cpu, team, &training, &err), &err) == 0 &&
+    if (agree(team, compute ? training_start(options, compute, team, &training, &err) : -1, &err) ==
+            0 &&
         (!options->checkpoint || resume(&training, &saver) == 0))
         status = train(&training, saver);
     saver_destroy(saver);

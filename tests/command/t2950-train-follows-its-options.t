@@ -37,6 +37,7 @@ refused '--steps: expected a whole number from 0 to 1e+09, found "1.5"' --steps=
 refused '--lr: expected a number from 0 to 1000, found "nan"' --lr=nan
 refused '--batch: expected a whole number from 1 to 65536, found "0"' --batch=0
 refused '--model: expected 124M, 350M, 774M or 1558M, found "7B"' --model=7B
+refused '--precision: expected fp32 or bf16, found "fp8"' --precision=fp8
 refused '--schedule: expected constant, linear or cosine, found "steep"' --schedule=steep
 refused '--seed-data: expected a whole number below 2^64, found "-1"' --seed-data=-1
 refused '--seed-data: expected a whole number below 2^64, found "18446744073709551616"' \
@@ -98,6 +99,16 @@ is "$?/$text" '1/muster-train: tokens: has 3690 tokens, a sequence needs 4001' '
 text=$("$train" "${bytes[@]}" --data=text 2>&1)
 is "$?/$text" '1/muster-train: text: is no token file (muster-train tokenize makes one)' \
     'a text is no token file'
+
+# bf16 where it can be had: near fp32, yet not the same
+if text=$("$train" "${small[@]}" --fixed-batch --precision=bf16 2>&1); then
+    like "$text" ' sequences a step, bf16' '--precision=bf16 says so'
+    ok 'and ends near fp32, yet not there' awk '$1 == "final" { away = $3 - 3.540202797
+        exit !(away * away < 1e-6 && away * away > 1e-16) }' <<<"$text"
+else
+    like "$text" '^muster-train: --precision=bf16 (was not built: it needs oneDNN|needs a processor)' \
+        '--precision=bf16 says why it cannot be had'
+fi
 
 # the sanitizer has a limit of its own
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}allocator_may_return_null=1

@@ -303,6 +303,12 @@ tests_unit_checkpoint_t_SOURCES = tests/unit/checkpoint.c
 tests_unit_checkpoint_t_CPPFLAGS = $(trainer_cppflags)
 tests_unit_checkpoint_t_LDADD = trainer/libtrainer.la $(unit_libs)
 
+check_PROGRAMS += tests/unit/bf16.t
+tests_unit_bf16_t_SOURCES = tests/unit/bf16.c
+tests_unit_bf16_t_CFLAGS = $(trainer_cflags)
+tests_unit_bf16_t_CPPFLAGS = $(trainer_cppflags)
+tests_unit_bf16_t_LDADD = trainer/libtrainer.la $(unit_libs)
+
 check_PROGRAMS += tests/unit/compute.t
 tests_unit_compute_t_SOURCES = tests/unit/compute.c
 tests_unit_compute_t_CFLAGS = $(trainer_cflags)

@@ -28,7 +28,9 @@ static inline element element_of(real x)
     uint32_t bits;
 
     memcpy(&bits, &x, sizeof bits);
-    return (element)(x != x ? 0x7FC0u : (bits + 0x7FFFu + (bits >> 16 & 1)) >> 16);
+    return (element)((bits & 0x7FFFFFFFu) > 0x7F800000u
+                         ? 0x7FC0u /* not a number */
+                         : (bits + 0x7FFFu + (bits >> 16 & 1)) >> 16);
 }
 
 #define cpu_layernorm bf16_layernorm

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "trainer/compute/compute.h"
+
+#if defined(HAVE_DNNL) && !defined(MUSTER_REAL_DOUBLE)
+
+#define MUSTER_ELEMENT_BF16 1
+#include "trainer/compute/bf16_gemm.h"
+#include "trainer/compute/bf16_linear.h"
+#include "trainer/compute/cpu.h"
+
+static const struct compute bf16 = {
+    .precision = "bf16",
+    .element_bytes = sizeof(element),
+    .linear = bf16_linear,
+    .linear_real = bf16_linear_real,
+    .linear_backward_in = bf16_linear_backward_in,
+    .linear_backward_weight = bf16_linear_backward_weight,
+    .layernorm = cpu_layernorm,
+    .layernorm_backward = cpu_layernorm_backward,
+    .attention = cpu_attention,
+    .attention_backward = cpu_attention_backward,
+    .gelu = cpu_gelu,
+    .gelu_backward = cpu_gelu_backward,
+    .add = cpu_add,
+    .sum_rows = cpu_sum_rows,
+    .embed = cpu_embed,
+    .embed_backward = cpu_embed_backward,
+    .cross_entropy = cpu_cross_entropy,
+};
+
+const struct compute *compute_bf16(struct error *err)
+{
+    const char *found;
+
+    if (bf16_gemm_has_processor(&found))
+        return &bf16;
+    error_set(err, "--precision=bf16 needs a processor with AMX or AVX-512 bf16, found %s", found);
+    return NULL;
+}
+
+#else
+
+const struct compute *compute_bf16(struct error *err)
+{
+    error_set(
+        err,
+        "--precision=bf16 was not built: it needs oneDNN (Debian package libdnnl-dev, RHEL package "
+        "onednn-devel)");
+    return NULL;
+}
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "trainer/compute/bf16_gemm.h"
+
+#include <oneapi/dnnl/dnnl.h>
+#include <oneapi/dnnl/dnnl_debug.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* oneDNN makes a kernel for each kind of product. A thread keeps those that it has used: a step has
+ * some dozens of kinds. */
+struct kernel {
+    struct bf16_gemm kind; /* its pointers are NULL */
+    dnnl_primitive_t primitive;
+    dnnl_memory_t a, b, c, scratch;
+    size_t scratch_bytes;
+};
+
+struct kernels {
+    struct kernel *kernels;
+    int count, room;
+    dnnl_engine_t engine;
+    dnnl_stream_t stream;
+    void *scratch;
+    size_t scratch_bytes;
+};
+
+static void check(dnnl_status_t status, const struct bf16_gemm *gemm, const char *what)
+{
+    if (status == dnnl_success)
+        return;
+    fprintf(stderr, "muster-train: oneDNN: %s, for a product of %d x %d x %d in bfloat16: %s\n",
+            what, gemm->m, gemm->n, gemm->k,
+            status == dnnl_out_of_memory ? "out of memory" : dnnl_status2str(status));
+    exit(1);
+}
+
+/* The two releases of the library that are in use differ in how a product is described. */
+typedef dnnl_memory_desc_t matrix;
+
+#if DNNL_VERSION_MAJOR >= 3
+
+typedef const_dnnl_memory_desc_t passed_matrix;
+
+static passed_matrix pass(const matrix *made)
+{
+    return *made;
+}
+
+static dnnl_status_t describe(dnnl_data_type_t type, const dnnl_dims_t sizes,
+                              const dnnl_dims_t strides, matrix *made)
+{
+    return dnnl_memory_desc_create_with_strides(made, 2, sizes, type, strides);
+}
+
+static void forget(matrix *made)
+{
+    dnnl_memory_desc_destroy(*made);
+}
+
+static dnnl_status_t describe_product(dnnl_engine_t engine, matrix *a, matrix *b, matrix *c,
+                                      dnnl_primitive_attr_t attributes,
+                                      dnnl_primitive_desc_t *product)
+{
+    return dnnl_matmul_primitive_desc_create(product, engine, *a, *b, NULL, *c, attributes);
+}
+
+static dnnl_status_t append_sum(dnnl_post_ops_t operations)
+{
+    return dnnl_post_ops_append_sum(operations, 1, 0, dnnl_data_type_undef);
+}
+
+#else
+
+typedef const dnnl_memory_desc_t *passed_matrix;
+
+static passed_matrix pass(const matrix *made)
+{
+    return made;
+}
+
+static dnnl_status_t describe(dnnl_data_type_t type, const dnnl_dims_t sizes,
+                              const dnnl_dims_t strides, matrix *made)
+{
+    return dnnl_memory_desc_init_by_strides(made, 2, sizes, type, strides);
+}
+
+static void forget(matrix *made)
+{
+    (void)made;
+}
+
+static dnnl_status_t describe_product(dnnl_engine_t engine, matrix *a, matrix *b, matrix *c,
+                                      dnnl_primitive_attr_t attributes,
+                                      dnnl_primitive_desc_t *product)
+{
+    dnnl_matmul_desc_t matmul;
+    dnnl_status_t status = dnnl_matmul_desc_init(&matmul, a, b, NULL, c);
+
+    return status == dnnl_success
+               ? dnnl_primitive_desc_create(product, &matmul, attributes, engine, NULL)
+               : status;
+}
+
+static dnnl_status_t append_sum(dnnl_post_ops_t operations)
+{
+    return dnnl_post_ops_append_sum(operations, 1);
+}
+
+#endif
+
+static matrix matrix_of(const struct bf16_gemm *gemm, dnnl_data_type_t type, int rows, int columns,
+                        int stride, bool is_transposed)
+{
+    dnnl_dims_t sizes = {rows, columns};
+    dnnl_dims_t strides = {is_transposed ? 1 : stride, is_transposed ? stride : 1};
+    matrix made;
+
+    check(describe(type, sizes, strides, &made), gemm, "a matrix cannot be described");
+    return made;
+}
+
+static dnnl_primitive_attr_t attributes_of(const struct bf16_gemm *gemm)
+{
+    dnnl_primitive_attr_t attributes;
+    dnnl_post_ops_t operations;
+
+    check(dnnl_primitive_attr_create(&attributes), gemm, "no attributes");
+    check(dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user), gemm,
+          "no scratch of one's own");
+    if (!gemm->is_added)
+        return attributes;
+    check(dnnl_post_ops_create(&operations), gemm, "no sum");
+    check(append_sum(operations), gemm, "no sum");
+    check(dnnl_primitive_attr_set_post_ops(attributes, operations), gemm, "no sum");
+    dnnl_post_ops_destroy(operations);
+    return attributes;
+}
+
+static void kernel_make(const struct bf16_gemm *gemm, dnnl_engine_t engine, struct kernel *kernel)
+{
+    matrix a = matrix_of(gemm, dnnl_bf16, gemm->m, gemm->k, gemm->lda, gemm->is_a_transposed);
+    matrix b = matrix_of(gemm, dnnl_bf16, gemm->k, gemm->n, gemm->ldb, gemm->is_b_transposed);
+    matrix c =
+        matrix_of(gemm, gemm->is_c_real ? dnnl_f32 : dnnl_bf16, gemm->m, gemm->n, gemm->ldc, false);
+    dnnl_primitive_attr_t attributes = attributes_of(gemm);
+    dnnl_primitive_desc_t product;
+    passed_matrix scratch;
+
+    check(describe_product(engine, &a, &b, &c, attributes, &product), gemm, "no such product");
+    check(dnnl_primitive_create(&kernel->primitive, product), gemm, "no kernel");
+    scratch = dnnl_primitive_desc_query_md(product, dnnl_query_scratchpad_md, 0);
+    kernel->scratch_bytes = dnnl_memory_desc_get_size(scratch);
+    check(dnnl_memory_create(&kernel->a, pass(&a), engine, DNNL_MEMORY_NONE), gemm,
+          "no memory object");
+    check(dnnl_memory_create(&kernel->b, pass(&b), engine, DNNL_MEMORY_NONE), gemm,
+          "no memory object");
+    check(dnnl_memory_create(&kernel->c, pass(&c), engine, DNNL_MEMORY_NONE), gemm,
+          "no memory object");
+    check(dnnl_memory_create(&kernel->scratch, scratch, engine, DNNL_MEMORY_NONE), gemm,
+          "no memory object");
+    dnnl_primitive_desc_destroy(product);
+    dnnl_primitive_attr_destroy(attributes);
+    forget(&a);
+    forget(&b);
+    forget(&c);
+    kernel->kind = *gemm;
+    kernel->kind.a = kernel->kind.b = NULL;
+    kernel->kind.c = NULL;
+}
+
+static bool is_of_kind(const struct bf16_gemm *gemm, const struct bf16_gemm *kind)
+{
+    return gemm->m == kind->m && gemm->n == kind->n && gemm->k == kind->k &&
+           gemm->lda == kind->lda && gemm->ldb == kind->ldb && gemm->ldc == kind->ldc &&
+           gemm->is_a_transposed == kind->is_a_transposed &&
+           gemm->is_b_transposed == kind->is_b_transposed && gemm->is_c_real == kind->is_c_real &&
+           gemm->is_added == kind->is_added;
+}
+
+static void start(struct kernels *kernels, const struct bf16_gemm *gemm)
+{
+    check(dnnl_engine_create(&kernels->engine, dnnl_cpu, 0), gemm, "no engine");
+    check(dnnl_stream_create(&kernels->stream, kernels->engine, dnnl_stream_default_flags), gemm,
+          "no stream");
+}
+
+static void grow(struct kernels *kernels, const struct bf16_gemm *gemm)
+{
+    int room = kernels->room ? 2 * kernels->room : 64;
+    struct kernel *grown = realloc(kernels->kernels, (size_t)room * sizeof *grown);
+
+    check(grown ? dnnl_success : dnnl_out_of_memory, gemm, "no list of kernels");
+    kernels->kernels = grown;
+    kernels->room = room;
+}
+
+static void take_scratch(struct kernels *kernels, size_t size_bytes, const struct bf16_gemm *gemm)
+{
+    if (size_bytes <= kernels->scratch_bytes)
+        return;
+    free(kernels->scratch);
+    kernels->scratch_bytes = (size_bytes + 4095) / 4096 * 4096;
+    kernels->scratch = aligned_alloc(4096, kernels->scratch_bytes);
+    check(kernels->scratch ? dnnl_success : dnnl_out_of_memory, gemm, "no scratch");
+}
+
+static struct kernel *kernel_for(struct kernels *kernels, const struct bf16_gemm *gemm)
+{
+    struct kernel *kernel;
+    int threads = omp_get_max_threads();
+
+    for (int i = 0; i < kernels->count; i++)
+        if (is_of_kind(gemm, &kernels->kernels[i].kind))
+            return &kernels->kernels[i];
+    if (!kernels->engine)
+        start(kernels, gemm);
+    if (kernels->count == kernels->room)
+        grow(kernels, gemm);
+    kernel = &kernels->kernels[kernels->count];
+    /* for one thread: the library cuts a product by the number of threads that it sees here */
+    omp_set_num_threads(1);
+    kernel_make(gemm, kernels->engine, kernel);
+    omp_set_num_threads(threads);
+    take_scratch(kernels, kernel->scratch_bytes, gemm);
+    kernels->count++;
+    return kernel;
+}
+
+/* The library wants what it writes and what it reads as one type. */
+static void *writable(const element *x)
+{
+    union {
+        const element *read;
+        void *written;
+    } pointer = {x};
+
+    return pointer.written;
+}
+
+void bf16_gemm(const struct bf16_gemm *gemm)
+{
+    static _Thread_local struct kernels kernels;
+    struct kernel *kernel = kernel_for(&kernels, gemm);
+    dnnl_exec_arg_t arguments[] = {{DNNL_ARG_SRC, kernel->a},
+                                   {DNNL_ARG_WEIGHTS, kernel->b},
+                                   {DNNL_ARG_DST, kernel->c},
+                                   {DNNL_ARG_SCRATCHPAD, kernel->scratch}};
+
+    dnnl_memory_set_data_handle(kernel->a, writable(gemm->a));
+    dnnl_memory_set_data_handle(kernel->b, writable(gemm->b));
+    dnnl_memory_set_data_handle(kernel->c, gemm->c);
+    dnnl_memory_set_data_handle(kernel->scratch, kernels.scratch);
+    check(dnnl_primitive_execute(kernel->primitive, kernels.stream, 4, arguments), gemm,
+          "it cannot be computed");
+}
+
+bool bf16_gemm_has_processor(const char **found)
+{
+    int isa = (int)dnnl_get_effective_cpu_isa(), amx = dnnl_cpu_isa_avx512_core_amx,
+        bf16 = dnnl_cpu_isa_avx512_core_bf16;
+
+    *found = (isa & amx) == amx     ? "AMX"
+             : (isa & bf16) == bf16 ? "AVX-512 bf16"
+                                    : dnnl_cpu_isa2str((dnnl_cpu_isa_t)isa);
+    return (isa & bf16) == bf16;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_BF16_GEMM_H
+#define MUSTER_BF16_GEMM_H
+
+#include <stdbool.h>
+
+#include "trainer/compute/element.h"
+
+/* One product in bfloat16, summed in float, on the calling thread: c = a b, or c += a b. A
+ * transposed operand is stored as its transpose; rows of what is stored are lda, ldb, ldc elements
+ * apart. */
+struct bf16_gemm {
+    int m, n, k;
+    const element *a, *b;
+    void *c; /* float or element */
+    int lda, ldb, ldc;
+    bool is_a_transposed, is_b_transposed, is_c_real, is_added;
+};
+
+/* By oneDNN. Ends the program, with a line, where that refuses or memory is short. */
+void bf16_gemm(const struct bf16_gemm *gemm);
+
+/* Whether the processor has instructions for it. *found: "AMX", "AVX-512 bf16", or what oneDNN says
+ * that there is. */
+bool bf16_gemm_has_processor(const char **found);
+
+#endif
