@@ -28,6 +28,7 @@ trainer_sources = \
 	trainer/parallel/gathered.c trainer/parallel/gathered.h \
 	trainer/parallel/guard.c trainer/parallel/guard.h \
 	trainer/parallel/scheme.c trainer/parallel/scheme.h \
+	trainer/parallel/verify.c trainer/parallel/verify.h \
 	trainer/parallel/zero.c \
 	trainer/team/party.c trainer/team/party.h \
 	trainer/team/team.c trainer/team/team.h \
@@ -39,6 +40,7 @@ trainer_sources = \
 	trainer/optimizer/adamw.c trainer/optimizer/adamw.h \
 	trainer/optimizer/rate.c trainer/optimizer/rate.h \
 	trainer/options.c trainer/options.h \
+	trainer/plant.c trainer/plant.h \
 	trainer/real.h \
 	trainer/training.c trainer/training.h \
 	# end of trainer_sources
@@ -65,7 +67,7 @@ trainer_libtrainer_la_SOURCES = $(trainer_sources)
 trainer_libtrainer_la_CFLAGS = $(trainer_cflags)
 trainer_libtrainer_la_CPPFLAGS = $(trainer_cppflags)
 # the battery's library has the watch over the ranks of a job
-trainer_libtrainer_la_LIBADD = $(libtrainer_bf16) collectives/libmustercoll.la validate/battery/libbattery.la lib/libmuster.la \
+trainer_libtrainer_la_LIBADD = $(libtrainer_bf16) collectives/libmustercollmpi.la collectives/libmustercoll.la validate/battery/libbattery.la lib/libmuster.la \
 	$(OPENBLAS_LIBS) $(MPI_LIBS) -lpthread -lm
 
 # The same in double precision, for tests whose finite differences would drown in rounding.

@@ -21,7 +21,8 @@ enum option_kind {
     PRECISION,
     PATH,
     SCHEME,
-    WINDOW
+    WINDOW,
+    ALGORITHM
 };
 
 struct option_row {
@@ -62,11 +63,16 @@ static const struct option_row rows[] = {
     {"seed-data", "N", "of the random tokens, or of the order of the file's sequences (42)", SEED,
      FIELD(data_seed), 0, 0},
     {"fixed-batch", NULL, "the same batch at every step", FLAG, FIELD(is_batch_fixed), 0, 0},
-    {"scheme", "NAME", "how ranks hold the model: ddp (default), zero1, zero2 or zero3", SCHEME,
-     FIELD(scheme), 0, 0},
+    {"scheme", "NAME", "how ranks hold the model: ddp (default), zero1, zero2, zero3 or replicas",
+     SCHEME, FIELD(scheme), 0, 0},
     {"bucket", "MB", "gradients that ddp sums at once (4)", NUMBER, FIELD(bucket_mb), 1e-6, 1e6},
     {"window", "UNITS", "units that zero3 has gathered at a time (2), or none: no limit", WINDOW,
      FIELD(window), 1, 1000},
+    {"algorithm", "NAME", "of sums and gathers, such as ring, where it is one for them", ALGORITHM,
+     FIELD(algorithm), 0, 0},
+    {"verify", NULL, "compare the parameters of all ranks after each step", FLAG, FIELD(verifies),
+     0, 0},
+    {"inject", "FAULT", NULL, PATH, FIELD(inject), 0, 0}, /* not in --help: for tests */
     {"precision", "NAME", "of activations and products: fp32 (default) or bf16", PRECISION,
      FIELD(is_bf16), 0, 0},
     {"checkpoint", "DIR", "go on from its newest checkpoint, and write more there", PATH,
@@ -128,7 +134,8 @@ static int take_scheme(const char *text, const struct scheme **scheme, struct er
 {
     *scheme = scheme_named(text);
     if (!*scheme)
-        return error_set(err, "--scheme: expected ddp, zero1, zero2 or zero3, found \"%s\"", text);
+        return error_set(
+            err, "--scheme: expected ddp, zero1, zero2, zero3 or replicas, found \"%s\"", text);
     return 0;
 }
 
@@ -168,6 +175,12 @@ static int take(const struct option_row *row, const char *text, struct train_opt
         return 0;
     case SCHEME:
         return take_scheme(text, field, err);
+    case ALGORITHM:
+        if (!team_knows(text))
+            return error_set(err, "--algorithm: there is none named \"%s\" for sums or gathers",
+                             text);
+        *(const char **)field = text;
+        return 0;
     case WINDOW:
         if (strcmp(text, "none") == 0) {
             *(int *)field = 0;
@@ -241,6 +254,10 @@ enum train_request train_options_read(int argc, char **argv, struct train_option
     }
     if (shape_check(&options->shape, err) != 0)
         return TRAIN_MISUSE;
+    if (options->scheme->is_replicated && options->checkpoint) {
+        error_set(err, "--checkpoint: replicas write none");
+        return TRAIN_MISUSE;
+    }
     options->rate.steps = options->steps;
     return TRAIN_RUN;
 }
@@ -257,6 +274,8 @@ void train_options_help(FILE *stream)
     for (int i = 0; i < ROWS; i++) {
         char name[32];
 
+        if (!rows[i].help)
+            continue;
         snprintf(name, sizeof name, "--%s%s%s", rows[i].name, rows[i].argument ? "=" : "",
                  rows[i].argument ? rows[i].argument : "");
         fprintf(stream, "  %-20s %s\n", name, rows[i].help);

@@ -25,8 +25,11 @@ struct train_options {
     bool is_bf16; /* activations in bfloat16 */
     int threads;  /* 0: as many as OpenMP says, shared with the node's other ranks */
     const struct scheme *scheme;
-    double bucket_mb;       /* 10^6 bytes */
-    int window;             /* 0: no limit */
+    double bucket_mb;      /* 10^6 bytes */
+    int window;            /* 0: no limit */
+    const char *algorithm; /* of collectives; NULL: chosen */
+    bool verifies;
+    const char *inject;     /* a fault on purpose, for tests; NULL: none */
     const char *data;       /* token file; NULL: random tokens */
     const char *checkpoint; /* directory; NULL: none */
     long checkpoint_every;  /* steps */

@@ -10,6 +10,7 @@
 
 #include "lib/base/record.h"
 #include "trainer/checkpoint/saver.h"
+#include "trainer/plant.h"
 #include "trainer/team/party.h"
 #include "trainer/tokenize.h"
 #include "trainer/training.h"
@@ -80,8 +81,10 @@ static void report_step(const struct training *training, long step,
         tell("loss", part, result->loss, "nats");
         tell("gradient_norm", part, result->gradient_norm, "1");
         tell("throughput", part, speed, "tokens/s");
-        if (party.ranks > 1)
+        if (party.ranks > 1) {
             tell("communication", part, exposed, "1");
+            tell("sent", part, (double)result->sent_bytes / 1e6, "MB");
+        }
     } else {
         printf("%-8s loss %.9f  norm %-10.7g rate %-9.3g %8.1f ms %9.0f tokens/s", part,
                result->loss, result->gradient_norm, result->rate, result->seconds * 1e3, speed);
@@ -116,7 +119,7 @@ static void report_begin(const struct training *training)
 }
 
 /* What this rank took and sent, beside what it should have been. */
-static void report_traffic(const struct training *training)
+static void report_traffic(const struct training *training, const struct step_result *last)
 {
     const struct holding *holding = training->holding;
     const struct holding_bytes *bytes = &holding->bytes;
@@ -134,12 +137,15 @@ static void report_traffic(const struct training *training)
            "sums, %.3f MB of activations\n",
            (double)bytes->state / 1e6, formula, (double)bytes->working / 1e6,
            (double)model_bytes(&training->geometry) / 1e6);
+    printf("sent by a rank in a step: %.3f MB (formula %.3f)\n", (double)last->sent_bytes / 1e6,
+           holding->scheme->passes * (double)training->parameter_count * sizeof(real) / 1e6 *
+               (party.ranks - 1) / party.ranks);
     if (bytes->gathered_peak > 0)
         printf("gathered at most %.3f MB at a time, the largest unit is %.3f MB\n",
                (double)bytes->gathered_peak / 1e6, (double)bytes->largest_unit / 1e6);
 }
 
-static void report_end(struct training *training)
+static void report_end(struct training *training, const struct step_result *last)
 {
     double loss = training_evaluate(training);
 
@@ -152,7 +158,7 @@ static void report_end(struct training *training)
     } else {
         printf("final    loss %.9f\n", loss);
     }
-    report_traffic(training);
+    report_traffic(training, last);
 }
 
 /* What went wrong on one rank ends all of them. result: 0 or -1 with err, of this rank. Collective;
@@ -292,7 +298,7 @@ static int train(struct training *training, struct saver *saver)
                     result.signal, training->step, options->steps);
         return 128 + result.signal;
     }
-    report_end(training);
+    report_end(training, &result);
     return finish_saving(saver) | (ferror(stdout) || fflush(stdout) != 0);
 }
 
@@ -338,15 +344,19 @@ static void set_threads(const struct train_options *options)
 static int run(const struct train_options *options, struct team *team)
 {
     struct training training = {0};
+    struct plant plant = {.kind = PLANT_NOTHING};
     struct saver *saver = NULL;
     struct error err = {""};
     const struct compute *compute = options->is_bf16 ? compute_bf16(&err) : &compute_cpu;
-    int status = 1;
+    int status = 1, rv;
 
     set_threads(options);
-    if (agree(team, compute ? training_start(options, compute, team, &training, &err) : -1, &err) ==
-            0 &&
-        (!options->checkpoint || resume(&training, &saver) == 0))
+    team_use(team, options->algorithm);
+    rv = compute ? training_start(options, compute, team, &training, &err) : -1;
+    if (rv == 0 && options->inject)
+        rv = plant_parse(options->inject, &plant, &err);
+    training.plant = &plant;
+    if (agree(team, rv, &err) == 0 && (!options->checkpoint || resume(&training, &saver) == 0))
         status = train(&training, saver);
     saver_destroy(saver);
     training_clear(&training);
@@ -371,7 +381,7 @@ int main(int argc, char **argv)
     if (status >= 0)
         return status;
     catch_signals();
-    training_rank_name = rank_name;
+    team_rank_name = rank_name;
     if (party_start(options.is_json, &party, &err) != 0 || party_team(&party, &team, &err) != 0) {
         fprintf(stderr, "muster-train: %s\n", err.text);
         return 1;

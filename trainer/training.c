@@ -10,16 +10,8 @@
 
 #include "trainer/clock.h"
 #include "trainer/parallel/guard.h"
-
-static const char *number_of(int rank)
-{
-    static char name[32];
-
-    snprintf(name, sizeof name, "rank %d", rank);
-    return name;
-}
-
-const char *(*training_rank_name)(int rank) = number_of;
+#include "trainer/parallel/verify.h"
+#include "trainer/plant.h"
 
 static int take_memory(struct training *training, struct error *err)
 {
@@ -33,9 +25,13 @@ static int take_memory(struct training *training, struct error *err)
     training->words = calloc((size_t)team_seat(training->team).ranks, sizeof *training->words);
     if (!training->inputs || !training->targets || !training->words)
         return error_set(err, "a batch of %zu tokens: %m", rows);
-    if (options->scheme->create(options->scheme, &holding, training->team, &training->holding,
-                                err) != 0)
+    if (options->scheme->create(options->scheme, &holding,
+                                training->alone ? training->alone : training->team,
+                                &training->holding, err) != 0)
         return error_prefix(err, "%zu parameters", training->parameter_count);
+    if ((options->verifies || training->alone) &&
+        verify_create(training->holding, training->team, &training->verify, err) != 0)
+        return -1;
     training->guard = guard_create(&options->shape, &training->holding->store, err);
     return training->guard ? model_create(&training->geometry, &training->model, err) : -1;
 }
@@ -82,7 +78,10 @@ int training_start(const struct train_options *options, const struct compute *co
                     options->is_batch_fixed, NULL},
         .parameter_count = shape_parameters(shape),
     };
-    share(options->batch, team_seat(team), &training->first_row, &training->geometry.batch);
+    if (options->scheme->is_replicated && team_alone(&training->alone, err) != 0)
+        return -1;
+    share(options->batch, team_seat(training->alone ? training->alone : team), &training->first_row,
+          &training->geometry.batch);
     if (open_data(training, err) != 0 || take_memory(training, err) != 0)
         return -1;
     options->scheme->draw(training->holding);
@@ -94,8 +93,10 @@ void training_clear(struct training *training)
     model_destroy(training->model);
     token_file_close(training->file);
     guard_destroy(training->guard);
+    verify_destroy(training->verify);
     if (training->holding)
         training->holding->scheme->destroy(training->holding);
+    team_destroy(training->alone);
     free(training->inputs);
     free(training->targets);
     free(training->words);
@@ -122,6 +123,10 @@ static double sum_over_ranks(const struct training *training, double value)
     int ranks = team_seat(training->team).ranks;
     double *values = calloc((size_t)ranks, sizeof *values), sum = 0;
 
+    if (training->alone) {
+        free(values);
+        return value;
+    }
     if (!values)
         return NAN;
     team_tell(training->team, &value, sizeof value, values);
@@ -202,10 +207,52 @@ static int not_finite(const struct training *training, const struct step_result 
     if (ranks > 1 && bad == ranks)
         snprintf(who, sizeof who, ", on all %d ranks", ranks);
     else if (ranks > 1)
-        snprintf(who, sizeof who, ", on %s%s", training_rank_name(first),
-                 bad > 1 ? " and others" : "");
+        snprintf(who, sizeof who, ", on %s%s", team_rank_name(first), bad > 1 ? " and others" : "");
     return error_set(err, "step %ld: loss %g; the gradient of %s%s is not finite%s", training->step,
                      result->loss, tensor_kinds[word->bad_tensor].name, where, who);
+}
+
+/* What each rank's gradient of a tensor comes to, for those whose losses or norms differ. */
+static int accuse_replica(const struct training *training, int rank, bool is_sure,
+                          struct error *err)
+{
+    int ranks = team_seat(training->team).ranks;
+    uint64_t *all = calloc((size_t)ranks, sizeof *all);
+    char what[64] = "the loss";
+
+    for (int tensor = 0; all && tensor < TENSOR_COUNT; tensor++) {
+        double norm = training_norm(training, tensor);
+        int odd;
+
+        team_tell(training->team, &norm, sizeof norm, all);
+        odd = verify_odd_one(all, ranks, &is_sure);
+        if (odd < 0)
+            continue;
+        rank = odd;
+        snprintf(what, sizeof what, "the gradient of %s", tensor_kinds[tensor].name);
+        break;
+    }
+    free(all);
+    verify_accuse(what, rank, ranks, is_sure, err);
+    return error_prefix(err, "step %ld", training->step);
+}
+
+/* Replicas must come to the same bits. */
+static int compare_replicas(const struct training *training, struct error *err)
+{
+    int ranks = team_seat(training->team).ranks, odd = -1;
+    uint64_t *all = calloc((size_t)ranks, sizeof *all);
+    bool is_sure = false;
+
+    for (int pass = 0; all && pass < 2 && odd < 0; pass++) {
+        for (int rank = 0; rank < ranks; rank++)
+            memcpy(&all[rank],
+                   pass == 0 ? &training->words[rank].loss : &training->words[rank].squares,
+                   sizeof *all);
+        odd = verify_odd_one(all, ranks, &is_sure);
+    }
+    free(all);
+    return odd < 0 ? 0 : accuse_replica(training, odd, is_sure, err);
 }
 
 /* Sums up what the ranks said, in their order. */
@@ -217,12 +264,20 @@ static void sum_up(const struct training *training, struct step_result *result)
     for (int rank = 0; rank < team_seat(training->team).ranks; rank++) {
         const struct step_word *word = &training->words[rank];
 
-        result->loss += word->loss;
-        squares += word->squares;
+        if (!training->alone || rank == team_seat(training->team).rank) {
+            result->loss += word->loss;
+            squares += word->squares;
+        }
         if (word->signal)
             result->signal = word->signal;
     }
     result->gradient_norm = sqrt(squares);
+}
+
+static void strike(struct training *training, enum plant_moment moment)
+{
+    if (training->plant)
+        plant_strike(training->plant, moment, training);
 }
 
 int training_step(struct training *training, const volatile sig_atomic_t *signal, int32_t saved,
@@ -233,12 +288,19 @@ int training_step(struct training *training, const volatile sig_atomic_t *signal
     double start_s = clock_s(), scale = 1;
     double waited_s = team_traffic(training->team).waited_s;
 
+    if (training->verify && verify_before(training->verify, err) != 0)
+        return error_prefix(err, "step %ld", training->step);
+    strike(training, PLANT_BEFORE_STEP);
     walk(training, &word);
     word.seconds = clock_s() - start_s;
     word.waited_s = team_traffic(training->team).waited_s - waited_s;
     word.signal = (int32_t)*signal;
     team_tell(training->team, &word, sizeof word, training->words);
     sum_up(training, result);
+    result->sent_bytes = team_traffic(training->team).sent_bytes - training->sent_bytes;
+    training->sent_bytes += result->sent_bytes;
+    if (training->alone && compare_replicas(training, err) != 0)
+        return -1;
     if (!isfinite(result->loss) || !isfinite(result->gradient_norm))
         return not_finite(training, result, err);
     if (options->clip > 0 && result->gradient_norm > options->clip)
@@ -246,6 +308,10 @@ int training_step(struct training *training, const volatile sig_atomic_t *signal
     training->step++;
     options->scheme->update(training->holding, &options->adamw, training->step, result->rate,
                             scale);
+    strike(training, PLANT_AFTER_UPDATE);
+    if (training->verify && verify_after(training->verify, err) != 0)
+        return error_prefix(err, "step %ld", training->step - 1);
+    strike(training, PLANT_AFTER_STEP);
     result->seconds = clock_s() - start_s;
     result->waited_s = team_traffic(training->team).waited_s - waited_s;
     return 0;

@@ -10,10 +10,13 @@
 #include "trainer/options.h"
 #include "trainer/parallel/scheme.h"
 
+struct plant;
+
 /* One model in training by the ranks of a team. Where it says collective, all ranks call. */
 struct training {
     const struct train_options *options;
     struct team *team;
+    struct team *alone;       /* of replicas, which train each by itself; else NULL */
     struct geometry geometry; /* of this rank's sequences */
     int first_row;            /* the first of them */
     struct model *model;
@@ -22,9 +25,12 @@ struct training {
     size_t parameter_count;
     struct holding *holding;
     struct guard *guard;       /* looks at gradients before they are sent */
+    struct verify *verify;     /* NULL: nothing is compared */
+    const struct plant *plant; /* faults on purpose; NULL: none */
     int32_t *inputs, *targets; /* this rank's rows x context */
     struct step_word *words;   /* what each rank said of the step, in the order of ranks */
     long step;                 /* updates made */
+    uint64_t sent_bytes;       /* when the last step was summed up */
 };
 
 /* What a rank tells the others of a step. */
@@ -43,8 +49,9 @@ struct step_result {
     double loss;          /* before the update */
     double gradient_norm; /* before clipping */
     double rate, seconds;
-    double waited_s; /* of these, this rank's in communication: what was not hidden */
-    int signal;      /* that some rank was told to stop by; 0: none */
+    double waited_s;     /* of these, this rank's in communication: what was not hidden */
+    uint64_t sent_bytes; /* by this rank since the word of the step before */
+    int signal;          /* that some rank was told to stop by; 0: none */
 };
 
 /* Takes memory, opens and verifies the data, draws the weights; options and team must live as long.
@@ -57,8 +64,9 @@ void training_clear(struct training *training);
 double training_evaluate(struct training *training);
 
 /* One step. signal: what asks this rank to stop, looked at as late as may be. saved: as in
- * step_word. Collective. Returns 0, or -1 with err on all ranks when loss or gradients are not
- * finite: then the parameters are as before and err names the first such rank and tensor. */
+ * step_word. Collective. Returns 0, or -1 with err on all ranks: loss or gradients are not finite
+ * (then the parameters are as before), replicas do not agree, or parameters differ where they are
+ * verified. err names the step, the first such rank, and the tensor. */
 int training_step(struct training *training, const volatile sig_atomic_t *signal, int32_t saved,
                   struct step_result *result, struct error *err);
 
@@ -67,9 +75,5 @@ struct checkpoint_problem training_problem(const struct training *training);
 
 /* Norm of the gradient of one tensor over all layers. Collective. */
 double training_norm(const struct training *training, enum tensor tensor);
-
-/* What a rank is called in messages: "rank 3 on n2". Set by the program; the default says its
- * number. */
-extern const char *(*training_rank_name)(int rank);
 
 #endif

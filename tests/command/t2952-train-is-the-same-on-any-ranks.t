@@ -63,6 +63,16 @@ for row in "${expect[@]}"; do
 done
 ok 'the records follow the schema' "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <out
 
+# Traffic: (N - 1) / N of 2 P bytes through a rank in a step, 3 P for zero3; counted as it is sent.
+for row in 'ddp 1.310976' 'zero1 1.310976' 'zero2 1.310976' 'zero3 1.966464'; do
+    scheme=${row% *}
+    train 4 "${large[@]}" --scheme="$scheme" --algorithm=ring --bucket=0.1 --json >out 2>err
+    ok "$scheme: a rank sends within 1 % of ${row#* } MB in each step" \
+        awk -v expected="${row#* }" -F'"value":' '
+            /"metric":"sent"/ && !/"part":"step 0"/ { n++; r = ($2 + 0) / expected; bad = bad || r < 0.99 || r > 1.01 }
+            END { exit bad || n != 9 }' out
+done
+
 # The window of gathered units changes no digit, and holds.
 for window in 1 2 3 none; do
     train 2 "${large[@]}" --scheme=zero3 --window="$window" >out 2>err
@@ -75,7 +85,7 @@ for window in 1 2 3 none; do
 done
 
 text=$(train 2 "${small[@]}" --scheme=zero9 2>&1)
-like "$text" '^muster-train: --scheme: expected ddp, zero1, zero2 or zero3, found "zero9"' \
+like "$text" '^muster-train: --scheme: expected ddp, zero1, zero2, zero3 or replicas, found "zero9"' \
     'a scheme that is none'
 is "$(grep -c '^muster-train' <<<"$text")" 1 '... said once'
 text=$(train 2 "${small[@]}" --data=no-such 2>&1)

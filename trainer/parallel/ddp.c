@@ -210,4 +210,21 @@ const struct scheme scheme_ddp = {
     .pieces = pieces,
     .restored = restored,
     .formula = formula,
+    .passes = 2,
+};
+
+const struct scheme scheme_replicas = {
+    .name = "replicas",
+    .summary = "each rank trains the same by itself, to the same bits",
+    .is_replicated = true,
+    .create = create,
+    .destroy = destroy,
+    .draw = draw,
+    .begin = begin,
+    .finish = finish,
+    .squares = squares,
+    .update = update,
+    .pieces = pieces,
+    .restored = restored,
+    .formula = formula,
 };

@@ -7,7 +7,7 @@
 #include <string.h>
 
 const struct scheme *const schemes[SCHEMES] = {&scheme_ddp, &scheme_zero1, &scheme_zero2,
-                                               &scheme_zero3};
+                                               &scheme_zero3, &scheme_replicas};
 
 const struct scheme *scheme_named(const char *name)
 {

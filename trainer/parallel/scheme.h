@@ -20,6 +20,7 @@
  *   zero1   2 P + 2 P/N   moments in N parts
  *   zero2   P + 3 P/N     gradients too
  *   zero3   4 P/N         parameters too: a unit is gathered when it is needed, and freed
+ *   replicas  4 P      each rank trains the same by itself, and all must come to the same bits
  *
  * (Rajbhandari et al.: ZeRO, SC'20, with 4-byte numbers throughout.) A step moves 2 P (N - 1) / N
  * bytes through each rank, zero3 3 P (N - 1) / N. */
@@ -49,6 +50,7 @@ struct holding {
 
 struct scheme {
     const char *name, *summary;
+    bool is_replicated; /* each rank trains by itself on whole batches: a team of one each */
 
     /* Takes memory; draw() is to follow. Returns 0, or -1 with err. team must live as long. */
     int (*create)(const struct scheme *scheme, const struct holding_options *options,
@@ -79,12 +81,15 @@ struct scheme {
 
     /* Bytes of state by the formula above. */
     double (*formula)(double parameters, int ranks);
+    /* Times that each parameter is summed or spread in a step: a rank sends (N - 1) / N of so many
+     * parameters. */
+    int passes;
 };
 
 /* In the order of the table above. */
-extern const struct scheme scheme_ddp, scheme_zero1, scheme_zero2, scheme_zero3;
+extern const struct scheme scheme_ddp, scheme_zero1, scheme_zero2, scheme_zero3, scheme_replicas;
 extern const struct scheme *const schemes[];
-enum { SCHEMES = 4 };
+enum { SCHEMES = 5 };
 
 const struct scheme *scheme_named(const char *name); /* NULL: there is none */
 

@@ -149,6 +149,9 @@ static void destroy(struct holding *holding)
 
     if (!zero)
         return;
+    /* a run that ends early may leave the spreading of its last update under way */
+    for (int unit = 0; zero->gathers && unit < zero->units; unit++)
+        team_wait(zero->holding.team, zero->gathers[unit]);
     gathered_destroy(zero->gathered);
     for (int i = 0; i < SCATTERING; i++)
         free(zero->scatters[i].room);
@@ -384,6 +387,7 @@ static double formula3(double count, int ranks)
         .pieces = pieces,                                                                          \
         .restored = restored,                                                                      \
         .formula = formula##number,                                                                \
+        .passes = number < 3 ? 2 : 3,                                                              \
     }
 
 SCHEME(1, "the optimiser's state in parts");

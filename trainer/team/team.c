@@ -3,31 +3,44 @@
 
 #include "trainer/team/team.h"
 
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/collective.h"
 #include "trainer/clock.h"
 #include "validate/battery/watch/stall.h"
 #include "validate/battery/watch/watch.h"
 
 #ifdef MUSTER_REAL_DOUBLE
-#define MPI_REAL_TYPE MPI_DOUBLE
+#define ELEMENT_REAL ELEMENT_FP64
 #else
-#define MPI_REAL_TYPE MPI_FLOAT
+#define ELEMENT_REAL ELEMENT_FP32
 #endif
 
 struct pending {
-    MPI_Request request;
-    struct pending *next; /* in a list */
+    struct collective_request *request; /* NULL: it has ended */
+    struct pending *next;               /* in a list */
 };
 
 struct team {
     MPI_Comm comm;
+    struct collective *collective; /* NULL: one rank */
+    const char *algorithm;         /* NULL: chosen */
     struct seat seat;
     struct traffic traffic;
     struct pending *active, *spare;
 };
+
+static const char *number_of(int rank)
+{
+    static char name[32];
+
+    snprintf(name, sizeof name, "rank %d", rank);
+    return name;
+}
+
+const char *(*team_rank_name)(int rank) = number_of;
 
 int team_alone(struct team **team, struct error *err)
 {
@@ -48,6 +61,12 @@ int team_create(MPI_Comm communicator, struct team **team, struct error *err)
     MPI_Comm_dup(communicator, &(*team)->comm);
     MPI_Comm_rank((*team)->comm, &(*team)->seat.rank);
     MPI_Comm_size((*team)->comm, &(*team)->seat.ranks);
+    if ((*team)->seat.ranks > 1 &&
+        collective_create((*team)->comm, NULL, &(*team)->collective, err) != 0) {
+        team_destroy(*team);
+        *team = NULL;
+        return -1;
+    }
     return 0;
 }
 
@@ -65,6 +84,7 @@ void team_destroy(struct team *team)
 {
     if (!team)
         return;
+    collective_destroy(team->collective);
     if (team->comm != MPI_COMM_NULL)
         MPI_Comm_free(&team->comm);
     free_list(team->active);
@@ -79,7 +99,25 @@ struct seat team_seat(const struct team *team)
 
 struct traffic team_traffic(const struct team *team)
 {
-    return team->traffic;
+    struct traffic traffic = team->traffic;
+    struct collective_statistics statistics = {.calls = 0};
+
+    if (team->collective)
+        collective_statistics(team->collective, &statistics);
+    traffic.sent_bytes = statistics.bytes_sent;
+    return traffic;
+}
+
+void team_use(struct team *team, const char *algorithm)
+{
+    team->algorithm = algorithm;
+}
+
+bool team_knows(const char *algorithm)
+{
+    return algorithm_find(COLLECTIVE_ALLREDUCE, algorithm) ||
+           algorithm_find(COLLECTIVE_REDUCE_SCATTER, algorithm) ||
+           algorithm_find(COLLECTIVE_ALL_GATHER, algorithm);
 }
 
 /* Of those that were used before, so that a step after the first allocates nothing. */
@@ -98,59 +136,55 @@ static struct pending *take(struct team *team)
     return pending;
 }
 
+/* count: elements of a block. */
+static struct pending *start(struct team *team, enum collective_kind kind, const real *in,
+                             size_t count, real *out)
+{
+    struct collective_call call = {
+        .kind = kind, .type = ELEMENT_REAL, .op = REDUCE_SUM, .in = in, .out = out, .count = count};
+    struct pending *pending = take(team);
+    struct error err;
+
+    if (team->algorithm && algorithm_find(kind, team->algorithm))
+        call.algorithm = team->algorithm;
+    if (collective_start(team->collective, &call, &pending->request, &err) != 0)
+        watch_fault("%s", err.text);
+    return pending;
+}
+
 struct pending *team_sum(struct team *team, real *values, size_t count)
 {
-    struct pending *pending;
-
-    if (team->seat.ranks == 1)
-        return NULL;
-    pending = take(team);
-    team->traffic.summed_bytes += count * sizeof *values;
-    MPI_Iallreduce(MPI_IN_PLACE, values, (int)count, MPI_REAL_TYPE, MPI_SUM, team->comm,
-                   &pending->request);
-    return pending;
+    return team->collective ? start(team, COLLECTIVE_ALLREDUCE, values, count, values) : NULL;
 }
 
 struct pending *team_scatter(struct team *team, const real *values, size_t count, real *out)
 {
-    struct pending *pending;
-
-    if (team->seat.ranks == 1) {
-        memcpy(out, values, count * sizeof *out);
-        return NULL;
-    }
-    pending = take(team);
-    team->traffic.scattered_bytes += (size_t)team->seat.ranks * count * sizeof *values;
-    MPI_Ireduce_scatter_block(values, out, (int)count, MPI_REAL_TYPE, MPI_SUM, team->comm,
-                              &pending->request);
-    return pending;
+    if (team->collective)
+        return start(team, COLLECTIVE_REDUCE_SCATTER, values, count, out);
+    memcpy(out, values, count * sizeof *out);
+    return NULL;
 }
 
 struct pending *team_gather(struct team *team, const real *part, size_t count, real *values)
 {
-    struct pending *pending;
-
-    if (team->seat.ranks == 1) {
-        if (part)
-            memcpy(values, part, count * sizeof *values);
-        return NULL;
-    }
-    pending = take(team);
-    team->traffic.gathered_bytes += (size_t)team->seat.ranks * count * sizeof *values;
-    MPI_Iallgather(part ? part : MPI_IN_PLACE, (int)count, MPI_REAL_TYPE, values, (int)count,
-                   MPI_REAL_TYPE, team->comm, &pending->request);
-    return pending;
+    if (team->collective)
+        return start(team, COLLECTIVE_ALL_GATHER, part ? part : values, count, values);
+    if (part)
+        memcpy(values, part, count * sizeof *values);
+    return NULL;
 }
 
 void team_wait(struct team *team, struct pending *pending)
 {
     struct pending **link = &team->active;
     double start_s = clock_s();
+    struct error err;
 
     if (!pending)
         return;
     watch_waits_for(STALL_WAIT_ALL);
-    MPI_Wait(&pending->request, MPI_STATUS_IGNORE);
+    if (collective_wait(&pending->request, &err) != 0)
+        watch_fault("%s", err.text);
     watch_step();
     watch_works();
     while (*link != pending)
@@ -163,11 +197,12 @@ void team_wait(struct team *team, struct pending *pending)
 
 void team_progress(struct team *team)
 {
-    int is_done;
+    struct error err;
 
     watch_step();
     for (struct pending *pending = team->active; pending; pending = pending->next)
-        MPI_Request_get_status(pending->request, &is_done, MPI_STATUS_IGNORE);
+        if (collective_test(&pending->request, &err) < 0)
+            watch_fault("%s", err.text);
 }
 
 void team_tell(struct team *team, const void *word, size_t bytes, void *words)

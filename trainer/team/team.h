@@ -3,6 +3,7 @@
 #define MUSTER_TEAM_H
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,14 @@ void team_destroy(struct team *team);
 
 struct seat team_seat(const struct team *team);
 
+/* What a rank is called in messages: "rank 3 on n2". Set by the program; the default says its
+ * number. */
+extern const char *(*team_rank_name)(int rank);
+
+/* The algorithm for what is started from now on, where it is one for that; NULL: chosen by size. */
+void team_use(struct team *team, const char *algorithm);
+bool team_knows(const char *algorithm);
+
 /* What is under way; done when team_wait() has returned for it. */
 struct pending;
 
@@ -53,8 +62,8 @@ void team_repeat(struct team *team, void *values, size_t bytes);
 
 /* What the team has done since it was created. */
 struct traffic {
-    uint64_t summed_bytes, scattered_bytes, gathered_bytes; /* of values, however they travel */
-    double waited_s;                                        /* in team_wait() and team_tell() */
+    uint64_t sent_bytes; /* by this rank, in sums, scatters and gathers, as they travel */
+    double waited_s;     /* in team_wait() and team_tell() */
 };
 struct traffic team_traffic(const struct team *team);
 

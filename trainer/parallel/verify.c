@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "trainer/parallel/verify.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collectives/codec/crc32c.h"
+
+struct verify {
+    struct holding *holding;
+    struct team *team;
+    int units;
+    uint64_t *digests; /* units x TENSOR_COUNT of each rank, rank after rank, this one's last */
+    size_t piece_count;
+    struct checkpoint_state *pieces; /* what this rank keeps */
+    uint32_t *kept;                  /* piece_count: their sums when the last step ended */
+    bool has_kept;
+};
+
+int verify_odd_one(const uint64_t *values, int ranks, bool *is_sure)
+{
+    int most = 0, common = 0;
+
+    for (int rank = 0; rank < ranks; rank++) {
+        int same = 0;
+
+        for (int other = 0; other < ranks; other++)
+            same += values[other] == values[rank];
+        if (same > most) {
+            most = same;
+            common = rank;
+        }
+        if (same == ranks)
+            return -1;
+    }
+    *is_sure = 2 * most > ranks;
+    for (int rank = 0; rank < ranks; rank++)
+        if (values[rank] != values[common])
+            return rank;
+    return -1;
+}
+
+int verify_accuse(const char *what, int rank, int ranks, bool is_sure, struct error *err)
+{
+    if (is_sure)
+        return error_set(err, "%s: %s is not what most of the %d ranks have", team_rank_name(rank),
+                         what, ranks);
+    return error_set(err,
+                     "%s is not the same on all %d ranks, %s differs from rank 0; more ranks "
+                     "would tell who is wrong",
+                     what, ranks, team_rank_name(rank));
+}
+
+int verify_create(struct holding *holding, struct team *team, struct verify **verify,
+                  struct error *err)
+{
+    struct verify *made = calloc(1, sizeof *made);
+
+    if (!made)
+        return error_set(err, "no memory: %m");
+    made->holding = holding;
+    made->team = team;
+    made->units = shape_units(holding->options.shape);
+    made->piece_count = holding->scheme->pieces(holding, true, NULL);
+    made->digests = calloc(((size_t)team_seat(team).ranks + 1) * (size_t)made->units * TENSOR_COUNT,
+                           sizeof *made->digests);
+    made->pieces = calloc(made->piece_count, sizeof *made->pieces);
+    made->kept = calloc(made->piece_count, sizeof *made->kept);
+    if (!made->digests || !made->pieces || !made->kept) {
+        verify_destroy(made);
+        return error_set(err, "no memory: %m");
+    }
+    holding->scheme->pieces(holding, true, made->pieces);
+    *verify = made;
+    return 0;
+}
+
+void verify_destroy(struct verify *verify)
+{
+    if (!verify)
+        return;
+    free(verify->digests);
+    free(verify->pieces);
+    free(verify->kept);
+    free(verify);
+}
+
+static uint32_t sum_of(const struct checkpoint_state *piece)
+{
+    size_t bytes = piece->count * sizeof(real);
+    uint32_t crc = crc32c(0, (const uint8_t *)piece->parameters, bytes);
+
+    crc = crc32c(crc, (const uint8_t *)piece->first_moments, bytes);
+    return crc32c(crc, (const uint8_t *)piece->second_moments, bytes);
+}
+
+static void digest_unit(const struct verify *verify, int unit, const real *parameters,
+                        uint64_t *digests)
+{
+    const struct shape *shape = verify->holding->options.shape;
+
+    for (int tensor = 0; tensor < TENSOR_COUNT; tensor++)
+        if (shape_unit_has(shape, unit, tensor))
+            digests[unit * TENSOR_COUNT + tensor] =
+                crc32c(0, (const uint8_t *)(parameters + shape_tensor_offset(shape, tensor)),
+                       shape_tensor_size(shape, tensor) * sizeof(real));
+}
+
+/* The walk of an evaluation, for schemes that gather. */
+static void digest_all(const struct verify *verify, uint64_t *digests)
+{
+    const struct store *store = &verify->holding->store;
+
+    verify->holding->scheme->begin(verify->holding, false);
+    for (int step = 0; step <= verify->units; step++) {
+        int unit = step % verify->units;
+
+        digest_unit(verify, unit, store->parameters(store->context, unit), digests);
+        store->release(store->context, unit);
+    }
+}
+
+static int compare(const struct verify *verify, struct error *err)
+{
+    size_t count = (size_t)verify->units * TENSOR_COUNT;
+    int ranks = team_seat(verify->team).ranks, odd = -1;
+    uint64_t *values = calloc((size_t)ranks, sizeof *values);
+    char what[96];
+
+    if (!values)
+        return error_set(err, "no memory: %m");
+    for (size_t i = 0; i < count && odd < 0; i++) {
+        bool is_sure;
+
+        for (int rank = 0; rank < ranks; rank++)
+            values[rank] = verify->digests[(size_t)rank * count + i];
+        odd = verify_odd_one(values, ranks, &is_sure);
+        if (odd < 0)
+            continue;
+        if (i < TENSOR_COUNT)
+            snprintf(what, sizeof what, "parameter %s", tensor_kinds[i].name);
+        else
+            snprintf(what, sizeof what, "parameter %s of layer %d",
+                     tensor_kinds[i % TENSOR_COUNT].name, (int)(i / TENSOR_COUNT) - 1);
+        verify_accuse(what, odd, ranks, is_sure, err);
+    }
+    free(values);
+    return odd < 0 ? 0 : -1;
+}
+
+int verify_after(struct verify *verify, struct error *err)
+{
+    size_t count = (size_t)verify->units * TENSOR_COUNT;
+    uint64_t *own = verify->digests + (size_t)team_seat(verify->team).ranks * count;
+
+    digest_all(verify, own);
+    team_tell(verify->team, own, count * sizeof *own, verify->digests);
+    for (size_t i = 0; i < verify->piece_count; i++)
+        verify->kept[i] = sum_of(&verify->pieces[i]);
+    verify->has_kept = true;
+    return compare(verify, err);
+}
+
+int verify_before(struct verify *verify, struct error *err)
+{
+    int ranks = team_seat(verify->team).ranks, rv = 0;
+    int32_t changed = -1, *all;
+
+    if (!verify->has_kept)
+        return 0;
+    for (size_t i = 0; i < verify->piece_count && changed < 0; i++)
+        if (sum_of(&verify->pieces[i]) != verify->kept[i])
+            changed = (int32_t)i;
+    all = calloc((size_t)ranks, sizeof *all);
+    if (!all)
+        return error_set(err, "no memory: %m");
+    team_tell(verify->team, &changed, sizeof changed, all);
+    for (int rank = 0; rank < ranks && rv == 0; rank++) {
+        char what[32] = "the model";
+
+        if (all[rank] < 0)
+            continue;
+        if (verify->piece_count > 1 && all[rank] == 0)
+            snprintf(what, sizeof what, "the embedding");
+        else if (verify->piece_count > 1)
+            snprintf(what, sizeof what, "layer %d", all[rank] - 1);
+        rv = error_set(err,
+                       "%s: what it keeps of %s has changed since the last step: its memory "
+                       "loses bits",
+                       team_rank_name(rank), what);
+    }
+    free(all);
+    return rv;
+}
