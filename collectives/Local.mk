@@ -41,11 +41,6 @@ collectives_libmustercoll_la_SOURCES += \
 collectives_libmustercoll_la_SOURCES += \
 	collectives/algorithms/algorithm.h \
 	collectives/algorithms/binomial.c \
-	collectives/algorithms/bruck.c \
-	collectives/algorithms/direct.c \
-	collectives/algorithms/double_tree.c \
-	collectives/algorithms/halving.c \
-	collectives/algorithms/hierarchical.c \
 	collectives/algorithms/pairwise.c \
 	collectives/algorithms/recursive_doubling.c \
 	collectives/algorithms/ring.c \
@@ -54,7 +49,6 @@ collectives_libmustercoll_la_SOURCES += \
 	collectives/plan/shape.c \
 	collectives/reduce/element.c \
 	collectives/reduce/reduce.c collectives/reduce/reduce.h \
-	collectives/wire/wire.c collectives/wire/wire.h \
 	# end
 if HAVE_MPI
 noinst_LTLIBRARIES += collectives/libmustercollmpi.la
@@ -66,5 +60,41 @@ collectives_libmustercollmpi_la_SOURCES = \
 	# end of collectives_libmustercollmpi_la_SOURCES
 collectives_libmustercollmpi_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 collectives_libmustercollmpi_la_CFLAGS = $(AM_CFLAGS) -pthread
-collectives_libmustercollmpi_la_LIBADD = collectives/libmustercoll.la lib/libmuster.la $(MPI_LIBS) -lpthread
+collectives_libmustercollmpi_la_LIBADD = collectives/libmustercoll.la $(MPI_LIBS) -lpthread
+endif
+
+# which algorithm: what was measured of the machine, and what follows from it
+collectives_libmustercoll_la_SOURCES += \
+	collectives/choose/cache.c collectives/choose/cache.h \
+	collectives/choose/chooser.c collectives/choose/chooser.h \
+	collectives/choose/facts.c collectives/choose/facts.h \
+	collectives/choose/layout.c collectives/choose/layout.h \
+	collectives/choose/machine.c collectives/choose/machine.h \
+	collectives/choose/machine_text.c \
+	collectives/choose/predict.c collectives/choose/predict.h \
+	# end
+EXTRA_DIST += collectives/pmpi/mustercoll-pmpi.lds
+if HAVE_MPI
+collectives_libmustercollmpi_la_SOURCES += \
+	collectives/choose/layout_mpi.c collectives/choose/layout_mpi.h \
+	collectives/choose/measure.c collectives/choose/measure.h \
+	collectives/choose/trials.c \
+	collectives/choose/tuned.c collectives/choose/tuned.h \
+	# end
+
+# for programs as they are, by LD_PRELOAD
+lib_LTLIBRARIES += collectives/libmustercoll-pmpi.la
+collectives_libmustercoll_pmpi_la_SOURCES = \
+	collectives/pmpi/fortran.c \
+	collectives/pmpi/pmpi.c \
+	collectives/pmpi/state.c collectives/pmpi/state.h \
+	collectives/pmpi/summary.c collectives/pmpi/summary.h \
+	collectives/pmpi/types.c collectives/pmpi/types.h \
+	# end of collectives_libmustercoll_pmpi_la_SOURCES
+collectives_libmustercoll_pmpi_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+collectives_libmustercoll_pmpi_la_CFLAGS = $(AM_CFLAGS) -pthread
+collectives_libmustercoll_pmpi_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
+	-Wl,--version-script=$(top_srcdir)/collectives/pmpi/mustercoll-pmpi.lds
+collectives_libmustercoll_pmpi_la_LIBADD = collectives/libmustercollmpi.la
+EXTRA_collectives_libmustercoll_pmpi_la_DEPENDENCIES = collectives/pmpi/mustercoll-pmpi.lds
 endif

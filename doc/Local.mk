@@ -41,3 +41,4 @@ dist_man_MANS += \
 	# end of the battery's manual pages
 
 dist_man_MANS += doc/muster-codec.1
+dist_man_MANS += doc/libmustercoll-pmpi.7

@@ -125,11 +125,18 @@ dist_check_SCRIPTS += \
 # collectives over MPI
 dist_check_SCRIPTS += \
 	tests/command/t2980-collectives-are-right-over-mpi.t \
+	tests/command/t2985-programs-as-they-are-use-collectives.t \
 	# end of collectives
 if HAVE_MPI
+noinst_PROGRAMS += tests/command/unmodified
+tests_command_unmodified_SOURCES = tests/command/unmodified.c
+tests_command_unmodified_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_command_unmodified_CFLAGS = $(AM_CFLAGS) -pthread
+tests_command_unmodified_LDADD = $(MPI_LIBS) -lpthread
+EXTRA_DIST += tests/command/unmodified.f90
 noinst_PROGRAMS += tests/command/collectives
 tests_command_collectives_SOURCES = tests/command/collectives.c
 tests_command_collectives_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_command_collectives_CFLAGS = $(AM_CFLAGS) -pthread
-tests_command_collectives_LDADD = collectives/libmustercollmpi.la $(MPI_LIBS) -lm
+tests_command_collectives_LDADD = collectives/libmustercollmpi.la $(MPI_LIBS)
 endif

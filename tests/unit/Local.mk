@@ -330,6 +330,10 @@ check_PROGRAMS += tests/unit/reduce.t
 tests_unit_reduce_t_SOURCES = tests/unit/reduce.c
 tests_unit_reduce_t_LDADD = collectives/libmustercoll.la $(unit_libs) -lm
 
+check_PROGRAMS += tests/unit/choose.t
+tests_unit_choose_t_SOURCES = tests/unit/choose.c
+tests_unit_choose_t_LDADD = collectives/libmustercoll.la $(unit_libs) -lm
+
 check_PROGRAMS += tests/unit/algorithms.t
 tests_unit_algorithms_t_SOURCES = tests/unit/algorithms.c \
 	tests/unit/plan_simulator.c tests/unit/plan_simulator.h

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "collectives/choose/chooser.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/choose/predict.h"
+
+const size_t chooser_segments[CHOOSER_SEGMENTS] = {256 << 10, 64 << 10, 1 << 20};
+
+enum { SIZES_PER_OCTAVE = 4, SIZES = 48 * SIZES_PER_OCTAVE };
+
+struct kept {
+    bool is_known;
+    struct choice choice;
+};
+
+struct chooser {
+    const struct machine *machine;
+    const struct layout *layout;
+    struct plan_topology topology;
+    int *ring;
+    bool is_mpi_allowed;
+    char forced[COLLECTIVE_KINDS][MACHINE_NAME];        /* "": chosen */
+    struct kept *kept[COLLECTIVE_KINDS][ELEMENT_TYPES]; /* [SIZES] or NULL */
+};
+
+struct chooser *chooser_create(const struct machine *machine, const struct layout *layout)
+{
+    struct chooser *chooser = calloc(1, sizeof *chooser);
+    int *ring = calloc((size_t)layout->ranks, sizeof *ring);
+
+    if (chooser == NULL || ring == NULL) {
+        free(chooser);
+        free(ring);
+        return NULL;
+    }
+    layout_ring(layout, ring);
+    chooser->machine = machine;
+    chooser->layout = layout;
+    chooser->ring = ring;
+    chooser->topology = (struct plan_topology){layout->node_of_rank, layout->nodes, ring};
+    return chooser;
+}
+
+void chooser_destroy(struct chooser *chooser)
+{
+    if (chooser == NULL)
+        return;
+    for (int kind = 0; kind < COLLECTIVE_KINDS; kind++)
+        for (int type = 0; type < ELEMENT_TYPES; type++)
+            free(chooser->kept[kind][type]);
+    free(chooser->ring);
+    free(chooser);
+}
+
+void chooser_allow_mpi(struct chooser *chooser, bool is_allowed)
+{
+    chooser->is_mpi_allowed = is_allowed;
+}
+
+const struct plan_topology *chooser_topology(const struct chooser *chooser)
+{
+    return &chooser->topology;
+}
+
+/* ------------------------------------------------------------------------------------- forcing */
+
+static bool is_auto(const char *name)
+{
+    return *name == '\0' || strcmp(name, "auto") == 0;
+}
+
+/* Whether a kind has an algorithm of this name; kind COLLECTIVE_KINDS: any kind. */
+static bool is_algorithm(enum collective_kind kind, const char *name)
+{
+    if (is_auto(name) || strcmp(name, MACHINE_MPI) == 0)
+        return true;
+    if (kind != COLLECTIVE_KINDS)
+        return algorithm_find(kind, name) != NULL;
+    for (const struct algorithm *algorithm = algorithms; algorithm->name != NULL; algorithm++)
+        if (strcmp(algorithm->name, name) == 0)
+            return true;
+    return false;
+}
+
+static void force_kind(char *forced, const char *name)
+{
+    strcpy(forced, is_auto(name) ? "" : name);
+}
+
+static int force_word(char (*forced)[MACHINE_NAME], char *word, struct error *err)
+{
+    char *equals = strchr(word, '=');
+    const char *name = equals != NULL ? equals + 1 : word;
+    enum collective_kind kind = COLLECTIVE_KINDS;
+
+    if (equals != NULL) {
+        *equals = '\0';
+        if (!collective_kind_parse(word, &kind))
+            return error_set(err,
+                             "found \"%.64s\", expected allreduce, reduce-scatter, all-gather, "
+                             "broadcast, reduce or all-to-all",
+                             word);
+    }
+    if (strlen(name) >= MACHINE_NAME || !is_algorithm(kind, name))
+        return error_set(err, "found \"%.64s\", expected auto, mpi or an algorithm%s%s", name,
+                         kind < COLLECTIVE_KINDS ? " of " : "",
+                         kind < COLLECTIVE_KINDS ? collective_kind_name(kind) : "");
+    if (kind < COLLECTIVE_KINDS)
+        force_kind(forced[kind], name);
+    else
+        for (int each = 0; each < COLLECTIVE_KINDS; each++)
+            force_kind(forced[each], name);
+    return 0;
+}
+
+int chooser_force(struct chooser *chooser, const char *words, struct error *err)
+{
+    char forced[COLLECTIVE_KINDS][MACHINE_NAME] = {{0}};
+    char *copy = strdup(words), *rest = NULL;
+    int status = copy != NULL ? 0 : error_set(err, "out of memory");
+
+    for (char *word = copy != NULL ? strtok_r(copy, ",", &rest) : NULL; word != NULL && status == 0;
+         word = strtok_r(NULL, ",", &rest))
+        status = force_word(forced, word, err);
+    free(copy);
+    if (status == 0)
+        memcpy(chooser->forced, forced, sizeof forced);
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------- sizes */
+
+static bool has_block_per_rank(enum collective_kind kind)
+{
+    return kind == COLLECTIVE_REDUCE_SCATTER || kind == COLLECTIVE_ALL_GATHER ||
+           kind == COLLECTIVE_ALL_TO_ALL;
+}
+
+size_t chooser_bytes(const struct plan_shape *shape)
+{
+    size_t count = shape->count;
+
+    if (has_block_per_rank(shape->kind)) {
+        count = 0;
+        for (int rank = 0; rank < shape->ranks; rank++)
+            count += shape->counts != NULL ? shape->counts[rank] : shape->count;
+    }
+    return count * shape->element_bytes;
+}
+
+/* The shape that stands for all of about this size: the same at all ranks. */
+static struct plan_shape typical_shape(const struct chooser *chooser,
+                                       const struct plan_shape *shape, size_t bytes)
+{
+    struct plan_shape typical = {
+        .kind = shape->kind,
+        .op = shape->op,
+        .element_bytes = shape->element_bytes,
+        .ranks = shape->ranks,
+        .count = (bytes + shape->element_bytes - 1) / shape->element_bytes,
+        .segment = shape->segment,
+        .topology = &chooser->topology,
+    };
+
+    if (has_block_per_rank(shape->kind))
+        typical.count = (typical.count + (size_t)shape->ranks - 1) / (size_t)shape->ranks;
+    return typical;
+}
+
+/* ------------------------------------------------------------------------------------ choosing */
+
+static double predict(const struct chooser *chooser, const struct algorithm *algorithm,
+                      const struct plan_shape *shape, enum element_type type)
+{
+    double time_us = -1;
+
+    if (shape->ranks <= PREDICT_WALK_RANKS)
+        time_us = predict_walk_us(chooser->machine, chooser->layout, algorithm, shape, type, NULL);
+    if (time_us < 0)
+        time_us = predict_formula_us(chooser->machine, chooser->layout, algorithm, shape, type);
+    return time_us;
+}
+
+/* What was tried counts for more than what is predicted; what was not tried, though others were,
+ * was predicted to be slow when they were tried. */
+static int compare_choices(const void *left, const void *right)
+{
+    const struct choice *a = left, *b = right;
+    double a_us = a->measured_us > 0 ? a->measured_us : a->predicted_us;
+    double b_us = b->measured_us > 0 ? b->measured_us : b->predicted_us;
+
+    if ((a->measured_us > 0) != (b->measured_us > 0))
+        return a->measured_us > 0 ? -1 : 1;
+    return (a_us > b_us) - (a_us < b_us);
+}
+
+static bool is_wanted(const struct chooser *chooser, enum collective_kind kind, const char *name)
+{
+    const char *forced = chooser->forced[kind];
+
+    return *forced == '\0' || strcmp(forced, name) == 0;
+}
+
+static unsigned list(const struct chooser *chooser, const struct plan_shape *typical,
+                     enum element_type type, struct choice choices[CHOICES])
+{
+    size_t bytes = chooser_bytes(typical);
+    unsigned count = 0;
+    double mpi_us;
+
+    for (const struct algorithm *algorithm = algorithms; algorithm->name != NULL; algorithm++) {
+        if (!algorithm_applies(algorithm, typical) ||
+            !is_wanted(chooser, typical->kind, algorithm->name))
+            continue;
+        for (unsigned i = 0; i < CHOOSER_SEGMENTS && count < CHOICES - 1; i++) {
+            struct plan_shape shape = *typical;
+            struct choice *choice = &choices[count];
+
+            choice->algorithm = algorithm;
+            choice->segment_bytes =
+                shape.segment != 0 ? shape.segment * shape.element_bytes : chooser_segments[i];
+            /* the others are the same where nothing is as large */
+            if (i > 0 && (typical->segment != 0 || chooser_segments[i] >= bytes))
+                continue;
+            shape.segment = choice->segment_bytes / shape.element_bytes;
+            choice->predicted_us = predict(chooser, algorithm, &shape, type);
+            choice->measured_us = machine_trial_us(chooser->machine, typical->kind, algorithm->name,
+                                                   choice->segment_bytes, bytes);
+            count++;
+        }
+    }
+    mpi_us = machine_trial_us(chooser->machine, typical->kind, MACHINE_MPI, 0, bytes);
+    if (chooser->is_mpi_allowed && mpi_us > 0 && is_wanted(chooser, typical->kind, MACHINE_MPI))
+        choices[count++] = (struct choice){NULL, 0, -1, mpi_us};
+    qsort(choices, count, sizeof *choices, compare_choices);
+    return count;
+}
+
+unsigned chooser_list(struct chooser *chooser, const struct plan_shape *shape,
+                      enum element_type type, struct choice choices[CHOICES])
+{
+    struct plan_shape typical = typical_shape(chooser, shape, chooser_bytes(shape));
+
+    return list(chooser, &typical, type, choices);
+}
+
+/* Where blocks are as each rank likes, no rank knows how much all of them send: one that is good
+ * at every size. */
+static bool is_unknown_to_others(const struct plan_shape *shape)
+{
+    return shape->kind == COLLECTIVE_ALL_TO_ALL &&
+           (shape->counts != NULL || shape->send_counts != NULL);
+}
+
+static struct choice pick(struct chooser *chooser, const struct plan_shape *shape,
+                          enum element_type type, size_t bytes)
+{
+    struct choice choices[CHOICES] = {{NULL}};
+    struct plan_shape typical = typical_shape(chooser, shape, bytes);
+    unsigned count = list(chooser, &typical, type, choices);
+
+    if (*chooser->forced[shape->kind] != '\0' && count == 0) {
+        /* one that does not apply here, or MPI's own */
+        if (strcmp(chooser->forced[shape->kind], MACHINE_MPI) == 0)
+            return (struct choice){NULL, 0, -1, 0};
+        choices[0].algorithm = algorithm_default(&typical);
+        choices[0].segment_bytes = chooser_segments[0];
+        choices[0].predicted_us = predict(chooser, choices[0].algorithm, &typical, type);
+    }
+    return choices[0];
+}
+
+/* The number of a size, and the size in the middle of those that share the number. */
+static unsigned size_number(size_t bytes, size_t *middle)
+{
+    unsigned number = bytes > 1 ? (unsigned)(log2((double)bytes) * SIZES_PER_OCTAVE) : 0;
+
+    if (number >= SIZES)
+        number = SIZES - 1;
+    *middle = (size_t)(exp2((number + 0.5) / SIZES_PER_OCTAVE));
+    return number;
+}
+
+struct choice chooser_pick(struct chooser *chooser, const struct plan_shape *shape,
+                           enum element_type type)
+{
+    size_t middle;
+    unsigned number =
+        size_number(is_unknown_to_others(shape) ? (size_t)1 << 20 : chooser_bytes(shape), &middle);
+    struct kept **kept = &chooser->kept[shape->kind][type];
+    struct choice choice;
+
+    if (*kept == NULL)
+        *kept = calloc(SIZES, sizeof **kept);
+    if (*kept != NULL && (*kept)[number].is_known && shape->segment == 0) {
+        choice = (*kept)[number].choice;
+    } else {
+        choice = pick(chooser, shape, type, middle);
+        if (*kept != NULL && shape->segment == 0)
+            (*kept)[number] = (struct kept){true, choice};
+    }
+    if (choice.algorithm != NULL && !algorithm_applies(choice.algorithm, shape)) {
+        struct plan_shape plain = *shape;
+
+        choice.algorithm = algorithm_default(&plain);
+    }
+    return choice;
+}
+
+const struct algorithm *chooser_choose(void *context, struct plan_shape *shape,
+                                       enum element_type type)
+{
+    struct choice choice = chooser_pick(context, shape, type);
+
+    if (choice.algorithm == NULL) /* MPI's own is not for who asks here */
+        return algorithm_default(shape);
+    if (shape->segment == 0)
+        shape->segment = choice.segment_bytes / shape->element_bytes;
+    return choice.algorithm;
+}
+
+void chooser_explain(struct chooser *chooser, const struct plan_shape *shape,
+                     enum element_type type, FILE *stream)
+{
+    struct choice choices[CHOICES];
+    unsigned count = chooser_list(chooser, shape, type, choices);
+
+    for (unsigned i = 0; i < count; i++) {
+        const struct choice *choice = &choices[i];
+
+        fprintf(stream, "%-14s %10zu  %-20s %8zu", collective_kind_name(shape->kind),
+                chooser_bytes(shape), choice->algorithm != NULL ? choice->algorithm->name : "mpi",
+                choice->segment_bytes);
+        if (choice->predicted_us >= 0)
+            fprintf(stream, " %12.1f", choice->predicted_us);
+        else
+            fprintf(stream, " %12s", "-");
+        if (choice->measured_us > 0)
+            fprintf(stream, " %12.1f", choice->measured_us);
+        else
+            fprintf(stream, " %12s", "-");
+        fprintf(stream, "%s\n", i == 0 ? "  chosen" : "");
+    }
+}

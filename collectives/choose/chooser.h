@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CHOOSER_H
+#define MUSTER_CHOOSER_H
+
+#include "collectives/algorithms/algorithm.h"
+#include "collectives/choose/machine.h"
+
+#include <stdio.h>
+
+/* Chooses an algorithm and a segment for each shape, for the ranks of one communicator. What was
+ * tried on this machine at this size or near it decides; where nothing was, the prediction does.
+ * The same figures give the same choice: all ranks must have read the same ones. Precision is never
+ * lowered here, since that changes results. */
+
+enum { CHOICES = 48, CHOOSER_SEGMENTS = 3 };
+
+/* Segments that are chosen from, bytes. A trial at a size that is no greater than a segment stands
+ * under the first of them. */
+extern const size_t chooser_segments[CHOOSER_SEGMENTS];
+
+struct choice {
+    const struct algorithm *algorithm; /* NULL: MPI's own collective */
+    size_t segment_bytes;              /* 0: blocks whole */
+    double predicted_us;               /* -1: MPI's own, which has no plan */
+    double measured_us;                /* 0: not tried near this size */
+};
+
+struct chooser;
+
+/* machine and layout live at least as long. NULL: out of memory. */
+struct chooser *chooser_create(const struct machine *machine, const struct layout *layout);
+void chooser_destroy(struct chooser *chooser); /* NULL is fine */
+
+/* The algorithm of this name is taken wherever it applies; MACHINE_MPI: MPI's own. "ring" for all
+ * collectives, "allreduce=ring,broadcast=binomial" for some, "auto" or "": chosen. -1: err names
+ * the word that is none. */
+int chooser_force(struct chooser *chooser, const char *words, struct error *err);
+
+/* Where the ranks are and in which order a ring visits them. Lives as long as the chooser. */
+const struct plan_topology *chooser_topology(const struct chooser *chooser);
+
+/* Whether MPI's own collectives are among what is chosen from: only who calls them can say yes. */
+void chooser_allow_mpi(struct chooser *chooser, bool is_allowed);
+
+/* The best for the shape. Kept for later calls of nearly this size (sizes up to 19 % apart count as
+ * one). One thread at a time. The algorithm is one that applies to the shape, or NULL for MPI's. */
+struct choice chooser_pick(struct chooser *chooser, const struct plan_shape *shape,
+                           enum element_type type);
+
+/* All that apply, the best first; every size counts as itself. Returns how many. */
+unsigned chooser_list(struct chooser *chooser, const struct plan_shape *shape,
+                      enum element_type type, struct choice choices[CHOICES]);
+
+/* Prediction beside measurement, one line for each choice of chooser_list(): collective, bytes,
+ * algorithm, segment in bytes, us predicted, us measured or -, and "chosen" after the first. */
+void chooser_explain(struct chooser *chooser, const struct plan_shape *shape,
+                     enum element_type type, FILE *stream);
+
+/* For struct collective_options' choose(): chooser_pick(), with the segment put into the shape
+ * where it has none; where MPI's own is forced, algorithm_default(). */
+const struct algorithm *chooser_choose(void *chooser, struct plan_shape *shape,
+                                       enum element_type type);
+
+/* Bytes of all blocks together, as collective_kind_factor() counts. */
+size_t chooser_bytes(const struct plan_shape *shape);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "collectives/choose/facts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "lib/node/inventory.h"
+
+/* The first "model name" of /proc/cpuinfo, or the name of the architecture. */
+static void read_processor(const char *root, char *model, size_t size)
+{
+    char path[512], line[512];
+    struct utsname name;
+    FILE *stream;
+
+    snprintf(model, size, "%s", uname(&name) == 0 ? name.machine : "?");
+    snprintf(path, sizeof path, "%s/proc/cpuinfo", root);
+    stream = fopen(path, "re");
+    if (stream == NULL)
+        return;
+    while (fgets(line, sizeof line, stream) != NULL)
+        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':') != NULL) {
+            line[strcspn(line, "\n")] = '\0';
+            snprintf(model, size, "%s", strchr(line, ':') + 1 + strspn(strchr(line, ':') + 1, " "));
+            break;
+        }
+    fclose(stream);
+}
+
+static bool counts(const struct nic *nic)
+{
+    return nic->is_physical && nic->has_carrier;
+}
+
+static bool is_alike(const struct nic *left, const struct nic *right)
+{
+    return strcmp(left->driver, right->driver) == 0 && left->speed_mbps == right->speed_mbps;
+}
+
+static void print_nics(const struct inventory *inventory, FILE *stream)
+{
+    for (size_t i = 0; i < inventory->nic_count; i++) {
+        const struct nic *nic = &inventory->nics[i];
+        bool is_first = counts(nic);
+        unsigned number = 0;
+
+        for (size_t j = 0; j < i && is_first; j++)
+            is_first = !counts(&inventory->nics[j]) || !is_alike(nic, &inventory->nics[j]);
+        if (!is_first)
+            continue;
+        for (size_t j = i; j < inventory->nic_count; j++)
+            number += counts(&inventory->nics[j]) && is_alike(nic, &inventory->nics[j]);
+        fprintf(stream, ", %s %dMb/s x%u", nic->driver, nic->speed_mbps, number);
+    }
+}
+
+char *facts_read(const char *root, struct error *err)
+{
+    struct inventory *inventory = inventory_read(root, err);
+    char model[256], *text = NULL;
+    struct utsname name;
+    size_t size;
+    FILE *stream;
+
+    if (inventory == NULL)
+        return NULL;
+    stream = open_memstream(&text, &size);
+    if (stream == NULL) {
+        error_set(err, "out of memory");
+        goto end;
+    }
+    read_processor(root, model, sizeof model);
+    fprintf(stream, "%s, %ld cpus", model, sysconf(_SC_NPROCESSORS_ONLN));
+    print_nics(inventory, stream);
+    fprintf(stream, ", Linux %s", uname(&name) == 0 ? name.release : "?");
+    if (fclose(stream) != 0) {
+        free(text);
+        text = NULL;
+        error_set(err, "out of memory");
+    }
+end:
+    inventory_free(inventory);
+    return text;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "collectives/choose/layout_mpi.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { NAME = 128 };
+
+struct place {
+    char node[NAME]; /* the lowest rank on it */
+    char leaf[NAME];
+};
+
+static int find_place(MPI_Comm comm, int rank, struct place *place)
+{
+    int leader = rank, code;
+    MPI_Comm node;
+
+    code = PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = PMPI_Bcast(&leader, 1, MPI_INT, 0, node);
+    PMPI_Comm_free(&node);
+    snprintf(place->node, sizeof place->node, "%d", leader);
+    layout_leaf_name(getenv("SLURM_TOPOLOGY_ADDR"), getenv("SLURM_TOPOLOGY_ADDR_PATTERN"),
+                     place->leaf, sizeof place->leaf);
+    return code;
+}
+
+struct layout *layout_find(MPI_Comm comm, struct error *err)
+{
+    struct layout *layout = NULL;
+    struct place own = {{0}}, *all;
+    int rank, ranks, code;
+
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &ranks);
+    all = calloc((size_t)ranks, sizeof *all);
+    /* all ranks take part whatever becomes of one: what lacks here is said after */
+    code = find_place(comm, rank, &own);
+    if (all == NULL) {
+        error_set(err, "out of memory");
+        return NULL;
+    }
+    if (code == MPI_SUCCESS)
+        code = PMPI_Allgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, comm);
+    if (code == MPI_SUCCESS)
+        layout = layout_make(ranks, all[0].node, all[0].leaf, sizeof *all);
+    free(all);
+    if (layout == NULL)
+        error_set(err, code == MPI_SUCCESS ? "out of memory" : "MPI does not tell where ranks are");
+    return layout;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "collectives/choose/machine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const size_t machine_sizes[MACHINE_SIZES] = {8, 512, 8192, 65536, 1 << 20, 4 << 20};
+
+/* On the line through the logarithms of two points. */
+static double between(double x0, double y0, double x1, double y1, double x)
+{
+    return y0 * pow(x / x0, log(y1 / y0) / log(x1 / x0));
+}
+
+/* Above two points, at their rate; a rate that is not one counts as that of the greater alone. */
+static double beyond(double x0, double y0, double x1, double y1, double x)
+{
+    double slope = y1 > y0 ? (y1 - y0) / (x1 - x0) : y1 / x1;
+
+    return y1 + (x - x1) * slope;
+}
+
+static enum link_class measured_class(const struct machine *machine, enum link_class class)
+{
+    for (int distance = 0; distance < LINK_CLASSES; distance++) {
+        int below = (int)class - distance, above = (int)class + distance;
+
+        if (below >= 0 && machine->has_link[below])
+            return (enum link_class)below;
+        if (above < LINK_CLASSES && machine->has_link[above])
+            return (enum link_class)above;
+    }
+    return class;
+}
+
+double machine_link_us(const struct machine *machine, enum link_class class, size_t bytes)
+{
+    const double *time = machine->link_us[measured_class(machine, class)];
+    unsigned i = 1;
+
+    if (bytes <= machine_sizes[0])
+        return time[0];
+    while (i < MACHINE_SIZES - 1 && bytes > machine_sizes[i])
+        i++;
+    return (bytes <= machine_sizes[i] ? between : beyond)((double)machine_sizes[i - 1], time[i - 1],
+                                                          (double)machine_sizes[i], time[i],
+                                                          (double)bytes);
+}
+
+void machine_link_figures(const struct machine *machine, enum link_class class, double *alpha_us,
+                          double *bandwidth_GBps)
+{
+    const double *time = machine->link_us[measured_class(machine, class)];
+
+    *alpha_us = time[0];
+    *bandwidth_GBps = (double)machine_sizes[MACHINE_SIZES - 1] / time[MACHINE_SIZES - 1] / 1e3;
+}
+
+bool machine_lossless_wins(const struct machine *machine, enum link_class class,
+                           enum codec_type type, size_t bytes)
+{
+    double encode = machine->encode_GBps[type], decode = machine->decode_GBps[type];
+    double coded, coding;
+
+    if (encode <= 0 || decode <= 0 || machine->ratio[type] <= 1)
+        return false;
+    coded = machine_link_us(machine, class, (size_t)((double)bytes / machine->ratio[type]));
+    coding = (double)bytes / 1e3 * (1 / encode + 1 / decode);
+    return fmax(coded, coding) < 0.95 * machine_link_us(machine, class, bytes);
+}
+
+/* -------------------------------------------------------------------------------------- trials */
+
+static bool is_same(const struct machine_trial *trial, enum collective_kind kind,
+                    const char *algorithm, size_t segment_bytes)
+{
+    return trial->kind == kind && trial->segment_bytes == segment_bytes &&
+           strcmp(trial->algorithm, algorithm) == 0;
+}
+
+int machine_add_trial(struct machine *machine, const struct machine_trial *trial, struct error *err)
+{
+    struct machine_trial *more;
+
+    for (unsigned i = 0; i < machine->trial_count; i++)
+        if (is_same(&machine->trials[i], trial->kind, trial->algorithm, trial->segment_bytes) &&
+            machine->trials[i].bytes == trial->bytes) {
+            machine->trials[i] = *trial;
+            return 0;
+        }
+    more = reallocarray(machine->trials, machine->trial_count + 1, sizeof *more);
+    if (more == NULL)
+        return error_set(err, "out of memory");
+    machine->trials = more;
+    machine->trials[machine->trial_count++] = *trial;
+    return 0;
+}
+
+enum { OUTSIDE = 16 };
+
+double machine_trial_us(const struct machine *machine, enum collective_kind kind,
+                        const char *algorithm, size_t segment_bytes, size_t bytes)
+{
+    /* the two nearest below or at this size, and above it */
+    const struct machine_trial *below[2] = {NULL, NULL}, *above = NULL;
+
+    for (unsigned i = 0; i < machine->trial_count; i++) {
+        const struct machine_trial *trial = &machine->trials[i];
+
+        if (!is_same(trial, kind, algorithm, segment_bytes))
+            continue;
+        if (trial->bytes > bytes) {
+            if (above == NULL || trial->bytes < above->bytes)
+                above = trial;
+        } else if (below[0] == NULL || trial->bytes > below[0]->bytes) {
+            below[1] = below[0];
+            below[0] = trial;
+        } else if (below[1] == NULL || trial->bytes > below[1]->bytes) {
+            below[1] = trial;
+        }
+    }
+    if (below[0] != NULL && below[0]->bytes == bytes)
+        return below[0]->time_us;
+    if (below[0] != NULL && above != NULL)
+        return between((double)below[0]->bytes, below[0]->time_us, (double)above->bytes,
+                       above->time_us, (double)bytes);
+    if (below[0] != NULL) {
+        const struct machine_trial *first = below[1];
+
+        if (bytes / OUTSIDE > below[0]->bytes)
+            return 0;
+        if (first == NULL)
+            return below[0]->time_us * (double)bytes / (double)below[0]->bytes;
+        return beyond((double)first->bytes, first->time_us, (double)below[0]->bytes,
+                      below[0]->time_us, (double)bytes);
+    }
+    /* smaller than all: no faster than the smallest */
+    return above != NULL && above->bytes / OUTSIDE <= (bytes > 0 ? bytes : 1) ? above->time_us : 0;
+}
+
+void machine_clear(struct machine *machine)
+{
+    free(machine->trials);
+    memset(machine, 0, sizeof *machine);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_MACHINE_H
+#define MUSTER_MACHINE_H
+
+#include "collectives/choose/layout.h"
+#include "collectives/codec/codec.h"
+#include "collectives/plan/plan.h"
+#include "lib/base/error.h"
+
+/* What was measured of a machine and the ranks on it: all that the chooser knows. Pure. */
+
+enum { MACHINE_SIZES = 6, MACHINE_NAME = 32 };
+
+/* Sizes of messages that were measured, ascending. */
+extern const size_t machine_sizes[MACHINE_SIZES];
+
+/* The time of one collective as it was measured once. */
+struct machine_trial {
+    enum collective_kind kind;
+    char algorithm[MACHINE_NAME]; /* of algorithms[], or MACHINE_MPI */
+    size_t segment_bytes;         /* 0: blocks whole */
+    size_t bytes;                 /* of all blocks together, as collective_kind_factor() counts */
+    double time_us;               /* of the rank that took longest */
+};
+#define MACHINE_MPI "mpi" /* MPI's own collective, whatever it does */
+
+struct machine {
+    /* One way, with messages in both directions at once, on all ranks that share the link too. */
+    bool has_link[LINK_CLASSES];
+    double link_us[LINK_CLASSES][MACHINE_SIZES];
+
+    double reduce_GBps[ELEMENT_TYPES]; /* of results, on all ranks at once; 0: not measured */
+    double copy_GBps;
+    double encode_GBps[CODEC_TYPES], decode_GBps[CODEC_TYPES]; /* of elements, one core */
+    double ratio[CODEC_TYPES]; /* bytes before / bytes after, of normal numbers */
+
+    struct machine_trial *trials; /* malloc'd */
+    unsigned trial_count;
+};
+
+/* The time of a message of this size over a link of this class, in us: between two measured sizes
+ * on a line through the logarithms of both, above them at the rate of the greatest two. A class
+ * that was not measured takes the figures of the nearest that was. */
+double machine_link_us(const struct machine *machine, enum link_class class, size_t bytes);
+
+/* alpha, us, and 1 / beta, GB/s: the time of the smallest message, and the rate at the greatest. */
+void machine_link_figures(const struct machine *machine, enum link_class class, double *alpha_us,
+                          double *bandwidth_GBps);
+
+/* Whether coding without loss before sending over this class is faster by 5 % at least than sending
+ * as it is, by what is measured: bytes / ratio over the link and coded and decoded at the codec's
+ * rates, the two overlapped (the slower decides), against bytes over the link. A hop of a ring
+ * codes once and decodes once. */
+bool machine_lossless_wins(const struct machine *machine, enum link_class class,
+                           enum codec_type type, size_t bytes);
+
+/* Adds a trial, or replaces the one of the same kind, algorithm, segment and size. -1: out of
+ * memory. */
+int machine_add_trial(struct machine *machine, const struct machine_trial *trial,
+                      struct error *err);
+
+/* The time of a collective from its trials at other sizes, interpolated as links are; outside the
+ * range tried at most by a factor of 16, at the rate of the end. 0: it was not tried, or too far
+ * from this size. */
+double machine_trial_us(const struct machine *machine, enum collective_kind kind,
+                        const char *algorithm, size_t segment_bytes, size_t bytes);
+
+/* As lines of text, and back: what is measured is agreed among ranks and kept in this form. The
+ * text is malloc'd; NULL: out of memory. */
+char *machine_write(const struct machine *machine);
+
+/* name stands before messages: "NAME:LINE: found ..., expected ...". The machine is all zeros where
+ * -1 is returned. */
+int machine_read(const char *text, const char *name, struct machine *machine, struct error *err);
+
+/* Frees what it holds; it is all zeros then. */
+void machine_clear(struct machine *machine);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_MEASURE_H
+#define MUSTER_MEASURE_H
+
+#include <mpi.h>
+
+#include "collectives/choose/layout.h"
+#include "collectives/choose/machine.h"
+
+/* Measures the machine that the ranks of a communicator are on. All ranks call these and get the
+ * same figures. They use PMPI's names, so that nothing preloaded sees or changes what is measured.
+ * Errors: -1 at all ranks or at those that are out of memory; MPI's own go to the communicator's
+ * error handler. */
+
+/* Links, by exchanges round a ring: of the ranks of each node, of a rank for each node of each
+ * leaf, of a rank for each leaf, all rings of a class at once; what is reduced, copied and coded,
+ * on all ranks at once. About 0.3 s. machine is overwritten. */
+int measure_machine(MPI_Comm comm, const struct layout *layout, struct machine *machine,
+                    struct error *err);
+
+struct measure_trials {
+    double budget_s;   /* no trial begins after it */
+    bool with_mpi;     /* MPI's own collectives too */
+    int (*stop)(void); /* asked on rank 0 before each trial; NULL: never */
+};
+
+/* Tries, for each collective at sizes from 64 B to 4 MiB, the algorithms that are predicted to be
+ * no more than four times slower than the best, and adds their times to the machine. A loop of
+ * calls without barriers, as programs make them, the fastest of six. Returns how many were tried,
+ * or -1. */
+int measure_trials(MPI_Comm comm, const struct layout *layout, const struct measure_trials *options,
+                   struct machine *machine, struct error *err);
+
+#endif

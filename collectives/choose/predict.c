@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "collectives/choose/predict.h"
+
+#include <stdlib.h>
+
+/* sent without asking, as MPIs do with short messages */
+enum { EAGER_BYTES = 4096 };
+
+/* a rate for what was not measured, so that no prediction is infinite */
+static const double unknown_GBps = 4;
+
+static double at_rate(double bytes, double rate_GBps)
+{
+    return bytes / 1e3 / (rate_GBps > 0 ? rate_GBps : unknown_GBps);
+}
+
+/* ----------------------------------------------------------------------------------- the walk */
+
+struct rank_walk {
+    struct plan plan;
+    double *begun;  /* [steps], us; -1: not yet */
+    double *ended;  /* [steps] */
+    double *there;  /* [steps]: when a receive's message came before the receive began; or -1 */
+    unsigned *mate; /* [steps]: of a send its receive, of a receive its send, at the peer */
+    unsigned next[PLAN_STREAMS];
+    double out_free, in_free, processor_free;
+};
+
+struct event {
+    double time_us;
+    int rank;
+    unsigned step;
+};
+
+struct walk {
+    const struct machine *machine;
+    const struct layout *layout;
+    enum element_type type;
+    size_t element_bytes;
+    struct rank_walk *ranks;
+    double *node_out_free, *node_in_free; /* [nodes] */
+    struct event *events;                 /* a heap: the ends of steps */
+    size_t event_count;
+    size_t left; /* steps */
+    double end_us;
+};
+
+static void push(struct walk *walk, double time_us, int rank, unsigned step)
+{
+    size_t place = walk->event_count++;
+
+    for (size_t above; place > 0 && walk->events[above = (place - 1) / 2].time_us > time_us;
+         place = above)
+        walk->events[place] = walk->events[above];
+    walk->events[place] = (struct event){time_us, rank, step};
+}
+
+static struct event pop(struct walk *walk)
+{
+    struct event first = walk->events[0], last = walk->events[--walk->event_count];
+    size_t place = 0, below;
+
+    for (; (below = 2 * place + 1) < walk->event_count; place = below) {
+        if (below + 1 < walk->event_count &&
+            walk->events[below + 1].time_us < walk->events[below].time_us)
+            below++;
+        if (walk->events[below].time_us >= last.time_us)
+            break;
+        walk->events[place] = walk->events[below];
+    }
+    walk->events[place] = last;
+    return first;
+}
+
+static double later(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static bool is_eager(const struct walk *walk, const struct plan_step *step)
+{
+    return step->count * walk->element_bytes <= EAGER_BYTES;
+}
+
+/* A message that may start now. */
+static void launch(struct walk *walk, double now, int from, unsigned send)
+{
+    struct rank_walk *sender = &walk->ranks[from];
+    const struct plan_step *step = &sender->plan.steps[send];
+    int to = step->peer;
+    struct rank_walk *receiver = &walk->ranks[to];
+    unsigned receive = sender->mate[send];
+    size_t bytes = step->count * walk->element_bytes;
+    enum link_class class = layout_link(walk->layout, from, to);
+    double whole = machine_link_us(walk->machine, class, bytes);
+    double busy = whole - machine_link_us(walk->machine, class, 1);
+    double start = later(now, later(sender->out_free, receiver->in_free));
+
+    if (busy < 0)
+        busy = 0;
+    if (class != LINK_NODE) {
+        double *out = &walk->node_out_free[walk->layout->node_of_rank[from]];
+        double *in = &walk->node_in_free[walk->layout->node_of_rank[to]];
+
+        start = later(start, later(*out, *in));
+        *out = *in = start + busy;
+    }
+    sender->out_free = receiver->in_free = start + busy;
+    push(walk, is_eager(walk, step) ? start + busy : start + whole, from, send);
+    if (receiver->begun[receive] >= 0)
+        push(walk, start + whole, to, receive);
+    else
+        receiver->there[receive] = start + whole;
+}
+
+static double computing_us(const struct walk *walk, const struct plan_step *step)
+{
+    double bytes = (double)step->count * (double)walk->element_bytes;
+
+    return at_rate(bytes, step->action == PLAN_COPY ? walk->machine->copy_GBps
+                                                    : walk->machine->reduce_GBps[walk->type]);
+}
+
+static void begin(struct walk *walk, double now, int rank, unsigned number)
+{
+    struct rank_walk *self = &walk->ranks[rank];
+    const struct plan_step *step = &self->plan.steps[number];
+
+    self->begun[number] = now;
+    if (step->action == PLAN_SEND) {
+        if (is_eager(walk, step) || walk->ranks[step->peer].begun[self->mate[number]] >= 0)
+            launch(walk, now, rank, number);
+    } else if (step->action == PLAN_RECEIVE) {
+        struct rank_walk *sender = &walk->ranks[step->peer];
+        unsigned send = self->mate[number];
+
+        if (self->there[number] >= 0)
+            push(walk, later(now, self->there[number]), rank, number);
+        else if (!is_eager(walk, step) && sender->begun[send] >= 0)
+            launch(walk, now, step->peer, send);
+    } else {
+        self->processor_free = later(self->processor_free, now) + computing_us(walk, step);
+        push(walk, self->processor_free, rank, number);
+    }
+}
+
+/* Begins what can be begun. */
+static void advance(struct walk *walk, double now, int rank)
+{
+    struct rank_walk *self = &walk->ranks[rank];
+    const struct plan *plan = &self->plan;
+
+    for (int stream = 0; stream < PLAN_STREAMS; stream++)
+        for (; self->next[stream] < plan->stream_counts[stream]; self->next[stream]++) {
+            unsigned number = plan->streams[stream][self->next[stream]];
+            const struct plan_step *step = &plan->steps[number];
+            bool is_ready = true;
+
+            for (unsigned i = step->after; i < step->after_end; i++)
+                is_ready = is_ready && self->ended[plan->after[i]] >= 0;
+            if (!is_ready)
+                break;
+            begin(walk, now, rank, number);
+        }
+}
+
+static void end(struct walk *walk, struct event event)
+{
+    struct rank_walk *self = &walk->ranks[event.rank];
+
+    self->ended[event.step] = event.time_us;
+    walk->left--;
+    walk->end_us = later(walk->end_us, event.time_us);
+    advance(walk, event.time_us, event.rank);
+}
+
+/* ----------------------------------------------------------------------------- before and after */
+
+/* The n-th message sent to a peer is the n-th received there. */
+static int match(struct walk *walk, struct error *err)
+{
+    int ranks = walk->layout->ranks;
+    unsigned *next = calloc((size_t)ranks * (size_t)ranks, sizeof *next);
+    int status = 0;
+
+    if (next == NULL)
+        return error_set(err, "out of memory");
+    for (int to = 0; to < ranks && status == 0; to++) {
+        const struct plan *plan = &walk->ranks[to].plan;
+
+        for (unsigned i = 0; i < plan->stream_counts[PLAN_RECEIVES] && status == 0; i++) {
+            unsigned receive = plan->streams[PLAN_RECEIVES][i];
+            int from = plan->steps[receive].peer;
+            const struct plan *theirs = &walk->ranks[from].plan;
+            unsigned *place = &next[(size_t)to * (size_t)ranks + (size_t)from], send;
+
+            while (*place < theirs->stream_counts[PLAN_SENDS] &&
+                   theirs->steps[theirs->streams[PLAN_SENDS][*place]].peer != to)
+                ++*place;
+            if (*place == theirs->stream_counts[PLAN_SENDS]) {
+                status = error_set(err, "rank %d waits for a message that rank %d never sends", to,
+                                   from);
+                break;
+            }
+            send = theirs->streams[PLAN_SENDS][(*place)++];
+            walk->ranks[from].mate[send] = receive;
+            walk->ranks[to].mate[receive] = send;
+        }
+    }
+    free(next);
+    return status;
+}
+
+static int make_plans(struct walk *walk, const struct algorithm *algorithm,
+                      const struct plan_shape *shape, struct error *err)
+{
+    size_t steps = 0;
+
+    for (int rank = 0; rank < walk->layout->ranks; rank++) {
+        struct rank_walk *self = &walk->ranks[rank];
+        struct plan_shape own = *shape;
+        size_t count;
+
+        own.rank = rank;
+        if (algorithm_plan(algorithm, &own, &self->plan, err) < 0)
+            return -1;
+        count = self->plan.step_count;
+        self->begun = malloc((count + 1) * sizeof *self->begun);
+        self->ended = malloc((count + 1) * sizeof *self->ended);
+        self->there = malloc((count + 1) * sizeof *self->there);
+        self->mate = calloc(count + 1, sizeof *self->mate);
+        if (self->begun == NULL || self->ended == NULL || self->there == NULL || self->mate == NULL)
+            return error_set(err, "out of memory");
+        for (size_t i = 0; i < count; i++)
+            self->begun[i] = self->ended[i] = self->there[i] = -1;
+        steps += count;
+    }
+    walk->left = steps;
+    walk->events = malloc((steps + 1) * sizeof *walk->events);
+    return walk->events != NULL ? 0 : error_set(err, "out of memory");
+}
+
+static void free_walk(struct walk *walk)
+{
+    for (int rank = 0; walk->ranks != NULL && rank < walk->layout->ranks; rank++) {
+        struct rank_walk *self = &walk->ranks[rank];
+
+        plan_clear(&self->plan);
+        free(self->begun);
+        free(self->ended);
+        free(self->there);
+        free(self->mate);
+    }
+    free(walk->ranks);
+    free(walk->node_out_free);
+    free(walk->node_in_free);
+    free(walk->events);
+}
+
+double predict_walk_us(const struct machine *machine, const struct layout *layout,
+                       const struct algorithm *algorithm, const struct plan_shape *shape,
+                       enum element_type type, struct error *err)
+{
+    struct walk walk = {
+        .machine = machine, .layout = layout, .type = type, .element_bytes = shape->element_bytes};
+    double time_us = -1;
+
+    walk.ranks = calloc((size_t)layout->ranks, sizeof *walk.ranks);
+    walk.node_out_free = calloc((size_t)layout->nodes, sizeof *walk.node_out_free);
+    walk.node_in_free = calloc((size_t)layout->nodes, sizeof *walk.node_in_free);
+    if (walk.ranks == NULL || walk.node_out_free == NULL || walk.node_in_free == NULL)
+        error_set(err, "out of memory");
+    else if (make_plans(&walk, algorithm, shape, err) == 0 && match(&walk, err) == 0) {
+        for (int rank = 0; rank < layout->ranks; rank++)
+            advance(&walk, 0, rank);
+        while (walk.event_count > 0)
+            end(&walk, pop(&walk));
+        if (walk.left == 0)
+            time_us = walk.end_us;
+        else
+            error_set(err, "%s: %zu steps wait for each other", algorithm->name, walk.left);
+    }
+    free_walk(&walk);
+    return time_us;
+}
+
+double predict_formula_us(const struct machine *machine, const struct layout *layout,
+                          const struct algorithm *algorithm, const struct plan_shape *shape,
+                          enum element_type type)
+{
+    struct algorithm_cost cost = algorithm->cost(shape);
+    enum link_class slowest = LINK_NODE;
+    double messages = 0;
+
+    for (int rank = 1; rank < layout->ranks; rank++) {
+        enum link_class class = layout_link(layout, 0, rank);
+
+        if (class > slowest)
+            slowest = class;
+    }
+    if (cost.messages > 0)
+        messages =
+            cost.messages * machine_link_us(machine, slowest, (size_t)(cost.bytes / cost.messages));
+    return messages + at_rate(cost.reduced, machine->reduce_GBps[type]);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "collectives/choose/measure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/choose/chooser.h"
+#include "collectives/collective.h"
+
+static const size_t trial_sizes[] = {64, 1024, 8192, 65536, 524288, 4 << 20};
+enum {
+    TRIAL_SIZES = sizeof trial_sizes / sizeof *trial_sizes,
+    TRIAL_BATCHES = 6,
+    TRIAL_US = 2000, /* what a batch of calls should take */
+    TRIAL_CALLS = 200,
+    WORSE = 4, /* than the best predicted: not tried */
+};
+
+struct trials {
+    MPI_Comm comm;
+    int rank, ranks;
+    const struct measure_trials *options;
+    struct collective *collective;
+    double deadline;
+    size_t block; /* elements of fp32, of one rank's block where there are such, else all */
+    enum collective_kind kind;
+    const struct choice *choice;
+    char *in, *out;
+};
+
+static bool has_blocks(enum collective_kind kind)
+{
+    return kind == COLLECTIVE_REDUCE_SCATTER || kind == COLLECTIVE_ALL_GATHER ||
+           kind == COLLECTIVE_ALL_TO_ALL;
+}
+
+static int call_mpi(const struct trials *t)
+{
+    int count = (int)t->block;
+
+    switch (t->kind) {
+    case COLLECTIVE_ALLREDUCE:
+        return PMPI_Allreduce(t->in, t->out, count, MPI_FLOAT, MPI_SUM, t->comm);
+    case COLLECTIVE_REDUCE_SCATTER:
+        return PMPI_Reduce_scatter_block(t->in, t->out, count, MPI_FLOAT, MPI_SUM, t->comm);
+    case COLLECTIVE_ALL_GATHER:
+        return PMPI_Allgather(t->in, count, MPI_FLOAT, t->out, count, MPI_FLOAT, t->comm);
+    case COLLECTIVE_BROADCAST:
+        return PMPI_Bcast(t->out, count, MPI_FLOAT, 0, t->comm);
+    case COLLECTIVE_REDUCE:
+        return PMPI_Reduce(t->in, t->out, count, MPI_FLOAT, MPI_SUM, 0, t->comm);
+    default:
+        return PMPI_Alltoall(t->in, count, MPI_FLOAT, t->out, count, MPI_FLOAT, t->comm);
+    }
+}
+
+static int call_once(const struct trials *t, struct error *err)
+{
+    struct collective_call call = {
+        .kind = t->kind,
+        .type = ELEMENT_FP32,
+        .op = REDUCE_SUM,
+        .in = t->in,
+        .out = t->out,
+        .count = t->block,
+    };
+
+    if (t->choice->algorithm == NULL)
+        return call_mpi(t) == MPI_SUCCESS ? 0 : error_set(err, "MPI's own collective failed");
+    call.algorithm = t->choice->algorithm->name;
+    call.segment_bytes = t->choice->segment_bytes;
+    return collective_run(t->collective, &call, err);
+}
+
+/* Of a call in a loop without barriers, us, of the rank that takes longest. -1: a call failed, at
+ * this rank or another. */
+static double time_calls(const struct trials *t, int calls, struct error *err)
+{
+    double time[2] = {0, 0};
+
+    PMPI_Barrier(t->comm);
+    time[0] = PMPI_Wtime();
+    for (int i = 0; i < calls && time[1] == 0; i++)
+        time[1] = call_once(t, err) < 0;
+    time[0] = (PMPI_Wtime() - time[0]) * 1e6 / calls;
+    PMPI_Allreduce(MPI_IN_PLACE, time, 2, MPI_DOUBLE, MPI_MAX, t->comm);
+    return time[1] == 0 ? time[0] : -1;
+}
+
+static double try_choice(const struct trials *t, struct error *err)
+{
+    double least = INFINITY, once = time_calls(t, 1, err); /* makes plans and memory */
+    int calls = 1;
+
+    if (once >= 0)
+        once = time_calls(t, 1, err);
+    if (once < 0)
+        return -1;
+    if (once < TRIAL_US)
+        calls = once > (double)TRIAL_US / TRIAL_CALLS ? (int)(TRIAL_US / once) : TRIAL_CALLS;
+    for (int batch = 0; batch < TRIAL_BATCHES; batch++) {
+        double time_us = time_calls(t, calls, err);
+
+        if (time_us < 0)
+            return -1;
+        least = fmin(least, time_us);
+    }
+    return least > 1e-3 ? least : 1e-3;
+}
+
+/* Rank 0 decides for all. */
+static bool may_go_on(const struct trials *t)
+{
+    int may = t->rank == 0 && PMPI_Wtime() < t->deadline &&
+              (t->options->stop == NULL || !t->options->stop());
+
+    PMPI_Bcast(&may, 1, MPI_INT, 0, t->comm);
+    return may;
+}
+
+static int try_size(struct trials *t, struct chooser *chooser, size_t bytes,
+                    struct machine *machine, struct error *err)
+{
+    struct plan_shape shape = {
+        .kind = t->kind,
+        .op = REDUCE_SUM,
+        .element_bytes = sizeof(float),
+        .rank = t->rank,
+        .ranks = t->ranks,
+        .topology = chooser_topology(chooser),
+    };
+    struct choice choices[CHOICES];
+    unsigned count;
+    int tried = 0;
+
+    t->block = bytes / sizeof(float) / (has_blocks(t->kind) ? (size_t)t->ranks : 1);
+    if (t->block == 0)
+        return 0;
+    shape.count = t->block;
+    count = chooser_list(chooser, &shape, ELEMENT_FP32, choices);
+    if (t->options->with_mpi && count < CHOICES)
+        choices[count++] = (struct choice){NULL, 0, -1, 0};
+    for (unsigned i = 0; i < count; i++) {
+        struct machine_trial trial = {.kind = t->kind};
+
+        if (choices[i].algorithm != NULL &&
+            choices[i].predicted_us > WORSE * choices[0].predicted_us)
+            continue;
+        if (!may_go_on(t))
+            break;
+        t->choice = &choices[i];
+        trial.time_us = try_choice(t, err);
+        if (trial.time_us < 0)
+            return -1;
+        snprintf(trial.algorithm, sizeof trial.algorithm, "%s",
+                 choices[i].algorithm != NULL ? choices[i].algorithm->name : MACHINE_MPI);
+        trial.segment_bytes = choices[i].segment_bytes;
+        trial.bytes = chooser_bytes(&shape);
+        if (machine_add_trial(machine, &trial, err) < 0)
+            return -1;
+        tried++;
+    }
+    return tried;
+}
+
+static int try_all(struct trials *t, const struct layout *layout, struct machine *machine,
+                   struct error *err)
+{
+    /* what is tried is chosen by what was predicted before anything was tried */
+    struct machine before = *machine;
+    struct chooser *chooser;
+    int tried = 0;
+
+    before.trials = NULL;
+    before.trial_count = 0;
+    chooser = chooser_create(&before, layout);
+    if (chooser == NULL)
+        return error_set(err, "out of memory");
+    for (unsigned i = 0; i < TRIAL_SIZES && tried >= 0; i++)
+        for (int kind = 0; kind < COLLECTIVE_KINDS && tried >= 0; kind++) {
+            int more;
+
+            t->kind = (enum collective_kind)kind;
+            more = try_size(t, chooser, trial_sizes[i], machine, err);
+            tried = more < 0 ? -1 : tried + more;
+        }
+    chooser_destroy(chooser);
+    return tried;
+}
+
+int measure_trials(MPI_Comm comm, const struct layout *layout, const struct measure_trials *options,
+                   struct machine *machine, struct error *err)
+{
+    enum { ROOM = 4 << 20 };
+    struct trials t = {.comm = comm,
+                       .options = options,
+                       .in = aligned_alloc(64, ROOM),
+                       .out = aligned_alloc(64, ROOM)};
+    int lacks = t.in == NULL || t.out == NULL, tried = -1;
+
+    PMPI_Comm_rank(comm, &t.rank);
+    PMPI_Comm_size(comm, &t.ranks);
+    t.deadline = PMPI_Wtime() + options->budget_s;
+    PMPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, comm);
+    if (lacks) {
+        error_set(err, "out of memory");
+    } else if (t.ranks == 1) {
+        tried = 0;
+    } else if (collective_create(comm, NULL, &t.collective, err) == 0) {
+        memset(t.in, 0, ROOM);
+        memset(t.out, 0, ROOM);
+        tried = try_all(&t, layout, machine, err);
+        collective_destroy(t.collective);
+    }
+    free(t.in);
+    free(t.out);
+    return tried;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "collectives/choose/tuned.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/choose/cache.h"
+#include "collectives/choose/facts.h"
+#include "collectives/choose/layout_mpi.h"
+#include "collectives/choose/measure.h"
+
+enum { FACTS = 512 };
+static const double budget_default_s = 3;
+
+struct tuned {
+    struct machine machine;
+    char path[PATH_MAX];
+    char *force; /* "": nothing */
+    bool with_mpi;
+};
+
+static void tell(const struct tuned_options *options, int rank, const char *line)
+{
+    if (rank == 0 && options->tell != NULL)
+        options->tell(line);
+}
+
+/* A text of rank 0 at all ranks; NULL there counts as "". malloc'd; NULL: out of memory. */
+static char *share_text(MPI_Comm comm, int rank, const char *text)
+{
+    int length = rank == 0 && text != NULL ? (int)strlen(text) : 0;
+    char *copy;
+
+    PMPI_Bcast(&length, 1, MPI_INT, 0, comm);
+    copy = calloc(1, (size_t)length + 1);
+    if (copy != NULL && rank == 0 && length > 0)
+        memcpy(copy, text, (size_t)length);
+    /* who has no memory for it takes part with nothing to put it in: that ends the program, as a
+     * message too long does, which memory for a few kilobytes that is out deserves */
+    PMPI_Bcast(copy, length, MPI_CHAR, 0, comm);
+    return copy;
+}
+
+/* ----------------------------------------------------------------------------- the fingerprint */
+
+static int compare_facts(const void *left, const void *right)
+{
+    return strncmp(left, right, FACTS);
+}
+
+/* On rank 0, from the facts of all nodes: what the figures are of, and, as `place`, what part of it
+ * names the file. */
+static char *describe(const struct layout *layout, char *facts, char **place)
+{
+    char library[MPI_MAX_LIBRARY_VERSION_STRING], *text = NULL;
+    size_t size, ranks = (size_t)layout->ranks;
+    int length, leaves = 0;
+    FILE *stream = open_memstream(&text, &size);
+
+    if (stream == NULL)
+        return NULL;
+    for (int rank = 0; rank < layout->ranks; rank++)
+        leaves = layout->leaf_of_rank[rank] >= leaves ? layout->leaf_of_rank[rank] + 1 : leaves;
+    fprintf(stream, "ranks: %d on %d nodes below %d leaves, at most %d on one\n", layout->ranks,
+            layout->nodes, leaves, layout->most_on_node);
+    qsort(facts, ranks, FACTS, compare_facts);
+    for (size_t i = 0; i < ranks; i++)
+        if (i == 0 || strcmp(facts + i * FACTS, facts + (i - 1) * FACTS) != 0)
+            fprintf(stream, "node: %s\n", facts + i * FACTS);
+    fflush(stream);
+    *place = text != NULL ? strdup(text) : NULL;
+    PMPI_Get_library_version(library, &length);
+    library[strcspn(library, "\n")] = '\0';
+    fprintf(stream, "mpi: %s\nmuster: %s\n", library, PACKAGE_VERSION);
+    if (fclose(stream) != 0 || *place == NULL) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* Gathers facts; on rank 0 fingerprint and place get what describe() makes of them. */
+static int find_fingerprint(MPI_Comm comm, const struct layout *layout, int rank,
+                            char **fingerprint, char **place, struct error *err)
+{
+    char own[FACTS] = "", *read = facts_read("", err);
+    char *all = rank == 0 ? calloc((size_t)layout->ranks, FACTS) : NULL;
+    int lacks = read == NULL || (rank == 0 && all == NULL);
+
+    PMPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, comm);
+    if (!lacks && read != NULL) {
+        snprintf(own, sizeof own, "%s", read);
+        PMPI_Gather(own, FACTS, MPI_CHAR, all, FACTS, MPI_CHAR, 0, comm);
+        if (rank == 0)
+            *fingerprint = describe(layout, all, place);
+    } else if (read != NULL) {
+        error_set(err, "another rank cannot tell what its node is");
+    }
+    free(read);
+    free(all);
+    return lacks ? -1 : 0;
+}
+
+/* ---------------------------------------------------------------------------------- the figures */
+
+static int measure(MPI_Comm comm, const struct layout *layout, const struct tuned_options *options,
+                   int rank, struct machine *machine, struct error *err)
+{
+    struct measure_trials trials = {
+        .budget_s = options->budget_s > 0 ? options->budget_s : budget_default_s,
+        .with_mpi = options->with_mpi,
+    };
+    char line[128];
+
+    snprintf(line, sizeof line, "measuring this machine once, %.0f s at most", trials.budget_s + 2);
+    tell(options, rank, line);
+    if (measure_machine(comm, layout, machine, err) < 0 ||
+        measure_trials(comm, layout, &trials, machine, err) < 0)
+        return -1;
+    return 0;
+}
+
+/* On rank 0: figures that were kept, as text; NULL: there are none that can be used. */
+static char *find_kept(struct tuned *tuned, const struct tuned_options *options,
+                       const char *fingerprint, const char *place)
+{
+    struct machine machine;
+    struct error err;
+    char *text = NULL;
+    int status;
+
+    if (fingerprint == NULL)
+        return NULL;
+    if (cache_path(options->directory, place, tuned->path, sizeof tuned->path, &err) < 0) {
+        *tuned->path = '\0';
+        tell(options, 0, err.text);
+        return NULL;
+    }
+    if (options->is_new)
+        return NULL;
+    status = cache_read(tuned->path, fingerprint, &machine, &err);
+    if (status < 0) {
+        error_prefix(&err, "figures not used");
+        tell(options, 0, err.text);
+    }
+    if (status == 0) {
+        text = machine_write(&machine);
+        machine_clear(&machine);
+    }
+    return text;
+}
+
+static void keep(const struct tuned *tuned, const struct tuned_options *options,
+                 const char *fingerprint)
+{
+    struct error err;
+
+    if (*tuned->path != '\0' && cache_write(tuned->path, fingerprint, &tuned->machine, &err) < 0) {
+        error_prefix(&err, "figures not kept");
+        tell(options, 0, err.text);
+    }
+}
+
+/* Kept figures, or measured and kept now: at all ranks those of rank 0, to the bit. */
+static int find_figures(MPI_Comm comm, const struct layout *layout,
+                        const struct tuned_options *options, int rank, struct tuned *tuned,
+                        struct error *err)
+{
+    char *fingerprint = NULL, *place = NULL, *kept = NULL, *text;
+    int status, is_measured;
+
+    if (find_fingerprint(comm, layout, rank, &fingerprint, &place, err) < 0)
+        return -1;
+    if (rank == 0)
+        kept = find_kept(tuned, options, fingerprint, place);
+    is_measured = rank == 0 && kept == NULL;
+    PMPI_Bcast(&is_measured, 1, MPI_INT, 0, comm);
+    status = is_measured ? measure(comm, layout, options, rank, &tuned->machine, err) : 0;
+    PMPI_Allreduce(MPI_IN_PLACE, &status, 1, MPI_INT, MPI_MIN, comm);
+    if (status == 0 && is_measured && rank == 0) {
+        kept = machine_write(&tuned->machine);
+        if (fingerprint != NULL)
+            keep(tuned, options, fingerprint);
+    }
+    if (status == 0) {
+        text = share_text(comm, rank, kept);
+        machine_clear(&tuned->machine);
+        status = text != NULL ? machine_read(text, "figures", &tuned->machine, err)
+                              : error_set(err, "out of memory");
+        free(text);
+    } else if (err != NULL && *err->text == '\0') {
+        error_set(err, "another rank could not measure");
+    }
+    free(kept);
+    free(fingerprint);
+    free(place);
+    return status;
+}
+
+int tuned_create(MPI_Comm comm, const struct tuned_options *options, struct tuned **out,
+                 struct error *err)
+{
+    struct tuned *tuned = calloc(1, sizeof *tuned);
+    struct layout *layout = layout_find(comm, err);
+    struct chooser *chooser = NULL;
+    int rank, status = tuned != NULL && layout != NULL ? 0 : error_set(err, "out of memory");
+
+    *out = NULL;
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Allreduce(MPI_IN_PLACE, &status, 1, MPI_INT, MPI_MIN, comm);
+    if (status == 0) {
+        if (err != NULL)
+            *err->text = '\0';
+        tuned->with_mpi = options->with_mpi;
+        tuned->force = share_text(comm, rank, options->force);
+        status = find_figures(comm, layout, options, rank, tuned, err);
+    }
+    if (status == 0) {
+        chooser = chooser_create(&tuned->machine, layout);
+        status = chooser != NULL && tuned->force != NULL ? chooser_force(chooser, tuned->force, err)
+                                                         : error_set(err, "out of memory");
+    }
+    chooser_destroy(chooser);
+    layout_free(layout);
+    if (status < 0) {
+        tuned_destroy(tuned);
+        return -1;
+    }
+    *out = tuned;
+    return 0;
+}
+
+void tuned_destroy(struct tuned *tuned)
+{
+    if (tuned == NULL)
+        return;
+    machine_clear(&tuned->machine);
+    free(tuned->force);
+    free(tuned);
+}
+
+const struct machine *tuned_machine(const struct tuned *tuned)
+{
+    return &tuned->machine;
+}
+
+const char *tuned_path(const struct tuned *tuned)
+{
+    return tuned->path;
+}
+
+/* -------------------------------------------------------------------------------- communicators */
+
+static const struct algorithm *choose(void *chooser, struct plan_shape *shape,
+                                      enum element_type type, enum collective_wire wire)
+{
+    (void)wire;
+    return chooser_choose(chooser, shape, type);
+}
+
+int tuned_comm_create(const struct tuned *tuned, MPI_Comm comm, struct tuned_comm *tuned_comm,
+                      struct error *err)
+{
+    struct collective_options options = {.choose = choose};
+    int status = 0;
+
+    memset(tuned_comm, 0, sizeof *tuned_comm);
+    tuned_comm->layout = layout_find(comm, err);
+    if (tuned_comm->layout != NULL)
+        tuned_comm->chooser = chooser_create(&tuned->machine, tuned_comm->layout);
+    if (tuned_comm->chooser == NULL)
+        status = error_set(err, "out of memory");
+    PMPI_Allreduce(MPI_IN_PLACE, &status, 1, MPI_INT, MPI_MIN, comm);
+    if (status == 0) {
+        chooser_allow_mpi(tuned_comm->chooser, tuned->with_mpi);
+        status = chooser_force(tuned_comm->chooser, tuned->force, err);
+    }
+    if (status == 0) {
+        options.context = tuned_comm->chooser;
+        options.ring = chooser_topology(tuned_comm->chooser)->ring;
+        status = collective_create(comm, &options, &tuned_comm->collective, err);
+    }
+    if (status < 0)
+        tuned_comm_destroy(tuned_comm);
+    return status;
+}
+
+void tuned_comm_destroy(struct tuned_comm *tuned_comm)
+{
+    collective_destroy(tuned_comm->collective);
+    chooser_destroy(tuned_comm->chooser);
+    layout_free(tuned_comm->layout);
+    memset(tuned_comm, 0, sizeof *tuned_comm);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+/* The same for Fortran: Open MPI's own entry points call PMPI's C functions and would pass this
+ * library by (MPICH's do not). Each stands under the names of four compilers for mpif.h and module
+ * mpi, and under the one that module mpi_f08 calls. */
+
+#pragma GCC visibility push(default)
+#include <mpi.h>
+
+#ifdef OPEN_MPI
+
+/* Where Fortran's MPI_IN_PLACE and MPI_BOTTOM stand; every compiler has its own spelling. */
+extern int MPI_FORTRAN_IN_PLACE __attribute__((weak));
+extern int mpi_fortran_in_place __attribute__((weak));
+extern int mpi_fortran_in_place_ __attribute__((weak));
+extern int mpi_fortran_in_place__ __attribute__((weak));
+extern int MPI_FORTRAN_BOTTOM __attribute__((weak));
+extern int mpi_fortran_bottom __attribute__((weak));
+extern int mpi_fortran_bottom_ __attribute__((weak));
+extern int mpi_fortran_bottom__ __attribute__((weak));
+
+static void *address(void *buffer)
+{
+    if (buffer != NULL && (buffer == &MPI_FORTRAN_IN_PLACE || buffer == &mpi_fortran_in_place ||
+                           buffer == &mpi_fortran_in_place_ || buffer == &mpi_fortran_in_place__))
+        return MPI_IN_PLACE;
+    if (buffer == &MPI_FORTRAN_BOTTOM || buffer == &mpi_fortran_bottom ||
+        buffer == &mpi_fortran_bottom_ || buffer == &mpi_fortran_bottom__)
+        return MPI_BOTTOM;
+    return buffer;
+}
+
+static void answer(int code, MPI_Fint *ierr)
+{
+    if (ierr != NULL)
+        *ierr = code;
+}
+
+/* NAME of PARAMETERS under all its names; the one that begins with ompi_ is the one that is
+ * written out. */
+#define FORTRAN(LOWER, UPPER, PARAMETERS)                                                          \
+    void ompi_##LOWER##_f PARAMETERS;                                                              \
+    void mpi_##LOWER PARAMETERS __attribute__((alias("ompi_" #LOWER "_f")));                       \
+    void mpi_##LOWER##_ PARAMETERS __attribute__((alias("ompi_" #LOWER "_f")));                    \
+    void mpi_##LOWER##__ PARAMETERS __attribute__((alias("ompi_" #LOWER "_f")));                   \
+    void MPI_##UPPER PARAMETERS __attribute__((alias("ompi_" #LOWER "_f")));                       \
+    void ompi_##LOWER##_f PARAMETERS
+
+FORTRAN(init, INIT, (MPI_Fint * ierr))
+{
+    answer(MPI_Init(NULL, NULL), ierr);
+}
+
+FORTRAN(init_thread, INIT_THREAD, (MPI_Fint * required, MPI_Fint *provided, MPI_Fint *ierr))
+{
+    int level = 0;
+
+    answer(MPI_Init_thread(NULL, NULL, *required, &level), ierr);
+    *provided = level;
+}
+
+FORTRAN(finalize, FINALIZE, (MPI_Fint * ierr))
+{
+    answer(MPI_Finalize(), ierr);
+}
+
+FORTRAN(allreduce, ALLREDUCE,
+        (void *in, void *out, MPI_Fint *count, MPI_Fint *type, MPI_Fint *op, MPI_Fint *comm,
+         MPI_Fint *ierr))
+{
+    answer(MPI_Allreduce(address(in), address(out), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),
+                         PMPI_Comm_f2c(*comm)),
+           ierr);
+}
+
+FORTRAN(reduce, REDUCE,
+        (void *in, void *out, MPI_Fint *count, MPI_Fint *type, MPI_Fint *op, MPI_Fint *root,
+         MPI_Fint *comm, MPI_Fint *ierr))
+{
+    answer(MPI_Reduce(address(in), address(out), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),
+                      *root, PMPI_Comm_f2c(*comm)),
+           ierr);
+}
+
+FORTRAN(reduce_scatter, REDUCE_SCATTER,
+        (void *in, void *out, MPI_Fint *counts, MPI_Fint *type, MPI_Fint *op, MPI_Fint *comm,
+         MPI_Fint *ierr))
+{
+    answer(MPI_Reduce_scatter(address(in), address(out), counts, PMPI_Type_f2c(*type),
+                              PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)),
+           ierr);
+}
+
+FORTRAN(reduce_scatter_block, REDUCE_SCATTER_BLOCK,
+        (void *in, void *out, MPI_Fint *count, MPI_Fint *type, MPI_Fint *op, MPI_Fint *comm,
+         MPI_Fint *ierr))
+{
+    answer(MPI_Reduce_scatter_block(address(in), address(out), *count, PMPI_Type_f2c(*type),
+                                    PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)),
+           ierr);
+}
+
+FORTRAN(bcast, BCAST,
+        (void *buffer, MPI_Fint *count, MPI_Fint *type, MPI_Fint *root, MPI_Fint *comm,
+         MPI_Fint *ierr))
+{
+    answer(MPI_Bcast(address(buffer), *count, PMPI_Type_f2c(*type), *root, PMPI_Comm_f2c(*comm)),
+           ierr);
+}
+
+FORTRAN(allgather, ALLGATHER,
+        (void *in, MPI_Fint *in_count, MPI_Fint *in_type, void *out, MPI_Fint *out_count,
+         MPI_Fint *out_type, MPI_Fint *comm, MPI_Fint *ierr))
+{
+    answer(MPI_Allgather(address(in), *in_count, PMPI_Type_f2c(*in_type), address(out), *out_count,
+                         PMPI_Type_f2c(*out_type), PMPI_Comm_f2c(*comm)),
+           ierr);
+}
+
+FORTRAN(allgatherv, ALLGATHERV,
+        (void *in, MPI_Fint *in_count, MPI_Fint *in_type, void *out, MPI_Fint *counts,
+         MPI_Fint *displacements, MPI_Fint *out_type, MPI_Fint *comm, MPI_Fint *ierr))
+{
+    answer(MPI_Allgatherv(address(in), *in_count, PMPI_Type_f2c(*in_type), address(out), counts,
+                          displacements, PMPI_Type_f2c(*out_type), PMPI_Comm_f2c(*comm)),
+           ierr);
+}
+
+FORTRAN(alltoall, ALLTOALL,
+        (void *in, MPI_Fint *in_count, MPI_Fint *in_type, void *out, MPI_Fint *out_count,
+         MPI_Fint *out_type, MPI_Fint *comm, MPI_Fint *ierr))
+{
+    answer(MPI_Alltoall(address(in), *in_count, PMPI_Type_f2c(*in_type), address(out), *out_count,
+                        PMPI_Type_f2c(*out_type), PMPI_Comm_f2c(*comm)),
+           ierr);
+}
+
+FORTRAN(alltoallv, ALLTOALLV,
+        (void *in, MPI_Fint *in_counts, MPI_Fint *in_displacements, MPI_Fint *in_type, void *out,
+         MPI_Fint *out_counts, MPI_Fint *out_displacements, MPI_Fint *out_type, MPI_Fint *comm,
+         MPI_Fint *ierr))
+{
+    answer(MPI_Alltoallv(address(in), in_counts, in_displacements, PMPI_Type_f2c(*in_type),
+                         address(out), out_counts, out_displacements, PMPI_Type_f2c(*out_type),
+                         PMPI_Comm_f2c(*comm)),
+           ierr);
+}
+
+#endif
+#pragma GCC visibility pop

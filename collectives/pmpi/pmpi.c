@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+/* MPI's functions that this library takes over, libmustercoll-pmpi(7). What all ranks of a
+ * communicator decide alike, they decide by what MPI makes them all give alike: the communicator,
+ * type and operation of a reduction, how many bytes are moved. Everything else, derived types of
+ * collectives that only move bytes among them, is dealt with by each rank on its own. */
+
+#pragma GCC visibility push(default)
+#include <mpi.h>
+#pragma GCC visibility pop
+
+#include <stdint.h>
+#include <string.h>
+
+#include "collectives/pmpi/state.h"
+#include "collectives/pmpi/types.h"
+
+enum { MEMORY_IN, MEMORY_OUT, MEMORY_COUNTS };
+
+static int fail(MPI_Comm comm, int code)
+{
+    PMPI_Comm_call_errhandler(comm, code);
+    return code;
+}
+
+/* Leaves it to MPI, and returns. */
+#define LEAVE_TO_MPI(kind, bytes, call)                                                            \
+    do {                                                                                           \
+        double begin_s = state_has_summary() ? PMPI_Wtime() : 0;                                   \
+        int left_code = call;                                                                      \
+        if (state_has_summary())                                                                   \
+            state_count_mpi(kind, bytes, PMPI_Wtime() - begin_s);                                  \
+        return left_code;                                                                          \
+    } while (0)
+
+/* ------------------------------------------------------------------------------ start and end */
+
+int MPI_Init(int *argc, char ***argv)
+{
+    int code = PMPI_Init(argc, argv);
+
+    if (code == MPI_SUCCESS)
+        state_begin();
+    return code;
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    int code = PMPI_Init_thread(argc, argv, required, provided);
+
+    if (code == MPI_SUCCESS)
+        state_begin();
+    return code;
+}
+
+int MPI_Finalize(void)
+{
+    state_end();
+    return PMPI_Finalize();
+}
+
+/* -------------------------------------------------------------------------------- reductions */
+
+/* A reduction's buffers, aligned to their elements; where the program's are not, a copy. */
+struct operands {
+    size_t in_bytes, out_bytes;
+    void *out_wanted; /* where the program wants out */
+    bool is_out_copy;
+};
+
+static bool is_aligned(const void *pointer, size_t bytes)
+{
+    return (uintptr_t)pointer % bytes == 0;
+}
+
+/* Sets call->in and ->out. in == out is in place. */
+static int take_operands(const void *in, void *out, size_t in_count, size_t out_count,
+                         struct collective_call *call, struct operands *operands)
+{
+    size_t bytes = element_bytes(call->type);
+
+    *operands = (struct operands){in_count * bytes, out_count * bytes, out, false};
+    call->in = in;
+    call->out = out;
+    if (out != NULL && !is_aligned(out, bytes)) {
+        size_t most = in == out ? operands->in_bytes : operands->out_bytes;
+
+        operands->is_out_copy = true;
+        call->out = state_memory(MEMORY_OUT, most);
+        if (call->out == NULL)
+            return MPI_ERR_NO_MEM;
+        if (in == out) {
+            memcpy(call->out, in, operands->in_bytes);
+            call->in = call->out;
+            return MPI_SUCCESS;
+        }
+    }
+    if (!is_aligned(in, bytes)) {
+        void *copy = state_memory(MEMORY_IN, operands->in_bytes);
+
+        if (copy == NULL)
+            return MPI_ERR_NO_MEM;
+        memcpy(copy, in, operands->in_bytes);
+        call->in = copy;
+    }
+    return MPI_SUCCESS;
+}
+
+/* Runs it: as state_run(). */
+static int reduce(struct state_comm *state, MPI_Comm comm, const void *in, void *out,
+                  size_t in_count, size_t out_count, struct collective_call *call)
+{
+    struct operands operands;
+    int code = take_operands(in, out, in_count, out_count, call, &operands);
+
+    if (code != MPI_SUCCESS)
+        return fail(comm, code);
+    code = state_run(state, comm, call);
+    if (code == 0 && operands.is_out_copy)
+        memcpy(operands.out_wanted, call->out, operands.out_bytes);
+    return code;
+}
+
+int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                  MPI_Comm comm)
+{
+    struct collective_call call = {.kind = COLLECTIVE_ALLREDUCE, .count = (size_t)count};
+    struct state_comm *state = NULL;
+    int code = 1;
+
+    if (count > 0 && types_find(type, op, &call.type, &call.op))
+        state = state_comm(comm);
+    if (state != NULL)
+        code = reduce(state, comm, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, recvbuf, call.count,
+                      call.count, &call);
+    if (code == 1)
+        LEAVE_TO_MPI(COLLECTIVE_ALLREDUCE,
+                     state != NULL ? call.count * element_bytes(call.type) : 0,
+                     PMPI_Allreduce(sendbuf, recvbuf, count, type, op, comm));
+    return code;
+}
+
+int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+               int root, MPI_Comm comm)
+{
+    struct collective_call call = {.kind = COLLECTIVE_REDUCE, .count = (size_t)count, .root = root};
+    struct state_comm *state = NULL;
+    int code = 1;
+
+    if (count > 0 && types_find(type, op, &call.type, &call.op))
+        state = state_comm(comm);
+    if (state != NULL && root >= 0 && root < state->ranks) {
+        bool is_root = state->rank == root;
+
+        code = reduce(state, comm, is_root && sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
+                      is_root ? recvbuf : NULL, call.count, is_root ? call.count : 0, &call);
+    }
+    if (code == 1)
+        LEAVE_TO_MPI(COLLECTIVE_REDUCE, state != NULL ? call.count * element_bytes(call.type) : 0,
+                     PMPI_Reduce(sendbuf, recvbuf, count, type, op, root, comm));
+    return code;
+}
+
+int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype type,
+                             MPI_Op op, MPI_Comm comm)
+{
+    struct collective_call call = {.kind = COLLECTIVE_REDUCE_SCATTER, .count = (size_t)recvcount};
+    struct state_comm *state = NULL;
+    size_t all = 0;
+    int code = 1;
+
+    if (recvcount > 0 && types_find(type, op, &call.type, &call.op))
+        state = state_comm(comm);
+    if (state != NULL) {
+        all = call.count * (size_t)state->ranks;
+        code = reduce(state, comm, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, recvbuf, all,
+                      call.count, &call);
+    }
+    if (code == 1)
+        LEAVE_TO_MPI(COLLECTIVE_REDUCE_SCATTER, all * element_bytes(call.type),
+                     PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm));
+    return code;
+}
+
+/* [number] sizes; NULL: out of memory. */
+static size_t *take_counts(int number)
+{
+    return state_memory(MEMORY_COUNTS, (size_t)number * sizeof(size_t));
+}
+
+int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
+                       MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    struct collective_call call = {.kind = COLLECTIVE_REDUCE_SCATTER};
+    struct state_comm *state = NULL;
+    size_t all = 0, *counts;
+    int code = 1;
+
+    if (types_find(type, op, &call.type, &call.op))
+        state = state_comm(comm);
+    for (int rank = 0; state != NULL && rank < state->ranks; rank++) {
+        if (recvcounts[rank] < 0) /* an error, which MPI tells */
+            state = NULL;
+        else
+            all += (size_t)recvcounts[rank];
+    }
+    if (state != NULL && all > 0) {
+        counts = take_counts(state->ranks);
+        if (counts == NULL)
+            return fail(comm, MPI_ERR_NO_MEM);
+        for (int rank = 0; rank < state->ranks; rank++)
+            counts[rank] = (size_t)recvcounts[rank];
+        call.counts = counts;
+        code = reduce(state, comm, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, recvbuf, all,
+                      counts[state->rank], &call);
+    }
+    if (code == 1)
+        LEAVE_TO_MPI(COLLECTIVE_REDUCE_SCATTER, all * element_bytes(call.type),
+                     PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm));
+    return code;
+}
+
+/* ------------------------------------------------------------------------------- moving bytes */
+
+int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
+{
+    struct collective_call call = {
+        .kind = COLLECTIVE_BROADCAST, .type = ELEMENT_UINT8, .root = root};
+    struct state_comm *state = count > 0 ? state_comm(comm) : NULL;
+    struct types_buffer look = {0};
+    int code = 1;
+
+    if (state != NULL && root >= 0 && root < state->ranks && types_look(type, &look) &&
+        look.bytes > 0) {
+        call.count = (size_t)count * look.bytes;
+        call.in = call.out = look.is_plain ? buffer : state_memory(MEMORY_OUT, call.count);
+        if (call.out == NULL && !look.is_plain)
+            return fail(comm, MPI_ERR_NO_MEM);
+        if (!look.is_plain && state->rank == root) {
+            code = types_pack(buffer, (size_t)count, type, &look, call.out);
+            if (code != MPI_SUCCESS)
+                return fail(comm, code);
+        }
+        code = state_run(state, comm, &call);
+        if (code == 0 && !look.is_plain && state->rank != root) {
+            code = types_unpack(call.out, (size_t)count, type, &look, buffer);
+            if (code != MPI_SUCCESS)
+                return fail(comm, code);
+        }
+    }
+    if (code == 1)
+        LEAVE_TO_MPI(COLLECTIVE_BROADCAST, call.count, PMPI_Bcast(buffer, count, type, root, comm));
+    return code;
+}
+
+/* A buffer of blocks, one per rank, of a type: as bytes in counts[] and offsets[], [ranks] each. */
+struct blocks {
+    const void *start; /* the program's */
+    size_t count;      /* of each, in elements; where counts_given is NULL */
+    const int *counts_given, *displacements;
+    MPI_Datatype type;
+    struct types_buffer look;
+    size_t *counts, *offsets;
+    bool is_direct; /* start is used as it is */
+    size_t bytes;   /* of all blocks */
+};
+
+static size_t block_count(const struct blocks *blocks, int rank)
+{
+    return blocks->counts_given != NULL ? (size_t)blocks->counts_given[rank] : blocks->count;
+}
+
+static MPI_Aint block_displacement(const struct blocks *blocks, int rank)
+{
+    return (blocks->displacements != NULL ? blocks->displacements[rank]
+                                          : (MPI_Aint)blocks->count * rank) *
+           blocks->look.extent;
+}
+
+/* Fills in counts, offsets, is_direct and bytes. false: a count or the type is wrong. */
+static bool take_blocks(struct blocks *blocks, int ranks)
+{
+    if (!types_look(blocks->type, &blocks->look))
+        return false;
+    blocks->is_direct = blocks->look.is_plain;
+    for (int rank = 0; rank < ranks; rank++) {
+        if (blocks->counts_given != NULL && blocks->counts_given[rank] < 0)
+            return false;
+        if (blocks->displacements != NULL && blocks->displacements[rank] < 0)
+            blocks->is_direct = false;
+        blocks->counts[rank] = block_count(blocks, rank) * blocks->look.bytes;
+    }
+    for (int rank = 0; rank < ranks; rank++) {
+        blocks->offsets[rank] =
+            blocks->is_direct ? (size_t)block_displacement(blocks, rank) : blocks->bytes;
+        blocks->bytes += blocks->counts[rank];
+    }
+    return true;
+}
+
+static int pack_block(const struct blocks *blocks, int rank, char *packed)
+{
+    return types_pack((const char *)blocks->start + block_displacement(blocks, rank),
+                      block_count(blocks, rank), blocks->type, &blocks->look,
+                      packed + blocks->offsets[rank]);
+}
+
+static int unpack_blocks(const struct blocks *blocks, int ranks, const char *packed)
+{
+    int code = MPI_SUCCESS;
+
+    for (int rank = 0; rank < ranks && code == MPI_SUCCESS; rank++)
+        code = types_unpack(packed + blocks->offsets[rank], block_count(blocks, rank), blocks->type,
+                            &blocks->look,
+                            (char *)(uintptr_t)blocks->start + block_displacement(blocks, rank));
+    return code;
+}
+
+/* All-gather of blocks into to. As state_run(). */
+static int gather(struct state_comm *state, MPI_Comm comm, const void *sendbuf, int sendcount,
+                  MPI_Datatype sendtype, struct blocks *to)
+{
+    struct collective_call call = {.kind = COLLECTIVE_ALL_GATHER, .type = ELEMENT_UINT8};
+    struct types_buffer look;
+    int code = MPI_SUCCESS;
+
+    if (!take_blocks(to, state->ranks) || to->bytes == 0)
+        return 1;
+    if (to->counts_given != NULL) {
+        call.counts = to->counts;
+        call.offsets = to->offsets;
+    } else {
+        call.count = to->counts[0];
+    }
+    call.out = to->is_direct ? (void *)(uintptr_t)to->start : state_memory(MEMORY_OUT, to->bytes);
+    if (call.out == NULL && !to->is_direct)
+        return fail(comm, MPI_ERR_NO_MEM);
+    if (sendbuf == MPI_IN_PLACE) {
+        call.in = call.out;
+        if (!to->is_direct)
+            code = pack_block(to, state->rank, call.out);
+    } else if (!types_look(sendtype, &look)) {
+        return 1;
+    } else if (look.is_plain) {
+        call.in = sendbuf;
+    } else {
+        char *packed = state_memory(MEMORY_IN, (size_t)sendcount * look.bytes);
+
+        call.in = packed;
+        code = packed != NULL ? types_pack(sendbuf, (size_t)sendcount, sendtype, &look, packed)
+                              : MPI_ERR_NO_MEM;
+    }
+    if (code != MPI_SUCCESS)
+        return fail(comm, code);
+    code = state_run(state, comm, &call);
+    if (code == 0 && !to->is_direct) {
+        code = unpack_blocks(to, state->ranks, call.out);
+        if (code != MPI_SUCCESS)
+            return fail(comm, code);
+    }
+    return code;
+}
+
+int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    struct state_comm *state = recvcount > 0 ? state_comm(comm) : NULL;
+    struct blocks to = {.start = recvbuf, .count = (size_t)recvcount, .type = recvtype};
+    int code = 1;
+
+    if (state != NULL && (sendbuf == MPI_IN_PLACE || sendcount >= 0)) {
+        to.counts = take_counts(2 * state->ranks);
+        if (to.counts == NULL)
+            return fail(comm, MPI_ERR_NO_MEM);
+        to.offsets = to.counts + state->ranks;
+        code = gather(state, comm, sendbuf, sendcount, sendtype, &to);
+    }
+    if (code == 1)
+        LEAVE_TO_MPI(
+            COLLECTIVE_ALL_GATHER, to.bytes,
+            PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
+    return code;
+}
+
+int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    struct state_comm *state = state_comm(comm);
+    struct blocks to = {
+        .start = recvbuf, .counts_given = recvcounts, .displacements = displs, .type = recvtype};
+    int code = 1;
+
+    if (state != NULL && (sendbuf == MPI_IN_PLACE || sendcount >= 0)) {
+        to.counts = take_counts(2 * state->ranks);
+        if (to.counts == NULL)
+            return fail(comm, MPI_ERR_NO_MEM);
+        to.offsets = to.counts + state->ranks;
+        code = gather(state, comm, sendbuf, sendcount, sendtype, &to);
+    }
+    if (code == 1)
+        LEAVE_TO_MPI(COLLECTIVE_ALL_GATHER, to.bytes,
+                     PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                     recvtype, comm));
+    return code;
+}
+
+/* All-to-all of blocks. from->start NULL: in place. As state_run(). */
+static int exchange(struct state_comm *state, MPI_Comm comm, struct blocks *from, bool is_in_place,
+                    struct blocks *to)
+{
+    struct collective_call call = {.kind = COLLECTIVE_ALL_TO_ALL, .type = ELEMENT_UINT8};
+    size_t *counts = take_counts(4 * state->ranks);
+    int code = MPI_SUCCESS;
+
+    if (counts == NULL)
+        return fail(comm, MPI_ERR_NO_MEM);
+    to->counts = counts;
+    to->offsets = counts + state->ranks;
+    if (is_in_place)
+        *from = *to;
+    from->counts = counts + 2 * state->ranks;
+    from->offsets = counts + 3 * state->ranks;
+    if (!take_blocks(to, state->ranks) || !take_blocks(from, state->ranks))
+        return 1;
+    if (to->counts_given == NULL && to->bytes == 0) /* of one with counts others may have more */
+        return 1;
+    if (is_in_place && from->is_direct) {
+        /* copied all the same: what is sent is overwritten */
+        from->is_direct = false;
+        for (size_t rank = 0, offset = 0; rank < (size_t)state->ranks; rank++) {
+            from->offsets[rank] = offset;
+            offset += from->counts[rank];
+        }
+    }
+    if (to->counts_given != NULL) {
+        call.counts = to->counts;
+        call.offsets = to->offsets;
+        call.send_counts = from->counts;
+        call.send_offsets = from->offsets;
+    } else {
+        call.count = to->counts[0];
+    }
+    call.in = from->is_direct ? from->start : state_memory(MEMORY_IN, from->bytes);
+    call.out = to->is_direct ? (void *)(uintptr_t)to->start : state_memory(MEMORY_OUT, to->bytes);
+    if ((call.in == NULL && !from->is_direct) || (call.out == NULL && !to->is_direct))
+        return fail(comm, MPI_ERR_NO_MEM);
+    for (int rank = 0; rank < state->ranks && !from->is_direct && code == MPI_SUCCESS; rank++)
+        code = pack_block(from, rank, (char *)(uintptr_t)call.in);
+    if (code != MPI_SUCCESS)
+        return fail(comm, code);
+    code = state_run(state, comm, &call);
+    if (code == 0 && !to->is_direct) {
+        code = unpack_blocks(to, state->ranks, call.out);
+        if (code != MPI_SUCCESS)
+            return fail(comm, code);
+    }
+    return code;
+}
+
+int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                 int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    struct state_comm *state = recvcount > 0 ? state_comm(comm) : NULL;
+    struct blocks from = {.start = sendbuf, .count = (size_t)sendcount, .type = sendtype};
+    struct blocks to = {.start = recvbuf, .count = (size_t)recvcount, .type = recvtype};
+    bool is_in_place = sendbuf == MPI_IN_PLACE;
+    int code = 1;
+
+    if (state != NULL && (is_in_place || sendcount >= 0))
+        code = exchange(state, comm, &from, is_in_place, &to);
+    if (code == 1)
+        LEAVE_TO_MPI(
+            COLLECTIVE_ALL_TO_ALL, to.bytes,
+            PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
+    return code;
+}
+
+int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                  MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
+                  MPI_Datatype recvtype, MPI_Comm comm)
+{
+    struct state_comm *state = state_comm(comm);
+    struct blocks from = {
+        .start = sendbuf, .counts_given = sendcounts, .displacements = sdispls, .type = sendtype};
+    struct blocks to = {
+        .start = recvbuf, .counts_given = recvcounts, .displacements = rdispls, .type = recvtype};
+    int code = 1;
+
+    if (state != NULL)
+        code = exchange(state, comm, &from, sendbuf == MPI_IN_PLACE, &to);
+    if (code == 1)
+        LEAVE_TO_MPI(COLLECTIVE_ALL_TO_ALL, to.bytes,
+                     PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                    rdispls, recvtype, comm));
+    return code;
+}

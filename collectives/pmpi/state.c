@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "collectives/pmpi/state.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/pmpi/summary.h"
+
+static struct {
+    struct tuned *tuned; /* NULL: MPI does everything */
+    int key;             /* of the attribute that communicators have */
+    bool has_summary;
+} state = {.key = MPI_KEYVAL_INVALID};
+
+static void tell(const char *line)
+{
+    fprintf(stderr, "muster: collectives: %s\n", line);
+}
+
+static void destroy_comm(struct state_comm *comm)
+{
+    tuned_comm_destroy(&comm->tuned);
+    free(comm);
+}
+
+/* MPI calls it when the communicator is freed, at all its ranks. */
+static int forget_comm(MPI_Comm comm, int key, void *value, void *unused)
+{
+    (void)comm;
+    (void)key;
+    (void)unused;
+    if (value != NULL)
+        destroy_comm(value);
+    return MPI_SUCCESS;
+}
+
+static bool is_set(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value != NULL && *value != '\0' && strcmp(value, "0") != 0;
+}
+
+/* The program's MPI need not be the one that this was built for: symbols of a preloaded library
+ * are found in whatever the program brings. Handles of another MPI are of no use here. */
+static bool is_our_mpi(void)
+{
+#ifdef OPEN_MPI
+    char found[MPI_MAX_LIBRARY_VERSION_STRING] = "", ours[32];
+    int length;
+
+    PMPI_Get_library_version(found, &length);
+    snprintf(ours, sizeof ours, "Open MPI v%d.", OMPI_MAJOR_VERSION);
+    if (strncmp(found, ours, strlen(ours)) == 0)
+        return true;
+    found[strcspn(found, ",\n")] = '\0';
+    fprintf(stderr, "muster: collectives left to MPI: it is %.64s, expected %s%d\n", found, ours,
+            OMPI_MINOR_VERSION);
+    return false;
+#else
+    return true;
+#endif
+}
+
+void state_begin(void)
+{
+    struct tuned_options options = {
+        .force = getenv("MUSTER_COLLECTIVES"),
+        .directory = getenv("MUSTER_COLLECTIVES_CACHE"),
+        .is_new = is_set("MUSTER_COLLECTIVES_MEASURE"),
+        .with_mpi = true,
+        .tell = tell,
+    };
+    struct error err = {""};
+    int rank, ranks;
+
+    if (!is_our_mpi())
+        return;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    state.has_summary = rank == 0 && is_set("MUSTER_COLLECTIVES_SUMMARY");
+    if (options.directory != NULL && *options.directory == '\0')
+        options.directory = NULL;
+    if (ranks == 1)
+        return;
+    if (tuned_create(MPI_COMM_WORLD, &options, &state.tuned, &err) < 0) {
+        if (rank == 0)
+            fprintf(stderr, "muster: MUSTER_COLLECTIVES: %s; collectives are left to MPI\n",
+                    err.text);
+        return;
+    }
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_comm, &state.key, NULL) !=
+        MPI_SUCCESS) {
+        tuned_destroy(state.tuned);
+        state.tuned = NULL;
+    }
+}
+
+void state_end(void)
+{
+    if (state.tuned != NULL) {
+        struct state_comm *world;
+        int is_found;
+
+        PMPI_Comm_get_attr(MPI_COMM_WORLD, state.key, &world, &is_found);
+        if (is_found)
+            PMPI_Comm_delete_attr(MPI_COMM_WORLD, state.key);
+        PMPI_Comm_free_keyval(&state.key);
+        /* communicators that were never freed still use it: MPI frees their attributes now */
+    }
+    if (state.has_summary)
+        summary_print(stderr);
+}
+
+/* Every rank of comm comes here at its first collective. NULL where MPI is to do them. */
+static struct state_comm *make_comm(MPI_Comm comm)
+{
+    struct state_comm *made = calloc(1, sizeof *made);
+    int lacks = made == NULL;
+    struct error err;
+
+    PMPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, comm);
+    if (lacks) {
+        free(made);
+        return NULL;
+    }
+    PMPI_Comm_rank(comm, &made->rank);
+    PMPI_Comm_size(comm, &made->ranks);
+    if (made->ranks > 1 && tuned_comm_create(state.tuned, comm, &made->tuned, &err) < 0) {
+        fprintf(stderr, "muster: collectives of a communicator left to MPI: %s\n", err.text);
+        made->tuned.collective = NULL;
+    }
+    PMPI_Comm_set_attr(comm, state.key, made);
+    return made;
+}
+
+struct state_comm *state_comm(MPI_Comm comm)
+{
+    struct state_comm *found;
+    int is_found, is_inter;
+
+    if (state.tuned == NULL || comm == MPI_COMM_NULL)
+        return NULL;
+    if (PMPI_Comm_get_attr(comm, state.key, &found, &is_found) != MPI_SUCCESS)
+        return NULL;
+    if (!is_found) {
+        if (PMPI_Comm_test_inter(comm, &is_inter) != MPI_SUCCESS || is_inter)
+            return NULL;
+        found = make_comm(comm);
+    }
+    return found != NULL && found->tuned.collective != NULL ? found : NULL;
+}
+
+int state_run(struct state_comm *comm_state, MPI_Comm comm, struct collective_call *call)
+{
+    struct plan_shape shape = {
+        .kind = call->kind,
+        .op = call->op,
+        .element_bytes = element_bytes(call->type),
+        .rank = comm_state->rank,
+        .ranks = comm_state->ranks,
+        .root = call->root,
+        .count = call->count,
+        .counts = call->counts,
+        .offsets = call->offsets,
+        .send_counts = call->send_counts,
+        .send_offsets = call->send_offsets,
+        .in_place = call->in == call->out,
+        .topology = chooser_topology(comm_state->tuned.chooser),
+    };
+    struct choice choice = chooser_pick(comm_state->tuned.chooser, &shape, call->type);
+    double begin = state.has_summary ? PMPI_Wtime() : 0;
+    struct error err;
+
+    if (choice.algorithm == NULL)
+        return 1;
+    call->algorithm = choice.algorithm->name;
+    call->segment_bytes = choice.segment_bytes;
+    if (collective_run(comm_state->tuned.collective, call, &err) < 0) {
+        fprintf(stderr, "muster: %s by %s: %s\n", collective_kind_name(call->kind),
+                choice.algorithm->name, err.text);
+        return PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER) == MPI_SUCCESS ? MPI_ERR_OTHER
+                                                                             : MPI_ERR_INTERN;
+    }
+    if (state.has_summary)
+        summary_count(call->kind, choice.algorithm->name, chooser_bytes(&shape),
+                      PMPI_Wtime() - begin);
+    return 0;
+}
+
+bool state_has_summary(void)
+{
+    return state.has_summary;
+}
+
+void state_count_mpi(enum collective_kind kind, size_t bytes, double time_s)
+{
+    summary_count(kind, MACHINE_MPI, bytes, time_s);
+}
+
+/* -------------------------------------------------------------------------------------- memory */
+
+enum { PLACES = 3 };
+
+struct memory {
+    void *start[PLACES];
+    size_t bytes[PLACES];
+};
+
+static pthread_key_t memory_key;
+static pthread_once_t memory_once = PTHREAD_ONCE_INIT;
+
+static void free_memory(void *value)
+{
+    struct memory *memory = value;
+
+    for (int place = 0; place < PLACES; place++)
+        free(memory->start[place]);
+    free(memory);
+}
+
+static void make_memory_key(void)
+{
+    pthread_key_create(&memory_key, free_memory);
+}
+
+void *state_memory(int place, size_t bytes)
+{
+    struct memory *memory;
+
+    pthread_once(&memory_once, make_memory_key);
+    memory = pthread_getspecific(memory_key);
+    if (memory == NULL) {
+        memory = calloc(1, sizeof *memory);
+        if (memory == NULL || pthread_setspecific(memory_key, memory) != 0) {
+            free(memory);
+            return NULL;
+        }
+    }
+    if (memory->bytes[place] < bytes || memory->start[place] == NULL) {
+        size_t rounded = (bytes + 4095) / 4096 * 4096 + 4096;
+
+        free(memory->start[place]);
+        memory->start[place] = aligned_alloc(64, rounded);
+        memory->bytes[place] = memory->start[place] != NULL ? rounded : 0;
+    }
+    return memory->start[place];
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_PMPI_STATE_H
+#define MUSTER_PMPI_STATE_H
+
+#include <mpi.h>
+
+#include "collectives/choose/tuned.h"
+
+/* What the preloaded library keeps: of the process from MPI_Init to MPI_Finalize, and of each
+ * communicator from its first collective until it is freed. */
+
+/* After MPI_Init: settings of rank 0's environment hold for all ranks, which measure the machine
+ * where no figures are kept. What goes wrong is said once, and MPI does everything then. */
+void state_begin(void);
+
+/* Before MPI_Finalize: frees what MPI_COMM_WORLD has, prints the summary. */
+void state_end(void);
+
+struct state_comm {
+    struct tuned_comm tuned;
+    int rank, ranks;
+};
+
+/* Of a communicator; made at the first call, which all its ranks take part in. NULL, at all ranks
+ * alike: MPI does its collectives. MPI_COMM_NULL and intercommunicators are fine. */
+struct state_comm *state_comm(MPI_Comm comm);
+
+/* Runs the call, whose kind and shape all ranks agree on. 1: MPI's own is to be used, at all ranks
+ * alike; 0: done; else an MPI error that the communicator's error handler has seen. */
+int state_run(struct state_comm *state, MPI_Comm comm, struct collective_call *call);
+
+/* Working memory of the calling thread, 64-byte aligned, kept for the next call; place 0, 1 or 2
+ * for three at once. NULL: out of memory, which the caller has to make an error of. */
+void *state_memory(int place, size_t bytes);
+
+/* For the summary: a collective that MPI did, and how long it took. */
+void state_count_mpi(enum collective_kind kind, size_t bytes, double time_s);
+bool state_has_summary(void);
+
+#endif

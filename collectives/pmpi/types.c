@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "collectives/pmpi/types.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+static enum element_type whole_number(size_t bytes, bool is_signed)
+{
+    switch (bytes) {
+    case 1:
+        return is_signed ? ELEMENT_INT8 : ELEMENT_UINT8;
+    case 2:
+        return is_signed ? ELEMENT_INT16 : ELEMENT_UINT16;
+    case 4:
+        return is_signed ? ELEMENT_INT32 : ELEMENT_UINT32;
+    default:
+        return is_signed ? ELEMENT_INT64 : ELEMENT_UINT64;
+    }
+}
+
+enum family { WHOLE_SIGNED, WHOLE_UNSIGNED, FLOATING, BYTES };
+
+/* Characters, truth values, complex numbers and pairs are left to MPI. */
+static bool find_element(MPI_Datatype type, enum element_type *element, enum family *family)
+{
+    const struct {
+        MPI_Datatype type;
+        size_t bytes;
+        enum family family;
+    } known[] = {
+        {MPI_FLOAT, sizeof(float), FLOATING},
+        {MPI_DOUBLE, sizeof(double), FLOATING},
+        {MPI_INT, sizeof(int), WHOLE_SIGNED},
+        {MPI_LONG, sizeof(long), WHOLE_SIGNED},
+        {MPI_UNSIGNED, sizeof(unsigned), WHOLE_UNSIGNED},
+        {MPI_UNSIGNED_LONG, sizeof(unsigned long), WHOLE_UNSIGNED},
+        {MPI_LONG_LONG_INT, sizeof(long long), WHOLE_SIGNED},
+        {MPI_UNSIGNED_LONG_LONG, sizeof(unsigned long long), WHOLE_UNSIGNED},
+        {MPI_SHORT, sizeof(short), WHOLE_SIGNED},
+        {MPI_UNSIGNED_SHORT, sizeof(unsigned short), WHOLE_UNSIGNED},
+        {MPI_SIGNED_CHAR, 1, WHOLE_SIGNED},
+        {MPI_UNSIGNED_CHAR, 1, WHOLE_UNSIGNED},
+        {MPI_INT8_T, 1, WHOLE_SIGNED},
+        {MPI_INT16_T, 2, WHOLE_SIGNED},
+        {MPI_INT32_T, 4, WHOLE_SIGNED},
+        {MPI_INT64_T, 8, WHOLE_SIGNED},
+        {MPI_UINT8_T, 1, WHOLE_UNSIGNED},
+        {MPI_UINT16_T, 2, WHOLE_UNSIGNED},
+        {MPI_UINT32_T, 4, WHOLE_UNSIGNED},
+        {MPI_UINT64_T, 8, WHOLE_UNSIGNED},
+        {MPI_AINT, sizeof(MPI_Aint), WHOLE_SIGNED},
+        {MPI_OFFSET, sizeof(MPI_Offset), WHOLE_SIGNED},
+        {MPI_COUNT, sizeof(MPI_Count), WHOLE_SIGNED},
+        {MPI_BYTE, 1, BYTES},
+        {MPI_INTEGER, 0, WHOLE_SIGNED},
+        {MPI_REAL, 0, FLOATING},
+        {MPI_DOUBLE_PRECISION, 0, FLOATING},
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        size_t bytes = known[i].bytes;
+        int size = 0;
+
+        /* a Fortran type that this MPI lacks is the type that is none */
+        if (known[i].type != type || type == MPI_DATATYPE_NULL)
+            continue;
+        if (bytes == 0 && PMPI_Type_size(type, &size) == MPI_SUCCESS)
+            bytes = (size_t)size;
+        *family = known[i].family;
+        if (*family == FLOATING) {
+            *element = bytes == sizeof(double) ? ELEMENT_FP64 : ELEMENT_FP32;
+            return bytes == sizeof(double) || bytes == sizeof(float);
+        }
+        *element = whole_number(bytes, *family == WHOLE_SIGNED);
+        return true;
+    }
+    return false;
+}
+
+bool types_find(MPI_Datatype type, MPI_Op op, enum element_type *element, enum reduce_op *reduce)
+{
+    const struct {
+        MPI_Op op;
+        enum reduce_op reduce;
+        bool is_of_bytes; /* defined on MPI_BYTE */
+    } known[] = {
+        {MPI_SUM, REDUCE_SUM, false},  {MPI_MIN, REDUCE_MIN, false},
+        {MPI_MAX, REDUCE_MAX, false},  {MPI_PROD, REDUCE_PRODUCT, false},
+        {MPI_BAND, REDUCE_BAND, true}, {MPI_BOR, REDUCE_BOR, true},
+        {MPI_BXOR, REDUCE_BXOR, true}, {MPI_LAND, REDUCE_LAND, false},
+        {MPI_LOR, REDUCE_LOR, false},  {MPI_LXOR, REDUCE_LXOR, false},
+    };
+    enum family family;
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].op == op) {
+            *reduce = known[i].reduce;
+            return find_element(type, element, &family) &&
+                   (family != BYTES || known[i].is_of_bytes) && reduce_applies(*element, *reduce);
+        }
+    return false;
+}
+
+bool types_look(MPI_Datatype type, struct types_buffer *buffer)
+{
+    int size, integers, addresses, types, combiner;
+    MPI_Aint lower, extent;
+
+    if (type == MPI_DATATYPE_NULL || PMPI_Type_size(type, &size) != MPI_SUCCESS || size < 0 ||
+        PMPI_Type_get_extent(type, &lower, &extent) != MPI_SUCCESS ||
+        PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
+        return false;
+    buffer->bytes = (size_t)size;
+    buffer->extent = extent;
+    /* A derived type without gaps may still have its parts in another order. */
+    buffer->is_plain = combiner == MPI_COMBINER_NAMED && lower == 0 && extent == size;
+    return true;
+}
+
+/* MPI_Pack() counts in int: some elements at a time. */
+static size_t at_once(const struct types_buffer *look)
+{
+    size_t most = (size_t)1 << 30;
+
+    return look->bytes == 0 ? INT_MAX : look->bytes < most ? most / look->bytes : 1;
+}
+
+static char *element_at(const void *start, size_t number, const struct types_buffer *look)
+{
+    return (char *)(intptr_t)start + (MPI_Aint)number * look->extent;
+}
+
+int types_pack(const void *from, size_t count, MPI_Datatype type, const struct types_buffer *look,
+               char *to)
+{
+    int code = MPI_SUCCESS;
+
+    if (look->is_plain) {
+        if (count > 0)
+            memcpy(to, from, count * look->bytes);
+        return code;
+    }
+    for (size_t done = 0; done < count && code == MPI_SUCCESS;) {
+        size_t some = count - done < at_once(look) ? count - done : at_once(look);
+        int position = 0;
+
+        code = PMPI_Pack(element_at(from, done, look), (int)some, type, to + done * look->bytes,
+                         (int)(some * look->bytes), &position, MPI_COMM_SELF);
+        done += some;
+    }
+    return code;
+}
+
+int types_unpack(const char *from, size_t count, MPI_Datatype type, const struct types_buffer *look,
+                 void *to)
+{
+    int code = MPI_SUCCESS;
+
+    if (look->is_plain) {
+        if (count > 0)
+            memcpy(to, from, count * look->bytes);
+        return code;
+    }
+    for (size_t done = 0; done < count && code == MPI_SUCCESS;) {
+        size_t some = count - done < at_once(look) ? count - done : at_once(look);
+        int position = 0;
+
+        code = PMPI_Unpack(from + done * look->bytes, (int)(some * look->bytes), &position,
+                           element_at(to, done, look), (int)some, type, MPI_COMM_SELF);
+        done += some;
+    }
+    return code;
+}

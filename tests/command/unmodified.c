@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* An MPI program that knows nothing of muster: every collective that libmustercoll-pmpi takes over,
+ * with types, operations, counts and communicators of many kinds, and results that are exact. Says
+ * "wrong: ..." for each that is not as it must be, and at the end, on rank 0, "right". */
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int wrongs;
+
+#define CHECK(condition, ...)                                                                      \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            __atomic_add_fetch(&wrongs, 1, __ATOMIC_RELAXED);                                      \
+            printf("wrong: " __VA_ARGS__);                                                         \
+            putchar('\n');                                                                         \
+            fflush(stdout);                                                                        \
+        }                                                                                          \
+    } while (0)
+
+static const int counts[] = {0, 1, 2, 7, 100, 5000, 300000};
+enum { COUNTS = sizeof counts / sizeof *counts, GUARD = 16, POISON = 0x5a };
+
+static int rank_of(MPI_Comm comm)
+{
+    int rank;
+
+    MPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+static int size_of(MPI_Comm comm)
+{
+    int size;
+
+    MPI_Comm_size(comm, &size);
+    return size;
+}
+
+static int element(int rank, int i)
+{
+    return (i * 7 + rank * 13) % 1000 - 300;
+}
+
+static int sum(int ranks, int i)
+{
+    int all = 0;
+
+    for (int rank = 0; rank < ranks; rank++)
+        all += element(rank, i);
+    return all;
+}
+
+/* room for ints with a guard behind */
+struct buffer {
+    int *start;
+    size_t count;
+};
+
+static struct buffer take(size_t count)
+{
+    struct buffer buffer = {malloc(count * sizeof(int) + GUARD), count};
+
+    memset(buffer.start, POISON, count * sizeof(int) + GUARD);
+    return buffer;
+}
+
+static void give_back(struct buffer buffer, const char *what)
+{
+    const unsigned char *guard = (const unsigned char *)(buffer.start + buffer.count);
+
+    for (int i = 0; i < GUARD; i++)
+        CHECK(guard[i] == POISON, "%s writes behind its buffer", what);
+    free(buffer.start);
+}
+
+static void fill(struct buffer buffer, int rank)
+{
+    for (size_t i = 0; i < buffer.count; i++)
+        buffer.start[i] = element(rank, (int)i);
+}
+
+static void test_reductions(MPI_Comm comm, int count)
+{
+    int rank = rank_of(comm), ranks = size_of(comm), root = ranks / 2;
+    struct buffer in = take((size_t)count), out = take((size_t)count);
+
+    fill(in, rank);
+    MPI_Allreduce(in.start, out.start, count, MPI_INT, MPI_SUM, comm);
+    for (int i = 0; i < count; i++)
+        if (out.start[i] != sum(ranks, i)) {
+            CHECK(0, "allreduce of %d, element %d of rank %d: %d", count, i, rank, out.start[i]);
+            break;
+        }
+    MPI_Reduce(rank == root ? MPI_IN_PLACE : in.start, rank == root ? in.start : NULL, count,
+               MPI_INT, MPI_SUM, root, comm);
+    if (rank == root)
+        CHECK(memcmp(in.start, out.start, (size_t)count * sizeof(int)) == 0, "reduce in place, %d",
+              count);
+    fill(in, rank);
+    MPI_Allreduce(MPI_IN_PLACE, in.start, count, MPI_INT, MPI_SUM, comm);
+    CHECK(memcmp(in.start, out.start, (size_t)count * sizeof(int)) == 0, "allreduce in place, %d",
+          count);
+    give_back(in, "a reduction");
+    give_back(out, "a reduction");
+}
+
+static void test_scattered(MPI_Comm comm, int count)
+{
+    int rank = rank_of(comm), ranks = size_of(comm), begin = 0, bad = 0, all = 0;
+    int *lengths = malloc((size_t)ranks * sizeof *lengths);
+    struct buffer in, out;
+
+    count = count / ranks + 1;
+    in = take((size_t)count * (size_t)ranks);
+    out = take((size_t)count);
+    fill(in, rank);
+    MPI_Reduce_scatter_block(in.start, out.start, count, MPI_INT, MPI_SUM, comm);
+    for (int i = 0; i < count; i++)
+        bad += out.start[i] != sum(ranks, rank * count + i);
+    CHECK(bad == 0, "reduce-scatter of blocks of %d", count);
+    MPI_Reduce_scatter_block(MPI_IN_PLACE, in.start, count, MPI_INT, MPI_SUM, comm);
+    CHECK(memcmp(in.start, out.start, (size_t)count * sizeof(int)) == 0, "... in place, %d", count);
+    give_back(in, "a reduce-scatter of blocks");
+    give_back(out, "a reduce-scatter of blocks");
+
+    for (int r = 0; r < ranks; r++) {
+        lengths[r] = r % 3 == 1 ? 0 : count - r % 2;
+        begin += r < rank ? lengths[r] : 0;
+        all += lengths[r];
+    }
+    in = take((size_t)all);
+    out = take((size_t)lengths[rank]);
+    fill(in, rank);
+    bad = 0;
+    MPI_Reduce_scatter(in.start, out.start, lengths, MPI_INT, MPI_SUM, comm);
+    for (int i = 0; i < lengths[rank]; i++)
+        bad += out.start[i] != sum(ranks, begin + i);
+    CHECK(bad == 0, "reduce-scatter, %d", count);
+    give_back(in, "a reduce-scatter");
+    give_back(out, "a reduce-scatter");
+    free(lengths);
+}
+
+/* One rank describes ints, another ints with gaps between them, a third ints by another name. */
+static MPI_Datatype derived(int number, int *extent)
+{
+    MPI_Datatype type = MPI_INT, sized;
+
+    *extent = 1;
+    if (number % 3 == 1) {
+        MPI_Type_create_resized(MPI_INT, 0, 3 * sizeof(int), &sized);
+        type = sized;
+        *extent = 3;
+        MPI_Type_commit(&type);
+    } else if (number % 3 == 2) {
+        MPI_Type_dup(MPI_INT, &type);
+    }
+    return type;
+}
+
+static void test_moves(MPI_Comm comm, int count)
+{
+    int rank = rank_of(comm), ranks = size_of(comm), root = ranks - 1, bad = 0, extent;
+    int block = count / ranks + (count > 0);
+    MPI_Datatype type = derived(rank, &extent);
+    struct buffer in, out;
+
+    in = take((size_t)count * (size_t)extent);
+    for (int i = 0; i < count && rank == root; i++)
+        in.start[i * extent] = element(root, i);
+    MPI_Bcast(in.start, count, type, root, comm);
+    for (int i = 0; i < count; i++)
+        bad += in.start[i * extent] != element(root, i);
+    CHECK(bad == 0, "broadcast of %d as type %d", count, rank % 3);
+    bad = 0;
+    for (int i = 0; i < count * extent; i++)
+        bad += i % extent != 0 && in.start[i] != 0x5a5a5a5a;
+    CHECK(bad == 0, "broadcast of %d writes between elements", count);
+    give_back(in, "a broadcast");
+
+    in = take((size_t)block);
+    out = take((size_t)block * (size_t)ranks * (size_t)extent);
+    fill(in, rank);
+    MPI_Allgather(in.start, block, MPI_INT, out.start, block, type, comm);
+    bad = 0;
+    for (int i = 0; i < block * ranks; i++)
+        bad += out.start[i * extent] != element(i / block, i % block);
+    CHECK(bad == 0, "all-gather of %d as type %d", block, rank % 3);
+    for (int i = 0; i < block * ranks; i++)
+        if (i / block != rank)
+            out.start[i * extent] = -1;
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_INT, out.start, block, type, comm);
+    bad = 0;
+    for (int i = 0; i < block * ranks; i++)
+        bad += out.start[i * extent] != element(i / block, i % block);
+    CHECK(bad == 0, "all-gather in place of %d as type %d", block, rank % 3);
+    give_back(in, "an all-gather");
+    give_back(out, "an all-gather");
+    if (type != MPI_INT)
+        MPI_Type_free(&type);
+}
+
+static void test_all_to_all(MPI_Comm comm, int count)
+{
+    int rank = rank_of(comm), ranks = size_of(comm), bad = 0;
+    int block = count / ranks / ranks + (count > 0);
+    struct buffer in = take((size_t)block * (size_t)ranks), out = take(in.count);
+
+    fill(in, rank);
+    MPI_Alltoall(in.start, block, MPI_INT, out.start, block, MPI_INT, comm);
+    for (int i = 0; i < block * ranks; i++)
+        bad += out.start[i] != element(i / block, rank * block + i % block);
+    CHECK(bad == 0, "all-to-all of %d", block);
+    MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in.start, block, MPI_INT, comm);
+    CHECK(memcmp(in.start, out.start, in.count * sizeof(int)) == 0, "all-to-all in place, %d",
+          block);
+    give_back(in, "an all-to-all");
+    give_back(out, "an all-to-all");
+}
+
+/* Blocks of all sizes, some empty, stored backwards. */
+static void test_variable(MPI_Comm comm, int count)
+{
+    int rank = rank_of(comm), ranks = size_of(comm), all = 0, bad = 0, in_all = 0;
+    int *lengths = calloc((size_t)ranks * 4, sizeof *lengths), *places = lengths + ranks;
+    int *in_lengths = places + ranks, *in_places = in_lengths + ranks;
+    struct buffer in, out;
+
+    for (int r = ranks - 1; r >= 0; r--) {
+        lengths[r] = r % 4 == 2 ? 0 : count / ranks + r;
+        places[r] = all;
+        all += lengths[r];
+    }
+    in = take((size_t)lengths[rank]);
+    out = take((size_t)all);
+    fill(in, rank);
+    MPI_Allgatherv(in.start, lengths[rank], MPI_INT, out.start, lengths, places, MPI_INT, comm);
+    for (int r = 0; r < ranks; r++)
+        for (int i = 0; i < lengths[r]; i++)
+            bad += out.start[places[r] + i] != element(r, i);
+    CHECK(bad == 0, "all-gather of blocks of all sizes, %d", count);
+    give_back(in, "an all-gather of all sizes");
+    give_back(out, "an all-gather of all sizes");
+
+    all = 0;
+    for (int r = ranks - 1; r >= 0; r--) {
+        in_lengths[r] = (rank * 3 + r * 5) % 4 * (count / ranks / 4); /* to r */
+        in_places[r] = in_all;
+        in_all += in_lengths[r];
+        lengths[r] = (r * 3 + rank * 5) % 4 * (count / ranks / 4); /* from r */
+        places[r] = all;
+        all += lengths[r];
+    }
+    in = take((size_t)in_all);
+    out = take((size_t)all);
+    for (int r = 0; r < ranks; r++)
+        for (int i = 0; i < in_lengths[r]; i++)
+            in.start[in_places[r] + i] = element(rank * 17 + r, i);
+    MPI_Alltoallv(in.start, in_lengths, in_places, MPI_INT, out.start, lengths, places, MPI_INT,
+                  comm);
+    bad = 0;
+    for (int r = 0; r < ranks; r++)
+        for (int i = 0; i < lengths[r]; i++)
+            bad += out.start[places[r] + i] != element(r * 17 + rank, i);
+    CHECK(bad == 0, "all-to-all of blocks of all sizes, %d", count);
+    give_back(in, "an all-to-all of all sizes");
+    give_back(out, "an all-to-all of all sizes");
+    free(lengths);
+}
+
+static void add_twice(void *in, void *out, int *count, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *count; i++)
+        ((int *)out)[i] += ((int *)in)[i];
+}
+
+/* What types and operations mean, and what is left to MPI among them. */
+static void test_types(MPI_Comm comm)
+{
+    int rank = rank_of(comm), ranks = size_of(comm), flag = rank == 1, value = rank + 1, result;
+    double third = 1.0 / 3 * (rank + 1), sums[2] = {0, 0};
+    unsigned char bits = (unsigned char)(1 << rank % 8), joined = 0;
+    struct {
+        double value;
+        int where;
+    } pair = {(double)(rank * 7 % 5), rank}, least;
+    char room[100];
+    int64_t *odd = (int64_t *)(void *)(room + 3); /* an address that no int64 should have */
+    int64_t big = (int64_t)rank << 33;
+    MPI_Op op;
+
+    MPI_Allreduce(&flag, &result, 1, MPI_INT, MPI_LOR, comm);
+    CHECK(result == (ranks > 1), "logical or");
+    MPI_Allreduce(&value, &result, 1, MPI_INT, MPI_MAX, comm);
+    CHECK(result == ranks, "max");
+    MPI_Allreduce(&bits, &joined, 1, MPI_BYTE, MPI_BOR, comm);
+    CHECK(joined == (ranks < 8 ? (1 << ranks) - 1 : 255), "bits of bytes");
+    MPI_Allreduce(&third, &sums[0], 1, MPI_DOUBLE, MPI_SUM, comm);
+    CHECK(sums[0] > ranks * (ranks + 1) / 6.0 - 1e-9 && sums[0] < ranks * (ranks + 1) / 6.0 + 1e-9,
+          "a sum of doubles");
+    MPI_Allreduce(&pair, &least, 1, MPI_DOUBLE_INT, MPI_MINLOC, comm);
+    CHECK(least.where == 0 && least.value == 0, "where the least is");
+    memcpy(odd, &big, sizeof big);
+    MPI_Allreduce(MPI_IN_PLACE, odd, 1, MPI_INT64_T, MPI_SUM, comm);
+    memcpy(&big, odd, sizeof big);
+    CHECK(big == ((int64_t)ranks * (ranks - 1) / 2) << 33, "an address that is not aligned");
+    MPI_Op_create(add_twice, 1, &op);
+    MPI_Allreduce(&value, &result, 1, MPI_INT, op, comm);
+    CHECK(result == ranks * (ranks + 1) / 2, "an operation of the program's own");
+    MPI_Op_free(&op);
+    MPI_Barrier(comm);
+}
+
+static void test_non_blocking(MPI_Comm comm)
+{
+    int ranks = size_of(comm), value = rank_of(comm), results[3];
+    MPI_Request requests[3];
+
+    for (int i = 0; i < 3; i++)
+        MPI_Iallreduce(&value, &results[i], 1, MPI_INT, MPI_SUM, comm, &requests[i]);
+    MPI_Bcast(&ranks, 1, MPI_INT, 0, comm);
+    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < 3; i++)
+        CHECK(results[i] == ranks * (ranks - 1) / 2, "non-blocking %d beside a blocking one", i);
+}
+
+static void test_comm(MPI_Comm comm)
+{
+    for (int i = 0; i < COUNTS; i++) {
+        test_reductions(comm, counts[i]);
+        test_scattered(comm, counts[i]);
+        test_moves(comm, counts[i]);
+        test_all_to_all(comm, counts[i]);
+        test_variable(comm, counts[i]);
+    }
+    test_types(comm);
+    test_non_blocking(comm);
+}
+
+static void test_comms(void)
+{
+    int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
+    MPI_Comm half, reversed, between;
+
+    test_comm(MPI_COMM_WORLD);
+    test_comm(MPI_COMM_SELF);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
+    test_reductions(reversed, 1000);
+    test_moves(reversed, 1000);
+    MPI_Comm_free(&reversed);
+    for (int i = 0; i < 20; i++) { /* made and freed */
+        MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+        test_reductions(half, 5000);
+        if (i < 19)
+            MPI_Comm_free(&half);
+    }
+    if (ranks > 1) {
+        int value = 1, all = 0;
+
+        MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 3, &between);
+        MPI_Allreduce(&value, &all, 1, MPI_INT, MPI_SUM, between);
+        CHECK(all == (rank % 2 ? (ranks + 1) / 2 : ranks / 2), "an intercommunicator");
+        MPI_Comm_free(&between);
+    }
+    /* half is not freed: MPI_Finalize has to cope */
+}
+
+static void *drive(void *comm)
+{
+    for (int i = 0; i < 30; i++) {
+        test_reductions(*(MPI_Comm *)comm, 1000);
+        test_moves(*(MPI_Comm *)comm, 300);
+    }
+    return NULL;
+}
+
+static void test_threads(void)
+{
+    enum { THREADS = 3 };
+    pthread_t threads[THREADS];
+    MPI_Comm comms[THREADS];
+
+    for (int i = 0; i < THREADS; i++)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+    for (int i = 0; i < THREADS; i++)
+        test_reductions(comms[i], 10);
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, drive, &comms[i]);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < THREADS; i++)
+        MPI_Comm_free(&comms[i]);
+}
+
+static void test_errors(void)
+{
+    int value = 1, result, code;
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    code = MPI_Allreduce(&value, &result, -1, MPI_INT, MPI_SUM, comm);
+    CHECK(code != MPI_SUCCESS, "a count below 0 is an error");
+    code = MPI_Bcast(&value, 1, MPI_INT, size_of(comm), comm);
+    CHECK(code != MPI_SUCCESS, "a root that is none is an error");
+    code = MPI_Allreduce(&value, &result, 1, MPI_DOUBLE_COMPLEX, MPI_MAX, comm);
+    CHECK(code != MPI_SUCCESS, "an operation that the type lacks is an error");
+    MPI_Comm_free(&comm);
+}
+
+int main(int argc, char **argv)
+{
+    int level;
+
+    if (argc > 1 && strcmp(argv[1], "threads") == 0) {
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+        CHECK(level == MPI_THREAD_MULTIPLE, "threads are not allowed");
+        test_threads();
+    } else {
+        MPI_Init(&argc, &argv);
+    }
+    test_comms();
+    test_errors();
+    MPI_Reduce(rank_of(MPI_COMM_WORLD) == 0 ? MPI_IN_PLACE : &wrongs, &wrongs, 1, MPI_INT, MPI_SUM,
+               0, MPI_COMM_WORLD);
+    if (rank_of(MPI_COMM_WORLD) == 0 && wrongs == 0)
+        puts("right");
+    MPI_Finalize();
+    return wrongs != 0;
+}

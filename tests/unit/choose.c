@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collectives/choose/cache.h"
+#include "collectives/choose/chooser.h"
+#include "collectives/choose/layout.h"
+#include "collectives/choose/machine.h"
+#include "collectives/choose/predict.h"
+#include "tests/unit/tap.h"
+
+enum { NAME = 8, RANKS = 64 };
+
+/* "a a b b" and "x x y y" */
+static struct layout *make(const char *nodes, const char *leaves)
+{
+    char node[RANKS][NAME] = {{0}}, leaf[RANKS][NAME] = {{0}};
+    int ranks = 0, length;
+
+    for (; sscanf(nodes, " %7s%n", node[ranks], &length) == 1; nodes += length)
+        ranks++;
+    for (int i = 0; sscanf(leaves, " %7s%n", leaf[i], &length) == 1; leaves += length)
+        i++;
+    return layout_make(ranks, node[0], leaf[0], NAME);
+}
+
+static void test_layout(void)
+{
+    struct layout *layout = make("b a b c a d", "x y x x y y");
+    int ring[6], expected[6] = {0, 2, 3, 1, 4, 5}, plain[6] = {0, 1, 2, 3, 4, 5};
+    struct layout_crossings crossings;
+    char leaf[16];
+
+    is_int(layout->nodes, 4, "nodes are told apart");
+    is_int(layout->node_of_rank[0], 0, "the first rank's node is 0");
+    is_int(layout->node_of_rank[4], 1, "... and those of a name share one");
+    is_int(layout->most_on_node, 2, "ranks of the fullest node");
+    is_int(layout_link(layout, 0, 2), LINK_NODE, "two ranks of a node");
+    is_int(layout_link(layout, 0, 3), LINK_LEAF, "two nodes of a leaf");
+    is_int(layout_link(layout, 0, 1), LINK_ACROSS, "two leaves");
+    layout_ring(layout, ring);
+    ok(memcmp(ring, expected, sizeof ring) == 0, "a ring keeps nodes and leaves together");
+    crossings = layout_count_crossings(layout, ring);
+    is_int(crossings.nodes, 4, "it leaves each node once");
+    is_int(crossings.leaves, 2, "... and each leaf once");
+    crossings = layout_count_crossings(layout, plain);
+    is_int(crossings.leaves, 4, "as they are numbered they cross more often");
+    layout_free(layout);
+
+    layout = make("a b c", "- - -");
+    layout_ring(layout, ring);
+    is_int(layout_count_crossings(layout, ring).leaves, 0, "one leaf is never left");
+    layout_free(layout);
+    layout = make("a b a", "x y y");
+    is_int(layout_link(layout, 0, 2), LINK_NODE, "a node is on the leaf of its first rank");
+    is_int(layout->leaf_of_rank[2], layout->leaf_of_rank[0], "... with all its ranks");
+    layout_free(layout);
+    layout_free(NULL);
+
+    layout_leaf_name("spine.leaf3.n17", "switch.switch.node", leaf, sizeof leaf);
+    is_str(leaf, "spine.leaf3", "the leaf of a node of a tree");
+    layout_leaf_name("n17", "node", leaf, sizeof leaf);
+    is_str(leaf, "", "no switches, no leaf");
+    layout_leaf_name("block1.n17", "block.node", leaf, sizeof leaf);
+    is_str(leaf, "", "blocks are no leaves");
+    layout_leaf_name(NULL, NULL, leaf, sizeof leaf);
+    is_str(leaf, "", "outside of Slurm");
+    layout_leaf_name("a-very-long-name.of.n1", "switch.switch.node", leaf, sizeof leaf);
+    is_str(leaf, "a-very-long-nam", "a long name is cut");
+}
+
+/* Every ring of every layout leaves each node and each leaf once, if there is more than one. */
+static void test_rings(void)
+{
+    unsigned state = 7;
+    int bad = 0;
+
+    for (int round = 0; round < 500; round++) {
+        char node[RANKS][NAME] = {{0}}, leaf[RANKS][NAME] = {{0}};
+        int ranks = 1 + round % RANKS, ring[RANKS], leaves = 0;
+        bool seen[RANKS] = {false}, leaf_seen[RANKS] = {false};
+        struct layout_crossings crossings;
+        struct layout *layout;
+
+        for (int rank = 0; rank < ranks; rank++) {
+            unsigned number = (state = state * 1103515245 + 12345) >> 16;
+
+            snprintf(node[rank], NAME, "n%u", number % 9);
+            snprintf(leaf[rank], NAME, "l%u", number % 9 % 4);
+        }
+        layout = layout_make(ranks, node[0], leaf[0], NAME);
+        layout_ring(layout, ring);
+        for (int i = 0; i < ranks; i++) {
+            seen[ring[i]] = true;
+            leaf_seen[layout->leaf_of_rank[i]] = true;
+        }
+        for (int i = 0; i < RANKS; i++) {
+            bad += i < ranks && !seen[i];
+            leaves += leaf_seen[i];
+        }
+        crossings = layout_count_crossings(layout, ring);
+        bad += crossings.nodes != (layout->nodes > 1 ? layout->nodes : 0);
+        bad += crossings.leaves != (leaves > 1 ? leaves : 0);
+        layout_free(layout);
+    }
+    is_int(bad, 0, "rings of 500 layouts cross what they must and no more");
+}
+
+/* alpha us and 1 GB/s / beta, the same everywhere but for what crosses leaves */
+static struct machine synthetic(double alpha_us, double rate_GBps)
+{
+    struct machine machine = {.copy_GBps = 10};
+
+    for (int class = 0; class < LINK_CLASSES; class ++) {
+        machine.has_link[class] = true;
+        for (int i = 0; i < MACHINE_SIZES; i++)
+            machine.link_us[class][i] = alpha_us + (double)machine_sizes[i] / 1e3 / rate_GBps;
+    }
+    for (int type = 0; type < ELEMENT_TYPES; type++)
+        machine.reduce_GBps[type] = 10;
+    for (int type = 0; type < CODEC_TYPES; type++) {
+        machine.encode_GBps[type] = machine.decode_GBps[type] = 2;
+        machine.ratio[type] = 1.4;
+    }
+    return machine;
+}
+
+static void test_links(void)
+{
+    struct machine machine = synthetic(10, 1);
+    double alpha, rate;
+
+    is_near(machine_link_us(&machine, LINK_LEAF, 0), 10, 0.1, "nothing takes what 8 bytes take");
+    is_near(machine_link_us(&machine, LINK_LEAF, 65536), 75.5, 0.1, "a size that was measured");
+    is_near(machine_link_us(&machine, LINK_LEAF, 200000), 210, 21, "a size between two");
+    is_near(machine_link_us(&machine, LINK_LEAF, 64 << 20), 67119, 10, "a size above all");
+    machine_link_figures(&machine, LINK_LEAF, &alpha, &rate);
+    is_near(alpha, 10, 0.1, "alpha");
+    is_near(rate, 1, 0.01, "1 / beta");
+    machine.has_link[LINK_ACROSS] = false;
+    machine.link_us[LINK_LEAF][0] = 5;
+    machine.link_us[LINK_ACROSS][0] = 0;
+    is_near(machine_link_us(&machine, LINK_ACROSS, 1), 5, 1e-9,
+            "a class that was not measured is like its neighbour");
+
+    machine = synthetic(10, 0.1);
+    ok(machine_lossless_wins(&machine, LINK_LEAF, CODEC_BF16, 1 << 20),
+       "coding wins on 0.1 GB/s at 2 GB/s");
+    ok(!machine_lossless_wins(&machine, LINK_LEAF, CODEC_BF16, 64), "... but not of 64 bytes");
+    machine = synthetic(10, 10);
+    ok(!machine_lossless_wins(&machine, LINK_LEAF, CODEC_BF16, 1 << 20), "it loses on 10 GB/s");
+    machine = synthetic(10, 0.1);
+    machine.encode_GBps[CODEC_BF16] = 0;
+    ok(!machine_lossless_wins(&machine, LINK_LEAF, CODEC_BF16, 1 << 20),
+       "and where its rate is not known");
+}
+
+static int add(struct machine *machine, const char *algorithm, size_t segment, size_t bytes,
+               double time_us)
+{
+    struct machine_trial trial = {
+        .kind = COLLECTIVE_ALLREDUCE, .segment_bytes = segment, .bytes = bytes, .time_us = time_us};
+
+    snprintf(trial.algorithm, sizeof trial.algorithm, "%s", algorithm);
+    return machine_add_trial(machine, &trial, NULL);
+}
+
+static double tried(const struct machine *machine, size_t bytes)
+{
+    return machine_trial_us(machine, COLLECTIVE_ALLREDUCE, "ring", 65536, bytes);
+}
+
+static void test_trials(void)
+{
+    struct machine machine = {0};
+
+    is_near(tried(&machine, 1000), 0, 0, "nothing was tried");
+    add(&machine, "ring", 65536, 1000, 50);
+    is_near(tried(&machine, 1000), 50, 0, "a trial of this size");
+    is_near(tried(&machine, 2000), 100, 1e-9, "twice as much");
+    is_near(tried(&machine, 100), 50, 1e-9, "less is no faster");
+    is_near(tried(&machine, 17000), 0, 0, "too far from what was tried");
+    is_near(tried(&machine, 10), 0, 0, "... below as well");
+    add(&machine, "ring", 65536, 100000, 5000);
+    is_near(tried(&machine, 10000), 500, 1e-6, "between two");
+    is_near(tried(&machine, 200000), 10000, 1e-6, "above two at their rate");
+    add(&machine, "ring", 65536, 1000, 40);
+    is_int(machine.trial_count, 2, "a second trial replaces the first");
+    is_near(tried(&machine, 1000), 40, 0, "... with its time");
+    is_near(machine_trial_us(&machine, COLLECTIVE_ALLREDUCE, "ring", 0, 1000), 0, 0,
+            "another segment was not tried");
+    machine_clear(&machine);
+}
+
+static bool is_same(const struct machine *a, const struct machine *b)
+{
+    struct machine left = *a, right = *b;
+
+    if (a->trial_count != b->trial_count)
+        return false;
+    for (unsigned i = 0; i < a->trial_count; i++)
+        if (a->trials[i].kind != b->trials[i].kind || a->trials[i].bytes != b->trials[i].bytes ||
+            a->trials[i].segment_bytes != b->trials[i].segment_bytes ||
+            a->trials[i].time_us != b->trials[i].time_us ||
+            strcmp(a->trials[i].algorithm, b->trials[i].algorithm) != 0)
+            return false;
+    left.trials = right.trials = NULL;
+    return memcmp(&left, &right, sizeof left) == 0;
+}
+
+static void refused(const char *text, const char *expected)
+{
+    struct machine machine;
+    struct error err;
+
+    is_int(machine_read(text, "f", &machine, &err), -1, "refused: %.*s", (int)strcspn(text, "\n"),
+           text);
+    is_str(err.text, expected, "... in one clear line");
+    ok(machine.trials == NULL, "... with nothing left");
+}
+
+static void test_text(void)
+{
+    struct machine machine = synthetic(1.0 / 3, 7), again;
+    char *text;
+
+    machine.has_link[LINK_ACROSS] = false;
+    memset(machine.link_us[LINK_ACROSS], 0, sizeof machine.link_us[LINK_ACROSS]);
+    add(&machine, "ring", 65536, 1000, 40.1);
+    add(&machine, "mpi", 0, 1000, 41.7);
+    text = machine_write(&machine);
+    is_int(machine_read(text, "f", &again, NULL), 0, "what was written is read");
+    ok(is_same(&machine, &again), "... to the bit");
+    machine_clear(&machine);
+    machine_clear(&again);
+    free(text);
+    is_int(machine_read("", "f", &machine, NULL), 0, "nothing measured is a machine too");
+
+    refused("ring 1\n", "f:1: found \"ring\", expected link, reduce, copy, codec or trial");
+    refused("copy 1\ncopy fast\n", "f:2: found \"fast\", expected a rate in GB/s");
+    refused("copy -1\n", "f:1: found \"-1\", expected a rate in GB/s");
+    refused("copy nan\n", "f:1: found \"nan\", expected a rate in GB/s");
+    refused("copy 1 2\n", "f:1: found \"2\", expected the end of the line");
+    refused("link near 1 2 3 4 5 6\n", "f:1: found \"near\", expected node, leaf or across");
+    refused("link node 1 2 3 4 5\n", "f:1: found \"\", expected a time in us");
+    refused("reduce fp8 1\n", "f:1: found \"fp8\", expected a type of elements");
+    refused("trial allreduce ring 0 8 1\ntrial allreduce ring -1 8 1\n",
+            "f:2: found \"-1\", expected a number of bytes");
+    refused("trial allreduce ring 0 99999999999999999999 1\n",
+            "f:1: found \"99999999999999999999\", expected a number of bytes");
+    refused("trial allreduce aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 0 8 1\n",
+            "f:1: found \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\", expected an algorithm");
+    refused("\n", "f:1: found \"\", expected link, reduce, copy, codec or trial");
+}
+
+static struct plan_shape allreduce(const struct layout *layout, size_t count)
+{
+    return (struct plan_shape){.kind = COLLECTIVE_ALLREDUCE,
+                               .op = REDUCE_SUM,
+                               .element_bytes = 4,
+                               .ranks = layout->ranks,
+                               .count = count};
+}
+
+static double walk(const struct machine *machine, const struct layout *layout, const char *name,
+                   size_t count)
+{
+    struct plan_shape shape = allreduce(layout, count);
+    struct error err = {""};
+    double time_us = predict_walk_us(machine, layout, algorithm_find(shape.kind, name), &shape,
+                                     ELEMENT_FP32, &err);
+
+    if (time_us < 0)
+        tap_diag("%s", err.text);
+    return time_us;
+}
+
+static void test_walk(void)
+{
+    struct machine machine = synthetic(10, 1);
+    struct layout *four = make("a b c d", "x x x x"), *shared = make("a b a b", "x x x x");
+    struct layout *leaves = make("a b c d", "x x y y");
+    const struct algorithm *ring = algorithm_find(COLLECTIVE_ALLREDUCE, "ring");
+    struct plan_shape shape = allreduce(four, 4 << 20);
+    double slow;
+
+    is_near(walk(&machine, four, "recursive-doubling", 1), 20, 1,
+            "recursive doubling of one number: two messages");
+    is_near(walk(&machine, four, "ring", 4), 60, 3, "a ring of four numbers: six messages");
+    /* 6 messages of 4 MiB at 1 GB/s, 3 reductions of 4 MiB at 10 GB/s */
+    is_near(walk(&machine, four, "ring", 4 << 20), 6 * 4204 + 3 * 419, 1500, "a ring of 16 MiB");
+    is_near(predict_formula_us(&machine, four, ring, &shape, ELEMENT_FP32),
+            walk(&machine, four, "ring", 4 << 20), 1500, "... and by its formula");
+    is_near(walk(&machine, four, "recursive-doubling", 4 << 20), 2 * (16787 + 1678), 2000,
+            "recursive doubling of 16 MiB");
+    ok(walk(&machine, shared, "ring", 4 << 20) > 1.5 * walk(&machine, four, "ring", 4 << 20),
+       "two ranks of a node share its NIC, where the ring visits them in turn");
+    for (int i = 0; i < MACHINE_SIZES; i++)
+        machine.link_us[LINK_ACROSS][i] *= 10;
+    slow = walk(&machine, leaves, "ring", 4 << 20);
+    ok(slow > 5 * walk(&machine, four, "ring", 4 << 20), "a slow uplink is seen");
+    is_near(walk(&machine, four, "ring", 0), 0, 1e-9, "nothing takes no time");
+    layout_free(four);
+    layout_free(shared);
+    layout_free(leaves);
+}
+
+/* Every algorithm that there is: its plans fit each other, for any number of ranks. */
+static void test_walk_of_all(void)
+{
+    struct machine machine = synthetic(10, 1);
+    int walked = 0, bad = 0;
+
+    for (int ranks = 1; ranks <= 17; ranks++) {
+        char names[RANKS][NAME] = {{0}};
+        struct layout *layout;
+        struct plan_topology topology;
+
+        for (int rank = 0; rank < ranks; rank++)
+            snprintf(names[rank], NAME, "n%u", (unsigned)rank / 3 % 100);
+        layout = layout_make(ranks, names[0], names[0], NAME);
+        topology = (struct plan_topology){layout->node_of_rank, layout->nodes, NULL};
+        for (const struct algorithm *algorithm = algorithms; algorithm->name; algorithm++) {
+            struct plan_shape shape = {.kind = algorithm->kind,
+                                       .op = REDUCE_AVERAGE,
+                                       .element_bytes = 4,
+                                       .ranks = ranks,
+                                       .count = 10007,
+                                       .segment = 4096,
+                                       .topology = &topology};
+            struct error err = {""};
+            double time_us;
+
+            if (!algorithm_applies(algorithm, &shape))
+                continue;
+            walked++;
+            time_us = predict_walk_us(&machine, layout, algorithm, &shape, ELEMENT_FP32, &err);
+            if (time_us < 0 || !isfinite(time_us) || (ranks > 1 && time_us == 0)) {
+                tap_diag("%s %s, %d ranks: %g us %s", collective_kind_name(algorithm->kind),
+                         algorithm->name, ranks, time_us, err.text);
+                bad++;
+            }
+            time_us = predict_formula_us(&machine, layout, algorithm, &shape, ELEMENT_FP32);
+            bad += time_us < 0 || !isfinite(time_us);
+        }
+        layout_free(layout);
+    }
+    ok(walked > 50, "%d plans walked", walked);
+    is_int(bad, 0, "all of them to their end");
+}
+
+static const char *pick(struct chooser *chooser, const struct layout *layout, size_t count)
+{
+    struct plan_shape shape = allreduce(layout, count);
+    struct choice choice = chooser_pick(chooser, &shape, ELEMENT_FP32);
+
+    return choice.algorithm != NULL ? choice.algorithm->name : "mpi";
+}
+
+static void test_chooser(void)
+{
+    struct machine machine = synthetic(10, 1);
+    struct layout *layout = make("a b c d e f g h", "x x x x x x x x");
+    struct chooser *chooser = chooser_create(&machine, layout);
+    struct plan_shape shape = allreduce(layout, 1 << 20);
+    struct choice choices[CHOICES];
+    const char *name;
+    unsigned count;
+    char *text = NULL;
+    size_t size;
+    FILE *stream;
+    double ring, doubling;
+
+    is_str(pick(chooser, layout, 1), "recursive-doubling", "small: few messages");
+    ring = walk(&machine, layout, "ring", 4 << 20);
+    doubling = walk(&machine, layout, "recursive-doubling", 4 << 20);
+    ok(doubling > 1.4 * ring, "large: recursive doubling sends too much");
+    name = pick(chooser, layout, 4 << 20);
+    ok(strcmp(name, "recursive-doubling") != 0, "... and is not chosen (%s is)", name);
+    count = chooser_list(chooser, &shape, ELEMENT_FP32, choices);
+    ok(count > 2, "%u choices", count);
+    for (unsigned i = 1; i < count; i++)
+        if (choices[i].predicted_us < choices[i - 1].predicted_us)
+            ok(false, "choices stand in the order of what is predicted");
+
+    /* a trial overrules what is predicted, after the memory of it is gone */
+    add(&machine, "recursive-doubling", chooser_segments[0], 4 << 20, 1);
+    is_str(pick(chooser, layout, 1 << 20), "recursive-doubling", "what was tried decides");
+    chooser_allow_mpi(chooser, true);
+    add(&machine, MACHINE_MPI, 0, 4 << 20, 0.5);
+    is_str(pick(chooser, layout, 1 << 20), "recursive-doubling", "a choice stays a choice");
+    chooser_destroy(chooser);
+    chooser = chooser_create(&machine, layout);
+    is_str(pick(chooser, layout, 1 << 20), "recursive-doubling", "MPI's own is not asked for");
+    chooser_destroy(chooser);
+    chooser = chooser_create(&machine, layout);
+    chooser_allow_mpi(chooser, true);
+    is_str(pick(chooser, layout, 1 << 20), "mpi", "... or it is, and wins");
+    stream = open_memstream(&text, &size);
+    chooser_explain(chooser, &shape, ELEMENT_FP32, stream);
+    fclose(stream);
+    has_str(text, "mpi                         0            -          0.5  chosen\n",
+            "it is explained: chosen");
+    has_str(text, "recursive-doubling     262144", "... and what was not");
+    free(text);
+    chooser_destroy(chooser);
+    machine_clear(&machine);
+    layout_free(layout);
+}
+
+static void test_force(void)
+{
+    struct machine machine = synthetic(10, 1);
+    struct layout *layout = make("a b c d", "x x x x");
+    struct chooser *chooser = chooser_create(&machine, layout);
+    struct plan_shape shape = {
+        .kind = COLLECTIVE_BROADCAST, .element_bytes = 4, .ranks = 4, .count = 1};
+    struct error err;
+
+    is_int(chooser_force(chooser, "ring", &err), 0, "an algorithm is forced");
+    is_str(pick(chooser, layout, 1), "ring", "... and taken where it is not the best");
+    ok(chooser_pick(chooser, &shape, ELEMENT_UINT8).algorithm != NULL,
+       "a collective that has no such algorithm takes another");
+    chooser_destroy(chooser);
+    chooser = chooser_create(&machine, layout);
+    is_int(chooser_force(chooser, "mpi,allreduce=recursive-doubling", &err), 0,
+           "one for one collective, MPI's for the others");
+    is_str(pick(chooser, layout, 4 << 20), "recursive-doubling", "... it is taken");
+    ok(chooser_pick(chooser, &shape, ELEMENT_UINT8).algorithm == NULL, "... they are");
+    is_int(chooser_force(chooser, "fast", &err), -1, "no algorithm");
+    is_str(err.text, "found \"fast\", expected auto, mpi or an algorithm", "... is said");
+    is_int(chooser_force(chooser, "broadcast=recursive-doubling", &err), -1,
+           "an algorithm of another collective");
+    is_str(err.text,
+           "found \"recursive-doubling\", expected auto, mpi or an algorithm of broadcast",
+           "... is said");
+    is_int(chooser_force(chooser, "scan=ring", &err), -1, "no collective");
+    has_str(err.text, "found \"scan\", expected allreduce,", "... is said");
+    is_int(chooser_force(chooser, "auto", &err), 0, "auto");
+    is_int(chooser_force(chooser, "", &err), 0, "nothing");
+    chooser_destroy(chooser);
+    layout_free(layout);
+}
+
+static void spoil(const char *path, long offset)
+{
+    FILE *stream = fopen(path, "r+");
+    int c;
+
+    fseek(stream, offset, SEEK_SET);
+    c = fgetc(stream);
+    fseek(stream, offset, SEEK_SET);
+    fputc(c ^ 1, stream);
+    fclose(stream);
+}
+
+static void test_cache(void)
+{
+    char directory[] = "/tmp/choose-XXXXXX", path[256], expected[600], other[256];
+    static const char is[] = "ranks: 4\nnode: Xeon, 2 cpus\nmpi: Open MPI v4.1.4\n";
+    struct machine machine = synthetic(10, 1), again;
+    struct error err;
+
+    ok(mkdtemp(directory) != NULL, "a place for files");
+    is_int(cache_path(directory, "here", path, sizeof path, &err), 0, "a path");
+    cache_path(directory, "there", other, sizeof other, NULL);
+    ok(strcmp(path, other) != 0, "another machine, another path");
+    is_int(cache_read(path, is, &again, &err), 1, "no file");
+    add(&machine, "ring", 0, 1000, 1);
+    is_int(cache_write(path, is, &machine, &err), 0, "written");
+    is_int(cache_read(path, is, &again, &err), 0, "and read");
+    ok(is_same(&machine, &again), "... the same figures");
+    machine_clear(&again);
+    is_int(cache_read(path, "ranks: 4\nnode: Xeon, 2 cpus\nmpi: Open MPI v5.0.7\n", &again, &err),
+           -1, "another MPI");
+    snprintf(expected, sizeof expected,
+             "%s: measured elsewhere: mpi: was ... MPI v4.1.4, is ... MPI v5.0.7", path);
+    is_str(err.text, expected, "... is said");
+    for (long offset = 0; offset < 400; offset += 57) {
+        spoil(path, offset);
+        if (cache_read(path, is, &again, &err) != -1)
+            ok(false, "byte %ld altered goes unseen", offset);
+        spoil(path, offset);
+    }
+    is_int(cache_read(path, is, &again, &err), 0, "whole again");
+    machine_clear(&again);
+    ok(truncate(path, 300) == 0, "cut");
+    is_int(cache_read(path, is, &again, &err), -1, "a file that was cut");
+    snprintf(expected, sizeof expected, "%s: cut or altered, or another version's", path);
+    is_str(err.text, expected, "... is said");
+    ok(truncate(path, 0) == 0, "emptied");
+    is_int(cache_read(path, is, &again, &err), -1, "an empty file");
+    is_int(cache_write(path, is, &machine, &err), 0, "replaced");
+    is_int(cache_read(path, is, &again, &err), 0, "... as a whole");
+    machine_clear(&again);
+    unlink(path);
+    mkdir(path, 0700);
+    is_int(cache_read(path, is, &again, &err), -1, "a directory in its place");
+    is_int(cache_write(path, is, &machine, &err), -1, "... is not replaced");
+    rmdir(path);
+
+    setenv("XDG_CACHE_HOME", directory, 1);
+    cache_path(NULL, "here", path, sizeof path, &err);
+    snprintf(expected, sizeof expected, "%s/muster/collectives-", directory);
+    has_str(path, expected, "XDG_CACHE_HOME");
+    is_int(cache_write(path, is, &machine, &err), 0, "... its directory is made");
+    unlink(path);
+    snprintf(path, sizeof path, "%s/muster", directory);
+    ok(rmdir(path) == 0, "... with nothing but the file in it");
+    setenv("XDG_CACHE_HOME", "relative", 1);
+    setenv("HOME", "/home/x", 1);
+    cache_path(NULL, "here", path, sizeof path, &err);
+    has_str(path, "/home/x/.cache/muster/collectives-", "HOME where the other is not absolute");
+    unsetenv("HOME");
+    is_int(cache_path(NULL, "here", path, sizeof path, &err), -1, "neither");
+    is_str(err.text, "neither XDG_CACHE_HOME nor HOME names a directory", "... is said");
+    rmdir(directory);
+    machine_clear(&machine);
+}
+
+int main(void)
+{
+    test_layout();
+    test_rings();
+    test_links();
+    test_trials();
+    test_text();
+    test_walk();
+    test_walk_of_all();
+    test_chooser();
+    test_force();
+    test_cache();
+    return tap_done();
+}
