@@ -3,8 +3,10 @@
 # Simulated subnets, and tests on them: need ibsim and opensm.
 EXTRA_DIST += \
 	tests/fabric/README.md \
+	tests/fabric/forget_preload.c \
 	tests/fabric/ibsim.sh \
 	tests/fabric/make-subnet \
 	tests/fabric/t4500-subnet-names-each-fault.t \
 	tests/fabric/t4501-slurm-takes-what-is-written.t \
+	tests/fabric/t4510-certify-knows-the-subnet.t \
 	# end of tests on simulated subnets

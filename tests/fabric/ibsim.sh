@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # subnet_dir is the test's
 #
 # Sourced by tests: a simulated InfiniBand subnet with a real subnet manager.
 #
@@ -9,7 +9,11 @@
 #   subnet_run COMMAND...   with libumad going to ibsim
 #   subnet_down             also where nothing is up
 #
+#   subnet_in=(COMMAND...)  all of it by way of that, on a lab's head: ibsim's sockets are those of a network namespace
+#
 # Everything is in $subnet_dir, sockets have names of their own: several side by side do not meet.
+
+subnet_in=()
 
 subnet_missing() { # prints what is missing; fails when nothing is
     local word missing=()
@@ -22,7 +26,8 @@ subnet_missing() { # prints what is missing; fails when nothing is
 }
 
 subnet_run() {
-    IBSIM_SOCKNAME=$subnet_socket LD_PRELOAD=$subnet_preload SIM_HOST=$subnet_host timeout 120 "$@"
+    timeout 120 "${subnet_in[@]}" env IBSIM_SOCKNAME="$subnet_socket" SIM_HOST="$subnet_host" \
+        OSM_TMP_DIR="$subnet_dir" OSM_CACHE_DIR="$subnet_dir" LD_PRELOAD="$subnet_preload" "$@" </dev/null
 }
 
 subnet_say() {
@@ -33,8 +38,7 @@ subnet_sweep() {
     local status=0
     # widths and speeds stay as the file has them: opensm would have every port allow all it can
     printf '%s 0\n' force_link_width force_link_speed force_link_speed_ext >"$subnet_dir/opensm.conf"
-    OSM_TMP_DIR=$subnet_dir OSM_CACHE_DIR=$subnet_dir \
-        subnet_run opensm -F "$subnet_dir/opensm.conf" -o -f "$subnet_dir/opensm.log" >"$subnet_dir/opensm.out" 2>&1 || status=$?
+    subnet_run opensm -F "$subnet_dir/opensm.conf" -o -f "$subnet_dir/opensm.log" >"$subnet_dir/opensm.out" 2>&1 || status=$?
     [ $status -eq 0 ] || sed 's/^/# /' "$subnet_dir/opensm.out"
     return $status
 }
@@ -47,7 +51,7 @@ subnet_up() { # FILE [HOST]
     mkfifo "$subnet_dir/console"
     # a writer that stays: at the end of its input ibsim would turn on the spot
     exec {subnet_console}<>"$subnet_dir/console"
-    IBSIM_SOCKNAME=$subnet_socket ibsim -s "$1" <"$subnet_dir/console" >"$subnet_dir/ibsim.log" 2>&1 {subnet_console}>&- &
+    "${subnet_in[@]}" env IBSIM_SOCKNAME="$subnet_socket" ibsim -s "$1" <"$subnet_dir/console" >"$subnet_dir/ibsim.log" 2>&1 {subnet_console}>&- &
     subnet_pid=$!
     for ((i = 0; i < 100; i++)); do
         grep -q 'sim>' "$subnet_dir/ibsim.log" 2>/dev/null && break
@@ -59,6 +63,11 @@ subnet_up() { # FILE [HOST]
 
 subnet_down() {
     [ -n "${subnet_pid-}" ] || return 0
+    subnet_say Quit
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        kill -0 "$subnet_pid" 2>/dev/null || break
+        sleep 0.05
+    done
     kill "$subnet_pid" 2>/dev/null
     wait "$subnet_pid" 2>/dev/null
     exec {subnet_console}>&-

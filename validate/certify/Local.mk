@@ -6,6 +6,7 @@ muster_SOURCES += \
 	validate/certify/outcome.c validate/certify/outcome.h \
 	validate/certify/nodes.c \
 	validate/certify/stages.c \
+	validate/certify/subnet.c \
 	validate/certify/config.c \
 	validate/certify/hints.c validate/certify/hints.h \
 	validate/certify/links.c \

@@ -251,6 +251,7 @@ static int stages_run(struct certify *certify, struct error *err)
     if (certify_reach(certify, err) != 0 || certify_allocate(certify, err) != 0)
         return -1;
     certify_check(certify);
+    certify_subnet(certify);
     certify_launch(certify);
     certify_links(certify);
     certify_collectives(certify);

@@ -157,6 +157,10 @@ void certify_check(struct certify *certify);
 void certify_launch(struct certify *certify);
 void certify_collectives(struct certify *certify);
 
+/* subnet.c: where this host has a port in the nodes' InfiniBand subnet, the cables of the nodes are
+ * held against topology.conf and each other, and the leaves that were found count from here on. */
+void certify_subnet(struct certify *certify);
+
 /* config.c */
 /* Compares the facts that the nodes told since first. */
 void certify_compare(struct certify *certify, size_t first);

@@ -57,6 +57,7 @@ static const struct {
     {"preflight.claims", "", "Run muster certify --suspects."},
     {"certificate", "", "Look at MUNGE and at the free space below /var on the node."},
     {"slurm.state", "", "Look at sinfo -R for who took the node away, and why."},
+    {"net.topology", " runs at ", "Reseat the cable; look at the transceiver and the switch port."},
     {"net.topology", "", "Compare the node's cables with topology.conf."},
 };
 enum { ADVICE = sizeof advice / sizeof *advice };

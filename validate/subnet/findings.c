@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *finding_kind_name(enum finding_kind kind)
+const char *subnet_finding_kind_name(enum subnet_finding_kind kind)
 {
-    static const char *const names[FINDING_KINDS] = {
-        [FINDING_MISSING] = "missing",    [FINDING_PLACE] = "place", [FINDING_CROSSED] = "crossed",
-        [FINDING_UPLINKS] = "uplinks",    [FINDING_RATE] = "rate",   [FINDING_ERRORS] = "errors",
-        [FINDING_CONF] = "topology.conf",
+    static const char *const names[SUBNET_FINDING_KINDS] = {
+        [SUBNET_MISSING] = "missing",    [SUBNET_PLACE] = "place", [SUBNET_CROSSED] = "crossed",
+        [SUBNET_UPLINKS] = "uplinks",    [SUBNET_RATE] = "rate",   [SUBNET_ERRORS] = "errors",
+        [SUBNET_CONF] = "topology.conf",
     };
 
     return names[kind];
@@ -19,7 +19,7 @@ const char *finding_kind_name(enum finding_kind kind)
 void subnet_finding_record(const struct subnet_finding *finding, struct record *record)
 {
     record->test = "net.topology";
-    record->metric = finding_kind_name(finding->kind);
+    record->metric = subnet_finding_kind_name(finding->kind);
     record->node = finding->node;
     record->peer = finding->peer;
     record->part = finding->part;
@@ -31,8 +31,9 @@ void subnet_finding_record(const struct subnet_finding *finding, struct record *
     record->message = finding->text;
 }
 
-struct subnet_finding *subnet_finding_add(struct subnet_findings *findings, enum finding_kind kind,
-                                          enum verdict verdict, const char *format, ...)
+struct subnet_finding *subnet_finding_add(struct subnet_findings *findings,
+                                          enum subnet_finding_kind kind, enum verdict verdict,
+                                          const char *format, ...)
 {
     static struct subnet_finding nobodys;
     struct subnet_finding *finding = &nobodys;

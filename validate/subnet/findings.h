@@ -9,22 +9,22 @@
 /* What is wrong with a subnet: pure functions of it and of topology.conf. One fault is one
  * finding, however many ports see it. */
 
-enum finding_kind {
-    FINDING_MISSING, /* a node or rail that is expected is not there */
-    FINDING_PLACE,   /* a cable, node or two of them are not where they belong */
-    FINDING_CROSSED, /* a node's rails are in each other's place */
-    FINDING_UPLINKS, /* a switch has fewer cables upwards than its like, or others */
-    FINDING_RATE,    /* a link is narrower or slower than its like, or than its ends allow */
-    FINDING_ERRORS,  /* a link's error counters */
-    FINDING_CONF,    /* topology.conf says what cannot be */
-    FINDING_KINDS,
+enum subnet_finding_kind {
+    SUBNET_MISSING, /* a node or rail that is expected is not there */
+    SUBNET_PLACE,   /* a cable, node or two of them are not where they belong */
+    SUBNET_CROSSED, /* a node's rails are in each other's place */
+    SUBNET_UPLINKS, /* a switch has fewer cables upwards than its like, or others */
+    SUBNET_RATE,    /* a link is narrower or slower than its like, or than its ends allow */
+    SUBNET_ERRORS,  /* a link's error counters */
+    SUBNET_CONF,    /* topology.conf says what cannot be */
+    SUBNET_FINDING_KINDS,
 };
 
 /* The metric of its records: "missing", "place", ... */
-const char *finding_kind_name(enum finding_kind kind);
+const char *subnet_finding_kind_name(enum subnet_finding_kind kind);
 
 struct subnet_finding {
-    enum finding_kind kind;
+    enum subnet_finding_kind kind;
     enum verdict verdict;    /* fail or warn */
     char node[64], peer[64]; /* nodes; "" where it is about switches only */
     char part[96];           /* "mlx5_0:1", "leaf1 port 12" */
@@ -52,8 +52,9 @@ void subnet_findings_clear(struct subnet_findings *findings);
 
 /* For the parts of subnet_judge(): a new finding with that text, which the caller completes. Never
  * NULL: without memory it is one that nobody sees. */
-struct subnet_finding *subnet_finding_add(struct subnet_findings *findings, enum finding_kind kind,
-                                          enum verdict verdict, const char *format, ...)
+struct subnet_finding *subnet_finding_add(struct subnet_findings *findings,
+                                          enum subnet_finding_kind kind, enum verdict verdict,
+                                          const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* Groups of nodes that belong under the same switches, and these switches. */
@@ -72,7 +73,8 @@ struct subnet_groups {
 };
 
 /* Each rail of a group belongs to the switch that more than half of its nodes have it on; where
- * there is no such switch, to the one named as the leaf is. Without topology.conf nodes with the
+ * there is no such switch, to the one named as the leaf is, or the only one that is no other
+ * group's. Without topology.conf nodes with the
  * same switches are a group, and one that shares at least half of its rails' switches with a group
  * four times as large belongs to that. Returns 0, or -1 when memory is out. */
 int subnet_groups_make(const struct subnet *subnet, const struct topology_conf *conf,

@@ -216,6 +216,37 @@ static void settle_rail(const struct subnet *subnet, const struct subnet_groups 
     }
 }
 
+/* What counts and names have left open: of the leaves that a rail of a group is on, the only one
+ * that is no other group's. owners: for every device how many groups have that rail there. */
+static void settle_open(const struct subnet *subnet, struct subnet_groups *groups, int rail,
+                        int *owners)
+{
+    for (size_t i = 0; i < groups->count; i++)
+        if (groups->groups[i].leaves[rail] >= 0)
+            owners[groups->groups[i].leaves[rail]]++;
+    for (size_t i = 0; i < groups->count; i++) {
+        struct subnet_group *group = &groups->groups[i];
+        int only = -1, count = 0;
+
+        for (size_t k = 0;
+             group->leaves[rail] < 0 && group->counts[rail] > 0 && k < subnet->attachment_count;
+             k++) {
+            const struct subnet_rail *at = &subnet->attachments[k];
+
+            if (at->rail != rail || groups->group_of[at->node] != (int)i || at->leaf == only ||
+                owners[at->leaf] > 0 || subnet->devices[at->leaf].level != 0)
+                continue;
+            only = at->leaf;
+            count++;
+        }
+        if (count == 1)
+            group->leaves[rail] = only;
+    }
+    for (size_t i = 0; i < groups->count; i++)
+        if (groups->groups[i].leaves[rail] >= 0)
+            owners[groups->groups[i].leaves[rail]] = 0;
+}
+
 static int settle(const struct subnet *subnet, struct subnet_groups *groups)
 {
     int *tally = calloc(subnet->device_count + 1, sizeof *tally);
@@ -230,6 +261,8 @@ static int settle(const struct subnet *subnet, struct subnet_groups *groups)
         for (size_t k = 0; k < subnet->rails.count; k++)
             settle_rail(subnet, groups, i, (int)k, members, tally);
     }
+    for (size_t k = 0; tally && members && k < subnet->rails.count; k++)
+        settle_open(subnet, groups, (int)k, tally);
     free(members);
     free(tally);
     return tally && members ? 0 : -1;

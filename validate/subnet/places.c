@@ -53,9 +53,11 @@ static const char *describe_reason(const struct hunt *hunt, const struct stray *
                                    size_t size)
 {
     const struct subnet_group *group = group_of(hunt, stray->node);
+    char place[300];
 
     if (group->leaf)
-        snprintf(text, size, "%s line %d has %s under %s", hunt->conf->path, group->leaf->line,
+        snprintf(text, size, "%s has %s under %s",
+                 topology_conf_place(hunt->conf, group->leaf, place, sizeof place),
                  node_name(hunt, stray), group->leaf->name);
     else
         snprintf(text, size, "the other %d nodes of its group have it there",
@@ -63,8 +65,8 @@ static const char *describe_reason(const struct hunt *hunt, const struct stray *
     return text;
 }
 
-static struct subnet_finding *add(struct hunt *hunt, enum finding_kind kind, struct stray *stray,
-                                  const char *text)
+static struct subnet_finding *add(struct hunt *hunt, enum subnet_finding_kind kind,
+                                  struct stray *stray, const char *text)
 {
     struct subnet_finding *finding =
         subnet_finding_add(hunt->findings, kind, VERDICT_FAIL, "%s", text);
@@ -106,7 +108,7 @@ static void tell_crossed(struct hunt *hunt, struct stray *strays, size_t count)
         snprintf(text + length, sizeof text - length,
                  count == 2 ? ", each where the other belongs: swap the two cables"
                             : ": put each where its neighbours have it");
-    add(hunt, FINDING_CROSSED, strays, text)->part[0] = '\0';
+    add(hunt, SUBNET_CROSSED, strays, text)->part[0] = '\0';
     for (size_t i = 0; i < count; i++)
         strays[i].is_told = true;
 }
@@ -188,7 +190,7 @@ static void tell_swapped(struct hunt *hunt, struct stray *one, struct stray *oth
                  subnet_port_text(hunt->subnet, one->port, first, sizeof first),
                  subnet_port_text(hunt->subnet, other->port, second, sizeof second), reason,
                  hunt->conf ? ", or correct topology.conf" : "");
-    snprintf(add(hunt, FINDING_PLACE, one, text)->peer, sizeof hunt->findings->items->peer, "%s",
+    snprintf(add(hunt, SUBNET_PLACE, one, text)->peer, sizeof hunt->findings->items->peer, "%s",
              node_name(hunt, other));
     other->is_told = true;
 }
@@ -208,7 +210,7 @@ static void tell_whole_node(struct hunt *hunt, struct stray *stray)
     else
         snprintf(text, sizeof text, "%s is on the switches of another group with all its rails",
                  node_name(hunt, stray));
-    add(hunt, FINDING_PLACE, stray, text);
+    add(hunt, SUBNET_PLACE, stray, text);
 }
 
 static void tell_misplaced(struct hunt *hunt, struct stray *stray)
@@ -230,7 +232,7 @@ static void tell_misplaced(struct hunt *hunt, struct stray *stray)
                  describe_reason(hunt, stray, reason, sizeof reason),
                  subnet_free_port(hunt->subnet, stray->home, port, sizeof port),
                  hunt->conf ? ", or correct topology.conf" : "");
-    add(hunt, FINDING_PLACE, stray, text);
+    add(hunt, SUBNET_PLACE, stray, text);
 }
 
 /* Every rail that is not where its group's belong, or on a switch above the leaves. */
@@ -261,12 +263,18 @@ static int find_strays(struct hunt *hunt)
 }
 
 /* A leaf of which half is here and half is there, and no name that decides. */
-static void judge_split(struct hunt *hunt, const struct subnet_group *group, int rail, int *tally)
+struct split {
+    const struct subnet_group *group;
+    int rail, first, second; /* switches, that with more nodes first */
+    int first_count, second_count;
+};
+
+/* tally: for every device, all zero before and after. */
+static struct split find_split(const struct hunt *hunt, const struct subnet_group *group, int rail,
+                               int *tally)
 {
     const struct subnet *subnet = hunt->subnet;
-    int first = -1, second = -1;
-    char one[400], other[400];
-    struct subnet_finding *finding;
+    struct split split = {.group = group, .rail = rail, .first = -1, .second = -1};
 
     for (size_t i = 0; i < subnet->attachment_count; i++) {
         const struct subnet_rail *at = &subnet->attachments[i];
@@ -275,40 +283,67 @@ static void judge_split(struct hunt *hunt, const struct subnet_group *group, int
             tally[at->leaf]++;
     }
     for (size_t i = 0; i < subnet->device_count; i++) {
-        if (tally[i] == 0)
-            continue;
-        if (first < 0 || tally[i] > tally[first]) {
-            second = first;
-            first = (int)i;
-        } else if (second < 0 || tally[i] > tally[second]) {
-            second = (int)i;
+        if (tally[i] > split.first_count) {
+            split.second = split.first;
+            split.second_count = split.first_count;
+            split.first = (int)i;
+            split.first_count = tally[i];
+        } else if (tally[i] > split.second_count) {
+            split.second = (int)i;
+            split.second_count = tally[i];
         }
     }
-    if (first >= 0 && second >= 0) {
-        finding = subnet_finding_add(
-            hunt->findings, FINDING_CONF, VERDICT_WARN,
-            "%s line %d puts %d nodes under %s, but %s of %d is on %.120s and of %d on %.120s: "
-            "correct topology.conf, or the cables",
-            hunt->conf->path, group->leaf->line, group->node_count, group->leaf->name,
-            subnet->rails.names[rail], tally[first],
-            subnet_device_text(subnet, first, one, sizeof one), tally[second],
-            subnet_device_text(subnet, second, other, sizeof other));
-        snprintf(finding->part, sizeof finding->part, "%s", group->leaf->name);
-    }
     memset(tally, 0, subnet->device_count * sizeof *tally);
+    return split;
 }
 
+static void tell_split(struct hunt *hunt, const struct split *split)
+{
+    const struct topology_leaf *leaf = split->group->leaf;
+    char one[400], other[400], place[300];
+    struct subnet_finding *finding = subnet_finding_add(
+        hunt->findings, SUBNET_CONF, VERDICT_WARN,
+        "%s puts %d nodes under %s, but %s of %d is on %.120s and of %d on %.120s: correct "
+        "topology.conf, or the cables",
+        topology_conf_place(hunt->conf, leaf, place, sizeof place), split->group->node_count,
+        leaf->name, hunt->subnet->rails.names[split->rail], split->first_count,
+        subnet_device_text(hunt->subnet, split->first, one, sizeof one), split->second_count,
+        subnet_device_text(hunt->subnet, split->second, other, sizeof other));
+
+    snprintf(finding->part, sizeof finding->part, "%s", leaf->name);
+}
+
+/* Every leaf that is split once, whatever its number of rails; of two that are split over the same
+ * switches, which have cables swapped, the first. */
 static int judge_conf(struct hunt *hunt)
 {
     const struct subnet *subnet = hunt->subnet;
     int *tally = calloc(subnet->device_count + 1, sizeof *tally);
+    struct split *splits = calloc(hunt->groups->count + 1, sizeof *splits);
+    size_t count = 0;
 
-    for (size_t i = 0; tally && i < hunt->groups->count; i++)
-        for (size_t k = 0; k < subnet->rails.count; k++)
-            if (hunt->groups->groups[i].counts[k] > 1 && hunt->groups->groups[i].leaves[k] < 0)
-                judge_split(hunt, &hunt->groups->groups[i], (int)k, tally);
+    for (size_t i = 0; tally && splits && i < hunt->groups->count; i++) {
+        const struct subnet_group *group = &hunt->groups->groups[i];
+        bool is_same = false;
+        size_t rail = 0;
+
+        while (rail < subnet->rails.count && (group->counts[rail] < 2 || group->leaves[rail] >= 0))
+            rail++;
+        if (rail == subnet->rails.count)
+            continue;
+        splits[count] = find_split(hunt, group, (int)rail, tally);
+        if (splits[count].second < 0)
+            continue;
+        for (size_t k = 0; k < count; k++)
+            is_same = is_same || (splits[k].first == splits[count].first &&
+                                  splits[k].second == splits[count].second);
+        if (is_same)
+            continue;
+        tell_split(hunt, &splits[count++]);
+    }
     free(tally);
-    return tally ? 0 : -1;
+    free(splits);
+    return tally && splits ? 0 : -1;
 }
 
 int subnet_judge_places(const struct subnet *subnet, const struct topology_conf *conf,

@@ -30,8 +30,9 @@ static void judge_absent(const struct subnet *subnet, const struct topology_conf
     const struct topology_leaf *leaf = group->leaf;
     struct subnet_finding *finding;
     struct hostlist absent = {0};
-    char *folded, home[560];
+    char *folded, home[560], place[300];
 
+    topology_conf_place(conf, leaf, place, sizeof place);
     for (size_t i = 0; i < leaf->nodes.count; i++)
         if (subnet_node(subnet, leaf->nodes.names[i]) < 0 &&
             hostlist_append(&absent, leaf->nodes.names[i]) != 0)
@@ -39,10 +40,10 @@ static void judge_absent(const struct subnet *subnet, const struct topology_conf
     if (absent.count > 1 && absent.count == leaf->nodes.count) {
         folded = hostlist_fold(&absent);
         finding = subnet_finding_add(
-            findings, FINDING_MISSING, VERDICT_FAIL,
+            findings, SUBNET_MISSING, VERDICT_FAIL,
             "%s: none of its %zu nodes (%.200s) is in the subnet: see whether the switch is "
-            "powered and its uplinks are in (%s line %d)",
-            leaf->name, absent.count, folded ? folded : "?", conf->path, leaf->line);
+            "powered and its uplinks are in (%s)",
+            leaf->name, absent.count, folded ? folded : "?", place);
         snprintf(finding->part, sizeof finding->part, "%s", leaf->name);
         finding->value = (double)absent.count;
         finding->unit = "count";
@@ -51,10 +52,10 @@ static void judge_absent(const struct subnet *subnet, const struct topology_conf
         describe_home(subnet, group, home, sizeof home);
         for (size_t i = 0; i < absent.count; i++) {
             finding = subnet_finding_add(
-                findings, FINDING_MISSING, VERDICT_FAIL,
-                "%s is not in the subnet (%s line %d expects it under %s): see whether it is "
+                findings, SUBNET_MISSING, VERDICT_FAIL,
+                "%s is not in the subnet (%s expects it under %s): see whether it is "
                 "powered, its driver loaded and its cable plugged in%s",
-                absent.names[i], conf->path, leaf->line, leaf->name, home);
+                absent.names[i], place, leaf->name, home);
             snprintf(finding->node, sizeof finding->node, "%s", absent.names[i]);
         }
     }
@@ -71,20 +72,20 @@ static int usual_rails(const struct subnet *subnet, const struct subnet_group *g
     return count;
 }
 
-/* The rails that more than half of all groups' nodes have, which is what a whole group can lack. */
+/* The rails that at least half of all groups have, which is what another can lack. */
 static int common_rails(const struct subnet *subnet, const struct subnet_groups *groups,
                         bool *is_common)
 {
-    int nodes = 0, count = 0;
+    int count = 0;
 
-    for (size_t i = 0; i < groups->count; i++)
-        nodes += groups->groups[i].node_count;
     for (size_t k = 0; k < subnet->rails.count; k++) {
-        int having = 0;
+        int having = 0, all = 0;
 
-        for (size_t i = 0; i < groups->count; i++)
-            having += groups->groups[i].counts[k];
-        is_common[k] = 2 * having > nodes;
+        for (size_t i = 0; i < groups->count; i++) {
+            having += groups->groups[i].counts[k] > 0;
+            all += groups->groups[i].node_count > 0;
+        }
+        is_common[k] = having > 0 && 2 * having >= all;
         count += is_common[k];
     }
     return count;
@@ -103,7 +104,7 @@ static void judge_group_rails(const struct subnet *subnet, const struct subnet_g
         if (!is_common[i] || group->counts[i] > 0)
             continue;
         finding = subnet_finding_add(
-            findings, FINDING_MISSING, VERDICT_FAIL,
+            findings, SUBNET_MISSING, VERDICT_FAIL,
             "%s: none of its %d nodes has its rail %s in the subnet: see whether the switch of "
             "that rail is powered and its uplinks are in",
             name, group->node_count, subnet->rails.names[i]);
@@ -135,7 +136,7 @@ static void judge_node_rails(const struct subnet *subnet, const struct subnet_gr
     if (lacking == 0 || 2 * lacking > usual)
         return;
     finding = subnet_finding_add(
-        findings, FINDING_MISSING, VERDICT_FAIL,
+        findings, SUBNET_MISSING, VERDICT_FAIL,
         "%s %s has no link, %d of its %d neighbours have: check cable and adapter",
         subnet->nodes.names[node], rails, group->counts[first], group->node_count - 1);
     if (group->leaves[first] >= 0) {

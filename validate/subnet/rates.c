@@ -234,7 +234,7 @@ static void judge_errors(const struct subnet *subnet, int port, struct subnet_fi
     if (!describe_errors(subnet, port, errors, sizeof errors, &is_cable, &worst))
         return;
     finding = subnet_finding_add(
-        findings, FINDING_ERRORS, VERDICT_WARN, "%s has counted %s: %s",
+        findings, SUBNET_ERRORS, VERDICT_WARN, "%s has counted %s: %s",
         link_text(subnet, port, link, sizeof link), errors,
         is_cable ? "reseat or replace the cable, clear the counters and look again"
                  : "the other end does not take packets in time: look for congestion or a node "
@@ -263,7 +263,7 @@ static void tell_rate(const struct subnet *subnet, const struct link *link, doub
     else
         snprintf(cause, sizeof cause, "reseat or replace the cable");
     finding =
-        subnet_finding_add(findings, FINDING_RATE, VERDICT_FAIL, "%s runs at %s, %s: %s",
+        subnet_finding_add(findings, SUBNET_RATE, VERDICT_FAIL, "%s runs at %s, %s: %s",
                            link_text(subnet, link->port, name, sizeof name),
                            subnet_rate_text(subnet, active, rate, sizeof rate), against, cause);
     attribute(subnet, link->port, finding);

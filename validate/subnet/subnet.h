@@ -99,8 +99,8 @@ int subnet_map(struct subnet *subnet, const char *path, struct error *err);
 
 /* Works out names, planes, levels and attachments. A name of a node that has a domain is cut to
  * what stands before the first dot. Returns 0, or -1 when memory is out.
- * Leaves are the switches with nodes; one with few that is cabled to leaves with more is none:
- * somebody plugged a node, or the subnet manager's host, into a spine. */
+ * Leaves are the switches with nodes; one with few that is cabled to leaves with more, or as a
+ * spine is, is none: somebody plugged a node, or the subnet manager's host, into a spine. */
 int subnet_finish(struct subnet *subnet, struct error *err);
 
 /* The place of a node or rail by name, -1. */

@@ -151,6 +151,56 @@ static bool joins_leaves(const struct subnet *subnet, int device, const int *hos
     return full > 1 || (full == 1 && FEW * hosts[device] < typical);
 }
 
+static bool is_cabled(const struct subnet *subnet, int device, int to)
+{
+    for (int i = 0; i < subnet->devices[device].port_count; i++)
+        if (other_end(subnet, device, i) == to)
+            return true;
+    return false;
+}
+
+static bool is_switch(const struct subnet *subnet, int device)
+{
+    return device >= 0 && subnet->devices[device].kind == SUBNET_SWITCH;
+}
+
+/* Whether every switch that one is cabled to the other is too. */
+static bool reaches_all(const struct subnet *subnet, int one, int other)
+{
+    for (int i = 0; i < subnet->devices[one].port_count; i++) {
+        int next = other_end(subnet, one, i);
+
+        if (is_switch(subnet, next) && !is_cabled(subnet, other, next))
+            return false;
+    }
+    return true;
+}
+
+/* Whether a switch stands among the spines: most of its cables to switches lead to some with nodes,
+ * and one without nodes is cabled to the same. */
+static bool has_spine_twin(const struct subnet *subnet, int device, const int *hosts)
+{
+    int switches = 0, with_nodes = 0, first = -1;
+
+    for (int i = 0; i < subnet->devices[device].port_count; i++) {
+        int next = other_end(subnet, device, i);
+
+        if (!is_switch(subnet, next))
+            continue;
+        first = next;
+        switches++;
+        with_nodes += hosts[next] > 0;
+    }
+    for (int i = 0; 2 * with_nodes > switches && i < subnet->devices[first].port_count; i++) {
+        int twin = other_end(subnet, first, i);
+
+        if (is_switch(subnet, twin) && twin != device && hosts[twin] == 0 &&
+            reaches_all(subnet, device, twin) && reaches_all(subnet, twin, device))
+            return true;
+    }
+    return false;
+}
+
 /* hosts: of every device; leaves get level 0. scratch: room for all devices. */
 static void find_leaves(struct subnet *subnet, const int *hosts, int *scratch)
 {
@@ -163,7 +213,8 @@ static void find_leaves(struct subnet *subnet, const int *hosts, int *scratch)
         return;
     qsort(scratch, count, sizeof *scratch, int_compare);
     for (size_t i = 0; i < subnet->device_count; i++)
-        if (hosts[i] > 0 && !joins_leaves(subnet, (int)i, hosts, scratch[count / 2]))
+        if (hosts[i] > 0 && !joins_leaves(subnet, (int)i, hosts, scratch[count / 2]) &&
+            !has_spine_twin(subnet, (int)i, hosts))
             subnet->devices[i].level = 0;
 }
 

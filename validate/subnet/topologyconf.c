@@ -106,3 +106,13 @@ int topology_conf_leaf(const struct topology_conf *conf, const char *node)
             return (int)i;
     return -1;
 }
+
+const char *topology_conf_place(const struct topology_conf *conf, const struct topology_leaf *leaf,
+                                char *text, size_t size)
+{
+    if (leaf->line > 0)
+        snprintf(text, size, "%s line %d", conf->path, leaf->line);
+    else
+        snprintf(text, size, "%s", conf->path);
+    return text;
+}

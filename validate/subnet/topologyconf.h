@@ -14,7 +14,7 @@
 struct topology_leaf {
     char *name;
     struct hostlist nodes;
-    int line; /* of the file where it stands */
+    int line; /* of the file where it stands, 0: it is not from a file */
 };
 
 struct topology_conf {
@@ -30,5 +30,9 @@ void topology_conf_clear(struct topology_conf *conf);
 
 /* The place of the leaf of that node, the first one of several, -1. O(nodes). */
 int topology_conf_leaf(const struct topology_conf *conf, const char *node);
+
+/* "topology.conf line 3". */
+const char *topology_conf_place(const struct topology_conf *conf, const struct topology_leaf *leaf,
+                                char *text, size_t size);
 
 #endif

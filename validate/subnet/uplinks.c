@@ -7,7 +7,7 @@
 
 /* A switch with at most this share of its like's uplinks, and no more nodes to each, was meant so:
  * the last leaf of a cluster that is not full. */
-#define MEANT_SMALL 0.75
+#define MEANT_SMALL 0.5
 
 enum { PORTS_MAX = 255 };
 
@@ -20,8 +20,9 @@ struct tier {
     int *place;  /* of every device in lower or upper */
     int *bundle; /* cables of lower i to upper k: bundle[i * upper_count + k] */
     int *up, *down, *across;
-    int *scratch;  /* room for every device */
-    bool *is_told; /* for each lower one */
+    int *scratch;   /* room for every device */
+    bool *is_told;  /* for each lower one */
+    bool has_rings; /* that switches of one level are cabled to each other is meant */
 };
 
 static int *bundle_of(const struct tier *tier, int i)
@@ -82,13 +83,19 @@ static int find_peers(const struct tier *tier, int a, int *peers)
     return count;
 }
 
-/* How most of the peers are cabled to upper k. */
-static int usual_bundle(const struct tier *tier, const int *peers, int count, int k, int *numbers,
-                        int *times)
+/* How many cables switch a should have to upper k: as most of its peers have, or where these do not
+ * agree as itself to most of the others above. -1: nobody says. */
+static int usual_bundle(const struct tier *tier, int a, const int *peers, int count, int k)
 {
+    int *numbers = tier->scratch, times, usual;
+
     for (int i = 0; i < count; i++)
         numbers[i] = bundle_of(tier, peers[i])[k];
-    return mode_of(numbers, count, times);
+    usual = mode_of(numbers, count, &times);
+    if (2 * times > count)
+        return usual;
+    usual = mode_of(bundle_of(tier, a), tier->upper_count, &times);
+    return 2 * times > tier->upper_count ? usual : -1;
 }
 
 /* The upper switch that most peers reach from that port number, -1. */
@@ -149,7 +156,7 @@ static const char *empty_port(const struct subnet *subnet, int device, char *tex
 static struct subnet_finding *add(struct tier *tier, int a, const char *text)
 {
     struct subnet_finding *finding =
-        subnet_finding_add(tier->findings, FINDING_UPLINKS, VERDICT_FAIL, "%s", text);
+        subnet_finding_add(tier->findings, SUBNET_UPLINKS, VERDICT_FAIL, "%s", text);
     char name[400];
 
     snprintf(finding->part, sizeof finding->part, "%.95s",
@@ -179,7 +186,7 @@ static int name_missing(const struct tier *tier, int a, const int *peers, int co
         device = usual_from_port(tier, peers, count, number, &times);
         if (device < 0 || 2 * times <= count ||
             bundle_of(tier, a)[tier->place[device]] >=
-                usual_bundle(tier, peers, count, tier->place[device], tier->scratch, &times))
+                usual_bundle(tier, a, peers, count, tier->place[device]))
             continue;
         length += (size_t)snprintf(
             text + length, size - length, "%s%s to %.90s%s", named++ ? ", " : "",
@@ -187,9 +194,9 @@ static int name_missing(const struct tier *tier, int a, const int *peers, int co
             empty_port(subnet, device, other, sizeof other));
     }
     for (int k = 0; named == 0 && k < tier->upper_count && length < size; k++) {
-        int usual = usual_bundle(tier, peers, count, k, tier->scratch, &times);
+        int usual = usual_bundle(tier, a, peers, count, k);
 
-        if (2 * times <= count || bundle_of(tier, a)[k] >= usual)
+        if (bundle_of(tier, a)[k] >= usual)
             continue;
         length += (size_t)snprintf(text + length, size - length, "%s%d to %.90s%s",
                                    length ? ", " : "", usual - bundle_of(tier, a)[k],
@@ -199,6 +206,11 @@ static int name_missing(const struct tier *tier, int a, const int *peers, int co
     return named;
 }
 
+static int uplinks_of(const struct tier *tier, int a)
+{
+    return tier->up[a] + (tier->has_rings ? tier->across[a] : 0);
+}
+
 static void judge_missing(struct tier *tier, int a, int *peers)
 {
     int count = find_peers(tier, a, peers), times, usual, down;
@@ -206,9 +218,9 @@ static void judge_missing(struct tier *tier, int a, int *peers)
     struct subnet_finding *finding;
 
     for (int i = 0; i < count; i++)
-        tier->scratch[i] = tier->up[peers[i]] + tier->across[peers[i]];
+        tier->scratch[i] = uplinks_of(tier, peers[i]);
     usual = mode_of(tier->scratch, count, &times);
-    if (count == 0 || tier->up[a] + tier->across[a] >= usual)
+    if (count == 0 || uplinks_of(tier, a) >= usual)
         return;
     for (int i = 0; i < count; i++)
         tier->scratch[i] = tier->down[peers[i]];
@@ -226,18 +238,24 @@ static void judge_missing(struct tier *tier, int a, int *peers)
     finding->limit = usual;
 }
 
+/* Where nothing is above, or most have such cables, they are meant: a mesh, a dragonfly. */
+static bool has_rings(const struct tier *tier)
+{
+    int with = 0;
+
+    for (int i = 0; i < tier->lower_count; i++)
+        with += tier->across[i] > 0;
+    return tier->upper_count == 0 || (tier->lower_count > 3 && 4 * with >= 3 * tier->lower_count);
+}
+
 /* A cable between two switches of one level where others have none. */
 static void judge_across(struct tier *tier, int a, int *peers)
 {
     const struct subnet_device *device = lower_device(tier, a);
     char text[600], one[400], other[400], missing[300];
-    int usual, times, count, poor;
+    int count, poor;
 
-    if (tier->across[a] == 0 || tier->upper_count == 0)
-        return;
-    memcpy(tier->scratch, tier->across, (size_t)tier->lower_count * sizeof *tier->scratch);
-    usual = mode_of(tier->scratch, tier->lower_count, &times);
-    if (usual > 0 && 2 * times > tier->lower_count)
+    if (tier->across[a] == 0 || tier->has_rings)
         return;
     count = find_peers(tier, a, peers);
     for (int i = 0; i < device->port_count; i++) {
@@ -288,14 +306,14 @@ struct odd {
 
 static struct odd find_odd(const struct tier *tier, int a, int *peers)
 {
-    int count = find_peers(tier, a, peers), times;
+    int count = find_peers(tier, a, peers);
     struct odd odd = {-1, -1, -1};
 
     for (int k = 0; k < tier->upper_count; k++) {
-        int usual = usual_bundle(tier, peers, count, k, tier->scratch, &times);
+        int usual = usual_bundle(tier, a, peers, count, k);
         int difference = bundle_of(tier, a)[k] - usual;
 
-        if (2 * times <= count)
+        if (usual < 0)
             continue;
         if (difference > 0 && odd.over < 0)
             odd.over = k;
@@ -413,6 +431,7 @@ static int judge_tier(const struct subnet *subnet, int plane, int level,
     int rv = tier_make(&tier, plane, level);
     int *peers = rv == 0 ? calloc(subnet->device_count + 1, sizeof *peers) : NULL;
 
+    tier.has_rings = peers && has_rings(&tier);
     for (int i = 0; peers && i < tier.lower_count; i++)
         judge_across(&tier, i, peers);
     for (int i = 0; peers && tier.lower_count > 1 && i < tier.lower_count; i++)
@@ -428,8 +447,67 @@ static int judge_tier(const struct subnet *subnet, int plane, int level,
     return peers ? 0 : -1;
 }
 
+/* Whether the leaf has a cable to another switch. */
+static bool has_uplink(const struct subnet *subnet, int device)
+{
+    const struct subnet_device *of = &subnet->devices[device];
+
+    for (int i = 0; i < of->port_count; i++) {
+        int peer = subnet->ports[of->first_port + i].peer;
+
+        if (peer >= 0 && subnet->devices[subnet->ports[peer].device].kind == SUBNET_SWITCH)
+            return true;
+    }
+    return false;
+}
+
+static bool has_rail(const struct subnet *subnet, int leaf, int rail)
+{
+    for (size_t i = 0; i < subnet->attachment_count; i++)
+        if (subnet->attachments[i].leaf == leaf && subnet->attachments[i].rail == rail)
+            return true;
+    return false;
+}
+
+/* A leaf that no cable joins to the others, while at least half of those with the same rail are
+ * joined.
+ * Only a file shows such: nobody can ask it. */
+static void judge_lonely(const struct subnet *subnet, int leaf, struct subnet_findings *findings)
+{
+    int joined = 0, lonely = 0, rail = -1, nodes = 0;
+    char name[400];
+    struct subnet_finding *finding;
+
+    for (size_t i = 0; i < subnet->attachment_count; i++)
+        if (subnet->attachments[i].leaf == leaf) {
+            rail = subnet->attachments[i].rail;
+            nodes++;
+        }
+    for (size_t i = 0; i < subnet->device_count; i++) {
+        if (!has_rail(subnet, (int)i, rail))
+            continue;
+        if (has_uplink(subnet, (int)i))
+            joined++;
+        else
+            lonely++;
+    }
+    if (joined < lonely)
+        return;
+    finding = subnet_finding_add(findings, SUBNET_UPLINKS, VERDICT_FAIL,
+                                 "%.120s with %d node%s has no uplink at all: check its cables to "
+                                 "the switches above",
+                                 subnet_device_text(subnet, leaf, name, sizeof name), nodes,
+                                 nodes == 1 ? "" : "s");
+    snprintf(finding->part, sizeof finding->part, "%.95s", name);
+    finding->value = 0;
+    finding->unit = "count";
+}
+
 int subnet_judge_uplinks(const struct subnet *subnet, struct subnet_findings *findings)
 {
+    for (size_t i = 0; i < subnet->device_count; i++)
+        if (subnet->devices[i].level == 0 && !has_uplink(subnet, (int)i))
+            judge_lonely(subnet, (int)i, findings);
     for (int plane = 0; plane < subnet->plane_count; plane++)
         for (int level = 0; level < subnet->level_count; level++)
             if (judge_tier(subnet, plane, level, findings) != 0)
