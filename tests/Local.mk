@@ -14,4 +14,12 @@ tests_history_add_LDADD = validate/history/libhistory.la validate/report/librepo
 	validate/judge/libjudge.la lib/libmuster.la $(SQLITE_LIBS) $(JANSSON_LIBS)
 endif
 
+# Makes requests of RDMA ports fail, in a guest.
+if HAVE_IBVERBS
+noinst_PROGRAMS += tests/rdma/completions
+tests_rdma_completions_SOURCES = tests/rdma/completions.c
+tests_rdma_completions_CPPFLAGS = $(AM_CPPFLAGS) $(IBVERBS_CFLAGS)
+tests_rdma_completions_LDADD = validate/battery/verbs/libverbs.la validate/battery/libbattery.la $(IBVERBS_LIBS)
+endif HAVE_IBVERBS
+
 EXTRA_DIST += tests/tap.sh tests/run

@@ -149,9 +149,15 @@ static int choose_ucx_devices(const struct envplan_view *view, struct envplan_va
     return interfaces_join(variable, "", nics, count);
 }
 
+static int best_index(const struct rail *rail)
+{
+    return rail->gid_index;
+}
+
 /* One index for all these rails, as the variable holds no more than one. */
 static int one_gid_index(const struct envplan_view *view, struct envplan_variable *variable,
-                         const size_t *rails, size_t rail_count)
+                         const size_t *rails, size_t rail_count,
+                         int (*index_of)(const struct rail *rail))
 {
     const struct fabric *fabric = &view->node->fabric;
     const struct rail *first = NULL;
@@ -161,19 +167,24 @@ static int one_gid_index(const struct envplan_view *view, struct envplan_variabl
 
         if (rail->port == NULL || !rail_is_up(rail))
             continue;
-        if (rail->gid_index < 0)
+        if (index_of(rail) < 0)
             return envplan_fact(variable, "%s has no RoCE GID", rail->name);
-        if (first != NULL && rail->gid_index != first->gid_index)
+        if (first != NULL && index_of(rail) != index_of(first))
             return envplan_fact(variable,
                                 "GID index is %d on %s and %d on %s: the library chooses for each",
-                                first->gid_index, first->name, rail->gid_index, rail->name);
+                                index_of(first), first->name, index_of(rail), rail->name);
         first = first != NULL ? first : rail;
     }
     if (first == NULL)
         return envplan_fact(variable, "no RDMA port is up");
-    snprintf(variable->value, sizeof variable->value, "%d", first->gid_index);
+    snprintf(variable->value, sizeof variable->value, "%d", index_of(first));
     envplan_fact(variable, "GID table: index %d is the best %s GID of every rail that is up",
                  first->gid_index, fabric_class_name(fabric->class));
+    if (index_of(first) != first->gid_index)
+        envplan_fact(variable,
+                     "GID table: index %d is the link-local GID of every rail that is up; UCX's "
+                     "datagrams do not arrive on soft-RoCE with another",
+                     index_of(first));
     return 0;
 }
 
@@ -184,7 +195,7 @@ static int choose_ucx_gid_index(const struct envplan_view *view, struct envplan_
     bool is_nearest;
     size_t count = envplan_task_rails(view, rails, &is_nearest, why, sizeof why);
 
-    if (one_gid_index(view, variable, rails, count) < 0)
+    if (one_gid_index(view, variable, rails, count, rail_ucx_gid_index) < 0)
         return -1;
     if (is_nearest)
         envplan_fact_add(variable, "of those %s", why);
@@ -212,7 +223,7 @@ static int choose_nccl_gid_index(const struct envplan_view *view, struct envplan
 
     for (size_t i = 0; i < count; i++)
         rails[i] = i;
-    return one_gid_index(view, variable, rails, count);
+    return one_gid_index(view, variable, rails, count, best_index);
 }
 
 /* An RDMA port that is up although the step's fabric is plain Ethernet, or NULL. */

@@ -325,6 +325,49 @@ static void check_verbs(const struct stepcheck_facts *facts, struct stepcheck *c
     say(text, "; %s is used through it", fabric_class_name(facts->fabric->class));
 }
 
+/* A list of UCX_TLS with no transport that uses InfiniBand or RoCE (ucx_info -d; the aliases of
+ * ucp_context.c). One that begins with ^ says what is not wanted: of that nothing is said. */
+static bool is_without_rdma(const char *transports)
+{
+    static const char *const rdma[] = {"all", "ib", "rc", "ud", "dc", "gga"};
+
+    if (transports[0] == '^' || transports[0] == '\0')
+        return false;
+    for (const char *name = transports; *name != '\0'; name += *name == ',') {
+        size_t length = strcspn(name, ","), first;
+
+        first = *name == '\\'; /* "\\rc": not its auxiliary ones */
+        for (size_t i = 0; i < sizeof rdma / sizeof *rdma; i++)
+            if (strncmp(name + first, rdma[i], strlen(rdma[i])) == 0)
+                return false;
+        name += length;
+    }
+    return true;
+}
+
+/* TCP although there is RDMA: what the user, a module or a script of long ago has set. */
+static void check_transports(const struct stepcheck_facts *facts, struct stepcheck *check)
+{
+    const char *transports = lookup(facts, "UCX_TLS"), *disable = lookup(facts, "NCCL_IB_DISABLE");
+    const char *net = lookup(facts, "NCCL_NET"), *class = fabric_class_name(facts->fabric->class);
+    const char *name = NULL, *value = NULL, *user = "NCCL";
+
+    if (facts->fabric->class != FABRIC_INFINIBAND && facts->fabric->class != FABRIC_ROCE_V1 &&
+        facts->fabric->class != FABRIC_ROCE_V2)
+        return;
+    if (transports != NULL && is_without_rdma(transports))
+        name = "UCX_TLS", value = transports, user = "UCX";
+    else if (disable != NULL && strcmp(disable, "1") == 0)
+        name = "NCCL_IB_DISABLE", value = disable;
+    else if (net != NULL && strcasecmp(net, "Socket") == 0)
+        name = "NCCL_NET", value = net;
+    if (name != NULL)
+        say(add_problem(check),
+            "%s=%.80s keeps %s off %s: messages between nodes go by TCP; take it out of the job's "
+            "environment",
+            name, value, user, class);
+}
+
 static void check_shared_memory(const struct stepcheck_facts *facts, struct stepcheck *check)
 {
     long wanted_mb = facts->conf->shm_mb;
@@ -352,6 +395,7 @@ void stepcheck_make(const struct stepcheck_facts *facts, struct stepcheck *check
     if (has_rdma(facts->fabric) && spans_nodes(facts)) {
         check_memlock(facts, check);
         check_verbs(facts, check);
+        check_transports(facts, check);
     }
     check_shared_memory(facts, check);
     for (size_t i = 0; i < check->count; i++)

@@ -43,7 +43,8 @@ struct stepcheck {
  *   inventory's; a list such as CUDA_VISIBLE_DEVICES that names others or leaves none (a list that
  *   leaves out some is the user's choice); /dev/kfd, /dev/nvidiactl or /dev/nvidia-uvm refused.
  * - Where a step of several nodes meets an RDMA fabric: memlock_bytes below MemlockMB; the verbs
- *   devices of rails that are up.
+ *   devices of rails that are up; on InfiniBand and RoCE a variable by which UCX or NCCL uses TCP
+ * all the same.
  * - /dev/shm smaller than ShmMB. */
 void stepcheck_make(const struct stepcheck_facts *facts, struct stepcheck *check);
 

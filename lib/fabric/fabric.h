@@ -32,6 +32,11 @@ struct fabric {
                            mlx5_2:1 beside no GPU"; or "" */
 };
 
+/* The GID index for UCX: the best one, but with soft-RoCE (rdma_port.is_software) that of the
+ * link-local GID: UCX says hello by unreliable datagrams, which rxe drops with a GID over IPv4, and
+ * a job then hangs for 30 s and aborts (UCX 1.13, Linux 6.12). -1: none. */
+int rail_ucx_gid_index(const struct rail *rail);
+
 /* True when the rail's link can carry data now (carrier and IFF_UP, or an ACTIVE port). */
 int rail_is_up(const struct rail *rail);
 

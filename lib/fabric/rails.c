@@ -41,6 +41,17 @@ static const struct gid *best_gid(const struct rdma_port *port)
     return best;
 }
 
+int rail_ucx_gid_index(const struct rail *rail)
+{
+    const struct rdma_port *port = rail->port;
+
+    for (size_t i = 0; port && port->is_software && i < port->gid_count; i++)
+        if (port->gids[i].type == GID_ROCE_V2 && strncmp(port->gids[i].gid, "fe80:", 5) == 0 &&
+            strcmp(port->gids[i].netdev, port->netdev) == 0)
+            return port->gids[i].index;
+    return rail->gid_index;
+}
+
 static enum fabric_class port_class(const struct rdma_port *port)
 {
     const struct gid *gid;

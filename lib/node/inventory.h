@@ -79,6 +79,7 @@ struct rdma_port {
     char firmware[INVENTORY_NAME];
     struct location location;
     bool is_virtual_function;
+    bool is_software; /* the kernel's own RDMA over an interface (rxe, siw): it has a "parent" */
     enum link_layer link_layer;
     char state[INVENTORY_NAME];      /* "ACTIVE", "DOWN", "INIT", "ARMED" */
     char phys_state[INVENTORY_NAME]; /* "LinkUp", ... */

@@ -170,6 +170,7 @@ static void read_port(const char *root, const char *device, int number,
     port->port = number;
     port->location = LOCATION_UNKNOWN;
     read_device(root, port);
+    port->is_software = sysfs_exists(root, "sys/class/infiniband/%s/parent", device);
     if (!FITS(path, "sys/class/infiniband/%s/ports/%d", device, number))
         return;
     sysfs_line(root, layer, sizeof layer, "%s/link_layer", path);

@@ -18,4 +18,5 @@ EXTRA_DIST += \
 	tests/rdma/t4011-affinity-is-the-trees.t \
 	tests/rdma/t4020-interfaces-of-real-drivers.t \
 	tests/rdma/t4021-priorities-are-set-and-put-back.t \
+	tests/rdma/t4030-verbs-drive-the-ports.t \
 	# end of tests in guests

@@ -28,8 +28,6 @@ facts() {
     "$muster" explain
     "$top/tests/fixtures/record" >"$work/rxe-pair.tree"
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-    # the GID over IPv4 is of no use to the datagrams that UCX says hello with: on soft-RoCE it drops them
-    export UCX_IB_GID_INDEX=0
     echo '== links'
     # two ranks that take themselves for two nodes
     # shellcheck disable=SC2016
@@ -66,7 +64,10 @@ print(sys.argv[2], "::ffff:%s" % a.ipv4_mapped if a.ipv4_mapped else a, *sys.arg
     is "$(json ".fabric.rails[] | select(.name == \"rxe$n:1\") | .gid_index")" "$index" \
         '... of which the one over IPv4 is taken'
 done
-like "$(section explain)" "^  UCX_IB_GID_INDEX=$index\$" 'explain gives UCX that index'
+like "$(section explain)" "^  NCCL_IB_GID_INDEX=$index\$" 'explain gives NCCL that index'
+# and with the one over IPv4 muster-links could not have said hello
+like "$(section explain)" "^  UCX_IB_GID_INDEX=$(section "gids of rxe2" | awk '/ fe80:/ { print $1; exit }')\$" \
+    '... and UCX the link-local one, as on soft-RoCE it must'
 like "$(section explain)" '^  NCCL_IB_HCA==rxe1:1,rxe2:1$' '... and NCCL both ports'
 like "$(section check)" '^pass +net.interfaces +rxe1:1 +RoCE v2, 10 Gb/s, MTU 1500, 10.77.0.1/24$' 'the check passes'
 like "$(section check)" '/dev/infiniband is there' '... and has seen the devices'

@@ -189,6 +189,14 @@ check_PROGRAMS += tests/unit/passes.t
 tests_unit_passes_t_SOURCES = tests/unit/passes.c
 tests_unit_passes_t_LDADD = validate/battery/libbattery.la $(unit_libs)
 
+if HAVE_IBVERBS
+check_PROGRAMS += tests/unit/verbs.t
+tests_unit_verbs_t_SOURCES = tests/unit/verbs.c
+tests_unit_verbs_t_CPPFLAGS = $(AM_CPPFLAGS) $(IBVERBS_CFLAGS)
+tests_unit_verbs_t_LDADD = validate/battery/verbs/libverbs.la validate/battery/libbattery.la $(unit_libs) \
+	$(IBVERBS_LIBS)
+endif HAVE_IBVERBS
+
 check_PROGRAMS += tests/unit/watch.t
 tests_unit_watch_t_SOURCES = tests/unit/watch.c
 tests_unit_watch_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread

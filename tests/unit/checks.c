@@ -178,6 +178,37 @@ static void ports(void)
     with("h100-ib", "h1");
     check("net.interfaces");
     is_int(record_count, 8, "eight InfiniBand rails");
+    put("sys/class/infiniband/mlx5_0/ports/1/pkeys/0", "0x7fff\n");
+    put("sys/class/infiniband/mlx5_0/ports/1/pkeys/1", "0x8001\n");
+    put("sys/class/infiniband/mlx5_1/ports/1/pkeys/0", "0x7fff\n");
+    put("sys/class/infiniband/mlx5_1/ports/1/pkeys/1", "0x0000\n");
+    put("sys/class/infiniband/mlx5_4/ports/1/rate", "100 Gb/sec (1X NDR)\n");
+    for (int i = 0; i < 8; i++) {
+        char path[64];
+
+        snprintf(path, sizeof path, "sys/class/infiniband/mlx5_%d/board_id", i);
+        put(path, i == 7 ? "MT_0000000839\n" : "MT_0000000838\n");
+    }
+    put("sys/class/infiniband/mlx5_6/fw_ver", "28.36.1010\n");
+    put("sys/class/infiniband/mlx5_7/fw_ver", "20.36.1010\n");
+    check("net.interfaces");
+    says(
+        "fail mlx5_1:1 mlx5_1:1 is a limited member of its partition (P_Key 0x7fff): it reaches no "
+        "other limited member, and MPI and NCCL between such nodes hang; make it a full member in "
+        "the subnet manager's partitions",
+        "a limited member of its partition");
+    is_silent_on("mlx5_0:1 is a limited", "... but not one that is a full member of another");
+    says(
+        "warn mlx5_4:1 mlx5_4:1 runs on one lane, 100 Gb/sec (1X NDR); an InfiniBand link has four "
+        "(a split cable two): check the cable's plugs at both ends, then the cable",
+        "a link of one lane");
+    says("warn mlx5_6:1 mlx5_6:1 has firmware 28.36.1010, 6 of the node's ports on the same board "
+         "have 28.39.1002; bring it to theirs",
+         "a port of another firmware");
+    is_silent_on("mlx5_7:1 has firmware", "... another board may have another one");
+    done();
+    with("h100-ib", "h1");
+    check("net.interfaces");
     says("pass mlx5_7:1 InfiniBand, 400 Gb/s, MTU 2044, 10.4.7.11/24", "... pass");
     put("sys/class/infiniband/mlx5_2/ports/1/state", "2: INIT\n");
     put("sys/class/infiniband/mlx5_3/ports/1/state", "1: DOWN\n");
@@ -206,6 +237,8 @@ static void ports(void)
          "PCIe speed lost");
     done();
     with("mi300x-roce", "m7");
+    put("sys/class/infiniband/bnxt_re0/ports/1/state", "1: DOWN\n");
+    put("sys/class/infiniband/bnxt_re0/ports/1/phys_state", "3: Disabled\n");
     put("sys/class/infiniband/bnxt_re6/ports/1/gids/0", "0000:0000:0000:0000:0000:0000:0000:0000");
     put("sys/class/infiniband/bnxt_re6/ports/1/gids/1", "0000:0000:0000:0000:0000:0000:0000:0000");
     put("sys/class/infiniband/bnxt_re6/ports/1/gids/2", "0000:0000:0000:0000:0000:0000:0000:0000");
@@ -214,6 +247,10 @@ static void ports(void)
     says("warn bnxt_re5:1 bnxt_re5:1 has only link-local GIDs, which reach no other subnet; has "
          "ens16np0 an IP address?",
          "a RoCE port without a routable GID");
+    says("fail bnxt_re0:1 bnxt_re0:1 is DOWN (Disabled), though its interface ens11np0 is up: TCP "
+         "works there and RDMA does not, so jobs fall back or hang; look for the RDMA driver's "
+         "messages in the kernel's log, load bnxt_en again",
+         "a RoCE port that is down on an interface that is up");
     says("fail bnxt_re6:1 bnxt_re6:1 has no RoCE GID; has its interface an IP address?",
          "a RoCE port without a GID");
     done();

@@ -267,6 +267,18 @@ static void roce(void)
     add_rail("eth2", "mlx5_1", 0, 5);
     make();
     sets("UCX_IB_GID_INDEX", "3", "every rail that is up");
+
+    start(FABRIC_ROCE_V2);
+    add_rail("eth1", "rxe1", 1, 1);
+    inventory->rdma[0].is_software = true;
+    inventory->rdma[0].gid_count = 2;
+    snprintf(inventory->rdma[0].netdev, INVENTORY_NAME, "eth1");
+    inventory->rdma[0].gids[0] = (struct gid){
+        .index = 0, .type = GID_ROCE_V2, .gid = "fe80:0000:0000:0000:0000:0000:0000:0001"};
+    snprintf(inventory->rdma[0].gids[0].netdev, INVENTORY_NAME, "eth1");
+    make();
+    sets("UCX_IB_GID_INDEX", "0", "UCX's datagrams do not arrive on soft-RoCE");
+    sets("NCCL_IB_GID_INDEX", "1", "the best RoCE v2 GID");
 }
 
 static void more_ports_than_fit(void)

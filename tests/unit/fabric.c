@@ -57,6 +57,7 @@ static void chosen_by_rules(void)
         "mi300x-roce", FABRIC_ROCE_V2, "eno1",
         "bnxt_re0:1 bnxt_re1:1 bnxt_re2:1 bnxt_re3:1 bnxt_re4:1 bnxt_re5:1 bnxt_re6:1 bnxt_re7:1");
     is_int(fabric.rails[0].gid_index, 3, "... the GID of v2 over IPv4, wherever it is");
+    is_int(rail_ucx_gid_index(&fabric.rails[0]), 3, "... for UCX as well: it is no soft-RoCE");
     is_int(fabric.rails[5].gid_index, 1, "... without one v2 over link-local");
     found("gaudi3", FABRIC_GAUDI, "eno1",
           "hbl_0:1 hbl_0:2 hbl_0:3 hbl_1:1 hbl_1:2 hbl_1:3 hbl_2:1 hbl_2:2 hbl_2:3 hbl_3:1 hbl_3:2 "
@@ -66,6 +67,8 @@ static void chosen_by_rules(void)
     found("ethernet", FABRIC_ETHERNET, "eno1", "ens2f0 ens2f1");
     found("rxe-pair", FABRIC_ROCE_V2, "", "rxe1:1 rxe2:1");
     is_int(fabric.rails[1].gid_index, 1, "... the GID of v2 over IPv4, behind link-local's");
+    is_int(rail_ucx_gid_index(&fabric.rails[1]), 0,
+           "... but link-local's for UCX: it is soft-RoCE");
     is_str(fabric.rails[1].nic ? fabric.rails[1].nic->name : "", "eth2", "... on its interface");
     found("lab-node", FABRIC_ETHERNET, "eth0", "eth1 eth2");
     is_near(fabric.rails[0].nominal_mbps, 10000, 0, "... at what veth claims");

@@ -31,7 +31,10 @@ int main(void)
     is_int((long)passes.count, 2, "... are two");
     is_int(passes.kinds[0], PASS_TOGETHER, "... in the order");
     is_int(passes.kinds[1], PASS_PAIRS, "... that was asked for");
-    is_int(passes_parse("pairs,together,uplinks,bisection", &passes, &err), 0, "all four");
+    is_int(passes_parse("pairs,together,uplinks,bisection,verbs,local", &passes, &err), 0,
+           "all six");
+    is_str(pass_name(passes.kinds[4]), "verbs", "... also those by libibverbs");
+    is_str(pass_name(passes.kinds[5]), "local", "... and of one node");
     is_str(pass_name(passes.kinds[3]), "bisection", "... have names");
     is_str(pass_metric(passes.kinds[2]), "bandwidth_uplink", "... and metrics");
     is_refused("", "found \"\"");

@@ -285,7 +285,29 @@ static void limits(void)
     memlock = 0;
     check();
     is_int(found.count, 2, "two problems, two lines");
+    memlock = ULLONG_MAX;
+    refuse(NULL, 0);
+    set("SLURM_STEP_NUM_NODES=2", "UCX_TLS=tcp,self,sm", NULL);
+    is_str(
+        check(),
+        "UCX_TLS=tcp,self,sm keeps UCX off InfiniBand: messages between nodes go by TCP; take it "
+        "out of the job's environment",
+        "TCP although there is RDMA");
+    set("SLURM_STEP_NUM_NODES=2", "UCX_TLS=self,\\rc_verbs", NULL);
+    is_str(check(), "", "a list with RDMA in it");
+    set("SLURM_STEP_NUM_NODES=2", "UCX_TLS=^tcp", NULL);
+    is_str(check(), "", "a list of what is not wanted");
+    set("SLURM_STEP_NUM_NODES=2", "NCCL_IB_DISABLE=1", NULL);
+    has_str(check(), "NCCL_IB_DISABLE=1 keeps NCCL off InfiniBand: ", "NCCL without RDMA");
+    set("SLURM_STEP_NUM_NODES=2", "NCCL_IB_DISABLE=0", "NCCL_NET=IB");
+    is_str(check(), "", "NCCL with it");
+    set("SLURM_STEP_NUM_NODES=2", "NCCL_NET=Socket", NULL);
+    has_str(check(), "NCCL_NET=Socket keeps NCCL off InfiniBand: ", "NCCL over sockets");
+    set("UCX_TLS=tcp", NULL, NULL);
+    is_str(check(), "", "a step of one node may do as it likes");
     read_node("ethernet");
+    set("SLURM_STEP_NUM_NODES=2", "UCX_TLS=tcp", NULL);
+    is_str(check(), "", "TCP where there is nothing else");
     set("SLURM_STEP_NUM_NODES=2", NULL, NULL);
     memlock = 0;
     is_str(check(), "", "plain Ethernet locks nothing");

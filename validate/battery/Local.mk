@@ -14,6 +14,7 @@ validate_battery_libbattery_la_SOURCES = \
 	validate/battery/options.c validate/battery/options.h \
 	validate/battery/output.c validate/battery/output.h \
 	validate/battery/pattern.c validate/battery/pattern.h \
+	validate/battery/verbs/verb.c validate/battery/verbs/verb.h \
 	validate/battery/watch/stall.c validate/battery/watch/stall.h \
 	validate/battery/collectives/values.c validate/battery/collectives/values.h \
 	validate/battery/watch/warden.c validate/battery/watch/warden.h \
@@ -21,6 +22,29 @@ validate_battery_libbattery_la_SOURCES = \
 	# end of validate_battery_libbattery_la_SOURCES
 validate_battery_libbattery_la_CFLAGS = $(AM_CFLAGS) -pthread
 validate_battery_libbattery_la_LIBADD = lib/libmuster.la lib/libstatistics.la -lpthread -ldl -lm
+
+# What drives RDMA ports by libibverbs, in a library of its own that needs no MPI.
+if HAVE_IBVERBS
+noinst_LTLIBRARIES += validate/battery/verbs/libverbs.la
+validate_battery_verbs_libverbs_la_SOURCES = \
+	validate/battery/verbs/completion.c validate/battery/verbs/completion.h \
+	validate/battery/verbs/flow.c validate/battery/verbs/flow.h \
+	validate/battery/verbs/link.c validate/battery/verbs/link.h \
+	validate/battery/verbs/measure.c validate/battery/verbs/measure.h \
+	validate/battery/verbs/port.c validate/battery/verbs/port.h \
+	# end of validate_battery_verbs_libverbs_la_SOURCES
+validate_battery_verbs_libverbs_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBVERBS_CFLAGS)
+validate_battery_verbs_libverbs_la_LIBADD = $(IBVERBS_LIBS)
+verbs_sources = \
+	validate/battery/verbs/bout.c validate/battery/verbs/bout.h \
+	validate/battery/verbs/local.c \
+	# end of verbs_sources
+verbs_libs = validate/battery/verbs/libverbs.la
+else
+verbs_sources = validate/battery/verbs/absent.c validate/battery/verbs/bout.h
+verbs_libs =
+endif
+EXTRA_DIST += validate/battery/verbs/absent.c
 
 if BUILD_BATTERY
 bin_PROGRAMS += muster-launch
@@ -53,12 +77,14 @@ muster_links_SOURCES = \
 	validate/battery/links/probe.c validate/battery/links/probe.h \
 	validate/battery/links/rounds.c validate/battery/links/rounds.h \
 	validate/battery/links/sums.c validate/battery/links/sums.h \
+	validate/battery/links/verbsreport.c validate/battery/links/verbsreport.h \
 	validate/battery/links/links.c \
 	validate/battery/program.c validate/battery/program.h \
+	$(verbs_sources) \
 	# end of muster_links_SOURCES
-muster_links_CPPFLAGS = $(battery_cppflags) $(UCX_CFLAGS)
+muster_links_CPPFLAGS = $(battery_cppflags) $(UCX_CFLAGS) $(IBVERBS_CFLAGS)
 muster_links_CFLAGS = $(battery_cflags)
-muster_links_LDADD = $(battery_libs) $(UCX_LIBS)
+muster_links_LDADD = $(verbs_libs) $(battery_libs) $(UCX_LIBS)
 
 bin_PROGRAMS += muster-collectives
 muster_collectives_SOURCES = \
@@ -89,11 +115,13 @@ muster_preflight_SOURCES = \
 	validate/battery/links/probe.c validate/battery/links/probe.h \
 	validate/battery/links/rounds.c validate/battery/links/rounds.h \
 	validate/battery/links/sums.c validate/battery/links/sums.h \
+	validate/battery/links/verbsreport.c validate/battery/links/verbsreport.h \
 	validate/battery/preflight/preflight.c \
 	validate/battery/preflight/sum.c validate/battery/preflight/sum.h \
 	validate/battery/program.c validate/battery/program.h \
+	$(verbs_sources) \
 	# end of muster_preflight_SOURCES
-muster_preflight_CPPFLAGS = $(battery_cppflags) $(UCX_CFLAGS)
+muster_preflight_CPPFLAGS = $(battery_cppflags) $(UCX_CFLAGS) $(IBVERBS_CFLAGS)
 muster_preflight_CFLAGS = $(battery_cflags)
-muster_preflight_LDADD = $(battery_libs) $(UCX_LIBS)
+muster_preflight_LDADD = $(verbs_libs) $(battery_libs) $(UCX_LIBS)
 endif

@@ -18,5 +18,6 @@ validate_checks_libchecks_la_SOURCES = \
 	validate/checks/limits.c \
 	validate/checks/munge.c \
 	validate/checks/pci_settings.c \
+	validate/checks/ports.c validate/checks/ports.h \
 	# end of validate_checks_libchecks_la_SOURCES
 validate_checks_libchecks_la_LIBADD = validate/claims/libclaims.la

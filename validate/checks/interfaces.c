@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/checks/checks.h"
+#include "validate/checks/ports.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -87,6 +87,15 @@ static int check_port_state(struct context *context)
             "%s is in state %s, not ACTIVE: the link is there, but no subnet manager has set the "
             "port up; check the subnet manager",
             context->rail->name, port->state);
+    else if (context->rail->nic && context->rail->class != FABRIC_INFINIBAND &&
+             context->rail->nic->is_up && context->rail->nic->has_carrier)
+        say_unusable(context,
+                     "%s is %s%s%s%s, though its interface %s is up: TCP works there and RDMA does "
+                     "not, so jobs fall back or hang; look for the RDMA driver's messages in the "
+                     "kernel's log, load %s again",
+                     context->rail->name, port->state, port->phys_state[0] ? " (" : "",
+                     port->phys_state, port->phys_state[0] ? ")" : "", context->rail->nic->name,
+                     port->driver[0] ? port->driver : "its driver");
     else if (strcmp(port->phys_state, "Disabled") == 0)
         say_unusable(context, "%s is %s, not ACTIVE: the port is disabled", context->rail->name,
                      port->state);
@@ -356,6 +365,9 @@ static void check_rail(const struct checks *checks, const char *test, const stru
         check_mtu(&context);
         check_address(&context);
         check_pcie(&context);
+        context.found += port_check_width(checks, test, rail);
+        context.found += port_check_partitions(checks, test, rail);
+        context.found += port_check_firmware(checks, test, rail);
     }
     check_counters(&context);
     if (context.found == 0)

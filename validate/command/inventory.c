@@ -120,6 +120,46 @@ static void print_rdma(FILE *table, const struct inventory *inventory, const str
     }
 }
 
+/* Why a GID is the one to use, or is not; fabric's gid_rank() ranks them so. */
+static const char *gid_use(const struct rail *rail, const struct gid *gid)
+{
+    bool is_ucx = rail_ucx_gid_index(rail) == gid->index;
+
+    if (rail->gid_index == gid->index && is_ucx)
+        return strncmp(gid->gid, "0000:0000:0000:0000:0000:ffff:", 30) == 0
+                   ? "best: RoCE v2 over IPv4"
+                   : "best there is";
+    if (rail->gid_index == gid->index)
+        return "best: RoCE v2 over IPv4, not for UCX on soft-RoCE";
+    if (is_ucx)
+        return "UCX: soft-RoCE takes its datagrams with link-local";
+    if (gid->type == GID_ROCE_V1)
+        return "RoCE v1 is not routed";
+    return strncmp(gid->gid, "fe80:", 5) == 0 ? "link-local is not routed" : "-";
+}
+
+static void print_gids(FILE *table, const struct fabric *fabric)
+{
+    bool has_header = false;
+
+    for (size_t i = 0; i < fabric->rail_count; i++) {
+        const struct rail *rail = &fabric->rails[i];
+
+        if (rail->class != FABRIC_ROCE_V1 && rail->class != FABRIC_ROCE_V2)
+            continue;
+        for (size_t j = 0; rail->port && j < rail->port->gid_count; j++) {
+            const struct gid *gid = &rail->port->gids[j];
+
+            if (!has_header)
+                fputs("GIDS\tINDEX\tTYPE\tNIC\tGID\tUSE\n", table);
+            has_header = true;
+            fprintf(table, "%s\t%d\t%s\t%s\t%s\t%s\n", rail->name, gid->index,
+                    gid_type_name(gid->type), text_or_dash(gid->netdev), gid->gid,
+                    gid_use(rail, gid));
+        }
+    }
+}
+
 static void print_gpus(FILE *table, const struct inventory *inventory)
 {
     char memory[WORD], pcie[WORD], numa[WORD];
@@ -160,6 +200,22 @@ static void print_gpus_section(FILE *table, const struct inventory *inventory,
     print_gpus(table, inventory);
 }
 
+static void print_gids_section(FILE *table, const struct inventory *inventory,
+                               const struct fabric *fabric)
+{
+    (void)inventory;
+    print_gids(table, fabric);
+}
+
+static bool has_roce(const struct fabric *fabric)
+{
+    for (size_t i = 0; i < fabric->rail_count; i++)
+        if (fabric->rails[i].port && fabric->rails[i].port->gid_count > 0 &&
+            fabric->rails[i].port->link_layer == LINK_ETHERNET)
+            return true;
+    return false;
+}
+
 static void print_driver(const char *name, const char *version)
 {
     if (version[0])
@@ -183,6 +239,8 @@ static void print_people(const struct inventory *inventory, const struct fabric 
         print_section(print_nics, inventory, fabric);
     if (inventory->rdma_count > 0)
         print_section(print_rdma, inventory, fabric);
+    if (has_roce(fabric))
+        print_section(print_gids_section, inventory, fabric);
     if (inventory->gpu_count > 0)
         print_section(print_gpus_section, inventory, fabric);
 }
@@ -278,6 +336,7 @@ static json_t *port_json(const struct rdma_port *port)
     put_text(object, "firmware", port->firmware);
     put_location(object, &port->location);
     put_bool(object, "virtual_function", port->is_virtual_function);
+    put_bool(object, "software", port->is_software);
     put_text(object, "link_layer", link_layer_name(port->link_layer));
     put_text(object, "state", port->state);
     put_text(object, "phys_state", port->phys_state);

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <ucp/api/ucp.h>
 #include <ucs/config/global_opts.h>
 
@@ -80,8 +82,8 @@ static void set_gid_index(const struct rail *rail, bool is_users)
     if (is_users)
         return;
     unsetenv("UCX_IB_GID_INDEX");
-    if (is_rdma(rail) && rail->gid_index >= 0) {
-        snprintf(gid_index, sizeof gid_index, "%d", rail->gid_index);
+    if (is_rdma(rail) && rail_ucx_gid_index(rail) >= 0) {
+        snprintf(gid_index, sizeof gid_index, "%d", rail_ucx_gid_index(rail));
         setenv("UCX_IB_GID_INDEX", gid_index, 1);
     }
 }
@@ -114,6 +116,26 @@ static int open_worker(struct channel *channel, const struct rail *rail, struct 
     return 0;
 }
 
+/* What UCX registers counts as locked, and with too low a limit UCX 1.13 may not come back. */
+static int check_locked_memory(const struct channel *channel, const struct rail *rail,
+                               struct error *err)
+{
+    size_t size = (size_t)CHANNEL_WINDOW * CHANNEL_MESSAGE_BYTES;
+    struct rlimit limit;
+
+    if (mlock(channel->in, size) == 0) {
+        munlock(channel->in, size);
+        return 0;
+    }
+    if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0)
+        return error_set(err, "%s: memory cannot be locked: %m", rail->name);
+    return error_set(err,
+                     "%s needs %.0f MB of locked memory, the limit is %.4g MB here; set "
+                     "LimitMEMLOCK=infinity of slurmd's unit and "
+                     "PropagateResourceLimitsExcept=MEMLOCK",
+                     rail->name, 1e-6 * (double)size, 1e-6 * (double)limit.rlim_cur);
+}
+
 int channel_open(const struct rail *rail, struct channel **channel, struct error *err)
 {
     struct channel *opened;
@@ -129,7 +151,9 @@ int channel_open(const struct rail *rail, struct channel **channel, struct error
     opened->in = malloc((size_t)CHANNEL_WINDOW * CHANNEL_MESSAGE_BYTES);
     if (!opened->out || !opened->in)
         error_set(err, "out of memory");
-    if (!opened->out || !opened->in || open_worker(opened, rail, err) != 0) {
+    if (!opened->out || !opened->in ||
+        (is_rdma(rail) && check_locked_memory(opened, rail, err) != 0) ||
+        open_worker(opened, rail, err) != 0) {
         channel_close(opened);
         return -1;
     }

@@ -11,7 +11,7 @@ static const double TOGETHER_CONFIDENCE = 0.99;
 
 static struct path_plan make_plan(const struct rounds_plan *options, enum pass_kind kind)
 {
-    bool is_quick = options->is_quick, is_pairs = kind == PASS_PAIRS;
+    bool is_quick = options->is_quick, is_pairs = kind == PASS_PAIRS || kind == PASS_VERBS;
     struct path_plan plan = {
         .samples = is_quick ? 4 : 5,
         .sample_s = is_quick ? 0.04 : 0.08,
@@ -83,6 +83,10 @@ int course_make(const struct program *program, const struct rounds_plan *options
     int nodes[2];
 
     *course = (struct course){.kind = kind, .plan = make_plan(options, kind)};
+    if (kind == PASS_LOCAL) {
+        course->rounds = 1;
+        return 0;
+    }
     if (options->blocks.count > 0) {
         course->blocks = calloc((size_t)program->node_count, sizeof *course->blocks);
         course->block_names = options->blocks.names;
@@ -112,6 +116,8 @@ int course_partner(const struct program *program, const struct course *course, i
 {
     int nodes[2];
 
+    if (course->kind == PASS_LOCAL)
+        return SCHEDULE_BYE;
     if (!course->pairs)
         return schedule_partner(course->schedule, round, node);
     course_pair(program, course->pairs, round, nodes);

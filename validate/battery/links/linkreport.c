@@ -8,9 +8,10 @@
 #include <string.h>
 
 #include "validate/battery/links/sums.h"
+#include "validate/battery/links/verbsreport.h"
 
-static struct record record_of(const struct program *program, const struct link_result *result,
-                               const char *metric)
+struct record linkreport_record(const struct program *program, const struct link_result *result,
+                                const char *metric)
 {
     struct record record = RECORD_INIT;
 
@@ -24,7 +25,7 @@ static struct record record_of(const struct program *program, const struct link_
 
 static void report_state(const struct program *program, const struct link_result *result)
 {
-    struct record record = record_of(program, result, "state");
+    struct record record = linkreport_record(program, result, "state");
 
     record.verdict = *result->rail ? VERDICT_FAIL : VERDICT_UNKNOWN;
     record.message = result->failure;
@@ -40,7 +41,7 @@ static bool is_cut(const struct link_result *result)
 static void report_failure(const struct program *program, const struct link_result *result,
                            const char *metric)
 {
-    struct record record = record_of(program, result, metric);
+    struct record record = linkreport_record(program, result, metric);
     char message[512];
 
     record.verdict = VERDICT_FAIL;
@@ -58,9 +59,10 @@ static const char *stop_name(int stop)
     return stop == PATH_STOP_INTERVAL ? "interval" : "budget";
 }
 
-static void report_latency(const struct program *program, const struct link_result *result)
+void linkreport_latency(const struct program *program, const struct link_result *result,
+                        const char *metric)
 {
-    struct record record = record_of(program, result, "latency");
+    struct record record = linkreport_record(program, result, metric);
 
     if (result->latency_count == 0)
         return;
@@ -75,10 +77,10 @@ static void report_latency(const struct program *program, const struct link_resu
 }
 
 /* shared: pairs that used the same uplink at that time; 0: none. */
-static void report_bandwidth(const struct program *program, const struct link_result *result,
-                             const char *metric, int shared, double floor_percent)
+void linkreport_bandwidth(const struct program *program, const struct link_result *result,
+                          const char *metric, int shared, double floor_percent)
 {
-    struct record record = record_of(program, result, metric);
+    struct record record = linkreport_record(program, result, metric);
     char message[160];
 
     if (shared > 0)
@@ -98,6 +100,8 @@ static void report_bandwidth(const struct program *program, const struct link_re
         snprintf(message, sizeof message, "%.1f of %g Mb/s nominal", record.value,
                  result->nominal_mbps);
         record.message = message;
+    } else if (result->is_verbs) {
+        record.message = result->transport;
     }
     output_record(&record);
 }
@@ -105,7 +109,7 @@ static void report_bandwidth(const struct program *program, const struct link_re
 /* The transport in use: the NIC must have counted what UCX sent through it. */
 static void report_path(const struct program *program, const struct link_result *result)
 {
-    struct record record = record_of(program, result, "path");
+    struct record record = linkreport_record(program, result, "path");
     char message[256];
     bool is_short = result->counted_bytes < result->sent_bytes;
     char mtu[48] = "";
@@ -138,15 +142,14 @@ static void report_path(const struct program *program, const struct link_result 
 
 static void report_damage(const struct program *program, const struct link_result *result)
 {
-    struct record record = record_of(program, result, "damaged");
+    struct record record = linkreport_record(program, result, "damaged");
     char message[512];
 
     record.value = result->damaged;
     record.unit = "count";
     record.verdict = VERDICT_FAIL;
-    snprintf(message, sizeof message, "%s %s -> %s %s: %.0f of the last %d messages are damaged",
-             record.node, result->rail, record.peer, result->peer_rail, result->damaged,
-             CHANNEL_WINDOW);
+    snprintf(message, sizeof message, "%s %s -> %s %s: %.0f of the last messages are damaged",
+             record.node, result->rail, record.peer, result->peer_rail, result->damaged);
     record.message = message;
     output_record(&record);
 }
@@ -179,7 +182,7 @@ static void report_errors(const struct program *program, int node, const char *r
 
 static void report_path_mtu(const struct program *program, const struct link_result *result)
 {
-    struct record record = record_of(program, result, "path_mtu");
+    struct record record = linkreport_record(program, result, "path_mtu");
     char message[256];
 
     record.value = result->path_mtu_bytes;
@@ -199,7 +202,7 @@ static void report_path_mtu(const struct program *program, const struct link_res
 /* The receiver's word against the sender's. */
 static void report_received(const struct program *program, const struct link_result *result)
 {
-    struct record record = record_of(program, result, "bandwidth_received");
+    struct record record = linkreport_record(program, result, "bandwidth_received");
 
     record.value = result->received_mbps;
     record.unit = "Mb/s";
@@ -213,22 +216,39 @@ static void report(const struct program *program, const struct course *course, i
                    const struct link_result *result, double floor_percent)
 {
     enum pass_kind kind = course->kind;
-    const char *metric = pass_metric(kind);
+    char name[48];
+    const char *metric = name;
     int shared = course->schedule ? schedule_pair_load(course->schedule, round, result->from) : 0;
     bool is_short = result->counted_bytes >= 0 && result->counted_bytes < result->sent_bytes;
 
+    if (result->is_state || result->is_gpu_memory) {
+        verbsreport_port(program, result);
+        return;
+    }
+    if (result->is_verbs)
+        verb_metric("bandwidth", (enum verb)result->verb, (enum verb_scope)result->scope, name,
+                    sizeof name);
+    else
+        metric = pass_metric(kind);
     report_errors(program, result->from, result->rail, result->to, &result->errors);
     report_errors(program, result->to, result->peer_rail, result->from, &result->peer_errors);
     if (is_cut(result))
         report_path_mtu(program, result);
+    verbsreport_loss(program, result);
     if (result->failure[0]) {
         report_failure(program, result, metric);
         return;
     }
-    report_bandwidth(program, result, metric, shared, kind == PASS_PAIRS ? floor_percent : 0);
+    if (result->is_verbs) {
+        verbsreport_figures(program, result, metric, shared, floor_percent);
+        if (result->damaged > 0)
+            report_damage(program, result);
+        return;
+    }
+    linkreport_bandwidth(program, result, metric, shared, kind == PASS_PAIRS ? floor_percent : 0);
     if (kind == PASS_PAIRS)
         report_received(program, result);
-    report_latency(program, result);
+    linkreport_latency(program, result, "latency");
     if (kind == PASS_PAIRS || is_short || result->is_astray)
         report_path(program, result);
     if (result->damaged > 0)
@@ -264,6 +284,7 @@ void linkreport_round(const struct program *program, const struct course *course
         sums_report(program, course, round, results);
     for (int i = 0; i < results->count; i++)
         report(program, course, round, &results->items[i], floor_percent);
+    verbsreport_striping(program, results);
 }
 
 void linkreport_pass(const struct program *program, const struct course *course, int rounds,

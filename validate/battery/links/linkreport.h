@@ -26,6 +26,15 @@ void linkreport_pass(const struct program *program, const struct course *course,
 /* A node that was lost in round number `turn` of the run. */
 void linkreport_lost(const struct program *program, int node, int turn);
 
+/* A record of the result that has no value yet, and its usual figures. shared: pairs that used the
+ * same uplink at that time; 0: none. */
+struct record linkreport_record(const struct program *program, const struct link_result *result,
+                                const char *metric);
+void linkreport_bandwidth(const struct program *program, const struct link_result *result,
+                          const char *metric, int shared, double floor_percent);
+void linkreport_latency(const struct program *program, const struct link_result *result,
+                        const char *metric);
+
 /* A record of verdict unknown. */
 void linkreport_unknown(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -73,6 +73,62 @@ static int take_blocks(const char *value, void *context, struct error *err)
     return blocks_parse(value, &plan->blocks, err);
 }
 
+static struct verbs_settings *verbs_of(void *context)
+{
+    return &((struct rounds_plan *)context)->verbs;
+}
+
+static int take_verbs(const char *value, void *context, struct error *err)
+{
+    return verbs_parse(value, verbs_of(context), err);
+}
+
+static int take_number(const char *value, long low, long high, int *number, struct error *err)
+{
+    long found;
+
+    if (option_number(value, low, high, &found, err) != 0)
+        return -1;
+    *number = (int)found;
+    return 0;
+}
+
+static int take_queue_pairs(const char *value, void *context, struct error *err)
+{
+    return take_number(value, 1, VERBS_QUEUE_PAIRS, &verbs_of(context)->queue_pairs, err);
+}
+
+static int take_gid_index(const char *value, void *context, struct error *err)
+{
+    return take_number(value, 0, 255, &verbs_of(context)->gid_index, err);
+}
+
+static int take_service_level(const char *value, void *context, struct error *err)
+{
+    return take_number(value, 0, 15, &verbs_of(context)->service_level, err);
+}
+
+static int take_traffic_class(const char *value, void *context, struct error *err)
+{
+    return take_number(value, 0, 255, &verbs_of(context)->traffic_class, err);
+}
+
+static int take_mtu(const char *value, void *context, struct error *err)
+{
+    int *mtu = &verbs_of(context)->mtu_bytes;
+
+    if (take_number(value, 256, 4096, mtu, err) != 0)
+        return -1;
+    return (*mtu & (*mtu - 1)) == 0
+               ? 0
+               : error_set(err, "expected 256, 512, 1024, 2048 or 4096, found \"%s\"", value);
+}
+
+static int take_message(const char *value, void *context, struct error *err)
+{
+    return option_size(value, 8, 64 << 20, &verbs_of(context)->message_bytes, err);
+}
+
 static int take_quick(const char *value, void *context, struct error *err)
 {
     (void)value;
@@ -100,7 +156,9 @@ static const struct option_spec option_table[] = {
     {"passes", "LIST",
      "what to measure, in this order: pairs (rail after rail), together\n"
      "(all rails of a pair at once), uplinks (between blocks, all at\n"
-     "once), bisection (pairs,together; quick, or with --pairs: pairs)",
+     "once), bisection, verbs (RDMA rails, by libibverbs), local (each\n"
+     "RDMA port with itself and those of its node)\n"
+     "(pairs,together; quick, or with --pairs: pairs)",
      take_passes},
     {"blocks", "LEAF=NODES;...", "the nodes of each leaf switch: leaf1=n[1-2];leaf2=n[3-4]",
      take_blocks},
@@ -115,6 +173,14 @@ static const struct option_spec option_table[] = {
      take_repeats},
     {"bytes", "SIZE", "bytes of a sample (what takes 80 ms; quick 40 ms)", take_bytes},
     {"floor", "PERCENT", "fail a bandwidth below this share of the nominal speed", take_floor},
+    {"verbs", "LIST", "of the pass verbs: some of write, read, send, ud (all)", take_verbs},
+    {"queue-pairs", "K", "queue pairs of each port at once, 1 to 64 (1)", take_queue_pairs},
+    {"gid-index", "I", "RoCE GID of all ports (each rail's best)", take_gid_index},
+    {"service-level", "SL", "InfiniBand service level, RoCE priority (0)", take_service_level},
+    {"traffic-class", "TC", "traffic class of the GRH; its upper six bits are the DSCP (0)",
+     take_traffic_class},
+    {"mtu", "BYTES", "MTU of the connections, 256 to 4096 (the lower of both ports')", take_mtu},
+    {"message", "SIZE", "message of bandwidths over reliable connections (64K)", take_message},
     {"quick", NULL, "fewer and shorter samples", take_quick},
     {NULL, NULL, NULL, NULL},
 };
@@ -127,7 +193,7 @@ static const struct program_spec spec = {
 
 int main(int argc, char **argv)
 {
-    struct rounds_plan options = {.leaves_mpi = true};
+    struct rounds_plan options = {.leaves_mpi = true, .verbs = verbs_defaults()};
     struct program program;
     int status;
 

@@ -104,7 +104,7 @@ uint64_t meeting_session(const struct meeting *meeting, int rail, int direction)
     return ((uint64_t)meeting->turn * MEETING_RAILS + (uint64_t)rail) * 2 + (uint64_t)direction + 1;
 }
 
-static void summarize(const struct path_result *path, struct link_result *result)
+void meeting_summarize(const struct path_result *path, struct link_result *result)
 {
     double least = INFINITY, greatest = -INFINITY;
 
@@ -153,7 +153,7 @@ int meeting_drive(struct channel *channel, const struct rail *rail, const struct
     errors_read(rail, &before, &could_count);
     failed = path_drive(channel, plan, path, &err);
     errors_read(rail, &after, &can_count);
-    summarize(path, result);
+    meeting_summarize(path, result);
     result->is_astray =
         !transport_is_on(path->transport, channel_device(rail),
                          rail->port && strcmp(channel_device(rail), rail->name) == 0);

@@ -52,8 +52,13 @@ struct link_result {
     double sent_bytes, counted_bytes;  /* payload, and what the NIC counted; -1: it cannot */
     struct errors errors, peer_errors; /* that the two NICs counted meanwhile */
     double damaged;
-    char transport[96];
+    char transport[160];
     char failure[256]; /* "" when all was measured */
+    /* What libibverbs measured (verbs/bout.h): enum verb and enum verb_scope; a port that takes no
+     * part; what is known of GPU memory, with the reason in failure. */
+    int is_verbs, verb, scope, is_state;
+    int is_gpu_memory, has_gpu_memory, has_gpu;
+    int packet_bytes; /* payload of a packet, the RDMA MTU; 0: not known */
 };
 
 struct rails {
@@ -109,6 +114,9 @@ bool meeting_rails(const struct meeting *meeting, const struct offers *theirs, i
 
 /* A number for the direction of one rail that no other one of the run has. */
 uint64_t meeting_session(const struct meeting *meeting, int rail, int direction);
+
+/* The figures of a path. */
+void meeting_summarize(const struct path_result *path, struct link_result *result);
 
 /* Drives or serves one direction, and reads the NIC's counters around it. result: NULL for the
  * server. Returns 0, or -1 with report->text. */

@@ -13,6 +13,8 @@ static const struct {
     [PASS_TOGETHER] = {"together", "bandwidth_together"},
     [PASS_UPLINKS] = {"uplinks", "bandwidth_uplink"},
     [PASS_BISECTION] = {"bisection", "bandwidth_bisection"},
+    [PASS_VERBS] = {"verbs", "bandwidth_rc_write"}, /* of a verb: verb_metric() */
+    [PASS_LOCAL] = {"local", "bandwidth_local"},
 };
 
 const char *pass_name(enum pass_kind kind)
@@ -36,7 +38,7 @@ static int pass_of(const char *name, size_t length)
 int passes_parse(const char *text, struct passes *passes, struct error *err)
 {
     static const char expected[] =
-        "expected some of pairs, together, uplinks, bisection, each once, found";
+        "expected some of pairs, together, uplinks, bisection, verbs, local, each once, found";
 
     passes->count = 0;
     for (const char *name = text;; name++) {

@@ -15,6 +15,8 @@ enum pass_kind {
     PASS_TOGETHER,  /* disjoint pairs, all rails of a pair at once */
     PASS_UPLINKS,   /* all nodes of two blocks with each other, all rails at once */
     PASS_BISECTION, /* one half of the nodes with the other, all rails at once */
+    PASS_VERBS, /* as PASS_PAIRS, by libibverbs itself: verb after verb, then all rails at once */
+    PASS_LOCAL, /* each node's RDMA ports by themselves, by libibverbs */
     PASS_KINDS,
 };
 

@@ -12,6 +12,7 @@
 #include "validate/battery/links/linkreport.h"
 #include "validate/battery/links/meeting.h"
 #include "validate/battery/links/overlap.h"
+#include "validate/battery/verbs/bout.h"
 #include "validate/battery/watch/warden.h" /* watch_now() */
 
 /* What the first leader calls. */
@@ -29,6 +30,7 @@ struct play {
     struct link_results results;
     struct course course;
     struct turn turn;
+    int measured;             /* results of the pass */
     struct rail_kinds *kinds; /* node_count, of the first node */
     bool *has_gone;           /* node_count, of the first node: lost for the run */
     double start_s, round_s;  /* of the run; how long the last round took */
@@ -197,6 +199,11 @@ static void wait_for_start(void *context, int direction)
             play->has_gone[node] |= lines_send(play->lines, node, &start, 1) != 0;
 }
 
+static bool is_verbs(enum pass_kind kind)
+{
+    return kind == PASS_VERBS || kind == PASS_LOCAL;
+}
+
 static bool is_for_all(const struct course *course)
 {
     return course->kind == PASS_UPLINKS || course->kind == PASS_BISECTION;
@@ -218,10 +225,15 @@ static void hold(struct play *play)
 
     program_phase(program, "links %s round %d of %d", pass_name(course->kind), round + 1,
                   course->rounds);
-    if (partner >= 0 && !watch_is_lost(program->leader_of_node[partner])) {
+    if (course->kind == PASS_LOCAL) {
+        verbs_hold_local(program, &play->rails, &course->plan, &play->options->verbs,
+                         &play->results);
+    } else if (partner >= 0 && !watch_is_lost(program->leader_of_node[partner])) {
         meeting.is_first = course_is_first(program, course, round, program->node);
         if (course->kind == PASS_PAIRS)
             meeting_hold(&meeting);
+        else if (course->kind == PASS_VERBS)
+            verbs_hold(&meeting, &play->options->verbs);
         else
             overlap_hold(&meeting, is_for_all(course) ? &start : NULL);
     } else if (is_for_all(course)) {
@@ -259,6 +271,7 @@ static void conduct_round(struct play *play, int round)
     hold(play);
     hear_all(play, take_results);
     drop_broken(play);
+    play->measured += play->results.count;
     linkreport_round(play->program, &play->course, round, &play->results,
                      play->options->floor_percent);
     play->results.count = 0;
@@ -281,10 +294,11 @@ static void conduct_pass(struct play *play, bool is_wanted)
 {
     const struct course *course = &play->course;
     double begin_s = watch_now(), longest_s = 0;
-    int round = 0;
+    int round = 0, least = course->kind == PASS_LOCAL ? 1 : 2;
 
+    play->measured = 0;
     for (; round < course->rounds && !watch_time_is_up(1.2 * longest_s); round++) {
-        if (count_left(play) < 2)
+        if (count_left(play) < least)
             break;
         tell_progress(play, round, round ? (watch_now() - begin_s) / round : 0);
         conduct_round(play, round);
@@ -292,9 +306,12 @@ static void conduct_pass(struct play *play, bool is_wanted)
     }
     linkreport_pass(play->program, course, round, watch_now() - begin_s,
                     watch_now() - play->start_s);
-    if (round < course->rounds && count_left(play) < 2)
+    if (round < course->rounds && count_left(play) < least)
         linkreport_unknown("fewer than two nodes are left: %d of %d rounds measured", round,
                            course->rounds);
+    else if (play->measured == 0 && is_verbs(course->kind))
+        linkreport_unknown("%s: no rail that two nodes have in common is InfiniBand or RoCE",
+                           pass_name(course->kind));
     else if (round < course->rounds && is_wanted)
         linkreport_unknown("the time limit of %g s is over: %d of %d rounds measured",
                            play->program->common.time_limit_s, round, course->rounds);
@@ -309,6 +326,12 @@ static void conduct(struct play *play)
         bool is_wanted = i == 0 || play->options->passes.count > 0;
 
         play->turn.pass = (int32_t)i;
+        if (program->node_count < 2 && play->passes.kinds[i] != PASS_LOCAL)
+            continue; /* that was said */
+        if (is_verbs(play->passes.kinds[i]) && verbs_missing()) {
+            linkreport_unknown("%s: %s", pass_name(play->passes.kinds[i]), verbs_missing());
+            continue;
+        }
         if (course_make(program, play->options, play->passes.kinds[i], &play->course, &err) != 0)
             linkreport_unknown("%s: %s", pass_name(play->passes.kinds[i]), err.text);
         else
@@ -356,6 +379,11 @@ static void check_pairs(const struct program *program, const char *pairs)
                                i + 1, pairs);
 }
 
+static bool is_only_local(const struct passes *passes)
+{
+    return passes->count == 1 && passes->kinds[0] == PASS_LOCAL;
+}
+
 static void open_play(struct play *play)
 {
     struct program *program = play->program;
@@ -380,7 +408,7 @@ void rounds_play(struct program *program, const struct rounds_plan *plan)
 
     if (program->rank == 0) {
         check_pairs(program, plan->pairs);
-        if (program->node_count < 2)
+        if (program->node_count < 2 && !is_only_local(&plan->passes))
             linkreport_unknown("only %s takes part: links need two nodes", program->node_name[0]);
     }
     if (program->is_leader)
@@ -390,9 +418,9 @@ void rounds_play(struct program *program, const struct rounds_plan *plan)
     if (!program->is_leader)
         return;
     if (introduce(&play) == 0) {
-        if (program->node == 0 && program->node_count > 1)
+        if (program->node == 0)
             conduct(&play);
-        else if (program->node > 0)
+        else
             follow(&play);
     }
     rails_close(&play.rails);

@@ -6,6 +6,7 @@
 
 #include "validate/battery/links/passes.h"
 #include "validate/battery/program.h"
+#include "validate/battery/verbs/verb.h"
 
 /* The passes of muster-links, each some rounds of meetings.
  *
@@ -14,12 +15,13 @@
  * freezes or is cut off costs the pairs that it would have met, and no one else's. */
 
 struct rounds_plan {
-    const char *rails, *pairs; /* "eth[1-2]", "n1:n2,n3:n4"; NULL: all */
-    long rounds, repeats;      /* 0: not given */
-    double confidence;         /* 0: all rounds */
-    long long sample_bytes;    /* 0: what takes a while */
-    struct passes passes;      /* count 0: by the others */
-    struct blocks blocks;      /* count 0: not known */
+    const char *rails, *pairs;   /* "eth[1-2]", "n1:n2,n3:n4"; NULL: all */
+    long rounds, repeats;        /* 0: not given */
+    double confidence;           /* 0: all rounds */
+    long long sample_bytes;      /* 0: what takes a while */
+    struct passes passes;        /* count 0: by the others */
+    struct blocks blocks;        /* count 0: not known */
+    struct verbs_settings verbs; /* of the passes verbs and local */
     bool is_quick;
     bool tells_speeds;    /* a record of each rail's stated speed first */
     double floor_percent; /* 0: no judgement */

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* In place of the others where configure found no libibverbs. */
+#include "config.h"
+
+#include "validate/battery/verbs/bout.h"
+
+const char *verbs_missing(void)
+{
+    return "muster-links was built without libibverbs; install libibverbs-dev (rdma-core-devel) "
+           "and "
+           "build it again";
+}
+
+int verbs_hold(struct meeting *meeting, const struct verbs_settings *settings)
+{
+    (void)meeting;
+    (void)settings;
+    return 0;
+}
+
+void verbs_hold_local(struct program *program, const struct rails *rails,
+                      const struct path_plan *plan, const struct verbs_settings *settings,
+                      struct link_results *results)
+{
+    (void)program;
+    (void)rails;
+    (void)plan;
+    (void)settings;
+    (void)results;
+}

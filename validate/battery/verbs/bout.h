@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_VERBS_BOUT_H
+#define MUSTER_VERBS_BOUT_H
+
+#include "validate/battery/links/meeting.h"
+#include "validate/battery/verbs/verb.h"
+
+/* The RDMA rails of two nodes, driven by libibverbs itself. */
+
+/* NULL, or why this program cannot: it was built without libibverbs. */
+const char *verbs_missing(void);
+
+/* Whether a rail of that class (enum fabric_class) is driven so. */
+bool verbs_is_rdma(int class);
+
+/* Each rail with the like one of the partner: every verb that is wanted, one direction after the
+ * other; then writes on all rails at once. What the two must know of each other goes over the
+ * meeting's line. Both ends call it. Returns 0, or -1 when the partner did not come, or went. */
+int verbs_hold(struct meeting *meeting, const struct verbs_settings *settings);
+
+/* This node's ports by themselves: writes of each to itself, and to each other one; and what memory
+ * of GPUs could be registered there. */
+void verbs_hold_local(struct program *program, const struct rails *rails,
+                      const struct path_plan *plan, const struct verbs_settings *settings,
+                      struct link_results *results);
+
+#endif

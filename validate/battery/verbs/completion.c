@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/verbs/completion.h"
+
+#include <infiniband/verbs.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What is said of each status: %P is the peer's port with its node, %p the own one. */
+static const struct meaning {
+    enum ibv_wc_status status;
+    const char *sentence;
+} meanings[] = {
+    {IBV_WC_RETRY_EXC_ERR,
+     "%P does not answer (transport retries exceeded): its port is down, the path drops "
+     "packets, or the GID index or MTU does not fit; check that port, its cable and switch port"},
+    {IBV_WC_RNR_RETRY_EXC_ERR,
+     "%P had no receive buffer posted for all retries (receiver not ready): its process is stuck "
+     "or starved of processor time; the network carries data"},
+    {IBV_WC_REM_ACCESS_ERR,
+     "%P refuses the access to its memory (remote protection): key, address or rights are not "
+     "those of its registration; this is its software, not the network"},
+    {IBV_WC_LOC_PROT_ERR,
+     "the memory of this process is not registered for that at %p (local protection); this is "
+     "software, not the network"},
+    {IBV_WC_REM_INV_REQ_ERR,
+     "%P takes the request for invalid: it is longer than the receive buffer, or not allowed on "
+     "this connection"},
+    {IBV_WC_REM_OP_ERR, "%P could not carry out the request (remote operation error)"},
+    {IBV_WC_REM_ABORT_ERR, "%P broke the request off"},
+    {IBV_WC_LOC_LEN_ERR, "a message at %p is longer than its buffer or the port's limit"},
+    {IBV_WC_LOC_QP_OP_ERR, "the queue pair of %p met an error inside the device"},
+    {IBV_WC_LOC_EEC_OP_ERR, "the queue pair of %p met an error inside the device"},
+    {IBV_WC_MW_BIND_ERR, "a memory window of %p cannot be bound"},
+    {IBV_WC_LOC_ACCESS_ERR, "%P wrote where the memory at %p does not allow it"},
+    {IBV_WC_BAD_RESP_ERR, "%P answers with packets that make no sense to %p"},
+    {IBV_WC_WR_FLUSH_ERR, "the connection of %p had broken before"},
+    {IBV_WC_RESP_TIMEOUT_ERR, "%P does not answer in time"},
+    {IBV_WC_FATAL_ERR,
+     "the device of %p has failed; see the kernel's messages, it may need a reset"},
+    {IBV_WC_GENERAL_ERR, "%p failed without saying why"},
+};
+
+static size_t put(char *text, size_t size, size_t length, const char *format, const char *word)
+{
+    int added;
+
+    if (length >= size)
+        return length;
+    added = snprintf(text + length, size - length, format, word);
+    return added < 0 ? length : length + (size_t)added;
+}
+
+static void fill_in(const char *sentence, const struct completion_place *place, char *text,
+                    size_t size, size_t length)
+{
+    for (; *sentence; sentence++) {
+        char letter[2] = {*sentence, '\0'};
+
+        if (*sentence != '%') {
+            length = put(text, size, length, "%s", letter);
+            continue;
+        }
+        if (*++sentence == 'p') {
+            length = put(text, size, length, "%s", place->port);
+            continue;
+        }
+        length = put(text, size, length, "%s", place->peer_port);
+        if (place->peer && *place->peer)
+            length = put(text, size, length, " of %s", place->peer);
+    }
+}
+
+void completion_explain(int status, uint32_t vendor, const struct completion_place *place,
+                        char *text, size_t size)
+{
+    size_t length;
+
+    snprintf(text, size, "%s: ", verb_name(place->verb));
+    length = strlen(text);
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
+        if ((int)meanings[i].status == status) {
+            fill_in(meanings[i].sentence, place, text, size, length);
+            return;
+        }
+    snprintf(text + length, size - length,
+             "%s ended with status %d of the verbs library (device's "
+             "code 0x%x)",
+             place->port, status, (unsigned)vendor);
+}

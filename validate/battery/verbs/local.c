@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "validate/battery/verbs/bout.h"
+#include "validate/battery/verbs/measure.h"
+
+/* The node's ports by themselves. Writes need nobody at the other end, so one process is enough. */
+
+static struct link_result *add_result(struct program *program, const struct rail *from,
+                                      const struct rail *to, struct link_results *results)
+{
+    struct link_result *result = results_add(results, program->node, program->node, from->name);
+
+    result->is_verbs = 1;
+    result->verb = VERB_WRITE;
+    result->scope = from == to ? VERB_LOOPBACK : VERB_LOCAL;
+    result->path_mtu_bytes = -1;
+    result->nominal_mbps =
+        from->nominal_mbps < to->nominal_mbps ? from->nominal_mbps : to->nominal_mbps;
+    snprintf(result->peer_rail, sizeof result->peer_rail, "%s", to->name);
+    return result;
+}
+
+static int connect_both(struct verbs_link *from, struct verbs_link *to, const char *node,
+                        int mtu_bytes, struct error *err)
+{
+    struct verbs_address from_address, to_address;
+
+    verbs_link_address(from, &from_address);
+    verbs_link_address(to, &to_address);
+    if (verbs_addresses_fit(&from_address, node, &to_address, node, err) != 0 ||
+        verbs_link_connect(from, &to_address, node, mtu_bytes, err) != 0 ||
+        verbs_link_connect(to, &from_address, node, mtu_bytes, err) != 0)
+        return -1;
+    return 0;
+}
+
+static int measure(struct verbs_port *from, struct verbs_port *to, const char *node,
+                   const struct path_plan *plan, const struct verbs_settings *settings,
+                   struct path_result *path, int *mtu_bytes, struct error *err)
+{
+    struct verbs_stream stream = {.message_bytes = (size_t)settings->message_bytes};
+    struct verbs_link *source = NULL, *target = NULL;
+    int rv = -1;
+
+    if (verbs_link_open(from, VERB_WRITE, settings, stream.message_bytes, &source, err) == 0 &&
+        verbs_link_open(to, VERB_WRITE, settings, stream.message_bytes, &target, err) == 0 &&
+        connect_both(source, target, node, settings->mtu_bytes, err) == 0) {
+        stream.link = source;
+        *mtu_bytes = source->mtu_bytes;
+        verbs_write_pattern(source, 1);
+        rv = verbs_measure(&stream, 1, plan, true, err);
+        if (rv == 0)
+            rv = verbs_measure(&stream, 1, plan, false, err);
+        measure_take(&stream, path);
+        path->damaged = rv == 0 ? verbs_damaged(target, 1) : 0;
+    }
+    verbs_link_close(source);
+    verbs_link_close(target);
+    return rv;
+}
+
+static void hold(struct program *program, const struct rail *from, const struct rail *to,
+                 struct verbs_port *from_port, struct verbs_port *to_port,
+                 const struct path_plan *plan, const struct verbs_settings *settings,
+                 struct link_results *results)
+{
+    struct link_result *result = add_result(program, from, to, results);
+    struct path_result *path = calloc(1, sizeof *path);
+    struct counters before, after;
+    struct error err = {""};
+    bool could_count, can_count;
+    int mtu_bytes = 0;
+
+    if (!path)
+        watch_fault("out of memory");
+    program_step(program);
+    errors_read(from, &before, &could_count);
+    if (measure(from_port, to_port, program->node_name[program->node], plan, settings, path,
+                &mtu_bytes, &err) != 0)
+        snprintf(result->failure, sizeof result->failure, "%.255s", err.text);
+    errors_read(from, &after, &can_count);
+    meeting_summarize(path, result);
+    errors_between(&before, &after, &result->errors);
+    result->packet_bytes = mtu_bytes;
+    snprintf(result->transport, sizeof result->transport, "%d queue pair%s, MTU %d",
+             settings->queue_pairs, settings->queue_pairs == 1 ? "" : "s", mtu_bytes);
+    free(path);
+}
+
+static void tell_gpu_memory(struct program *program, const struct rail *rail,
+                            struct verbs_port *port, struct link_results *results)
+{
+    struct link_result *result = results_add(results, program->node, program->node, rail->name);
+
+    result->is_verbs = 1;
+    result->is_gpu_memory = 1;
+    result->has_gpu = program->inventory->gpu_count > 0;
+    result->has_gpu_memory =
+        verbs_probe_gpu_memory(port, "", result->failure, sizeof result->failure);
+}
+
+void verbs_hold_local(struct program *program, const struct rails *rails,
+                      const struct path_plan *plan, const struct verbs_settings *settings,
+                      struct link_results *results)
+{
+    struct verbs_port *ports[MEETING_RAILS] = {NULL};
+
+    for (int i = 0; i < rails->own.count; i++) {
+        const struct rail *rail = rails->rails[i];
+        struct error err = {""};
+        int gid = settings->gid_index >= 0 ? settings->gid_index : rail->gid_index;
+
+        if (!verbs_is_rdma((int)rail->class))
+            continue;
+        if (verbs_port_open(rail->port, gid, &ports[i], &err) == 0) {
+            tell_gpu_memory(program, rail, ports[i], results);
+        } else {
+            struct link_result *result = add_result(program, rail, rail, results);
+
+            result->is_state = 1;
+            snprintf(result->failure, sizeof result->failure, "%.255s", err.text);
+        }
+    }
+    for (int i = 0; i < rails->own.count; i++)
+        for (int j = 0; j < rails->own.count; j++)
+            if (ports[i] && ports[j])
+                hold(program, rails->rails[i], rails->rails[j], ports[i], ports[j], plan, settings,
+                     results);
+    for (int i = 0; i < rails->own.count; i++)
+        verbs_port_close(ports[i]);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/verbs/measure.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "validate/battery/links/samples.h"
+
+/* Until two runs agree: shapers and switches let a burst pass faster than the link. */
+static int warm_up(struct verbs_stream *streams, int count, const struct path_plan *plan,
+                   struct error *err)
+{
+    enum { MOST = 5 };
+    double last;
+
+    for (int turn = 0; turn < MOST; turn++) {
+        last = streams[0].bytes_per_s;
+        if (verbs_run(streams, count, plan->warmup_s, 1, plan->timeout_s, err) != 0)
+            return -1;
+        if (last > 0 && fabs(streams[0].bytes_per_s - last) < 0.1 * last)
+            break;
+    }
+    return 0;
+}
+
+int verbs_measure(struct verbs_stream *streams, int count, const struct path_plan *plan,
+                  bool is_warmup, struct error *err)
+{
+    if (is_warmup)
+        return warm_up(streams, count, plan, err);
+    return verbs_run(streams, count, plan->samples * plan->sample_s, plan->samples, plan->timeout_s,
+                     err);
+}
+
+void measure_take(const struct verbs_stream *stream, struct path_result *path)
+{
+    path->sample_count = stream->sample_count;
+    memcpy(path->samples_mbps, stream->samples_mbps, sizeof path->samples_mbps);
+    path->bandwidth_mbps = 8e-6 * stream->bytes_per_s;
+    path->sent_bytes = stream->sent_bytes;
+    path->bandwidth_stop = samples_are_tight(stream->samples_mbps, stream->sample_count)
+                               ? PATH_STOP_INTERVAL
+                               : PATH_STOP_BUDGET;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_VERBS_PORT_H
+#define MUSTER_VERBS_PORT_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+
+#include "lib/base/error.h"
+#include "lib/node/inventory.h"
+
+/* One RDMA port, opened by libibverbs, with memory registered at it. Functions that return int give
+ * 0, or -1 with err. */
+
+struct verbs_port {
+    char name[INVENTORY_NAME]; /* "rxe1:1" */
+    int number;                /* of the port on its device */
+    struct ibv_context *context;
+    struct ibv_pd *domain;
+    struct ibv_port_attr attributes;
+    struct ibv_device_attr limits;
+    int gid_index; /* -1: none, an InfiniBand port that needs no GRH */
+    union ibv_gid gid;
+    enum gid_type gid_type;
+};
+
+/* port: of the inventory. gid_index: -1 for none. */
+int verbs_port_open(const struct rdma_port *port, int gid_index, struct verbs_port **opened,
+                    struct error *err);
+void verbs_port_close(struct verbs_port *port);
+
+/* The port's GID as a person reads it: "::ffff:10.77.0.1". */
+void verbs_gid_text(const union ibv_gid *gid, char *text, size_t size);
+
+/* 256 to 4096 */
+int verbs_mtu_bytes(enum ibv_mtu mtu);
+/* The greatest that is not more than bytes; 256 at least. */
+enum ibv_mtu verbs_mtu_of(int bytes);
+
+/* Registers memory. A refusal for want of locked memory says which limit stands in the way. */
+struct ibv_mr *verbs_register(struct verbs_port *port, void *memory, size_t size_bytes,
+                              struct error *err);
+
+/* How memory of a GPU could be registered at this port: by dma-buf (asked of the driver), and by a
+ * peer memory client (asked of the kernel, below root). Each is available or not, with the reason.
+ * Returns whether either is. */
+bool verbs_probe_gpu_memory(struct verbs_port *port, const char *root, char *text, size_t size);
+
+#endif
