@@ -90,13 +90,15 @@ bin_PROGRAMS += muster-collectives
 muster_collectives_SOURCES = \
 	validate/battery/collectives/cases.c validate/battery/collectives/cases.h \
 	validate/battery/collectives/collectives.c \
+	validate/battery/collectives/ours.c validate/battery/collectives/ours.h \
 	validate/battery/program.c validate/battery/program.h \
 	validate/battery/collectives/speed.c validate/battery/collectives/speed.h \
+	validate/battery/collectives/sweep.c \
 	validate/battery/collectives/verdict.c validate/battery/collectives/verdict.h \
 	# end of muster_collectives_SOURCES
 muster_collectives_CPPFLAGS = $(battery_cppflags)
 muster_collectives_CFLAGS = $(battery_cflags)
-muster_collectives_LDADD = $(battery_libs)
+muster_collectives_LDADD = collectives/libmustercollmpi.la $(battery_libs)
 
 bin_PROGRAMS += muster-preflight
 muster_preflight_SOURCES = \

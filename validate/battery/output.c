@@ -84,14 +84,14 @@ static void print_row(const struct record *record)
     const char *message = record->message ? record->message : "";
 
     if (!output.has_header) {
-        printf("%-8s%-18s%-20s%-9s%-19s%-9s%14s\n", "VERDICT", "TEST", "METRIC", "NODE", "PART",
-               "PEER", "VALUE");
+        printf("%-7s %-19s %-19s %-8s %-18s %-8s %14s\n", "VERDICT", "TEST", "METRIC", "NODE",
+               "PART", "PEER", "VALUE");
         output.has_header = true;
     }
     format_value(record, value, sizeof value);
     if (isfinite(record->low) && isfinite(record->high))
         snprintf(spread, sizeof spread, "  %.4g to %.4g", record->low, record->high);
-    printf("%-8s%-18s%-20s%-9s%-19s%-9s%14s%s%s%s\n",
+    printf("%-7s %-19s %-19s %-8s %-18s %-8s %14s%s%s%s\n",
            record->verdict == VERDICT_NONE ? "-" : verdict_name(record->verdict),
            or_dash(record->test), or_dash(record->metric), or_dash(record->node),
            or_dash(record->part), or_dash(record->peer), value, spread, *message ? "  " : "",

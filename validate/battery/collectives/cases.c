@@ -68,7 +68,7 @@ static void damage(const struct bench *bench, char *block, int count)
         value_put(bench->type, block, (size_t)i, value_get(bench->type, block, (size_t)i) ^ 1);
 }
 
-static void fill_moved(const struct bench *bench, char *block, int from, int to, int count)
+void bench_fill_moved(const struct bench *bench, char *block, int from, int to, int count)
 {
     for (int i = 0; i < count; i++)
         value_put(bench->type, block, (size_t)i,
@@ -83,7 +83,7 @@ static int64_t contribution(const struct bench *bench, int place, size_t i)
 }
 
 /* This rank's own, elements 0 to count - 1. */
-static void fill_contribution(const struct bench *bench, char *block, int count)
+void bench_fill_contribution(const struct bench *bench, char *block, int count)
 {
     for (int i = 0; i < count; i++)
         value_put(bench->type, block, (size_t)i, contribution(bench, bench->team->rank, (size_t)i));
@@ -91,7 +91,7 @@ static void fill_contribution(const struct bench *bench, char *block, int count)
         damage(bench, block, count);
 }
 
-static void note(struct bench *bench, int source, int64_t index, int64_t found, int64_t expected)
+void bench_note(struct bench *bench, int source, int64_t index, int64_t found, int64_t expected)
 {
     const struct team *team = bench->team;
 
@@ -117,7 +117,7 @@ static void note(struct bench *bench, int source, int64_t index, int64_t found, 
                                                                  expected};
 }
 
-static void check_moved(struct bench *bench, char *block, int from, int to, int count)
+void bench_check_moved(struct bench *bench, char *block, int from, int to, int count)
 {
     if (bench->lies_receiving)
         damage(bench, block, count);
@@ -127,14 +127,14 @@ static void check_moved(struct bench *bench, char *block, int from, int to, int 
         int64_t found = value_get(bench->type, block, (size_t)i);
 
         if (found != expected) {
-            note(bench, world_rank(bench->team, from), i, found, expected);
+            bench_note(bench, world_rank(bench->team, from), i, found, expected);
             return;
         }
     }
 }
 
 /* Elements offset to offset + count - 1 of the result of places 0 to `places` - 1. */
-static void check_reduced(struct bench *bench, char *block, size_t offset, int count, int places)
+void bench_check_reduced(struct bench *bench, char *block, size_t offset, int count, int places)
 {
     if (bench->lies_receiving)
         damage(bench, block, count);
@@ -148,7 +148,7 @@ static void check_reduced(struct bench *bench, char *block, size_t offset, int c
                                      contribution(bench, place, element));
         found = value_get(bench->type, block, (size_t)i);
         if (found != expected) {
-            note(bench, -1, (int64_t)element, found, expected);
+            bench_note(bench, -1, (int64_t)element, found, expected);
             return;
         }
     }
@@ -178,9 +178,9 @@ static void run_bcast(struct bench *bench)
 
     bench->kind = EVIDENCE_SHARED;
     if (team->rank == bench->root)
-        fill_moved(bench, bench->receive, bench->root, 0, bench->count);
+        bench_fill_moved(bench, bench->receive, bench->root, 0, bench->count);
     MPI_Bcast(bench->receive, bench->count, bench_type(bench->type), bench->root, team->comm);
-    check_moved(bench, bench->receive, bench->root, 0, bench->count);
+    bench_check_moved(bench, bench->receive, bench->root, 0, bench->count);
 }
 
 static void run_allgather(struct bench *bench)
@@ -191,11 +191,12 @@ static void run_allgather(struct bench *bench)
     char *own = at(bench, bench->receive, (size_t)team->rank * count);
 
     bench->kind = EVIDENCE_SHARED;
-    fill_moved(bench, bench->in_place ? own : bench->send, team->rank, 0, bench->count);
+    bench_fill_moved(bench, bench->in_place ? own : bench->send, team->rank, 0, bench->count);
     MPI_Allgather(bench->in_place ? MPI_IN_PLACE : bench->send, bench->count, type, bench->receive,
                   bench->count, type, team->comm);
     for (int from = 0; from < team->size; from++)
-        check_moved(bench, at(bench, bench->receive, (size_t)from * count), from, 0, bench->count);
+        bench_check_moved(bench, at(bench, bench->receive, (size_t)from * count), from, 0,
+                          bench->count);
 }
 
 static void run_allgatherv(struct bench *bench)
@@ -209,11 +210,12 @@ static void run_allgatherv(struct bench *bench)
     uneven(bench, counts, offsets);
     mine = counts[team->rank];
     own = at(bench, bench->receive, (size_t)offsets[team->rank]);
-    fill_moved(bench, bench->in_place ? own : bench->send, team->rank, 0, mine);
+    bench_fill_moved(bench, bench->in_place ? own : bench->send, team->rank, 0, mine);
     MPI_Allgatherv(bench->in_place ? MPI_IN_PLACE : bench->send, mine, type, bench->receive, counts,
                    offsets, type, team->comm);
     for (int from = 0; from < team->size; from++)
-        check_moved(bench, at(bench, bench->receive, (size_t)offsets[from]), from, 0, counts[from]);
+        bench_check_moved(bench, at(bench, bench->receive, (size_t)offsets[from]), from, 0,
+                          counts[from]);
 }
 
 static void run_gather(struct bench *bench)
@@ -225,11 +227,12 @@ static void run_gather(struct bench *bench)
     char *own = at(bench, bench->receive, (size_t)team->rank * count);
 
     bench->kind = EVIDENCE_PERSONAL;
-    fill_moved(bench, in_place ? own : bench->send, team->rank, 0, bench->count);
+    bench_fill_moved(bench, in_place ? own : bench->send, team->rank, 0, bench->count);
     MPI_Gather(in_place ? MPI_IN_PLACE : bench->send, bench->count, type, bench->receive,
                bench->count, type, bench->root, team->comm);
     for (int from = 0; from < team->size && is_root; from++)
-        check_moved(bench, at(bench, bench->receive, (size_t)from * count), from, 0, bench->count);
+        bench_check_moved(bench, at(bench, bench->receive, (size_t)from * count), from, 0,
+                          bench->count);
 }
 
 static void run_gatherv(struct bench *bench)
@@ -240,11 +243,12 @@ static void run_gatherv(struct bench *bench)
 
     bench->kind = EVIDENCE_PERSONAL;
     uneven(bench, counts, offsets);
-    fill_moved(bench, bench->send, team->rank, 0, counts[team->rank]);
+    bench_fill_moved(bench, bench->send, team->rank, 0, counts[team->rank]);
     MPI_Gatherv(bench->send, counts[team->rank], type, bench->receive, counts, offsets, type,
                 bench->root, team->comm);
     for (int from = 0; from < team->size && team->rank == bench->root; from++)
-        check_moved(bench, at(bench, bench->receive, (size_t)offsets[from]), from, 0, counts[from]);
+        bench_check_moved(bench, at(bench, bench->receive, (size_t)offsets[from]), from, 0,
+                          counts[from]);
 }
 
 static void run_scatter(struct bench *bench)
@@ -257,11 +261,11 @@ static void run_scatter(struct bench *bench)
 
     bench->kind = EVIDENCE_PERSONAL;
     for (int to = 0; to < team->size && is_root; to++)
-        fill_moved(bench, at(bench, bench->send, (size_t)to * count), bench->root, to,
-                   bench->count);
+        bench_fill_moved(bench, at(bench, bench->send, (size_t)to * count), bench->root, to,
+                         bench->count);
     MPI_Scatter(bench->send, bench->count, type, in_place ? MPI_IN_PLACE : bench->receive,
                 bench->count, type, bench->root, team->comm);
-    check_moved(bench, own, bench->root, team->rank, bench->count);
+    bench_check_moved(bench, own, bench->root, team->rank, bench->count);
 }
 
 static void run_alltoall(struct bench *bench)
@@ -273,12 +277,12 @@ static void run_alltoall(struct bench *bench)
 
     bench->kind = EVIDENCE_PERSONAL;
     for (int to = 0; to < team->size; to++)
-        fill_moved(bench, at(bench, out, (size_t)to * count), team->rank, to, bench->count);
+        bench_fill_moved(bench, at(bench, out, (size_t)to * count), team->rank, to, bench->count);
     MPI_Alltoall(bench->in_place ? MPI_IN_PLACE : bench->send, bench->count, type, bench->receive,
                  bench->count, type, team->comm);
     for (int from = 0; from < team->size; from++)
-        check_moved(bench, at(bench, bench->receive, (size_t)from * count), from, team->rank,
-                    bench->count);
+        bench_check_moved(bench, at(bench, bench->receive, (size_t)from * count), from, team->rank,
+                          bench->count);
 }
 
 /* Each rank sends the block of rank `to` with count + to % 3 elements. */
@@ -293,14 +297,14 @@ static void run_alltoallv(struct bench *bench)
     for (int place = 0; place < team->size; place++) {
         bench->counts[place] = mine;
         bench->offsets[place] = place * (mine + 1);
-        fill_moved(bench, at(bench, bench->send, (size_t)bench->send_offsets[place]), team->rank,
-                   place, bench->send_counts[place]);
+        bench_fill_moved(bench, at(bench, bench->send, (size_t)bench->send_offsets[place]),
+                         team->rank, place, bench->send_counts[place]);
     }
     MPI_Alltoallv(bench->send, bench->send_counts, bench->send_offsets, type, bench->receive,
                   bench->counts, bench->offsets, type, team->comm);
     for (int from = 0; from < team->size; from++)
-        check_moved(bench, at(bench, bench->receive, (size_t)bench->offsets[from]), from,
-                    team->rank, mine);
+        bench_check_moved(bench, at(bench, bench->receive, (size_t)bench->offsets[from]), from,
+                          team->rank, mine);
 }
 
 static void run_allreduce(struct bench *bench)
@@ -308,10 +312,10 @@ static void run_allreduce(struct bench *bench)
     const struct team *team = bench->team;
 
     bench->kind = EVIDENCE_SHARED;
-    fill_contribution(bench, bench->in_place ? bench->receive : bench->send, bench->count);
+    bench_fill_contribution(bench, bench->in_place ? bench->receive : bench->send, bench->count);
     MPI_Allreduce(bench->in_place ? MPI_IN_PLACE : bench->send, bench->receive, bench->count,
                   bench_type(bench->type), bench_op(bench->op), team->comm);
-    check_reduced(bench, bench->receive, 0, bench->count, team->size);
+    bench_check_reduced(bench, bench->receive, 0, bench->count, team->size);
 }
 
 static void run_reduce(struct bench *bench)
@@ -320,11 +324,11 @@ static void run_reduce(struct bench *bench)
     bool is_root = team->rank == bench->root, in_place = bench->in_place && is_root;
 
     bench->kind = EVIDENCE_PERSONAL;
-    fill_contribution(bench, in_place ? bench->receive : bench->send, bench->count);
+    bench_fill_contribution(bench, in_place ? bench->receive : bench->send, bench->count);
     MPI_Reduce(in_place ? MPI_IN_PLACE : bench->send, bench->receive, bench->count,
                bench_type(bench->type), bench_op(bench->op), bench->root, team->comm);
     if (is_root)
-        check_reduced(bench, bench->receive, 0, bench->count, team->size);
+        bench_check_reduced(bench, bench->receive, 0, bench->count, team->size);
 }
 
 static void run_reduce_scatter_block(struct bench *bench)
@@ -333,12 +337,12 @@ static void run_reduce_scatter_block(struct bench *bench)
     char *out = bench->in_place ? bench->receive : bench->send;
 
     bench->kind = EVIDENCE_PERSONAL;
-    fill_contribution(bench, out, bench->count * team->size);
+    bench_fill_contribution(bench, out, bench->count * team->size);
     MPI_Reduce_scatter_block(bench->in_place ? MPI_IN_PLACE : bench->send, bench->receive,
                              bench->count, bench_type(bench->type), bench_op(bench->op),
                              team->comm);
-    check_reduced(bench, bench->receive, (size_t)team->rank * (size_t)bench->count, bench->count,
-                  team->size);
+    bench_check_reduced(bench, bench->receive, (size_t)team->rank * (size_t)bench->count,
+                        bench->count, team->size);
 }
 
 static void run_reduce_scatter(struct bench *bench)
@@ -353,10 +357,11 @@ static void run_reduce_scatter(struct bench *bench)
         end += bench->counts[place];
     }
     mine = bench->counts[team->rank];
-    fill_contribution(bench, bench->send, end);
+    bench_fill_contribution(bench, bench->send, end);
     MPI_Reduce_scatter(bench->send, bench->receive, bench->counts, bench_type(bench->type),
                        bench_op(bench->op), team->comm);
-    check_reduced(bench, bench->receive, (size_t)bench->offsets[team->rank], mine, team->size);
+    bench_check_reduced(bench, bench->receive, (size_t)bench->offsets[team->rank], mine,
+                        team->size);
 }
 
 static void run_scan(struct bench *bench)
@@ -364,10 +369,10 @@ static void run_scan(struct bench *bench)
     const struct team *team = bench->team;
 
     bench->kind = EVIDENCE_PREFIX;
-    fill_contribution(bench, bench->in_place ? bench->receive : bench->send, bench->count);
+    bench_fill_contribution(bench, bench->in_place ? bench->receive : bench->send, bench->count);
     MPI_Scan(bench->in_place ? MPI_IN_PLACE : bench->send, bench->receive, bench->count,
              bench_type(bench->type), bench_op(bench->op), team->comm);
-    check_reduced(bench, bench->receive, 0, bench->count, team->rank + 1);
+    bench_check_reduced(bench, bench->receive, 0, bench->count, team->rank + 1);
 }
 
 static void run_exscan(struct bench *bench)
@@ -375,11 +380,11 @@ static void run_exscan(struct bench *bench)
     const struct team *team = bench->team;
 
     bench->kind = EVIDENCE_PREFIX;
-    fill_contribution(bench, bench->in_place ? bench->receive : bench->send, bench->count);
+    bench_fill_contribution(bench, bench->in_place ? bench->receive : bench->send, bench->count);
     MPI_Exscan(bench->in_place ? MPI_IN_PLACE : bench->send, bench->receive, bench->count,
                bench_type(bench->type), bench_op(bench->op), team->comm);
     if (team->rank > 0) /* undefined at the first */
-        check_reduced(bench, bench->receive, 0, bench->count, team->rank);
+        bench_check_reduced(bench, bench->receive, 0, bench->count, team->rank);
 }
 
 /* Four collectives under way at once on one communicator, each with a quarter of the buffers. */
@@ -395,12 +400,13 @@ static void run_nonblocking(struct bench *bench)
         in[i] = bench->receive + i * quarter;
         out[i] = bench->send + i * quarter;
     }
-    fill_contribution(bench, out[0], bench->count);
+    bench_fill_contribution(bench, out[0], bench->count);
     if (team->rank == bench->root)
-        fill_moved(bench, in[1], bench->root, 0, bench->count);
-    fill_moved(bench, out[2], team->rank, 0, bench->count);
+        bench_fill_moved(bench, in[1], bench->root, 0, bench->count);
+    bench_fill_moved(bench, out[2], team->rank, 0, bench->count);
     for (int to = 0; to < team->size; to++)
-        fill_moved(bench, at(bench, out[3], (size_t)to * block), team->rank, to, bench->count);
+        bench_fill_moved(bench, at(bench, out[3], (size_t)to * block), team->rank, to,
+                         bench->count);
     MPI_Iallreduce(out[0], in[0], bench->count, type, bench_op(bench->op), team->comm,
                    &requests[0]);
     MPI_Ibcast(in[1], bench->count, type, bench->root, team->comm, &requests[1]);
@@ -410,41 +416,44 @@ static void run_nonblocking(struct bench *bench)
 
     /* Each is an incident of its own for the evidence. */
     bench->kind = EVIDENCE_SHARED;
-    check_reduced(bench, in[0], 0, bench->count, team->size);
+    bench_check_reduced(bench, in[0], 0, bench->count, team->size);
     bench->case_number++;
-    check_moved(bench, in[1], bench->root, 0, bench->count);
+    bench_check_moved(bench, in[1], bench->root, 0, bench->count);
     bench->case_number++;
     for (int from = 0; from < team->size; from++)
-        check_moved(bench, at(bench, in[2], (size_t)from * block), from, 0, bench->count);
+        bench_check_moved(bench, at(bench, in[2], (size_t)from * block), from, 0, bench->count);
     bench->case_number++;
     bench->kind = EVIDENCE_PERSONAL;
     for (int from = 0; from < team->size; from++)
-        check_moved(bench, at(bench, in[3], (size_t)from * block), from, team->rank, bench->count);
+        bench_check_moved(bench, at(bench, in[3], (size_t)from * block), from, team->rank,
+                          bench->count);
 }
 
-const struct collective collectives[] = {
-    {"barrier", false, false, false, run_barrier},
-    {"bcast", false, false, false, run_bcast},
-    {"allgather", false, true, true, run_allgather},
-    {"allgatherv", false, true, true, run_allgatherv},
-    {"gather", false, true, true, run_gather},
-    {"gatherv", false, true, false, run_gatherv},
-    {"scatter", false, true, true, run_scatter},
-    {"alltoall", false, true, true, run_alltoall},
-    {"alltoallv", false, true, false, run_alltoallv},
-    {"allreduce", true, false, true, run_allreduce},
-    {"reduce", true, false, true, run_reduce},
-    {"reduce_scatter_block", true, true, true, run_reduce_scatter_block},
-    {"reduce_scatter", true, true, false, run_reduce_scatter},
-    {"scan", true, false, true, run_scan},
-    {"exscan", true, false, true, run_exscan},
-    {"nonblocking", true, true, false, run_nonblocking},
-    {NULL, false, false, false, NULL},
+struct routine routines[ROUTINES] = {
+    {"barrier", false, false, false, run_barrier, NULL},
+    {"bcast", false, false, false, run_bcast, NULL},
+    {"allgather", false, true, true, run_allgather, NULL},
+    {"allgatherv", false, true, true, run_allgatherv, NULL},
+    {"gather", false, true, true, run_gather, NULL},
+    {"gatherv", false, true, false, run_gatherv, NULL},
+    {"scatter", false, true, true, run_scatter, NULL},
+    {"alltoall", false, true, true, run_alltoall, NULL},
+    {"alltoallv", false, true, false, run_alltoallv, NULL},
+    {"allreduce", true, false, true, run_allreduce, NULL},
+    {"reduce", true, false, true, run_reduce, NULL},
+    {"reduce_scatter_block", true, true, true, run_reduce_scatter_block, NULL},
+    {"reduce_scatter", true, true, false, run_reduce_scatter, NULL},
+    {"scan", true, false, true, run_scan, NULL},
+    {"exscan", true, false, true, run_exscan, NULL},
+    {"nonblocking", true, true, false, run_nonblocking, NULL},
+    {NULL, false, false, false, NULL, NULL},
 };
 
-void bench_run(struct bench *bench, const struct collective *collective)
+void bench_run(struct bench *bench, const struct routine *collective)
 {
     bench->seed = (uint64_t)bench->case_number + 1;
+    bench->algorithm = collective->algorithm;
+    bench->was_left_out = false;
     watch_waits_for(-1);
     collective->run(bench);
     watch_works();

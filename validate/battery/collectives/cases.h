@@ -14,6 +14,7 @@ struct team {
     MPI_Comm comm;
     int rank, size; /* in comm */
     int first, is_reversed;
+    struct collective *ours; /* NULL: MPI's own are looked at alone */
 };
 
 struct bench {
@@ -24,6 +25,8 @@ struct bench {
     int count; /* elements of a block */
     int root;
     bool in_place;
+    const struct algorithm *algorithm; /* of the routine */
+    bool was_left_out;                 /* the algorithm does not do the case that was run last */
 
     int case_number;      /* counts up, the same on all ranks */
     uint64_t seed;        /* of the data of this case */
@@ -37,22 +40,33 @@ struct bench {
     bool lies_sending, lies_receiving;
 };
 
-struct collective {
+struct routine {
     const char *name;
     bool reduces; /* op counts */
     bool scales;  /* its buffers hold a block per rank */
     bool has_in_place;
     void (*run)(struct bench *bench);
+    const struct algorithm *algorithm; /* NULL: MPI's own */
 };
 
-/* Ends with a name NULL. */
-extern const struct collective collectives[];
+enum { ROUTINES = 64 };
+
+/* Ends with a name NULL: MPI's, and with ours_add() ours behind them. */
+extern struct routine routines[ROUTINES];
 
 void bench_open(struct bench *bench, struct program *program, size_t room_bytes);
 void bench_close(struct bench *bench);
 
 /* Runs one case; evidence of what was wrong is added. */
-void bench_run(struct bench *bench, const struct collective *collective);
+void bench_run(struct bench *bench, const struct routine *collective);
+
+/* For routines. What rank `from` of the team sends to `to`, or contributes to a reduction, is put
+ * into a block; a block that came is held against it and evidence kept of the first difference. */
+void bench_fill_moved(const struct bench *bench, char *block, int from, int to, int count);
+void bench_fill_contribution(const struct bench *bench, char *block, int count);
+void bench_check_moved(struct bench *bench, char *block, int from, int to, int count);
+void bench_check_reduced(struct bench *bench, char *block, size_t offset, int count, int places);
+void bench_note(struct bench *bench, int source, int64_t index, int64_t found, int64_t expected);
 
 MPI_Datatype bench_type(enum value_type type);
 MPI_Op bench_op(enum value_op op);

@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "validate/battery/collectives/cases.h"
+#include "validate/battery/collectives/ours.h"
 #include "validate/battery/collectives/speed.h"
 #include "validate/battery/collectives/verdict.h"
 
 struct collectives_options {
-    bool is_quick;
+    bool is_quick, has_algorithms;
 };
 
 static int take_quick(const char *value, void *context, struct error *err)
@@ -22,7 +23,17 @@ static int take_quick(const char *value, void *context, struct error *err)
     return 0;
 }
 
+static int take_algorithms(const char *value, void *context, struct error *err)
+{
+    (void)value;
+    (void)err;
+    ((struct collectives_options *)context)->has_algorithms = true;
+    return 0;
+}
+
 static const struct option_spec option_table[] = {
+    {"algorithms", NULL, "each algorithm of ours, too, beside MPI's own: results and speed",
+     take_algorithms},
     {"quick", NULL, "fewer types and operations, up to 128 KiB instead of 1 MiB", take_quick},
     {NULL, NULL, NULL, NULL},
 };
@@ -63,7 +74,7 @@ struct session {
     struct program *program;
     struct bench bench;
     struct account account;
-    const struct collective *collective;
+    const struct routine *routine;
     bool is_quick;
     int odd; /* an odd number of elements that is not small */
     size_t big_bytes;
@@ -81,8 +92,8 @@ static void run_case(struct session *session, enum value_type type, enum value_o
     bench->count = count;
     bench->in_place = in_place;
     bench->root = session->turn++ % bench->team->size;
-    bench_run(bench, session->collective);
-    account_add(&session->account, (int)(session->collective - collectives), bench, first,
+    bench_run(bench, session->routine);
+    account_add(&session->account, (int)(session->routine - routines), bench, first,
                 bench->mismatches - before);
 }
 
@@ -90,7 +101,7 @@ static void run_case(struct session *session, enum value_type type, enum value_o
 static void run_in_and_out(struct session *session, enum value_type type, enum value_op op,
                            int count)
 {
-    if (!session->collective->has_in_place)
+    if (!session->routine->has_in_place)
         run_case(session, type, op, count, false);
     else if (session->is_quick)
         run_case(session, type, op, count, session->turn % 2);
@@ -109,18 +120,18 @@ static enum value_op next_op(const struct session *session, enum value_type type
 
 static void run_big(struct session *session, enum value_type type)
 {
-    size_t blocks = session->collective->scales ? (size_t)session->bench.team->size : 1;
+    size_t blocks = session->routine->scales ? (size_t)session->bench.team->size : 1;
     size_t count = session->big_bytes / blocks / value_size(type);
 
-    if (session->collective->run && count > (size_t)SMALL)
+    if (session->routine->run && count > (size_t)SMALL)
         run_case(session, type, OP_SUM, (int)(count - 1) | 1, false);
 }
 
 /* On the world: all types, all operations, all sizes. */
 static void run_all(struct session *session)
 {
-    bool all_ops = session->collective->reduces &&
-                   (!session->is_quick || strcmp(session->collective->name, "allreduce") == 0);
+    bool all_ops = session->routine->reduces &&
+                   (!session->is_quick || strcmp(session->routine->name, "allreduce") == 0);
     const int counts[] = {0, 1, session->odd};
 
     for (enum value_type type = 0; type < TYPE_COUNT; type++) {
@@ -173,13 +184,13 @@ static bool run_team(struct session *session, const struct team *team)
     struct program *program = session->program;
 
     session->bench.team = team;
-    for (session->collective = collectives; session->collective->name; session->collective++) {
+    for (session->routine = routines; session->routine->name; session->routine++) {
         if (!goes_on(program))
             return false;
-        program_phase(program, "%s on %s", session->collective->name, team->name);
+        program_phase(program, "%s on %s", session->routine->name, team->name);
         if (program->rank == 0)
-            output_progress("%s on %s", session->collective->name, team->name);
-        if (strcmp(session->collective->name, "barrier") == 0)
+            output_progress("%s on %s", session->routine->name, team->name);
+        if (strcmp(session->routine->name, "barrier") == 0)
             run_case(session, TYPE_INT8, OP_SUM, 0, false);
         else if (strcmp(team->name, "world") == 0)
             run_all(session);
@@ -191,7 +202,7 @@ static bool run_team(struct session *session, const struct team *team)
 
 int main(int argc, char **argv)
 {
-    struct collectives_options options = {false};
+    struct collectives_options options = {false, false};
     struct program program;
     struct session *session;
     struct team teams[TEAMS];
@@ -201,6 +212,11 @@ int main(int argc, char **argv)
     program_start(&program, &spec, &options, argc, argv);
     program_phase(&program, "communicators");
     make_teams(&program, teams);
+    if (options.has_algorithms) {
+        ours_add();
+        for (int i = 0; i < TEAMS; i++)
+            ours_open(&teams[i]);
+    }
     session = calloc(1, sizeof *session);
     if (!session)
         watch_fault("out of memory");
@@ -219,6 +235,10 @@ int main(int argc, char **argv)
     verdict_report(&program, &session->bench, &session->account, is_complete);
     if (is_complete)
         speed_measure(&program, options.is_quick ? 0.15 : 0.5);
+    if (is_complete && options.has_algorithms)
+        ours_measure(&program, &teams[0], options.is_quick ? 0.02 : 0.2, options.is_quick);
+    for (int i = 0; i < TEAMS; i++)
+        ours_close(&teams[i]);
     account_clear(&session->account);
     bench_close(&session->bench);
     free(session);

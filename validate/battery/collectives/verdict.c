@@ -14,6 +14,10 @@ enum { EVIDENCE_PER_RANK = 2000 };
 void account_add(struct account *account, int collective, const struct bench *bench, int first_case,
                  int mismatches)
 {
+    if (bench->was_left_out) {
+        account->left_out[collective]++;
+        return;
+    }
     if (account->note_count == account->note_size) {
         int size = 2 * account->note_size + 256;
         struct case_note *grown = realloc(account->notes, (size_t)size * sizeof *grown);
@@ -43,10 +47,10 @@ static void describe(const struct account *account, int case_number, char *text,
         note = &account->notes[i];
     if (!note)
         return;
-    snprintf(text, size, "%s%s of %d %s%s%s on %s", collectives[note->collective].name,
+    snprintf(text, size, "%s%s of %d %s%s%s on %s", routines[note->collective].name,
              note->in_place ? " in place" : "", note->count, value_type_name(note->type),
-             collectives[note->collective].reduces ? " " : "",
-             collectives[note->collective].reduces ? value_op_name(note->op) : "", note->team);
+             routines[note->collective].reduces ? " " : "",
+             routines[note->collective].reduces ? value_op_name(note->op) : "", note->team);
 }
 
 static void report_collective(const struct account *account, int index, int mismatches)
@@ -56,17 +60,23 @@ static void report_collective(const struct account *account, int index, int mism
 
     record.test = "collectives.correct";
     record.metric = "mismatches";
-    record.part = collectives[index].name;
+    record.part = routines[index].name;
     record.value = mismatches;
     record.unit = "count";
-    if (account->cases[index] == 0) {
+    if (account->cases[index] == 0 && account->left_out[index] > 0) {
+        record.verdict = VERDICT_SKIP;
+        record.value = __builtin_nan("");
+        snprintf(message, sizeof message,
+                 "%s does none of the cases: the ranks are not on several "
+                 "nodes with several each",
+                 routines[index].name);
+    } else if (account->cases[index] == 0) {
         record.verdict = VERDICT_UNKNOWN;
         record.value = __builtin_nan("");
-        snprintf(message, sizeof message, "%s was not run: no time was left",
-                 collectives[index].name);
+        snprintf(message, sizeof message, "%s was not run: no time was left", routines[index].name);
     } else {
         record.verdict = mismatches > 0 ? VERDICT_FAIL : VERDICT_PASS;
-        snprintf(message, sizeof message, "%s: %d cases, %d wrong results", collectives[index].name,
+        snprintf(message, sizeof message, "%s: %d cases, %d wrong results", routines[index].name,
                  account->cases[index], mismatches);
     }
     record.message = message;
@@ -163,7 +173,7 @@ void verdict_report(struct program *program, struct bench *bench, struct account
         return;
     }
     all = collect(program, bench, account, &total);
-    for (int i = 0; collectives[i].name; i++)
+    for (int i = 0; routines[i].name; i++)
         report_collective(account, i, account->mismatches[i]);
     found = evidence_attribute(all, total, program->size, culprits);
     for (int i = 0; i < found; i++)

@@ -16,12 +16,13 @@ struct case_note {
     const char *team;
 };
 
-enum { ACCOUNT_COLLECTIVES = 32 };
+enum { ACCOUNT_COLLECTIVES = ROUTINES };
 
 struct account {
     struct case_note *notes;
     int note_count, note_size;
     int cases[ACCOUNT_COLLECTIVES], mismatches[ACCOUNT_COLLECTIVES];
+    int left_out[ACCOUNT_COLLECTIVES]; /* cases that the algorithm does not do */
 };
 
 void account_add(struct account *account, int collective, const struct bench *bench, int first_case,

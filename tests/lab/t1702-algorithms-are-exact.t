@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Our algorithms between nodes, beside MPI's collectives: exact, and a rank that lies is named.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/battery.sh"
+
+ours='all-gather by bruck,all-gather by ring,all-to-all by bruck,all-to-all by pairwise'
+ours+=',allreduce by direct,allreduce by double-tree,allreduce by hierarchical'
+ours+=',allreduce by rabenseifner,allreduce by recursive-doubling,allreduce by ring'
+ours+=',allreduce by swing,broadcast by binomial,broadcast by chain,reduce by binomial'
+ours+=',reduce by chain,reduce-scatter by ring'
+
+battery 2 muster-collectives --quick --algorithms
+is "$status" 0 'on a healthy cluster all is well'
+valid '...'
+is "$(of '.test == "collectives.correct" and .verdict == "pass" and " by " in .part' .part |
+    sort | paste -sd,)" "$ours" '... every algorithm is exact'
+is "$(of '.verdict not in ("pass", None)' .message)" '' '... and nothing else is judged'
+is "$(of '.test == "collectives.speed" and " 64K by " in .part and .value > 0' .part |
+    sed 's/ 64K//' | grep -v 'by MPI$' | sort | paste -sd,)" "$ours" '... with its speed'
+is "$(of '.test == "collectives.speed" and " 64K by MPI" in .part' .part | wc -l)" 6 \
+    "... beside MPI's own"
+
+battery 2 muster-collectives --quick --algorithms --inject lie:5:recv
+is "$status" 1 'a rank that damages what it receives'
+is "$(of '.metric == "corrupt"' .node .part .verdict)" 'n3 rank 5 fail' '... is named with its node'
+ok '... as our algorithms show, too' test -n \
+    "$(of '.metric == "mismatches" and .part == "allreduce by hierarchical" and .value > 0' .part)"
+done_testing

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/collectives/ours.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { GUARD_BYTES = 64, GUARD = 0x5c, POISON = 0xa3, NAME = 40 };
+
+static enum element_type element_of(enum value_type type)
+{
+    const enum element_type types[TYPE_COUNT] = {
+        ELEMENT_INT8,   ELEMENT_UINT8, ELEMENT_INT16,  ELEMENT_UINT16, ELEMENT_INT32,
+        ELEMENT_UINT32, ELEMENT_INT64, ELEMENT_UINT64, ELEMENT_FP32,   ELEMENT_FP64};
+
+    return types[type];
+}
+
+static enum reduce_op reduce_of(enum value_op op)
+{
+    const enum reduce_op ops[OP_COUNT] = {REDUCE_SUM,     REDUCE_MIN,  REDUCE_MAX,
+                                          REDUCE_PRODUCT, REDUCE_BAND, REDUCE_BOR,
+                                          REDUCE_BXOR,    REDUCE_LAND, REDUCE_LOR};
+
+    return ops[op];
+}
+
+static char *block_at(const struct bench *bench, char *buffer, int block)
+{
+    return buffer + (size_t)block * (size_t)bench->count * value_size(bench->type);
+}
+
+/* The kind's blocks in the buffer that it writes. */
+static int blocks_written(const struct bench *bench, enum collective_kind kind)
+{
+    bool has_many = kind == COLLECTIVE_ALL_GATHER || kind == COLLECTIVE_ALL_TO_ALL ||
+                    (kind == COLLECTIVE_REDUCE_SCATTER && bench->in_place);
+
+    return has_many ? bench->team->size : 1;
+}
+
+static void fill(const struct bench *bench, enum collective_kind kind, char *in)
+{
+    const struct team *team = bench->team;
+
+    switch (kind) {
+    case COLLECTIVE_ALL_GATHER:
+        bench_fill_moved(bench, bench->in_place ? block_at(bench, in, team->rank) : in, team->rank,
+                         0, bench->count);
+        break;
+    case COLLECTIVE_BROADCAST:
+        if (team->rank == bench->root)
+            bench_fill_moved(bench, bench->receive, bench->root, 0, bench->count);
+        break;
+    case COLLECTIVE_ALL_TO_ALL:
+        for (int to = 0; to < team->size; to++)
+            bench_fill_moved(bench, block_at(bench, in, to), team->rank, to, bench->count);
+        break;
+    case COLLECTIVE_REDUCE_SCATTER:
+        bench_fill_contribution(bench, in, bench->count * team->size);
+        break;
+    default:
+        bench_fill_contribution(bench, in, bench->count);
+    }
+}
+
+static void check(struct bench *bench, enum collective_kind kind)
+{
+    const struct team *team = bench->team;
+    char *out = bench->receive;
+
+    switch (kind) {
+    case COLLECTIVE_BROADCAST:
+        bench_check_moved(bench, out, bench->root, 0, bench->count);
+        break;
+    case COLLECTIVE_ALL_GATHER:
+    case COLLECTIVE_ALL_TO_ALL:
+        for (int from = 0; from < team->size; from++)
+            bench_check_moved(bench, block_at(bench, out, from), from,
+                              kind == COLLECTIVE_ALL_TO_ALL ? team->rank : 0, bench->count);
+        break;
+    case COLLECTIVE_REDUCE_SCATTER:
+        bench_check_reduced(bench, out, (size_t)team->rank * (size_t)bench->count, bench->count,
+                            team->size);
+        break;
+    case COLLECTIVE_REDUCE:
+        if (team->rank == bench->root)
+            bench_check_reduced(bench, out, 0, bench->count, team->size);
+        break;
+    default:
+        bench_check_reduced(bench, out, 0, bench->count, team->size);
+    }
+}
+
+/* What stands behind the result is nobody's to write: evidence against this rank itself. */
+static void check_guard(struct bench *bench, const char *end, int blocks)
+{
+    for (int i = 0; i < GUARD_BYTES; i++)
+        if ((unsigned char)end[i] != GUARD) {
+            bench_note(bench, -1, (int64_t)blocks * bench->count, (unsigned char)end[i], GUARD);
+            return;
+        }
+}
+
+static void run_ours(struct bench *bench)
+{
+    enum collective_kind kind = bench->algorithm->kind;
+    bool in_place =
+        bench->in_place && (kind != COLLECTIVE_REDUCE || bench->team->rank == bench->root);
+    char *in = in_place ? bench->receive : bench->send;
+    int blocks = blocks_written(bench, kind);
+    char *end = block_at(bench, bench->receive, blocks);
+    struct collective_call call = {.kind = kind,
+                                   .type = element_of(bench->type),
+                                   .op = reduce_of(bench->op),
+                                   .in = in,
+                                   .out = bench->receive,
+                                   .count = (size_t)bench->count,
+                                   .root = bench->root,
+                                   .algorithm = bench->algorithm->name};
+    struct error err;
+
+    bench->kind = kind == COLLECTIVE_ALLREDUCE || kind == COLLECTIVE_ALL_GATHER ||
+                          kind == COLLECTIVE_BROADCAST
+                      ? EVIDENCE_SHARED
+                      : EVIDENCE_PERSONAL;
+    memset(bench->receive, POISON, (size_t)(end - bench->receive));
+    memset(end, GUARD, GUARD_BYTES);
+    fill(bench, kind, in);
+    if (!collective_algorithm(bench->team->ours, &call, NULL, NULL)) {
+        bench->was_left_out = true; /* on all ranks */
+        return;
+    }
+    if (collective_run(bench->team->ours, &call, &err) < 0)
+        watch_fault("%s", err.text);
+    check(bench, kind);
+    if (kind != COLLECTIVE_REDUCE || bench->team->rank == bench->root)
+        check_guard(bench, end, blocks);
+}
+
+void ours_add(void)
+{
+    static char names[ROUTINES][NAME];
+    int count = 0;
+
+    while (routines[count].name)
+        count++;
+    for (const struct algorithm *a = algorithms; a->name && count < ROUTINES - 1; a++, count++) {
+        bool has_blocks = a->kind == COLLECTIVE_REDUCE_SCATTER ||
+                          a->kind == COLLECTIVE_ALL_GATHER || a->kind == COLLECTIVE_ALL_TO_ALL;
+
+        snprintf(names[count], sizeof names[count], "%s by %s", collective_kind_name(a->kind),
+                 a->name);
+        routines[count] = (struct routine){names[count], collective_kind_reduces(a->kind),
+                                           has_blocks,   a->kind != COLLECTIVE_BROADCAST,
+                                           run_ours,     a};
+    }
+}
+
+void ours_open(struct team *team)
+{
+    struct error err;
+
+    watch_waits_for(-1);
+    if (collective_create(team->comm, NULL, &team->ours, &err) < 0)
+        watch_fault("%s", err.text);
+    watch_works();
+}
+
+void ours_close(struct team *team)
+{
+    collective_destroy(team->ours);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_BATTERY_OURS_H
+#define MUSTER_BATTERY_OURS_H
+
+#include "collectives/collective.h"
+#include "validate/battery/collectives/cases.h"
+
+/* The algorithms of collectives/, as routines beside MPI's own. */
+
+/* Adds one routine per algorithm behind MPI's. */
+void ours_add(void);
+
+/* Sets the team's collectives up; all its ranks call it. */
+void ours_open(struct team *team);
+void ours_close(struct team *team);
+
+/* Every kind of collective at a few sizes, MPI's and each algorithm of ours: the bus bandwidth, the
+ * median over iterations of the slowest rank, for about seconds each. For information. All ranks
+ * call it. */
+void ours_measure(struct program *program, const struct team *world, double seconds, bool is_quick);
+
+#endif
