@@ -41,6 +41,11 @@ collectives_libmustercoll_la_SOURCES += \
 collectives_libmustercoll_la_SOURCES += \
 	collectives/algorithms/algorithm.h \
 	collectives/algorithms/binomial.c \
+	collectives/algorithms/bruck.c \
+	collectives/algorithms/direct.c \
+	collectives/algorithms/double_tree.c \
+	collectives/algorithms/halving.c \
+	collectives/algorithms/hierarchical.c \
 	collectives/algorithms/pairwise.c \
 	collectives/algorithms/recursive_doubling.c \
 	collectives/algorithms/ring.c \
@@ -49,6 +54,7 @@ collectives_libmustercoll_la_SOURCES += \
 	collectives/plan/shape.c \
 	collectives/reduce/element.c \
 	collectives/reduce/reduce.c collectives/reduce/reduce.h \
+	collectives/wire/wire.c collectives/wire/wire.h \
 	# end
 if HAVE_MPI
 noinst_LTLIBRARIES += collectives/libmustercollmpi.la

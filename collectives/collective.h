@@ -27,12 +27,6 @@
 struct collective;
 struct collective_request;
 
-/* As numbers travel. */
-enum collective_wire {
-    COLLECTIVE_AS_IS,
-    COLLECTIVE_WIRES,
-};
-
 struct collective_call {
     enum collective_kind kind;
     enum element_type type;
@@ -53,7 +47,10 @@ struct collective_call {
 
     const char *algorithm; /* NULL: chosen */
     size_t segment_bytes;  /* 0: chosen */
-    enum collective_wire wire;
+    /* How numbers travel. Lossy formats: fp32 alone; added up in fp32, all ranks get the same bits.
+     * A number is rounded once per hop, and once more in the result; by "direct" once in all on its
+     * way in. Lossless: fp32, bf16, fp16. */
+    enum wire_format wire;
 };
 
 struct collective_options {
@@ -61,7 +58,7 @@ struct collective_options {
      * the call says no segment, shape->segment, in elements. All ranks must choose the same. NULL:
      * algorithm_default(). */
     const struct algorithm *(*choose)(void *context, struct plan_shape *shape,
-                                      enum element_type type, enum collective_wire wire);
+                                      enum element_type type);
     void *context;
 
     const int *ring; /* [ranks], the order of ranks in rings, copied; NULL: as they are numbered */
@@ -109,6 +106,8 @@ const struct algorithm *collective_algorithm(struct collective *collective,
 /* How much has been moved since create; for tests and summaries. */
 struct collective_statistics {
     unsigned long long calls, messages_sent, bytes_sent, bytes_reduced;
+    unsigned long long
+        bytes_coded; /* of the elements that went through the wire's code, once each way */
     unsigned long long allocations; /* plans made, memory taken */
 };
 void collective_statistics(struct collective *collective, struct collective_statistics *statistics);

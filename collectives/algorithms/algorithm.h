@@ -44,22 +44,53 @@ size_t algorithm_default_segment(const struct algorithm *algorithm, const struct
 int algorithm_plan(const struct algorithm *algorithm, const struct plan_shape *shape,
                    struct plan *plan, struct error *err);
 
+/* Some ranks in the order in which a ring visits them. */
+struct ring {
+    const int *ranks;
+    int size;
+    int position; /* of this rank */
+};
+
+/* ring.c's allreduce among a part of the ranks, of count elements from one place to another, which
+ * may be the same. */
+void ring_among(const struct plan_shape *shape, struct plan *plan, const struct ring *ring,
+                struct plan_place from, struct plan_place to, size_t count);
+
 void ring_allreduce(const struct plan_shape *shape, struct plan *plan);
 void ring_reduce_scatter(const struct plan_shape *shape, struct plan *plan);
 void ring_all_gather(const struct plan_shape *shape, struct plan *plan);
+void chain_broadcast(const struct plan_shape *shape, struct plan *plan);
+void chain_reduce(const struct plan_shape *shape, struct plan *plan);
+void recursive_doubling_allreduce(const struct plan_shape *shape, struct plan *plan);
+void rabenseifner_allreduce(const struct plan_shape *shape, struct plan *plan);
+void swing_allreduce(const struct plan_shape *shape, struct plan *plan);
+void double_tree_allreduce(const struct plan_shape *shape, struct plan *plan);
+void direct_allreduce(const struct plan_shape *shape, struct plan *plan);
+void hierarchical_allreduce(const struct plan_shape *shape, struct plan *plan);
+void binomial_broadcast(const struct plan_shape *shape, struct plan *plan);
+void binomial_reduce(const struct plan_shape *shape, struct plan *plan);
+void bruck_all_gather(const struct plan_shape *shape, struct plan *plan);
+void bruck_all_to_all(const struct plan_shape *shape, struct plan *plan);
+void pairwise_all_to_all(const struct plan_shape *shape, struct plan *plan);
+
+bool halving_applies(const struct plan_shape *shape);
+bool bruck_applies(const struct plan_shape *shape);
+bool hierarchical_applies(const struct plan_shape *shape);
+
 struct algorithm_cost ring_allreduce_cost(const struct plan_shape *shape);
 struct algorithm_cost ring_reduce_scatter_cost(const struct plan_shape *shape);
 struct algorithm_cost ring_all_gather_cost(const struct plan_shape *shape);
-
-void recursive_doubling_allreduce(const struct plan_shape *shape, struct plan *plan);
+struct algorithm_cost chain_broadcast_cost(const struct plan_shape *shape);
+struct algorithm_cost chain_reduce_cost(const struct plan_shape *shape);
 struct algorithm_cost recursive_doubling_allreduce_cost(const struct plan_shape *shape);
-
-void binomial_broadcast(const struct plan_shape *shape, struct plan *plan);
-void binomial_reduce(const struct plan_shape *shape, struct plan *plan);
+struct algorithm_cost halving_allreduce_cost(const struct plan_shape *shape);
+struct algorithm_cost double_tree_allreduce_cost(const struct plan_shape *shape);
+struct algorithm_cost direct_allreduce_cost(const struct plan_shape *shape);
+struct algorithm_cost hierarchical_allreduce_cost(const struct plan_shape *shape);
 struct algorithm_cost binomial_broadcast_cost(const struct plan_shape *shape);
 struct algorithm_cost binomial_reduce_cost(const struct plan_shape *shape);
-
-void pairwise_all_to_all(const struct plan_shape *shape, struct plan *plan);
+struct algorithm_cost bruck_all_gather_cost(const struct plan_shape *shape);
+struct algorithm_cost bruck_all_to_all_cost(const struct plan_shape *shape);
 struct algorithm_cost pairwise_all_to_all_cost(const struct plan_shape *shape);
 
 #endif

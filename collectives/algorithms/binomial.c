@@ -35,7 +35,7 @@ void binomial_broadcast(const struct plan_shape *shape, struct plan *plan)
         if (tree.parent >= 0)
             plan_receive(plan, tree.parent, plan_out(part.offset), part.count);
         for (int c = 0; c < tree.count; c++)
-            plan_send(plan, tree.children[c], plan_out(part.offset), part.count);
+            plan_share(plan, tree.children[c], plan_out(part.offset), part.count);
     }
 }
 

@@ -16,8 +16,8 @@ void pairwise_all_to_all(const struct plan_shape *shape, struct plan *plan)
         if (s == 0) {
             plan_copy(plan, plan_in(out.offset), plan_out(in.offset), in.count);
         } else if (!shape->in_place) {
-            plan_receive(plan, from, plan_out(in.offset), in.count);
             plan_send(plan, to, plan_in(out.offset), out.count);
+            plan_receive(plan, from, plan_out(in.offset), in.count);
         } else {
             /* the block for `from` is still here: it goes out in round ranks - s */
             struct plan_place by = plan_scratch(plan, out.count);

@@ -32,7 +32,7 @@ void recursive_doubling_allreduce(const struct plan_shape *shape, struct plan *p
     }
     if (rank < 2 * more && rank % 2 == 0) {
         plan_send(plan, rank + 1, mine, shape->count);
-        plan_receive(plan, rank + 1, plan_out(0), shape->count);
+        plan_receive_plain(plan, rank + 1, plan_out(0), shape->count);
         return;
     }
     theirs[0] = plan_scratch(plan, shape->count);
@@ -42,19 +42,23 @@ void recursive_doubling_allreduce(const struct plan_shape *shape, struct plan *p
         join(plan, false, mine, theirs[1], shape->count);
         mine = plan_out(0);
     }
+    if (plan_rounds(shape)) {
+        plan_copy(plan, mine, plan_out(0), shape->count);
+        mine = plan_out(0);
+    }
     place = rank < 2 * more ? rank / 2 : rank - more;
     for (int distance = 1, turn = 0; distance < power; distance *= 2, turn ^= 1) {
         int partner = place ^ distance;
 
         partner = partner < more ? 2 * partner + 1 : partner + more;
+        plan_share(plan, partner, mine, shape->count);
         plan_receive(plan, partner, theirs[turn], shape->count);
-        plan_send(plan, partner, mine, shape->count);
         join(plan, rank < partner, mine, theirs[turn], shape->count);
         mine = plan_out(0);
     }
     plan_complete(plan, plan_out(0), shape->count);
     if (rank < 2 * more)
-        plan_send(plan, rank - 1, plan_out(0), shape->count);
+        plan_send_plain(plan, rank - 1, plan_out(0), shape->count);
 }
 
 struct algorithm_cost recursive_doubling_allreduce_cost(const struct plan_shape *shape)

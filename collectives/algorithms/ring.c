@@ -32,55 +32,80 @@ static void send_segments(const struct plan_shape *shape, struct plan *plan, int
     }
 }
 
-static void receive_segments(const struct plan_shape *shape, struct plan *plan, int peer,
-                             struct plan_place to, size_t count)
+/* Passes one block on and takes the next, a segment of each in turn: what came in last time is
+ * then still at hand as it came. */
+static void pass_on(const struct plan_shape *shape, struct plan *plan, int next,
+                    struct plan_place out, size_t out_count, int before, struct plan_place in,
+                    size_t in_count)
 {
-    for (unsigned k = 0; k < plan_segments(shape, count); k++) {
-        struct plan_block part = plan_segment(shape, count, k);
+    unsigned outs = plan_segments(shape, out_count), ins = plan_segments(shape, in_count);
 
-        plan_receive(plan, peer, plan_at(to, part.offset), part.count);
+    for (unsigned k = 0; k < outs || k < ins; k++) {
+        struct plan_block part;
+
+        if (k < outs) {
+            part = plan_segment(shape, out_count, k);
+            plan_share(plan, next, plan_at(out, part.offset), part.count);
+        }
+        if (k < ins) {
+            part = plan_segment(shape, in_count, k);
+            plan_receive(plan, before, plan_at(in, part.offset), part.count);
+        }
+    }
+}
+
+void ring_among(const struct plan_shape *shape, struct plan *plan, const struct ring *ring,
+                struct plan_place from, struct plan_place to, size_t count)
+{
+    int ranks = ring->size, position = ring->position;
+    int next = ring->ranks[(position + 1) % ranks];
+    int before = ring->ranks[(position - 1 + ranks) % ranks];
+    /* what comes in cannot come in where this rank's own contribution still is */
+    bool is_same = from.buffer == to.buffer || shape->in_place;
+    size_t most = plan_part(count, ranks, 0).count;
+    struct plan_place by = to;
+    struct plan_block block;
+
+    if (ranks == 1) {
+        plan_copy(plan, from, to, count);
+        plan_complete(plan, to, count);
+        return;
+    }
+    if (is_same)
+        by = plan_scratch(plan, 2 * most);
+    for (int s = 0; s < ranks - 1; s++) {
+        block = plan_part(count, ranks, (position - s + ranks) % ranks);
+        send_segments(shape, plan, next, plan_at(s ? to : from, block.offset), block.count);
+        block = plan_part(count, ranks, (position - s - 1 + ranks) % ranks);
+        receive_and_reduce(shape, plan, before, plan_at(from, block.offset),
+                           plan_at(by, is_same ? (size_t)(s % 2) * most : block.offset),
+                           plan_at(to, block.offset), block.count);
+    }
+    block = plan_part(count, ranks, (position + 1) % ranks);
+    for (unsigned k = 0; k < plan_segments(shape, block.count); k++) {
+        struct plan_block part = plan_segment(shape, block.count, k);
+
+        plan_complete(plan, plan_at(to, block.offset + part.offset), part.count);
+    }
+    for (int s = 0; s < ranks - 1; s++) {
+        struct plan_block in = plan_part(count, ranks, (position - s + ranks) % ranks);
+
+        block = plan_part(count, ranks, (position - s + 1 + ranks) % ranks);
+        pass_on(shape, plan, next, plan_at(to, block.offset), block.count, before,
+                plan_at(to, in.offset), in.count);
     }
 }
 
 void ring_allreduce(const struct plan_shape *shape, struct plan *plan)
 {
-    int ranks = shape->ranks, position = plan_ring_position(shape, shape->rank);
-    int next = plan_ring_rank(shape, position + 1), before = plan_ring_rank(shape, position - 1);
-    struct plan_place by = {PLAN_OUT, 0};
-    struct plan_block block;
+    int *ranks = plan_ints(plan, (size_t)shape->ranks);
+    struct ring ring = {ranks, shape->ranks, plan_ring_position(shape, shape->rank)};
 
-    if (ranks == 1) {
-        plan_copy(plan, plan_in(0), plan_out(0), shape->count);
+    if (!ranks)
         return;
-    }
-    /* two, so that a block can come in while the one before is being added */
-    if (shape->in_place)
-        by = plan_scratch(plan, 2 * plan_part(shape->count, ranks, 0).count);
-    for (int s = 0; s < ranks - 1; s++) {
-        int out = (position - s + ranks) % ranks, in = (position - s - 1 + ranks) % ranks;
-
-        block = plan_part(shape->count, ranks, out);
-        send_segments(shape, plan, next, s ? plan_out(block.offset) : plan_in(block.offset),
-                      block.count);
-        block = plan_part(shape->count, ranks, in);
-        receive_and_reduce(
-            shape, plan, before, plan_in(block.offset),
-            shape->in_place ? plan_at(by, (size_t)(s % 2) * plan_part(shape->count, ranks, 0).count)
-                            : plan_out(block.offset),
-            plan_out(block.offset), block.count);
-    }
-    block = plan_part(shape->count, ranks, (position + 1) % ranks);
-    for (unsigned k = 0; k < plan_segments(shape, block.count); k++) {
-        struct plan_block part = plan_segment(shape, block.count, k);
-
-        plan_complete(plan, plan_out(block.offset + part.offset), part.count);
-    }
-    for (int s = 0; s < ranks - 1; s++) {
-        block = plan_part(shape->count, ranks, (position - s + 1 + ranks) % ranks);
-        send_segments(shape, plan, next, plan_out(block.offset), block.count);
-        block = plan_part(shape->count, ranks, (position - s + ranks) % ranks);
-        receive_segments(shape, plan, before, plan_out(block.offset), block.count);
-    }
+    for (int i = 0; i < shape->ranks; i++)
+        ranks[i] = plan_ring_rank(shape, i);
+    ring_among(shape, plan, &ring, plan_in(0), plan_out(0), shape->count);
 }
 
 /* The block of position i starts at position i + 1 and ends, complete, at i. */
@@ -118,17 +143,22 @@ void ring_all_gather(const struct plan_shape *shape, struct plan *plan)
 {
     int position = plan_ring_position(shape, shape->rank);
     int next = plan_ring_rank(shape, position + 1), before = plan_ring_rank(shape, position - 1);
-    struct plan_block block = plan_shape_block(shape, shape->rank);
+    struct plan_block own = plan_shape_block(shape, shape->rank), block = own;
     struct plan_place at = plan_in(0);
 
-    for (int s = 0; s < shape->ranks - 1; s++) {
-        send_segments(shape, plan, next, at, block.count);
-        block = plan_shape_block(shape, plan_ring_rank(shape, position - s - 1));
-        at = plan_out(block.offset);
-        receive_segments(shape, plan, before, at, block.count);
+    if (plan_rounds(shape)) {
+        at = plan_out(own.offset);
+        plan_copy(plan, plan_in(0), at, own.count);
     }
-    block = plan_shape_block(shape, shape->rank);
-    plan_copy(plan, plan_in(0), plan_out(block.offset), block.count);
+    for (int s = 0; s < shape->ranks - 1; s++) {
+        struct plan_block in = plan_shape_block(shape, plan_ring_rank(shape, position - s - 1));
+
+        pass_on(shape, plan, next, at, block.count, before, plan_out(in.offset), in.count);
+        block = in;
+        at = plan_out(in.offset);
+    }
+    if (!plan_rounds(shape))
+        plan_copy(plan, plan_in(0), plan_out(own.offset), own.count);
 }
 
 struct algorithm_cost ring_reduce_scatter_cost(const struct plan_shape *shape)
@@ -151,4 +181,66 @@ struct algorithm_cost ring_allreduce_cost(const struct plan_shape *shape)
     double block = (double)(shape->count * shape->element_bytes) / shape->ranks;
 
     return (struct algorithm_cost){2 * hops, 2 * hops * block, hops * block};
+}
+
+/* A chain: one after another, segment by segment. Few messages are under way for a start, but then
+ * all links are busy, and no rank sends anything twice. */
+void chain_broadcast(const struct plan_shape *shape, struct plan *plan)
+{
+    int position = plan_ring_position(shape, shape->rank);
+    int place = (position - plan_ring_position(shape, shape->root) + shape->ranks) % shape->ranks;
+
+    for (unsigned k = 0; k < plan_segments(shape, shape->count); k++) {
+        struct plan_block part = plan_segment(shape, shape->count, k);
+
+        if (place > 0)
+            plan_receive(plan, plan_ring_rank(shape, position - 1), plan_out(part.offset),
+                         part.count);
+        if (place < shape->ranks - 1)
+            plan_share(plan, plan_ring_rank(shape, position + 1), plan_out(part.offset),
+                       part.count);
+    }
+}
+
+/* From the rank before the root, the last of the chain, on towards the root. */
+void chain_reduce(const struct plan_shape *shape, struct plan *plan)
+{
+    int position = plan_ring_position(shape, shape->rank);
+    int place = (position - plan_ring_position(shape, shape->root) + shape->ranks) % shape->ranks;
+    bool is_root = place == 0, is_last = place == shape->ranks - 1;
+    size_t most = shape->count ? plan_segment(shape, shape->count, 0).count : 0;
+    struct plan_place by = is_last ? plan_in(0) : plan_scratch(plan, 4 * most);
+
+    for (unsigned k = 0; k < plan_segments(shape, shape->count); k++) {
+        struct plan_block part = plan_segment(shape, shape->count, k);
+        struct plan_place sum = plan_at(by, k % 4 * most), result = plan_out(part.offset);
+
+        if (is_last) {
+            sum = plan_in(part.offset);
+        } else {
+            plan_receive(plan, plan_ring_rank(shape, position + 1), sum, part.count);
+            plan_reduce(plan, plan_in(part.offset), sum, is_root ? result : sum, part.count);
+        }
+        if (!is_root) {
+            plan_send(plan, plan_ring_rank(shape, position - 1), sum, part.count);
+        } else {
+            if (is_last)
+                plan_copy(plan, sum, result, part.count);
+            plan_complete(plan, result, part.count);
+        }
+    }
+}
+
+struct algorithm_cost chain_broadcast_cost(const struct plan_shape *shape)
+{
+    double hops = shape->ranks - 1, bytes = (double)(shape->count * shape->element_bytes);
+
+    return (struct algorithm_cost){hops, hops > 0 ? bytes : 0, 0};
+}
+
+struct algorithm_cost chain_reduce_cost(const struct plan_shape *shape)
+{
+    double hops = shape->ranks - 1, bytes = (double)(shape->count * shape->element_bytes);
+
+    return (struct algorithm_cost){hops, hops > 0 ? bytes : 0, hops > 0 ? bytes : 0};
 }

@@ -7,11 +7,22 @@ const struct algorithm algorithms[] = {
     {"ring", COLLECTIVE_ALLREDUCE, ring_allreduce, NULL, ring_allreduce_cost},
     {"recursive-doubling", COLLECTIVE_ALLREDUCE, recursive_doubling_allreduce, NULL,
      recursive_doubling_allreduce_cost},
+    {"rabenseifner", COLLECTIVE_ALLREDUCE, rabenseifner_allreduce, halving_applies,
+     halving_allreduce_cost},
+    {"swing", COLLECTIVE_ALLREDUCE, swing_allreduce, halving_applies, halving_allreduce_cost},
+    {"double-tree", COLLECTIVE_ALLREDUCE, double_tree_allreduce, NULL, double_tree_allreduce_cost},
+    {"direct", COLLECTIVE_ALLREDUCE, direct_allreduce, NULL, direct_allreduce_cost},
+    {"hierarchical", COLLECTIVE_ALLREDUCE, hierarchical_allreduce, hierarchical_applies,
+     hierarchical_allreduce_cost},
     {"ring", COLLECTIVE_REDUCE_SCATTER, ring_reduce_scatter, NULL, ring_reduce_scatter_cost},
     {"ring", COLLECTIVE_ALL_GATHER, ring_all_gather, NULL, ring_all_gather_cost},
+    {"bruck", COLLECTIVE_ALL_GATHER, bruck_all_gather, bruck_applies, bruck_all_gather_cost},
     {"binomial", COLLECTIVE_BROADCAST, binomial_broadcast, NULL, binomial_broadcast_cost},
+    {"chain", COLLECTIVE_BROADCAST, chain_broadcast, NULL, chain_broadcast_cost},
     {"binomial", COLLECTIVE_REDUCE, binomial_reduce, NULL, binomial_reduce_cost},
+    {"chain", COLLECTIVE_REDUCE, chain_reduce, NULL, chain_reduce_cost},
     {"pairwise", COLLECTIVE_ALL_TO_ALL, pairwise_all_to_all, NULL, pairwise_all_to_all_cost},
+    {"bruck", COLLECTIVE_ALL_TO_ALL, bruck_all_to_all, bruck_applies, bruck_all_to_all_cost},
     {NULL, 0, NULL, NULL, NULL},
 };
 
@@ -31,13 +42,27 @@ bool algorithm_applies(const struct algorithm *algorithm, const struct plan_shap
 const struct algorithm *algorithm_default(const struct plan_shape *shape)
 {
     size_t bytes = shape->count * shape->element_bytes;
+    const char *name = NULL;
+    bool is_small = bytes <= 16384;
 
-    if (shape->kind == COLLECTIVE_ALLREDUCE)
-        return algorithm_find(shape->kind, bytes <= 16384 ? "recursive-doubling" : "ring");
-    for (const struct algorithm *a = algorithms; a->name; a++)
-        if (algorithm_applies(a, shape))
-            return a;
-    return NULL;
+    switch (shape->kind) {
+    case COLLECTIVE_ALLREDUCE:
+        name = is_small ? "recursive-doubling" : "ring";
+        break;
+    case COLLECTIVE_BROADCAST:
+    case COLLECTIVE_REDUCE:
+        name = bytes <= 262144 ? "binomial" : "chain";
+        break;
+    case COLLECTIVE_ALL_GATHER:
+        name = bytes <= 2048 && bruck_applies(shape) ? "bruck" : "ring";
+        break;
+    case COLLECTIVE_ALL_TO_ALL:
+        name = bytes <= 256 && bruck_applies(shape) ? "bruck" : "pairwise";
+        break;
+    default:
+        name = "ring";
+    }
+    return algorithm_find(shape->kind, name);
 }
 
 size_t algorithm_default_segment(const struct algorithm *algorithm, const struct plan_shape *shape)

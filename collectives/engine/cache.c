@@ -29,7 +29,7 @@ static bool is_same(const struct plan_shape *a, const struct plan_shape *b)
 
     if (a->kind != b->kind || a->op != b->op || a->element_bytes != b->element_bytes ||
         a->root != b->root || a->count != b->count || a->in_place != b->in_place ||
-        a->segment != b->segment)
+        a->segment != b->segment || a->wire != b->wire)
         return false;
     arrays_of(a, of_a);
     arrays_of(b, of_b);

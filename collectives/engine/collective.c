@@ -37,6 +37,7 @@ struct collective {
     struct plan_cache cache;
     struct room *rooms;
     struct collective_request *spare;
+    struct codec_scratch *codec; /* once it is needed */
     unsigned sequence;
     struct collective_statistics statistics;
 };
@@ -209,6 +210,7 @@ void collective_destroy(struct collective *collective)
         free(request);
     }
     plan_cache_clear(&collective->cache);
+    codec_scratch_destroy(collective->codec);
     PMPI_Comm_free(&collective->comm);
     free(collective->node_of_rank);
     free(collective);
@@ -242,9 +244,10 @@ static int shape_of(const struct collective *collective, const struct collective
     if ((unsigned)call->type >= ELEMENT_TYPES)
         return error_set(err, "%s: type %d is none", collective_kind_name(call->kind),
                          (int)call->type);
-    if ((unsigned)call->wire >= COLLECTIVE_WIRES)
-        return error_set(err, "%s: wire %d is none", collective_kind_name(call->kind),
-                         (int)call->wire);
+    if ((unsigned)call->wire >= WIRE_FORMATS || !wire_applies(call->wire, call->type))
+        return error_set(err, "%s: %s cannot travel as %s", collective_kind_name(call->kind),
+                         element_name(call->type),
+                         (unsigned)call->wire < WIRE_FORMATS ? wire_name(call->wire) : "that");
     if (collective_kind_reduces(call->kind) && (unsigned)call->op >= REDUCE_OPS)
         return error_set(err, "%s: operation %d is none", collective_kind_name(call->kind),
                          (int)call->op);
@@ -272,6 +275,7 @@ static int shape_of(const struct collective *collective, const struct collective
         .in_place = call->in == call->out && call->kind != COLLECTIVE_BROADCAST &&
                     (call->kind != COLLECTIVE_REDUCE || collective->rank == call->root),
         .segment = call->segment_bytes / element_bytes(call->type),
+        .wire = call->wire,
         .topology = &collective->topology,
     };
     if (call->segment_bytes > 0 && shape->segment == 0)
@@ -291,12 +295,16 @@ static const struct algorithm *algorithm_of(const struct collective *collective,
             error_set(err, "%s: no algorithm \"%s\"", collective_kind_name(call->kind),
                       call->algorithm);
     } else if (collective->options.choose) {
-        algorithm =
-            collective->options.choose(collective->options.context, shape, call->type, call->wire);
+        algorithm = collective->options.choose(collective->options.context, shape, call->type);
         if (!algorithm)
             error_set(err, "%s: no algorithm chosen", collective_kind_name(call->kind));
     } else {
         algorithm = algorithm_default(shape);
+    }
+    if (algorithm && !algorithm_applies(algorithm, shape)) {
+        error_set(err, "%s: %s does not do this one", collective_kind_name(call->kind),
+                  algorithm->name);
+        return NULL;
     }
     if (algorithm && shape->segment == 0)
         shape->segment = algorithm_default_segment(algorithm, shape);
@@ -400,7 +408,7 @@ static int prepare(struct collective *collective, const struct collective_call *
     const struct algorithm *algorithm;
     struct cached_plan *cached;
     struct plan_shape shape;
-    size_t scratch;
+    size_t scratch, slot_bytes;
     bool made;
 
     if (shape_of(collective, call, &shape, err) < 0)
@@ -417,13 +425,24 @@ static int prepare(struct collective *collective, const struct collective_call *
     request->run = take_run(collective, cached);
     if (request->run)
         cached->users++;
-    scratch = cached->plan.scratch * shape.element_bytes;
+    slot_bytes =
+        (wire_bound(call->wire, call->type, cached->plan.wire_count) + LINE - 1) / LINE * LINE;
+    scratch = cached->plan.scratch * shape.element_bytes + cached->plan.wire_slots * slot_bytes;
+    if (call->wire == WIRE_LOSSLESS && !collective->codec) {
+        collective->statistics.allocations++;
+        collective->codec = codec_scratch_create();
+        if (!collective->codec) {
+            give_back(collective, request);
+            return error_set(err, "out of memory for the codec");
+        }
+    }
     if (request->run && scratch > 0)
         request->room = take_room(collective, scratch);
     if (!request->run || (scratch > 0 && !request->room)) {
         give_back(collective, request);
         return error_set(err, "out of memory for a collective: %zu bytes of scratch", scratch);
     }
+    request->run->slot_bytes = slot_bytes;
     *out = request;
     return 0;
 }
@@ -442,6 +461,7 @@ static void retire(struct collective_request *ended)
     statistics->messages_sent += ended->run->messages_sent;
     statistics->bytes_sent += ended->run->bytes_sent;
     statistics->bytes_reduced += ended->run->bytes_reduced;
+    statistics->bytes_coded += ended->run->bytes_coded;
 }
 
 /* may_wait: where there is but one call under way, and nothing to do for it, inside MPI. */
@@ -479,6 +499,12 @@ static void *drive(void *context)
     return NULL;
 }
 
+/* The plan's own scratch, in bytes; slots stand behind it, aligned as it is. */
+static size_t cached_scratch(const struct run *run)
+{
+    return run->cached->plan.scratch * run->cached->shape.element_bytes;
+}
+
 int collective_start(struct collective *collective, const struct collective_call *call,
                      struct collective_request **out, struct error *err)
 {
@@ -499,6 +525,8 @@ int collective_start(struct collective *collective, const struct collective_call
     run->buffers[PLAN_IN] = (char *)(uintptr_t)call->in;
     run->buffers[PLAN_OUT] = call->out;
     run->buffers[PLAN_SCRATCH] = request->room ? request->room->memory : NULL;
+    run->buffers[PLAN_WIRE] = request->room ? request->room->memory + cached_scratch(run) : NULL;
+    run->codec = collective->codec;
     run_begin(run);
     while (*link)
         link = &(*link)->next;

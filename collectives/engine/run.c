@@ -6,12 +6,15 @@
 
 struct run *run_create(struct cached_plan *cached)
 {
-    struct run *run = calloc(1, sizeof *run + cached->plan.step_count);
+    size_t slots = cached->plan.wire_slots;
+    struct run *run =
+        calloc(1, sizeof *run + slots * sizeof *run->filled + cached->plan.step_count);
 
     if (!run)
         return NULL;
     run->cached = cached;
-    run->ended = (unsigned char *)(run + 1);
+    run->filled = (size_t *)(run + 1);
+    run->ended = (unsigned char *)(run->filled + slots);
     return run;
 }
 
@@ -29,7 +32,7 @@ void run_begin(struct run *run)
     memset(run->under_way, 0, sizeof run->under_way);
     run->left = plan->step_count;
     run->has_failed = false;
-    run->messages_sent = run->bytes_sent = run->bytes_reduced = 0;
+    run->messages_sent = run->bytes_sent = run->bytes_reduced = run->bytes_coded = 0;
 }
 
 static bool fail(struct run *run, const char *what, int peer, int code)
@@ -69,7 +72,21 @@ static bool is_ready(const struct run *run, const struct plan_step *step)
 
 static void *at(const struct run *run, struct plan_place place)
 {
+    if (place.buffer == PLAN_WIRE)
+        return run->buffers[PLAN_WIRE] + place.offset * run->slot_bytes;
     return run->buffers[place.buffer] + place.offset * run->cached->shape.element_bytes;
+}
+
+/* What a message holds: exactly, or, when it is yet to come in a coded form, at most. */
+static size_t message_bytes(const struct run *run, const struct plan_step *step)
+{
+    const struct plan_shape *shape = &run->cached->shape;
+
+    if (step->action == PLAN_SEND && step->left.buffer == PLAN_WIRE)
+        return run->filled[step->left.offset];
+    if (step->action == PLAN_RECEIVE && step->out.buffer == PLAN_WIRE)
+        return wire_bound(shape->wire, run->type, step->count);
+    return step->count * shape->element_bytes;
 }
 
 /* The stream's next step, if it may begin. */
@@ -91,7 +108,7 @@ static bool begin_messages(struct run *run, enum plan_stream stream)
     bool has_begun = false;
 
     while (run->under_way[stream] < RUN_MESSAGES && (step = next_of(run, stream, &number))) {
-        int bytes = (int)(step->count * run->cached->shape.element_bytes), code;
+        int bytes = (int)message_bytes(run, step), code;
         int slot = run->under_way[PLAN_SENDS] + run->under_way[PLAN_RECEIVES];
 
         if (stream == PLAN_SENDS) {
@@ -126,6 +143,17 @@ static bool compute_one(struct run *run)
         reduce_pair(run->type, run->op, at(run, step->left), at(run, step->right),
                     at(run, step->out), step->count);
         run->bytes_reduced += bytes;
+    } else if (step->action == PLAN_ENCODE) {
+        run->filled[step->out.offset] =
+            wire_encode(run->cached->shape.wire, run->type, at(run, step->left), step->count,
+                        run->codec, at(run, step->out));
+        run->bytes_coded += bytes;
+    } else if (step->action == PLAN_DECODE) {
+        if (wire_decode(run->cached->shape.wire, run->type, at(run, step->left),
+                        run->filled[step->left.offset], run->codec, at(run, step->out), step->count,
+                        &run->err) < 0)
+            run->has_failed = true;
+        run->bytes_coded += bytes;
     } else if (step->action == PLAN_DIVIDE) {
         reduce_divide(run->type, at(run, step->out), step->count,
                       (unsigned)run->cached->shape.ranks);
@@ -150,6 +178,21 @@ static void close_gaps(struct run *run, int count)
         }
 }
 
+static void take_in(struct run *run, const struct plan_step *step, const MPI_Status *status)
+{
+    size_t due = message_bytes(run, step);
+    int came;
+
+    PMPI_Get_count(status, MPI_BYTE, &came);
+    if (step->out.buffer == PLAN_WIRE) {
+        run->filled[step->out.offset] = (size_t)came; /* its content is checked when decoded */
+    } else if ((size_t)came != due) {
+        error_set(&run->err, "receive from rank %d: %d bytes instead of %zu: its call differs",
+                  step->peer, came, due);
+        run->has_failed = true;
+    }
+}
+
 static bool end_messages(struct run *run, bool may_wait)
 {
     int count = run->under_way[PLAN_SENDS] + run->under_way[PLAN_RECEIVES], ended = 0, code;
@@ -165,7 +208,6 @@ static bool end_messages(struct run *run, bool may_wait)
     for (int i = 0; i < ended; i++) {
         unsigned number = run->steps[slots[i]];
         const struct plan_step *step = &run->cached->plan.steps[number];
-        int bytes = (int)(step->count * run->cached->shape.element_bytes), came;
 
         run->under_way[plan_stream_of(step->action)]--;
         run->ended[number] = 1;
@@ -173,15 +215,8 @@ static bool end_messages(struct run *run, bool may_wait)
         if (code == MPI_ERR_IN_STATUS && statuses[i].MPI_ERROR != MPI_SUCCESS)
             fail(run, step->action == PLAN_SEND ? "send to" : "receive from", step->peer,
                  statuses[i].MPI_ERROR);
-        if (step->action == PLAN_RECEIVE && !run->has_failed) {
-            PMPI_Get_count(&statuses[i], MPI_BYTE, &came);
-            if (came != bytes) {
-                error_set(&run->err,
-                          "receive from rank %d: %d bytes instead of %d: its call differs",
-                          step->peer, came, bytes);
-                run->has_failed = true;
-            }
-        }
+        if (step->action == PLAN_RECEIVE && !run->has_failed)
+            take_in(run, step, &statuses[i]);
     }
     if (ended > 0)
         close_gaps(run, count);

@@ -17,6 +17,9 @@ struct run {
     enum element_type type;
     enum reduce_op op;
     char *buffers[PLAN_BUFFERS];
+    size_t slot_bytes; /* from one slot of PLAN_WIRE to the next */
+    struct codec_scratch *codec;
+    size_t *filled; /* [slots]: bytes in each */
 
     unsigned char *ended;         /* [steps] */
     unsigned begun[PLAN_STREAMS]; /* the first in each stream that has not begun */
@@ -27,7 +30,7 @@ struct run {
     bool has_failed;
     struct error err;
 
-    unsigned long long messages_sent, bytes_sent, bytes_reduced;
+    unsigned long long messages_sent, bytes_sent, bytes_reduced, bytes_coded;
 
     struct run *next; /* of a list */
 };

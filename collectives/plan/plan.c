@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOBODY = -1, ALIGNMENT = 64 };
+enum { NOBODY = -1, ALIGNMENT = 64, SPARE_SLOTS = 4 };
 
 /* MPI counts in int. */
 static const size_t message_bytes_max = (size_t)1 << 30;
@@ -26,8 +26,17 @@ struct ledger {
     size_t count, size;
 };
 
+/* What a slot holds, coded, and where the same stands decoded. */
+struct slot {
+    struct plan_place place;
+    size_t count; /* 0: nothing that could be passed on */
+};
+
 struct plan_maker {
     const struct plan_shape *shape;
+    int *ints;
+    struct slot *slots;
+    size_t slots_in_all, next_slot;
     size_t in_shift; /* in place: where PLAN_IN begins in PLAN_OUT */
     struct ledger ledgers[PLAN_BUFFERS];
     struct reader *readers;
@@ -44,12 +53,35 @@ enum plan_stream plan_stream_of(enum plan_action action)
                                     : PLAN_COMPUTES;
 }
 
+/* Used in turn. A ring sends a block before it receives one, and passes on what came in a block
+ * earlier: that is four blocks of segments. Others send to every rank before they receive. A plan
+ * that sends more than that before it receives would wait for itself. */
+static void open_slots(struct plan_maker *maker)
+{
+    const struct plan_shape *shape = maker->shape;
+    bool has_parts = shape->kind == COLLECTIVE_ALLREDUCE;
+    /* a hierarchical one goes round the nodes */
+    int parts = shape->topology && shape->topology->nodes ? shape->topology->nodes : shape->ranks;
+    size_t most = has_parts ? plan_part(shape->count, parts, 0).count : 0;
+
+    for (int r = 0; r < shape->ranks && !has_parts; r++) {
+        struct plan_block block = plan_shape_block(shape, r);
+
+        most = block.count > most ? block.count : most;
+    }
+    maker->slots_in_all = 4 * plan_segments(shape, most) + 2 * (unsigned)shape->ranks + SPARE_SLOTS;
+    maker->slots = calloc(maker->slots_in_all, sizeof *maker->slots);
+    maker->is_out_of_memory = !maker->slots;
+}
+
 void plan_begin(struct plan *plan, const struct plan_shape *shape)
 {
     *plan = (struct plan){.maker = calloc(1, sizeof *plan->maker)};
     if (!plan->maker)
         return;
     plan->maker->shape = shape;
+    if (shape->wire != WIRE_AS_IS)
+        open_slots(plan->maker);
     if (shape->in_place && shape->kind == COLLECTIVE_ALL_GATHER)
         plan->maker->in_shift = plan_shape_block(shape, shape->rank).offset;
 }
@@ -127,15 +159,21 @@ static void reach(struct plan_maker *maker, struct ledger *ledger, size_t end)
         ledger->cells[ledger->count++] = (struct cell){last, end, NOBODY, NOBODY};
 }
 
+/* A slot counts as one element. */
+static size_t extent(struct plan_place place, size_t count)
+{
+    return place.buffer == PLAN_WIRE ? 1 : count;
+}
+
 static void note_read(struct plan *plan, struct plan_step *step, int number, struct plan_place from)
 {
     struct plan_maker *maker = plan->maker;
     struct ledger *ledger = &maker->ledgers[from.buffer];
     size_t first, end;
 
-    reach(maker, ledger, from.offset + step->count);
+    reach(maker, ledger, from.offset + extent(from, step->count));
     first = split(maker, ledger, from.offset);
-    end = split(maker, ledger, from.offset + step->count);
+    end = split(maker, ledger, from.offset + extent(from, step->count));
     for (size_t i = first; i < end && !maker->is_out_of_memory; i++) {
         struct cell *cell = &ledger->cells[i];
 
@@ -149,15 +187,27 @@ static void note_read(struct plan *plan, struct plan_step *step, int number, str
     }
 }
 
+/* What is written is no longer what a slot holds. */
+static void forget(struct plan_maker *maker, struct plan_place to, size_t count)
+{
+    for (size_t i = 0; i < maker->slots_in_all; i++) {
+        struct slot *slot = &maker->slots[i];
+
+        if (slot->place.buffer == to.buffer && slot->place.offset < to.offset + count &&
+            to.offset < slot->place.offset + slot->count)
+            slot->count = 0;
+    }
+}
+
 static void note_write(struct plan *plan, struct plan_step *step, int number, struct plan_place to)
 {
     struct plan_maker *maker = plan->maker;
     struct ledger *ledger = &maker->ledgers[to.buffer];
     size_t first, end;
 
-    reach(maker, ledger, to.offset + step->count);
+    reach(maker, ledger, to.offset + extent(to, step->count));
     first = split(maker, ledger, to.offset);
-    end = split(maker, ledger, to.offset + step->count);
+    end = split(maker, ledger, to.offset + extent(to, step->count));
     if (maker->is_out_of_memory)
         return;
     for (size_t i = first; i < end; i++) {
@@ -168,6 +218,7 @@ static void note_write(struct plan *plan, struct plan_step *step, int number, st
             if (maker->readers[r].step != number)
                 add_after(plan, step, maker->readers[r].step);
     }
+    forget(maker, to, step->count);
     ledger->cells[first] =
         (struct cell){ledger->cells[first].begin, ledger->cells[end - 1].end, number, NOBODY};
     memmove(ledger->cells + first + 1, ledger->cells + end,
@@ -198,7 +249,7 @@ static void add(struct plan *plan, struct plan_step step)
     step.right = placed(maker, step.right);
     step.out = placed(maker, step.out);
     step.after = step.after_end = (unsigned)maker->after_count;
-    if (step.action == PLAN_SEND || step.action == PLAN_COPY || step.action == PLAN_REDUCE)
+    if (plan_step_reads(&step))
         note_read(plan, &step, number, step.left);
     if (step.action == PLAN_REDUCE)
         note_read(plan, &step, number, step.right);
@@ -215,26 +266,131 @@ static size_t message_max(const struct plan *plan)
     return plan->maker ? message_bytes_max / plan->maker->shape->element_bytes : 1;
 }
 
-void plan_send(struct plan *plan, int peer, struct plan_place from, size_t count)
+static bool is_same_place(struct plan_place a, struct plan_place b)
+{
+    return a.buffer == b.buffer && a.offset == b.offset;
+}
+
+/* The next slot in turn; what it held can no longer be passed on. */
+static struct plan_place take_slot(struct plan *plan, size_t count)
+{
+    struct plan_maker *maker = plan->maker;
+    struct plan_place slot = {PLAN_WIRE, maker->next_slot};
+
+    maker->next_slot = (maker->next_slot + 1) % maker->slots_in_all;
+    maker->slots[slot.offset].count = 0;
+    if (slot.offset >= plan->wire_slots)
+        plan->wire_slots = slot.offset + 1;
+    if (count > plan->wire_count)
+        plan->wire_count = count;
+    return slot;
+}
+
+/* The slot that holds exactly this, coded; false: none does. */
+static bool find_slot(const struct plan_maker *maker, struct plan_place place, size_t count,
+                      struct plan_place *slot)
+{
+    for (size_t i = 0; i < maker->slots_in_all; i++)
+        if (maker->slots[i].count == count && is_same_place(maker->slots[i].place, place)) {
+            *slot = (struct plan_place){PLAN_WIRE, i};
+            return true;
+        }
+    return false;
+}
+
+static void decode(struct plan *plan, struct plan_place slot, struct plan_place to, size_t count)
+{
+    add(plan, (struct plan_step){.action = PLAN_DECODE, .left = slot, .out = to, .count = count});
+    plan->maker->slots[slot.offset] = (struct slot){to, count};
+}
+
+static void send_one(struct plan *plan, int peer, struct plan_place from, size_t count,
+                     bool is_shared, bool is_plain)
+{
+    struct plan_maker *maker = plan->maker;
+    struct plan_place slot;
+
+    if (!maker || maker->is_out_of_memory)
+        return;
+    from = placed(maker, from);
+    if (maker->shape->wire != WIRE_AS_IS && !is_plain) {
+        if (!find_slot(maker, from, count, &slot)) {
+            slot = take_slot(plan, count);
+            add(plan, (struct plan_step){
+                          .action = PLAN_ENCODE, .left = from, .out = slot, .count = count});
+            if (!wire_is_lossy(maker->shape->wire))
+                maker->slots[slot.offset] = (struct slot){from, count};
+            else if (is_shared)
+                decode(plan, slot, from, count);
+        }
+        from = slot;
+    }
+    add(plan, (struct plan_step){.action = PLAN_SEND, .peer = peer, .left = from, .count = count});
+}
+
+static void receive_one(struct plan *plan, int peer, struct plan_place to, size_t count,
+                        bool is_plain)
+{
+    struct plan_maker *maker = plan->maker;
+    struct plan_place slot;
+
+    if (!maker || maker->is_out_of_memory)
+        return;
+    to = placed(maker, to);
+    if (maker->shape->wire == WIRE_AS_IS || is_plain) {
+        add(plan,
+            (struct plan_step){.action = PLAN_RECEIVE, .peer = peer, .out = to, .count = count});
+        return;
+    }
+    slot = take_slot(plan, count);
+    add(plan,
+        (struct plan_step){.action = PLAN_RECEIVE, .peer = peer, .out = slot, .count = count});
+    decode(plan, slot, to, count);
+}
+
+static void send_parts(struct plan *plan, int peer, struct plan_place from, size_t count,
+                       bool is_shared, bool is_plain)
 {
     size_t most = message_max(plan);
 
     for (size_t begin = 0; begin < count; begin += most)
-        add(plan, (struct plan_step){.action = PLAN_SEND,
-                                     .peer = peer,
-                                     .left = plan_at(from, begin),
-                                     .count = count - begin < most ? count - begin : most});
+        send_one(plan, peer, plan_at(from, begin), count - begin < most ? count - begin : most,
+                 is_shared, is_plain);
+}
+
+static void receive_parts(struct plan *plan, int peer, struct plan_place to, size_t count,
+                          bool is_plain)
+{
+    size_t most = message_max(plan);
+
+    for (size_t begin = 0; begin < count; begin += most)
+        receive_one(plan, peer, plan_at(to, begin), count - begin < most ? count - begin : most,
+                    is_plain);
+}
+
+void plan_send(struct plan *plan, int peer, struct plan_place from, size_t count)
+{
+    send_parts(plan, peer, from, count, false, false);
+}
+
+void plan_share(struct plan *plan, int peer, struct plan_place place, size_t count)
+{
+    send_parts(plan, peer, place, count, true, false);
+}
+
+void plan_send_plain(struct plan *plan, int peer, struct plan_place from, size_t count)
+{
+    send_parts(plan, peer, from, count, false, true);
 }
 
 void plan_receive(struct plan *plan, int peer, struct plan_place to, size_t count)
 {
-    size_t most = message_max(plan);
+    receive_parts(plan, peer, to, count, false);
+}
 
-    for (size_t begin = 0; begin < count; begin += most)
-        add(plan, (struct plan_step){.action = PLAN_RECEIVE,
-                                     .peer = peer,
-                                     .out = plan_at(to, begin),
-                                     .count = count - begin < most ? count - begin : most});
+void plan_receive_plain(struct plan *plan, int peer, struct plan_place to, size_t count)
+{
+    receive_parts(plan, peer, to, count, true);
 }
 
 void plan_copy(struct plan *plan, struct plan_place from, struct plan_place to, size_t count)
@@ -273,6 +429,18 @@ struct plan_place plan_scratch(struct plan *plan, size_t count)
     return place;
 }
 
+int *plan_ints(struct plan *plan, size_t count)
+{
+    struct plan_maker *maker = plan->maker;
+
+    if (!maker)
+        return NULL;
+    maker->ints = calloc(count, sizeof *maker->ints);
+    if (!maker->ints)
+        maker->is_out_of_memory = true;
+    return maker->ints;
+}
+
 static void clear_maker(struct plan *plan)
 {
     if (!plan->maker)
@@ -280,6 +448,8 @@ static void clear_maker(struct plan *plan)
     for (int b = 0; b < PLAN_BUFFERS; b++)
         free(plan->maker->ledgers[b].cells);
     free(plan->maker->readers);
+    free(plan->maker->slots);
+    free(plan->maker->ints);
     free(plan->maker);
     plan->maker = NULL;
 }

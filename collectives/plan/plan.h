@@ -3,6 +3,7 @@
 #define MUSTER_PLAN_H
 
 #include "collectives/reduce/reduce.h"
+#include "collectives/wire/wire.h"
 #include "lib/base/error.h"
 
 #include <stdbool.h>
@@ -65,6 +66,7 @@ struct plan_shape {
     const size_t *send_offsets; /* are those in out; both or neither */
     bool in_place;  /* all-gather: this rank's block is in out already; others: out holds `in` */
     size_t segment; /* elements that travel at once; 0: blocks whole */
+    enum wire_format wire;
     const struct plan_topology *topology; /* NULL: all ranks on nodes of their own */
 };
 
@@ -87,7 +89,9 @@ int plan_ring_position(const struct plan_shape *shape, int rank);
 
 /* --------------------------------------------------------------------------------------- plan */
 
-enum plan_buffer { PLAN_IN, PLAN_OUT, PLAN_SCRATCH, PLAN_BUFFERS };
+/* PLAN_WIRE: slots for coded messages; the offset is the number of a slot, which has room for
+ * plan->wire_count elements. Algorithms do not see it. */
+enum plan_buffer { PLAN_IN, PLAN_OUT, PLAN_SCRATCH, PLAN_WIRE, PLAN_BUFFERS };
 
 struct plan_place {
     enum plan_buffer buffer;
@@ -100,6 +104,8 @@ enum plan_action {
     PLAN_COPY,    /* left to out */
     PLAN_REDUCE,  /* out = left op right */
     PLAN_DIVIDE,  /* out = out / ranks */
+    PLAN_ENCODE,  /* left, coded, to the slot out */
+    PLAN_DECODE,  /* the slot left to out */
     PLAN_ACTIONS
 };
 
@@ -116,11 +122,18 @@ struct plan_step {
     unsigned after_end; /* and end; all have lower numbers */
 };
 
+/* Whether the step reads `left`. */
+static inline bool plan_step_reads(const struct plan_step *step)
+{
+    return step->action != PLAN_RECEIVE && step->action != PLAN_DIVIDE;
+}
+
 struct plan {
     struct plan_step *steps;
     unsigned step_count;
     unsigned *after;
-    size_t scratch;                                               /* elements */
+    size_t scratch;                /* elements */
+    size_t wire_slots, wire_count; /* slots of PLAN_WIRE, and the elements that each has room for */
     unsigned *streams[PLAN_STREAMS], stream_counts[PLAN_STREAMS]; /* numbers of steps, in order */
 
     struct plan_maker *maker; /* between plan_begin() and plan_end() */
@@ -131,7 +144,18 @@ void plan_begin(struct plan *plan, const struct plan_shape *shape);
 
 /* Each adds a step, or none where count is 0; a message above 1 GiB becomes several. Memory that is
  * out shows at plan_end(). Where shape->in_place, PLAN_IN is a part of PLAN_OUT here. */
+/* Sends a part of the sum, which this rank itself does not use any more. */
 void plan_send(struct plan *plan, int peer, struct plan_place from, size_t count);
+
+/* Sends what this rank goes on with too, at a place in PLAN_OUT: where the wire rounds, the place
+ * itself is rounded, so that both have the same. What came in and is passed on unchanged is not
+ * coded again. */
+void plan_share(struct plan *plan, int peer, struct plan_place place, size_t count);
+
+/* As they are, whatever the wire: what others have in the same bits, or where coding cannot pay. */
+void plan_send_plain(struct plan *plan, int peer, struct plan_place from, size_t count);
+void plan_receive_plain(struct plan *plan, int peer, struct plan_place to, size_t count);
+
 void plan_receive(struct plan *plan, int peer, struct plan_place to, size_t count);
 void plan_copy(struct plan *plan, struct plan_place from, struct plan_place to, size_t count);
 void plan_reduce(struct plan *plan, struct plan_place left, struct plan_place right,
@@ -143,6 +167,10 @@ void plan_complete(struct plan *plan, struct plan_place place, size_t count);
 
 /* Room for count elements of scratch, aligned to 64 bytes, used by nobody else. */
 struct plan_place plan_scratch(struct plan *plan, size_t count);
+
+/* Zeros that live until plan_end(), for an algorithm's own lists; NULL: out of memory, which shows
+ * at plan_end(). One list per plan. */
+int *plan_ints(struct plan *plan, size_t count);
 
 /* -1: out of memory; the plan is then empty. */
 int plan_end(struct plan *plan, struct error *err);
@@ -164,6 +192,12 @@ static inline struct plan_place plan_in(size_t offset)
 static inline struct plan_place plan_out(size_t offset)
 {
     return (struct plan_place){PLAN_OUT, offset};
+}
+
+/* Whether plan_share() rounds: what is shared must be in PLAN_OUT first. */
+static inline bool plan_rounds(const struct plan_shape *shape)
+{
+    return wire_is_lossy(shape->wire);
 }
 
 /* For an algorithm's loops over the segments of a block: their number, at least 1 for a block that

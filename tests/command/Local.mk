@@ -139,5 +139,5 @@ noinst_PROGRAMS += tests/command/collectives
 tests_command_collectives_SOURCES = tests/command/collectives.c
 tests_command_collectives_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_command_collectives_CFLAGS = $(AM_CFLAGS) -pthread
-tests_command_collectives_LDADD = collectives/libmustercollmpi.la $(MPI_LIBS)
+tests_command_collectives_LDADD = collectives/libmustercollmpi.la $(MPI_LIBS) -lm
 endif

@@ -3,6 +3,7 @@
  * Prints one line "ok ..." or "not ok ..." per check at rank 0, for the script that starts it. */
 #include "collectives/collective.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,6 +248,105 @@ static void test_refusals(struct collective *collective, struct buffers *buffers
           NULL);
 }
 
+/* What every rank has is what rank 0 has, to the bit. */
+static bool is_rank_0s(const float *out, size_t count)
+{
+    float *first = malloc(count * sizeof *first);
+    bool held;
+
+    memcpy(first, out, count * sizeof *first);
+    MPI_Bcast(first, (int)count, MPI_FLOAT, 0, MPI_COMM_WORLD);
+    held = memcmp(first, out, count * sizeof *first) == 0;
+    free(first);
+    return held;
+}
+
+/* Numbers whose exponents are as those of gradients: small ones more often than great ones. */
+static float gradient(int of, size_t i)
+{
+    uint32_t hash = (uint32_t)(of + 1) * 2654435761u ^ (uint32_t)i * 40503u;
+    float x = 0;
+
+    for (int n = 0; n < 4; n++) {
+        hash = hash * 1664525u + 1013904223u;
+        x += (float)(int32_t)hash / 0x1p33f;
+    }
+    return x;
+}
+
+static bool sums_as(struct collective *collective, const struct algorithm *algorithm,
+                    enum wire_format wire, const float *in, float *out, size_t count,
+                    unsigned long long *bytes)
+{
+    struct collective_call call = {.kind = COLLECTIVE_ALLREDUCE,
+                                   .type = ELEMENT_FP32,
+                                   .in = in,
+                                   .out = out,
+                                   .count = count,
+                                   .algorithm = algorithm->name,
+                                   .segment_bytes = 32768,
+                                   .wire = wire};
+    struct collective_statistics before, after;
+    struct error err = {""};
+
+    collective_statistics(collective, &before);
+    memset(out, 0x55, count * sizeof *out);
+    if (collective_run(collective, &call, &err) < 0) {
+        /* one of those that cannot do it */
+        if (wire == WIRE_INT8 && strstr(err.text, "does not do this one"))
+            return true;
+        fprintf(stderr, "# rank %d: %s\n", rank, err.text);
+        return false;
+    }
+    collective_statistics(collective, &after);
+    *bytes = after.bytes_sent - before.bytes_sent;
+    return is_rank_0s(out, count);
+}
+
+/* Without loss: the bits of the same algorithm as it is, in fewer bytes. With loss: within the
+ * bound of as many roundings as there are ranks. */
+static void test_wires(struct collective *collective, const struct algorithm *algorithm)
+{
+    enum { COUNT = 50001 };
+    static float in[COUNT], out[COUNT], exact[COUNT];
+    unsigned long long plain = 0, coded;
+    char name[80];
+    bool held;
+
+    for (size_t i = 0; i < COUNT; i++)
+        in[i] = gradient(rank, i);
+    held = sums_as(collective, algorithm, WIRE_AS_IS, in, exact, COUNT, &plain);
+    for (unsigned w = 1; w < WIRE_FORMATS; w++) {
+        enum wire_format wire = (enum wire_format)w;
+
+        coded = 0;
+        held &= sums_as(collective, algorithm, wire, in, out, COUNT, &coded);
+        for (size_t i = 0; i < COUNT && coded > 0; i++) {
+            double magnitudes = 0, bound = 1e-5;
+
+            for (int r = 0; r < ranks; r++)
+                magnitudes += fabs((double)gradient(r, i));
+            if (wire == WIRE_INT8)
+                bound += ranks * ranks / 254.0;
+            else if (wire_is_lossy(wire))
+                bound += precision_bound(wire_precision(wire), (unsigned)ranks, (unsigned)ranks,
+                                         magnitudes);
+            if (wire_is_lossy(wire) ? fabs((double)out[i] - (double)exact[i]) > bound
+                                    : memcmp(&out[i], &exact[i], sizeof *out) != 0) {
+                fprintf(stderr, "# rank %d, %s: element %zu is %.9g, as it is %.9g\n", rank,
+                        wire_name(wire), i, (double)out[i], (double)exact[i]);
+                held = false;
+                break;
+            }
+        }
+        /* what a rank beyond a power of two gets is not coded */
+        if (held && coded > 0 && (wire == WIRE_BF16 || wire == WIRE_LOSSLESS) && plain > 0)
+            held = coded < plain;
+    }
+    snprintf(name, sizeof name, "%s, on every wire", algorithm->name);
+    check(held, name, NULL);
+}
+
 /* A ring in another order. */
 static void test_ring_order(struct buffers *buffers)
 {
@@ -332,7 +432,12 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     for (const struct algorithm *a = algorithms; a->name; a++)
-        test_algorithm(collective, a, &buffers);
+        if (strcmp(a->name, "hierarchical") != 0) /* of several nodes */
+            test_algorithm(collective, a, &buffers);
+    for (const struct algorithm *a = algorithms; a->name; a++)
+        if (a->kind == COLLECTIVE_ALLREDUCE && !a->applies)
+            test_wires(collective, a);
+    test_wires(collective, algorithm_find(COLLECTIVE_ALLREDUCE, "rabenseifner"));
     test_many(collective, &buffers);
     test_allocations(collective, &buffers);
     test_refusals(collective, &buffers);

@@ -12,7 +12,8 @@ struct actor {
     unsigned next[PLAN_STREAMS], under_way[PLAN_STREAMS], left;
     char *buffers[PLAN_BUFFERS];
     size_t limits[PLAN_BUFFERS];
-    unsigned deliverable; /* messages to it of which both sides have begun */
+    size_t slot_bytes, *filled; /* of PLAN_WIRE */
+    unsigned deliverable;       /* messages to it of which both sides have begun */
     struct simulated_work work;
 };
 
@@ -20,7 +21,8 @@ struct actor {
 struct lane {
     unsigned *sends, *receives;
     unsigned send_count, receive_count, done;
-    char **copies; /* buffered: what was sent */
+    char **copies;  /* buffered: what was sent */
+    size_t *copied; /* ... and its bytes */
 };
 
 struct scene {
@@ -29,6 +31,7 @@ struct scene {
     struct lane *lanes; /* [from * ranks + to] */
     int ranks;
     uint64_t random;
+    struct codec_scratch *codec;
     struct error *err;
 };
 
@@ -48,6 +51,8 @@ static bool is_ready(const struct actor *actor, const struct plan_step *step)
 
 static void *at(const struct actor *actor, struct plan_place place)
 {
+    if (place.buffer == PLAN_WIRE)
+        return actor->buffers[PLAN_WIRE] + place.offset * actor->slot_bytes;
     return actor->buffers[place.buffer] + place.offset * actor->is->shape->element_bytes;
 }
 
@@ -56,8 +61,21 @@ static size_t bytes_of(const struct actor *actor, const struct plan_step *step)
     return step->count * actor->is->shape->element_bytes;
 }
 
+static bool is_coded(const struct plan_step *step)
+{
+    return (step->action == PLAN_SEND && step->left.buffer == PLAN_WIRE) ||
+           (step->action == PLAN_RECEIVE && step->out.buffer == PLAN_WIRE);
+}
+
+static size_t sent_bytes(const struct actor *actor, const struct plan_step *step)
+{
+    return is_coded(step) ? actor->filled[step->left.offset] : bytes_of(actor, step);
+}
+
 static bool is_inside(const struct actor *actor, struct plan_place place, size_t count)
 {
+    if (place.buffer == PLAN_WIRE)
+        return place.offset < actor->is->plan->wire_slots && count <= actor->is->plan->wire_count;
     return place.offset + count <= actor->limits[place.buffer];
 }
 
@@ -94,7 +112,7 @@ static void end_step(struct actor *actor, unsigned number)
         actor->under_way[stream]--;
 }
 
-static void compute(const struct scene *scene, struct actor *actor, const struct plan_step *step)
+static int compute(const struct scene *scene, struct actor *actor, const struct plan_step *step)
 {
     const struct simulation *simulation = scene->simulation;
 
@@ -102,15 +120,24 @@ static void compute(const struct scene *scene, struct actor *actor, const struct
         reduce_pair(simulation->type, simulation->op, at(actor, step->left), at(actor, step->right),
                     at(actor, step->out), step->count);
         actor->work.bytes_reduced += bytes_of(actor, step);
+    } else if (step->action == PLAN_ENCODE) {
+        actor->filled[step->out.offset] =
+            wire_encode(actor->is->shape->wire, simulation->type, at(actor, step->left),
+                        step->count, scene->codec, at(actor, step->out));
+    } else if (step->action == PLAN_DECODE) {
+        return wire_decode(actor->is->shape->wire, simulation->type, at(actor, step->left),
+                           actor->filled[step->left.offset], scene->codec, at(actor, step->out),
+                           step->count, scene->err);
     } else if (step->action == PLAN_DIVIDE) {
         reduce_divide(simulation->type, at(actor, step->out), step->count, (unsigned)scene->ranks);
     } else {
         memmove(at(actor, step->out), at(actor, step->left), bytes_of(actor, step));
     }
+    return 0;
 }
 
-/* Begins the next step of a stream of the rank, if it may; true: it has. */
-static bool begin(struct scene *scene, int rank, enum plan_stream stream)
+/* Begins the next step of a stream of the rank, if it may. 1: it has. */
+static int begin(struct scene *scene, int rank, enum plan_stream stream)
 {
     struct actor *actor = &scene->actors[rank];
     const struct plan *plan = actor->is->plan;
@@ -120,37 +147,38 @@ static bool begin(struct scene *scene, int rank, enum plan_stream stream)
 
     if (actor->next[stream] == plan->stream_counts[stream] ||
         (stream != PLAN_COMPUTES && most && actor->under_way[stream] == most))
-        return false;
+        return 0;
     number = plan->streams[stream][actor->next[stream]];
     step = &plan->steps[number];
     if (!is_ready(actor, step))
-        return false;
+        return 0;
     actor->next[stream]++;
     actor->states[number] = BEGUN;
     if (stream == PLAN_COMPUTES) {
-        compute(scene, actor, step);
         end_step(actor, number);
-        return true;
+        return compute(scene, actor, step) < 0 ? -1 : 1;
     }
     actor->under_way[stream]++;
     if (stream == PLAN_RECEIVES) {
-        memset(at(actor, step->out), 0xa5, bytes_of(actor, step));
+        memset(at(actor, step->out), 0xa5,
+               is_coded(step) ? actor->slot_bytes : bytes_of(actor, step));
         lane = &scene->lanes[step->peer * scene->ranks + rank];
         lane->receives[lane->receive_count++] = number;
         actor->deliverable += lane->send_count >= lane->receive_count;
-        return true;
+        return 1;
     }
     lane = &scene->lanes[rank * scene->ranks + step->peer];
     actor->work.messages++;
-    actor->work.bytes_sent += bytes_of(actor, step);
+    actor->work.bytes_sent += sent_bytes(actor, step);
     if (scene->simulation->is_buffered) {
-        lane->copies[lane->send_count] = malloc(bytes_of(actor, step));
-        memcpy(lane->copies[lane->send_count], at(actor, step->left), bytes_of(actor, step));
+        lane->copied[lane->send_count] = sent_bytes(actor, step);
+        lane->copies[lane->send_count] = malloc(sent_bytes(actor, step));
+        memcpy(lane->copies[lane->send_count], at(actor, step->left), sent_bytes(actor, step));
         end_step(actor, number);
     }
     lane->sends[lane->send_count++] = number;
     scene->actors[step->peer].deliverable += lane->receive_count >= lane->send_count;
-    return true;
+    return 1;
 }
 
 /* Delivers the next message from one rank to another, if both sides have begun. 1: done. */
@@ -159,21 +187,26 @@ static int deliver(struct scene *scene, int from, int to)
     struct lane *lane = &scene->lanes[from * scene->ranks + to];
     struct actor *sender = &scene->actors[from], *receiver = &scene->actors[to];
     const struct plan_step *send, *receive;
+    size_t bytes;
 
     if (lane->done == lane->send_count || lane->done == lane->receive_count)
         return 0;
     send = &sender->is->plan->steps[lane->sends[lane->done]];
     receive = &receiver->is->plan->steps[lane->receives[lane->done]];
-    if (bytes_of(sender, send) != bytes_of(receiver, receive))
-        return error_set(scene->err, "message %u from rank %d to %d: %zu bytes sent, %zu awaited",
-                         lane->done, from, to, bytes_of(sender, send), bytes_of(receiver, receive));
-    receiver->work.bytes_received += bytes_of(receiver, receive);
+    bytes = scene->simulation->is_buffered ? lane->copied[lane->done] : sent_bytes(sender, send);
+    if (is_coded(send) != is_coded(receive) || send->count != receive->count)
+        return error_set(scene->err,
+                         "message %u from rank %d to %d: %zu elements sent, %zu awaited",
+                         lane->done, from, to, send->count, receive->count);
+    if (is_coded(receive))
+        receiver->filled[receive->out.offset] = bytes;
+    receiver->work.bytes_received += bytes;
     if (scene->simulation->is_buffered) {
-        memcpy(at(receiver, receive->out), lane->copies[lane->done], bytes_of(receiver, receive));
+        memcpy(at(receiver, receive->out), lane->copies[lane->done], bytes);
         free(lane->copies[lane->done]);
         lane->copies[lane->done] = NULL;
     } else {
-        memcpy(at(receiver, receive->out), at(sender, send->left), bytes_of(receiver, receive));
+        memcpy(at(receiver, receive->out), at(sender, send->left), bytes);
         end_step(sender, lane->sends[lane->done]);
     }
     end_step(receiver, lane->receives[lane->done]);
@@ -193,8 +226,9 @@ static int turn(struct scene *scene)
         int rank = (int)(choice / kinds), status;
 
         if (choice % kinds < PLAN_STREAMS) {
-            if (begin(scene, rank, (enum plan_stream)(choice % kinds)))
-                return 1;
+            status = begin(scene, rank, (enum plan_stream)(choice % kinds));
+            if (status != 0)
+                return status;
             continue;
         }
         for (int from = 0; from < scene->ranks && scene->actors[rank].deliverable; from++) {
@@ -242,6 +276,7 @@ static void open_lanes(struct scene *scene)
 
         lane->sends = calloc(lane->send_count + 1, sizeof *lane->sends);
         lane->copies = calloc(lane->send_count + 1, sizeof *lane->copies);
+        lane->copied = calloc(lane->send_count + 1, sizeof *lane->copied);
         lane->receives = calloc(lane->receive_count + 1, sizeof *lane->receives);
         lane->send_count = lane->receive_count = 0;
     }
@@ -261,6 +296,13 @@ static int open_actor(struct scene *scene, struct actor *actor, const struct sim
     actor->limits[PLAN_IN] = rank->in_count;
     actor->limits[PLAN_OUT] = rank->out_count;
     actor->limits[PLAN_SCRATCH] = rank->plan->scratch;
+    if (rank->plan->wire_slots > 0) {
+        actor->slot_bytes =
+            (wire_bound(rank->shape->wire, scene->simulation->type, rank->plan->wire_count) + 7) /
+            8 * 8;
+        actor->buffers[PLAN_WIRE] = malloc(rank->plan->wire_slots * actor->slot_bytes);
+        actor->filled = calloc(rank->plan->wire_slots, sizeof *actor->filled);
+    }
     return check_places(scene, actor);
 }
 
@@ -272,6 +314,7 @@ int simulate(const struct simulation *simulation, const struct simulated_rank *r
                           calloc((size_t)count * (size_t)count, sizeof *scene.lanes),
                           count,
                           simulation->seed * 2 + 1,
+                          codec_scratch_create(),
                           err};
     int status = 0;
 
@@ -296,6 +339,8 @@ int simulate(const struct simulation *simulation, const struct simulated_rank *r
     }
     for (int r = 0; r < count; r++) {
         free(scene.actors[r].states);
+        free(scene.actors[r].buffers[PLAN_WIRE]);
+        free(scene.actors[r].filled);
         free(scene.actors[r].buffers[PLAN_SCRATCH]);
     }
     for (int i = 0; i < count * count; i++) {
@@ -304,7 +349,9 @@ int simulate(const struct simulation *simulation, const struct simulated_rank *r
         free(scene.lanes[i].sends);
         free(scene.lanes[i].receives);
         free(scene.lanes[i].copies);
+        free(scene.lanes[i].copied);
     }
+    codec_scratch_destroy(scene.codec);
     free(scene.actors);
     free(scene.lanes);
     return status;

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Double binary tree (P. Sanders, J. Speck, J. Träff: Two-tree algorithms for full bandwidth
+ * broadcast, reduction and scan, Parallel Computing 2009): half of the data up and down one tree,
+ * half through another, in which the leaves of the first are inner ranks, so that no rank has much
+ * more to send than another. Segments follow each other, up and down at once. */
+#include "collectives/algorithms/algorithm.h"
+
+enum { NONE = -1 };
+
+struct node {
+    int parent; /* NONE: the root */
+    int children[2], count;
+    struct plan_block half;
+};
+
+/* In the tree whose inner ranks are even but for the root, 0: leaves are the odd ones. */
+static int parent_of(int place, int ranks)
+{
+    int bit = place & -place, up = (place ^ bit) | bit << 1;
+
+    if (place == 0)
+        return NONE;
+    return up < ranks ? up : place ^ bit;
+}
+
+/* The second tree is the first one mirrored, or, with an odd number of ranks, moved by one. */
+static int place_in(int tree, int rank, int ranks)
+{
+    return tree == 0 ? rank : ranks % 2 == 0 ? ranks - 1 - rank : (rank + ranks - 1) % ranks;
+}
+
+static int rank_at(int tree, int place, int ranks)
+{
+    return tree == 0 ? place : ranks % 2 == 0 ? ranks - 1 - place : (place + 1) % ranks;
+}
+
+static struct node node_of(const struct plan_shape *shape, int tree)
+{
+    int place = place_in(tree, shape->rank, shape->ranks), parent;
+    struct node node = {.half = plan_part(shape->count, 2, tree)};
+
+    parent = parent_of(place, shape->ranks);
+    node.parent = parent == NONE ? NONE : rank_at(tree, parent, shape->ranks);
+    for (int other = 1; other < shape->ranks; other++)
+        if (parent_of(other, shape->ranks) == place)
+            node.children[node.count++] = rank_at(tree, other, shape->ranks);
+    return node;
+}
+
+static void go_up(struct plan *plan, const struct node *node, struct plan_block part,
+                  const struct plan_place by[2])
+{
+    struct plan_place own = plan_in(node->half.offset + part.offset);
+    struct plan_place sum = plan_out(node->half.offset + part.offset);
+
+    for (int c = 0; c < node->count; c++) {
+        plan_receive(plan, node->children[c], by[c], part.count);
+        plan_reduce(plan, own, by[c], sum, part.count);
+        own = sum;
+    }
+    if (node->parent == NONE)
+        plan_complete(plan, sum, part.count);
+    else
+        plan_send(plan, node->parent, own, part.count);
+}
+
+static void go_down(struct plan *plan, const struct node *node, struct plan_block part)
+{
+    struct plan_place result = plan_out(node->half.offset + part.offset);
+
+    if (node->parent != NONE)
+        plan_receive(plan, node->parent, result, part.count);
+    for (int c = 0; c < node->count; c++)
+        plan_share(plan, node->children[c], result, part.count);
+}
+
+static unsigned depth_of(int ranks)
+{
+    unsigned depth = 0;
+
+    while (1 << depth < ranks)
+        depth++;
+    return depth;
+}
+
+/* What goes down is as many segments behind what goes up as a segment needs to come back: all ranks
+ * write their messages down in this one order. */
+void double_tree_allreduce(const struct plan_shape *shape, struct plan *plan)
+{
+    struct node nodes[2] = {node_of(shape, 0), node_of(shape, 1)};
+    unsigned segments = plan_segments(shape, nodes[0].half.count);
+    unsigned behind = 2 * depth_of(shape->ranks);
+    size_t most = segments ? plan_segment(shape, nodes[0].half.count, 0).count : 0;
+    struct plan_place by[2][2];
+
+    if (shape->ranks == 1) {
+        plan_copy(plan, plan_in(0), plan_out(0), shape->count);
+        return;
+    }
+    for (int tree = 0; tree < 2; tree++)
+        for (int c = 0; c < 2; c++)
+            by[tree][c] = plan_scratch(plan, most);
+    for (unsigned k = 0; k < segments + behind; k++)
+        for (int tree = 0; tree < 2; tree++) {
+            size_t count = nodes[tree].half.count;
+
+            if (k < plan_segments(shape, count))
+                go_up(plan, &nodes[tree], plan_segment(shape, count, k), by[tree]);
+            if (k >= behind && k - behind < plan_segments(shape, count))
+                go_down(plan, &nodes[tree], plan_segment(shape, count, k - behind));
+        }
+}
+
+/* An inner rank of one tree is a leaf of the other: it receives two halves and the result of one
+ * from below and above, and as much goes out. */
+struct algorithm_cost double_tree_allreduce_cost(const struct plan_shape *shape)
+{
+    struct algorithm_cost cost = {4.0 * depth_of(shape->ranks), 0, 0};
+    double half = (double)(shape->count * shape->element_bytes) / 2;
+
+    for (int rank = 0; rank < shape->ranks; rank++) {
+        struct plan_shape other = *shape;
+        double sent = 0, received = 0, reduced = 0;
+
+        other.rank = rank;
+        for (int tree = 0; tree < 2 && shape->ranks > 1; tree++) {
+            struct node node = node_of(&other, tree);
+
+            sent += half * (node.count + (node.parent != NONE));
+            received += half * (node.count + (node.parent != NONE));
+            reduced += half * node.count;
+        }
+        cost.bytes = sent > cost.bytes ? sent : cost.bytes;
+        cost.bytes = received > cost.bytes ? received : cost.bytes;
+        cost.reduced = reduced > cost.reduced ? reduced : cost.reduced;
+    }
+    return cost;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reduce-scatter by halving, all-gather by doubling, in lg p exchanges each: with the partners of
+ * Rabenseifner (R. Rabenseifner: Optimization of collective reduction operations, ICCS 2004), at
+ * distances p/2, p/4, ..., or with those of Swing (D. De Sensi et al.: Swing: short-cutting rings
+ * for higher bandwidth allreduce, NSDI 2024), at distances 1, 1, 3, 5, 11, ... to both sides, so
+ * that on a torus the large messages go to neighbours.
+ *
+ * Ranks beyond a power of two give theirs to a neighbour before and get the result after. */
+#include "collectives/algorithms/algorithm.h"
+
+#include <stdlib.h>
+
+typedef int partner_function(int place, int step, int places);
+
+static int partner_of_rabenseifner(int place, int step, int places)
+{
+    return place ^ places >> (step + 1);
+}
+
+/* Even places to the right, odd ones to the left, by (1 - (-2)^(step + 1)) / 3. */
+static int partner_of_swing(int place, int step, int places)
+{
+    int distance = 1;
+
+    for (int s = 0; s < step; s++)
+        distance = 1 - 2 * distance;
+    return ((place % 2 ? place - distance : place + distance) % places + places) % places;
+}
+
+static int power_below(int ranks)
+{
+    int power = 1;
+
+    while (2 * power <= ranks)
+        power *= 2;
+    return power;
+}
+
+/* Marks with `bit` the labels of all that the place meets in the steps from `step` on. */
+static void mark(partner_function *partner, int *labels, int place, int step, int places, int bit)
+{
+    if (1 << step == places) {
+        labels[place] |= bit;
+        return;
+    }
+    mark(partner, labels, place, step + 1, places, bit);
+    mark(partner, labels, partner(place, step, places), step + 1, places, bit);
+}
+
+/* Each place's part of the data: after a step a place is left with those it can still meet, and
+ * their parts must stand together. So the label's highest bit tells to which of the two groups of
+ * the first step it belongs, and so on. */
+static void number_parts(partner_function *partner, int *labels, int places)
+{
+    for (int step = 0; 1 << step < places; step++) {
+        int bit = places >> (step + 1);
+
+        for (int place = 0; place < places; place++) {
+            int other = partner(place, step, places);
+
+            /* of each two groups the one that is seen first keeps a 0 */
+            if (place < other && !(labels[place] & bit) && !(labels[other] & bit))
+                mark(partner, labels, other, step + 1, places, bit);
+        }
+    }
+}
+
+/* What the parts first to first + count - 1 of `places` cover. */
+static struct plan_block cover(const struct plan_shape *shape, int places, int first, int count)
+{
+    struct plan_block begin = plan_part(shape->count, places, first);
+    struct plan_block end = plan_part(shape->count, places, first + count - 1);
+
+    return (struct plan_block){begin.offset, end.offset + end.count - begin.offset};
+}
+
+static void exchange_sums(const struct plan_shape *shape, struct plan *plan, int partner,
+                          struct plan_place own, struct plan_block away, struct plan_block kept,
+                          struct plan_place by)
+{
+    unsigned outs = plan_segments(shape, away.count), ins = plan_segments(shape, kept.count);
+
+    for (unsigned k = 0; k < outs || k < ins; k++) {
+        struct plan_block part;
+
+        if (k < outs) {
+            part = plan_segment(shape, away.count, k);
+            plan_send(plan, partner, plan_at(own, away.offset + part.offset), part.count);
+        }
+        if (k < ins) {
+            part = plan_segment(shape, kept.count, k);
+            plan_receive(plan, partner, plan_at(by, part.offset), part.count);
+            plan_reduce(plan, plan_at(own, kept.offset + part.offset), plan_at(by, part.offset),
+                        plan_out(kept.offset + part.offset), part.count);
+        }
+    }
+}
+
+static void exchange_results(const struct plan_shape *shape, struct plan *plan, int partner,
+                             struct plan_block mine, struct plan_block theirs)
+{
+    unsigned outs = plan_segments(shape, mine.count), ins = plan_segments(shape, theirs.count);
+
+    for (unsigned k = 0; k < outs || k < ins; k++) {
+        struct plan_block part;
+
+        if (k < outs) {
+            part = plan_segment(shape, mine.count, k);
+            plan_share(plan, partner, plan_out(mine.offset + part.offset), part.count);
+        }
+        if (k < ins) {
+            part = plan_segment(shape, theirs.count, k);
+            plan_receive(plan, partner, plan_out(theirs.offset + part.offset), part.count);
+        }
+    }
+}
+
+static void halve_and_double(const struct plan_shape *shape, struct plan *plan,
+                             partner_function *partner, const int *labels, int place, int places,
+                             int more, struct plan_place own)
+{
+    int first = 0, steps = 0;
+    struct plan_place by = plan_scratch(plan, (shape->count + 1) / 2 + (size_t)places);
+
+    for (int count = places / 2; count > 0; count /= 2, steps++) {
+        int other = partner(place, steps, places);
+        int kept = first + (labels[place] & count), away = first + (labels[other] & count);
+
+        other = other < more ? 2 * other + 1 : other + more;
+        exchange_sums(shape, plan, other, own, cover(shape, places, away, count),
+                      cover(shape, places, kept, count), by);
+        own = plan_out(0);
+        first = kept;
+    }
+    {
+        struct plan_block mine = cover(shape, places, first, 1);
+
+        plan_complete(plan, plan_out(mine.offset), mine.count);
+    }
+    for (int count = 1; count < places; count *= 2) {
+        int other = partner(place, --steps, places);
+        int theirs = first ^ count;
+
+        other = other < more ? 2 * other + 1 : other + more;
+        exchange_results(shape, plan, other, cover(shape, places, first, count),
+                         cover(shape, places, theirs, count));
+        first &= ~count;
+    }
+}
+
+static void allreduce(const struct plan_shape *shape, struct plan *plan, partner_function *partner)
+{
+    int places = power_below(shape->ranks), more = shape->ranks - places, rank = shape->rank;
+    struct plan_place own = plan_in(0);
+    int *labels;
+
+    if (shape->ranks == 1) {
+        plan_copy(plan, plan_in(0), plan_out(0), shape->count);
+        return;
+    }
+    if (rank < 2 * more && rank % 2 == 0) {
+        plan_send(plan, rank + 1, own, shape->count);
+        plan_receive_plain(plan, rank + 1, plan_out(0), shape->count);
+        return;
+    }
+    if (rank < 2 * more) {
+        struct plan_place theirs = plan_scratch(plan, shape->count);
+
+        plan_receive(plan, rank - 1, theirs, shape->count);
+        plan_reduce(plan, own, theirs, plan_out(0), shape->count);
+        own = plan_out(0);
+    }
+    labels = plan_ints(plan, (size_t)places);
+    if (!labels)
+        return;
+    number_parts(partner, labels, places);
+    halve_and_double(shape, plan, partner, labels, rank < 2 * more ? rank / 2 : rank - more, places,
+                     more, own);
+    if (rank < 2 * more)
+        plan_send_plain(plan, rank - 1, plan_out(0), shape->count);
+}
+
+/* Parts are passed on together with others and so coded again, which int8 does not survive: a block
+ * would get another scale. */
+bool halving_applies(const struct plan_shape *shape)
+{
+    return shape->wire != WIRE_INT8;
+}
+
+void rabenseifner_allreduce(const struct plan_shape *shape, struct plan *plan)
+{
+    allreduce(shape, plan, partner_of_rabenseifner);
+}
+
+void swing_allreduce(const struct plan_shape *shape, struct plan *plan)
+{
+    allreduce(shape, plan, partner_of_swing);
+}
+
+struct algorithm_cost halving_allreduce_cost(const struct plan_shape *shape)
+{
+    int places = power_below(shape->ranks), rounds = 0;
+    double bytes = (double)(shape->count * shape->element_bytes);
+    double share = bytes * (places - 1) / places;
+    bool is_uneven = places != shape->ranks;
+
+    while (1 << rounds < places)
+        rounds++;
+    return (struct algorithm_cost){2 * rounds + 2 * is_uneven, 2 * share + is_uneven * bytes,
+                                   share + is_uneven * bytes};
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hierarchical allreduce: the ranks of a node add up among themselves, each its own part of the
+ * data; every part then goes round a ring of the nodes, all parts at once and each by another rank,
+ * so that all rails of a node are busy; the ranks of the node give the results to each other. Only
+ * 2 (N - 1) / N of the data leave a node (N nodes), whatever the number of its ranks; and
+ * these alone are coded on the wire. */
+#include "collectives/algorithms/algorithm.h"
+
+struct place {
+    int node;
+    int index; /* among the ranks of the node */
+    int size;  /* of the node */
+    int parts; /* as many as the smallest node has ranks: each has an owner everywhere */
+};
+
+static int node_of(const struct plan_shape *shape, int rank)
+{
+    return shape->topology->node_of_rank[rank];
+}
+
+/* The rank with this index on the node; -1: the node has not so many. */
+static int rank_of(const struct plan_shape *shape, int node, int index)
+{
+    for (int r = 0; r < shape->ranks; r++)
+        if (node_of(shape, r) == node && index-- == 0)
+            return r;
+    return -1;
+}
+
+static struct place place_of(const struct plan_shape *shape, int *sizes)
+{
+    struct place place = {.node = node_of(shape, shape->rank), .parts = shape->ranks};
+
+    for (int r = 0; r < shape->ranks; r++) {
+        place.index += node_of(shape, r) == place.node && r < shape->rank;
+        sizes[node_of(shape, r)]++;
+    }
+    place.size = sizes[place.node];
+    for (int n = 0; n < shape->topology->nodes; n++)
+        place.parts = sizes[n] < place.parts ? sizes[n] : place.parts;
+    return place;
+}
+
+bool hierarchical_applies(const struct plan_shape *shape)
+{
+    return shape->topology && shape->topology->nodes > 1 && shape->topology->nodes < shape->ranks;
+}
+
+/* To the owners on this node, and as an owner from all others on it. */
+static void reduce_in_node(const struct plan_shape *shape, struct plan *plan,
+                           const struct place *place, const int *peers)
+{
+    struct plan_block mine = plan_part(shape->count, place->parts, place->index % place->parts);
+    size_t greatest = plan_part(shape->count, place->parts, 0).count;
+    bool is_owner = place->index < place->parts;
+    unsigned segments = plan_segments(shape, greatest);
+    size_t most = segments ? plan_segment(shape, greatest, 0).count : 0, turn = 0;
+    struct plan_place by = {PLAN_SCRATCH, 0};
+
+    if (is_owner)
+        by = plan_scratch(plan, 4 * most);
+    for (unsigned k = 0; k < segments; k++) {
+        struct plan_place own = plan_in(mine.offset), sum = plan_out(mine.offset);
+        struct plan_block some;
+
+        for (int s = 1; s < place->size; s++) {
+            int to = (place->index + s) % place->size;
+            struct plan_block part = plan_part(shape->count, place->parts, to % place->parts);
+
+            if (to < place->parts && k < plan_segments(shape, part.count)) {
+                some = plan_segment(shape, part.count, k);
+                plan_send_plain(plan, peers[to], plan_in(part.offset + some.offset), some.count);
+            }
+        }
+        if (!is_owner || k >= plan_segments(shape, mine.count))
+            continue;
+        some = plan_segment(shape, mine.count, k);
+        own = plan_at(own, some.offset);
+        sum = plan_at(sum, some.offset);
+        for (int s = 1; s < place->size; s++, turn++) {
+            struct plan_place at = plan_at(by, turn % 4 * most);
+
+            plan_receive_plain(plan, peers[(place->index - s + place->size) % place->size], at,
+                               some.count);
+            plan_reduce(plan, own, at, sum, some.count);
+            own = sum;
+        }
+        if (place->size == 1)
+            plan_copy(plan, own, sum, some.count);
+    }
+}
+
+/* The owners give their parts to all others of the node. */
+static void gather_in_node(const struct plan_shape *shape, struct plan *plan,
+                           const struct place *place, const int *peers)
+{
+    struct plan_block mine = plan_part(shape->count, place->parts, place->index % place->parts);
+    unsigned segments = plan_segments(shape, plan_part(shape->count, place->parts, 0).count);
+
+    for (unsigned k = 0; k < segments; k++)
+        for (int s = 1; s < place->size; s++) {
+            int from = (place->index - s + place->size) % place->size;
+            struct plan_block part = plan_part(shape->count, place->parts, from % place->parts);
+            struct plan_block some;
+
+            if (place->index < place->parts && k < plan_segments(shape, mine.count)) {
+                some = plan_segment(shape, mine.count, k);
+                plan_send_plain(plan, peers[(place->index + s) % place->size],
+                                plan_out(mine.offset + some.offset), some.count);
+            }
+            if (from < place->parts && k < plan_segments(shape, part.count)) {
+                some = plan_segment(shape, part.count, k);
+                plan_receive_plain(plan, peers[from], plan_out(part.offset + some.offset),
+                                   some.count);
+            }
+        }
+}
+
+void hierarchical_allreduce(const struct plan_shape *shape, struct plan *plan)
+{
+    int nodes = shape->topology->nodes;
+    int *sizes = plan_ints(plan, (size_t)(nodes + shape->ranks)), *peers;
+    struct plan_block mine;
+    struct place place;
+
+    if (!sizes)
+        return;
+    peers = sizes + nodes;
+    place = place_of(shape, sizes);
+    for (int i = 0; i < place.size; i++)
+        peers[i] = rank_of(shape, place.node, i);
+    reduce_in_node(shape, plan, &place, peers);
+    mine = plan_part(shape->count, place.parts, place.index % place.parts);
+    if (place.index < place.parts) {
+        struct ring ring = {sizes, nodes, place.node};
+
+        for (int n = 0; n < nodes; n++)
+            sizes[n] = rank_of(shape, n, place.index);
+        ring_among(shape, plan, &ring, plan_out(mine.offset), plan_out(mine.offset), mine.count);
+    }
+    gather_in_node(shape, plan, &place, peers);
+}
+
+/* For nodes of equal size; messages within a node and between nodes alike. */
+struct algorithm_cost hierarchical_allreduce_cost(const struct plan_shape *shape)
+{
+    double nodes = shape->topology->nodes, each = shape->ranks / nodes;
+    double bytes = (double)(shape->count * shape->element_bytes), part = bytes / each;
+    double inside = (each - 1) * part, round = (nodes - 1) * part / nodes;
+
+    return (struct algorithm_cost){2 * (each - 1) + 2 * (nodes - 1), 2 * inside + 2 * round,
+                                   inside + round};
+}

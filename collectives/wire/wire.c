@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/wire/wire.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    enum precision precision;
+} formats[WIRE_FORMATS] = {
+    [WIRE_AS_IS] = {"as-is", PRECISION_COUNT},       [WIRE_BF16] = {"bf16", PRECISION_BF16},
+    [WIRE_FP16] = {"fp16", PRECISION_FP16},          [WIRE_E4M3] = {"e4m3", PRECISION_E4M3},
+    [WIRE_E5M2] = {"e5m2", PRECISION_E5M2},          [WIRE_INT8] = {"int8", PRECISION_COUNT},
+    [WIRE_LOSSLESS] = {"lossless", PRECISION_COUNT},
+};
+
+const char *wire_name(enum wire_format format)
+{
+    return formats[format].name;
+}
+
+bool wire_parse(const char *name, enum wire_format *format)
+{
+    for (unsigned i = 0; i < WIRE_FORMATS; i++)
+        if (strcmp(formats[i].name, name) == 0) {
+            *format = (enum wire_format)i;
+            return true;
+        }
+    return false;
+}
+
+bool wire_applies(enum wire_format format, enum element_type type)
+{
+    if (format == WIRE_LOSSLESS)
+        return type == ELEMENT_FP32 || type == ELEMENT_BF16 || type == ELEMENT_FP16;
+    return format == WIRE_AS_IS || type == ELEMENT_FP32;
+}
+
+bool wire_is_lossy(enum wire_format format)
+{
+    return format != WIRE_AS_IS && format != WIRE_LOSSLESS;
+}
+
+enum precision wire_precision(enum wire_format format)
+{
+    return formats[format].precision;
+}
+
+static enum codec_type codec_of(enum element_type type)
+{
+    return type == ELEMENT_BF16 ? CODEC_BF16 : type == ELEMENT_FP16 ? CODEC_FP16 : CODEC_FP32;
+}
+
+/* int8: the scales first, which are aligned then. */
+static size_t int8_bytes(size_t count)
+{
+    return precision_int8_scales(count) * sizeof(float) + count;
+}
+
+static size_t block_of(size_t left)
+{
+    return left < CODEC_BLOCK_ELEMENTS ? left : CODEC_BLOCK_ELEMENTS;
+}
+
+size_t wire_bound(enum wire_format format, enum element_type type, size_t count)
+{
+    size_t bytes = 0;
+
+    switch (format) {
+    case WIRE_AS_IS:
+        return count * element_bytes(type);
+    case WIRE_INT8:
+        return int8_bytes(count);
+    case WIRE_LOSSLESS:
+        for (size_t done = 0; done < count; done += block_of(count - done))
+            bytes += codec_block_bound(codec_of(type), block_of(count - done));
+        return bytes;
+    default:
+        return count * precision_bytes(formats[format].precision);
+    }
+}
+
+static size_t encode_blocks(enum element_type type, const uint8_t *values, size_t count,
+                            struct codec_scratch *codec, uint8_t *message)
+{
+    const struct codec_path *path = codec_path_best();
+    size_t bytes = 0;
+
+    for (size_t done = 0; done < count; done += block_of(count - done))
+        bytes += codec_block_encode(path, codec_of(type), values + done * element_bytes(type),
+                                    block_of(count - done), codec, message + bytes);
+    return bytes;
+}
+
+static int decode_blocks(enum element_type type, const uint8_t *message, size_t bytes,
+                         struct codec_scratch *codec, uint8_t *values, size_t count,
+                         struct error *err)
+{
+    const struct codec_path *path = codec_path_best();
+    struct codec_block_info info;
+    size_t done = 0, at = 0;
+
+    while (done < count) {
+        if (codec_block_peek(message + at, bytes - at, &info, err) < 0)
+            return -1;
+        if (info.type != codec_of(type) || info.count != block_of(count - done) ||
+            info.bytes > bytes - at)
+            return error_set(err,
+                             "a block of %zu elements in %zu bytes where one of %zu in at most "
+                             "%zu was due",
+                             info.count, info.bytes, block_of(count - done), bytes - at);
+        if (codec_block_decode(path, info.type, message + at, info.bytes, codec,
+                               values + done * element_bytes(type), info.count, err) < 0)
+            return -1;
+        at += info.bytes;
+        done += info.count;
+    }
+    return at == bytes ? 0 : error_set(err, "%zu bytes too many in a message", bytes - at);
+}
+
+size_t wire_encode(enum wire_format format, enum element_type type, const void *values,
+                   size_t count, struct codec_scratch *codec, void *message)
+{
+    if (format == WIRE_LOSSLESS)
+        return encode_blocks(type, values, count, codec, message);
+    if (format == WIRE_INT8)
+        precision_int8_narrow(values, count,
+                              (int8_t *)message + precision_int8_scales(count) * sizeof(float),
+                              message);
+    else
+        precision_narrow(formats[format].precision, values, count, message);
+    return wire_bound(format, type, count);
+}
+
+int wire_decode(enum wire_format format, enum element_type type, const void *message, size_t bytes,
+                struct codec_scratch *codec, void *values, size_t count, struct error *err)
+{
+    if (format == WIRE_LOSSLESS)
+        return decode_blocks(type, message, bytes, codec, values, count, err);
+    if (bytes != wire_bound(format, type, count))
+        return error_set(err, "%zu bytes of %s where %zu were due", bytes, wire_name(format),
+                         wire_bound(format, type, count));
+    if (format == WIRE_INT8)
+        precision_int8_widen((const int8_t *)message + precision_int8_scales(count) * sizeof(float),
+                             message, count, values);
+    else
+        precision_widen(formats[format].precision, message, count, values);
+    return 0;
+}
