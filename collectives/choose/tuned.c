@@ -256,9 +256,8 @@ const char *tuned_path(const struct tuned *tuned)
 /* -------------------------------------------------------------------------------- communicators */
 
 static const struct algorithm *choose(void *chooser, struct plan_shape *shape,
-                                      enum element_type type, enum collective_wire wire)
+                                      enum element_type type)
 {
-    (void)wire;
     return chooser_choose(chooser, shape, type);
 }
 
