@@ -10,13 +10,15 @@ spank_spank_muster_la_SOURCES = \
 	spank/claims.c spank/claims.h \
 	spank/local.c spank/local.h \
 	spank/preflight.c spank/preflight.h \
+	spank/preload.c spank/preload.h \
 	spank/step.c spank/step.h \
 	spank/check.c spank/check.h \
 	spank/prolog.c spank/prolog.h \
 	spank/netif.c spank/netif.h \
 	spank/refusal.c spank/refusal.h \
 	# end of spank_spank_muster_la_SOURCES
-spank_spank_muster_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
+spank_spank_muster_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS) \
+	-DMUSTER_LIBDIR='"$(libdir)"'
 spank_spank_muster_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-Wl,--as-needed -Wl,--version-script=$(top_srcdir)/spank/spank_muster.lds
 spank_spank_muster_la_LIBADD = lib/libmuster.la

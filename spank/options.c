@@ -22,6 +22,10 @@ const struct option_text option_texts[OPTION_COUNT] = {
          "test the step's nodes and the links between them before the step starts; "
          "it does not start where one is at fault",
          "MUSTER_PREFLIGHT"},
+    [OPTION_COLLECTIVES] = {"collectives", "muster|mpi",
+                            "do MPI's collectives by the algorithms that were measured to be the "
+                            "fastest (libmustercoll-pmpi(7)), or leave them to MPI",
+                            "MUSTER_STEP_COLLECTIVES"},
 };
 
 /* 1, 0, or -1 when text is neither. */
@@ -39,17 +43,25 @@ static int parse_switch(const char *text)
     return -1;
 }
 
+static int parse_collectives(const char *text)
+{
+    return strcasecmp(text, "muster") == 0 ? 1 : strcasecmp(text, "mpi") == 0 ? 0 : -1;
+}
+
 /* The option's value, or -1 when text is none. */
 static int parse_value(enum option option, const char *text)
 {
-    return option == OPTION_PREFLIGHT ? conf_preflight_parse(text) : parse_switch(text);
+    return option == OPTION_PREFLIGHT     ? conf_preflight_parse(text)
+           : option == OPTION_COLLECTIVES ? parse_collectives(text)
+                                          : parse_switch(text);
 }
 
 static int *option_place(struct options *options, enum option option)
 {
     return option == OPTION_ENVIRONMENT ? &options->environment
            : option == OPTION_EXPLAIN   ? &options->explain
-                                        : &options->preflight;
+           : option == OPTION_PREFLIGHT ? &options->preflight
+                                        : &options->collectives;
 }
 
 int options_take(struct options *options, enum option option, const char *argument,
@@ -80,9 +92,10 @@ int options_fill(struct options *options, envplan_getenv_fn *getenv_fn, void *co
             continue;
         value = parse_value(option, text);
         if (value < 0 && status == 0)
-            status =
-                error_set(err, "%s=%.64s: expected %s", option_texts[option].twin, text,
-                          option == OPTION_PREFLIGHT ? option_texts[option].arginfo : "on or off");
+            status = error_set(err, "%s=%.64s: expected %s", option_texts[option].twin, text,
+                               option == OPTION_PREFLIGHT || option == OPTION_COLLECTIVES
+                                   ? option_texts[option].arginfo
+                                   : "on or off");
         *place = value;
     }
     return status;
@@ -104,6 +117,7 @@ int arguments_read(int argc, char *const argv[], struct arguments *arguments, st
     for (int i = 0; i < argc; i++) {
         const char *config_path = path_of(argv[i], "config="), *root = path_of(argv[i], "root=");
         const char *program = path_of(argv[i], "program=");
+        const char *library = path_of(argv[i], "library=");
 
         if (config_path != NULL)
             arguments->config_path = config_path;
@@ -111,10 +125,12 @@ int arguments_read(int argc, char *const argv[], struct arguments *arguments, st
             arguments->root = root;
         else if (program != NULL)
             arguments->program = program;
+        else if (library != NULL)
+            arguments->library = library;
         else if (status == 0)
             status = error_set(err,
-                               "plugstack.conf: %.64s: expected config=PATH, program=PATH or "
-                               "root=DIR, absolute",
+                               "plugstack.conf: %.64s: expected config=PATH, program=PATH, "
+                               "library=PATH or root=DIR, absolute",
                                argv[i]);
     }
     return status;

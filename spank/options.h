@@ -9,7 +9,13 @@
 
 /* The user's options and the administrator's words in plugstack.conf. */
 
-enum option { OPTION_ENVIRONMENT, OPTION_EXPLAIN, OPTION_PREFLIGHT, OPTION_COUNT };
+enum option {
+    OPTION_ENVIRONMENT,
+    OPTION_EXPLAIN,
+    OPTION_PREFLIGHT,
+    OPTION_COLLECTIVES,
+    OPTION_COUNT
+};
 
 /* One table for the command line, the environment twin and the help text. */
 struct option_text {
@@ -24,11 +30,12 @@ struct options {
     int environment; /* 1 on, 0 off, -1 not given */
     int explain;     /* 1, or 0, or -1 not given */
     int preflight;   /* enum conf_preflight, -1 not given */
+    int collectives; /* 1 muster's are preloaded, 0 MPI's, -1 not given */
 };
 
 #define OPTIONS_INIT                                                                               \
     {                                                                                              \
-        -1, -1, -1                                                                                 \
+        -1, -1, -1, -1                                                                             \
     }
 
 /* Takes an option of the command line; of several the last one holds, as Slurm gives those of the
@@ -48,6 +55,7 @@ int options_fill(struct options *options, envplan_getenv_fn *getenv_fn, void *co
 struct arguments {
     const char *config_path; /* config=PATH */
     const char *program;     /* program=PATH: the muster command, instead of BINDIR/muster */
+    const char *library;     /* library=PATH: instead of LIBDIR/libmustercoll-pmpi.so */
     const char *root;        /* root=DIR: /sys and /proc of a recorded machine below DIR */
 };
 

@@ -14,6 +14,7 @@
 #include "lib/certificate/failed_rails.h"
 #include "lib/envplan/visible_gpus.h"
 #include "spank/check.h"
+#include "spank/preload.h"
 
 /* slurm.h's SLURM_MAX_NORMAL_STEP_ID: above it are batch, extern, interactive and pending steps. */
 static const uint32_t last_normal_step = 0xfffffff0;
@@ -86,6 +87,8 @@ void step_start(uint32_t step_id, const struct options *options, const struct ar
     if (options_fill(&filled, host_lookup, (void *)task->environment, &err) < 0)
         host_error("%s; ignored", err.text);
     step.is_explained = filled.explain == 1;
+    if (filled.collectives == 1)
+        preload_start(arguments->library);
     step.is_on = step_is_wanted(&filled, arguments->config_path);
     if ((step.is_on || step.is_checked) && !node_read(arguments->root))
         step.is_on = step.is_checked = false;
@@ -164,6 +167,7 @@ void step_task(const struct host_task *task)
 
     if (!step.is_ours)
         return;
+    preload_task(task);
     envplan_task_read(host_lookup, environment, &place);
     place.local_size = task->local_size;
     place.launcher = envplan_launcher(task->argc, task->argv, place.local_size);
@@ -186,6 +190,7 @@ void step_task(const struct host_task *task)
 void step_end(void)
 {
     check_end();
+    preload_end();
     if (step.has_conf)
         conf_clear(&step.conf);
     inventory_free(step.inventory);

@@ -249,7 +249,10 @@ static void add_assignments(struct text *text, const char *prefix, unsigned most
 static void add_options(struct text *text)
 {
     for (unsigned count = below(4); count > 0; count--) {
-        add_string(text, one_in(3) ? "preflight" : one_in(2) ? "muster" : "muster-explain");
+        add_string(text, one_in(4)   ? "collectives"
+                         : one_in(3) ? "preflight"
+                         : one_in(2) ? "muster"
+                                     : "muster-explain");
         if (!one_in(4)) {
             add_string(text, "=");
             add_string(text, one_in(4)   ? "on"

@@ -175,10 +175,11 @@ static void step_on_a_recorded_machine(void)
     host_arguments[1] = (char *)"root=tests";
     host_call("init");
     run_step();
-    has_str(
-        host_log,
-        "error: muster: plugstack.conf: root=tests: expected config=PATH, program=PATH or root=DIR",
-        "a root that is no absolute path is named");
+    has_str(host_log,
+            "error: muster: plugstack.conf: root=tests: expected config=PATH, program=PATH, "
+            "library=PATH or "
+            "root=DIR",
+            "a root that is no absolute path is named");
     is_str(value("RANK"), "2", "... and ignored");
     host_unload();
 }
@@ -298,6 +299,61 @@ static void step_nested(void)
     is_str(value("RANK"), "(unset)", "a nested step with --muster=off loses the outer's");
     is_str(value("MUSTER_SET"), "(unset)", "... and its mark");
     host_unload();
+}
+
+/* LD_PRELOAD of a task, given the option and what stood there. */
+static const char *preloaded(const char *option, const char *before)
+{
+    static char found[512];
+    static char word[512];
+
+    start_step("SetEnvironment=no\n");
+    snprintf(word, sizeof word, "library=%s", file("a.so"));
+    host_arguments[1] = word;
+    if (before != NULL)
+        host_setenv("LD_PRELOAD", before);
+    host_call("init");
+    if (option != NULL)
+        host_option("collectives", option);
+    run_step();
+    snprintf(found, sizeof found, "%s", value("LD_PRELOAD"));
+    host_unload();
+    return found;
+}
+
+static void step_with_collectives(void)
+{
+    char library[256], expected[600];
+
+    snprintf(library, sizeof library, "%s", file("a.so"));
+    write_file(library, "");
+    is_str(preloaded("muster", NULL), library, "--collectives=muster preloads");
+    snprintf(expected, sizeof expected, "%s:/x/b.so c.so", library);
+    is_str(preloaded("muster", "/x/b.so c.so"), expected, "... before what the user preloads");
+    snprintf(expected, sizeof expected, "/x/b.so %s:/y/c.so", library);
+    is_str(preloaded("muster", expected), expected, "... and once");
+    snprintf(expected, sizeof expected, "%s.old", library);
+    has_str(preloaded("muster", expected), ".so:/", "a path that only begins alike is another");
+    is_str(preloaded("MPI", "/x/b.so"), "/x/b.so", "--collectives=mpi leaves it alone");
+    is_str(preloaded(NULL, "/x/b.so"), "/x/b.so", "... and so does no option");
+    is_str(preloaded(NULL, NULL), "(unset)", "... and sets nothing");
+
+    start_step("");
+    host_arguments[1] = (char *)"library=/nowhere/a.so";
+    host_setenv("MUSTER_STEP_COLLECTIVES", "muster");
+    host_call("init");
+    run_step();
+    is_str(value("LD_PRELOAD"), "(unset)", "a library that is not there is not preloaded");
+    has_str(host_log,
+            "error: muster: collectives left to MPI: /nowhere/a.so: No such file or directory\n",
+            "... which is said");
+    host_unload();
+    start_step("");
+    host_call("init");
+    is_int(host_option("collectives", "nccl"), -1, "--collectives=nccl is refused");
+    has_str(host_log, "--collectives=nccl: expected muster|mpi\n", "... in one line");
+    host_unload();
+    unlink(library);
 }
 
 static void step_explained(void)
@@ -427,6 +483,7 @@ int main(int argc, char *argv[])
     step_switched_off();
     step_nested();
     step_explained();
+    step_with_collectives();
     steps_that_are_not_ours();
     launcher_is("/opt/bin/orted", 1, "(unset)", "(unset)");
     launcher_is("prted", 1, "(unset)", "(unset)");
