@@ -11,10 +11,11 @@
 #include "collectives/choose/chooser.h"
 #include "collectives/collective.h"
 
-static const size_t trial_sizes[] = {64, 1024, 8192, 65536, 524288, 4 << 20};
+/* In an order in which a budget that ends early leaves none far from a size that was tried. */
+static const size_t trial_sizes[] = {65536, 4 << 20, 1024, 524288, 8192, 64};
 enum {
     TRIAL_SIZES = sizeof trial_sizes / sizeof *trial_sizes,
-    TRIAL_BATCHES = 6,
+    TRIAL_BATCHES = 5,
     TRIAL_US = 2000, /* what a batch of calls should take */
     TRIAL_CALLS = 200,
     WORSE = 4, /* than the best predicted: not tried */

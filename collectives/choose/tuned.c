@@ -14,7 +14,7 @@
 #include "collectives/choose/measure.h"
 
 enum { FACTS = 512 };
-static const double budget_default_s = 3;
+static const double budget_default_s = 4;
 
 struct tuned {
     struct machine machine;
@@ -116,7 +116,7 @@ static int measure(MPI_Comm comm, const struct layout *layout, const struct tune
     };
     char line[128];
 
-    snprintf(line, sizeof line, "measuring this machine once, %.0f s at most", trials.budget_s + 2);
+    snprintf(line, sizeof line, "measuring this machine once, %.0f s at most", trials.budget_s + 1);
     tell(options, rank, line);
     if (measure_machine(comm, layout, machine, err) < 0 ||
         measure_trials(comm, layout, &trials, machine, err) < 0)

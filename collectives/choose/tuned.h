@@ -18,7 +18,7 @@ struct tuned_options {
     bool is_new;                    /* measure even if there are figures, and keep the new ones */
     bool with_mpi;                  /* MPI's own collectives are tried, and may be chosen */
     const char *force;              /* as chooser_force() has it; NULL: nothing */
-    double budget_s;                /* for trials; 0: 3 s */
+    double budget_s;                /* for trials; 0: 4 s */
     void (*tell)(const char *line); /* on rank 0: why figures that were kept are not used, that it
                                        measures, what went wrong; NULL: silent */
 };

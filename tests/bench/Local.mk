@@ -1,20 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # What the plugin costs, and how true a reading is: run by hand, README.md. Two programs from one source.
+EXTRA_PROGRAMS =
 if BUILD_PLUGIN
-EXTRA_PROGRAMS = tests/bench/repeat tests/bench/hook
+EXTRA_PROGRAMS += tests/bench/repeat tests/bench/hook
 tests_bench_repeat_SOURCES = tests/bench/repeat.c
 tests_bench_hook_SOURCES = tests/bench/repeat.c
 tests_bench_hook_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS) -DHOOK
 tests_bench_hook_LDFLAGS = $(host_ldflags)
 tests_bench_hook_LDADD = $(host_libs)
-CLEANFILES += $(EXTRA_PROGRAMS)
 endif
+
+if HAVE_MPI
+EXTRA_PROGRAMS += tests/bench/sweep
+tests_bench_sweep_SOURCES = tests/bench/sweep.c
+tests_bench_sweep_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_bench_sweep_LDADD = collectives/libmustercollmpi.la $(MPI_LIBS) -lm
+endif
+CLEANFILES += $(EXTRA_PROGRAMS)
 
 EXTRA_DIST += \
 	tests/bench/README.md \
 	tests/bench/bench.py \
 	tests/bench/codec \
+	tests/bench/collectives \
 	tests/bench/gate \
 	tests/bench/links \
 	tests/bench/memory \
