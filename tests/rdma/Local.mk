@@ -11,6 +11,7 @@ EXTRA_DIST += \
 	tests/rdma/muster_dcb.c \
 	tests/rdma/run \
 	tests/rdma/second-init \
+	tests/rdma/slurm.sh \
 	tests/rdma/testguest.sh \
 	tests/rdma/topology.sh \
 	tests/rdma/t4000-guest-runs-a-command.t \
@@ -19,4 +20,5 @@ EXTRA_DIST += \
 	tests/rdma/t4020-interfaces-of-real-drivers.t \
 	tests/rdma/t4021-priorities-are-set-and-put-back.t \
 	tests/rdma/t4030-verbs-drive-the-ports.t \
+	tests/rdma/t4140-steps-use-rdma.t \
 	# end of tests in guests

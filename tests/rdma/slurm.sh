@@ -1,0 +1,96 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# slurm.sh - a Slurm cluster inside a guest, for tests there: source it in the guest and call
+# slurm_up. Two nodes, n1 and n2, each a slurmd with a hostname, /tmp and /dev/shm of its own; the
+# network is the guest's, because soft-RoCE carries nothing in another one. n1 has rxe1, n2 has rxe2.
+# The guest's /etc and /var are gone with it.
+
+slurm_node() { # NAME ADDRESS-OF-LOOPBACK PORT
+    echo "NodeName=$1 NodeHostname=$1 NodeAddr=$2 Port=$3 CPUs=2 RealMemory=200 State=UNKNOWN"
+}
+
+slurm_conf() {
+    cat <<'END'
+ClusterName=guest
+SlurmctldHost=head(127.0.0.1)
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+MpiDefault=pmix
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+PropagateResourceLimitsExcept=MEMLOCK
+StateSaveLocation=/var/spool/slurmctld
+SlurmdSpoolDir=/var/spool/slurmd.%n
+SlurmctldPidFile=/run/slurmctld.pid
+SlurmdPidFile=/run/slurmd.%n.pid
+SlurmctldLogFile=/run/slurmctld.log
+SlurmdLogFile=/run/slurmd.%n.log
+MailProg=/bin/true
+ReturnToService=2
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SlurmdParameters=config_overrides
+MessageTimeout=60
+TCPTimeout=10
+SlurmdTimeout=300
+END
+    slurm_node n1 127.0.0.2 6821
+    slurm_node n2 127.0.0.3 6822
+    echo 'PartitionName=guest Nodes=ALL Default=YES State=UP'
+}
+
+slurm_cgroups() {
+    local controller
+    mount -t tmpfs cgroup /sys/fs/cgroup
+    for controller in freezer devices memory cpuset cpuacct; do
+        mkdir "/sys/fs/cgroup/$controller"
+        mount -t cgroup -o $controller cgroup "/sys/fs/cgroup/$controller" 2>/dev/null ||
+            rmdir "/sys/fs/cgroup/$controller"
+    done
+    printf 'CgroupPlugin=cgroup/v1\nCgroupMountpoint=/sys/fs/cgroup\n' >/etc/slurm/cgroup.conf
+}
+
+# Both nodes must have their own muster.conf.
+# shellcheck disable=SC2016
+slurm_node_up() { # NUMBER
+    unshare --uts --mount sh -c '
+        hostname n$1
+        mount --make-rprivate /
+        mount -t tmpfs -o mode=1777 tmp /tmp
+        mount -t tmpfs -o mode=1777 shm /dev/shm
+        mkdir -p /run/muster$1
+        printf "FabricInterfaces=rxe%s\n" $1 >/run/muster$1/muster.conf
+        mount --bind /run/muster$1 /etc/muster
+        ulimit -l unlimited
+        exec slurmd -D -N n$1' sh "$1" >"/run/slurmd.n$1.out" 2>&1 </dev/null &
+}
+
+slurm_up() { # PLUGIN
+    local try
+    mkdir -p /etc/slurm /etc/muster /var/spool/slurmctld /var/log/munge /var/lib/munge /run/munge /etc/munge
+    printf '127.0.0.1 head localhost\n127.0.0.2 n1\n127.0.0.3 n2\n' >/etc/hosts
+    head -c 128 /dev/urandom >/etc/munge/munge.key
+    chown -R munge:munge /etc/munge /var/log/munge /var/lib/munge /run/munge
+    chmod 700 /etc/munge /var/log/munge /var/lib/munge
+    chmod 600 /etc/munge/munge.key
+    chmod 755 /run/munge
+    setpriv --reuid=munge --regid=munge --clear-groups /usr/sbin/munged --num-threads=2
+    slurm_conf >/etc/slurm/slurm.conf
+    slurm_cgroups
+    echo "required $1" >/etc/slurm/plugstack.conf
+    hostname head
+    slurmctld -D >/run/slurmctld.out 2>&1 </dev/null &
+    slurm_node_up 1
+    slurm_node_up 2
+    for try in {1..300}; do
+        [ "$(sinfo -h -o %t -N 2>/dev/null | sort | uniq -c | xargs)" != '2 idle' ] || return 0
+        sleep 0.2
+    done
+    echo "slurm_up: the nodes are not idle after $((try / 5)) s" >&2
+    sinfo -N -l >&2
+    tail -n 20 /run/slurm*.out /run/slurm*.log >&2
+    return 1
+}
