@@ -4,7 +4,7 @@
 if BUILD_TRAINER
 # No contraction to fused multiply-add: the same bits on every processor. Nobody looks at floating-point
 # traps, and loops that choose between values are made vectors of only without.
-trainer_cflags = $(AM_CFLAGS) $(OPENMP_CFLAGS) -pthread -O3 -ffp-contract=off -fno-trapping-math
+trainer_cflags = $(AM_CFLAGS) $(OPENMP_CFLAGS) -pthread $(VECTOR_CFLAGS) -ffp-contract=off
 trainer_cppflags = $(AM_CPPFLAGS) $(OPENBLAS_CFLAGS) $(MPI_CFLAGS)
 trainer_sources = \
 	trainer/checkpoint/checkpoint.c trainer/checkpoint/checkpoint.h \
@@ -40,6 +40,7 @@ trainer_sources = \
 	trainer/optimizer/adamw.c trainer/optimizer/adamw.h \
 	trainer/optimizer/rate.c trainer/optimizer/rate.h \
 	trainer/options.c trainer/options.h \
+	trainer/pages.h \
 	trainer/plant.c trainer/plant.h \
 	trainer/real.h \
 	trainer/training.c trainer/training.h \

@@ -29,4 +29,6 @@ EXTRA_DIST += \
 	tests/bench/memory \
 	tests/bench/nhc \
 	tests/bench/step \
+	tests/bench/train \
+	tests/bench/train_torch.py \
 	# end of EXTRA_DIST

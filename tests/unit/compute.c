@@ -3,10 +3,12 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/tap.h"
 #include "trainer/compute/cpu.h"
+#include "trainer/data/splitmix.h"
 #include "trainer/optimizer/adamw.h"
 
 /* What compute_cpu brings along itself, against the C library in double. */
@@ -61,8 +63,67 @@ static void sums_are_exact(void)
             "a sum of squares takes each element once");
 }
 
+/* Whole numbers from -4 to 4: products and sums need no rounding. */
+static float *draw(uint64_t seed, int rows, int columns)
+{
+    size_t count = (size_t)rows * (size_t)columns;
+    float *numbers = malloc(count * sizeof *numbers);
+
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = (float)((int)(splitmix_at(seed, i) % 9) - 4);
+    return numbers;
+}
+
+/* Elements of c (m x n) that are not start + the sum over k of a[i][k] b[j][k], where these lie
+ * that many numbers apart. */
+static int wrong_products(int m, int n, int k, const float *a, int a_row, int a_step,
+                          const float *b, int b_row, int b_step, float start, const float *c)
+{
+    int wrong = 0;
+
+    for (int i = 0; i < m; i++) {
+        for (int j = 0; j < n; j++) {
+            float sum = start;
+
+            for (int at = 0; at < k; at++)
+                sum += a[i * a_row + at * a_step] * b[j * b_row + at * b_step];
+            wrong += c[i * n + j] != sum;
+        }
+    }
+    return wrong;
+}
+
+static void products_are_exact(int rows, int inputs, int outputs)
+{
+    float *in = draw(1, rows, inputs), *weight = draw(2, outputs, inputs);
+    float *dout = draw(3, rows, outputs), *out = draw(4, rows, outputs);
+    float *din = draw(5, rows, inputs), *dweight = draw(6, outputs, inputs);
+    struct linear linear = {rows, inputs, outputs, weight};
+
+    for (int i = 0; i < outputs * inputs; i++)
+        dweight[i] = 1000;
+    compute_cpu.linear(&linear, in, out);
+    compute_cpu.linear_backward_in(&linear, dout, din);
+    compute_cpu.linear_backward_weight(&linear, dout, in, dweight);
+    is_int(wrong_products(rows, outputs, inputs, in, inputs, 1, weight, inputs, 1, 0, out), 0,
+           "%d x %d x %d: forward", rows, inputs, outputs);
+    is_int(wrong_products(rows, inputs, outputs, dout, outputs, 1, weight, 1, inputs, 0, din), 0,
+           "%d x %d x %d: gradient of the input", rows, inputs, outputs);
+    is_int(wrong_products(outputs, inputs, rows, dout, 1, outputs, in, 1, inputs, 1000, dweight), 0,
+           "%d x %d x %d: gradient of the weight, added", rows, inputs, outputs);
+    free(in);
+    free(weight);
+    free(dout);
+    free(out);
+    free(din);
+    free(dweight);
+}
+
 int main(void)
 {
+    products_are_exact(2, 4, 3);
+    products_are_exact(530, 40, 2100);
+    products_are_exact(1100, 1700, 20);
     exponential_is_near();
     gelu_is_its_formula();
     sums_are_exact();

@@ -20,13 +20,21 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
+/* Rows that are asked for before they are needed: pieces of rows are too short for the processor to
+ * see what comes next. */
+enum { AHEAD = 8 };
+
 VECTORISED static void round_rows(const real *from, size_t stride, int rows, int columns,
                                   element *to)
 {
-    for (int row = 0; row < rows; row++)
+    for (int row = 0; row < rows; row++) {
+        const real *at = from + (size_t)row * stride;
+
+        for (int i = 0; row + AHEAD < rows && i < columns; i += 16)
+            __builtin_prefetch(at + AHEAD * stride + i);
         for (int i = 0; i < columns; i++)
-            to[(size_t)row * (size_t)columns + (size_t)i] =
-                element_of(from[(size_t)row * stride + (size_t)i]);
+            to[(size_t)row * (size_t)columns + (size_t)i] = element_of(at[i]);
+    }
 }
 
 /* out (rows x columns) = in (rows x depth) W^T, or in W. */

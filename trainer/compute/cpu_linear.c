@@ -9,9 +9,36 @@
 
 /* A product is cut into tiles that each one thread computes with the library, so that the result
  * does not depend on the number of threads: a library that shares a product out among threads cuts
- * it by their number. Large enough that packing a tile's operands costs little, small enough that
- * the products of a small batch can be shared out. */
-enum { TILE_ROWS = 256, TILE_COLUMNS = 192 };
+ * it by their number. Small enough that the products of a small batch can be shared out; larger,
+ * where there are many, because the library copies a tile's operands together first. */
+enum { LEAST_ROWS = 256, LEAST_COLUMNS = 192, MOST_ROWS = 1024, MOST_COLUMNS = 768, ENOUGH = 16 };
+
+struct tiling {
+    int rows, columns; /* of a tile */
+    int down, across;  /* tiles */
+};
+
+static struct tiling tiling_of(int rows, int columns, const struct gemm *gemm)
+{
+    return (struct tiling){rows, columns, (gemm->m + rows - 1) / rows,
+                           (gemm->n + columns - 1) / columns};
+}
+
+static struct tiling choose_tiling(const struct gemm *gemm)
+{
+    struct tiling chosen = tiling_of(LEAST_ROWS, LEAST_COLUMNS, gemm);
+
+    for (;;) {
+        bool is_wide = chosen.columns >= 2 * chosen.rows || chosen.columns >= MOST_COLUMNS ||
+                       chosen.across == 1;
+        struct tiling larger = is_wide ? tiling_of(2 * chosen.rows, chosen.columns, gemm)
+                                       : tiling_of(chosen.rows, 2 * chosen.columns, gemm);
+
+        if (larger.rows > MOST_ROWS || larger.down * larger.across < ENOUGH)
+            return chosen;
+        chosen = larger;
+    }
+}
 
 void cpu_gemm(const struct gemm *gemm)
 {
@@ -27,12 +54,14 @@ void cpu_gemm(const struct gemm *gemm)
 #endif
 }
 
-static void multiply_tile(const struct gemm *whole, int row, int column)
+static void multiply_tile(const struct gemm *whole, const struct tiling *tiling, int index)
 {
+    int row = index / tiling->across * tiling->rows;
+    int column = index % tiling->across * tiling->columns;
     struct gemm tile = *whole;
 
-    tile.m = whole->m - row < TILE_ROWS ? whole->m - row : TILE_ROWS;
-    tile.n = whole->n - column < TILE_COLUMNS ? whole->n - column : TILE_COLUMNS;
+    tile.m = whole->m - row < tiling->rows ? whole->m - row : tiling->rows;
+    tile.n = whole->n - column < tiling->columns ? whole->n - column : tiling->columns;
     tile.a += whole->is_a_transposed ? (size_t)row : (size_t)row * (size_t)whole->lda;
     tile.b += whole->is_b_transposed ? (size_t)column * (size_t)whole->ldb : (size_t)column;
     tile.c += (size_t)row * (size_t)whole->ldc + (size_t)column;
@@ -42,12 +71,11 @@ static void multiply_tile(const struct gemm *whole, int row, int column)
 /* By all threads. */
 static void multiply(const struct gemm *gemm)
 {
-    int across = (gemm->n + TILE_COLUMNS - 1) / TILE_COLUMNS;
-    int tiles = across * ((gemm->m + TILE_ROWS - 1) / TILE_ROWS);
+    struct tiling tiling = choose_tiling(gemm);
 
 #pragma omp parallel for schedule(dynamic)
-    for (int tile = 0; tile < tiles; tile++)
-        multiply_tile(gemm, tile / across * TILE_ROWS, tile % across * TILE_COLUMNS);
+    for (int tile = 0; tile < tiling.down * tiling.across; tile++)
+        multiply_tile(gemm, &tiling, tile);
 }
 
 void cpu_linear(const struct linear *linear, const activations *in, activations *out)

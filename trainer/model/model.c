@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "trainer/model/head.h"
+#include "trainer/pages.h"
 
 struct model {
     struct geometry geometry;
@@ -56,6 +57,7 @@ int model_create(const struct geometry *geometry, struct model **model, struct e
         return error_set(err, "activations: %.1f GB of memory cannot be had: %m",
                          (double)size_bytes / 1e9);
     }
+    pages_prefer_large(made->memory, size_bytes);
     made->geometry = *geometry;
     place(made);
     *model = made;

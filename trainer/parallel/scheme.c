@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trainer/pages.h"
+
 const struct scheme *const schemes[SCHEMES] = {&scheme_ddp, &scheme_zero1, &scheme_zero2,
                                                &scheme_zero3, &scheme_replicas};
 
@@ -21,9 +23,11 @@ real *holding_take(size_t count, size_t *bytes, struct error *err)
 {
     real *memory = calloc(count > 0 ? count : 1, sizeof *memory);
 
-    if (!memory)
+    if (!memory) {
         error_set(err, "%.1f GB of memory cannot be had: %m", (double)count * sizeof(real) / 1e9);
-    else
-        *bytes += count * sizeof *memory;
+        return NULL;
+    }
+    pages_prefer_large(memory, count * sizeof *memory);
+    *bytes += count * sizeof *memory;
     return memory;
 }

@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster-train beside PyTorch, started from the same weights: a model that is in no other test.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=${top_builddir:-.}
+. "$top_srcdir/tests/tap.sh"
+
+[ -x "$top_builddir/muster-train" ] || skip_all 'the trainer is not built'
+problem=(--layers=3 --heads=3 --channels=51 --context=37 --vocab=101 --batch=3 --lr=0.002 --steps=6
+    --seed-weights=11 --seed-data=12)
+work=$(mktemp -d)
+tap_cleanup() { rm -rf "$work"; }
+
+# the Python that Debian's package is for
+python=/usr/bin/python3
+[ -x $python ] || python=python3
+for precision in fp32 bf16; do
+    timeout 120 $python "$top_srcdir/tests/bench/train_torch.py" "${problem[@]}" \
+        --precision=$precision >"$work/torch" 2>"$work/err"
+    status=$?
+    [ $status != 77 ] || skip_all 'no PyTorch (Debian package python3-torch)'
+    is "$status" 0 "PyTorch trains in $precision"
+    if ! "$top_builddir/muster-train" "${problem[@]}" --fixed-batch --gradient-norms --json \
+        --precision=$precision >"$work/muster" 2>"$work/err"; then
+        like "$(cat "$work/err")" '^muster-train: --precision=bf16 ' \
+            "muster-train cannot be had in $precision here"
+        continue
+    fi
+    # largest differences: of losses, and of the norms of tensors' gradients as shares
+    jq -rn --slurpfile torch "$work/torch" --slurpfile muster "$work/muster" '
+        def greatest: map(fabs) | max;
+        $torch[0] as $t
+        | [$muster[] | select(.metric == "loss" and (.part | startswith("step "))) | .value]
+        as $losses
+        | [$muster[] | select(.metric == "gradient_norm") | select($t.gradient_norms[.part])]
+        as $norms
+        | "\($losses | length) \($norms | length) \([range($losses | length)
+            | $losses[.] - $t.losses[.]] | greatest) \([$norms[]
+            | .value / $t.gradient_norms[.part] - 1] | greatest)"' >"$work/apart"
+    read -r losses norms loss_apart norm_apart <"$work/apart"
+    is "$losses $norms" '6 16' 'both tell of six losses and sixteen norms'
+    # fp32: as the reference losses; bf16: both round, each in its own places
+    case $precision in
+    fp32) limits=(1e-5 1e-4) ;;
+    *) limits=(3e-3 3e-2) ;;
+    esac
+    ok "losses in $precision are within ${limits[0]} ($loss_apart)" \
+        awk "BEGIN { exit !($loss_apart <= ${limits[0]}) }"
+    ok "norms of gradients within a share of ${limits[1]} ($norm_apart)" \
+        awk "BEGIN { exit !($norm_apart <= ${limits[1]}) }"
+done
+done_testing
