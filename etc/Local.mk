@@ -6,6 +6,7 @@ dist_examples_DATA = \
 	etc/muster.conf \
 	etc/muster-certify.timer \
 	etc/muster-check.timer \
+	etc/muster-train.sbatch \
 	etc/plugstack.conf \
 	# end of dist_examples_DATA
 

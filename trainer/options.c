@@ -22,7 +22,8 @@ enum option_kind {
     PATH,
     SCHEME,
     WINDOW,
-    ALGORITHM
+    ALGORITHM,
+    WIRE
 };
 
 struct option_row {
@@ -70,6 +71,9 @@ static const struct option_row rows[] = {
      FIELD(window), 1, 1000},
     {"algorithm", "NAME", "of sums and gathers, such as ring, where it is one for them", ALGORITHM,
      FIELD(algorithm), 0, 0},
+    {"wire", "FORMAT",
+     "how gradients travel: as-is (default), lossless, bf16, fp16, e4m3, e5m2 or int8", WIRE,
+     FIELD(wire), 0, 0},
     {"verify", NULL, "compare the parameters of all ranks after each step", FLAG, FIELD(verifies),
      0, 0},
     {"inject", "FAULT", NULL, PATH, FIELD(inject), 0, 0}, /* not in --help: for tests */
@@ -178,6 +182,14 @@ static int take(const struct option_row *row, const char *text, struct train_opt
     case ALGORITHM:
         if (!team_knows(text))
             return error_set(err, "--algorithm: there is none named \"%s\" for sums or gathers",
+                             text);
+        *(const char **)field = text;
+        return 0;
+    case WIRE:
+        if (!team_can_travel(text))
+            return error_set(err,
+                             "--wire: expected as-is, lossless, bf16, fp16, e4m3, e5m2 or int8, "
+                             "found \"%s\"",
                              text);
         *(const char **)field = text;
         return 0;

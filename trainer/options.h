@@ -28,6 +28,7 @@ struct train_options {
     double bucket_mb;      /* 10^6 bytes */
     int window;            /* 0: no limit */
     const char *algorithm; /* of collectives; NULL: chosen */
+    const char *wire;      /* how gradients travel; NULL: as they are */
     bool verifies;
     const char *inject;     /* a fault on purpose, for tests; NULL: none */
     const char *data;       /* token file; NULL: random tokens */

@@ -352,6 +352,7 @@ static int run(const struct train_options *options, struct team *team)
 
     set_threads(options);
     team_use(team, options->algorithm);
+    team_travel(team, options->wire);
     rv = compute ? training_start(options, compute, team, &training, &err) : -1;
     if (rv == 0 && options->inject)
         rv = plant_parse(options->inject, &plant, &err);

@@ -10,6 +10,7 @@ top_builddir=${top_builddir:-.}
 
 [ -x "$top_builddir/muster-train" ] || skip_all 'the trainer is not built'
 command -v mpirun >/dev/null || skip_all 'there is no mpirun'
+command -v jq >/dev/null || skip_all 'there is no jq'
 case $top_builddir in /*) ;; *) top_builddir=$PWD/$top_builddir ;; esac
 work=$(mktemp -d)
 tap_cleanup() { rm -rf "$work"; }
@@ -71,6 +72,25 @@ for row in 'ddp 1.310976' 'zero1 1.310976' 'zero2 1.310976' 'zero3 1.966464'; do
         awk -v expected="${row#* }" -F'"value":' '
             /"metric":"sent"/ && !/"part":"step 0"/ { n++; r = ($2 + 0) / expected; bad = bad || r < 0.99 || r > 1.01 }
             END { exit bad || n != 9 }' out
+done
+
+# Gradients that travel otherwise: coded without loss to the same bits, in few bits near them; fewer
+# bytes. The same algorithm, as others add in other orders.
+wide=(--layers=2 --heads=4 --channels=128 --context=32 --vocab=256 --batch=4 --fixed-batch
+    --algorithm=ring)
+losses() { jq -r 'select(.metric == "loss").value' out; }
+sent() { jq -r 'select(.metric == "sent" and .part == "step 5").value' out; }
+for scheme in ddp zero3; do
+    train 3 "${wide[@]}" --scheme=$scheme --json >out 2>err
+    plain=$(losses) plain_MB=$(sent)
+    train 3 "${wide[@]}" --scheme=$scheme --json --wire=lossless >out 2>err
+    is "$(losses)" "$plain" "$scheme, lossless: the same losses to the last digit"
+    ok "... in fewer bytes ($(sent) of $plain_MB MB)" awk "BEGIN { exit !($(sent) < 0.97 * $plain_MB) }"
+    train 3 "${wide[@]}" --scheme=$scheme --json --wire=bf16 >out 2>err
+    isnt "$(losses)" "$plain" "$scheme, bf16: other losses"
+    ok '... by less than 0.01' awk -v a="$(tail -n 1 <<<"$plain")" -v b="$(losses | tail -n 1)" \
+        'BEGIN { off = a - b; exit !(off < 0.01 && off > -0.01) }'
+    ok "... in fewer bytes ($(sent) of $plain_MB MB)" awk "BEGIN { exit !($(sent) < 0.9 * $plain_MB) }"
 done
 
 # The window of gathered units changes no digit, and holds.

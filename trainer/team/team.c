@@ -27,6 +27,7 @@ struct team {
     MPI_Comm comm;
     struct collective *collective; /* NULL: one rank */
     const char *algorithm;         /* NULL: chosen */
+    enum wire_format wire;         /* of sums and scatters */
     struct seat seat;
     struct traffic traffic;
     struct pending *active, *spare;
@@ -113,6 +114,19 @@ void team_use(struct team *team, const char *algorithm)
     team->algorithm = algorithm;
 }
 
+void team_travel(struct team *team, const char *wire)
+{
+    if (!wire || !wire_parse(wire, &team->wire))
+        team->wire = WIRE_AS_IS;
+}
+
+bool team_can_travel(const char *wire)
+{
+    enum wire_format format;
+
+    return wire_parse(wire, &format) && wire_applies(format, ELEMENT_REAL);
+}
+
 bool team_knows(const char *algorithm)
 {
     return algorithm_find(COLLECTIVE_ALLREDUCE, algorithm) ||
@@ -140,8 +154,13 @@ static struct pending *take(struct team *team)
 static struct pending *start(struct team *team, enum collective_kind kind, const real *in,
                              size_t count, real *out)
 {
-    struct collective_call call = {
-        .kind = kind, .type = ELEMENT_REAL, .op = REDUCE_SUM, .in = in, .out = out, .count = count};
+    struct collective_call call = {.kind = kind,
+                                   .type = ELEMENT_REAL,
+                                   .op = REDUCE_SUM,
+                                   .in = in,
+                                   .out = out,
+                                   .count = count,
+                                   .wire = kind == COLLECTIVE_ALL_GATHER ? WIRE_AS_IS : team->wire};
     struct pending *pending = take(team);
     struct error err;
 

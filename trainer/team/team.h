@@ -38,6 +38,11 @@ extern const char *(*team_rank_name)(int rank);
 void team_use(struct team *team, const char *algorithm);
 bool team_knows(const char *algorithm);
 
+/* How sums and scatters travel from now on: NULL as they are, "lossless", or in few bits: "bf16",
+ * "fp16", "e4m3", "e5m2", "int8" (collectives/wire/wire.h). Gathers always travel as they are. */
+void team_travel(struct team *team, const char *wire);
+bool team_can_travel(const char *wire);
+
 /* What is under way; done when team_wait() has returned for it. */
 struct pending;
 
