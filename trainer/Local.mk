@@ -42,6 +42,7 @@ trainer_sources = \
 	trainer/options.c trainer/options.h \
 	trainer/pages.h \
 	trainer/plant.c trainer/plant.h \
+	trainer/battery/trial.c trainer/battery/trial.h \
 	trainer/real.h \
 	trainer/training.c trainer/training.h \
 	# end of trainer_sources
@@ -79,7 +80,7 @@ trainer_libtrainer_double_la_CPPFLAGS = $(trainer_cppflags) -DMUSTER_REAL_DOUBLE
 trainer_libtrainer_double_la_LIBADD = $(trainer_libtrainer_la_LIBADD)
 
 bin_PROGRAMS += muster-train
-muster_train_SOURCES = trainer/tokenize.c trainer/tokenize.h trainer/train.c
+muster_train_SOURCES = trainer/battery/battery.c trainer/battery/battery.h trainer/tokenize.c trainer/tokenize.h trainer/train.c
 muster_train_CFLAGS = $(trainer_cflags)
 muster_train_CPPFLAGS = $(trainer_cppflags)
 muster_train_LDADD = trainer/libtrainer.la

@@ -11,25 +11,25 @@
 int plant_parse(const char *text, struct plant *plant, struct error *err)
 {
     static const char *const names[] = {
-        [PLANT_NAN] = "nan", [PLANT_FLIP] = "flip", [PLANT_ROT] = "rot"};
+        [PLANT_NAN] = "nan", [PLANT_FLIP] = "flip", [PLANT_ROT] = "rot", [PLANT_WRONG] = "wrong"};
     char name[8];
     int used = 0;
 
     if (sscanf(text, "%7[a-z]:%d@%ld%n", name, &plant->rank, &plant->step, &used) == 3 &&
         !text[used])
-        for (int kind = PLANT_NAN; kind <= PLANT_ROT; kind++)
+        for (int kind = PLANT_NAN; kind <= PLANT_WRONG; kind++)
             if (strcmp(names[kind], name) == 0) {
                 plant->kind = (enum plant_kind)kind;
                 return 0;
             }
     return error_set(err,
-                     "--inject: expected nan:RANK@STEP, flip:RANK@STEP or rot:RANK@STEP, "
+                     "--inject: expected nan, flip, rot or wrong, then :RANK@STEP, "
                      "found \"%s\"",
                      text);
 }
 
 /* The piece that holds the beginning of fcw in layer 0, or this rank's part of that layer. */
-static void flip(const struct training *training)
+static void spoil(const struct training *training, bool is_bit)
 {
     enum { PIECES = 64 };
     const struct holding *holding = training->holding;
@@ -37,13 +37,16 @@ static void flip(const struct training *training)
     struct checkpoint_state pieces[PIECES];
     size_t count = holding->scheme->pieces(holding, true, NULL);
     size_t at = shape_unit_offset(shape, 1) + shape_tensor_offset(shape, FCW);
-    unsigned char *byte;
+    real *parameter;
 
     if (count > PIECES)
         return;
     holding->scheme->pieces(holding, true, pieces);
-    byte = (unsigned char *)(count == 1 ? pieces[0].parameters + at : pieces[1].parameters);
-    *byte ^= 1;
+    parameter = count == 1 ? pieces[0].parameters + at : pieces[1].parameters;
+    if (is_bit)
+        *(unsigned char *)parameter ^= 1;
+    else
+        *parameter += 1;
 }
 
 void plant_strike(const struct plant *plant, enum plant_moment moment, struct training *training)
@@ -56,7 +59,8 @@ void plant_strike(const struct plant *plant, enum plant_moment moment, struct tr
         return;
     if (plant->kind == PLANT_NAN && moment == PLANT_BEFORE_STEP)
         guard_plant(training->guard, 1, FCW);
-    if ((plant->kind == PLANT_FLIP && moment == PLANT_AFTER_UPDATE) ||
+    if (((plant->kind == PLANT_FLIP || plant->kind == PLANT_WRONG) &&
+         moment == PLANT_AFTER_UPDATE) ||
         (plant->kind == PLANT_ROT && moment == PLANT_AFTER_STEP))
-        flip(training);
+        spoil(training, plant->kind != PLANT_WRONG);
 }

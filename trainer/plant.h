@@ -8,9 +8,10 @@
 
 enum plant_kind {
     PLANT_NOTHING,
-    PLANT_NAN,  /* a gradient of fcw in layer 0 is no number */
-    PLANT_FLIP, /* an update gives one bit of a parameter of fcw in layer 0 otherwise */
-    PLANT_ROT,  /* ... and of what is kept, between two steps */
+    PLANT_NAN,   /* a gradient of fcw in layer 0 is no number */
+    PLANT_FLIP,  /* an update gives one bit of a parameter of fcw in layer 0 otherwise */
+    PLANT_ROT,   /* ... and of what is kept, between two steps */
+    PLANT_WRONG, /* as PLANT_FLIP, but that a loss shows it */
 };
 
 struct plant {

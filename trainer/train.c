@@ -2,13 +2,13 @@
 #include "config.h"
 
 #include <math.h>
-#include <omp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/base/record.h"
+#include "trainer/battery/battery.h"
 #include "trainer/checkpoint/saver.h"
 #include "trainer/plant.h"
 #include "trainer/team/party.h"
@@ -329,18 +329,6 @@ static int read_options(int argc, char **argv, struct train_options *options)
     return -1;
 }
 
-/* Ranks that have the same processors share them, where nobody says otherwise. */
-static void set_threads(const struct train_options *options)
-{
-    int threads = options->threads;
-
-    if (threads == 0 && !getenv("OMP_NUM_THREADS") && party.local_ranks > 1)
-        threads =
-            omp_get_num_procs() > party.local_ranks ? omp_get_num_procs() / party.local_ranks : 1;
-    if (threads > 0)
-        compute_threads(threads);
-}
-
 static int run(const struct train_options *options, struct team *team)
 {
     struct training training = {0};
@@ -350,7 +338,7 @@ static int run(const struct train_options *options, struct team *team)
     const struct compute *compute = options->is_bf16 ? compute_bf16(&err) : &compute_cpu;
     int status = 1, rv;
 
-    set_threads(options);
+    party_set_threads(&party, options->threads);
     team_use(team, options->algorithm);
     team_travel(team, options->wire);
     rv = compute ? training_start(options, compute, team, &training, &err) : -1;
@@ -378,12 +366,15 @@ int main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "tokenize") == 0)
         return tokenize_main(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "battery") == 0)
+        return battery_main(argc - 1, argv + 1);
     status = read_options(argc, argv, &options);
     if (status >= 0)
         return status;
     catch_signals();
     team_rank_name = rank_name;
-    if (party_start(options.is_json, &party, &err) != 0 || party_team(&party, &team, &err) != 0) {
+    if (party_start(options.is_json, HUGE_VAL, &party, &err) != 0 ||
+        party_team(&party, &team, &err) != 0) {
         fprintf(stderr, "muster-train: %s\n", err.text);
         return 1;
     }

@@ -105,6 +105,7 @@ dist_check_SCRIPTS += \
 	tests/command/t2952-train-is-the-same-on-any-ranks.t \
 	tests/command/t2953-train-ranks-go-on.t \
 	tests/command/t2954-train-names-who-is-wrong.t \
+	tests/command/t2955-train-battery-names-who-is-wrong.t \
 	# end of the trainer
 
 # reports

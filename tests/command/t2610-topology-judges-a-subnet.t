@@ -63,6 +63,14 @@ fault 'crossed n6 0 1' 'n6 has its rails crossed: mlx5_0:1 is on leaf2b \(0x0000
 fault 'moved n6 3' 'n6 is under leaf3 with all its rails, it belongs under leaf2 .*: move its cables, or correct topology.conf$'
 fault 'leaf leaf2b' 'leaf2: none of its 4 nodes has its rail mlx5_1:1 in the subnet'
 
+# a node on a spine: one of its kind, or one among few nodes
+sound '--nodes 16 --per-leaf 4 --spines 1 --cables 4'
+fault 'misplaced n6 0 spine1' 'n6 mlx5_0:1 is on spine1 .*, a switch that joins leaves, it belongs on leaf2 '
+sound '--nodes 4 --per-leaf 2 --spines 4 --cables 2'
+fault 'misplaced n2 0 spine3' 'n2 mlx5_0:1 is on spine3 .*, a switch that joins leaves, it belongs on leaf1 '
+sound '--nodes 36 --per-leaf 3 --spines 1'
+fault 'uplink leaf7 spine1' 'leaf7 \(0x00000000000a0007\) with 3 nodes has no uplink at all: check its cables to the switches above$'
+
 # ibnetdiscover's own words, with rates: of a link's like the most count
 subnet --nodes 16 --per-leaf 4 --spines 4
 sed 's/ w=3 s=7 e=7/\t# "x" lid 1 4xHDR/' "$dir/net" >"$dir/rated"
@@ -136,5 +144,48 @@ if [ -x "$top_builddir/tests/record-check" ]; then
 else
     skip 1 'record-check is not built'
 fi
+
+# Ethernet: what LLDP says on each node
+neighbour() { # LEAF PORT KIND-OF-ETHERNET
+    printf '{"via":"LLDP","chassis":{"%s":{"id":{"type":"mac","value":"02:00:00:00:00:%02d"},"capability":[{"type":"Bridge","enabled":true},{"type":"Router","enabled":false}]}},"port":{"id":{"type":"ifname","value":"%s"},"descr":"to a node","auto-negotiation":{"supported":true,"current":"%s - text"}}}' \
+        "$1" "${1#leaf}" "$2" "$3"
+}
+lldp() { # NODE, THEN LEAF PORT KIND for each of eth1 and eth2
+    printf '{"lldp":{"interface":[{"eth1":%s},{"eth2":%s},{"eth0":{"via":"LLDP","chassis":{"pc":{"id":{"type":"mac","value":"02:00:00:00:01:01"},"capability":{"type":"Station","enabled":true}}},"port":{"id":{"type":"mac","value":"02:00:00:00:01:01"}}}}]}}' \
+        "$(neighbour "${@:2:3}")" "$(neighbour "${@:5:3}")" >"$dir/lldp/$1.json"
+}
+ethernet() {
+    text=$("$muster" topology --fabric --lldp "$dir/lldp" "$@" 2>"$dir/err")
+    status=$?
+    findings=$(grep -E '^(fail|warn) ' <<<"$text")
+}
+mkdir "$dir/lldp"
+printf 'SwitchName=east Nodes=n[1-4]\nSwitchName=west Nodes=n[5-8]\n' >"$dir/conf"
+for i in 1 2 3 4; do
+    lldp n$i leaf1 "Eth1/$i" 200GbaseCR4 leaf2 "Eth1/$i" 200GbaseCR4
+    lldp n$((i + 4)) leaf3 "Eth1/$i" 200GbaseCR4 leaf4 "Eth1/$i" 200GbaseCR4
+done
+ethernet -t "$dir/conf"
+is "$status $findings" '0 ' 'Ethernet by LLDP: nothing is wrong' || diag "$text" "$(<"$dir/err")"
+like "$text" '^leaf1 +02:00:00:00:00:01 +leaf +0 +4 +200 Gb/s +n\[1-4\]$' '... its switches, and who hangs there'
+like "$text" 'rails eth1,eth2$|rails eth\[1-2\]$' '... neighbours that are no switches are passed over'
+lldp n2 leaf2 Eth1/2 200GbaseCR4 leaf1 Eth1/2 200GbaseCR4
+lldp n7 leaf3 Eth1/3 50GbaseCR2 leaf4 Eth1/3 200GbaseCR4
+lldp n8 leaf3 Eth1/4 200GbaseCR4 leaf2 Eth1/8 200GbaseCR4
+rm "$dir/lldp/n4.json"
+echo '{"lldp":{}}' >"$dir/lldp/n6.json"
+ethernet -t "$dir/conf"
+like "$findings" '^fail +n2 has its rails crossed: eth1 is on leaf2 \(02:00:00:00:00:02\) Eth1/2 and eth2 is on leaf1 ' 'rails that are crossed'
+like "$findings" '^fail +n7 eth1 - leaf3 \(.*\) Eth1/3 runs at 50 Gb/s, 2 of 3 links of its kind at 200 Gb/s: reseat' 'a slow link'
+like "$findings" '^fail +n8 eth2 is on leaf2 \(.*\) Eth1/8, it belongs on leaf4 \(.*\) \(.*/conf line 2 has n8 under west\)' 'a cable in another switch'
+like "$findings" '^fail +n4 is not in the network that LLDP shows \(.*/conf line 1 expects it under east\): see whether it is powered, its lldpd running' 'a node that said nothing'
+like "$findings" '^fail +n6 eth1, eth2 has no link' 'a node without a neighbour'
+is "$status $(grep -c . <<<"$findings")" '1 5' '... each once' || diag "$text"
+echo '{"lldp":' >"$dir/lldp/n6.json"
+ethernet
+like "$status $(<"$dir/err")" '^3 muster topology: .*/n6.json:[0-9]+: ' 'a file that is no JSON is named'
+rm "$dir"/lldp/*
+ethernet
+like "$status $(<"$dir/err")" '^3 muster topology: .*/lldp: no NODE.json in it' 'an empty directory too'
 
 done_testing

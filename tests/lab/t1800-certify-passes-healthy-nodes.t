@@ -65,4 +65,5 @@ is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' 'level standard on 
 took=$(($(date +%s) - begin))
 ok "in under five minutes ($took s)" test $took -lt 300
 like "$(lab on n1 cat /var/lib/muster/certificate)" '^level: standard' 'the certificate says so'
+like "$(lab on n1 cat /var/lib/muster/certificate)" '^test train: (pass|warn)' '... and that training was tried'
 done_testing

@@ -35,6 +35,14 @@ static void outcomes(void)
     is_int(outcome_conclude(&outcome), VERDICT_UNKNOWN,
            "a stage with skipped tests only is no pass");
     has_str(outcome.message, "check was not run", "... and is named");
+
+    outcome = (struct outcome){0};
+    for (int stage = 0; stage < STAGE_TRAIN; stage++)
+        outcome_note(&outcome, (enum stage)stage, VERDICT_PASS, NULL, NULL, NULL);
+    outcome_note(&outcome, STAGE_TRAIN, VERDICT_SKIP, NULL, "", "");
+    is_int(outcome_conclude(&outcome), VERDICT_PASS, "training may be skipped, with a word");
+    outcome.stages[STAGE_TRAIN] = VERDICT_NONE;
+    is_int(outcome_conclude(&outcome), VERDICT_UNKNOWN, "... but not left out");
 }
 
 static void nears(void)

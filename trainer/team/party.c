@@ -3,14 +3,15 @@
 
 #include "trainer/team/party.h"
 
-#include <math.h>
 #include <mpi.h>
+#include <omp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "trainer/compute/compute.h"
 #include "validate/battery/launcher.h"
 #include "validate/battery/output.h"
 #include "validate/battery/watch/watch.h"
@@ -90,13 +91,13 @@ static int gather_cards(struct party *party, struct error *err)
     return 0;
 }
 
-static void start_watch(const struct party *party)
+static void start_watch(const struct party *party, double limit_s)
 {
     struct watch_config config = {.program = "muster-train",
                                   .rank = party->rank,
                                   .size = party->ranks,
                                   .nodes = party->names,
-                                  .time_limit_s = HUGE_VAL,
+                                  .time_limit_s = limit_s,
                                   .patience_s = PATIENCE_S,
                                   .abort_job = abort_job};
     struct beat_endpoint endpoint = {.address_count = 0};
@@ -149,7 +150,7 @@ static void start_mpi(struct party *party)
     restore_signals(&interrupt, &terminate);
 }
 
-int party_start(bool is_json, struct party *party, struct error *err)
+int party_start(bool is_json, double limit_s, struct party *party, struct error *err)
 {
     struct sigaction interrupt, terminate;
 
@@ -163,9 +164,18 @@ int party_start(bool is_json, struct party *party, struct error *err)
         return 0;
     sigaction(SIGINT, NULL, &interrupt);
     sigaction(SIGTERM, NULL, &terminate);
-    start_watch(party);
+    start_watch(party, limit_s);
     restore_signals(&interrupt, &terminate);
     return 0;
+}
+
+void party_set_threads(const struct party *party, int threads)
+{
+    if (threads == 0 && !getenv("OMP_NUM_THREADS") && party->local_ranks > 1)
+        threads =
+            omp_get_num_procs() > party->local_ranks ? omp_get_num_procs() / party->local_ranks : 1;
+    if (threads > 0)
+        compute_threads(threads);
 }
 
 int party_team(const struct party *party, struct team **team, struct error *err)

@@ -22,8 +22,13 @@ struct party {
 /* Whether a launcher has started this process as one of an MPI job's. */
 bool party_is_launched(void);
 
-/* Collective. Returns 0, or -1 with err. */
-int party_start(bool is_json, struct party *party, struct error *err);
+/* limit_s: seconds after which the watch ends the job; HUGE_VAL: never. Collective. Returns 0, or
+ * -1 with err. */
+int party_start(bool is_json, double limit_s, struct party *party, struct error *err);
+
+/* So many threads to compute with; 0: what OMP_NUM_THREADS says, else this rank's share of the
+ * processors that it has with others of its node. */
+void party_set_threads(const struct party *party, int threads);
 
 /* A team of all ranks. Returns 0, or -1 with err. Collective. */
 int party_team(const struct party *party, struct team **team, struct error *err);

@@ -171,7 +171,7 @@ static char *certificate_request(const struct certify *certify, const struct hos
 
         fprintf(stream, "node: %s\n", subject->name);
         for (int stage = STAGE_CHECK; stage < STAGE_COUNT; stage++)
-            if (stage != STAGE_LINKS)
+            if (stage != STAGE_LINKS && subject->outcome.stages[stage] != VERDICT_SKIP)
                 fprintf(stream, "test: %s: %s\n", stage_name((enum stage)stage),
                         verdict_name(subject->outcome.stages[stage]));
         for (const char *line = subject->rails; *line;) {

@@ -255,6 +255,7 @@ static int stages_run(struct certify *certify, struct error *err)
     certify_launch(certify);
     certify_links(certify);
     certify_collectives(certify);
+    certify_train(certify);
     certify_reach_last(certify);
     if (!certify_stop)
         certify_act(certify);

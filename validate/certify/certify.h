@@ -156,6 +156,7 @@ bool certify_is_complete(const struct certify *certify, size_t first);
 void certify_check(struct certify *certify);
 void certify_launch(struct certify *certify);
 void certify_collectives(struct certify *certify);
+void certify_train(struct certify *certify);
 
 /* subnet.c: where this host has a port in the nodes' InfiniBand subnet, the cables of the nodes are
  * held against topology.conf and each other, and the leaves that were found count from here on. */

@@ -8,7 +8,15 @@
 #include "lib/base/record.h"
 
 /* One node's way through the stages. */
-enum stage { STAGE_REACH, STAGE_CHECK, STAGE_LAUNCH, STAGE_LINKS, STAGE_COLLECTIVES, STAGE_COUNT };
+enum stage {
+    STAGE_REACH,
+    STAGE_CHECK,
+    STAGE_LAUNCH,
+    STAGE_LINKS,
+    STAGE_COLLECTIVES,
+    STAGE_TRAIN, /* may be skipped: level quick has none */
+    STAGE_COUNT
+};
 const char *stage_name(enum stage stage); /* "reach", "check", ... */
 
 struct outcome {

@@ -9,7 +9,7 @@
 
 #include "validate/report/table.h"
 
-enum { COLUMNS = 7 };
+enum { COLUMNS = 8 };
 
 static const char *verdict_word(const struct subject *subject, enum verdict verdict)
 {
@@ -46,8 +46,8 @@ static void fault_cell(struct table *table, const struct outcome *outcome)
 
 void certify_report(struct certify *certify, FILE *stream)
 {
-    static const char *const heading[COLUMNS] = {"NODE",  "VERDICT",     "CHECK",        "LAUNCH",
-                                                 "LINKS", "COLLECTIVES", "PART AT FAULT"};
+    static const char *const heading[COLUMNS] = {"NODE",  "VERDICT",     "CHECK", "LAUNCH",
+                                                 "LINKS", "COLLECTIVES", "TRAIN", "PART AT FAULT"};
     struct table table = {.columns = COLUMNS};
     size_t counts[VERDICT_FAIL + 1] = {0};
     bool has_colour = table_has_colour(stream);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "validate/slurm/step.h"
 
@@ -408,4 +409,35 @@ void certify_collectives(struct certify *certify)
 {
     battery_run(certify, STAGE_COLLECTIVES, ranks_per_node(certify), true, certify->budget_s / 2,
                 collectives_arguments);
+}
+
+static void train_arguments(const struct certify *certify, const struct hostlist *names,
+                            double limit_s, struct arguments *program)
+{
+    char path[4096];
+
+    (void)names;
+    step_program_path("muster-train", path, sizeof path);
+    arguments_add(program, "%s", path);
+    arguments_add(program, "battery");
+    arguments_add(program, "--json");
+    arguments_add(program, "--time-limit=%.0f", limit_s);
+    if (certify->options.level != LEVEL_FULL)
+        arguments_add(program, "--quick");
+}
+
+/* Not at level quick, nor where the trainer was not built. */
+void certify_train(struct certify *certify)
+{
+    char path[4096];
+
+    step_program_path("muster-train", path, sizeof path);
+    if (certify->options.level != LEVEL_QUICK && access(path, X_OK) == 0) {
+        battery_run(certify, STAGE_TRAIN, ranks_per_node(certify), true, certify->budget_s / 2,
+                    train_arguments);
+        return;
+    }
+    for (size_t i = 0; i < certify->count; i++)
+        if (outcome_is_good(&certify->subjects[i].outcome))
+            outcome_note(&certify->subjects[i].outcome, STAGE_TRAIN, VERDICT_SKIP, NULL, "", "");
 }

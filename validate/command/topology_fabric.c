@@ -16,35 +16,38 @@
 
 struct options {
     const char *name;
-    const char *from, *port, *names, *topology, *written;
+    const char *from, *lldp, *port, *names, *topology, *written;
     bool as_json;
 };
 
 static void print_help(void)
 {
-    puts("Usage: muster topology --fabric [OPTION...]\n"
-         "Discovers the InfiniBand subnet, prints its switches and what is wrong with it: cables "
-         "in\n"
-         "the wrong place, nodes and rails that are missing or crossed, links that are narrow or\n"
-         "slow, uplinks that are missing or unequal, error counters. Needs root.\n"
-         "\n"
-         "  -f, --from FILE            what ibnetdiscover has printed, instead of the subnet\n"
-         "  -j, --json                 records as JSON lines, nothing else\n"
-         "  -n, --names FILE           names of adapters and switches, lines of 0xGUID \"NAME\", "
-         "where\n"
-         "                             their descriptions do not begin with the node's name\n"
-         "  -p, --port CA:PORT         discover through this port only: mlx5_0:1\n"
-         "  -t, --topology FILE        Slurm's topology.conf, which says where nodes belong; "
-         "without\n"
-         "                             it Slurm's own is read, but not with --from\n"
-         "  -w, --write-topology FILE  write a topology.conf of what was found; - is standard "
-         "output,\n"
-         "                             with nothing else on it\n"
-         "  -h, --help                 this text\n"
-         "\n"
-         "Exit status: 0 nothing is wrong or only warnings, 1 something is, 2 usage, 3 it cannot "
-         "be\n"
-         "told.");
+    puts(
+        "Usage: muster topology --fabric [OPTION...]\n"
+        "Discovers the InfiniBand subnet, prints its switches and what is wrong with it: cables "
+        "in\n"
+        "the wrong place, nodes and rails that are missing or crossed, links that are narrow or\n"
+        "slow, uplinks that are missing or unequal, error counters. Needs root.\n"
+        "\n"
+        "  -f, --from FILE            what ibnetdiscover has printed, instead of the subnet\n"
+        "  -j, --json                 records as JSON lines, nothing else\n"
+        "  -l, --lldp DIR             Ethernet: files NODE.json in DIR, what lldpcli -f json show\n"
+        "                             neighbors details has printed on that node\n"
+        "  -n, --names FILE           names of adapters and switches, lines of 0xGUID \"NAME\", "
+        "where\n"
+        "                             their descriptions do not begin with the node's name\n"
+        "  -p, --port CA:PORT         discover through this port only: mlx5_0:1\n"
+        "  -t, --topology FILE        Slurm's topology.conf, which says where nodes belong; "
+        "without\n"
+        "                             it Slurm's own is read, but not with --from or --lldp\n"
+        "  -w, --write-topology FILE  write a topology.conf of what was found; - is standard "
+        "output,\n"
+        "                             with nothing else on it\n"
+        "  -h, --help                 this text\n"
+        "\n"
+        "Exit status: 0 nothing is wrong or only warnings, 1 something is, 2 usage, 3 it cannot "
+        "be\n"
+        "told.");
 }
 
 /* Returns -1 to go on, else the exit status. */
@@ -55,6 +58,7 @@ static int read_options(int argc, char **argv, struct options *options)
         {"from", required_argument, NULL, 'f'},
         {"help", no_argument, NULL, 'h'},
         {"json", no_argument, NULL, 'j'},
+        {"lldp", required_argument, NULL, 'l'},
         {"names", required_argument, NULL, 'n'},
         {"port", required_argument, NULL, 'p'},
         {"topology", required_argument, NULL, 't'},
@@ -64,7 +68,7 @@ static int read_options(int argc, char **argv, struct options *options)
     int option;
 
     *options = (struct options){.name = argv[0]};
-    while ((option = getopt_long(argc, argv, "f:hjn:p:t:w:", longs, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "f:hjl:n:p:t:w:", longs, NULL)) != -1) {
         switch (option) {
         case 'F':
             break;
@@ -76,6 +80,9 @@ static int read_options(int argc, char **argv, struct options *options)
             return COMMAND_PASS;
         case 'j':
             options->as_json = true;
+            break;
+        case 'l':
+            options->lldp = optarg;
             break;
         case 'n':
             options->names = optarg;
@@ -93,8 +100,11 @@ static int read_options(int argc, char **argv, struct options *options)
             return command_usage_error(argv[0]);
         }
     }
-    if (options->from && options->port)
-        return command_misuse(argv[0], "--from reads a file: --port is for the subnet");
+    if ((options->from || options->lldp) && options->port)
+        return command_misuse(argv[0], "%s reads files: --port is for the subnet",
+                              options->from ? "--from" : "--lldp");
+    if (options->from && options->lldp)
+        return command_misuse(argv[0], "--from is of InfiniBand, --lldp of Ethernet: one of them");
     if (options->as_json && options->written && strcmp(options->written, "-") == 0)
         return command_misuse(argv[0], "--json and --write-topology - both want standard output");
     return optind < argc ? command_word_error(argv[0], argv[optind]) : -1;
@@ -105,10 +115,11 @@ static int load_subnet(const struct options *options, struct subnet *subnet)
     struct error err;
     int rv;
 
-    if (!options->from && isatty(STDERR_FILENO))
+    if (!options->from && !options->lldp && isatty(STDERR_FILENO))
         fprintf(stderr, "%s: asking the subnet ...\n", options->name);
-    rv = options->from ? subnet_read_text(options->from, subnet, &err)
-                       : subnet_discover(options->port, subnet, &err);
+    rv = options->from   ? subnet_read_text(options->from, subnet, &err)
+         : options->lldp ? subnet_read_lldp(options->lldp, subnet, &err)
+                         : subnet_discover(options->port, subnet, &err);
     if (rv != 0) {
         fprintf(stderr, "%s: %s\n", options->name, err.text);
         return COMMAND_UNKNOWN;
@@ -132,7 +143,8 @@ static int load_conf(const struct options *options, struct topology_conf *conf)
     struct error err;
 
     *conf = (struct topology_conf){0};
-    if (!named && !options->from && slurm_directory("", directory, sizeof directory, NULL) == 0) {
+    if (!named && !options->from && !options->lldp &&
+        slurm_directory("", directory, sizeof directory, NULL) == 0) {
         snprintf(path, sizeof path, "%s/topology.conf", directory);
         named = access(path, F_OK) == 0 ? path : NULL;
     }

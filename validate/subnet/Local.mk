@@ -6,6 +6,7 @@ validate_subnet_libsubnet_la_SOURCES = \
 	validate/subnet/discover.c \
 	validate/subnet/findings.c validate/subnet/findings.h \
 	validate/subnet/groups.c \
+	validate/subnet/lldp.c \
 	validate/subnet/outline.c validate/subnet/outline.h \
 	validate/subnet/places.c \
 	validate/subnet/presence.c \
@@ -16,5 +17,5 @@ validate_subnet_libsubnet_la_SOURCES = \
 	validate/subnet/topologyconf.c validate/subnet/topologyconf.h \
 	validate/subnet/uplinks.c \
 	# end of validate_subnet_libsubnet_la_SOURCES
-validate_subnet_libsubnet_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBNETDISC_CFLAGS)
-validate_subnet_libsubnet_la_LIBADD = lib/libmuster.la $(IBNETDISC_LIBS)
+validate_subnet_libsubnet_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBNETDISC_CFLAGS) $(JANSSON_CFLAGS)
+validate_subnet_libsubnet_la_LIBADD = lib/libmuster.la $(IBNETDISC_LIBS) $(JANSSON_LIBS)

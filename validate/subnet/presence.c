@@ -53,9 +53,10 @@ static void judge_absent(const struct subnet *subnet, const struct topology_conf
         for (size_t i = 0; i < absent.count; i++) {
             finding = subnet_finding_add(
                 findings, SUBNET_MISSING, VERDICT_FAIL,
-                "%s is not in the subnet (%s expects it under %s): see whether it is "
-                "powered, its driver loaded and its cable plugged in%s",
-                absent.names[i], place, leaf->name, home);
+                "%s is not in the %s (%s expects it under %s): see whether it is powered, its "
+                "%s and its cable plugged in%s",
+                absent.names[i], subnet->is_ethernet ? "network that LLDP shows" : "subnet", place,
+                leaf->name, subnet->is_ethernet ? "lldpd running" : "driver loaded", home);
             snprintf(finding->node, sizeof finding->node, "%s", absent.names[i]);
         }
     }
@@ -115,16 +116,18 @@ static void judge_group_rails(const struct subnet *subnet, const struct subnet_g
 }
 
 /* A node without a rail that at least half of its group have; nodes that have less than half of
- * these are of another kind. */
+ * these are of another kind, but where topology.conf wants them and they have none. */
 static void judge_node_rails(const struct subnet *subnet, const struct subnet_group *group,
                              int node, struct subnet_findings *findings)
 {
     int usual = usual_rails(subnet, group), lacking = 0, first = -1;
+    bool has_any = false;
     size_t length = 0;
     char rails[200] = "", device[400], port[96];
     struct subnet_finding *finding;
 
     for (size_t i = 0; i < subnet->rails.count; i++) {
+        has_any = has_any || subnet_attachment(subnet, node, (int)i);
         if (group->counts[i] == 0 || 2 * group->counts[i] < group->node_count ||
             subnet_attachment(subnet, node, (int)i))
             continue;
@@ -133,7 +136,7 @@ static void judge_node_rails(const struct subnet *subnet, const struct subnet_gr
             length += (size_t)snprintf(rails + length, sizeof rails - length, "%s%s",
                                        length ? ", " : "", subnet->rails.names[i]);
     }
-    if (lacking == 0 || 2 * lacking > usual)
+    if (lacking == 0 || (2 * lacking > usual && (has_any || !group->leaf)))
         return;
     finding = subnet_finding_add(
         findings, SUBNET_MISSING, VERDICT_FAIL,

@@ -135,8 +135,10 @@ int subnet_read_text(const char *path, struct subnet *subnet, struct error *err)
  * so), or -1 with err. */
 int subnet_discover(const char *port, struct subnet *subnet, struct error *err);
 
-/* Reads what `lldpcli -f json show neighbors details` (or json0) says on a node. Each file is a
- * node's; node NULL: the name that the file says of its own chassis. Returns 0, or -1 with err. */
-int subnet_read_lldp(const char *path, const char *node, struct subnet *subnet, struct error *err);
+/* Ethernet as LLDP shows it: reads files NODE.json of a directory, each what `lldpcli -f json show
+ * neighbors details` has printed on that node. Neighbours that are no switches are passed over; of
+ * cables between switches nothing is known. Returns 0, or -1 with err "PATH: ..."; subnet is to be
+ * cleared in any case. */
+int subnet_read_lldp(const char *directory, struct subnet *subnet, struct error *err);
 
 #endif

@@ -40,7 +40,8 @@ static void name_adapter(struct subnet_device *device)
     char *dot;
 
     device->is_service = strstr(text, "Aggregation Node") != NULL;
-    if (device->is_service || strstr(text, "Technologies") || strncmp(text, "MT", 2) == 0)
+    if (device->is_service || strstr(text, "Technologies") ||
+        (strncmp(text, "MT", 2) == 0 && isdigit((unsigned char)text[2]) && strchr(text, ' ')))
         return;
     snprintf(device->name, sizeof device->name, "%.*s", (int)(length > 63 ? 63 : length), text);
     dot = strchr(device->name, '.');

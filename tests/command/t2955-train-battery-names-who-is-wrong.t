@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster-train battery: passes on a machine that computes right, names a rank that does not.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=${top_builddir:-.}
+. "$top_srcdir/tests/tap.sh"
+
+[ -x "$top_builddir/muster-train" ] || skip_all 'the trainer is not built'
+command -v mpirun >/dev/null || skip_all 'there is no mpirun'
+command -v jq >/dev/null || skip_all 'there is no jq'
+case $top_builddir in /*) ;; *) top_builddir=$PWD/$top_builddir ;; esac
+work=$(mktemp -d)
+tap_cleanup() { rm -rf "$work"; }
+cd "$work" || exit
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+here=$(hostname -s)
+battery() { # RANKS OPTION...
+    local ranks=$1
+    shift
+    timeout 120 mpirun --oversubscribe -n "$ranks" "$top_builddir/muster-train" battery --quick \
+        --json "$@" >out 2>err
+}
+# verdicts but those of speeds, which this machine's other work decides
+verdicts() { jq -r 'select(.verdict and .metric != "throughput") | "\(.test) \(.verdict)"' out | xargs; }
+
+battery 3
+is "$?" 0 'three ranks of one node'
+is "$(verdicts)" 'train.one pass train.node pass train.checkpoint pass train.data pass train.nodes pass train.model pass' \
+    '... pass all tests'
+is "$(jq -r 'select(.test == "train.one" and .metric == "throughput").part' out | xargs)" \
+    'rank 0 rank 1 rank 2' '... each with its speed'
+is "$(jq -r 'select(.metric == "efficiency").value > 0' out)" true '... and that of all against these'
+ok 'the records follow the schema' "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <out
+is "$(jq -s 'map(select(.test | startswith("train.")) | select(.metric == "loss" and .value > 1e-6)) | length' out)" \
+    0 'the losses are the reference'"'"'s to much less than the limit'
+
+battery 3 --inject=wrong:1@4
+is "$?" 1 'a rank that computes wrongly fails'
+is "$(jq -r 'select(.verdict == "fail") | "\(.test) \(.node) \(.part)"' out)" "train.one $here rank 1" \
+    '... and is named with its node'
+like "$(jq -r 'select(.verdict == "fail").message' out)" \
+    '^the loss of step 5 is [0-9.]*, 0.00[0-9]* off the reference: it computes wrongly$' '... with the step'
+battery 3 --inject=flip:2@4
+is "$?" 0 'one bit off is no failure'
+like "$(jq -r 'select(.metric == "digest") | "\(.verdict) \(.part) \(.message)"' out)" \
+    '^warn rank 2 its parameters after 10 steps are not to the bit those of 2 of 3 ranks' \
+    '... but a warning that names the rank'
+
+"$top_builddir/muster-train" battery --quick --json >out 2>err
+is "$?" 0 'one process without MPI'
+is "$(verdicts)" 'train.one pass train.checkpoint pass train.data pass' '... passes what one can'
+text=$(TMPDIR=/no-such "$top_builddir/muster-train" battery --quick --json 2>&1)
+is "$?" 1 'checkpoints need a place'
+like "$text" '/no-such: no directory can be made there' '... which is said'
+text=$("$top_builddir/muster-train" battery --time-limit=1 2>&1)
+is "$?/$text" '2/muster-train battery: --time-limit: expected a number from 5 to 1e+06, found "1"; see muster-train battery --help' \
+    'a usage error'
+like "$("$top_builddir/muster-train" battery --help)" '^usage: muster-train battery ' '--help'
+done_testing

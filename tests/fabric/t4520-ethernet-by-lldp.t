@@ -1,0 +1,98 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Ethernet by the words of real lldpd: four nodes and two bridges in network namespaces; a cable in
+# the wrong bridge is named, and when it is put right so it is well.
+. "$(dirname "$0")/../tap.sh"
+
+top=$(cd -P "$(dirname "$0")/../.." && pwd)
+muster=$top/.lab/prefix/bin/muster
+[ -x "$muster" ] || bail "$muster is not there: make install, or ./quickstart"
+[ "$(id -u)" -eq 0 ] || skip_all 'namespaces need root'
+command -v lldpcli >/dev/null || skip_all 'no lldpd (Debian: lldpd)'
+getent passwd _lldpd >/dev/null || skip_all 'lldpd has no user to be'
+dir=$(mktemp -d) || bail 'no folder to work in'
+chmod 711 "$dir"
+tag=ml$$
+pids=()
+tap_cleanup() {
+    [ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2>/dev/null
+    wait
+    for host in n1 n2 n3 n4 leaf1 leaf2; do ip netns del "$tag-$host" 2>/dev/null; done
+    rm -rf "$dir"
+}
+
+host() { # NAME: a namespace with lldpd, which says that name
+    ip netns add "$tag-$1" || skip_all 'no network namespaces here'
+    ip -n "$tag-$1" link set lo up
+    mkdir "$dir/$1"
+}
+speak() { # NAME
+    # lldpd keeps its chroot in /run: each has a /run of its own
+    ip netns exec "$tag-$1" unshare -u -m sh -c \
+        "hostname $1; mount -t tmpfs none /run; mkdir -p /run/lldpd; exec lldpd -d -u $dir/$1/socket" \
+        >"$dir/$1/log" 2>&1 &
+    pids+=($!)
+}
+cable() { # NODE LEAF PORT
+    ip -n "$tag-$1" link add eth1 type veth peer name "$3" netns "$tag-$2"
+    ip -n "$tag-$2" link set "$3" master br0 up
+    ip -n "$tag-$1" link set eth1 up
+}
+say() { # NAME: quick, and now
+    local i
+    for ((i = 0; i < 50; i++)); do
+        lldpcli -u "$dir/$1/socket" configure lldp tx-interval 1 >/dev/null 2>&1 && return
+        sleep 0.1
+    done
+    return 1
+}
+hear() { # until all nodes have heard a leaf, at most ten seconds
+    local i node heard
+    mkdir -p "$dir/lldp"
+    for ((i = 0; i < 100; i++)); do
+        heard=0
+        for node in n1 n2 n3 n4; do
+            lldpcli -u "$dir/$node/socket" -f json show neighbors details >"$dir/lldp/$node.json" 2>/dev/null
+            grep -q "\"$1\|\"leaf" "$dir/lldp/$node.json" && heard=$((heard + 1))
+        done
+        [ $heard -eq 4 ] && return
+        sleep 0.1
+    done
+}
+judge() {
+    text=$("$muster" topology --fabric --lldp "$dir/lldp" -t "$dir/conf" 2>&1)
+    status=$?
+}
+
+printf 'SwitchName=leaf1 Nodes=n[1-2]\nSwitchName=leaf2 Nodes=n[3-4]\n' >"$dir/conf"
+for name in leaf1 leaf2 n1 n2 n3 n4; do host $name; done
+for leaf in leaf1 leaf2; do
+    ip -n "$tag-$leaf" link add br0 type bridge
+    ip -n "$tag-$leaf" link set br0 up
+done
+cable n1 leaf1 swp1
+cable n2 leaf2 swp9
+cable n3 leaf2 swp1
+cable n4 leaf2 swp2
+for name in leaf1 leaf2 n1 n2 n3 n4; do speak $name; done
+for name in leaf1 leaf2 n1 n2 n3 n4; do
+    say $name || bail "lldpd does not start: $(tail -n 3 "$dir/$name/log")"
+done
+hear leaf
+judge
+is "$status" 1 'a cable in the wrong switch' || diag "$text" "$(<"$dir/lldp/n2.json")"
+like "$text" '^fail +n2 eth1 is on leaf2 \(.*\) swp9, it belongs on leaf1 \(.*\): move its cable there' '... is named with its port'
+is "$(grep -c '^fail' <<<"$text")" 1 '... and nothing else'
+
+ip -n "$tag-leaf2" link del swp9
+cable n2 leaf1 swp2
+for ((i = 0; i < 100; i++)); do
+    hear leaf1
+    judge
+    [ "$status" -eq 0 ] && break
+    sleep 0.1
+done
+is "$status" 0 'where it belongs it is well' || diag "$text"
+like "$text" '^leaf1 +[0-9a-f:]+ +leaf .* n\[1-2\]$' '... on the leaf that LLDP says'
+
+done_testing

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "trainer/battery/trial.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collectives/codec/crc32c.h"
+#include "trainer/checkpoint/saver.h"
+#include "trainer/clock.h"
+
+/* losses before each update, and after the last */
+static const double reference[TRIAL_STEPS + 1] = {
+    5.556740297, 5.221874668, 5.033396350, 4.899984272, 4.798376302, 4.707333925,
+    4.621736354, 4.543080947, 4.467205045, 4.392749320, 4.321273976};
+
+static const volatile sig_atomic_t no_signal;
+
+static struct train_options options_of(struct shape shape, int batch, const struct scheme *scheme)
+{
+    return (struct train_options){
+        .shape = shape,
+        .batch = batch,
+        .steps = TRIAL_STEPS,
+        .rate = {.peak = 1e-3, .steps = TRIAL_STEPS},
+        .adamw = {.beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = 0.01},
+        .weights_seed = 1337,
+        .data_seed = 42,
+        .is_batch_fixed = true,
+        .scheme = scheme,
+        .bucket_mb = 1,
+        .window = 2,
+        .verifies = true,
+    };
+}
+
+static void note_loss(struct trial_outcome *outcome, int32_t step, double loss)
+{
+    double off = fabs(loss - reference[step]);
+
+    if (off <= outcome->worst)
+        return;
+    outcome->worst = off;
+    outcome->step = step;
+    outcome->found = loss;
+}
+
+static uint32_t digest_of(const struct training *training)
+{
+    const struct holding *holding = training->holding;
+    size_t count = holding->scheme->pieces(holding, true, NULL);
+    struct checkpoint_state *pieces = calloc(count, sizeof *pieces);
+    uint32_t crc = 0;
+
+    if (!pieces)
+        return 0;
+    holding->scheme->pieces(holding, true, pieces);
+    for (size_t i = 0; i < count; i++)
+        crc = crc32c(crc, (const uint8_t *)pieces[i].parameters, pieces[i].count * sizeof(real));
+    free(pieces);
+    return crc;
+}
+
+static int run_steps(struct training *training, long until, struct trial_outcome *outcome,
+                     struct error *err)
+{
+    struct step_result result;
+
+    while (training->step < until) {
+        if (training_step(training, &no_signal, 1, &result, err) != 0)
+            return -1;
+        note_loss(outcome, (int32_t)training->step - 1, result.loss);
+    }
+    return 0;
+}
+
+static void ignore(void *context, const char *line)
+{
+    (void)context;
+    (void)line;
+}
+
+/* Saves (loads false) or goes on from what was saved. Collective. */
+static int store(struct training *training, const char *directory, bool loads, struct error *err)
+{
+    struct checkpoint_problem problem = training_problem(training);
+    const struct holding *holding = training->holding;
+    struct checkpoint_state piece; /* of ddp, which has one */
+    struct saver *saver = NULL;
+    long step = 0;
+    int rv;
+
+    holding->scheme->pieces(holding, loads, &piece);
+    if (loads) {
+        rv = checkpoint_read(directory, &problem, training->team, &piece, 1, &step, ignore, NULL,
+                             err);
+        if (rv == 0)
+            error_set(err, "%s: the checkpoint that was written is not whole", directory);
+        training->step = step;
+        return rv == 1 ? 0 : -1;
+    }
+    rv = saver_create(directory, &problem, training->team, &piece, 1, 1, &saver, err);
+    if (rv != 0)
+        return -1; /* rank 0 alone can fail: a team of one node, whose directory it is */
+    rv = saver_save(saver, training->step, err) | saver_finish(saver, err);
+    saver_destroy(saver);
+    return rv;
+}
+
+/* The first half, saved; then another training that begins with it. */
+static int run_in_halves(struct training *training, const struct trial *trial,
+                         struct trial_outcome *outcome, struct error *err)
+{
+    const struct train_options *options = training->options;
+    struct team *team = training->team;
+
+    if (run_steps(training, TRIAL_STEPS / 2, outcome, err) != 0 ||
+        store(training, trial->checkpoint, false, err) != 0)
+        return -1;
+    training_clear(training);
+    if (training_start(options, &compute_cpu, team, training, err) != 0)
+        return -1;
+    return store(training, trial->checkpoint, true, err);
+}
+
+void trial_run(const struct trial *trial, struct team *team, struct trial_outcome *outcome)
+{
+    struct train_options options = options_of((struct shape){4, 4, 64, 32, 256}, 4, trial->scheme);
+    struct training training;
+    struct error err = {""};
+
+    *outcome = (struct trial_outcome){.worst = -1};
+    outcome->rv = training_start(&options, &compute_cpu, team, &training, &err);
+    training.plant = trial->plant;
+    if (outcome->rv == 0 && trial->checkpoint)
+        outcome->rv = run_in_halves(&training, trial, outcome, &err);
+    if (outcome->rv == 0)
+        outcome->rv = run_steps(&training, TRIAL_STEPS, outcome, &err);
+    if (outcome->rv == 0) {
+        note_loss(outcome, TRIAL_STEPS, training_evaluate(&training));
+        outcome->digest = digest_of(&training);
+    }
+    if (outcome->worst < 0)
+        outcome->worst = NAN;
+    snprintf(outcome->text, sizeof outcome->text, "%s", err.text);
+    training_clear(&training);
+}
+
+void trial_speed(struct team *team, double seconds, struct trial_speed *speed)
+{
+    int ranks = team_seat(team).ranks;
+    struct train_options options =
+        options_of((struct shape){4, 4, 256, 128, 4096}, 2 * ranks, &scheme_ddp);
+    double start_s, waited_s = 0;
+    struct step_result result;
+    struct training training;
+    struct error err;
+    bool goes_on = true;
+
+    options.is_batch_fixed = options.verifies = false;
+    *speed = (struct trial_speed){.tokens_per_s = NAN, .waited_share = NAN};
+    if (training_start(&options, &compute_cpu, team, &training, &err) != 0 ||
+        training_step(&training, &no_signal, 1, &result, &err) != 0) {
+        training_clear(&training);
+        return;
+    }
+    start_s = clock_s(); /* the first step has taken its memory */
+    while (goes_on && training_step(&training, &no_signal, 1, &result, &err) == 0) {
+        waited_s += result.waited_s;
+        speed->steps++;
+        goes_on = clock_s() - start_s < seconds; /* as rank 0 sees it */
+        team_repeat(team, &goes_on, sizeof goes_on);
+    }
+    seconds = clock_s() - start_s;
+    speed->tokens_per_s = (double)speed->steps * options.batch * options.shape.context / seconds;
+    speed->waited_share = waited_s / seconds;
+    training_clear(&training);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_TRIAL_H
+#define MUSTER_TRIAL_H
+
+#include <stdint.h>
+
+#include "trainer/training.h"
+
+/* Short trainings whose end is known, for the battery. Every rank of the team gets an outcome. */
+
+enum { TRIAL_STEPS = 10 };
+
+struct trial {
+    const struct scheme *scheme;
+    const struct plant *plant; /* a fault on purpose; NULL: none */
+    const char
+        *checkpoint; /* directory: half of it, then the rest from a checkpoint; NULL: in one */
+};
+
+struct trial_outcome {
+    int rv;       /* -1: text says why it did not end */
+    double worst; /* greatest distance of a loss from the reference, in nats; NAN: none was had */
+    int32_t step; /* where that was; TRIAL_STEPS: after the last */
+    double found; /* the loss there */
+    uint32_t digest; /* of the parameters at the end, as far as this rank has them */
+    char text[160];
+};
+
+/* How far a loss may be off: twice what two ways to compute in 32 bits differ by, and more. */
+#define TRIAL_TOLERANCE 1e-5
+
+/* The problem whose losses another project's program gave (double precision): 4 layers, 4 heads, 64
+ * channels, 32 tokens of context, a vocabulary of 256, 4 sequences. Collective over the team. */
+void trial_run(const struct trial *trial, struct team *team, struct trial_outcome *outcome);
+
+/* A larger model for so long: tokens per second of the team, and the share of the time that this
+ * rank waited for others. NAN where it cannot be run. Collective. */
+struct trial_speed {
+    double tokens_per_s, waited_share;
+    long steps;
+};
+void trial_speed(struct team *team, double seconds, struct trial_speed *speed);
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/subnet/subnet.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What `lldpcli -f json show neighbors details` prints (lldpd 1.0, src/client/json_writer.c): an
+ * interface is {"eth1": {"chassis": {"leaf1": {"id": {...}, "capability": [...]}},
+ * "port": {"id": {...}, "descr": ..., "auto-negotiation": {"current": "100GbaseCR4 ..."}}}}; where
+ * there are several things of a kind there is an array of them, where a chassis has no name its
+ * members stand in its place. */
+
+struct neighbour {
+    int node; /* place in nodes */
+    char interface[32], chassis[68], name[64], port[32];
+    struct subnet_rate rate;
+};
+
+struct gathering {
+    struct hostlist nodes;
+    struct neighbour *items;
+    size_t count, room;
+};
+
+static void gathering_clear(struct gathering *gathering)
+{
+    hostlist_clear(&gathering->nodes);
+    free(gathering->items);
+}
+
+/* Several things of a kind are an array, one is itself. */
+static size_t several(const json_t *value)
+{
+    return !value ? 0 : json_is_array(value) ? json_array_size(value) : 1;
+}
+
+static json_t *one_of(json_t *value, size_t i)
+{
+    return json_is_array(value) ? json_array_get(value, i) : value;
+}
+
+static void copy(const char *text, char *to, size_t size)
+{
+    snprintf(to, size, "%s", text ? text : "");
+}
+
+/* "100GbaseCR4", "2.5GbaseT", "1000BaseTFD": the speed that a kind of Ethernet's name begins with.
+ */
+static struct subnet_rate rate_of(const char *kind)
+{
+    char *end;
+    double number = kind ? strtod(kind, &end) : 0;
+
+    if (!kind || end == kind || !(number > 0) || number > 1e6)
+        return (struct subnet_rate){0};
+    return (struct subnet_rate){
+        1, (int)(toupper((unsigned char)*end) == 'G' ? 1000 * number : number)};
+}
+
+/* Whether a neighbour forwards packets: other nodes and NICs of their own send LLDP too. One that
+ * does not say is taken for a switch. */
+static bool is_switch(const json_t *chassis)
+{
+    json_t *capabilities = json_object_get(chassis, "capability");
+    bool is_said = false;
+
+    for (size_t i = 0; i < several(capabilities); i++) {
+        const json_t *capability = one_of(capabilities, i);
+        const char *type = json_string_value(json_object_get(capability, "type"));
+
+        is_said = true;
+        if (type && (strcmp(type, "Bridge") == 0 || strcmp(type, "Router") == 0) &&
+            json_is_true(json_object_get(capability, "enabled")))
+            return true;
+    }
+    return !is_said;
+}
+
+/* A port is what is written on it, where it does not go by its MAC address only. */
+static const char *port_name(const json_t *port)
+{
+    const json_t *id = json_object_get(port, "id");
+    const char *type = json_string_value(json_object_get(id, "type"));
+    const char *description = json_string_value(json_object_get(port, "descr"));
+
+    return type && strcmp(type, "mac") == 0 && description
+               ? description
+               : json_string_value(json_object_get(id, "value"));
+}
+
+static int add_neighbour(struct gathering *gathering, const char *interface, json_t *value,
+                         struct error *err)
+{
+    json_t *chassis = one_of(json_object_get(value, "chassis"), 0);
+    json_t *port = one_of(json_object_get(value, "port"), 0);
+    const char *name = NULL, *id, *label = port_name(port);
+    struct neighbour *items, neighbour = {.node = (int)gathering->nodes.count - 1};
+
+    if (json_is_object(chassis) && !json_object_get(chassis, "id")) {
+        void *first = json_object_iter(chassis);
+
+        name = first ? json_object_iter_key(first) : NULL;
+        chassis = first ? json_object_iter_value(first) : NULL;
+    }
+    id = json_string_value(json_object_get(json_object_get(chassis, "id"), "value"));
+    if (!id || !label)
+        return error_set(err, "%s: no chassis id and port id of its neighbour", interface);
+    if (!is_switch(chassis))
+        return 0;
+    copy(interface, neighbour.interface, sizeof neighbour.interface);
+    copy(id, neighbour.chassis, sizeof neighbour.chassis);
+    copy(name, neighbour.name, sizeof neighbour.name);
+    copy(label, neighbour.port, sizeof neighbour.port);
+    neighbour.rate = rate_of(
+        json_string_value(json_object_get(json_object_get(port, "auto-negotiation"), "current")));
+    if (gathering->count == gathering->room) {
+        gathering->room = gathering->room ? 2 * gathering->room : 64;
+        items = realloc(gathering->items, gathering->room * sizeof *items);
+        if (!items)
+            return error_set(err, "no memory");
+        gathering->items = items;
+    }
+    gathering->items[gathering->count++] = neighbour;
+    return 0;
+}
+
+static int read_node(struct gathering *gathering, const char *path, const char *node,
+                     struct error *err)
+{
+    json_error_t bad;
+    json_t *root = json_load_file(path, 0, &bad), *interfaces, *value;
+    const char *interface;
+    int rv = 0;
+
+    if (!root)
+        return error_set(err, "%s:%d: %s", path, bad.line, bad.text);
+    if (!json_is_object(json_object_get(root, "lldp")))
+        rv = error_set(err, "%s: not what lldpcli -f json show neighbors details prints", path);
+    else if (hostlist_append(&gathering->nodes, node) != 0)
+        rv = error_set(err, "no memory");
+    interfaces = json_object_get(json_object_get(root, "lldp"), "interface");
+    for (size_t i = 0; rv == 0 && i < several(interfaces); i++) {
+        json_object_foreach(one_of(interfaces, i), interface, value)
+        {
+            rv = add_neighbour(gathering, interface, value, err);
+            if (rv != 0) {
+                error_prefix(err, "%s", path);
+                break;
+            }
+        }
+    }
+    json_decref(root);
+    return rv;
+}
+
+static int is_json(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+
+    return length > 5 && entry->d_name[0] != '.' &&
+           strcmp(entry->d_name + length - 5, ".json") == 0;
+}
+
+static int gather(struct gathering *gathering, const char *directory, struct error *err)
+{
+    struct dirent **entries = NULL;
+    int count = scandir(directory, &entries, is_json, alphasort), rv = 0;
+
+    if (count < 0)
+        return error_set(err, "%s: %m", directory);
+    if (count == 0)
+        rv = error_set(err, "%s: no NODE.json in it", directory);
+    for (int i = 0; i < count; i++) {
+        char path[4096], node[256];
+
+        snprintf(path, sizeof path, "%s/%s", directory, entries[i]->d_name);
+        snprintf(node, sizeof node, "%.*s", (int)strcspn(entries[i]->d_name, "."),
+                 entries[i]->d_name);
+        if (rv == 0)
+            rv = read_node(gathering, path, node, err);
+        free(entries[i]);
+    }
+    free(entries);
+    return rv;
+}
+
+static int by_port(const void *a, const void *b)
+{
+    const struct neighbour *one = a, *other = b;
+    int order = strcmp(one->chassis, other->chassis);
+
+    return order ? order : strcmp(one->port, other->port);
+}
+
+static int by_node(const void *a, const void *b)
+{
+    const struct neighbour *one = a, *other = b;
+
+    return one->node != other->node ? one->node - other->node
+                                    : strcmp(one->interface, other->interface);
+}
+
+/* The devices of one side, with a port for each different name: items are sorted by device, then
+ * port. port_of: for each item its place in the subnet's ports. */
+static int add_side(struct subnet *subnet, const struct gathering *gathering, bool is_node_side,
+                    int *port_of, struct error *err)
+{
+    const struct neighbour *items = gathering->items;
+
+    for (size_t i = 0, end; i < gathering->count; i = end) {
+        const char *name = is_node_side ? gathering->nodes.names[items[i].node] : items[i].name;
+        int ports = 0, device;
+
+        for (end = i; end < gathering->count &&
+                      (is_node_side ? items[end].node == items[i].node
+                                    : strcmp(items[end].chassis, items[i].chassis) == 0);
+             end++)
+            ports += end == i ||
+                     strcmp(is_node_side ? items[end].interface : items[end].port,
+                            is_node_side ? items[end - 1].interface : items[end - 1].port) != 0;
+        device = subnet_add(subnet, is_node_side ? SUBNET_ADAPTER : SUBNET_SWITCH, 0,
+                            is_node_side ? name : items[i].chassis, name, ports, err);
+        if (device < 0)
+            return -1;
+        ports = 0;
+        for (size_t k = i; k < end; k++) {
+            const char *label = is_node_side ? items[k].interface : items[k].port;
+            struct subnet_port *port = ports > 0 ? subnet_port(subnet, device, ports) : NULL;
+
+            if (!port || strcmp(port->label, label) != 0)
+                port = subnet_port(subnet, device, ++ports);
+            copy(label, port->label, sizeof port->label);
+            port->active = items[k].rate;
+            port_of[k] = (int)(port - subnet->ports);
+        }
+    }
+    return 0;
+}
+
+static int find_port(const struct subnet *subnet, const struct neighbour *item)
+{
+    for (size_t i = 0; i < subnet->device_count; i++) {
+        const struct subnet_device *device = &subnet->devices[i];
+
+        if (device->kind != SUBNET_SWITCH || strcmp(device->id, item->chassis) != 0)
+            continue;
+        for (int k = 0; k < device->port_count; k++)
+            if (strcmp(subnet->ports[device->first_port + k].label, item->port) == 0)
+                return device->first_port + k;
+    }
+    return -1;
+}
+
+/* Nodes that see no switch are there too, without a port. */
+static int add_mute_nodes(struct subnet *subnet, const struct gathering *gathering,
+                          struct error *err)
+{
+    for (size_t i = 0; i < gathering->nodes.count; i++) {
+        const char *name = gathering->nodes.names[i];
+        bool has_any = false;
+
+        for (size_t k = 0; k < gathering->count; k++)
+            has_any = has_any || gathering->items[k].node == (int)i;
+        if (!has_any && subnet_add(subnet, SUBNET_ADAPTER, 0, name, name, 0, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int build(struct subnet *subnet, struct gathering *gathering, struct error *err)
+{
+    int *port_of = calloc(gathering->count + 1, sizeof *port_of);
+    int rv = port_of ? 0 : error_set(err, "no memory");
+
+    if (rv == 0 && gathering->count > 0) {
+        qsort(gathering->items, gathering->count, sizeof *gathering->items, by_port);
+        rv = add_side(subnet, gathering, false, port_of, err);
+        qsort(gathering->items, gathering->count, sizeof *gathering->items, by_node);
+    }
+    if (rv == 0)
+        rv = add_side(subnet, gathering, true, port_of, err);
+    if (rv == 0)
+        rv = add_mute_nodes(subnet, gathering, err);
+    for (size_t i = 0; rv == 0 && i < gathering->count; i++) {
+        int other = find_port(subnet, &gathering->items[i]);
+
+        /* an interface with two switches behind it is a hub's: the first is as good as the next */
+        if (other >= 0 && subnet->ports[port_of[i]].peer < 0)
+            rv = subnet_link(subnet, &subnet->ports[port_of[i]], &subnet->ports[other], err);
+    }
+    free(port_of);
+    return rv;
+}
+
+int subnet_read_lldp(const char *directory, struct subnet *subnet, struct error *err)
+{
+    struct gathering gathering = {0};
+    int rv = gather(&gathering, directory, err);
+
+    subnet->is_ethernet = true;
+    snprintf(subnet->source, sizeof subnet->source, "%s", directory);
+    if (rv == 0)
+        rv = build(subnet, &gathering, err);
+    gathering_clear(&gathering);
+    return rv;
+}
