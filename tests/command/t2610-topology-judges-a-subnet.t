@@ -63,6 +63,12 @@ fault 'crossed n6 0 1' 'n6 has its rails crossed: mlx5_0:1 is on leaf2b \(0x0000
 fault 'moved n6 3' 'n6 is under leaf3 with all its rails, it belongs under leaf2 .*: move its cables, or correct topology.conf$'
 fault 'leaf leaf2b' 'leaf2: none of its 4 nodes has its rail mlx5_1:1 in the subnet'
 
+# two nodes on a leaf, crossed: nobody can say which of them, both are named
+subnet --nodes 8 --per-leaf 2 --spines 2 --rails 2 --fault 'crossed n4 0 1'
+judge -t "$dir/conf"
+is "$status $(grep -c . <<<"$findings")" '0 1' 'one of two nodes that could be either is a warning' || diag "$text"
+like "$findings" '^warn +.*/conf line 2 puts 2 nodes under leaf2, but mlx5_0:1 of n3 is on leaf2a .* and of n4 on leaf2b ' '... that names both'
+
 # a node on a spine: one of its kind, or one among few nodes
 sound '--nodes 16 --per-leaf 4 --spines 1 --cables 4'
 fault 'misplaced n6 0 spine1' 'n6 mlx5_0:1 is on spine1 .*, a switch that joins leaves, it belongs on leaf2 '
@@ -70,6 +76,24 @@ sound '--nodes 4 --per-leaf 2 --spines 4 --cables 2'
 fault 'misplaced n2 0 spine3' 'n2 mlx5_0:1 is on spine3 .*, a switch that joins leaves, it belongs on leaf1 '
 sound '--nodes 36 --per-leaf 3 --spines 1'
 fault 'uplink leaf7 spine1' 'leaf7 \(0x00000000000a0007\) with 3 nodes has no uplink at all: check its cables to the switches above$'
+
+subnet --nodes 16 --per-leaf 4 --spines 4 --fault 'leaf spine2'
+judge -t "$dir/conf"
+is "$status $(grep -c . <<<"$findings")" '0 1' 'a spine that is off is a warning' || diag "$text"
+like "$findings" '^warn +all 4 switches like leaf1 have no cable in port 6, between ports that lead up, and 1 uplink fewer than nodes: see whether a switch above is off$' '... which says why'
+
+# each rail in a subnet of its own, as ibnetdiscover prints them one by one
+for rail in 0 1; do
+    subnet --nodes 8 --per-leaf 4 --spines 2
+    sed "s/mlx5_0/mlx5_$rail/; s/000000000d/00000000${rail}d/; s/000000000a/00000000${rail}a/; s/000000000b/00000000${rail}b/; /guid=/d" "$dir/net" >"$dir/net$rail"
+done
+cp "$dir/net0" "$dir/net"
+judge --from "$dir/net1" -t "$dir/conf"
+is "$status $findings" '0 ' 'two subnets, a rail each' || diag "$text" "$(<"$dir/err")"
+like "$text" '^nodes +8, rails mlx5_0:1,mlx5_1:1$' '... are one network'
+sed '/"n3 mlx5_1"/,/^$/d; /n3/d; /00000000[01]d000300/d' "$dir/net1" >"$dir/net2"
+judge --from "$dir/net2" -t "$dir/conf"
+like "$findings" '^fail +n3 mlx5_1:1 has no link, 3 of its 3 neighbours have' '... a rail that one lacks is named'
 
 # ibnetdiscover's own words, with rates: of a link's like the most count
 subnet --nodes 16 --per-leaf 4 --spines 4

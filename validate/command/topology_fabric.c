@@ -14,9 +14,13 @@
 #include "validate/subnet/findings.h"
 #include "validate/subnet/outline.h"
 
+enum { FILES = 64 };
+
 struct options {
     const char *name;
-    const char *from, *lldp, *port, *names, *topology, *written;
+    const char *from[FILES];
+    size_t from_count;
+    const char *lldp, *port, *names, *topology, *written;
     bool as_json;
 };
 
@@ -29,7 +33,8 @@ static void print_help(void)
         "the wrong place, nodes and rails that are missing or crossed, links that are narrow or\n"
         "slow, uplinks that are missing or unequal, error counters. Needs root.\n"
         "\n"
-        "  -f, --from FILE            what ibnetdiscover has printed, instead of the subnet\n"
+        "  -f, --from FILE            what ibnetdiscover has printed, instead of the subnet;\n"
+        "                             once for each of several subnets\n"
         "  -j, --json                 records as JSON lines, nothing else\n"
         "  -l, --lldp DIR             Ethernet: files NODE.json in DIR, what lldpcli -f json show\n"
         "                             neighbors details has printed on that node\n"
@@ -73,7 +78,9 @@ static int read_options(int argc, char **argv, struct options *options)
         case 'F':
             break;
         case 'f':
-            options->from = optarg;
+            if (options->from_count == FILES)
+                return command_misuse(argv[0], "at most %d --from", FILES);
+            options->from[options->from_count++] = optarg;
             break;
         case 'h':
             print_help();
@@ -100,10 +107,10 @@ static int read_options(int argc, char **argv, struct options *options)
             return command_usage_error(argv[0]);
         }
     }
-    if ((options->from || options->lldp) && options->port)
+    if ((options->from_count > 0 || options->lldp) && options->port)
         return command_misuse(argv[0], "%s reads files: --port is for the subnet",
-                              options->from ? "--from" : "--lldp");
-    if (options->from && options->lldp)
+                              options->lldp ? "--lldp" : "--from");
+    if (options->from_count > 0 && options->lldp)
         return command_misuse(argv[0], "--from is of InfiniBand, --lldp of Ethernet: one of them");
     if (options->as_json && options->written && strcmp(options->written, "-") == 0)
         return command_misuse(argv[0], "--json and --write-topology - both want standard output");
@@ -115,11 +122,13 @@ static int load_subnet(const struct options *options, struct subnet *subnet)
     struct error err;
     int rv;
 
-    if (!options->from && !options->lldp && isatty(STDERR_FILENO))
+    if (options->from_count == 0 && !options->lldp && isatty(STDERR_FILENO))
         fprintf(stderr, "%s: asking the subnet ...\n", options->name);
-    rv = options->from   ? subnet_read_text(options->from, subnet, &err)
-         : options->lldp ? subnet_read_lldp(options->lldp, subnet, &err)
-                         : subnet_discover(options->port, subnet, &err);
+    rv = options->from_count > 0 ? 0
+         : options->lldp         ? subnet_read_lldp(options->lldp, subnet, &err)
+                                 : subnet_discover(options->port, subnet, &err);
+    for (size_t i = 0; rv == 0 && i < options->from_count; i++)
+        rv = subnet_read_text(options->from[i], subnet, &err);
     if (rv != 0) {
         fprintf(stderr, "%s: %s\n", options->name, err.text);
         return COMMAND_UNKNOWN;
@@ -143,7 +152,7 @@ static int load_conf(const struct options *options, struct topology_conf *conf)
     struct error err;
 
     *conf = (struct topology_conf){0};
-    if (!named && !options->from && !options->lldp &&
+    if (!named && options->from_count == 0 && !options->lldp &&
         slurm_directory("", directory, sizeof directory, NULL) == 0) {
         snprintf(path, sizeof path, "%s/topology.conf", directory);
         named = access(path, F_OK) == 0 ? path : NULL;

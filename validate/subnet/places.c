@@ -297,17 +297,35 @@ static struct split find_split(const struct hunt *hunt, const struct subnet_grou
     return split;
 }
 
+/* "n3", of several "8". */
+static const char *split_nodes(const struct hunt *hunt, const struct split *split, int leaf,
+                               int count, char *text, size_t size)
+{
+    const struct subnet *subnet = hunt->subnet;
+
+    snprintf(text, size, "%d", count);
+    for (size_t i = 0; count == 1 && i < subnet->attachment_count; i++) {
+        const struct subnet_rail *at = &subnet->attachments[i];
+
+        if (at->rail == split->rail && at->leaf == leaf && group_of(hunt, at->node) == split->group)
+            snprintf(text, size, "%s", subnet->nodes.names[at->node]);
+    }
+    return text;
+}
+
 static void tell_split(struct hunt *hunt, const struct split *split)
 {
     const struct topology_leaf *leaf = split->group->leaf;
-    char one[400], other[400], place[300];
+    char one[400], other[400], place[300], some[64], others[64];
     struct subnet_finding *finding = subnet_finding_add(
         hunt->findings, SUBNET_CONF, VERDICT_WARN,
-        "%s puts %d nodes under %s, but %s of %d is on %.120s and of %d on %.120s: correct "
+        "%s puts %d nodes under %s, but %s of %s is on %.120s and of %s on %.120s: correct "
         "topology.conf, or the cables",
         topology_conf_place(hunt->conf, leaf, place, sizeof place), split->group->node_count,
-        leaf->name, hunt->subnet->rails.names[split->rail], split->first_count,
-        subnet_device_text(hunt->subnet, split->first, one, sizeof one), split->second_count,
+        leaf->name, hunt->subnet->rails.names[split->rail],
+        split_nodes(hunt, split, split->first, split->first_count, some, sizeof some),
+        subnet_device_text(hunt->subnet, split->first, one, sizeof one),
+        split_nodes(hunt, split, split->second, split->second_count, others, sizeof others),
         subnet_device_text(hunt->subnet, split->second, other, sizeof other));
 
     snprintf(finding->part, sizeof finding->part, "%s", leaf->name);

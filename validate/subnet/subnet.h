@@ -126,8 +126,8 @@ const char *subnet_port_text(const struct subnet *subnet, int port, char *text, 
 const char *subnet_port_label(const struct subnet_port *port, char *text, size_t size);
 
 /* Reads what `ibnetdiscover` prints (all its options but -l and -g), which is also what ibsim
- * takes. Returns 0, or -1 with err "PATH:LINE: ...". subnet is to be cleared in any case;
- * subnet_finish() is the caller's. */
+ * takes; adds to what other files had. Returns 0, or -1 with err "PATH:LINE: ...". subnet is to be
+ * cleared in any case; subnet_finish() is the caller's. */
 int subnet_read_text(const char *path, struct subnet *subnet, struct error *err);
 
 /* Discovers the subnets of this host's active InfiniBand ports through libibnetdisc, with error

@@ -253,6 +253,7 @@ int subnet_read_text(const char *path, struct subnet *subnet, struct error *err)
     enum { DEVICES_MAX = 262144 };
     struct parser parser = {.subnet = subnet, .device = -1, .err = err};
     FILE *file = fopen(path, "re");
+    size_t length, before = subnet->device_count;
     int rv;
 
     if (!file)
@@ -261,11 +262,13 @@ int subnet_read_text(const char *path, struct subnet *subnet, struct error *err)
         fclose(file);
         return error_set(err, "no memory for the subnet");
     }
-    snprintf(subnet->source, sizeof subnet->source, "%s", path);
+    length = strlen(subnet->source);
+    snprintf(subnet->source + length, sizeof subnet->source - length, "%s%s", length ? ", " : "",
+             path);
     rv = read_lines(&parser, file);
     if (rv != 0)
         error_prefix(err, "%s:%d", path, parser.line);
-    else if (subnet->device_count == 0)
+    else if (subnet->device_count == before)
         rv = error_set(err, "%s: no Switch or Ca in it", path);
     fclose(file);
     hdestroy_r(&parser.table);

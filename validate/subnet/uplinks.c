@@ -424,6 +424,64 @@ static int tier_make(struct tier *tier, int plane, int level)
     return 0;
 }
 
+/* How many uplinks a has and where they begin and end, as port numbers. */
+static void uplink_range(const struct tier *tier, int a, int *first, int *last)
+{
+    const struct subnet_device *device = lower_device(tier, a);
+
+    *first = *last = 0;
+    for (int number = 1; number <= device->port_count; number++) {
+        int peer = subnet_port(tier->subnet, tier->lower[a], number)->peer;
+        const struct subnet_device *other =
+            peer < 0 ? NULL : &tier->subnet->devices[tier->subnet->ports[peer].device];
+
+        if (!other || other->kind != SUBNET_SWITCH || other->level != device->level + 1)
+            continue;
+        *first = *first ? *first : number;
+        *last = number;
+    }
+}
+
+/* A switch above that is off is missing from all alike: the same ports between those that lead up
+ * are empty on all, and with them each would have as many cables up as down. */
+static void judge_absent_switch(struct tier *tier)
+{
+    int empty = 0, first, last;
+    char text[200] = "", label[48];
+    size_t length = 0;
+    struct subnet_finding *finding;
+
+    uplink_range(tier, 0, &first, &last);
+    for (int number = first; first > 0 && number < last; number++) {
+        bool is_empty = true;
+
+        for (int i = 0; is_empty && i < tier->lower_count; i++) {
+            const struct subnet_port *port = subnet_port(tier->subnet, tier->lower[i], number);
+
+            is_empty = port && port->peer < 0;
+        }
+        if (!is_empty)
+            continue;
+        empty++;
+        if (length < sizeof text)
+            length += (size_t)snprintf(
+                text + length, sizeof text - length, "%s%s", length ? ", " : "",
+                subnet_port_label(subnet_port(tier->subnet, tier->lower[0], number), label,
+                                  sizeof label));
+    }
+    for (int i = 0; i < tier->lower_count; i++)
+        if (empty == 0 || tier->up[i] + empty != tier->down[i])
+            return;
+    finding = subnet_finding_add(
+        tier->findings, SUBNET_UPLINKS, VERDICT_WARN,
+        "all %d switches like %.100s have no cable in %.190s, between ports that lead up, and %d "
+        "uplink%s fewer than nodes: see whether a switch above is off",
+        tier->lower_count, lower_device(tier, 0)->name, text, empty, empty == 1 ? "" : "s");
+    finding->value = tier->up[0];
+    finding->limit = tier->down[0];
+    finding->unit = "count";
+}
+
 static int judge_tier(const struct subnet *subnet, int plane, int level,
                       struct subnet_findings *findings)
 {
@@ -440,6 +498,8 @@ static int judge_tier(const struct subnet *subnet, int plane, int level,
     for (int i = 0; peers && tier.lower_count > 1 && i < tier.lower_count; i++)
         if (!tier.is_told[i])
             judge_unequal(&tier, i, peers);
+    if (peers && tier.lower_count > 1 && tier.upper_count > 0)
+        judge_absent_switch(&tier);
     free(peers);
     free(tier.lower);
     free(tier.is_told);
