@@ -18,6 +18,10 @@ check_PROGRAMS += tests/unit/links_judge.t
 tests_unit_links_judge_t_SOURCES = tests/unit/links_judge.c
 tests_unit_links_judge_t_LDADD = validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)
 
+check_PROGRAMS += tests/unit/matrix.t
+tests_unit_matrix_t_SOURCES = tests/unit/matrix.c
+tests_unit_matrix_t_LDADD = validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)
+
 check_PROGRAMS += tests/unit/reference.t
 tests_unit_reference_t_SOURCES = tests/unit/reference.c
 tests_unit_reference_t_LDADD = validate/judge/libjudge.la $(unit_libs)

@@ -1,48 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/judge/index.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int by_name(const void *a, const void *b)
+/* FNV-1a (Fowler, Noll, Vo; isthe.com/chongo/tech/comp/fnv). */
+static uint64_t hash_of(const char *text)
 {
-    const struct name_place *left = a, *right = b;
-    int order = strcmp(left->name, right->name);
+    uint64_t hash = 0xcbf29ce484222325u;
 
-    return order ? order : (left->place > right->place) - (left->place < right->place);
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    return hash ^ hash >> 29;
+}
+
+/* The slot that holds the name, or the empty one where it belongs. */
+static struct name_place *slot_of(const struct name_index *index, const char *name)
+{
+    size_t at = hash_of(name) & (index->size - 1);
+
+    while (index->slots[at].name && strcmp(index->slots[at].name, name) != 0)
+        at = (at + 1) & (index->size - 1);
+    return &index->slots[at];
 }
 
 int name_index_build(const char *const *names, size_t count, struct name_index *index)
 {
-    *index = (struct name_index){.places = calloc(count + 1, sizeof *index->places)};
-    if (!index->places)
+    *index = (struct name_index){.size = 16};
+    while (index->size < 2 * count)
+        index->size *= 2;
+    index->slots = calloc(index->size, sizeof *index->slots);
+    if (!index->slots) {
+        index->size = 0;
         return -1;
-    for (size_t i = 0; i < count; i++)
-        index->places[i] = (struct name_place){names[i], i};
-    index->count = count;
-    qsort(index->places, count, sizeof *index->places, by_name);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct name_place *slot = slot_of(index, names[i]);
+
+        if (!slot->name)
+            *slot = (struct name_place){names[i], i};
+    }
     return 0;
 }
 
 void name_index_clear(struct name_index *index)
 {
-    free(index->places);
+    free(index->slots);
     *index = (struct name_index){0};
 }
 
 long name_index_find(const struct name_index *index, const char *name)
 {
-    size_t low = 0, high = index->count;
+    const struct name_place *slot = name && index->size > 0 ? slot_of(index, name) : NULL;
 
-    while (name && low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (strcmp(index->places[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return name && low < index->count && strcmp(index->places[low].name, name) == 0
-               ? (long)index->places[low].place
-               : -1;
+    return slot && slot->name ? (long)slot->place : -1;
 }

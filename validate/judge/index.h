@@ -4,13 +4,13 @@
 
 #include <stddef.h>
 
-/* Where a name stands in a list, in O(log n). */
+/* Where a name stands in a list, in the same time however long the list is. */
 struct name_index {
     struct name_place {
-        const char *name; /* borrowed */
+        const char *name; /* borrowed; NULL: the slot is empty */
         size_t place;
-    } * places; /* by name */
-    size_t count;
+    } * slots;   /* by a hash of the name */
+    size_t size; /* of slots: a power of two; 0: there is no index */
 };
 
 /* names[i] must stay where they are as long as the index is used. Returns 0, or -1 when memory is

@@ -172,31 +172,54 @@ static void find_nominals(struct cells *cells, const struct link_sample *samples
     }
 }
 
-static float logarithm(double share)
+static float logarithm(double mbps, float base)
 {
-    return share > 0 ? fmaxf(logf((float)share), no_connection) : no_connection;
+    float y = mbps > 0 ? logf((float)mbps) - base : no_connection;
+
+    return y > no_connection ? y : no_connection;
 }
 
-static void fill(struct cells *cells, const struct link_sample *samples, const size_t *sorted)
+/* Pairs that shared an uplink, by powers of two: 2 is 1, 3 and 4 are 2. */
+static unsigned char load_class(int load)
+{
+    int bits = load > 1 ? 32 - __builtin_clz((unsigned)load - 1) : 0;
+
+    return (unsigned char)(bits < LOADS ? bits : LOADS - 1);
+}
+
+/* [node x rail] logarithm of what is nominal; 0 where it is no gate. */
+static void fill_bases(const struct cells *cells, float *bases)
+{
+    for (size_t end = 0; end < cells->nodes * cells->rails; end++) {
+        size_t rail = end % cells->rails;
+        double mbps = nominal(cells->links, (int)(end / cells->rails), (int)rail);
+
+        bases[end] = cells->has_nominal[rail] && mbps > 0 ? logf((float)mbps) : 0;
+    }
+}
+
+static void fill(struct cells *cells, const struct link_sample *samples, const size_t *sorted,
+                 const float *bases)
 {
     for (size_t i = 0; i < cells->count; i++) {
         const struct link_sample *sample = &samples[sorted[i]];
         struct cell *cell = &cells->cells[i];
-        double base;
+        float from = bases[(size_t)sample->from * cells->rails + (size_t)sample->rail];
+        float to = bases[(size_t)sample->to * cells->rails + (size_t)sample->rail];
+        float base = from < to ? from : to;
 
         *cell = (struct cell){.from = sample->from,
                               .to = sample->to,
                               .rail = (short)sample->rail,
                               .again = (unsigned char)(sample->again < 200 ? sample->again : 200),
                               .is_open = true};
-        base = cells_base(cells, cell);
-        cell->y = logarithm(sample->mbps / base);
-        cell->first_y = sample->first_mbps > 0 ? logarithm(sample->first_mbps / base) : cell->y;
-        cell->spot = sample->low_mbps > 0 ? logarithm(sample->low_mbps / base) : cell->y;
+        cell->y = logarithm(sample->mbps, base);
+        cell->first_y = sample->first_mbps > 0 ? logarithm(sample->first_mbps, base) : cell->y;
+        cell->spot = sample->low_mbps > 0 ? logarithm(sample->low_mbps, base) : cell->y;
         cell->region =
             cells->blocks[sample->from] != cells->blocks[sample->to] ? CELL_ACROSS : CELL_INSIDE;
         if (cell->region == CELL_ACROSS && sample->load > 1 && sample->again == 0)
-            cell->load = (unsigned char)fmin(LOADS - 1, ceil(log2(sample->load)));
+            cell->load = load_class(sample->load);
         cells->in_begin[(size_t)cell->to * cells->rails + (size_t)cell->rail + 1]++;
     }
     for (size_t end = 0; end < cells->nodes * cells->rails; end++)
@@ -430,7 +453,7 @@ int cells_fit(const struct links *links, const struct links_limits *limits,
               struct cells *cells)
 {
     size_t *sorted = NULL;
-    float *medians;
+    float *medians, *bases = malloc((links->node_count * links->rail_count + 1) * sizeof *bases);
     struct fit fit = {0};
     int rv;
 
@@ -442,14 +465,18 @@ int cells_fit(const struct links *links, const struct links_limits *limits,
     for (size_t i = 0; blocks && i < links->node_count; i++)
         if ((size_t)blocks[i] >= cells->block_count)
             cells->block_count = (size_t)blocks[i] + 1;
-    if (allocate(cells, count) != 0 || sort_samples(cells, samples, count, &sorted) != 0) {
+    if (!bases || allocate(cells, count) != 0 ||
+        sort_samples(cells, samples, count, &sorted) != 0) {
         free(sorted);
+        free(bases);
         return -1;
     }
     gather_blocks(cells, blocks);
     find_nominals(cells, samples, sorted);
-    fill(cells, samples, sorted);
+    fill_bases(cells, bases);
+    fill(cells, samples, sorted, bases);
     free(sorted);
+    free(bases);
     count_measured(cells);
     fit.values = malloc((cells->count + 2 * cells->nodes + 1) * sizeof *fit.values);
     fit.figures = malloc((2 * cells->nodes + 1) * sizeof *fit.figures);

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What sender and receiver say of one transfer may differ by as much (log 0.85). The receiver's
- * time lies within the sender's, as that ends when the receiver has said that all is there: the
- * sender's figure cannot honestly be the higher one by more than the first message makes, a
- * sixteenth at most. The other way round it can be anything: an end that was not let run before the
- * first message or after the last one makes the sender's figure low. */
-static const double may_differ = 0.1625;
+/* What sender and receiver say of one transfer is as near as that. The receiver's time lies within
+ * the sender's, as that ends when the receiver has said that all is there: the sender's figure
+ * cannot honestly be the higher one by more than the first message makes, a sixteenth at most. The
+ * other way round it can be anything: an end that was not let run before the first message or after
+ * the last one makes the sender's figure low. */
+static const double least_share = 0.85;
 
 /* A liar contradicts that share of its partners' figures, of two partners at least: one rail in one
  * direction of two is a quarter. */
@@ -22,7 +22,7 @@ enum { BELIEVE_PARTNERS = 2 };
 static bool is_contradicted(const struct link_sample *sample)
 {
     return sample->received_mbps > 0 && sample->mbps > 0 &&
-           log(sample->mbps / sample->received_mbps) > may_differ;
+           sample->received_mbps < least_share * sample->mbps;
 }
 
 struct witness {

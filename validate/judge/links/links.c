@@ -315,8 +315,8 @@ static int judge(struct court *court)
     rv = rv == 0 ? court_pairs(court) : rv;
     if (rv == 0)
         court_unproved(court, &pursuit);
-    rv = rv == 0 ? find_intermittent(court) : rv;
     rv = rv == 0 ? court_together(court) : rv;
+    rv = rv == 0 ? find_intermittent(court) : rv; /* the last one: it changes the cells */
     rv = rv == 0 ? court_latency(court) : rv;
     if (rv == 0)
         court_history(court);

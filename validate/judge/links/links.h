@@ -38,13 +38,13 @@
 struct link_sample {
     int from, to; /* indices of nodes: from sends, to receives */
     int rail;
-    double mbps;          /* 10^6 bit/s; 0: no connection could be made; NAN: not measured */
-    double latency_us;    /* half round trip; NAN: not measured */
-    double low_mbps;      /* the low end of the repeats that mbps is the median of; 0: not known */
-    double received_mbps; /* what the receiver says of the same transfer; 0: it was not asked */
-    int load;             /* pairs that shared an uplink with it, itself counted; 0: not known */
-    double first_mbps;    /* mbps before it was measured once more; 0: it was not */
-    int again;            /* times that it was measured once more, alone on the network */
+    double mbps;         /* 10^6 bit/s; 0: no connection could be made; NAN: not measured */
+    float latency_us;    /* half round trip; NAN: not measured */
+    float low_mbps;      /* the low end of the repeats that mbps is the median of; 0: not known */
+    float received_mbps; /* what the receiver says of the same transfer; 0: it was not asked */
+    int load;            /* pairs that shared an uplink with it, itself counted; 0: not known */
+    float first_mbps;    /* mbps before it was measured once more; 0: it was not */
+    int again;           /* times that it was measured once more, alone on the network */
 };
 
 /* What others take for the least on such hardware. */

@@ -53,8 +53,10 @@ void matrix_clear(struct matrix *matrix)
     for (size_t i = 0; i < matrix->rail_count; i++)
         free(matrix->rails[i]);
     free(matrix->rails);
-    free(matrix->cells);
-    free(matrix->together);
+    free(matrix->cells.items);
+    free(matrix->cells.slots);
+    free(matrix->together.items);
+    free(matrix->together.slots);
     free(matrix->nominal_mbps);
     free(matrix->blocks);
     name_index_clear(&matrix->by_node);
@@ -64,14 +66,11 @@ void matrix_clear(struct matrix *matrix)
 
 /* The speeds of the rails that their nodes stated: the configuration's, else what the nodes told
  * first. */
-static void find_nominals(const struct matrix_source *source, struct matrix *matrix)
+static void find_nominals(const struct matrix_source *source, size_t first, struct matrix *matrix)
 {
     size_t rails = matrix->rail_count;
 
-    for (size_t i = 0; i < matrix->nodes.count; i++)
-        for (size_t k = 0; k < rails; k++)
-            matrix->nominal_mbps[i * rails + k] = conf_nominal_mbps(source->conf, matrix->rails[k]);
-    for (size_t i = 0; i < source->records->count; i++) {
+    for (size_t i = first; i < source->records->count; i++) {
         const struct record *record = &source->records->items[i];
         long node;
         int rail;
@@ -94,21 +93,15 @@ static double clamp(double mbps, double nominal_mbps)
     return nominal_mbps > 0 && mbps > nominal_mbps ? nominal_mbps : mbps;
 }
 
-/* Cells by a hash of pair and rail. */
-struct table {
-    struct link_sample **cells; /* the array that grows */
-    size_t *count, size, slot_count;
-    size_t *slots; /* place of the cell + 1 */
-};
-
-static size_t slot_of(const struct table *table, int from, int to, int rail)
+static size_t slot_of(const struct matrix_cells *cells, int from, int to, int rail)
 {
     uint64_t key =
         ((uint64_t)from << 40 ^ (uint64_t)to << 16 ^ (uint64_t)rail) * UINT64_C(0x9e3779b97f4a7c15);
-    size_t slot = (size_t)(key >> 20) % table->slot_count;
+    size_t slot =
+        (size_t)((key ^ key >> 32) * UINT64_C(0xbf58476d1ce4e5b9) >> 24) & (cells->slot_count - 1);
 
-    for (; table->slots[slot] > 0; slot = (slot + 1) % table->slot_count) {
-        const struct link_sample *cell = &(*table->cells)[table->slots[slot] - 1];
+    for (; cells->slots[slot] > 0; slot = (slot + 1) & (cells->slot_count - 1)) {
+        const struct link_sample *cell = &cells->items[cells->slots[slot] - 1];
 
         if (cell->from == from && cell->to == to && cell->rail == rail)
             break;
@@ -116,24 +109,42 @@ static size_t slot_of(const struct table *table, int from, int to, int rail)
     return slot;
 }
 
-static int table_make(struct table *table, size_t most, struct link_sample **cells, size_t *count)
+/* Makes room for as many cells again. */
+static int grow(struct matrix_cells *cells)
 {
-    *table = (struct table){.cells = cells, .count = count, .slot_count = 2 * most + 1};
-    table->slots = calloc(table->slot_count, sizeof *table->slots);
-    *cells = malloc((most + 1) * sizeof **cells);
-    return table->slots && *cells ? 0 : -1;
+    size_t size = cells->size ? 2 * cells->size : 1024;
+    struct link_sample *items = realloc(cells->items, size * sizeof *items);
+    unsigned *slots = calloc(2 * size, sizeof *slots);
+
+    if (items)
+        cells->items = items;
+    if (!items || !slots) {
+        free(slots);
+        return -1;
+    }
+    free(cells->slots);
+    cells->slots = slots;
+    cells->size = size;
+    cells->slot_count = 2 * size;
+    for (size_t i = 0; i < cells->count; i++)
+        slots[slot_of(cells, items[i].from, items[i].to, items[i].rail)] = (unsigned)i + 1;
+    return 0;
 }
 
-static struct link_sample *cell_of(struct table *table, int from, int to, int rail)
+/* NULL: memory is out. */
+static struct link_sample *cell_of(struct matrix_cells *cells, int from, int to, int rail)
 {
-    size_t slot = slot_of(table, from, to, rail);
+    size_t slot;
 
-    if (table->slots[slot] == 0) {
-        (*table->cells)[*table->count] = (struct link_sample){
+    if (cells->count == cells->size && grow(cells) != 0)
+        return NULL;
+    slot = slot_of(cells, from, to, rail);
+    if (cells->slots[slot] == 0) {
+        cells->items[cells->count] = (struct link_sample){
             .from = from, .to = to, .rail = rail, .mbps = NAN, .latency_us = NAN};
-        table->slots[slot] = ++*table->count;
+        cells->slots[slot] = (unsigned)++cells->count;
     }
-    return &(*table->cells)[table->slots[slot] - 1];
+    return &cells->items[cells->slots[slot] - 1];
 }
 
 /* What the receiver says of the transfer: the record beside it. NULL: it says nothing. */
@@ -167,71 +178,70 @@ static double best_of(const struct record *record, const struct record *received
 /* fmax() of NAN and a number is the number. The low end of the repeats is that of the record whose
  * value counts, or of the last one alone on the network. */
 static void take_bandwidth(struct link_sample *cell, const struct record *record,
-                           const struct record *received, bool is_again)
+                           const struct record *received, double nominal_mbps, bool is_again)
 {
-    double mbps = is_again ? best_of(record, received) : record->value;
+    double mbps = clamp(is_again ? best_of(record, received) : record->value, nominal_mbps);
 
     if (is_again || !(cell->mbps >= mbps))
-        cell->low_mbps = isnan(record->low) ? 0 : record->low;
+        cell->low_mbps = isnan(record->low) ? 0 : (float)record->low;
     if (is_again && cell->again == 0 && !isnan(cell->mbps))
-        cell->first_mbps = cell->mbps;
+        cell->first_mbps = (float)cell->mbps;
     cell->mbps = fmax(cell->mbps, mbps);
     cell->again += is_again;
     if (record->shared > 1 && !is_again)
         cell->load = (int)record->shared;
 }
 
-static void take(const struct matrix *matrix, const struct records *records, size_t i,
-                 bool is_again, struct table *cells, struct table *together)
+static int take(struct matrix *matrix, const struct records *records, size_t i, bool is_again)
 {
     const struct record *record = &records->items[i];
     long from = name_index_find(&matrix->by_node, record->node);
     long to = name_index_find(&matrix->by_node, record->peer);
     int rail = rail_find(matrix, record->part);
+    bool is_together = is_metric(record, "bandwidth_together");
     struct link_sample *cell;
 
     if (from < 0 || to < 0)
-        return;
-    cell = cell_of(is_metric(record, "bandwidth_together") ? together : cells, (int)from, (int)to,
-                   rail);
+        return 0;
+    cell = cell_of(is_together ? &matrix->together : &matrix->cells, (int)from, (int)to, rail);
+    if (!cell)
+        return -1;
     if (is_metric(record, "latency"))
-        cell->latency_us = fmin(cell->latency_us, record->value);
+        cell->latency_us = (float)fmin(cell->latency_us, record->value);
     else if (is_metric(record, "bandwidth_received"))
-        cell->received_mbps =
-            fmax(cell->received_mbps, is_again ? fmax(record->value, record->high) : record->value);
+        cell->received_mbps = (float)fmax(
+            cell->received_mbps, is_again ? fmax(record->value, record->high) : record->value);
+    else if (is_together)
+        take_bandwidth(cell, record, NULL, NAN, is_again);
     else
-        take_bandwidth(cell, record,
-                       is_again && is_metric(record, "bandwidth") ? received_of(records, i) : NULL,
+        take_bandwidth(cell, record, is_again ? received_of(records, i) : NULL,
+                       matrix->nominal_mbps[(size_t)from * matrix->rail_count + (size_t)rail],
                        is_again);
+    return 0;
 }
 
 static int fill(const struct matrix_source *source, size_t first, size_t again,
                 struct matrix *matrix)
 {
     const struct records *records = source->records;
-    struct table cells, together = {0};
-    size_t most = 0, most_together = 0;
-    int rv;
+    int rv = 0;
 
-    for (size_t i = first; i < records->count; i++)
-        if (matrix_is_measurement(&records->items[i]))
-            (*(is_metric(&records->items[i], "bandwidth_together") ? &most_together : &most))++;
-    rv = table_make(&cells, most, &matrix->cells, &matrix->cell_count);
-    if (rv == 0)
-        rv = table_make(&together, most_together, &matrix->together, &matrix->together_count);
     for (size_t i = first; i < records->count && rv == 0; i++)
         if (matrix_is_measurement(&records->items[i]))
-            take(matrix, records, i, i >= again, &cells, &together);
-    free(cells.slots);
-    free(together.slots);
-    for (size_t i = 0; i < matrix->cell_count; i++) {
-        struct link_sample *cell = &matrix->cells[i];
-
-        cell->mbps = clamp(
-            cell->mbps,
-            matrix->nominal_mbps[(size_t)cell->from * matrix->rail_count + (size_t)cell->rail]);
-    }
+            rv = take(matrix, records, i, i >= again);
     return rv;
+}
+
+int matrix_add(const struct matrix_source *source, size_t first, struct matrix *matrix)
+{
+    const struct records *records = source->records;
+
+    for (size_t i = first; i < records->count; i++)
+        if (matrix_is_measurement(&records->items[i]) &&
+            rail_find(matrix, records->items[i].part) < 0)
+            return 1;
+    find_nominals(source, first, matrix);
+    return fill(source, first, first, matrix);
 }
 
 int matrix_build(const struct matrix_source *source, size_t first, size_t again,
@@ -257,7 +267,11 @@ int matrix_build(const struct matrix_source *source, size_t first, size_t again,
     if (!matrix->nominal_mbps || !matrix->blocks)
         return -1;
     memcpy(matrix->blocks, source->leaves, n * sizeof *matrix->blocks);
-    find_nominals(source, matrix);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < matrix->rail_count; k++)
+            matrix->nominal_mbps[i * matrix->rail_count + k] =
+                conf_nominal_mbps(source->conf, matrix->rails[k]);
+    find_nominals(source, 0, matrix);
     return fill(source, first, again, matrix);
 }
 
@@ -274,18 +288,18 @@ struct links matrix_links(const struct matrix_source *source, const struct matri
                           .blocks = has_blocks ? matrix->blocks : NULL,
                           .block_names = source->leaf_names,
                           .nominal_mbps = matrix->nominal_mbps,
-                          .samples = matrix->cells,
-                          .sample_count = matrix->cell_count,
-                          .together = matrix->together,
-                          .together_count = matrix->together_count};
+                          .samples = matrix->cells.items,
+                          .sample_count = matrix->cells.count,
+                          .together = matrix->together.items,
+                          .together_count = matrix->together.count};
 }
 
 double matrix_pair_mbps(const struct matrix *matrix, int node, int peer, int rail)
 {
     double there = NAN, back = NAN;
 
-    for (size_t i = 0; i < matrix->cell_count; i++) {
-        const struct link_sample *cell = &matrix->cells[i];
+    for (size_t i = 0; i < matrix->cells.count; i++) {
+        const struct link_sample *cell = &matrix->cells.items[i];
 
         if (cell->rail != rail)
             continue;

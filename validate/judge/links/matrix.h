@@ -10,17 +10,23 @@
 #include "validate/judge/links/links.h"
 #include "validate/report/records.h"
 
-/* What was measured, put in the judge's form: a cell for each ordered pair of nodes and rail that
- * anything was measured of. Time and memory O(records + nodes). */
+/* A cell for each ordered pair of nodes and rail that anything was measured of. */
+struct matrix_cells {
+    struct link_sample *items;
+    size_t count, size;
+    unsigned *slots; /* place of the cell + 1, by a hash of pair and rail; 0: none */
+    size_t slot_count;
+};
+
+/* What was measured, put in the judge's form. Time and memory O(records + nodes). */
 struct matrix {
     struct hostlist nodes;
     struct name_index by_node;
     char **rails;
     size_t rail_count;
-    struct link_sample *cells, *together; /* by metric: bandwidth and latency, bandwidth_together */
-    size_t cell_count, together_count;
-    double *nominal_mbps; /* nodes x rails */
-    int *blocks;          /* nodes */
+    struct matrix_cells cells, together; /* by metric: bandwidth and latency, bandwidth_together */
+    double *nominal_mbps;                /* nodes x rails */
+    int *blocks;                         /* nodes */
 };
 
 /* Where the matrix comes from. All borrowed. */
@@ -42,6 +48,11 @@ bool matrix_is_measurement(const struct record *record);
  * case. */
 int matrix_build(const struct matrix_source *source, size_t first, size_t again,
                  struct matrix *matrix);
+
+/* Adds the records since first, which are measurements of suspects alone. Returns 0, 1 when they
+ * speak of a rail that the matrix does not have and nothing was added, or -1 when memory is out.
+ * O(these records + nodes). */
+int matrix_add(const struct matrix_source *source, size_t first, struct matrix *matrix);
 void matrix_clear(struct matrix *matrix);
 
 /* The judge's view, good as long as the matrix. */

@@ -10,7 +10,7 @@
  * unless it was low alone on the network as well. */
 static const double noisy = 0.1;
 
-enum { UNSURE_MOST = 32 }; /* pairs that are not sure, the slowest ones: to be measured again */
+enum { UNSURE_MOST = 32 };
 
 struct low_cell {
     int low_node, high_node;
@@ -119,93 +119,127 @@ static double rate_of_others(const struct rates *rates, int region, size_t own)
     return (rates->low[region] - (double)own + 1) / (rates->all[region] - (double)own + 2);
 }
 
-/* One pair on one rail, one direction or both. */
-static void judge_pair(struct court *court, const struct rates *rates, const struct low_cell *cells,
-                       size_t count)
+/* One pair on one rail, one direction or both: low cells of it, and how sure it is. */
+struct suspicion {
+    const struct low_cell *cells;
+    size_t count;
+    const struct cell *worse; /* of the two directions */
+    int again;                /* times that both were measured alone */
+    double confidence;
+};
+
+static struct suspicion suspect(const struct court *court, const struct rates *rates,
+                                const struct low_cell *cells, size_t count)
 {
-    const struct cell *worse = cells[0].cell;
-    bool is_told = false, is_sure;
-    int again = cells[0].cell->again;
-    struct finding *finding;
-    double others_low, rate, confidence;
+    struct suspicion pair = {
+        .cells = cells, .count = count, .worse = cells[0].cell, .again = cells[0].cell->again};
+    double rate, chances;
 
-    for (size_t i = 0; i < count; i++) {
-        const struct cell *cell = cells[i].cell;
-
-        worse = cell->y < worse->y ? cell : worse;
-        again = cell->again < again ? cell->again : again;
+    for (size_t i = 1; i < count; i++) {
+        pair.worse = cells[i].cell->y < pair.worse->y ? cells[i].cell : pair.worse;
+        pair.again = cells[i].cell->again < pair.again ? cells[i].cell->again : pair.again;
     }
-    others_low = rates->low[worse->region] - (double)count;
-    rate = rate_of_others(rates, worse->region, count);
+    rate = rate_of_others(rates, pair.worse->region, count);
     /* alone on the network there is nobody to share an uplink with */
-    if (again > 0 && rates->all[CELL_INSIDE] > (double)count)
-        rate = fmin(rate,
-                    rate_of_others(rates, CELL_INSIDE, worse->region == CELL_INSIDE ? count : 0));
-    if (again == 0 && others_low > noisy * rates->all[worse->region] && !rates->is_all_pairs)
-        return;
-    for (size_t i = 0; i < count; i++)
+    if (pair.again > 0 && rates->all[CELL_INSIDE] > (double)count)
+        rate = fmin(rate, rate_of_others(rates, CELL_INSIDE,
+                                         pair.worse->region == CELL_INSIDE ? count : 0));
+    chances = pair.again > 0 ? rates->again * pow(rate, pair.again)
+                             : (double)court->cells.count / 2 * rate;
+    pair.confidence = 1 - fmin(1, chances);
+    return pair;
+}
+
+/* Whether a low pair says anything where as many are. */
+static bool is_worth_a_word(const struct rates *rates, const struct suspicion *pair)
+{
+    double others_low = rates->low[pair->worse->region] - (double)pair->count;
+
+    return pair->again > 0 || rates->is_all_pairs ||
+           others_low <= noisy * rates->all[pair->worse->region];
+}
+
+/* Whether the pair could be the fault of an end that nobody vouches for, and says so. */
+static bool doubt_ends(struct court *court, const struct suspicion *pair)
+{
+    bool is_told = false;
+
+    for (size_t i = 0; i < pair->count; i++)
         for (int receives = 0; receives < 2; receives++)
-            if (is_unproved(court, cells[i].cell, receives)) {
-                doubt_end(court, cells[i].cell, receives);
+            if (is_unproved(court, pair->cells[i].cell, receives)) {
+                doubt_end(court, pair->cells[i].cell, receives);
                 is_told = true;
             }
-    if (is_told)
-        return;
-    confidence =
-        again > 0 ? rates->again * pow(rate, again) : (double)court->cells.count / 2 * rate;
-    confidence = 1 - fmin(1, confidence);
-    is_sure = confidence >= court->limits.sure;
-    finding =
+    return is_told;
+}
+
+static void tell(struct court *court, const struct suspicion *pair)
+{
+    bool is_sure = pair->confidence >= court->limits.sure;
+    struct finding *finding =
         findings_add(&court->findings, FINDING_PAIR, is_sure ? VERDICT_FAIL : VERDICT_UNKNOWN);
-    finding->confidence = confidence;
+
+    finding->confidence = pair->confidence;
     finding->share = 1;
-    finding->again = again;
-    finding->sample_count = (int)count;
-    describe(court, finding, worse, count > 1);
+    finding->again = pair->again;
+    finding->sample_count = (int)pair->count;
+    describe(court, finding, pair->worse, pair->count > 1);
 }
 
-/* Of the pairs that are not sure and were not measured again only the slowest ones stay. */
-static int slowest_first(const void *left, const void *right)
+static bool is_slower(const struct suspicion *a, const struct suspicion *b)
 {
-    const struct finding *a = *(const struct finding *const *)left;
-    const struct finding *b = *(const struct finding *const *)right;
-    double x = a->value / a->reference, y = b->value / b->reference;
-
-    return (x > y) - (x < y);
+    return a->worse->y - a->worse->expected < b->worse->y - b->worse->expected;
 }
 
-static int drop_unsure(struct court *court, size_t first)
+/* Those that are not sure, the slowest one first: to be measured again. */
+struct unsure {
+    struct suspicion pairs[UNSURE_MOST];
+    size_t count;
+};
+
+static void unsure_keep(struct unsure *unsure, const struct suspicion *pair)
 {
-    struct findings *findings = &court->findings;
-    const struct finding **unsure = malloc((findings->count - first + 1) * sizeof *unsure);
-    size_t count = 0, left = first;
-    double bound = INFINITY;
+    size_t place = unsure->count;
 
-    if (!unsure)
-        return -1;
-    for (size_t i = first; i < findings->count; i++)
-        if (findings->items[i].kind == FINDING_PAIR &&
-            findings->items[i].verdict == VERDICT_UNKNOWN)
-            unsure[count++] = &findings->items[i];
-    if (count > UNSURE_MOST) {
-        qsort(unsure, count, sizeof *unsure, slowest_first);
-        bound = unsure[UNSURE_MOST]->value / unsure[UNSURE_MOST]->reference;
-    }
-    for (size_t i = first; i < findings->count; i++) {
-        const struct finding *finding = &findings->items[i];
+    while (place > 0 && is_slower(pair, &unsure->pairs[place - 1]))
+        place--;
+    if (place == UNSURE_MOST)
+        return;
+    unsure->count += unsure->count < UNSURE_MOST;
+    memmove(&unsure->pairs[place + 1], &unsure->pairs[place],
+            (unsure->count - place - 1) * sizeof *unsure->pairs);
+    unsure->pairs[place] = *pair;
+}
 
-        if (finding->kind != FINDING_PAIR || finding->verdict != VERDICT_UNKNOWN ||
-            finding->value / finding->reference < bound)
-            findings->items[left++] = *finding;
+/* Tells of those that are sure, and of the slowest ones that are not. */
+static void tell_all(struct court *court, const struct rates *rates, const struct low_cell *low,
+                     size_t count)
+{
+    struct unsure unsure = {.count = 0};
+
+    for (size_t i = 0, next; i < count; i = next) {
+        struct suspicion pair;
+
+        for (next = i + 1;
+             next < count && low[next].low_node == low[i].low_node &&
+             low[next].high_node == low[i].high_node && low[next].cell->rail == low[i].cell->rail;
+             next++)
+            continue;
+        pair = suspect(court, rates, &low[i], next - i);
+        if (!is_worth_a_word(rates, &pair) || doubt_ends(court, &pair))
+            continue;
+        if (pair.confidence >= court->limits.sure)
+            tell(court, &pair);
+        else
+            unsure_keep(&unsure, &pair);
     }
-    findings->count = left;
-    free(unsure);
-    return 0;
+    for (size_t i = 0; i < unsure.count; i++)
+        tell(court, &unsure.pairs[i]);
 }
 
 int court_pairs(struct court *court)
 {
-    size_t count = 0, first = court->findings.count;
+    size_t count = 0;
     struct rates rates = find_rates(&court->cells);
     struct low_cell *low;
 
@@ -224,14 +258,7 @@ int court_pairs(struct court *court)
     }
     if (count > 0)
         qsort(low, count, sizeof *low, by_pair);
-    for (size_t i = 0, next; i < count; i = next) {
-        for (next = i + 1;
-             next < count && low[next].low_node == low[i].low_node &&
-             low[next].high_node == low[i].high_node && low[next].cell->rail == low[i].cell->rail;
-             next++)
-            continue;
-        judge_pair(court, &rates, &low[i], next - i);
-    }
+    tell_all(court, &rates, low, count);
     free(low);
-    return drop_unsure(court, first);
+    return 0;
 }

@@ -14,9 +14,17 @@
  * ratio: a scheduler's hiccup on a busy node is as long. */
 static const double latency_floor_us = 100;
 
+/* Of NAN and a number the number counts. */
 static void rise(double *best, double mbps)
 {
-    *best = fmax(*best, mbps); /* fmax() of NAN and a number is the number */
+    if (mbps > *best || isnan(*best))
+        *best = mbps;
+}
+
+static void fall(double *best, double latency_us)
+{
+    if (latency_us < *best || isnan(*best))
+        *best = latency_us;
 }
 
 void links_figures(const struct links *links, double *figures)
@@ -158,12 +166,10 @@ int court_latency(struct court *court)
     for (size_t i = 0; i < links->sample_count; i++) {
         const struct link_sample *sample = &links->samples[i];
         size_t rail = (size_t)sample->rail;
-        /* [rail][node], so that a rail's are one row */
-        double *from = &best[rail * nodes + (size_t)sample->from];
-        double *to = &best[rail * nodes + (size_t)sample->to];
 
-        *from = fmin(*from, sample->latency_us);
-        *to = fmin(*to, sample->latency_us);
+        /* [rail][node], so that a rail's are one row */
+        fall(&best[rail * nodes + (size_t)sample->from], sample->latency_us);
+        fall(&best[rail * nodes + (size_t)sample->to], sample->latency_us);
     }
     for (size_t rail = 0; rail < rails && nodes > 2; rail++) {
         double median = statistics_median(&best[rail * nodes], nodes);
@@ -194,6 +200,22 @@ static const struct cell *best_cell(const struct cells *cells, size_t end)
     return best;
 }
 
+static bool was_measured(const struct cells *cells, size_t end, int receives)
+{
+    const size_t *begin = receives ? cells->in_begin : cells->out_begin;
+
+    return begin[end] < begin[end + 1];
+}
+
+/* Whether nothing that it sent, or nothing that it received, was well. */
+static bool is_unproved(const struct court *court, size_t end)
+{
+    for (int receives = 0; receives < 2; receives++)
+        if (was_measured(&court->cells, end, receives) && court->good[receives][end] == 0)
+            return true;
+    return !was_measured(&court->cells, end, 0) && !was_measured(&court->cells, end, 1);
+}
+
 /* Whether a finding about the leaf of the node speaks for it. */
 static bool is_in_slow_leaf(const struct court *court, const struct pursuit *pursuit, int node,
                             int rail)
@@ -216,12 +238,14 @@ void court_unproved(struct court *court, const struct pursuit *pursuit)
 
     for (size_t end = 0; end < links->node_count * links->rail_count; end++) {
         int node = (int)(end / links->rail_count), rail = (int)(end % links->rail_count);
-        const struct cell *best = best_cell(cells, end);
+        const struct cell *best;
         struct finding *finding;
         double base;
 
-        if (court->is_accused[end] || is_in_slow_leaf(court, pursuit, node, rail))
+        if (court->is_accused[end] || !is_unproved(court, end) ||
+            is_in_slow_leaf(court, pursuit, node, rail))
             continue;
+        best = best_cell(cells, end);
         if (!best) {
             finding = findings_add(&court->findings, FINDING_MISSING, VERDICT_UNKNOWN);
             finding->node = node;
@@ -231,9 +255,6 @@ void court_unproved(struct court *court, const struct pursuit *pursuit)
                      links->rails[rail]);
             continue;
         }
-        if ((court->good[0][end] > 0 || cells->out_begin[end] == cells->out_begin[end + 1]) &&
-            (court->good[1][end] > 0 || cells->in_begin[end] == cells->in_begin[end + 1]))
-            continue;
         base = cells_base(cells, best);
         finding = findings_add(&court->findings, FINDING_AMBIGUOUS, VERDICT_UNKNOWN);
         finding->node = node;

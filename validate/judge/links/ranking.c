@@ -77,20 +77,30 @@ static void sift_down(struct ranking *ranking, size_t place)
     heap[place] = entry;
 }
 
-/* Whether too few of its cells are low for any case, so that it need not be looked at closely: of
- * a node that is slow at times a tenth, of a cable of an uplink less, of paths and leaves half,
- * where what is barely not low is no evidence against. */
+/* Low cells more than elsewhere, as a share of all. */
+static double excess_of(const struct ranking *ranking, const struct tally *tally)
+{
+    double all = tally->all[0] + tally->all[1], excess = 0;
+
+    for (int region = 0; region < CELL_REGIONS; region++)
+        excess += tally->low[region] - ranking->rate[region] * tally->all[region];
+    return all > 0 ? excess / all : 0;
+}
+
+/* Whether too few of its cells are low for any case, so that it need not be looked at closely:
+ * neither so many that it is slow, where what is barely not low is no evidence against, nor so many
+ * more than elsewhere that a node or a cable of an uplink is slow at times. */
 static bool is_hopeless(const struct ranking *ranking, size_t candidate)
 {
     const struct tally *tally = &ranking->tallies[candidate];
     enum part_kind kind = candidates_kind(&ranking->candidates, candidate);
     double low = tally->low[0] + tally->low[1], all = tally->all[0] + tally->all[1];
 
+    if (low >= 0.6 * ranking_slow_share * all)
+        return false;
     if (candidates_is_node(kind))
-        return low < ranking_partial_excess * all;
-    if (candidates_is_uplink(kind))
-        return low < ranking_cable_excess * all;
-    return low < 0.6 * ranking_slow_share * all;
+        return excess_of(ranking, tally) < ranking_partial_excess;
+    return !candidates_is_uplink(kind) || excess_of(ranking, tally) < ranking_cable_excess;
 }
 
 static void pop(struct ranking *ranking)

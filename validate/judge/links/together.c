@@ -6,29 +6,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct key {
-    int from, to, rail;
-    double mbps;
+/* The samples of all rails together by sender and rail: first[end] to first[end + 1] of order. */
+struct rows {
+    size_t *first, *order;
 };
 
-static int by_key(const void *left, const void *right)
+static int rows_make(const struct links *links, struct rows *rows)
 {
-    const struct key *a = left, *b = right;
+    size_t ends = links->node_count * links->rail_count;
 
-    if (a->from != b->from)
-        return a->from - b->from;
-    if (a->to != b->to)
-        return a->to - b->to;
-    return a->rail - b->rail;
+    rows->first = calloc(ends + 2, sizeof *rows->first);
+    rows->order = malloc((links->together_count + 1) * sizeof *rows->order);
+    if (!rows->first || !rows->order)
+        return -1;
+    for (size_t i = 0; i < links->together_count; i++)
+        rows->first[(size_t)links->together[i].from * links->rail_count +
+                    (size_t)links->together[i].rail + 2]++;
+    for (size_t end = 0; end < ends; end++)
+        rows->first[end + 2] += rows->first[end + 1];
+    for (size_t i = 0; i < links->together_count; i++)
+        rows->order[rows->first[(size_t)links->together[i].from * links->rail_count +
+                                (size_t)links->together[i].rail + 1]++] = i;
+    return 0;
 }
 
 /* Whether the pair is well alone: else it says nothing of what the hosts can do together. */
-static bool is_well(const struct court *court, const struct key *alone)
+static bool is_well(const struct court *court, const struct cell *alone)
 {
-    struct cell cell = {.from = alone->from, .to = alone->to, .rail = (short)alone->rail};
-
-    return log(alone->mbps / cells_base(&court->cells, &cell)) >=
-           court->cells.typical[alone->rail] + log(court->limits.peers_percent / 100);
+    return alone->y >= court->cells.typical[alone->rail] + log(court->limits.peers_percent / 100);
 }
 
 /* The samples of all rails together as shares of the same pair's rail alone, in percent. Returns
@@ -36,33 +41,34 @@ static bool is_well(const struct court *court, const struct key *alone)
 static long make_shares(const struct court *court, struct link_sample *shares)
 {
     const struct links *links = court->links;
-    struct key *alone = malloc((links->sample_count + 1) * sizeof *alone);
-    size_t count = 0;
-    long made = 0;
+    const struct cells *cells = &court->cells;
+    const struct cell **alone = calloc(links->node_count + 1, sizeof *alone); /* by receiver */
+    struct rows rows = {0};
+    long made = alone && rows_make(links, &rows) == 0 ? 0 : -1;
 
-    if (!alone)
-        return -1;
-    for (size_t i = 0; i < links->sample_count; i++)
-        if (court->samples[i].mbps > 0)
-            alone[count++] = (struct key){court->samples[i].from, court->samples[i].to,
-                                          court->samples[i].rail, court->samples[i].mbps};
-    if (count > 0)
-        qsort(alone, count, sizeof *alone, by_key);
-    for (size_t i = 0; i < links->together_count; i++) {
-        const struct link_sample *sample = &links->together[i];
-        struct key wanted = {sample->from, sample->to, sample->rail, 0};
-        const struct key *found =
-            count > 0 ? bsearch(&wanted, alone, count, sizeof *alone, by_key) : NULL;
-
-        if (!found || isnan(sample->mbps) || !is_well(court, found))
+    for (size_t end = 0; end < links->node_count * links->rail_count && made >= 0; end++) {
+        if (rows.first[end] == rows.first[end + 1])
             continue;
-        shares[made] = *sample;
-        shares[made].low_mbps = 0;
-        if (sample->first_mbps > 0)
-            shares[made].first_mbps = 100 * sample->first_mbps / found->mbps;
-        shares[made++].mbps = 100 * sample->mbps / found->mbps;
+        for (size_t i = cells->out_begin[end]; i < cells->out_begin[end + 1]; i++)
+            alone[cells->cells[i].to] = &cells->cells[i];
+        for (size_t i = rows.first[end]; i < rows.first[end + 1]; i++) {
+            const struct link_sample *sample = &links->together[rows.order[i]];
+            const struct cell *cell = alone[sample->to];
+            double percent;
+
+            if (isnan(sample->mbps) || !cell || cell->from != sample->from ||
+                cell->rail != sample->rail || !is_well(court, cell))
+                continue;
+            shares[made] = *sample;
+            percent = 100 / (cells_base(cells, cell) * exp(cell->y));
+            shares[made].low_mbps = 0;
+            shares[made].first_mbps = (float)(percent * sample->first_mbps);
+            shares[made++].mbps = percent * sample->mbps;
+        }
     }
     free(alone);
+    free(rows.first);
+    free(rows.order);
     return made;
 }
 

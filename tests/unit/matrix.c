@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/judge/links/matrix.h"
+#include "tests/unit/tap.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* 80 nodes and two rails: more cells than a table begins with. */
+enum { NODES = 80, ROUNDS = 40, MOST = 20000 };
+static struct record items[MOST];
+static struct records records = {.items = items};
+static struct hostlist names;
+static int leaves[NODES];
+static struct conf conf;
+static const struct matrix_source source = {
+    .records = &records, .conf = &conf, .names = &names, .leaves = leaves};
+
+static struct record *add(const char *metric, int from, int to, const char *rail, double value)
+{
+    struct record *record = &items[records.count++];
+
+    *record = (struct record)RECORD_INIT;
+    record->suite = record->test = "links";
+    record->metric = metric;
+    record->node = names.names[from];
+    record->peer = to < 0 ? NULL : names.names[to];
+    record->part = rail;
+    record->unit = "Mb/s";
+    record->value = value;
+    return record;
+}
+
+static void measure_all(void)
+{
+    for (int node = 0; node < NODES; node++)
+        for (int step = 1; step <= ROUNDS; step++)
+            for (int rail = 0; rail < 2; rail++)
+                add("bandwidth", node, (node + step) % NODES, rail ? "eth2" : "eth1",
+                    100 + node + step);
+}
+
+static const struct link_sample *cell_of(const struct matrix *matrix, int from, int to, int rail)
+{
+    for (size_t i = 0; i < matrix->cells.count; i++) {
+        const struct link_sample *cell = &matrix->cells.items[i];
+
+        if (cell->from == from && cell->to == to && cell->rail == rail)
+            return cell;
+    }
+    return NULL;
+}
+
+/* Compares all but what lies between the members. */
+static int differences(const struct matrix *a, const struct matrix *b)
+{
+    int count = a->cells.count != b->cells.count;
+
+    for (size_t i = 0; i < a->cells.count && i < b->cells.count; i++) {
+        const struct link_sample *x = &a->cells.items[i], *y = &b->cells.items[i];
+
+        count += x->from != y->from || x->to != y->to || x->rail != y->rail || x->mbps != y->mbps ||
+                 x->again != y->again || x->load != y->load || x->low_mbps != y->low_mbps ||
+                 x->first_mbps != y->first_mbps;
+    }
+    return count;
+}
+
+static void test_cells(void)
+{
+    struct matrix matrix;
+    int wrong = 0;
+
+    records.count = 0;
+    measure_all();
+    is_int(matrix_build(&source, 0, SIZE_MAX, &matrix), 0, "a matrix of 80 nodes");
+    is_int((long)matrix.cells.count, NODES * ROUNDS * 2, "... has a cell for each direction");
+    for (int node = 0; node < NODES; node++)
+        for (int step = 1; step <= ROUNDS; step++) {
+            const struct link_sample *cell =
+                cell_of(&matrix, node, (node + step) % NODES, step % 2);
+
+            wrong += !cell || cell->mbps != 100 + node + step;
+        }
+    is_int(wrong, 0, "... each with its own figure");
+    matrix_clear(&matrix);
+}
+
+static void test_again(void)
+{
+    struct matrix whole, grown;
+    const struct link_sample *cell;
+    size_t again;
+
+    records.count = 0;
+    add("speed", 0, -1, "eth1", 110);
+    measure_all();
+    matrix_build(&source, 0, SIZE_MAX, &grown);
+    again = records.count;
+    add("bandwidth", 7, 8, "eth2", 40)->high = 45; /* known */
+    add("bandwidth", 7, 8, "eth2", 60)->low = 55;
+    add("bandwidth", 7, 6, "eth1", 70);  /* new */
+    add("bandwidth", 0, 1, "eth1", 500); /* more than its NIC has */
+    is_int(matrix_build(&source, 0, again, &whole), 0, "suspects measured again, all in one go");
+    is_int(matrix_add(&source, again, &grown), 0, "... and added to what was there");
+    is_int(differences(&whole, &grown), 0, "... are the same matrix");
+    cell = cell_of(&grown, 7, 8, 1);
+    is_int(cell ? cell->again : -1, 2, "... a pair that was measured twice more");
+    is_near(cell ? cell->first_mbps : NAN, 108, 0, "... what it had at first");
+    cell = cell_of(&grown, 7, 6, 0);
+    is_int(cell ? cell->again : -1, 1, "... a pair that was not measured before");
+    cell = cell_of(&grown, 0, 1, 0);
+    is_near(cell ? cell->mbps : NAN, 110, 0, "... and nobody has more than nominal");
+    again = records.count;
+    add("bandwidth", 1, 2, "eth3", 500);
+    is_int(matrix_add(&source, again, &grown), 1, "a rail that the matrix does not have");
+    is_int((long)grown.cells.count, NODES * ROUNDS * 2 + 1, "... is not added");
+    matrix_clear(&whole);
+    matrix_clear(&grown);
+}
+
+int main(void)
+{
+    char name[16];
+
+    conf_defaults(&conf);
+    for (int i = 0; i < NODES; i++) {
+        snprintf(name, sizeof name, "n%d", i + 1);
+        hostlist_append(&names, name);
+    }
+    test_cells();
+    test_again();
+    hostlist_clear(&names);
+    conf_clear(&conf);
+    return tap_done();
+}
