@@ -60,6 +60,7 @@ refused muster-launch --expect-ranks-per-node=0 -- \
     'option --expect-ranks-per-node: expected a number from 1 to 65536, found "0"'
 refused muster-links --pairs=n1 -- 'option --pairs: expected NODE:NODE,..., found "n1"'
 refused muster-links --pairs=n1:,n2:n3 -- 'option --pairs: expected NODE:NODE,..., found "n1:,n2:n3"'
+refused muster-links --pairs=n1:n2+n3 -- 'option --pairs: expected NODE:NODE,..., found "n1:n2+n3"'
 refused muster-links --bytes=1T -- \
     'option --bytes: expected a size from 1 to 1099511627776 bytes (64K, 1M), found "1T"'
 refused muster-links --floor=120 -- 'option --floor: expected a number from 1 to 100, found "120"'

@@ -43,9 +43,13 @@ is "$(of '.metric == "bandwidth"' .node .part .peer | sort)" "$all_directions" '
 is "$(of '.metric == "bandwidth" and not 150 <= .value <= 212' .node .part .peer .value)" '' \
     '... not far from the truth'
 
-battery 1 muster-links --quick --pairs n1:n3,n4:n2 --rails eth2
+battery 1 muster-links --quick --pairs n1:n3+n4:n2 --rails eth2
 is "$(of '.metric == "bandwidth"' .node .part .peer | sort | xargs)" \
     'n1 eth2 n3 n2 eth2 n4 n3 eth2 n1 n4 eth2 n2' '--pairs and --rails: only those'
+is "$(of '.metric == "rounds"' .value)" 1 '... both at once, as a plus says'
+battery 1 muster-links --quick --pairs n1:n3,n4:n2+n3:n2 --rails eth2
+is "$status" 3 'a node in two pairs at once cannot be measured'
+like "$records" 'n2 is in two pairs at once' '... and is named'
 battery 1 muster-links --quick --pairs n1:n9
 is "$status" 3 'a pair with a node that takes no part cannot be told'
 like "$records" 'both nodes must take part' '... and it says why'

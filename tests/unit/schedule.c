@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/schedule/schedule.h"
+#include "validate/schedule/apart.h"
 #include "tests/unit/tap.h"
 
 #include <math.h>
@@ -304,6 +305,60 @@ static void test_bad_requests(void)
     schedule_destroy(NULL);
 }
 
+/* Conflicts: a node twice in a round, or two pairs of a round across the uplink of a block. */
+static int conflicts(const int (*pairs)[2], int count, const int *in_block, const int *rounds)
+{
+    int found = 0;
+
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < i; k++)
+            for (int a = 0; a < 2 && rounds[i] == rounds[k]; a++)
+                for (int b = 0; b < 2; b++)
+                    found += pairs[i][a] == pairs[k][b] ||
+                             (in_block[pairs[i][0]] != in_block[pairs[i][1]] &&
+                              in_block[pairs[k][0]] != in_block[pairs[k][1]] &&
+                              in_block[pairs[i][a]] == in_block[pairs[k][b]]);
+    return found;
+}
+
+static void test_apart(void)
+{
+    enum { NODES = 200, PAIRS = 300 };
+    static const int few[][2] = {{0, 1}, {2, 3}, {0, 2}, {4, 5}, {1, 4}};
+    static const int two_blocks[] = {0, 0, 0, 0, 1, 1};
+    static const int far_blocks[] = {70, 70, 70, 70, 90, 90};
+    static int many[PAIRS][2], blocks_of[NODES];
+    int rounds[PAIRS], made, shared = 0;
+
+    is_int(schedule_apart(few, 5, 6, two_blocks, rounds), 2, "five pairs of six nodes: two rounds");
+    is_int(conflicts(few, 5, two_blocks, rounds), 0, "... without a node in two pairs of one");
+    is_int(rounds[0], 0, "... the first pair first");
+    is_int(schedule_apart(few, 5, 6, far_blocks, rounds), 2, "... whatever the blocks' numbers");
+    is_int(schedule_apart(few, 5, 6, NULL, rounds), 5, "one after the other without blocks");
+    is_int(schedule_apart(few, 0, 6, two_blocks, rounds), 0, "no pairs: no rounds");
+    for (int i = 0; i < NODES; i++)
+        blocks_of[i] = i / 20;
+    for (int i = 0; i < PAIRS; i++) {
+        many[i][0] = i * 7 % NODES;
+        many[i][1] = (many[i][0] + 1 + i * 13 % (NODES - 1)) % NODES;
+    }
+    made = schedule_apart((const int(*)[2])many, PAIRS, NODES, blocks_of, rounds);
+    is_int(conflicts((const int(*)[2])many, PAIRS, blocks_of, rounds), 0,
+           "300 pairs of ten blocks: no uplink and no node is used twice at once");
+    for (int i = 0; i < PAIRS; i++)
+        shared += blocks_of[many[i][0]] != blocks_of[many[i][1]];
+    ok(made >= 2 * shared / 10 && made < 4 * shared / 10,
+       "... in %d rounds, the uplinks need %d at least", made, 2 * shared / 10);
+    /* a node with all others, beyond the 64 rounds of a word */
+    for (int i = 0; i < 199; i++) {
+        many[i][0] = 0;
+        many[i][1] = i + 1;
+    }
+    is_int(schedule_apart((const int(*)[2])many, 199, NODES, blocks_of, rounds), 199,
+           "one node with all others: as many rounds");
+    is_int(conflicts((const int(*)[2])many, 199, blocks_of, rounds), 0, "... one pair in each");
+}
+
 int main(void)
 {
     test_sizes();
@@ -313,6 +368,7 @@ int main(void)
     test_uplinks();
     test_bisection();
     test_bad_requests();
+    test_apart();
     schedule_destroy(schedule);
     return tap_done();
 }

@@ -37,4 +37,4 @@ validate_judge_libjudge_la_SOURCES += \
 	validate/judge/facts/severity.c \
 	# end of facts
 
-validate_judge_libjudge_la_LIBADD = lib/libstatistics.la -lm
+validate_judge_libjudge_la_LIBADD = validate/schedule/libschedule.la lib/libstatistics.la -lm

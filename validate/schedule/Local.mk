@@ -3,6 +3,7 @@
 # Who measures with whom, and when: pure functions on numbers.
 noinst_LTLIBRARIES += validate/schedule/libschedule.la
 validate_schedule_libschedule_la_SOURCES = \
+	validate/schedule/apart.c validate/schedule/apart.h \
 	validate/schedule/schedule.c validate/schedule/schedule.h \
 	validate/schedule/tournament.c validate/schedule/tournament.h \
 	# end of validate_schedule_libschedule_la_SOURCES

@@ -45,15 +45,47 @@ static int node_number(const struct program *program, const char *name, size_t l
 
 int course_pair(const struct program *program, const char *pairs, int index, int nodes[2])
 {
+    int round = 0;
+
     for (; *pairs; index--) {
-        size_t length = strcspn(pairs, ","), first = strcspn(pairs, ":");
+        size_t length = strcspn(pairs, ",+"), first = strcspn(pairs, ":");
 
         if (index == 0) {
             nodes[0] = node_number(program, pairs, first);
             nodes[1] = node_number(program, pairs + first + 1, length - first - 1);
-            return 1;
+            return round;
         }
-        pairs += length + (pairs[length] == ',');
+        pairs += length;
+        round += *pairs == ',';
+        pairs += *pairs != '\0';
+    }
+    return -1;
+}
+
+/* Puts the pairs that can be measured into the table of partners. */
+static int take_pairs(const struct program *program, const char *pairs, struct course *course,
+                      struct error *err)
+{
+    int nodes[2], round, count = program->node_count;
+
+    for (int i = 0; (round = course_pair(program, pairs, i, nodes)) >= 0; i++)
+        course->rounds = round + 1;
+    course->partners = malloc((size_t)course->rounds * (size_t)count * sizeof *course->partners);
+    if (!course->partners)
+        watch_fault("out of memory");
+    for (int i = 0; i < course->rounds * count; i++)
+        course->partners[i] = SCHEDULE_BYE;
+    for (int i = 0; (round = course_pair(program, pairs, i, nodes)) >= 0; i++) {
+        int *partners = &course->partners[round * count];
+
+        if (nodes[0] < 0 || nodes[1] < 0 || nodes[0] == nodes[1])
+            continue;
+        for (int k = 0; k < 2; k++) {
+            if (partners[nodes[k]] != SCHEDULE_BYE)
+                return error_set(err, "%s is in two pairs at once of %s",
+                                 program->node_name[nodes[k]], pairs);
+            partners[nodes[k]] = nodes[1 - k];
+        }
     }
     return 0;
 }
@@ -80,8 +112,6 @@ static int make_schedule(const struct program *program, const struct rounds_plan
 int course_make(const struct program *program, const struct rounds_plan *options,
                 enum pass_kind kind, struct course *course, struct error *err)
 {
-    int nodes[2];
-
     *course = (struct course){.kind = kind, .plan = make_plan(options, kind)};
     if (kind == PASS_LOCAL) {
         course->rounds = 1;
@@ -97,9 +127,8 @@ int course_make(const struct program *program, const struct rounds_plan *options
     }
     if (!options->pairs || kind == PASS_UPLINKS || kind == PASS_BISECTION)
         return make_schedule(program, options, course, err);
-    course->pairs = options->pairs;
-    while (course_pair(program, course->pairs, course->rounds, nodes))
-        course->rounds++;
+    if (take_pairs(program, options->pairs, course, err) != 0)
+        return -1;
     if (options->rounds > 0 && options->rounds < course->rounds)
         course->rounds = (int)options->rounds;
     return 0;
@@ -109,29 +138,23 @@ void course_clear(struct course *course)
 {
     schedule_destroy(course->schedule);
     free(course->blocks);
+    free(course->partners);
     *course = (struct course){0};
 }
 
 int course_partner(const struct program *program, const struct course *course, int round, int node)
 {
-    int nodes[2];
-
     if (course->kind == PASS_LOCAL)
         return SCHEDULE_BYE;
-    if (!course->pairs)
-        return schedule_partner(course->schedule, round, node);
-    course_pair(program, course->pairs, round, nodes);
-    if (nodes[0] == nodes[1])
-        return SCHEDULE_BYE;
-    if (nodes[0] == node)
-        return nodes[1] < 0 ? SCHEDULE_BYE : nodes[1];
-    return nodes[1] == node && nodes[0] >= 0 ? nodes[0] : SCHEDULE_BYE;
+    if (course->partners)
+        return course->partners[round * program->node_count + node];
+    return schedule_partner(course->schedule, round, node);
 }
 
 bool course_is_first(const struct program *program, const struct course *course, int round,
                      int node)
 {
-    if (course->pairs)
+    if (course->partners)
         return node < course_partner(program, course, round, node);
     return schedule_is_first(course->schedule, round, node);
 }

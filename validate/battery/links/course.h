@@ -13,7 +13,8 @@ struct course {
     enum pass_kind kind;
     int rounds;
     struct path_plan plan;
-    const char *pairs; /* that were asked for, or NULL */
+    int *
+        partners; /* [rounds x nodes] of the pairs that were asked for, or NULL: as schedule says */
     struct schedule *schedule;
     int *blocks; /* of each node, -1 in none; NULL: not known */
     char *const *block_names;
@@ -29,7 +30,8 @@ int course_partner(const struct program *program, const struct course *course, i
 bool course_is_first(const struct program *program, const struct course *course, int round,
                      int node);
 
-/* Pair number `index` of "A:B,C:D": 1 found, 0 no more. A node that takes no part is -1. */
+/* Pair number `index` of "A:B+C:D,E:F": its round from 0, -1: no more. A node that takes no part is
+ * -1. */
 int course_pair(const struct program *program, const char *pairs, int index, int nodes[2]);
 
 #endif

@@ -24,11 +24,11 @@ static int take_pairs(const char *value, void *context, struct error *err)
 {
     ((struct rounds_plan *)context)->pairs = value;
     for (const char *pair = value; *pair;) {
-        size_t length = strcspn(pair, ","), first = strcspn(pair, ":,");
+        size_t length = strcspn(pair, ",+"), first = strcspn(pair, ":,+");
 
         if (first == 0 || first + 1 >= length || pair[first] != ':')
             return error_set(err, "expected NODE:NODE,..., found \"%s\"", value);
-        pair += length + (pair[length] == ',');
+        pair += length + (pair[length] != '\0');
     }
     return *value ? 0 : error_set(err, "expected NODE:NODE,..., found nothing");
 }
@@ -152,7 +152,10 @@ static const struct option_spec option_table[] = {
      "drive these interfaces: eth[1-2] (those the configuration or the\n"
      "node's hardware tells)",
      take_rails},
-    {"pairs", "A:B,C:D", "only these pairs of nodes, one after the other", take_pairs},
+    {"pairs", "A:B+C:D,E:F",
+     "only these pairs of nodes: a plus joins those to be measured at\n"
+     "once, others are one after the other",
+     take_pairs},
     {"passes", "LIST",
      "what to measure, in this order: pairs (rail after rail), together\n"
      "(all rails of a pair at once), uplinks (between blocks, all at\n"

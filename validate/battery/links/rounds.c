@@ -372,7 +372,7 @@ static void check_pairs(const struct program *program, const char *pairs)
 {
     int nodes[2];
 
-    for (int i = 0; pairs && course_pair(program, pairs, i, nodes); i++)
+    for (int i = 0; pairs && course_pair(program, pairs, i, nodes) >= 0; i++)
         if (nodes[0] < 0 || nodes[1] < 0 || nodes[0] == nodes[1])
             linkreport_unknown("pair %d of %s cannot be measured: both nodes must take part, and "
                                "differ",

@@ -15,7 +15,7 @@
  * freezes or is cut off costs the pairs that it would have met, and no one else's. */
 
 struct rounds_plan {
-    const char *rails, *pairs;   /* "eth[1-2]", "n1:n2,n3:n4"; NULL: all */
+    const char *rails, *pairs;   /* "eth[1-2]", "n1:n2+n3:n4,n1:n3"; NULL: all */
     long rounds, repeats;        /* 0: not given */
     double confidence;           /* 0: all rounds */
     long long sample_bytes;      /* 0: what takes a while */

@@ -9,7 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUSPECTS_MAX = 1024, STEADY_MBPS = 2 };
+#include "validate/schedule/apart.h"
+
+enum {
+    SUSPECTS_MAX = 1024,
+    SERIAL_MOST = 8, /* pairs that are measured one after the other: some 20 s a rail */
+    STEADY_MBPS = 2
+};
 
 static struct links_limits limits_of(const struct conf *conf)
 {
@@ -43,34 +49,72 @@ static size_t all_pairs(const struct links *links, const struct finding *finding
     return count;
 }
 
+/* Which round each pair is measured in. A few have one each: nothing is quieter. Returns how many
+ * rounds, or -1 when memory is out. */
+static int choose_rounds(const struct links *links, const struct link_pair *pairs, size_t count,
+                         int *rounds)
+{
+    int ends[SUSPECTS_MAX][2];
+
+    for (size_t i = 0; i < count; i++) {
+        ends[i][0] = pairs[i].from;
+        ends[i][1] = pairs[i].to;
+    }
+    return schedule_apart((const int(*)[2])ends, count, (int)links->node_count,
+                          count > SERIAL_MOST ? links->blocks : NULL, rounds);
+}
+
+/* "n1:n2+n3:n4,n1:n3": pairs of a round, then the next one's. malloc'd; NULL: memory is out. names:
+ * room for the nodes of them. */
+static char *write_pairs(const struct links *links, const struct link_pair *pairs, size_t count,
+                         struct hostlist *names)
+{
+    int rounds[SUSPECTS_MAX], round_count = choose_rounds(links, pairs, count, rounds);
+    bool *is_named = calloc(links->node_count + 1, sizeof *is_named);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = round_count > 0 && is_named ? open_memstream(&text, &size) : NULL;
+
+    for (int round = 0; stream && round < round_count; round++) {
+        const char *before = round > 0 ? "," : "";
+
+        for (size_t i = 0; i < count; i++) {
+            int ends[] = {pairs[i].from, pairs[i].to};
+
+            if (rounds[i] != round)
+                continue;
+            fprintf(stream, "%s%s:%s", before, links->nodes[ends[0]], links->nodes[ends[1]]);
+            before = "+";
+            for (int k = 0; k < 2; k++)
+                if (!is_named[ends[k]]) {
+                    is_named[ends[k]] = true;
+                    hostlist_append(names, links->nodes[ends[k]]);
+                }
+        }
+    }
+    if (stream)
+        fclose(stream);
+    free(is_named);
+    return text;
+}
+
 /* Measures the suspects once more. Returns whether that ended well. */
 static bool suspects_measure(const struct trial *trial, size_t *first)
 {
     const struct links *links = &trial->links;
     struct link_pair pairs[SUSPECTS_MAX];
     size_t count = links_suspect_pairs(links, trial->findings, trial->count, pairs, SUSPECTS_MAX);
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
     struct hostlist names = {0};
     bool is_measured = false, is_together = false;
+    char *text;
 
     if (count == 0)
         count = all_pairs(links, trial->findings, trial->count, pairs, SUSPECTS_MAX);
     for (size_t i = 0; i < trial->count; i++)
         is_together |=
             trial->findings[i].kind == FINDING_HOST && trial->findings[i].verdict > VERDICT_WARN;
-    for (size_t i = 0; stream && i < count; i++) {
-        const char *ends[] = {links->nodes[pairs[i].from], links->nodes[pairs[i].to]};
-
-        fprintf(stream, "%s%s:%s", i ? "," : "", ends[0], ends[1]);
-        for (int k = 0; k < 2; k++)
-            if (!hostlist_contains(&names, ends[k]))
-                hostlist_append(&names, ends[k]);
-    }
-    if (stream)
-        fclose(stream);
-    if (text && count > 0)
+    text = write_pairs(links, pairs, count, &names);
+    if (text)
         is_measured = trial->measure(trial->context, &names, text, is_together, first);
     free(text);
     hostlist_clear(&names);
@@ -221,13 +265,42 @@ static int recall(struct trial *trial)
     return 0;
 }
 
+static void clear_judgement(struct trial *trial)
+{
+    free(trial->findings);
+    free(trial->history);
+    free(trial->references);
+    free(trial->figures);
+    trial->findings = NULL;
+    trial->history = NULL;
+    trial->references = NULL;
+    trial->figures = NULL;
+    trial->count = 0;
+}
+
+/* Brings the matrix up to the records: those since again are of suspects alone. */
+static int gather(struct trial *trial, size_t again)
+{
+    size_t count = trial->source.records->count;
+    int rv = 1;
+
+    if (trial->gathered > 0)
+        rv = matrix_add(&trial->source, trial->gathered, &trial->matrix);
+    if (rv == 1) {
+        matrix_clear(&trial->matrix);
+        rv = matrix_build(&trial->source, trial->first, again, &trial->matrix);
+    }
+    trial->gathered = count;
+    return rv;
+}
+
 static int judge(struct trial *trial, size_t again)
 {
     struct links_limits limits = limits_of(trial->source.conf);
     int count;
 
-    trial_clear(trial);
-    if (matrix_build(&trial->source, trial->first, again, &trial->matrix) != 0)
+    clear_judgement(trial);
+    if (gather(trial, again) != 0)
         return -1;
     trial->links = matrix_links(&trial->source, &trial->matrix);
     trial->figures =
@@ -245,6 +318,7 @@ int trial_hold(struct trial *trial)
     size_t last = SIZE_MAX, again = SIZE_MAX;
 
     trial->is_confirmed = false;
+    trial->gathered = 0;
     for (int i = 0;; i++) {
         bool is_measured;
 
@@ -274,16 +348,9 @@ bool trial_shows_leaves(const struct trial *trial)
 
 void trial_clear(struct trial *trial)
 {
-    free(trial->findings);
-    free(trial->history);
-    free(trial->references);
-    free(trial->figures);
+    clear_judgement(trial);
     matrix_clear(&trial->matrix);
-    trial->findings = NULL;
-    trial->history = NULL;
-    trial->references = NULL;
-    trial->figures = NULL;
-    trial->count = 0;
+    trial->gathered = 0;
 }
 
 struct record trial_record(const struct trial *trial, const struct finding *finding)

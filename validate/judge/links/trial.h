@@ -19,9 +19,9 @@ struct trial {
     int tries;             /* measurements of suspects at most */
     double steady_percent; /* two measurements of a fault are as near as that, or 2 Mb/s */
     bool takes_missing;    /* a rail of which nothing was measured is no reason to measure again */
-    /* Measures the pairs "n1:n2,n1:n3", which are those of names, one after the other; is_together:
-     * and all rails of each at once. Returns whether that ended well, with *first the index of its
-     * first record in the source. */
+    /* Measures the pairs "n1:n2+n3:n4,n1:n3", which are those of names: those that a plus joins at
+     * once, a comma's one after the other; is_together: and all rails of each at once. Returns
+     * whether that ended well, with *first the index of its first record in the source. */
     bool (*measure)(void *context, const struct hostlist *names, const char *pairs,
                     bool is_together, size_t *first);
     /* What earlier runs found of that rail of that node; left as it is, count 0, when nothing.
@@ -36,6 +36,7 @@ struct trial {
 
     /* the outcome: links is the view that findings is about */
     struct matrix matrix;
+    size_t gathered; /* records that are in it */
     struct history_figure *history;
     struct reference_figure *references;
     double *figures; /* links_figures() */

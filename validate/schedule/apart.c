@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/schedule/apart.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* Which rounds a node, or a block's uplink, is in: one bit each, in words of 64 rounds. */
+struct places {
+    uint64_t *nodes, *uplinks; /* [words][width] */
+    size_t words, width;       /* the more of nodes and blocks */
+};
+
+/* Doubles the rounds there is room for. */
+static int grow(struct places *places)
+{
+    size_t words = places->words ? 2 * places->words : 1, all = words * places->width;
+    size_t old = places->words * places->width;
+    uint64_t **tables[] = {&places->nodes, &places->uplinks};
+
+    for (int k = 0; k < 2; k++) {
+        uint64_t *grown = realloc(*tables[k], (all + 1) * sizeof *grown);
+
+        if (!grown)
+            return -1;
+        for (size_t i = old; i < all; i++)
+            grown[i] = 0;
+        *tables[k] = grown;
+    }
+    places->words = words;
+    return 0;
+}
+
+/* Takes the first round where both ends, and their blocks' uplinks if it uses them, are free. */
+static int take(struct places *places, const int pair[2], const int *blocks)
+{
+    bool is_across = blocks[pair[0]] != blocks[pair[1]];
+
+    for (size_t word = 0;; word++) {
+        uint64_t taken, *nodes, *uplinks;
+
+        if (word == places->words && grow(places) != 0)
+            return -1;
+        nodes = &places->nodes[word * places->width];
+        uplinks = &places->uplinks[word * places->width];
+        taken = nodes[pair[0]] | nodes[pair[1]];
+        if (is_across)
+            taken |= uplinks[blocks[pair[0]]] | uplinks[blocks[pair[1]]];
+        if (~taken) {
+            int bit = __builtin_ctzll(~taken);
+
+            for (int k = 0; k < 2; k++) {
+                nodes[pair[k]] |= UINT64_C(1) << bit;
+                if (is_across)
+                    uplinks[blocks[pair[k]]] |= UINT64_C(1) << bit;
+            }
+            return (int)(64 * word) + bit;
+        }
+    }
+}
+
+int schedule_apart(const int (*pairs)[2], size_t count, int node_count, const int *blocks,
+                   int *rounds)
+{
+    struct places places = {.width = (size_t)node_count};
+    int most = 0;
+
+    for (int node = 0; blocks && node < node_count; node++)
+        if ((size_t)blocks[node] >= places.width)
+            places.width = (size_t)blocks[node] + 1;
+    for (size_t i = 0; i < count && most >= 0; i++) {
+        rounds[i] = blocks ? take(&places, pairs[i], blocks) : (int)i;
+        most = rounds[i] < 0 ? -1 : rounds[i] + 1 > most ? rounds[i] + 1 : most;
+    }
+    free(places.nodes);
+    free(places.uplinks);
+    return most;
+}
