@@ -7,13 +7,16 @@ noinst_PROGRAMS += tests/sim/sim
 tests_sim_sim_SOURCES = \
 	tests/sim/fabric.c tests/sim/fabric.h \
 	tests/sim/faults.c tests/sim/faults.h \
+	tests/sim/noise.c tests/sim/noise.h \
 	tests/sim/sim.c \
 	tests/sim/trialrun.c tests/sim/trialrun.h \
 	# end of tests_sim_sim_SOURCES
+tests_sim_sim_CPPFLAGS = $(AM_CPPFLAGS) -DSIM_DIRECTORY='"$(abs_top_srcdir)/tests/sim"'
 tests_sim_sim_LDADD = validate/judge/libjudge.la validate/schedule/libschedule.la \
 	validate/report/libreport.la lib/libmuster.la lib/libstatistics.la -lm
 
 dist_check_SCRIPTS += tests/sim/goals.t
+EXTRA_DIST += tests/sim/noise tests/sim/lab.noise
 
 sim: tests/sim/sim
 	$(AM_V_GEN)tests/sim/sim long >tests/sim/table.md && \

@@ -19,9 +19,11 @@ struct simulation {
     uint64_t random;
     struct flow *flows;
     double *hiccups;    /* [nodes] what this round leaves of each node's speed */
+    uint64_t *meetings; /* [nodes] random, of this round's meeting whose lower node it is */
+    int *loads;         /* [nodes] of each node's pair in this round, schedule_pair_load() */
     const char **rails; /* names */
     size_t size;        /* of the records */
-    int serial_pairs;
+    int again_pairs, again_rounds;
 };
 
 static double processor_s(void)
@@ -70,24 +72,47 @@ static bool is_liar(const struct run_plan *plan, int node)
     return false;
 }
 
-/* The repeats of a flow that has that much, as the record of it. */
+/* The repeats of a flow that has that much, with made-up noise or with that of a recorded meeting.
+ */
+static void repeat(struct simulation *simulation, const struct flow *flow, int repeats,
+                   struct record *record)
+{
+    const struct noise *noise = &simulation->plan->noise;
+    double samples[REPEATS_MOST];
+    uint64_t *random = &simulation->random;
+
+    for (int i = 0; i < repeats; i++) {
+        double mbps =
+            fmin(flow->mbps, at_times(simulation, flow) * simulation->plan->fabric->nic_mbps);
+
+        mbps *= fmin(simulation->hiccups[flow->from], simulation->hiccups[flow->to]);
+        if (!noise->record) {
+            if (sim_uniform(random) < noise->dip)
+                mbps *= 0.3 + 0.7 * sim_uniform(random);
+            mbps *= exp(noise->sigma * sim_normal(random) - 0.02);
+        }
+        samples[i] = mbps;
+    }
+    record->value = statistics_median(samples, (size_t)repeats);
+    statistics_interval(samples, (size_t)repeats, &record->low, &record->high);
+    if (noise->record) {
+        int low = flow->from < flow->to ? flow->from : flow->to;
+        struct noise_share share = noise_figure(noise->record, simulation->meetings[low],
+                                                2 * flow->rail + (flow->from == low));
+
+        record->value *= share.value;
+        record->low *= share.low;
+        record->high *= share.high;
+    }
+}
+
 static void tell(struct simulation *simulation, const struct flow *flow, const char *metric,
                  int repeats, int load)
 {
     const struct run_plan *plan = simulation->plan;
-    const struct noise *noise = &plan->noise;
-    double samples[REPEATS_MOST];
     struct record record = RECORD_INIT;
-    uint64_t *random = &simulation->random;
 
-    for (int i = 0; i < repeats; i++) {
-        double mbps = fmin(flow->mbps, at_times(simulation, flow) * plan->fabric->nic_mbps);
-
-        mbps *= fmin(simulation->hiccups[flow->from], simulation->hiccups[flow->to]);
-        if (sim_uniform(random) < noise->dip)
-            mbps *= 0.3 + 0.7 * sim_uniform(random);
-        samples[i] = mbps * exp(noise->sigma * sim_normal(random) - 0.02);
-    }
+    repeat(simulation, flow, repeats, &record);
     record.suite = "links";
     record.test = "links";
     record.metric = metric;
@@ -95,15 +120,13 @@ static void tell(struct simulation *simulation, const struct flow *flow, const c
     record.peer = simulation->result->names.names[flow->to];
     record.part = simulation->rails[flow->rail];
     record.unit = "Mb/s";
-    record.value = statistics_median(samples, (size_t)repeats);
-    statistics_interval(samples, (size_t)repeats, &record.low, &record.high);
     record.samples = (unsigned)repeats;
     record.shared = load;
     if (plan->has_received && strcmp(metric, "bandwidth") == 0) {
         struct record received = record;
 
         received.metric = "bandwidth_received";
-        received.value *= exp(0.2 * noise->sigma * sim_normal(random));
+        received.value *= exp(0.2 * plan->noise.sigma * sim_normal(&simulation->random));
         /* a node that lies says of both directions that all is well */
         if (is_liar(plan, flow->to))
             received.value = plan->fabric->nic_mbps;
@@ -114,12 +137,15 @@ static void tell(struct simulation *simulation, const struct flow *flow, const c
     add(simulation, &record);
 }
 
-static void roll_hiccups(struct simulation *simulation)
+/* What befalls the nodes in a round. */
+static void roll_round(struct simulation *simulation)
 {
-    for (int i = 0; i < simulation->plan->fabric->nodes; i++)
+    for (int i = 0; i < simulation->plan->fabric->nodes; i++) {
+        simulation->meetings[i] = sim_random(&simulation->random) >> 8;
         simulation->hiccups[i] = sim_uniform(&simulation->random) < simulation->plan->noise.hiccup
                                      ? 0.4 + 0.5 * sim_uniform(&simulation->random)
                                      : 1;
+    }
 }
 
 /* One round: rail after rail or all of them at once, one direction after the other. */
@@ -129,7 +155,9 @@ static void play_round(struct simulation *simulation, const struct schedule *sch
     struct fabric *fabric = simulation->plan->fabric;
     int steps = is_together ? 1 : fabric->rails;
 
-    roll_hiccups(simulation);
+    roll_round(simulation);
+    for (int node = 0; node < fabric->nodes; node++)
+        simulation->loads[node] = schedule_pair_load(schedule, round, node);
     for (int step = 0; step < 2 * steps; step++) {
         int count = 0;
 
@@ -147,7 +175,7 @@ static void play_round(struct simulation *simulation, const struct schedule *sch
         for (int i = 0; i < count; i++)
             tell(simulation, &simulation->flows[i],
                  is_together ? "bandwidth_together" : "bandwidth", REPEATS,
-                 schedule_pair_load(schedule, round, simulation->flows[i].from));
+                 simulation->loads[simulation->flows[i].from]);
     }
 }
 
@@ -174,40 +202,59 @@ static int play(struct simulation *simulation, int most_rounds, bool is_together
     return rounds;
 }
 
-/* The measurement of suspects: one pair at a time, as muster-links --pairs. */
+/* What one round of suspects has, in one direction: one rail, or all of them (-1). */
+static void play_suspects(struct simulation *simulation, int (*pairs)[2], int count, int rail,
+                          int back)
+{
+    struct fabric *fabric = simulation->plan->fabric;
+    int flows = 0;
+
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < fabric->rails; k++)
+            if (rail < 0 || k == rail)
+                simulation->flows[flows++] =
+                    (struct flow){pairs[i][back], pairs[i][1 - back], k, 0};
+    fabric_run(fabric, simulation->flows, flows);
+    for (int i = 0; i < flows; i++)
+        tell(simulation, &simulation->flows[i], rail < 0 ? "bandwidth_together" : "bandwidth",
+             AGAIN_REPEATS, 1);
+}
+
+static void play_again(struct simulation *simulation, int (*pairs)[2], int count, bool is_together)
+{
+    roll_round(simulation);
+    for (int rail = is_together ? -1 : 0; rail < simulation->plan->fabric->rails; rail++)
+        for (int back = 0; back < 2; back++)
+            play_suspects(simulation, pairs, count, rail, back);
+    simulation->again_pairs += count;
+    simulation->again_rounds++;
+}
+
+/* The measurement of suspects, as muster-links --pairs has it. */
 static bool measure(void *context, const struct hostlist *names, const char *pairs,
                     bool is_together, size_t *first)
 {
     struct simulation *simulation = context;
-    struct fabric *fabric = simulation->plan->fabric;
+    int(*ends)[2] = sim_allocate((size_t)simulation->plan->fabric->nodes, sizeof *ends), count = 0;
+    bool is_read = true;
 
     (void)names;
     *first = simulation->result->records.count;
-    for (const char *text = pairs; *text;) {
-        int ends[2], length = 0;
+    while (*pairs && is_read) {
+        int length = 0;
 
-        if (sscanf(text, "n%d:n%d%n", &ends[0], &ends[1], &length) != 2)
-            return false;
-        roll_hiccups(simulation);
-        for (int rail = 0; rail < fabric->rails; rail++)
-            for (int back = 0; back < 2; back++) {
-                struct flow flow = {ends[back] - 1, ends[1 - back] - 1, rail, 0};
-
-                fabric_run(fabric, &flow, 1);
-                tell(simulation, &flow, "bandwidth", AGAIN_REPEATS, 1);
-            }
-        for (int back = 0; back < 2 && is_together; back++) {
-            for (int rail = 0; rail < fabric->rails; rail++)
-                simulation->flows[rail] =
-                    (struct flow){ends[back] - 1, ends[1 - back] - 1, rail, 0};
-            fabric_run(fabric, simulation->flows, fabric->rails);
-            for (int rail = 0; rail < fabric->rails; rail++)
-                tell(simulation, &simulation->flows[rail], "bandwidth_together", AGAIN_REPEATS, 1);
+        is_read = sscanf(pairs, "n%d:n%d%n", &ends[count][0], &ends[count][1], &length) == 2;
+        ends[count][0]--;
+        ends[count++][1]--;
+        pairs += length;
+        if (*pairs != '+') {
+            play_again(simulation, ends, count, is_together);
+            count = 0;
         }
-        simulation->serial_pairs++;
-        text += length + (text[length] == ',');
+        pairs += *pairs != '\0';
     }
-    return true;
+    free(ends);
+    return is_read;
 }
 
 static void name_all(struct run_result *result, struct simulation *simulation)
@@ -286,6 +333,8 @@ void run_hold(const struct run_plan *plan, struct run_result *result)
     simulation->flows =
         sim_allocate((size_t)fabric->nodes * (size_t)fabric->rails, sizeof *simulation->flows);
     simulation->hiccups = sim_allocate((size_t)fabric->nodes, sizeof *simulation->hiccups);
+    simulation->meetings = sim_allocate((size_t)fabric->nodes, sizeof *simulation->meetings);
+    simulation->loads = sim_allocate((size_t)fabric->nodes, sizeof *simulation->loads);
     conf_defaults(&result->conf);
     name_all(result, simulation);
     for (int i = 0; i < fabric->nodes; i++)
@@ -310,7 +359,8 @@ void run_hold(const struct run_plan *plan, struct run_result *result)
     if (trial_hold(&result->trial) != 0)
         exit(3);
     result->trial_s = processor_s() - begin_s;
-    result->serial_pairs = simulation->serial_pairs;
+    result->again_pairs = simulation->again_pairs;
+    result->again_rounds = simulation->again_rounds;
 }
 
 void run_clear(struct run_result *result)
@@ -328,6 +378,8 @@ void run_clear(struct run_result *result)
     free(simulation->rails);
     free(simulation->flows);
     free(simulation->hiccups);
+    free(simulation->loads);
+    free(simulation->meetings);
     free(simulation);
     free(result->records.items);
     hostlist_clear(&result->names);

@@ -4,18 +4,11 @@
 
 #include "tests/sim/fabric.h"
 #include "tests/sim/faults.h"
+#include "tests/sim/noise.h"
 #include "validate/judge/links/trial.h"
 
 /* One certification of a synthetic fabric: the schedule that muster-links plays, what its rounds
  * measure there, and the trial that muster certify holds over the records. */
-
-/* What the machines add to the fabric's figures. */
-struct noise {
-    const char *name;
-    double sigma;  /* of a sample, as a share */
-    double dip;    /* share of samples that have 0.3 to 1 of what they should */
-    double hiccup; /* share of a node's rounds in which all has 0.4 to 0.9 of what it should */
-};
 
 struct run_plan {
     struct fabric *fabric;
@@ -31,9 +24,10 @@ struct run_plan {
 
 struct run_result {
     struct trial trial; /* held; to be cleared by run_clear() */
-    int rounds, together_rounds, serial_pairs;
-    double judge_s; /* processor time of the first judgement alone */
-    double trial_s; /* of all of it, records to findings */
+    int rounds, together_rounds;
+    int again_pairs, again_rounds; /* suspects measured once more, and in how many rounds */
+    double judge_s;                /* processor time of the first judgement alone */
+    double trial_s;                /* of all of it, records to findings */
     /* owned */
     struct records records;
     struct hostlist names;

@@ -10,6 +10,9 @@
 static const float measurable = 0.1625F;
 static const double most_across = 0.6;
 
+/* Of certifications without a misplaced node that many may move one. */
+static const double chance_most = 0.01;
+
 /* A node is in a block when that many of its pairs with it are good, not in one when as few are. */
 static const double share_inside = 0.8, share_outside = 0.2, share_elsewhere = 0.5;
 
@@ -130,13 +133,12 @@ struct counts {
     int all, good;
 };
 
-static void count_cell(const struct cells *cells, const struct cell *cell, int other,
-                       const float *middles, struct counts *counts)
+static void count_cell(const struct cell *cell, const float *middles, struct counts *counts)
 {
     if (isnan(middles[cell->rail]))
         return;
-    counts[cells->blocks[other]].all++;
-    counts[cells->blocks[other]].good += cell->y > middles[cell->rail];
+    counts->all++;
+    counts->good += cell->y > middles[cell->rail];
 }
 
 /* The pairs of the node with each block. */
@@ -147,11 +149,11 @@ static void count_pairs(const struct cells *cells, size_t node, const float *mid
 
     memset(counts, 0, cells->block_count * sizeof *counts);
     for (size_t i = cells->out_begin[end]; i < cells->out_begin[end + cells->rails]; i++)
-        count_cell(cells, &cells->cells[i], cells->cells[i].to, middles, counts);
+        count_cell(&cells->cells[i], middles, &counts[cells->blocks[cells->cells[i].to]]);
     for (size_t i = cells->in_begin[end]; i < cells->in_begin[end + cells->rails]; i++) {
         const struct cell *cell = &cells->cells[cells->in_cells[i]];
 
-        count_cell(cells, cell, cell->from, middles, counts);
+        count_cell(cell, middles, &counts[cells->blocks[cell->from]]);
     }
 }
 
@@ -160,11 +162,42 @@ static double share_of(struct counts counts)
     return counts.all > 0 ? (double)counts.good / counts.all : 0;
 }
 
+/* All pairs across. */
+static struct counts count_across(const struct cells *cells, const float *middles)
+{
+    struct counts counts = {0, 0};
+
+    for (size_t i = 0; i < cells->count; i++)
+        if (cells->cells[i].region == CELL_ACROSS)
+            count_cell(&cells->cells[i], middles, &counts);
+    return counts;
+}
+
+/* How often any node would be as well with any other block by chance: each of its partners there is
+ * one throw, whatever the rails and directions, and as lucky as pairs of other nodes across are. */
+static double chance_of(const struct cells *cells, const float *middles, struct counts everywhere,
+                        const struct counts *counts, int node, int best)
+{
+    double share, throws = 0;
+
+    for (int block = 0; block < (int)cells->block_count; block++)
+        if (block != cells->blocks[node]) {
+            everywhere.all -= counts[block].all;
+            everywhere.good -= counts[block].good;
+        }
+    for (size_t rail = 0; rail < cells->rails; rail++)
+        throws += isnan(middles[rail]) ? 0 : 2;
+    share = (everywhere.good + 1.0) / (everywhere.all + 2.0);
+    return (double)cells->nodes * (double)cells->block_count *
+           pow(share, counts[best].good / throws);
+}
+
 int blocks_check(const struct cells *cells, struct misplaced *misplaced, bool *is_known)
 {
     float *values = malloc((cells->count + 1) * sizeof *values);
     float *middles = malloc((cells->rails + 1) * sizeof *middles);
     struct counts *counts = calloc(cells->block_count + 1, sizeof *counts);
+    struct counts everywhere = {0, 0};
     int count = values && middles && counts ? 0 : -1;
 
     *is_known = false;
@@ -172,6 +205,7 @@ int blocks_check(const struct cells *cells, struct misplaced *misplaced, bool *i
         find_middles(cells, values, middles);
         for (size_t rail = 0; rail < cells->rails; rail++)
             *is_known = *is_known || !isnan(middles[rail]);
+        everywhere = count_across(cells, middles);
     }
     for (size_t node = 0; node < cells->nodes && *is_known; node++) {
         int own = cells->blocks[node], best = -1, elsewhere_all = 0, elsewhere_good = 0;
@@ -181,7 +215,8 @@ int blocks_check(const struct cells *cells, struct misplaced *misplaced, bool *i
             if (block != own && counts[block].all >= 4 && cells->block_size[block] > 1 &&
                 (best < 0 || share_of(counts[block]) > share_of(counts[best])))
                 best = block;
-        if (best < 0 || share_of(counts[best]) < share_inside)
+        if (best < 0 || share_of(counts[best]) < share_inside ||
+            chance_of(cells, middles, everywhere, counts, (int)node, best) > chance_most)
             continue;
         for (int block = 0; block < (int)cells->block_count; block++)
             if (block != own && block != best) {

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/sim/noise.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static int take_line(const char *line, struct noise_share *figures)
+{
+    int count = 0, length;
+
+    for (; count < NOISE_FIGURES; count++, line += length) {
+        struct noise_share *share = &figures[count];
+
+        length = 0;
+        if (sscanf(line, "%lf %lf %lf%n", &share->value, &share->low, &share->high, &length) != 3)
+            break;
+        if (!(share->value > 0 && share->low > 0 && share->low <= share->high))
+            return -1;
+    }
+    return *line == '\n' ? count : -1;
+}
+
+void noise_read(const char *path, struct noise_record *record)
+{
+    FILE *file = fopen(path, "r");
+    char line[NOISE_FIGURES * 32];
+
+    record->count = 0;
+    if (!file) {
+        fprintf(stderr, "sim: %s: %m\n", path);
+        exit(3);
+    }
+    for (int number = 1; fgets(line, sizeof line, file); number++) {
+        int count;
+
+        if (line[0] == '#')
+            continue;
+        count = take_line(line, record->figures[record->count]);
+        if (count < 1 || record->count + 1 == NOISE_MEETINGS) {
+            fprintf(stderr,
+                    "sim: %s:%d: expected value, low end and high end of 1 to %d bandwidths as "
+                    "shares, in less than %d lines\n",
+                    path, number, NOISE_FIGURES, NOISE_MEETINGS);
+            exit(3);
+        }
+        record->figure_count[record->count++] = count;
+    }
+    fclose(file);
+    if (record->count == 0) {
+        fprintf(stderr, "sim: %s: no measurements in it\n", path);
+        exit(3);
+    }
+}
+
+struct noise_share noise_figure(const struct noise_record *record, uint64_t meeting, int figure)
+{
+    size_t line = (size_t)(meeting % (uint64_t)record->count);
+
+    return record->figures[line][figure % record->figure_count[line]];
+}

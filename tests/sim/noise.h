@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_SIM_NOISE_H
+#define MUSTER_SIM_NOISE_H
+
+#include <stdint.h>
+
+/* What the machines add to the fabric's figures: made up, or as it was recorded. */
+
+/* What a measurement said, as shares of what it should have: the figure, and the interval of the
+ * median of its repeats, which the figure may be out of. */
+struct noise_share {
+    double value, low, high;
+};
+
+enum { NOISE_MEETINGS = 1024, NOISE_FIGURES = 16 };
+
+struct noise {
+    const char *name;
+    double sigma;  /* of a sample, as a share */
+    double dip;    /* share of samples that have 0.3 to 1 of what they should */
+    double hiccup; /* share of a node's rounds in which all has 0.4 to 0.9 of what it should */
+    const struct noise_record *record; /* of measurements: instead of sigma and dip; or NULL */
+};
+
+/* Meetings of two nodes, each with the figures of all rails and directions. */
+struct noise_record {
+    struct noise_share figures[NOISE_MEETINGS][NOISE_FIGURES];
+    int figure_count[NOISE_MEETINGS];
+    int count;
+};
+
+/* Reads what tests/sim/noise wrote. Says what is wrong and exits when it cannot be read. */
+void noise_read(const char *path, struct noise_record *record);
+
+/* A figure of a meeting, of which the caller keeps the number: random of it. */
+struct noise_share noise_figure(const struct noise_record *record, uint64_t meeting, int figure);
+
+#endif
