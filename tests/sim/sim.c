@@ -30,9 +30,10 @@ static const double rail_round_s = 1.45, together_round_s = 1.03, again_rail_s =
 enum { BINS = 4 };
 
 struct tally {
-    long runs, planted, found, right, accused, healthy, rounds, again_pairs;
+    long runs, planted, found, right, accused, healthy, rounds, again_rounds;
     double judge_s, trial_s, wall_s;
     long sure[BINS], wrong[BINS]; /* failing findings by confidence, wrong ones */
+    double said[BINS];            /* sum of their confidences */
 };
 
 struct setting {
@@ -63,7 +64,7 @@ static void tell_accused(const struct finding *finding)
 
 static int bin_of(double confidence)
 {
-    return confidence < 0.99 ? 0 : confidence < 0.9999 ? 1 : confidence < 0.999999 ? 2 : 3;
+    return confidence < 0.99 ? 0 : confidence < 0.997 ? 1 : confidence < 0.999 ? 2 : 3;
 }
 
 /* Plants, certifies and counts. kinds: of which each is planted `each` times, or at random until
@@ -110,6 +111,7 @@ static void run(const struct setting *setting, const enum fault_kind *kinds, int
         if (finding->verdict != VERDICT_FAIL || isnan(finding->confidence))
             continue;
         tally->sure[bin]++;
+        tally->said[bin] += finding->confidence;
         tally->wrong[bin] += fault_match(finding, 1, faults, count, NULL) > 0;
     }
     for (int i = 0; i < count; i++) {
@@ -137,7 +139,8 @@ static void run(const struct setting *setting, const enum fault_kind *kinds, int
     tally->accused += accused;
     tally->healthy += (long)setting->nodes * setting->rails + 2L * fabric.leaves - count;
     tally->rounds = result.rounds;
-    tally->again_pairs += result.again_pairs;
+    tally->again_rounds =
+        result.again_rounds > tally->again_rounds ? result.again_rounds : tally->again_rounds;
     tally->judge_s = fmax(tally->judge_s, result.judge_s);
     tally->trial_s = fmax(tally->trial_s, result.trial_s);
     tally->wall_s =
@@ -171,8 +174,8 @@ static void print_share(char *text, size_t size, long part, long all)
 
 static const char head[] =
     "| fabric | nodes | rails | pairs | noise | bad nodes | runs | faults | found | right part | "
-    "false | rounds | wall, s | judge, s | trial, s | MB |\n"
-    "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+    "false | rounds | again | wall, s | judge, s | trial, s | MB |\n"
+    "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
 
 static void print_setting(const struct setting *setting, const struct tally *tally)
 {
@@ -180,12 +183,13 @@ static void print_setting(const struct setting *setting, const struct tally *tal
 
     print_share(found, sizeof found, tally->found, tally->planted);
     print_share(right, sizeof right, tally->right, tally->planted);
-    printf("| %s | %d | %d | %s | %s | %g %% | %ld | %ld | %s | %s | %.4f %% | %ld | %.0f | %.2f | "
+    printf("| %s | %d | %d | %s | %s | %g %% | %ld | %ld | %s | %s | %.4f %% | %ld | %ld | %.0f | "
+           "%.2f | "
            "%.2f | %.0f |\n",
            setting->name, setting->nodes, setting->rails, setting->is_all_pairs ? "all" : "few",
            setting->noise->name, 100 * setting->bad_share, tally->runs, tally->planted, found,
-           right, percent(tally->accused, tally->healthy), tally->rounds, tally->wall_s,
-           tally->judge_s, tally->trial_s, memory_mb());
+           right, percent(tally->accused, tally->healthy), tally->rounds, tally->again_rounds,
+           tally->wall_s, tally->judge_s, tally->trial_s, memory_mb());
     fflush(stdout);
 }
 
@@ -209,6 +213,7 @@ static void add(struct tally *sum, const struct tally *tally)
     for (int i = 0; i < BINS; i++) {
         sum->sure[i] += tally->sure[i];
         sum->wrong[i] += tally->wrong[i];
+        sum->said[i] += tally->said[i];
     }
 }
 
@@ -219,7 +224,7 @@ static bool goal(bool holds, const char *text)
 }
 
 /* Each kind of fault by itself, where it can be seen. */
-static void play_kinds(int runs)
+static void play_kinds(int runs, struct tally *sum)
 {
     static const struct setting where[] = {
         {"fat tree", FABRIC_TREE, 128, 2, 16, 1, true, &lab_noise, 0, 0, false},
@@ -241,16 +246,24 @@ static void play_kinds(int runs)
                by_kind[kind].planted, percent(by_kind[kind].found, by_kind[kind].planted),
                percent(by_kind[kind].right, by_kind[kind].planted), tally.accused);
         fflush(stdout);
+        for (int i = 0; i < BINS; i++) {
+            sum->sure[i] += tally.sure[i];
+            sum->wrong[i] += tally.wrong[i];
+            sum->said[i] += tally.said[i];
+        }
     }
 }
 
 static void print_calibration(const struct tally *sum)
 {
-    static const char *const bins[BINS] = {"below 0.99", "0.99 to 0.9999", "0.9999 to 0.999999",
-                                           "above"};
+    static const char *const bins[BINS] = {"below 0.99", "0.99 to 0.997", "0.997 to 0.999",
+                                           "0.999 and more"};
 
     for (int i = 0; i < BINS; i++)
-        printf("| %s | %ld | %ld |\n", bins[i], sum->sure[i], sum->wrong[i]);
+        if (sum->sure[i] > 0)
+            printf("| %s | %ld | %ld | %.3f %% | %.3f %% |\n", bins[i], sum->sure[i], sum->wrong[i],
+                   100 * sum->said[i] / (double)sum->sure[i],
+                   percent(sum->sure[i] - sum->wrong[i], sum->sure[i]));
 }
 
 static const struct setting short_settings[] = {
@@ -301,8 +314,9 @@ static int play_all(const struct setting *settings, size_t count, int kind_runs)
     }
     printf("\n| fault | fabric, all pairs | planted | found | right part | accused besides |\n"
            "|---|---|---|---|---|---|\n");
-    play_kinds(kind_runs);
-    printf("\n| confidence of a failing finding | findings | wrong |\n|---|---|---|\n");
+    play_kinds(kind_runs, &sum);
+    printf("\n| confidence of a failing finding | findings | wrong | said, mean | right "
+           "|\n|---|---|---|---|---|\n");
     print_calibration(&sum);
     printf("\n");
     holds = goal(1000 * sum.found >= 999 * sum.planted, "99.9 % of the faults are found") && holds;

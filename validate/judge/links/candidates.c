@@ -34,14 +34,16 @@ size_t candidates_count(const struct cells *cells, enum part_kind kind)
     }
 }
 
-struct candidates candidates_make(const struct cells *cells, enum part_kind last_kind)
+struct candidates candidates_make(const struct cells *cells, enum part_kind first_kind,
+                                  enum part_kind last_kind)
 {
     struct candidates candidates = {.cells = cells};
 
     for (int kind = 0; kind < PART_KINDS; kind++)
         candidates.begin[kind + 1] =
-            candidates.begin[kind] +
-            (kind <= (int)last_kind ? candidates_count(cells, (enum part_kind)kind) : 0);
+            candidates.begin[kind] + (kind >= (int)first_kind && kind <= (int)last_kind
+                                          ? candidates_count(cells, (enum part_kind)kind)
+                                          : 0);
     return candidates;
 }
 

@@ -12,8 +12,9 @@ struct candidates {
 
 enum { CANDIDATES_OF_CELL = 24 };
 
-/* Those of the kinds up to last_kind. */
-struct candidates candidates_make(const struct cells *cells, enum part_kind last_kind);
+/* Those of the kinds from first_kind to last_kind. */
+struct candidates candidates_make(const struct cells *cells, enum part_kind first_kind,
+                                  enum part_kind last_kind);
 
 /* How many parts of that kind there are. 0: none can be told there (a fabric without blocks has no
  * uplinks), or a table of them would be too large. */

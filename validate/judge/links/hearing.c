@@ -13,6 +13,9 @@ static const float heap_gap = 0.3F;
 /* figures of one cause are as near as that: 15 % */
 static const float level_slack = 0.1625F;
 
+/* A part that is low at times is cleared when no more of its cells than that are low alone. */
+static const double cleared_share = 0.25;
+
 /* An intermittent part: that many low cells, with that many partners. Of a node's pairs inside its
  * block that many say something. */
 enum { PARTIAL_CELLS = 3, PARTIAL_PARTNERS = 3, ENOUGH_INSIDE = 4 };
@@ -261,16 +264,43 @@ static bool is_partial_case(struct hearing *hearing, const struct counts *counts
     bool is_node = candidates_is_node(part->kind);
 
     if (excess_of(hearing, counts, part) <
-            (is_node ? ranking_partial_excess : ranking_cable_excess) ||
+            (is_node ? ranking_partial_excess : ranking_cable_excess(hearing->ranking)) ||
         counts->low < PARTIAL_CELLS || count_nodes(hearing, part, true) < PARTIAL_PARTNERS)
         return false;
     return is_node ? is_node_at_times(hearing, part) : is_cable(hearing, part);
 }
 
-/* It is not a node's when its pairs inside the block are well, where there are enough. */
+/* Whether what was low is well alone. Of a node's part any pair can tell; of a block's only those
+ * that were as low as it is: of several cables the others are well anyway. What only pairs that
+ * share uplinks show does not show alone; and of what is low at times one bad moment is no proof.
+ */
+static bool is_cleared(const struct hearing *hearing, const struct counts *counts,
+                       struct accused *part)
+{
+    size_t asked = 0, low = 0;
+
+    if (!part->is_partial)
+        return !part->is_shared && counts->alone > 0 && counts->alone_low == 0;
+    for (size_t i = 0; i < hearing->count; i++) {
+        const struct cell *cell = cell_at(hearing, i);
+
+        if (cell->again == 0 ||
+            (!candidates_is_node(part->kind) && cell->first_y >= part->level + level_slack))
+            continue;
+        asked++;
+        low += cell->is_low;
+    }
+    part->again = (int)asked;
+    return asked > 0 && (double)low <= cleared_share * (double)asked;
+}
+
+/* It is not a node's, nor a leaf switch's, when the pairs inside the block are well, where there
+ * are enough. */
 static bool is_well_inside(const struct accused *part)
 {
-    return candidates_is_node(part->kind) && part->all[CELL_INSIDE] >= ENOUGH_INSIDE &&
+    bool needs_inside = candidates_is_node(part->kind) || part->kind >= PART_LEAF;
+
+    return needs_inside && part->all[CELL_INSIDE] >= ENOUGH_INSIDE &&
            (double)part->low[CELL_INSIDE] < ranking_slow_share * (double)part->all[CELL_INSIDE];
 }
 
@@ -290,8 +320,5 @@ enum outcome_of_hearing hearing_hold(struct hearing *hearing, struct accused *pa
     if (part->is_partial ? !is_partial_case(hearing, &counts, part)
                          : part->share < ranking_slow_share || is_well_inside(part))
         return HEARING_NO_CASE;
-    /* what only pairs that share uplinks show does not show alone */
-    if ((part->is_partial || !part->is_shared) && counts.alone > 0 && counts.alone_low == 0)
-        return HEARING_CLEARED;
-    return HEARING_GUILTY;
+    return is_cleared(hearing, &counts, part) ? HEARING_CLEARED : HEARING_GUILTY;
 }

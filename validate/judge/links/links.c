@@ -15,6 +15,10 @@ static const double default_sure = 0.99;
 /* A repeat that is below that share of what is expected is not noise (log 0.74). */
 static const float spot_gap = -0.3F;
 
+/* Paths that meet on a good cable of the spine keep more than that share of the limit each (log
+ * 0.35). */
+static const float cable_gap = -1.05F;
+
 /* "n[1-4]" for each block that was found. */
 static int name_blocks(struct court *court, const int *blocks, int count)
 {
@@ -278,7 +282,7 @@ static int find_intermittent(struct court *court)
     }
     if (!is_spotty)
         return 0;
-    rv = pursuit_hold(cells, PART_NODE, &pursuit);
+    rv = pursuit_hold(cells, PART_SENDS, PART_NODE, &pursuit);
     for (size_t i = 0; i < pursuit.count && rv == 0; i++) {
         struct accused *accused = &pursuit.accused[i];
         bool is_told = accused->kind > PART_NODE;
@@ -290,6 +294,34 @@ static int find_intermittent(struct court *court)
         if (!is_told)
             take(court, accused);
     }
+    pursuit_clear(&pursuit);
+    return rv;
+}
+
+/* One bad cable of several that join a leaf to the spine: few of the paths are on it, and where
+ * many others meet on good cables and are low for that, it is lost among them; but it is far below
+ * what these leave each other. */
+static int find_cables(struct court *court)
+{
+    struct cells *cells = &court->cells;
+    struct pursuit pursuit = {0};
+    bool is_any = false;
+    int rv;
+
+    if (cells->block_count < 2)
+        return 0;
+    for (size_t i = 0; i < cells->count; i++) {
+        struct cell *cell = &cells->cells[i];
+
+        cell->is_low = cell->is_open && cell->is_low && cell->region == CELL_ACROSS &&
+                       cell->y < cell->first_limit + cable_gap;
+        is_any = is_any || cell->is_low;
+    }
+    rv = is_any ? pursuit_hold(cells, PART_UPLINK_OUT, PART_UPLINK_ALL, &pursuit) : 0;
+    for (size_t i = 0; i < pursuit.count && rv == 0; i++)
+        take(court, &pursuit.accused[i]);
+    for (size_t i = 0; i < cells->count; i++)
+        cells->cells[i].is_low = cells->cells[i].y < cells->cells[i].limit;
     pursuit_clear(&pursuit);
     return rv;
 }
@@ -309,9 +341,10 @@ static int judge(struct court *court)
         if (court->cells.is_uplinks[rail])
             find_uplinks(court, (int)rail);
     }
-    rv = pursuit_hold(&court->cells, PART_KINDS, &pursuit);
+    rv = pursuit_hold(&court->cells, PART_SENDS, PART_LEAF_ALL, &pursuit);
     for (size_t i = 0; i < pursuit.count && rv == 0; i++)
         take(court, &pursuit.accused[i]);
+    rv = rv == 0 ? find_cables(court) : rv;
     rv = rv == 0 ? court_pairs(court) : rv;
     if (rv == 0)
         court_unproved(court, &pursuit);

@@ -10,7 +10,10 @@
  * unless it was low alone on the network as well. */
 static const double noisy = 0.1;
 
-enum { UNSURE_MOST = 32 };
+/* Pairs that are not sure and are told, to be measured again: that many at least, and where all
+ * pairs were measured as many as take a round for each 16 that were played, when one pair at a time
+ * crosses the uplink of a leaf. */
+enum { UNSURE_LEAST = 32, UNSURE_PART = 16 };
 
 struct low_cell {
     int low_node, high_node;
@@ -126,7 +129,65 @@ struct suspicion {
     const struct cell *worse; /* of the two directions */
     int again;                /* times that both were measured alone */
     double confidence;
+    float chance; /* logarithm of how many pairs are as low as that on both directions */
 };
+
+/* How far below expectation the low cells of each region are, the lowest first. */
+struct depths {
+    float *values[CELL_REGIONS];
+    size_t count[CELL_REGIONS];
+};
+
+static int by_value(const void *left, const void *right)
+{
+    const float *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+static float depth_of(const struct cell *cell)
+{
+    return cell->y - cell->expected;
+}
+
+static int depths_make(const struct low_cell *low, size_t count, struct depths *depths)
+{
+    for (int region = 0; region < CELL_REGIONS; region++) {
+        depths->values[region] = malloc((count + 1) * sizeof *depths->values[region]);
+        if (!depths->values[region])
+            return -1;
+        for (size_t i = 0; i < count; i++)
+            if (low[i].cell->region == region)
+                depths->values[region][depths->count[region]++] = depth_of(low[i].cell);
+        qsort(depths->values[region], depths->count[region], sizeof *depths->values[region],
+              by_value);
+    }
+    return 0;
+}
+
+static void depths_clear(struct depths *depths)
+{
+    for (int region = 0; region < CELL_REGIONS; region++)
+        free(depths->values[region]);
+}
+
+/* The share of the region's cells that are as low as that one. */
+static double share_as_low(const struct depths *depths, const struct rates *rates,
+                           const struct cell *cell)
+{
+    const float *values = depths->values[cell->region];
+    size_t low = 0, high = depths->count[cell->region];
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (values[middle] <= depth_of(cell))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return ((double)low + 1) / (rates->all[cell->region] + 2);
+}
 
 static struct suspicion suspect(const struct court *court, const struct rates *rates,
                                 const struct low_cell *cells, size_t count)
@@ -186,38 +247,41 @@ static void tell(struct court *court, const struct suspicion *pair)
     describe(court, finding, pair->worse, pair->count > 1);
 }
 
-static bool is_slower(const struct suspicion *a, const struct suspicion *b)
+static size_t unsure_most(const struct cells *cells, const struct rates *rates)
 {
-    return a->worse->y - a->worse->expected < b->worse->y - b->worse->expected;
+    size_t most = cells->nodes * cells->block_count / (2 * UNSURE_PART);
+
+    return rates->is_all_pairs && most > UNSURE_LEAST ? most : UNSURE_LEAST;
 }
 
-/* Those that are not sure, the slowest one first: to be measured again. */
-struct unsure {
-    struct suspicion pairs[UNSURE_MOST];
-    size_t count;
-};
-
-static void unsure_keep(struct unsure *unsure, const struct suspicion *pair)
+/* Tells of those that are least likely by chance. values: work space. */
+static void tell_unlikely(struct court *court, const struct rates *rates,
+                          const struct suspicion *unsure, size_t count, float *values)
 {
-    size_t place = unsure->count;
+    size_t most = unsure_most(&court->cells, rates);
+    float bound = INFINITY;
 
-    while (place > 0 && is_slower(pair, &unsure->pairs[place - 1]))
-        place--;
-    if (place == UNSURE_MOST)
-        return;
-    unsure->count += unsure->count < UNSURE_MOST;
-    memmove(&unsure->pairs[place + 1], &unsure->pairs[place],
-            (unsure->count - place - 1) * sizeof *unsure->pairs);
-    unsure->pairs[place] = *pair;
+    for (size_t i = 0; i < count; i++)
+        values[i] = unsure[i].chance;
+    if (count > most)
+        bound = cells_rank(values, count, most - 1);
+    for (size_t i = 0; i < count && most > 0; i++)
+        if (unsure[i].chance <= bound) {
+            tell(court, &unsure[i]);
+            most--;
+        }
 }
 
-/* Tells of those that are sure, and of the slowest ones that are not. */
-static void tell_all(struct court *court, const struct rates *rates, const struct low_cell *low,
-                     size_t count)
+/* Tells of those that are sure, and of some that are not. */
+static int tell_all(struct court *court, const struct rates *rates, const struct low_cell *low,
+                    size_t count)
 {
-    struct unsure unsure = {.count = 0};
+    struct depths depths = {{NULL}, {0}};
+    struct suspicion *unsure = malloc((count + 1) * sizeof *unsure);
+    size_t unsure_count = 0;
+    int rv = unsure ? depths_make(low, count, &depths) : -1;
 
-    for (size_t i = 0, next; i < count; i = next) {
+    for (size_t i = 0, next; i < count && rv == 0; i = next) {
         struct suspicion pair;
 
         for (next = i + 1;
@@ -228,13 +292,18 @@ static void tell_all(struct court *court, const struct rates *rates, const struc
         pair = suspect(court, rates, &low[i], next - i);
         if (!is_worth_a_word(rates, &pair) || doubt_ends(court, &pair))
             continue;
+        for (size_t k = i; k < next; k++)
+            pair.chance += (float)log(share_as_low(&depths, rates, low[k].cell));
         if (pair.confidence >= court->limits.sure)
             tell(court, &pair);
         else
-            unsure_keep(&unsure, &pair);
+            unsure[unsure_count++] = pair;
     }
-    for (size_t i = 0; i < unsure.count; i++)
-        tell(court, &unsure.pairs[i]);
+    if (rv == 0)
+        tell_unlikely(court, rates, unsure, unsure_count, depths.values[0]);
+    depths_clear(&depths);
+    free(unsure);
+    return rv;
 }
 
 int court_pairs(struct court *court)
@@ -242,6 +311,7 @@ int court_pairs(struct court *court)
     size_t count = 0;
     struct rates rates = find_rates(&court->cells);
     struct low_cell *low;
+    int rv;
 
     for (size_t i = 0; i < court->cells.count; i++)
         count += court->cells.cells[i].is_low && court->cells.cells[i].is_open;
@@ -258,7 +328,7 @@ int court_pairs(struct court *court)
     }
     if (count > 0)
         qsort(low, count, sizeof *low, by_pair);
-    tell_all(court, &rates, low, count);
+    rv = tell_all(court, &rates, low, count);
     free(low);
-    return 0;
+    return rv;
 }

@@ -14,16 +14,20 @@ static const float path_slack = -0.75F;
  * cable they count as one. */
 static const double collision_size = 4;
 
-/* Closes what the part explains. What is slower than a slow path has another reason as well. */
+/* Closes what the part explains. What is slower than a slow path has another reason as well, and
+ * what is far below the level of some slow cables of an uplink may be on a worse one. */
 static void explain(struct cells *cells, const struct hearing *hearing, struct ranking *ranking,
                     const struct accused *part, bool is_all)
 {
+    bool is_some_cables = part->is_partial && candidates_is_uplink(part->kind);
+
     for (size_t i = 0; i < hearing->count; i++) {
         struct cell *cell = &cells->cells[hearing->indices[i]];
+        bool is_near = cell->y >= part->level + path_slack;
 
-        if (!cell->is_low)
+        if (!cell->is_low || (is_some_cables && !is_near))
             continue;
-        if (is_all || cell->load > 0 || cell->y >= part->level + path_slack) {
+        if (is_all || cell->load > 0 || is_near) {
             ranking_drop(ranking, cell);
             cell->is_open = false;
         } else {
@@ -78,7 +82,8 @@ static void settle(const struct cells *cells, struct pursuit *pursuit)
         pursuit->accused[i].confidence = confidence_of(pursuit, &pursuit->accused[i]);
 }
 
-int pursuit_hold(struct cells *cells, enum part_kind last_kind, struct pursuit *pursuit)
+int pursuit_hold(struct cells *cells, enum part_kind first_kind, enum part_kind last_kind,
+                 struct pursuit *pursuit)
 {
     struct ranking ranking;
     struct hearing hearing = {0};
@@ -86,7 +91,7 @@ int pursuit_hold(struct cells *cells, enum part_kind last_kind, struct pursuit *
     int rv;
 
     *pursuit = (struct pursuit){0};
-    rv = ranking_make(cells, last_kind, &ranking);
+    rv = ranking_make(cells, first_kind, last_kind, &ranking);
     if (rv == 0)
         rv = hearing_make(cells, &ranking, &hearing);
     while (rv == 0 && ranking_next(&ranking, &candidate)) {

@@ -49,10 +49,11 @@ struct pursuit {
     size_t low[CELL_REGIONS], all[CELL_REGIONS]; /* cells that no part explains */
 };
 
-/* Finds the parts, of the kinds up to last_kind (PART_KINDS: all); cells that one explains are
+/* Finds the parts, of the kinds from first_kind to last_kind; cells that one explains are
  * closed (is_open false) or, below a slow path, held against that path's level. Returns 0, or -1
  * when memory is out. To be cleared in either case. */
-int pursuit_hold(struct cells *cells, enum part_kind last_kind, struct pursuit *pursuit);
+int pursuit_hold(struct cells *cells, enum part_kind first_kind, enum part_kind last_kind,
+                 struct pursuit *pursuit);
 void pursuit_clear(struct pursuit *pursuit);
 
 #endif

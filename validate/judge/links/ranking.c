@@ -4,11 +4,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-const double ranking_partial_excess = 0.1, ranking_cable_excess = 0.03;
+const double ranking_partial_excess = 0.1;
 const double ranking_slow_share = 0.5;
 
 /* The rate of low cells elsewhere is never believed to be outside of this. */
 static const double rate_floor = 0.01, rate_ceiling = 0.5;
+
+double ranking_cable_excess(const struct ranking *ranking)
+{
+    return ranking->rate[CELL_ACROSS] <= rate_floor ? 0.01 : 0.03;
+}
 
 /* Adds the cell, or takes it out. */
 static void tally_cell(struct ranking *ranking, const struct cell *cell, float sign)
@@ -100,7 +105,7 @@ static bool is_hopeless(const struct ranking *ranking, size_t candidate)
         return false;
     if (candidates_is_node(kind))
         return excess_of(ranking, tally) < ranking_partial_excess;
-    return !candidates_is_uplink(kind) || excess_of(ranking, tally) < ranking_cable_excess;
+    return !candidates_is_uplink(kind) || excess_of(ranking, tally) < ranking_cable_excess(ranking);
 }
 
 static void pop(struct ranking *ranking)
@@ -133,51 +138,54 @@ bool ranking_next(struct ranking *ranking, unsigned *candidate)
     return false;
 }
 
-/* The median node's share of low cells, which a few bad parts do not raise. shares: room for as
- * many as nodes. */
-static void guess_rates(struct ranking *ranking, float *shares)
+/* The median node's share of low cells, which a few bad parts do not raise. Returns 0, or -1 when
+ * memory is out. */
+static int guess_rates(struct ranking *ranking)
 {
     const struct cells *cells = ranking->candidates.cells;
+    struct tally *nodes = calloc(cells->nodes + 1, sizeof *nodes);
+    float *shares = malloc((cells->nodes + 1) * sizeof *shares);
 
-    for (int region = 0; region < CELL_REGIONS; region++) {
+    for (size_t i = 0; i < cells->count && nodes && shares; i++) {
+        const struct cell *cell = &cells->cells[i];
+
+        if (!cell->is_open)
+            continue;
+        for (int k = 0; k < 2; k++) {
+            struct tally *tally = &nodes[k ? cell->to : cell->from];
+
+            tally->all[cell->region] += (float)(1 + cell->again);
+            tally->low[cell->region] += cell->is_low ? (float)(1 + cell->again) : 0;
+        }
+    }
+    for (int region = 0; region < CELL_REGIONS && nodes && shares; region++) {
         size_t count = 0;
 
-        for (size_t node = 0; node < cells->nodes; node++) {
-            float low = 0, all = 0;
-
-            for (size_t rail = 0; rail < cells->rails; rail++) {
-                const struct tally *tally = &ranking->tallies[ranking->candidates.begin[PART_RAIL] +
-                                                              node * cells->rails + rail];
-
-                low += tally->low[region];
-                all += tally->all[region];
-            }
-            if (all > 0)
-                shares[count++] = low / all;
-        }
+        for (size_t node = 0; node < cells->nodes; node++)
+            if (nodes[node].all[region] > 0)
+                shares[count++] = nodes[node].low[region] / nodes[node].all[region];
         ranking->rate[region] = count > 0 ? cells_median(shares, count) : 0;
         ranking->rate[region] = fmin(fmax(ranking->rate[region], rate_floor), rate_ceiling);
     }
+    free(shares);
+    free(nodes);
+    return nodes && shares ? 0 : -1;
 }
 
-int ranking_make(const struct cells *cells, enum part_kind last_kind, struct ranking *ranking)
+int ranking_make(const struct cells *cells, enum part_kind first_kind, enum part_kind last_kind,
+                 struct ranking *ranking)
 {
-    float *shares = malloc((cells->nodes + 1) * sizeof *shares);
     size_t count;
 
-    *ranking = (struct ranking){.candidates = candidates_make(cells, last_kind)};
+    *ranking = (struct ranking){.candidates = candidates_make(cells, first_kind, last_kind)};
     count = ranking->candidates.begin[PART_KINDS];
     ranking->tallies = calloc(count + 1, sizeof *ranking->tallies);
     ranking->entries = malloc((count + 1) * sizeof *ranking->entries);
-    if (!shares || !ranking->tallies || !ranking->entries) {
-        free(shares);
+    if (!ranking->tallies || !ranking->entries || guess_rates(ranking) != 0)
         return -1;
-    }
     for (size_t i = 0; i < cells->count; i++)
         if (cells->cells[i].is_open)
             tally_cell(ranking, &cells->cells[i], 1);
-    guess_rates(ranking, shares);
-    free(shares);
     for (size_t i = 0; i < count; i++) {
         const struct tally *tally = &ranking->tallies[i];
 

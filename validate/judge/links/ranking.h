@@ -23,9 +23,10 @@ struct ranking {
     size_t entry_count;
 };
 
-/* Ranks the candidates of the kinds up to last_kind. Returns 0, or -1 when memory is out; to be
- * cleared in either case. O(cells + candidates). */
-int ranking_make(const struct cells *cells, enum part_kind last_kind, struct ranking *ranking);
+/* Ranks the candidates of the kinds from first_kind to last_kind. Returns 0, or -1 when memory is
+ * out; to be cleared in either case. O(cells + candidates). */
+int ranking_make(const struct cells *cells, enum part_kind first_kind, enum part_kind last_kind,
+                 struct ranking *ranking);
 void ranking_clear(struct ranking *ranking);
 
 /* Takes the best candidate that is left and has enough low cells for any case. False: none is. */
@@ -38,8 +39,10 @@ void ranking_drop(struct ranking *ranking, const struct cell *cell);
  * higher. */
 double ranking_likelihood(double low, double all, double rate);
 
-/* An intermittent part has that much more low cells than elsewhere: a node's, a block's uplinks. */
-extern const double ranking_partial_excess, ranking_cable_excess;
+/* An intermittent part has that much more low cells than elsewhere: a node's; a block's uplinks, of
+ * which one in many may be bad, the less of them where hardly any cell is low otherwise. */
+extern const double ranking_partial_excess;
+double ranking_cable_excess(const struct ranking *ranking);
 /* A part is slow when that share of its cells is low and there are not two heaps of them. */
 extern const double ranking_slow_share;
 

@@ -139,7 +139,7 @@ int court_together(struct court *court)
     links.nominal_mbps = NULL;
     rv = cells_fit(&links, &court->limits, shares, (size_t)count,
                    court->cells.block_count > 1 ? court->cells.blocks : NULL, false, &cells);
-    rv = rv == 0 ? pursuit_hold(&cells, PART_KINDS, &pursuit) : rv;
+    rv = rv == 0 ? pursuit_hold(&cells, PART_SENDS, PART_LEAF_ALL, &pursuit) : rv;
     /* slow uplinks are the first pass' business: there is more on them here by design */
     for (size_t i = 0; i < pursuit.count && rv == 0; i++) {
         const struct accused *accused = &pursuit.accused[i];

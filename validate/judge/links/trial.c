@@ -12,7 +12,7 @@
 #include "validate/schedule/apart.h"
 
 enum {
-    SUSPECTS_MAX = 1024,
+    SUSPECTS_MAX = 4096,
     SERIAL_MOST = 8, /* pairs that are measured one after the other: some 20 s a rail */
     STEADY_MBPS = 2
 };
