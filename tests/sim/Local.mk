@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # The judge on synthetic fabrics with planted faults. `make sim` writes the tables of
-# doc/attribution.md (half an hour); goals.t plays a short form of them.
+# doc/attribution.md (five minutes of processor); goals.t plays a short form of them.
 if BUILD_MUSTER
 noinst_PROGRAMS += tests/sim/sim
 tests_sim_sim_SOURCES = \
