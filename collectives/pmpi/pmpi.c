@@ -281,14 +281,20 @@ static MPI_Aint block_displacement(const struct blocks *blocks, int rank)
 /* Fills in counts, offsets, is_direct and bytes. false: a count or the type is wrong. */
 static bool take_blocks(struct blocks *blocks, int ranks)
 {
+    MPI_Aint end = 0; /* of the block before */
+
     if (!types_look(blocks->type, &blocks->look))
         return false;
     blocks->is_direct = blocks->look.is_plain;
     for (int rank = 0; rank < ranks; rank++) {
         if (blocks->counts_given != NULL && blocks->counts_given[rank] < 0)
             return false;
-        if (blocks->displacements != NULL && blocks->displacements[rank] < 0)
+        /* Blocks that overlap are an error that MPIs put up with; here a step would wait for one
+         * that waits for it. Those in a falling order might: they are packed as well. */
+        if (blocks->displacements != NULL && blocks->displacements[rank] < end)
             blocks->is_direct = false;
+        if (blocks->displacements != NULL && blocks->counts_given[rank] > 0)
+            end = (MPI_Aint)blocks->displacements[rank] + blocks->counts_given[rank];
         blocks->counts[rank] = block_count(blocks, rank) * blocks->look.bytes;
     }
     for (int rank = 0; rank < ranks; rank++) {
