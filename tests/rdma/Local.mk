@@ -21,5 +21,6 @@ EXTRA_DIST += \
 	tests/rdma/t4021-priorities-are-set-and-put-back.t \
 	tests/rdma/t4030-verbs-drive-the-ports.t \
 	tests/rdma/t4131-mis-tuned-rails-are-named.t \
+	tests/rdma/t4132-ports-that-fail-say-why.t \
 	tests/rdma/t4140-steps-use-rdma.t \
 	# end of tests in guests

@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Each port with itself; the queue pairs, MTU and traffic class that muster-links is told are what the
+# wire shows. What keeps a port from working is a sentence: no such GID, a path that carries nothing, a
+# limit of locked memory, and each failure of a work request by what it means. About two minutes.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testguest.sh"
+
+# Counts packets of RoCE v2 on eth1 by 16 bits of their header.
+count_packets() { # VALUE MASK OFFSET
+    tc filter add dev eth1 egress protocol ip u32 match ip dport 4791 0xffff match u16 "$1" "$2" at "$3" \
+        action continue
+}
+
+# shellcheck disable=SC2016
+facts() {
+    echo '== local'
+    links_of_two --passes=local --message=16K --quick --json
+    echo "status $?"
+    echo '== chosen'
+    tc qdisc add dev eth1 clsact
+    count_packets 0x0060 0x00fc 0 # DSCP 24
+    count_packets 0x0000 0x00fc 0 # DSCP 0
+    count_packets 0x0400 0x0400 2 # 1024 to 2047 bytes
+    links_of_two --passes=verbs --verbs=write --queue-pairs=4 --mtu=512 --traffic-class=96 --message=16K --quick --json
+    echo "status $?"
+    echo '== wire'
+    tc -s filter show dev eth1 egress | sed -n 's/^ *match \(0[04].*\) (success \([0-9]*\).*/\1 \2/p' | grep -v 12b7
+    tc qdisc del dev eth1 clsact
+    echo '== no such GID'
+    links_of_two --passes=verbs --gid-index=77 --message=16K --quick --json
+    echo '== locked memory'
+    chmod 0666 /dev/infiniband/*
+    setpriv --bounding-set=-ipc_lock --inh-caps=-ipc_lock \
+        bash -c "ulimit -l 64; $(declare -f links_of_two); links_of_two --passes=local --message=16K --quick --json"
+    echo '== completions'
+    timeout 60 "$top/.lab/build/tests/rdma/completions" rxe1 rxe2
+    echo '== path is cut'
+    # or there would be no connection to begin with
+    ip neighbour replace 10.77.0.2 lladdr "$(cat /sys/class/net/eth2/address)" dev eth1 nud permanent
+    ip neighbour replace 10.77.0.1 lladdr "$(cat /sys/class/net/eth1/address)" dev eth2 nud permanent
+    tc qdisc add dev eth2 root netem loss 100%
+    links_of_two --passes=verbs --verbs=write --message=16K --quick --json
+    tc qdisc del dev eth2 root
+    true
+}
+
+in_guest facts --memory 1500 --time-limit 400
+is "$status" 0 'a guest with two ports'
+links() { # SECTION FILTER
+    section "$1" | jq -Rr "fromjson? | $2"
+}
+
+is "$(links local 'select(.metric == "bandwidth_loopback" and .value > 0) | .part' | xargs)" 'rxe1:1 rxe2:1' \
+    'each port writes to itself'
+like "$(links local 'select(.metric == "gpu_memory" and .node == "n1") | .message')" \
+    '^dma-buf: not available, the driver of rxe1:1 does not take it .*; peer memory: not available, no .*: there is no GPU$' \
+    '... and GPU memory cannot be registered there, and why'
+like "$(section local)" '^status 0$' '... which is no fault'
+records_are_in_schema local '... with records as doc/records.md has them'
+is "$(links chosen 'select(.metric == "bandwidth_rc_write" and .node == "n1") | .message')" \
+    '4 queue pairs, MTU 512, GID ::ffff:10.77.0.1, SL 0, TC 96' 'what was asked for is told'
+wire() { section wire | awk -v key="$1" '$1 == key { print ($NF > 0 ? "packets" : "none") }'; }
+is "$(wire 00600000/00fc0000)" packets '... and the wire has packets of that DSCP'
+is "$(wire 00000000/00fc0000)" none '... no others'
+is "$(wire 00000400/00000400)" none '... and none above that MTU'
+
+is "$(links 'no such GID' 'select(.metric == "state" and .node == "n1") | .verdict + " " + .message')" \
+    'fail rxe1:1 has no GID with index 77; `muster inventory` lists those it has, and the one to use' \
+    'a GID index that is not there is named'
+like "$(links 'path is cut' 'select(.verdict == "fail" and .node == "n1") | .message')" \
+    'rxe2:1 of n2 does not answer \(transport retries exceeded\): its port is down, ' \
+    'a path that carries nothing names the port that does not answer'
+is "$(links 'locked memory' 'select(.verdict == "fail" and .node == "n1") | .message' | head -n 1)" \
+    'rxe1:1 needs 17 MB of locked memory, the limit is 0.06554 MB here; set LimitMEMLOCK=infinity of slurmd'"'"'s unit and PropagateResourceLimitsExcept=MEMLOCK' \
+    'too little locked memory is named, with what to set'
+like "$(links 'locked memory' 'select(.verdict == "fail" and .node == "n1") | .message')" \
+    'rxe1:1: .* MB cannot be registered, the limit of locked memory is 0.06554 MB here; set LimitMEMLOCK=infinity' \
+    '... by libibverbs as well'
+
+if [ -x "$top/.lab/build/tests/rdma/completions" ]; then
+    completion() { section completions | sed -n "s/^$1: //p"; }
+    like "$(completion 'no receive')" '^rc_send: rxe2:1 of there had no receive buffer' 'a receiver that is not ready'
+    like "$(completion 'wrong key')" '^rc_write: rxe2:1 of there refuses the access .*protection' 'a wrong key'
+    like "$(completion 'wrong key of read')" '^rc_read: rxe2:1 of there refuses the access' '... of a read'
+    like "$(completion 'no peer')" '^rc_write: rxe2:1 of there does not answer \(transport retries' 'a peer that is gone'
+else
+    skip 4 'completions is not built'
+fi
+done_testing
