@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What muster-links measures by libibverbs is what perftest measures on the same path in the same run,
+# within 3 %: latency and bandwidth of write, read and send. In repeatable time, over a link of
+# 200 Mb/s with 500 us each way. About four minutes.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testguest.sh"
+
+perftest() { # PROGRAM OPTION...
+    local try
+    echo "== $*"
+    nice -n 19 timeout 60 "$1" -d rxe2 -x 1 -F "${@:2}" >/dev/null 2>&1 &
+    for try in {1..100}; do
+        ss -ltn | grep -q ':18515 ' && break
+        sleep 0.05
+    done
+    [ "$try" -lt 100 ] || echo 'the server does not listen'
+    nice -n 19 timeout 60 "$1" -d rxe1 -x 1 -F "${@:2}" 10.77.0.2 2>&1
+    wait
+}
+
+measure() {
+    local end verb
+    for end in eth1 eth2; do
+        tc qdisc add dev $end root netem rate 200mbit delay 500us limit 10000
+    done
+    echo '== muster'
+    links_of_two --passes=verbs --verbs=write,read,send --json
+    for verb in write read send; do
+        perftest ib_${verb}_lat -s 8 -n 200
+        perftest ib_${verb}_bw -s 65536 -n 200
+    done
+}
+
+in_guest measure --repeatable --memory 1500 --time-limit 500
+is "$status" 0 'a guest with a slow cable'
+links() { section muster | jq -Rr "fromjson? | select(.node == \"n1\") | $1"; }
+within() { # FOUND EXPECTED
+    echo "# muster $1, perftest $2" >&3
+    awk -v found="$1" -v expected="$2" \
+        'BEGIN { exit !(found > 0 && found > 0.97 * expected && found < 1.03 * expected) }'
+}
+exec 3>&1
+for verb in write read send; do
+    # the typical one: "#bytes #iterations t_min t_max t_typical"
+    ok "latency of $verb within 3 %" \
+        within "$(links "select(.metric == \"latency_rc_$verb\") | .value")" \
+        "$(section "ib_${verb}_lat -s 8 -n 200" | awk '$1 == 8 && $2 == 200 { print $5 }')"
+    # its MB/sec are 2^20 bytes; the average
+    ok "bandwidth of $verb within 3 %" \
+        within "$(links "select(.metric == \"bandwidth_rc_$verb\") | .value")" \
+        "$(section "ib_${verb}_bw -s 65536 -n 200" | awk '$1 == 65536 && $2 == 200 { print $4 * 8 * 1.048576 }')"
+done
+done_testing
