@@ -110,7 +110,7 @@ dist_check_SCRIPTS += \
 
 # reports
 dist_check_SCRIPTS += \
-	tests/command/t2955-train-agrees-with-pytorch.t \
+	tests/command/t2956-train-agrees-with-pytorch.t \
 	tests/command/t2960-report-tells-a-run.t \
 	tests/command/t2961-report-doubts-what-it-reads.t \
 	tests/command/t2962-report-page-works-in-a-browser.t \

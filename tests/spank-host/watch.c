@@ -110,7 +110,9 @@ static int may_fail(const char *hook)
         return context == S_CTX_JOB_SCRIPT;
     if (strcmp(hook, "init_post_opt") == 0 || strcmp(hook, "local_user_init") == 0)
         return is_front;
-    return strncmp(hook, "muster", strlen("muster")) == 0 || strcmp(hook, "preflight") == 0;
+    /* options refuse values */
+    return strncmp(hook, "muster", strlen("muster")) == 0 || strcmp(hook, "preflight") == 0 ||
+           strcmp(hook, "collectives") == 0;
 }
 
 static void after_hook(const char *hook, int status)
