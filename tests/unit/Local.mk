@@ -277,6 +277,10 @@ tests_unit_links_trial_t_SOURCES = tests/unit/links_trial.c
 tests_unit_links_trial_t_LDADD = validate/judge/libjudge.la validate/report/libreport.la \
 	$(unit_libs) lib/libstatistics.la $(JANSSON_LIBS) -lm
 
+check_PROGRAMS += tests/unit/links_sums.t
+tests_unit_links_sums_t_SOURCES = tests/unit/links_sums.c
+tests_unit_links_sums_t_LDADD = validate/judge/libjudge.la $(unit_libs) lib/libstatistics.la -lm
+
 check_PROGRAMS += tests/unit/survey.t
 tests_unit_survey_t_SOURCES = tests/unit/survey.c
 tests_unit_survey_t_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)

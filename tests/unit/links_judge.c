@@ -302,6 +302,24 @@ static void test_reference(void)
     links.references = NULL;
 }
 
+/* A slow rail behind a slow uplink: of leaf2 only n4's eth2 is at fault, n3's cannot be told. */
+static void test_rail_behind_uplink(void)
+{
+    healthy(4, 2);
+    slow_leaves(0, 1, 0.5);
+    for (size_t i = 0; i < links.sample_count; i++) {
+        samples[i].load = blocks[samples[i].from] != blocks[samples[i].to];
+        if (samples[i].rail == 1 && (samples[i].from == 3 || samples[i].to == 3))
+            samples[i].mbps = 49;
+    }
+    judge(3, "a slow rail behind a slow uplink that nobody shared");
+    is_rail(0, 3, 1, "both ways");
+    is_int(findings[0].verdict, VERDICT_FAIL, "... is at fault");
+    is_str(findings[1].part, "uplink leaf1-leaf2", "... as the uplink is");
+    is_int(findings[2].verdict, VERDICT_UNKNOWN, "... of the node beside it nobody can say");
+    is_int(findings[2].node, 2, "... n3");
+}
+
 static void test_blocks_found(void)
 {
     healthy(8, 2);
@@ -516,6 +534,7 @@ int main(void)
     test_liar();
     test_history();
     test_reference();
+    test_rail_behind_uplink();
     test_blocks_found();
     test_misplaced();
     test_confidence();

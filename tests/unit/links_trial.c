@@ -19,15 +19,17 @@ static int leaves[] = {0, 0, 1, 1};
 struct figures {
     double sent, high, received, arrived; /* arrived 0: the receiver does not count */
     double together;                      /* 0: not measured */
+    double stalled;
 };
 
 static struct records records;
 static struct conf conf;
 static struct trial trial;
-static struct figures again;
+static struct figures again, every_other; /* the latter with sent 0: as again */
 static int measured, measured_together;
 
-static void add(const char *metric, int from, int to, int rail, double value, double high)
+static void add(const char *metric, int from, int to, int rail, double value, double high,
+                double stalled)
 {
     struct record record = RECORD_INIT;
 
@@ -40,6 +42,7 @@ static void add(const char *metric, int from, int to, int rail, double value, do
     record.value = value;
     record.low = value * 0.99;
     record.high = high;
+    record.stalled = stalled;
     record.unit = "Mb/s";
     if (records_add(&records, &record) != 0)
         tap_skip_all("no memory");
@@ -65,7 +68,7 @@ static void add_speeds(void)
 
 static void add_together(int from, int to, int rail, double mbps)
 {
-    add("bandwidth_together", from, to, rail, mbps, mbps + 2);
+    add("bandwidth_together", from, to, rail, mbps, mbps + 2, NAN);
 }
 
 static void add_transfer(int from, int to, int rail, const struct figures *figures)
@@ -73,9 +76,9 @@ static void add_transfer(int from, int to, int rail, const struct figures *figur
     static const struct figures well = {196, 198, 197, 197, 195};
     const struct figures *use = (from == 1 || to == 1) && rail == 0 ? figures : &well;
 
-    add("bandwidth", from, to, rail, use->sent, use->high);
+    add("bandwidth", from, to, rail, use->sent, use->high, use->stalled);
     add("bandwidth_received", from, to, rail, use->received,
-        use->arrived > 0 ? use->arrived : (double)NAN);
+        use->arrived > 0 ? use->arrived : (double)NAN, NAN);
     if (figures->together > 0)
         add_together(from, to, rail, from == 1 || to == 1 ? figures->together : 195);
 }
@@ -83,6 +86,8 @@ static void add_transfer(int from, int to, int rail, const struct figures *figur
 static bool measure(void *context, const struct hostlist *some, const char *pairs, bool is_together,
                     size_t *first)
 {
+    const struct figures *use = measured % 2 && every_other.sent > 0 ? &every_other : &again;
+
     (void)context;
     (void)some;
     *first = records.count;
@@ -94,8 +99,8 @@ static bool measure(void *context, const struct hostlist *some, const char *pair
 
             snprintf(text, sizeof text, "%s:%s", names[from], names[to]);
             for (int rail = 0; rail < RAILS && strstr(pairs, text); rail++) {
-                add_transfer(from, to, rail, &again);
-                add_transfer(to, from, rail, &again);
+                add_transfer(from, to, rail, use);
+                add_transfer(to, from, rail, use);
             }
         }
     return true;
@@ -148,7 +153,8 @@ static void accuses_what_stays_slow(void)
 
 static void acquits_what_the_machine_took(void)
 {
-    const struct figures kept_waiting = {90, 100, 185, 190, 0}, taken = {150, 160, 152, 196, 0};
+    const struct figures kept_waiting = {90, 100, 185, 190, 0},
+                         taken = {110, 120, 112, 196, 0, 0.45};
 
     ok(!hold(&slow, &well), "what is well alone is not at fault");
     ok(measured > 0, "... after one more look");
@@ -166,6 +172,27 @@ static void believes_no_burst(void)
     finding = hold(&slow, &uncounted);
     ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL,
        "... nor where the interface does not count");
+}
+
+/* Low each time, but never alike. */
+static void knows_what_comes_and_goes(void)
+{
+    const struct figures once = {118, 130, 119, 0, 0, 0}, busy = {65, 190, 66, 196, 0, 0.3};
+    struct figures first = {85, 198, 86, 197, 0, 0.01};
+    const struct finding *finding;
+
+    every_other = (struct figures){100, 198, 102, 197, 0, 0.02};
+    finding = hold(&once, &first);
+    ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL,
+       "a rail that is slow at times is at fault where the machines let the ends run");
+    has_str(finding ? finding->message : "", "comes and goes", "... which is said");
+    every_other = busy;
+    first.sent = first.received = 60;
+    first.stalled = 0.3;
+    finding = hold(&once, &first);
+    ok(finding && finding->verdict == VERDICT_UNKNOWN, "... where they did not it accuses nobody");
+    has_str(finding ? finding->message : "", "is the machine busy?", "... which is asked");
+    every_other.sent = 0;
 }
 
 static void names_a_liar(void)
@@ -231,6 +258,7 @@ int main(void)
     accuses_what_stays_slow();
     acquits_what_the_machine_took();
     believes_no_burst();
+    knows_what_comes_and_goes();
     names_a_liar();
     asks_hosts_again();
     passes_hints_on();

@@ -16,6 +16,7 @@ muster_SOURCES += \
 	validate/certify/facts.c \
 	validate/certify/report.c \
 	validate/certify/reports.c \
+	validate/certify/sums.c \
 	validate/certify/suspects.c \
 	validate/certify/turns.c \
 	# end of certify

@@ -169,6 +169,10 @@ void certify_compare(struct certify *certify, size_t first);
 /* links.c */
 void certify_links(struct certify *certify);
 
+/* sums.c: judges what uplinks and halves carried when all their nodes used them, among the records
+ * since first; figures: of all rails, NAN where not measured */
+void certify_sums(struct certify *certify, size_t first, const double *figures, size_t count);
+
 /* actions.c: drains, certificates, releases */
 /* Drains those that stopped answering, inside the cap, and notes that the end of the job sets them
  * down: a job with such a node does not end, and without it the others are free at once. */

@@ -397,6 +397,8 @@ static void judge(struct certify *certify, const struct hostlist *names, size_t 
         for (size_t i = 0; i < trial.count; i++)
             finding_take(certify, &trial, &trial.findings[i]);
         topology_take(certify, &trial);
+        certify_sums(certify, first, trial.figures,
+                     trial.links.node_count * trial.links.rail_count);
         figures_take(certify, &trial);
         certify_all(certify, names, STAGE_LINKS, VERDICT_PASS, NULL, "");
     }

@@ -23,6 +23,7 @@ validate_judge_libjudge_la_SOURCES += \
 	validate/judge/links/pursuit.c validate/judge/links/pursuit.h \
 	validate/judge/links/rails.c \
 	validate/judge/links/ranking.c validate/judge/links/ranking.h \
+	validate/judge/links/sums.c validate/judge/links/sums.h \
 	validate/judge/links/suspects.c \
 	validate/judge/links/together.c \
 	validate/judge/links/trial.c validate/judge/links/trial.h \

@@ -42,6 +42,7 @@ static const struct {
     {"outliers", offsetof(struct record, outliers)},
     {"confidence", offsetof(struct record, confidence)},
     {"shared", offsetof(struct record, shared)},
+    {"stalled", offsetof(struct record, stalled)},
 };
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 

@@ -21,6 +21,9 @@ enum {
     SMALL_BYTES = 256,
 };
 
+/* The buffers of sockets and NICs carry a link over a pause of that length. */
+static const double PAUSE_S = 0.01;
+
 struct channel {
     ucp_context_h context;
     ucp_worker_h worker;
@@ -32,6 +35,8 @@ struct channel {
     void *marks[CHANNEL_MARKS];           /* requests */
     double mark_times[CHANNEL_MARKS];
     char mark_data[CHANNEL_MARKS][8];
+    bool is_watched;            /* channel_watch() */
+    double polled_s, stalled_s; /* when it was polled last; pauses */
     unsigned char *out, *in;
     unsigned char small_out[SMALL_BYTES], small_in[SMALL_BYTES];
     char name[INVENTORY_NAME];
@@ -339,6 +344,29 @@ int channel_receive(struct channel *channel, int slot, uint64_t tag, size_t size
     return start_receive(channel, slot, tag, channel_in(channel, slot), size_bytes, err);
 }
 
+void channel_watch(struct channel *channel)
+{
+    channel->is_watched = true;
+    channel->polled_s = watch_now();
+    channel->stalled_s = 0;
+}
+
+double channel_unwatch(struct channel *channel)
+{
+    channel->is_watched = false;
+    return channel->stalled_s;
+}
+
+/* Before the poll, so that what was late because of the pause is not seen before the pause is. */
+static void note_pause(struct channel *channel)
+{
+    double now = watch_now(), pause_s = now - channel->polled_s;
+
+    if (pause_s > PAUSE_S)
+        channel->stalled_s += pause_s - PAUSE_S;
+    channel->polled_s = now;
+}
+
 /* Polls: a wake-up would add its own time to every latency. Where cores are few the peer may need
  * this one, so an idle poller yields. */
 static int wait_for(struct channel *channel, void **request, double timeout_s, struct error *err)
@@ -350,8 +378,11 @@ static int wait_for(struct channel *channel, void **request, double timeout_s, s
         return 0;
     for (unsigned turn = 1; (status = ucp_request_check_status(*request)) == UCS_INPROGRESS;
          turn++) {
-        bool is_idle = ucp_worker_progress(channel->worker) == 0;
+        bool is_idle;
 
+        if (channel->is_watched)
+            note_pause(channel);
+        is_idle = ucp_worker_progress(channel->worker) == 0;
         if (channel->broken != UCS_OK)
             return error_set(err, "%s", ucs_status_string(channel->broken));
         if (is_idle && turn % 8 == 0)

@@ -74,4 +74,9 @@ int channel_wait_mark(struct channel *channel, int index, double timeout_s, doub
 /* Lets UCX work; for a caller that waits for something else. */
 void channel_progress(struct channel *channel);
 
+/* Counts, from here to there, in seconds, the time in which this process waited for the channel and
+ * was not let run, beyond the 10 ms of each pause that do no link any harm. */
+void channel_watch(struct channel *channel);
+double channel_unwatch(struct channel *channel);
+
 #endif

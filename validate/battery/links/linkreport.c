@@ -91,6 +91,7 @@ void linkreport_bandwidth(const struct program *program, const struct link_resul
     record.lowest = result->bandwidth_lowest_mbps;
     record.samples = (unsigned)result->bandwidth_count;
     record.outliers = result->bandwidth_outliers;
+    record.stalled = result->stalled;
     record.stopped = stop_name(result->bandwidth_stop);
     record.unit = "Mb/s";
     if (floor_percent > 0 && result->nominal_mbps > 0) {

@@ -125,6 +125,7 @@ void meeting_summarize(const struct path_result *path, struct link_result *resul
     result->bandwidth_outliers = samples_outliers(path->samples_mbps, path->sample_count);
     result->bandwidth_stop = path->bandwidth_stop;
     result->bandwidth_count = path->sample_count;
+    result->stalled = path->stalled;
     result->sent_bytes = path->sent_bytes;
     result->damaged = path->damaged;
     result->path_mtu_bytes = -1;
@@ -245,6 +246,7 @@ static int meet_on_rail(struct meeting *meeting, int own, const struct offer *th
             result->peer_errors = other.errors;
             result->received_mbps = other.intake.mbps;
             result->arrived_mbps = other.intake.best_mbps;
+            result->stalled = fmin(result->stalled + other.intake.stalled, 1);
             result->mtu_bytes = rails->own.rails[own].probe.mtu_bytes;
             result->path_mtu_bytes = other.path_mtu_bytes;
         }

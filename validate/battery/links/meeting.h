@@ -45,6 +45,7 @@ struct link_result {
     double mark_bytes;
     int mark_count;
     double received_mbps; /* as the receiver has it; 0: it did not tell */
+    double stalled;       /* share of the time in which either end was kept from polling */
     double arrived_mbps;  /* by its interface too, in the best part; 0: not known */
     /* of the sender's interface; the longest packet that arrived, 0: none did, -1: not known */
     int mtu_bytes, path_mtu_bytes;

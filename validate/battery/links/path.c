@@ -177,13 +177,17 @@ static int warm_up(struct channel *channel, const struct path_plan *plan,
  * from mark to mark. Adds to *elapsed_s from the first send until the server has the last byte. */
 static int take_samples(struct channel *channel, const struct path_plan *plan, struct order *order,
                         int samples, struct path_result *result, double *elapsed_s,
-                        struct error *err)
+                        double *stalled_s, struct error *err)
 {
     double *times = result->marks_s;
+    int rv;
 
     order->count = (uint32_t)samples * order->mark_every;
     result->mark_count = 0;
-    if (stream(channel, plan, order, samples, times, err) != 0)
+    channel_watch(channel);
+    rv = stream(channel, plan, order, samples, times, err);
+    *stalled_s += channel_unwatch(channel);
+    if (rv != 0)
         return -1;
     result->mark_count = samples;
     result->mark_bytes = (double)order->mark_every * (double)order->message_bytes;
@@ -200,7 +204,7 @@ static int take_samples(struct channel *channel, const struct path_plan *plan, s
 static int measure_bandwidth(struct channel *channel, const struct path_plan *plan,
                              struct path_result *result, struct error *err)
 {
-    double bytes_per_s, count, elapsed_s = 0;
+    double bytes_per_s, count, elapsed_s = 0, stalled_s = 0;
     struct order order = {.kind = ORDER_STREAM};
     struct pattern pattern;
     size_t size;
@@ -220,7 +224,7 @@ static int measure_bandwidth(struct channel *channel, const struct path_plan *pl
         int left = PATH_SAMPLES - result->sample_count;
 
         if (take_samples(channel, plan, &order, plan->samples < left ? plan->samples : left, result,
-                         &elapsed_s, err) != 0)
+                         &elapsed_s, &stalled_s, err) != 0)
             return -1;
         if (samples_are_tight(result->samples_mbps, result->sample_count)) {
             result->bandwidth_stop = PATH_STOP_INTERVAL;
@@ -228,6 +232,7 @@ static int measure_bandwidth(struct channel *channel, const struct path_plan *pl
         }
     } while (result->sample_count < plan->most_samples && result->sample_count < PATH_SAMPLES);
     result->bandwidth_mbps = 8e-6 * result->sample_count * result->mark_bytes / elapsed_s;
+    result->stalled = fmin(stalled_s / elapsed_s, 1);
     return 0;
 }
 
@@ -266,7 +271,7 @@ static int serve_pings(struct channel *channel, const struct path_plan *plan,
 
 /* Of streams by the server's clock, without their first messages. */
 struct intake {
-    double bytes, seconds, best_mbps;
+    double bytes, seconds, stalled_s, best_mbps;
     struct arrival arrivals[PATH_SAMPLES + 1]; /* of the stream under way */
     int arrival_count;
 };
@@ -295,6 +300,8 @@ static int serve_stream(struct channel *channel, const struct path_plan *plan,
     if (size > CHANNEL_MESSAGE_BYTES)
         return error_set(err, "asked for messages of %zu bytes", size);
     intake->arrival_count = 0;
+    if (is_sampled)
+        channel_watch(channel);
     for (; posted < order->count && posted < CHANNEL_WINDOW; posted++)
         if (channel_receive(channel, (int)posted, tag_of(plan, TAG_DATA), size, err) != 0)
             return -1;
@@ -323,6 +330,7 @@ static int serve_stream(struct channel *channel, const struct path_plan *plan,
     if (is_sampled) {
         intake->bytes += (double)(order->count - 1) * (double)size;
         intake->seconds += watch_now() - first_s;
+        intake->stalled_s += channel_unwatch(channel);
         intake->best_mbps =
             fmax(intake->best_mbps, arrivals_best_mbps(intake->arrivals, intake->arrival_count));
     }
@@ -369,7 +377,8 @@ int path_serve(struct channel *channel, const struct path_plan *plan, struct pat
 
             if (intake.seconds > 0)
                 *told =
-                    (struct path_intake){8e-6 * intake.bytes / intake.seconds, intake.best_mbps};
+                    (struct path_intake){8e-6 * intake.bytes / intake.seconds, intake.best_mbps,
+                                         fmin(intake.stalled_s / intake.seconds, 1)};
             return channel_say(channel, tag_of(plan, TAG_ANSWER), &answer, sizeof answer,
                                plan->timeout_s, err);
         }

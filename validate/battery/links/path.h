@@ -36,6 +36,7 @@ struct path_intake {
     double mbps;      /* payload by the server's clock, from the first message there to the last; 0:
                          there      was none */
     double best_mbps; /* in the best part of a stream, arrivals_best_mbps(); 0: not known */
+    double stalled;   /* share of that time in which the server was kept from polling */
 };
 
 /* Why no more was measured: the 95 % interval of the median is within 5 % of it, or the plan's
@@ -49,6 +50,7 @@ struct path_result {
     double bandwidth_mbps;             /* payload of all samples, until the server had it */
     double samples_mbps[PATH_SAMPLES]; /* the parts of it */
     int sample_count;
+    double stalled; /* share of the samples' time in which the driver was kept from polling */
     double marks_s[PATH_SAMPLES + 1]; /* of the last stream, watch_now(): when it began, and when
                                          each of its parts was there */
     double mark_bytes;                /* of each part */

@@ -218,6 +218,7 @@ static void fill(struct cells *cells, const struct link_sample *samples, const s
         cell->spot = sample->low_mbps > 0 ? logarithm(sample->low_mbps, base) : cell->y;
         cell->region =
             cells->blocks[sample->from] != cells->blocks[sample->to] ? CELL_ACROSS : CELL_INSIDE;
+        cell->is_sole = sample->load == 1 || sample->again > 0;
         if (cell->region == CELL_ACROSS && sample->load > 1 && sample->again == 0)
             cell->load = load_class(sample->load);
         cells->in_begin[(size_t)cell->to * cells->rails + (size_t)cell->rail + 1]++;

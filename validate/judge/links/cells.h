@@ -27,6 +27,7 @@ struct cell {
     unsigned char region;
     unsigned char load;  /* pairs that shared its uplink, ceil(log2()); 0: it had it to itself */
     unsigned char again; /* times that it was measured once more, alone */
+    bool is_sole;        /* it is known that no other pair shared its uplink */
     bool was_low;        /* the first time that it was measured */
     bool is_low;         /* y < limit */
     bool is_open;        /* not explained by a part that was found */

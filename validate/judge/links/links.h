@@ -45,6 +45,8 @@ struct link_sample {
     int load;            /* pairs that shared an uplink with it, itself counted; 0: not known */
     float first_mbps;    /* mbps before it was measured once more; 0: it was not */
     int again;           /* times that it was measured once more, alone on the network */
+    float stalled; /* the greatest share of its time then in which its ends were not let run; 1: not
+                      known */
 };
 
 /* What others take for the least on such hardware. */

@@ -163,16 +163,22 @@ static const struct record *received_of(const struct records *records, size_t i)
     return NULL;
 }
 
-/* The most that the path has shown while it was alone on the network. A sender that was not let run
- * sees several samples end at once, and the last of them look fast: the receiver's counter does not
- * mind, nor does its whole time. */
+/* A machine that takes less of its processes' time than that is not what makes a link slow. */
+static const double quiet = 0.05;
+
+/* What the path has shown while it was alone on the network, without the time in which its ends
+ * were not let run. That is no more than the receiver's counter saw in the best part: a sender that
+ * was not let run sees several samples end at once, and the last of them look fast. */
 static double best_of(const struct record *record, const struct record *received)
 {
+    double most;
+
     if (!received)
         return fmax(record->value, record->high);
-    if (!isnan(received->high))
-        return fmax(record->value, received->high);
-    return fmax(record->value, fmin(record->high, received->value));
+    most = isnan(received->high) ? fmin(record->high, received->value) : received->high;
+    if (record->stalled < 1)
+        most = fmin(most, record->value / (1 - record->stalled));
+    return fmax(record->value, most);
 }
 
 /* fmax() of NAN and a number is the number. The low end of the repeats is that of the record whose
@@ -184,11 +190,19 @@ static void take_bandwidth(struct link_sample *cell, const struct record *record
 
     if (is_again || !(cell->mbps >= mbps))
         cell->low_mbps = isnan(record->low) ? 0 : (float)record->low;
-    if (is_again && cell->again == 0 && !isnan(cell->mbps))
+    if (is_again && record->stalled > quiet)
+        cell->low_mbps =
+            (float)mbps; /* the low samples are of moments in which nobody was let run */
+    if (is_again)
+        cell->stalled = fmaxf(cell->stalled, isnan(record->stalled) ? 1 : (float)record->stalled);
+    if (is_again && cell->again == 0 && !isnan(cell->mbps)) {
         cell->first_mbps = (float)cell->mbps;
+        if (record->stalled < quiet)
+            cell->mbps = NAN; /* alone and let run it can do what it can */
+    }
     cell->mbps = fmax(cell->mbps, mbps);
     cell->again += is_again;
-    if (record->shared > 1 && !is_again)
+    if (record->shared > 0 && !is_again)
         cell->load = (int)record->shared;
 }
 

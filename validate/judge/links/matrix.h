@@ -42,10 +42,11 @@ struct matrix_source {
 bool matrix_is_measurement(const struct record *record);
 
 /* Builds the matrix from the records since first. Of several records of a cell the best one counts,
- * and of those since again, which are measurements of suspects alone on the network, the best
- * part rather than the whole: a fault is there each time, while other work on the machines comes
- * and goes and only ever takes away. Returns 0, or -1 when memory is out; to be cleared in either
- * case. */
+ * as other work on the machines comes and goes and only ever takes away; of those since again,
+ * which are measurements of suspects alone on the network, without the time in which the ends were
+ * not let run. Where they were let run these replace what was measured before: what is well at one
+ * time and slow at another is not well. Returns 0, or -1 when memory is out; to be cleared in
+ * either case. */
 int matrix_build(const struct matrix_source *source, size_t first, size_t again,
                  struct matrix *matrix);
 

@@ -9,6 +9,8 @@
 /* Pairs that a slow path carries may share it, two at least without being told: below half of what
  * the path has is another reason (log 0.47). */
 static const float path_slack = -0.75F;
+/* One that is known to have had it to itself has another reason sooner (log 0.74). */
+static const float sole_slack = -0.3F;
 
 /* Pairs that meet on a cable of the spine are low together, forth and back: as evidence of a bad
  * cable they count as one. */
@@ -23,7 +25,8 @@ static void explain(struct cells *cells, const struct hearing *hearing, struct r
 
     for (size_t i = 0; i < hearing->count; i++) {
         struct cell *cell = &cells->cells[hearing->indices[i]];
-        bool is_near = cell->y >= part->level + path_slack;
+        float slack = cell->is_sole ? sole_slack : path_slack;
+        bool is_near = cell->y >= part->level + slack;
 
         if (!cell->is_low || (is_some_cables && !is_near))
             continue;
@@ -32,7 +35,7 @@ static void explain(struct cells *cells, const struct hearing *hearing, struct r
             cell->is_open = false;
         } else {
             cell->expected = fminf(cell->expected, part->level);
-            cell->limit = cell->expected + path_slack;
+            cell->limit = cell->expected + slack;
         }
     }
 }

@@ -11,6 +11,9 @@
 
 #include "validate/schedule/apart.h"
 
+/* A machine that takes less of its processes' time than that lets them run. */
+static const double quiet = 0.05;
+
 enum {
     SUSPECTS_MAX = 4096,
     SERIAL_MOST = 8, /* pairs that are measured one after the other: some 20 s a rail */
@@ -159,11 +162,36 @@ static bool is_steady(const struct trial *trial, const struct matrix *matrix,
     return holds;
 }
 
-/* What could not be confirmed accuses nobody. */
-static void doubt(struct finding *finding)
+/* Whether the machines let the processes run each time that the suspect was measured alone. */
+static bool was_quiet(const struct trial *trial, const struct finding *finding)
+{
+    bool is_quiet = finding->again > 0;
+
+    for (size_t i = 0; i < trial->links.sample_count; i++) {
+        const struct link_sample *sample = &trial->links.samples[i];
+        int ends[] = {sample->from, sample->to};
+
+        for (int k = 0; k < 2; k++)
+            if (sample->again > 0 && ends[k] == finding->node &&
+                (finding->peer < 0 || ends[1 - k] == finding->peer) &&
+                (finding->rail < 0 || sample->rail == finding->rail))
+                is_quiet = is_quiet && sample->stalled < quiet;
+    }
+    return is_quiet;
+}
+
+/* What was low each time, but never alike, accuses nobody where the machines were busy. Where they
+ * were not it comes and goes. */
+static void doubt(const struct trial *trial, struct finding *finding)
 {
     size_t length = strlen(finding->message);
 
+    if (trial->is_confirmed && finding->node >= 0 && was_quiet(trial, finding)) {
+        finding->is_intermittent = true;
+        snprintf(finding->message + length, sizeof finding->message - length,
+                 "; it comes and goes");
+        return;
+    }
     finding->verdict = VERDICT_UNKNOWN;
     snprintf(finding->message + length, sizeof finding->message - length,
              "; not steady, is the machine busy?");
@@ -195,7 +223,7 @@ static size_t suspects_check(struct trial *trial, size_t last, bool is_last)
             continue;
         open++;
         if (is_last)
-            doubt(finding);
+            doubt(trial, finding);
     }
     matrix_clear(&matrix);
     return open;
