@@ -56,7 +56,8 @@ struct record {
     {                                                                                              \
         .value = __builtin_nan(""), .low = __builtin_nan(""), .high = __builtin_nan(""),           \
         .outliers = __builtin_nan(""), .lowest = __builtin_nan(""), .limit = __builtin_nan(""),    \
-        .confidence = __builtin_nan(""), .shared = __builtin_nan(""), .stalled = __builtin_nan(""), .time = __builtin_nan("")    \
+        .confidence = __builtin_nan(""), .shared = __builtin_nan(""),                              \
+        .stalled = __builtin_nan(""), .time = __builtin_nan("")                                    \
     }
 
 /* Writes the record as one JSON object on one line and flushes, in one write where the line fits

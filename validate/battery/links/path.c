@@ -376,9 +376,8 @@ int path_serve(struct channel *channel, const struct path_plan *plan, struct pat
             struct answer answer = {count_damaged(channel, plan, &last)};
 
             if (intake.seconds > 0)
-                *told =
-                    (struct path_intake){8e-6 * intake.bytes / intake.seconds, intake.best_mbps,
-                                         fmin(intake.stalled_s / intake.seconds, 1)};
+                *told = (struct path_intake){8e-6 * intake.bytes / intake.seconds, intake.best_mbps,
+                                             fmin(intake.stalled_s / intake.seconds, 1)};
             return channel_say(channel, tag_of(plan, TAG_ANSWER), &answer, sizeof answer,
                                plan->timeout_s, err);
         }
