@@ -26,3 +26,6 @@ sim: tests/sim/sim
 .PHONY: sim
 endif BUILD_MUSTER
 CLEANFILES += tests/sim/table.md tests/sim/attribution.md
+
+# a script, not a program of noise.c: see tests/spank-host/Local.mk
+tests/sim/noise: ;
