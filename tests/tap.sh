@@ -116,6 +116,11 @@ skip() { # COUNT REASON
     done
 }
 
+# Whether that program is built with AddressSanitizer: many ranks of it on few cores take minutes.
+is_sanitized() { # PROGRAM
+    nm "$1" | grep -q __asan_init
+}
+
 skip_all() {
     tap_planned=0
     echo "1..0 # SKIP $1"

@@ -44,10 +44,12 @@ for scheme in ddp zero1 zero3; do
     is "$(ls whole-$scheme)" $'step-000000057\nstep-000000060' '... and the last two are there'
 done
 
-# A rank killed at random, ten times in each scheme. A run that came to its end before begins again.
+kills=10
+if is_sanitized "$top_builddir/muster-train"; then kills=2; fi
+# A rank killed at random, so often in each scheme. A run that came to its end before begins again.
 for scheme in ddp zero3; do
     deaths=0
-    for ((try = 0; try < 60 && deaths < 10; try++)); do
+    for ((try = 0; try < 6 * kills && deaths < kills; try++)); do
         : >out
         train 3 --scheme="$scheme" --checkpoint="killed-$scheme" >out 2>err &
         job=$!
@@ -56,7 +58,7 @@ for scheme in ddp zero3; do
         kill -KILL "$(cat pid.$((RANDOM % 3)))" 2>/dev/null
         if wait $job; then rm -r "killed-$scheme"; else deaths=$((deaths + 1)); fi
     done
-    is "$deaths" 10 "$scheme: kills struck ($try tries)"
+    is "$deaths" $kills "$scheme: kills struck ($try tries)"
 done
 for scheme in ddp zero3; do
     train 3 --scheme="$scheme" --checkpoint="killed-$scheme" >out 2>err
