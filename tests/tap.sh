@@ -121,6 +121,12 @@ is_sanitized() { # PROGRAM
     nm "$1" | grep -q __asan_init
 }
 
+# For what starts mpirun: as root too, and what leaks in Open MPI is not for us to find.
+mpi_environment() {
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
+}
+
 skip_all() {
     tap_planned=0
     echo "1..0 # SKIP $1"

@@ -15,7 +15,7 @@ case $top_builddir in /*) ;; *) top_builddir=$PWD/$top_builddir ;; esac
 work=$(mktemp -d)
 tap_cleanup() { rm -rf "$work"; }
 cd "$work" || exit
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+mpi_environment
 small=(--layers=2 --heads=2 --channels=32 --context=16 --vocab=64 --batch=2 --fixed-batch)
 small_losses='4.170606446 4.048292732 3.954357561 3.882185247 3.819699319 3.762451487 3.710817114
     3.664810251 3.622479505 3.581414961 3.540202797'

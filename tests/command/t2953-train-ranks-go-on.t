@@ -14,7 +14,7 @@ case $top_builddir in /*) ;; *) top_builddir=$PWD/$top_builddir ;; esac
 work=$(mktemp -d)
 tap_cleanup() { rm -rf "$work"; }
 cd "$work" || exit
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+mpi_environment
 small=(--layers=2 --heads=2 --channels=32 --context=16 --vocab=64 --batch=4 --threads=1
     --checkpoint-every=3 --steps=60)
 train() { # RANKS OPTION...

@@ -14,7 +14,7 @@ case $top_builddir in /*) ;; *) top_builddir=$PWD/$top_builddir ;; esac
 work=$(mktemp -d)
 tap_cleanup() { rm -rf "$work"; }
 cd "$work" || exit
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+mpi_environment
 here=$(hostname -s)
 battery() { # RANKS OPTION...
     local ranks=$1

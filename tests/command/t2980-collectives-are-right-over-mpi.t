@@ -12,7 +12,7 @@ program=$top_builddir/tests/command/collectives
 [ -x "$program" ] || skip_all 'built without MPI'
 command -v mpirun >/dev/null || skip_all 'no mpirun'
 # Open MPI refuses root and more ranks than cores; it leaves its session behind in TMPDIR
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+mpi_environment
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl=self,vader OMPI_MCA_pml=ob1
 # its libraries keep what they took until the process ends
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"

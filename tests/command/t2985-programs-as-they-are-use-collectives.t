@@ -17,7 +17,7 @@ command -v mpirun >/dev/null || skip_all 'no mpirun'
 nm -D "$library" | grep -q __asan && skip_all 'the sanitizer cannot be preloaded'
 work=$(mktemp -d)
 tap_cleanup() { rm -rf "$work"; }
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+mpi_environment
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl=self,vader OMPI_MCA_pml=ob1
 export MUSTER_COLLECTIVES_CACHE=$work
 
