@@ -4,6 +4,7 @@
 #include "trainer/compute/cpu.h"
 
 #include <omp.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -34,8 +35,17 @@ void compute_threads(int threads)
     omp_set_num_threads(threads);
 }
 
+/* Gives the room of a thread back when OpenMP ends the thread. */
+static pthread_key_t room_key;
+
+static void room_key_make(void)
+{
+    pthread_key_create(&room_key, free);
+}
+
 void *cpu_room(size_t size_bytes)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     static _Thread_local struct {
         void *memory;
         size_t size_bytes;
@@ -50,6 +60,8 @@ void *cpu_room(size_t size_bytes)
                     (double)room.size_bytes / 1e6);
             exit(1);
         }
+        pthread_once(&once, room_key_make);
+        pthread_setspecific(room_key, room.memory);
     }
     return room.memory;
 }
