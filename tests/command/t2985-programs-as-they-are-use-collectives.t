@@ -18,11 +18,11 @@ nm -D "$library" | grep -q __asan && skip_all 'the sanitizer cannot be preloaded
 work=$(mktemp -d)
 tap_cleanup() { rm -rf "$work"; }
 mpi_environment
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl=self,vader OMPI_MCA_pml=ob1
+export OMPI_MCA_btl=self,vader OMPI_MCA_pml=ob1
 export MUSTER_COLLECTIVES_CACHE=$work
 
 run() { # RANKS COMMAND...: with the library; text gets what is printed
-    text=$(timeout 200 mpirun -n "$1" -x LD_PRELOAD="$library" "${@:2}" 2>&1 </dev/null)
+    text=$(timeout 200 mpirun --oversubscribe -n "$1" -x LD_PRELOAD="$library" "${@:2}" 2>&1 </dev/null)
 }
 
 # who is visible
@@ -32,7 +32,7 @@ is "$(nm -D --undefined-only "$library" | awk '{print $2}' |
     grep -E '^MPI_' | grep -vE '^MPI_FORTRAN_')" '' 'it calls MPI by its profiling names alone'
 
 # every algorithm, by force: nothing is left to MPI that can be done
-text=$(mpirun -n 2 "$program" 2>&1)
+text=$(mpirun --oversubscribe -n 2 "$program" 2>&1)
 is "$?/$text" 0/right 'the program is right without the library'
 for ranks in 2 3 5; do
     MUSTER_COLLECTIVES=ring run $ranks "$program"
