@@ -35,6 +35,10 @@
  * explains, m how many such samples were measured again. Under `sure` a finding is UNKNOWN, not
  * FAIL. doc/attribution.md says how far that holds. */
 
+/* A machine that takes a smaller share of its processes' time than that lets them run: what it
+ * takes is not what makes a link slow. */
+#define LINKS_QUIET 0.05
+
 struct link_sample {
     int from, to; /* indices of nodes: from sends, to receives */
     int rail;

@@ -163,9 +163,6 @@ static const struct record *received_of(const struct records *records, size_t i)
     return NULL;
 }
 
-/* A machine that takes less of its processes' time than that is not what makes a link slow. */
-static const double quiet = 0.05;
-
 /* What the path has shown while it was alone on the network, without the time in which its ends
  * were not let run. That is no more than the receiver's counter saw in the best part: a sender that
  * was not let run sees several samples end at once, and the last of them look fast. */
@@ -190,14 +187,14 @@ static void take_bandwidth(struct link_sample *cell, const struct record *record
 
     if (is_again || !(cell->mbps >= mbps))
         cell->low_mbps = isnan(record->low) ? 0 : (float)record->low;
-    if (is_again && record->stalled > quiet)
+    if (is_again && record->stalled > LINKS_QUIET)
         cell->low_mbps =
             (float)mbps; /* the low samples are of moments in which nobody was let run */
     if (is_again)
         cell->stalled = fmaxf(cell->stalled, isnan(record->stalled) ? 1 : (float)record->stalled);
     if (is_again && cell->again == 0 && !isnan(cell->mbps)) {
         cell->first_mbps = (float)cell->mbps;
-        if (record->stalled < quiet)
+        if (record->stalled < LINKS_QUIET)
             cell->mbps = NAN; /* alone and let run it can do what it can */
     }
     cell->mbps = fmax(cell->mbps, mbps);

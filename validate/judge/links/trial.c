@@ -11,9 +11,6 @@
 
 #include "validate/schedule/apart.h"
 
-/* A machine that takes less of its processes' time than that lets them run. */
-static const double quiet = 0.05;
-
 enum {
     SUSPECTS_MAX = 4096,
     SERIAL_MOST = 8, /* pairs that are measured one after the other: some 20 s a rail */
@@ -175,7 +172,7 @@ static bool was_quiet(const struct trial *trial, const struct finding *finding)
             if (sample->again > 0 && ends[k] == finding->node &&
                 (finding->peer < 0 || ends[1 - k] == finding->peer) &&
                 (finding->rail < 0 || sample->rail == finding->rail))
-                is_quiet = is_quiet && sample->stalled < quiet;
+                is_quiet = is_quiet && sample->stalled < LINKS_QUIET;
     }
     return is_quiet;
 }
