@@ -323,14 +323,33 @@ static int unpack_blocks(const struct blocks *blocks, int ranks, const char *pac
     return code;
 }
 
+/* As state_run(); what came is put where the program wants it. */
+static int run_into_blocks(struct state_comm *state, MPI_Comm comm, struct collective_call *call,
+                           const struct blocks *to)
+{
+    int code = state_run(state, comm, call);
+
+    if (code == 0 && !to->is_direct) {
+        code = unpack_blocks(to, state->ranks, call->out);
+        if (code != MPI_SUCCESS)
+            return fail(comm, code);
+    }
+    return code;
+}
+
 /* All-gather of blocks into to. As state_run(). */
 static int gather(struct state_comm *state, MPI_Comm comm, const void *sendbuf, int sendcount,
                   MPI_Datatype sendtype, struct blocks *to)
 {
     struct collective_call call = {.kind = COLLECTIVE_ALL_GATHER, .type = ELEMENT_UINT8};
+    size_t *counts = take_counts(2 * state->ranks);
     struct types_buffer look;
     int code = MPI_SUCCESS;
 
+    if (counts == NULL)
+        return fail(comm, MPI_ERR_NO_MEM);
+    to->counts = counts;
+    to->offsets = counts + state->ranks;
     if (!take_blocks(to, state->ranks) || to->bytes == 0)
         return 1;
     if (to->counts_given != NULL) {
@@ -359,13 +378,7 @@ static int gather(struct state_comm *state, MPI_Comm comm, const void *sendbuf, 
     }
     if (code != MPI_SUCCESS)
         return fail(comm, code);
-    code = state_run(state, comm, &call);
-    if (code == 0 && !to->is_direct) {
-        code = unpack_blocks(to, state->ranks, call.out);
-        if (code != MPI_SUCCESS)
-            return fail(comm, code);
-    }
-    return code;
+    return run_into_blocks(state, comm, &call, to);
 }
 
 int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -375,13 +388,8 @@ int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     struct blocks to = {.start = recvbuf, .count = (size_t)recvcount, .type = recvtype};
     int code = 1;
 
-    if (state != NULL && (sendbuf == MPI_IN_PLACE || sendcount >= 0)) {
-        to.counts = take_counts(2 * state->ranks);
-        if (to.counts == NULL)
-            return fail(comm, MPI_ERR_NO_MEM);
-        to.offsets = to.counts + state->ranks;
+    if (state != NULL && (sendbuf == MPI_IN_PLACE || sendcount >= 0))
         code = gather(state, comm, sendbuf, sendcount, sendtype, &to);
-    }
     if (code == 1)
         LEAVE_TO_MPI(
             COLLECTIVE_ALL_GATHER, to.bytes,
@@ -397,13 +405,8 @@ int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
         .start = recvbuf, .counts_given = recvcounts, .displacements = displs, .type = recvtype};
     int code = 1;
 
-    if (state != NULL && (sendbuf == MPI_IN_PLACE || sendcount >= 0)) {
-        to.counts = take_counts(2 * state->ranks);
-        if (to.counts == NULL)
-            return fail(comm, MPI_ERR_NO_MEM);
-        to.offsets = to.counts + state->ranks;
+    if (state != NULL && (sendbuf == MPI_IN_PLACE || sendcount >= 0))
         code = gather(state, comm, sendbuf, sendcount, sendtype, &to);
-    }
     if (code == 1)
         LEAVE_TO_MPI(COLLECTIVE_ALL_GATHER, to.bytes,
                      PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
@@ -455,13 +458,7 @@ static int exchange(struct state_comm *state, MPI_Comm comm, struct blocks *from
         code = pack_block(from, rank, (char *)(uintptr_t)call.in);
     if (code != MPI_SUCCESS)
         return fail(comm, code);
-    code = state_run(state, comm, &call);
-    if (code == 0 && !to->is_direct) {
-        code = unpack_blocks(to, state->ranks, call.out);
-        if (code != MPI_SUCCESS)
-            return fail(comm, code);
-    }
-    return code;
+    return run_into_blocks(state, comm, &call, to);
 }
 
 int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
