@@ -35,6 +35,7 @@ collectives_libmustercoll_la_SOURCES += \
 	collectives/precision/bound.c \
 	collectives/precision/format.h \
 	collectives/precision/precision.c collectives/precision/precision.h \
+	collectives/processor.h \
 	# end
 
 # what is added, the algorithms as plans, and what moves them over MPI

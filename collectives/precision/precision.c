@@ -8,6 +8,7 @@
 
 #include "collectives/precision/precision.h"
 #include "collectives/precision/format.h"
+#include "collectives/processor.h"
 
 #include <float.h>
 #include <string.h>
@@ -221,22 +222,21 @@ INLINE void int8_widen_all(const int8_t *in, const float *scales, size_t count, 
 
 DEFINE_PATH(portable, )
 #ifdef __x86_64__
-DEFINE_PATH(avx2, __attribute__((target("avx2"))))
-DEFINE_PATH(avx512, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))))
+DEFINE_PATH(avx2, PROCESSOR_TARGET_AVX2)
+DEFINE_PATH(avx512, PROCESSOR_TARGET_AVX512)
 #endif
+
+static const struct precision_path *const paths[PROCESSORS] = {
+    [PROCESSOR_ANY] = &portable_path,
+#ifdef __x86_64__
+    [PROCESSOR_AVX2] = &avx2_path,
+    [PROCESSOR_AVX512] = &avx512_path,
+#endif
+};
 
 const struct precision_path *precision_path_at(unsigned number)
 {
-    if (number == 0)
-        return &portable_path;
-#ifdef __x86_64__
-    if (number == 1 && __builtin_cpu_supports("avx2"))
-        return &avx2_path;
-    if (number == 2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-        return &avx512_path;
-#endif
-    return NULL;
+    return number < PROCESSORS && processor_runs(number) ? paths[number] : NULL;
 }
 
 /* Chosen before main(), so that threads need not agree on who does it. */
@@ -246,9 +246,6 @@ __attribute__((constructor)) static void choose_best(void)
 {
     const struct precision_path *path;
 
-#ifdef __x86_64__
-    __builtin_cpu_init();
-#endif
     for (unsigned number = 0; (path = precision_path_at(number)); number++)
         best = path;
 }
