@@ -8,25 +8,14 @@ top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
 top_builddir=${top_builddir:-.}
 . "$top_srcdir/tests/tap.sh"
 
-[ -x "$top_builddir/muster-train" ] || skip_all 'the trainer is not built'
-command -v mpirun >/dev/null || skip_all 'there is no mpirun'
 command -v jq >/dev/null || skip_all 'there is no jq'
-case $top_builddir in /*) ;; *) top_builddir=$PWD/$top_builddir ;; esac
-work=$(mktemp -d)
-tap_cleanup() { rm -rf "$work"; }
-cd "$work" || exit
-mpi_environment
+. "$top_srcdir/tests/command/train.sh"
 small=(--layers=2 --heads=2 --channels=32 --context=16 --vocab=64 --batch=2 --fixed-batch)
 small_losses='4.170606446 4.048292732 3.954357561 3.882185247 3.819699319 3.762451487 3.710817114
     3.664810251 3.622479505 3.581414961 3.540202797'
 large=(--layers=4 --heads=4 --channels=64 --context=32 --vocab=256 --batch=4 --fixed-batch)
 large_losses='5.556740297 5.221874668 5.033396350 4.899984272 4.798376302 4.707333925 4.621736354
     4.543080947 4.467205045 4.392749320 4.321273976'
-train() { # RANKS OPTION...
-    local ranks=$1
-    shift
-    timeout 120 mpirun --oversubscribe -n "$ranks" "$top_builddir/muster-train" "$@"
-}
 follows() { # LOSSES: those of the run in the file out
     grep -o 'loss [0-9.]*' out | awk -v expected="$1" '
         BEGIN { count = split(expected, wanted, " ") }
@@ -34,7 +23,7 @@ follows() { # LOSSES: those of the run in the file out
         END { exit bad || NR != count }'
 }
 runs() { # RANKS SCHEME
-    train "$1" "${small[@]}" --scheme="$2" --bucket=0.01 >out 2>err
+    train_ranks "$1" "${small[@]}" --scheme="$2" --bucket=0.01 >out 2>err
     is "$?" 0 "$2 on $1 ranks ends well"
     ok '... with the reference'"'"'s losses' follows "$small_losses"
 }
@@ -53,7 +42,7 @@ done
 expect=([0]='ddp 3.495936' 'zero1 2.18496' 'zero2 1.52947' 'zero3 0.873984')
 for row in "${expect[@]}"; do
     scheme=${row% *}
-    train 4 "${large[@]}" --scheme="$scheme" --json >out 2>err
+    train_ranks 4 "${large[@]}" --scheme="$scheme" --json >out 2>err
     ok "$scheme: the larger problem's losses too" \
         awk -v expected="$large_losses" -F'"value":' '
             BEGIN { count = split(expected, wanted, " ") }
@@ -69,7 +58,7 @@ ok 'the records follow the schema' "$top_builddir/tests/record-check" "$top_srcd
 # Traffic: (N - 1) / N of 2 P bytes through a rank in a step, 3 P for zero3; counted as it is sent.
 for row in 'ddp 1.310976' 'zero1 1.310976' 'zero2 1.310976' 'zero3 1.966464'; do
     scheme=${row% *}
-    train 4 "${large[@]}" --scheme="$scheme" --algorithm=ring --bucket=0.1 --json >out 2>err
+    train_ranks 4 "${large[@]}" --scheme="$scheme" --algorithm=ring --bucket=0.1 --json >out 2>err
     ok "$scheme: a rank sends within 1 % of ${row#* } MB in each step" \
         awk -v expected="${row#* }" -F'"value":' '
             /"metric":"sent"/ && !/"part":"step 0"/ { n++; r = ($2 + 0) / expected; bad = bad || r < 0.99 || r > 1.01 }
@@ -83,12 +72,12 @@ wide=(--layers=2 --heads=4 --channels=128 --context=32 --vocab=256 --batch=4 --f
 losses() { jq -r 'select(.metric == "loss").value' out; }
 sent() { jq -r 'select(.metric == "sent" and .part == "step 5").value' out; }
 for scheme in ddp zero3; do
-    train 3 "${wide[@]}" --scheme=$scheme --json >out 2>err
+    train_ranks 3 "${wide[@]}" --scheme=$scheme --json >out 2>err
     plain=$(losses) plain_MB=$(sent)
-    train 3 "${wide[@]}" --scheme=$scheme --json --wire=lossless >out 2>err
+    train_ranks 3 "${wide[@]}" --scheme=$scheme --json --wire=lossless >out 2>err
     is "$(losses)" "$plain" "$scheme, lossless: the same losses to the last digit"
     ok "... in fewer bytes ($(sent) of $plain_MB MB)" awk "BEGIN { exit !($(sent) < 0.97 * $plain_MB) }"
-    train 3 "${wide[@]}" --scheme=$scheme --json --wire=bf16 >out 2>err
+    train_ranks 3 "${wide[@]}" --scheme=$scheme --json --wire=bf16 >out 2>err
     isnt "$(losses)" "$plain" "$scheme, bf16: other losses"
     ok '... by less than 0.01' awk -v a="$(tail -n 1 <<<"$plain")" -v b="$(losses | tail -n 1)" \
         'BEGIN { off = a - b; exit !(off < 0.01 && off > -0.01) }'
@@ -97,7 +86,7 @@ done
 
 # The window of gathered units changes no digit, and holds.
 for window in 1 2 3 none; do
-    train 2 "${large[@]}" --scheme=zero3 --window="$window" >out 2>err
+    train_ranks 2 "${large[@]}" --scheme=zero3 --window="$window" >out 2>err
     grep -o 'loss [0-9.]*' out >"losses-$window"
     ok "--window=$window: the losses of --window=1" cmp losses-1 "losses-$window"
     [ $window = none ] && continue
@@ -106,11 +95,11 @@ for window in 1 2 3 none; do
         END { exit bad || !found }' out
 done
 
-text=$(train 2 "${small[@]}" --scheme=zero9 2>&1)
+text=$(train_ranks 2 "${small[@]}" --scheme=zero9 2>&1)
 like "$text" '^muster-train: --scheme: expected ddp, zero1, zero2, zero3 or replicas, found "zero9"' \
     'a scheme that is none'
 is "$(grep -c '^muster-train' <<<"$text")" 1 '... said once'
-text=$(train 2 "${small[@]}" --data=no-such 2>&1)
+text=$(train_ranks 2 "${small[@]}" --data=no-such 2>&1)
 like "$text" '^muster-train: no-such: No such file or directory' 'data that is not there'
 is "$(grep -c '^muster-train' <<<"$text")" 1 '... said once'
 done_testing

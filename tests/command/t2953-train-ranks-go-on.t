@@ -8,13 +8,7 @@ top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
 top_builddir=${top_builddir:-.}
 . "$top_srcdir/tests/tap.sh"
 
-[ -x "$top_builddir/muster-train" ] || skip_all 'the trainer is not built'
-command -v mpirun >/dev/null || skip_all 'there is no mpirun'
-case $top_builddir in /*) ;; *) top_builddir=$PWD/$top_builddir ;; esac
-work=$(mktemp -d)
-tap_cleanup() { rm -rf "$work"; }
-cd "$work" || exit
-mpi_environment
+. "$top_srcdir/tests/command/train.sh"
 small=(--layers=2 --heads=2 --channels=32 --context=16 --vocab=64 --batch=4 --threads=1
     --checkpoint-every=3 --steps=60)
 train() { # RANKS OPTION...

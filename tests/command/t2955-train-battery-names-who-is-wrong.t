@@ -7,20 +7,13 @@ top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
 top_builddir=${top_builddir:-.}
 . "$top_srcdir/tests/tap.sh"
 
-[ -x "$top_builddir/muster-train" ] || skip_all 'the trainer is not built'
-command -v mpirun >/dev/null || skip_all 'there is no mpirun'
 command -v jq >/dev/null || skip_all 'there is no jq'
-case $top_builddir in /*) ;; *) top_builddir=$PWD/$top_builddir ;; esac
-work=$(mktemp -d)
-tap_cleanup() { rm -rf "$work"; }
-cd "$work" || exit
-mpi_environment
+. "$top_srcdir/tests/command/train.sh"
 here=$(hostname -s)
 battery() { # RANKS OPTION...
     local ranks=$1
     shift
-    timeout 120 mpirun --oversubscribe -n "$ranks" "$top_builddir/muster-train" battery --quick \
-        --json "$@" >out 2>err
+    train_ranks "$ranks" battery --quick --json "$@" >out 2>err
 }
 # verdicts but those of speeds, which this machine's other work decides
 verdicts() { jq -r 'select(.verdict and .metric != "throughput") | "\(.test) \(.verdict)"' out | xargs; }
