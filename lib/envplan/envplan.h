@@ -30,14 +30,15 @@ struct visible_gpus; /* lib/envplan/visible_gpus.h */
 /* What one task of the step stands for. */
 enum envplan_launcher {
     ENVPLAN_RANK,       /* a rank of the user's program */
-    ENVPLAN_MPI_DAEMON, /* orted, prted, hydra's proxies: its children inherit what it gets, their
-                           ranks and even their first host are mpirun's choice */
+    ENVPLAN_MPI_DAEMON, /* orted, prted, hydra's proxies, mpirun itself, flux: its children inherit
+                           what it gets, their ranks and even their first host are its choice */
     ENVPLAN_AGENT,      /* torchrun and its like, one a node: starts the ranks of its node itself */
 };
 
-/* Tells a launcher from its command line: an MPI daemon by the program's base name, an agent
- * (torchrun, python -m torch.distributed.run, accelerate launch, deepspeed) by any word of it,
- * those of a shell's -c included, and only where it is alone on its node. */
+/* Tells a launcher from its command line: an MPI daemon, mpirun and flux by the program's base
+ * name; these and an agent (torchrun, python -m torch.distributed.run, accelerate launch,
+ * deepspeed, ray start) by any word of it, those of a shell's -c included and the arguments of a
+ * Python script not, where it is alone on its node. */
 enum envplan_launcher envplan_launcher(int argc, char *const argv[], long local_size);
 
 /* What Slurm says of the task. Numbers that are not known are -1, texts "". */

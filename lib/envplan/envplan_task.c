@@ -27,54 +27,87 @@ static bool is_one_of(const char *name, const char *const *names)
     return false;
 }
 
-/* A word and the two after it: "torchrun", "-m torch.distributed.run", "accelerate launch". */
-static bool starts_ranks(const char *word, const char *second)
-{
-    static const char *const agents[] = {"torchrun", "deepspeed", NULL};
-    static const char *const modules[] = {"torch.distributed.run", "torch.distributed.launch",
-                                          "accelerate.commands.launch", NULL};
+/* Programs that start ranks of their own, by a word of the command line and, where second is not
+ * NULL, the one after it. */
+static const struct {
+    const char *word, *second;
+    enum envplan_launcher launcher;
+} starters[] = {
+    {"torchrun", NULL, ENVPLAN_AGENT},
+    {"deepspeed", NULL, ENVPLAN_AGENT},
+    {"-m", "torch.distributed.run", ENVPLAN_AGENT},
+    {"-m", "torch.distributed.launch", ENVPLAN_AGENT},
+    {"-m", "accelerate.commands.launch", ENVPLAN_AGENT},
+    {"accelerate", "launch", ENVPLAN_AGENT},
+    {"colossalai", "run", ENVPLAN_AGENT},
+    {"ray", "start", ENVPLAN_AGENT},
+    {"ray", "symmetric-run", ENVPLAN_AGENT},
+    {"mpirun", NULL, ENVPLAN_MPI_DAEMON},
+    {"mpiexec", NULL, ENVPLAN_MPI_DAEMON},
+    {"mpiexec.hydra", NULL, ENVPLAN_MPI_DAEMON},
+    {"orterun", NULL, ENVPLAN_MPI_DAEMON},
+    {"prterun", NULL, ENVPLAN_MPI_DAEMON},
+    {"horovodrun", NULL, ENVPLAN_MPI_DAEMON},
+    {"flux", "start", ENVPLAN_MPI_DAEMON},
+    {"flux", "broker", ENVPLAN_MPI_DAEMON},
+};
 
-    if (is_one_of(base_name(word), agents))
-        return true;
-    if (strcmp(word, "-m") == 0)
-        return is_one_of(second, modules);
-    return strcmp(base_name(word), "accelerate") == 0 && strcmp(second, "launch") == 0;
+static enum envplan_launcher starter_of(const char *word, const char *second)
+{
+    for (size_t i = 0; i < sizeof starters / sizeof *starters; i++)
+        if (strcmp(base_name(word), starters[i].word) == 0 &&
+            (starters[i].second == NULL || strcmp(second, starters[i].second) == 0))
+            return starters[i].launcher;
+    return ENVPLAN_RANK;
 }
 
 /* The same for the words of a shell's command line, "cd x; exec torchrun --nnodes 2". */
-static bool command_starts_ranks(const char *command)
+static enum envplan_launcher starter_within(const char *command)
 {
     static const char blanks[] = " \t\n;&|()";
+    enum envplan_launcher launcher = ENVPLAN_RANK;
     char copy[4096], *rest, *word, *second;
 
     snprintf(copy, sizeof copy, "%s", command);
     word = strtok_r(copy, blanks, &rest);
-    while (word != NULL) {
+    while (word != NULL && launcher == ENVPLAN_RANK) {
         second = strtok_r(NULL, blanks, &rest);
-        if (starts_ranks(word, second != NULL ? second : ""))
-            return true;
+        launcher = starter_of(word, second != NULL ? second : "");
         word = second;
     }
-    return false;
+    return launcher;
+}
+
+/* A script of Python's, after which come its own arguments. */
+static bool is_script(const char *word)
+{
+    size_t length = strlen(word);
+
+    return length > 3 && strcmp(word + length - 3, ".py") == 0;
 }
 
 enum envplan_launcher envplan_launcher(int argc, char *const argv[], long local_size)
 {
     static const char *const daemons[] = {
         "orted", "prted", "hydra_pmi_proxy", "pmi_proxy", "mpispawn", "hydra_bstrap_proxy", NULL};
+    enum envplan_launcher launcher;
 
-    if (argc > 0 && is_one_of(base_name(argv[0]), daemons))
+    if (argc == 0)
+        return ENVPLAN_RANK;
+    launcher = starter_of(argv[0], argc > 1 ? argv[1] : "");
+    if (is_one_of(base_name(argv[0]), daemons) || launcher == ENVPLAN_MPI_DAEMON)
         return ENVPLAN_MPI_DAEMON;
-    for (int i = 0; i < argc && local_size == 1; i++) {
-        bool is_command = i > 0 && argv[i - 1][0] == '-' && argv[i - 1][1] != '-' &&
-                          argv[i - 1][strlen(argv[i - 1]) - 1] == 'c';
+    if (local_size != 1)
+        return ENVPLAN_RANK;
+    for (int i = 1; i < argc && launcher == ENVPLAN_RANK && !is_script(argv[i - 1]); i++) {
+        const char *before = argv[i - 1];
+        bool is_command = before[0] == '-' && before[1] != '-' && before[strlen(before) - 1] == 'c';
 
-        if (starts_ranks(argv[i], i + 1 < argc ? argv[i + 1] : ""))
-            return ENVPLAN_AGENT;
-        if (is_command && command_starts_ranks(argv[i]))
-            return ENVPLAN_AGENT;
+        launcher = starter_of(argv[i], i + 1 < argc ? argv[i + 1] : "");
+        if (launcher == ENVPLAN_RANK && is_command)
+            launcher = starter_within(argv[i]);
     }
-    return ENVPLAN_RANK;
+    return launcher;
 }
 
 /* ---------------------------------------------------------------- numbers, names */

@@ -7,6 +7,7 @@ import math
 import os
 import random
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -32,6 +33,8 @@ def arguments(description, add=None):
     found = parser.parse_args()
     if os.geteuid() != 0:
         fail("the lab needs root")
+    # as Ctrl-C: labs are taken down
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     for path in (plugin, muster):
         if not os.path.exists(path):
             fail(f"no {path}: build and install first (./quickstart)")

@@ -30,5 +30,7 @@ is "$(lab run srun -w n1 -n2 "$work/bin/torchrun" | sort)" 'n1: eth1,eth2 eth1 0
 n1: eth1,eth2 eth1 1 2 n1 0' 'two to a node are ranks as any'
 is "$(lab run srun -w n1 sh "$work/bin/torchrun" | sort)" 'n1: eth1,eth2 eth1 none none n1 0' \
     'an interpreter in front does not hide it'
+is "$(lab run srun -w n1 -n1 --mpi=none mpirun --allow-run-as-root --oversubscribe -n 2 sh -c "$show" | sort -u)" \
+    'n1: eth1,eth2 eth1 none none none none' 'mpirun as the task of a step: its ranks have none of Slurm'"'s"
 
 done_testing

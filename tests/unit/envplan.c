@@ -403,9 +403,9 @@ static void launchers(void)
     task.launcher = ENVPLAN_MPI_DAEMON;
     make();
     sets("UCX_NET_DEVICES", "eth1", "Ethernet");
-    keeps("MASTER_ADDR", "MPI launcher's daemon");
-    keeps("GROUP_RANK", "MPI launcher's daemon");
-    keeps("RANK", "MPI launcher's daemon");
+    keeps("MASTER_ADDR", "an MPI launcher");
+    keeps("GROUP_RANK", "an MPI launcher");
+    keeps("RANK", "an MPI launcher");
     task.launcher = ENVPLAN_AGENT;
     make();
     sets("UCX_NET_DEVICES", "eth1", "Ethernet");
@@ -448,6 +448,18 @@ static void launcher_names(void)
     launcher_is(ENVPLAN_RANK, 1, (char *)"python3", (char *)"-m");
     launcher_is(ENVPLAN_RANK, 1, (char *)"./orted/a.out");
     launcher_is(ENVPLAN_RANK, 1, (char *)"");
+    launcher_is(ENVPLAN_MPI_DAEMON, 1, (char *)"/usr/bin/mpirun", (char *)"-np", (char *)"4");
+    launcher_is(ENVPLAN_MPI_DAEMON, 2, (char *)"mpiexec.hydra", (char *)"-n", (char *)"4");
+    launcher_is(ENVPLAN_MPI_DAEMON, 1, (char *)"numactl", (char *)"-N0", (char *)"prterun");
+    launcher_is(ENVPLAN_RANK, 2, (char *)"numactl", (char *)"-N0", (char *)"prterun");
+    launcher_is(ENVPLAN_MPI_DAEMON, 1, (char *)"bash", (char *)"-c", (char *)"mpirun -n 4 a.out");
+    launcher_is(ENVPLAN_MPI_DAEMON, 4, (char *)"flux", (char *)"start", (char *)"./run");
+    launcher_is(ENVPLAN_RANK, 1, (char *)"flux", (char *)"jobs");
+    launcher_is(ENVPLAN_AGENT, 1, (char *)"ray", (char *)"start", (char *)"--block");
+    launcher_is(ENVPLAN_AGENT, 1, (char *)"python3", (char *)"/v/bin/torchrun", (char *)"a.py");
+    launcher_is(ENVPLAN_RANK, 1, (char *)"python3", (char *)"a.py", (char *)"--by",
+                (char *)"deepspeed");
+    launcher_is(ENVPLAN_RANK, 1, (char *)"./a.py", (char *)"mpirun");
     is_int(envplan_launcher(0, empty, 1), ENVPLAN_RANK, "no command line");
 }
 
