@@ -10,7 +10,9 @@ AC_DEFUN([MUSTER_SQLITE], [MUSTER_PKG([SQLITE], [sqlite3], [SQLite],
 AC_DEFUN([MUSTER_UCX], [MUSTER_PKG([UCX], [ucx], [UCX],
     [the battery], [libucx-dev], [ucx-devel])])
 AC_DEFUN([MUSTER_IBVERBS], [MUSTER_PKG([IBVERBS], [libibverbs >= 1.12], [libibverbs],
-    [RDMA ports driven by verbs in muster-links], [libibverbs-dev], [rdma-core-devel])])
+    [RDMA ports driven by verbs in muster-links], [libibverbs-dev], [rdma-core-devel])
+    AS_IF([test "$muster_have_ibverbs" = yes],
+        [AC_DEFINE([HAVE_IBVERBS], [1], [libibverbs is there])])])
 AC_DEFUN([MUSTER_IBNETDISC], [MUSTER_PKG([IBNETDISC], [libibnetdisc libibmad libibumad], [libibnetdisc],
     [discovery of InfiniBand subnets], [libibnetdisc-dev], [rdma-core-devel])
     AS_IF([test "$muster_have_ibnetdisc" = yes],

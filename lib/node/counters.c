@@ -33,12 +33,29 @@ static const struct source port_sources[] = {
     {"link_downed", offsetof(struct counters, link_downed), 1},
     {"link_error_recovery", offsetof(struct counters, link_error_recovery), 1},
     {"port_rcv_errors", offsetof(struct counters, port_rcv_errors), 1},
+    {"port_xmit_discards", offsetof(struct counters, rdma_discards), 1},
 };
 
-/* The names of mlx5, bnxt_re and rxe; a device has some of them. */
-static const char *const retransmit_files[] = {"out_of_sequence",       "packet_seq_err",
-                                               "local_ack_timeout_err", "out_of_seq_request",
-                                               "rcvd_seq_err",          "to_retransmits"};
+/* Each driver has names of its own, and a device some of them. Linux 6.12, drivers/infiniband:
+ * hw/mlx5/counters.c, hw/bnxt_re/hw_counters.c, hw/irdma/verbs.c, hw/efa/efa_verbs.c,
+ * sw/rxe/rxe_hw_counters.c; irdma of Intel's own package leaves "tcp" out of one name. What the two
+ * ends of one event count are different names, and both count. */
+static const struct {
+    size_t offset; /* in struct counters */
+    const char *files[9];
+} hw_sources[] = {
+    {offsetof(struct counters, rdma_retransmits),
+     {"out_of_sequence", "packet_seq_err", "local_ack_timeout_err", "out_of_seq_request",
+      "rcvd_seq_err", "to_retransmits", "retrans_pkts", "tcpRetransSegs", "RetransSegs"}},
+    {offsetof(struct counters, rdma_not_ready),
+     {"rnr_nak_retry_err", "rnr_naks_rcvd", "rcvd_rnr_err", "send_rnr_err"}},
+    {offsetof(struct counters, rdma_discards),
+     {"out_of_buffer", "rx_roce_discards", "tx_roce_discards", "rx_out_of_buffer", "oos_drop_count",
+      "ip4InDiscards", "ip6InDiscards", "rx_drops"}},
+    {offsetof(struct counters, rdma_marked),
+     {"np_ecn_marked_roce_packets", "RxECNMrkd", "rx_ecn_marked_pkts"}},
+    {offsetof(struct counters, rdma_slowed), {"rp_cnp_handled", "cnpHandled", "rx_cnp_pkts"}},
+};
 
 static void read_sources(const char *root, const char *directory, const struct source *sources,
                          size_t count, struct counters *counters)
@@ -48,6 +65,23 @@ static void read_sources(const char *root, const char *directory, const struct s
         uint64_t value = number < 0 ? 0 : (uint64_t)number * sources[i].factor;
 
         memcpy((char *)counters + sources[i].offset, &value, sizeof value);
+    }
+}
+
+static void read_hw_counters(const char *root, const char *device, int port,
+                             struct counters *counters)
+{
+    enum { FILES = sizeof hw_sources->files / sizeof *hw_sources->files };
+
+    for (size_t i = 0; i < sizeof hw_sources / sizeof *hw_sources; i++) {
+        uint64_t *sum = (uint64_t *)(void *)((char *)counters + hw_sources[i].offset);
+
+        for (int k = 0; k < FILES && hw_sources[i].files[k]; k++) {
+            long long number = sysfs_number(root, "sys/class/infiniband/%s/ports/%d/hw_counters/%s",
+                                            device, port, hw_sources[i].files[k]);
+
+            *sum += number > 0 ? (uint64_t)number : 0;
+        }
     }
 }
 
@@ -72,13 +106,7 @@ int counters_read(const char *root, const char *netdev, const char *rdma_device,
         if (sysfs_exists(root, "sys/class/infiniband/%s/ports/%d", rdma_device, rdma_port)) {
             read_sources(root, directory, port_sources, sizeof port_sources / sizeof *port_sources,
                          counters);
-            snprintf(directory, sizeof directory, "sys/class/infiniband/%s/ports/%d/hw_counters",
-                     rdma_device, rdma_port);
-            for (size_t i = 0; i < sizeof retransmit_files / sizeof *retransmit_files; i++) {
-                long long number = sysfs_number(root, "%s/%s", directory, retransmit_files[i]);
-
-                counters->rdma_retransmits += number > 0 ? (uint64_t)number : 0;
-            }
+            read_hw_counters(root, rdma_device, rdma_port, counters);
             result = 0;
         }
     }

@@ -11,8 +11,13 @@ struct counters {
     uint64_t carrier_changes;
     uint64_t rdma_tx_bytes, rdma_rx_bytes; /* port_xmit_data x 4: those count 32-bit words */
     uint64_t symbol_errors, link_downed, link_error_recovery, port_rcv_errors;
-    uint64_t rdma_retransmits; /* packets sent again or out of order: the sum of what hw_counters
-                                  has of these */
+    /* Sums of what hw_counters has of these under its driver's names; the discards have the port's
+     * port_xmit_discards too. */
+    uint64_t rdma_retransmits; /* packets sent again or out of order */
+    uint64_t rdma_not_ready;   /* told, or been told, that there is no receive buffer (RNR) */
+    uint64_t rdma_discards;    /* packets thrown away for want of room or of a way */
+    uint64_t rdma_marked;      /* packets that arrived with ECN's mark of congestion */
+    uint64_t rdma_slowed;      /* notifications of congestion (CNP) on which the port slowed down */
     uint64_t pcie_correctable, pcie_nonfatal, pcie_fatal; /* counters_read_pci() */
 };
 

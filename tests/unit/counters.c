@@ -3,6 +3,33 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
+#include <stdio.h>
+
+/* Names of several drivers: no device has all. */
+static void put_hw_counters(const char *root)
+{
+    static const struct {
+        const char *file, *value;
+    } files[] = {
+        {"hw_counters/retrans_pkts", "2\n"},                /* efa */
+        {"hw_counters/rnr_nak_retry_err", "30\n"},          /* mlx5 */
+        {"hw_counters/rnr_naks_rcvd", "300\n"},             /* bnxt_re */
+        {"counters/port_xmit_discards", "5\n"},             /* the port's own */
+        {"hw_counters/out_of_buffer", "50\n"},              /* mlx5 */
+        {"hw_counters/rx_roce_discards", "500\n"},          /* bnxt_re */
+        {"hw_counters/np_ecn_marked_roce_packets", "11\n"}, /* mlx5 */
+        {"hw_counters/RxECNMrkd", "110\n"},                 /* irdma */
+        {"hw_counters/rp_cnp_handled", "13\n"},             /* mlx5 */
+        {"hw_counters/cnpHandled", "130\n"},                /* irdma */
+    };
+    char path[128];
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(path, sizeof path, "sys/class/infiniband/mlx5_0/ports/1/%s", files[i].file);
+        tree_put(root, path, files[i].value);
+    }
+}
+
 int main(void)
 {
     struct counters counters;
@@ -25,6 +52,13 @@ int main(void)
     tree_put(root, "sys/class/infiniband/mlx5_0/ports/1/hw_counters/out_of_sequence", "4\n");
     counters_read(root, "", "mlx5_0", 1, &counters);
     is_int(counters.rdma_retransmits, 7, "what RDMA sent again");
+    put_hw_counters(root);
+    counters_read(root, "", "mlx5_0", 1, &counters);
+    is_int(counters.rdma_retransmits, 7 + 2, "... by an Ethernet RDMA NIC of AWS too");
+    is_int(counters.rdma_not_ready, 30 + 300, "receivers that were not ready");
+    is_int(counters.rdma_discards, 5 + 50 + 500, "what was thrown away, by the port or its driver");
+    is_int(counters.rdma_marked, 11 + 110, "marks of congestion");
+    is_int(counters.rdma_slowed, 13 + 130, "... and what was slowed by them");
     tree_put(root, "sys/bus/pci/devices/0000:3b:00.0/aer_dev_correctable",
              "RxErr 0\nRollover 4\nTimeout 1\nTOTAL_ERR_COR 5\n");
     tree_put(root, "sys/bus/pci/devices/0000:3b:00.0/aer_dev_nonfatal", "TOTAL_ERR_NONFATAL 2\n");
@@ -32,7 +66,7 @@ int main(void)
     is_int(counters.pcie_correctable, 5, "PCIe errors that were corrected");
     is_int(counters.pcie_nonfatal, 2, "... that were not");
     is_int(counters.pcie_fatal, 0, "... a file that is not there is 0");
-    is_int(counters.rdma_retransmits, 7, "... and the rest stays");
+    is_int(counters.rdma_retransmits, 9, "... and the rest stays");
     counters_read_pci(root, "", &counters);
     is_int(counters.pcie_correctable, 5, "no device: nothing changes");
     tree_remove(root);

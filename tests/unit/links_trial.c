@@ -244,6 +244,67 @@ static void passes_hints_on(void)
     ok(!trial_shows_leaves(&trial), "uplinks as fast as the leaves do not show who is where");
 }
 
+/* ---------------------------------------------------------------- libibverbs */
+
+static enum verdict accused[NODES];
+
+static void accuse(void *context, const char *node, enum verdict verdict,
+                   const struct record *record)
+{
+    (void)context;
+    (void)record;
+    for (int i = 0; i < NODES; i++)
+        if (strcmp(names[i], node) == 0 && verdict > accused[i])
+            accused[i] = verdict;
+}
+
+static void add_failure(const char *metric, int from, int to)
+{
+    struct record record = RECORD_INIT;
+
+    record.suite = record.test = "links";
+    record.metric = metric;
+    record.node = names[from];
+    record.peer = to < 0 ? NULL : names[to];
+    record.part = "rxe1:1";
+    record.verdict = VERDICT_FAIL;
+    if (records_add(&records, &record) != 0)
+        tap_skip_all("no memory");
+}
+
+static void hear(void)
+{
+    memset(accused, 0, sizeof accused);
+    trial_testimony(&records, 0, accuse, NULL);
+}
+
+static void weighs_verbs(void)
+{
+    records_clear(&records);
+    records = (struct records){0};
+    add_failure("bandwidth_rc_write", 2, 0);
+    add_failure("bandwidth_rc_write", 0, 2);
+    hear();
+    ok(accused[0] == VERDICT_UNKNOWN && accused[2] == VERDICT_UNKNOWN,
+       "messages of libibverbs that do not arrive between two ports: it could be either");
+    add_failure("bandwidth_ud_send", 1, 2);
+    hear();
+    ok(accused[2] == VERDICT_FAIL, "... nor with a second partner: it is that node");
+    ok(accused[0] == VERDICT_NONE && accused[1] == VERDICT_NONE, "... and no other");
+    records_clear(&records);
+    records = (struct records){0};
+    add_failure("state", 3, 1);
+    hear();
+    ok(accused[3] == VERDICT_UNKNOWN && accused[1] == VERDICT_UNKNOWN,
+       "two ports of which the GIDs do not fit: it could be either");
+    add_failure("state", 0, -1);
+    hear();
+    ok(accused[0] == VERDICT_FAIL, "... a port's own state is its node's");
+    add_failure("bandwidth_together", 1, 3);
+    hear();
+    ok(accused[3] == VERDICT_UNKNOWN, "what the matrix judges is left to it");
+}
+
 int main(void)
 {
     conf_defaults(&conf);
@@ -262,6 +323,7 @@ int main(void)
     names_a_liar();
     asks_hosts_again();
     passes_hints_on();
+    weighs_verbs();
     trial_clear(&trial);
     records_clear(&records);
     conf_clear(&conf);

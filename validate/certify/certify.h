@@ -226,5 +226,8 @@ enum verdict certify_rails_verdict(const struct certify *certify, const struct s
 int certify_rails_setting(const struct certify *certify, char *text, size_t size);
 /* How many rails of the node are left out so. */
 int certify_rails_left_out(const struct certify *certify, const struct subject *subject);
+/* Whether most of these nodes have told of a rail on InfiniBand or RoCE, so that libibverbs can
+ * drive it too, and muster-links was built with that. */
+bool certify_has_verbs(const struct certify *certify, const struct hostlist *names);
 
 #endif

@@ -53,14 +53,19 @@ static char *blocks_text(const struct certify *certify, const struct hostlist *n
     return NULL;
 }
 
-/* All pairs in turn; then all rails of a pair at once; then all that an uplink is there for. */
-static const char *passes_of(enum certify_level level, bool has_blocks)
+/* All pairs in turn; then all rails of a pair at once; then all that an uplink is there for; and
+ * RDMA ports by libibverbs itself. */
+static void passes_add(const struct certify *certify, bool has_blocks, bool has_rdma,
+                       struct arguments *program)
 {
-    if (level == LEVEL_QUICK)
-        return "pairs";
-    return level == LEVEL_STANDARD ? "pairs,together"
-           : has_blocks            ? "pairs,together,uplinks,bisection"
-                                   : "pairs,together,bisection";
+    enum certify_level level = certify->options.level;
+
+    arguments_add(program, "--passes=pairs%s%s%s%s", level >= LEVEL_STANDARD ? ",together" : "",
+                  level == LEVEL_FULL && has_blocks ? ",uplinks" : "",
+                  level == LEVEL_FULL ? ",bisection" : "", has_rdma ? ",verbs" : "");
+    /* datagrams may be lost where a receiver is kept waiting: only where time is there to see it */
+    if (has_rdma && level != LEVEL_FULL)
+        arguments_add(program, "--verbs=%s", level == LEVEL_QUICK ? "write" : "write,read,send");
 }
 
 /* Suspects that are measured once more. */
@@ -87,7 +92,7 @@ static void links_arguments(const struct certify *certify, const struct hostlist
         if (retry->is_together)
             arguments_add(program, "--passes=pairs,together");
     } else {
-        arguments_add(program, "--passes=%s", passes_of(certify->options.level, blocks != NULL));
+        passes_add(certify, blocks != NULL, certify_has_verbs(certify, names), program);
     }
     if (blocks)
         arguments_add(program, "--blocks=%s", blocks);

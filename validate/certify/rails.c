@@ -4,7 +4,16 @@
 #include "validate/certify/certify.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "lib/base/fabric_class.h"
+
+#ifdef HAVE_IBVERBS
+enum { HAS_VERBS = true };
+#else
+enum { HAS_VERBS = false };
+#endif
 
 /* Where policy allows it, a node with a dead rail is certified for the others. That the others are
  * good is for the links to show: without one that was measured no node is certified. */
@@ -71,6 +80,37 @@ static size_t names_join(const struct certify *certify, const struct hostlist *n
         count++;
     }
     return length < size ? count : 0;
+}
+
+static bool is_rdma(const char *class)
+{
+    return strcmp(class, fabric_class_name(FABRIC_INFINIBAND)) == 0 ||
+           strcmp(class, fabric_class_name(FABRIC_ROCE_V1)) == 0 ||
+           strcmp(class, fabric_class_name(FABRIC_ROCE_V2)) == 0;
+}
+
+/* Fewer than half might never meet in the few rounds of that pass. */
+bool certify_has_verbs(const struct certify *certify, const struct hostlist *names)
+{
+    bool *has_rdma = calloc(certify->count + 1, sizeof *has_rdma);
+    size_t count = 0;
+
+    for (size_t i = 0; has_rdma && i < certify->records.count; i++) {
+        const struct record *record = &certify->records.items[i];
+        const struct subject *subject;
+
+        if (!record->node || !record->metric || !record->message ||
+            strcmp(record->test, "host.config") != 0 || strcmp(record->metric, "class") != 0 ||
+            !is_rdma(record->message))
+            continue;
+        subject = certify_subject(certify, record->node);
+        if (subject)
+            has_rdma[subject - certify->subjects] = true;
+    }
+    for (size_t i = 0; has_rdma && i < names->count; i++)
+        count += has_rdma[certify_subject(certify, names->names[i]) - certify->subjects];
+    free(has_rdma);
+    return HAS_VERBS && count > 1 && 2 * count >= names->count;
 }
 
 /* Open MPI over TCP wants the same interfaces everywhere: 4.1 was seen to hang where one node had

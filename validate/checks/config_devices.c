@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/base/sysfs.h"
+#include "lib/netif/dcb.h"
 #include "validate/checks/gres.h"
 
 /* ---------------------------------------------------------------- PCI */
@@ -108,6 +109,38 @@ static void tell_offloads(const struct facts *facts, const char *part, int fd, c
         fact_text(facts, "offloads", part, *text ? text : "none");
 }
 
+/* The priorities that pause, and which priority a packet of which DSCP has; where the driver has
+ * DCB. The card goes by DSCPs where any has a priority, else by the priority in the VLAN tag. */
+static void tell_priorities(const struct facts *facts, const char *part, const char *name)
+{
+    char text[512] = "", one[32];
+    struct netlink netlink;
+    struct error err;
+    bool is_told = true;
+    size_t length = 0;
+    long priorities;
+
+    if (netlink_open(&netlink, &err) != 0)
+        return;
+    if (dcb_get(&netlink, name, NETIF_PFC, &priorities, &err) == 0) {
+        netif_value_format(NETIF_PFC, priorities, one, sizeof one);
+        fact_text(facts, "pfc", part, one);
+    }
+    for (int dscp = 0; dscp < 64 && is_told; dscp++) {
+        enum netif_setting setting = (enum netif_setting)((int)NETIF_DSCP + dscp);
+
+        is_told = dcb_get(&netlink, name, setting, &priorities, &err) == 0;
+        if (!is_told || priorities == 0 || length >= sizeof text)
+            continue;
+        netif_value_format(setting, priorities, one, sizeof one);
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%d:%s",
+                                   length ? " " : "dscp ", dscp, one);
+    }
+    if (is_told)
+        fact_text(facts, "trust", part, length ? text : "tag");
+    netlink_close(&netlink);
+}
+
 /* What the kernel tells of the interface by ethtool(8)'s own way. */
 static void tell_interface(const struct facts *facts, const char *part, const char *name)
 {
@@ -125,6 +158,7 @@ static void tell_interface(const struct facts *facts, const char *part, const ch
         fact_tell(facts, "pause", part, NAN, NULL, "rx %s tx %s", pause.rx_pause ? "on" : "off",
                   pause.tx_pause ? "on" : "off");
     tell_offloads(facts, part, fd, name);
+    tell_priorities(facts, part, name);
     if (!strchr(part, ':') && ethtool(fd, name, &driver)) { /* an RDMA port has told its own */
         char firmware[sizeof driver.fw_version + 1];
 

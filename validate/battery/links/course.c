@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Of a second look at all pairs fewer rounds do: it asks of nodes, not of pairs. */
-static const double TOGETHER_CONFIDENCE = 0.99;
+static const double SECOND_CONFIDENCE = 0.99;
 
 static struct path_plan make_plan(const struct rounds_plan *options, enum pass_kind kind)
 {
@@ -90,6 +90,15 @@ static int take_pairs(const struct program *program, const char *pairs, struct c
     return 0;
 }
 
+static bool is_second_look(const struct rounds_plan *options, enum pass_kind kind)
+{
+    bool has_pairs = false;
+
+    for (size_t i = 0; i < options->passes.count; i++)
+        has_pairs |= options->passes.kinds[i] == PASS_PAIRS;
+    return kind == PASS_TOGETHER || (kind == PASS_VERBS && has_pairs);
+}
+
 static int make_schedule(const struct program *program, const struct rounds_plan *options,
                          struct course *course, struct error *err)
 {
@@ -101,8 +110,8 @@ static int make_schedule(const struct program *program, const struct rounds_plan
     request.kind = course->kind == PASS_UPLINKS     ? SCHEDULE_UPLINKS
                    : course->kind == PASS_BISECTION ? SCHEDULE_BISECTION
                                                     : SCHEDULE_PAIRS;
-    if (course->kind == PASS_TOGETHER && request.confidence == 0)
-        request.confidence = TOGETHER_CONFIDENCE;
+    if (is_second_look(options, course->kind) && request.confidence == 0)
+        request.confidence = SECOND_CONFIDENCE;
     if (schedule_make(&request, &course->schedule, err) != 0)
         return -1;
     course->rounds = schedule_rounds(course->schedule);

@@ -11,6 +11,7 @@ static const struct {
     const char *name;
     size_t offset; /* in struct counters */
     bool is_fault;
+    const char *meaning; /* NULL: the name says it */
 } kinds[ERROR_KINDS] = {
     {"crc_errors", offsetof(struct counters, rx_crc_errors), true},
     {"rx_errors", offsetof(struct counters, rx_errors), true},
@@ -23,6 +24,15 @@ static const struct {
     {"link_error_recovery", offsetof(struct counters, link_error_recovery), true},
     {"port_rcv_errors", offsetof(struct counters, port_rcv_errors), true},
     {"rdma_retransmits", offsetof(struct counters, rdma_retransmits), false},
+    {"rdma_not_ready", offsetof(struct counters, rdma_not_ready), false,
+     "a receiver had no buffer posted: it is slower than its sender, or its processor is busy"},
+    {"rdma_discards", offsetof(struct counters, rdma_discards), true,
+     "it had no room for them, or was held back too long; check flow control (PFC) of the port and "
+     "of its switch port, and the other end for a slow receiver"},
+    {"rdma_marked", offsetof(struct counters, rdma_marked), false,
+     "a switch on the way was congested"},
+    {"rdma_slowed", offsetof(struct counters, rdma_slowed), false,
+     "congestion control held it back"},
     {"pcie_correctable", offsetof(struct counters, pcie_correctable), true},
     {"pcie_nonfatal", offsetof(struct counters, pcie_nonfatal), true},
     {"pcie_fatal", offsetof(struct counters, pcie_fatal), true},
@@ -69,6 +79,11 @@ void errors_between(const struct counters *before, const struct counters *after,
 const char *error_name(int kind)
 {
     return kinds[kind].name;
+}
+
+const char *error_meaning(int kind)
+{
+    return kinds[kind].meaning ? kinds[kind].meaning : "";
 }
 
 bool error_is_fault(int kind)

@@ -9,7 +9,7 @@
 
 /* The errors that a rail's NIC and its PCIe link count while they are used. Travels as it is. */
 
-enum { ERROR_KINDS = 14 };
+enum { ERROR_KINDS = 18 };
 
 struct errors {
     double counts[ERROR_KINDS]; /* more than before */
@@ -28,6 +28,8 @@ void errors_between(const struct counters *before, const struct counters *after,
 /* The name of a kind as a metric, "crc_errors", and whether one is a sign of a fault: a packet that
  * a kernel drops is not. */
 const char *error_name(int kind);
+/* What it means and what to do, "" where the name says it. */
+const char *error_meaning(int kind);
 bool error_is_fault(int kind);
 
 #endif

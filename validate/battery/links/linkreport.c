@@ -161,7 +161,7 @@ static void report_errors(const struct program *program, int node, const char *r
 {
     for (int kind = 0; kind < ERROR_KINDS; kind++) {
         struct record record = RECORD_INIT;
-        char message[256];
+        char message[512];
 
         if (errors->counts[kind] <= 0)
             continue;
@@ -174,8 +174,9 @@ static void report_errors(const struct program *program, int node, const char *r
         record.unit = "count";
         record.verdict = error_is_fault(kind) ? VERDICT_WARN : VERDICT_NONE;
         snprintf(message, sizeof message,
-                 "%s of %s counted %.0f more %s while %s was at the other end", rail, record.node,
-                 record.value, record.metric, record.peer);
+                 "%s of %s counted %.0f more %s while %s was at the other end%s%s", rail,
+                 record.node, record.value, record.metric, record.peer,
+                 *error_meaning(kind) ? ": " : "", error_meaning(kind));
         record.message = message;
         output_record(&record);
     }

@@ -317,9 +317,11 @@ static int open_bout(struct bout *bout)
     struct word mine = {0}, other = {0};
     struct error err = {""};
     struct link_result *result;
+    bool is_own;
     int rv;
 
     open_port(bout, &mine);
+    is_own = mine.failed;
     rv = swap(bout, &mine, &other);
     if (rv != 0)
         return -1;
@@ -331,9 +333,11 @@ static int open_bout(struct bout *bout)
         fail(&mine, &err);
     }
     /* each end tells what is its own; what is both's the first one */
-    if (mine.failed && (bout->meeting->is_first || !err.text[0])) {
+    if (mine.failed && (bout->meeting->is_first || is_own)) {
         result = add_result(bout, VERB_WRITE, VERB_PAIR);
         result->is_state = 1;
+        if (is_own)
+            result->to = result->from; /* the partner has no part in it */
         snprintf(result->failure, sizeof result->failure, "%s", mine.text);
     }
     return 1;

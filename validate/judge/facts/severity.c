@@ -34,6 +34,9 @@ static const struct severity {
     {"rings", VERDICT_WARN, "short rings drop packets in bursts"},
     {"offloads", VERDICT_WARN, "missing offloads cost processor time and bandwidth"},
     {"pause", VERDICT_WARN, "flow control must be the same at all ends of a lossless network"},
+    {"pfc", VERDICT_WARN,
+     "a priority that pauses here and not there loses packets, or halts the others"},
+    {"trust", VERDICT_WARN, "the same DSCP means another priority here: PFC does not protect it"},
     /* what changes where traffic goes */
     {"gid", VERDICT_WARN, "RoCE at another GID index or type does not reach its peers"},
     {"pkey", VERDICT_WARN, "ports of different partitions do not reach each other"},

@@ -63,7 +63,8 @@ void trial_short_message(const struct finding *finding, char *text, size_t size)
 
 /* What muster-links judges itself among the records since first: whether a rail is there, whether
  * it carried what was sent, whole. A fall-back to another way is a fault of its own and not a slow
- * NIC. Damaged data accuses the end that has more of it; with as much on both it could be either.
+ * NIC. Damaged data, and messages of libibverbs that did not arrive, accuse the end that has more
+ * of them; with as much on both it could be either.
  */
 void trial_testimony(const struct records *records, size_t first,
                      void (*accuse)(void *context, const char *node, enum verdict verdict,
