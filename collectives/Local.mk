@@ -50,6 +50,7 @@ collectives_libmustercoll_la_SOURCES += \
 	collectives/algorithms/pairwise.c \
 	collectives/algorithms/recursive_doubling.c \
 	collectives/algorithms/ring.c \
+	collectives/algorithms/shared.c \
 	collectives/algorithms/table.c \
 	collectives/plan/plan.c collectives/plan/plan.h \
 	collectives/plan/shape.c \
@@ -64,6 +65,7 @@ collectives_libmustercollmpi_la_SOURCES = \
 	collectives/engine/cache.c collectives/engine/cache.h \
 	collectives/engine/collective.c \
 	collectives/engine/run.c collectives/engine/run.h \
+	collectives/engine/window.c collectives/engine/window.h \
 	# end of collectives_libmustercollmpi_la_SOURCES
 collectives_libmustercollmpi_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 collectives_libmustercollmpi_la_CFLAGS = $(AM_CFLAGS) -pthread

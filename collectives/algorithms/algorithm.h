@@ -72,10 +72,17 @@ void binomial_reduce(const struct plan_shape *shape, struct plan *plan);
 void bruck_all_gather(const struct plan_shape *shape, struct plan *plan);
 void bruck_all_to_all(const struct plan_shape *shape, struct plan *plan);
 void pairwise_all_to_all(const struct plan_shape *shape, struct plan *plan);
+void shared_allreduce(const struct plan_shape *shape, struct plan *plan);
+void shared_reduce_scatter(const struct plan_shape *shape, struct plan *plan);
+void shared_all_gather(const struct plan_shape *shape, struct plan *plan);
+void shared_broadcast(const struct plan_shape *shape, struct plan *plan);
+void shared_reduce(const struct plan_shape *shape, struct plan *plan);
+void shared_all_to_all(const struct plan_shape *shape, struct plan *plan);
 
 bool halving_applies(const struct plan_shape *shape);
 bool bruck_applies(const struct plan_shape *shape);
 bool hierarchical_applies(const struct plan_shape *shape);
+bool shared_applies(const struct plan_shape *shape);
 
 struct algorithm_cost ring_allreduce_cost(const struct plan_shape *shape);
 struct algorithm_cost ring_reduce_scatter_cost(const struct plan_shape *shape);
@@ -92,5 +99,11 @@ struct algorithm_cost binomial_reduce_cost(const struct plan_shape *shape);
 struct algorithm_cost bruck_all_gather_cost(const struct plan_shape *shape);
 struct algorithm_cost bruck_all_to_all_cost(const struct plan_shape *shape);
 struct algorithm_cost pairwise_all_to_all_cost(const struct plan_shape *shape);
+struct algorithm_cost shared_allreduce_cost(const struct plan_shape *shape);
+struct algorithm_cost shared_reduce_scatter_cost(const struct plan_shape *shape);
+struct algorithm_cost shared_all_gather_cost(const struct plan_shape *shape);
+struct algorithm_cost shared_broadcast_cost(const struct plan_shape *shape);
+struct algorithm_cost shared_reduce_cost(const struct plan_shape *shape);
+struct algorithm_cost shared_all_to_all_cost(const struct plan_shape *shape);
 
 #endif

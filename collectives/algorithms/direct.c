@@ -46,7 +46,7 @@ void direct_allreduce(const struct plan_shape *shape, struct plan *plan)
     struct plan_block mine = plan_part(shape->count, ranks, rank);
     size_t greatest = plan_part(shape->count, ranks, 0).count;
     unsigned segments = plan_segments(shape, greatest);
-    size_t most = segments ? plan_segment(shape, greatest, 0).count : 0;
+    size_t most = plan_segment_most(shape, greatest);
     struct plan_place by;
 
     if (ranks == 1) {

@@ -90,7 +90,7 @@ void double_tree_allreduce(const struct plan_shape *shape, struct plan *plan)
     struct node nodes[2] = {node_of(shape, 0), node_of(shape, 1)};
     unsigned segments = plan_segments(shape, nodes[0].half.count);
     unsigned behind = 2 * depth_of(shape->ranks);
-    size_t most = segments ? plan_segment(shape, nodes[0].half.count, 0).count : 0;
+    size_t most = plan_segment_most(shape, nodes[0].half.count);
     struct plan_place by[2][2];
 
     if (shape->ranks == 1) {

@@ -54,7 +54,7 @@ static void reduce_in_node(const struct plan_shape *shape, struct plan *plan,
     size_t greatest = plan_part(shape->count, place->parts, 0).count;
     bool is_owner = place->index < place->parts;
     unsigned segments = plan_segments(shape, greatest);
-    size_t most = segments ? plan_segment(shape, greatest, 0).count : 0, turn = 0;
+    size_t most = plan_segment_most(shape, greatest), turn = 0;
     struct plan_place by = {PLAN_SCRATCH, 0};
 
     if (is_owner)

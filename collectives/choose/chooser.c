@@ -42,7 +42,8 @@ struct chooser *chooser_create(const struct machine *machine, const struct layou
     chooser->machine = machine;
     chooser->layout = layout;
     chooser->ring = ring;
-    chooser->topology = (struct plan_topology){layout->node_of_rank, layout->nodes, ring};
+    chooser->topology = (struct plan_topology){
+        .node_of_rank = layout->node_of_rank, .nodes = layout->nodes, .ring = ring};
     return chooser;
 }
 
@@ -60,6 +61,11 @@ void chooser_destroy(struct chooser *chooser)
 void chooser_allow_mpi(struct chooser *chooser, bool is_allowed)
 {
     chooser->is_mpi_allowed = is_allowed;
+}
+
+void chooser_allow_window(struct chooser *chooser, bool is_allowed)
+{
+    chooser->topology.has_window = is_allowed;
 }
 
 const struct plan_topology *chooser_topology(const struct chooser *chooser)

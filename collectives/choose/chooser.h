@@ -39,6 +39,9 @@ int chooser_force(struct chooser *chooser, const char *words, struct error *err)
 /* Where the ranks are and in which order a ring visits them. Lives as long as the chooser. */
 const struct plan_topology *chooser_topology(const struct chooser *chooser);
 
+/* Whether the ranks of a node share memory for what algorithms do in a window: the engine knows. */
+void chooser_allow_window(struct chooser *chooser, bool is_allowed);
+
 /* Whether MPI's own collectives are among what is chosen from: only who calls them can say yes. */
 void chooser_allow_mpi(struct chooser *chooser, bool is_allowed);
 

@@ -25,6 +25,8 @@ struct rank_walk {
     double *there;  /* [steps]: when a receive's message came before the receive began; or -1 */
     unsigned *mate; /* [steps]: of a send its receive, of a receive its send, at the peer */
     unsigned next[PLAN_STREAMS];
+    unsigned told; /* its last signal */
+    size_t left;   /* steps */
     double out_free, in_free, processor_free;
 };
 
@@ -119,6 +121,10 @@ static double computing_us(const struct walk *walk, const struct plan_step *step
 {
     double bytes = (double)step->count * (double)walk->element_bytes;
 
+    if (step->action == PLAN_AWAIT)
+        return 0;
+    if (step->action == PLAN_SIGNAL) /* the others see it as soon as a short message */
+        return machine_link_us(walk->machine, LINK_NODE, 1) / 2;
     return at_rate(bytes, step->action == PLAN_COPY ? walk->machine->copy_GBps
                                                     : walk->machine->reduce_GBps[walk->type]);
 }
@@ -160,6 +166,9 @@ static void advance(struct walk *walk, double now, int rank)
 
             for (unsigned i = step->after; i < step->after_end; i++)
                 is_ready = is_ready && self->ended[plan->after[i]] >= 0;
+            if (step->action == PLAN_AWAIT)
+                is_ready = is_ready && (walk->ranks[step->peer].told >= step->number ||
+                                        walk->ranks[step->peer].left == 0);
             if (!is_ready)
                 break;
             begin(walk, now, rank, number);
@@ -169,9 +178,18 @@ static void advance(struct walk *walk, double now, int rank)
 static void end(struct walk *walk, struct event event)
 {
     struct rank_walk *self = &walk->ranks[event.rank];
+    const struct plan_step *step = &self->plan.steps[event.step];
+    bool tells = step->action == PLAN_SIGNAL;
 
     self->ended[event.step] = event.time_us;
     walk->left--;
+    self->left--;
+    if (tells)
+        self->told = step->number;
+    tells = tells || (self->plan.window > 0 && self->left == 0);
+    for (int rank = 0; rank < walk->layout->ranks && tells; rank++)
+        if (rank != event.rank)
+            advance(walk, event.time_us, rank);
     walk->end_us = later(walk->end_us, event.time_us);
     advance(walk, event.time_us, event.rank);
 }
@@ -227,6 +245,7 @@ static int make_plans(struct walk *walk, const struct algorithm *algorithm,
         if (algorithm_plan(algorithm, &own, &self->plan, err) < 0)
             return -1;
         count = self->plan.step_count;
+        self->left = count;
         self->begun = malloc((count + 1) * sizeof *self->begun);
         self->ended = malloc((count + 1) * sizeof *self->ended);
         self->there = malloc((count + 1) * sizeof *self->there);

@@ -181,6 +181,7 @@ static int try_all(struct trials *t, const struct layout *layout, struct machine
     chooser = chooser_create(&before, layout);
     if (chooser == NULL)
         return error_set(err, "out of memory");
+    chooser_allow_window(chooser, collective_topology(t->collective)->has_window);
     for (unsigned i = 0; i < TRIAL_SIZES && tried >= 0; i++)
         for (int kind = 0; kind < COLLECTIVE_KINDS && tried >= 0; kind++) {
             int more;

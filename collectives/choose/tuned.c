@@ -283,6 +283,9 @@ int tuned_comm_create(const struct tuned *tuned, MPI_Comm comm, struct tuned_com
         options.ring = chooser_topology(tuned_comm->chooser)->ring;
         status = collective_create(comm, &options, &tuned_comm->collective, err);
     }
+    if (status == 0)
+        chooser_allow_window(tuned_comm->chooser,
+                             collective_topology(tuned_comm->collective)->has_window);
     if (status < 0)
         tuned_comm_destroy(tuned_comm);
     return status;

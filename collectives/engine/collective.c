@@ -2,11 +2,13 @@
 #include "collectives/collective.h"
 #include "collectives/engine/cache.h"
 #include "collectives/engine/run.h"
+#include "collectives/engine/window.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { TAGS = 32768, LINE = 64 };
 
@@ -33,6 +35,9 @@ struct collective {
     int *node_of_rank, *ring; /* topology's */
     bool may_share;           /* threads may call MPI at once: none may hold the lock in a wait */
     bool has_thread;
+
+    struct window *window; /* NULL: ranks are on several nodes, or cannot share memory */
+    bool is_crowded;       /* there are more ranks on the node than processors */
 
     struct plan_cache cache;
     struct room *rooms;
@@ -182,6 +187,11 @@ int collective_create(MPI_Comm comm, const struct collective_options *options,
             status = start_thread(collective, err);
         status = agreed(collective, status, err);
     }
+    if (status == 0 && collective->topology.nodes == 1 && collective->ranks > 1) {
+        collective->window = window_create(collective->comm);
+        collective->topology.has_window = collective->window != NULL;
+        collective->is_crowded = collective->ranks > sysconf(_SC_NPROCESSORS_ONLN);
+    }
     if (status < 0) {
         collective_destroy(collective);
         return -1;
@@ -210,6 +220,7 @@ void collective_destroy(struct collective *collective)
         free(request);
     }
     plan_cache_clear(&collective->cache);
+    window_destroy(collective->window);
     codec_scratch_destroy(collective->codec);
     PMPI_Comm_free(&collective->comm);
     free(collective->node_of_rank);
@@ -527,6 +538,9 @@ int collective_start(struct collective *collective, const struct collective_call
     run->buffers[PLAN_SCRATCH] = request->room ? request->room->memory : NULL;
     run->buffers[PLAN_WIRE] = request->room ? request->room->memory + cached_scratch(run) : NULL;
     run->codec = collective->codec;
+    run->window = collective->window;
+    if (run->cached->plan.window > 0)
+        run->ticket = window_take_ticket(collective->window);
     run_begin(run);
     while (*link)
         link = &(*link)->next;
@@ -555,6 +569,14 @@ static int finish(struct collective_request **request, struct error *err)
     return status;
 }
 
+/* Messages of the program's own, which others may wait for, go on in MPI alone. */
+static void progress(const struct collective *collective)
+{
+    int has_come;
+
+    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, collective->comm, &has_come, MPI_STATUS_IGNORE);
+}
+
 int collective_test(struct collective_request **request, struct error *err)
 {
     int status = 0;
@@ -562,16 +584,37 @@ int collective_test(struct collective_request **request, struct error *err)
     if (!*request)
         return 1;
     pthread_mutex_lock(&engine.lock);
-    move_all(false);
+    if (!move_all(false) && (*request)->collective->window)
+        progress((*request)->collective);
     if (run_has_ended((*request)->run))
         status = finish(request, err);
     pthread_mutex_unlock(&engine.lock);
     return status;
 }
 
+/* Between two looks at what is under way that found nothing to do. A window tells nothing by
+ * itself, so it is looked at again and again, for a microsecond or so before others may have the
+ * processor.
+ */
+static void linger(const struct collective *collective, unsigned turn)
+{
+    enum { SPINS = 200, PROBE_EVERY = 32 };
+
+    if (turn < SPINS && !collective->is_crowded) {
+#ifdef __x86_64__
+        __builtin_ia32_pause();
+#endif
+        return;
+    }
+    if (turn % PROBE_EVERY == 0)
+        progress(collective);
+    sched_yield();
+}
+
 int collective_wait(struct collective_request **request, struct error *err)
 {
     struct collective *collective;
+    unsigned turn = 0;
     int status;
 
     if (!*request)
@@ -582,10 +625,14 @@ int collective_wait(struct collective_request **request, struct error *err)
     while (!run_has_ended((*request)->run)) {
         bool may_wait = !collective->may_share;
 
-        if (!move_all(may_wait) && !may_wait) {
+        if (move_all(may_wait)) {
+            turn = 0;
+        } else if (!may_wait) {
             pthread_mutex_unlock(&engine.lock);
-            sched_yield();
+            linger(collective, ++turn);
             pthread_mutex_lock(&engine.lock);
+        } else if (collective->window) {
+            linger(collective, ++turn);
         }
     }
     status = finish(request, err);

@@ -32,6 +32,7 @@ void run_begin(struct run *run)
     memset(run->under_way, 0, sizeof run->under_way);
     run->left = plan->step_count;
     run->has_failed = false;
+    run->has_entered = false;
     run->messages_sent = run->bytes_sent = run->bytes_reduced = run->bytes_coded = 0;
 }
 
@@ -74,6 +75,12 @@ static void *at(const struct run *run, struct plan_place place)
 {
     if (place.buffer == PLAN_WIRE)
         return run->buffers[PLAN_WIRE] + place.offset * run->slot_bytes;
+    if (place.buffer == PLAN_WINDOW) {
+        size_t each = run->cached->plan.window;
+
+        return window_part(run->window, run->ticket, (int)(place.offset / each)) +
+               place.offset % each * run->cached->shape.element_bytes;
+    }
     return run->buffers[place.buffer] + place.offset * run->cached->shape.element_bytes;
 }
 
@@ -130,13 +137,25 @@ static bool begin_messages(struct run *run, enum plan_stream stream)
     return has_begun;
 }
 
+/* The step may not begin before others have told what it waits for. */
+static bool is_held_up(struct run *run, const struct plan_step *step)
+{
+    if (!run->has_entered && run->cached->plan.window > 0) {
+        run->has_entered = window_is_free(run->window, run->ticket);
+        if (!run->has_entered)
+            return true;
+    }
+    return step->action == PLAN_AWAIT &&
+           !window_has_reached(run->window, run->ticket, step->peer, step->number);
+}
+
 static bool compute_one(struct run *run)
 {
     unsigned number;
     const struct plan_step *step = next_of(run, PLAN_COMPUTES, &number);
     size_t bytes;
 
-    if (!step)
+    if (!step || is_held_up(run, step))
         return false;
     bytes = step->count * run->cached->shape.element_bytes;
     if (step->action == PLAN_REDUCE) {
@@ -154,10 +173,12 @@ static bool compute_one(struct run *run)
                         &run->err) < 0)
             run->has_failed = true;
         run->bytes_coded += bytes;
+    } else if (step->action == PLAN_SIGNAL) {
+        window_signal(run->window, run->ticket, step->number);
     } else if (step->action == PLAN_DIVIDE) {
         reduce_divide(run->type, at(run, step->out), step->count,
                       (unsigned)run->cached->shape.ranks);
-    } else {
+    } else if (step->action == PLAN_COPY) {
         memmove(at(run, step->out), at(run, step->left), bytes);
     }
     run->ended[number] = 1;
@@ -225,13 +246,20 @@ static bool end_messages(struct run *run, bool may_wait)
 
 bool run_move(struct run *run, bool may_wait)
 {
+    bool has_window = run->cached->plan.window > 0;
     bool has_moved = begin_messages(run, PLAN_RECEIVES);
 
     has_moved |= begin_messages(run, PLAN_SENDS);
-    has_moved |= compute_one(run);
+    if (compute_one(run)) {
+        has_moved = true;
+        while (has_window && !run_has_ended(run) && compute_one(run))
+            ;
+    }
     if (!run_has_ended(run))
-        has_moved |= end_messages(run, may_wait && !has_moved);
+        has_moved |= end_messages(run, may_wait && !has_moved && !has_window);
     if (run->has_failed)
         abandon(run);
+    if (has_window && run_has_ended(run))
+        window_leave(run->window, run->ticket);
     return has_moved;
 }

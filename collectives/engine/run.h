@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include "collectives/engine/cache.h"
+#include "collectives/engine/window.h"
 
 /* A plan on its way: which steps have ended, which messages are under way. One thread at a time. */
 
@@ -17,7 +18,10 @@ struct run {
     enum element_type type;
     enum reduce_op op;
     char *buffers[PLAN_BUFFERS];
-    size_t slot_bytes; /* from one slot of PLAN_WIRE to the next */
+    size_t slot_bytes;     /* from one slot of PLAN_WIRE to the next */
+    struct window *window; /* where the plan uses one */
+    uint64_t ticket;
+    bool has_entered; /* the window's slot */
     struct codec_scratch *codec;
     size_t *filled; /* [slots]: bytes in each */
 
@@ -39,7 +43,7 @@ struct run {
 struct run *run_create(struct cached_plan *cached);
 void run_destroy(struct run *run);
 
-/* To the beginning. The caller has set comm, tag, type, op and buffers. */
+/* To the beginning. The caller has set comm, tag, type, op, buffers, window and ticket. */
 void run_begin(struct run *run);
 
 static inline bool run_has_ended(const struct run *run)
@@ -47,8 +51,9 @@ static inline bool run_has_ended(const struct run *run)
     return run->left == 0 || run->has_failed;
 }
 
-/* Does what can be done now, computing at most one step; may_wait: if nothing can, waits inside MPI
- * for a message of this run. Returns whether anything has happened. */
+/* Does what can be done now, computing one step, or of a plan with a window all that can be;
+ * may_wait: if nothing can, waits inside MPI for a message of this run, unless it may be the window
+ * that it waits for. Returns whether anything has happened. */
 bool run_move(struct run *run, bool may_wait);
 
 #endif

@@ -253,7 +253,7 @@ static void add(struct plan *plan, struct plan_step step)
         note_read(plan, &step, number, step.left);
     if (step.action == PLAN_REDUCE)
         note_read(plan, &step, number, step.right);
-    if (step.action != PLAN_SEND)
+    if (plan_step_writes(&step))
         note_write(plan, &step, number, step.out);
     if (maker->is_out_of_memory)
         return;
@@ -427,6 +427,21 @@ struct plan_place plan_scratch(struct plan *plan, size_t count)
 
     plan->scratch += (count + line - 1) / line * line;
     return place;
+}
+
+void plan_window(struct plan *plan, size_t count)
+{
+    plan->window = count;
+}
+
+void plan_signal(struct plan *plan, unsigned number)
+{
+    add(plan, (struct plan_step){.action = PLAN_SIGNAL, .number = number, .count = 1});
+}
+
+void plan_await(struct plan *plan, int peer, unsigned number)
+{
+    add(plan, (struct plan_step){.action = PLAN_AWAIT, .peer = peer, .number = number, .count = 1});
 }
 
 int *plan_ints(struct plan *plan, size_t count)

@@ -47,6 +47,7 @@ double collective_kind_factor(enum collective_kind kind, int ranks);
 struct plan_topology {
     const int *node_of_rank; /* [ranks], nodes from 0 up in the order of their lowest ranks */
     int nodes;
+    bool has_window; /* the ranks of a node share memory for PLAN_WINDOW */
     const int *ring; /* [ranks], the ranks in the order in which a ring visits them; NULL: as they
                         are numbered */
 };
@@ -90,8 +91,15 @@ int plan_ring_position(const struct plan_shape *shape, int rank);
 /* --------------------------------------------------------------------------------------- plan */
 
 /* PLAN_WIRE: slots for coded messages; the offset is the number of a slot, which has room for
- * plan->wire_count elements. Algorithms do not see it. */
-enum plan_buffer { PLAN_IN, PLAN_OUT, PLAN_SCRATCH, PLAN_WIRE, PLAN_BUFFERS };
+ * plan->wire_count elements. Algorithms do not see it.
+ * PLAN_WINDOW: memory that all ranks of a node share, with a part of plan->window elements for
+ * each: offset / plan->window is the rank. A rank writes its own part alone and reads those of
+ * others, when they have signalled. */
+enum plan_buffer { PLAN_IN, PLAN_OUT, PLAN_SCRATCH, PLAN_WIRE, PLAN_WINDOW, PLAN_BUFFERS };
+
+/* Of a rank's part of the window, at most. Two halves of it stay in the second-level caches of what
+ * is built since 2020. */
+enum { PLAN_WINDOW_BYTES = 1 << 21 };
 
 struct plan_place {
     enum plan_buffer buffer;
@@ -106,6 +114,8 @@ enum plan_action {
     PLAN_DIVIDE,  /* out = out / ranks */
     PLAN_ENCODE,  /* left, coded, to the slot out */
     PLAN_DECODE,  /* the slot left to out */
+    PLAN_SIGNAL,  /* tells the ranks of the node `number`: all computed before can be seen */
+    PLAN_AWAIT,   /* until peer has told `number` or a greater one, or has ended its plan */
     PLAN_ACTIONS
 };
 
@@ -115,9 +125,10 @@ enum plan_stream plan_stream_of(enum plan_action action);
 
 struct plan_step {
     enum plan_action action;
-    int peer; /* of sends and receives */
+    int peer; /* of sends, receives and awaits */
     struct plan_place left, right, out;
     size_t count;       /* elements */
+    unsigned number;    /* of signals and awaits */
     unsigned after;     /* where the steps that must have ended begin in plan->after */
     unsigned after_end; /* and end; all have lower numbers */
 };
@@ -125,7 +136,13 @@ struct plan_step {
 /* Whether the step reads `left`. */
 static inline bool plan_step_reads(const struct plan_step *step)
 {
-    return step->action != PLAN_RECEIVE && step->action != PLAN_DIVIDE;
+    return step->action != PLAN_RECEIVE && step->action != PLAN_DIVIDE &&
+           step->action != PLAN_SIGNAL && step->action != PLAN_AWAIT;
+}
+
+static inline bool plan_step_writes(const struct plan_step *step)
+{
+    return step->action != PLAN_SEND && step->action != PLAN_SIGNAL && step->action != PLAN_AWAIT;
 }
 
 struct plan {
@@ -133,6 +150,7 @@ struct plan {
     unsigned step_count;
     unsigned *after;
     size_t scratch;                /* elements */
+    size_t window;                 /* elements of a rank's part of PLAN_WINDOW; 0: it uses none */
     size_t wire_slots, wire_count; /* slots of PLAN_WIRE, and the elements that each has room for */
     unsigned *streams[PLAN_STREAMS], stream_counts[PLAN_STREAMS]; /* numbers of steps, in order */
 
@@ -167,6 +185,15 @@ void plan_complete(struct plan *plan, struct plan_place place, size_t count);
 
 /* Room for count elements of scratch, aligned to 64 bytes, used by nobody else. */
 struct plan_place plan_scratch(struct plan *plan, size_t count);
+
+/* The plan uses PLAN_WINDOW, with so many elements for each rank, PLAN_WINDOW_BYTES at most: all
+ * ranks say the same, and signal at least once. */
+void plan_window(struct plan *plan, size_t count);
+
+/* What is computed goes on in order, so that a signal tells of all before it and all behind an
+ * await sees what was told. Numbers of a rank's signals ascend from 1. */
+void plan_signal(struct plan *plan, unsigned number);
+void plan_await(struct plan *plan, int peer, unsigned number);
 
 /* Zeros that live until plan_end(), for an algorithm's own lists; NULL: out of memory, which shows
  * at plan_end(). One list per plan. */
@@ -204,5 +231,9 @@ static inline bool plan_rounds(const struct plan_shape *shape)
  * is not empty, and the offset and size of one within the block. */
 unsigned plan_segments(const struct plan_shape *shape, size_t count);
 struct plan_block plan_segment(const struct plan_shape *shape, size_t count, unsigned index);
+
+/* The most that a segment of a block of up to count elements holds. Not that of the greatest block:
+ * of 7 elements by 6 the segments are 4 and 3, of 6 there is one. */
+size_t plan_segment_most(const struct plan_shape *shape, size_t count);
 
 #endif

@@ -122,3 +122,8 @@ struct plan_block plan_segment(const struct plan_shape *shape, size_t count, uns
 {
     return plan_part(count, (int)plan_segments(shape, count), (int)index);
 }
+
+size_t plan_segment_most(const struct plan_shape *shape, size_t count)
+{
+    return shape->segment > 0 && shape->segment < count ? shape->segment : count;
+}

@@ -174,7 +174,9 @@ static void test_many(struct collective *collective, struct buffers *buffers)
                                        .type = ELEMENT_INT32,
                                        .in = buffers->in + i * EACH,
                                        .out = buffers->out + i * EACH,
-                                       .count = EACH - i};
+                                       .count = EACH - i,
+                                       .algorithm = ranks > 1 && i % 4 < 2 ? "shared" : NULL,
+                                       .segment_bytes = 4096};
 
         for (size_t e = 0; e < EACH; e++)
             buffers->in[i * EACH + e] = value(rank, e + i);
@@ -200,6 +202,35 @@ static void test_many(struct collective *collective, struct buffers *buffers)
             held &= buffers->out[i * EACH + e] == sum_at(e + i);
     collective_destroy(other);
     check(held, "several calls on two communicators, waited for in any order", NULL);
+}
+
+/* What goes on in the program's own messages while ranks wait for each other's windows: the sender
+ * of a long one has to move it from within the collective, as its receiver comes there later. */
+static void test_own_messages(struct collective *collective, struct buffers *buffers)
+{
+    struct collective_call call = {.kind = COLLECTIVE_ALLREDUCE,
+                                   .type = ELEMENT_INT32,
+                                   .in = buffers->in,
+                                   .out = buffers->out,
+                                   .count = 3000,
+                                   .algorithm = "shared"};
+    size_t count = 1 << 20;
+    int32_t *message = malloc(count * sizeof *message);
+    MPI_Request request = MPI_REQUEST_NULL;
+    bool held = true;
+
+    for (size_t i = 0; i < count; i++)
+        message[i] = rank == 0 ? (int32_t)i : 0;
+    if (rank == 0)
+        MPI_Isend(message, (int)count, MPI_INT, ranks - 1, 1, MPI_COMM_WORLD, &request);
+    else if (rank == ranks - 1)
+        MPI_Recv(message, (int)count, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    held &= runs(collective, &call, buffers);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (size_t i = 0; i < count && rank == ranks - 1; i++)
+        held &= message[i] == (int32_t)i;
+    free(message);
+    check(held, "messages of the program go on while ranks wait in a window", NULL);
 }
 
 /* After the first call of a shape there is nothing to allocate. */
@@ -432,13 +463,16 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     for (const struct algorithm *a = algorithms; a->name; a++)
-        if (strcmp(a->name, "hierarchical") != 0) /* of several nodes */
+        if (strcmp(a->name, "hierarchical") != 0 && /* of several nodes */
+            (strcmp(a->name, "shared") != 0 || ranks > 1))
             test_algorithm(collective, a, &buffers);
     for (const struct algorithm *a = algorithms; a->name; a++)
         if (a->kind == COLLECTIVE_ALLREDUCE && !a->applies)
             test_wires(collective, a);
     test_wires(collective, algorithm_find(COLLECTIVE_ALLREDUCE, "rabenseifner"));
     test_many(collective, &buffers);
+    if (ranks > 1)
+        test_own_messages(collective, &buffers);
     test_allocations(collective, &buffers);
     test_refusals(collective, &buffers);
     test_ring_order(&buffers);

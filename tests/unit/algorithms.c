@@ -152,7 +152,7 @@ static struct plan_shape shape_of(const struct trial *trial, int rank)
         .topology = &topology,
     };
 
-    topology = (struct plan_topology){nodes, nodes[trial->ranks - 1] + 1,
+    topology = (struct plan_topology){nodes, nodes[trial->ranks - 1] + 1, true,
                                       trial->is_shuffled ? ring : NULL};
     if (shape.kind == COLLECTIVE_REDUCE && rank != trial->root)
         shape.in_place = false;
@@ -474,7 +474,7 @@ static bool holds_for_ranks(const struct algorithm *algorithm, int ranks)
                 .ranks = ranks,
                 .root = (int)(turn % (unsigned)ranks),
                 .count = some[c],
-                .segment = variant & 2 ? 1 + turn % 4 : 0,
+                .segment = variant & 2 ? 1 + turn * 7 % 23 : 0,
                 .in_place = variant & 1,
                 .has_counts = has_blocks && variant & 4,
                 .is_shuffled = turn % 2,
@@ -484,6 +484,8 @@ static bool holds_for_ranks(const struct algorithm *algorithm, int ranks)
             };
             struct plan_shape shape;
 
+            if (strcmp(algorithm->name, "shared") == 0)
+                trial.ranks_per_node = ranks;
             if (trial.type == ELEMENT_FP32 && trial.op == REDUCE_PRODUCT)
                 trial.op = REDUCE_SUM;
             make_counts(&trial);
@@ -501,6 +503,8 @@ static bool formula_holds(const struct algorithm *algorithm, int ranks)
     struct plan_shape shape;
 
     trial.ranks_per_node = ranks % 2 ? 1 : 2;
+    if (strcmp(algorithm->name, "shared") == 0)
+        trial.ranks_per_node = ranks;
     trial.count = has_variable_counts(algorithm->kind) ? 3 : (size_t)ranks * 64;
     trial.is_counted = true;
     make_counts(&trial);

@@ -325,7 +325,8 @@ static void test_walk_of_all(void)
         for (int rank = 0; rank < ranks; rank++)
             snprintf(names[rank], NAME, "n%u", (unsigned)rank / 3 % 100);
         layout = layout_make(ranks, names[0], names[0], NAME);
-        topology = (struct plan_topology){layout->node_of_rank, layout->nodes, NULL};
+        topology =
+            (struct plan_topology){.node_of_rank = layout->node_of_rank, .nodes = layout->nodes};
         for (const struct algorithm *algorithm = algorithms; algorithm->name; algorithm++) {
             struct plan_shape shape = {.kind = algorithm->kind,
                                        .op = REDUCE_AVERAGE,

@@ -14,6 +14,7 @@ struct actor {
     size_t limits[PLAN_BUFFERS];
     size_t slot_bytes, *filled; /* of PLAN_WIRE */
     unsigned deliverable;       /* messages to it of which both sides have begun */
+    unsigned told;              /* its last signal */
     struct simulated_work work;
 };
 
@@ -32,6 +33,8 @@ struct scene {
     int ranks;
     uint64_t random;
     struct codec_scratch *codec;
+    int laggard;  /* moves when nothing else can, for a while; another may be slow next */
+    char *window; /* of all ranks, one part after the other */
     struct error *err;
 };
 
@@ -86,6 +89,19 @@ static int check_places(struct scene *scene, const struct actor *actor)
         bool reads =
             step->action == PLAN_SEND || step->action == PLAN_COPY || step->action == PLAN_REDUCE;
 
+        if (step->action == PLAN_SIGNAL || step->action == PLAN_AWAIT) {
+            if (actor->is->plan->window == 0 ||
+                (step->action == PLAN_AWAIT && (step->peer < 0 || step->peer >= scene->ranks)))
+                return error_set(scene->err, "rank %d: step %u has no window or peer",
+                                 actor->is->shape->rank, i);
+            continue;
+        }
+        if (step->action != PLAN_SEND && step->out.buffer == PLAN_WINDOW &&
+            (step->out.offset / actor->is->plan->window != (size_t)actor->is->shape->rank ||
+             (step->out.offset + step->count - 1) / actor->is->plan->window !=
+                 (size_t)actor->is->shape->rank))
+            return error_set(scene->err, "rank %d: step %u writes another's window",
+                             actor->is->shape->rank, i);
         if ((reads && !is_inside(actor, step->left, step->count)) ||
             (step->action == PLAN_REDUCE && !is_inside(actor, step->right, step->count)) ||
             (step->action != PLAN_SEND && !is_inside(actor, step->out, step->count)))
@@ -112,6 +128,18 @@ static void end_step(struct actor *actor, unsigned number)
         actor->under_way[stream]--;
 }
 
+/* Into its own part of the window counts as sent, out of another's as received. */
+static void count_window(struct actor *actor, const struct plan_step *step)
+{
+    const struct plan_place *from = step->action == PLAN_REDUCE ? &step->right : &step->left;
+
+    if (step->action == PLAN_COPY && step->out.buffer == PLAN_WINDOW)
+        actor->work.bytes_sent += bytes_of(actor, step);
+    if ((step->action == PLAN_COPY || step->action == PLAN_REDUCE) && from->buffer == PLAN_WINDOW &&
+        from->offset / actor->is->plan->window != (size_t)actor->is->shape->rank)
+        actor->work.bytes_received += bytes_of(actor, step);
+}
+
 static int compute(const struct scene *scene, struct actor *actor, const struct plan_step *step)
 {
     const struct simulation *simulation = scene->simulation;
@@ -128,12 +156,27 @@ static int compute(const struct scene *scene, struct actor *actor, const struct 
         return wire_decode(actor->is->shape->wire, simulation->type, at(actor, step->left),
                            actor->filled[step->left.offset], scene->codec, at(actor, step->out),
                            step->count, scene->err);
+    } else if (step->action == PLAN_SIGNAL) {
+        if (step->number <= actor->told)
+            return error_set(scene->err, "rank %d: tells %u after %u", actor->is->shape->rank,
+                             step->number, actor->told);
+        actor->told = step->number;
+    } else if (step->action == PLAN_AWAIT) {
+        return 0;
     } else if (step->action == PLAN_DIVIDE) {
         reduce_divide(simulation->type, at(actor, step->out), step->count, (unsigned)scene->ranks);
     } else {
         memmove(at(actor, step->out), at(actor, step->left), bytes_of(actor, step));
     }
+    count_window(actor, step);
     return 0;
+}
+
+static bool is_told(const struct scene *scene, const struct plan_step *step)
+{
+    const struct actor *peer = &scene->actors[step->peer];
+
+    return step->action != PLAN_AWAIT || peer->told >= step->number || peer->left == 0;
 }
 
 /* Begins the next step of a stream of the rank, if it may. 1: it has. */
@@ -150,7 +193,7 @@ static int begin(struct scene *scene, int rank, enum plan_stream stream)
         return 0;
     number = plan->streams[stream][actor->next[stream]];
     step = &plan->steps[number];
-    if (!is_ready(actor, step))
+    if (!is_ready(actor, step) || !is_told(scene, step))
         return 0;
     actor->next[stream]++;
     actor->states[number] = BEGUN;
@@ -215,8 +258,8 @@ static int deliver(struct scene *scene, int from, int to)
     return 1;
 }
 
-/* One turn: something that can happen, from a random beginning on. 1: happened, 0: nothing can. */
-static int turn(struct scene *scene)
+/* Something that can happen, from a random beginning on. 1: happened, 0: nothing can. */
+static int try_all(struct scene *scene, bool of_laggard)
 {
     unsigned ranks = (unsigned)scene->ranks, kinds = PLAN_STREAMS + 1;
     unsigned first = draw(scene, ranks * kinds);
@@ -225,6 +268,8 @@ static int turn(struct scene *scene)
         unsigned choice = (first + i) % (ranks * kinds);
         int rank = (int)(choice / kinds), status;
 
+        if ((rank == scene->laggard) != of_laggard)
+            continue;
         if (choice % kinds < PLAN_STREAMS) {
             status = begin(scene, rank, (enum plan_stream)(choice % kinds));
             if (status != 0)
@@ -240,6 +285,18 @@ static int turn(struct scene *scene)
     return 0;
 }
 
+/* One turn. */
+static int turn(struct scene *scene)
+{
+    int status = try_all(scene, false);
+
+    if (status == 0)
+        status = try_all(scene, true);
+    if (draw(scene, 50) == 0)
+        scene->laggard = (int)draw(scene, (unsigned)scene->ranks + 1);
+    return status;
+}
+
 static int play(struct scene *scene)
 {
     int status;
@@ -252,6 +309,9 @@ static int play(struct scene *scene)
         if (scene->actors[r].left > 0)
             return error_set(scene->err, "rank %d: %u of %u steps never end", r,
                              scene->actors[r].left, scene->actors[r].is->plan->step_count);
+    for (int r = 0; r < scene->ranks; r++)
+        if (scene->actors[r].is->plan->window > 0 && scene->actors[r].told == 0)
+            return error_set(scene->err, "rank %d has a window and never signals", r);
     for (int i = 0; i < scene->ranks * scene->ranks; i++)
         if (scene->lanes[i].done != scene->lanes[i].send_count)
             return error_set(scene->err, "a message from rank %d to %d is not received",
@@ -303,6 +363,10 @@ static int open_actor(struct scene *scene, struct actor *actor, const struct sim
         actor->buffers[PLAN_WIRE] = malloc(rank->plan->wire_slots * actor->slot_bytes);
         actor->filled = calloc(rank->plan->wire_slots, sizeof *actor->filled);
     }
+    actor->buffers[PLAN_WINDOW] = scene->window;
+    actor->limits[PLAN_WINDOW] = rank->plan->window * (size_t)scene->ranks;
+    if (rank->plan->window != scene->actors[0].is->plan->window)
+        return error_set(scene->err, "ranks have windows of different sizes");
     return check_places(scene, actor);
 }
 
@@ -315,9 +379,13 @@ int simulate(const struct simulation *simulation, const struct simulated_rank *r
                           count,
                           simulation->seed * 2 + 1,
                           codec_scratch_create(),
+                          0,
+                          NULL,
                           err};
+    size_t window = ranks->plan->window * (size_t)count * ranks->shape->element_bytes;
     int status = 0;
 
+    scene.window = calloc(window + 1, 1);
     for (int r = 0; r < count; r++)
         if (open_actor(&scene, &scene.actors[r], &ranks[r]) < 0)
             status = -1;
@@ -352,6 +420,7 @@ int simulate(const struct simulation *simulation, const struct simulated_rank *r
         free(scene.lanes[i].copied);
     }
     codec_scratch_destroy(scene.codec);
+    free(scene.window);
     free(scene.actors);
     free(scene.lanes);
     return status;

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ranks of one node through a window of memory that all of them see: a rank puts a piece of its
+ * data into its own part of the window and tells the others; these add it up, or take it, from
+ * there. So a byte is copied once into the window and once out of it, by no more than the caches
+ * where pieces are small, and sums are made from the others' parts without a copy of their own.
+ *
+ * The data go by in rounds, in two halves of the window in turn: a rank puts the next piece before
+ * it waits for the last, so that none waits for another that is a little behind. */
+#include "collectives/algorithms/algorithm.h"
+
+struct sharing;
+typedef void round_fn(const struct sharing *s, unsigned k);
+
+struct sharing {
+    const struct plan_shape *shape;
+    struct plan *plan;
+    size_t half; /* elements of half a window */
+    size_t each; /* ... of a rank's share in it, where every rank has one of its own */
+    unsigned rounds;
+    round_fn *put, *end; /* of round k */
+    bool awaits_ends;    /* what it has put is read by others until the round's end */
+};
+
+/* What a rank tells in round k, ascending in the order in which it does so: put(0), put(1),
+ * reduced(0), end(0), put(2), reduced(1), end(1), ... */
+static unsigned put_number(unsigned k)
+{
+    return k == 0 ? 1 : 3 * k - 1;
+}
+
+static unsigned reduced_number(unsigned k)
+{
+    return 3 * k + 3;
+}
+
+static unsigned end_number(unsigned k)
+{
+    return 3 * k + 4;
+}
+
+/* In the half of round k of a rank's part. */
+static struct plan_place window_at(const struct sharing *s, int rank, unsigned k, size_t offset)
+{
+    return (struct plan_place){PLAN_WINDOW,
+                               (size_t)rank * s->plan->window + k % 2 * s->half + offset};
+}
+
+/* The k-th piece of `each` elements of a block; empty behind its end. */
+static struct plan_block piece(struct plan_block block, size_t each, unsigned k)
+{
+    size_t begin = k * each, left = begin < block.count ? block.count - begin : 0;
+
+    return (struct plan_block){block.offset + begin, left < each ? left : each};
+}
+
+static unsigned pieces(size_t count, size_t each)
+{
+    return (unsigned)((count + each - 1) / each);
+}
+
+static size_t greatest_block(const struct plan_shape *shape)
+{
+    size_t greatest = 0;
+
+    for (int r = 0; r < shape->ranks; r++) {
+        size_t count = plan_shape_block(shape, r).count;
+
+        greatest = count > greatest ? count : greatest;
+    }
+    return greatest;
+}
+
+static struct sharing open_sharing(const struct plan_shape *shape, struct plan *plan)
+{
+    struct sharing s = {.shape = shape, .plan = plan, .awaits_ends = true};
+    size_t most = PLAN_WINDOW_BYTES / 2 / shape->element_bytes, ranks = (size_t)shape->ranks;
+
+    s.half = shape->segment > 0 && shape->segment < most ? shape->segment : most;
+    s.each = s.half / ranks > 0 ? s.half / ranks : 1;
+    if (s.half < ranks)
+        s.half = ranks;
+    plan_window(plan, 2 * s.half);
+    return s;
+}
+
+static void go_round(const struct sharing *s)
+{
+    for (unsigned k = 0; k <= s->rounds; k++) {
+        if (k < s->rounds) {
+            for (int r = 0; r < s->shape->ranks && k >= 2 && s->awaits_ends; r++)
+                if (r != s->shape->rank)
+                    plan_await(s->plan, r, end_number(k - 2));
+            s->put(s, k);
+            plan_signal(s->plan, put_number(k));
+        }
+        if (k > 0) {
+            s->end(s, k - 1);
+            plan_signal(s->plan, end_number(k - 1));
+        }
+    }
+    if (s->rounds == 0)
+        plan_signal(s->plan, put_number(0));
+}
+
+static int next_of(const struct sharing *s, int distance)
+{
+    return (s->shape->rank + distance) % s->shape->ranks;
+}
+
+bool shared_applies(const struct plan_shape *shape)
+{
+    return shape->wire == WIRE_AS_IS && shape->ranks > 1 && shape->topology &&
+           shape->topology->has_window && shape->topology->nodes == 1 &&
+           (size_t)shape->ranks * shape->element_bytes <= PLAN_WINDOW_BYTES / 2;
+}
+
+/* ------------------------------------------------------------------------------------ allreduce */
+
+/* Everybody has a share of the k-th piece, to be added up by it. */
+static struct plan_block share_of(const struct sharing *s, unsigned k, int rank)
+{
+    struct plan_block some =
+        piece((struct plan_block){0, s->shape->count}, s->each * (size_t)s->shape->ranks, k);
+    struct plan_block share = plan_part(some.count, s->shape->ranks, rank);
+
+    share.offset += some.offset;
+    return share;
+}
+
+/* All but what this rank adds up itself: a share has its own place in the window, where the sum
+ * will be in its owner's, whatever the size of the piece; others may still be reading the last. */
+static void put_for_others(const struct sharing *s, unsigned k)
+{
+    for (int d = 1; d < s->shape->ranks; d++) {
+        int owner = next_of(s, d);
+        struct plan_block share = share_of(s, k, owner);
+
+        plan_copy(s->plan, plan_in(share.offset),
+                  window_at(s, s->shape->rank, k, (size_t)owner * s->each), share.count);
+    }
+}
+
+static void reduce_and_take(const struct sharing *s, unsigned k)
+{
+    struct plan_block share = share_of(s, k, s->shape->rank);
+    size_t at = (size_t)s->shape->rank * s->each;
+    struct plan_place sum = window_at(s, s->shape->rank, k, at), own = plan_in(share.offset);
+
+    /* of all before the first: they have then taken the sum that stood here two rounds before */
+    for (int d = 1; d < s->shape->ranks; d++)
+        plan_await(s->plan, next_of(s, d), put_number(k));
+    for (int d = 1; d < s->shape->ranks; d++) {
+        plan_reduce(s->plan, own, window_at(s, next_of(s, d), k, at), sum, share.count);
+        own = sum;
+    }
+    plan_complete(s->plan, sum, share.count);
+    plan_signal(s->plan, reduced_number(k));
+    for (int d = 0; d < s->shape->ranks; d++) {
+        int owner = next_of(s, d);
+
+        share = share_of(s, k, owner);
+        if (d > 0)
+            plan_await(s->plan, owner, reduced_number(k));
+        plan_copy(s->plan, window_at(s, owner, k, (size_t)owner * s->each), plan_out(share.offset),
+                  share.count);
+    }
+}
+
+void shared_allreduce(const struct plan_shape *shape, struct plan *plan)
+{
+    struct sharing s = open_sharing(shape, plan);
+
+    s.put = put_for_others;
+    s.end = reduce_and_take;
+    s.rounds = pieces(shape->count, s.each * (size_t)shape->ranks);
+    s.awaits_ends =
+        false; /* it has taken the others' sums by then, which they made of what it put */
+    go_round(&s);
+}
+
+struct algorithm_cost shared_allreduce_cost(const struct plan_shape *shape)
+{
+    double bytes = (double)(shape->count * shape->element_bytes);
+    double others = bytes * (shape->ranks - 1) / shape->ranks;
+
+    return (struct algorithm_cost){2, 2 * others, others};
+}
+
+/* --------------------------------------------------------------------------------------- reduce */
+
+/* The share of a rank in a piece that all but the root add up among themselves. */
+static struct plan_block part_of(const struct sharing *s, struct plan_block some, int rank)
+{
+    int index = (rank - s->shape->root - 1 + s->shape->ranks) % s->shape->ranks;
+
+    return plan_part(some.count, s->shape->ranks - 1, index);
+}
+
+static void put_towards_root(const struct sharing *s, unsigned k)
+{
+    struct plan_block some = piece((struct plan_block){0, s->shape->count}, s->half, k);
+
+    for (int d = 1; d < s->shape->ranks && s->shape->rank != s->shape->root; d++) {
+        struct plan_block part = part_of(s, some, next_of(s, d));
+
+        if (next_of(s, d) != s->shape->root)
+            plan_copy(s->plan, plan_in(some.offset + part.offset),
+                      window_at(s, s->shape->rank, k, part.offset), part.count);
+    }
+}
+
+static void reduce_for_root(const struct sharing *s, unsigned k, struct plan_block some)
+{
+    struct plan_block part = part_of(s, some, s->shape->rank);
+    struct plan_place sum = window_at(s, s->shape->rank, k, part.offset);
+    struct plan_place own = plan_in(some.offset + part.offset);
+
+    if (s->shape->ranks == 2)
+        plan_copy(s->plan, own, sum, part.count);
+    for (int d = 1; d < s->shape->ranks; d++) {
+        if (next_of(s, d) == s->shape->root)
+            continue;
+        plan_await(s->plan, next_of(s, d), put_number(k));
+        plan_reduce(s->plan, own, window_at(s, next_of(s, d), k, part.offset), sum, part.count);
+        own = sum;
+    }
+    plan_signal(s->plan, reduced_number(k));
+}
+
+static void reduce_towards_root(const struct sharing *s, unsigned k)
+{
+    struct plan_block some = piece((struct plan_block){0, s->shape->count}, s->half, k);
+
+    if (s->shape->rank != s->shape->root) {
+        reduce_for_root(s, k, some);
+        return;
+    }
+    for (int d = 1; d < s->shape->ranks; d++) {
+        struct plan_block part = part_of(s, some, next_of(s, d));
+        size_t at = some.offset + part.offset;
+
+        plan_await(s->plan, next_of(s, d), reduced_number(k));
+        plan_reduce(s->plan, plan_in(at), window_at(s, next_of(s, d), k, part.offset), plan_out(at),
+                    part.count);
+        plan_complete(s->plan, plan_out(at), part.count);
+    }
+}
+
+void shared_reduce(const struct plan_shape *shape, struct plan *plan)
+{
+    struct sharing s = open_sharing(shape, plan);
+
+    s.put = put_towards_root;
+    s.end = reduce_towards_root;
+    s.rounds = pieces(shape->count, s.half);
+    s.awaits_ends = shape->rank != shape->root;
+    go_round(&s);
+}
+
+struct algorithm_cost shared_reduce_cost(const struct plan_shape *shape)
+{
+    double bytes = (double)(shape->count * shape->element_bytes);
+
+    return (struct algorithm_cost){2, bytes, bytes};
+}
+
+/* ------------------------------------------------------------------------------------ broadcast */
+
+static void put_from_root(const struct sharing *s, unsigned k)
+{
+    struct plan_block some = piece((struct plan_block){0, s->shape->count}, s->half, k);
+
+    if (s->shape->rank == s->shape->root)
+        plan_copy(s->plan, plan_out(some.offset), window_at(s, s->shape->root, k, 0), some.count);
+}
+
+static void take_from_root(const struct sharing *s, unsigned k)
+{
+    struct plan_block some = piece((struct plan_block){0, s->shape->count}, s->half, k);
+
+    if (s->shape->rank == s->shape->root)
+        return;
+    plan_await(s->plan, s->shape->root, put_number(k));
+    plan_copy(s->plan, window_at(s, s->shape->root, k, 0), plan_out(some.offset), some.count);
+}
+
+void shared_broadcast(const struct plan_shape *shape, struct plan *plan)
+{
+    struct sharing s = open_sharing(shape, plan);
+
+    s.put = put_from_root;
+    s.end = take_from_root;
+    s.rounds = pieces(shape->count, s.half);
+    s.awaits_ends = shape->rank == shape->root;
+    go_round(&s);
+}
+
+struct algorithm_cost shared_broadcast_cost(const struct plan_shape *shape)
+{
+    return (struct algorithm_cost){1, (double)(shape->count * shape->element_bytes), 0};
+}
+
+/* ----------------------------------------------------------------------------------- all-gather */
+
+static void put_own(const struct sharing *s, unsigned k)
+{
+    struct plan_block own = {0, plan_shape_block(s->shape, s->shape->rank).count};
+
+    own = piece(own, s->half, k);
+    plan_copy(s->plan, plan_in(own.offset), window_at(s, s->shape->rank, k, 0), own.count);
+}
+
+static void take_all(const struct sharing *s, unsigned k)
+{
+    for (int d = 1; d < s->shape->ranks; d++) {
+        int from = next_of(s, d);
+        struct plan_block some = piece(plan_shape_block(s->shape, from), s->half, k);
+
+        plan_await(s->plan, from, put_number(k));
+        plan_copy(s->plan, window_at(s, from, k, 0), plan_out(some.offset), some.count);
+    }
+}
+
+void shared_all_gather(const struct plan_shape *shape, struct plan *plan)
+{
+    struct sharing s = open_sharing(shape, plan);
+    struct plan_block own = plan_shape_block(shape, shape->rank);
+
+    s.put = put_own;
+    s.end = take_all;
+    s.rounds = pieces(greatest_block(shape), s.half);
+    go_round(&s);
+    plan_copy(plan, plan_in(0), plan_out(own.offset), own.count);
+}
+
+struct algorithm_cost shared_all_gather_cost(const struct plan_shape *shape)
+{
+    double block = (double)(shape->count * shape->element_bytes);
+
+    return (struct algorithm_cost){1, (shape->ranks - 1) * block, 0};
+}
+
+/* ------------------------------------------------------------------- reduce-scatter, all-to-all */
+
+/* A piece of each other rank's block, in the share that is for that rank. */
+static void put_for_each(const struct sharing *s, unsigned k)
+{
+    for (int d = 1; d < s->shape->ranks; d++) {
+        int to = next_of(s, d);
+        struct plan_block block = s->shape->kind == COLLECTIVE_ALL_TO_ALL
+                                      ? plan_shape_send_block(s->shape, to)
+                                      : plan_shape_block(s->shape, to);
+        struct plan_block some = piece(block, s->each, k);
+
+        plan_copy(s->plan, plan_in(some.offset),
+                  window_at(s, s->shape->rank, k, (size_t)to * s->each), some.count);
+    }
+}
+
+/* The result of a reduce-scatter in place stands where other blocks are until they are put: it
+ * waits in scratch, which begins at 0. */
+static void reduce_own(const struct sharing *s, unsigned k)
+{
+    struct plan_block block = plan_shape_block(s->shape, s->shape->rank);
+    struct plan_block some = piece(block, s->each, k);
+    struct plan_place sum = {s->shape->in_place ? PLAN_SCRATCH : PLAN_OUT,
+                             some.offset - block.offset};
+    struct plan_place own = plan_in(some.offset);
+
+    for (int d = 1; d < s->shape->ranks; d++) {
+        plan_await(s->plan, next_of(s, d), put_number(k));
+        plan_reduce(s->plan, own, window_at(s, next_of(s, d), k, (size_t)s->shape->rank * s->each),
+                    sum, some.count);
+        own = sum;
+    }
+    plan_complete(s->plan, sum, some.count);
+}
+
+void shared_reduce_scatter(const struct plan_shape *shape, struct plan *plan)
+{
+    struct sharing s = open_sharing(shape, plan);
+    size_t count = plan_shape_block(shape, shape->rank).count;
+
+    s.put = put_for_each;
+    s.end = reduce_own;
+    s.rounds = pieces(greatest_block(shape), s.each);
+    if (shape->in_place)
+        plan_scratch(plan, count);
+    go_round(&s);
+    if (shape->in_place)
+        plan_copy(plan, (struct plan_place){PLAN_SCRATCH, 0}, plan_out(0), count);
+}
+
+struct algorithm_cost shared_reduce_scatter_cost(const struct plan_shape *shape)
+{
+    double block = (double)(shape->count * shape->element_bytes), others = shape->ranks - 1;
+
+    return (struct algorithm_cost){1, others * block, others * block};
+}
+
+static void take_each(const struct sharing *s, unsigned k)
+{
+    for (int d = 1; d < s->shape->ranks; d++) {
+        int from = next_of(s, d);
+        struct plan_block some = piece(plan_shape_block(s->shape, from), s->each, k);
+
+        if (some.count == 0)
+            continue;
+        plan_await(s->plan, from, put_number(k));
+        plan_copy(s->plan, window_at(s, from, k, (size_t)s->shape->rank * s->each),
+                  plan_out(some.offset), some.count);
+    }
+}
+
+/* Blocks may be as each rank likes, and so rounds: a rank that has ended has put and read all. */
+void shared_all_to_all(const struct plan_shape *shape, struct plan *plan)
+{
+    struct sharing s = open_sharing(shape, plan);
+    struct plan_block out = plan_shape_send_block(shape, shape->rank);
+    struct plan_block in = plan_shape_block(shape, shape->rank);
+
+    s.put = put_for_each;
+    s.end = take_each;
+    for (int r = 0; r < shape->ranks; r++) {
+        unsigned sends = pieces(plan_shape_send_block(shape, r).count, s.each);
+        unsigned receives = pieces(plan_shape_block(shape, r).count, s.each);
+
+        if (r == shape->rank)
+            continue;
+        s.rounds = sends > s.rounds ? sends : s.rounds;
+        s.rounds = receives > s.rounds ? receives : s.rounds;
+    }
+    plan_copy(plan, plan_in(out.offset), plan_out(in.offset), in.count);
+    go_round(&s);
+}
+
+struct algorithm_cost shared_all_to_all_cost(const struct plan_shape *shape)
+{
+    double block = (double)(shape->count * shape->element_bytes);
+
+    return (struct algorithm_cost){1, (shape->ranks - 1) * block, 0};
+}

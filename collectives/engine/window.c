@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "collectives/engine/window.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "collectives/plan/plan.h"
+
+enum { PAGE = 4096, LINE = 64 };
+
+/* What a rank has told in a slot, on a line of its own: ticket << 32 | number, so that it only ever
+ * grows, and wraps around some day. A rank that has left told the greatest number. */
+struct told {
+    _Alignas(LINE) _Atomic uint64_t word;
+};
+
+struct window {
+    int rank, ranks;
+    uint64_t tickets; /* taken */
+    size_t bytes;     /* of everything */
+    char *base;       /* 8 bytes that no other file has; at LINE what was told; parts at a page */
+};
+
+static const uint64_t left_number = UINT32_MAX;
+
+static size_t head_bytes(int ranks)
+{
+    size_t bytes = LINE + (size_t)WINDOW_SLOTS * (size_t)ranks * sizeof(struct told);
+
+    return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+static struct told *told_of(const struct window *window, uint64_t ticket, int rank)
+{
+    struct told *told = (struct told *)(void *)(window->base + LINE);
+
+    return &told[(size_t)(ticket % WINDOW_SLOTS) * (size_t)window->ranks + (size_t)rank];
+}
+
+/* How another process finds the first rank's memory, and knows that it is that. */
+struct offer {
+    int pid, descriptor; /* -1: there is none */
+    uint64_t nonce;
+};
+
+static void *map(int descriptor, size_t bytes)
+{
+    void *base =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+
+    return base == MAP_FAILED ? NULL : base;
+}
+
+/* Memory without a name: what /dev/shm holds, and what is left of it, does not matter, and nothing
+ * is left behind whichever way a program ends. */
+static struct offer offer_memory(struct window *window)
+{
+    struct offer offer = {.pid = getpid(), .descriptor = -1};
+    int descriptor = memfd_create("muster-collectives", MFD_CLOEXEC);
+
+    if (descriptor < 0)
+        return offer;
+    if (getrandom(&offer.nonce, sizeof offer.nonce, 0) == sizeof offer.nonce &&
+        ftruncate(descriptor, (off_t)window->bytes) == 0)
+        window->base = map(descriptor, window->bytes);
+    if (window->base == NULL) {
+        close(descriptor);
+        return offer;
+    }
+    memcpy(window->base, &offer.nonce, sizeof offer.nonce);
+    offer.descriptor = descriptor;
+    return offer;
+}
+
+/* In another PID namespace the number is another process's, or nobody's. */
+static void accept_memory(struct window *window, const struct offer *offer)
+{
+    char path[64];
+    int descriptor;
+
+    if (offer->descriptor < 0)
+        return;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", offer->pid, offer->descriptor);
+    descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor < 0)
+        return;
+    if (lseek(descriptor, 0, SEEK_END) == (off_t)window->bytes)
+        window->base = map(descriptor, window->bytes);
+    close(descriptor);
+    if (window->base != NULL && memcmp(window->base, &offer->nonce, sizeof offer->nonce) != 0) {
+        munmap(window->base, window->bytes);
+        window->base = NULL;
+    }
+}
+
+struct window *window_create(MPI_Comm comm)
+{
+    struct window *window = calloc(1, sizeof *window);
+    struct offer offer = {0, -1, 0};
+    int rank, has_it, all_have = 0;
+
+    PMPI_Comm_rank(comm, &rank);
+    if (window != NULL) {
+        window->rank = rank;
+        PMPI_Comm_size(comm, &window->ranks);
+        window->bytes = head_bytes(window->ranks) +
+                        (size_t)WINDOW_SLOTS * (size_t)window->ranks * PLAN_WINDOW_BYTES;
+        window->tickets = WINDOW_SLOTS; /* so that every ticket has one before it */
+        if (rank == 0)
+            offer = offer_memory(window);
+    }
+    if (PMPI_Bcast(&offer, sizeof offer, MPI_BYTE, 0, comm) != MPI_SUCCESS)
+        offer.descriptor = -1;
+    if (window != NULL && rank != 0)
+        accept_memory(window, &offer);
+    has_it = window != NULL && window->base != NULL;
+    if (PMPI_Allreduce(&has_it, &all_have, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS)
+        all_have = 0;
+    if (rank == 0 && offer.descriptor >= 0)
+        close(offer.descriptor);
+    if (all_have)
+        return window;
+    window_destroy(window);
+    return NULL;
+}
+
+void window_destroy(struct window *window)
+{
+    if (window == NULL)
+        return;
+    if (window->base != NULL)
+        munmap(window->base, window->bytes);
+    free(window);
+}
+
+uint64_t window_take_ticket(struct window *window)
+{
+    return window->tickets++;
+}
+
+static bool has_told(const struct window *window, uint64_t ticket, int rank, uint64_t word)
+{
+    uint64_t told =
+        atomic_load_explicit(&told_of(window, ticket, rank)->word, memory_order_acquire);
+
+    return (int64_t)(told - word) >= 0;
+}
+
+bool window_is_free(const struct window *window, uint64_t ticket)
+{
+    uint64_t before = ticket - WINDOW_SLOTS;
+
+    if (before < WINDOW_SLOTS) /* the first in its slot */
+        return true;
+    for (int rank = 0; rank < window->ranks; rank++)
+        if (!has_told(window, ticket, rank, before << 32 | left_number))
+            return false;
+    return true;
+}
+
+char *window_part(const struct window *window, uint64_t ticket, int rank)
+{
+    size_t part = (size_t)(ticket % WINDOW_SLOTS) * (size_t)window->ranks + (size_t)rank;
+
+    return window->base + head_bytes(window->ranks) + part * PLAN_WINDOW_BYTES;
+}
+
+static void tell(struct window *window, uint64_t ticket, uint64_t number)
+{
+    atomic_store_explicit(&told_of(window, ticket, window->rank)->word, ticket << 32 | number,
+                          memory_order_release);
+}
+
+void window_signal(struct window *window, uint64_t ticket, unsigned number)
+{
+    tell(window, ticket, number);
+}
+
+bool window_has_reached(const struct window *window, uint64_t ticket, int rank, unsigned number)
+{
+    return has_told(window, ticket, rank, ticket << 32 | number);
+}
+
+void window_leave(struct window *window, uint64_t ticket)
+{
+    tell(window, ticket, left_number);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_WINDOW_H
+#define MUSTER_WINDOW_H
+
+#include <mpi.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Memory that the ranks of one node share: a part for each rank in each of a few slots, so that
+ * calls can be under way at once, and what each rank has told in the slot. A call has a ticket, the
+ * same at all ranks; calls that are WINDOW_SLOTS apart share a slot, and the later one waits until
+ * all ranks have left the earlier. Pages are there once they are touched, on the NUMA node of the
+ * rank that writes them first. */
+
+enum { WINDOW_SLOTS = 2 };
+
+struct window;
+
+/* All ranks of comm call it. NULL at all of them where they cannot share memory: they are on
+ * several nodes, in containers that do not see each other, or there is no memory. */
+struct window *window_create(MPI_Comm comm);
+void window_destroy(struct window *window); /* NULL is fine; nothing is under way at any rank */
+
+uint64_t window_take_ticket(struct window *window);
+
+/* Whether all ranks have left the slot's earlier call. To be seen true before anything else. */
+bool window_is_free(const struct window *window, uint64_t ticket);
+
+/* A rank's part, PLAN_WINDOW_BYTES of it, aligned to a page. */
+char *window_part(const struct window *window, uint64_t ticket, int rank);
+
+/* Tells the others: what was written before can be read by who sees the number reached. */
+void window_signal(struct window *window, uint64_t ticket, unsigned number);
+bool window_has_reached(const struct window *window, uint64_t ticket, int rank, unsigned number);
+
+/* This rank has done all that it does in the call. */
+void window_leave(struct window *window, uint64_t ticket);
+
+#endif
