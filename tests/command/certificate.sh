@@ -74,6 +74,6 @@ request() { # NODE...
 # The exit status and the line of muster certificate verify.
 verdict() { # OPTION...
     local said status=0
-    said=$(muster certificate verify --node n1 "$@" 2>&1) || status=$?
+    said=$(timeout 60 "${top_builddir:-.}/muster" certificate verify --node n1 "$@" 2>&1) || status=$?
     echo "$status $said"
 }
