@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	tests/fabric/make-subnet \
 	tests/fabric/t4500-subnet-names-each-fault.t \
 	tests/fabric/t4501-slurm-takes-what-is-written.t \
+	tests/fabric/t4502-tree-above-the-leaves.t \
 	tests/fabric/t4510-certify-knows-the-subnet.t \
 	tests/fabric/t4520-ethernet-by-lldp.t \
 	# end of tests on simulated subnets

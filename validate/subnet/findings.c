@@ -80,6 +80,8 @@ int subnet_judge(const struct subnet *subnet, const struct topology_conf *conf,
     if (rv == 0)
         rv = subnet_judge_places(subnet, conf, &groups, findings);
     if (rv == 0)
+        rv = subnet_judge_upper(subnet, conf, &groups, findings);
+    if (rv == 0)
         rv = subnet_judge_uplinks(subnet, findings);
     if (rv == 0)
         rv = subnet_judge_rates(subnet, findings);

@@ -86,6 +86,9 @@ int subnet_judge_presence(const struct subnet *subnet, const struct topology_con
                           const struct subnet_groups *groups, struct subnet_findings *findings);
 int subnet_judge_places(const struct subnet *subnet, const struct topology_conf *conf,
                         const struct subnet_groups *groups, struct subnet_findings *findings);
+/* topology.conf above its leaves. */
+int subnet_judge_upper(const struct subnet *subnet, const struct topology_conf *conf,
+                       const struct subnet_groups *groups, struct subnet_findings *findings);
 int subnet_judge_uplinks(const struct subnet *subnet, struct subnet_findings *findings);
 int subnet_judge_rates(const struct subnet *subnet, struct subnet_findings *findings);
 

@@ -16,8 +16,31 @@ void topology_conf_clear(struct topology_conf *conf)
         free(conf->leaves[i].name);
         hostlist_clear(&conf->leaves[i].nodes);
     }
+    for (size_t i = 0; i < conf->switch_count; i++) {
+        free(conf->switches[i].name);
+        hostlist_clear(&conf->switches[i].below);
+    }
     free(conf->leaves);
+    free(conf->switches);
     *conf = (struct topology_conf){0};
+}
+
+/* Takes the name. below: "leaf[1-4]". */
+static int add_switch(struct topology_conf *conf, char *name, int line, const char *below,
+                      struct error *err)
+{
+    struct topology_switch *grown =
+        realloc(conf->switches, (conf->switch_count + 1) * sizeof *grown);
+    struct topology_switch added = {.name = name, .line = line};
+
+    if (grown)
+        conf->switches = grown;
+    if (!grown || hostlist_expand(below, &added.below, err) != 0) {
+        free(name);
+        return grown ? error_prefix(err, "Switches=%.60s", below) : error_set(err, "no memory");
+    }
+    conf->switches[conf->switch_count++] = added;
+    return 0;
 }
 
 /* value: room for a whole line. */
@@ -41,9 +64,9 @@ static int read_line(struct topology_conf *conf, const struct slurm_line *line, 
         return error_set(err, "no memory");
     }
     if (!slurm_line_value(line, "Nodes", value, size)) {
-        bool has_switches = slurm_line_value(line, "Switches", value, size);
-
-        rv = has_switches ? 0 : error_set(err, "%s has neither Nodes= nor Switches=", leaf.name);
+        if (slurm_line_value(line, "Switches", value, size))
+            return add_switch(conf, leaf.name, line->number, value, err);
+        rv = error_set(err, "%s has neither Nodes= nor Switches=", leaf.name);
         free(leaf.name);
         return rv;
     }

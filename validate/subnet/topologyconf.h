@@ -8,8 +8,8 @@
 #include "lib/base/hostlist.h"
 
 /* Slurm's topology.conf(5): which nodes are under which leaf switch (topology/tree: SwitchName=
- * Nodes=) or in which block (topology/block: BlockName= Nodes=). Switches above leaves are read
- * over: nothing here depends on them. */
+ * Nodes=) or in which block (topology/block: BlockName= Nodes=), and which switches are above which
+ * (SwitchName= Switches=). */
 
 struct topology_leaf {
     char *name;
@@ -17,10 +17,19 @@ struct topology_leaf {
     int line; /* of the file where it stands, 0: it is not from a file */
 };
 
+/* A switch above others. */
+struct topology_switch {
+    char *name;
+    struct hostlist below; /* names of leaves and switches */
+    int line;
+};
+
 struct topology_conf {
     char path[256];
     struct topology_leaf *leaves; /* in the order of the file */
     size_t count;
+    struct topology_switch *switches; /* those above, likewise */
+    size_t switch_count;
 };
 
 /* Reads the file as Slurm does: comments, continued lines, Include. Returns 0; -1 with err
