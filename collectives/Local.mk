@@ -63,7 +63,10 @@ noinst_LTLIBRARIES += collectives/libmustercollmpi.la
 collectives_libmustercollmpi_la_SOURCES = \
 	collectives/collective.h \
 	collectives/engine/cache.c collectives/engine/cache.h \
+	collectives/engine/call.c \
 	collectives/engine/collective.c \
+	collectives/engine/parts.h \
+	collectives/engine/progress.c \
 	collectives/engine/run.c collectives/engine/run.h \
 	collectives/engine/window.c collectives/engine/window.h \
 	# end of collectives_libmustercollmpi_la_SOURCES

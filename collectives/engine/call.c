@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/engine/parts.h"
+
+#include <stdlib.h>
+
+/* What the call asks for, as a shape; -1: it makes no sense. */
+static int shape_of(const struct collective *collective, const struct collective_call *call,
+                    struct plan_shape *shape, struct error *err)
+{
+    bool has_root = call->kind == COLLECTIVE_BROADCAST || call->kind == COLLECTIVE_REDUCE;
+
+    if ((unsigned)call->kind >= COLLECTIVE_KINDS)
+        return error_set(err, "collective: kind %d is none", (int)call->kind);
+    if ((unsigned)call->type >= ELEMENT_TYPES)
+        return error_set(err, "%s: type %d is none", collective_kind_name(call->kind),
+                         (int)call->type);
+    if ((unsigned)call->wire >= WIRE_FORMATS || !wire_applies(call->wire, call->type))
+        return error_set(err, "%s: %s cannot travel as %s", collective_kind_name(call->kind),
+                         element_name(call->type),
+                         (unsigned)call->wire < WIRE_FORMATS ? wire_name(call->wire) : "that");
+    if (collective_kind_reduces(call->kind) && (unsigned)call->op >= REDUCE_OPS)
+        return error_set(err, "%s: operation %d is none", collective_kind_name(call->kind),
+                         (int)call->op);
+    if (collective_kind_reduces(call->kind) && !reduce_applies(call->type, call->op))
+        return error_set(err, "%s: %s is not defined on %s", collective_kind_name(call->kind),
+                         reduce_name(call->op), element_name(call->type));
+    if (has_root && (call->root < 0 || call->root >= collective->ranks))
+        return error_set(err, "%s: root %d of %d ranks", collective_kind_name(call->kind),
+                         call->root, collective->ranks);
+    if (!call->send_counts != !call->send_offsets)
+        return error_set(err, "%s: send_counts and send_offsets go together",
+                         collective_kind_name(call->kind));
+    *shape = (struct plan_shape){
+        .kind = call->kind,
+        .op = collective_kind_reduces(call->kind) ? call->op : REDUCE_SUM,
+        .element_bytes = element_bytes(call->type),
+        .rank = collective->rank,
+        .ranks = collective->ranks,
+        .root = has_root ? call->root : 0,
+        .count = call->counts ? 0 : call->count,
+        .counts = call->counts,
+        .offsets = call->offsets,
+        .send_counts = call->send_counts,
+        .send_offsets = call->send_offsets,
+        .in_place = call->in == call->out && call->kind != COLLECTIVE_BROADCAST &&
+                    (call->kind != COLLECTIVE_REDUCE || collective->rank == call->root),
+        .segment = call->segment_bytes / element_bytes(call->type),
+        .wire = call->wire,
+        .topology = &collective->topology,
+    };
+    if (call->segment_bytes > 0 && shape->segment == 0)
+        shape->segment = 1;
+    return 0;
+}
+
+static const struct algorithm *algorithm_of(const struct collective *collective,
+                                            const struct collective_call *call,
+                                            struct plan_shape *shape, struct error *err)
+{
+    const struct algorithm *algorithm;
+
+    if (call->algorithm) {
+        algorithm = algorithm_find(call->kind, call->algorithm);
+        if (!algorithm)
+            error_set(err, "%s: no algorithm \"%s\"", collective_kind_name(call->kind),
+                      call->algorithm);
+    } else if (collective->options.choose) {
+        algorithm = collective->options.choose(collective->options.context, shape, call->type);
+        if (!algorithm)
+            error_set(err, "%s: no algorithm chosen", collective_kind_name(call->kind));
+    } else {
+        algorithm = algorithm_default(shape);
+    }
+    if (algorithm && !algorithm_applies(algorithm, shape)) {
+        error_set(err, "%s: %s does not do this one", collective_kind_name(call->kind),
+                  algorithm->name);
+        return NULL;
+    }
+    if (algorithm && shape->segment == 0)
+        shape->segment = algorithm_default_segment(algorithm, shape);
+    return algorithm;
+}
+
+const struct algorithm *collective_algorithm(struct collective *collective,
+                                             const struct collective_call *call,
+                                             size_t *segment_bytes, struct error *err)
+{
+    const struct algorithm *algorithm;
+    struct plan_shape shape;
+
+    if (shape_of(collective, call, &shape, err) < 0)
+        return NULL;
+    algorithm = algorithm_of(collective, call, &shape, err);
+    if (algorithm && segment_bytes)
+        *segment_bytes = shape.segment * shape.element_bytes;
+    return algorithm;
+}
+
+/* ------------------------------------------------------------------------- what a call needs */
+
+/* Scratch of the size: one that is free, one that is free and made larger, or a new one. */
+static struct room *take_room(struct collective *collective, size_t bytes)
+{
+    struct room *small = NULL, *room;
+    char *memory;
+
+    for (room = collective->rooms; room; room = room->next)
+        if (!room->is_taken && room->bytes >= bytes) {
+            room->is_taken = true;
+            return room;
+        } else if (!room->is_taken) {
+            small = room;
+        }
+    collective->statistics.allocations++;
+    bytes = (bytes + SCRATCH_LINE - 1) / SCRATCH_LINE * SCRATCH_LINE;
+    memory = aligned_alloc(SCRATCH_LINE, bytes);
+    room = small ? small : calloc(1, sizeof *room);
+    if (!memory || !room) {
+        free(memory);
+        if (!small)
+            free(room);
+        return NULL;
+    }
+    if (!small) {
+        room->next = collective->rooms;
+        collective->rooms = room;
+    }
+    free(room->memory);
+    *room = (struct room){bytes, memory, true, room->next};
+    return room;
+}
+
+static struct collective_request *take_request(struct collective *collective)
+{
+    struct collective_request *request = collective->spare;
+
+    if (request) {
+        collective->spare = request->next;
+        request->next = NULL;
+        return request;
+    }
+    collective->statistics.allocations++;
+    return calloc(1, sizeof *request);
+}
+
+static struct run *take_run(struct collective *collective, struct cached_plan *cached)
+{
+    struct run *run = cached->spare;
+
+    if (run) {
+        cached->spare = run->next;
+        return run;
+    }
+    collective->statistics.allocations++;
+    return run_create(cached);
+}
+
+void request_give_back(struct collective *collective, struct collective_request *request)
+{
+    if (request->run) {
+        struct cached_plan *cached = request->run->cached;
+
+        request->run->next = cached->spare;
+        cached->spare = request->run;
+        cached->users--;
+    }
+    if (request->room)
+        request->room->is_taken = false;
+    *request = (struct collective_request){.next = collective->spare};
+    collective->spare = request;
+}
+
+int request_prepare(struct collective *collective, const struct collective_call *call,
+                    struct collective_request **out, struct error *err)
+{
+    struct collective_request *request;
+    const struct algorithm *algorithm;
+    struct cached_plan *cached;
+    struct plan_shape shape;
+    size_t scratch, slot_bytes;
+    bool made;
+
+    if (shape_of(collective, call, &shape, err) < 0)
+        return -1;
+    algorithm = algorithm_of(collective, call, &shape, err);
+    if (!algorithm ||
+        plan_cache_get(&collective->cache, algorithm, &shape, &cached, &made, err) < 0)
+        return -1;
+    collective->statistics.allocations += made;
+    request = take_request(collective);
+    if (!request)
+        return error_set(err, "out of memory for a collective");
+    request->collective = collective;
+    request->run = take_run(collective, cached);
+    if (request->run)
+        cached->users++;
+    slot_bytes = (wire_bound(call->wire, call->type, cached->plan.wire_count) + SCRATCH_LINE - 1) /
+                 SCRATCH_LINE * SCRATCH_LINE;
+    scratch = cached->plan.scratch * shape.element_bytes + cached->plan.wire_slots * slot_bytes;
+    if (call->wire == WIRE_LOSSLESS && !collective->codec) {
+        collective->statistics.allocations++;
+        collective->codec = codec_scratch_create();
+        if (!collective->codec) {
+            request_give_back(collective, request);
+            return error_set(err, "out of memory for the codec");
+        }
+    }
+    if (request->run && scratch > 0)
+        request->room = take_room(collective, scratch);
+    if (!request->run || (scratch > 0 && !request->room)) {
+        request_give_back(collective, request);
+        return error_set(err, "out of memory for a collective: %zu bytes of scratch", scratch);
+    }
+    request->run->slot_bytes = slot_bytes;
+    *out = request;
+    return 0;
+}

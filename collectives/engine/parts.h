@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_ENGINE_PARTS_H
+#define MUSTER_ENGINE_PARTS_H
+
+#include "collectives/collective.h"
+#include "collectives/engine/cache.h"
+#include "collectives/engine/run.h"
+#include "collectives/engine/window.h"
+
+/* What the engine's files share: collective.c makes and ends a communicator's collectives, call.c
+ * turns a call into a request with all that it needs, progress.c moves requests. */
+
+/* Memory for scratch: one per call under way. */
+struct room {
+    size_t bytes;
+    char *memory;
+    bool is_taken;
+    struct room *next;
+};
+
+struct collective_request {
+    struct collective *collective;
+    struct run *run;
+    struct room *room; /* NULL: the plan needs none */
+    struct collective_request *next;
+};
+
+struct collective {
+    MPI_Comm comm;
+    int rank, ranks;
+    struct collective_options options;
+    struct plan_topology topology;
+    int *node_of_rank, *ring; /* topology's */
+    bool may_share;           /* threads may call MPI at once: none may hold the lock in a wait */
+    bool has_thread;
+
+    struct window *window; /* NULL: ranks are on several nodes, or cannot share memory */
+    bool is_crowded;       /* there are more ranks on the node than processors */
+
+    struct plan_cache cache;
+    struct room *rooms;
+    struct collective_request *spare;
+    struct codec_scratch *codec; /* once it is needed */
+    unsigned sequence;
+    struct collective_statistics statistics;
+};
+
+/* With the engine's lock held, both. A request that can begin: the plan is made, there is memory
+ * for scratch; -1: the call makes no sense, or memory is out. */
+int request_prepare(struct collective *collective, const struct collective_call *call,
+                    struct collective_request **request, struct error *err);
+
+/* The request and all that it holds go back to where they came from. */
+void request_give_back(struct collective *collective, struct collective_request *request);
+
+/* One more collective that wants a thread to move what is under way; -1: MPI does not allow it, or
+ * there is none. The last one to stop ends the thread. */
+int progress_start_thread(struct collective *collective, struct error *err);
+void progress_stop_thread(void);
+
+enum { SCRATCH_LINE = 64 /* what scratch is aligned to */ };
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/engine/parts.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+
+enum { TAGS = 32768 };
+
+/* What is under way in this process, on all communicators: who waits for one call must move the
+ * others too, or two ranks that wait for two calls in different orders wait for ever. */
+static struct {
+    pthread_mutex_t lock; /* of this, and of all collectives */
+    struct collective_request *active;
+    int waiting; /* callers that drive things themselves */
+
+    pthread_t thread;
+    pthread_cond_t wake;      /* the thread */
+    int thread_users;         /* collectives that want it */
+    pthread_mutex_t changing; /* held while the thread is started or ended */
+} engine = {.lock = PTHREAD_MUTEX_INITIALIZER,
+            .wake = PTHREAD_COND_INITIALIZER,
+            .changing = PTHREAD_MUTEX_INITIALIZER};
+
+static void retire(struct collective_request *ended)
+{
+    struct collective_request **link = &engine.active;
+    struct collective_statistics *statistics = &ended->collective->statistics;
+
+    while (*link != ended)
+        link = &(*link)->next;
+    *link = ended->next;
+    ended->next = NULL;
+    statistics->messages_sent += ended->run->messages_sent;
+    statistics->bytes_sent += ended->run->bytes_sent;
+    statistics->bytes_reduced += ended->run->bytes_reduced;
+    statistics->bytes_coded += ended->run->bytes_coded;
+}
+
+/* may_wait: where there is but one call under way, and nothing to do for it, inside MPI. */
+static bool move_all(bool may_wait)
+{
+    bool has_moved = false, is_alone = engine.active && !engine.active->next;
+
+    for (struct collective_request *r = engine.active, *next; r; r = next) {
+        next = r->next;
+        if (!run_has_ended(r->run))
+            has_moved |= run_move(r->run, may_wait && is_alone);
+        if (run_has_ended(r->run))
+            retire(r);
+    }
+    return has_moved;
+}
+
+static void *drive(void *context)
+{
+    (void)context;
+    pthread_mutex_lock(&engine.lock);
+    while (engine.thread_users > 0) {
+        if (!engine.active || engine.waiting > 0) {
+            pthread_cond_wait(&engine.wake, &engine.lock);
+        } else {
+            bool has_moved = move_all(false);
+
+            pthread_mutex_unlock(&engine.lock);
+            if (!has_moved)
+                sched_yield();
+            pthread_mutex_lock(&engine.lock);
+        }
+    }
+    pthread_mutex_unlock(&engine.lock);
+    return NULL;
+}
+
+int progress_start_thread(struct collective *collective, struct error *err)
+{
+    int code = 0;
+
+    if (!collective->may_share)
+        return error_set(err,
+                         "a thread for collectives needs MPI_THREAD_MULTIPLE, which MPI was not "
+                         "started with");
+    pthread_mutex_lock(&engine.changing);
+    pthread_mutex_lock(&engine.lock);
+    if (engine.thread_users == 0)
+        code = pthread_create(&engine.thread, NULL, drive, NULL);
+    if (code == 0)
+        engine.thread_users++;
+    pthread_mutex_unlock(&engine.lock);
+    pthread_mutex_unlock(&engine.changing);
+    if (code != 0)
+        return error_set(err, "pthread_create: %s", strerror(code));
+    collective->has_thread = true;
+    return 0;
+}
+
+void progress_stop_thread(void)
+{
+    bool is_last;
+
+    pthread_mutex_lock(&engine.changing);
+    pthread_mutex_lock(&engine.lock);
+    is_last = --engine.thread_users == 0;
+    pthread_cond_broadcast(&engine.wake);
+    pthread_mutex_unlock(&engine.lock);
+    if (is_last)
+        pthread_join(engine.thread, NULL);
+    pthread_mutex_unlock(&engine.changing);
+}
+
+/* The plan's own scratch, in bytes; slots stand behind it, aligned as it is. */
+static size_t cached_scratch(const struct run *run)
+{
+    return run->cached->plan.scratch * run->cached->shape.element_bytes;
+}
+
+int collective_start(struct collective *collective, const struct collective_call *call,
+                     struct collective_request **out, struct error *err)
+{
+    struct collective_request *request = NULL, **link = &engine.active;
+    struct run *run;
+
+    pthread_mutex_lock(&engine.lock);
+    if (request_prepare(collective, call, &request, err) < 0) {
+        pthread_mutex_unlock(&engine.lock);
+        return -1;
+    }
+    run = request->run;
+    run->comm = collective->comm;
+    run->tag = (int)(collective->sequence++ % TAGS);
+    run->type = call->type;
+    run->op = call->op;
+    /* `in` is only read */
+    run->buffers[PLAN_IN] = (char *)(uintptr_t)call->in;
+    run->buffers[PLAN_OUT] = call->out;
+    run->buffers[PLAN_SCRATCH] = request->room ? request->room->memory : NULL;
+    run->buffers[PLAN_WIRE] = request->room ? request->room->memory + cached_scratch(run) : NULL;
+    run->codec = collective->codec;
+    run->window = collective->window;
+    if (run->cached->plan.window > 0)
+        run->ticket = window_take_ticket(collective->window);
+    run_begin(run);
+    while (*link)
+        link = &(*link)->next;
+    *link = request;
+    collective->statistics.calls++;
+    move_all(false);
+    if (engine.thread_users > 0)
+        pthread_cond_broadcast(&engine.wake);
+    pthread_mutex_unlock(&engine.lock);
+    *out = request;
+    return 0;
+}
+
+/* With the lock held. */
+static int finish(struct collective_request **request, struct error *err)
+{
+    struct collective *collective = (*request)->collective;
+    int status = 1;
+
+    if ((*request)->run->has_failed)
+        status = error_set(err, "%s by %s: %s",
+                           collective_kind_name((*request)->run->cached->shape.kind),
+                           (*request)->run->cached->algorithm->name, (*request)->run->err.text);
+    request_give_back(collective, *request);
+    *request = NULL;
+    return status;
+}
+
+/* Messages of the program's own, which others may wait for, go on in MPI alone. */
+static void progress(const struct collective *collective)
+{
+    int has_come;
+
+    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, collective->comm, &has_come, MPI_STATUS_IGNORE);
+}
+
+int collective_test(struct collective_request **request, struct error *err)
+{
+    int status = 0;
+
+    if (!*request)
+        return 1;
+    pthread_mutex_lock(&engine.lock);
+    if (!move_all(false) && (*request)->collective->window)
+        progress((*request)->collective);
+    if (run_has_ended((*request)->run))
+        status = finish(request, err);
+    pthread_mutex_unlock(&engine.lock);
+    return status;
+}
+
+/* Between two looks at what is under way that found nothing to do. A window tells nothing by
+ * itself, so it is looked at again and again, for a microsecond or so before others may have the
+ * processor.
+ */
+static void linger(const struct collective *collective, unsigned turn)
+{
+    enum { SPINS = 200, PROBE_EVERY = 32 };
+
+    if (turn < SPINS && !collective->is_crowded) {
+#ifdef __x86_64__
+        __builtin_ia32_pause();
+#endif
+        return;
+    }
+    if (turn % PROBE_EVERY == 0)
+        progress(collective);
+    sched_yield();
+}
+
+int collective_wait(struct collective_request **request, struct error *err)
+{
+    struct collective *collective;
+    unsigned turn = 0;
+    int status;
+
+    if (!*request)
+        return 0;
+    collective = (*request)->collective;
+    pthread_mutex_lock(&engine.lock);
+    engine.waiting++;
+    while (!run_has_ended((*request)->run)) {
+        bool may_wait = !collective->may_share;
+
+        if (move_all(may_wait)) {
+            turn = 0;
+        } else if (!may_wait) {
+            pthread_mutex_unlock(&engine.lock);
+            linger(collective, ++turn);
+            pthread_mutex_lock(&engine.lock);
+        } else if (collective->window) {
+            linger(collective, ++turn);
+        }
+    }
+    status = finish(request, err);
+    if (--engine.waiting == 0 && engine.thread_users > 0)
+        pthread_cond_broadcast(&engine.wake);
+    pthread_mutex_unlock(&engine.lock);
+    return status < 0 ? -1 : 0;
+}
+
+int collective_run(struct collective *collective, const struct collective_call *call,
+                   struct error *err)
+{
+    struct collective_request *request;
+
+    if (collective_start(collective, call, &request, err) < 0)
+        return -1;
+    return collective_wait(&request, err);
+}
+
+void collective_statistics(struct collective *collective, struct collective_statistics *statistics)
+{
+    pthread_mutex_lock(&engine.lock);
+    *statistics = collective->statistics;
+    pthread_mutex_unlock(&engine.lock);
+}
