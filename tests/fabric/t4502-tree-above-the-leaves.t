@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # topology.conf is held against the subnet above its leaves too: a leaf whose uplinks go to another
 # pod's spines, a level that the cables do not have, a switch of which no line speaks. What muster
-# writes itself, and a tree that says less than the cables, are right.
+# writes itself, and a tree that says less than the cables, are right. Where each rail has a subnet of
+# its own, crossed rails are seen without topology.conf too.
 . "$(dirname "$0")/../tap.sh"
 
 top=$(cd -P "$(dirname "$0")/../.." && pwd)
@@ -55,4 +56,11 @@ judge "$dir/deep"
 is "$status $(grep -c . <<<"$findings")" '0 1' 'a level that the cables do not have is one finding'
 like "$findings" '^warn +.*/deep line 5 keeps the leaves of pod1 apart from those of pod2, but spine1 \(0x[0-9a-f]+\) joins them' \
     '... with the switch that joins both'
+
+make --nodes 8 --per-leaf 8 --spines 0 --rails 2 --fault 'crossed n3 0 1' >"$dir/net"
+is "$("$muster" topology --fabric --from "$dir/net" | grep -E '^(fail|warn) ' | sed 's/  */ /; s/ (0x[^)]*)//g')" \
+    'fail n3 has its rails crossed: mlx5_0:1 is on leaf1b port 3 and mlx5_1:1 is on leaf1a port 3, each where the other belongs: swap the two cables' \
+    'a node with its rails crossed between two subnets'
+make --nodes 8 --per-leaf 8 --spines 0 --rails 2 >"$dir/net"
+is "$("$muster" topology --fabric --from "$dir/net" | grep -E '^(fail|warn) ')" '' '... and nothing when they are not'
 done_testing

@@ -24,6 +24,9 @@ priorities() {
     dcb app add dev dcb0 dscp-prio 26:1 26:4 48:0
     dcb app add dev dcb0 ethtype-prio 0x8915:5
     before=$(state)
+    conf 'FabricInterfaces=dcb0'
+    echo '== facts'
+    "$muster" check --only host.config --json
     conf 'Interface=dcb0 pfc=3+5 dscp26=3 dscp48=none dscp10=7'
     echo '== before'
     state
@@ -54,6 +57,8 @@ is "$status" 0 'everything is at the end what it was'
 is "$(section before)" 'pfc-cap 8 macsec-bypass off delay 7
 prio-pfc 0:off 1:off 2:on 3:off 4:off 5:off 6:off 7:off
 ethtype-prio 8915:5 dscp-prio 26:1 26:4 48:0' 'what it was'
+is "$(section facts | jq -r 'select(.part == "dcb0" and (.metric == "pfc" or .metric == "trust")) | "\(.metric) \(.message)"' | sort | xargs)" \
+    'pfc 2 trust dscp 26:1+4 48:0' '... as a fact that is compared over the nodes'
 is "$(section plan | awk '{ print $1, $2, $3, $4 }')" 'INTERFACE SETTING WANTED FOUND
 dcb0 pfc 3+5 2
 dcb0 dscp10 7 none

@@ -104,6 +104,29 @@ static void runs_resemble(const struct subnet *subnet, size_t a, size_t b, int *
     }
 }
 
+/* Whether two runs have their rails on the same switches, in whatever order: one with its cables
+ * crossed is like those next to it. */
+static bool runs_are_crossed(const struct subnet *subnet, size_t a, size_t b)
+{
+    const struct subnet_rail *all = subnet->attachments;
+    size_t ends[2] = {a, b};
+
+    for (int k = 0; k < 2; k++)
+        while (ends[k] < subnet->attachment_count && all[ends[k]].node == all[k ? b : a].node)
+            ends[k]++;
+    if (ends[0] - a != ends[1] - b)
+        return false;
+    for (size_t i = a; i < ends[0]; i++) {
+        int balance = 0;
+
+        for (size_t k = 0; k < ends[0] - a; k++)
+            balance += (all[a + k].leaf == all[i].leaf) - (all[b + k].leaf == all[i].leaf);
+        if (balance != 0)
+            return false;
+    }
+    return true;
+}
+
 struct run_group {
     size_t first; /* place of its first run in the sorted ones */
     size_t count;
@@ -111,7 +134,7 @@ struct run_group {
 };
 
 /* Where a small group belongs: the largest one that it resembles in at least half of the rails
- * that both have. */
+ * that both have, or in all but their order. */
 static int find_like(const struct subnet *subnet, const size_t *runs, const struct run_group *all,
                      size_t count, size_t which)
 {
@@ -121,6 +144,9 @@ static int find_like(const struct subnet *subnet, const size_t *runs, const stru
         if (i == which || all[i].count < SMALLER * all[which].count)
             continue;
         runs_resemble(subnet, runs[all[i].first], runs[all[which].first], &common, &same);
+        if (2 * same < common &&
+            runs_are_crossed(subnet, runs[all[i].first], runs[all[which].first]))
+            same = common;
         if (same == 0 || 2 * same < common || same < best_same)
             continue;
         if (same > best_same || all[i].count > all[best].count) {
