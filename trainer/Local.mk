@@ -27,9 +27,17 @@ trainer_sources = \
 	trainer/parallel/ddp.c \
 	trainer/parallel/gathered.c trainer/parallel/gathered.h \
 	trainer/parallel/guard.c trainer/parallel/guard.h \
+	trainer/parallel/pipeline/placement.c trainer/parallel/pipeline/placement.h \
+	trainer/parallel/pipeline/pipeline.c trainer/parallel/pipeline/pipeline.h \
+	trainer/parallel/pipeline/arrange.c trainer/parallel/pipeline/arrange.h \
+	trainer/parallel/pipeline/forecast.c trainer/parallel/pipeline/forecast.h \
+	trainer/parallel/pipeline/schedule.c trainer/parallel/pipeline/schedule.h \
+	trainer/parallel/pipeline/speed.c trainer/parallel/pipeline/speed.h \
+	trainer/parallel/pipeline/split.c trainer/parallel/pipeline/split.h \
 	trainer/parallel/scheme.c trainer/parallel/scheme.h \
 	trainer/parallel/verify.c trainer/parallel/verify.h \
 	trainer/parallel/zero.c \
+	trainer/team/channel.c trainer/team/channel.h \
 	trainer/team/party.c trainer/team/party.h \
 	trainer/team/team.c trainer/team/team.h \
 	trainer/model/head.c trainer/model/head.h \
@@ -37,6 +45,7 @@ trainer_sources = \
 	trainer/model/model.c trainer/model/model.h \
 	trainer/model/parameters.c trainer/model/parameters.h \
 	trainer/model/shape.c trainer/model/shape.h \
+	trainer/model/stage.c trainer/model/stage.h \
 	trainer/optimizer/adamw.c trainer/optimizer/adamw.h \
 	trainer/optimizer/rate.c trainer/optimizer/rate.h \
 	trainer/options.c trainer/options.h \

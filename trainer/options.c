@@ -21,6 +21,7 @@ enum option_kind {
     PRECISION,
     PATH,
     SCHEME,
+    LAYOUT,
     WINDOW,
     ALGORITHM,
     WIRE
@@ -66,6 +67,19 @@ static const struct option_row rows[] = {
     {"fixed-batch", NULL, "the same batch at every step", FLAG, FIELD(is_batch_fixed), 0, 0},
     {"scheme", "NAME", "how ranks hold the model: ddp (default), zero1, zero2, zero3 or replicas",
      SCHEME, FIELD(scheme), 0, 0},
+    {"stages", "N", "of a pipeline that the layers are split over, each on as many ranks (1)",
+     COUNT, FIELD(stages), 1, 1000},
+    {"microbatches", "N",
+     "that a batch goes through in (1; of a pipeline up to 4 times its stages)", COUNT,
+     FIELD(microbatches), 1, 65536},
+    {"split", "HOW",
+     "layers of each stage: even (default), measured (default of --layout=auto), or as 3,5,4", PATH,
+     FIELD(split), 0, 0},
+    {"layout", "HOW",
+     "ranks of a stage: ranks (default), neighbours in their order, or auto, by islands", LAYOUT,
+     FIELD(is_auto), 0, 0},
+    {"dry-run", NULL, "says who would compute what, time, memory and traffic, and ends", FLAG,
+     FIELD(is_dry), 0, 0},
     {"bucket", "MB", "gradients that ddp sums at once (4)", NUMBER, FIELD(bucket_mb), 1e-6, 1e6},
     {"window", "UNITS", "units that zero3 has gathered at a time (2), or none: no limit", WINDOW,
      FIELD(window), 1, 1000},
@@ -151,6 +165,14 @@ static int take_precision(const char *text, bool *is_bf16, struct error *err)
     return 0;
 }
 
+static int take_layout(const char *text, bool *is_auto, struct error *err)
+{
+    *is_auto = strcmp(text, "auto") == 0;
+    if (!*is_auto && strcmp(text, "ranks") != 0)
+        return error_set(err, "--layout: expected auto or ranks, found \"%s\"", text);
+    return 0;
+}
+
 static int take(const struct option_row *row, const char *text, struct train_options *options,
                 struct error *err)
 {
@@ -179,6 +201,8 @@ static int take(const struct option_row *row, const char *text, struct train_opt
         return 0;
     case SCHEME:
         return take_scheme(text, field, err);
+    case LAYOUT:
+        return take_layout(text, field, err);
     case ALGORITHM:
         if (!team_knows(text))
             return error_set(err, "--algorithm: there is none named \"%s\" for sums or gathers",
@@ -268,6 +292,20 @@ enum train_request train_options_read(int argc, char **argv, struct train_option
         return TRAIN_MISUSE;
     if (options->scheme->is_replicated && options->checkpoint) {
         error_set(err, "--checkpoint: replicas write none");
+        return TRAIN_MISUSE;
+    }
+    if (options->is_auto && options->scheme != &scheme_ddp) {
+        error_set(err, "--layout: auto works with --scheme=ddp, not with %s",
+                  options->scheme->name);
+        return TRAIN_MISUSE;
+    }
+    if (options->scheme->is_piecewise && (options->stages > 1 || options->microbatches > 1)) {
+        error_set(err, "--%s: more than one works with --scheme=ddp, not with %s",
+                  options->stages > 1 ? "stages" : "microbatches", options->scheme->name);
+        return TRAIN_MISUSE;
+    }
+    if (options->scheme->is_replicated && options->stages > 1) {
+        error_set(err, "--stages: replicas are no stages");
         return TRAIN_MISUSE;
     }
     options->rate.steps = options->steps;

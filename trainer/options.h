@@ -25,6 +25,11 @@ struct train_options {
     bool is_bf16; /* activations in bfloat16 */
     int threads;  /* 0: as many as OpenMP says, shared with the node's other ranks */
     const struct scheme *scheme;
+    int stages;            /* of a pipeline; 0: one */
+    int microbatches;      /* 0: chosen */
+    bool is_auto;          /* stages by islands */
+    bool is_dry;           /* says the plan and ends */
+    const char *split;     /* of layers over stages; NULL: even, measured where is_auto */
     double bucket_mb;      /* 10^6 bytes */
     int window;            /* 0: no limit */
     const char *algorithm; /* of collectives; NULL: chosen */

@@ -28,7 +28,13 @@ int plant_parse(const char *text, struct plant *plant, struct error *err)
                      text);
 }
 
-/* The piece that holds the beginning of fcw in layer 0, or this rank's part of that layer. */
+/* The unit that is spoilt: layer 0, of a pipeline the first of the rank's stage. */
+static int unit_of(const struct training *training)
+{
+    return pipeline_stage(training->pipeline)->first + 1;
+}
+
+/* The piece that holds the beginning of fcw in that layer, or this rank's part of the layer. */
 static void spoil(const struct training *training, bool is_bit)
 {
     enum { PIECES = 64 };
@@ -36,13 +42,17 @@ static void spoil(const struct training *training, bool is_bit)
     const struct shape *shape = &training->options->shape;
     struct checkpoint_state pieces[PIECES];
     size_t count = holding->scheme->pieces(holding, true, NULL);
-    size_t at = shape_unit_offset(shape, 1) + shape_tensor_offset(shape, FCW);
+    size_t at = shape_unit_offset(shape, unit_of(training)) + shape_tensor_offset(shape, FCW);
+    const struct checkpoint_state *piece;
     real *parameter;
 
     if (count > PIECES)
         return;
     holding->scheme->pieces(holding, true, pieces);
-    parameter = count == 1 ? pieces[0].parameters + at : pieces[1].parameters;
+    piece = count == 1 ? &pieces[0] : &pieces[unit_of(training)];
+    parameter = piece->parameters;
+    if (at >= piece->first && at < piece->first + piece->count)
+        parameter += at - piece->first;
     if (is_bit)
         *(unsigned char *)parameter ^= 1;
     else
@@ -58,7 +68,7 @@ void plant_strike(const struct plant *plant, enum plant_moment moment, struct tr
         plant->step != step)
         return;
     if (plant->kind == PLANT_NAN && moment == PLANT_BEFORE_STEP)
-        guard_plant(training->guard, 1, FCW);
+        guard_plant(training->guard, unit_of(training), FCW);
     if (((plant->kind == PLANT_FLIP || plant->kind == PLANT_WRONG) &&
          moment == PLANT_AFTER_UPDATE) ||
         (plant->kind == PLANT_ROT && moment == PLANT_AFTER_STEP))

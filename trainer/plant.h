@@ -4,7 +4,8 @@
 
 #include "trainer/training.h"
 
-/* Faults planted on purpose (--inject), for tests of what finds them. */
+/* Faults planted on purpose (--inject), for tests of what finds them. In a pipeline layer 0 below
+ * is the first layer of the rank's stage. */
 
 enum plant_kind {
     PLANT_NOTHING,

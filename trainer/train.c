@@ -66,7 +66,7 @@ static void tell_norms(const struct training *training)
 
 static double tokens_per_s(const struct training *training, double seconds)
 {
-    return training->options->batch * training->geometry.time / seconds;
+    return training->options->batch * training->options->shape.context / seconds;
 }
 
 static void report_step(const struct training *training, long step,
@@ -112,10 +112,71 @@ static void report_begin(const struct training *training)
     printf("%zu parameters: %d layers, %d heads, %d channels, %d tokens of context, %d of "
            "vocabulary; %d sequences a step, %s\n",
            training->parameter_count, shape->layers, shape->heads, shape->channels, shape->context,
-           shape->vocabulary, training->options->batch, training->geometry.compute->precision);
+           shape->vocabulary, training->options->batch, training->compute->precision);
     if (party.ranks > 1)
         printf("%d ranks on %d nodes, %s: %s\n", party.ranks, party.nodes,
                training->options->scheme->name, training->options->scheme->summary);
+}
+
+/* The ranks of a stage: "0,1 on n1,n2". */
+static void print_ranks(const struct placement *placement, int stage)
+{
+    for (int i = 0; i < placement->replicas; i++)
+        printf("%s%d", i > 0 ? "," : "", placement_rank(placement, stage, i));
+    printf(" on ");
+    for (int i = 0; i < placement->replicas; i++)
+        printf("%s%s", i > 0 ? "," : "", party.names[placement_rank(placement, stage, i)]);
+}
+
+static void print_plan(const struct arrangement *made)
+{
+    const struct placement *placement = &made->placement;
+
+    if (placement->stages == 1)
+        return;
+    printf("a pipeline of %d stages, layers", placement->stages);
+    for (int i = 0; i < placement->stages; i++)
+        printf("%s%d", i > 0 ? "," : " ", placement->layers[i]);
+    printf(", %d rank%s each, %d microbatches\n", placement->replicas,
+           placement->replicas > 1 ? "s" : "", made->microbatches);
+    for (int i = 0; i < placement->stages; i++) {
+        printf("stage %d: %d layers on ", i, placement->layers[i]);
+        printf(placement->replicas > 1 ? "ranks " : "rank ");
+        print_ranks(placement, i);
+        if (*made->names[i])
+            printf(", island %s", made->names[i]);
+        if (made->is_measured)
+            printf(", %.3g ms a layer", made->layer_s[i] * 1e3);
+        putchar('\n');
+    }
+}
+
+/* Who computes what, and what was predicted of it. */
+static void report_plan(const struct training *training)
+{
+    const struct arrangement *made = &training->arrangement;
+    char part[32];
+
+    if (!training->options->is_json) {
+        print_plan(made);
+        if (made->is_measured)
+            printf(
+                "predicted: %.4g ms a step; %.4g ms as data parallel over all ranks (slowest link "
+                "within a stage %.4g MB/s, between stages %.4g MB/s)\n",
+                made->step_s * 1e3, made->ddp_s * 1e3, made->inside_Bps / 1e6,
+                made->across_Bps / 1e6);
+        return;
+    }
+    for (int i = 0; i < made->placement.stages; i++) {
+        snprintf(part, sizeof part, "stage %d", i);
+        tell("layers", part, made->placement.layers[i], "1");
+        if (made->is_measured)
+            tell("layer_time", part, made->layer_s[i], "s");
+    }
+    if (!made->is_measured)
+        return;
+    tell("predicted_step", "plan", made->step_s, "s");
+    tell("predicted_step", "data parallel", made->ddp_s, "s");
 }
 
 /* What this rank took and sent, beside what it should have been. */
@@ -125,8 +186,6 @@ static void report_traffic(const struct training *training, const struct step_re
     const struct holding_bytes *bytes = &holding->bytes;
     double formula = holding->scheme->formula((double)training->parameter_count, party.ranks) / 1e6;
 
-    if (party.ranks == 1)
-        return;
     if (training->options->is_json) {
         tell("state", "rank 0", (double)bytes->state / 1e6, "MB");
         tell("state", "formula", formula, "MB");
@@ -136,7 +195,7 @@ static void report_traffic(const struct training *training, const struct step_re
     printf("memory of a rank: %.3f MB of state (formula %.3f), %.3f MB of room for gathers and "
            "sums, %.3f MB of activations\n",
            (double)bytes->state / 1e6, formula, (double)bytes->working / 1e6,
-           (double)model_bytes(&training->geometry) / 1e6);
+           (double)pipeline_activation_bytes(training->pipeline) / 1e6);
     printf("sent by a rank in a step: %.3f MB (formula %.3f)\n", (double)last->sent_bytes / 1e6,
            holding->scheme->passes * (double)training->parameter_count * sizeof(real) / 1e6 *
                (party.ranks - 1) / party.ranks);
@@ -145,10 +204,100 @@ static void report_traffic(const struct training *training, const struct step_re
                (double)bytes->gathered_peak / 1e6, (double)bytes->largest_unit / 1e6);
 }
 
+static void tell_formula(int stage, const char *metric, double bytes)
+{
+    char part[48];
+
+    snprintf(part, sizeof part, "stage %d formula", stage);
+    tell(metric, part, bytes / 1e6, "MB");
+}
+
+/* One number of a stage beside its formula; in JSON as two records. */
+static void tell_stage(const struct training *training, int stage, const char *metric,
+                       const char *text, double found, double formula)
+{
+    char part[48];
+
+    if (!training->options->is_json) {
+        printf("  %s %.6f MB (formula %.6f)", text, found / 1e6, formula / 1e6);
+        return;
+    }
+    snprintf(part, sizeof part, "stage %d", stage);
+    tell(metric, part, found / 1e6, "MB");
+    tell_formula(stage, metric, formula);
+}
+
+/* What each stage of a pipeline will take and send in a step. */
+static void report_forecast(const struct training *training)
+{
+    int stages = training->arrangement.placement.stages;
+    struct forecast *forecasts = calloc((size_t)stages, sizeof *forecasts);
+
+    if (!forecasts)
+        return;
+    training_forecast(training, forecasts);
+    for (int i = 0; i < stages; i++) {
+        const struct forecast *of = &forecasts[i];
+
+        if (!training->options->is_json) {
+            printf("stage %d, a rank: %.6f MB of state, %.6f MB of room, %.6f MB of activations\n"
+                   "  all its ranks in a step: forward %.6f MB, backward %.6f MB, ends %.6f MB, "
+                   "inside %.6f MB\n",
+                   i, of->state_bytes / 1e6, of->room_bytes / 1e6, of->activation_bytes / 1e6,
+                   of->forward / 1e6, of->backward / 1e6, of->ends / 1e6, of->inside / 1e6);
+            continue;
+        }
+        tell_formula(i, "state", of->state_bytes);
+        tell_formula(i, "working", of->room_bytes);
+        tell_formula(i, "activations", of->activation_bytes);
+        tell_formula(i, "sent_forward", of->forward);
+        tell_formula(i, "sent_backward", of->backward);
+        tell_formula(i, "sent_ends", of->ends);
+        tell_formula(i, "sent_inside", of->inside);
+    }
+    free(forecasts);
+}
+
+/* Beside what they did take, and sent. */
+static void report_stages(const struct training *training)
+{
+    int stages = training->arrangement.placement.stages;
+    struct stage_bill *bills = calloc((size_t)stages, sizeof *bills);
+    struct forecast *forecasts = calloc((size_t)stages, sizeof *forecasts);
+
+    if (bills && forecasts && training_bill(training, bills, forecasts) == 0 && party.rank == 0) {
+        for (int i = 0; i < stages; i++) {
+            const struct forecast *of = &forecasts[i];
+            const struct stage_bill *bill = &bills[i];
+
+            if (!training->options->is_json)
+                printf("stage %d, layers %d to %d, a rank:", i, of->stage.first,
+                       of->stage.first + of->stage.layers - 1);
+            tell_stage(training, i, "state", "state", bill->state, of->state_bytes);
+            tell_stage(training, i, "working", "room", bill->working, of->room_bytes);
+            tell_stage(training, i, "activations", "activations", bill->activations,
+                       of->activation_bytes);
+            if (!training->options->is_json)
+                printf("\n  sent in a step:");
+            tell_stage(training, i, "sent_forward", "forward", bill->forward, of->forward);
+            tell_stage(training, i, "sent_backward", "backward", bill->backward, of->backward);
+            tell_stage(training, i, "sent_ends", "ends", bill->ends, of->ends);
+            tell_stage(training, i, "sent_inside", "inside", bill->inside, of->inside);
+            if (!training->options->is_json)
+                putchar('\n');
+        }
+    }
+    free(bills);
+    free(forecasts);
+}
+
 static void report_end(struct training *training, const struct step_result *last)
 {
-    double loss = training_evaluate(training);
+    double loss;
 
+    if (training->arrangement.placement.stages > 1)
+        report_stages(training);
+    loss = training_evaluate(training);
     if (party.rank != 0)
         return;
     if (training->options->is_json) {
@@ -158,7 +307,8 @@ static void report_end(struct training *training, const struct step_result *last
     } else {
         printf("final    loss %.9f\n", loss);
     }
-    report_traffic(training, last);
+    if (party.ranks > 1 && training->arrangement.placement.stages == 1)
+        report_traffic(training, last);
 }
 
 /* What went wrong on one rank ends all of them. result: 0 or -1 with err, of this rank. Collective;
@@ -271,8 +421,15 @@ static int train(struct training *training, struct saver *saver)
     struct step_result result = {.signal = 0};
     struct error err;
 
-    if (party.rank == 0)
+    if (party.rank == 0) {
         report_begin(training);
+        report_plan(training);
+    }
+    if (options->is_dry) {
+        if (party.rank == 0)
+            report_forecast(training);
+        return 0;
+    }
     while (training->step < options->steps && !result.signal) {
         watch_phase("step %ld", training->step);
         if (training_step(training, &stop_signal, !saver || !saver_is_writing(saver), &result,

@@ -13,27 +13,59 @@
 #include "trainer/parallel/verify.h"
 #include "trainer/plant.h"
 
+/* The island of this rank's node, as the plugin tells it; without islands its fabric. */
+static const char *own_island(void)
+{
+    static const char *const names[] = {"MUSTER_ISLAND", "MUSTER_FABRIC"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]) && *getenv(names[i]))
+            return getenv(names[i]);
+    return "";
+}
+
+/* Who computes which layers, and room for activations. */
+static int lay_out(struct training *training, struct error *err)
+{
+    const struct train_options *options = training->options;
+    struct team *team = training->alone ? training->alone : training->team;
+    struct arrange_options wanted = {&options->shape, training->compute,     options->batch,
+                                     options->stages, options->microbatches, options->is_auto,
+                                     options->split};
+    struct pipeline_options pipeline = {&options->shape, training->compute,
+                                        &training->arrangement.placement, options->batch, 0};
+
+    if (arrange(&wanted, team, own_island(), &training->arrangement, err) != 0)
+        return -1;
+    pipeline.microbatches = training->arrangement.microbatches;
+    if (pipeline_create(&pipeline, team, &training->pipeline, err) != 0)
+        return -1;
+    training->rows = pipeline_rows(training->pipeline, &training->first_row);
+    return 0;
+}
+
 static int take_memory(struct training *training, struct error *err)
 {
     const struct train_options *options = training->options;
-    size_t rows = (size_t)training->geometry.batch * (size_t)training->geometry.time;
-    struct holding_options holding = {&options->shape, options->weights_seed,
-                                      (size_t)(options->bucket_mb * 1e6), options->window};
+    size_t tokens = (size_t)training->rows * (size_t)options->shape.context;
+    struct holding_options holding = {&options->shape, pipeline_stage(training->pipeline),
+                                      options->weights_seed, (size_t)(options->bucket_mb * 1e6),
+                                      options->window};
 
-    training->inputs = calloc(rows + 1, sizeof *training->inputs);
-    training->targets = calloc(rows + 1, sizeof *training->targets);
+    training->inputs = calloc(tokens + 1, sizeof *training->inputs);
+    training->targets = calloc(tokens + 1, sizeof *training->targets);
     training->words = calloc((size_t)team_seat(training->team).ranks, sizeof *training->words);
     if (!training->inputs || !training->targets || !training->words)
-        return error_set(err, "a batch of %zu tokens: %m", rows);
-    if (options->scheme->create(options->scheme, &holding,
-                                training->alone ? training->alone : training->team,
+        return error_set(err, "a batch of %zu tokens: %m", tokens);
+    if (options->scheme->create(options->scheme, &holding, pipeline_island(training->pipeline),
                                 &training->holding, err) != 0)
         return error_prefix(err, "%zu parameters", training->parameter_count);
+    training->holding->bytes.working += pipeline_room_bytes(training->pipeline);
     if ((options->verifies || training->alone) &&
         verify_create(training->holding, training->team, &training->verify, err) != 0)
         return -1;
     training->guard = guard_create(&options->shape, &training->holding->store, err);
-    return training->guard ? model_create(&training->geometry, &training->model, err) : -1;
+    return training->guard ? 0 : -1;
 }
 
 static int open_data(struct training *training, struct error *err)
@@ -57,14 +89,6 @@ static int open_data(struct training *training, struct error *err)
     return 0;
 }
 
-/* Sequences [*first, *first + *count) of a batch: as even as it goes, none for some where there are
- * more ranks than sequences. */
-static void share(int batch, struct seat seat, int *first, int *count)
-{
-    *first = (int)((long)batch * seat.rank / seat.ranks);
-    *count = (int)((long)batch * (seat.rank + 1) / seat.ranks) - *first;
-}
-
 int training_start(const struct train_options *options, const struct compute *compute,
                    struct team *team, struct training *training, struct error *err)
 {
@@ -73,16 +97,15 @@ int training_start(const struct train_options *options, const struct compute *co
     *training = (struct training){
         .options = options,
         .team = team,
-        .geometry = {shape, compute, 0, shape->context},
+        .compute = compute,
         .dataset = {options->data_seed, shape->vocabulary, options->batch, shape->context,
                     options->is_batch_fixed, NULL},
         .parameter_count = shape_parameters(shape),
     };
     if (options->scheme->is_replicated && team_alone(&training->alone, err) != 0)
         return -1;
-    share(options->batch, team_seat(training->alone ? training->alone : team), &training->first_row,
-          &training->geometry.batch);
-    if (open_data(training, err) != 0 || take_memory(training, err) != 0)
+    if (open_data(training, err) != 0 || lay_out(training, err) != 0 ||
+        take_memory(training, err) != 0)
         return -1;
     options->scheme->draw(training->holding);
     return 0;
@@ -90,12 +113,13 @@ int training_start(const struct train_options *options, const struct compute *co
 
 void training_clear(struct training *training)
 {
-    model_destroy(training->model);
     token_file_close(training->file);
     guard_destroy(training->guard);
     verify_destroy(training->verify);
     if (training->holding)
         training->holding->scheme->destroy(training->holding);
+    pipeline_destroy(training->pipeline);
+    arrangement_clear(&training->arrangement);
     team_destroy(training->alone);
     free(training->inputs);
     free(training->targets);
@@ -149,13 +173,13 @@ double training_norm(const struct training *training, enum tensor tensor)
 
 static double row_scale(const struct training *training)
 {
-    return 1.0 / ((double)training->options->batch * training->geometry.time);
+    return 1.0 / ((double)training->options->batch * training->options->shape.context);
 }
 
 static void read_batch(struct training *training)
 {
-    dataset_read(&training->dataset, (uint64_t)training->step, training->first_row,
-                 training->geometry.batch, training->inputs, training->targets);
+    dataset_read(&training->dataset, (uint64_t)training->step, training->first_row, training->rows,
+                 training->inputs, training->targets);
 }
 
 double training_evaluate(struct training *training)
@@ -165,8 +189,8 @@ double training_evaluate(struct training *training)
     read_batch(training);
     holding->scheme->begin(holding, false);
     return sum_over_ranks(training,
-                          model_evaluate(training->model, &holding->store, training->inputs,
-                                         training->targets, row_scale(training)));
+                          pipeline_walk(training->pipeline, &holding->store, training->inputs,
+                                        training->targets, row_scale(training), false));
 }
 
 /* Forward and backward; each rank's word of it. */
@@ -177,9 +201,12 @@ static void walk(struct training *training, struct step_word *word)
     read_batch(training);
     guard_begin(training->guard);
     holding->scheme->begin(holding, true);
-    word->loss = model_train(training->model, guard_store(training->guard), training->inputs,
-                             training->targets, row_scale(training));
+    word->loss = pipeline_walk(training->pipeline, guard_store(training->guard), training->inputs,
+                               training->targets, row_scale(training), true);
     holding->scheme->finish(holding);
+    if (training->arrangement.placement.stages > 1 &&
+        stage_has(pipeline_stage(training->pipeline), 0))
+        pipeline_tie(training->pipeline, holding->store.gradients(holding->store.context, 0));
     word->squares = holding->scheme->squares(holding, 0, TENSOR_COUNT);
     guard_found(training->guard, &word->bad_unit, &word->bad_tensor);
 }
@@ -233,7 +260,7 @@ static int accuse_replica(const struct training *training, int rank, bool is_sur
         break;
     }
     free(all);
-    verify_accuse(what, rank, ranks, is_sure, err);
+    verify_accuse(what, rank, 0, ranks, is_sure, err);
     return error_prefix(err, "step %ld", training->step);
 }
 
@@ -274,6 +301,17 @@ static void sum_up(const struct training *training, struct step_result *result)
     result->gradient_norm = sqrt(squares);
 }
 
+/* What this rank has sent and waited for since the beginning. */
+static struct traffic traffic_of(const struct training *training)
+{
+    struct pipeline_traffic stages = pipeline_traffic(training->pipeline);
+    struct traffic all = team_traffic(training->team);
+
+    all.sent_bytes += stages.forward + stages.backward + stages.ends + stages.inside;
+    all.waited_s += stages.waited_s;
+    return all;
+}
+
 static void strike(struct training *training, enum plant_moment moment)
 {
     if (training->plant)
@@ -286,18 +324,18 @@ int training_step(struct training *training, const volatile sig_atomic_t *signal
     const struct train_options *options = training->options;
     struct step_word word = {.saved = saved};
     double start_s = clock_s(), scale = 1;
-    double waited_s = team_traffic(training->team).waited_s;
+    double waited_s = traffic_of(training).waited_s;
 
     if (training->verify && verify_before(training->verify, err) != 0)
         return error_prefix(err, "step %ld", training->step);
     strike(training, PLANT_BEFORE_STEP);
     walk(training, &word);
     word.seconds = clock_s() - start_s;
-    word.waited_s = team_traffic(training->team).waited_s - waited_s;
+    word.waited_s = traffic_of(training).waited_s - waited_s;
     word.signal = (int32_t)*signal;
     team_tell(training->team, &word, sizeof word, training->words);
     sum_up(training, result);
-    result->sent_bytes = team_traffic(training->team).sent_bytes - training->sent_bytes;
+    result->sent_bytes = traffic_of(training).sent_bytes - training->sent_bytes;
     training->sent_bytes += result->sent_bytes;
     if (training->alone && compare_replicas(training, err) != 0)
         return -1;
@@ -306,6 +344,7 @@ int training_step(struct training *training, const volatile sig_atomic_t *signal
     if (options->clip > 0 && result->gradient_norm > options->clip)
         scale = options->clip / result->gradient_norm;
     training->step++;
+    training->steps_made++;
     options->scheme->update(training->holding, &options->adamw, training->step, result->rate,
                             scale);
     strike(training, PLANT_AFTER_UPDATE);
@@ -313,6 +352,54 @@ int training_step(struct training *training, const volatile sig_atomic_t *signal
         return error_prefix(err, "step %ld", training->step - 1);
     strike(training, PLANT_AFTER_STEP);
     result->seconds = clock_s() - start_s;
-    result->waited_s = team_traffic(training->team).waited_s - waited_s;
+    result->waited_s = traffic_of(training).waited_s - waited_s;
+    return 0;
+}
+
+void training_forecast(const struct training *training, struct forecast *forecasts)
+{
+    const struct pipeline_options options = {
+        &training->options->shape, training->compute, &training->arrangement.placement,
+        training->options->batch, training->arrangement.microbatches};
+
+    forecast_make(&options, forecasts);
+}
+
+int training_bill(const struct training *training, struct stage_bill *bills,
+                  struct forecast *forecasts)
+{
+    struct pipeline_traffic sent = pipeline_traffic(training->pipeline);
+    double steps = (double)training->steps_made;
+    struct stage_bill own = {(double)training->holding->bytes.state,
+                             (double)training->holding->bytes.working,
+                             (double)pipeline_activation_bytes(training->pipeline),
+                             (double)sent.forward / steps,
+                             (double)sent.backward / steps,
+                             (double)sent.ends / steps,
+                             (double)sent.inside / steps};
+    int ranks = team_seat(training->team).ranks;
+    struct stage_bill *all = calloc((size_t)ranks, sizeof *all);
+
+    if (!all || training->steps_made == 0) {
+        free(all);
+        return -1;
+    }
+    team_tell(training->team, &own, sizeof own, all);
+    for (int rank = 0; rank < ranks; rank++) {
+        struct stage_bill *bill;
+        int stage, replica;
+
+        placement_find(&training->arrangement.placement, rank, &stage, &replica);
+        bill = &bills[stage];
+        bill->state = fmax(bill->state, all[rank].state);
+        bill->working = fmax(bill->working, all[rank].working);
+        bill->activations = fmax(bill->activations, all[rank].activations);
+        bill->forward += all[rank].forward;
+        bill->backward += all[rank].backward;
+        bill->ends += all[rank].ends;
+        bill->inside += all[rank].inside;
+    }
+    free(all);
+    training_forecast(training, forecasts);
     return 0;
 }

@@ -6,8 +6,8 @@
 
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/data/dataset.h"
-#include "trainer/model/model.h"
 #include "trainer/options.h"
+#include "trainer/parallel/pipeline/arrange.h"
 #include "trainer/parallel/scheme.h"
 
 struct plant;
@@ -16,10 +16,11 @@ struct plant;
 struct training {
     const struct train_options *options;
     struct team *team;
-    struct team *alone;       /* of replicas, which train each by itself; else NULL */
-    struct geometry geometry; /* of this rank's sequences */
-    int first_row;            /* the first of them */
-    struct model *model;
+    struct team *alone; /* of replicas, which train each by itself; else NULL */
+    struct arrangement arrangement;
+    struct pipeline *pipeline; /* this rank's stage; of one stage where there are no others */
+    int first_row, rows;       /* this rank's sequences */
+    const struct compute *compute;
     struct token_file *file; /* NULL: random tokens */
     struct dataset dataset;
     size_t parameter_count;
@@ -30,6 +31,7 @@ struct training {
     int32_t *inputs, *targets; /* this rank's rows x context */
     struct step_word *words;   /* what each rank said of the step, in the order of ranks */
     long step;                 /* updates made */
+    long steps_made;           /* of these, since training_start() */
     uint64_t sent_bytes;       /* when the last step was summed up */
 };
 
@@ -69,6 +71,21 @@ double training_evaluate(struct training *training);
  * verified. err names the step, the first such rank, and the tensor. */
 int training_step(struct training *training, const volatile sig_atomic_t *signal, int32_t saved,
                   struct step_result *result, struct error *err);
+
+/* What each stage will take and send. forecasts: of all stages. */
+void training_forecast(const struct training *training, struct forecast *forecasts);
+
+/* What the ranks of a stage took (the most of a rank) and sent in a step (all of them), in bytes.
+ */
+struct stage_bill {
+    double state, working, activations;
+    double forward, backward, ends, inside;
+};
+
+/* Those of all stages so far, and what was planned (both: an array of the stages). To be called
+ * between steps. Collective. Returns 0, or -1: no step was made, or no memory. */
+int training_bill(const struct training *training, struct stage_bill *bills,
+                  struct forecast *forecasts);
 
 /* For checkpoints. */
 struct checkpoint_problem training_problem(const struct training *training);

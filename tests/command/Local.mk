@@ -106,6 +106,7 @@ dist_check_SCRIPTS += \
 	tests/command/t2953-train-ranks-go-on.t \
 	tests/command/t2954-train-names-who-is-wrong.t \
 	tests/command/t2955-train-battery-names-who-is-wrong.t \
+	tests/command/t2957-train-in-stages-is-the-same.t \
 	# end of the trainer
 
 # reports

@@ -314,6 +314,11 @@ check_PROGRAMS += tests/unit/dataset.t
 tests_unit_dataset_t_SOURCES = tests/unit/dataset.c
 tests_unit_dataset_t_LDADD = trainer/libtrainer.la $(unit_libs)
 
+check_PROGRAMS += tests/unit/pipeline.t
+tests_unit_pipeline_t_SOURCES = tests/unit/pipeline.c
+tests_unit_pipeline_t_CPPFLAGS = $(trainer_cppflags)
+tests_unit_pipeline_t_LDADD = trainer/libtrainer.la $(unit_libs)
+
 check_PROGRAMS += tests/unit/checkpoint.t
 tests_unit_checkpoint_t_SOURCES = tests/unit/checkpoint.c
 tests_unit_checkpoint_t_CPPFLAGS = $(trainer_cppflags)

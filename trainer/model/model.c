@@ -8,57 +8,104 @@
 #include "trainer/model/head.h"
 #include "trainer/pages.h"
 
+enum { ENDS = 2 }; /* most places for what goes out, and for gradients */
+
 struct model {
-    struct geometry geometry;
+    struct model_options options;
     char *memory;        /* of all below */
-    struct saved *saved; /* of each layer */
+    struct saved *saved; /* of each layer, held times */
+    activations **in;    /* rows x channels: the first layer's input, in that many places */
+    int in_places, end_places;
     struct scratch scratch;
-    activations *out; /* rows x channels: the last layer's output */
-    activations *d;   /* rows x channels: the gradient on its way back */
-    real *losses;     /* rows */
+    activations *out[ENDS]; /* rows x channels: the last layer's output */
+    activations *d[ENDS];   /* rows x channels: the gradient on its way back */
+    real *losses;           /* rows */
     void *head;
 };
 
-static size_t memory_size(const struct geometry *geometry)
+static size_t row_count(const struct geometry *geometry)
 {
-    size_t rows = (size_t)geometry->batch * (size_t)geometry->time;
+    return (size_t)geometry->batch * (size_t)geometry->time;
+}
 
-    return (size_t)geometry->shape->layers * saved_size(geometry) + scratch_size(geometry) +
-           2 * activations_bytes(geometry, rows * (size_t)geometry->shape->channels) +
-           reals_bytes(rows) + head_size(geometry);
+static size_t wide_bytes(const struct geometry *geometry)
+{
+    return activations_bytes(geometry, row_count(geometry) * (size_t)geometry->shape->channels);
+}
+
+static bool is_alone(const struct model_options *options)
+{
+    return options->stage.stages == 1;
+}
+
+/* One place is filled while the others are in use, where another stage fills it. */
+static int in_places(const struct model_options *options)
+{
+    return options->held + !stage_is_first(&options->stage);
+}
+
+static int end_places(const struct model_options *options)
+{
+    return is_alone(options) ? 1 : ENDS;
+}
+
+static size_t saved_count(const struct model_options *options)
+{
+    return (size_t)options->held * (size_t)options->stage.layers;
+}
+
+size_t model_bytes(const struct model_options *options)
+{
+    const struct geometry *geometry = &options->geometry;
+    size_t wides = (size_t)(in_places(options) - options->held + 2 * end_places(options));
+    size_t bytes = saved_count(options) * saved_size(geometry) + scratch_size(geometry) +
+                   wides * wide_bytes(geometry);
+
+    if (stage_is_last(&options->stage))
+        bytes += reals_bytes(row_count(geometry)) + head_size(geometry);
+    return bytes;
 }
 
 static void place(struct model *model)
 {
-    const struct geometry *geometry = &model->geometry;
-    size_t rows = (size_t)geometry->batch * (size_t)geometry->time;
-    size_t wide_bytes = activations_bytes(geometry, rows * (size_t)geometry->shape->channels);
+    const struct geometry *geometry = &model->options.geometry;
+    const struct stage *stage = &model->options.stage;
+    size_t wide = wide_bytes(geometry);
     char *next = model->memory;
 
-    for (int layer = 0; layer < geometry->shape->layers; layer++, next += saved_size(geometry))
-        saved_place(geometry, next, &model->saved[layer]);
+    for (size_t i = 0; i < saved_count(&model->options); i++, next += saved_size(geometry)) {
+        saved_place(geometry, next, &model->saved[i]);
+        if (i % (size_t)stage->layers == 0)
+            model->in[i / (size_t)stage->layers] = model->saved[i].in;
+    }
+    for (int i = model->options.held; i < model->in_places; i++, next += wide)
+        model->in[i] = next;
     scratch_place(geometry, next, &model->scratch);
     next += scratch_size(geometry);
-    model->out = next;
-    model->d = next + wide_bytes;
-    next += 2 * wide_bytes;
+    for (int i = 0; i < model->end_places; i++, next += 2 * wide) {
+        model->out[i] = next;
+        model->d[i] = next + wide;
+    }
     model->losses = (real *)next;
-    model->head = next + reals_bytes(rows);
+    model->head = next + reals_bytes(row_count(geometry));
 }
 
-int model_create(const struct geometry *geometry, struct model **model, struct error *err)
+int model_create(const struct model_options *options, struct model **model, struct error *err)
 {
     struct model *made = calloc(1, sizeof *made);
-    size_t size_bytes = memory_size(geometry);
+    size_t size_bytes = model_bytes(options);
 
-    if (!made || !(made->saved = calloc((size_t)geometry->shape->layers, sizeof *made->saved)) ||
+    if (!made || !(made->saved = calloc(saved_count(options), sizeof *made->saved)) ||
+        !(made->in = calloc((size_t)in_places(options), sizeof(activations *))) ||
         !(made->memory = aligned_alloc(64, size_bytes))) {
         model_destroy(made);
         return error_set(err, "activations: %.1f GB of memory cannot be had: %m",
                          (double)size_bytes / 1e9);
     }
     pages_prefer_large(made->memory, size_bytes);
-    made->geometry = *geometry;
+    made->options = *options;
+    made->in_places = in_places(options);
+    made->end_places = end_places(options);
     place(made);
     *model = made;
     return 0;
@@ -70,106 +117,146 @@ void model_destroy(struct model *model)
         return;
     free(model->memory);
     free(model->saved);
+    free(model->in);
     free(model);
 }
 
-size_t model_bytes(const struct geometry *geometry)
+activations *model_in(const struct model *model, int microbatch)
 {
-    return memory_size(geometry);
+    return model->in[microbatch % model->in_places];
 }
 
-static void embed(struct model *model, const struct store *store, const int32_t *inputs)
+activations *model_out(const struct model *model, int microbatch)
 {
-    const struct geometry *geometry = &model->geometry;
+    return model->out[microbatch % model->end_places];
+}
+
+activations *model_gradient(const struct model *model, int microbatch)
+{
+    return model->d[microbatch % model->end_places];
+}
+
+/* Of that microbatch. */
+static struct geometry geometry_of(const struct model *model, const struct microbatch *microbatch)
+{
+    struct geometry geometry = model->options.geometry;
+
+    geometry.batch = microbatch->batch;
+    return geometry;
+}
+
+/* What is kept of a layer of the stage, its first being 0. */
+static struct saved *saved_of(struct model *model, int microbatch, int layer)
+{
+    const struct model_options *options = &model->options;
+
+    return &model->saved[(microbatch % options->held) * options->stage.layers + layer];
+}
+
+static void embed(struct model *model, const struct store *store,
+                  const struct microbatch *microbatch)
+{
+    const struct geometry *geometry = &model->options.geometry;
     const real *ends = store->parameters(store->context, 0);
 
-    if (geometry->batch > 0)
-        geometry->compute->embed(inputs, ends + shape_tensor_offset(geometry->shape, WTE),
-                                 ends + shape_tensor_offset(geometry->shape, WPE), geometry->batch,
-                                 geometry->time, geometry->shape->channels, model->saved[0].in);
+    if (microbatch->batch > 0)
+        geometry->compute->embed(
+            microbatch->inputs, ends + shape_tensor_offset(geometry->shape, WTE),
+            ends + shape_tensor_offset(geometry->shape, WPE), microbatch->batch, geometry->time,
+            geometry->shape->channels, model_in(model, microbatch->number));
     store->release(store->context, 0);
 }
 
-static void embed_backward(struct model *model, const struct store *store, const int32_t *inputs)
+static void embed_backward(struct model *model, const struct store *store,
+                           const struct microbatch *microbatch)
 {
-    const struct geometry *geometry = &model->geometry;
+    const struct geometry *geometry = &model->options.geometry;
     real *dends = store->gradients(store->context, 0);
 
-    if (geometry->batch > 0)
-        geometry->compute->embed_backward(model->d, inputs, geometry->batch, geometry->time,
+    if (microbatch->batch > 0)
+        geometry->compute->embed_backward(model_gradient(model, microbatch->number),
+                                          microbatch->inputs, microbatch->batch, geometry->time,
                                           geometry->shape->channels,
                                           dends + shape_tensor_offset(geometry->shape, WTE),
                                           dends + shape_tensor_offset(geometry->shape, WPE));
-    store->complete(store->context, 0);
 }
 
-static void forward(struct model *model, const struct store *store)
+static void layers_forward(struct model *model, const struct store *store,
+                           const struct microbatch *microbatch)
 {
-    const struct geometry *geometry = &model->geometry;
-    int layers = geometry->shape->layers;
+    struct geometry geometry = geometry_of(model, microbatch);
+    const struct stage *stage = &model->options.stage;
 
-    for (int layer = 0; layer < layers; layer++) {
-        const real *parameters = store->parameters(store->context, layer + 1);
+    saved_of(model, microbatch->number, 0)->in = model_in(model, microbatch->number);
+    for (int layer = 0; layer < stage->layers; layer++) {
+        int unit = stage->first + layer + 1;
+        const real *parameters = store->parameters(store->context, unit);
 
-        if (geometry->batch > 0)
-            layer_forward(geometry, parameters, &model->saved[layer], &model->scratch,
-                          layer + 1 < layers ? model->saved[layer + 1].in : model->out);
-        store->release(store->context, layer + 1);
+        if (microbatch->batch > 0)
+            layer_forward(
+                &geometry, parameters, saved_of(model, microbatch->number, layer), &model->scratch,
+                layer + 1 < stage->layers ? saved_of(model, microbatch->number, layer + 1)->in
+                                          : model_out(model, microbatch->number));
+        store->release(store->context, unit);
     }
 }
 
-static void backward(struct model *model, const struct store *store)
+static void layers_backward(struct model *model, const struct store *store,
+                            const struct microbatch *microbatch)
 {
-    const struct geometry *geometry = &model->geometry;
+    struct geometry geometry = geometry_of(model, microbatch);
+    const struct stage *stage = &model->options.stage;
 
-    for (int layer = geometry->shape->layers - 1; layer >= 0; layer--) {
-        const real *parameters = store->parameters(store->context, layer + 1);
+    for (int layer = stage->layers - 1; layer >= 0; layer--) {
+        int unit = stage->first + layer + 1;
+        const real *parameters = store->parameters(store->context, unit);
+        real *gradients = store->gradients(store->context, unit);
 
-        real *gradients = store->gradients(store->context, layer + 1);
-
-        if (geometry->batch > 0)
-            layer_backward(geometry, parameters, &model->saved[layer], &model->scratch, model->d,
-                           gradients);
-        store->release(store->context, layer + 1);
-        store->complete(store->context, layer + 1);
+        if (microbatch->batch > 0)
+            layer_backward(&geometry, parameters, saved_of(model, microbatch->number, layer),
+                           &model->scratch, model_gradient(model, microbatch->number), gradients);
+        store->release(store->context, unit);
+        if (microbatch->is_end)
+            store->complete(store->context, unit);
     }
 }
 
-static double classify(struct model *model, const struct store *store, const int32_t *targets,
-                       double scale, bool trains)
+static double classify(struct model *model, const struct store *store,
+                       const struct microbatch *microbatch)
 {
-    const struct geometry *geometry = &model->geometry;
-    int rows = geometry->batch * geometry->time;
+    struct geometry geometry = geometry_of(model, microbatch);
+    int rows = geometry.batch * geometry.time;
     const real *ends = store->parameters(store->context, 0);
-    real *dends = trains ? store->gradients(store->context, 0) : NULL;
+    real *dends = microbatch->trains ? store->gradients(store->context, 0) : NULL;
     double loss = 0;
 
     if (rows > 0)
-        head_run(geometry, model->out, targets, (real)scale, ends, model->head, model->losses,
-                 trains ? model->d : NULL, dends);
+        head_run(&geometry, model_out(model, microbatch->number), microbatch->targets,
+                 (real)microbatch->scale, ends, model->head, model->losses,
+                 microbatch->trains ? model_gradient(model, microbatch->number) : NULL, dends);
     store->release(store->context, 0);
     for (int row = 0; row < rows; row++)
         loss += (double)model->losses[row];
-    return loss * scale;
+    return loss * microbatch->scale;
 }
 
-double model_evaluate(struct model *model, const struct store *store, const int32_t *inputs,
-                      const int32_t *targets, double scale)
+double model_forward(struct model *model, const struct store *store,
+                     const struct microbatch *microbatch)
 {
-    embed(model, store, inputs);
-    forward(model, store);
-    return classify(model, store, targets, scale, false);
+    if (stage_is_first(&model->options.stage))
+        embed(model, store, microbatch);
+    layers_forward(model, store, microbatch);
+    return stage_is_last(&model->options.stage) ? classify(model, store, microbatch) : 0;
 }
 
-double model_train(struct model *model, const struct store *store, const int32_t *inputs,
-                   const int32_t *targets, double scale)
+void model_backward(struct model *model, const struct store *store,
+                    const struct microbatch *microbatch)
 {
-    double loss;
+    const struct stage *stage = &model->options.stage;
 
-    embed(model, store, inputs);
-    forward(model, store);
-    loss = classify(model, store, targets, scale, true);
-    backward(model, store);
-    embed_backward(model, store, inputs);
-    return loss;
+    layers_backward(model, store, microbatch);
+    if (stage_is_first(stage))
+        embed_backward(model, store, microbatch);
+    if (microbatch->is_end && stage_has(stage, 0))
+        store->complete(store->context, 0);
 }

@@ -12,6 +12,7 @@
 
 struct ddp {
     struct holding holding;
+    const struct stage *stage;
     size_t count;                                                  /* elements of each array */
     real *parameters, *gradients, *first_moments, *second_moments; /* unit after unit */
     size_t bucket;                                                 /* elements */
@@ -24,7 +25,7 @@ static const real *parameters(void *context, int unit)
 {
     struct ddp *ddp = context;
 
-    return ddp->parameters + shape_unit_offset(ddp->holding.options.shape, unit);
+    return ddp->parameters + stage_unit_offset(ddp->stage, unit);
 }
 
 static void release(void *context, int unit)
@@ -39,7 +40,7 @@ static real *gradients(void *context, int unit)
 {
     struct ddp *ddp = context;
 
-    return ddp->gradients + shape_unit_offset(ddp->holding.options.shape, unit);
+    return ddp->gradients + stage_unit_offset(ddp->stage, unit);
 }
 
 static void send_off(struct ddp *ddp, size_t begin)
@@ -52,7 +53,7 @@ static void send_off(struct ddp *ddp, size_t begin)
 static void complete(void *context, int unit)
 {
     struct ddp *ddp = context;
-    size_t begin = shape_unit_offset(ddp->holding.options.shape, unit);
+    size_t begin = stage_unit_offset(ddp->stage, unit);
 
     while (ddp->unsent >= begin + ddp->bucket)
         send_off(ddp, ddp->unsent - ddp->bucket);
@@ -88,7 +89,8 @@ static int create(const struct scheme *scheme, const struct holding_options *opt
     made->holding.team = team;
     made->holding.options = *options;
     made->holding.store = (struct store){parameters, release, gradients, complete, made};
-    made->count = shape_parameters(options->shape);
+    made->stage = options->stage;
+    made->count = stage_parameters(made->stage);
     made->bucket = options->bucket_bytes / sizeof(real);
     made->bucket = made->bucket > 0 ? made->bucket : 1;
     if (!(made->parameters = holding_take(made->count, bytes, err)) ||
@@ -113,8 +115,9 @@ static void draw(struct holding *holding)
     const struct shape *shape = holding->options.shape;
 
     for (int unit = 0; unit < shape_units(shape); unit++)
-        parameters_fill(shape, holding->options.seed, unit, 0, shape_unit_size(shape, unit),
-                        ddp->parameters + shape_unit_offset(shape, unit));
+        if (stage_has(ddp->stage, unit))
+            parameters_fill(shape, holding->options.seed, unit, 0, shape_unit_size(shape, unit),
+                            ddp->parameters + stage_unit_offset(ddp->stage, unit));
     memset(ddp->first_moments, 0, ddp->count * sizeof(real));
     memset(ddp->second_moments, 0, ddp->count * sizeof(real));
 }
@@ -138,13 +141,15 @@ static void finish(struct holding *holding)
     ddp->sum_count = 0;
 }
 
-/* This rank's share of an array. */
+/* This rank's share of what the stage answers for in an array. */
 static void share(const struct ddp *ddp, size_t *first, size_t *end)
 {
     struct seat seat = team_seat(ddp->holding.team);
+    size_t skipped = stage_owns(ddp->stage, 0) ? 0 : stage_unit_size(ddp->stage, 0);
+    size_t size = (ddp->count - skipped) / (size_t)seat.ranks;
 
-    *first = ddp->count / (size_t)seat.ranks * (size_t)seat.rank;
-    *end = seat.rank + 1 < seat.ranks ? *first + ddp->count / (size_t)seat.ranks : ddp->count;
+    *first = skipped + size * (size_t)seat.rank;
+    *end = seat.rank + 1 < seat.ranks ? *first + size : ddp->count;
 }
 
 static double squares(const struct holding *holding, int unit, int tensor)
@@ -155,7 +160,9 @@ static double squares(const struct holding *holding, int unit, int tensor)
 
     share(ddp, &first, &end);
     if (tensor < TENSOR_COUNT) {
-        from = shape_unit_offset(shape, unit) + shape_tensor_offset(shape, tensor);
+        if (!stage_owns(ddp->stage, unit))
+            return 0;
+        from = stage_unit_offset(ddp->stage, unit) + shape_tensor_offset(shape, tensor);
         to = from + shape_tensor_size(shape, tensor);
         first = first > from ? first : from;
         end = end < to ? end : to;
@@ -172,18 +179,36 @@ static void update(struct holding *holding, const struct adamw *adamw, long step
                  ddp->second_moments, ddp->parameters);
 }
 
+static struct checkpoint_state piece_of(const struct ddp *ddp, size_t first, size_t end,
+                                        size_t number)
+{
+    if (first >= end)
+        return (struct checkpoint_state){number, 0, ddp->parameters, ddp->first_moments,
+                                         ddp->second_moments};
+    return (struct checkpoint_state){number, end - first, ddp->parameters + first,
+                                     ddp->first_moments + first, ddp->second_moments + first};
+}
+
+/* One piece, or of a stage one for each unit of the model. */
 static size_t pieces(const struct holding *holding, bool loads, struct checkpoint_state *pieces)
 {
     const struct ddp *ddp = (const struct ddp *)holding;
+    const struct shape *shape = holding->options.shape;
+    bool is_whole = ddp->stage->stages == 1;
     size_t first = 0, end = ddp->count;
 
     if (!loads)
         share(ddp, &first, &end);
-    if (pieces)
-        *pieces =
-            (struct checkpoint_state){first, end - first, ddp->parameters + first,
-                                      ddp->first_moments + first, ddp->second_moments + first};
-    return 1;
+    if (pieces && is_whole)
+        *pieces = piece_of(ddp, first, end, first);
+    for (int unit = 0; pieces && !is_whole && unit < shape_units(shape); unit++) {
+        size_t begin = stage_unit_offset(ddp->stage, unit);
+        size_t from = first > begin ? first : begin, to = begin + stage_unit_size(ddp->stage, unit);
+
+        pieces[unit] = piece_of(ddp, from, end < to ? end : to,
+                                shape_unit_offset(shape, unit) + (from - begin));
+    }
+    return is_whole ? 1 : (size_t)shape_units(shape);
 }
 
 static void restored(struct holding *holding)

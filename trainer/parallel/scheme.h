@@ -27,9 +27,10 @@
 
 struct holding_options {
     const struct shape *shape;
-    uint64_t seed;       /* of the first weights */
-    size_t bucket_bytes; /* ddp: gradients that are summed at once */
-    int window;          /* zero3: units gathered and not freed at a time; 0: no limit */
+    const struct stage *stage; /* of a pipeline, which the team shares; else stage_whole() */
+    uint64_t seed;             /* of the first weights */
+    size_t bucket_bytes;       /* ddp: gradients that are summed at once */
+    int window;                /* zero3: units gathered and not freed at a time; 0: no limit */
 };
 
 /* Bytes of a rank: what lasts from step to step, and the room that a step needs besides. */
@@ -51,6 +52,7 @@ struct holding {
 struct scheme {
     const char *name, *summary;
     bool is_replicated; /* each rank trains by itself on whole batches: a team of one each */
+    bool is_piecewise;  /* does not hold a stage, nor gradients over several microbatches */
 
     /* Takes memory; draw() is to follow. Returns 0, or -1 with err. team must live as long. */
     int (*create)(const struct scheme *scheme, const struct holding_options *options,
@@ -63,7 +65,8 @@ struct scheme {
     void (*finish)(struct holding *holding);
 
     /* Of one tensor in one unit, or of all (tensor TENSOR_COUNT, any unit): the sum of squares of
-     * that part of the gradient that this rank answers for; the sum over ranks is the whole's. */
+     * that part of the gradient that this rank answers for; the sum over ranks, of all stages, is
+     * the whole's. */
     double (*squares)(const struct holding *holding, int unit, int tensor);
 
     /* As adamw_update(), of all parameters. */
@@ -79,7 +82,7 @@ struct scheme {
     /* After they were read. */
     void (*restored)(struct holding *holding);
 
-    /* Bytes of state by the formula above. */
+    /* Bytes of state by the formula above, for the parameters of a stage. */
     double (*formula)(double parameters, int ranks);
     /* Times that each parameter is summed or spread in a step: a rank sends (N - 1) / N of so many
      * parameters. */

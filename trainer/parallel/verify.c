@@ -8,11 +8,14 @@
 
 #include "collectives/codec/crc32c.h"
 
+#define HELD (UINT64_C(1) << 32) /* beside a sum of 32 bits */
+
 struct verify {
     struct holding *holding;
     struct team *team;
     int units;
-    uint64_t *digests; /* units x TENSOR_COUNT of each rank, rank after rank, this one's last */
+    uint64_t *digests; /* units x TENSOR_COUNT of each rank, rank after rank, this one's last; 0: it
+                          has none of that */
     size_t piece_count;
     struct checkpoint_state *pieces; /* what this rank keeps */
     uint32_t *kept;                  /* piece_count: their sums when the last step ended */
@@ -42,15 +45,15 @@ int verify_odd_one(const uint64_t *values, int ranks, bool *is_sure)
     return -1;
 }
 
-int verify_accuse(const char *what, int rank, int ranks, bool is_sure, struct error *err)
+int verify_accuse(const char *what, int rank, int other, int ranks, bool is_sure, struct error *err)
 {
     if (is_sure)
         return error_set(err, "%s: %s is not what most of the %d ranks have", team_rank_name(rank),
                          what, ranks);
     return error_set(err,
-                     "%s is not the same on all %d ranks, %s differs from rank 0; more ranks "
+                     "%s is not the same on all %d ranks%s, %s differs from rank %d; more ranks "
                      "would tell who is wrong",
-                     what, ranks, team_rank_name(rank));
+                     what, ranks, other == 0 ? "" : " that have it", team_rank_name(rank), other);
 }
 
 int verify_create(struct holding *holding, struct team *team, struct verify **verify,
@@ -104,8 +107,8 @@ static void digest_unit(const struct verify *verify, int unit, const real *param
     for (int tensor = 0; tensor < TENSOR_COUNT; tensor++)
         if (shape_unit_has(shape, unit, tensor))
             digests[unit * TENSOR_COUNT + tensor] =
-                crc32c(0, (const uint8_t *)(parameters + shape_tensor_offset(shape, tensor)),
-                       shape_tensor_size(shape, tensor) * sizeof(real));
+                HELD | crc32c(0, (const uint8_t *)(parameters + shape_tensor_offset(shape, tensor)),
+                              shape_tensor_size(shape, tensor) * sizeof(real));
 }
 
 /* The walk of an evaluation, for schemes that gather. */
@@ -117,26 +120,50 @@ static void digest_all(const struct verify *verify, uint64_t *digests)
     for (int step = 0; step <= verify->units; step++) {
         int unit = step % verify->units;
 
+        if (!stage_has(verify->holding->options.stage, unit))
+            continue;
         digest_unit(verify, unit, store->parameters(store->context, unit), digests);
         store->release(store->context, unit);
     }
 }
 
+/* The rank whose sum of that number is not what the others that have one have; -1: all are equal.
+ * values, holders: room for all ranks. */
+static int odd_holder(const struct verify *verify, size_t number, uint64_t *values, int *holders,
+                      int *holder_count, bool *is_sure)
+{
+    size_t count = (size_t)verify->units * TENSOR_COUNT;
+
+    *holder_count = 0;
+    for (int rank = 0; rank < team_seat(verify->team).ranks; rank++) {
+        uint64_t digest = verify->digests[(size_t)rank * count + number];
+
+        if (digest == 0)
+            continue;
+        values[*holder_count] = digest;
+        holders[(*holder_count)++] = rank;
+    }
+    return verify_odd_one(values, *holder_count, is_sure);
+}
+
 static int compare(const struct verify *verify, struct error *err)
 {
     size_t count = (size_t)verify->units * TENSOR_COUNT;
-    int ranks = team_seat(verify->team).ranks, odd = -1;
-    uint64_t *values = calloc((size_t)ranks, sizeof *values);
+    size_t ranks = (size_t)team_seat(verify->team).ranks;
+    uint64_t *values = calloc(ranks, sizeof *values);
+    int *holders = calloc(ranks, sizeof *holders), odd = -1;
     char what[96];
 
-    if (!values)
+    if (!values || !holders) {
+        free(values);
+        free(holders);
         return error_set(err, "no memory: %m");
+    }
     for (size_t i = 0; i < count && odd < 0; i++) {
+        int holder_count;
         bool is_sure;
 
-        for (int rank = 0; rank < ranks; rank++)
-            values[rank] = verify->digests[(size_t)rank * count + i];
-        odd = verify_odd_one(values, ranks, &is_sure);
+        odd = odd_holder(verify, i, values, holders, &holder_count, &is_sure);
         if (odd < 0)
             continue;
         if (i < TENSOR_COUNT)
@@ -144,9 +171,10 @@ static int compare(const struct verify *verify, struct error *err)
         else
             snprintf(what, sizeof what, "parameter %s of layer %d",
                      tensor_kinds[i % TENSOR_COUNT].name, (int)(i / TENSOR_COUNT) - 1);
-        verify_accuse(what, odd, ranks, is_sure, err);
+        verify_accuse(what, holders[odd], holders[0], holder_count, is_sure, err);
     }
     free(values);
+    free(holders);
     return odd < 0 ? 0 : -1;
 }
 

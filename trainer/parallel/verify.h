@@ -5,8 +5,9 @@
 #include "trainer/parallel/scheme.h"
 
 /* Whether what must be equal is: the parameters that ranks hold, or gather, tensor by tensor after
- * each step; and what a rank keeps from step to step against what it was when the last one ended,
- * which finds memory that changes by itself also where there is no second copy. */
+ * each step (of a pipeline among those that have them); and what a rank keeps from step to step
+ * against what it was when the last one ended, which finds memory that changes by itself also where
+ * there is no second copy. */
 
 struct verify;
 
@@ -14,8 +15,10 @@ struct verify;
  * -1: all are equal. values: ranks. Pure. */
 int verify_odd_one(const uint64_t *values, int ranks, bool *is_sure);
 
-/* Says who differs about what: "rank 2 on n3: WHAT differs from that of the other 3 ranks". */
-int verify_accuse(const char *what, int rank, int ranks, bool is_sure, struct error *err);
+/* Says who differs about what: "rank 2 on n3: WHAT is not what most of the 3 ranks have". ranks: so
+ * many have it, other is the first of them. */
+int verify_accuse(const char *what, int rank, int other, int ranks, bool is_sure,
+                  struct error *err);
 
 /* team: whose ranks are compared. Returns 0, or -1 with err. */
 int verify_create(struct holding *holding, struct team *team, struct verify **verify,

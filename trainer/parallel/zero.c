@@ -377,6 +377,7 @@ static double formula3(double count, int ranks)
     const struct scheme scheme_zero##number = {                                                    \
         .name = "zero" #number,                                                                    \
         .summary = text,                                                                           \
+        .is_piecewise = true,                                                                      \
         .create = create##number,                                                                  \
         .destroy = destroy,                                                                        \
         .draw = draw,                                                                              \

@@ -71,6 +71,26 @@ int team_create(MPI_Comm communicator, struct team **team, struct error *err)
     return 0;
 }
 
+int team_split(struct team *team, int number, int key, struct team **part, struct error *err)
+{
+    MPI_Comm comm;
+    int rv;
+
+    *part = NULL;
+    if (team->comm == MPI_COMM_NULL)
+        return number < 0 ? 0 : team_alone(part, err);
+    MPI_Comm_split(team->comm, number < 0 ? MPI_UNDEFINED : number, key, &comm);
+    if (comm == MPI_COMM_NULL)
+        return 0;
+    rv = team_create(comm, part, err);
+    MPI_Comm_free(&comm);
+    if (rv != 0)
+        return -1;
+    (*part)->algorithm = team->algorithm;
+    (*part)->wire = team->wire;
+    return 0;
+}
+
 static void free_list(struct pending *pending)
 {
     while (pending) {
@@ -96,6 +116,11 @@ void team_destroy(struct team *team)
 struct seat team_seat(const struct team *team)
 {
     return team->seat;
+}
+
+MPI_Comm team_communicator(const struct team *team)
+{
+    return team->comm;
 }
 
 struct traffic team_traffic(const struct team *team)

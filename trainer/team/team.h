@@ -26,9 +26,13 @@ int team_alone(struct team **team, struct error *err);
 
 /* The communicator is duplicated. Returns 0, or -1 with err. */
 int team_create(MPI_Comm communicator, struct team **team, struct error *err);
+/* Those ranks of a team that say the same number (>= 0), in the order of their keys; with the
+ * team's algorithm and wire. *part is NULL for those that say -1. Collective over the team. */
+int team_split(struct team *team, int number, int key, struct team **part, struct error *err);
 void team_destroy(struct team *team);
 
 struct seat team_seat(const struct team *team);
+MPI_Comm team_communicator(const struct team *team); /* MPI_COMM_NULL: a team without MPI */
 
 /* What a rank is called in messages: "rank 3 on n2". Set by the program; the default says its
  * number. */

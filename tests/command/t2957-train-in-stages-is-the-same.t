@@ -1,0 +1,151 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster-train as a pipeline: the reference's losses for any number of stages, ranks, microbatches
+# and any split; memory and traffic of each stage as by formula; checkpoints go on with other
+# stages; who computes wrongly is named.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=${top_builddir:-.}
+. "$top_srcdir/tests/tap.sh"
+
+command -v jq >/dev/null || skip_all 'there is no jq'
+. "$top_srcdir/tests/command/train.sh"
+small=(--layers=2 --heads=2 --channels=32 --context=16 --vocab=64 --batch=2 --fixed-batch)
+small_losses='4.170606446 4.048292732 3.954357561 3.882185247 3.819699319 3.762451487 3.710817114
+    3.664810251 3.622479505 3.581414961 3.540202797'
+large=(--layers=4 --heads=4 --channels=64 --context=32 --vocab=256 --batch=4 --fixed-batch)
+large_losses='5.556740297 5.221874668 5.033396350 4.899984272 4.798376302 4.707333925 4.621736354
+    4.543080947 4.467205045 4.392749320 4.321273976'
+here=$(hostname -s)
+follows() { # LOSSES: those of the run in the file out
+    grep -o 'loss [0-9.]*' out | awk -v expected="$1" '
+        BEGIN { count = split(expected, wanted, " ") }
+        { off = $2 - wanted[NR]; bad = bad || off > 1e-5 || off < -1e-5 }
+        END { exit bad || NR != count }'
+}
+runs() { # RANKS OPTION...: the larger problem
+    local ranks=$1
+    shift
+    train_ranks "$ranks" "${large[@]}" --verify "$@" >out 2>err
+    is "$?" 0 "$ranks ranks, $*"
+    ok '... have the reference'"'"'s losses' follows "$large_losses"
+}
+for ranks in 2 4 6 8; do
+    train_ranks $ranks "${small[@]}" --stages=2 --verify >out 2>err
+    is "$?" 0 "$ranks ranks, two stages, two sequences"
+    ok '... have the reference'"'"'s losses' follows "$small_losses"
+done
+runs 2 --stages=2
+runs 3 --stages=3 --microbatches=3
+runs 4 --stages=4 --microbatches=1
+runs 2 --stages=2 --split=3,1 --microbatches=7
+if ! is_sanitized "$top_builddir/muster-train"; then
+    runs 6 --stages=3 --split=1,1,2 --bucket=0.01
+    runs 8 --stages=4 --microbatches=2
+    runs 8 --stages=2 --split=1,3 --algorithm=ring
+fi
+train_ranks 1 "${large[@]}" --microbatches=3 >out 2>err
+ok 'one rank that accumulates over three microbatches has them too' follows "$large_losses"
+train_ranks 2 "${large[@]}" --microbatches=4 --bucket=0.05 >out 2>err
+ok 'so have two that share the sequences' follows "$large_losses"
+
+# Stages by islands, as the plugin tells them: gradients stay inside, also where ranks are mixed.
+train=("$top_builddir/muster-train" "${large[@]}" --layout=auto --verify)
+timeout 120 mpirun --oversubscribe -n 1 -x MUSTER_ISLAND=a "${train[@]}" : -n 2 -x MUSTER_ISLAND=b \
+    "${train[@]}" : -n 1 -x MUSTER_ISLAND=a "${train[@]}" >out 2>err
+is "$?" 0 '--layout=auto on two islands'
+ok '... has the reference'"'"'s losses' follows "$large_losses"
+like "$(cat out)" "stage 0: . layers? on ranks 0,3 on $here,$here, island a, " '... each island is a stage'
+like "$(cat out)" "stage 1: . layers? on ranks 1,2 on $here,$here, island b, " '... of its ranks'
+like "$(cat out)" 'predicted: [0-9.]+ ms a step; [0-9.]+ ms as data parallel' '... and says what to expect'
+timeout 120 mpirun --oversubscribe -n 3 -x MUSTER_ISLAND=a "${train[@]}" --stages=2 : \
+    -n 1 -x MUSTER_ISLAND=b "${train[@]}" --stages=2 >out 2>err
+is "$(grep '^muster-train' err)" \
+    'muster-train: --stages: 2 stages of 2 ranks do not fit into 2 islands, stages of 1 would' \
+    'stages that no island is made of are refused'
+train_ranks 2 "${large[@]}" --layout=auto >out 2>err
+ok 'without islands it is data parallel' follows "$large_losses"
+runs 2 --stages=2 --split=measured
+train_ranks 2 "${large[@]}" --stages=2 --dry-run --json >out 2>err
+is "$(jq -r 'select(.metric == "loss").value' out)" '' '--dry-run takes no step'
+is "$(jq -r 'select(.metric == "sent_forward" and .part == "stage 0 formula").value' out)" 0.032768 \
+    '... and says what would be sent'
+ok '... in records that follow the schema' "$top_builddir/tests/record-check" \
+    "$top_srcdir/doc/records.md" <out
+
+# Memory and traffic of each stage: P and E of this problem are 4 x 66496 and 4 x 18560 bytes, a layer
+# 4 x 49984, activations of a batch 4 x 4 x 32 x 64; MB of all ranks of a stage.
+train_ranks 4 "${large[@]}" --stages=2 --split=3,1 --algorithm=ring --json >out 2>err
+ok 'the records follow the schema' "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <out
+figure() { jq -r "select(.metric == \"$1\" and .part == \"$2\").value" out; }
+near() { # METRIC STAGE MB: found and formula, within 1 %
+    ok "stage $2: $1 is $3 MB" awk -v a="$(figure "$1" "stage $2")" \
+        -v b="$(figure "$1" "stage $2 formula")" -v c="$3" 'BEGIN {
+            exit !(a != "" && a <= 1.01 * c && a >= 0.99 * c && b <= 1.01 * c && b >= 0.99 * c) }'
+}
+near state 0 2.696192
+near state 1 1.096704
+near working 0 0.074240
+near sent_forward 0 0.032768
+near sent_forward 1 0
+near sent_backward 0 0
+near sent_backward 1 0.032768
+near sent_ends 0 0.074240
+near sent_ends 1 0.074240
+near sent_inside 0 1.422336
+near sent_inside 1 0.622592
+is "$(figure activations 'stage 0')" "$(figure activations 'stage 0 formula')" \
+    'stage 0: activations as planned'
+
+# Checkpoints: on as many ranks the same bits, in other stages and schemes the same losses.
+final() { sed -n 's/^final *loss //p' out; }
+long=("${large[@]}" --steps=12 --checkpoint-every=6 --threads=1)
+train_ranks 4 "${long[@]}" --stages=2 --checkpoint=whole >out 2>err
+wanted=$(final)
+rm -r whole/step-000000012
+for stages in 2 4; do
+    cp -r whole "again-$stages"
+    train_ranks 4 "${long[@]}" --stages=$stages --checkpoint="again-$stages" >out 2>err
+    like "$(cat err)" 'goes on from step 6 of' "a checkpoint of two stages goes on in $stages"
+    [ $stages = 2 ] && is "$(final)" "$wanted" '... with the same loss'
+    ok '... to 1e-6' awk -v a="$(final)" -v b="$wanted" 'BEGIN { exit !(a && a-b < 1e-6 && b-a < 1e-6) }'
+done
+train_ranks 4 "${long[@]}" --stages=2 --checkpoint=once >out 2>err
+ok '... and the same bits, on as many' diff -r once/step-000000012 again-2/step-000000012
+train_ranks 3 "${long[@]}" --scheme=zero3 --checkpoint=whole >out 2>err
+ok 'zero3 goes on from it to 1e-6' awk -v a="$(final)" -v b="$wanted" \
+    'BEGIN { exit !(a && a-b < 1e-6 && b-a < 1e-6) }'
+rm -r whole/step-000000006
+train_ranks 2 "${long[@]}" --stages=2 --split=1,3 --checkpoint=whole --steps=13 >out 2>err
+like "$(cat err)" 'goes on from step 12 of' 'a pipeline goes on from one of zero3'
+
+# Who is wrong.
+train() { train_ranks "$@" "${large[@]}" >out 2>err; }
+train 4 --stages=2 --inject=nan:3@4
+is "$?" 1 'a gradient that is no number ends the run'
+like "$(cat err)" \
+    "^muster-train: step 4: loss [0-9.]*; the gradient of fcw in layer 2 is not finite, on rank 3 on $here" \
+    '... named with step, rank, tensor and layer'
+train 6 --stages=2 --verify --inject=flip:4@5
+is "$(grep '^muster-train: step' err)" \
+    "muster-train: step 5: rank 4 on $here: parameter fcw of layer 2 is not what most of the 3 ranks have" \
+    'a parameter that differs within a stage'
+train 4 --stages=2 --verify --inject=rot:2@2
+is "$(grep '^muster-train: step' err)" \
+    "muster-train: step 3: rank 2 on $here: what it keeps of layer 2 has changed since the last step: its memory loses bits" \
+    'memory that loses a bit'
+
+refused() { # LINE OPTION...
+    local line=$1
+    shift
+    text=$(train_ranks 4 "${large[@]}" "$@" 2>&1)
+    is "$(grep '^muster-train' <<<"$text")" "muster-train: $line" "$* is refused"
+}
+refused '--stages: 4 ranks cannot be shared out evenly to 3 stages' --stages=3
+refused '--stages: 2 layers cannot be split into 4 stages' --stages=4 --layers=2
+refused '--split: expected 2 numbers, one of each stage, that make 4 layers; found "2,3"' \
+    --stages=2 --split=2,3
+refused '--stages: more than one works with --scheme=ddp, not with zero3; see muster-train --help' \
+    --stages=2 --scheme=zero3
+done_testing

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <string.h>
+
+#include "tests/unit/tap.h"
+#include "trainer/data/splitmix.h"
+#include "trainer/parallel/pipeline/arrange.h"
+#include "trainer/parallel/pipeline/placement.h"
+#include "trainer/parallel/pipeline/schedule.h"
+#include "trainer/parallel/pipeline/split.h"
+
+/* The 1F1B schedule, the split of layers and the placement of ranks, without MPI. */
+
+enum { MOST_STAGES = 16, MOST_MICROBATCHES = 33 };
+
+/* One stage's place in its list of actions, and what it has done. */
+struct progress {
+    struct pipeline_action actions[2 * MOST_MICROBATCHES];
+    int next, forwards, backwards, held_most;
+};
+
+static bool is_ready(const struct progress *all, int stage, int stages)
+{
+    const struct pipeline_action *action = &all[stage].actions[all[stage].next];
+
+    if (action->kind == PIPELINE_FORWARD)
+        return stage == 0 || all[stage - 1].forwards > action->microbatch;
+    return stage == stages - 1 ? all[stage].forwards > action->microbatch
+                               : all[stage + 1].backwards > action->microbatch;
+}
+
+/* Each stage does what it can at each tick, forward 1 and backward 1. Returns the ticks until all
+ * is done; 0: they wait for each other for ever, or a microbatch is out of its order. */
+static int play(struct progress *all, int stages, int microbatches)
+{
+    int ticks = 0, left = stages * 2 * microbatches;
+
+    for (; left > 0; ticks++) {
+        bool ready[MOST_STAGES], moves = false;
+
+        for (int stage = 0; stage < stages; stage++)
+            ready[stage] = all[stage].next < 2 * microbatches && is_ready(all, stage, stages);
+        for (int stage = 0; stage < stages; stage++) {
+            struct progress *of = &all[stage];
+            const struct pipeline_action *action = &of->actions[of->next];
+            int *count = action->kind == PIPELINE_FORWARD ? &of->forwards : &of->backwards;
+
+            if (!ready[stage])
+                continue;
+            if (action->microbatch != (*count)++)
+                return 0;
+            if (of->forwards - of->backwards > of->held_most)
+                of->held_most = of->forwards - of->backwards;
+            of->next++;
+            left--;
+            moves = true;
+        }
+        if (!moves)
+            return 0;
+    }
+    return ticks;
+}
+
+/* Every number of stages and microbatches: all is done, in the least time that any order takes, and
+ * no stage holds more than it says. */
+static void test_schedule(void)
+{
+    int late = 0, stuck = 0, over = 0;
+
+    for (int stages = 1; stages <= MOST_STAGES; stages++) {
+        for (int microbatches = 1; microbatches <= MOST_MICROBATCHES; microbatches++) {
+            static struct progress all[MOST_STAGES];
+            int ticks;
+
+            memset(all, 0, sizeof all);
+            for (int stage = 0; stage < stages; stage++)
+                schedule_fill(stage, stages, microbatches, all[stage].actions);
+            ticks = play(all, stages, microbatches);
+            stuck += ticks == 0;
+            late += ticks != 2 * (stages - 1 + microbatches);
+            for (int stage = 0; stage < stages; stage++)
+                over += all[stage].held_most != schedule_held(stage, stages, microbatches);
+        }
+    }
+    is_int(stuck, 0, "no two stages wait for each other, microbatches keep their order");
+    is_int(late, 0, "m microbatches in p stages take 2 (m + p - 1) ticks");
+    is_int(over, 0, "a stage holds min(m, stages from it on) microbatches");
+    is_int(schedule_held(0, 4, 8), 4, "the first of four stages holds four");
+    is_int(schedule_held(3, 4, 8), 1, "the last one");
+}
+
+static int sum_of(const int *counts, int stages, bool *is_positive)
+{
+    int sum = 0;
+
+    *is_positive = true;
+    for (int i = 0; i < stages; i++) {
+        sum += counts[i];
+        *is_positive = *is_positive && counts[i] > 0;
+    }
+    return sum;
+}
+
+/* n = floor(layers speed / all), what is left to the smallest (n + 1) / speed. False: a stage has
+ * no layer. */
+static bool split_holmes(int layers, int stages, const double *speeds, int *counts)
+{
+    double all = 0;
+    bool is_positive;
+
+    for (int i = 0; i < stages; i++)
+        all += speeds[i];
+    for (int i = 0; i < stages; i++)
+        counts[i] = (int)(layers * speeds[i] / all);
+    while (sum_of(counts, stages, &is_positive) < layers) {
+        int best = 0;
+
+        for (int i = 1; i < stages; i++)
+            if ((counts[i] + 1) / speeds[i] < (counts[best] + 1) / speeds[best])
+                best = i;
+        counts[best]++;
+    }
+    sum_of(counts, stages, &is_positive);
+    return is_positive;
+}
+
+static void test_split(void)
+{
+    const double unequal[] = {1, 2, 1}, far[] = {1, 100}, holmes[] = {197, 160}, same[] = {1, 1};
+    int counts[MOST_STAGES], shares[MOST_STAGES], wrong = 0, worse = 0, other = 0;
+    double head_s;
+    struct error err;
+    bool is_positive;
+    uint64_t draw = 0;
+
+    split_even(7, 3, counts);
+    ok(counts[0] == 3 && counts[1] == 2 && counts[2] == 2, "7 layers in three stages are 3, 2, 2");
+    split_by_speed(8, 3, unequal, 0, counts);
+    ok(counts[0] == 2 && counts[1] == 4 && counts[2] == 2, "8 at speeds 1, 2, 1 are 2, 4, 2");
+    split_by_speed(30, 2, holmes, 0, counts);
+    ok(counts[0] == 17 && counts[1] == 13, "30 at speeds 197, 160 are 17, 13");
+    split_by_speed(3, 2, far, 0, counts);
+    ok(counts[0] == 1 && counts[1] == 2, "a very slow stage has one layer all the same");
+    split_by_speed(12, 2, same, 4, counts);
+    ok(counts[0] == 8 && counts[1] == 4, "a head of four layers' time counts for the last stage");
+    for (int round = 0; round < 3000; round++) {
+        int stages = 1 + (int)(splitmix_at(7, draw++) % MOST_STAGES);
+        int layers = stages + (int)(splitmix_at(7, draw++) % 96);
+        double speeds[MOST_STAGES];
+
+        for (int i = 0; i < stages; i++)
+            speeds[i] = 1 + (double)(splitmix_at(7, draw++) % 1000);
+        head_s = round % 2 ? 0 : (double)(splitmix_at(7, draw++) % 100) / 50;
+        split_by_speed(layers, stages, speeds, head_s, counts);
+        wrong += sum_of(counts, stages, &is_positive) != layers || !is_positive;
+        worse += split_time(stages, speeds, head_s, counts) >
+                 (1 + 1e-6) * split_best(layers, stages, speeds, head_s);
+        if (head_s == 0 && split_holmes(layers, stages, speeds, shares))
+            other += split_time(stages, speeds, 0, shares) != split_time(stages, speeds, 0, counts);
+        split_even(layers, stages, counts);
+        wrong += sum_of(counts, stages, &is_positive) != layers || !is_positive;
+    }
+    is_int(wrong, 0, "random splits: all layers, none without one");
+    is_int(worse, 0, "... by speed as early as the best split");
+    is_int(other, 0, "... and as Holmes' rule, where that leaves none without a layer");
+    is_int(split_parse("3,5,4", 12, 3, counts, &err), 0, "3,5,4");
+    ok(counts[0] == 3 && counts[1] == 5 && counts[2] == 4, "... is taken as it is");
+    for (const char *const *text =
+             (const char *const[]){"3,5", "3,5,4,1", "3,5,5", "3,,9", "3,5,4,", "0,8,4", "-1,9,4",
+                                   "", "3;5;4", NULL};
+         *text; text++)
+        is_int(split_parse(*text, 12, 3, counts, &err), -1, "\"%s\" is refused", *text);
+}
+
+static void test_placement(void)
+{
+    struct shape shape = {7, 1, 8, 4, 16};
+    struct placement placement;
+    struct error err;
+    int stage, replica, first, rows = 0;
+    size_t owned = 0;
+
+    is_int(placement_create(6, 4, 7, &placement, &err), -1, "6 ranks in 4 stages are refused");
+    is_int(placement_create(8, 8, 7, &placement, &err), -1, "7 layers in 8 stages are refused");
+    is_int(placement_create(6, 3, 7, &placement, &err), 0, "6 ranks in 3 stages");
+    placement_find(&placement, 5, &stage, &replica);
+    ok(stage == 2 && replica == 1, "rank 5 is replica 1 of stage 2");
+    is_int(placement_rank(&placement, 1, 1), 3, "replica 1 of stage 1 is rank 3");
+    for (int i = 0; i < 3; i++) {
+        struct stage of = placement_stage(&placement, &shape, i);
+
+        for (int unit = 0; unit < shape_units(&shape); unit++)
+            owned += stage_owns(&of, unit) ? shape_unit_size(&shape, unit) : 0;
+    }
+    is_int((long)owned, (long)shape_parameters(&shape), "each parameter is one stage's");
+    is_int(placement_microbatches(&placement, 10), 5, "10 sequences on 2 replicas: 5 microbatches");
+    is_int(placement_microbatches(&placement, 100), 12, "... no more than 4 times the stages");
+    for (int i = 0; i < 4; i++)
+        rows += placement_share(7, i, 4, &first);
+    is_int(rows, 7, "shares are all of it");
+    placement_clear(&placement);
+}
+
+static void test_islands(void)
+{
+    char names[8][ISLAND_BYTES] = {"b", "a", "b", "a", "a", "a", "b", "b"};
+    int order[8], numbers[8];
+    const double stage_s[] = {2, 3, 1};
+    struct arrange_times times = {.stages = 3,
+                                  .microbatches = 5,
+                                  .stage_s = stage_s,
+                                  .microbatch_bytes = 10,
+                                  .inside_bytes = 40,
+                                  .ends_bytes = 6,
+                                  .inside_Bps = 20,
+                                  .across_Bps = 100};
+
+    is_int(arrange_islands(names, 8, order, numbers), 2, "two islands");
+    ok(order[0] == 0 && order[1] == 2 && order[3] == 7 && order[4] == 1 && order[7] == 5,
+       "ranks in the order of their islands");
+    is_int(arrange_replicas(numbers, 8, 2), 4, "islands of four and four: stages of four ranks");
+    strcpy(names[7], "a");
+    strcpy(names[6], "a");
+    is_int(arrange_islands(names, 8, order, numbers), 2, "... of two and six");
+    is_int(arrange_replicas(numbers, 8, 2), 2, "stages of two");
+    strcpy(names[2], "c");
+    is_int(arrange_islands(names, 8, order, numbers), 3, "... of one, one and six");
+    is_int(arrange_replicas(numbers, 8, 3), 1, "stages of one");
+    /* all stages once, the slowest four times more, two boundaries both ways; sums */
+    is_near(arrange_step_s(&times), 6 + 4 * 3 + 4 * 0.1 + 2 + 0.06, 1e-12, "time of a step");
+    times.across_Bps = 2;
+    is_near(arrange_step_s(&times), 6 + 4 * 5 + 4 * 5 + 2 + 3, 1e-12,
+            "... where the link between stages is the slowest");
+}
+
+int main(void)
+{
+    test_islands();
+    test_schedule();
+    test_split();
+    test_placement();
+    return tap_done();
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "trainer/parallel/pipeline/arrange.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trainer/parallel/pipeline/speed.h"
+#include "trainer/parallel/pipeline/split.h"
+
+int arrange_islands(char (*names)[ISLAND_BYTES], int ranks, int *order, int *numbers)
+{
+    int islands = 0, placed = 0;
+
+    for (int rank = 0; rank < ranks; rank++) {
+        int before = 0;
+
+        while (strcmp(names[before], names[rank]) != 0)
+            before++;
+        numbers[rank] = before < rank ? numbers[before] : islands++;
+    }
+    for (int island = 0; island < islands; island++)
+        for (int rank = 0; rank < ranks; rank++)
+            if (numbers[rank] == island)
+                order[placed++] = rank;
+    return islands;
+}
+
+int arrange_replicas(const int *numbers, int ranks, int islands)
+{
+    int divisor = 0;
+
+    for (int island = 0; island < islands; island++) {
+        int size = 0;
+
+        for (int rank = 0; rank < ranks; rank++)
+            size += numbers[rank] == island;
+        while (size > 0) { /* Euclid */
+            int rest = divisor % size;
+
+            divisor = size;
+            size = rest;
+        }
+    }
+    return divisor;
+}
+
+double arrange_step_s(const struct arrange_times *times)
+{
+    double across_s = times->microbatch_bytes / times->across_Bps;
+    double all_s = 0, slowest_s = 0;
+
+    for (int stage = 0; stage < times->stages; stage++) {
+        all_s += times->stage_s[stage];
+        slowest_s = fmax(slowest_s, times->stage_s[stage]);
+    }
+    if (times->stages > 1) { /* both ways at each boundary; links send while stages compute */
+        all_s += 2 * (times->stages - 1) * across_s;
+        slowest_s = fmax(slowest_s, across_s);
+    }
+    return all_s + (times->microbatches - 1) * slowest_s + times->inside_bytes / times->inside_Bps +
+           times->ends_bytes / times->across_Bps;
+}
+
+/* The islands of all ranks, and with them stages and their order. */
+static int meet(const struct arrange_options *options, struct team *team, const char *island,
+                struct arrangement *made, struct error *err)
+{
+    int ranks = team_seat(team).ranks, stages = options->stages > 0 ? options->stages : 1, rv;
+    char(*names)[ISLAND_BYTES] = calloc((size_t)ranks, sizeof *names), own[ISLAND_BYTES] = "";
+    int *order = calloc((size_t)ranks, sizeof *order);
+    int *numbers = calloc((size_t)ranks, sizeof *numbers), replicas;
+
+    if (!names || !order || !numbers)
+        abort();
+    snprintf(own, sizeof own, "%s", island);
+    team_tell(team, own, sizeof own, names);
+    made->islands = arrange_islands(names, ranks, order, numbers);
+    replicas = arrange_replicas(numbers, ranks, made->islands);
+    if (options->is_auto && options->stages == 0)
+        stages = made->islands > 1 ? ranks / replicas : 1;
+    rv = placement_create(ranks, stages, options->shape->layers, &made->placement, err);
+    if (rv == 0 && options->is_auto && replicas % made->placement.replicas)
+        rv = error_set(err,
+                       "--stages: %d stages of %d ranks do not fit into %d islands, stages of %d "
+                       "would",
+                       stages, made->placement.replicas, made->islands, replicas);
+    if (rv == 0)
+        made->names = calloc((size_t)stages, sizeof *made->names);
+    if (rv == 0 && options->is_auto)
+        memcpy(made->placement.order, order, (size_t)ranks * sizeof *order);
+    for (int stage = 0; made->names && stage < stages; stage++)
+        memcpy(made->names[stage], names[placement_rank(&made->placement, stage, 0)], ISLAND_BYTES);
+    free(names);
+    free(order);
+    free(numbers);
+    return rv;
+}
+
+/* The most of what the ranks say, on all of them. */
+static double most(struct team *team, double value)
+{
+    int ranks = team_seat(team).ranks;
+    double *all = calloc((size_t)ranks, sizeof *all);
+
+    if (!all)
+        abort();
+    team_tell(team, &value, sizeof value, all);
+    for (int rank = 0; rank < ranks; rank++)
+        value = fmax(value, all[rank]);
+    free(all);
+    return value;
+}
+
+static int measure_layers(const struct pipeline_options *options, struct team *team,
+                          struct arrangement *made, struct error *err)
+{
+    int stage, replica, rows = pipeline_most_rows(options), rv;
+    struct error failed = {""};
+    double own_s = 0;
+
+    made->layer_s = calloc((size_t)made->placement.stages, sizeof *made->layer_s);
+    rv = speed_of_layer(options->shape, options->compute, rows, &own_s, &failed);
+    if (most(team, made->layer_s && rv == 0 ? 0 : 1) > 0)
+        return error_set(err, "%s", *failed.text ? failed.text : "a rank cannot measure a layer");
+    placement_find(&made->placement, team_seat(team).rank, &stage, &replica);
+    for (int i = 0; i < made->placement.stages; i++)
+        made->layer_s[i] = most(team, i == stage ? own_s : 0);
+    made->head_s = made->layer_s[made->placement.stages - 1] * speed_head_in_layers(options->shape);
+    return 0;
+}
+
+/* Within stages, then across each second boundary at a time. */
+static int measure_links(struct team *team, struct arrangement *made, struct error *err)
+{
+    const struct placement *placement = &made->placement;
+    int stage, replica;
+    double slowest_s = 0; /* of a byte */
+    struct team *island;
+
+    placement_find(placement, team_seat(team).rank, &stage, &replica);
+    if (team_split(team, stage, replica, &island, err) != 0)
+        return -1;
+    made->inside_Bps = 1 / most(team, 1 / speed_of_ring(island));
+    team_destroy(island);
+    for (int odd = 0; odd < 2; odd++) {
+        int other = stage % 2 == odd ? stage + 1 : stage - 1;
+        bool has = other >= 0 && other < placement->stages;
+
+        slowest_s =
+            fmax(slowest_s,
+                 1 / speed_of_pair(team, has ? placement_rank(placement, other, replica) : -1));
+    }
+    made->across_Bps = 1 / most(team, slowest_s);
+    return 0;
+}
+
+static int split(const struct arrange_options *options, struct arrangement *made, struct error *err)
+{
+    int stages = made->placement.stages, layers = options->shape->layers;
+    double *speeds;
+
+    if (!options->split || strcmp(options->split, "measured") == 0) {
+        if (!made->is_measured)
+            return 0;
+        speeds = calloc((size_t)stages, sizeof *speeds);
+        if (!speeds)
+            return error_set(err, "the split of layers: %m");
+        for (int i = 0; i < stages; i++)
+            speeds[i] = 1 / made->layer_s[i];
+        split_by_speed(layers, stages, speeds, made->head_s, made->placement.layers);
+        free(speeds);
+        return 0;
+    }
+    if (strcmp(options->split, "even") == 0)
+        return 0;
+    return split_parse(options->split, layers, stages, made->placement.layers, err);
+}
+
+static void predict(const struct pipeline_options *options, struct arrangement *made)
+{
+    const struct placement *placement = &made->placement;
+    struct placement whole = {1, placement->stages * placement->replicas, NULL, NULL};
+    double row_bytes = (double)options->shape->context * options->shape->channels *
+                       (double)options->compute->element_bytes;
+    double parameters = (double)shape_parameters(options->shape) * sizeof(real), largest = 0;
+    double *stage_s = calloc((size_t)placement->stages, sizeof *stage_s);
+    int rows = pipeline_most_rows(options), whole_rows, first;
+    double slowest_s = 0, whole_s;
+    struct arrange_times times = {.stages = placement->stages,
+                                  .microbatches = options->microbatches,
+                                  .stage_s = stage_s,
+                                  .microbatch_bytes = rows * row_bytes,
+                                  .inside_Bps = made->inside_Bps,
+                                  .across_Bps = made->across_Bps};
+
+    if (!stage_s)
+        abort();
+    for (int i = 0; i < placement->stages; i++) {
+        struct stage stage = placement_stage(placement, options->shape, i);
+
+        stage_s[i] = placement->layers[i] * made->layer_s[i];
+        slowest_s = fmax(slowest_s, made->layer_s[i]);
+        largest = fmax(largest, (double)stage_parameters(&stage) * sizeof(real));
+    }
+    stage_s[placement->stages - 1] += made->head_s;
+    times.inside_bytes = 2 * largest * (placement->replicas - 1) / placement->replicas;
+    if (placement->stages > 1)
+        times.ends_bytes =
+            (double)shape_unit_size(options->shape, 0) * sizeof(real) / placement->replicas;
+    made->step_s = arrange_step_s(&times);
+    /* all layers on each rank, sequences shared out to all, each byte twice over the slowest link
+     */
+    whole_rows = placement_share(options->batch, whole.replicas - 1, whole.replicas, &first);
+    whole_s = (options->shape->layers + speed_head_in_layers(options->shape)) * slowest_s *
+              whole_rows / (rows > 0 ? rows : 1);
+    times = (struct arrange_times){.stages = 1,
+                                   .microbatches = 1,
+                                   .stage_s = &whole_s,
+                                   .inside_bytes =
+                                       2 * parameters * (whole.replicas - 1) / whole.replicas,
+                                   .inside_Bps = fmin(made->inside_Bps, made->across_Bps),
+                                   .across_Bps = INFINITY};
+    made->ddp_s = arrange_step_s(&times);
+    free(stage_s);
+}
+
+int arrange(const struct arrange_options *options, struct team *team, const char *island,
+            struct arrangement *arrangement, struct error *err)
+{
+    struct pipeline_options pipeline = {options->shape, options->compute, &arrangement->placement,
+                                        options->batch, options->microbatches};
+
+    *arrangement = (struct arrangement){.names = NULL};
+    if (meet(options, team, island, arrangement, err) != 0)
+        return -1;
+    if (pipeline.microbatches == 0)
+        pipeline.microbatches = placement_microbatches(&arrangement->placement, options->batch);
+    arrangement->microbatches = pipeline.microbatches;
+    arrangement->is_measured =
+        options->is_auto || (options->split && strcmp(options->split, "measured") == 0);
+    if (arrangement->is_measured && (measure_layers(&pipeline, team, arrangement, err) != 0 ||
+                                     measure_links(team, arrangement, err) != 0))
+        return -1;
+    if (split(options, arrangement, err) != 0)
+        return -1;
+    if (arrangement->is_measured)
+        predict(&pipeline, arrangement);
+    return 0;
+}
+
+void arrangement_clear(struct arrangement *arrangement)
+{
+    placement_clear(&arrangement->placement);
+    free(arrangement->names);
+    free(arrangement->layer_s);
+    *arrangement = (struct arrangement){.names = NULL};
+}

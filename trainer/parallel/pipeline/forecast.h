@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_FORECAST_H
+#define MUSTER_FORECAST_H
+
+#include <stdbool.h>
+
+#include "trainer/parallel/pipeline/pipeline.h"
+
+/* What a pipeline takes and sends, stage by stage, before anything was run: for data parallel
+ * stages (scheme ddp). With B sequences of T tokens, C channels of e bytes, D ranks a stage,
+ * P bytes of the stage's parameters, E bytes of the ends:
+ *
+ *   state       4 P on each rank
+ *   forward     B T C e from each stage but the last one to the next
+ *   backward    the same from each but the first to the one before
+ *   ends        E from the first stage to the last, and back
+ *   inside      2 P (D - 1), the stage's gradients, and for the ends E (D - 1) more
+ *
+ * Bytes that are sent are those of all ranks of the stage in a step. */
+struct forecast {
+    struct stage stage;
+    double state_bytes, room_bytes, activation_bytes; /* of a rank; activations: the largest's */
+    double forward, backward, ends, inside;           /* bytes */
+};
+
+/* stages: of options->placement. */
+void forecast_make(const struct pipeline_options *options, struct forecast *stages);
+
+#endif

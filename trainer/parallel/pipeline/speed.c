@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "trainer/parallel/pipeline/speed.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trainer/clock.h"
+#include "trainer/model/model.h"
+#include "trainer/model/parameters.h"
+
+/* A layer is computed until both are reached, then the least counts: what disturbs only adds. */
+#define LEAST_S 0.1
+enum { LEAST_TURNS = 3, MESSAGE_BYTES = 1 << 18 };
+
+/* A layer's parameters and gradients, as a store. */
+struct bench {
+    real *parameters, *gradients;
+};
+
+static const real *parameters(void *context, int unit)
+{
+    (void)unit;
+    return ((struct bench *)context)->parameters;
+}
+
+static real *gradients(void *context, int unit)
+{
+    (void)unit;
+    return ((struct bench *)context)->gradients;
+}
+
+static void ignore(void *context, int unit)
+{
+    (void)context;
+    (void)unit;
+}
+
+static double time_layer(struct model *model, struct bench *bench, int sequences)
+{
+    const struct store store = {parameters, ignore, gradients, ignore, bench};
+    const struct microbatch microbatch = {.batch = sequences, .trains = true, .is_end = true};
+    double start_s = clock_s(), least_s = INFINITY;
+
+    for (int turn = 0; turn < LEAST_TURNS || clock_s() - start_s < LEAST_S; turn++) {
+        double turn_s = clock_s();
+
+        model_forward(model, &store, &microbatch);
+        model_backward(model, &store, &microbatch);
+        least_s = fmin(least_s, clock_s() - turn_s);
+    }
+    return least_s;
+}
+
+int speed_of_layer(const struct shape *shape, const struct compute *compute, int sequences,
+                   double *seconds, struct error *err)
+{
+    /* one from the middle of a model, without ends */
+    struct model_options options = {
+        {shape, compute, sequences, shape->context}, {shape, 1, 3, 0, 1}, 1};
+    size_t size = shape_unit_size(shape, 1);
+    size_t wide = (size_t)sequences * (size_t)shape->context * (size_t)shape->channels;
+    struct bench bench = {calloc(size, sizeof(real)), calloc(size, sizeof(real))};
+    struct model *model = NULL;
+    int rv = -1;
+
+    if (!bench.parameters || !bench.gradients)
+        error_set(err, "a layer, to measure it: %m");
+    else
+        rv = model_create(&options, &model, err);
+    if (rv == 0) {
+        parameters_fill(shape, 1, 1, 0, size, bench.parameters);
+        memset(model_in(model, 0), 0, wide * compute->element_bytes);
+        memset(model_gradient(model, 0), 0, wide * compute->element_bytes);
+        *seconds = time_layer(model, &bench, sequences);
+    }
+    model_destroy(model);
+    free(bench.parameters);
+    free(bench.gradients);
+    return rv;
+}
+
+double speed_head_in_layers(const struct shape *shape)
+{
+    return shape->vocabulary / (12.0 * shape->channels);
+}
+
+/* Sends to one and receives from another rank (MPI_PROC_NULL: none), once to get ready and once for
+ * the time. */
+static double exchange(MPI_Comm comm, int to, int from)
+{
+    static char out[MESSAGE_BYTES], in[MESSAGE_BYTES];
+    double start_s = 0;
+
+    for (int turn = 0; turn < 2; turn++) {
+        MPI_Barrier(comm);
+        start_s = clock_s();
+        MPI_Sendrecv(out, MESSAGE_BYTES, MPI_BYTE, to, 0, in, MESSAGE_BYTES, MPI_BYTE, from, 0,
+                     comm, MPI_STATUS_IGNORE);
+    }
+    return MESSAGE_BYTES / fmax(clock_s() - start_s, 1e-9);
+}
+
+double speed_of_ring(struct team *team)
+{
+    struct seat seat = team_seat(team);
+
+    if (seat.ranks == 1)
+        return INFINITY;
+    return exchange(team_communicator(team), (seat.rank + 1) % seat.ranks,
+                    (seat.rank + seat.ranks - 1) % seat.ranks);
+}
+
+double speed_of_pair(struct team *team, int other)
+{
+    double found;
+
+    if (team_seat(team).ranks == 1)
+        return INFINITY;
+    found = exchange(team_communicator(team), other < 0 ? MPI_PROC_NULL : other,
+                     other < 0 ? MPI_PROC_NULL : other);
+    return other < 0 ? INFINITY : found;
+}

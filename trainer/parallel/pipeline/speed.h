@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_SPEED_H
+#define MUSTER_SPEED_H
+
+#include "trainer/compute/compute.h"
+#include "trainer/model/shape.h"
+#include "trainer/team/team.h"
+
+/* How fast this rank computes and talks, measured in a moment, for plans of pipelines. */
+
+/* Seconds of one layer, forward and backward, of a microbatch of so many sequences: the least of
+ * some turns. Returns 0, or -1 with err. */
+int speed_of_layer(const struct shape *shape, const struct compute *compute, int sequences,
+                   double *seconds, struct error *err);
+
+/* What the head costs beside a layer: their multiplications, V C and 12 C^2 of each token. */
+double speed_head_in_layers(const struct shape *shape);
+
+/* Bytes a second each way between this rank and those before and behind it in a ring of the team
+ * (ranks without a team, or of one rank: infinitely many); all ranks at once. Collective. */
+double speed_of_ring(struct team *team);
+
+/* The same between this rank and another one of the team, all such pairs at once; other: -1, none.
+ * Collective. */
+double speed_of_pair(struct team *team, int other);
+
+#endif
