@@ -8,6 +8,7 @@ lib_libmuster_la_LIBADD = -ldl
 
 # what every room uses: errors, lists of hosts, files of sysfs, records
 lib_libmuster_la_SOURCES += \
+	lib/base/clock.h \
 	lib/base/error.c lib/base/error.h \
 	lib/base/fabric_class.c lib/base/fabric_class.h \
 	lib/base/hostlist.c lib/base/hostlist.h \

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/conf/conf.h"
 #include "lib/netif/netif_apply.h"
 #include "spank/host.h"
@@ -78,21 +79,13 @@ static void work_on(struct work *work, const char *config_path, enum when when, 
 
 /* ---------------------------------------------------------------- the deadline */
 
-static long now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Until the child's end of the pipe is closed, by its end. Returns false at the deadline. */
 static bool wait_for_end(int fd, long deadline_ms)
 {
     struct pollfd wait = {.fd = fd, .events = POLLIN};
 
     for (;;) {
-        long left_ms = deadline_ms - now_ms();
+        long left_ms = deadline_ms - clock_ms();
         int ready = poll(&wait, 1, left_ms > 0 ? (int)left_ms : 0);
 
         if (ready > 0)
@@ -107,7 +100,7 @@ static struct work *work_in_time(const char *config_path, enum when when, uint32
 {
     struct work *work =
         mmap(NULL, sizeof *work, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    long deadline_ms = now_ms() + NETIF_DEADLINE_MS;
+    long deadline_ms = clock_ms() + NETIF_DEADLINE_MS;
     pid_t parent = getpid(), child;
     int ends[2];
 
@@ -132,7 +125,7 @@ static struct work *work_in_time(const char *config_path, enum when when, uint32
     close(ends[1]);
     if (child > 0) {
         bool has_ended = wait_for_end(ends[0], deadline_ms);
-        bool is_late = !has_ended && now_ms() >= deadline_ms;
+        bool is_late = !has_ended && clock_ms() >= deadline_ms;
 
         if (!has_ended)
             kill(child, SIGKILL);

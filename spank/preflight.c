@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "spank/host.h"
 
 enum {
@@ -26,14 +27,6 @@ enum {
     STATUS_COMPONENTS = 4, /* a fault, of a heterogeneous step: a mark reaches one component only */
     STATUS_INTERRUPTED = 128 /* and above */
 };
-
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* ---------------------------------------------------------------- the program */
 
@@ -93,7 +86,7 @@ become(const char *path, char *const argv[], char *const environment[], pid_t pa
  * or is not there any more. */
 static int wait_until(pid_t pid, double budget_s)
 {
-    double term_at = now_s() + budget_s + ENDING_S;
+    double term_at = clock_s() + budget_s + ENDING_S;
     bool is_told = false;
 
     for (;;) {
@@ -104,12 +97,12 @@ static int wait_until(pid_t pid, double budget_s)
             return is_told ? -1 : status;
         if (ended < 0 && errno != EINTR)
             return -1;
-        if (now_s() > term_at + KILL_S) {
+        if (clock_s() > term_at + KILL_S) {
             kill(pid, SIGKILL);
             waitpid(pid, &status, 0);
             return -1;
         }
-        if (now_s() > term_at && !is_told) {
+        if (clock_s() > term_at && !is_told) {
             is_told = true;
             kill(pid, SIGTERM);
         }

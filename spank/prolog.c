@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/certificate/certificate.h"
 #include "lib/conf/conf.h"
 #include "lib/certificate/fingerprint.h"
@@ -125,20 +126,12 @@ static void examine(const char *config_path, const char *node, struct finding *f
 
 /* ---------------------------------------------------------------- the deadline */
 
-static long now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static bool read_finding(int fd, struct finding *finding, long deadline_ms)
 {
     struct pollfd wait = {.fd = fd, .events = POLLIN};
 
     for (;;) {
-        long left_ms = deadline_ms - now_ms();
+        long left_ms = deadline_ms - clock_ms();
         int ready = poll(&wait, 1, left_ms > 0 ? (int)left_ms : 0);
 
         if (ready > 0)
@@ -152,7 +145,7 @@ static bool read_finding(int fd, struct finding *finding, long deadline_ms)
  * or the kernel cannot be interrupted otherwise. */
 static void examine_in_time(const char *config_path, const char *node, struct finding *finding)
 {
-    long deadline_ms = now_ms() + GATE_DEADLINE_MS;
+    long deadline_ms = clock_ms() + GATE_DEADLINE_MS;
     int ends[2];
     pid_t child;
 
@@ -172,7 +165,7 @@ static void examine_in_time(const char *config_path, const char *node, struct fi
     } else if (read_finding(ends[0], finding, deadline_ms)) {
         waitpid(child, NULL, 0);
     } else {
-        bool is_late = now_ms() >= deadline_ms;
+        bool is_late = clock_ms() >= deadline_ms;
 
         memset(finding, 0, sizeof *finding);
         cannot_tell(finding, is_late ? "no answer within the gate's deadline (munged, a driver or "

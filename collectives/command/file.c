@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
+
 /* The file that is being written aside; "" when there is none. Read by a signal's handler, which
  * finds a whole name: the first byte is written last and taken away first. */
 static char aside[PATH_MAX];
@@ -39,23 +41,15 @@ void file_abandon(void)
 struct progress {
     const char *name;
     uint64_t size; /* of the input; 0: not known */
-    struct timespec begin;
+    double begin_s;
     double shown_s;
     bool visible;
 };
 
-static double since(const struct timespec *begin)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - begin->tv_sec) + 1e-9 * (double)(now.tv_nsec - begin->tv_nsec);
-}
-
 static void progress_show(void *argument, uint64_t in, uint64_t out)
 {
     struct progress *progress = argument;
-    double elapsed_s = since(&progress->begin);
+    double elapsed_s = clock_s() - progress->begin_s;
 
     if (elapsed_s < 2 || elapsed_s < progress->shown_s + 0.5)
         return;
@@ -226,7 +220,7 @@ int file_convert(const struct file_job *job, const char *input, struct stream_to
     stream.in = open_input(input, &about, err);
     if (stream.in < 0)
         return -1;
-    clock_gettime(CLOCK_MONOTONIC, &progress.begin);
+    progress.begin_s = clock_s();
     progress.size = S_ISREG(about.st_mode) ? (uint64_t)about.st_size : 0;
     if (job->progress) {
         stream.progress = progress_show;

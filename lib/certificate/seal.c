@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 #include "lib/certificate/seal.h"
+#include "lib/base/clock.h"
 #include "lib/base/write_all.h"
 
 #include <dlfcn.h>
@@ -16,7 +17,6 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static char socket_path[sizeof((struct sockaddr_un *)0)->sun_path];
@@ -167,14 +167,6 @@ static void run_child(const struct job *job, int fd)
     _exit(1);
 }
 
-static long milliseconds_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000L + now.tv_nsec / 1000000;
-}
-
 /* Why munged was silent: a process that listens, and is stopped or hangs, takes connections. Asked
  * only then, because munged logs a connection on which nothing comes. */
 static void explain_silence(struct error *err)
@@ -205,7 +197,7 @@ static void explain_silence(struct error *err)
  * when the child has not closed it in time, and still runs. */
 static char *read_answer(int fd, bool *is_late, struct error *err)
 {
-    const long deadline = milliseconds_now() + SEAL_TIMEOUT_MS;
+    const long deadline = clock_ms() + SEAL_TIMEOUT_MS;
     size_t length = 0, size = 1024;
     char *text = malloc(size), *grown;
 
@@ -214,7 +206,7 @@ static char *read_answer(int fd, bool *is_late, struct error *err)
         error_set(err, "out of memory");
     while (text) {
         struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
-        long left = deadline - milliseconds_now();
+        long left = deadline - clock_ms();
         ssize_t got;
 
         if (left <= 0 || poll(&poll_fd, 1, (int)left) == 0) {

@@ -26,6 +26,7 @@ static const struct setting {
     [NETIF_ROCE_CONFIG] = {"roce-config", 0, 1, 0, 1, {"no", "yes"}},
     [NETIF_ROCE_MODE] = {"roce-mode", 1, 2, 1, 2, {NULL, "v1", "v2"}},
     [NETIF_ROCE_TOS] = {"roce-tos", 0, 255, 0, 255, {0}},
+    [NETIF_TRAFFIC_CLASS] = {"traffic-class", -1, 255, -1, 255, {0}},
     [NETIF_PFC] = {"pfc", 0, 255, 0, 255, {0}},
     [NETIF_DSCP... NETIF_DSCP_LAST] = {"dscp", 0, 255, 0, 255, {0}},
     [NETIF_UP] = {"up", 1, 1, 0, 1, {"no", "yes"}},
@@ -107,7 +108,9 @@ void netif_value_format(enum netif_setting setting, long value, char *text, size
         format_priorities(value, text, size);
         return;
     }
-    if (has_words(setting) && value >= 0 && value <= 2 && settings[setting].words[value])
+    if (setting == NETIF_TRAFFIC_CLASS && value < 0)
+        snprintf(text, size, "none");
+    else if (has_words(setting) && value >= 0 && value <= 2 && settings[setting].words[value])
         snprintf(text, size, "%s", settings[setting].words[value]);
     else
         snprintf(text, size, "%ld", value);
@@ -123,6 +126,8 @@ static void allowed_text(enum netif_setting setting, char *text, size_t size)
         snprintf(text, size, "none|0-7[+0-7...]");
     else if (netif_is_dscp(setting))
         snprintf(text, size, "none|0-7");
+    else if (setting == NETIF_TRAFFIC_CLASS)
+        snprintf(text, size, "none|0-%ld", this->maximum);
     else if (has_words(setting) && this->minimum < this->maximum)
         snprintf(text, size, "%s|%s", this->words[this->minimum], this->words[this->maximum]);
     else if (has_words(setting))
@@ -148,6 +153,10 @@ int netif_value_parse(enum netif_setting setting, const char *text, bool is_jour
         allowed_text(setting, allowed, sizeof allowed);
         return error_set(err, "found %s=\"%.60s\", allowed %s", netif_setting_name(setting), text,
                          allowed);
+    }
+    if (setting == NETIF_TRAFFIC_CLASS && strcasecmp(text, "none") == 0) {
+        *value = -1;
+        return 0;
     }
     for (long word = minimum; has_words(setting) && word <= maximum; word++)
         if (this->words[word] && strcasecmp(text, this->words[word]) == 0) {

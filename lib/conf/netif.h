@@ -25,11 +25,13 @@ enum netif_setting {
     NETIF_ARP_FILTER,
     NETIF_RP_FILTER,
     NETIF_ACCEPT_LOCAL,
-    NETIF_ROCE_CONFIG, /* rdma_cm's directory of the device in configfs: 1 there, 0 not; never in
-                          muster.conf, the next two need it */
-    NETIF_ROCE_MODE,   /* what rdma_cm uses for new connections: 1 RoCE v1, 2 RoCE v2 */
-    NETIF_ROCE_TOS,    /* likewise, the type of service, 0 to 255 */
-    NETIF_PFC,         /* the priorities with flow control (IEEE 802.1Qbb): bit 1 << priority */
+    NETIF_ROCE_CONFIG,   /* rdma_cm's directory of the device in configfs: 1 there, 0 not; never in
+                            muster.conf, the next two need it */
+    NETIF_ROCE_MODE,     /* what rdma_cm uses for new connections: 1 RoCE v1, 2 RoCE v2 */
+    NETIF_ROCE_TOS,      /* likewise, the type of service, 0 to 255 */
+    NETIF_TRAFFIC_CLASS, /* of all the port's RDMA packets, whatever programs ask for, 0 to 255; -1:
+                            as they ask. NVIDIA's own driver has it, the kernel's has not */
+    NETIF_PFC,           /* the priorities with flow control (IEEE 802.1Qbb): bit 1 << priority */
     NETIF_DSCP, /* the priorities of packets with DSCP 0: bit 1 << priority; then DSCP 1 ... */
     NETIF_DSCP_LAST = NETIF_DSCP + 63,
     NETIF_UP,      /* 1 up, 0 down (IFF_UP) */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/netif/netif_journal.h"
+#include "lib/base/clock.h"
 #include "lib/base/write_all.h"
 
 #include <errno.h>
@@ -363,18 +364,10 @@ out:
     return result;
 }
 
-static long now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 int journal_lock(const char *path, int wait_ms, struct error *err)
 {
     const struct timespec pause = {0, 5000000};
-    long deadline_ms = now_ms() + wait_ms;
+    long deadline_ms = clock_ms() + wait_ms;
     char name[512], directory[512];
     char *slash;
     int fd;
@@ -396,7 +389,7 @@ int journal_lock(const char *path, int wait_ms, struct error *err)
             close(fd);
             return -1;
         }
-        if (now_ms() >= deadline_ms) {
+        if (clock_ms() >= deadline_ms) {
             error_set(err, "%s: another prolog or epilog has held it for %d ms", name, wait_ms);
             close(fd);
             return -1;

@@ -105,19 +105,30 @@ static long effective(void *context, enum netif_setting setting, long value)
 
 /* ---------------------------------------------------------------- RoCE */
 
-/* The RDMA port of the interface; "rdma_cm/mlx5_0" goes to directory, "…/ports/1" to port. */
-static int find_port(struct machine *machine, const char *interface, char *directory, char *ports,
-                     size_t size, struct error *err)
+/* The RDMA port of the interface, or NULL with err. */
+static const struct rdma_port *find_port(struct machine *machine, const char *interface,
+                                         struct error *err)
 {
     const struct rdma_port *port;
 
     if (!machine->inventory)
         machine->inventory = inventory_read(machine->root, err);
     if (!machine->inventory)
-        return -1;
+        return NULL;
     port = inventory_rdma_of(machine->inventory, interface);
     if (!port)
-        return error_set(err, "it has no RDMA port");
+        error_set(err, "it has no RDMA port");
+    return port;
+}
+
+/* rdma_cm's files of it; "rdma_cm/mlx5_0" goes to directory, "…/ports/1" to ports. */
+static int find_roce(struct machine *machine, const char *interface, char *directory, char *ports,
+                     size_t size, struct error *err)
+{
+    const struct rdma_port *port = find_port(machine, interface, err);
+
+    if (!port)
+        return -1;
     if (!sysfs_exists(machine->root, RDMA_CM))
         return error_set(err, "/" RDMA_CM " is not there; load the module rdma_cm and mount "
                               "configfs");
@@ -132,7 +143,7 @@ static int get_roce(struct machine *machine, const char *interface, enum netif_s
     char directory[160], ports[192], text[64];
     long long number;
 
-    if (find_port(machine, interface, directory, ports, sizeof directory, err) != 0)
+    if (find_roce(machine, interface, directory, ports, sizeof directory, err) != 0)
         return -1;
     if (setting == NETIF_ROCE_CONFIG) {
         *value = sysfs_exists(machine->root, "%s", directory);
@@ -174,7 +185,7 @@ static int set_roce(struct machine *machine, const char *interface, enum netif_s
 {
     char directory[160], ports[192], path[256], text[32];
 
-    if (find_port(machine, interface, directory, ports, sizeof directory, err) != 0)
+    if (find_roce(machine, interface, directory, ports, sizeof directory, err) != 0)
         return -1;
     if (setting == NETIF_ROCE_CONFIG)
         return set_roce_config(machine, directory, value, err);
@@ -190,6 +201,53 @@ static int set_roce(struct machine *machine, const char *interface, enum netif_s
     if (put_file(machine, path, "IB/RoCE v1\n", err) == 0)
         return 0;
     return put_file(machine, path, "RoCE v1\n", err);
+}
+
+/* "sys/class/infiniband/mlx5_0/tc/1/traffic_class" goes to path. */
+static int find_traffic_class(struct machine *machine, const char *interface, char *path,
+                              size_t size, struct error *err)
+{
+    const struct rdma_port *port = find_port(machine, interface, err);
+
+    if (!port)
+        return -1;
+    snprintf(path, size, "sys/class/infiniband/%s/tc/%d/traffic_class", port->device, port->port);
+    if (!sysfs_exists(machine->root, "%s", path))
+        return error_set(err, "/%s is not there: only NVIDIA's own driver (MLNX_OFED, DOCA) has it",
+                         path);
+    return 0;
+}
+
+/* "Global tclass=106" where there is one; then come rules by address, which are not touched
+ * (traffic_class_show() and _store() of MLNX_OFED's drivers/infiniband/hw/mlx5). */
+static int get_traffic_class(struct machine *machine, const char *interface, long *value,
+                             struct error *err)
+{
+    static const char word[] = "Global tclass=";
+    char path[160], text[64], *end;
+
+    if (find_traffic_class(machine, interface, path, sizeof path, err) != 0)
+        return -1;
+    *value = -1;
+    if (sysfs_line(machine->root, text, sizeof text, "%s", path) != 0)
+        return error_set(err, "/%s: %m", path);
+    if (strncmp(text, word, strlen(word)) != 0)
+        return 0;
+    *value = strtol(text + strlen(word), &end, 10);
+    if (end == text + strlen(word) || *end || *value < 0 || *value > 255)
+        return error_set(err, "/%s: found \"%s\", expected a number from 0 to 255", path, text);
+    return 0;
+}
+
+static int set_traffic_class(struct machine *machine, const char *interface, long value,
+                             struct error *err)
+{
+    char path[160], text[32];
+
+    if (find_traffic_class(machine, interface, path, sizeof path, err) != 0)
+        return -1;
+    snprintf(text, sizeof text, "%ld\n", value);
+    return put_file(machine, path, text, err);
 }
 
 /* ---------------------------------------------------------------- all of them */
@@ -216,6 +274,8 @@ static int get(void *context, const char *name, int index, enum netif_setting se
     case NETIF_ROCE_MODE:
     case NETIF_ROCE_TOS:
         return get_roce(machine, name, setting, value, err);
+    case NETIF_TRAFFIC_CLASS:
+        return get_traffic_class(machine, name, value, err);
     default:
         break;
     }
@@ -253,6 +313,8 @@ static int set(void *context, const char *name, int index, enum netif_setting se
     case NETIF_ROCE_MODE:
     case NETIF_ROCE_TOS:
         return set_roce(machine, name, setting, value, err);
+    case NETIF_TRAFFIC_CLASS:
+        return set_traffic_class(machine, name, value, err);
     default:
         break;
     }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/clock.h"
 #include "lib/netif/netlink_parts.h"
 
 #include <errno.h>
@@ -13,7 +14,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -220,14 +220,6 @@ void netlink_close(struct netlink *netlink)
     *netlink = (struct netlink){.fd = -1, .ioctl_fd = -1};
 }
 
-static long now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* One datagram of the kernel's, at most MESSAGE_MAX bytes. Returns its length, or -1 with err. */
 static ssize_t receive(const struct netlink *netlink, char *buffer, long deadline_ms,
                        struct error *err)
@@ -235,7 +227,7 @@ static ssize_t receive(const struct netlink *netlink, char *buffer, long deadlin
     struct pollfd wait = {.fd = netlink->fd, .events = POLLIN};
 
     for (;;) {
-        long left_ms = deadline_ms - now_ms();
+        long left_ms = deadline_ms - clock_ms();
         int ready = poll(&wait, 1, left_ms > 0 ? (int)left_ms : 0);
         struct sockaddr_nl from = {0};
         socklen_t from_length = sizeof from;
@@ -270,7 +262,7 @@ int netlink_ask(struct netlink *netlink, const void *request, size_t length,
                 int (*take)(const struct nlmsghdr *message, size_t length, void *context),
                 void *context, struct error *err)
 {
-    long deadline_ms = now_ms() + NETLINK_WAIT_MS;
+    long deadline_ms = clock_ms() + NETLINK_WAIT_MS;
     char *buffer = malloc(MESSAGE_MAX);
     char words[200];
     int result = -1;

@@ -25,16 +25,18 @@ static void reads_lines(void)
     size_t length;
     FILE *stream;
 
-    is_int(netif_line_parse(
-               "eth[1-2],ib0 up=yes MTU=9000\ttxqueuelen=10000 rx-ring=4096 tx-ring=64 "
-               "arp_ignore=1 arp_announce=2 arp_filter=1 rp_filter=2 accept_local=1 "
-               "roce-mode=V2 roce-tos=106 DSCP48=None dscp26=3 pfc=4+3 address=10.1.0.0/16",
-               &line, &err),
-           0, "a line with every setting (%s)", err.text);
+    is_int(
+        netif_line_parse("eth[1-2],ib0 up=yes MTU=9000\ttxqueuelen=10000 rx-ring=4096 tx-ring=64 "
+                         "arp_ignore=1 arp_announce=2 arp_filter=1 rp_filter=2 accept_local=1 "
+                         "roce-mode=V2 roce-tos=106 traffic-class=106 DSCP48=None dscp26=3 pfc=4+3 "
+                         "address=10.1.0.0/16",
+                         &line, &err),
+        0, "a line with every setting (%s)", err.text);
     is_int(line.interfaces.count, 3, "... its interfaces");
     is_int(line.values[NETIF_MTU], 9000, "... a number, the name in capitals");
     is_int(line.values[NETIF_ROCE_MODE], 2, "... a word");
     is_int(line.values[NETIF_UP], 1, "... up");
+    is_int(line.values[NETIF_TRAFFIC_CLASS], 106, "... a traffic class");
     is_int(line.values[NETIF_PFC], 0x18, "... priorities");
     is_int(line.values[NETIF_DSCP + 26], 0x08, "... a DSCP's");
     is_int(line.given[NETIF_DSCP + 48], 1, "... none");
@@ -45,12 +47,15 @@ static void reads_lines(void)
     is_str(text,
            "eth[1-2],ib0 rx-ring=4096 tx-ring=64 txqueuelen=10000 mtu=9000 arp_ignore=1 "
            "arp_announce=2 arp_filter=1 rp_filter=2 accept_local=1 roce-mode=v2 roce-tos=106 "
-           "pfc=3+4 dscp26=3 dscp48=none up=yes address=10.1.0.0/16",
+           "traffic-class=106 pfc=3+4 dscp26=3 dscp48=none up=yes address=10.1.0.0/16",
            "... printed in the order in which they are made");
     netif_line_clear(&line);
     is_int(netif_line_parse(text, &line, &err), 0, "... and read again");
     netif_line_clear(&line);
     free(text);
+    is_int(netif_line_parse("eth1 traffic-class=none", &line, &err), 0, "no traffic class");
+    is_int(line.values[NETIF_TRAFFIC_CLASS], -1, "... is one of its values");
+    netif_line_clear(&line);
 }
 
 static void refuses_line(const char *text, const char *message)
@@ -79,6 +84,8 @@ static void refuses_lines(void)
     refuses_line("eth1 up=no", "found up=\"no\", allowed yes");
     refuses_line("eth1 roce-mode=2", "found roce-mode=\"2\", allowed v1|v2");
     refuses_line("eth1 rp_filter=3", "found rp_filter=\"3\", allowed 0-2");
+    refuses_line("eth1 traffic-class=256", "found traffic-class=\"256\", allowed none|0-255");
+    refuses_line("eth1 traffic-class=-1", "found traffic-class=\"-1\"");
     refuses_line("eth1 pfc=8", "found pfc=\"8\", allowed none|0-7[+0-7...]");
     refuses_line("eth1 pfc=3+3", "found pfc=\"3+3\"");
     refuses_line("eth1 pfc=3+", "found pfc=\"3+\"");

@@ -358,6 +358,52 @@ static void sets_roce(void)
     tree_remove(root);
 }
 
+static void reads_class(const struct netif_machine *machine, const char *root, const char *text,
+                        long expected)
+{
+    struct error err = {""};
+    long value = -2;
+
+    tree_put(root, "sys/class/infiniband/bnxt_re0/tc/1/traffic_class", text);
+    if (machine->get(machine->context, "ens11np0", 2, NETIF_TRAFFIC_CLASS, &value, &err) != 0)
+        value = -3;
+    is_int(value, expected, "\"%.*s\" (%s)", (int)strcspn(text, "\n"), text, err.text);
+}
+
+static void sets_traffic_class(void)
+{
+    char *root = tree_unpack("mi300x-roce"), path[512], text[64] = "";
+    struct netif_machine machine;
+    struct error err = {""};
+    long value;
+    FILE *file;
+
+    tree_put(root, "proc/sys/kernel/random/boot_id", "571a17f9\n");
+    is_int(netif_machine_open(&machine, root, &err), 0, "a recorded machine (%s)", err.text);
+    is_int(machine.get(machine.context, "ens11np0", 2, NETIF_TRAFFIC_CLASS, &value, &err), -1,
+           "a driver without traffic classes");
+    has_str(err.text, "/tc/1/traffic_class is not there: only NVIDIA's own driver", "... says so");
+    reads_class(&machine, root, "", -1);
+    reads_class(&machine, root, "src_ip=1.2.3.4,tclass=96\n", -1);
+    reads_class(&machine, root, "Global tclass=106\nsrc_ip=1.2.3.4,tclass=96\n", 106);
+    reads_class(&machine, root, "Global tclass=0\n", 0);
+    reads_class(&machine, root, "Global tclass=256\n", -3);
+    reads_class(&machine, root, "Global tclass=\n", -3);
+    for (int i = 0; i < 2; i++) {
+        tree_put(root, "sys/class/infiniband/bnxt_re0/tc/1/traffic_class", "");
+        is_int(machine.set(machine.context, "ens11np0", 2, NETIF_TRAFFIC_CLASS, i ? -1 : 106, &err),
+               0, "it is %s (%s)", i ? "taken away" : "set", err.text);
+        snprintf(path, sizeof path, "%s/sys/class/infiniband/bnxt_re0/tc/1/traffic_class", root);
+        file = fopen(path, "r");
+        ok(file && fgets(text, sizeof text, file), "its file");
+        is_str(text, i ? "-1\n" : "106\n", "... is written");
+        if (file)
+            fclose(file);
+    }
+    netif_machine_close(&machine);
+    tree_remove(root);
+}
+
 int main(void)
 {
     struct netlink netlink;
@@ -368,6 +414,7 @@ int main(void)
     reads_dcb();
     writes_requests();
     sets_roce();
+    sets_traffic_class();
     if (geteuid() != 0 || unshare(CLONE_NEWNET) != 0) {
         tap_skip("no network namespace of its own");
         return tap_done();

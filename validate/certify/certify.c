@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "validate/command/command.h"
 #include "validate/history/history.h"
 #include "validate/slurm/step.h"
@@ -130,16 +131,16 @@ static void say_leftover(const char *text)
 static void jitter_wait(struct certify *certify)
 {
     uint32_t salt = (uint32_t)getpid() * 2654435761U;
-    double delay_s, begin = process_clock();
+    double delay_s, begin = clock_s();
 
     if (getrandom(&salt, sizeof salt, GRND_NONBLOCK) != (ssize_t)sizeof salt)
         salt ^= (uint32_t)time(NULL);
     delay_s = turn_jitter_s(certify->options.jitter_s, salt);
     if (delay_s >= 1)
         progress_say(&certify->progress, "beginning in %.0f s (--jitter)", delay_s);
-    while (!certify_stop && process_clock() - begin < delay_s)
+    while (!certify_stop && clock_s() - begin < delay_s)
         usleep(50000);
-    certify->begin = process_clock();
+    certify->begin = clock_s();
 }
 
 /* What must be there before anything is asked or changed. */
@@ -269,7 +270,7 @@ static int run(struct certify *certify, int argc, char **argv)
     bool is_broken = false;
     int status = COMMAND_UNKNOWN;
 
-    certify->begin = process_clock();
+    certify->begin = clock_s();
     progress_init(&certify->progress, stderr);
     if (json_open(certify, &err) != 0) {
         fprintf(stderr, "muster certify: %s\n", err.text);
@@ -305,7 +306,7 @@ static int run(struct certify *certify, int argc, char **argv)
         certify_facts(certify);
         certify_report(certify, certify->json == stdout ? stderr : stdout);
         if (geteuid() == 0)
-            history_save(certify, verdicts, status, process_clock() - certify->begin);
+            history_save(certify, verdicts, status, clock_s() - certify->begin);
         certify_reports(certify);
     }
     if (certify_stop)

@@ -65,7 +65,7 @@ struct subject {
 struct certify {
     struct certify_options options;
     struct conf conf;
-    double budget_s, begin;                      /* process_clock() */
+    double budget_s, begin;                      /* clock_s() */
     char run[64], job_name[96], reservation[96]; /* reservation "": none */
     struct cluster cluster;
     struct subject *subjects;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "lib/base/clock.h"
 #include "validate/certify/certify.h"
 
 #include <math.h>
@@ -110,5 +111,5 @@ void certify_facts(struct certify *certify)
     limits(certify);
     for (size_t i = 0; i < certify->notes.count; i++)
         fact(certify, "run", "note", NULL, certify->notes.names[i]);
-    figure(certify, "run", "seconds", NULL, process_clock() - certify->begin);
+    figure(certify, "run", "seconds", NULL, clock_s() - certify->begin);
 }

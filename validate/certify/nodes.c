@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "lib/base/clock.h"
 #include "validate/certify/certify.h"
 
 #include <math.h>
@@ -97,15 +98,15 @@ static bool is_settling(const struct cluster *cluster, const struct hostlist *na
 static int load_settled(struct certify *certify, struct error *err)
 {
     struct hostlist names = {0};
-    double begin = process_clock();
+    double begin = clock_s();
     int rv = 0;
 
     if (certify->options.nodes)
         rv = hostlist_expand(certify->options.nodes, &names, err);
     while (rv == 0) {
         rv = cluster_load(&certify->cluster, err);
-        if (rv != 0 || !is_settling(&certify->cluster, &names) ||
-            process_clock() - begin > SETTLE_S || certify_stop)
+        if (rv != 0 || !is_settling(&certify->cluster, &names) || clock_s() - begin > SETTLE_S ||
+            certify_stop)
             break;
         cluster_clear(&certify->cluster);
         usleep(300000);

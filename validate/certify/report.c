@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "lib/base/clock.h"
 #include "validate/certify/certify.h"
 
 #include <math.h>
@@ -89,6 +90,6 @@ void certify_report(struct certify *certify, FILE *stream)
         fprintf(stream, ", %zu failed", counts[VERDICT_FAIL]);
     if (counts[VERDICT_UNKNOWN] > 0)
         fprintf(stream, ", %zu unknown", counts[VERDICT_UNKNOWN]);
-    fprintf(stream, ", %.1f s, run %s\n", process_clock() - certify->begin, certify->run);
+    fprintf(stream, ", %.1f s, run %s\n", clock_s() - certify->begin, certify->run);
     table_clear(&table);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "lib/base/clock.h"
 #include "validate/certify/certify.h"
 
 #include <math.h>
@@ -28,7 +29,7 @@ struct hearing {
     volatile sig_atomic_t stop; /* ends the step */
     double heard_at;            /* the last line */
     bool has_lost;              /* a node, and the step goes on without it */
-    double until; /* process_clock(): what is said later, while we end it, accuses the wrong ones */
+    double until; /* clock_s(): what is said later, while we end it, accuses the wrong ones */
     bool has_memory;
 };
 
@@ -44,9 +45,9 @@ static void hear(const char *line, bool is_error, void *context)
             snprintf(certify->last_error, sizeof certify->last_error, "%s", line);
         return;
     }
-    if (hearing->stop || process_clock() > hearing->until)
+    if (hearing->stop || clock_s() > hearing->until)
         return;
-    hearing->heard_at = process_clock();
+    hearing->heard_at = clock_s();
     switch (records_parse(&certify->records, line)) {
     case 0:
         if (certify->json)
@@ -67,14 +68,13 @@ static void tick(void *context)
     progress_tick(&hearing->certify->progress);
     if (certify_stop) {
         hearing->stop = certify_stop;
-    } else if (!hearing->stop && process_clock() > hearing->watch_at) {
+    } else if (!hearing->stop && clock_s() > hearing->watch_at) {
         if (certify_reach_again(hearing->certify, hearing->step->nodes, hearing->step->stage) > 0) {
             hearing->has_lost = hearing->step->survives_loss;
             hearing->stop = !hearing->has_lost;
         }
-        hearing->watch_at = process_clock() + WATCH_EACH_S;
-    } else if (!hearing->stop && hearing->has_lost &&
-               process_clock() - hearing->heard_at > SILENT_S) {
+        hearing->watch_at = clock_s() + WATCH_EACH_S;
+    } else if (!hearing->stop && hearing->has_lost && clock_s() - hearing->heard_at > SILENT_S) {
         hearing->stop = 1;
     }
 }
@@ -84,9 +84,9 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
 {
     struct hearing hearing = {.certify = certify,
                               .step = step,
-                              .watch_at = process_clock() + WATCH_AFTER_S,
-                              .heard_at = process_clock(),
-                              .until = process_clock() + step->deadline_s,
+                              .watch_at = clock_s() + WATCH_AFTER_S,
+                              .heard_at = clock_s(),
+                              .until = clock_s() + step->deadline_s,
                               .has_memory = true};
     struct process_result result;
 

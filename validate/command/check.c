@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/clock.h"
 #include "validate/checks/checks.h"
 #include "validate/command/check_health.h"
 #include "validate/command/command.h"
@@ -6,7 +7,6 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 struct options {
@@ -108,7 +108,7 @@ static int run_checks(const struct options *options, const struct conf *conf,
 {
     static struct fabric fabric;
     struct health_summary summary = {0};
-    struct timespec begin, end;
+    double begin_s;
     const char *node = options->node ? options->node : getenv("SLURMD_NODENAME");
     const char *root = options->root ? options->root : "";
     struct output output = {options->as_json,
@@ -126,15 +126,13 @@ static int run_checks(const struct options *options, const struct conf *conf,
                             .sink = print_record,
                             .context = &output};
 
-    clock_gettime(CLOCK_MONOTONIC, &begin);
+    begin_s = clock_s();
     fabric_choose(inventory, conf, &fabric);
     for (size_t i = 0; i < check_count; i++)
         if (check_is_wanted(&check_table[i], options->only))
             check_table[i].run(&checks, check_table[i].name);
-    clock_gettime(CLOCK_MONOTONIC, &end);
     if (options->as_nagios)
-        return health_nagios(&summary, (double)(end.tv_sec - begin.tv_sec) +
-                                           1e-9 * (double)(end.tv_nsec - begin.tv_nsec));
+        return health_nagios(&summary, clock_s() - begin_s);
     if (options->as_health)
         return health_run("muster check", &summary, checks.node, conf);
     if (output.facts > 0 && !output.shows_facts && !output.as_json)

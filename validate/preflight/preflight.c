@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "validate/command/command.h"
 #include "validate/slurm/step.h"
 
@@ -74,7 +75,7 @@ void preflight_cannot_tell(struct preflight *preflight, const char *format, ...)
 
 double preflight_left_s(const struct preflight *preflight)
 {
-    return preflight->budget_s - (process_clock() - preflight->begin);
+    return preflight->budget_s - (clock_s() - preflight->begin);
 }
 
 /* ---------------------------------------------------------------- before and after */
@@ -233,7 +234,7 @@ static int report(struct preflight *preflight)
             options->has_step ? "; the step starts" : "");
     else if (!preflight->has_fault)
         say(preflight, "%s passed in %.1f s (%s)", folded ? folded : "all",
-            process_clock() - preflight->begin, conf_preflight_name(options->level));
+            clock_s() - preflight->begin, conf_preflight_name(options->level));
     conclude(preflight, preflight->has_fault ? VERDICT_FAIL
                         : is_unknown         ? VERDICT_UNKNOWN
                                              : VERDICT_PASS);
@@ -249,7 +250,7 @@ static int run(struct preflight *preflight)
 {
     struct error err = {""};
 
-    preflight->begin = process_clock();
+    preflight->begin = clock_s();
     preflight->budget_s = preflight->options.budget_s > 0 ? preflight->options.budget_s
                                                           : preflight->conf.preflight_budget_s;
     if (json_open(preflight, &err) != 0) {

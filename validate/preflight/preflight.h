@@ -41,7 +41,7 @@ struct preflight {
     const char *command; /* "muster preflight" */
     struct preflight_options options;
     struct conf conf;
-    double begin, budget_s; /* process_clock() */
+    double begin, budget_s; /* clock_s() */
     char run[64], step_name[96];
     struct cluster cluster;
     struct hostlist names;

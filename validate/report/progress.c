@@ -6,18 +6,10 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "validate/report/table.h"
-
-static double seconds_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 void progress_init(struct progress *progress, FILE *stream)
 {
@@ -33,20 +25,20 @@ static void show(struct progress *progress)
     int length;
 
     length = snprintf(line, sizeof line, "  %-12s %5.1f s  %s", progress->stage,
-                      seconds_now() - progress->begin, progress->doing);
+                      clock_s() - progress->begin, progress->doing);
     if (ioctl(fileno(progress->stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 1 &&
         length >= size.ws_col)
         length = size.ws_col - 1;
     fprintf(progress->stream, "\r%.*s\033[K", length, line);
     fflush(progress->stream);
-    progress->shown = seconds_now();
+    progress->shown = clock_s();
 }
 
 void progress_begin(struct progress *progress, const char *stage)
 {
     snprintf(progress->stage, sizeof progress->stage, "%s", stage);
     progress->doing[0] = '\0';
-    progress->begin = seconds_now();
+    progress->begin = clock_s();
     if (progress->is_terminal)
         show(progress);
 }
@@ -63,7 +55,7 @@ void progress_doing(struct progress *progress, const char *format, ...)
 
 void progress_tick(struct progress *progress)
 {
-    if (progress->is_terminal && *progress->stage && seconds_now() - progress->shown >= 0.1)
+    if (progress->is_terminal && *progress->stage && clock_s() - progress->shown >= 0.1)
         show(progress);
 }
 
@@ -73,7 +65,7 @@ void progress_end(struct progress *progress, enum verdict verdict, const char *f
     va_list values;
 
     fprintf(progress->stream, "%s  %-12s %5.1f s  %s", progress->is_terminal ? "\r\033[K" : "",
-            progress->stage, seconds_now() - progress->begin, colour);
+            progress->stage, clock_s() - progress->begin, colour);
     va_start(values, format);
     vfprintf(progress->stream, format, values);
     va_end(values);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "validate/slurm/process.h"
 #include "validate/slurm/release.h"
 
@@ -51,7 +52,7 @@ static int wait_ready(const struct allocation_request *request, uint32_t job_id,
             error_set(err, "stopped by a signal");
             return 1;
         }
-        if (process_clock() - begin > request->deadline_s) {
+        if (clock_s() - begin > request->deadline_s) {
             pending_reason(job_id, reason, sizeof reason);
             error_set(err, "no allocation of %zu nodes within %.0f s%s", request->nodes->count,
                       request->deadline_s, reason);
@@ -70,7 +71,7 @@ int allocation_get(const struct allocation_request *request, uint32_t *job_id, s
     char *partition = request->partition ? strdup(request->partition) : NULL;
     char *reservation = request->reservation ? strdup(request->reservation) : NULL;
     char directory[] = "/";
-    double begin = process_clock();
+    double begin = clock_s();
     job_desc_msg_t wanted;
     int rv = -1;
 

@@ -13,18 +13,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
+
 enum { LINE_MAX_BYTES = 65536, TICK_MS = 100 };
-
-double process_clock(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 void arguments_add(struct arguments *arguments, const char *format, ...)
 {
@@ -149,7 +142,7 @@ struct ending {
 static void ending_go_on(const struct process *process, struct process_result *result,
                          struct ending *ending, double begin)
 {
-    double now = process_clock();
+    double now = clock_s();
 
     if (ending->term_at == 0) {
         bool is_stopped = process->stop && *process->stop;
@@ -171,7 +164,7 @@ static void watch(const struct process *process, struct process_result *result, 
 {
     struct ending ending = {.pid = pid};
     size_t written = 0, length = process->input ? strlen(process->input) : 0;
-    double begin = process_clock(), ended_at = 0, ticked = 0;
+    double begin = clock_s(), ended_at = 0, ticked = 0;
 
     for (;;) {
         struct pollfd polled[3] = {{.fd = streams[0].fd, .events = POLLIN},
@@ -184,9 +177,9 @@ static void watch(const struct process *process, struct process_result *result, 
         /* Not reaped yet, so that the group's number is not anybody else's. */
         if (ended_at == 0 && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
             info.si_pid == pid)
-            ended_at = process_clock();
+            ended_at = clock_s();
         /* A child of the program may hold the pipes open: the program's end is the end. */
-        if (ended_at > 0 && (is_silent || process_clock() - ended_at > 1))
+        if (ended_at > 0 && (is_silent || clock_s() - ended_at > 1))
             break;
         poll(polled, 3, ended_at > 0 || is_silent ? 5 : TICK_MS);
         for (int i = 0; i < 2; i++)
@@ -202,8 +195,8 @@ static void watch(const struct process *process, struct process_result *result, 
                 in = -1;
             }
         }
-        if (process->on_tick && process_clock() - ticked > 1e-3 * TICK_MS) {
-            ticked = process_clock();
+        if (process->on_tick && clock_s() - ticked > 1e-3 * TICK_MS) {
+            ticked = clock_s();
             process->on_tick(process->context);
         }
         if (ended_at == 0)
@@ -213,7 +206,7 @@ static void watch(const struct process *process, struct process_result *result, 
     waitpid(pid, status, 0);
     if (in >= 0)
         close(in);
-    result->seconds = process_clock() - begin;
+    result->seconds = clock_s() - begin;
 }
 
 int process_run(const struct process *process, struct process_result *result, struct error *err)

@@ -44,9 +44,6 @@ struct process_result {
  * (not found, no memory, no more processes). */
 int process_run(const struct process *process, struct process_result *result, struct error *err);
 
-/* Seconds of a clock that is never set. */
-double process_clock(void);
-
 /* An argument vector that is put together piece by piece. */
 struct arguments {
     char **argv; /* always ends with NULL once something was added */

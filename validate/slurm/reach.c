@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "validate/slurm/process.h"
 #include "validate/slurm/release.h"
 
@@ -173,7 +174,7 @@ static void answer_set(struct reach *answer, enum reach_state state, int reason,
 static void child_end(struct asked *asked, struct reach *answer, double deadline_s)
 {
     struct telling telling;
-    double seconds = process_clock() - asked->begin;
+    double seconds = clock_s() - asked->begin;
     ssize_t got;
 
     while ((got = read(asked->fd, &telling, sizeof telling)) == (ssize_t)sizeof telling) {
@@ -204,7 +205,7 @@ static int child_start(struct asked *asked, const struct cluster_node *node, str
     if (pipe2(pair, O_CLOEXEC) != 0)
         return error_set(err, "cannot ask %s: %m", node->name);
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
-    asked->begin = process_clock();
+    asked->begin = clock_s();
     asked->pid = fork();
     if (asked->pid == 0)
         ask(node, parent, pair[1]);
@@ -252,7 +253,7 @@ static int round_run(struct cluster_node *const *nodes, size_t count, const bool
             polled[i] = (struct pollfd){.fd = asked[i].fd, .events = POLLIN};
         poll(polled, running, 50);
         for (size_t i = 0; i < running;) {
-            if (polled[i].revents || process_clock() - asked[i].begin >= deadline_s)
+            if (polled[i].revents || clock_s() - asked[i].begin >= deadline_s)
                 child_end(&asked[i], &answers[asked[i].index], deadline_s);
             if (!asked[i].is_over) {
                 i++;

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/process.h"
 
@@ -125,7 +126,7 @@ static void silent_down(const char *text)
  * down then, for another that is not waited for beyond COMPLETING_S. */
 static int jobs_undo(const char *name, const char *journal, bool is_late, struct error *err)
 {
-    double begin = process_clock(), cancelled = 0;
+    double begin = clock_s(), cancelled = 0;
     bool is_seen = false, is_down = false;
 
     for (;;) {
@@ -144,18 +145,18 @@ static int jobs_undo(const char *name, const char *journal, bool is_late, struct
         }
         free(jobs);
         if (count == 0 || (count > 0 && left == 0)) {
-            if (is_seen || !is_late || process_clock() - begin > LATE_S)
+            if (is_seen || !is_late || clock_s() - begin > LATE_S)
                 return 0;
-        } else if (process_clock() - begin > GONE_S) {
+        } else if (clock_s() - begin > GONE_S) {
             return count < 0 ? -1 : error_set(err, "job %s is still there", name);
         }
         if (left > 0 && alive == 0) {
-            cancelled = cancelled > 0 ? cancelled : process_clock();
-            if (!is_down && process_clock() - cancelled > EPILOG_S) {
+            cancelled = cancelled > 0 ? cancelled : clock_s();
+            if (!is_down && clock_s() - cancelled > EPILOG_S) {
                 silent_down(journal);
                 is_down = true;
             }
-            if (process_clock() - cancelled > COMPLETING_S)
+            if (clock_s() - cancelled > COMPLETING_S)
                 return 0;
         }
         usleep(100000);
@@ -179,10 +180,10 @@ static int node_undo(const char *node, const char *reason, struct error *err)
 
 static int reservation_undo(const char *name, struct error *err)
 {
-    double begin = process_clock();
+    double begin = clock_s();
 
     while (cluster_unreserve(name, err) != 0) {
-        if (process_clock() - begin > GONE_S)
+        if (clock_s() - begin > GONE_S)
             return -1;
         usleep(200000);
     }

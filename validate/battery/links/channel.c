@@ -13,7 +13,8 @@
 #include <ucp/api/ucp.h>
 #include <ucs/config/global_opts.h>
 
-#include "validate/battery/watch/warden.h" /* watch_now() */
+#include "lib/base/clock.h"
+#include "validate/battery/watch/warden.h" /* clock_s() */
 
 enum {
     SMALL_SLOT = CHANNEL_WINDOW, /* of channel_say() and channel_hear() */
@@ -239,7 +240,7 @@ void channel_disconnect(struct channel *channel)
 {
     ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
                                  .flags = UCP_EP_CLOSE_FLAG_FORCE};
-    double until = watch_now() + 1;
+    double until = clock_s() + 1;
     void *closing = NULL;
 
     for (int i = 0; i < SLOTS; i++)
@@ -251,7 +252,7 @@ void channel_disconnect(struct channel *channel)
     if (channel->endpoint)
         closing = ucp_ep_close_nbx(channel->endpoint, &param);
     channel->endpoint = NULL;
-    while (watch_now() < until) {
+    while (clock_s() < until) {
         bool is_closed =
             !UCS_PTR_IS_PTR(closing) || ucp_request_check_status(closing) != UCS_INPROGRESS;
         bool has_sent = reap(channel->sends, SLOTS);
@@ -347,7 +348,7 @@ int channel_receive(struct channel *channel, int slot, uint64_t tag, size_t size
 void channel_watch(struct channel *channel)
 {
     channel->is_watched = true;
-    channel->polled_s = watch_now();
+    channel->polled_s = clock_s();
     channel->stalled_s = 0;
 }
 
@@ -360,7 +361,7 @@ double channel_unwatch(struct channel *channel)
 /* Before the poll, so that what was late because of the pause is not seen before the pause is. */
 static void note_pause(struct channel *channel)
 {
-    double now = watch_now(), pause_s = now - channel->polled_s;
+    double now = clock_s(), pause_s = now - channel->polled_s;
 
     if (pause_s > PAUSE_S)
         channel->stalled_s += pause_s - PAUSE_S;
@@ -390,8 +391,8 @@ static int wait_for(struct channel *channel, void **request, double timeout_s, s
         if (turn % 64 != 0)
             continue;
         if (until == 0)
-            until = watch_now() + timeout_s;
-        else if (watch_now() > until) /* progress alone is no answer: UCX may retry for ever */
+            until = clock_s() + timeout_s;
+        else if (clock_s() > until) /* progress alone is no answer: UCX may retry for ever */
             return error_set(err, "no answer in %g s", timeout_s);
     }
     ucp_request_free(*request);
@@ -434,7 +435,7 @@ static void on_mark(void *request, ucs_status_t status, const ucp_tag_recv_info_
     (void)request;
     (void)status;
     (void)info;
-    *(double *)user_data = watch_now();
+    *(double *)user_data = clock_s();
 }
 
 int channel_expect_marks(struct channel *channel, uint64_t tag, int count, struct error *err)
@@ -453,7 +454,7 @@ int channel_expect_marks(struct channel *channel, uint64_t tag, int count, struc
         if (take_request(request, &channel->marks[i], err) != 0)
             return -1;
         if (!request)
-            channel->mark_times[i] = watch_now();
+            channel->mark_times[i] = clock_s();
     }
     return 0;
 }

@@ -65,7 +65,7 @@ int channel_hear(struct channel *channel, uint64_t tag, void *data, size_t size_
 
 /* Marks: small messages whose times of arrival count. Expects `count` of them, at most
  * CHANNEL_MARKS, with that tag; channel_wait_mark() waits for number `index` and tells when it came
- * (watch_now()), whatever this thread did at that moment. */
+ * (clock_s()), whatever this thread did at that moment. */
 enum { CHANNEL_MARKS = 72 };
 int channel_expect_marks(struct channel *channel, uint64_t tag, int count, struct error *err);
 int channel_wait_mark(struct channel *channel, int index, double timeout_s, double *time_s,

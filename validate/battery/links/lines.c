@@ -10,8 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "validate/battery/watch/beat.h"
-#include "validate/battery/watch/warden.h" /* watch_now() */
+#include "validate/battery/watch/warden.h" /* clock_s() */
 
 enum { CONNECT_MS = 2000, HELLO_MS = 1000, MEET_S = 8 };
 
@@ -146,10 +147,10 @@ static int call(struct lines *lines, int node)
 /* The first node: takes the calls of all others, those that come in time. */
 static void take_calls(struct lines *lines)
 {
-    double until = watch_now() + 1e-3 * (CONNECT_MS + HELLO_MS);
+    double until = clock_s() + 1e-3 * (CONNECT_MS + HELLO_MS);
     int missing = lines->program->node_count - 1;
 
-    while (missing > 0 && watch_now() < until) {
+    while (missing > 0 && clock_s() < until) {
         int fd, node = take_call(lines, 100, &fd);
 
         if (node > 0 && lines->fds[node] < 0) {
@@ -220,12 +221,12 @@ void lines_close(struct lines *lines)
 int lines_meet(struct lines *lines, int partner)
 {
     bool calls = lines->program->node < partner;
-    double until = watch_now() + (calls ? MEET_S : MEET_S + 1e-3 * CONNECT_MS);
+    double until = clock_s() + (calls ? MEET_S : MEET_S + 1e-3 * CONNECT_MS);
     int fd = -1;
 
     lines_part(lines);
     watch_waits_for(lines->program->leader_of_node[partner]);
-    while (fd < 0 && watch_now() < until && !is_lost(lines, partner)) {
+    while (fd < 0 && clock_s() < until && !is_lost(lines, partner)) {
         int node = partner;
 
         if (calls)

@@ -9,8 +9,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/clock.h"
 #include "validate/battery/links/samples.h"
-#include "validate/battery/watch/warden.h" /* watch_now() */
+#include "validate/battery/watch/warden.h" /* clock_s() */
 
 /* The rails that are to begin together, and who has come so far. */
 struct gate {
@@ -84,7 +85,7 @@ static void gate_open(struct gate *gate)
 {
     pthread_mutex_lock(&gate->lock);
     gate->is_open = true;
-    gate->opened_s = watch_now();
+    gate->opened_s = clock_s();
     pthread_cond_broadcast(&gate->changed);
     pthread_mutex_unlock(&gate->lock);
 }

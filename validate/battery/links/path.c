@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/statistics.h"
 #include "validate/battery/links/samples.h"
 #include "validate/battery/pattern.h"
@@ -73,12 +74,12 @@ static int ping(struct channel *channel, const struct path_plan *plan, int count
     if (ask(channel, plan, &order, timeout_s, err) != 0)
         return -1;
     for (int i = 0; i < count; i++) {
-        double start = watch_now();
+        double start = clock_s();
 
         if (channel_say(channel, tag_of(plan, TAG_PING), data, sizeof data, timeout_s, err) != 0 ||
             channel_hear(channel, tag_of(plan, TAG_PONG), data, sizeof data, timeout_s, err) != 0)
             return -1;
-        half_us[i] = 1e6 * (watch_now() - start) / 2;
+        half_us[i] = 1e6 * (clock_s() - start) / 2;
     }
     return 0;
 }
@@ -86,7 +87,7 @@ static int ping(struct channel *channel, const struct path_plan *plan, int count
 static int measure_latency(struct channel *channel, const struct path_plan *plan,
                            struct path_result *result, struct error *err)
 {
-    double first_us[8], round_trip_s, start = watch_now();
+    double first_us[8], round_trip_s, start = clock_s();
     int count;
 
     /* The first messages make the connection, and settle how many there is time for. */
@@ -109,7 +110,7 @@ static int measure_latency(struct channel *channel, const struct path_plan *plan
             result->latency_stop = PATH_STOP_INTERVAL;
             break;
         }
-        if (done == PATH_PINGS || watch_now() - start > 3 * plan->latency_s)
+        if (done == PATH_PINGS || clock_s() - start > 3 * plan->latency_s)
             break;
     }
     return 0;
@@ -123,7 +124,7 @@ static int stream(struct channel *channel, const struct path_plan *plan, const s
     if (channel_expect_marks(channel, tag_of(plan, TAG_MARK), marks, err) != 0 ||
         ask(channel, plan, order, plan->timeout_s, err) != 0)
         return -1;
-    times[0] = watch_now();
+    times[0] = clock_s();
     for (uint32_t i = 0; i < order->count; i++) {
         int slot = (int)(i % CHANNEL_WINDOW);
 
@@ -147,7 +148,7 @@ static int stream(struct channel *channel, const struct path_plan *plan, const s
 static int warm_up(struct channel *channel, const struct path_plan *plan,
                    struct path_result *result, double *bytes_per_s, struct error *err)
 {
-    double start = watch_now(), last = 0, times[2], elapsed, now;
+    double start = clock_s(), last = 0, times[2], elapsed, now;
     uint32_t count = WARMUP_MESSAGES;
     size_t size = LEAST_MESSAGE_BYTES;
 
@@ -167,7 +168,7 @@ static int warm_up(struct channel *channel, const struct path_plan *plan,
             count = WARMUP_MESSAGES;
             size = 8 * size < CHANNEL_MESSAGE_BYTES ? 8 * size : CHANNEL_MESSAGE_BYTES;
         }
-        now = watch_now() - start;
+        now = clock_s() - start;
     } while (now < WARMUP_MAX_S &&
              (now < plan->warmup_s || fabs(*bytes_per_s - last) > 0.1 * *bytes_per_s));
     return 0;
@@ -281,9 +282,9 @@ static const double READING_S = 2e-3;
 /* A reading that took long, because others were let run, says nothing of either moment. */
 static void note_arrival(struct intake *intake, const struct path_plan *plan, double payload_bytes)
 {
-    double begin_s = watch_now(), counted = plan->arrived ? plan->arrived(plan->interface) : -1;
+    double begin_s = clock_s(), counted = plan->arrived ? plan->arrived(plan->interface) : -1;
 
-    if (counted >= 0 && watch_now() - begin_s < READING_S && intake->arrival_count <= PATH_SAMPLES)
+    if (counted >= 0 && clock_s() - begin_s < READING_S && intake->arrival_count <= PATH_SAMPLES)
         intake->arrivals[intake->arrival_count++] =
             (struct arrival){begin_s, payload_bytes, counted};
 }
@@ -312,7 +313,7 @@ static int serve_stream(struct channel *channel, const struct path_plan *plan,
             return -1;
         watch_step();
         if (done == 0)
-            first_s = watch_now();
+            first_s = clock_s();
         if (is_sampled && (done == 0 || done + 1 == next_mark))
             note_arrival(intake, plan, (double)(done + 1) * (double)size);
         if (posted < order->count) {
@@ -329,7 +330,7 @@ static int serve_stream(struct channel *channel, const struct path_plan *plan,
     }
     if (is_sampled) {
         intake->bytes += (double)(order->count - 1) * (double)size;
-        intake->seconds += watch_now() - first_s;
+        intake->seconds += clock_s() - first_s;
         intake->stalled_s += channel_unwatch(channel);
         intake->best_mbps =
             fmax(intake->best_mbps, arrivals_best_mbps(intake->arrivals, intake->arrival_count));

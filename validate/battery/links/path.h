@@ -51,7 +51,7 @@ struct path_result {
     double samples_mbps[PATH_SAMPLES]; /* the parts of it */
     int sample_count;
     double stalled; /* share of the samples' time in which the driver was kept from polling */
-    double marks_s[PATH_SAMPLES + 1]; /* of the last stream, watch_now(): when it began, and when
+    double marks_s[PATH_SAMPLES + 1]; /* of the last stream, clock_s(): when it began, and when
                                          each of its parts was there */
     double mark_bytes;                /* of each part */
     int mark_count;                   /* parts; 0: no stream was completed */

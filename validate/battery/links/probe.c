@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "validate/battery/watch/warden.h"
 
 enum { HEADER_BYTES = 28 /* IPv4 and UDP */, LONGEST = 65535, COPIES = 2 };
@@ -120,14 +121,14 @@ void probe_send(const struct probe *probe, const struct probe_address *to, uint6
 int probe_hear(const struct probe *probe, uint64_t session)
 {
     char data[LONGEST];
-    double end_s = watch_now() + WAIT_S, left_s;
+    double end_s = clock_s() + WAIT_S, left_s;
     int longest = 0;
     ssize_t got;
 
     if (!probe)
         return -1;
     /* the long ones are sent first */
-    while (longest == 0 && (left_s = end_s - watch_now()) > 0) {
+    while (longest == 0 && (left_s = end_s - clock_s()) > 0) {
         struct pollfd readable = {.fd = probe->fd, .events = POLLIN};
 
         poll(&readable, 1, (int)(1e3 * left_s) + 1);

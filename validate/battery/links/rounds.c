@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/clock.h"
 #include "validate/battery/links/course.h"
 #include "validate/battery/links/kinds.h"
 #include "validate/battery/links/linkreport.h"
 #include "validate/battery/links/meeting.h"
 #include "validate/battery/links/overlap.h"
 #include "validate/battery/verbs/bout.h"
-#include "validate/battery/watch/warden.h" /* watch_now() */
+#include "validate/battery/watch/warden.h" /* clock_s() */
 
 /* What the first leader calls. */
 struct turn {
@@ -263,7 +264,7 @@ static int count_left(struct play *play)
 
 static void conduct_round(struct play *play, int round)
 {
-    double begin_s = watch_now();
+    double begin_s = clock_s();
 
     play->turn.number++;
     play->turn.round = round;
@@ -275,7 +276,7 @@ static void conduct_round(struct play *play, int round)
     linkreport_round(play->program, &play->course, round, &play->results,
                      play->options->floor_percent);
     play->results.count = 0;
-    play->round_s = watch_now() - begin_s;
+    play->round_s = clock_s() - begin_s;
 }
 
 static void tell_progress(const struct play *play, int round, double mean_s)
@@ -293,19 +294,18 @@ static void tell_progress(const struct play *play, int round, double mean_s)
 static void conduct_pass(struct play *play, bool is_wanted)
 {
     const struct course *course = &play->course;
-    double begin_s = watch_now(), longest_s = 0;
+    double begin_s = clock_s(), longest_s = 0;
     int round = 0, least = course->kind == PASS_LOCAL ? 1 : 2;
 
     play->measured = 0;
     for (; round < course->rounds && !watch_time_is_up(1.2 * longest_s); round++) {
         if (count_left(play) < least)
             break;
-        tell_progress(play, round, round ? (watch_now() - begin_s) / round : 0);
+        tell_progress(play, round, round ? (clock_s() - begin_s) / round : 0);
         conduct_round(play, round);
         longest_s = fmax(longest_s, play->round_s);
     }
-    linkreport_pass(play->program, course, round, watch_now() - begin_s,
-                    watch_now() - play->start_s);
+    linkreport_pass(play->program, course, round, clock_s() - begin_s, clock_s() - play->start_s);
     if (round < course->rounds && count_left(play) < least)
         linkreport_unknown("fewer than two nodes are left: %d of %d rounds measured", round,
                            course->rounds);
@@ -404,7 +404,7 @@ static void open_play(struct play *play)
 
 void rounds_play(struct program *program, const struct rounds_plan *plan)
 {
-    struct play play = {.program = program, .options = plan, .start_s = watch_now()};
+    struct play play = {.program = program, .options = plan, .start_s = clock_s()};
 
     if (program->rank == 0) {
         check_pairs(program, plan->pairs);

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/clock.h"
 #include "validate/battery/verbs/flow.h"
 #include "validate/battery/verbs/measure.h"
-#include "validate/battery/watch/warden.h" /* watch_now() */
+#include "validate/battery/watch/warden.h" /* clock_s() */
 
 /* One rail of two nodes. */
 struct bout {

@@ -8,9 +8,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "lib/base/clock.h"
 #include "validate/battery/links/samples.h"
 #include "validate/battery/pattern.h"
-#include "validate/battery/watch/warden.h" /* watch_now() */
+#include "validate/battery/watch/warden.h" /* clock_s() */
 #include "validate/battery/watch/watch.h"
 
 enum { PING_BYTES = 8, LEAST_PINGS = 11, WARMUP_PINGS = 8, REAP = 16 };
@@ -32,7 +33,7 @@ static bool is_over(struct patience *patience)
         return false;
     if (patience->spins > SPINS)
         sched_yield();
-    return watch_now() > patience->until_s;
+    return clock_s() > patience->until_s;
 }
 
 /* ---------------------------------------------------------------- work requests */
@@ -75,7 +76,7 @@ static int post(struct verbs_link *link, int pair, const void *data, size_t size
 static int await(struct verbs_link *link, struct ibv_cq *queue, double timeout_s,
                  struct ibv_wc *completion, struct error *err)
 {
-    struct patience patience = {watch_now() + timeout_s, 0};
+    struct patience patience = {clock_s() + timeout_s, 0};
     int found;
 
     while ((found = ibv_poll_cq(queue, 1, completion)) == 0)
@@ -113,7 +114,7 @@ static int send_number(struct verbs_link *link, uint64_t number, struct error *e
 static int ping_by_write(struct verbs_link *link, uint64_t number, double timeout_s,
                          struct error *err)
 {
-    struct patience patience = {watch_now() + timeout_s, 0};
+    struct patience patience = {clock_s() + timeout_s, 0};
     struct ibv_wc completion;
     int found;
 
@@ -156,7 +157,7 @@ static uint64_t received_number(const struct verbs_link *link)
 static int ping_by_send(struct verbs_link *link, uint64_t number, double timeout_s,
                         struct error *err)
 {
-    double until_s = watch_now() + timeout_s;
+    double until_s = clock_s() + timeout_s;
     struct ibv_wc completion;
 
     do {
@@ -171,7 +172,7 @@ static int ping_by_send(struct verbs_link *link, uint64_t number, double timeout
             if (received_number(link) == number)
                 return 0;
         } while (true);
-    } while (link->verb == VERB_UD && watch_now() < until_s);
+    } while (link->verb == VERB_UD && clock_s() < until_s);
     return -1;
 }
 
@@ -187,29 +188,29 @@ static int ping(struct verbs_link *link, uint64_t number, double timeout_s, stru
 int verbs_ping(struct verbs_link *link, const struct path_plan *plan, struct path_result *result,
                struct error *err)
 {
-    double share = link->verb == VERB_READ ? 1 : 0.5, begin_s = watch_now(), start_s;
+    double share = link->verb == VERB_READ ? 1 : 0.5, begin_s = clock_s(), start_s;
     int count = WARMUP_PINGS;
     uint64_t number = 0;
 
     for (int i = 0; i < count; i++)
         if (ping(link, ++number, i == 0 ? plan->connect_s : plan->timeout_s, err) != 0)
             return -1;
-    count = (int)(plan->latency_s / fmax((watch_now() - begin_s) / count, 1e-7));
+    count = (int)(plan->latency_s / fmax((clock_s() - begin_s) / count, 1e-7));
     count = count < LEAST_PINGS ? LEAST_PINGS : count > PATH_PINGS ? PATH_PINGS : count;
-    begin_s = watch_now();
+    begin_s = clock_s();
     do {
         for (int i = 0; i < count && result->latency_count < PATH_PINGS; i++) {
-            start_s = watch_now();
+            start_s = clock_s();
             if (ping(link, ++number, plan->timeout_s, err) != 0)
                 return -1;
-            result->latency_us[result->latency_count++] = share * 1e6 * (watch_now() - start_s);
+            result->latency_us[result->latency_count++] = share * 1e6 * (clock_s() - start_s);
         }
         watch_step();
         if (samples_are_tight(result->latency_us, result->latency_count)) {
             result->latency_stop = PATH_STOP_INTERVAL;
             break;
         }
-    } while (result->latency_count < PATH_PINGS && watch_now() - begin_s < 3 * plan->latency_s);
+    } while (result->latency_count < PATH_PINGS && clock_s() - begin_s < 3 * plan->latency_s);
     return 0;
 }
 
@@ -335,7 +336,7 @@ static void conclude(struct verbs_stream *stream)
 static int drain(struct verbs_stream *stream, double timeout_s, struct error *err)
 {
     struct verbs_link *link = stream->link;
-    struct patience patience = {watch_now() + timeout_s, 0};
+    struct patience patience = {clock_s() + timeout_s, 0};
 
     for (int pair = 0; pair < link->count; pair++)
         if (stream->unsignalled[pair] > 0 && post_one(stream, pair, true, err) != 0)
@@ -346,7 +347,7 @@ static int drain(struct verbs_stream *stream, double timeout_s, struct error *er
         if (found < 0)
             return -1;
         if (found > 0)
-            patience = (struct patience){watch_now() + timeout_s, 0};
+            patience = (struct patience){clock_s() + timeout_s, 0};
         else if (is_over(&patience))
             return error_set(err, "%s: %s of %s took nothing for %g s", verb_name(link->verb),
                              link->peer.port, link->peer_node, timeout_s);
@@ -357,8 +358,8 @@ static int drain(struct verbs_stream *stream, double timeout_s, struct error *er
 int verbs_run(struct verbs_stream *streams, int count, double seconds, int samples,
               double timeout_s, struct error *err)
 {
-    double part_s = seconds / samples, until_s = watch_now() + seconds, now = 0;
-    struct patience patience = {watch_now() + timeout_s, 0};
+    double part_s = seconds / samples, until_s = clock_s() + seconds, now = 0;
+    struct patience patience = {clock_s() + timeout_s, 0};
 
     for (int i = 0; i < count; i++)
         prepare(&streams[i], part_s);
@@ -371,7 +372,7 @@ int verbs_run(struct verbs_stream *streams, int count, double seconds, int sampl
             if (reaped < 0 || post_more(&streams[i], err) != 0)
                 return -1;
             if (reaped > 0) {
-                now = watch_now();
+                now = clock_s();
                 note(&streams[i], now, until_s, part_s, samples);
             }
             found += reaped;
@@ -383,7 +384,7 @@ int verbs_run(struct verbs_stream *streams, int count, double seconds, int sampl
                              verb_name(streams[0].link->verb), streams[0].link->peer.port,
                              streams[0].link->peer_node, timeout_s);
         if (found == 0 && patience.spins % SPINS_PER_LOOK == 0)
-            now = watch_now();
+            now = clock_s();
         /* on a slow link two messages may take longer than the time */
         is_begun = true;
         for (int i = 0; i < count; i++)
@@ -426,7 +427,7 @@ static int take_receives(struct verbs_service *service)
     struct verbs_link *link = service->link;
     struct ibv_wc completions[REAP];
     int found = ibv_poll_cq(link->receives, REAP, completions);
-    double now = found > 0 ? watch_now() : 0;
+    double now = found > 0 ? clock_s() : 0;
 
     for (int i = 0; i < found; i++) {
         const struct ibv_wc *completion = &completions[i];
@@ -454,7 +455,7 @@ static int take_receives(struct verbs_service *service)
 void verbs_serve(void *context)
 {
     struct verbs_service *service = context;
-    struct patience patience = {watch_now() + LINGER_S, 0};
+    struct patience patience = {clock_s() + LINGER_S, 0};
     int found;
 
     if (service->has_failed || service->link->verb == VERB_READ)
@@ -464,7 +465,7 @@ void verbs_serve(void *context)
                 : service->echoes                 ? answer_write(service)
                                                   : 0;
         if (found > 0) {
-            patience = (struct patience){watch_now() + LINGER_S, 0};
+            patience = (struct patience){clock_s() + LINGER_S, 0};
             watch_step();
         }
         service->has_failed = found < 0;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "validate/battery/output.h"
 
 static const char *node_of(const struct warden *warden, int rank)
@@ -48,7 +49,7 @@ static void say(const struct warden *warden, enum verdict verdict, const char *m
 static void __attribute__((noreturn)) end_job(struct warden *warden, bool is_sure)
 {
     int status = output_status();
-    double until = watch_now() + 1;
+    double until = clock_s() + 1;
 
     is_sure = is_sure && !warden->has_immovable;
     output_finish();
@@ -56,7 +57,7 @@ static void __attribute__((noreturn)) end_job(struct warden *warden, bool is_sur
     for (int rank = 1; rank < warden->state->config.size && is_sure; rank++) {
         struct guest *guest = &warden->guests[rank];
 
-        while (guest->fd >= 0 && watch_now() < until) {
+        while (guest->fd >= 0 && clock_s() < until) {
             struct pollfd wait = {.fd = guest->fd, .events = POLLIN};
 
             if (poll(&wait, 1, 50) == 1 && beat_receive(guest->fd, &guest->buffer) < 0)

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "validate/battery/watch/guests.h"
 #include "validate/battery/watch/inquest.h"
 
@@ -145,7 +146,7 @@ static void wait_and_read(struct warden *warden)
     for (int i = 0; i < STRANGERS; i++)
         strangers[i] = (struct pollfd){.fd = warden->strangers[i].fd, .events = POLLIN};
     poll(warden->polled, (nfds_t)(2 + size + STRANGERS), 100);
-    warden->now_s = watch_now();
+    warden->now_s = clock_s();
     if (warden->now_s - before > 1) { /* it was this process that stood still */
         for (int rank = 0; rank < size; rank++)
             warden->guests[rank].heard_s += warden->now_s - before;
@@ -190,7 +191,7 @@ static bool warden_open(struct warden *warden)
     warden->culprits = calloc((size_t)size, sizeof *warden->culprits);
     if (!warden->guests || !warden->polled || !warden->culprits)
         return false;
-    warden->now_s = warden->moved_s = watch_now();
+    warden->now_s = warden->moved_s = clock_s();
     for (int rank = 0; rank < size; rank++)
         warden->guests[rank].fd = -1;
     for (int i = 0; i < STRANGERS; i++)

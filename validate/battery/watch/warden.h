@@ -25,11 +25,8 @@ struct watch_state {
     pthread_mutex_t lock;      /* of the texts */
     char phase[96];
     char fault[232];
-    double started_s; /* watch_now() at the start */
+    double started_s; /* clock_s() at the start */
 };
-
-/* Monotonic seconds. */
-double watch_now(void);
 
 /* Copies the state as a beat of that type. */
 void watch_beat(struct watch_state *state, enum beat_type type, struct beat *beat);

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "validate/battery/watch/stall.h"
 #include "validate/battery/watch/warden.h"
 
@@ -23,14 +24,6 @@ static bool has_thread;
 static int connection = -1; /* a member's */
 static int warden_listener;
 static uint64_t warden_token;
-
-double watch_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 double watch_interval_s(int size)
 {
@@ -148,7 +141,7 @@ static void *member_run(void *argument)
     struct beat_buffer buffer = {.length = 0};
     double interval_s = watch_interval_s(watch.config.size);
     double silence_s = watch_silence_s(watch.config.size);
-    double heard = watch_now(), last = heard, sent = 0, signalled = 0;
+    double heard = clock_s(), last = heard, sent = 0, signalled = 0;
     bool fault_sent = false;
     struct beat beat;
 
@@ -165,10 +158,10 @@ static void *member_run(void *argument)
             sent = 0; /* something new to tell */
         if (polled[0].revents)
             while ((got = beat_receive(connection, &buffer)) == 1) {
-                heard = watch_now();
+                heard = clock_s();
                 hear(&buffer.beat);
             }
-        now = watch_now();
+        now = clock_s();
         if (now - last > 1) /* it was this process that stood still */
             heard += now - last;
         last = now;
@@ -216,7 +209,7 @@ static int start(const struct watch_config *config, void *run(void *), struct er
     int error;
 
     watch.config = *config;
-    watch.started_s = watch_now();
+    watch.started_s = clock_s();
     atomic_store(&watch.waits_for, STALL_WORKING);
     free(watch.lost);
     watch.lost = calloc((size_t)config->size, sizeof *watch.lost);
@@ -284,7 +277,7 @@ void watch_works(void)
 
 bool watch_time_is_up(double margin_s)
 {
-    return watch_now() - watch.started_s > watch.config.time_limit_s - margin_s;
+    return clock_s() - watch.started_s > watch.config.time_limit_s - margin_s;
 }
 
 void watch_fault(const char *format, ...)

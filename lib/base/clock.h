@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CLOCK_H
+#define MUSTER_CLOCK_H
+
+#include <time.h>
+
+/* The clock of durations and deadlines: it goes on evenly when the time of day is set, and counts
+ * from some moment that is the same for all processes of a machine. */
+
+/* In seconds. */
+static inline double clock_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* In whole milliseconds. */
+static inline long clock_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000L + now.tv_nsec / 1000000;
+}
+
+#endif
