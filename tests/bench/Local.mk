@@ -25,6 +25,7 @@ EXTRA_DIST += \
 	tests/bench/codec \
 	tests/bench/collectives \
 	tests/bench/gate \
+	tests/bench/islands \
 	tests/bench/judge \
 	tests/bench/links \
 	tests/bench/memory \
