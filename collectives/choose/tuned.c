@@ -75,7 +75,11 @@ static char *describe(const struct layout *layout, char *facts, char **place)
     *place = text != NULL ? strdup(text) : NULL;
     PMPI_Get_library_version(library, &length);
     library[strcspn(library, "\n")] = '\0';
-    fprintf(stream, "mpi: %s\nmuster: %s\n", library, PACKAGE_VERSION);
+    fprintf(stream, "mpi: %s\nmuster: %s, algorithms:", library, PACKAGE_VERSION);
+    /* what was not tried then would never be chosen */
+    for (const struct algorithm *a = algorithms; a->name != NULL; a++)
+        fprintf(stream, " %s%s", a->kind == COLLECTIVE_ALLREDUCE ? "" : "+", a->name);
+    fprintf(stream, "\n");
     if (fclose(stream) != 0 || *place == NULL) {
         free(text);
         return NULL;

@@ -100,6 +100,29 @@ void state_begin(void)
     }
 }
 
+/* Why what was chosen on MPI_COMM_WORLD was chosen, for a few sizes of each collective. */
+static void explain(const struct state_comm *world)
+{
+    static const size_t sizes[] = {64, 4096, 65536, 1 << 20, 16 << 20};
+    struct plan_shape shape = {.op = REDUCE_SUM,
+                               .element_bytes = sizeof(float),
+                               .ranks = collective_ranks(world->tuned.collective),
+                               .topology = chooser_topology(world->tuned.chooser)};
+
+    fprintf(stderr, "%-14s %10s  %-20s %8s %12s %12s\n", "COLLECTIVE", "BYTES", "ALGORITHM",
+            "SEGMENT", "PREDICTED us", "MEASURED us");
+    for (int kind = 0; kind < COLLECTIVE_KINDS; kind++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            bool has_blocks = kind == COLLECTIVE_REDUCE_SCATTER || kind == COLLECTIVE_ALL_GATHER ||
+                              kind == COLLECTIVE_ALL_TO_ALL;
+            size_t share = has_blocks ? (size_t)shape.ranks : 1;
+
+            shape.kind = (enum collective_kind)kind;
+            shape.count = (sizes[i] / sizeof(float) + share - 1) / share;
+            chooser_explain(world->tuned.chooser, &shape, ELEMENT_FP32, stderr);
+        }
+}
+
 void state_end(void)
 {
     if (state.tuned != NULL) {
@@ -107,8 +130,12 @@ void state_end(void)
         int is_found;
 
         PMPI_Comm_get_attr(MPI_COMM_WORLD, state.key, &world, &is_found);
-        if (is_found)
+        if (is_found) {
+            if (world != NULL && collective_rank(world->tuned.collective) == 0 &&
+                is_set("MUSTER_COLLECTIVES_EXPLAIN"))
+                explain(world);
             PMPI_Comm_delete_attr(MPI_COMM_WORLD, state.key);
+        }
         PMPI_Comm_free_keyval(&state.key);
         /* communicators that were never freed still use it: MPI frees their attributes now */
     }
