@@ -50,6 +50,16 @@ ok 'one rank that accumulates over three microbatches has them too' follows "$la
 train_ranks 2 "${large[@]}" --microbatches=4 --bucket=0.05 >out 2>err
 ok 'so have two that share the sequences' follows "$large_losses"
 
+# Activations in bfloat16, where they can be: near the reference, however the ranks share the work.
+if "$top_builddir/muster-train" "${small[@]}" --steps=0 --precision=bf16 >out 2>err; then
+    for way in --scheme=ddp --scheme=zero3 --stages=2; do
+        train_ranks 2 "${small[@]}" --precision=bf16 "$way" >out 2>err
+        ok "two ranks in bf16, $way: the last loss is the reference's to 0.01" \
+            awk '/^final/ { found = 1; off = $3 - 3.540202797 }
+                END { exit !found || off > 0.01 || off < -0.01 }' out
+    done
+fi
+
 # Stages by islands, as the plugin tells them: gradients stay inside, also where ranks are mixed.
 train=("$top_builddir/muster-train" "${large[@]}" --layout=auto --verify)
 timeout 120 mpirun --oversubscribe -n 1 -x MUSTER_ISLAND=a "${train[@]}" : -n 2 -x MUSTER_ISLAND=b \
