@@ -21,6 +21,8 @@ for metric in bandwidth latency path; do
 done
 is "$(of '.metric == "bandwidth" and not 160 <= .value <= 200' .node .part .peer .value)" '' \
     'no bandwidth is above the 200 Mb/s of the rail, none far below'
+is "$(of '.metric == "bandwidth" and not .low <= .value <= .high' .node .part .peer)" '' \
+    '... and each lies in its interval'
 is "$(of '.metric == "latency" and not 0 < .low <= .value <= .high' .node .peer)" '' \
     'latencies: least, median, greatest'
 is "$(of '.metric == "path" and not (.value >= .limit > 1e6)' .node .part .message)" '' \
@@ -29,7 +31,7 @@ like "$(of '.metric == "path" and .part == "eth2"' .message | sed 1q)" \
     '^tcp/eth2, MTU 9000 end to end: [0-9.]+ MB sent, eth2 counted' 'the transport is told'
 
 # A busy machine takes away from a figure and never adds: the best of a few.
-for _ in 1 2 3; do
+for _ in 1 2 3 4 5 6; do
     of '.metric == "bandwidth" and .value >= 190' .node .part .peer >>"$work/good"
     [ "$(sort -u "$work/good")" != "$all_directions" ] || break
     battery 1 muster-links

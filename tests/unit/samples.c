@@ -55,6 +55,25 @@ static void counts_outliers(void)
     ok(isnan(samples_lowest(samples, 0)), "... which has no lowest");
 }
 
+static void intervals_hold_their_figure(void)
+{
+    double samples[16], low, high;
+
+    for (int i = 0; i < 16; i++)
+        samples[i] = 196 + i % 4;
+    samples_interval(samples, 16, NAN, &low, &high);
+    ok(low == 196 && high == 199, "of the median alone (%g to %g)", low, high);
+    samples_interval(samples, 16, 197.5, &low, &high);
+    ok(low == 196 && high == 199, "a figure inside changes nothing");
+    samples[7] = 20; /* 400 ms of a stream of 1 s */
+    samples_interval(samples, 16, 125, &low, &high);
+    ok(low == 125 && high == 198, "a pause lowers the whole, and the interval holds it");
+    samples_interval(samples, 16, 200.5, &low, &high);
+    ok(low == 196 && high == 200.5, "... and what is above");
+    samples_interval(samples, 0, 125, &low, &high);
+    ok(isnan(low) && isnan(high), "no samples, no interval");
+}
+
 static void finds_the_common_window(void)
 {
     double early[] = {10, 11, 12}, late[] = {11.5, 12.5, 13.5};
@@ -90,6 +109,7 @@ int main(void)
     tells_tight_from_loose();
     counts_outliers();
     finds_what_arrived();
+    intervals_hold_their_figure();
     finds_the_common_window();
     return tap_done();
 }

@@ -119,8 +119,8 @@ void meeting_summarize(const struct path_result *path, struct link_result *resul
     result->latency_outliers = samples_outliers(path->latency_us, path->latency_count);
     result->latency_stop = path->latency_stop;
     result->bandwidth_mbps = path->bandwidth_mbps;
-    statistics_interval(path->samples_mbps, (size_t)path->sample_count, &result->bandwidth_low_mbps,
-                        &result->bandwidth_high_mbps);
+    samples_interval(path->samples_mbps, path->sample_count, path->bandwidth_mbps,
+                     &result->bandwidth_low_mbps, &result->bandwidth_high_mbps);
     result->bandwidth_lowest_mbps = samples_lowest(path->samples_mbps, path->sample_count);
     result->bandwidth_outliers = samples_outliers(path->samples_mbps, path->sample_count);
     result->bandwidth_stop = path->bandwidth_stop;
@@ -133,6 +133,13 @@ void meeting_summarize(const struct path_result *path, struct link_result *resul
     result->mark_bytes = path->mark_bytes;
     result->mark_count = path->mark_count;
     snprintf(result->transport, sizeof result->transport, "%s", path->transport);
+}
+
+void meeting_set_bandwidth(struct link_result *result, double mbps)
+{
+    result->bandwidth_mbps = mbps;
+    result->bandwidth_low_mbps = fmin(result->bandwidth_low_mbps, mbps);
+    result->bandwidth_high_mbps = fmax(result->bandwidth_high_mbps, mbps);
 }
 
 static void fill_report(int failed, const struct error *err, const struct counters *before,

@@ -118,6 +118,9 @@ uint64_t meeting_session(const struct meeting *meeting, int rail, int direction)
 
 /* The figures of a path. */
 void meeting_summarize(const struct path_result *path, struct link_result *result);
+/* Another figure for the bandwidth, of the time that it shared with others. Its interval holds it.
+ */
+void meeting_set_bandwidth(struct link_result *result, double mbps);
 
 /* Drives or serves one direction, and reads the NIC's counters around it. result: NULL for the
  * server. Returns 0, or -1 with report->text. */

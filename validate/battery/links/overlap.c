@@ -137,7 +137,7 @@ static void figure(struct lane *lanes, int count)
         return;
     for (int i = 0; i < count; i++)
         if (flows[i].mark_count > 0)
-            lanes[i].result.bandwidth_mbps = flow_mbps(&flows[i], begin, end);
+            meeting_set_bandwidth(&lanes[i].result, flow_mbps(&flows[i], begin, end));
 }
 
 static void progress(void *context)

@@ -21,6 +21,15 @@ bool samples_are_tight(const double *samples, int count)
            median - low <= TIGHT_SHARE * median;
 }
 
+void samples_interval(const double *samples, int count, double figure, double *low, double *high)
+{
+    statistics_interval(samples, (size_t)count, low, high);
+    if (count > 0) { /* of NAN and a number: the number */
+        *low = fmin(*low, figure);
+        *high = fmax(*high, figure);
+    }
+}
+
 int samples_outliers(const double *samples, int count)
 {
     double distances[SAMPLES_MAX], median, deviation;

@@ -10,6 +10,12 @@
  * on either side: then more samples would not change the figure (Hoefler and Belli, SC'15). */
 bool samples_are_tight(const double *samples, int count);
 
+/* The interval that is told beside a figure of the whole stream that the samples are parts of: that
+ * of their median, as far down or up as the figure lies. A pause in one sample, or in few, lowers
+ * the figure of the whole, which is what a job gets, and leaves their median where it was. figure
+ * NAN: that of the median. NAN for no samples. */
+void samples_interval(const double *samples, int count, double figure, double *low, double *high);
+
 /* How many are not of one kind with the others: further from the median than 3 times 1.4826 MAD,
  * where that is at least 5 % of the median, so that a very steady link has no outliers. */
 int samples_outliers(const double *samples, int count);

@@ -75,7 +75,7 @@ static void report_sum(const struct course *course, const char *from, const char
     for (int i = 0; i < count; i++) {
         double mbps = flow_mbps(&flows[i], begin_s, end_s);
 
-        results->items[members[i]].bandwidth_mbps = mbps;
+        meeting_set_bandwidth(&results->items[members[i]], mbps);
         sum += mbps;
     }
     record.value = sum;
