@@ -34,6 +34,17 @@ like "$words" 'n5: there is no such node' '... and one that is not there'
 
 lab heal >/dev/null
 lab run scontrol update nodename=n4 state=resume
+lab run sbatch -Q -w n2 --exclusive --wrap 'sleep 100' -o /dev/null
+within 10 sh -c "'$lab_dir/lab' -L '$name' run sinfo -h -n n2 -o %T | grep -q allocated"
+compare -w 'n[1-3]'
+is "$status" 3 'a node whose CPUs are all in use is left out' || diag "$words"
+like "$words" '^muster compare: n2: not asked, jobs have all CPUs$' '... and named'
+like "$words" '^2 nodes, ' '... the others are compared'
+compare -w n2
+is "$status" 3 'no other node'
+like "$words" '^muster compare: no node can be asked: jobs have all CPUs of n2; ask when' '... one line says why'
+lab run scancel -u root
+within 20 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
 certify --no-drain --level quick -w 'n[1-3]'
 is "$(verdicts)" 'n1 pass n2 pass n3 pass' 'three nodes are certified' || diag "$words"
 

@@ -82,11 +82,40 @@ static void hear(const char *line, bool is_error, void *context)
         compare->is_incomplete = true;
 }
 
+static bool is_fit(const struct cluster_node *node)
+{
+    return !node->is_down && !node->is_drained && !node->is_absent && !node->is_invalid &&
+           node->is_responding;
+}
+
+/* Nodes whose CPUs are all in use would keep the step waiting for nothing. Returns 0, or -1 with
+ * err where there are no others. */
+static int leave_full(struct compare *compare, const struct hostlist *full, bool has_others,
+                      struct error *err)
+{
+    char *folded = full->count > 0 ? hostlist_fold(full) : NULL;
+
+    if (!folded)
+        return has_others ? 0 : error_set(err, "no node can be asked");
+    compare->is_incomplete = true;
+    if (has_others)
+        fprintf(stderr, "muster compare: %s: not asked, jobs have all CPUs\n", folded);
+    else
+        error_set(
+            err,
+            "no node can be asked: jobs have all CPUs of %s; ask when one is free on each, or "
+            "compare files that muster check --json wrote there",
+            folded);
+    free(folded);
+    return has_others ? 0 : -1;
+}
+
 /* The nodes that can run something, of those that are asked for. A node that cannot is said. */
 static int choose(struct compare *compare, const struct cluster_partition *partition,
                   struct hostlist *chosen, struct error *err)
 {
-    struct hostlist named = {0};
+    struct hostlist named = {0}, full = {0};
+    int rv;
     struct hostlist_set members = {0};
 
     if (compare->options.nodes && hostlist_expand(compare->options.nodes, &named, err) != 0)
@@ -99,9 +128,8 @@ static int choose(struct compare *compare, const struct cluster_partition *parti
     for (size_t i = 0; i < named.count; i++) {
         const struct cluster_node *node = cluster_node(&compare->cluster, named.names[i]);
 
-        if (node && !node->is_down && !node->is_drained && !node->is_absent && !node->is_invalid &&
-            node->is_responding && hostlist_set_contains(&members, node->name)) {
-            hostlist_append(chosen, node->name);
+        if (node && is_fit(node) && hostlist_set_contains(&members, node->name)) {
+            hostlist_append(node->is_full ? &full : chosen, node->name);
             continue;
         }
         compare->is_incomplete = true;
@@ -111,9 +139,11 @@ static int choose(struct compare *compare, const struct cluster_partition *parti
                 : hostlist_set_contains(&members, node->name) ? node->state
                                                               : "in another partition: -p");
     }
+    rv = leave_full(compare, &full, chosen->count > 0, err);
     hostlist_set_clear(&members);
     hostlist_clear(&named);
-    return 0;
+    hostlist_clear(&full);
+    return rv;
 }
 
 /* The partition that is named, or that has most of the nodes that are; of all nodes, where none
@@ -148,8 +178,6 @@ static int ask(struct compare *compare, struct error *err)
     if (!partition)
         return -1;
     rv = choose(compare, partition, &chosen, err);
-    if (rv == 0 && chosen.count == 0)
-        rv = error_set(err, "no node can be asked");
     step_program_path("muster", path, sizeof path);
     arguments_add(&program, "%s", path);
     arguments_add(&program, "check");

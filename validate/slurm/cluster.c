@@ -71,6 +71,7 @@ static void state_translate(const node_info_t *info, struct cluster_node *node)
     node->is_completing = state & NODE_STATE_COMPLETING;
     node->is_idle = base == NODE_STATE_IDLE;
     node->is_allocated = base == NODE_STATE_ALLOCATED || base == NODE_STATE_MIXED;
+    node->is_full = base == NODE_STATE_ALLOCATED;
     node->is_drained = state & (NODE_STATE_DRAIN | NODE_STATE_FAIL);
     node->is_responding = !(state & NODE_STATE_NO_RESPOND);
     node->is_reserved = state & (NODE_STATE_MAINT | NODE_STATE_RES);

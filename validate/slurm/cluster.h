@@ -27,6 +27,7 @@ struct cluster_node {
     int cpus;
     int leaf; /* index of its leaf switch in struct cluster; -1: no topology is known */
     bool is_idle, is_allocated; /* allocated: wholly or in part */
+    bool is_full;               /* no CPU is free */
     bool is_completing;
     bool is_down, is_drained; /* drained: DRAIN is set, jobs may still run */
     bool is_responding;
