@@ -56,6 +56,21 @@ like "$text" '^n2 +eth1 +bandwidth +██████?[▇█]?.*[▄▅][▄�
 like "$text" '^2023-11-21 22:13 +eth1 firmware: 1.0 -> 2.0$' '... what changed on it, and when'
 like "$text" '^2023-11-22 22:13 +kernel: 6.1.0 -> 6.1.2$' '... each time'
 like "$(history n1)" '^n1 +eth1 +bandwidth .* -$' 'noise is no change'
+cp "$dir/history.db" "$dir/kept.db"
+is "$(history --accept n2 eth1 -m 'new cable')" 'n2 eth1: what earlier runs found is no measure any more' \
+    'a repaired part is accepted as it is'
+text=$(history n2)
+like "$text" '^n2 +eth1 +bandwidth .* -$' '... it has become worse no more'
+like "$text" '^20[0-9-]+ [0-9:]+ +eth1 accepted as it is now: new cable$' '... and its history says why'
+"$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <<<"$(history --json n2)" >/dev/null
+is $? 0 '... in records that the page knows'
+is "$(history --accept n9 2>&1; echo $?)" "muster history: no run of muster certify has n9 in $dir/history.db
+2" 'a node that is not known'
+history --accept >/dev/null 2>&1
+is $? 2 '--accept wants a node'
+history -m why n2 >/dev/null 2>&1
+is $? 2 'a message is for --accept'
+mv "$dir/kept.db" "$dir/history.db"
 text=$(history eth1)
 like "$text" '^n3 +eth1 +sends ' 'a part of all nodes'
 like "$text" '^n2 +eth1 +sends .*worse since 2023-11-21' '... and who has become worse'

@@ -218,6 +218,17 @@ static void test_figures(void)
     is_near(figure.median, 193.5, 1e-9, "... their median is of the best with any partner");
     is_near(figure.mad, 1.5, 1e-9, "... and its deviation");
     is_near(history_figure_floor(&figure), 193.5 * 0.9, 1e-9, "... never nearer than the margin");
+    is_int(history_accept(path, "n9", NULL, NULL, 0, &err), 1, "a node that no run knows");
+    is_int(history_accept(path, "n1", "eth7", NULL, 0, &err), 1, "... nor such a part");
+    ok(strstr(err.text, "no run of muster certify has n1 eth7") != NULL, "... which is said (%s)",
+       err.text);
+    is_int(history_accept(path, "n1", "eth1", "new cable", 1003.5, &err), 0, "a repaired rail (%s)",
+           err.text);
+    figure = ask(path, "sends", "1.0");
+    is_int(figure.count, 3, "... is held against later runs only");
+    is_near(figure.median, 195, 1e-9, "... their median");
+    is_int(history_accept(path, "n1", NULL, NULL, 1004.5, &err), 0, "all of a node");
+    is_int((int)ask(path, "sends", "1.0").count, 2, "... each part of it");
     figure = ask(path, "receives", "1.0");
     is_near(figure.median, 150, 1e-9, "the other direction is another figure");
     figure = ask(path, "sends", "2.0");

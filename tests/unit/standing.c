@@ -115,6 +115,10 @@ int main(void)
     add("h", 5 * HOUR, "n2", VERDICT_UNKNOWN, 0, NULL, false);
     add("i", 4 * HOUR, "n2", VERDICT_FAIL, 0, NULL, true);
     is_str(certified(), "n2 613180;", "neither unknown nor a dry run takes it away");
+    add("j", 3 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
+    is_int(strike("n1", "eth1"), 2, "a strike");
+    is_int(history_accept(path, "n1", NULL, "new cable", now - 2 * HOUR, &err), 0, "repaired");
+    is_int(strike("n1", "eth1"), 1, "... it counts no more");
 
     stream = fopen(path, "w");
     fputs("this is no database, and it is long enough to be taken for none by its first page",

@@ -83,24 +83,29 @@ static void add_heading(struct listing *listing)
 
 static void print_help(void)
 {
-    printf("Usage: muster history [OPTION...] [NODE] [PART]\n"
-           "       muster history [OPTION...] --diff RUN1 RUN2 [NODE]\n"
-           "What the runs of muster certify on this host found: of each node the newest verdict\n"
-           "and since when it stands; of one node its newest runs, its figures over them and what\n"
-           "changed on it; of a part (eth1, mlx5_0:1) the figures of all nodes, or of one.\n"
-           "\n"
-           "  -d, --diff         what changed between two runs: verdicts, figures beyond noise,\n"
-           "                     facts; a run is its name or the beginning of it, last, previous\n"
-           "  -n, --runs N       so many runs [%d]\n"
-           "  -j, --json         a record a line\n"
-           "  -c, --config FILE  the configuration, instead of $MUSTER_CONF or muster.conf\n"
-           "  -h, --help         this text\n",
-           RUNS_DEFAULT);
+    printf(
+        "Usage: muster history [OPTION...] [NODE] [PART]\n"
+        "       muster history [OPTION...] --diff RUN1 RUN2 [NODE]\n"
+        "       muster history [OPTION...] --accept NODE [PART]\n"
+        "What the runs of muster certify on this host found: of each node the newest verdict\n"
+        "and since when it stands; of one node its newest runs, its figures over them and what\n"
+        "changed on it; of a part (eth1, mlx5_0:1) the figures of all nodes, or of one.\n"
+        "\n"
+        "  -d, --diff         what changed between two runs: verdicts, figures beyond noise,\n"
+        "                     facts; a run is its name or the beginning of it, last, previous\n"
+        "      --accept       NODE, or a PART of it, was repaired or replaced, or may stay as it\n"
+        "                     is: what it has shown, and strikes against it, count no more\n"
+        "  -m, --message TEXT why, for --accept: history shows it\n"
+        "  -n, --runs N       so many runs [%d]\n"
+        "  -j, --json         a record a line\n"
+        "  -c, --config FILE  the configuration, instead of $MUSTER_CONF or muster.conf\n"
+        "  -h, --help         this text\n",
+        RUNS_DEFAULT);
 }
 
 struct options {
-    const char *config;
-    bool as_json, is_diff;
+    const char *config, *message;
+    bool as_json, is_diff, is_accept;
     int runs;
     char **words;
     int count;
@@ -110,21 +115,28 @@ struct options {
 static int options_read(int argc, char **argv, struct options *options)
 {
     static const struct option table[] = {
-        {"config", required_argument, NULL, 'c'}, {"diff", no_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},         {"json", no_argument, NULL, 'j'},
-        {"runs", required_argument, NULL, 'n'},   {NULL, 0, NULL, 0},
+        {"accept", no_argument, NULL, 'A'},     {"config", required_argument, NULL, 'c'},
+        {"diff", no_argument, NULL, 'd'},       {"help", no_argument, NULL, 'h'},
+        {"json", no_argument, NULL, 'j'},       {"message", required_argument, NULL, 'm'},
+        {"runs", required_argument, NULL, 'n'}, {NULL, 0, NULL, 0},
     };
     int option;
     long runs;
     char *end;
 
-    while ((option = getopt_long(argc, argv, "c:dhjn:", table, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "c:dhjm:n:", table, NULL)) != -1) {
         switch (option) {
         case 'c':
             options->config = optarg;
             break;
+        case 'A':
+            options->is_accept = true;
+            break;
         case 'd':
             options->is_diff = true;
+            break;
+        case 'm':
+            options->message = optarg;
             break;
         case 'h':
             print_help();
@@ -146,6 +158,16 @@ static int options_read(int argc, char **argv, struct options *options)
     }
     options->words = argv + optind;
     options->count = argc - optind;
+    if (options->is_accept && (options->is_diff || options->count < 1)) {
+        fputs("muster history: --accept wants a node, and a part of it unless all are meant; not "
+              "--diff\n",
+              stderr);
+        return command_usage_error("muster history");
+    }
+    if (options->message && !options->is_accept) {
+        fputs("muster history: --message goes with --accept\n", stderr);
+        return command_usage_error("muster history");
+    }
     if (options->is_diff && options->count < 2) {
         fputs("muster history: --diff wants two runs: last, previous, or names\n", stderr);
         return command_usage_error("muster history");
@@ -195,6 +217,21 @@ static int list(const struct options *options, const char *path)
     return COMMAND_PASS;
 }
 
+static int accept_now(const struct options *options, const char *path)
+{
+    const char *part = options->count > 1 ? options->words[1] : NULL;
+    struct error err;
+    int rv = history_accept(path, options->words[0], part, options->message, 0, &err);
+
+    if (rv != 0) {
+        fprintf(stderr, "muster history: %s\n", err.text);
+        return rv > 0 ? COMMAND_USAGE : COMMAND_UNKNOWN;
+    }
+    printf("%s%s%s: what earlier runs found is no measure any more\n", options->words[0],
+           part ? " " : "", part ? part : "");
+    return COMMAND_PASS;
+}
+
 int command_history(int argc, char **argv)
 {
     struct options options = {.runs = RUNS_DEFAULT};
@@ -204,7 +241,9 @@ int command_history(int argc, char **argv)
     if (status >= 0)
         return status;
     status = command_conf("muster history", options.config, &conf);
-    if (status == COMMAND_PASS && options.is_diff)
+    if (status == COMMAND_PASS && options.is_accept)
+        status = accept_now(&options, conf.history_path);
+    else if (status == COMMAND_PASS && options.is_diff)
         status = history_diff(conf.history_path, options.words[0], options.words[1],
                               options.count > 2 ? options.words[2] : NULL, options.as_json);
     else if (status == COMMAND_PASS)

@@ -56,11 +56,38 @@ static double median_of(const struct series *series)
     return statistics_median(values, count);
 }
 
-static void add_row(struct table *table, const struct series *series)
+/* When the part's figures were last accepted as they are. */
+struct acceptance {
+    const char *part;
+    double time;
+};
+
+static void note_mark(const struct history_mark *mark, void *context)
+{
+    struct acceptance *acceptance = context;
+
+    if (!*mark->part || strcmp(mark->part, acceptance->part) == 0)
+        acceptance->time = fmax(acceptance->time, mark->time);
+}
+
+/* The points since then: none before is a measure any more. */
+static struct series series_accepted(const char *path, const struct series *series)
+{
+    struct acceptance acceptance = {.part = series->part};
+    struct series later = *series;
+
+    if (history_marks(path, series->node, note_mark, &acceptance, NULL) > 0)
+        for (; later.count > 0 && later.points->time <= acceptance.time; later.count--)
+            later.points++;
+    return later;
+}
+
+static void add_row(struct table *table, const char *path, const struct series *series)
 {
     char picture[4 * PICTURE + 8], text[32];
     double before, last = series->points[series->count - 1].value;
-    size_t fall = series_fall(series, &before);
+    const struct series later = series_accepted(path, series);
+    size_t fall = series_fall(&later, &before);
 
     series_picture(series, series_has_utf8(), PICTURE, picture, sizeof picture);
     table_cell(table, VERDICT_NONE, "%s", *series->node ? series->node : "-");
@@ -70,9 +97,9 @@ static void add_row(struct table *table, const struct series *series)
     table_cell(table, VERDICT_NONE, "%zu", series->count);
     table_cell(table, VERDICT_NONE, "%.4g %s", last, series->unit);
     table_cell(table, VERDICT_NONE, "%.4g", median_of(series));
-    if (fall < series->count)
+    if (fall < later.count)
         table_cell(table, VERDICT_WARN, "worse since %s, %.4g before",
-                   history_time(series->points[fall].time, text), before);
+                   history_time(later.points[fall].time, text), before);
     else
         table_cell(table, VERDICT_NONE, "-");
 }
@@ -101,7 +128,7 @@ static int print_trends(const char *path, const char *node, const char *part, in
         if (as_json)
             print_points(&list.series[i]);
         else
-            add_row(&table, &list.series[i]);
+            add_row(&table, path, &list.series[i]);
     }
     if (!as_json && count > 0) {
         putchar('\n');
@@ -154,7 +181,30 @@ static void add_change(const struct history_change *change, void *context)
     table_cell(&steps->table, VERDICT_NONE, "%s", message);
 }
 
-/* What changed from each run of the node to the next. */
+static void add_mark(const struct history_mark *mark, void *context)
+{
+    struct steps *steps = context;
+    struct record record = RECORD_INIT;
+    char text[32], message[512];
+
+    steps->lines++;
+    snprintf(message, sizeof message, "accepted as it is now%s%.400s", *mark->why ? ": " : "",
+             mark->why);
+    if (steps->as_json) {
+        record.suite = "history";
+        record.test = "accept";
+        record.node = steps->node;
+        record.part = mark->part;
+        record.time = mark->time;
+        record.message = message;
+        record_write(stdout, &record);
+        return;
+    }
+    table_cell(&steps->table, VERDICT_NONE, "%s", history_time(mark->time, text));
+    table_cell(&steps->table, VERDICT_NONE, "%s%s%s", mark->part, *mark->part ? " " : "", message);
+}
+
+/* What changed from each run of the node to the next, and what was accepted. */
 static int print_changes(const char *path, const char *node, int runs, bool as_json,
                          struct error *err)
 {
@@ -166,6 +216,8 @@ static int print_changes(const char *path, const char *node, int runs, bool as_j
     for (size_t i = 0; i + 1 < steps.count && result >= 0; i++)
         result = history_changes(path, node, steps.times[i + 1], steps.times[i], add_change, &steps,
                                  err);
+    if (result >= 0)
+        result = history_marks(path, node, add_mark, &steps, err);
     if (!as_json && steps.lines > 0) {
         putchar('\n');
         table_print(&steps.table, stdout, table_has_colour(stdout));

@@ -4,6 +4,7 @@
 if BUILD_MUSTER
 noinst_LTLIBRARIES += validate/history/libhistory.la
 validate_history_libhistory_la_SOURCES = \
+	validate/history/accept.c \
 	validate/history/add.c \
 	validate/history/database.c validate/history/database.h \
 	validate/history/fingerprints.c \

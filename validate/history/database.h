@@ -10,6 +10,13 @@
 
 enum { HISTORY_SCHEMA = 2, HISTORY_ID = 0x6d757374 /* "must" */ };
 
+/* SQL: when what the node's part had shown was last accepted to be no measure any more
+ * (history_accept()); 0: never. node, part: columns. */
+#define DATABASE_ACCEPTED(node, part)                                                              \
+    "ifnull((SELECT max(m.time) FROM records m WHERE m.node = " node                               \
+    " AND m.suite = 'history' AND m.test = 'accept' AND (m.part IS NULL OR m.part = " part         \
+    ")), 0)"
+
 /* "PATH: what SQLite says". Returns -1. */
 int database_failed(sqlite3 *database, const char *path, struct error *err);
 

@@ -93,6 +93,24 @@ int history_changes(const char *path, const char *node, double then, double now,
                     void (*each)(const struct history_change *change, void *context), void *context,
                     struct error *err);
 
+/* A part was repaired or replaced, or what it does now is accepted: what it has shown up to now
+ * (0), and the strikes against it, count no more. Nothing is removed. part NULL: all of the node.
+ * why: a line that history shows, or NULL. Returns 0; 1 with err where no run knows the node or the
+ * part; -1 with err. */
+int history_accept(const char *path, const char *node, const char *part, const char *why,
+                   double now, struct error *err);
+
+struct history_mark {
+    const char *part; /* "": all of the node */
+    double time;
+    const char *why; /* "" */
+};
+
+/* What was accepted of the node, the oldest first. */
+int history_marks(const char *path, const char *node,
+                  void (*each)(const struct history_mark *mark, void *context), void *context,
+                  struct error *err);
+
 /* What a node's figures depend on, as one number: its facts of hardware, drivers, firmware and
  * libraries among the records since first, but for what a fault changes (link speed, PCIe width).
  * 0 where no such fact was told. fingerprints: for each of the names. Returns 0, or -1 when memory
@@ -111,8 +129,8 @@ enum { HISTORY_RUNS_MOST = 20 };
 
 /* Fills in each answer from the newest HISTORY_RUNS_MOST runs in which the node passed, had that
  * fingerprint, and the part was not warned of because of its history (so that a slow decline does
- * not become what is normal). Without a database, or with one of an older muster, all counts are 0.
- * Returns 0, or -1 with err. */
+ * not become what is normal), after the last history_accept() of it. Without a database, or with
+ * one of an older muster, all counts are 0. Returns 0, or -1 with err. */
 int history_figures(const char *path, struct history_query *queries, size_t count,
                     struct error *err);
 

@@ -276,7 +276,7 @@ int history_figures(const char *path, struct history_query *queries, size_t coun
         " WHERE f.node = ?1 AND f.part = ?2 AND f.metric = ?3 AND n.fingerprint = ?4"
         " AND n.verdict = 'pass' AND NOT EXISTS (SELECT 1 FROM records r WHERE r.run = f.run"
         " AND r.node = f.node AND r.part = f.part AND r.limit_source = 'history')"
-        " ORDER BY n.time DESC LIMIT ?5";
+        " AND n.time > " DATABASE_ACCEPTED("f.node", "f.part") " ORDER BY n.time DESC LIMIT ?5";
     struct reading reading;
     int rv;
 
@@ -302,4 +302,25 @@ int history_figures(const char *path, struct history_query *queries, size_t coun
         sqlite3_reset(reading.statement);
     }
     return end(&reading, rv, 0, err);
+}
+
+int history_marks(const char *path, const char *node,
+                  void (*each)(const struct history_mark *mark, void *context), void *context,
+                  struct error *err)
+{
+    static const char query[] =
+        "SELECT part, time, message FROM records WHERE node = ?1 AND suite = 'history'"
+        " AND test = 'accept' ORDER BY time";
+    struct reading reading;
+    int count = 0, rv = begin(&reading, path, 2, query, err);
+
+    if (rv <= 0)
+        return rv;
+    database_bind_text(reading.statement, 1, node);
+    for (; (rv = sqlite3_step(reading.statement)) == SQLITE_ROW; count++)
+        each(&(struct history_mark){.part = database_text(reading.statement, 0),
+                                    .time = sqlite3_column_double(reading.statement, 1),
+                                    .why = database_text(reading.statement, 2)},
+             context);
+    return end(&reading, rv, count, err);
 }

@@ -70,16 +70,17 @@ int standing_strike(const char *path, const char *node, const char *test, const 
                     double now, double window_s, struct error *err)
 {
     struct strikes strikes = {0};
-    int count = ask(
-        path,
-        &(struct question){.query = "SELECT records.time, records.verdict = 'fail' FROM records"
-                                    " JOIN runs USING (run) WHERE suite = 'certify' AND"
-                                    " test = 'strikes' AND node = ?1 AND metric = ?2 AND"
-                                    " ifnull(part, '') = ?3 AND dry_run = 0 ORDER BY records.time",
-                           .texts = {node, test, part ? part : ""},
-                           .row = strike_row,
-                           .context = &strikes},
-        err);
+    int count =
+        ask(path,
+            &(struct question){.query = "SELECT records.time, records.verdict = 'fail' FROM records"
+                                        " JOIN runs USING (run) WHERE suite = 'certify' AND"
+                                        " test = 'strikes' AND node = ?1 AND metric = ?2 AND"
+                                        " ifnull(part, '') = ?3 AND dry_run = 0 AND records.time >"
+                                        " " DATABASE_ACCEPTED("?1", "?3") " ORDER BY records.time",
+                               .texts = {node, test, part ? part : ""},
+                               .row = strike_row,
+                               .context = &strikes},
+            err);
 
     if (count >= 0)
         count = strikes_count(strikes.items, strikes.count, now, window_s);

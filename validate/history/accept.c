@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <time.h>
+
+#include "validate/history/database.h"
+
+/* A mark is a record without a run, suite "history", test "accept", part NULL: of all parts. It
+ * needs no table of its own, so that the schema stays as it is. */
+
+static int count_of(sqlite3 *database, const char *query, const char *node, const char *part)
+{
+    sqlite3_stmt *statement = NULL;
+    int found = -1;
+
+    if (sqlite3_prepare_v2(database, query, -1, &statement, NULL) == SQLITE_OK) {
+        database_bind_text(statement, 1, node);
+        database_bind_text(statement, 2, part);
+        if (sqlite3_step(statement) == SQLITE_ROW)
+            found = sqlite3_column_int(statement, 0);
+    }
+    sqlite3_finalize(statement);
+    return found;
+}
+
+static int mark_add(sqlite3 *database, const char *path, const char *node, const char *part,
+                    const char *why, double now, struct error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    int rv = 0;
+
+    if (sqlite3_prepare_v2(database,
+                           "INSERT INTO records (time, suite, test, node, part, message)"
+                           " VALUES (?1, 'history', 'accept', ?2, ?3, ?4)",
+                           -1, &statement, NULL) != SQLITE_OK)
+        return database_failed(database, path, err);
+    sqlite3_bind_double(statement, 1, now);
+    database_bind_text(statement, 2, node);
+    database_bind_text(statement, 3, part);
+    database_bind_text(statement, 4, why);
+    if (!database_insert(statement))
+        rv = database_failed(database, path, err);
+    sqlite3_finalize(statement);
+    return rv;
+}
+
+int history_accept(const char *path, const char *node, const char *part, const char *why,
+                   double now, struct error *err)
+{
+    sqlite3 *database;
+    int version, known;
+
+    database = database_read(path, &version, err);
+    if (!database && version != 0)
+        return -1;
+    known = !database ? 0
+            : part    ? count_of(database,
+                                 "SELECT count(*) FROM (SELECT 1 FROM figures WHERE node = ?1"
+                                    " AND part = ?2 LIMIT 1)",
+                                 node, part)
+                      : count_of(database,
+                                 "SELECT count(*) FROM (SELECT 1 FROM nodes WHERE node = ?1"
+                                    " LIMIT 1)",
+                                 node, NULL);
+    sqlite3_close(database);
+    if (known <= 0) {
+        error_set(err, "no run of muster certify has %s%s%s in %s", node, part ? " " : "",
+                  part ? part : "", path);
+        return 1;
+    }
+    database = database_open(path, err);
+    if (!database)
+        return -1;
+    known = mark_add(database, path, node, part, why, now > 0 ? now : (double)time(NULL), err);
+    sqlite3_close(database);
+    return known;
+}
