@@ -3,9 +3,11 @@
  *
  *   sim short       a few fabrics, 10 s; exit status 1 when a goal is missed
  *   sim long        all of them
+ *   sim row N       the N-th row of what long prints
  *   sim one KIND NODES RAILS LEAF OVERSUBSCRIPTION all|few lab|worse BAD-PERCENT RUNS
  *
- * -v tells what was missed and what was accused wrongly. The table is Markdown. */
+ * -v tells what was missed and what was accused wrongly. The table is Markdown. The noise of the
+ * lab is read from tests/sim/lab.noise of the sources, which are at $top_srcdir or here. */
 #include "config.h"
 
 #include <math.h>
@@ -358,11 +360,35 @@ static int play_one(char **words)
     return 0;
 }
 
+static void noise_find(void)
+{
+    const char *sources = getenv("top_srcdir");
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/tests/sim/lab.noise", sources ? sources : ".");
+    noise_read(path, &recorded);
+}
+
+static int play_row(const char *word)
+{
+    char *end;
+    long row = strtol(word, &end, 10), rows = (long)(sizeof long_settings / sizeof *long_settings);
+    struct tally tally;
+
+    if (*end || end == word || row < 1 || row > rows) {
+        fprintf(stderr, "sim: row is '%s', expected a number from 1 to %ld\n", word, rows);
+        return 2;
+    }
+    tally = play(&long_settings[row - 1]);
+    print_setting(&long_settings[row - 1], &tally);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     int first = 1;
 
-    noise_read(SIM_DIRECTORY "/lab.noise", &recorded);
+    noise_find();
     if (argc > 1 && strcmp(argv[1], "-v") == 0) {
         is_verbose = true;
         first++;
@@ -371,9 +397,11 @@ int main(int argc, char **argv)
         return play_all(short_settings, sizeof short_settings / sizeof *short_settings, 2);
     if (argc == first + 1 && strcmp(argv[first], "long") == 0)
         return play_all(long_settings, sizeof long_settings / sizeof *long_settings, 40);
+    if (argc == first + 2 && strcmp(argv[first], "row") == 0)
+        return play_row(argv[first + 1]);
     if (argc == first + 10 && strcmp(argv[first], "one") == 0 && strchr("trm", argv[first + 1][0]))
         return play_one(argv + first + 1);
-    fprintf(stderr, "usage: sim [-v] short | long | one tree|rails|mesh NODES RAILS LEAF "
+    fprintf(stderr, "usage: sim [-v] short | long | row N | one tree|rails|mesh NODES RAILS LEAF "
                     "OVERSUBSCRIPTION all|few lab|worse BAD-PERCENT RUNS\n");
     return 2;
 }

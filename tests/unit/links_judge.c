@@ -232,6 +232,50 @@ static void test_together(void)
     is_int(findings[0].node, 1, "... n2");
     is_str(findings[0].metric, "bandwidth_together", "... by both rails");
     has_str(findings[0].message, "PCIe", "... which says where to look");
+    memcpy(together, samples, sizeof samples);
+    for (size_t i = 0; i < links.sample_count; i++)
+        if ((together[i].from == 1 || together[i].to == 1) && together[i].rail == 1)
+            together[i].mbps *= 0.4;
+    judge(1, "one rail that is slow when both run");
+    is_int(findings[0].rail, 1, "... is that rail of the host");
+    is_str(findings[0].part, "host eth2", "... by its name");
+    links.together = NULL;
+    links.together_count = 0;
+}
+
+/* As a lab of four nodes measured it, n3 having 250 Mb/s for both rails: they share them unevenly,
+ * and each time in another way. */
+static void test_uneven_host(void)
+{
+    static const struct {
+        int from, to, rail, mbps, again_mbps;
+    } recorded[] = {
+        {0, 1, 0, 192, 0},   {0, 1, 1, 196, 0},   {1, 0, 0, 197, 0},   {1, 0, 1, 194, 0},
+        {1, 3, 0, 178, 0},   {1, 3, 1, 185, 0},   {3, 1, 0, 172, 0},   {3, 1, 1, 177, 0},
+        {0, 2, 0, 136, 137}, {0, 2, 1, 105, 109}, {2, 0, 0, 131, 99},  {2, 0, 1, 116, 146},
+        {2, 3, 0, 133, 134}, {2, 3, 1, 115, 113}, {3, 2, 0, 107, 112}, {3, 2, 1, 140, 131}};
+    enum { RECORDED = sizeof recorded / sizeof *recorded };
+    struct link_sample together[RECORDED];
+
+    healthy(4, 2);
+    for (size_t i = 0; i < RECORDED; i++) {
+        bool is_again = recorded[i].again_mbps > 0;
+
+        together[i] = samples[0];
+        together[i].from = recorded[i].from;
+        together[i].to = recorded[i].to;
+        together[i].rail = recorded[i].rail;
+        together[i].mbps = is_again ? recorded[i].again_mbps : recorded[i].mbps;
+        together[i].first_mbps = is_again ? (float)recorded[i].mbps : 0;
+        together[i].again = is_again;
+    }
+    links.together = together;
+    links.together_count = RECORDED;
+    judge(1, "a host whose rails share what it has unevenly");
+    is_int(findings[0].kind, FINDING_HOST, "... is the host");
+    is_int(findings[0].verdict, VERDICT_FAIL, "... surely");
+    is_int(findings[0].node, 2, "... n3");
+    is_str(findings[0].part, "host", "... and no rail of it");
     links.together = NULL;
     links.together_count = 0;
 }
@@ -370,6 +414,30 @@ static void test_confidence(void)
         }
     judge(1, "... and when it was low twice more");
     is_int(findings[0].verdict, VERDICT_FAIL, "... at fault");
+    /* n1's rail was slow while it met n3 and n4, and each time that they met again */
+    healthy(4, 2);
+    slow(0, 2, 0, 0.7);
+    slow(3, 0, 0, 0.65);
+    for (size_t i = 0; i < links.sample_count; i++)
+        if (samples[i].mbps < 150) {
+            samples[i].again = 3;
+            samples[i].first_mbps = samples[i].mbps;
+        }
+    judge(1, "two of a rail's three paths that were low four times");
+    is_rail(0, 0, 0, "both ways");
+    is_int(findings[0].verdict, VERDICT_FAIL, "... are that rail's fault");
+    ok(findings[0].is_intermittent, "... which comes and goes");
+    has_str(findings[0].message, "with 2 of its 3 partners", "... with some partners");
+    healthy(8, 2);
+    slow(0, 2, 0, 0.7);
+    slow(3, 0, 0, 0.65);
+    for (size_t i = 0; i < links.sample_count; i++)
+        if (samples[i].mbps < 150) {
+            samples[i].again = 3;
+            samples[i].first_mbps = samples[i].mbps;
+        }
+    judge(2, "two of seven paths of a rail");
+    is_int(findings[0].kind, FINDING_PAIR, "... are paths");
     healthy(8, 2);
     for (size_t i = 0; i < links.sample_count; i++)
         if (samples[i].rail == 0 && (samples[i].from == 2 || samples[i].to == 2)) {
@@ -531,6 +599,7 @@ int main(void)
     test_oversubscribed();
     test_intermittent();
     test_together();
+    test_uneven_host();
     test_liar();
     test_history();
     test_reference();

@@ -168,11 +168,10 @@ static const struct record *received_of(const struct records *records, size_t i)
  * was not let run sees several samples end at once, and the last of them look fast. */
 static double best_of(const struct record *record, const struct record *received)
 {
-    double most;
+    double most = record->high;
 
-    if (!received)
-        return fmax(record->value, record->high);
-    most = isnan(received->high) ? fmin(record->high, received->value) : received->high;
+    if (received)
+        most = isnan(received->high) ? fmin(record->high, received->value) : received->high;
     if (record->stalled < 1)
         most = fmin(most, record->value / (1 - record->stalled));
     return fmax(record->value, most);

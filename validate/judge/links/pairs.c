@@ -306,6 +306,93 @@ static int tell_all(struct court *court, const struct rates *rates, const struct
     return rv;
 }
 
+/* With how many partners the end was measured, in the direction in which these are more. */
+static int partners_of(const struct court *court, int node, int rail)
+{
+    const struct cells *cells = &court->cells;
+    size_t end = (size_t)node * court->links->rail_count + (size_t)rail;
+    size_t sends = cells->out_begin[end + 1] - cells->out_begin[end];
+    size_t receives = cells->in_begin[end + 1] - cells->in_begin[end];
+
+    return (int)(sends > receives ? sends : receives);
+}
+
+static bool is_sure_path(const struct finding *finding, int node, int rail)
+{
+    return finding->kind == FINDING_PAIR && finding->verdict == VERDICT_FAIL &&
+           finding->rail == rail && (finding->node == node || finding->peer == node);
+}
+
+/* Makes one finding about the end of those about its paths. */
+static void join_paths(struct court *court, int node, int rail, int count)
+{
+    struct findings *findings = &court->findings;
+    struct finding *joined = NULL;
+    size_t left = 0;
+
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->items[i];
+
+        if (!is_sure_path(finding, node, rail)) {
+            findings->items[left++] = *finding;
+        } else if (!joined) {
+            joined = &findings->items[left++];
+            *joined = *finding;
+        } else {
+            if (finding->value < joined->value) {
+                joined->value = finding->value;
+                joined->reference = finding->reference;
+                joined->limit = finding->limit;
+            }
+            joined->confidence = fmax(joined->confidence, finding->confidence);
+            joined->again = joined->again < finding->again ? joined->again : finding->again;
+            joined->sample_count += finding->sample_count;
+        }
+    }
+    findings->count = left;
+    joined->kind = FINDING_RAIL;
+    joined->node = node;
+    joined->peer = -1;
+    joined->direction = "both ways";
+    joined->is_intermittent = true;
+    joined->share = (double)count / partners_of(court, node, rail);
+    snprintf(joined->part, sizeof joined->part, "%.90s", court->links->rails[rail]);
+    snprintf(joined->message, sizeof joined->message,
+             "%s runs at %.0f of %.0f Mb/s with %d of its %d partners, which do well with others: "
+             "it comes and goes; check cable or switch port",
+             joined->part, joined->value, joined->reference, count, partners_of(court, node, rail));
+    court->is_accused[(size_t)node * court->links->rail_count + (size_t)rail] = true;
+}
+
+/* Paths that are at fault and have one end in common are one fault, of that end, when they are half
+ * of its paths: cables of pairs that fail each by itself do not meet there. Returns whether there
+ * was one. */
+static bool join_worst_end(struct court *court)
+{
+    const struct findings *findings = &court->findings;
+    int most = 1, node = -1, rail = -1;
+
+    for (size_t i = 0; i < findings->count; i++) {
+        int ends[] = {findings->items[i].node, findings->items[i].peer};
+
+        for (int k = 0;
+             k < 2 && is_sure_path(&findings->items[i], ends[k], findings->items[i].rail); k++) {
+            int count = 0;
+
+            for (size_t other = 0; other < findings->count; other++)
+                count += is_sure_path(&findings->items[other], ends[k], findings->items[i].rail);
+            if (count > most && 2 * count >= partners_of(court, ends[k], findings->items[i].rail)) {
+                most = count;
+                node = ends[k];
+                rail = findings->items[i].rail;
+            }
+        }
+    }
+    if (node >= 0)
+        join_paths(court, node, rail, most);
+    return node >= 0;
+}
+
 int court_pairs(struct court *court)
 {
     size_t count = 0;
@@ -329,6 +416,8 @@ int court_pairs(struct court *court)
     if (count > 0)
         qsort(low, count, sizeof *low, by_pair);
     rv = tell_all(court, &rates, low, count);
+    while (rv == 0 && join_worst_end(court))
+        continue;
     free(low);
     return rv;
 }

@@ -92,8 +92,35 @@ static bool is_worth_it(const struct finding *finding)
            finding->kind != FINDING_MISPLACED;
 }
 
+/* With hosts that are slow when all rails run, the slowest pairs of others: where the machines were
+ * busy these are as low, and only alone it shows who is not. */
+static void add_controls(struct suspects *suspects)
+{
+    const struct links *links = suspects->links;
+    size_t wanted = suspects->count + 2;
+    double above = -1;
+
+    while (suspects->count < wanted && suspects->count < suspects->most) {
+        const struct link_sample *slowest = NULL;
+
+        for (size_t i = 0; i < links->together_count; i++) {
+            const struct link_sample *sample = &links->together[i];
+
+            if (sample->mbps > above && (!slowest || sample->mbps < slowest->mbps) &&
+                !suspects->is_suspect[sample->from] && !suspects->is_suspect[sample->to])
+                slowest = sample;
+        }
+        if (!slowest)
+            break;
+        above = slowest->mbps;
+        add_pair(suspects, slowest->from, slowest->to);
+    }
+}
+
 static void add_all(struct suspects *suspects, const struct finding *findings, size_t count)
 {
+    bool has_host = false;
+
     for (size_t i = 0; i < count; i++) {
         const struct finding *finding = &findings[i];
 
@@ -103,7 +130,10 @@ static void add_all(struct suspects *suspects, const struct finding *findings, s
             add_examples(suspects, finding);
         else if (finding->node >= 0 && is_worth_it(finding))
             add_partners(suspects, finding->node);
+        has_host = has_host || (finding->kind == FINDING_HOST && is_worth_it(finding));
     }
+    if (has_host)
+        add_controls(suspects);
 }
 
 size_t links_suspect_pairs(const struct links *links, const struct finding *findings,

@@ -119,36 +119,134 @@ static bool is_told(const struct court *court, int node)
     return false;
 }
 
-int court_together(struct court *court)
+static int by_pair(const void *left, const void *right)
 {
-    struct link_sample *shares;
-    struct links links = *court->links;
+    const struct link_sample *a = left, *b = right;
+
+    return a->from != b->from ? a->from - b->from : a->to - b->to;
+}
+
+/* The mean of all rails of each pair and direction, as a sample of rail 0: rails that share what
+ * the host has do not share it evenly, and not alike each time, while what they have together
+ * stays. A pair of which a rail is missing is left out. shares: by pair afterwards. Returns how
+ * many. */
+static long make_means(const struct links *links, struct link_sample *shares, long count,
+                       struct link_sample *means)
+{
+    long made = 0;
+
+    qsort(shares, (size_t)count, sizeof *shares, by_pair);
+    for (long i = 0, next; i < count; i = next) {
+        struct link_sample mean = shares[i];
+        int rails;
+
+        for (next = i + 1; next < count && by_pair(&shares[i], &shares[next]) == 0; next++) {
+            const struct link_sample *other = &shares[next];
+
+            mean.mbps += other->mbps;
+            mean.first_mbps += other->first_mbps;
+            mean.again = mean.again < other->again ? mean.again : other->again;
+            mean.stalled = fmaxf(mean.stalled, other->stalled);
+        }
+        rails = (int)(next - i);
+        if (rails < (int)links->rail_count)
+            continue;
+        mean.rail = 0;
+        mean.mbps /= rails;
+        mean.first_mbps = mean.again > 0 ? mean.first_mbps / (float)rails : 0;
+        means[made++] = mean;
+    }
+    return made;
+}
+
+/* Whether most of what the rail showed with that node at one end is low. */
+static bool is_rail_low(const struct court *court, const struct link_sample *shares, long count,
+                        int node, int rail)
+{
+    long all = 0, low = 0;
+
+    for (long i = 0; i < count; i++)
+        if (shares[i].rail == rail && (shares[i].from == node || shares[i].to == node)) {
+            all++;
+            low += shares[i].mbps < court->limits.peers_percent;
+        }
+    return 2 * low > all;
+}
+
+/* Whether one rail alone makes the node slow: then it is that rail that is named. */
+static bool is_one_rail(const struct court *court, const struct link_sample *shares, long count,
+                        int node)
+{
+    int low = 0;
+
+    for (int rail = 0; rail < (int)court->links->rail_count; rail++)
+        low += is_rail_low(court, shares, count, node, rail);
+    return low == 1;
+}
+
+/* Accuses the nodes that samples, shares in percent of links, are low of. shares: of each rail
+ * where samples are means of rails, or NULL. */
+static int pursue(struct court *court, const struct links *links, const struct link_sample *samples,
+                  long count, const struct link_sample *shares, long share_count)
+{
     struct pursuit pursuit = {0};
     struct cells cells = {0};
-    long count;
-    int rv;
+    int rv = cells_fit(links, &court->limits, samples, (size_t)count,
+                       court->cells.block_count > 1 ? court->cells.blocks : NULL, false, &cells);
+
+    rv = rv == 0 ? pursuit_hold(&cells, PART_SENDS, PART_LEAF_ALL, &pursuit) : rv;
+    /* slow uplinks are the first pass' business: there is more on them here by design */
+    for (size_t i = 0; i < pursuit.count && rv == 0; i++) {
+        struct accused *accused = &pursuit.accused[i];
+
+        if (accused->kind > PART_NODE || accused->is_partial || is_told(court, accused->node) ||
+            (shares && is_one_rail(court, shares, share_count, accused->node)))
+            continue;
+        if (shares)
+            accused->rail = -1;
+        accuse(court, accused);
+    }
+    pursuit_clear(&pursuit);
+    cells_clear(&cells);
+    return rv;
+}
+
+/* What has an end that was told of says nothing of the others. Returns how many are left. */
+static long drop_told(const struct court *court, struct link_sample *shares, long count)
+{
+    long left = 0;
+
+    for (long i = 0; i < count; i++)
+        if (!is_told(court, shares[i].from) && !is_told(court, shares[i].to))
+            shares[left++] = shares[i];
+    return left;
+}
+
+int court_together(struct court *court)
+{
+    struct link_sample *shares, *means;
+    struct links links = *court->links, whole;
+    long count = -1, mean_count;
+    int rv = -1;
 
     if (links.together_count == 0 || links.rail_count < 2)
         return 0;
     shares = malloc((links.together_count + 1) * sizeof *shares);
-    count = shares ? make_shares(court, shares) : -1;
-    if (count < 0) {
-        free(shares);
-        return -1;
-    }
+    means = malloc((links.together_count + 1) * sizeof *means);
+    if (shares && means)
+        count = make_shares(court, shares);
     links.nominal_mbps = NULL;
-    rv = cells_fit(&links, &court->limits, shares, (size_t)count,
-                   court->cells.block_count > 1 ? court->cells.blocks : NULL, false, &cells);
-    rv = rv == 0 ? pursuit_hold(&cells, PART_SENDS, PART_LEAF_ALL, &pursuit) : rv;
-    /* slow uplinks are the first pass' business: there is more on them here by design */
-    for (size_t i = 0; i < pursuit.count && rv == 0; i++) {
-        const struct accused *accused = &pursuit.accused[i];
-
-        if (accused->kind <= PART_NODE && !accused->is_partial && !is_told(court, accused->node))
-            accuse(court, accused);
+    whole = links;
+    whole.rail_count = 1;
+    if (count >= 0) {
+        mean_count = make_means(&links, shares, count, means);
+        rv = pursue(court, &whole, means, mean_count, shares, count);
     }
-    pursuit_clear(&pursuit);
-    cells_clear(&cells);
+    if (rv == 0) {
+        count = drop_told(court, shares, count);
+        rv = pursue(court, &links, shares, count, NULL, 0);
+    }
     free(shares);
+    free(means);
     return rv;
 }
