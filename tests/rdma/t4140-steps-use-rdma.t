@@ -15,7 +15,7 @@ sent() { cat "/sys/class/infiniband/$1/ports/1/hw_counters/sent_pkts"; }
 
 # shellcheck disable=SC2016
 steps() {
-    local before
+    local before n
     # shellcheck source=slurm.sh
     . "$rdma_dir/slurm.sh"
     slurm_up "$plugin" || return
@@ -33,12 +33,26 @@ steps() {
     UCX_TLS=tcp timeout 60 srun -N2 true 2>&1
     echo '== locked'
     (ulimit -l 64; timeout 60 srun -N2 --propagate=MEMLOCK true 2>&1)
+    export LD_PRELOAD=$work/last_wqe.so UCX_TLS=rc OMPI_MCA_pml=ucx OMPI_MCA_mpi_yield_when_idle=1 \
+        OMPI_MCA_opal_common_ucx_tls=any OMPI_MCA_opal_common_ucx_devices=any
+    echo '== certify'
+    timeout 300 "$muster" certify -n --time-limit 600 --json - 2>&1
+    echo "status $?"
+    # as a switch on the way with an MTU of 1000, for RoCE: what MPI sends by TCP has no other way
+    for n in 1 2; do
+        tc qdisc add dev eth$n clsact
+        tc filter add dev eth$n egress protocol ip u32 match ip protocol 17 0xff \
+            match ip dport 4791 0xffff match u16 0x0400 0x0400 at 2 action drop
+    done
+    echo '== certify over a path that swallows'
+    timeout 300 "$muster" certify -n --time-limit 600 --json - 2>&1
+    echo "status $?"
     true
 }
 
 ${CC:-cc} -shared -fPIC -O2 -o "$work/last_wqe.so" "$rdma_dir/last_wqe.c" -Wl,--no-as-needed -libverbs ||
     bail 'last_wqe.c cannot be built'
-in_guest steps --memory 2500 --time-limit 400
+in_guest steps --memory 3000 --time-limit 600
 is "$status" 0 'a cluster of two nodes in a guest'
 is "$(section environment | sed -n 1p)" 'n1 rxe1:1 0 1 unlimited open' \
     'a rank of n1 gets its port, GID indexes, locked memory and /dev/infiniband'
@@ -48,4 +62,18 @@ is "$(section mpi | awk '$1 == "packets" { print ($2 > 1000) }')" 1 '... and its
 like "$(section tcp)" 'UCX_TLS=tcp keeps UCX off RoCE v2: messages between nodes go by TCP' \
     'TCP although there is RDMA is told'
 like "$(section locked)" '0\.06554 MB of locked memory, RoCE v2 needs unlimited' '... and too little locked memory'
+
+certify() { # SECTION FILTER
+    section "$1" | jq -Rr "fromjson? | $2"
+}
+is "$(certify certify 'select(.metric == "bandwidth_rc_write" and .value > 0) | .node + " " + .part' | sort | xargs)" \
+    'n1 rxe1:1 n2 rxe2:1' 'muster certify writes through both ports by libibverbs'
+is "$(certify certify 'select(.test == "certify") | .node + " " + .verdict' | xargs)" 'n1 pass n2 pass' \
+    '... and certifies both nodes'
+like "$(section certify)" '^status 0$' '... which is its exit status'
+like "$(certify 'certify over a path that swallows' 'select(.test == "certify" and .node == "n1") | .message')" \
+    '^n1 rxe1:1 -> n2 rxe2:1: packets of MTU 1024, on which the two ports agree, do not arrive, those of 512 do: ' \
+    'a path that swallows long packets is named, with both ports and the MTU that passes'
+is "$(certify 'certify over a path that swallows' 'select(.test == "certify" and .verdict == "pass") | .node')" '' \
+    '... and no node is certified'
 done_testing
