@@ -23,7 +23,6 @@ trainer_sources = \
 	trainer/data/permutation.c trainer/data/permutation.h \
 	trainer/data/splitmix.h \
 	trainer/data/token_file.c trainer/data/token_file.h \
-	trainer/clock.h \
 	trainer/parallel/ddp.c \
 	trainer/parallel/gathered.c trainer/parallel/gathered.h \
 	trainer/parallel/guard.c trainer/parallel/guard.h \

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trainer/clock.h"
+#include "lib/base/clock.h"
 #include "trainer/parallel/guard.h"
 #include "trainer/parallel/verify.h"
 #include "trainer/plant.h"

@@ -9,7 +9,7 @@
 
 #include "collectives/codec/crc32c.h"
 #include "trainer/checkpoint/saver.h"
-#include "trainer/clock.h"
+#include "lib/base/clock.h"
 
 /* losses before each update, and after the last */
 static const double reference[TRIAL_STEPS + 1] = {

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "trainer/clock.h"
+#include "lib/base/clock.h"
 #include "validate/battery/watch/stall.h"
 #include "validate/battery/watch/watch.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "collectives/collective.h"
-#include "trainer/clock.h"
+#include "lib/base/clock.h"
 #include "validate/battery/watch/stall.h"
 #include "validate/battery/watch/watch.h"
 

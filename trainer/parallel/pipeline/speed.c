@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trainer/clock.h"
+#include "lib/base/clock.h"
 #include "trainer/model/model.h"
 #include "trainer/model/parameters.h"
 
