@@ -546,16 +546,28 @@ static bool wires_hold(const struct algorithm *algorithm)
     return held;
 }
 
+/* AddressSanitizer makes many ranks slow, and finds with few what it can. */
+#ifdef __SANITIZE_ADDRESS__
+static const int most_ranks = 9;
+#else
+static const int most_ranks = RANKS_MAX;
+#endif
+
+static bool holds_for_all_ranks(const struct algorithm *algorithm)
+{
+    static const int tried[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 32, 64};
+    bool held = true;
+
+    for (size_t i = 0; i < sizeof tried / sizeof *tried && tried[i] <= most_ranks; i++)
+        held &= holds_for_ranks(algorithm, tried[i]) && formula_holds(algorithm, tried[i]);
+    return held;
+}
+
 static void test_algorithms(void)
 {
     for (const struct algorithm *a = algorithms; a->name; a++) {
-        bool held = true;
-
-        for (int ranks = 1; ranks <= 17; ranks++)
-            held &= holds_for_ranks(a, ranks) && formula_holds(a, ranks);
-        held &= holds_for_ranks(a, 32);
-        held &= holds_for_ranks(a, 64) && formula_holds(a, 64);
-        ok(held, "%s by %s: 1 to 17, 32 and 64 ranks", collective_kind_name(a->kind), a->name);
+        ok(holds_for_all_ranks(a), "%s by %s: 1 to 17, 32 and 64 ranks, %d at most",
+           collective_kind_name(a->kind), a->name, most_ranks);
         ok(wires_hold(a), "... on every wire");
         ok(algorithm_find(a->kind, a->name) == a, "... is found by its name");
     }
