@@ -14,7 +14,7 @@ AC_DEFUN([MUSTER_IBVERBS], [MUSTER_PKG([IBVERBS], [libibverbs >= 1.12], [libibve
     AS_IF([test "$muster_have_ibverbs" = yes],
         [AC_DEFINE([HAVE_IBVERBS], [1], [libibverbs is there])])])
 AC_DEFUN([MUSTER_IBNETDISC], [MUSTER_PKG([IBNETDISC], [libibnetdisc libibmad libibumad], [libibnetdisc],
-    [discovery of InfiniBand subnets], [libibnetdisc-dev], [rdma-core-devel])
+    [discovery of InfiniBand subnets], [libibnetdisc-dev libibmad-dev libibumad-dev], [rdma-core-devel])
     AS_IF([test "$muster_have_ibnetdisc" = yes],
         [AC_DEFINE([HAVE_IBNETDISC], [1], [libibnetdisc is there])])])
 AC_DEFUN([MUSTER_HWLOC], [MUSTER_PKG([HWLOC], [hwloc], [hwloc],
