@@ -67,8 +67,7 @@ static void report_collective(const struct account *account, int index, int mism
         record.verdict = VERDICT_SKIP;
         record.value = __builtin_nan("");
         snprintf(message, sizeof message,
-                 "%s does none of the cases: the ranks are not on several "
-                 "nodes with several each",
+                 "%s does none of the cases: it is not for ranks that are on nodes as these are",
                  routines[index].name);
     } else if (account->cases[index] == 0) {
         record.verdict = VERDICT_UNKNOWN;
