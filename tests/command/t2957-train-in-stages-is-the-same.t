@@ -61,16 +61,21 @@ if "$top_builddir/muster-train" "${small[@]}" --steps=0 --precision=bf16 >out 2>
 fi
 
 # Stages by islands, as the plugin tells them: gradients stay inside, also where ranks are mixed.
-train=("$top_builddir/muster-train" "${large[@]}" --layout=auto --verify)
-timeout 120 mpirun --oversubscribe -n 1 -x MUSTER_ISLAND=a "${train[@]}" : -n 2 -x MUSTER_ISLAND=b \
-    "${train[@]}" : -n 1 -x MUSTER_ISLAND=a "${train[@]}" >out 2>err
+on_islands() { # "ISLAND OF RANK 0 ..." OPTION...
+    local islands
+    read -ra islands <<<"$1"
+    shift
+    ISLANDS="${islands[*]}" timeout 120 mpirun --oversubscribe -n ${#islands[@]} \
+        bash -c 'island=($ISLANDS); MUSTER_ISLAND=${island[OMPI_COMM_WORLD_RANK]} exec "$0" "$@"' \
+        "$top_builddir/muster-train" "${large[@]}" --layout=auto --verify "$@" >out 2>err
+}
+on_islands 'a b b a'
 is "$?" 0 '--layout=auto on two islands'
 ok '... has the reference'"'"'s losses' follows "$large_losses"
 like "$(cat out)" "stage 0: . layers? on ranks 0,3 on $here,$here, island a, " '... each island is a stage'
 like "$(cat out)" "stage 1: . layers? on ranks 1,2 on $here,$here, island b, " '... of its ranks'
 like "$(cat out)" 'predicted: [0-9.]+ ms a step; [0-9.]+ ms as data parallel' '... and says what to expect'
-timeout 120 mpirun --oversubscribe -n 3 -x MUSTER_ISLAND=a "${train[@]}" --stages=2 : \
-    -n 1 -x MUSTER_ISLAND=b "${train[@]}" --stages=2 >out 2>err
+on_islands 'a a a b' --stages=2
 is "$(grep '^muster-train' err)" \
     'muster-train: --stages: 2 stages of 2 ranks do not fit into 2 islands, stages of 1 would' \
     'stages that no island is made of are refused'
