@@ -88,11 +88,28 @@ bool entry_let_go(struct netif_entry *entry, uint32_t job)
     return false;
 }
 
+/* Whether a process that was killed on the way leaves that: the priorities of a DSCP are added one
+ * by one, and then those that are not wanted are taken off. */
+static bool is_on_the_way(long value, long from, long to)
+{
+    bool has_all = (value & from) == from || (value & to) == to;
+
+    return has_all && (value & ~(from | to)) == 0;
+}
+
 bool entry_is_ours(const struct netif_entry *entry, long value)
 {
-    for (size_t i = 0; i < entry->set_count; i++)
+    for (size_t i = 0; i < entry->set_count; i++) {
         if (entry->set[i] == value)
             return true;
+        if (!netif_is_dscp(entry->setting))
+            continue;
+        if (is_on_the_way(value, entry->was, entry->set[i]))
+            return true;
+        for (size_t j = 0; j < i; j++)
+            if (is_on_the_way(value, entry->set[j], entry->set[i]))
+                return true;
+    }
     return false;
 }
 

@@ -61,7 +61,7 @@ void journal_remove(struct netif_journal *journal, struct netif_entry *entry);
 bool entry_hold(struct netif_entry *entry, uint32_t job, bool *failed);
 bool entry_let_go(struct netif_entry *entry, uint32_t job);
 
-/* Whether muster made it that value. */
+/* Whether muster made it that value, or was killed while it made another of it. */
 bool entry_is_ours(const struct netif_entry *entry, long value);
 
 /* The text; malloc'd, NULL when memory is out. */

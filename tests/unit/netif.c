@@ -270,6 +270,28 @@ static void decides(void)
     journal_clear(&journal);
 }
 
+/* A DSCP of priorities 1 and 4 becomes 3 by three messages, and may stay between any two. */
+static void decides_on_the_way(void)
+{
+    enum netif_setting dscp26 = NETIF_DSCP + 26;
+    const long was = 1 << 1 | 1 << 4, wanted = 1 << 3;
+    struct netif_journal journal = {0};
+    struct netif_entry *entry;
+    bool is_dirty = false, is_foreign;
+
+    plan_make(&journal, "eth1", 3, dscp26, was, wanted, 12, &is_dirty, &is_foreign);
+    entry = journal_find(&journal, 3, dscp26);
+    is_int(plan_back(entry, was | wanted), PLAN_BACK, "killed after it was added, it is muster's");
+    is_int(plan_back(entry, 1 << 4 | wanted), PLAN_BACK, "... and after one was taken off");
+    is_int(plan_back(entry, wanted), PLAN_BACK, "... and after all were");
+    is_int(plan_back(entry, was), PLAN_IS_BACK, "... and not before");
+    is_int(plan_back(entry, 1 << 4), PLAN_FOREIGN, "what is on no way is somebody else's");
+    is_int(plan_back(entry, was | 1 << 5), PLAN_FOREIGN, "... and so is what neither has");
+    plan_make(&journal, "eth1", 3, dscp26, 1 << 4 | wanted, wanted, 13, &is_dirty, &is_foreign);
+    ok(!is_foreign && entry->was == was, "the next job does not take it for what was before");
+    journal_clear(&journal);
+}
+
 /* ---------------------------------------------------------------- what is done */
 
 static void hold(const char *lines, uint32_t job, struct netif_report *report)
@@ -450,6 +472,7 @@ int main(void)
     reads_journals();
     guards_the_file();
     decides();
+    decides_on_the_way();
     two_jobs();
     priorities();
     failures();
