@@ -401,6 +401,18 @@ static void test_misplaced(void)
     ok(!links_show_blocks(&links, &limits), "... and that is known");
 }
 
+/* n1's rail was slow while it met n3 and n4, and each time that they met again. */
+static void slow_each_time(void)
+{
+    slow(0, 2, 0, 0.7);
+    slow(3, 0, 0, 0.65);
+    for (size_t i = 0; i < links.sample_count; i++)
+        if (samples[i].mbps < 150) {
+            samples[i].again = 3;
+            samples[i].first_mbps = samples[i].mbps;
+        }
+}
+
 static void test_confidence(void)
 {
     healthy(4, 2);
@@ -414,28 +426,15 @@ static void test_confidence(void)
         }
     judge(1, "... and when it was low twice more");
     is_int(findings[0].verdict, VERDICT_FAIL, "... at fault");
-    /* n1's rail was slow while it met n3 and n4, and each time that they met again */
     healthy(4, 2);
-    slow(0, 2, 0, 0.7);
-    slow(3, 0, 0, 0.65);
-    for (size_t i = 0; i < links.sample_count; i++)
-        if (samples[i].mbps < 150) {
-            samples[i].again = 3;
-            samples[i].first_mbps = samples[i].mbps;
-        }
+    slow_each_time();
     judge(1, "two of a rail's three paths that were low four times");
     is_rail(0, 0, 0, "both ways");
     is_int(findings[0].verdict, VERDICT_FAIL, "... are that rail's fault");
     ok(findings[0].is_intermittent, "... which comes and goes");
     has_str(findings[0].message, "with 2 of its 3 partners", "... with some partners");
     healthy(8, 2);
-    slow(0, 2, 0, 0.7);
-    slow(3, 0, 0, 0.65);
-    for (size_t i = 0; i < links.sample_count; i++)
-        if (samples[i].mbps < 150) {
-            samples[i].again = 3;
-            samples[i].first_mbps = samples[i].mbps;
-        }
+    slow_each_time();
     judge(2, "two of seven paths of a rail");
     is_int(findings[0].kind, FINDING_PAIR, "... are paths");
     healthy(8, 2);
