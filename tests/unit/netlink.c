@@ -311,16 +311,25 @@ static void sets_this_kernel(struct netlink *netlink)
 
 /* ---------------------------------------------------------------- RoCE */
 
+/* Returns its root, to be closed and removed. */
+static char *open_recorded(struct netif_machine *machine)
+{
+    char *root = tree_unpack("mi300x-roce");
+    struct error err = {""};
+
+    tree_put(root, "proc/sys/kernel/random/boot_id", "571a17f9\n");
+    is_int(netif_machine_open(machine, root, &err), 0, "a recorded machine (%s)", err.text);
+    return root;
+}
+
 static void sets_roce(void)
 {
-    char *root = tree_unpack("mi300x-roce"), path[512], text[64] = "";
     struct netif_machine machine;
+    char *root = open_recorded(&machine), path[512], text[64] = "";
     struct error err = {""};
     long value;
     FILE *file;
 
-    tree_put(root, "proc/sys/kernel/random/boot_id", "571a17f9\n");
-    is_int(netif_machine_open(&machine, root, &err), 0, "a recorded machine (%s)", err.text);
     is_int(machine.get(machine.context, "ens11np0", 2, NETIF_ROCE_MODE, &value, &err), -1,
            "without rdma_cm in configfs");
     tap_diag("%s", err.text);
@@ -372,14 +381,12 @@ static void reads_class(const struct netif_machine *machine, const char *root, c
 
 static void sets_traffic_class(void)
 {
-    char *root = tree_unpack("mi300x-roce"), path[512], text[64] = "";
     struct netif_machine machine;
+    char *root = open_recorded(&machine), path[512], text[64] = "";
     struct error err = {""};
     long value;
     FILE *file;
 
-    tree_put(root, "proc/sys/kernel/random/boot_id", "571a17f9\n");
-    is_int(netif_machine_open(&machine, root, &err), 0, "a recorded machine (%s)", err.text);
     is_int(machine.get(machine.context, "ens11np0", 2, NETIF_TRAFFIC_CLASS, &value, &err), -1,
            "a driver without traffic classes");
     has_str(err.text, "/tc/1/traffic_class is not there: only NVIDIA's own driver", "... says so");
