@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "collectives/codec/crc32c.h"
-#include "trainer/checkpoint/saver.h"
 #include "lib/base/clock.h"
+#include "trainer/checkpoint/saver.h"
 
 /* losses before each update, and after the last */
 static const double reference[TRIAL_STEPS + 1] = {
