@@ -11,19 +11,7 @@ top_builddir=${top_builddir:-.}
 
 command -v jq >/dev/null || skip_all 'there is no jq'
 . "$top_srcdir/tests/command/train.sh"
-small=(--layers=2 --heads=2 --channels=32 --context=16 --vocab=64 --batch=2 --fixed-batch)
-small_losses='4.170606446 4.048292732 3.954357561 3.882185247 3.819699319 3.762451487 3.710817114
-    3.664810251 3.622479505 3.581414961 3.540202797'
-large=(--layers=4 --heads=4 --channels=64 --context=32 --vocab=256 --batch=4 --fixed-batch)
-large_losses='5.556740297 5.221874668 5.033396350 4.899984272 4.798376302 4.707333925 4.621736354
-    4.543080947 4.467205045 4.392749320 4.321273976'
 here=$(hostname -s)
-follows() { # LOSSES: those of the run in the file out
-    grep -o 'loss [0-9.]*' out | awk -v expected="$1" '
-        BEGIN { count = split(expected, wanted, " ") }
-        { off = $2 - wanted[NR]; bad = bad || off > 1e-5 || off < -1e-5 }
-        END { exit bad || NR != count }'
-}
 runs() { # RANKS OPTION...: the larger problem
     local ranks=$1
     shift
