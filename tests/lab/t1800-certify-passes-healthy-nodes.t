@@ -5,7 +5,7 @@
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
 
-for round in 1 2 3; do
+for round in 1 2; do
     begin=$(date +%s%N)
     certify --junit "$work/junit.xml"
     took=$((($(date +%s%N) - begin) / 1000000))
@@ -40,7 +40,7 @@ like "$(lab run cat /var/lib/muster/muster.prom)" '^muster_node_certified\{node=
     'the configuration has reports written'
 like "$(lab run sh -c 'ls /var/lib/muster/*.jsonl')" '/20[0-9]+-[0-9]+-[0-9a-f]+\.jsonl$' 'with the run in their name'
 lab run sh -c 'cat /var/lib/muster/*.jsonl' >"$work/records"
-report=$("$muster" report - <"$work/records" 2>&1)
+report=$(lab run "$muster" report - <"$work/records" 2>&1)
 like "$(tail -n 1 <<<"$report")" '^4 of 4 nodes passed' 'the records tell the run again' ||
     diag "$report" "$(verdicts)" "$(low_figures)"
 is "$(lab run grep -c '^<title>muster 20' /var/lib/muster/run.html)" 1 'an option has a page written'
