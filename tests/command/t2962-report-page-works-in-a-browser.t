@@ -25,6 +25,12 @@ page small 4 --per-leaf 2 --together 1 --fault slow-rail:n3:eth1
 page medium 64 --per-leaf 8 --fault slow-rail:n3:eth1 --fault one-way:n5:eth2 --fault path:n7:n19:eth1 \
     --fault uplink:leaf1:leaf3 --fault dead:n12 --fault unknown:n13 --fault warn:n14
 page large 512 --rounds 24 --fault slow-rail:n300:eth1
+# a thousand steps; the last hundred twice, as of a run that went on from a checkpoint
+awk 'BEGIN { for (i = 1; i <= 1100; i++) { step = i <= 1000 ? i : i - 100
+    record = "{\"time\":%d,\"suite\":\"train\",\"test\":\"train.one\",\"metric\":\"%s\",\"part\":\"step %d\",\"value\":%g,\"unit\":\"%s\"}\n"
+    printf record, i, "loss", step, i == 1 ? 5 : i == 1100 ? 2 : 5 - step / 400, "nats"
+    printf record, i, "throughput", step, 48000, "tokens/s" } }' >"$work/training"
+"$muster" report -f html -o "$work/training.html" "$work/training"
 cat >"$work/hostile" <<'END'
 {"run":"<script>alert(1)</script>","time":1,"suite":"certify","test":"certify","node":"</script><script>document.title='owned'</script>","part":"\"><img src=x onerror=document.title='owned'>","verdict":"fail","message":"<b>bold</b>"}
 END

@@ -116,11 +116,23 @@ def others(browser):
     check('the console is silent', browser.complaints(), [])
 
 
+def training(browser):
+    browser.open(f'{work}/training.html')
+    check('a run of the trainer is summed up', browser.text('#summary h2'), 'Trained 1000 steps, loss 5.00 to 2.00')
+    check('... with curves of loss and speed', browser.run('return [...document.querySelectorAll("#training figcaption")].map(c => c.innerText)'),
+          ['Loss 1000 steps, loss 5.00 to 2.00', 'Speed tokens per second, median 48000'])
+    check('... that end where it ended', browser.run('return document.querySelector("#training svg").lastChild.textContent'), '1000')
+    check('... of no more points than a screen shows', browser.run('return document.querySelector("#training polyline").getAttribute("points").split(" ").length'), 400)
+    check('the console is silent', browser.complaints(), [])
+    browser.open(f'{work}/small.html')
+    check('without training no section of it', browser.run('return document.querySelector("#training").hidden'), True)
+
+
 browser = Browser()
 try:
-    for part in (small, table, theme, others):
+    for part in (small, table, theme, training, others):
         part(browser)
-    for name in ('small', 'medium', 'large') if pictures else ():
+    for name in ('small', 'medium', 'large', 'training') if pictures else ():
         browser.open(f'{work}/{name}.html')
         browser.screenshot(f'{pictures}/{name}.png')
 finally:

@@ -20,6 +20,7 @@ validate_report_libreport_la_SOURCES = \
 	validate/report/json.c \
 	validate/report/html.c \
 	validate/report/html_links.c validate/report/html.h \
+	validate/report/html_training.c \
 	# end of validate_report_libreport_la_SOURCES
 nodist_validate_report_libreport_la_SOURCES = validate/report/page.c
 validate_report_libreport_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
@@ -36,6 +37,7 @@ page_parts = \
 	validate/report/page/summary.js \
 	validate/report/page/matrix.js \
 	validate/report/page/charts.js \
+	validate/report/page/training.js \
 	validate/report/page/topology.js \
 	validate/report/page/verdicts.js \
 	validate/report/page/node.js \

@@ -312,7 +312,10 @@ static int data(FILE *stream, const struct survey *survey)
     past(stream, survey);
     if (rows(stream, survey) != 0)
         return -1;
-    fputs("\"rails\":", stream);
+    fputs("\"training\":", stream);
+    if (html_training(stream, survey) != 0)
+        return -1;
+    fputs(",\n\"rails\":", stream);
     if (html_rails(stream, survey) != 0)
         return -1;
     fputs("}", stream);

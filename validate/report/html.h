@@ -26,4 +26,9 @@ void html_number(FILE *stream, double number);
  * [limit, source] from 1, 0 is none. 0, or -1 when memory is out. */
 int html_rails(FILE *stream, const struct survey *survey);
 
+/* html_training.c: the steps that muster-train told as {"steps": how many, "points": [[step, mean,
+ * least and greatest loss in nats, tokens/s], ...], "ends": [first loss, last loss]}: at most 400
+ * points, each of as many steps as that takes. 0, or -1 when memory is out. */
+int html_training(FILE *stream, const struct survey *survey);
+
 #endif

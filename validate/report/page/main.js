@@ -4,6 +4,7 @@ matrixStart();
 verdictsStart();
 nodeStart();
 collectivesStart();
+trainingStart();
 chartsShow();
 topologyShow();
 byId('sections').replaceChildren(...[...document.querySelectorAll('main > section')].filter(s => !s.hidden)

@@ -7,7 +7,7 @@ const isFinding = row => row.suite === 'certify' && row.test !== 'certify' && ro
 function headline() {
   const failed = nodes.filter(n => n.verdict === FAIL).length, unknown = nodes.filter(n => n.verdict === UNKNOWN).length;
   const findings = rows.filter(r => isFinding(r) && r.verdict === FAIL).length;
-  if (!N) return rows.some(r => r.verdict === FAIL) ? 'Something failed' : 'No node is named';
+  if (!N) return rows.some(r => r.verdict === FAIL) ? 'Something failed' : D.training.steps ? 'Trained ' + trainingWords() : 'No node is named';
   if (failed === 1) { const bad = nodes.find(n => n.verdict === FAIL); return bad.name + ' failed' + (bad.part ? ': ' + bad.part : ''); }
   if (failed) return failed + ' of ' + plural(N, 'node') + ' failed';
   if (findings) return 'No node is at fault; ' + plural(findings, 'fault') + ' between nodes';

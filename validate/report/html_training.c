@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/report/html.h"
+
+enum { POINTS_MAX = 400 /* of a curve: more than a screen shows */ };
+
+struct step {
+    long number;
+    size_t order; /* in the records: a run that went on from a checkpoint repeats steps */
+    double loss, tokens_per_s;
+};
+
+/* The number of "step 12", -1 for what is none. */
+static long step_number(const char *part)
+{
+    char *end;
+    long number;
+
+    if (!part || strncmp(part, "step ", 5) != 0)
+        return -1;
+    number = strtol(part + 5, &end, 10);
+    return *end || end == part + 5 || number < 0 ? -1 : number;
+}
+
+static int compare_steps(const void *a, const void *b)
+{
+    const struct step *x = a, *y = b;
+
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Those of the records by their number, each once: as it was trained last. NULL: no memory. */
+static struct step *steps_find(const struct survey *survey, size_t *count)
+{
+    struct step *steps = malloc((survey->count + 1) * sizeof *steps);
+    size_t found = 0, left = 0;
+
+    if (!steps)
+        return NULL;
+    for (size_t i = 0; i < survey->count; i++) {
+        const struct record *record = survey->items[i];
+        long number = step_number(record->part);
+        bool is_loss;
+
+        if (number < 0 || strcmp(record->test, "train.one") != 0 || !record->metric ||
+            isnan(record->value))
+            continue;
+        is_loss = strcmp(record->metric, "loss") == 0;
+        if (!is_loss && strcmp(record->metric, "throughput") != 0)
+            continue;
+        if (is_loss)
+            steps[found++] = (struct step){number, i, record->value, NAN};
+        else if (found > 0 && steps[found - 1].number == number)
+            steps[found - 1].tokens_per_s = record->value;
+    }
+    qsort(steps, found, sizeof *steps, compare_steps);
+    for (size_t i = 0; i < found; i++)
+        if (i + 1 == found || steps[i + 1].number != steps[i].number)
+            steps[left++] = steps[i];
+    *count = left;
+    return steps;
+}
+
+/* Mean, least and greatest of some steps' losses, the mean of their speeds. */
+static void point(FILE *stream, const struct step *steps, size_t count)
+{
+    double sum = 0, least = INFINITY, greatest = -INFINITY, speed = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        sum += steps[i].loss;
+        least = fmin(least, steps[i].loss);
+        greatest = fmax(greatest, steps[i].loss);
+        speed += steps[i].tokens_per_s;
+    }
+    fprintf(stream, "[%ld,", steps[count - 1].number);
+    html_number(stream, sum / (double)count);
+    fputc(',', stream);
+    html_number(stream, least);
+    fputc(',', stream);
+    html_number(stream, greatest);
+    fputc(',', stream);
+    html_number(stream, speed / (double)count);
+    fputc(']', stream);
+}
+
+int html_training(FILE *stream, const struct survey *survey)
+{
+    size_t count, points;
+    struct step *steps = steps_find(survey, &count);
+
+    if (!steps)
+        return -1;
+    points = count < POINTS_MAX ? count : POINTS_MAX;
+    fprintf(stream, "{\"steps\":%zu,\"points\":[", count);
+    for (size_t i = 0; i < points; i++) {
+        size_t begin = i * count / points, end = (i + 1) * count / points;
+
+        fputs(i ? ",\n" : "", stream);
+        point(stream, &steps[begin], end - begin);
+    }
+    fputs("],\"ends\":[", stream);
+    for (int i = 0; i < 2 && count > 0; i++) {
+        fputs(i ? "," : "", stream);
+        html_number(stream, steps[i ? count - 1 : 0].loss);
+    }
+    fputs("]}", stream);
+    free(steps);
+    return 0;
+}
