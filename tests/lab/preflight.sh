@@ -38,5 +38,6 @@ named() { # NODE PART
 
 show() { sed 's/^/# /' "$work/words" >&2; }
 steps_left() { lab run squeue -h -s -o '%i %j' | grep muster; }
-states() { lab run sinfo -h -N -o '%T' | sort -u | xargs; }
+# that of a job that just ended is completing for a moment
+states() { lab run sinfo -h -N -o '%T' | sed 's/^completing$/idle/' | sort -u | xargs; }
 claims() { lab on "$1" "$muster" claim; } # NODE

@@ -34,6 +34,6 @@ for host in head n1 n2; do plugstack $host "$line" "$line"; done
 is "$(run)" 'n1:0 n2:1' 'plugstack.conf lists the plugin twice'
 like "$(cat "$work/err" && slurmd_log n1)" 'muster: plugstack\.conf lists the plugin twice' '... is logged'
 
-is "$(lab run sinfo -h -o %T)" idle 'no node was drained'
+is "$(lab run sinfo -h -t drain,down -o '%N %T')" '' 'no node was drained'
 
 done_testing

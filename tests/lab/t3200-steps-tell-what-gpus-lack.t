@@ -63,5 +63,5 @@ lab on n1 chmod 600 /dev/gpu1
 like "$(told as_user srun -w n1 --chdir=/ --gres=gpu:2 true)" \
     '/dev/gpu1 cannot be opened \(Permission denied\)' 'a device that only root may open'
 is "$(run -w n1 --gres=gpu:2)" '' '... root may'
-is "$(lab run sinfo -h -o %T)" idle 'no node was drained'
+is "$(lab run sinfo -h -t drain,down -o '%N %T')" '' 'no node was drained'
 done_testing
