@@ -15,7 +15,7 @@ battery_dir=${MUSTER_BATTERY:-$prefix/bin}
     skip_all "no battery in $battery_dir: install muster to .lab/prefix, or set MUSTER_BATTERY"
 command -v python3 >/dev/null || skip_all 'no python3 to read records with'
 record_check=${RECORD_CHECK:-}
-for path in "$top/.lab/gcc/tests/record-check" "$top/tests/record-check"; do
+for path in "$top/.lab/build/tests/record-check" "$top/tests/record-check"; do
     [ -n "$record_check" ] || [ ! -x "$path" ] || record_check=$path
 done
 

@@ -22,7 +22,7 @@ muster=${MUSTER:-$prefix/bin/muster}
 command -v jq >/dev/null || skip_all 'no jq here'
 
 record_check=${RECORD_CHECK:-}
-for path in "$top/.lab/gcc/tests/record-check" "$top/tests/record-check"; do
+for path in "$top/.lab/build/tests/record-check" "$top/tests/record-check"; do
     [ -n "$record_check" ] || [ ! -x "$path" ] || record_check=$path
 done
 

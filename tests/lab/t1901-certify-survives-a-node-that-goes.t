@@ -32,15 +32,15 @@ try() { # LAST-STAGE FAULT NODE PART
         'the others are idle'
     like "$(reason "$3")" '^muster: reach ' "$3 is drained"
     lab heal >/dev/null
-    # shellcheck disable=SC2119 # no options
-    certify
-    is "$status $(states)" '0 n1 idle n2 idle n3 idle n4 idle' 'healed, all four pass' || show
+    resume "$3"
 }
 
 try check frozen n3 'frozen'
 [ -z "${MUSTER_LONG-}" ] || try launch frozen n2 'frozen'
 try launch cut-off n4 'frozen or cut off|network'
 try links slurmd-killed n1 'slurmd'
+certify
+is "$status $(states)" '0 n1 idle n2 idle n3 idle n4 idle' 'healed, all four pass' || show
 ok 'and Slurm starts jobs that name all of them' \
     lab run timeout 15 srun -N4 -w 'n[1-4]' --exclusive true
 done_testing
