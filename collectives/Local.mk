@@ -46,6 +46,7 @@ collectives_libmustercoll_la_SOURCES += \
 	collectives/algorithms/direct.c \
 	collectives/algorithms/double_tree.c \
 	collectives/algorithms/halving.c \
+	collectives/algorithms/halving_scatter.c \
 	collectives/algorithms/hierarchical.c \
 	collectives/algorithms/pairwise.c \
 	collectives/algorithms/recursive_doubling.c \

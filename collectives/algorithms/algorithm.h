@@ -56,6 +56,14 @@ struct ring {
 void ring_among(const struct plan_shape *shape, struct plan *plan, const struct ring *ring,
                 struct plan_place from, struct plan_place to, size_t count);
 
+/* halving.c's: the greatest power of two up to `ranks`; and the exchange with a partner, segment by
+ * segment: the own numbers of the block `away` go there, those of `kept` come to `by` and are added
+ * to the own ones at `to`. own is where the numbers begin that both blocks are counted from. */
+int halving_places(int ranks);
+void halving_exchange(const struct plan_shape *shape, struct plan *plan, int partner,
+                      struct plan_place own, struct plan_block away, struct plan_block kept,
+                      struct plan_place by, struct plan_place to);
+
 void ring_allreduce(const struct plan_shape *shape, struct plan *plan);
 void ring_reduce_scatter(const struct plan_shape *shape, struct plan *plan);
 void ring_all_gather(const struct plan_shape *shape, struct plan *plan);
@@ -64,6 +72,7 @@ void chain_reduce(const struct plan_shape *shape, struct plan *plan);
 void recursive_doubling_allreduce(const struct plan_shape *shape, struct plan *plan);
 void rabenseifner_allreduce(const struct plan_shape *shape, struct plan *plan);
 void swing_allreduce(const struct plan_shape *shape, struct plan *plan);
+void halving_reduce_scatter(const struct plan_shape *shape, struct plan *plan);
 void double_tree_allreduce(const struct plan_shape *shape, struct plan *plan);
 void direct_allreduce(const struct plan_shape *shape, struct plan *plan);
 void hierarchical_allreduce(const struct plan_shape *shape, struct plan *plan);
@@ -80,6 +89,7 @@ void shared_reduce(const struct plan_shape *shape, struct plan *plan);
 void shared_all_to_all(const struct plan_shape *shape, struct plan *plan);
 
 bool halving_applies(const struct plan_shape *shape);
+bool halving_scatter_applies(const struct plan_shape *shape);
 bool bruck_applies(const struct plan_shape *shape);
 bool hierarchical_applies(const struct plan_shape *shape);
 bool shared_applies(const struct plan_shape *shape);
@@ -91,6 +101,7 @@ struct algorithm_cost chain_broadcast_cost(const struct plan_shape *shape);
 struct algorithm_cost chain_reduce_cost(const struct plan_shape *shape);
 struct algorithm_cost recursive_doubling_allreduce_cost(const struct plan_shape *shape);
 struct algorithm_cost halving_allreduce_cost(const struct plan_shape *shape);
+struct algorithm_cost halving_reduce_scatter_cost(const struct plan_shape *shape);
 struct algorithm_cost double_tree_allreduce_cost(const struct plan_shape *shape);
 struct algorithm_cost direct_allreduce_cost(const struct plan_shape *shape);
 struct algorithm_cost hierarchical_allreduce_cost(const struct plan_shape *shape);

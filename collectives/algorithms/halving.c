@@ -27,7 +27,7 @@ static int partner_of_swing(int place, int step, int places)
     return ((place % 2 ? place - distance : place + distance) % places + places) % places;
 }
 
-static int power_below(int ranks)
+int halving_places(int ranks)
 {
     int power = 1;
 
@@ -74,9 +74,9 @@ static struct plan_block cover(const struct plan_shape *shape, int places, int f
     return (struct plan_block){begin.offset, end.offset + end.count - begin.offset};
 }
 
-static void exchange_sums(const struct plan_shape *shape, struct plan *plan, int partner,
-                          struct plan_place own, struct plan_block away, struct plan_block kept,
-                          struct plan_place by)
+void halving_exchange(const struct plan_shape *shape, struct plan *plan, int partner,
+                      struct plan_place own, struct plan_block away, struct plan_block kept,
+                      struct plan_place by, struct plan_place to)
 {
     unsigned outs = plan_segments(shape, away.count), ins = plan_segments(shape, kept.count);
 
@@ -91,7 +91,7 @@ static void exchange_sums(const struct plan_shape *shape, struct plan *plan, int
             part = plan_segment(shape, kept.count, k);
             plan_receive(plan, partner, plan_at(by, part.offset), part.count);
             plan_reduce(plan, plan_at(own, kept.offset + part.offset), plan_at(by, part.offset),
-                        plan_out(kept.offset + part.offset), part.count);
+                        plan_at(to, part.offset), part.count);
         }
     }
 }
@@ -121,22 +121,21 @@ static void halve_and_double(const struct plan_shape *shape, struct plan *plan,
 {
     int first = 0, steps = 0;
     struct plan_place by = plan_scratch(plan, (shape->count + 1) / 2 + (size_t)places);
+    struct plan_block block;
 
     for (int count = places / 2; count > 0; count /= 2, steps++) {
         int other = partner(place, steps, places);
         int kept = first + (labels[place] & count), away = first + (labels[other] & count);
 
         other = other < more ? 2 * other + 1 : other + more;
-        exchange_sums(shape, plan, other, own, cover(shape, places, away, count),
-                      cover(shape, places, kept, count), by);
+        block = cover(shape, places, kept, count);
+        halving_exchange(shape, plan, other, own, cover(shape, places, away, count), block, by,
+                         plan_out(block.offset));
         own = plan_out(0);
         first = kept;
     }
-    {
-        struct plan_block mine = cover(shape, places, first, 1);
-
-        plan_complete(plan, plan_out(mine.offset), mine.count);
-    }
+    block = cover(shape, places, first, 1);
+    plan_complete(plan, plan_out(block.offset), block.count);
     for (int count = 1; count < places; count *= 2) {
         int other = partner(place, --steps, places);
         int theirs = first ^ count;
@@ -150,7 +149,7 @@ static void halve_and_double(const struct plan_shape *shape, struct plan *plan,
 
 static void allreduce(const struct plan_shape *shape, struct plan *plan, partner_function *partner)
 {
-    int places = power_below(shape->ranks), more = shape->ranks - places, rank = shape->rank;
+    int places = halving_places(shape->ranks), more = shape->ranks - places, rank = shape->rank;
     struct plan_place own = plan_in(0);
     int *labels;
 
@@ -199,7 +198,7 @@ void swing_allreduce(const struct plan_shape *shape, struct plan *plan)
 
 struct algorithm_cost halving_allreduce_cost(const struct plan_shape *shape)
 {
-    int places = power_below(shape->ranks), rounds = 0;
+    int places = halving_places(shape->ranks), rounds = 0;
     double bytes = (double)(shape->count * shape->element_bytes);
     double share = bytes * (places - 1) / places;
     bool is_uneven = places != shape->ranks;

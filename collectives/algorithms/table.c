@@ -16,6 +16,8 @@ const struct algorithm algorithms[] = {
      hierarchical_allreduce_cost},
     {"shared", COLLECTIVE_ALLREDUCE, shared_allreduce, shared_applies, shared_allreduce_cost},
     {"ring", COLLECTIVE_REDUCE_SCATTER, ring_reduce_scatter, NULL, ring_reduce_scatter_cost},
+    {"halving", COLLECTIVE_REDUCE_SCATTER, halving_reduce_scatter, halving_scatter_applies,
+     halving_reduce_scatter_cost},
     {"shared", COLLECTIVE_REDUCE_SCATTER, shared_reduce_scatter, shared_applies,
      shared_reduce_scatter_cost},
     {"ring", COLLECTIVE_ALL_GATHER, ring_all_gather, NULL, ring_all_gather_cost},

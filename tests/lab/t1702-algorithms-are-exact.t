@@ -9,7 +9,7 @@ ours='all-gather by bruck,all-gather by ring,all-to-all by bruck,all-to-all by p
 ours+=',allreduce by direct,allreduce by double-tree,allreduce by hierarchical'
 ours+=',allreduce by rabenseifner,allreduce by recursive-doubling,allreduce by ring'
 ours+=',allreduce by swing,broadcast by binomial,broadcast by chain,reduce by binomial'
-ours+=',reduce by chain,reduce-scatter by ring'
+ours+=',reduce by chain,reduce-scatter by halving,reduce-scatter by ring'
 
 battery 2 muster-collectives --quick --algorithms
 is "$status" 0 'on a healthy cluster all is well'

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reduce-scatter by recursive halving (R. Thakur, R. Rabenseifner, W. Gropp: Optimization of
+ * collective communication operations in MPICH, IJHPCA 2005): with partners at distances p/2, p/4,
+ * ..., 1, each time half of the blocks that are left go to the partner and the sums of the others
+ * are kept, in lg p exchanges where a ring has p - 1.
+ *
+ * Ranks beyond a power of two give their numbers to a neighbour before, which sums their block up
+ * beside its own and sends it back. */
+#include "collectives/algorithms/algorithm.h"
+
+struct halving {
+    const struct plan_shape *shape;
+    struct plan *plan;
+    int places, more; /* the first `more` places stand for two ranks each */
+};
+
+static struct halving halving_of(const struct plan_shape *shape, struct plan *plan)
+{
+    int places = halving_places(shape->ranks);
+
+    return (struct halving){shape, plan, places, shape->ranks - places};
+}
+
+/* The first of the ranks that a place stands for; of the place behind the last: all ranks. */
+static int first_rank(const struct halving *h, int place)
+{
+    return place < h->more ? 2 * place : place + h->more;
+}
+
+/* The rank that works for a place. */
+static int worker(const struct halving *h, int place)
+{
+    return place < h->more ? 2 * place + 1 : place + h->more;
+}
+
+/* The blocks of all ranks of the places first to first + count - 1: they stand together. */
+static struct plan_block cover(const struct halving *h, int first, int count)
+{
+    struct plan_block begin = plan_shape_block(h->shape, first_rank(h, first));
+    struct plan_block last = plan_shape_block(h->shape, first_rank(h, first + count) - 1);
+
+    return (struct plan_block){begin.offset, last.offset + last.count - begin.offset};
+}
+
+static void send_all(const struct halving *h, int peer, struct plan_place from, size_t count)
+{
+    for (unsigned k = 0; k < plan_segments(h->shape, count); k++) {
+        struct plan_block part = plan_segment(h->shape, count, k);
+
+        plan_send(h->plan, peer, plan_at(from, part.offset), part.count);
+    }
+}
+
+static void receive_all(const struct halving *h, int peer, struct plan_place to, size_t count)
+{
+    for (unsigned k = 0; k < plan_segments(h->shape, count); k++) {
+        struct plan_block part = plan_segment(h->shape, count, k);
+
+        plan_receive(h->plan, peer, plan_at(to, part.offset), part.count);
+    }
+}
+
+/* A worker's steps. Sums are at the same offsets in scratch as numbers are in `in`. */
+static void work(const struct halving *h, int place)
+{
+    const struct plan_shape *shape = h->shape;
+    struct plan_block whole = cover(h, 0, h->places), own = plan_shape_block(shape, shape->rank);
+    struct plan_place sums = plan_scratch(h->plan, whole.count);
+    struct plan_place by = plan_scratch(h->plan, whole.count), from = plan_in(0);
+    bool is_double = place < h->more;
+    /* in place the result's place still holds what the last exchange sends */
+    bool is_apart = is_double || shape->in_place;
+    int first = 0;
+
+    if (is_double) {
+        struct plan_block nothing = {0, 0};
+
+        halving_exchange(shape, h->plan, shape->rank - 1, from, nothing, whole, by, sums);
+        from = sums;
+    }
+    for (int count = h->places / 2; count > 0; count /= 2) {
+        int kept = first + (place & count), away = first + (~place & count);
+        struct plan_block block = cover(h, kept, count);
+
+        halving_exchange(shape, h->plan, worker(h, place ^ count), from, cover(h, away, count),
+                         block, by,
+                         count > 1 || is_apart ? plan_at(sums, block.offset) : plan_out(0));
+        from = sums;
+        first = kept;
+    }
+    if (!is_apart) {
+        plan_complete(h->plan, plan_out(0), own.count);
+        return;
+    }
+    plan_complete(h->plan, plan_at(sums, own.offset), own.count);
+    plan_copy(h->plan, plan_at(sums, own.offset), plan_out(0), own.count);
+    if (is_double) {
+        struct plan_block theirs = plan_shape_block(shape, shape->rank - 1);
+
+        plan_complete(h->plan, plan_at(sums, theirs.offset), theirs.count);
+        send_all(h, shape->rank - 1, plan_at(sums, theirs.offset), theirs.count);
+    }
+}
+
+void halving_reduce_scatter(const struct plan_shape *shape, struct plan *plan)
+{
+    struct halving h = halving_of(shape, plan);
+    struct plan_block own = plan_shape_block(shape, shape->rank);
+
+    if (shape->ranks == 1) {
+        plan_copy(plan, plan_in(own.offset), plan_out(0), own.count);
+    } else if (shape->rank < 2 * h.more && shape->rank % 2 == 0) {
+        send_all(&h, shape->rank + 1, plan_in(0), cover(&h, 0, h.places).count);
+        receive_all(&h, shape->rank + 1, plan_out(0), own.count);
+    } else {
+        work(&h, shape->rank < 2 * h.more ? shape->rank / 2 : shape->rank - h.more);
+    }
+}
+
+/* Blocks with gaps between them do not travel together. */
+bool halving_scatter_applies(const struct plan_shape *shape)
+{
+    return !shape->offsets;
+}
+
+static double greater(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+struct algorithm_cost halving_reduce_scatter_cost(const struct plan_shape *shape)
+{
+    struct halving h = halving_of(shape, NULL);
+    double block = (double)(shape->count * shape->element_bytes), all = block * shape->ranks;
+    struct algorithm_cost cost = {h.more > 0 ? 2 : 0, h.more > 0 ? all : 0, 0};
+
+    for (int count = h.places / 2; count > 0; count /= 2)
+        cost.messages++;
+    for (int place = 0; place < h.places; place++) {
+        bool is_double = place < h.more;
+        double sent = is_double ? block : 0, received = is_double ? all : 0;
+        int first = 0;
+
+        for (int count = h.places / 2; count > 0; count /= 2) {
+            int kept = first + (place & count), away = first + (~place & count);
+
+            sent += block * (first_rank(&h, away + count) - first_rank(&h, away));
+            received += block * (first_rank(&h, kept + count) - first_rank(&h, kept));
+            first = kept;
+        }
+        cost.bytes = greater(cost.bytes, greater(sent, received));
+        cost.reduced = greater(cost.reduced, received); /* what comes is added, all of it */
+    }
+    return cost;
+}
