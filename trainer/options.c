@@ -83,11 +83,14 @@ static const struct option_row rows[] = {
     {"bucket", "MB", "gradients that ddp sums at once (4)", NUMBER, FIELD(bucket_mb), 1e-6, 1e6},
     {"window", "UNITS", "units that zero3 has gathered at a time (2), or none: no limit", WINDOW,
      FIELD(window), 1, 1000},
-    {"algorithm", "NAME", "of sums and gathers, such as ring, where it is one for them", ALGORITHM,
-     FIELD(algorithm), 0, 0},
+    {"algorithm", "NAME",
+     "of sums and gathers, such as ring, where it is one for them, or measured: the fastest here",
+     ALGORITHM, FIELD(algorithm), 0, 0},
     {"wire", "FORMAT",
-     "how gradients travel: as-is (default), lossless, bf16, fp16, e4m3, e5m2 or int8", WIRE,
-     FIELD(wire), 0, 0},
+     "how gradients travel: as-is (default), lossless, auto: whichever of these two is faster "
+     "here, "
+     "bf16, fp16, e4m3, e5m2 or int8",
+     WIRE, FIELD(wire), 0, 0},
     {"verify", NULL, "compare the parameters of all ranks after each step", FLAG, FIELD(verifies),
      0, 0},
     {"inject", "FAULT", NULL, PATH, FIELD(inject), 0, 0}, /* not in --help: for tests */
@@ -212,8 +215,8 @@ static int take(const struct option_row *row, const char *text, struct train_opt
     case WIRE:
         if (!team_can_travel(text))
             return error_set(err,
-                             "--wire: expected as-is, lossless, bf16, fp16, e4m3, e5m2 or int8, "
-                             "found \"%s\"",
+                             "--wire: expected as-is, lossless, auto, bf16, fp16, e4m3, e5m2 or "
+                             "int8, found \"%s\"",
                              text);
         *(const char **)field = text;
         return 0;

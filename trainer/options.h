@@ -32,7 +32,7 @@ struct train_options {
     const char *split;     /* of layers over stages; NULL: even, measured where is_auto */
     double bucket_mb;      /* 10^6 bytes */
     int window;            /* 0: no limit */
-    const char *algorithm; /* of collectives; NULL: chosen */
+    const char *algorithm; /* of collectives; NULL: by size (team_use()) */
     const char *wire;      /* how gradients travel; NULL: as they are */
     bool verifies;
     const char *inject;     /* a fault on purpose, for tests; NULL: none */

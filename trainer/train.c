@@ -179,6 +179,31 @@ static void report_plan(const struct training *training)
     tell("predicted_step", "data parallel", made->ddp_s, "s");
 }
 
+/* What was chosen by this machine's figures, once it is known what is sent. */
+static void report_choices(const struct training *training)
+{
+    const struct team_choice *choices;
+    size_t count = team_choices(training->team, &choices);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct team_choice *choice = &choices[i];
+        char part[96];
+
+        snprintf(part, sizeof part, "%s of %.3f MB by %s, %s", choice->kind,
+                 (double)choice->bytes / 1e6, choice->algorithm, choice->wire);
+        if (training->options->is_json) {
+            tell("predicted_as_is", part, choice->as_is_us / 1e6, "s");
+            if (choice->lossless_us >= 0)
+                tell("predicted_lossless", part, choice->lossless_us / 1e6, "s");
+            continue;
+        }
+        printf("%s: predicted %.4g ms as it is", part, choice->as_is_us / 1e3);
+        if (choice->lossless_us >= 0)
+            printf(", %.4g ms coded without loss", choice->lossless_us / 1e3);
+        putchar('\n');
+    }
+}
+
 /* What this rank took and sent, beside what it should have been. */
 static void report_traffic(const struct training *training, const struct step_result *last)
 {
@@ -419,6 +444,7 @@ static int train(struct training *training, struct saver *saver)
 {
     const struct train_options *options = training->options;
     struct step_result result = {.signal = 0};
+    bool has_told = false;
     struct error err;
 
     if (party.rank == 0) {
@@ -440,6 +466,9 @@ static int train(struct training *training, struct saver *saver)
         }
         if (party.rank == 0)
             report_step(training, training->step - 1, &result);
+        if (party.rank == 0 && !has_told)
+            report_choices(training);
+        has_told = true;
         if (training->step == 1 && options->prints_norms)
             tell_norms(training);
         if (party.rank == 0)
@@ -486,6 +515,11 @@ static int read_options(int argc, char **argv, struct train_options *options)
     return -1;
 }
 
+static void tell_measuring(const char *line)
+{
+    fprintf(stderr, "muster-train: %s\n", line);
+}
+
 static int run(const struct train_options *options, struct team *team)
 {
     struct training training = {0};
@@ -498,7 +532,9 @@ static int run(const struct train_options *options, struct team *team)
     party_set_threads(&party, options->threads);
     team_use(team, options->algorithm);
     team_travel(team, options->wire);
-    rv = compute ? training_start(options, compute, team, &training, &err) : -1;
+    rv = team_measure(team, tell_measuring, &err);
+    if (rv == 0)
+        rv = compute ? training_start(options, compute, team, &training, &err) : -1;
     if (rv == 0 && options->inject)
         rv = plant_parse(options->inject, &plant, &err);
     training.plant = &plant;

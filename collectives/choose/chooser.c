@@ -18,14 +18,24 @@ struct kept {
     struct choice choice;
 };
 
+struct kept_wire {
+    const struct algorithm *algorithm; /* NULL: not known */
+    size_t segment_bytes;
+    struct wire_choice choice;
+};
+
+/* what coding has to gain, lest a prediction that is a little off make things slower */
+static const double worth_coding = 0.95;
+
 struct chooser {
     const struct machine *machine;
     const struct layout *layout;
     struct plan_topology topology;
     int *ring;
     bool is_mpi_allowed;
-    char forced[COLLECTIVE_KINDS][MACHINE_NAME];        /* "": chosen */
-    struct kept *kept[COLLECTIVE_KINDS][ELEMENT_TYPES]; /* [SIZES] or NULL */
+    char forced[COLLECTIVE_KINDS][MACHINE_NAME];                      /* "": chosen */
+    struct kept *kept[COLLECTIVE_KINDS][ELEMENT_TYPES][WIRE_FORMATS]; /* [SIZES] or NULL */
+    struct kept_wire *wires[COLLECTIVE_KINDS][ELEMENT_TYPES];         /* likewise */
 };
 
 struct chooser *chooser_create(const struct machine *machine, const struct layout *layout)
@@ -52,8 +62,11 @@ void chooser_destroy(struct chooser *chooser)
     if (chooser == NULL)
         return;
     for (int kind = 0; kind < COLLECTIVE_KINDS; kind++)
-        for (int type = 0; type < ELEMENT_TYPES; type++)
-            free(chooser->kept[kind][type]);
+        for (int type = 0; type < ELEMENT_TYPES; type++) {
+            for (int wire = 0; wire < WIRE_FORMATS; wire++)
+                free(chooser->kept[kind][type][wire]);
+            free(chooser->wires[kind][type]);
+        }
     free(chooser->ring);
     free(chooser);
 }
@@ -61,6 +74,11 @@ void chooser_destroy(struct chooser *chooser)
 void chooser_allow_mpi(struct chooser *chooser, bool is_allowed)
 {
     chooser->is_mpi_allowed = is_allowed;
+}
+
+void chooser_keep_order(struct chooser *chooser)
+{
+    chooser->topology.ring = NULL;
 }
 
 void chooser_allow_window(struct chooser *chooser, bool is_allowed)
@@ -170,6 +188,7 @@ static struct plan_shape typical_shape(const struct chooser *chooser,
         .ranks = shape->ranks,
         .count = (bytes + shape->element_bytes - 1) / shape->element_bytes,
         .segment = shape->segment,
+        .wire = shape->wire,
         .topology = &chooser->topology,
     };
 
@@ -212,6 +231,15 @@ static bool is_wanted(const struct chooser *chooser, enum collective_kind kind, 
     return *forced == '\0' || strcmp(forced, name) == 0;
 }
 
+/* 0: not tried near this size, or not as it would travel. */
+static double tried_us(const struct chooser *chooser, const struct plan_shape *shape,
+                       const char *name, size_t segment_bytes, size_t bytes)
+{
+    if (shape->wire != WIRE_AS_IS)
+        return 0;
+    return machine_trial_us(chooser->machine, shape->kind, name, segment_bytes, bytes);
+}
+
 static unsigned list(const struct chooser *chooser, const struct plan_shape *typical,
                      enum element_type type, struct choice choices[CHOICES])
 {
@@ -235,12 +263,12 @@ static unsigned list(const struct chooser *chooser, const struct plan_shape *typ
                 continue;
             shape.segment = choice->segment_bytes / shape.element_bytes;
             choice->predicted_us = predict(chooser, algorithm, &shape, type);
-            choice->measured_us = machine_trial_us(chooser->machine, typical->kind, algorithm->name,
-                                                   choice->segment_bytes, bytes);
+            choice->measured_us =
+                tried_us(chooser, typical, algorithm->name, choice->segment_bytes, bytes);
             count++;
         }
     }
-    mpi_us = machine_trial_us(chooser->machine, typical->kind, MACHINE_MPI, 0, bytes);
+    mpi_us = tried_us(chooser, typical, MACHINE_MPI, 0, bytes);
     if (chooser->is_mpi_allowed && mpi_us > 0 && is_wanted(chooser, typical->kind, MACHINE_MPI))
         choices[count++] = (struct choice){NULL, 0, -1, mpi_us};
     qsort(choices, count, sizeof *choices, compare_choices);
@@ -281,9 +309,10 @@ static struct choice pick(struct chooser *chooser, const struct plan_shape *shap
     return choices[0];
 }
 
-/* The number of a size, and the size in the middle of those that share the number. */
-static unsigned size_number(size_t bytes, size_t *middle)
+/* The number of a shape's size, and the size in the middle of those that share the number. */
+static unsigned size_number(const struct plan_shape *shape, size_t *middle)
 {
+    size_t bytes = is_unknown_to_others(shape) ? (size_t)1 << 20 : chooser_bytes(shape);
     unsigned number = bytes > 1 ? (unsigned)(log2((double)bytes) * SIZES_PER_OCTAVE) : 0;
 
     if (number >= SIZES)
@@ -296,9 +325,8 @@ struct choice chooser_pick(struct chooser *chooser, const struct plan_shape *sha
                            enum element_type type)
 {
     size_t middle;
-    unsigned number =
-        size_number(is_unknown_to_others(shape) ? (size_t)1 << 20 : chooser_bytes(shape), &middle);
-    struct kept **kept = &chooser->kept[shape->kind][type];
+    unsigned number = size_number(shape, &middle);
+    struct kept **kept = &chooser->kept[shape->kind][type][shape->wire];
     struct choice choice;
 
     if (*kept == NULL)
@@ -329,6 +357,82 @@ const struct algorithm *chooser_choose(void *context, struct plan_shape *shape,
         shape->segment = choice.segment_bytes / shape->element_bytes;
     return choice.algorithm;
 }
+
+/* ---------------------------------------------------------------------------------------- wires */
+
+/* Whether one message of the algorithm over the farthest link is faster coded: what follows from
+ * overlapping many of them may not make up for a hop that is slower. */
+static bool wins_hop(const struct chooser *chooser, const struct plan_shape *shape,
+                     enum element_type type, const struct algorithm *algorithm)
+{
+    struct algorithm_cost cost = algorithm->cost(shape);
+    enum link_class class = layout_farthest(chooser->layout);
+    size_t bytes = cost.messages > 0 ? (size_t)(cost.bytes / cost.messages) : 0;
+    size_t segment = shape->segment * shape->element_bytes;
+
+    if (segment > 0 && bytes > segment)
+        bytes = segment;
+    return machine_lossless_us(chooser->machine, class, wire_codec(type), bytes) <
+           worth_coding * machine_link_us(chooser->machine, class, bytes);
+}
+
+static struct wire_choice choose_wire(const struct chooser *chooser, struct plan_shape shape,
+                                      enum element_type type, const struct algorithm *algorithm)
+{
+    struct wire_choice choice = {WIRE_AS_IS, predict(chooser, algorithm, &shape, type), -1};
+
+    shape.wire = WIRE_LOSSLESS;
+    if (!wire_applies(WIRE_LOSSLESS, type) || !algorithm_applies(algorithm, &shape) ||
+        !machine_has_codec(chooser->machine, wire_codec(type)))
+        return choice;
+    choice.lossless_us = predict(chooser, algorithm, &shape, type);
+    if (choice.lossless_us < worth_coding * choice.as_is_us &&
+        wins_hop(chooser, &shape, type, algorithm))
+        choice.wire = WIRE_LOSSLESS;
+    return choice;
+}
+
+struct wire_choice chooser_wire(struct chooser *chooser, const struct plan_shape *shape,
+                                enum element_type type, const struct algorithm *algorithm,
+                                size_t segment_bytes)
+{
+    struct kept_wire **wires = &chooser->wires[shape->kind][type], *kept = NULL, made;
+    struct plan_shape typical;
+    size_t middle;
+    unsigned number = size_number(shape, &middle);
+
+    if (*wires == NULL)
+        *wires = calloc(SIZES, sizeof **wires);
+    if (*wires != NULL)
+        kept = &(*wires)[number];
+    if (kept != NULL && kept->algorithm == algorithm && kept->segment_bytes == segment_bytes)
+        return kept->choice;
+    typical = typical_shape(chooser, shape, middle);
+    typical.wire = WIRE_AS_IS;
+    typical.segment = segment_bytes / shape->element_bytes;
+    made = (struct kept_wire){algorithm, segment_bytes,
+                              choose_wire(chooser, typical, type, algorithm)};
+    if (kept != NULL)
+        *kept = made;
+    return made.choice;
+}
+
+void chooser_explain_wire(struct chooser *chooser, const struct plan_shape *shape,
+                          enum element_type type, const struct algorithm *algorithm,
+                          size_t segment_bytes, FILE *stream)
+{
+    struct wire_choice choice = chooser_wire(chooser, shape, type, algorithm, segment_bytes);
+
+    fprintf(stream, "%-14s %10zu  %-20s %8zu %12.1f", collective_kind_name(shape->kind),
+            chooser_bytes(shape), algorithm->name, segment_bytes, choice.as_is_us);
+    if (choice.lossless_us >= 0)
+        fprintf(stream, " %12.1f", choice.lossless_us);
+    else
+        fprintf(stream, " %12s", "-");
+    fprintf(stream, "  %s\n", wire_name(choice.wire));
+}
+
+/* ----------------------------------------------------------------------------------- explaining */
 
 void chooser_explain(struct chooser *chooser, const struct plan_shape *shape,
                      enum element_type type, FILE *stream)

@@ -10,7 +10,8 @@
 /* Chooses an algorithm and a segment for each shape, for the ranks of one communicator. What was
  * tried on this machine at this size or near it decides; where nothing was, the prediction does.
  * The same figures give the same choice: all ranks must have read the same ones. Precision is never
- * lowered here, since that changes results. */
+ * lowered here, since that changes results; what was tried was sent as it is, so where a call's
+ * numbers travel otherwise the prediction decides alone. */
 
 enum { CHOICES = 48, CHOOSER_SEGMENTS = 3 };
 
@@ -39,6 +40,10 @@ int chooser_force(struct chooser *chooser, const char *words, struct error *err)
 /* Where the ranks are and in which order a ring visits them. Lives as long as the chooser. */
 const struct plan_topology *chooser_topology(const struct chooser *chooser);
 
+/* From now on rings visit the ranks as they are numbered: sums then have the same bits wherever the
+ * ranks are. */
+void chooser_keep_order(struct chooser *chooser);
+
 /* Whether the ranks of a node share memory for what algorithms do in a window: the engine knows. */
 void chooser_allow_window(struct chooser *chooser, bool is_allowed);
 
@@ -58,6 +63,27 @@ unsigned chooser_list(struct chooser *chooser, const struct plan_shape *shape,
  * algorithm, segment in bytes, us predicted, us measured or -, and "chosen" after the first. */
 void chooser_explain(struct chooser *chooser, const struct plan_shape *shape,
                      enum element_type type, FILE *stream);
+
+/* How what a call sends had better travel. */
+struct wire_choice {
+    enum wire_format wire; /* WIRE_AS_IS or WIRE_LOSSLESS */
+    double as_is_us;       /* predicted */
+    double lossless_us;    /* predicted; -1: it cannot be coded, or the codec was not measured */
+};
+
+/* Coded without loss where that is predicted to be faster by 5 % at least than as it is, for all of
+ * it and for one of its messages over the farthest link, by the same algorithm and segment: so the
+ * bits of the result are the same either way. shape->wire does not count. Kept as chooser_pick()
+ * keeps what it chose. */
+struct wire_choice chooser_wire(struct chooser *chooser, const struct plan_shape *shape,
+                                enum element_type type, const struct algorithm *algorithm,
+                                size_t segment_bytes);
+
+/* One line: collective, bytes, algorithm, segment in bytes, us predicted as it is, us predicted
+ * coded without loss or -, and which of the two. */
+void chooser_explain_wire(struct chooser *chooser, const struct plan_shape *shape,
+                          enum element_type type, const struct algorithm *algorithm,
+                          size_t segment_bytes, FILE *stream);
 
 /* For struct collective_options' choose(): chooser_pick(), with the segment put into the shape
  * where it has none; where MPI's own is forced, algorithm_default(). */

@@ -117,6 +117,20 @@ static int compare_places(const void *left, const void *right, void *context)
     return leaf != 0 ? leaf : node != 0 ? node : (a > b) - (a < b);
 }
 
+enum link_class layout_farthest(const struct layout *layout)
+{
+    enum link_class farthest = LINK_NODE;
+
+    /* two that are farther from each other than from the first are not both near it */
+    for (int rank = 1; rank < layout->ranks; rank++) {
+        enum link_class class = layout_link(layout, 0, rank);
+
+        if (class > farthest)
+            farthest = class;
+    }
+    return farthest;
+}
+
 void layout_ring(const struct layout *layout, int *ring)
 {
     for (int rank = 0; rank < layout->ranks; rank++)

@@ -37,6 +37,9 @@ void layout_free(struct layout *layout);
 /* The class of the link between two ranks; a rank and itself: LINK_NODE. */
 enum link_class layout_link(const struct layout *layout, int left, int right);
 
+/* The class of the farthest link between any two ranks. */
+enum link_class layout_farthest(const struct layout *layout);
+
 /* The order in which a ring should visit the ranks, [ranks]: those of a node one after the other,
  * the nodes of a leaf too, everything in the order of lowest ranks. Then each node's NIC and each
  * leaf's uplink is left exactly once in a round, which no order can do better. */

@@ -59,17 +59,55 @@ void machine_link_figures(const struct machine *machine, enum link_class class, 
     *bandwidth_GBps = (double)machine_sizes[MACHINE_SIZES - 1] / time[MACHINE_SIZES - 1] / 1e3;
 }
 
-bool machine_lossless_wins(const struct machine *machine, enum link_class class,
+bool machine_has_codec(const struct machine *machine, enum codec_type type)
+{
+    return machine->encode_GBps[type] > 0 && machine->decode_GBps[type] > 0 &&
+           machine->ratio[type] > 0;
+}
+
+size_t machine_coded_bytes(const struct machine *machine, enum codec_type type, size_t count)
+{
+    size_t left = count % CODEC_BLOCK_ELEMENTS, each = codec_type_bytes(type);
+    size_t stored = left < CODEC_BLOCK_ELEMENTS_CODED ? left : 0;
+
+    return (size_t)((double)((count - stored) * each) / machine->ratio[type]) +
+           (left > 0 ? CODEC_BLOCK_HEADER_BYTES + stored * each : 0);
+}
+
+/* At a rate of whole blocks. */
+static double codec_us(const struct machine *machine, enum codec_type type, double rate_GBps,
+                       size_t count)
+{
+    size_t left = count % CODEC_BLOCK_ELEMENTS, each = codec_type_bytes(type);
+    double whole = (double)((count - left) * each) / 1e3 / rate_GBps;
+    double block = (double)CODEC_BLOCK_ELEMENTS * (double)each / 1e3 / rate_GBps;
+    double least = fmin(machine->block_us[type], block);
+
+    if (left < CODEC_BLOCK_ELEMENTS_CODED) /* stored, which takes next to nothing */
+        return whole;
+    return whole + least + (block - least) * (double)left / CODEC_BLOCK_ELEMENTS;
+}
+
+double machine_coding_us(const struct machine *machine, enum codec_type type, size_t count)
+{
+    return codec_us(machine, type, machine->encode_GBps[type], count);
+}
+
+double machine_decoding_us(const struct machine *machine, enum codec_type type, size_t count)
+{
+    return codec_us(machine, type, machine->decode_GBps[type], count);
+}
+
+double machine_lossless_us(const struct machine *machine, enum link_class class,
                            enum codec_type type, size_t bytes)
 {
-    double encode = machine->encode_GBps[type], decode = machine->decode_GBps[type];
-    double coded, coding;
+    size_t count = bytes / codec_type_bytes(type);
 
-    if (encode <= 0 || decode <= 0 || machine->ratio[type] <= 1)
-        return false;
-    coded = machine_link_us(machine, class, (size_t)((double)bytes / machine->ratio[type]));
-    coding = (double)bytes / 1e3 * (1 / encode + 1 / decode);
-    return fmax(coded, coding) < 0.95 * machine_link_us(machine, class, bytes);
+    if (!machine_has_codec(machine, type))
+        return INFINITY;
+    return fmax(machine_link_us(machine, class, machine_coded_bytes(machine, type, count)),
+                machine_coding_us(machine, type, count) +
+                    machine_decoding_us(machine, type, count));
 }
 
 /* -------------------------------------------------------------------------------------- trials */

@@ -32,7 +32,8 @@ struct machine {
     double reduce_GBps[ELEMENT_TYPES]; /* of results, on all ranks at once; 0: not measured */
     double copy_GBps;
     double encode_GBps[CODEC_TYPES], decode_GBps[CODEC_TYPES]; /* of elements, one core */
-    double ratio[CODEC_TYPES]; /* bytes before / bytes after, of normal numbers */
+    double ratio[CODEC_TYPES];    /* bytes before / bytes after, of normal numbers */
+    double block_us[CODEC_TYPES]; /* to code, or decode, a block of as few as are coded at all */
 
     struct machine_trial *trials; /* malloc'd */
     unsigned trial_count;
@@ -47,11 +48,23 @@ double machine_link_us(const struct machine *machine, enum link_class class, siz
 void machine_link_figures(const struct machine *machine, enum link_class class, double *alpha_us,
                           double *bandwidth_GBps);
 
-/* Whether coding without loss before sending over this class is faster by 5 % at least than sending
- * as it is, by what is measured: bytes / ratio over the link and coded and decoded at the codec's
- * rates, the two overlapped (the slower decides), against bytes over the link. A hop of a ring
- * codes once and decodes once. */
-bool machine_lossless_wins(const struct machine *machine, enum link_class class,
+/* Whether all that tells how fast numbers of this type travel coded without loss was measured. */
+bool machine_has_codec(const struct machine *machine, enum codec_type type);
+
+/* What count elements are when they are coded without loss, as normal numbers shrink: blocks of
+ * CODEC_BLOCK_ELEMENTS and what is left, which is stored where it is few. */
+size_t machine_coded_bytes(const struct machine *machine, enum codec_type type, size_t count);
+
+/* How long coding them takes, or decoding: at the measured rates, and what is left in no less than
+ * any block takes. Of a codec that was measured. */
+double machine_coding_us(const struct machine *machine, enum codec_type type, size_t count);
+double machine_decoding_us(const struct machine *machine, enum codec_type type, size_t count);
+
+/* As machine_link_us(), of a message of whole elements that is coded without loss before it is sent
+ * and decoded when it is there: the coded bytes over the link, and the codec's work at both ends,
+ * the two overlapped, so that the slower decides. A hop of a ring codes once and decodes once.
+ * Infinite where the codec was not measured. */
+double machine_lossless_us(const struct machine *machine, enum link_class class,
                            enum codec_type type, size_t bytes);
 
 /* Adds a trial, or replaces the one of the same kind, algorithm, segment and size. -1: out of

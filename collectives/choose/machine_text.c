@@ -14,7 +14,7 @@
  *   link CLASS US ...        one figure for each of machine_sizes
  *   reduce TYPE GBPS
  *   copy GBPS
- *   codec TYPE ENCODE_GBPS DECODE_GBPS RATIO
+ *   codec TYPE ENCODE_GBPS DECODE_GBPS RATIO BLOCK_US
  *   trial KIND ALGORITHM SEGMENT_BYTES BYTES US
  * Numbers have 17 digits: what is read is what was written. */
 
@@ -60,8 +60,9 @@ char *machine_write(const struct machine *machine)
         fprintf(stream, "copy %.17g\n", machine->copy_GBps);
     for (int type = 0; type < CODEC_TYPES; type++)
         if (machine->encode_GBps[type] > 0)
-            fprintf(stream, "codec %s %.17g %.17g %.17g\n", codec_type_name((enum codec_type)type),
-                    machine->encode_GBps[type], machine->decode_GBps[type], machine->ratio[type]);
+            fprintf(stream, "codec %s %.17g %.17g %.17g %.17g\n",
+                    codec_type_name((enum codec_type)type), machine->encode_GBps[type],
+                    machine->decode_GBps[type], machine->ratio[type], machine->block_us[type]);
     for (unsigned i = 0; i < machine->trial_count; i++) {
         const struct machine_trial *trial = &machine->trials[i];
 
@@ -138,7 +139,8 @@ static bool read_codec(struct words *words, struct machine *machine)
     return name != NULL && codec_type_parse(name, &type) &&
            take_number(words, "a rate in GB/s", &machine->encode_GBps[type]) &&
            take_number(words, "a rate in GB/s", &machine->decode_GBps[type]) &&
-           take_number(words, "a ratio", &machine->ratio[type]);
+           take_number(words, "a ratio", &machine->ratio[type]) &&
+           take_number(words, "a time in us", &machine->block_us[type]);
 }
 
 static bool read_reduce(struct words *words, struct machine *machine)

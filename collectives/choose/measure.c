@@ -220,6 +220,9 @@ static void measure_codec(MPI_Comm comm, struct computing *c, struct machine *ma
     machine->encode_GBps[c->codec] = bytes / 1e3 / time_work(comm, encode, c);
     machine->decode_GBps[c->codec] = bytes / 1e3 / time_work(comm, decode, c);
     machine->ratio[c->codec] = bytes / (double)c->coded;
+    c->count = CODEC_BLOCK_ELEMENTS_CODED;
+    machine->block_us[c->codec] = time_work(comm, encode, c);
+    machine->block_us[c->codec] = fmax(machine->block_us[c->codec], time_work(comm, decode, c));
 }
 
 static int measure_computing(MPI_Comm comm, struct machine *machine, struct error *err)

@@ -40,6 +40,7 @@ struct walk {
     const struct machine *machine;
     const struct layout *layout;
     enum element_type type;
+    enum wire_format wire;
     size_t element_bytes;
     struct rank_walk *ranks;
     double *node_out_free, *node_in_free; /* [nodes] */
@@ -81,9 +82,29 @@ static double later(double a, double b)
     return a > b ? a : b;
 }
 
+/* What count elements of the type are on the wire; without loss, as what was measured shrank. */
+static size_t wire_bytes(const struct machine *machine, enum wire_format wire,
+                         enum element_type type, size_t count)
+{
+    if (wire == WIRE_LOSSLESS && machine_has_codec(machine, wire_codec(type)))
+        return machine_coded_bytes(machine, wire_codec(type), count);
+    return wire_bound(wire, type, count);
+}
+
+/* Of a send or a receive: the same at both ends, also where what goes through the wire's code is
+ * but a part of what a plan sends. */
+static size_t message_bytes(const struct walk *walk, const struct plan_step *step)
+{
+    enum plan_buffer buffer = step->action == PLAN_SEND ? step->left.buffer : step->out.buffer;
+
+    if (buffer == PLAN_WIRE)
+        return wire_bytes(walk->machine, walk->wire, walk->type, step->count);
+    return step->count * walk->element_bytes;
+}
+
 static bool is_eager(const struct walk *walk, const struct plan_step *step)
 {
-    return step->count * walk->element_bytes <= EAGER_BYTES;
+    return message_bytes(walk, step) <= EAGER_BYTES;
 }
 
 /* A message that may start now. */
@@ -94,7 +115,7 @@ static void launch(struct walk *walk, double now, int from, unsigned send)
     int to = step->peer;
     struct rank_walk *receiver = &walk->ranks[to];
     unsigned receive = sender->mate[send];
-    size_t bytes = step->count * walk->element_bytes;
+    size_t bytes = message_bytes(walk, step);
     enum link_class class = layout_link(walk->layout, from, to);
     double whole = machine_link_us(walk->machine, class, bytes);
     double busy = whole - machine_link_us(walk->machine, class, 1);
@@ -119,14 +140,22 @@ static void launch(struct walk *walk, double now, int from, unsigned send)
 
 static double computing_us(const struct walk *walk, const struct plan_step *step)
 {
+    const struct machine *machine = walk->machine;
     double bytes = (double)step->count * (double)walk->element_bytes;
 
     if (step->action == PLAN_AWAIT)
         return 0;
     if (step->action == PLAN_SIGNAL) /* the others see it as soon as a short message */
-        return machine_link_us(walk->machine, LINK_NODE, 1) / 2;
-    return at_rate(bytes, step->action == PLAN_COPY ? walk->machine->copy_GBps
-                                                    : walk->machine->reduce_GBps[walk->type]);
+        return machine_link_us(machine, LINK_NODE, 1) / 2;
+    if (step->action == PLAN_COPY)
+        return at_rate(bytes, machine->copy_GBps);
+    if (walk->wire == WIRE_LOSSLESS && machine_has_codec(machine, wire_codec(walk->type))) {
+        if (step->action == PLAN_ENCODE)
+            return machine_coding_us(machine, wire_codec(walk->type), step->count);
+        if (step->action == PLAN_DECODE)
+            return machine_decoding_us(machine, wire_codec(walk->type), step->count);
+    }
+    return at_rate(bytes, machine->reduce_GBps[walk->type]);
 }
 
 static void begin(struct walk *walk, double now, int rank, unsigned number)
@@ -282,8 +311,11 @@ double predict_walk_us(const struct machine *machine, const struct layout *layou
                        const struct algorithm *algorithm, const struct plan_shape *shape,
                        enum element_type type, struct error *err)
 {
-    struct walk walk = {
-        .machine = machine, .layout = layout, .type = type, .element_bytes = shape->element_bytes};
+    struct walk walk = {.machine = machine,
+                        .layout = layout,
+                        .type = type,
+                        .wire = shape->wire,
+                        .element_bytes = shape->element_bytes};
     double time_us = -1;
 
     walk.ranks = calloc((size_t)layout->ranks, sizeof *walk.ranks);
@@ -305,22 +337,26 @@ double predict_walk_us(const struct machine *machine, const struct layout *layou
     return time_us;
 }
 
+/* One of a formula's messages. */
+static double message_us(const struct machine *machine, enum link_class class,
+                         const struct plan_shape *shape, enum element_type type, size_t bytes)
+{
+    if (shape->wire == WIRE_LOSSLESS)
+        return machine_lossless_us(machine, class, wire_codec(type), bytes);
+    if (shape->wire != WIRE_AS_IS)
+        bytes = wire_bound(shape->wire, type, bytes / shape->element_bytes);
+    return machine_link_us(machine, class, bytes);
+}
+
 double predict_formula_us(const struct machine *machine, const struct layout *layout,
                           const struct algorithm *algorithm, const struct plan_shape *shape,
                           enum element_type type)
 {
     struct algorithm_cost cost = algorithm->cost(shape);
-    enum link_class slowest = LINK_NODE;
     double messages = 0;
 
-    for (int rank = 1; rank < layout->ranks; rank++) {
-        enum link_class class = layout_link(layout, 0, rank);
-
-        if (class > slowest)
-            slowest = class;
-    }
     if (cost.messages > 0)
-        messages =
-            cost.messages * machine_link_us(machine, slowest, (size_t)(cost.bytes / cost.messages));
+        messages = cost.messages * message_us(machine, layout_farthest(layout), shape, type,
+                                              (size_t)(cost.bytes / cost.messages));
     return messages + at_rate(cost.reduced, machine->reduce_GBps[type]);
 }

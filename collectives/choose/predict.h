@@ -15,14 +15,16 @@ enum { PREDICT_WALK_RANKS = 32 };
  * arrive; those that leave or reach a node share its NIC; a message above 4 KiB starts when its
  * receiver is ready for it; what is computed takes its rank's processor. The time is that of the
  * rank that ends last, in us. shape->rank and its topology's ring are as in a real call, ranks are
- * those of the layout. -1: out of memory, the algorithm does not apply, or the plans of ranks do
- * not fit each other. */
+ * those of the layout. What is coded without loss shrinks as measured, and takes its rank's
+ * processor at the codec's rates. -1: out of memory, the algorithm does not apply, or the plans of
+ * ranks do not fit each other. */
 double predict_walk_us(const struct machine *machine, const struct layout *layout,
                        const struct algorithm *algorithm, const struct plan_shape *shape,
                        enum element_type type, struct error *err);
 
 /* By the algorithm's formula (struct algorithm_cost): messages of bytes / messages each over the
- * slowest link of the layout, and what is reduced at the measured rate. */
+ * slowest link of the layout, as they travel on the shape's wire, and what is reduced at the
+ * measured rate. */
 double predict_formula_us(const struct machine *machine, const struct layout *layout,
                           const struct algorithm *algorithm, const struct plan_shape *shape,
                           enum element_type type);

@@ -20,7 +20,7 @@ struct tuned {
     struct machine machine;
     char path[PATH_MAX];
     char *force; /* "": nothing */
-    bool with_mpi;
+    bool with_mpi, keeps_order;
 };
 
 static void tell(const struct tuned_options *options, int rank, const char *line)
@@ -116,7 +116,7 @@ static int measure(MPI_Comm comm, const struct layout *layout, const struct tune
 {
     struct measure_trials trials = {
         .budget_s = options->budget_s > 0 ? options->budget_s : budget_default_s,
-        .with_mpi = options->with_mpi,
+        .with_mpi = true, /* the figures are for who comes next, too */
     };
     char line[128];
 
@@ -132,6 +132,8 @@ static int measure(MPI_Comm comm, const struct layout *layout, const struct tune
 static char *find_kept(struct tuned *tuned, const struct tuned_options *options,
                        const char *fingerprint, const char *place)
 {
+    const char *directory =
+        options->directory != NULL ? options->directory : getenv("MUSTER_COLLECTIVES_CACHE");
     struct machine machine;
     struct error err;
     char *text = NULL;
@@ -139,7 +141,9 @@ static char *find_kept(struct tuned *tuned, const struct tuned_options *options,
 
     if (fingerprint == NULL)
         return NULL;
-    if (cache_path(options->directory, place, tuned->path, sizeof tuned->path, &err) < 0) {
+    if (directory != NULL && *directory == '\0')
+        directory = NULL;
+    if (cache_path(directory, place, tuned->path, sizeof tuned->path, &err) < 0) {
         *tuned->path = '\0';
         tell(options, 0, err.text);
         return NULL;
@@ -220,6 +224,7 @@ int tuned_create(MPI_Comm comm, const struct tuned_options *options, struct tune
         if (err != NULL)
             *err->text = '\0';
         tuned->with_mpi = options->with_mpi;
+        tuned->keeps_order = options->keeps_order;
         tuned->force = share_text(comm, rank, options->force);
         status = find_figures(comm, layout, options, rank, tuned, err);
     }
@@ -280,6 +285,8 @@ int tuned_comm_create(const struct tuned *tuned, MPI_Comm comm, struct tuned_com
     PMPI_Allreduce(MPI_IN_PLACE, &status, 1, MPI_INT, MPI_MIN, comm);
     if (status == 0) {
         chooser_allow_mpi(tuned_comm->chooser, tuned->with_mpi);
+        if (tuned->keeps_order)
+            chooser_keep_order(tuned_comm->chooser);
         status = chooser_force(tuned_comm->chooser, tuned->force, err);
     }
     if (status == 0) {

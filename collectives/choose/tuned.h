@@ -14,11 +14,13 @@
 struct tuned;
 
 struct tuned_options {
-    const char *directory;          /* where figures are kept; NULL: as cache_path() has it */
-    bool is_new;                    /* measure even if there are figures, and keep the new ones */
-    bool with_mpi;                  /* MPI's own collectives are tried, and may be chosen */
-    const char *force;              /* as chooser_force() has it; NULL: nothing */
-    double budget_s;                /* for trials; 0: 4 s */
+    const char *directory; /* where figures are kept; NULL: MUSTER_COLLECTIVES_CACHE says,
+                              else as cache_path() has it */
+    bool is_new;           /* measure even if there are figures, and keep the new ones */
+    bool with_mpi;         /* MPI's own collectives may be chosen */
+    bool keeps_order;      /* rings visit ranks as they are numbered, not as they are near */
+    const char *force;     /* as chooser_force() has it; NULL: nothing */
+    double budget_s;       /* for trials; 0: 4 s */
     void (*tell)(const char *line); /* on rank 0: why figures that were kept are not used, that it
                                        measures, what went wrong; NULL: silent */
 };

@@ -20,9 +20,6 @@ enum { MODE_MASK = 0x0f, FLAG_ZEROS = 0x10 };
 
 static const char *const mode_names[] = {"stored", "fill", "single", "coded"};
 
-/* Below this many elements 64 states weigh more than coding can gain. */
-enum { CODED_MIN = 256 };
-
 /* The last raw bytes travel in the 64 states a coder begins with, 16 bits in each, where there are
  * enough. */
 enum { CARRIED_BYTES = 2 * CODEC_GROUP };
@@ -182,7 +179,7 @@ size_t codec_block_encode(const struct codec_path *path, enum codec_type type, c
         memcpy(raw, values, width);
         return finish(path, out, MODE_FILL, type, 0, count, CODEC_BLOCK_HEADER_BYTES + width);
     }
-    if (count < CODED_MIN)
+    if (count < CODEC_BLOCK_ELEMENTS_CODED)
         return store(path, out, type, values, count);
 
     memset(scratch->zeros, 0, map_bytes);

@@ -25,6 +25,8 @@ enum {
     /* what a block should have: the smaller, the better its table fits and the sooner it can be
      * sent; the larger, the less table and states weigh. doc/codec-format.md has the figures. */
     CODEC_BLOCK_ELEMENTS = 32768,
+    /* fewer are stored: a table would take what they save */
+    CODEC_BLOCK_ELEMENTS_CODED = 256,
     /* bytes before a block's content */
     CODEC_BLOCK_HEADER_BYTES = 16,
 };

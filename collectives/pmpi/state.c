@@ -14,6 +14,7 @@ static struct {
     struct tuned *tuned; /* NULL: MPI does everything */
     int key;             /* of the attribute that communicators have */
     bool has_summary;
+    bool chooses_wire;
 } state = {.key = MPI_KEYVAL_INVALID};
 
 static void tell(const char *line)
@@ -66,11 +67,25 @@ static bool is_our_mpi(void)
 #endif
 }
 
+/* Whether numbers may travel coded without loss, as rank 0's environment says. */
+static bool read_wire(int rank)
+{
+    const char *wire = getenv("MUSTER_COLLECTIVES_WIRE");
+    int is_auto = wire != NULL && strcmp(wire, "auto") == 0;
+
+    if (rank == 0 && wire != NULL && *wire != '\0' && !is_auto && strcmp(wire, "as-is") != 0)
+        fprintf(stderr,
+                "muster: MUSTER_COLLECTIVES_WIRE: found \"%.64s\", expected as-is or auto; numbers "
+                "travel as they are\n",
+                wire);
+    PMPI_Bcast(&is_auto, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return is_auto;
+}
+
 void state_begin(void)
 {
     struct tuned_options options = {
         .force = getenv("MUSTER_COLLECTIVES"),
-        .directory = getenv("MUSTER_COLLECTIVES_CACHE"),
         .is_new = is_set("MUSTER_COLLECTIVES_MEASURE"),
         .with_mpi = true,
         .tell = tell,
@@ -83,8 +98,6 @@ void state_begin(void)
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     state.has_summary = rank == 0 && is_set("MUSTER_COLLECTIVES_SUMMARY");
-    if (options.directory != NULL && *options.directory == '\0')
-        options.directory = NULL;
     if (ranks == 1)
         return;
     if (tuned_create(MPI_COMM_WORLD, &options, &state.tuned, &err) < 0) {
@@ -98,10 +111,12 @@ void state_begin(void)
         tuned_destroy(state.tuned);
         state.tuned = NULL;
     }
+    state.chooses_wire = read_wire(rank);
 }
 
-/* Why what was chosen on MPI_COMM_WORLD was chosen, for a few sizes of each collective. */
-static void explain(const struct state_comm *world)
+/* For fp32 and a few sizes of each collective on MPI_COMM_WORLD. */
+static void explain_each(const struct state_comm *world,
+                         void explain(struct chooser *chooser, struct plan_shape *shape))
 {
     static const size_t sizes[] = {64, 4096, 65536, 1 << 20, 16 << 20};
     struct plan_shape shape = {.op = REDUCE_SUM,
@@ -109,8 +124,6 @@ static void explain(const struct state_comm *world)
                                .ranks = collective_ranks(world->tuned.collective),
                                .topology = chooser_topology(world->tuned.chooser)};
 
-    fprintf(stderr, "%-14s %10s  %-20s %8s %12s %12s\n", "COLLECTIVE", "BYTES", "ALGORITHM",
-            "SEGMENT", "PREDICTED us", "MEASURED us");
     for (int kind = 0; kind < COLLECTIVE_KINDS; kind++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             bool has_blocks = kind == COLLECTIVE_REDUCE_SCATTER || kind == COLLECTIVE_ALL_GATHER ||
@@ -119,8 +132,35 @@ static void explain(const struct state_comm *world)
 
             shape.kind = (enum collective_kind)kind;
             shape.count = (sizes[i] / sizeof(float) + share - 1) / share;
-            chooser_explain(world->tuned.chooser, &shape, ELEMENT_FP32, stderr);
+            explain(world->tuned.chooser, &shape);
         }
+}
+
+static void explain_algorithm(struct chooser *chooser, struct plan_shape *shape)
+{
+    chooser_explain(chooser, shape, ELEMENT_FP32, stderr);
+}
+
+static void explain_wire(struct chooser *chooser, struct plan_shape *shape)
+{
+    struct choice choice = chooser_pick(chooser, shape, ELEMENT_FP32);
+
+    if (choice.algorithm != NULL)
+        chooser_explain_wire(chooser, shape, ELEMENT_FP32, choice.algorithm, choice.segment_bytes,
+                             stderr);
+}
+
+/* Why what was chosen on MPI_COMM_WORLD was chosen. */
+static void explain(const struct state_comm *world)
+{
+    fprintf(stderr, "%-14s %10s  %-20s %8s %12s %12s\n", "COLLECTIVE", "BYTES", "ALGORITHM",
+            "SEGMENT", "PREDICTED us", "MEASURED us");
+    explain_each(world, explain_algorithm);
+    if (!state.chooses_wire)
+        return;
+    fprintf(stderr, "%-14s %10s  %-20s %8s %12s %12s  %s\n", "COLLECTIVE", "BYTES", "ALGORITHM",
+            "SEGMENT", "AS IS us", "CODED us", "WIRE");
+    explain_each(world, explain_wire);
 }
 
 void state_end(void)
@@ -207,6 +247,10 @@ int state_run(struct state_comm *comm_state, MPI_Comm comm, struct collective_ca
         return 1;
     call->algorithm = choice.algorithm->name;
     call->segment_bytes = choice.segment_bytes;
+    if (state.chooses_wire)
+        call->wire = chooser_wire(comm_state->tuned.chooser, &shape, call->type, choice.algorithm,
+                                  choice.segment_bytes)
+                         .wire;
     if (collective_run(comm_state->tuned.collective, call, &err) < 0) {
         fprintf(stderr, "muster: %s by %s: %s\n", collective_kind_name(call->kind),
                 choice.algorithm->name, err.text);

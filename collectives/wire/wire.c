@@ -45,7 +45,7 @@ enum precision wire_precision(enum wire_format format)
     return formats[format].precision;
 }
 
-static enum codec_type codec_of(enum element_type type)
+enum codec_type wire_codec(enum element_type type)
 {
     return type == ELEMENT_BF16 ? CODEC_BF16 : type == ELEMENT_FP16 ? CODEC_FP16 : CODEC_FP32;
 }
@@ -72,7 +72,7 @@ size_t wire_bound(enum wire_format format, enum element_type type, size_t count)
         return int8_bytes(count);
     case WIRE_LOSSLESS:
         for (size_t done = 0; done < count; done += block_of(count - done))
-            bytes += codec_block_bound(codec_of(type), block_of(count - done));
+            bytes += codec_block_bound(wire_codec(type), block_of(count - done));
         return bytes;
     default:
         return count * precision_bytes(formats[format].precision);
@@ -86,7 +86,7 @@ static size_t encode_blocks(enum element_type type, const uint8_t *values, size_
     size_t bytes = 0;
 
     for (size_t done = 0; done < count; done += block_of(count - done))
-        bytes += codec_block_encode(path, codec_of(type), values + done * element_bytes(type),
+        bytes += codec_block_encode(path, wire_codec(type), values + done * element_bytes(type),
                                     block_of(count - done), codec, message + bytes);
     return bytes;
 }
@@ -102,7 +102,7 @@ static int decode_blocks(enum element_type type, const uint8_t *message, size_t 
     while (done < count) {
         if (codec_block_peek(message + at, bytes - at, &info, err) < 0)
             return -1;
-        if (info.type != codec_of(type) || info.count != block_of(count - done) ||
+        if (info.type != wire_codec(type) || info.count != block_of(count - done) ||
             info.bytes > bytes - at)
             return error_set(err,
                              "a block of %zu elements in %zu bytes where one of %zu in at most "

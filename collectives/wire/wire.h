@@ -27,6 +27,9 @@ bool wire_applies(enum wire_format format, enum element_type type);
 /* What comes out may differ from what went in. */
 bool wire_is_lossy(enum wire_format format);
 
+/* How the codec calls fp32, bf16 or fp16: what WIRE_LOSSLESS applies to. */
+enum codec_type wire_codec(enum element_type type);
+
 /* Of a lossy format but int8: what precision_bound() wants. */
 enum precision wire_precision(enum wire_format format);
 

@@ -127,6 +127,7 @@ static struct machine synthetic(double alpha_us, double rate_GBps)
     for (int type = 0; type < CODEC_TYPES; type++) {
         machine.encode_GBps[type] = machine.decode_GBps[type] = 2;
         machine.ratio[type] = 1.4;
+        machine.block_us[type] = 4;
     }
     return machine;
 }
@@ -150,15 +151,15 @@ static void test_links(void)
             "a class that was not measured is like its neighbour");
 
     machine = synthetic(10, 0.1);
-    ok(machine_lossless_wins(&machine, LINK_LEAF, CODEC_BF16, 1 << 20),
-       "coding wins on 0.1 GB/s at 2 GB/s");
-    ok(!machine_lossless_wins(&machine, LINK_LEAF, CODEC_BF16, 64), "... but not of 64 bytes");
+    /* 1 MiB: 1048576 / 1.4 bytes at 0.1 GB/s; coded and decoded at 2 GB/s */
+    is_near(machine_lossless_us(&machine, LINK_LEAF, CODEC_BF16, 1 << 20), 7500, 10,
+            "coded: the link is the slower");
     machine = synthetic(10, 10);
-    ok(!machine_lossless_wins(&machine, LINK_LEAF, CODEC_BF16, 1 << 20), "it loses on 10 GB/s");
-    machine = synthetic(10, 0.1);
+    is_near(machine_lossless_us(&machine, LINK_LEAF, CODEC_BF16, 1 << 20), 1049, 1,
+            "... or the codec");
     machine.encode_GBps[CODEC_BF16] = 0;
-    ok(!machine_lossless_wins(&machine, LINK_LEAF, CODEC_BF16, 1 << 20),
-       "and where its rate is not known");
+    ok(isinf(machine_lossless_us(&machine, LINK_LEAF, CODEC_BF16, 1 << 20)),
+       "... whose rate is not known");
 }
 
 static int add(struct machine *machine, const char *algorithm, size_t segment, size_t bytes,
@@ -418,6 +419,114 @@ static void test_chooser(void)
     layout_free(layout);
 }
 
+static struct wire_choice wire_of(const struct machine *machine, const struct layout *layout,
+                                  const char *name, size_t count)
+{
+    struct chooser *chooser = chooser_create(machine, layout);
+    struct plan_shape shape = allreduce(layout, count);
+    struct wire_choice choice, again;
+
+    choice = chooser_wire(chooser, &shape, ELEMENT_FP32, algorithm_find(shape.kind, name), 1 << 18);
+    again = chooser_wire(chooser, &shape, ELEMENT_FP32, algorithm_find(shape.kind, name), 1 << 18);
+    if (choice.wire != again.wire || choice.as_is_us != again.as_is_us ||
+        choice.lossless_us != again.lossless_us)
+        ok(false, "asked again it is another");
+    chooser_destroy(chooser);
+    return choice;
+}
+
+/* Made-up machines on both sides of where coding begins to pay: the codec at 2 GB/s each way and
+ * numbers that shrink by 1.4, on links from slow to fast. */
+static void test_wire(void)
+{
+    struct layout *layout = make("a b c d", "x x x x"), *node = make("a a a a", "x x x x");
+    struct chooser *chooser;
+    struct machine machine;
+    struct plan_shape shape = allreduce(layout, 4 << 20);
+    struct wire_choice choice;
+    const struct algorithm *ring = algorithm_find(COLLECTIVE_ALLREDUCE, "ring");
+    char *text = NULL;
+    size_t size;
+    FILE *stream;
+    double slowest_that_loses = 0, fastest_that_wins = 0;
+
+    for (double rate = 0.05; rate < 50; rate *= 1.1) {
+        machine = synthetic(10, rate);
+        choice = wire_of(&machine, layout, "ring", 4 << 20);
+        if (choice.wire == WIRE_LOSSLESS)
+            fastest_that_wins = rate;
+        else if (slowest_that_loses == 0)
+            slowest_that_loses = rate;
+        if ((choice.wire == WIRE_LOSSLESS) != (choice.lossless_us < 0.95 * choice.as_is_us))
+            ok(false, "%g GB/s: coded where it is predicted to be faster by 5 %%", rate);
+    }
+    /* the code costs 1 us a kilobyte, and a ring codes once and decodes once a hop: it must be
+     * slower than a link that carries what is saved in that time */
+    ok(fastest_that_wins > 0.1 && slowest_that_loses < 2 && fastest_that_wins < slowest_that_loses,
+       "coded up to %.2g GB/s, as it is from %.2g GB/s on", fastest_that_wins, slowest_that_loses);
+
+    machine = synthetic(10, 0.1);
+    choice = wire_of(&machine, layout, "ring", 4 << 20);
+    is_near(choice.as_is_us / choice.lossless_us, 1.4, 0.15, "a slow link: nearly what is saved");
+    is_int(wire_of(&machine, layout, "ring", 16).wire, WIRE_AS_IS, "a few bytes are not coded");
+    for (int i = 0; i < MACHINE_SIZES; i++)
+        machine.link_us[LINK_NODE][i] /= 1000;
+    is_int(wire_of(&machine, node, "ring", 4 << 20).wire, WIRE_AS_IS,
+           "nor what stays in a node whose memory is fast");
+    is_int(wire_of(&machine, layout, "ring", 4 << 20).wire, WIRE_LOSSLESS,
+           "... but what leaves it is");
+    machine.encode_GBps[CODEC_FP32] = machine.decode_GBps[CODEC_FP32] = 0.05;
+    is_int(wire_of(&machine, layout, "ring", 4 << 20).wire, WIRE_AS_IS, "a slow codec");
+    machine.encode_GBps[CODEC_FP32] = 0;
+    choice = wire_of(&machine, layout, "ring", 4 << 20);
+    is_int(choice.wire, WIRE_AS_IS, "a codec that was not measured");
+    is_near(choice.lossless_us, -1, 0, "... is not predicted");
+    machine = synthetic(10, 0.1);
+    machine.ratio[CODEC_FP32] = 1.02;
+    is_int(wire_of(&machine, layout, "ring", 4 << 20).wire, WIRE_AS_IS,
+           "numbers that do not shrink");
+
+    /* where the walk believes in more than a hop can gain */
+    machine = synthetic(10, 0.05);
+    machine.encode_GBps[CODEC_FP32] = machine.decode_GBps[CODEC_FP32] = 0.1;
+    chooser = chooser_create(&machine, layout);
+    shape.kind = COLLECTIVE_ALL_TO_ALL;
+    choice = chooser_wire(chooser, &shape, ELEMENT_FP32,
+                          algorithm_find(COLLECTIVE_ALL_TO_ALL, "pairwise"), 1 << 18);
+    ok(choice.lossless_us < 0.95 * choice.as_is_us, "all-to-all: predicted to gain");
+    is_int(choice.wire, WIRE_AS_IS, "... but the codec is slower than the link");
+    shape.kind = COLLECTIVE_ALLREDUCE;
+    chooser_destroy(chooser);
+
+    machine = synthetic(10, 0.1);
+    chooser = chooser_create(&machine, layout);
+    is_int(chooser_wire(chooser, &shape, ELEMENT_INT32, ring, 1 << 18).wire, WIRE_AS_IS,
+           "whole numbers are not coded");
+    stream = open_memstream(&text, &size);
+    chooser_explain_wire(chooser, &shape, ELEMENT_FP32, ring, 1 << 18, stream);
+    fclose(stream);
+    has_str(text, "allreduce        16777216  ring                   262144 ", "it is explained");
+    has_str(text, "  lossless\n", "... with what is chosen");
+    free(text);
+    /* many ranks: by the formula */
+    chooser_destroy(chooser);
+    layout_free(layout);
+    {
+        char names[RANKS][NAME] = {{0}};
+
+        for (int rank = 0; rank < RANKS; rank++)
+            snprintf(names[rank], NAME, "n%d", rank);
+        layout = layout_make(RANKS, names[0], names[0], NAME);
+    }
+    is_int(wire_of(&machine, layout, "ring", 64 << 20).wire, WIRE_LOSSLESS,
+           "64 ranks on slow links: coded");
+    machine = synthetic(10, 10);
+    is_int(wire_of(&machine, layout, "ring", 64 << 20).wire, WIRE_AS_IS,
+           "... and on fast ones not");
+    layout_free(layout);
+    layout_free(node);
+}
+
 static void test_force(void)
 {
     struct machine machine = synthetic(10, 1);
@@ -538,6 +647,7 @@ int main(void)
     test_walk();
     test_walk_of_all();
     test_chooser();
+    test_wire();
     test_force();
     test_cache();
     return tap_done();

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/choose/tuned.h"
 #include "collectives/collective.h"
 #include "lib/base/clock.h"
 #include "validate/battery/watch/stall.h"
@@ -23,11 +24,22 @@ struct pending {
     struct pending *next;               /* in a list */
 };
 
+/* What was measured, and what was chosen by it: of a team and all its parts. */
+struct tuning {
+    struct tuned *tuned;
+    struct team_choice choices[TEAM_CHOICES];
+    size_t count;
+};
+
 struct team {
     MPI_Comm comm;
-    struct collective *collective; /* NULL: one rank */
-    const char *algorithm;         /* NULL: chosen */
-    enum wire_format wire;         /* of sums and scatters */
+    struct collective *collective;        /* NULL: one rank */
+    const char *algorithm;                /* NULL: chosen */
+    enum wire_format wire;                /* of sums and scatters */
+    bool chooses_algorithm, chooses_wire; /* by the tuning */
+    struct tuning *tuning;                /* NULL: none */
+    bool owns_tuning;                     /* or the team does that it is a part of */
+    struct tuned_comm tuned_comm;         /* with a tuning: the collective is its */
     struct seat seat;
     struct traffic traffic;
     struct pending *active, *spare;
@@ -71,6 +83,50 @@ int team_create(MPI_Comm communicator, struct team **team, struct error *err)
     return 0;
 }
 
+/* The team's collectives from now on choose by the figures. */
+static int adopt(struct team *team, struct tuning *tuning, struct error *err)
+{
+    collective_destroy(team->collective);
+    team->collective = NULL;
+    if (tuned_comm_create(tuning->tuned, team->comm, &team->tuned_comm, err) < 0)
+        return -1;
+    team->tuning = tuning;
+    team->collective = team->tuned_comm.collective;
+    return 0;
+}
+
+int team_measure(struct team *team, void (*tell)(const char *line), struct error *err)
+{
+    struct tuned_options options = {.keeps_order = !team->chooses_algorithm, .tell = tell};
+    struct tuning *tuning;
+    int status;
+
+    if (!team->collective || !(team->chooses_algorithm || team->chooses_wire))
+        return 0;
+    tuning = calloc(1, sizeof *tuning);
+    if (!tuning)
+        watch_fault("out of memory");
+    watch_waits_for(STALL_WAIT_ALL);
+    status = tuned_create(team->comm, &options, &tuning->tuned, err);
+    if (status == 0)
+        status = adopt(team, tuning, err);
+    watch_step();
+    watch_works();
+    if (status != 0) {
+        tuned_destroy(tuning->tuned);
+        free(tuning);
+        return -1;
+    }
+    team->owns_tuning = true;
+    return 0;
+}
+
+size_t team_choices(const struct team *team, const struct team_choice **choices)
+{
+    *choices = team->tuning ? team->tuning->choices : NULL;
+    return team->tuning ? team->tuning->count : 0;
+}
+
 int team_split(struct team *team, int number, int key, struct team **part, struct error *err)
 {
     MPI_Comm comm;
@@ -88,6 +144,13 @@ int team_split(struct team *team, int number, int key, struct team **part, struc
         return -1;
     (*part)->algorithm = team->algorithm;
     (*part)->wire = team->wire;
+    (*part)->chooses_algorithm = team->chooses_algorithm;
+    (*part)->chooses_wire = team->chooses_wire;
+    if (team->tuning && (*part)->collective && adopt(*part, team->tuning, err) != 0) {
+        team_destroy(*part);
+        *part = NULL;
+        return -1;
+    }
     return 0;
 }
 
@@ -105,7 +168,14 @@ void team_destroy(struct team *team)
 {
     if (!team)
         return;
-    collective_destroy(team->collective);
+    if (team->tuning)
+        tuned_comm_destroy(&team->tuned_comm);
+    else
+        collective_destroy(team->collective);
+    if (team->owns_tuning) {
+        tuned_destroy(team->tuning->tuned);
+        free(team->tuning);
+    }
     if (team->comm != MPI_COMM_NULL)
         MPI_Comm_free(&team->comm);
     free_list(team->active);
@@ -136,11 +206,13 @@ struct traffic team_traffic(const struct team *team)
 
 void team_use(struct team *team, const char *algorithm)
 {
-    team->algorithm = algorithm;
+    team->chooses_algorithm = algorithm && strcmp(algorithm, "measured") == 0;
+    team->algorithm = team->chooses_algorithm ? NULL : algorithm;
 }
 
 void team_travel(struct team *team, const char *wire)
 {
+    team->chooses_wire = wire && strcmp(wire, "auto") == 0;
     if (!wire || !wire_parse(wire, &team->wire))
         team->wire = WIRE_AS_IS;
 }
@@ -149,14 +221,68 @@ bool team_can_travel(const char *wire)
 {
     enum wire_format format;
 
-    return wire_parse(wire, &format) && wire_applies(format, ELEMENT_REAL);
+    return strcmp(wire, "auto") == 0 ||
+           (wire_parse(wire, &format) && wire_applies(format, ELEMENT_REAL));
 }
 
 bool team_knows(const char *algorithm)
 {
-    return algorithm_find(COLLECTIVE_ALLREDUCE, algorithm) ||
+    return strcmp(algorithm, "measured") == 0 || algorithm_find(COLLECTIVE_ALLREDUCE, algorithm) ||
            algorithm_find(COLLECTIVE_REDUCE_SCATTER, algorithm) ||
            algorithm_find(COLLECTIVE_ALL_GATHER, algorithm);
+}
+
+/* For who asks what was chosen. */
+static void note_choice(struct tuning *tuning, const struct team_choice *choice)
+{
+    for (size_t i = 0; i < tuning->count; i++) {
+        const struct team_choice *other = &tuning->choices[i];
+
+        if (other->bytes == choice->bytes && strcmp(other->kind, choice->kind) == 0 &&
+            strcmp(other->algorithm, choice->algorithm) == 0 &&
+            strcmp(other->wire, choice->wire) == 0)
+            return;
+    }
+    if (tuning->count < TEAM_CHOICES)
+        tuning->choices[tuning->count++] = *choice;
+}
+
+/* Fills in by the figures what the team leaves to them. What it does not is as without figures, so
+ * that a wire that is chosen changes no bit. */
+static void choose(struct team *team, struct collective_call *call)
+{
+    struct chooser *chooser = team->tuned_comm.chooser;
+    struct plan_shape shape = {.kind = call->kind,
+                               .op = call->op,
+                               .element_bytes = sizeof(real),
+                               .rank = team->seat.rank,
+                               .ranks = team->seat.ranks,
+                               .count = call->count,
+                               .wire = call->wire,
+                               .topology = chooser_topology(chooser)};
+    const struct algorithm *algorithm;
+    struct wire_choice wire;
+
+    if (call->algorithm) {
+        algorithm = algorithm_find(call->kind, call->algorithm);
+    } else if (team->chooses_algorithm) {
+        struct choice choice = chooser_pick(chooser, &shape, ELEMENT_REAL);
+
+        algorithm = choice.algorithm;
+        call->segment_bytes = choice.segment_bytes;
+    } else {
+        algorithm = algorithm_default(&shape);
+    }
+    call->algorithm = algorithm->name;
+    if (call->segment_bytes == 0)
+        call->segment_bytes = algorithm_default_segment(algorithm, &shape) * shape.element_bytes;
+    wire = chooser_wire(chooser, &shape, ELEMENT_REAL, algorithm, call->segment_bytes);
+    if (team->chooses_wire && call->kind != COLLECTIVE_ALL_GATHER)
+        call->wire = wire.wire;
+    note_choice(team->tuning,
+                &(struct team_choice){collective_kind_name(call->kind), algorithm->name,
+                                      wire_name(call->wire), chooser_bytes(&shape), wire.as_is_us,
+                                      wire.lossless_us});
 }
 
 /* Of those that were used before, so that a step after the first allocates nothing. */
@@ -191,6 +317,8 @@ static struct pending *start(struct team *team, enum collective_kind kind, const
 
     if (team->algorithm && algorithm_find(kind, team->algorithm))
         call.algorithm = team->algorithm;
+    if (team->tuning)
+        choose(team, &call);
     if (collective_start(team->collective, &call, &pending->request, &err) != 0)
         watch_fault("%s", err.text);
     return pending;

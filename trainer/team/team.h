@@ -38,14 +38,35 @@ MPI_Comm team_communicator(const struct team *team); /* MPI_COMM_NULL: a team wi
  * number. */
 extern const char *(*team_rank_name)(int rank);
 
-/* The algorithm for what is started from now on, where it is one for that; NULL: chosen by size. */
+/* The algorithm for what is started from now on, where it is one for that; NULL: chosen by size and
+ * ranks alone, so that sums have the same bits on every machine; "measured": chosen by what
+ * team_measure() finds. */
 void team_use(struct team *team, const char *algorithm);
 bool team_knows(const char *algorithm);
 
 /* How sums and scatters travel from now on: NULL as they are, "lossless", or in few bits: "bf16",
- * "fp16", "e4m3", "e5m2", "int8" (collectives/wire/wire.h). Gathers always travel as they are. */
+ * "fp16", "e4m3", "e5m2", "int8" (collectives/wire/wire.h); "auto": lossless where what
+ * team_measure() finds says that this is faster, which changes no bit. Gathers always travel as
+ * they are. */
 void team_travel(struct team *team, const char *wire);
 bool team_can_travel(const char *wire);
+
+/* Where team_use() or team_travel() ask for it: reads what was measured of this machine, or
+ * measures it once (collectives/choose/tuned.h; about five seconds), for this team and what is
+ * split off it afterwards. tell: of rank 0; NULL: silent. Collective, with nothing under way.
+ * Returns 0, or -1 with err on all ranks. */
+int team_measure(struct team *team, void (*tell)(const char *line), struct error *err);
+
+/* What was chosen by these figures, in the order in which it was used first; on ranks of several
+ * parts of a team of all of them. */
+struct team_choice {
+    const char *kind, *algorithm, *wire; /* "allreduce", "ring", "lossless" */
+    size_t bytes;                        /* of all blocks together */
+    double as_is_us, lossless_us;        /* predicted; -1: it cannot be coded */
+};
+enum { TEAM_CHOICES = 32 };
+/* Returns how many, at most TEAM_CHOICES. */
+size_t team_choices(const struct team *team, const struct team_choice **choices);
 
 /* What is under way; done when team_wait() has returned for it. */
 struct pending;
