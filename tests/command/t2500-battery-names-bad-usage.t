@@ -55,6 +55,10 @@ for program in muster-launch muster-links muster-collectives muster-preflight; d
     isnt "$text" '' 'rank 0 is the one that PMIx says'
 done
 
+refused muster-collectives --wire=fast -- \
+    'option --wire: expected as-is, auto, lossless, bf16, fp16, e4m3, e5m2 or int8, found "fast"'
+refused muster-collectives --rounds=0 -- \
+    'option --rounds: expected a number from 1 to 100000, found "0"'
 refused muster-launch --expect-nodes='n[1' -- 'option --expect-nodes: "n[1" has a [ without a ]'
 refused muster-launch --expect-ranks-per-node=0 -- \
     'option --expect-ranks-per-node: expected a number from 1 to 65536, found "0"'

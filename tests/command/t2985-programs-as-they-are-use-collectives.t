@@ -78,6 +78,74 @@ like "$text" \
     '... which is said'
 is "$(grep -c '^muster' <<<"$text")" 1 '... once'
 
+# coded without loss where the figures say so, and nowhere else: a made-up machine with slow links
+# and a fast codec, and one where it is the other way round; muster's own programs read the same file
+made_up() { # RANKS LINK_GBPS CODEC_GBPS
+    python3 "$top_srcdir/tests/command/figures.py" "$(grep -l "^is ranks: $1 " "$work"/col*)" "$2" "$3"
+}
+losses() { jq -r 'select(.metric == "loss").value' <<<"$text"; }
+sent() { jq -r 'select(.metric == "sent" and .part == "step 1").value' <<<"$text"; }
+train() { # OPTION...: on 2 ranks
+    text=$(timeout 200 mpirun --oversubscribe -n 2 "$top_builddir/muster-train" --layers=1 \
+        --channels=128 --heads=4 --context=32 --vocab=256 --batch=4 --steps=2 --fixed-batch \
+        --json "$@" 2>/dev/null </dev/null)
+}
+if command -v python3 >/dev/null && command -v jq >/dev/null; then
+    made_up 3 0.05 2
+    export MUSTER_COLLECTIVES=ring MUSTER_COLLECTIVES_EXPLAIN=1
+    MUSTER_COLLECTIVES_WIRE=auto run 3 "$program"
+    is "$?" 0 'slow links: coded'
+    like "$text" '^right$' '... right'
+    unlike "$text" 'figures not' '... by the figures that were made up'
+    like "$text" '^allreduce +16777216  ring .* lossless$' '... as it is said'
+    like "$text" '^allreduce +64  ring .* as-is$' '... but what is small is not'
+    MUSTER_COLLECTIVES_WIRE=fast run 3 "$program"
+    like "$text" \
+        '^muster: MUSTER_COLLECTIVES_WIRE: found "fast", expected as-is or auto; numbers travel as they are$' \
+        'a wire that is none is said'
+    unlike "$text" 'lossless' '... and nothing is coded unless it is asked for'
+    made_up 3 5 0.05
+    MUSTER_COLLECTIVES_WIRE=auto run 3 "$program"
+    like "$text" '^right$' 'a slow codec: right'
+    like "$text" '^allreduce +16777216  ring .* as-is$' '... as it is'
+    unlike "$text" 'lossless' '... everything'
+    unset MUSTER_COLLECTIVES MUSTER_COLLECTIVES_EXPLAIN
+
+    cp "$(grep -l '^is ranks: 2 ' "$work"/col*)" "$work/kept"
+    train
+    plain=$(losses) plain_MB=$(sent)
+    made_up 2 0.05 2
+    train --wire=auto
+    is "$(losses)" "$plain" 'muster-train --wire=auto, slow links: the same losses to the last digit'
+    ok "... in fewer bytes ($(sent) of $plain_MB MB)" \
+        awk "BEGIN { exit !($(sent) < 0.97 * $plain_MB) }"
+    like "$(jq -r 'select(.metric == "predicted_lossless").part' <<<"$text")" \
+        '^allreduce of [0-9.]+ MB by ring, lossless$' '... as it is said'
+    ok '... in records of the schema' "$top_builddir/tests/record-check" \
+        "$top_srcdir/doc/records.md" <<<"$text"
+    text=$(timeout 200 mpirun --oversubscribe -n 2 "$top_builddir/muster-collectives" --quick \
+        --wire=auto --json 2>/dev/null </dev/null)
+    is "$?" 0 'muster-collectives --wire=auto'
+    like "$(jq -r 'select(.metric == "busbw" and (.part | test("by ring, lossless"))).message' <<<"$text")" \
+        '^allreduce of 64 KiB .* by ring: .* GB/s; lossless, predicted [0-9.]+ ms as it is, [0-9.]+ ms coded$' \
+        '... measures what is chosen, and says why'
+    is "$(jq -r 'select(.metric == "busbw" and (.part | test("1K by recursive"))).part' <<<"$text")" \
+        'allreduce 1K by recursive-doubling' '... what is small as it is'
+    made_up 2 5 0.05
+    train --wire=auto
+    is "$(losses)/$(sent)" "$plain/$plain_MB" 'a slow codec: the same losses, in as many bytes'
+    cp "$work/kept" "$(grep -l '^is ranks: 2 ' "$work"/col*)"
+    train --algorithm=measured
+    measured=$(losses)
+    like "$(jq -r 'select(.metric == "predicted_as_is").part' <<<"$text")" \
+        '^allreduce of [0-9.]+ MB by [a-z-]+, as-is$' '--algorithm=measured says what it chose'
+    train --algorithm=measured --wire=auto
+    is "$(losses)" "$measured" '... and gives the same losses each time, however they travel'
+    rm "$work/kept"
+else
+    skip 20 'no python3 or no jq'
+fi
+
 # a file that is damaged is replaced
 file=$(grep -l '^is ranks: 2 ' "$work"/*)
 sed -i 's/^copy .*/copy 1/' "$file"

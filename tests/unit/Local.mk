@@ -179,7 +179,7 @@ tests_unit_battery_options_t_LDADD = validate/battery/libbattery.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/values.t
 tests_unit_values_t_SOURCES = tests/unit/values.c
-tests_unit_values_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread
+tests_unit_values_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread -lm
 
 check_PROGRAMS += tests/unit/evidence.t
 tests_unit_evidence_t_SOURCES = tests/unit/evidence.c
@@ -359,6 +359,12 @@ check_PROGRAMS += tests/unit/algorithms.t
 tests_unit_algorithms_t_SOURCES = tests/unit/algorithms.c \
 	tests/unit/plan_simulator.c tests/unit/plan_simulator.h
 tests_unit_algorithms_t_LDADD = collectives/libmustercoll.la $(unit_libs) -lm
+
+check_PROGRAMS += tests/unit/evidence_plans.t
+tests_unit_evidence_plans_t_SOURCES = tests/unit/evidence_plans.c \
+	tests/unit/plan_simulator.c tests/unit/plan_simulator.h
+tests_unit_evidence_plans_t_LDADD = validate/battery/libbattery.la collectives/libmustercoll.la \
+	$(unit_libs) -lpthread -lm
 
 check_PROGRAMS += tests/unit/precision.t
 tests_unit_precision_t_SOURCES = tests/unit/precision.c \

@@ -252,6 +252,8 @@ static int deliver(struct scene *scene, int from, int to)
         memcpy(at(receiver, receive->out), at(sender, send->left), bytes);
         end_step(sender, lane->sends[lane->done]);
     }
+    if (scene->simulation->has_liar && from == scene->simulation->liar)
+        *(char *)at(receiver, receive->out) ^= 1;
     end_step(receiver, lane->receives[lane->done]);
     lane->done++;
     receiver->deliverable--;

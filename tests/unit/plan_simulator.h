@@ -22,6 +22,8 @@ struct simulation {
     unsigned messages_max; /* under way at once at a rank, in each direction; 0: any number */
     bool is_buffered;      /* a send ends before its receive begins */
     uint64_t seed;
+    bool has_liar; /* a bit of each message that leaves the liar is turned */
+    int liar;
 };
 
 struct simulated_work { /* of the rank with most of it */

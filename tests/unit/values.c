@@ -45,8 +45,18 @@ static void holds(enum value_type type, enum value_op op, int size)
        value_type_name(type), value_op_name(op), size);
 }
 
+/* As IEEE 754 and its upper half have it. */
+static void is_bits(enum value_type type, int64_t value, uint16_t expected)
+{
+    uint16_t found;
+
+    value_put(type, &found, 0, value);
+    is_int(found, expected, "%lld is %#x in %s", (long long)value, expected, value_type_name(type));
+}
+
 int main(void)
 {
+    int bad = 0;
     char buffer[64] = {0};
     int same = 0;
 
@@ -58,6 +68,25 @@ int main(void)
     ok(!value_op_applies(TYPE_FLOAT, OP_BAND) && !value_op_applies(TYPE_DOUBLE, OP_LOR),
        "no bits and no truth of floating-point numbers");
     ok(value_op_applies(TYPE_DOUBLE, OP_PROD), "but products");
+    ok(!value_op_applies(TYPE_FLOAT_AS_INT8, OP_PROD), "... none in blocks of one scale");
+    for (enum value_type type = 0; type < TYPE_COUNT; type++)
+        for (int64_t value = 0; value < 300; value++) {
+            int64_t right = value_moved(type, 3, 0, 1, (size_t)value);
+            int64_t wrong = value_damaged(type, right);
+
+            bad += wrong == right || !is_exact(type, wrong);
+        }
+    is_int(bad, 0, "a lie is another value, which each type holds exactly");
+    bad = 0;
+    for (int64_t value = -2048; value <= 2048; value++)
+        bad += !is_exact(TYPE_FP16, value) ||
+               (value >= -256 && value <= 256 && !is_exact(TYPE_BF16, value));
+    is_int(bad, 0, "fp16 holds 2048 and bf16 256, and all below");
+    is_bits(TYPE_FP16, 1000, 0x63d0);
+    is_bits(TYPE_FP16, -1, 0xbc00);
+    is_bits(TYPE_FP16, 2049, 0x6800);
+    is_bits(TYPE_BF16, -3, 0xc040);
+    is_bits(TYPE_BF16, 257, 0x4380);
     for (size_t i = 0; i < 1000; i++)
         same += value_moved(TYPE_INT32, 3, 0, 1, i) == value_moved(TYPE_INT32, 3, 1, 0, i);
     ok(same < 3, "each direction has its own data");

@@ -6,11 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "validate/battery/pattern.h"
+
+/* A rank that lies sometimes lies in one case of so many. */
+enum { LIE_EVERY = 16 };
+
 MPI_Datatype bench_type(enum value_type type)
 {
-    const MPI_Datatype types[TYPE_COUNT] = {MPI_INT8_T,  MPI_UINT8_T,  MPI_INT16_T, MPI_UINT16_T,
-                                            MPI_INT32_T, MPI_UINT32_T, MPI_INT64_T, MPI_UINT64_T,
-                                            MPI_FLOAT,   MPI_DOUBLE};
+    const MPI_Datatype types[TYPE_OF_MPI] = {MPI_INT8_T,  MPI_UINT8_T,  MPI_INT16_T, MPI_UINT16_T,
+                                             MPI_INT32_T, MPI_UINT32_T, MPI_INT64_T, MPI_UINT64_T,
+                                             MPI_FLOAT,   MPI_DOUBLE};
 
     return types[type];
 }
@@ -21,6 +26,23 @@ MPI_Op bench_op(enum value_op op)
                                   MPI_BOR, MPI_BXOR, MPI_LAND, MPI_LOR};
 
     return ops[op];
+}
+
+/* --inject=lie:RANK[:WHERE]. */
+static void read_lie(struct bench *bench, const char *where)
+{
+    static const char *const wheres[] = {"send", "recv", "send-sometimes", "recv-sometimes"};
+    int which = 0;
+
+    while (*where && which < 4 && strcmp(where, wheres[which]) != 0)
+        which++;
+    if (which == 4)
+        watch_fault("--inject: expected lie:RANK, or behind it :send, :recv, :send-sometimes or "
+                    ":recv-sometimes, found :%s",
+                    where);
+    bench->lies_receiving = which % 2;
+    bench->lies_sending = !bench->lies_receiving;
+    bench->lies_sometimes = which >= 2;
 }
 
 void bench_open(struct bench *bench, struct program *program, size_t room_bytes)
@@ -36,10 +58,8 @@ void bench_open(struct bench *bench, struct program *program, size_t room_bytes)
     bench->offsets = bench->counts + ranks;
     bench->send_counts = bench->offsets + ranks;
     bench->send_offsets = bench->send_counts + ranks;
-    if (program_lies(program)) {
-        bench->lies_receiving = strcmp(program->common.inject.where, "recv") == 0;
-        bench->lies_sending = !bench->lies_receiving;
-    }
+    if (program_lies(program))
+        read_lie(bench, program->common.inject.where);
 }
 
 void bench_close(struct bench *bench)
@@ -53,7 +73,9 @@ void bench_close(struct bench *bench)
 /* The rank of the world at a place of the team. */
 static int world_rank(const struct team *team, int place)
 {
-    return team->is_reversed ? team->first + team->size - 1 - place : team->first + place;
+    if (team->is_reversed)
+        return team->first + team->size - 1 - place;
+    return team->first + (place + team->shift) % team->size;
 }
 
 static char *at(const struct bench *bench, char *buffer, size_t element)
@@ -64,8 +86,11 @@ static char *at(const struct bench *bench, char *buffer, size_t element)
 /* --inject=lie: two elements of each block. */
 static void damage(const struct bench *bench, char *block, int count)
 {
+    if (bench->lies_sometimes && pattern_mix(bench->seed, 1) % LIE_EVERY != 0)
+        return;
     for (int i = 0; i < count; i += count / 2 + 1)
-        value_put(bench->type, block, (size_t)i, value_get(bench->type, block, (size_t)i) ^ 1);
+        value_put(bench->type, block, (size_t)i,
+                  value_damaged(bench->type, value_get(bench->type, block, (size_t)i)));
 }
 
 void bench_fill_moved(const struct bench *bench, char *block, int from, int to, int count)
@@ -112,6 +137,7 @@ void bench_note(struct bench *bench, int source, int64_t index, int64_t found, i
                                                                  team->first,
                                                                  team->size,
                                                                  team->is_reversed,
+                                                                 team->shift,
                                                                  index,
                                                                  found,
                                                                  expected};

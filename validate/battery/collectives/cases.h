@@ -8,12 +8,13 @@
 
 /* Each of MPI's collectives, run once with known data and checked to the bit. */
 
-/* A communicator of consecutive world ranks, in their order or reversed. */
+/* A communicator of consecutive world ranks, in their order or reversed, or beginning with the one
+ * `shift` places on. */
 struct team {
     const char *name; /* "world", "halves", ... */
     MPI_Comm comm;
     int rank, size; /* in comm */
-    int first, is_reversed;
+    int first, is_reversed, shift;
     struct collective *ours; /* NULL: MPI's own are looked at alone */
 };
 
@@ -37,7 +38,8 @@ struct bench {
     enum evidence_kind kind;                            /* of what is checked now */
     struct evidence *evidence;
     int evidence_count, evidence_size, mismatches;
-    bool lies_sending, lies_receiving;
+    bool lies_sending, lies_receiving; /* --inject=lie */
+    bool lies_sometimes;               /* ... in one case of some */
 };
 
 struct routine {

@@ -11,8 +11,13 @@
 #include "validate/battery/collectives/speed.h"
 #include "validate/battery/collectives/verdict.h"
 
+enum { TEAMS = 4, SMALL = 7 };
+enum { ROUNDS_MOST = 100000, ROUNDS_MORE = 4 };
+
 struct collectives_options {
     bool is_quick, has_algorithms;
+    long rounds;
+    const char *wire; /* of the sweep of our algorithms */
 };
 
 static int take_quick(const char *value, void *context, struct error *err)
@@ -31,9 +36,30 @@ static int take_algorithms(const char *value, void *context, struct error *err)
     return 0;
 }
 
+static int take_rounds(const char *value, void *context, struct error *err)
+{
+    return option_number(value, 1, ROUNDS_MOST, &((struct collectives_options *)context)->rounds,
+                         err);
+}
+
+static int take_wire(const char *value, void *context, struct error *err)
+{
+    struct collectives_options *options = context;
+
+    options->wire = value;
+    options->has_algorithms = true;
+    return ours_check_wire(value, err);
+}
+
 static const struct option_spec option_table[] = {
     {"algorithms", NULL, "each algorithm of ours, too, beside MPI's own: results and speed",
      take_algorithms},
+    {"wire", "FORMAT",
+     "how numbers travel in the sweep of speeds: as-is, auto (lossless where this machine's\n"
+     "measured rates say that it wins), lossless, bf16, fp16, e4m3, e5m2 or int8; with\n"
+     "--algorithms, which it includes",
+     take_wire},
+    {"rounds", "N", "N - 1 rounds more, each with the ranks in other places (1)", take_rounds},
     {"quick", NULL, "fewer types and operations, up to 128 KiB instead of 1 MiB", take_quick},
     {NULL, NULL, NULL, NULL},
 };
@@ -43,8 +69,6 @@ static const struct program_spec spec = {
     "Runs every collective of MPI over types, operations, odd sizes and communicators, and checks\n"
     "each result to the bit; names the rank whose data is damaged.",
     option_table, false};
-
-enum { TEAMS = 4, SMALL = 7 };
 
 static void make_teams(struct program *program, struct team teams[TEAMS])
 {
@@ -75,7 +99,7 @@ struct session {
     struct bench bench;
     struct account account;
     const struct routine *routine;
-    bool is_quick;
+    bool is_quick, has_algorithms;
     int odd; /* an odd number of elements that is not small */
     size_t big_bytes;
     int turn; /* for what goes round: types, roots */
@@ -110,6 +134,18 @@ static void run_in_and_out(struct session *session, enum value_type type, enum v
             run_case(session, type, op, count, in_place);
 }
 
+/* How many types there are for the routine. */
+static int types_of(const struct session *session)
+{
+    return session->routine->algorithm ? TYPE_COUNT : TYPE_OF_MPI;
+}
+
+/* A type that goes round. */
+static enum value_type next_type(const struct session *session)
+{
+    return (enum value_type)(session->turn * 3 % types_of(session));
+}
+
 /* An operation for the type that goes round. */
 static enum value_op next_op(const struct session *session, enum value_type type)
 {
@@ -134,7 +170,7 @@ static void run_all(struct session *session)
                    (!session->is_quick || strcmp(session->routine->name, "allreduce") == 0);
     const int counts[] = {0, 1, session->odd};
 
-    for (enum value_type type = 0; type < TYPE_COUNT; type++) {
+    for (enum value_type type = 0; (int)type < types_of(session); type++) {
         for (enum value_op op = 0; op < OP_COUNT && all_ops; op++)
             if (value_op_applies(type, op))
                 run_in_and_out(session, type, op, SMALL);
@@ -142,11 +178,13 @@ static void run_all(struct session *session)
             run_in_and_out(session, type, next_op(session, type), SMALL);
     }
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        enum value_type type = (enum value_type)(session->turn * 3 % TYPE_COUNT);
+        enum value_type type = next_type(session);
 
         run_in_and_out(session, type, next_op(session, type), counts[i]);
     }
     run_big(session, TYPE_INT32);
+    if (session->routine->algorithm)
+        run_big(session, TYPE_FLOAT_CODED);
     if (!session->is_quick)
         run_big(session, TYPE_DOUBLE);
 }
@@ -157,26 +195,16 @@ static void run_some(struct session *session)
     const int counts[] = {1, SMALL, session->odd};
 
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        enum value_type type = (enum value_type)(session->turn * 3 % TYPE_COUNT);
+        enum value_type type = next_type(session);
 
         run_in_and_out(session, type, next_op(session, type), counts[i]);
     }
 }
 
-/* A plain send to each: the collectives are what is in doubt. */
+/* Whether there is time for more. */
 static bool goes_on(struct program *program)
 {
-    int go = !watch_time_is_up(1);
-
-    if (program->rank == 0) {
-        for (int rank = 1; rank < program->size; rank++)
-            MPI_Send(&go, 1, MPI_INT, rank, 300, MPI_COMM_WORLD);
-    } else {
-        watch_waits_for(0);
-        MPI_Recv(&go, 1, MPI_INT, 0, 300, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        watch_works();
-    }
-    return go;
+    return verdict_say(program, program->rank == 0 && !watch_time_is_up(1));
 }
 
 static bool run_team(struct session *session, const struct team *team)
@@ -200,13 +228,49 @@ static bool run_team(struct session *session, const struct team *team)
     return true;
 }
 
+/* A round more, with the ranks moved on by a place for each round before it: who is root, whose
+ * neighbour, and where in a tree or a ring is another then. */
+static bool run_round(struct session *session, int round)
+{
+    struct program *program = session->program;
+    struct team team = {.name = "rotated", .shift = round % program->size};
+    bool is_complete;
+
+    program_phase(program, "communicator of round %d", round + 1);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, (program->rank - team.shift + program->size) % program->size,
+                   &team.comm);
+    MPI_Comm_rank(team.comm, &team.rank);
+    MPI_Comm_size(team.comm, &team.size);
+    if (session->has_algorithms)
+        ours_open(&team);
+    is_complete = run_team(session, &team);
+    ours_close(&team);
+    MPI_Comm_free(&team.comm);
+    return is_complete;
+}
+
+/* All communicators, as many rounds as asked for, and some more while it is open who is at fault:
+ * who lies sometimes alone may leave too little to tell by. */
+static bool run_rounds(struct session *session, struct team teams[TEAMS], long rounds)
+{
+    for (int i = 0; i < TEAMS; i++)
+        if (!run_team(session, &teams[i]))
+            return false;
+    for (int round = 1; round < rounds || (round < rounds + ROUNDS_MORE &&
+                                           !verdict_is_clear(session->program, &session->bench));
+         round++)
+        if (!run_round(session, round))
+            return false;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
-    struct collectives_options options = {false, false};
+    struct collectives_options options = {.rounds = 1};
     struct program program;
     struct session *session;
     struct team teams[TEAMS];
-    bool is_complete = true;
+    bool is_complete;
     size_t ranks, room;
 
     program_start(&program, &spec, &options, argc, argv);
@@ -223,20 +287,21 @@ int main(int argc, char **argv)
     ranks = (size_t)program.size;
     session->program = &program;
     session->is_quick = options.is_quick;
+    session->has_algorithms = options.has_algorithms;
     session->big_bytes = options.is_quick ? 128 << 10 : 1 << 20;
     session->odd = ranks <= 512 ? 1023 : 15;
     room = ((size_t)session->odd + 8) * 8 * ranks;
     if (room < session->big_bytes + 64 * ranks)
         room = session->big_bytes + 64 * ranks;
     bench_open(&session->bench, &program, 4 * room); /* four quarters for run_nonblocking() */
-    for (int i = 0; i < TEAMS && is_complete; i++)
-        is_complete = run_team(session, &teams[i]);
+    is_complete = run_rounds(session, teams, options.rounds);
     program_phase(&program, "report");
     verdict_report(&program, &session->bench, &session->account, is_complete);
     if (is_complete)
         speed_measure(&program, options.is_quick ? 0.15 : 0.5);
     if (is_complete && options.has_algorithms)
-        ours_measure(&program, &teams[0], options.is_quick ? 0.02 : 0.2, options.is_quick);
+        ours_measure(&program, &teams[0], options.wire, options.is_quick ? 0.02 : 0.2,
+                     options.is_quick);
     for (int i = 0; i < TEAMS; i++)
         ours_close(&teams[i]);
     account_clear(&session->account);

@@ -33,7 +33,9 @@ static int compare(const void *left, const void *right)
 
 static int position(const struct evidence *item, int rank)
 {
-    return item->is_reversed ? item->first + item->count - 1 - rank : rank - item->first;
+    if (item->is_reversed)
+        return item->first + item->count - 1 - rank;
+    return (rank - item->first - item->shift + item->count) % item->count;
 }
 
 static void incident_fill(struct incident *incident)
@@ -78,6 +80,22 @@ static bool explains_as_receiver(const struct incident *incident, int rank)
     return incident->observers == 1 && incident->observed[rank];
 }
 
+/* ... if what leaves the rank were damaged, whoever's it is? */
+static bool explains_by_passing_on(const struct incident *incident, int rank)
+{
+    return is_member(&incident->items[0], rank) && !incident->observed[rank];
+}
+
+static int count_passed_on(const struct incident *incidents, int count, int rank)
+{
+    int explained = 0;
+
+    for (int i = 0; i < count; i++)
+        if (!incidents[i].is_explained)
+            explained += explains_by_passing_on(&incidents[i], rank);
+    return explained;
+}
+
 static int count_explained(const struct incident *incidents, int count, int rank, int sends)
 {
     int explained = 0;
@@ -89,29 +107,78 @@ static int count_explained(const struct incident *incidents, int count, int rank
     return explained;
 }
 
-/* The next culprit; false when nothing is left to explain. */
-static bool name_next(struct incident *incidents, int count, int size, struct culprit *culprit)
+/* The rank that explains most of what is left. */
+static struct culprit find_best(const struct incident *incidents, int count, int size)
 {
-    bool has_example = false;
+    struct culprit best = {.rank = -1};
 
-    *culprit = (struct culprit){.rank = -1};
     for (int rank = 0; rank < size; rank++) {
         int sent = count_explained(incidents, count, rank, 1);
         int received = count_explained(incidents, count, rank, 0);
-        int best = sent > received ? sent : received;
+        int cases = sent > received ? sent : received;
 
-        if (best > culprit->cases)
-            *culprit = (struct culprit){.rank = rank, .sends = sent >= received, .cases = best};
-        else if (best > 0 && best == culprit->cases)
-            culprit->rivals++;
+        if (cases > best.cases)
+            best = (struct culprit){.rank = rank, .sends = sent >= received, .cases = cases};
+        else if (cases > 0 && cases == best.cases)
+            best.rivals++;
     }
+    return best;
+}
+
+/* The one, if there is one alone, that was right in all that is left, and that is several cases. */
+static struct culprit find_passing(const struct incident *incidents, int count, int size)
+{
+    struct culprit found = {.rank = -1};
+    int left = 0, candidates = 0;
+
+    for (int i = 0; i < count; i++)
+        left += !incidents[i].is_explained;
+    for (int rank = 0; rank < size && left > 1; rank++)
+        if (count_passed_on(incidents, count, rank) == left) {
+            found = (struct culprit){.rank = rank, .sends = 2, .cases = left};
+            candidates++;
+        }
+    return candidates == 1 ? found : (struct culprit){.rank = -1};
+}
+
+static bool belongs(const struct incident *incident, const struct culprit *culprit)
+{
+    if (culprit->rank < 0)
+        return true;
+    return culprit->sends == 2   ? explains_by_passing_on(incident, culprit->rank)
+           : culprit->sends == 1 ? explains_as_sender(incident, culprit->rank)
+                                 : explains_as_receiver(incident, culprit->rank);
+}
+
+/* What a rank that contributes damaged data may have passed on, too. */
+static void put_aside_passed_on(struct incident *incidents, int count, int size,
+                                struct culprit *culprit)
+{
+    int passed_on = count_passed_on(incidents, count, culprit->rank);
+    struct culprit best = find_best(incidents, count, size);
+
+    /* another sender would have spoilt sums of this rank's too, so that it would explain more */
+    if (passed_on < best.cases || (passed_on == best.cases && !best.sends))
+        return;
+    for (int i = 0; i < count; i++)
+        if (explains_by_passing_on(&incidents[i], culprit->rank))
+            incidents[i].is_explained = true;
+    culprit->cases += passed_on;
+}
+
+/* The next culprit; false when nothing is left to explain. */
+static bool name_next(struct incident *incidents, int count, int size, struct culprit *culprit)
+{
+    struct culprit passing = find_passing(incidents, count, size);
+    bool has_example = false;
+
+    *culprit = find_best(incidents, count, size);
+    if (passing.cases > culprit->cases)
+        *culprit = passing;
     for (int i = 0; i < count; i++) {
         struct incident *incident = &incidents[i];
-        bool belongs = culprit->rank < 0 ? true
-                       : culprit->sends  ? explains_as_sender(incident, culprit->rank)
-                                         : explains_as_receiver(incident, culprit->rank);
 
-        if (incident->is_explained || !belongs)
+        if (incident->is_explained || !belongs(incident, culprit))
             continue;
         if (!has_example)
             culprit->example = incident->items[0];
@@ -119,6 +186,8 @@ static bool name_next(struct incident *incidents, int count, int size, struct cu
         incident->is_explained = true;
         culprit->cases += culprit->rank < 0;
     }
+    if (culprit->rank >= 0 && culprit->sends == 1 && culprit->rivals == 0)
+        put_aside_passed_on(incidents, count, size, culprit);
     return has_example;
 }
 

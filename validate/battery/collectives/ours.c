@@ -8,14 +8,31 @@
 
 enum { GUARD_BYTES = 64, GUARD = 0x5c, POISON = 0xa3, NAME = 40 };
 
-static enum element_type element_of(enum value_type type)
-{
-    const enum element_type types[TYPE_COUNT] = {
-        ELEMENT_INT8,   ELEMENT_UINT8, ELEMENT_INT16,  ELEMENT_UINT16, ELEMENT_INT32,
-        ELEMENT_UINT32, ELEMENT_INT64, ELEMENT_UINT64, ELEMENT_FP32,   ELEMENT_FP64};
-
-    return types[type];
-}
+static const struct {
+    enum element_type element;
+    enum wire_format wire;
+} types[TYPE_COUNT] = {
+    [TYPE_INT8] = {ELEMENT_INT8, WIRE_AS_IS},
+    [TYPE_UINT8] = {ELEMENT_UINT8, WIRE_AS_IS},
+    [TYPE_INT16] = {ELEMENT_INT16, WIRE_AS_IS},
+    [TYPE_UINT16] = {ELEMENT_UINT16, WIRE_AS_IS},
+    [TYPE_INT32] = {ELEMENT_INT32, WIRE_AS_IS},
+    [TYPE_UINT32] = {ELEMENT_UINT32, WIRE_AS_IS},
+    [TYPE_INT64] = {ELEMENT_INT64, WIRE_AS_IS},
+    [TYPE_UINT64] = {ELEMENT_UINT64, WIRE_AS_IS},
+    [TYPE_FLOAT] = {ELEMENT_FP32, WIRE_AS_IS},
+    [TYPE_DOUBLE] = {ELEMENT_FP64, WIRE_AS_IS},
+    [TYPE_FP16] = {ELEMENT_FP16, WIRE_AS_IS},
+    [TYPE_BF16] = {ELEMENT_BF16, WIRE_AS_IS},
+    [TYPE_FLOAT_AS_BF16] = {ELEMENT_FP32, WIRE_BF16},
+    [TYPE_FLOAT_AS_FP16] = {ELEMENT_FP32, WIRE_FP16},
+    [TYPE_FLOAT_AS_E4M3] = {ELEMENT_FP32, WIRE_E4M3},
+    [TYPE_FLOAT_AS_E5M2] = {ELEMENT_FP32, WIRE_E5M2},
+    [TYPE_FLOAT_AS_INT8] = {ELEMENT_FP32, WIRE_INT8},
+    [TYPE_FLOAT_CODED] = {ELEMENT_FP32, WIRE_LOSSLESS},
+    [TYPE_FP16_CODED] = {ELEMENT_FP16, WIRE_LOSSLESS},
+    [TYPE_BF16_CODED] = {ELEMENT_BF16, WIRE_LOSSLESS},
+};
 
 static enum reduce_op reduce_of(enum value_op op)
 {
@@ -112,13 +129,14 @@ static void run_ours(struct bench *bench)
     int blocks = blocks_written(bench, kind);
     char *end = block_at(bench, bench->receive, blocks);
     struct collective_call call = {.kind = kind,
-                                   .type = element_of(bench->type),
+                                   .type = types[bench->type].element,
                                    .op = reduce_of(bench->op),
                                    .in = in,
                                    .out = bench->receive,
                                    .count = (size_t)bench->count,
                                    .root = bench->root,
-                                   .algorithm = bench->algorithm->name};
+                                   .algorithm = bench->algorithm->name,
+                                   .wire = types[bench->type].wire};
     struct error err;
 
     bench->kind = kind == COLLECTIVE_ALLREDUCE || kind == COLLECTIVE_ALL_GATHER ||

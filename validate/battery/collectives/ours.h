@@ -15,8 +15,14 @@ void ours_open(struct team *team);
 void ours_close(struct team *team);
 
 /* Every kind of collective at a few sizes, MPI's and each algorithm of ours: the bus bandwidth, the
- * median over iterations of the slowest rank, for about seconds each. For information. All ranks
- * call it. */
-void ours_measure(struct program *program, const struct team *world, double seconds, bool is_quick);
+ * median over iterations of the slowest rank, for about seconds each. For information. wire: how
+ * numbers travel in ours, as ours_check_wire() lets it pass; NULL: as they are. All ranks call it.
+ */
+void ours_measure(struct program *program, const struct team *world, const char *wire,
+                  double seconds, bool is_quick);
+
+/* The name of a wire for float, or "auto": what this machine's figures say, which are measured
+ * where none are kept. -1: it is none. */
+int ours_check_wire(const char *name, struct error *err);
 
 #endif

@@ -2,7 +2,9 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "collectives/choose/tuned.h"
 #include "lib/base/statistics.h"
 #include "validate/battery/collectives/ours.h"
 
@@ -19,6 +21,10 @@ struct sweep {
     size_t bytes;
     float *in, *out;
     double seconds;
+
+    enum wire_format wire;     /* of ours */
+    struct chooser *chooser;   /* chooses the wire; NULL: it is given */
+    struct wire_choice choice; /* what it chose, of the algorithm at hand */
 };
 
 static void run_mpi(const struct sweep *sweep)
@@ -59,6 +65,7 @@ static struct collective_call call_of(const struct sweep *sweep)
         .out = sweep->out,
         .count = sweep->bytes / sizeof(float) / (has_blocks ? (size_t)sweep->team->size : 1),
         .algorithm = sweep->algorithm ? sweep->algorithm->name : NULL,
+        .wire = sweep->wire,
     };
 }
 
@@ -78,17 +85,34 @@ static double run_once(const struct sweep *sweep)
     return MPI_Wtime() - start;
 }
 
+/* What was predicted where the wire was chosen by it. */
+static void explain(const struct sweep *sweep, char *text, size_t size)
+{
+    const struct wire_choice *choice = &sweep->choice;
+
+    *text = '\0';
+    if (!sweep->chooser || !sweep->algorithm)
+        return;
+    if (choice->lossless_us < 0)
+        snprintf(text, size, "; as it is, since it cannot be coded");
+    else
+        snprintf(text, size, "; %s, predicted %.3f ms as it is, %.3f ms coded",
+                 wire_name(choice->wire), choice->as_is_us / 1e3, choice->lossless_us / 1e3);
+}
+
 static void report(const struct sweep *sweep, const double *times, int count)
 {
     struct record record = RECORD_INIT;
     const char *by = sweep->algorithm ? sweep->algorithm->name : "MPI";
     double factor = collective_kind_factor(sweep->kind, sweep->team->size);
     double median = statistics_median(times, (size_t)count), low, high;
-    char part[80], message[200];
+    bool is_as_is = !sweep->algorithm || sweep->wire == WIRE_AS_IS;
+    char part[80], message[300], why[120];
 
     statistics_interval(times, (size_t)count, &low, &high);
-    snprintf(part, sizeof part, "%s %zuK by %s", collective_kind_name(sweep->kind),
-             sweep->bytes >> 10, by);
+    explain(sweep, why, sizeof why);
+    snprintf(part, sizeof part, "%s %zuK by %s%s%s", collective_kind_name(sweep->kind),
+             sweep->bytes >> 10, by, is_as_is ? "" : ", ", is_as_is ? "" : wire_name(sweep->wire));
     record.test = "collectives.speed";
     record.metric = "busbw";
     record.part = part;
@@ -98,9 +122,9 @@ static void report(const struct sweep *sweep, const double *times, int count)
     record.samples = (unsigned)count;
     record.unit = "GB/s";
     snprintf(message, sizeof message,
-             "%s of %zu KiB float over %d ranks by %s: %.3f ms, algbw %.3f GB/s",
+             "%s of %zu KiB float over %d ranks by %s: %.3f ms, algbw %.3f GB/s%s",
              collective_kind_name(sweep->kind), sweep->bytes >> 10, sweep->team->size, by,
-             1e3 * median, 1e-9 * (double)sweep->bytes / median);
+             1e3 * median, 1e-9 * (double)sweep->bytes / median, why);
     record.message = message;
     output_record(&record);
 }
@@ -137,41 +161,126 @@ static bool goes_on(const struct sweep *sweep)
     return go;
 }
 
-static void measure_kind(struct sweep *sweep)
+/* Which wire the algorithm has; false: it does not do this on the one that is wanted. */
+static bool find_wire(struct sweep *sweep, enum wire_format wanted)
+{
+    struct collective_call call;
+    struct plan_shape shape;
+    size_t segment_bytes;
+
+    sweep->wire = sweep->chooser ? WIRE_AS_IS : wanted;
+    call = call_of(sweep);
+    if (!collective_algorithm(sweep->team->ours, &call, &segment_bytes, NULL))
+        return false;
+    if (!sweep->chooser)
+        return true;
+    shape = (struct plan_shape){.kind = sweep->kind,
+                                .element_bytes = sizeof(float),
+                                .ranks = sweep->team->size,
+                                .count = call.count,
+                                .topology = chooser_topology(sweep->chooser)};
+    sweep->choice =
+        chooser_wire(sweep->chooser, &shape, ELEMENT_FP32, sweep->algorithm, segment_bytes);
+    sweep->wire = sweep->choice.wire;
+    return true;
+}
+
+static void measure_kind(struct sweep *sweep, enum wire_format wanted)
 {
     program_phase(sweep->program, "speed of %s, %zu KiB", collective_kind_name(sweep->kind),
                   sweep->bytes >> 10);
     sweep->algorithm = NULL;
     measure(sweep);
     for (const struct algorithm *a = algorithms; a->name; a++) {
-        struct collective_call call;
-
+        if (a->kind != sweep->kind)
+            continue;
         sweep->algorithm = a;
-        call = call_of(sweep);
-        if (a->kind == sweep->kind && collective_algorithm(sweep->team->ours, &call, NULL, NULL) &&
-            goes_on(sweep))
+        if (find_wire(sweep, wanted) && goes_on(sweep))
             measure(sweep);
     }
 }
 
-void ours_measure(struct program *program, const struct team *world, double seconds, bool is_quick)
+/* Numbers spread as gradients are: what is coded without loss shrinks as theirs would. */
+static void fill(float *values, size_t count)
+{
+    enum { SOME = 1 << 16 };
+    uint64_t state = 88172645463325252;
+
+    for (size_t i = 0; i < count && i < SOME; i++) {
+        values[i] = -6e-3f;
+        for (int j = 0; j < 12; j++) {
+            state = state * 6364136223846793005 + 1442695040888963407;
+            values[i] += (float)(state >> 40) * (1e-3f / (1 << 24));
+        }
+    }
+    for (size_t i = SOME; i < count; i++)
+        values[i] = values[i - SOME];
+}
+
+static void tell(const char *line)
+{
+    output_progress("%s", line);
+}
+
+static bool is_auto(const char *wire)
+{
+    return wire && strcmp(wire, "auto") == 0;
+}
+
+int ours_check_wire(const char *name, struct error *err)
+{
+    enum wire_format format;
+
+    if (is_auto(name) || (wire_parse(name, &format) && wire_applies(format, ELEMENT_FP32)))
+        return 0;
+    return error_set(
+        err, "expected as-is, auto, lossless, bf16, fp16, e4m3, e5m2 or int8, found \"%s\"", name);
+}
+
+static void measure_all(struct sweep *sweep, const char *wire, bool is_quick)
 {
     size_t sizes = sizeof sizes_bytes / sizeof *sizes_bytes - (is_quick ? 2 : 0);
     size_t room = sizes_bytes[sizes - 1];
-    struct sweep sweep = {.program = program,
-                          .team = world,
-                          .in = calloc(1, room),
-                          .out = calloc(1, room),
-                          .seconds = seconds};
+    enum wire_format wanted = WIRE_AS_IS;
 
-    if (!sweep.in || !sweep.out)
+    if (wire && !is_auto(wire))
+        wire_parse(wire, &wanted);
+    sweep->in = malloc(room);
+    sweep->out = calloc(1, room);
+    if (!sweep->in || !sweep->out)
         watch_fault("out of memory");
-    for (unsigned kind = 0; kind < COLLECTIVE_KINDS && program->size > 1; kind++)
-        for (size_t i = 0; i < sizes && goes_on(&sweep); i++) {
-            sweep.kind = (enum collective_kind)kind;
-            sweep.bytes = sizes_bytes[i];
-            measure_kind(&sweep);
+    fill(sweep->in, room / sizeof(float));
+    for (unsigned kind = 0; kind < COLLECTIVE_KINDS; kind++)
+        for (size_t i = 0; i < sizes && goes_on(sweep); i++) {
+            sweep->kind = (enum collective_kind)kind;
+            sweep->bytes = sizes_bytes[i];
+            measure_kind(sweep, wanted);
         }
-    free(sweep.in);
-    free(sweep.out);
+    free(sweep->in);
+    free(sweep->out);
+}
+
+void ours_measure(struct program *program, const struct team *world, const char *wire,
+                  double seconds, bool is_quick)
+{
+    struct sweep sweep = {.program = program, .team = world, .seconds = seconds};
+    struct tuned_options options = {.keeps_order = true, .tell = tell};
+    struct tuned_comm tuned_comm = {0};
+    struct tuned *tuned = NULL;
+    struct error err;
+
+    if (program->size == 1)
+        return;
+    if (is_auto(wire)) {
+        program_phase(program, "figures of this machine");
+        watch_waits_for(-1);
+        if (tuned_create(world->comm, &options, &tuned, &err) < 0 ||
+            tuned_comm_create(tuned, world->comm, &tuned_comm, &err) < 0)
+            watch_fault("%s", err.text);
+        watch_works();
+        sweep.chooser = tuned_comm.chooser;
+    }
+    measure_all(&sweep, wire, is_quick);
+    tuned_comm_destroy(&tuned_comm);
+    tuned_destroy(tuned);
 }

@@ -21,6 +21,18 @@ enum value_type {
     TYPE_UINT64,
     TYPE_FLOAT,
     TYPE_DOUBLE,
+    TYPE_OF_MPI, /* so many have a name in MPI; what follows our algorithms alone know */
+    TYPE_FP16 = TYPE_OF_MPI,
+    TYPE_BF16,
+    /* as they travel: less stays exact in few bits, nothing is lost where it is coded */
+    TYPE_FLOAT_AS_BF16,
+    TYPE_FLOAT_AS_FP16,
+    TYPE_FLOAT_AS_E4M3,
+    TYPE_FLOAT_AS_E5M2,
+    TYPE_FLOAT_AS_INT8,
+    TYPE_FLOAT_CODED,
+    TYPE_FP16_CODED,
+    TYPE_BF16_CODED,
     TYPE_COUNT
 };
 
@@ -37,11 +49,12 @@ enum value_op {
     OP_COUNT
 };
 
-const char *value_type_name(enum value_type type); /* "int8", ... */
+const char *value_type_name(enum value_type type); /* "int8", "float as e4m3", ... */
 const char *value_op_name(enum value_op op);       /* "sum", ... */
 size_t value_size(enum value_type type);
 
-/* Whether MPI defines the operation on the type: bits and truth only on whole numbers. */
+/* Whether the operation is defined on the type: bits and truth only on whole numbers. No products
+ * in int8's blocks, which have one scale: a 3 is not exact beside a 1. */
 bool value_op_applies(enum value_type type, enum value_op op);
 
 /* Element i of the data that `from` sends to `to` (moving collectives). seed: the case. */
@@ -50,6 +63,9 @@ int64_t value_moved(enum value_type type, uint64_t seed, int from, int to, size_
 /* Element i of rank's contribution to a reduction over `size` ranks. */
 int64_t value_contributed(enum value_type type, enum value_op op, uint64_t seed, int rank, int size,
                           size_t i);
+
+/* Another value that the type holds exactly, for a lie: next to it where that can be. */
+int64_t value_damaged(enum value_type type, int64_t value);
 
 /* a op b, as the type holds it. */
 int64_t value_combine(enum value_type type, enum value_op op, int64_t a, int64_t b);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAG_MISMATCHES = 301, TAG_EVIDENCE };
+enum { TAG_WORD = 300, TAG_MISMATCHES, TAG_EVIDENCE };
 
 /* Enough to tell who is at fault; a rank whose every case is wrong need not tell all. */
 enum { EVIDENCE_PER_RANK = 2000 };
@@ -85,6 +85,7 @@ static void report_collective(const struct account *account, int index, int mism
 static void report_culprit(const struct program *program, const struct account *account,
                            const struct culprit *culprit)
 {
+    static const char *const how[] = {"ends up with", "contributes", "passes on"};
     struct record record = RECORD_INIT;
     char message[512], example[160] = "", part[32];
     const struct evidence *seen = &culprit->example;
@@ -108,10 +109,9 @@ static void report_culprit(const struct program *program, const struct account *
         snprintf(part, sizeof part, "rank %d", culprit->rank);
         record.node = program->name_of[culprit->rank];
         record.part = part;
-        used =
-            snprintf(message, sizeof message,
-                     "rank %d on %s %s damaged data: that explains %d wrong results", culprit->rank,
-                     record.node, culprit->sends ? "contributes" : "ends up with", culprit->cases);
+        used = snprintf(message, sizeof message,
+                        "rank %d on %s %s damaged data: that explains %d wrong results",
+                        culprit->rank, record.node, how[culprit->sends], culprit->cases);
     }
     snprintf(message + used, sizeof message - (size_t)used,
              "; for instance %s: element %lld on rank %d is %lld, expected %lld", example,
@@ -121,57 +121,102 @@ static void report_culprit(const struct program *program, const struct account *
     output_record(&record);
 }
 
-/* Rank 0: takes in what the others saw. Returns all the evidence, malloc'd. */
-static struct evidence *collect(struct program *program, const struct bench *bench,
-                                struct account *account, int *total)
+int verdict_say(struct program *program, int word)
 {
-    size_t room = (size_t)(bench->evidence_count + program->size * EVIDENCE_PER_RANK) + 1;
-    struct evidence *all = malloc(room * sizeof *all);
-    int others[ACCOUNT_COLLECTIVES];
+    if (program->rank == 0) {
+        for (int rank = 1; rank < program->size; rank++)
+            MPI_Send(&word, 1, MPI_INT, rank, TAG_WORD, MPI_COMM_WORLD);
+    } else {
+        watch_waits_for(0);
+        MPI_Recv(&word, 1, MPI_INT, 0, TAG_WORD, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        watch_works();
+    }
+    return word;
+}
 
+/* Takes the evidence of all ranks in: on rank 0, malloc'd, *total of it; NULL on the others. */
+static struct evidence *collect(struct program *program, const struct bench *bench, int *total)
+{
+    int mine =
+        bench->evidence_count < EVIDENCE_PER_RANK ? bench->evidence_count : EVIDENCE_PER_RANK;
+    struct evidence *all;
+
+    if (program->rank != 0) {
+        watch_waits_for(0);
+        MPI_Send(bench->evidence, mine * (int)sizeof *all, MPI_BYTE, 0, TAG_EVIDENCE,
+                 MPI_COMM_WORLD);
+        watch_works();
+        return NULL;
+    }
+    all = malloc(((size_t)program->size * EVIDENCE_PER_RANK + 1) * sizeof *all);
     if (!all)
         watch_fault("out of memory");
-    *total = bench->evidence_count;
-    if (*total > 0)
-        memcpy(all, bench->evidence, (size_t)*total * sizeof *all);
+    *total = mine;
+    if (mine > 0)
+        memcpy(all, bench->evidence, (size_t)mine * sizeof *all);
     for (int rank = 1; rank < program->size; rank++) {
         MPI_Status status;
         int bytes;
 
         watch_waits_for(rank);
-        MPI_Recv(others, ACCOUNT_COLLECTIVES, MPI_INT, rank, TAG_MISMATCHES, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
         MPI_Recv(all + *total, EVIDENCE_PER_RANK * (int)sizeof *all, MPI_BYTE, rank, TAG_EVIDENCE,
                  MPI_COMM_WORLD, &status);
         watch_works();
         watch_step();
         MPI_Get_count(&status, MPI_BYTE, &bytes);
         *total += bytes / (int)sizeof *all;
-        for (int i = 0; i < ACCOUNT_COLLECTIVES; i++)
-            account->mismatches[i] += others[i];
     }
     return all;
 }
 
-void verdict_report(struct program *program, struct bench *bench, struct account *account,
-                    bool is_complete)
+/* On rank 0 the account has the mismatches of all ranks then. */
+static void add_up(struct program *program, struct account *account)
 {
-    struct culprit culprits[CULPRITS];
-    struct evidence *all;
-    int total, found;
+    int others[ACCOUNT_COLLECTIVES];
 
-    if (bench->evidence_count > EVIDENCE_PER_RANK)
-        bench->evidence_count = EVIDENCE_PER_RANK;
     if (program->rank != 0) {
         watch_waits_for(0);
         MPI_Send(account->mismatches, ACCOUNT_COLLECTIVES, MPI_INT, 0, TAG_MISMATCHES,
                  MPI_COMM_WORLD);
-        MPI_Send(bench->evidence, bench->evidence_count * (int)sizeof *bench->evidence, MPI_BYTE, 0,
-                 TAG_EVIDENCE, MPI_COMM_WORLD);
         watch_works();
         return;
     }
-    all = collect(program, bench, account, &total);
+    for (int rank = 1; rank < program->size; rank++) {
+        watch_waits_for(rank);
+        MPI_Recv(others, ACCOUNT_COLLECTIVES, MPI_INT, rank, TAG_MISMATCHES, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+        watch_works();
+        watch_step();
+        for (int i = 0; i < ACCOUNT_COLLECTIVES; i++)
+            account->mismatches[i] += others[i];
+    }
+}
+
+bool verdict_is_clear(struct program *program, const struct bench *bench)
+{
+    struct culprit culprits[CULPRITS];
+    int total = 0, found = 0, is_clear = 1;
+    struct evidence *all = collect(program, bench, &total);
+
+    if (program->rank == 0)
+        found = evidence_attribute(all, total, program->size, culprits);
+    for (int i = 0; i < found; i++)
+        is_clear = is_clear && culprits[i].rank >= 0 && culprits[i].rivals == 0;
+    free(all);
+    return verdict_say(program, is_clear);
+}
+
+void verdict_report(struct program *program, const struct bench *bench, struct account *account,
+                    bool is_complete)
+{
+    struct culprit culprits[CULPRITS];
+    struct evidence *all;
+    int total = 0, found;
+
+    add_up(program, account);
+    all = collect(program, bench, &total);
+    if (program->rank != 0)
+        return;
     for (int i = 0; routines[i].name; i++)
         report_collective(account, i, account->mismatches[i]);
     found = evidence_attribute(all, total, program->size, culprits);

@@ -29,9 +29,16 @@ void account_add(struct account *account, int collective, const struct bench *be
                  int mismatches);
 void account_clear(struct account *account);
 
+/* Rank 0's word, on all ranks, by plain messages: the collectives are what is in doubt. */
+int verdict_say(struct program *program, int word);
+
+/* Whether what all ranks saw until now, by plain messages too, leaves nothing open: nothing was
+ * wrong, or each wrong result is one rank's fault. All ranks call it and get the same. */
+bool verdict_is_clear(struct program *program, const struct bench *bench);
+
 /* Brings what all ranks saw to rank 0 by plain messages; one record per collective, and one for
  * each rank that is at fault. All ranks call it. */
-void verdict_report(struct program *program, struct bench *bench, struct account *account,
+void verdict_report(struct program *program, const struct bench *bench, struct account *account,
                     bool is_complete);
 
 #endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A rank whose messages are damaged on their way out, and no other, is named by what our algorithms
+ * then give: its own results are right, and those of some of the others. */
+#include "collectives/algorithms/algorithm.h"
+#include "tests/unit/plan_simulator.h"
+#include "tests/unit/tap.h"
+#include "validate/battery/collectives/evidence.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANKS_MAX = 8, COUNT = 24, ROOM = RANKS_MAX * COUNT, ITEMS = 20000 };
+
+static struct evidence items[ITEMS];
+static int item_count, case_count;
+static bool is_reversed; /* the communicator has the ranks of the world from last to first */
+
+static int world_rank(int rank, int ranks)
+{
+    return is_reversed && rank >= 0 ? ranks - 1 - rank : rank;
+}
+
+static uint32_t contribution(int rank, size_t i)
+{
+    return (uint32_t)(rank * 1000 + (int)i) * 2654435761u;
+}
+
+/* A block of the result: whose it is (-1: a sum), its first element there, and where it begins. */
+static void check_block(const struct plan_shape *shape, const uint32_t *out, int source,
+                        size_t first, enum evidence_kind kind)
+{
+    for (size_t i = 0; i < shape->count; i++) {
+        uint32_t expected = 0;
+
+        for (int rank = 0; rank < shape->ranks; rank++)
+            if (source < 0 || source == rank)
+                expected += contribution(rank, first + i);
+        if (out[i] == expected)
+            continue;
+        items[item_count++] = (struct evidence){.case_number = case_count,
+                                                .kind = kind,
+                                                .observer = world_rank(shape->rank, shape->ranks),
+                                                .source = world_rank(source, shape->ranks),
+                                                .count = shape->ranks,
+                                                .is_reversed = is_reversed,
+                                                .found = out[i],
+                                                .expected = expected};
+        return;
+    }
+}
+
+static void check(const struct plan_shape *shape, const uint32_t *out)
+{
+    size_t own = (size_t)shape->rank * shape->count;
+
+    switch (shape->kind) {
+    case COLLECTIVE_ALLREDUCE:
+        check_block(shape, out, -1, 0, EVIDENCE_SHARED);
+        break;
+    case COLLECTIVE_BROADCAST:
+        check_block(shape, out, shape->root, 0, EVIDENCE_SHARED);
+        break;
+    case COLLECTIVE_REDUCE:
+        if (shape->rank == shape->root)
+            check_block(shape, out, -1, 0, EVIDENCE_PERSONAL);
+        break;
+    case COLLECTIVE_REDUCE_SCATTER:
+        check_block(shape, out, -1, own, EVIDENCE_PERSONAL);
+        break;
+    default:
+        for (int from = 0; from < shape->ranks; from++)
+            check_block(shape, out + (size_t)from * shape->count, from,
+                        shape->kind == COLLECTIVE_ALL_TO_ALL ? own : 0,
+                        shape->kind == COLLECTIVE_ALL_TO_ALL ? EVIDENCE_PERSONAL : EVIDENCE_SHARED);
+    }
+}
+
+static void run_case(const struct algorithm *algorithm, int ranks, int root, int liar)
+{
+    static uint32_t ins[RANKS_MAX][ROOM], outs[RANKS_MAX][ROOM];
+    int nodes[RANKS_MAX];
+    struct plan_topology topology = {.node_of_rank = nodes, .nodes = (ranks + 1) / 2};
+    struct plan_shape shapes[RANKS_MAX];
+    struct plan plans[RANKS_MAX];
+    struct simulated_rank simulated[RANKS_MAX];
+    struct simulation simulation = {.type = ELEMENT_UINT32,
+                                    .op = REDUCE_SUM,
+                                    .seed = (unsigned)case_count + 1,
+                                    .has_liar = true,
+                                    .liar = world_rank(liar, ranks)};
+    struct error err = {""};
+
+    for (int rank = 0; rank < ranks; rank++) {
+        nodes[rank] = rank / 2;
+        shapes[rank] = (struct plan_shape){.kind = algorithm->kind,
+                                           .op = REDUCE_SUM,
+                                           .element_bytes = sizeof(uint32_t),
+                                           .rank = rank,
+                                           .ranks = ranks,
+                                           .root = root,
+                                           .count = COUNT,
+                                           .topology = &topology};
+        for (size_t i = 0; i < ROOM; i++)
+            ins[rank][i] = contribution(rank, i);
+        memset(outs[rank], 0, sizeof outs[rank]);
+        if (algorithm->kind == COLLECTIVE_BROADCAST && rank == root)
+            memcpy(outs[rank], ins[rank], sizeof outs[rank]);
+        simulated[rank] =
+            (struct simulated_rank){&shapes[rank], &plans[rank], ins[rank], outs[rank], ROOM, ROOM};
+    }
+    if (!algorithm_applies(algorithm, &shapes[0]))
+        return;
+    case_count++;
+    for (int rank = 0; rank < ranks; rank++)
+        algorithm_plan(algorithm, &shapes[rank], &plans[rank], &err);
+    if (simulate(&simulation, simulated, ranks, NULL, &err) < 0)
+        ok(false, "%s: %s", algorithm->name, err.text);
+    for (int rank = 0; rank < ranks; rank++) {
+        check(&shapes[rank], outs[rank]);
+        plan_clear(&plans[rank]);
+    }
+}
+
+/* Every algorithm, each rank as root in turn. */
+static void look_at(int ranks, int liar)
+{
+    struct culprit culprits[CULPRITS];
+    int found;
+
+    item_count = case_count = 0;
+    for (const struct algorithm *a = algorithms; a->name; a++)
+        for (int root = 0; root < ranks; root++)
+            run_case(a, ranks, root, liar);
+    found = evidence_attribute(items, item_count, ranks, culprits);
+    ok(found == 1 && culprits[0].rank == liar && culprits[0].rivals == 0,
+       "%d ranks: %d, whose messages are damaged, is named by %d wrong blocks, and nobody else",
+       ranks, liar, item_count);
+    for (int i = 0; i < found; i++)
+        tap_diag("rank %d (%d), %d cases, %d rivals", culprits[i].rank, culprits[i].sends,
+                 culprits[i].cases, culprits[i].rivals);
+}
+
+/* Of broadcasts from other ranks alone no contribution of the liar's is seen: it is the one that
+ * was right in all of them. One order of ranks is not enough for that: the one before it gets its
+ * data before it, in chains and trees, whoever is root. */
+static void look_at_broadcasts(int ranks, int liar)
+{
+    struct culprit culprits[CULPRITS];
+    int found;
+
+    item_count = case_count = 0;
+    for (int order = 0; order < 2; order++) {
+        is_reversed = order;
+        for (const struct algorithm *a = algorithms; a->name; a++)
+            for (int root = 0; root < ranks; root++)
+                if (a->kind == COLLECTIVE_BROADCAST && world_rank(root, ranks) != liar)
+                    run_case(a, ranks, root, liar);
+    }
+    is_reversed = false;
+    found = evidence_attribute(items, item_count, ranks, culprits);
+    ok(found > 0 && culprits[0].rank == liar && culprits[0].rivals == 0,
+       "%d ranks: %d is named by broadcasts that it passed on", ranks, liar);
+    for (int i = 0; i < found; i++)
+        tap_diag("rank %d (%d), %d cases, %d rivals", culprits[i].rank, culprits[i].sends,
+                 culprits[i].cases, culprits[i].rivals);
+}
+
+int main(void)
+{
+    /* of three ranks, what one passes on can look like what another contributes */
+    for (int ranks = 4; ranks <= RANKS_MAX; ranks++)
+        for (int liar = 0; liar < ranks; liar++)
+            look_at(ranks, liar);
+    for (int liar = 0; liar < RANKS_MAX; liar++)
+        look_at_broadcasts(RANKS_MAX, liar);
+    return tap_done();
+}
