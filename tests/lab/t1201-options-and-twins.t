@@ -60,6 +60,19 @@ only' 'it goes to standard error'
 like "$(lab run srun -n1 --muster=off --muster-explain true 2>&1)" \
     '^muster: n1: environment left as it is: --muster=off' 'it explains a muster that is off'
 
+# an MPI program as it is, its collectives by muster's algorithms
+program=$prefix/bin/muster-collectives
+if [ -x "$program" ] && [ -e "$prefix/lib/libmustercoll-pmpi.so" ]; then
+    cp "$program" "$work/" # where the nodes see it
+    got=$(lab run env MUSTER_COLLECTIVES=ring MUSTER_COLLECTIVES_SUMMARY=1 \
+        MUSTER_COLLECTIVES_CACHE="$work" timeout 100 srun -N2 --ntasks-per-node=2 \
+        --collectives=muster "$work/muster-collectives" --quick --json 2>&1)
+    is $? 0 'srun --collectives=muster: all results of an MPI program are exact'
+    like "$got" '^muster: allreduce +ring +[0-9]+ ' "... by muster's rings"
+else
+    skip 2 'the battery or the preloaded library is not installed'
+fi
+
 # SetEnvironment=no is a default, not a ban
 for node in n1 n2; do conf_add $node SetEnvironment=no; done
 is "$(lab run srun -n1 sh -c "$rank")" 'rank:' 'SetEnvironment=no'
