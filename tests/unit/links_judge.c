@@ -215,6 +215,26 @@ static void test_intermittent(void)
            "... is slow at times");
 }
 
+/* What muster-links measured of eth1 of four nodes, row to column, while n4's ran at a quarter for
+ * a second of every three: three of its six transfers met that. */
+static void test_recorded_at_times(void)
+{
+    static const double recorded_mbps[4][4] = {{NAN, 183.8, 190.6, 197.5},
+                                               {188.6, NAN, 198.2, 115.4},
+                                               {184.1, 197.6, NAN, 187.0},
+                                               {103.7, 176.6, 102.6, NAN}};
+
+    healthy(4, 2);
+    for (size_t i = 0; i < links.sample_count; i++)
+        if (samples[i].rail == 0)
+            samples[i].mbps = recorded_mbps[samples[i].from][samples[i].to];
+    judge(1, "a rail that was well at half of its transfers, as recorded");
+    is_int(findings[0].kind, FINDING_RAIL, "... is that rail");
+    is_int(findings[0].node == 3 && findings[0].rail == 0, 1, "... eth1 of n4");
+    is_int(findings[0].is_intermittent, 1, "... at times");
+    is_int(findings[0].verdict, VERDICT_UNKNOWN, "... of which so few transfers make nobody sure");
+}
+
 static void test_together(void)
 {
     static struct link_sample together[sizeof samples / sizeof *samples];
@@ -506,6 +526,12 @@ int main(void)
     is_str(findings[0].part, "path n1-n3 eth1", "... between the two");
     count = links_suspect_pairs(&links, findings, (size_t)found, pairs, 8);
     is_int(count, 1, "... which is measured once more");
+    findings[0].again = 1;
+    count = links_suspect_pairs(&links, findings, (size_t)found, pairs, 8);
+    is_int(count, 3, "... and when it was low alone, its ends with others as well");
+    ok(pairs[0].from == 0 && pairs[0].to == 2 && pairs[1].from == 0 && pairs[1].to == 1 &&
+           pairs[2].from == 2 && pairs[2].to == 3,
+       "... each end with one");
 
     healthy(4, 2);
     slow_node(1, 0, 0.0);
@@ -597,6 +623,7 @@ int main(void)
     test_uplink_directions();
     test_oversubscribed();
     test_intermittent();
+    test_recorded_at_times();
     test_together();
     test_uneven_host();
     test_liar();

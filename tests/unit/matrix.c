@@ -87,6 +87,25 @@ static void test_cells(void)
     matrix_clear(&matrix);
 }
 
+static void test_latency(void)
+{
+    struct matrix matrix;
+    struct record *record;
+    const struct link_sample *cell;
+
+    records.count = 0;
+    record = add("latency", 3, 4, "eth1", 442);
+    record->low = 37;
+    record->high = 5973;
+    add("latency", 4, 3, "eth1", 60);
+    is_int(matrix_build(&source, 0, SIZE_MAX, &matrix), 0, "latencies");
+    cell = cell_of(&matrix, 3, 4, 0);
+    is_near(cell ? cell->latency_us : NAN, 37, 0, "... the least counts: a busy machine only adds");
+    cell = cell_of(&matrix, 4, 3, 0);
+    is_near(cell ? cell->latency_us : NAN, 60, 0, "... or the only one");
+    matrix_clear(&matrix);
+}
+
 static void test_again(void)
 {
     struct matrix whole, grown;
@@ -130,6 +149,7 @@ int main(void)
         hostlist_append(&names, name);
     }
     test_cells();
+    test_latency();
     test_again();
     hostlist_clear(&names);
     conf_clear(&conf);

@@ -8,6 +8,7 @@
 
 #include "lib/base/hostlist.h"
 #include "validate/judge/links/blocks.h"
+#include "validate/judge/links/candidates.h"
 #include "validate/judge/links/court.h"
 
 static const double default_sure = 0.99;
@@ -206,6 +207,25 @@ static void mark_accused(struct court *court, int node, int rail)
             court->is_accused[(size_t)node * court->links->rail_count + k] = true;
 }
 
+/* Whether something was said of the rail already, of any of the node's when rail is -1. */
+static bool is_accused(const struct court *court, int node, int rail)
+{
+    bool is_any = false;
+
+    for (size_t k = 0; k < court->links->rail_count && !is_any; k++)
+        is_any = (rail < 0 || (int)k == rail) &&
+                 court->is_accused[(size_t)node * court->links->rail_count + k];
+    return is_any;
+}
+
+/* Whether what is low at times, and not sure, is to be asked about. Of the paths across some meet
+ * on a good cable in any case. */
+static bool is_worth_asking(const struct court *court, const struct accused *accused)
+{
+    return candidates_is_node(accused->kind) && court->links->node_count <= LINKS_FEW &&
+           !is_accused(court, accused->node, accused->rail);
+}
+
 /* A rail that was accused of one direction and now of the other: one finding. */
 static bool merge(struct court *court, const struct accused *accused)
 {
@@ -243,8 +263,8 @@ static void take(struct court *court, const struct accused *accused)
     if (accused->node >= 0 && court->cells.block_count > 1 &&
         court->cells.block_size[court->cells.blocks[node]] == 1)
         kind = FINDING_AMBIGUOUS;
-    if (accused->is_partial && !is_sure)
-        return; /* some samples are low here and there */
+    if (accused->is_partial && !is_sure && !is_worth_asking(court, accused))
+        return;
     if (kind == FINDING_RAIL && merge(court, accused))
         return;
     finding = findings_add(&court->findings, kind,
@@ -285,13 +305,9 @@ static int find_intermittent(struct court *court)
     rv = pursuit_hold(cells, PART_SENDS, PART_NODE, &pursuit);
     for (size_t i = 0; i < pursuit.count && rv == 0; i++) {
         struct accused *accused = &pursuit.accused[i];
-        bool is_told = accused->kind > PART_NODE;
 
-        for (size_t k = 0; k < court->links->rail_count && !is_told; k++)
-            is_told = (accused->rail < 0 || (int)k == accused->rail) &&
-                      court->is_accused[(size_t)accused->node * court->links->rail_count + k];
         accused->is_partial = true;
-        if (!is_told)
+        if (candidates_is_node(accused->kind) && !is_accused(court, accused->node, accused->rail))
             take(court, accused);
     }
     pursuit_clear(&pursuit);

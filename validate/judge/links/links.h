@@ -39,11 +39,16 @@
  * takes is not what makes a link slow. */
 #define LINKS_QUIET 0.05
 
+/* In a cluster of no more nodes too few pairs meet what comes and goes to be sure of it at once, or
+ * one alone does: such suspects are asked again until they are sure. In larger ones the samples
+ * tell, and asking for long whoever had bad luck once would only find it once more. */
+enum { LINKS_FEW = 8 };
+
 struct link_sample {
     int from, to; /* indices of nodes: from sends, to receives */
     int rail;
     double mbps;         /* 10^6 bit/s; 0: no connection could be made; NAN: not measured */
-    float latency_us;    /* half round trip; NAN: not measured */
+    float latency_us;    /* least half round trip; NAN: not measured */
     float low_mbps;      /* the low end of the repeats that mbps is the median of; 0: not known */
     float received_mbps; /* what the receiver says of the same transfer; 0: it was not asked */
     int load;            /* pairs that shared an uplink with it, itself counted; 0: not known */
@@ -140,9 +145,10 @@ bool links_show_blocks(const struct links *links, const struct links_limits *lim
 
 /* The pairs that should be measured once more, alone on the network, before anyone is accused: a
  * suspect node with two partners that have no finding of their own, of its own block and as far
- * from the first partner as may be; a suspect pair itself; pairs across a suspect uplink or inside
- * a suspect leaf; with a host that is slow with all rails at once the two slowest such pairs of
- * others. Each pair once, no more than `most`. pairs: room for `most`. Returns their number. */
+ * from the first partner as may be; a suspect pair itself, and when it was low alone its ends with
+ * somebody else; pairs across a suspect uplink or inside a suspect leaf; with a host that is slow
+ * with all rails at once the two slowest such pairs of others. Each pair once, no more than `most`.
+ * pairs: room for `most`. Returns their number. */
 size_t links_suspect_pairs(const struct links *links, const struct finding *findings,
                            size_t finding_count, struct link_pair *pairs, size_t most);
 

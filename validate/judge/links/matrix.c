@@ -217,7 +217,7 @@ static int take(struct matrix *matrix, const struct records *records, size_t i, 
     if (!cell)
         return -1;
     if (is_metric(record, "latency"))
-        cell->latency_us = (float)fmin(cell->latency_us, record->value);
+        cell->latency_us = (float)fmin(cell->latency_us, fmin(record->value, record->low));
     else if (is_metric(record, "bandwidth_received"))
         cell->received_mbps = (float)fmax(
             cell->received_mbps, is_again ? fmax(record->value, record->high) : record->value);

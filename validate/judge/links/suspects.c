@@ -86,6 +86,21 @@ static void add_examples(struct suspects *suspects, const struct finding *findin
         }
 }
 
+/* A path; and of few nodes, where it was low alone as well, its two ends with somebody else, for as
+ * long: an end that comes and goes was well with others when it was looked at for a moment. */
+static void add_path(struct suspects *suspects, const struct finding *finding)
+{
+    int ends[] = {finding->node, finding->peer};
+
+    add_pair(suspects, ends[0], ends[1]);
+    for (int k = 0; k < 2 && finding->again > 0 && suspects->links->node_count <= LINKS_FEW; k++) {
+        int partner = partner_from(suspects, ends[k], ends[k] + 1, ends[1 - k], false);
+
+        if (partner >= 0)
+            add_pair(suspects, ends[k], partner);
+    }
+}
+
 static bool is_worth_it(const struct finding *finding)
 {
     return finding->verdict >= VERDICT_UNKNOWN && finding->kind != FINDING_LIAR &&
@@ -125,7 +140,7 @@ static void add_all(struct suspects *suspects, const struct finding *findings, s
         const struct finding *finding = &findings[i];
 
         if (finding->kind == FINDING_PAIR)
-            add_pair(suspects, finding->node, finding->peer);
+            add_path(suspects, finding);
         else if (finding->kind == FINDING_UPLINK || finding->kind == FINDING_LEAF)
             add_examples(suspects, finding);
         else if (finding->node >= 0 && is_worth_it(finding))

@@ -14,7 +14,8 @@
 enum {
     SUSPECTS_MAX = 4096,
     SERIAL_MOST = 8, /* pairs that are measured one after the other: some 20 s a rail */
-    STEADY_MBPS = 2
+    STEADY_MBPS = 2,
+    PATH_AGAIN = 2 /* only the second time its ends are asked with others as well */
 };
 
 static struct links_limits limits_of(const struct conf *conf)
@@ -138,6 +139,11 @@ static bool rail_is_alike(const struct trial *trial, const struct links *alone, 
                     trial->figures[(size_t)node * trial->links.rail_count + (size_t)rail]);
 }
 
+static bool is_few(const struct trial *trial)
+{
+    return trial->links.node_count <= LINKS_FEW;
+}
+
 /* Whether the last measurement alone says of the suspect what all say together. */
 static bool is_steady(const struct trial *trial, const struct matrix *matrix,
                       const struct links *alone, const struct finding *finding)
@@ -146,6 +152,8 @@ static bool is_steady(const struct trial *trial, const struct matrix *matrix,
 
     if (finding->again == 0 && finding->kind != FINDING_FABRIC)
         return false; /* nobody asked about that one */
+    if (finding->kind == FINDING_PAIR && is_few(trial) && finding->again < PATH_AGAIN)
+        return false;
     if (finding->is_intermittent || strcmp(finding->metric, "bandwidth") != 0)
         return true; /* what comes and goes is not the same twice */
     if (finding->kind == FINDING_RAIL)
@@ -213,7 +221,8 @@ static size_t suspects_check(struct trial *trial, size_t last, bool is_last)
 
         if (needs_no_proof(finding))
             continue;
-        if (finding->verdict == VERDICT_UNKNOWN && finding->kind == FINDING_PAIR)
+        if (finding->verdict == VERDICT_UNKNOWN &&
+            (finding->kind == FINDING_PAIR || (finding->kind == FINDING_RAIL && is_few(trial))))
             open++;
         if (finding->verdict != VERDICT_FAIL ||
             (is_there && is_steady(trial, &matrix, &alone, finding)))
