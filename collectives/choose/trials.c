@@ -59,7 +59,7 @@ static int call_mpi(const struct trials *t)
     }
 }
 
-static int call_once(const struct trials *t, struct error *err)
+static int run_once(const struct trials *t, struct error *err)
 {
     struct collective_call call = {
         .kind = t->kind,
@@ -86,7 +86,7 @@ static double time_calls(const struct trials *t, int calls, struct error *err)
     PMPI_Barrier(t->comm);
     time[0] = PMPI_Wtime();
     for (int i = 0; i < calls && time[1] == 0; i++)
-        time[1] = call_once(t, err) < 0;
+        time[1] = run_once(t, err) < 0;
     time[0] = (PMPI_Wtime() - time[0]) * 1e6 / calls;
     PMPI_Allreduce(MPI_IN_PLACE, time, 2, MPI_DOUBLE, MPI_MAX, t->comm);
     return time[1] == 0 ? time[0] : -1;
