@@ -56,7 +56,7 @@ static void call_mpi(const struct sweep *s)
 }
 
 /* algorithm NULL: MPI's own */
-static void call_once(const struct sweep *s, const char *algorithm, size_t segment_bytes)
+static void run_once(const struct sweep *s, const char *algorithm, size_t segment_bytes)
 {
     struct collective_call call = {.kind = s->kind,
                                    .type = ELEMENT_FP32,
@@ -83,7 +83,7 @@ static double time_calls(const struct sweep *s, const char *algorithm, size_t se
     MPI_Barrier(MPI_COMM_WORLD);
     time_us = MPI_Wtime();
     for (int i = 0; i < calls; i++)
-        call_once(s, algorithm, segment);
+        run_once(s, algorithm, segment);
     time_us = (MPI_Wtime() - time_us) * 1e6 / calls;
     MPI_Allreduce(MPI_IN_PLACE, &time_us, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return time_us;
