@@ -42,6 +42,14 @@ static void behave(const char *plot, int rank)
     }
     if (strcmp(plot, "rank 3 cannot go on") == 0 && rank == 3)
         watch_fault("no such %s", "thing");
+    if (strcmp(plot, "rank 2 is late") == 0) {
+        if (rank == 2)
+            usleep(500000);
+        watch_stop();
+        if (rank == 1) /* as a launcher does when a rank ends with a status */
+            kill(pids[0], SIGKILL);
+        _exit(1);
+    }
     if (strcmp(plot, "all is well") != 0) {
         watch_waits_for(-1);
         for (;;)
@@ -170,6 +178,9 @@ int main(void)
     is_int(stage("all is well", 0), 0, "all ranks end: status 0");
     is_str(said, "", "... nothing is said");
     is_str(complained, "", "... by nobody");
+
+    stage("rank 2 is late", 0);
+    is_str(complained, "", "no rank ends, and has rank 0 killed, before the last one is done");
 
     is_int(stage("rank 2 dies", 0), 1, "a rank dies: status 1");
     has_str(said, "\"metric\":\"died\",\"node\":\"n2\",\"part\":\"rank 2\",\"verdict\":\"fail\"",

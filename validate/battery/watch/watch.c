@@ -115,14 +115,15 @@ static bool aborts_job(const struct watch_config *config)
     return config->rank == (first < config->size ? first : 1);
 }
 
-static void lose_rank_0(const char *how)
+/* has_mpi: there may still be a job to abort. */
+static void lose_rank_0(const char *how, bool has_mpi)
 {
     const struct watch_config *config = &watch.config;
 
     if (speaks_for_node(config))
         fprintf(stderr, "%s: rank %d on %s: rank 0 on %s %s; leaving\n", config->program,
                 config->rank, config->nodes[config->rank], config->nodes[0], how);
-    watch_leave(&watch, aborts_job(config), 3);
+    watch_leave(&watch, has_mpi && aborts_job(config), 3);
 }
 
 /* A word of rank 0's. */
@@ -142,7 +143,7 @@ static void *member_run(void *argument)
     double interval_s = watch_interval_s(watch.config.size);
     double silence_s = watch_silence_s(watch.config.size);
     double heard = clock_s(), last = heard, sent = 0, signalled = 0;
-    bool fault_sent = false;
+    bool fault_sent = false, bye_sent = false;
     struct beat beat;
 
     (void)argument;
@@ -165,17 +166,14 @@ static void *member_run(void *argument)
         if (now - last > 1) /* it was this process that stood still */
             heard += now - last;
         last = now;
-        if (atomic_load(&watch.is_done)) {
-            watch_beat(&watch, BEAT_BYE, &beat);
-            beat_send(connection, &beat);
+        if (bye_sent && got < 0)
             return NULL;
-        }
         if (got < 0 && signalled == 0)
-            lose_rank_0("is gone");
+            lose_rank_0("is gone", true);
         if (got < 0 || (signalled > 0 && now - signalled > 2))
             watch_leave(&watch, false, 3);
         if (now - heard > silence_s)
-            lose_rank_0("does not answer any more");
+            lose_rank_0("does not answer any more", !bye_sent);
         if (atomic_load(&watch.signal) && signalled == 0) {
             watch_beat(&watch, BEAT_SIGNAL, &beat);
             beat_send(connection, &beat);
@@ -187,7 +185,16 @@ static void *member_run(void *argument)
             watch_beat(&watch, BEAT_FAULT, &beat);
             fault_sent = beat_send(connection, &beat) == 0;
         }
-        if (now - sent >= 0.9 * interval_s) {
+        /* Rank 0 closes the connection when all have said goodbye. Until then nobody ends: a
+         * launcher that sees a rank end with a status kills the others, rank 0 too, and those that
+         * are not done yet would take that for its death. */
+        if (atomic_load(&watch.is_done) && !bye_sent) {
+            watch_beat(&watch, BEAT_BYE, &beat);
+            if (beat_send(connection, &beat) != 0)
+                return NULL;
+            bye_sent = true;
+        }
+        if (now - sent >= 0.9 * interval_s && !bye_sent) {
             watch_beat(&watch, BEAT_TICK, &beat);
             beat_send(connection, &beat);
             sent = now;

@@ -73,7 +73,8 @@ bool watch_needs_abort(void);
 /* Calls abort_job in a thread, gives it one second, and ends the process with that status. */
 void watch_abort(int status) __attribute__((noreturn));
 
-/* The main thread is done, MPI is finalized. Rank 0: waits until all ranks are. */
+/* The main thread is done, MPI is finalized. Waits until all ranks are, so that none ends, and has
+ * its launcher end the others, before. */
 void watch_stop(void);
 
 #endif
