@@ -51,6 +51,7 @@ static int take_memory(struct training *training, struct error *err)
     struct holding_options holding = {&options->shape, pipeline_stage(training->pipeline),
                                       options->weights_seed, (size_t)(options->bucket_mb * 1e6),
                                       options->window};
+    bool is_summed;
 
     training->inputs = calloc(tokens + 1, sizeof *training->inputs);
     training->targets = calloc(tokens + 1, sizeof *training->targets);
@@ -64,7 +65,9 @@ static int take_memory(struct training *training, struct error *err)
     if ((options->verifies || training->alone) &&
         verify_create(training->holding, training->team, &training->verify, err) != 0)
         return -1;
-    training->guard = guard_create(&options->shape, &training->holding->store, err);
+    is_summed = team_seat(training->holding->team).ranks > 1 ||
+                training->arrangement.placement.stages > 1; /* pipeline_tie() */
+    training->guard = guard_create(training->holding, is_summed, err);
     return training->guard ? 0 : -1;
 }
 
@@ -208,7 +211,7 @@ static void walk(struct training *training, struct step_word *word)
         stage_has(pipeline_stage(training->pipeline), 0))
         pipeline_tie(training->pipeline, holding->store.gradients(holding->store.context, 0));
     word->squares = holding->scheme->squares(holding, 0, TENSOR_COUNT);
-    guard_found(training->guard, &word->bad_unit, &word->bad_tensor);
+    guard_found(training->guard, word->squares, &word->bad_unit, &word->bad_tensor);
 }
 
 static int not_finite(const struct training *training, const struct step_result *result,

@@ -9,6 +9,7 @@
 #include "tests/unit/tap.h"
 #include "trainer/data/splitmix.h"
 #include "trainer/model/parameters.h"
+#include "trainer/parallel/guard.h"
 #include "trainer/training.h"
 
 /* The model against losses and gradient norms that another project's GPT-2 gave in double
@@ -177,6 +178,35 @@ static void weights_that_are_no_numbers_stop(void)
     training_clear(&training);
 }
 
+/* Which gradient is no number is told from what the norm is made of, whatever the scheme. */
+static void gradients_that_are_no_numbers_are_named(void)
+{
+    static const struct {
+        int unit;
+        enum tensor tensor;
+        const char *said;
+    } planted[] = {{0, WPE, "the gradient of wpe is not finite"},
+                   {2, FCW, "the gradient of fcw in layer 1 is not finite"},
+                   {1, LN2B, "the gradient of ln2b in layer 0 is not finite"}};
+
+    for (int scheme = 0; scheme < SCHEMES; scheme++) {
+        for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) {
+            struct train_options options = options_of(odd_shape, 1);
+            struct step_result result;
+            struct training training;
+            struct error err = {""};
+
+            options.scheme = schemes[scheme];
+            start(&options, &training);
+            is_int(take_step(&training, &result, &err), 0, "%s: a step", options.scheme->name);
+            guard_plant(training.guard, planted[i].unit, planted[i].tensor);
+            is_int(take_step(&training, &result, &err), -1, "... one with a NaN");
+            has_str(err.text, planted[i].said, "... where it is");
+            training_clear(&training);
+        }
+    }
+}
+
 static void clipping_bounds_the_update(void)
 {
     struct train_options options = options_of(odd_shape, 1);
@@ -266,6 +296,7 @@ int main(void)
     any_part_can_be_drawn();
     threads_change_nothing();
     weights_that_are_no_numbers_stop();
+    gradients_that_are_no_numbers_are_named();
     clipping_bounds_the_update();
 #ifdef MUSTER_REAL_DOUBLE
     gradients_are_differences();

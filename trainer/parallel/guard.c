@@ -10,9 +10,11 @@
 #include "trainer/optimizer/adamw.h"
 
 struct guard {
+    const struct holding *holding;
     const struct shape *shape;
     const struct store *inner;
     struct store store;
+    bool is_summed;
     real **gradients; /* of each unit, as they were given */
     int bad_unit, bad_tensor;
     int planted_unit, planted_tensor; /* -1: none */
@@ -69,12 +71,14 @@ static void complete(void *context, int unit)
             (real)NAN;
         guard->planted_unit = -1;
     }
-    look(guard, unit);
+    if (guard->is_summed)
+        look(guard, unit);
     guard->inner->complete(guard->inner->context, unit);
 }
 
-struct guard *guard_create(const struct shape *shape, const struct store *store, struct error *err)
+struct guard *guard_create(const struct holding *holding, bool is_summed, struct error *err)
 {
+    const struct shape *shape = holding->options.shape;
     struct guard *guard = calloc(1, sizeof *guard);
 
     if (!guard || !(guard->gradients = calloc((size_t)shape_units(shape), sizeof(real *)))) {
@@ -82,8 +86,10 @@ struct guard *guard_create(const struct shape *shape, const struct store *store,
         error_set(err, "no memory: %m");
         return NULL;
     }
+    guard->holding = holding;
+    guard->is_summed = is_summed;
     guard->shape = shape;
-    guard->inner = store;
+    guard->inner = &holding->store;
     guard->store = (struct store){parameters, release, gradients, complete, guard};
     guard->planted_unit = -1;
     guard_begin(guard);
@@ -108,10 +114,27 @@ void guard_begin(struct guard *guard)
     guard->bad_unit = guard->bad_tensor = -1;
 }
 
-void guard_found(const struct guard *guard, int32_t *unit, int32_t *tensor)
+/* In what the holding has: backward completes unit 0 last, and the layers from the last one on. */
+static void search(const struct guard *guard, int32_t *unit, int32_t *tensor)
+{
+    const struct holding *holding = guard->holding;
+
+    for (int of = 0; of < shape_units(guard->shape); of++)
+        for (int kind = 0; kind < TENSOR_COUNT; kind++)
+            if (shape_unit_has(guard->shape, of, kind) &&
+                !isfinite(holding->scheme->squares(holding, of, kind))) {
+                *unit = of;
+                *tensor = kind;
+                return;
+            }
+}
+
+void guard_found(const struct guard *guard, double squares, int32_t *unit, int32_t *tensor)
 {
     *unit = guard->bad_unit;
     *tensor = guard->bad_tensor;
+    if (!guard->is_summed && !isfinite(squares))
+        search(guard, unit, tensor);
 }
 
 void guard_plant(struct guard *guard, int unit, enum tensor tensor)

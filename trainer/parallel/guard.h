@@ -2,15 +2,18 @@
 #ifndef MUSTER_GUARD_H
 #define MUSTER_GUARD_H
 
-#include "trainer/model/model.h"
+#include "trainer/parallel/scheme.h"
 
 /* Stands between the model and what holds its gradients, and looks at those of this rank before
- * they are summed with the others': afterwards nobody could tell whose were no numbers. It also
- * plants faults, for tests of what finds them. */
+ * they are summed with the others': afterwards nobody could tell whose were no numbers. Where no
+ * others' are added the gradient's norm, which each step takes anyway, tells as much, and nothing
+ * is read a second time. It also plants faults, for tests of what finds them. */
 
 struct guard;
 
-struct guard *guard_create(const struct shape *shape, const struct store *store, struct error *err);
+/* For a holding, which must live as long. is_summed: other ranks' gradients are added to this
+ * one's. NULL with err: no memory. */
+struct guard *guard_create(const struct holding *holding, bool is_summed, struct error *err);
 void guard_destroy(struct guard *guard);
 
 /* For model_train(). */
@@ -19,9 +22,10 @@ const struct store *guard_store(const struct guard *guard);
 /* Before a step. */
 void guard_begin(struct guard *guard);
 
-/* The first tensor, in the order of enum tensor, of the last unit completed whose gradient is not
- * finite; -1 both: all are. */
-void guard_found(const struct guard *guard, int32_t *unit, int32_t *tensor);
+/* After it, when the holding has finished. squares: of the gradient that it has then. The first
+ * tensor, in the order of enum tensor, of the last unit completed whose gradient is not finite; -1
+ * both: all are. */
+void guard_found(const struct guard *guard, double squares, int32_t *unit, int32_t *tensor);
 
 /* The next gradient of that unit and tensor gets a NaN. */
 void guard_plant(struct guard *guard, int unit, enum tensor tensor);
