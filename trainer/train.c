@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/base/record.h"
 #include "trainer/battery/battery.h"
 #include "trainer/checkpoint/saver.h"
 #include "trainer/plant.h"
+#include "trainer/report.h"
 #include "trainer/team/party.h"
 #include "trainer/tokenize.h"
 #include "trainer/training.h"
@@ -33,307 +33,6 @@ static void catch_signals(void)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
-}
-
-static void tell(const char *metric, const char *part, double value, const char *unit)
-{
-    struct record record = RECORD_INIT;
-
-    record.suite = "train";
-    record.test = "train.one";
-    record.metric = metric;
-    record.part = part;
-    record.value = value;
-    record.unit = unit;
-    record_write(stdout, &record);
-}
-
-/* Collective. */
-static void tell_norms(const struct training *training)
-{
-    for (int tensor = 0; tensor < TENSOR_COUNT; tensor++) {
-        const char *name = tensor_kinds[tensor].name;
-        double norm = training_norm(training, tensor);
-
-        if (party.rank != 0)
-            continue;
-        if (training->options->is_json)
-            tell("gradient_norm", name, norm, "1");
-        else
-            printf("  |d%s| %.7g\n", name, norm);
-    }
-}
-
-static double tokens_per_s(const struct training *training, double seconds)
-{
-    return training->options->batch * training->options->shape.context / seconds;
-}
-
-static void report_step(const struct training *training, long step,
-                        const struct step_result *result)
-{
-    double speed = tokens_per_s(training, result->seconds);
-    double exposed = result->waited_s / result->seconds;
-    char part[32];
-
-    snprintf(part, sizeof part, "step %ld", step);
-    if (training->options->is_json) {
-        tell("loss", part, result->loss, "nats");
-        tell("gradient_norm", part, result->gradient_norm, "1");
-        tell("throughput", part, speed, "tokens/s");
-        if (party.ranks > 1) {
-            tell("communication", part, exposed, "1");
-            tell("sent", part, (double)result->sent_bytes / 1e6, "MB");
-        }
-    } else {
-        printf("%-8s loss %.9f  norm %-10.7g rate %-9.3g %8.1f ms %9.0f tokens/s", part,
-               result->loss, result->gradient_norm, result->rate, result->seconds * 1e3, speed);
-        if (party.ranks > 1)
-            printf("  %2.0f %% waiting", exposed * 100);
-        putchar('\n');
-    }
-    fflush(stdout);
-}
-
-static void report_progress(const struct training *training, double seconds)
-{
-    if (training->options->is_json && isatty(STDERR_FILENO))
-        fprintf(stderr, "\rstep %ld of %ld, about %.0f s left \033[K", training->step,
-                training->options->steps,
-                seconds * (double)(training->options->steps - training->step));
-}
-
-static void report_begin(const struct training *training)
-{
-    const struct shape *shape = &training->options->shape;
-
-    if (training->options->is_json)
-        return;
-    printf("%zu parameters: %d layers, %d heads, %d channels, %d tokens of context, %d of "
-           "vocabulary; %d sequences a step, %s\n",
-           training->parameter_count, shape->layers, shape->heads, shape->channels, shape->context,
-           shape->vocabulary, training->options->batch, training->compute->precision);
-    if (party.ranks > 1)
-        printf("%d ranks on %d nodes, %s: %s\n", party.ranks, party.nodes,
-               training->options->scheme->name, training->options->scheme->summary);
-}
-
-/* The ranks of a stage: "0,1 on n1,n2". */
-static void print_ranks(const struct placement *placement, int stage)
-{
-    for (int i = 0; i < placement->replicas; i++)
-        printf("%s%d", i > 0 ? "," : "", placement_rank(placement, stage, i));
-    printf(" on ");
-    for (int i = 0; i < placement->replicas; i++)
-        printf("%s%s", i > 0 ? "," : "", party.names[placement_rank(placement, stage, i)]);
-}
-
-static void print_plan(const struct arrangement *made)
-{
-    const struct placement *placement = &made->placement;
-
-    if (placement->stages == 1)
-        return;
-    printf("a pipeline of %d stages, layers", placement->stages);
-    for (int i = 0; i < placement->stages; i++)
-        printf("%s%d", i > 0 ? "," : " ", placement->layers[i]);
-    printf(", %d rank%s each, %d microbatches\n", placement->replicas,
-           placement->replicas > 1 ? "s" : "", made->microbatches);
-    for (int i = 0; i < placement->stages; i++) {
-        printf("stage %d: %d layers on ", i, placement->layers[i]);
-        printf(placement->replicas > 1 ? "ranks " : "rank ");
-        print_ranks(placement, i);
-        if (*made->names[i])
-            printf(", island %s", made->names[i]);
-        if (made->is_measured)
-            printf(", %.3g ms a layer", made->layer_s[i] * 1e3);
-        putchar('\n');
-    }
-}
-
-/* Who computes what, and what was predicted of it. */
-static void report_plan(const struct training *training)
-{
-    const struct arrangement *made = &training->arrangement;
-    char part[32];
-
-    if (!training->options->is_json) {
-        print_plan(made);
-        if (made->is_measured)
-            printf(
-                "predicted: %.4g ms a step; %.4g ms as data parallel over all ranks (slowest link "
-                "within a stage %.4g MB/s, between stages %.4g MB/s)\n",
-                made->step_s * 1e3, made->ddp_s * 1e3, made->inside_Bps / 1e6,
-                made->across_Bps / 1e6);
-        return;
-    }
-    for (int i = 0; i < made->placement.stages; i++) {
-        snprintf(part, sizeof part, "stage %d", i);
-        tell("layers", part, made->placement.layers[i], "1");
-        if (made->is_measured)
-            tell("layer_time", part, made->layer_s[i], "s");
-    }
-    if (!made->is_measured)
-        return;
-    tell("predicted_step", "plan", made->step_s, "s");
-    tell("predicted_step", "data parallel", made->ddp_s, "s");
-}
-
-/* What was chosen by this machine's figures, once it is known what is sent. */
-static void report_choices(const struct training *training)
-{
-    const struct team_choice *choices;
-    size_t count = team_choices(training->team, &choices);
-
-    for (size_t i = 0; i < count; i++) {
-        const struct team_choice *choice = &choices[i];
-        char part[96];
-
-        snprintf(part, sizeof part, "%s of %.3f MB by %s, %s", choice->kind,
-                 (double)choice->bytes / 1e6, choice->algorithm, choice->wire);
-        if (training->options->is_json) {
-            tell("predicted_as_is", part, choice->as_is_us / 1e6, "s");
-            if (choice->lossless_us >= 0)
-                tell("predicted_lossless", part, choice->lossless_us / 1e6, "s");
-            continue;
-        }
-        printf("%s: predicted %.4g ms as it is", part, choice->as_is_us / 1e3);
-        if (choice->lossless_us >= 0)
-            printf(", %.4g ms coded without loss", choice->lossless_us / 1e3);
-        putchar('\n');
-    }
-}
-
-/* What this rank took and sent, beside what it should have been. */
-static void report_traffic(const struct training *training, const struct step_result *last)
-{
-    const struct holding *holding = training->holding;
-    const struct holding_bytes *bytes = &holding->bytes;
-    double formula = holding->scheme->formula((double)training->parameter_count, party.ranks) / 1e6;
-
-    if (training->options->is_json) {
-        tell("state", "rank 0", (double)bytes->state / 1e6, "MB");
-        tell("state", "formula", formula, "MB");
-        tell("working", "rank 0", (double)bytes->working / 1e6, "MB");
-        return;
-    }
-    printf("memory of a rank: %.3f MB of state (formula %.3f), %.3f MB of room for gathers and "
-           "sums, %.3f MB of activations\n",
-           (double)bytes->state / 1e6, formula, (double)bytes->working / 1e6,
-           (double)pipeline_activation_bytes(training->pipeline) / 1e6);
-    printf("sent by a rank in a step: %.3f MB (formula %.3f)\n", (double)last->sent_bytes / 1e6,
-           holding->scheme->passes * (double)training->parameter_count * sizeof(real) / 1e6 *
-               (party.ranks - 1) / party.ranks);
-    if (bytes->gathered_peak > 0)
-        printf("gathered at most %.3f MB at a time, the largest unit is %.3f MB\n",
-               (double)bytes->gathered_peak / 1e6, (double)bytes->largest_unit / 1e6);
-}
-
-static void tell_formula(int stage, const char *metric, double bytes)
-{
-    char part[48];
-
-    snprintf(part, sizeof part, "stage %d formula", stage);
-    tell(metric, part, bytes / 1e6, "MB");
-}
-
-/* One number of a stage beside its formula; in JSON as two records. */
-static void tell_stage(const struct training *training, int stage, const char *metric,
-                       const char *text, double found, double formula)
-{
-    char part[48];
-
-    if (!training->options->is_json) {
-        printf("  %s %.6f MB (formula %.6f)", text, found / 1e6, formula / 1e6);
-        return;
-    }
-    snprintf(part, sizeof part, "stage %d", stage);
-    tell(metric, part, found / 1e6, "MB");
-    tell_formula(stage, metric, formula);
-}
-
-/* What each stage of a pipeline will take and send in a step. */
-static void report_forecast(const struct training *training)
-{
-    int stages = training->arrangement.placement.stages;
-    struct forecast *forecasts = calloc((size_t)stages, sizeof *forecasts);
-
-    if (!forecasts)
-        return;
-    training_forecast(training, forecasts);
-    for (int i = 0; i < stages; i++) {
-        const struct forecast *of = &forecasts[i];
-
-        if (!training->options->is_json) {
-            printf("stage %d, a rank: %.6f MB of state, %.6f MB of room, %.6f MB of activations\n"
-                   "  all its ranks in a step: forward %.6f MB, backward %.6f MB, ends %.6f MB, "
-                   "inside %.6f MB\n",
-                   i, of->state_bytes / 1e6, of->room_bytes / 1e6, of->activation_bytes / 1e6,
-                   of->forward / 1e6, of->backward / 1e6, of->ends / 1e6, of->inside / 1e6);
-            continue;
-        }
-        tell_formula(i, "state", of->state_bytes);
-        tell_formula(i, "working", of->room_bytes);
-        tell_formula(i, "activations", of->activation_bytes);
-        tell_formula(i, "sent_forward", of->forward);
-        tell_formula(i, "sent_backward", of->backward);
-        tell_formula(i, "sent_ends", of->ends);
-        tell_formula(i, "sent_inside", of->inside);
-    }
-    free(forecasts);
-}
-
-/* Beside what they did take, and sent. */
-static void report_stages(const struct training *training)
-{
-    int stages = training->arrangement.placement.stages;
-    struct stage_bill *bills = calloc((size_t)stages, sizeof *bills);
-    struct forecast *forecasts = calloc((size_t)stages, sizeof *forecasts);
-
-    if (bills && forecasts && training_bill(training, bills, forecasts) == 0 && party.rank == 0) {
-        for (int i = 0; i < stages; i++) {
-            const struct forecast *of = &forecasts[i];
-            const struct stage_bill *bill = &bills[i];
-
-            if (!training->options->is_json)
-                printf("stage %d, layers %d to %d, a rank:", i, of->stage.first,
-                       of->stage.first + of->stage.layers - 1);
-            tell_stage(training, i, "state", "state", bill->state, of->state_bytes);
-            tell_stage(training, i, "working", "room", bill->working, of->room_bytes);
-            tell_stage(training, i, "activations", "activations", bill->activations,
-                       of->activation_bytes);
-            if (!training->options->is_json)
-                printf("\n  sent in a step:");
-            tell_stage(training, i, "sent_forward", "forward", bill->forward, of->forward);
-            tell_stage(training, i, "sent_backward", "backward", bill->backward, of->backward);
-            tell_stage(training, i, "sent_ends", "ends", bill->ends, of->ends);
-            tell_stage(training, i, "sent_inside", "inside", bill->inside, of->inside);
-            if (!training->options->is_json)
-                putchar('\n');
-        }
-    }
-    free(bills);
-    free(forecasts);
-}
-
-static void report_end(struct training *training, const struct step_result *last)
-{
-    double loss;
-
-    if (training->arrangement.placement.stages > 1)
-        report_stages(training);
-    loss = training_evaluate(training);
-    if (party.rank != 0)
-        return;
-    if (training->options->is_json) {
-        tell("loss", "final", loss, "nats");
-        if (isatty(STDERR_FILENO))
-            fputs("\r\033[K", stderr);
-    } else {
-        printf("final    loss %.9f\n", loss);
-    }
-    if (party.ranks > 1 && training->arrangement.placement.stages == 1)
-        report_traffic(training, last);
 }
 
 /* What went wrong on one rank ends all of them. result: 0 or -1 with err, of this rank. Collective;
@@ -448,8 +147,8 @@ static int train(struct training *training, struct saver *saver)
     struct error err;
 
     if (party.rank == 0) {
-        report_begin(training);
-        report_plan(training);
+        report_begin(training, &party);
+        report_plan(training, &party);
     }
     if (options->is_dry) {
         if (party.rank == 0)
@@ -465,12 +164,12 @@ static int train(struct training *training, struct saver *saver)
             return 1;
         }
         if (party.rank == 0)
-            report_step(training, training->step - 1, &result);
+            report_step(training, &party, &result);
         if (party.rank == 0 && !has_told)
             report_choices(training);
         has_told = true;
         if (training->step == 1 && options->prints_norms)
-            tell_norms(training);
+            report_norms(training, &party);
         if (party.rank == 0)
             report_progress(training, result.seconds);
         save(training, saver,
@@ -484,7 +183,7 @@ static int train(struct training *training, struct saver *saver)
                     result.signal, training->step, options->steps);
         return 128 + result.signal;
     }
-    report_end(training, &result);
+    report_end(training, &party, &result);
     return finish_saving(saver) | (ferror(stdout) || fflush(stdout) != 0);
 }
 

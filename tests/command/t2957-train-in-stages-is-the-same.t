@@ -76,12 +76,18 @@ is "$(jq -r 'select(.metric == "sent_forward" and .part == "stage 0 formula").va
     '... and says what would be sent'
 ok '... in records that follow the schema' "$top_builddir/tests/record-check" \
     "$top_srcdir/doc/records.md" <out
+figure() { jq -r "select(.metric == \"$1\" and .part == \"$2\").value" out; }
+train_ranks 1 "${large[@]}" --layout=auto --dry-run --json >out 2>err
+ok 'the time of a step is that of its layers, the head (a third of one), and the update' \
+    awk -v step="$(figure predicted_step plan)" -v layer="$(figure layer_time 'stage 0')" \
+    -v update="$(figure update_time 'stage 0')" 'BEGIN {
+        off = step / (layer * (4 + 1 / 3) + update) - 1
+        exit !(update > 0 && off < 1e-6 && off > -1e-6) }'
 
 # Memory and traffic of each stage: P and E of this problem are 4 x 66496 and 4 x 18560 bytes, a layer
 # 4 x 49984, activations of a batch 4 x 4 x 32 x 64; MB of all ranks of a stage.
 train_ranks 4 "${large[@]}" --stages=2 --split=3,1 --algorithm=ring --json >out 2>err
 ok 'the records follow the schema' "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <out
-figure() { jq -r "select(.metric == \"$1\" and .part == \"$2\").value" out; }
 near() { # METRIC STAGE MB: found and formula, within 1 %
     ok "stage $2: $1 is $3 MB" awk -v a="$(figure "$1" "stage $2")" \
         -v b="$(figure "$1" "stage $2 formula")" -v c="$3" 'BEGIN {
@@ -130,6 +136,7 @@ is "$?" 1 'a gradient that is no number ends the run'
 like "$(cat err)" \
     "^muster-train: step 4: loss [0-9.]*; the gradient of fcw in layer 2 is not finite, on rank 3 on $here" \
     '... named with step, rank, tensor and layer'
+is "$(grep -c '^muster-train' err)" 1 '... and by nobody else'
 train 6 --stages=2 --verify --inject=flip:4@5
 is "$(grep '^muster-train: step' err)" \
     "muster-train: step 5: rank 4 on $here: parameter fcw of layer 2 is not what most of the 3 ranks have" \

@@ -229,6 +229,9 @@ static void test_islands(void)
     is_int(arrange_replicas(numbers, 8, 3), 1, "stages of one");
     /* all stages once, the slowest four times more, two boundaries both ways; sums */
     is_near(arrange_step_s(&times), 6 + 4 * 3 + 4 * 0.1 + 2 + 0.06, 1e-12, "time of a step");
+    times.update_s = 7;
+    is_near(arrange_step_s(&times), 6 + 4 * 3 + 4 * 0.1 + 2 + 0.06 + 7, 1e-12, "... and update");
+    times.update_s = 0;
     times.across_Bps = 2;
     is_near(arrange_step_s(&times), 6 + 4 * 5 + 4 * 5 + 2 + 3, 1e-12,
             "... where the link between stages is the slowest");

@@ -62,7 +62,7 @@ double arrange_step_s(const struct arrange_times *times)
         slowest_s = fmax(slowest_s, across_s);
     }
     return all_s + (times->microbatches - 1) * slowest_s + times->inside_bytes / times->inside_Bps +
-           times->ends_bytes / times->across_Bps;
+           times->ends_bytes / times->across_Bps + times->update_s;
 }
 
 /* The islands of all ranks, and with them stages and their order. */
@@ -115,20 +115,30 @@ static double most(struct team *team, double value)
     return value;
 }
 
-static int measure_layers(const struct pipeline_options *options, struct team *team,
-                          struct arrangement *made, struct error *err)
+/* A layer, and a parameter's update. */
+static int measure_work(const struct pipeline_options *options, struct team *team,
+                        struct arrangement *made, struct error *err)
 {
+    int stages = made->placement.stages, replicas = made->placement.replicas;
     int stage, replica, rows = pipeline_most_rows(options), rv;
+    double own_s = 0, parameter_s = 0;
     struct error failed = {""};
-    double own_s = 0;
+    struct stage own;
 
-    made->layer_s = calloc((size_t)made->placement.stages, sizeof *made->layer_s);
-    rv = speed_of_layer(options->shape, options->compute, rows, &own_s, &failed);
-    if (most(team, made->layer_s && rv == 0 ? 0 : 1) > 0)
-        return error_set(err, "%s", *failed.text ? failed.text : "a rank cannot measure a layer");
     placement_find(&made->placement, team_seat(team).rank, &stage, &replica);
-    for (int i = 0; i < made->placement.stages; i++)
+    own = placement_stage(&made->placement, options->shape, stage);
+    made->layer_s = calloc((size_t)stages, sizeof *made->layer_s);
+    made->parameter_s = calloc((size_t)stages, sizeof *made->parameter_s);
+    rv = speed_of_layer(options->shape, options->compute, rows, &own_s, &failed);
+    if (rv == 0)
+        rv = speed_of_update(stage_parameters(&own), replicas, stages * replicas > 1, &parameter_s,
+                             &failed);
+    if (most(team, made->layer_s && made->parameter_s && rv == 0 ? 0 : 1) > 0)
+        return error_set(err, "%s", *failed.text ? failed.text : "a rank cannot measure a layer");
+    for (int i = 0; i < stages; i++) {
         made->layer_s[i] = most(team, i == stage ? own_s : 0);
+        made->parameter_s[i] = most(team, i == stage ? parameter_s : 0);
+    }
     made->head_s = made->layer_s[made->placement.stages - 1] * speed_head_in_layers(options->shape);
     return 0;
 }
@@ -189,7 +199,7 @@ static void predict(const struct pipeline_options *options, struct arrangement *
     double parameters = (double)shape_parameters(options->shape) * sizeof(real), largest = 0;
     double *stage_s = calloc((size_t)placement->stages, sizeof *stage_s);
     int rows = pipeline_most_rows(options), whole_rows, first;
-    double slowest_s = 0, whole_s;
+    double slowest_s = 0, whole_s, parameter_s = 0;
     struct arrange_times times = {.stages = placement->stages,
                                   .microbatches = options->microbatches,
                                   .stage_s = stage_s,
@@ -204,6 +214,9 @@ static void predict(const struct pipeline_options *options, struct arrangement *
 
         stage_s[i] = placement->layers[i] * made->layer_s[i];
         slowest_s = fmax(slowest_s, made->layer_s[i]);
+        parameter_s = fmax(parameter_s, made->parameter_s[i]);
+        times.update_s =
+            fmax(times.update_s, (double)stage_parameters(&stage) * made->parameter_s[i]);
         largest = fmax(largest, (double)stage_parameters(&stage) * sizeof(real));
     }
     stage_s[placement->stages - 1] += made->head_s;
@@ -217,13 +230,14 @@ static void predict(const struct pipeline_options *options, struct arrangement *
     whole_rows = placement_share(options->batch, whole.replicas - 1, whole.replicas, &first);
     whole_s = (options->shape->layers + speed_head_in_layers(options->shape)) * slowest_s *
               whole_rows / (rows > 0 ? rows : 1);
-    times = (struct arrange_times){.stages = 1,
-                                   .microbatches = 1,
-                                   .stage_s = &whole_s,
-                                   .inside_bytes =
-                                       2 * parameters * (whole.replicas - 1) / whole.replicas,
-                                   .inside_Bps = fmin(made->inside_Bps, made->across_Bps),
-                                   .across_Bps = INFINITY};
+    times = (struct arrange_times){
+        .stages = 1,
+        .microbatches = 1,
+        .stage_s = &whole_s,
+        .inside_bytes = 2 * parameters * (whole.replicas - 1) / whole.replicas,
+        .inside_Bps = fmin(made->inside_Bps, made->across_Bps),
+        .across_Bps = INFINITY,
+        .update_s = (double)shape_parameters(options->shape) * parameter_s};
     made->ddp_s = arrange_step_s(&times);
     free(stage_s);
 }
@@ -242,7 +256,7 @@ int arrange(const struct arrange_options *options, struct team *team, const char
     arrangement->microbatches = pipeline.microbatches;
     arrangement->is_measured =
         options->is_auto || (options->split && strcmp(options->split, "measured") == 0);
-    if (arrangement->is_measured && (measure_layers(&pipeline, team, arrangement, err) != 0 ||
+    if (arrangement->is_measured && (measure_work(&pipeline, team, arrangement, err) != 0 ||
                                      measure_links(team, arrangement, err) != 0))
         return -1;
     if (split(options, arrangement, err) != 0)
@@ -257,5 +271,6 @@ void arrangement_clear(struct arrangement *arrangement)
     placement_clear(&arrangement->placement);
     free(arrangement->names);
     free(arrangement->layer_s);
+    free(arrangement->parameter_s);
     *arrangement = (struct arrangement){.names = NULL};
 }

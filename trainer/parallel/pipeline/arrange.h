@@ -28,9 +28,11 @@ struct arrangement {
     double *layer_s;               /* of each stage: a layer, forward and backward, of a microbatch,
                                       on its slowest rank */
     double head_s;                 /* of the last stage besides */
+    double *parameter_s;           /* of each stage: what a step takes for each of its parameters
+                                      besides, on its slowest rank (speed_of_update()) */
     double inside_Bps, across_Bps; /* slowest links: within a stage, between stages; each way */
-    double step_s;                 /* predicted: Holmes' sum of all + (m - 1) x the slowest, and the
-                                      gradients of the slowest stage and of the ends */
+    double step_s;                 /* predicted: Holmes' sum of all + (m - 1) x the slowest, the
+                                      gradients of the slowest stage and of the ends, the update */
     double ddp_s;                  /* ... if all ranks held all layers instead */
 };
 
@@ -50,12 +52,13 @@ int arrange_islands(char (*names)[ISLAND_BYTES], int ranks, int *order, int *num
 int arrange_replicas(const int *numbers, int ranks, int islands);
 
 /* Predicted seconds of a step. Each stage's time for a microbatch, the bytes that go each way with
- * it, what is summed over the stages' ranks and over the ends, and the links. Pure. */
+ * it, what is summed over the stages' ranks and over the ends, the links, and the update. Pure. */
 struct arrange_times {
     int stages, microbatches;
     const double *stage_s;           /* stages */
     double microbatch_bytes;         /* activations of one, of one replica */
     double inside_bytes, ends_bytes; /* that one rank sends */
+    double update_s;                 /* of the stage where it takes longest */
     double inside_Bps, across_Bps;
 };
 double arrange_step_s(const struct arrange_times *times);

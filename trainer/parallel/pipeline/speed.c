@@ -10,10 +10,13 @@
 #include "lib/base/clock.h"
 #include "trainer/model/model.h"
 #include "trainer/model/parameters.h"
+#include "trainer/optimizer/adamw.h"
+#include "trainer/pages.h"
 
 /* A layer is computed until both are reached, then the least counts: what disturbs only adds. */
 #define LEAST_S 0.1
 enum { LEAST_TURNS = 3, MESSAGE_BYTES = 1 << 18 };
+enum { MOST_UPDATED = 1 << 23 }; /* parameters: more than caches hold */
 
 /* A layer's parameters and gradients, as a store. */
 struct bench {
@@ -80,6 +83,45 @@ int speed_of_layer(const struct shape *shape, const struct compute *compute, int
     free(bench.parameters);
     free(bench.gradients);
     return rv;
+}
+
+/* arrays: gradients, both moments, parameters. */
+static double time_update(real *const *arrays, size_t count, int replicas, bool is_summed)
+{
+    const struct adamw adamw = {.beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = 0.01};
+    double start_s = clock_s(), least_s = INFINITY;
+    volatile double norm;
+
+    for (int turn = 0; turn < LEAST_TURNS || clock_s() - start_s < LEAST_S; turn++) {
+        double turn_s = clock_s();
+
+        memset(arrays[0], 0, count * sizeof(real));
+        if (is_summed)
+            norm = adamw_squares(arrays[0], count);
+        norm = adamw_squares(arrays[0], count / (size_t)replicas);
+        adamw_update(&adamw, turn + 1, 1e-3, 1, count, arrays[0], arrays[1], arrays[2], arrays[3]);
+        least_s = fmin(least_s, clock_s() - turn_s);
+    }
+    (void)norm;
+    return least_s / (double)count;
+}
+
+int speed_of_update(size_t count, int replicas, bool is_summed, double *seconds, struct error *err)
+{
+    enum { ARRAYS = 4 };
+    real *arrays[ARRAYS] = {NULL};
+    int made = 0;
+
+    count = count < MOST_UPDATED ? count : MOST_UPDATED;
+    while (made < ARRAYS && (arrays[made] = calloc(count, sizeof(real))) != NULL)
+        pages_prefer_large(arrays[made++], count * sizeof(real));
+    if (made == ARRAYS)
+        *seconds = time_update(arrays, count, replicas, is_summed);
+    else
+        error_set(err, "an update of %zu parameters, to measure it: %m", count);
+    for (int i = 0; i < ARRAYS; i++)
+        free(arrays[i]);
+    return made == ARRAYS ? 0 : -1;
 }
 
 double speed_head_in_layers(const struct shape *shape)

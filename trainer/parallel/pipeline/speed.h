@@ -2,6 +2,9 @@
 #ifndef MUSTER_SPEED_H
 #define MUSTER_SPEED_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "trainer/compute/compute.h"
 #include "trainer/model/shape.h"
 #include "trainer/team/team.h"
@@ -12,6 +15,12 @@
  * some turns. Returns 0, or -1 with err. */
 int speed_of_layer(const struct shape *shape, const struct compute *compute, int sequences,
                    double *seconds, struct error *err);
+
+/* Seconds that a step takes for each of a stage's parameters, beside its layers: gradients begin at
+ * zero, are looked at where several ranks' are summed (guard.h), have a norm, of which each of the
+ * stage's ranks takes its share, and AdamW updates. count: parameters of the stage; of very many a
+ * part is measured, the least of some turns. Returns 0, or -1 with err. */
+int speed_of_update(size_t count, int replicas, bool is_summed, double *seconds, struct error *err);
 
 /* What the head costs beside a layer: their multiplications, V C and 12 C^2 of each token. */
 double speed_head_in_layers(const struct shape *shape);
