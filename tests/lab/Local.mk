@@ -81,4 +81,5 @@ EXTRA_DIST += \
 	tests/lab/t3502-runs-at-once-share-the-nodes.t \
 	tests/lab/t3503-slurmd-runs-the-health-check.t \
 	tests/lab/t3600-compare-and-history-of-a-cluster.t \
+	tests/lab/t3700-train-is-queued-again.t \
 	tests/lab/testlab.sh
