@@ -19,5 +19,7 @@ AC_DEFUN([MUSTER_IBNETDISC], [MUSTER_PKG([IBNETDISC], [libibnetdisc libibmad lib
         [AC_DEFINE([HAVE_IBNETDISC], [1], [libibnetdisc is there])])])
 AC_DEFUN([MUSTER_HWLOC], [MUSTER_PKG([HWLOC], [hwloc], [hwloc],
     [a test of affinity, nothing else], [libhwloc-dev], [hwloc-devel])])
+# Its header defines what ours has defined already, which is nobody's warning in a system's.
 AC_DEFUN([MUSTER_OPENBLAS], [MUSTER_PKG([OPENBLAS], [openblas], [OpenBLAS],
-    [the trainer], [libopenblas-openmp-dev], [openblas-devel])])
+    [the trainer], [libopenblas-openmp-dev], [openblas-devel])
+OPENBLAS_CFLAGS=$(echo "$OPENBLAS_CFLAGS" | sed 's/-I */-isystem /g')])

@@ -193,10 +193,11 @@ int token_file_write_bytes(FILE *text, const char *text_name, const char *path, 
                            struct error *err)
 {
     struct header header = {
-        .magic = MAGIC, .version = FORMAT_VERSION, .vocabulary = BYTE_VOCABULARY, .token_bytes = 1};
+        .version = FORMAT_VERSION, .vocabulary = BYTE_VOCABULARY, .token_bytes = 1};
     char unfinished[4096];
     int fd, rv;
 
+    memcpy(header.magic, MAGIC, sizeof header.magic);
     if (snprintf(unfinished, sizeof unfinished, "%s.unfinished", path) >= (int)sizeof unfinished)
         return error_set(err, "%.64s...: the path is too long", path);
     fd = open(unfinished, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
