@@ -80,7 +80,7 @@ static void run_case(const struct algorithm *algorithm, int ranks, int root, int
     static uint32_t ins[RANKS_MAX][ROOM], outs[RANKS_MAX][ROOM];
     int nodes[RANKS_MAX];
     struct plan_topology topology = {.node_of_rank = nodes, .nodes = (ranks + 1) / 2};
-    struct plan_shape shapes[RANKS_MAX];
+    struct plan_shape shapes[RANKS_MAX] = {0};
     struct plan plans[RANKS_MAX];
     struct simulated_rank simulated[RANKS_MAX];
     struct simulation simulation = {.type = ELEMENT_UINT32,
