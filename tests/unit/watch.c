@@ -15,7 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RANKS = 4 };
+/* What nobody notices lasts until the alarm; what is noticed takes a second or a few on an idle
+ * machine. */
+enum { RANKS = 4, ALARM_S = 20, SOON_S = 15 };
 
 static const char *const nodes[RANKS] = {"n1", "n1", "n2", "n2"};
 static pid_t pids[RANKS];
@@ -144,7 +146,7 @@ static int stage(const char *plot, int signalled)
     for (int rank = 0; rank < RANKS; rank++) {
         pids[rank] = fork();
         if (pids[rank] == 0) {
-            alarm(20);
+            alarm(ALARM_S);
             dup2(fileno(out), STDOUT_FILENO);
             dup2(fileno(complaints), STDERR_FILENO);
             play(plot, rank, listener, &endpoint);
@@ -187,22 +189,22 @@ int main(void)
             "... it and its node are named");
     has_str(said, "rank 2 on n2 died in phase act 1", "... and what it did");
     has_str(said, "\"verdict\":\"unknown\"", "... and that not all was measured");
-    ok(took_s < 3, "... soon (%.1f s)", took_s);
+    ok(took_s < SOON_S, "... soon (%.1f s)", took_s);
 
     is_int(stage("rank 3 freezes", 0), 1, "a rank freezes: status 1");
     has_str(said, "\"metric\":\"frozen\",\"node\":\"n2\",\"part\":\"rank 3\",\"verdict\":\"fail\"",
             "... it and its node are named");
     ok(strstr(said, "rank 2") == NULL, "... and no other");
-    ok(took_s < 6, "... soon (%.1f s)", took_s);
+    ok(took_s < SOON_S, "... soon (%.1f s)", took_s);
 
     is_int(stage("rank 1 hangs", 0), 1, "a rank hangs: status 1");
     has_str(said, "\"metric\":\"hang\",\"node\":\"n1\",\"part\":\"rank 1\",\"verdict\":\"fail\"",
             "... it and its node are named");
-    ok(took_s < 6, "... soon (%.1f s)", took_s);
+    ok(took_s < SOON_S, "... soon (%.1f s)", took_s);
 
     is_int(stage("rank 0 dies", 0), -1, "rank 0 dies");
     has_str(complained, "rank 0 on n1 is gone", "... the others say so, with its node");
-    ok(took_s < 3, "... and leave (%.1f s)", took_s);
+    ok(took_s < SOON_S, "... and leave (%.1f s)", took_s);
 
     is_int(stage("rank 3 cannot go on", 0), 1, "a rank cannot go on: status 1");
     has_str(said, "rank 3 on n2 in phase act 1: no such thing", "... it says why");
@@ -219,7 +221,7 @@ int main(void)
     ok(strstr(said, "unknown") == NULL, "... what is left was done");
     has_str(said, "rank 1 saw 1 1", "... every rank knew who is lost");
     has_str(said, "needs abort: 1", "... and the frozen one will not end by itself");
-    ok(took_s < 6, "... soon (%.1f s)", took_s);
+    ok(took_s < SOON_S, "... soon (%.1f s)", took_s);
 
     is_int(stage("one hangs and is given up", 0), 1, "one hangs in a job that goes on: status 1");
     has_str(said, "\"metric\":\"hang\",\"node\":\"n2\",\"part\":\"rank 3\",\"verdict\":\"fail\"",
