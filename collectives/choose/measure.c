@@ -188,23 +188,40 @@ static void decode(void *context, int times)
                            NULL);
 }
 
-/* Numbers spread as gradients are: sums of twelve that are spread evenly, which is near enough to a
- * normal distribution for exponents. */
+/* Sums of twelve that are spread evenly, which is near enough to a normal distribution for
+ * exponents. */
+static float next_normal(uint64_t *state)
+{
+    float value = -6e-3f;
+
+    for (int j = 0; j < 12; j++) {
+        *state = *state * 6364136223846793005 + 1442695040888963407;
+        value += (float)(*state >> 40) * (1e-3f / (1 << 24));
+    }
+    return value;
+}
+
+static const uint64_t normal_state = 88172645463325252;
+
+void measure_fill(float *values, size_t count)
+{
+    uint64_t state = normal_state;
+
+    for (size_t i = 0; i < count; i++)
+        values[i] = next_normal(&state);
+}
+
 static void fill_normal(enum codec_type type, void *values, size_t count)
 {
-    uint64_t state = 88172645463325252;
+    uint64_t state = normal_state;
 
+    if (type == CODEC_FP32) {
+        measure_fill(values, count);
+        return;
+    }
     for (size_t i = 0; i < count; i++) {
-        float value = -6e-3f;
+        float value = next_normal(&state);
 
-        for (int j = 0; j < 12; j++) {
-            state = state * 6364136223846793005 + 1442695040888963407;
-            value += (float)(state >> 40) * (1e-3f / (1 << 24));
-        }
-        if (type == CODEC_FP32) {
-            ((float *)values)[i] = value;
-            continue;
-        }
         precision_narrow(type == CODEC_BF16 ? PRECISION_BF16 : PRECISION_FP16, &value, 1,
                          (uint16_t *)values + i);
     }

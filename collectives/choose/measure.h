@@ -18,6 +18,9 @@
 int measure_machine(MPI_Comm comm, const struct layout *layout, struct machine *machine,
                     struct error *err);
 
+/* Numbers spread as gradients are, always the same ones: the codec is measured with them. */
+void measure_fill(float *values, size_t count);
+
 struct measure_trials {
     double budget_s;   /* no trial begins after it */
     bool with_mpi;     /* MPI's own collectives too */

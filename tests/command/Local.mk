@@ -119,7 +119,7 @@ dist_check_SCRIPTS += \
 	# end of reports
 
 # muster-codec
-EXTRA_DIST += tests/command/codec-read.py
+EXTRA_DIST += tests/command/codec-read.py tests/command/crc32c.py
 dist_check_SCRIPTS += \
 	tests/command/t2970-codec-gives-files-back.t \
 	tests/command/t2971-codec-names-damage.t \

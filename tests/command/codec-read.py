@@ -5,14 +5,8 @@ so that a test sees whether the page is true. Slow, and trusts what it reads."""
 import struct
 import sys
 
-
-def crc32c(data):
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
-    return crc ^ 0xFFFFFFFF
+sys.dont_write_bytecode = True
+from crc32c import crc32c  # noqa: E402
 
 
 def chunk_bytes(kind, count):

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/choose/measure.h"
 #include "collectives/choose/tuned.h"
 #include "lib/base/statistics.h"
 #include "validate/battery/collectives/ours.h"
@@ -204,15 +205,8 @@ static void measure_kind(struct sweep *sweep, enum wire_format wanted)
 static void fill(float *values, size_t count)
 {
     enum { SOME = 1 << 16 };
-    uint64_t state = 88172645463325252;
 
-    for (size_t i = 0; i < count && i < SOME; i++) {
-        values[i] = -6e-3f;
-        for (int j = 0; j < 12; j++) {
-            state = state * 6364136223846793005 + 1442695040888963407;
-            values[i] += (float)(state >> 40) * (1e-3f / (1 << 24));
-        }
-    }
+    measure_fill(values, count < SOME ? count : SOME);
     for (size_t i = SOME; i < count; i++)
         values[i] = values[i - SOME];
 }
