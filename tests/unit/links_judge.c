@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* A fabric of n nodes with two rails at 200 Mb/s, two leaves, and what the test does to it. */
-enum { NODES = 8, RAILS = 2 };
+enum { NODES = 12, RAILS = 2 };
 static char names[NODES][8];
 static const char *node_names[NODES], *const rail_names[] = {"eth1", "eth2"};
 static const char *const block_names[] = {"leaf1", "leaf2", "leaf3", "leaf4"};
@@ -213,6 +213,41 @@ static void test_intermittent(void)
     judge(1, "a rail of which single repeats are low");
     is_int(findings[0].node == 2 && findings[0].rail == 1 && findings[0].is_intermittent, 1,
            "... is slow at times");
+}
+
+/* Asked four times alone each of its ways was well at some time; with whom it was asked or not. */
+static void test_cleared_by_all(void)
+{
+    static struct link_sample alone[16];
+    int peers[] = {0, 11};
+
+    healthy(12, 2);
+    for (size_t i = 0, turn = 0; i < links.sample_count; i++) {
+        struct link_sample *sample = &samples[i];
+
+        if (sample->rail != 0 || (sample->from != 2 && sample->to != 2))
+            continue;
+        for (int k = 0; k < 2; k++)
+            if (sample->from == peers[k] || sample->to == peers[k]) {
+                sample->first_mbps = 80;
+                sample->again = 4;
+            }
+        if (sample->again == 0 && turn++ % 3 == 0)
+            sample->mbps *= 0.4;
+    }
+    for (int i = 0; i < 16; i++)
+        alone[i] = (struct link_sample){.from = i % 2 ? 2 : peers[i / 8],
+                                        .to = i % 2 ? peers[i / 8] : 2,
+                                        .mbps = i % 8 < 4 ? 110 : 196};
+    links.alone = alone;
+    links.alone_count = 16;
+    judge(1, "a rail that was low half of the times that it was asked alone, never its best");
+    is_int(findings[0].kind, FINDING_RAIL, "... is that rail");
+    is_int(findings[0].node == 2 && findings[0].rail == 0, 1, "... eth1 of n3");
+    is_int(findings[0].verdict, VERDICT_FAIL, "... which fails");
+    for (int i = 0; i < 16; i++)
+        alone[i].mbps = i == 3 ? 110 : 196;
+    judge(0, "one that was low a single time alone was in others' way before");
 }
 
 /* What muster-links measured of eth1 of four nodes, row to column, while n4's ran at a quarter for
@@ -623,6 +658,7 @@ int main(void)
     test_uplink_directions();
     test_oversubscribed();
     test_intermittent();
+    test_cleared_by_all();
     test_recorded_at_times();
     test_together();
     test_uneven_host();

@@ -106,6 +106,36 @@ static void test_latency(void)
     matrix_clear(&matrix);
 }
 
+static void test_alone(void)
+{
+    static const double stalled[] = {0.01, 0.2, 0, NAN};
+    static const double mbps[] = {60, 70, 104, 40};
+    struct matrix matrix;
+    const struct link_sample *cell;
+    size_t again;
+
+    records.count = 0;
+    add("bandwidth", 7, 8, "eth2", 90)->stalled = 0.02;
+    add("bandwidth", 8, 7, "eth2", 90);
+    again = records.count;
+    for (int i = 0; i < 4; i++)
+        add("bandwidth", 7, 8, "eth2", mbps[i])->stalled = stalled[i];
+    is_int(matrix_build(&source, 0, again, &matrix), 0, "four measurements alone");
+    is_int((long)matrix.alone_count, 2, "... each that was let run is kept");
+    ok(matrix.alone_count == 2 && matrix.alone[0].from == 7 && matrix.alone[0].to == 8 &&
+           matrix.alone[0].rail == 0,
+       "... with its ends and rail");
+    is_near(matrix.alone_count == 2 ? matrix.alone[0].mbps : NAN, 60 / 0.99, 0.01,
+            "... with what it had of the time in which it was let run");
+    is_near(matrix.alone_count == 2 ? matrix.alone[1].mbps : NAN, 104, 0, "... in turn");
+    cell = cell_of(&matrix, 7, 8, 0);
+    is_near(cell ? cell->mbps : NAN, 104, 0, "... the best one is the cell's");
+    is_near(cell ? cell->first_stalled : NAN, 0.02, 1e-6, "... which was let run at first");
+    cell = cell_of(&matrix, 8, 7, 0);
+    is_near(cell ? cell->first_stalled : NAN, 1, 0, "... another one may not have been");
+    matrix_clear(&matrix);
+}
+
 static void test_again(void)
 {
     struct matrix whole, grown;
@@ -150,6 +180,7 @@ int main(void)
     }
     test_cells();
     test_latency();
+    test_alone();
     test_again();
     hostlist_clear(&names);
     conf_clear(&conf);

@@ -17,6 +17,7 @@ validate_judge_libjudge_la_SOURCES += \
 	validate/judge/links/findings.c validate/judge/links/findings.h \
 	validate/judge/links/hearing.c validate/judge/links/hearing.h \
 	validate/judge/links/liars.c \
+	validate/judge/links/moments.c \
 	validate/judge/links/links.c validate/judge/links/links.h \
 	validate/judge/links/matrix.c validate/judge/links/matrix.h \
 	validate/judge/links/pairs.c \

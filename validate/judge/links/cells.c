@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/judge/links/cells.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,16 @@ double cells_base(const struct cells *cells, const struct cell *cell)
     return cells->has_nominal[cell->rail] ? fmin(nominal(cells->links, cell->from, cell->rail),
                                                  nominal(cells->links, cell->to, cell->rail))
                                           : 1;
+}
+
+struct cell *cells_find(const struct cells *cells, int from, int to, int rail)
+{
+    size_t end = (size_t)from * cells->rails + (size_t)rail;
+
+    for (size_t i = cells->out_begin[end]; i < cells->out_begin[end + 1]; i++)
+        if (cells->cells[i].to == to)
+            return &cells->cells[i];
+    return NULL;
 }
 
 static int allocate(struct cells *cells, size_t samples)
@@ -179,6 +190,11 @@ static float logarithm(double mbps, float base)
     return y > no_connection ? y : no_connection;
 }
 
+float cells_y(const struct cells *cells, const struct cell *cell, double mbps)
+{
+    return logarithm(mbps, logf((float)cells_base(cells, cell)));
+}
+
 /* Pairs that shared an uplink, by powers of two: 2 is 1, 3 and 4 are 2. */
 static unsigned char load_class(int load)
 {
@@ -218,6 +234,7 @@ static void fill(struct cells *cells, const struct link_sample *samples, const s
         cell->spot = sample->low_mbps > 0 ? logarithm(sample->low_mbps, base) : cell->y;
         cell->region =
             cells->blocks[sample->from] != cells->blocks[sample->to] ? CELL_ACROSS : CELL_INSIDE;
+        cell->is_first_quiet = sample->first_stalled < LINKS_QUIET;
         cell->is_sole = sample->load == 1 || sample->again > 0;
         if (cell->region == CELL_ACROSS && sample->load > 1 && sample->again == 0)
             cell->load = load_class(sample->load);
@@ -491,4 +508,18 @@ int cells_fit(const struct links *links, const struct links_limits *limits,
     free(fit.is_good);
     free(medians);
     return rv;
+}
+
+void cells_count_alone(struct cells *cells)
+{
+    for (size_t i = 0; i < cells->links->alone_count; i++) {
+        const struct link_sample *sample = &cells->links->alone[i];
+        struct cell *cell = cells_find(cells, sample->from, sample->to, sample->rail);
+
+        if (!cell || cell->quiet == UCHAR_MAX)
+            continue;
+        cell->quiet++;
+        if (cells_y(cells, cell, sample->mbps) < cell->limit)
+            cell->quiet_low++;
+    }
 }

@@ -27,10 +27,13 @@ struct cell {
     unsigned char region;
     unsigned char load;  /* pairs that shared its uplink, ceil(log2()); 0: it had it to itself */
     unsigned char again; /* times that it was measured once more, alone */
-    bool is_sole;        /* it is known that no other pair shared its uplink */
-    bool was_low;        /* the first time that it was measured */
-    bool is_low;         /* y < limit */
-    bool is_open;        /* not explained by a part that was found */
+    unsigned char quiet, quiet_low; /* times alone with its ends let run, those below limit; 0
+                                       before cells_count_alone() */
+    bool is_first_quiet;            /* its ends were let run the first time */
+    bool is_sole;                   /* it is known that no other pair shared its uplink */
+    bool was_low;                   /* the first time that it was measured */
+    bool is_low;                    /* y < limit */
+    bool is_open;                   /* not explained by a part that was found */
 };
 
 struct cells {
@@ -60,6 +63,15 @@ int cells_fit(const struct links *links, const struct links_limits *limits,
               const struct link_sample *samples, size_t count, const int *blocks, bool by_nominal,
               struct cells *cells);
 void cells_clear(struct cells *cells);
+
+/* Counts quiet and quiet_low of each cell, by what links.alone holds. */
+void cells_count_alone(struct cells *cells);
+
+/* The cell of that sender, receiver and rail; NULL when it was not measured. O(nodes). */
+struct cell *cells_find(const struct cells *cells, int from, int to, int rail);
+
+/* The share of the cell's 100 % that is, as a logarithm. */
+float cells_y(const struct cells *cells, const struct cell *cell, double mbps);
 
 /* 100 % of the cell in Mb/s: nominal of the lower end, or 1. */
 double cells_base(const struct cells *cells, const struct cell *cell);

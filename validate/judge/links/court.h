@@ -23,6 +23,13 @@ struct court {
  * figures are replaced by its partners'. */
 int court_believe(struct court *court);
 
+/* Makes a finding of what a pursuit accused, unless it is not worth one. */
+void court_take(struct court *court, const struct accused *accused);
+
+/* Of few nodes, the rails and paths that were low at some of the times that they were measured
+ * alone while their ends were let run, and well at others. */
+int court_moments(struct court *court);
+
 /* The pairs of nodes that the pursuit left. */
 int court_pairs(struct court *court);
 

@@ -277,7 +277,7 @@ static bool is_partial_case(struct hearing *hearing, const struct counts *counts
 static bool is_cleared(const struct hearing *hearing, const struct counts *counts,
                        struct accused *part)
 {
-    size_t asked = 0, low = 0;
+    size_t cells = 0, asked = 0, low = 0; /* each time that it was asked counts */
 
     if (!part->is_partial)
         return !part->is_shared && counts->alone > 0 && counts->alone_low == 0;
@@ -287,10 +287,11 @@ static bool is_cleared(const struct hearing *hearing, const struct counts *count
         if (cell->again == 0 ||
             (!candidates_is_node(part->kind) && cell->first_y >= part->level + level_slack))
             continue;
-        asked++;
-        low += cell->is_low;
+        asked += cell->quiet > 0 ? cell->quiet : 1U;
+        low += cell->quiet > 0 ? cell->quiet_low : cell->is_low;
+        cells++;
     }
-    part->again = (int)asked;
+    part->again = (int)cells;
     return asked > 0 && (double)low <= cleared_share * (double)asked;
 }
 

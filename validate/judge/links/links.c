@@ -81,8 +81,11 @@ static int correct_blocks(struct court *court, int *blocks)
 static int fit(struct court *court, const int *blocks)
 {
     cells_clear(&court->cells);
-    return cells_fit(court->links, &court->limits, court->samples, court->links->sample_count,
-                     blocks, true, &court->cells);
+    if (cells_fit(court->links, &court->limits, court->samples, court->links->sample_count, blocks,
+                  true, &court->cells) != 0)
+        return -1;
+    cells_count_alone(&court->cells);
+    return 0;
 }
 
 /* Fits with the blocks that are stated, found or corrected. */
@@ -251,7 +254,7 @@ static bool merge(struct court *court, const struct accused *accused)
     return false;
 }
 
-static void take(struct court *court, const struct accused *accused)
+void court_take(struct court *court, const struct accused *accused)
 {
     enum finding_kind kind = kind_of(accused->kind);
     int node = accused->node >= 0 ? accused->node : only_node(court, accused->block);
@@ -308,7 +311,7 @@ static int find_intermittent(struct court *court)
 
         accused->is_partial = true;
         if (candidates_is_node(accused->kind) && !is_accused(court, accused->node, accused->rail))
-            take(court, accused);
+            court_take(court, accused);
     }
     pursuit_clear(&pursuit);
     return rv;
@@ -335,11 +338,88 @@ static int find_cables(struct court *court)
     }
     rv = is_any ? pursuit_hold(cells, PART_UPLINK_OUT, PART_UPLINK_ALL, &pursuit) : 0;
     for (size_t i = 0; i < pursuit.count && rv == 0; i++)
-        take(court, &pursuit.accused[i]);
+        court_take(court, &pursuit.accused[i]);
     for (size_t i = 0; i < cells->count; i++)
         cells->cells[i].is_low = cells->cells[i].y < cells->cells[i].limit;
     pursuit_clear(&pursuit);
     return rv;
+}
+
+/* The parts that explain what is low. */
+static int pursue(struct court *court, struct pursuit *pursuit)
+{
+    int rv = pursuit_hold(&court->cells, PART_SENDS, PART_LEAF_ALL, pursuit);
+
+    for (size_t i = 0; i < pursuit->count && rv == 0; i++)
+        court_take(court, &pursuit->accused[i]);
+    rv = rv == 0 ? find_cables(court) : rv;
+    return rv == 0 ? court_moments(court) : rv;
+}
+
+static bool is_sure_at_times(const struct finding *finding)
+{
+    return finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL &&
+           finding->is_intermittent;
+}
+
+/* Keeps of the findings since first those about rails that come and go for sure. Returns how many
+ * others there were. */
+static size_t keep_sure_at_times(struct court *court, size_t first)
+{
+    struct findings *findings = &court->findings;
+    size_t left = first, others;
+
+    for (size_t i = first; i < findings->count; i++)
+        if (is_sure_at_times(&findings->items[i]))
+            findings->items[left++] = findings->items[i];
+    others = findings->count - left;
+    findings->count = left;
+    return others;
+}
+
+/* A new game without the cells of the rails that were kept. */
+static int begin_without_them(struct court *court, size_t first)
+{
+    const struct links *links = court->links;
+    int *blocks = malloc((links->node_count + 1) * sizeof *blocks), rv = -1;
+
+    if (blocks) {
+        memcpy(blocks, court->cells.blocks, links->node_count * sizeof *blocks);
+        rv = fit(court, blocks);
+    }
+    free(blocks);
+    memset(court->is_accused, 0, links->node_count * links->rail_count * sizeof(bool));
+    for (size_t k = first; k < court->findings.count; k++) {
+        const struct finding *finding = &court->findings.items[k];
+
+        mark_accused(court, finding->node, finding->rail);
+        for (size_t i = 0; i < court->cells.count && rv == 0; i++) {
+            struct cell *cell = &court->cells.cells[i];
+
+            if (cell->rail == finding->rail &&
+                (cell->from == finding->node || cell->to == finding->node))
+                cell->is_open = false;
+        }
+    }
+    return rv;
+}
+
+/* What comes and goes makes others look low as well, at the moments that they met it: these are
+ * looked for once more without it. */
+static int pursue_all(struct court *court, struct pursuit *pursuit)
+{
+    size_t first = court->findings.count;
+    bool is_any = false;
+    int rv = pursue(court, pursuit);
+
+    for (size_t i = first; i < court->findings.count; i++)
+        is_any = is_any || is_sure_at_times(&court->findings.items[i]);
+    if (rv != 0 || !is_any || court->links->node_count > LINKS_FEW ||
+        keep_sure_at_times(court, first) == 0)
+        return rv;
+    pursuit_clear(pursuit);
+    rv = begin_without_them(court, first);
+    return rv == 0 ? pursue(court, pursuit) : rv;
 }
 
 static int judge(struct court *court)
@@ -357,10 +437,7 @@ static int judge(struct court *court)
         if (court->cells.is_uplinks[rail])
             find_uplinks(court, (int)rail);
     }
-    rv = pursuit_hold(&court->cells, PART_SENDS, PART_LEAF_ALL, &pursuit);
-    for (size_t i = 0; i < pursuit.count && rv == 0; i++)
-        take(court, &pursuit.accused[i]);
-    rv = rv == 0 ? find_cables(court) : rv;
+    rv = pursue_all(court, &pursuit);
     rv = rv == 0 ? court_pairs(court) : rv;
     if (rv == 0)
         court_unproved(court, &pursuit);

@@ -53,6 +53,8 @@ struct link_sample {
     float received_mbps; /* what the receiver says of the same transfer; 0: it was not asked */
     int load;            /* pairs that shared an uplink with it, itself counted; 0: not known */
     float first_mbps;    /* mbps before it was measured once more; 0: it was not */
+    float first_stalled; /* the share of its time then in which its ends were not let run; 1: not
+                            known */
     int again;           /* times that it was measured once more, alone on the network */
     float stalled; /* the greatest share of its time then in which its ends were not let run; 1: not
                       known */
@@ -75,6 +77,9 @@ struct links {
     size_t sample_count;
     const struct link_sample *together; /* the same of all rails of a pair at once, or NULL */
     size_t together_count;
+    const struct link_sample *alone; /* mbps of each measurement alone on the network in which the
+                                        ends were let run, or NULL; a cell may have several */
+    size_t alone_count;
     const struct history_figure *history; /* in Mb/s, of what links_figure() tells; node_count x
                                              rail_count, or NULL */
     const struct reference_figure *references; /* node_count x rail_count, or NULL */

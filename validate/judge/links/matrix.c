@@ -57,6 +57,7 @@ void matrix_clear(struct matrix *matrix)
     free(matrix->cells.slots);
     free(matrix->together.items);
     free(matrix->together.slots);
+    free(matrix->alone);
     free(matrix->nominal_mbps);
     free(matrix->blocks);
     name_index_clear(&matrix->by_node);
@@ -183,6 +184,7 @@ static void take_bandwidth(struct link_sample *cell, const struct record *record
                            const struct record *received, double nominal_mbps, bool is_again)
 {
     double mbps = clamp(is_again ? best_of(record, received) : record->value, nominal_mbps);
+    float stalled = isnan(record->stalled) ? 1 : (float)record->stalled;
 
     if (is_again || !(cell->mbps >= mbps))
         cell->low_mbps = isnan(record->low) ? 0 : (float)record->low;
@@ -190,7 +192,9 @@ static void take_bandwidth(struct link_sample *cell, const struct record *record
         cell->low_mbps =
             (float)mbps; /* the low samples are of moments in which nobody was let run */
     if (is_again)
-        cell->stalled = fmaxf(cell->stalled, isnan(record->stalled) ? 1 : (float)record->stalled);
+        cell->stalled = fmaxf(cell->stalled, stalled);
+    else if (!(cell->mbps >= mbps))
+        cell->first_stalled = stalled;
     if (is_again && cell->again == 0 && !isnan(cell->mbps)) {
         cell->first_mbps = (float)cell->mbps;
         if (record->stalled < LINKS_QUIET)
@@ -202,6 +206,27 @@ static void take_bandwidth(struct link_sample *cell, const struct record *record
         cell->load = (int)record->shared;
 }
 
+/* Keeps what a measurement alone said by itself. */
+static int keep_alone(struct matrix *matrix, const struct link_sample *cell, double mbps)
+{
+    if (matrix->alone_count == matrix->alone_size) {
+        size_t size = 2 * matrix->alone_size + 64;
+        struct link_sample *grown = realloc(matrix->alone, size * sizeof *grown);
+
+        if (!grown)
+            return -1;
+        matrix->alone = grown;
+        matrix->alone_size = size;
+    }
+    matrix->alone[matrix->alone_count++] = (struct link_sample){.from = cell->from,
+                                                                .to = cell->to,
+                                                                .rail = cell->rail,
+                                                                .mbps = mbps,
+                                                                .latency_us = NAN,
+                                                                .again = 1};
+    return 0;
+}
+
 static int take(struct matrix *matrix, const struct records *records, size_t i, bool is_again)
 {
     const struct record *record = &records->items[i];
@@ -209,7 +234,9 @@ static int take(struct matrix *matrix, const struct records *records, size_t i, 
     long to = name_index_find(&matrix->by_node, record->peer);
     int rail = rail_find(matrix, record->part);
     bool is_together = is_metric(record, "bandwidth_together");
+    const struct record *received;
     struct link_sample *cell;
+    double nominal_mbps;
 
     if (from < 0 || to < 0)
         return 0;
@@ -223,11 +250,14 @@ static int take(struct matrix *matrix, const struct records *records, size_t i, 
             cell->received_mbps, is_again ? fmax(record->value, record->high) : record->value);
     else if (is_together)
         take_bandwidth(cell, record, NULL, NAN, is_again);
-    else
-        take_bandwidth(cell, record, is_again ? received_of(records, i) : NULL,
-                       matrix->nominal_mbps[(size_t)from * matrix->rail_count + (size_t)rail],
-                       is_again);
-    return 0;
+    if (is_together || !is_metric(record, "bandwidth"))
+        return 0;
+    received = is_again ? received_of(records, i) : NULL;
+    nominal_mbps = matrix->nominal_mbps[(size_t)from * matrix->rail_count + (size_t)rail];
+    take_bandwidth(cell, record, received, nominal_mbps, is_again);
+    return is_again && record->stalled < LINKS_QUIET
+               ? keep_alone(matrix, cell, clamp(best_of(record, received), nominal_mbps))
+               : 0;
 }
 
 static int fill(const struct matrix_source *source, size_t first, size_t again,
@@ -301,7 +331,9 @@ struct links matrix_links(const struct matrix_source *source, const struct matri
                           .samples = matrix->cells.items,
                           .sample_count = matrix->cells.count,
                           .together = matrix->together.items,
-                          .together_count = matrix->together.count};
+                          .together_count = matrix->together.count,
+                          .alone = matrix->alone,
+                          .alone_count = matrix->alone_count};
 }
 
 double matrix_pair_mbps(const struct matrix *matrix, int node, int peer, int rail)

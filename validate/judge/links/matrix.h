@@ -25,8 +25,10 @@ struct matrix {
     char **rails;
     size_t rail_count;
     struct matrix_cells cells, together; /* by metric: bandwidth and latency, bandwidth_together */
-    double *nominal_mbps;                /* nodes x rails */
-    int *blocks;                         /* nodes */
+    struct link_sample *alone;           /* links.alone */
+    size_t alone_count, alone_size;
+    double *nominal_mbps; /* nodes x rails */
+    int *blocks;          /* nodes */
 };
 
 /* Where the matrix comes from. All borrowed. */
@@ -44,9 +46,9 @@ bool matrix_is_measurement(const struct record *record);
 /* Builds the matrix from the records since first. Of several records of a cell the best one counts,
  * as other work on the machines comes and goes and only ever takes away; of those since again,
  * which are measurements of suspects alone on the network, without the time in which the ends were
- * not let run. Where they were let run these replace what was measured before: what is well at one
- * time and slow at another is not well. Returns 0, or -1 when memory is out; to be cleared in
- * either case. */
+ * not let run. Where they were let run these replace what was measured before, and each of them is
+ * kept besides: what is well at one time and slow at another is not well. Returns 0, or -1 when
+ * memory is out; to be cleared in either case. */
 int matrix_build(const struct matrix_source *source, size_t first, size_t again,
                  struct matrix *matrix);
 
