@@ -6,6 +6,7 @@ EXTRA_DIST += \
 	tests/lab/README.md \
 	tests/lab/build \
 	tests/lab/change-root.sh \
+	tests/lab/delay.c \
 	tests/lab/enter.c \
 	tests/lab/fault.sh \
 	tests/lab/help.sh \

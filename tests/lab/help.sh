@@ -76,6 +76,7 @@ Plants a fault, beside those that are there already; $me heal undoes all of them
   slow-leaf LEAF [MBPS]         all ports of leaf1 or leaf2 slower (default a half)
   flaky-rail NODE IFACE [MBPS [SLOW_S FAST_S]]
                                 slower for a while, again and again (default 1 s of every 3)
+  long-rail NODE IFACE [US]     frames are so much longer on their way, both ways (default 1000)
   rail-down NODE IFACE          no carrier, as if the cable were pulled
   wrong-mtu NODE IFACE [MTU]    the node's end has another MTU (default 1500)
   path-mtu NODE IFACE [MTU]     the switch's end has another MTU: longer frames vanish

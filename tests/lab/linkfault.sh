@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # linkfault.sh - faults of links that are not simply slower both ways: one direction only, only when
-# both rails run, a whole leaf, from time to time, frames that vanish on the way.
+# both rails run, a whole leaf, from time to time, frames that vanish or are late on the way.
 
 fault_slow_sends() { # NODE IFACE [MBPS]
     local mbps=${3:-$((rail_mbps / 4))}
@@ -64,18 +64,40 @@ fault_slow_leaf() { # LEAF [MBPS]
     say "$1: all its ports run at $mbps Mb/s instead of $rail_mbps"
 }
 
-# A process of the lab's makes the link slow and fast again, until its file has gone.
-flaky_file() { # NODE IFACE
-    echo "$state/flaky-$1-$2"
+# A process of the lab's that goes on for as long as a fault is planted: its file has its number.
+keeper_file() { # KIND NODE IFACE
+    echo "$state/$1-$2-$3"
+}
+
+keeper_start() { # KIND NODE IFACE COMMAND [ARG...]
+    local file
+    file=$(keeper_file "$1" "$2" "$3")
+    : >"$file"
+    (
+        state_unlock
+        for root in $(cgroup_roots); do
+            echo $BASHPID >"$root/cgroup.procs"
+        done
+        "${@:4}"
+    ) </dev/null >/dev/null 2>&1 &
+    echo $! >"$file"
+}
+
+keeper_stop() { # KIND NODE IFACE
+    local file pid
+    file=$(keeper_file "$1" "$2" "$3")
+    [ -e "$file" ] || return 0
+    pid=$(<"$file")
+    rm -f "$file"
+    # the number may be another process's by now
+    if [ -n "$pid" ] && grep -qs "/$(cgroup_name)" "/proc/$pid/cgroup"; then
+        kill -KILL "$pid" 2>/dev/null || true
+        while [ -d "/proc/$pid" ]; do sleep 0.01; done
+    fi
 }
 
 flaky_run() { # NODE IFACE MBPS SLOW_S FAST_S
-    local file root
-    file=$(flaky_file "$1" "$2")
-    for root in $(cgroup_roots); do
-        echo $BASHPID >"$root/cgroup.procs"
-    done
-    while [ -e "$file" ]; do
+    while [ -e "$(keeper_file flaky-rail "$1" "$2")" ]; do
         link_shape "$1" "$2" "$3"
         sleep "$4"
         link_shape "$1" "$2" "$rail_mbps"
@@ -92,27 +114,30 @@ fault_flaky_rail() { # NODE IFACE [MBPS [SLOW_S FAST_S]]
     plain_number "$slow" SLOW_S 1 3600
     plain_number "$fast" FAST_S 1 3600
     fault_record flaky-rail "$1" "$2" "$mbps" "$slow" "$fast"
-    flaky_stop "$1" "$2"
-    : >"$(flaky_file "$1" "$2")"
-    (
-        state_unlock
-        flaky_run "$1" "$2" "$mbps" "$slow" "$fast"
-    ) </dev/null >/dev/null 2>&1 &
-    echo $! >"$(flaky_file "$1" "$2")"
+    keeper_stop flaky-rail "$1" "$2"
+    keeper_start flaky-rail "$1" "$2" flaky_run "$1" "$2" "$mbps" "$slow" "$fast"
     say "$1: $2 runs at $mbps Mb/s for $slow s of every $((slow + fast)) s"
 }
 
-flaky_stop() { # NODE IFACE
-    local file pid
-    file=$(flaky_file "$1" "$2")
-    [ -e "$file" ] || return 0
-    pid=$(<"$file")
-    rm -f "$file"
-    # the number may be another process's by now
-    if [ -n "$pid" ] && grep -qs "/$(cgroup_name)" "/proc/$pid/cgroup"; then
-        kill -KILL "$pid" 2>/dev/null || true
-        while [ -d "/proc/$pid" ]; do sleep 0.01; done
-    fi
+fault_long_rail() { # NODE IFACE [US]
+    local us=${3:-1000}
+    fault_arguments long-rail $# 2 3 'NODE IFACE [US]'
+    fault_node "$1"
+    fault_rail "$2"
+    plain_number "$us" US 1 100000
+    fault_record long-rail "$1" "$2" "$us"
+    long_rail_undo "$1" "$2"
+    [ -x "$state/delay" ] || cc -O2 -Wall -o "$state/delay" "$lab_dir/delay.c"
+    cable_put "$1" "$2"
+    keeper_start long-rail "$1" "$2" exec nsenter --net="/run/netns/$(ns_of fabric)" \
+        "$state/delay" "$1-$2-near" "$1-$2-far" "$us"
+    cable_wait "$1" "$2" || die "nothing delays $1's $2"
+    say "$1: what $2 sends and receives is $us us longer on its way"
+}
+
+long_rail_undo() { # NODE IFACE
+    keeper_stop long-rail "$1" "$2"
+    cable_take "$1" "$2"
 }
 
 # At the switch: what is longer vanishes without a word, both ways.
@@ -133,9 +158,10 @@ linkfault_undo() { # KIND NODE ARGUMENT...
     slow-host) host_link_take "$2" ;;
     slow-leaf) leaf_shape "$2" "$rail_mbps" ;;
     flaky-rail)
-        flaky_stop "$2" "$3"
+        keeper_stop flaky-rail "$2" "$3"
         link_shape "$2" "$3" "$rail_mbps"
         ;;
+    long-rail) long_rail_undo "$2" "$3" ;;
     path-mtu) port_mtu "$2" "$3" 9000 ;;
     *) return 1 ;;
     esac

@@ -218,6 +218,49 @@ link del $1-host
 BATCH
 }
 
+# A rail's port gets a switch of its own, NODE-IFACE-cable, and two tap devices between it and the
+# switch where it was: the program delay carries frames from one to the other.
+cable_put() { # NODE IFACE
+    local port=$1-$2 fabric master
+    fabric=$(ns_of fabric)
+    master=$(master_of "$port")
+    ip -n "$fabric" -batch - <<BATCH
+tuntap add dev $port-near mode tap
+tuntap add dev $port-far mode tap
+link add $port-cable up mtu 9000 type bridge forward_delay 0 mcast_snooping 0
+link set $port-near up mtu 9000 master $port-cable
+link set $port-far up mtu 9000 master $master
+link set $port master $port-cable
+BATCH
+}
+
+cable_wait() { # NODE IFACE: until something carries frames
+    local end _
+    for end in near far; do
+        for _ in {1..200}; do
+            ! ip -n "$(ns_of fabric)" link show "$1-$2-$end" | grep -q LOWER_UP || continue 2
+            sleep 0.02
+        done
+        return 1
+    done
+}
+
+cable_take() { # NODE IFACE
+    local port=$1-$2 fabric
+    fabric=$(ns_of fabric)
+    ip -n "$fabric" link show "$port-cable" >/dev/null 2>&1 || return 0
+    ip -n "$fabric" -batch - <<BATCH
+link set $port master $(master_of "$port-far")
+link del $port-cable
+link del $port-near
+link del $port-far
+BATCH
+}
+
+master_of() { # PORT
+    ip -n "$(ns_of fabric)" -o link show "$1" | grep -o 'master [^ ]*' | cut -d' ' -f2
+}
+
 uplink_shape() { # MBPS
     local qdisc
     qdisc=$(shape "$1")

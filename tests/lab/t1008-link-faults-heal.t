@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Faults of links that are there in one direction, together, at a leaf, at times or for long frames
-# only; two at once; gone after lab heal.
+# only, or late; two at once; gone after lab heal.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
@@ -59,6 +59,21 @@ is "$(sort -u "$work/rates" | xargs)" 'rate 200Mbit rate 50Mbit' 'its speed come
 ok 'heal' lab heal
 sleep 1.2
 is "$(lab on n1 tc qdisc show dev eth1 | grep -o 'rate [0-9]*Mbit')" 'rate 200Mbit' '... and stays'
+
+# The shortest of ten round trips, in us.
+round_trip() { # FROM TO RAIL
+    lab on "$1" ping -q -c 10 -i 0.02 "$(address "$2" "$3")" | awk -F'[ /]' '/^rtt/ { printf "%d", $7 * 1000 }'
+}
+
+ok 'plant long-rail n2 eth1' lab fault long-rail n2 eth1
+ok '... and slow-rail beside it' lab fault slow-rail n2 eth1 100
+trip=$(round_trip n2 n1 1)
+ok "it is 1 ms longer each way: $trip us" between "$trip" 2000 9000
+runs_at '... and as slow as it was made' 80 106 n1 n2 1
+ok 'heal' lab heal
+trip=$(round_trip n2 n1 1)
+ok "it is short again: $trip us" between "$trip" 1 1900
+runs_at '... and fast' 150 208 n1 n2 1
 
 ok 'plant path-mtu n4 eth1' lab fault path-mtu n4 eth1
 not_ok 'long frames vanish' lab on n3 ping -c 1 -W 1 -M 'do' -s 8000 "$(address n4 1)"
