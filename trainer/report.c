@@ -147,6 +147,11 @@ static void print_plan(const struct training *training, const struct party *part
     }
 }
 
+static void print_link(const char *where, const struct link_speed *link)
+{
+    printf("%s %.4g us + %.4g MB/s", where, link->latency_s * 1e6, link->Bps / 1e6);
+}
+
 static void print_prediction(const struct arrangement *made)
 {
     int stages = made->placement.stages, replicas = made->placement.replicas;
@@ -157,9 +162,9 @@ static void print_prediction(const struct arrangement *made)
     if (stages > 1 || replicas > 1)
         printf(" (slowest link");
     if (replicas > 1)
-        printf(" within a stage %.4g MB/s", made->inside_Bps / 1e6);
+        print_link(" within a stage", &made->inside);
     if (stages > 1)
-        printf("%s between stages %.4g MB/s", replicas > 1 ? "," : "", made->across_Bps / 1e6);
+        print_link(replicas > 1 ? ", between stages" : " between stages", &made->across);
     if (stages > 1 || replicas > 1)
         putchar(')');
     putchar('\n');

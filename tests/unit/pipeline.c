@@ -213,8 +213,9 @@ static void test_islands(void)
                                   .microbatch_bytes = 10,
                                   .inside_bytes = 40,
                                   .ends_bytes = 6,
-                                  .inside_Bps = 20,
-                                  .across_Bps = 100};
+                                  .inside_messages = 6,
+                                  .inside = {.Bps = 20},
+                                  .across = {.Bps = 100}};
 
     is_int(arrange_islands(names, 8, order, numbers), 2, "two islands");
     ok(order[0] == 0 && order[1] == 2 && order[3] == 7 && order[4] == 1 && order[7] == 5,
@@ -232,7 +233,12 @@ static void test_islands(void)
     times.update_s = 7;
     is_near(arrange_step_s(&times), 6 + 4 * 3 + 4 * 0.1 + 2 + 0.06 + 7, 1e-12, "... and update");
     times.update_s = 0;
-    times.across_Bps = 2;
+    times.inside.latency_s = 0.5;
+    times.across.latency_s = 0.25;
+    is_near(arrange_step_s(&times), 6 + 4 * 3 + 4 * 0.35 + 2 + 6 * 0.5 + 0.06 + 2 * 0.25, 1e-12,
+            "... and latencies, between stages of a microbatch's first way through only");
+    times.inside.latency_s = times.across.latency_s = 0;
+    times.across.Bps = 2;
     is_near(arrange_step_s(&times), 6 + 4 * 5 + 4 * 5 + 2 + 3, 1e-12,
             "... where the link between stages is the slowest");
 }

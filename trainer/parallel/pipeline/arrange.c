@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trainer/parallel/pipeline/speed.h"
 #include "trainer/parallel/pipeline/split.h"
 
 int arrange_islands(char (*names)[ISLAND_BYTES], int ranks, int *order, int *numbers)
@@ -48,9 +47,16 @@ int arrange_replicas(const int *numbers, int ranks, int islands)
     return divisor;
 }
 
+/* Of so many bytes in messages of which each but the first waits for the one before. */
+static double link_s(const struct link_speed *link, int messages, double bytes)
+{
+    return messages * link->latency_s + bytes / link->Bps;
+}
+
 double arrange_step_s(const struct arrange_times *times)
 {
-    double across_s = times->microbatch_bytes / times->across_Bps;
+    double across_s = link_s(&times->across, 1, times->microbatch_bytes);
+    double sums_s = link_s(&times->inside, times->inside_messages, times->inside_bytes);
     double all_s = 0, slowest_s = 0;
 
     for (int stage = 0; stage < times->stages; stage++) {
@@ -59,10 +65,10 @@ double arrange_step_s(const struct arrange_times *times)
     }
     if (times->stages > 1) { /* both ways at each boundary; links send while stages compute */
         all_s += 2 * (times->stages - 1) * across_s;
-        slowest_s = fmax(slowest_s, across_s);
+        slowest_s = fmax(slowest_s, times->microbatch_bytes / times->across.Bps);
+        sums_s += link_s(&times->across, 2, times->ends_bytes);
     }
-    return all_s + (times->microbatches - 1) * slowest_s + times->inside_bytes / times->inside_Bps +
-           times->ends_bytes / times->across_Bps + times->update_s;
+    return all_s + (times->microbatches - 1) * slowest_s + sums_s + times->update_s;
 }
 
 /* The islands of all ranks, and with them stages and their order. */
@@ -143,28 +149,35 @@ static int measure_work(const struct pipeline_options *options, struct team *tea
     return 0;
 }
 
+/* On all ranks the slowest link that one of them has. */
+static struct link_speed slowest(struct team *team, struct link_speed own)
+{
+    return (struct link_speed){most(team, own.latency_s), 1 / most(team, 1 / own.Bps)};
+}
+
 /* Within stages, then across each second boundary at a time. */
 static int measure_links(struct team *team, struct arrangement *made, struct error *err)
 {
     const struct placement *placement = &made->placement;
     int stage, replica;
-    double slowest_s = 0; /* of a byte */
+    struct link_speed across = {0, INFINITY};
     struct team *island;
 
     placement_find(placement, team_seat(team).rank, &stage, &replica);
     if (team_split(team, stage, replica, &island, err) != 0)
         return -1;
-    made->inside_Bps = 1 / most(team, 1 / speed_of_ring(island));
+    made->inside = slowest(team, speed_of_ring(island));
     team_destroy(island);
     for (int odd = 0; odd < 2; odd++) {
         int other = stage % 2 == odd ? stage + 1 : stage - 1;
         bool has = other >= 0 && other < placement->stages;
+        struct link_speed found =
+            speed_of_pair(team, has ? placement_rank(placement, other, replica) : -1);
 
-        slowest_s =
-            fmax(slowest_s,
-                 1 / speed_of_pair(team, has ? placement_rank(placement, other, replica) : -1));
+        across.latency_s = fmax(across.latency_s, found.latency_s);
+        across.Bps = fmin(across.Bps, found.Bps);
     }
-    made->across_Bps = 1 / most(team, slowest_s);
+    made->across = slowest(team, across);
     return 0;
 }
 
@@ -204,8 +217,9 @@ static void predict(const struct pipeline_options *options, struct arrangement *
                                   .microbatches = options->microbatches,
                                   .stage_s = stage_s,
                                   .microbatch_bytes = rows * row_bytes,
-                                  .inside_Bps = made->inside_Bps,
-                                  .across_Bps = made->across_Bps};
+                                  .inside_messages = 2 * (placement->replicas - 1),
+                                  .inside = made->inside,
+                                  .across = made->across};
 
     if (!stage_s)
         abort();
@@ -235,8 +249,9 @@ static void predict(const struct pipeline_options *options, struct arrangement *
         .microbatches = 1,
         .stage_s = &whole_s,
         .inside_bytes = 2 * parameters * (whole.replicas - 1) / whole.replicas,
-        .inside_Bps = fmin(made->inside_Bps, made->across_Bps),
-        .across_Bps = INFINITY,
+        .inside_messages = 2 * (whole.replicas - 1),
+        .inside = {fmax(made->inside.latency_s, made->across.latency_s),
+                   fmin(made->inside.Bps, made->across.Bps)},
         .update_s = (double)shape_parameters(options->shape) * parameter_s};
     made->ddp_s = arrange_step_s(&times);
     free(stage_s);

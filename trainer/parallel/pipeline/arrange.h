@@ -4,6 +4,7 @@
 
 #include "trainer/compute/compute.h"
 #include "trainer/parallel/pipeline/forecast.h"
+#include "trainer/parallel/pipeline/speed.h"
 #include "trainer/team/team.h"
 
 /* From what was asked for to who computes what: islands become stages, layers are split by measured
@@ -23,17 +24,17 @@ struct arrangement {
     struct placement placement;
     int microbatches;
     int islands;
-    char (*names)[ISLAND_BYTES];   /* of each stage's island; "" where nobody said one */
-    bool is_measured;              /* only then the rest */
-    double *layer_s;               /* of each stage: a layer, forward and backward, of a microbatch,
-                                      on its slowest rank */
-    double head_s;                 /* of the last stage besides */
-    double *parameter_s;           /* of each stage: what a step takes for each of its parameters
-                                      besides, on its slowest rank (speed_of_update()) */
-    double inside_Bps, across_Bps; /* slowest links: within a stage, between stages; each way */
-    double step_s;                 /* predicted: Holmes' sum of all + (m - 1) x the slowest, the
-                                      gradients of the slowest stage and of the ends, the update */
-    double ddp_s;                  /* ... if all ranks held all layers instead */
+    char (*names)[ISLAND_BYTES]; /* of each stage's island; "" where nobody said one */
+    bool is_measured;            /* only then the rest */
+    double *layer_s;             /* of each stage: a layer, forward and backward, of a microbatch,
+                                    on its slowest rank */
+    double head_s;               /* of the last stage besides */
+    double *parameter_s;         /* of each stage: what a step takes for each of its parameters
+                                    besides, on its slowest rank (speed_of_update()) */
+    struct link_speed inside, across; /* slowest: within a stage, between stages; each way */
+    double step_s;                    /* predicted: Holmes' sum of all + (m - 1) x the slowest, the
+                                         gradients of the slowest stage and of the ends, the update */
+    double ddp_s;                     /* ... if all ranks held all layers instead */
 };
 
 /* island: this rank's ("": not known). Collective. Returns 0, or -1 with err. To be cleared in
@@ -52,14 +53,16 @@ int arrange_islands(char (*names)[ISLAND_BYTES], int ranks, int *order, int *num
 int arrange_replicas(const int *numbers, int ranks, int islands);
 
 /* Predicted seconds of a step. Each stage's time for a microbatch, the bytes that go each way with
- * it, what is summed over the stages' ranks and over the ends, the links, and the update. Pure. */
+ * it, what is summed over the stages' ranks, in messages of which so many wait for each other, and
+ * over the ends, the links, and the update. Pure. */
 struct arrange_times {
     int stages, microbatches;
     const double *stage_s;           /* stages */
     double microbatch_bytes;         /* activations of one, of one replica */
     double inside_bytes, ends_bytes; /* that one rank sends */
-    double update_s;                 /* of the stage where it takes longest */
-    double inside_Bps, across_Bps;
+    int inside_messages;
+    double update_s; /* of the stage where it takes longest */
+    struct link_speed inside, across;
 };
 double arrange_step_s(const struct arrange_times *times);
 

@@ -129,39 +129,52 @@ double speed_head_in_layers(const struct shape *shape)
     return shape->vocabulary / (12.0 * shape->channels);
 }
 
-/* Sends to one and receives from another rank (MPI_PROC_NULL: none), once to get ready and once for
- * the time. */
-static double exchange(MPI_Comm comm, int to, int from)
+/* Seconds to send to one and receive from another rank (MPI_PROC_NULL: none): the least of some
+ * turns, of which the first only gets ready. */
+static double exchange_s(MPI_Comm comm, int to, int from, int bytes, int turns)
 {
     static char out[MESSAGE_BYTES], in[MESSAGE_BYTES];
-    double start_s = 0;
+    double least_s = INFINITY;
 
-    for (int turn = 0; turn < 2; turn++) {
+    for (int turn = 0; turn <= turns; turn++) {
+        double start_s;
+
         MPI_Barrier(comm);
         start_s = clock_s();
-        MPI_Sendrecv(out, MESSAGE_BYTES, MPI_BYTE, to, 0, in, MESSAGE_BYTES, MPI_BYTE, from, 0,
-                     comm, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(out, bytes, MPI_BYTE, to, 0, in, bytes, MPI_BYTE, from, 0, comm,
+                     MPI_STATUS_IGNORE);
+        if (turn > 0)
+            least_s = fmin(least_s, clock_s() - start_s);
     }
-    return MESSAGE_BYTES / fmax(clock_s() - start_s, 1e-9);
+    return least_s;
 }
 
-double speed_of_ring(struct team *team)
+static struct link_speed speed_of(struct team *team, int to, int from)
+{
+    enum { SHORT_TURNS = 10, LONG_TURNS = 1 };
+    const struct link_speed none = {0, INFINITY};
+    MPI_Comm comm = team_communicator(team);
+    double short_s, long_s;
+
+    if (team_seat(team).ranks == 1)
+        return none;
+    short_s = exchange_s(comm, to, from, 1, SHORT_TURNS);
+    long_s = exchange_s(comm, to, from, MESSAGE_BYTES, LONG_TURNS);
+    if (to == MPI_PROC_NULL)
+        return none;
+    return (struct link_speed){short_s, MESSAGE_BYTES / fmax(long_s - short_s, 1e-9)};
+}
+
+struct link_speed speed_of_ring(struct team *team)
 {
     struct seat seat = team_seat(team);
 
-    if (seat.ranks == 1)
-        return INFINITY;
-    return exchange(team_communicator(team), (seat.rank + 1) % seat.ranks,
-                    (seat.rank + seat.ranks - 1) % seat.ranks);
+    return speed_of(team, (seat.rank + 1) % seat.ranks, (seat.rank + seat.ranks - 1) % seat.ranks);
 }
 
-double speed_of_pair(struct team *team, int other)
+struct link_speed speed_of_pair(struct team *team, int other)
 {
-    double found;
+    int peer = other < 0 ? MPI_PROC_NULL : other;
 
-    if (team_seat(team).ranks == 1)
-        return INFINITY;
-    found = exchange(team_communicator(team), other < 0 ? MPI_PROC_NULL : other,
-                     other < 0 ? MPI_PROC_NULL : other);
-    return other < 0 ? INFINITY : found;
+    return speed_of(team, peer, peer);
 }

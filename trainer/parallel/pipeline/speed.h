@@ -25,12 +25,17 @@ int speed_of_update(size_t count, int replicas, bool is_summed, double *seconds,
 /* What the head costs beside a layer: their multiplications, V C and 12 C^2 of each token. */
 double speed_head_in_layers(const struct shape *shape);
 
-/* Bytes a second each way between this rank and those before and behind it in a ring of the team
- * (ranks without a team, or of one rank: infinitely many); all ranks at once. Collective. */
-double speed_of_ring(struct team *team);
+/* A message of n bytes takes latency_s + n / Bps. */
+struct link_speed {
+    double latency_s, Bps;
+};
+
+/* Each way between this rank and those before and behind it in a ring of the team (of one rank: no
+ * latency, infinitely many bytes); all ranks at once. Collective. */
+struct link_speed speed_of_ring(struct team *team);
 
 /* The same between this rank and another one of the team, all such pairs at once; other: -1, none.
  * Collective. */
-double speed_of_pair(struct team *team, int other);
+struct link_speed speed_of_pair(struct team *team, int other);
 
 #endif
