@@ -39,6 +39,7 @@ lib_libmuster_la_SOURCES += \
 # what a node is made of, read from /sys and /proc
 lib_libmuster_la_SOURCES += \
 	lib/node/addresses.c \
+	lib/node/binding.c lib/node/binding.h \
 	lib/node/counters.c lib/node/counters.h \
 	lib/node/device.c lib/node/device.h \
 	lib/node/gpus.c \

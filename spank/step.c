@@ -13,6 +13,7 @@
 #include "lib/envplan/envplan.h"
 #include "lib/certificate/failed_rails.h"
 #include "lib/envplan/visible_gpus.h"
+#include "lib/node/binding.h"
 #include "spank/check.h"
 #include "spank/preload.h"
 
@@ -158,6 +159,14 @@ static int make_plan(const struct envplan_task *place, void *environment, struct
     return status;
 }
 
+/* Slurm binds a task before its last hook. */
+static unsigned long long bound_to(void)
+{
+    char cpus[BINDING_LIST];
+
+    return step.is_recorded || binding_read(cpus) != 0 ? 0 : binding_numa_nodes("", cpus);
+}
+
 void step_task(const struct host_task *task)
 {
     void *environment = (void *)task->environment;
@@ -171,6 +180,7 @@ void step_task(const struct host_task *task)
     envplan_task_read(host_lookup, environment, &place);
     place.local_size = task->local_size;
     place.launcher = envplan_launcher(task->argc, task->argv, place.local_size);
+    place.numa_nodes = bound_to();
     if (step.is_on)
         status = make_plan(&place, environment, &plan);
     else

@@ -49,11 +49,14 @@ struct envplan_task {
     char first_host_fact[192]; /* from what it is known, or why it is not */
     char node[256], partition[256], account[256];
     enum envplan_launcher launcher;
+    /* Bit n: NUMA node n is of the one socket that the task is bound to (lib/node/binding.h). 0: it
+     * is bound to none, or that is not known. */
+    unsigned long long numa_nodes;
 };
 
 /* Fills task from the SLURM_* variables of a task's environment, which span all components of a
- * heterogeneous step (SPANK's items do not). Two fields are left to the caller: local_size (-1),
- * which only SPANK tells reliably there, and launcher (ENVPLAN_RANK). */
+ * heterogeneous step (SPANK's items do not). Three fields are left to the caller: local_size (-1),
+ * which only SPANK tells reliably there, launcher (ENVPLAN_RANK) and numa_nodes (0). */
 void envplan_task_read(envplan_getenv_fn *getenv_fn, void *context, struct envplan_task *task);
 
 /* What holds for every task of a step on one node. Large: allocate it. Points to inventory and

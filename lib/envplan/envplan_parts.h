@@ -64,9 +64,9 @@ extern const size_t envplan_rule_count;
 
 /* ---- which of the node's rails (envplan_rails.c) */
 
-/* The rails of this task's data that are up: those nearest to its GPUs, or all. rails has
- * INVENTORY_NICS places. *is_nearest: false for all. why (256 bytes): the GPUs, or why it is all.
- * Returns how many. */
+/* The rails of this task's data that are up: those nearest to its GPUs, those of its socket where
+ * it has none, or all. rails has INVENTORY_NICS places. *is_nearest: false for all. why (256
+ * bytes): the GPUs or the socket, or why it is all. Returns how many. */
 size_t envplan_task_rails(const struct envplan_view *view, size_t *rails, bool *is_nearest,
                           char *why, size_t why_size);
 

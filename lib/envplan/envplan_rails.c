@@ -145,6 +145,45 @@ static bool rails_meet(const struct envplan_view *view, char *why, size_t why_si
     return true;
 }
 
+/* A task that may use GPUs goes by these; one that has none, by where it is bound. Returns how many
+ * rails are of its socket, 0 when it is bound to none, or these are all or none of the node's. */
+static size_t socket_rails(const struct envplan_view *view, size_t *rails)
+{
+    const struct envplan_task *task = view->task;
+    const struct fabric *fabric = &view->node->fabric;
+    bool has_no_gpu =
+        view->node->inventory->gpu_count == 0 ||
+        (view->visible != NULL && view->visible->is_known && view->visible->count == 0);
+    size_t count = 0, up = 0;
+
+    if (task->launcher != ENVPLAN_RANK || !view->node->conf->nearest_rails || !has_no_gpu)
+        return 0;
+    for (size_t i = 0; i < fabric->rail_count; i++) {
+        const struct rail *rail = &fabric->rails[i];
+        int node = rail->port != NULL  ? rail->port->location.numa_node
+                   : rail->nic != NULL ? rail->nic->location.numa_node
+                                       : -1;
+
+        if (!rail_is_up(rail))
+            continue;
+        up++;
+        if (node >= 0 && node < 64 && (task->numa_nodes >> node & 1) != 0)
+            rails[count++] = i;
+    }
+    return count < up ? count : 0;
+}
+
+/* "NUMA node 1", "NUMA nodes 2 3" */
+static void tell_numa_nodes(unsigned long long nodes, char *text, size_t size)
+{
+    bool is_one = (nodes & (nodes - 1)) == 0;
+    int length = snprintf(text, size, "NUMA node%s", is_one ? "" : "s");
+
+    for (int node = 0; node < 64 && length > 0 && (size_t)length < size; node++)
+        if ((nodes >> node & 1) != 0)
+            length += snprintf(text + length, size - (size_t)length, " %d", node);
+}
+
 size_t envplan_task_rails(const struct envplan_view *view, size_t *rails, bool *is_nearest,
                           char *why, size_t why_size)
 {
@@ -154,8 +193,15 @@ size_t envplan_task_rails(const struct envplan_view *view, size_t *rails, bool *
 
     *is_nearest = false;
     snprintf(why, why_size, "%s", source);
-    if (gpu_count == 0)
-        return all_rails(view, rails);
+    if (gpu_count == 0) {
+        count = socket_rails(view, rails);
+        if (count == 0 || (!view->node->conf->routed_rails && !rails_meet(view, why, why_size)))
+            return all_rails(view, rails);
+        tell_numa_nodes(view->task->numa_nodes, names, sizeof names);
+        snprintf(why, why_size, "of the socket that the task is bound to (%s)", names);
+        *is_nearest = true;
+        return count;
+    }
     count = affinity_rails(&view->node->affinity, gpus, gpu_count, rails);
     if (count == 0) {
         snprintf(why, why_size, "all rails, as no PCI path or NUMA node tells which is near; %s",

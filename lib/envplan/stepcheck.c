@@ -368,6 +368,68 @@ static void check_transports(const struct stepcheck_facts *facts, struct stepche
             name, value, user, class);
 }
 
+/* NULL also where the port's table is longer than what was read of it. */
+static const struct gid *gid_at(const struct rail *rail, long index, bool *is_known)
+{
+    *is_known = rail->port->gid_count > 0 && rail->port->gid_count < INVENTORY_GIDS;
+    for (size_t i = 0; i < rail->port->gid_count; i++)
+        if (rail->port->gids[i].index == index)
+            return &rail->port->gids[i];
+    return NULL;
+}
+
+/* Returns whether something was said. */
+static bool say_gid_index(const struct rail *rail, const char *name, long index, int best_index,
+                          struct stepcheck *check)
+{
+    bool is_known, is_best_known;
+    const struct gid *gid = gid_at(rail, index, &is_known);
+    const struct gid *best = gid_at(rail, best_index, &is_best_known);
+    char *text;
+
+    if (best == NULL || (gid == NULL && !is_known) ||
+        (gid != NULL && (gid->type != GID_ROCE_V1 || best->type != GID_ROCE_V2)))
+        return false;
+    text = add_problem(check);
+    if (gid == NULL)
+        say(text, "%s=%ld: %s has no GID with that index, connections hang and the job aborts",
+            name, index, rail->name);
+    else
+        say(text,
+            "%s=%ld is RoCE v1 on %s: no router passes it on, and it does not reach a port that "
+            "uses RoCE v2",
+            name, index, rail->name);
+    say(text, "; the index to use is %d (%s): take %s out of the job's environment", best_index,
+        gid_type_name(best->type), name);
+    return true;
+}
+
+/* An index that the user, a module or a script of another cluster has set. */
+static void check_gid_indexes(const struct stepcheck_facts *facts, struct stepcheck *check)
+{
+    static const struct {
+        const char *name;
+        bool is_ucx;
+    } users[] = {{"UCX_IB_GID_INDEX", true}, {"NCCL_IB_GID_INDEX", false}};
+
+    for (size_t i = 0; i < sizeof users / sizeof *users; i++) {
+        const char *value = lookup(facts, users[i].name);
+        char *end = NULL;
+        long index = value != NULL ? strtol(value, &end, 10) : -1;
+        bool is_said = value == NULL || end == value || *end != '\0' || index < 0;
+
+        for (size_t k = 0; k < facts->fabric->rail_count && !is_said; k++) {
+            const struct rail *rail = &facts->fabric->rails[k];
+
+            if (rail->port != NULL && rail_is_up(rail) &&
+                (rail->class == FABRIC_ROCE_V1 || rail->class == FABRIC_ROCE_V2))
+                is_said = say_gid_index(
+                    rail, users[i].name, index,
+                    users[i].is_ucx ? rail_ucx_gid_index(rail) : rail->gid_index, check);
+        }
+    }
+}
+
 static void check_shared_memory(const struct stepcheck_facts *facts, struct stepcheck *check)
 {
     long wanted_mb = facts->conf->shm_mb;
@@ -396,6 +458,7 @@ void stepcheck_make(const struct stepcheck_facts *facts, struct stepcheck *check
         check_memlock(facts, check);
         check_verbs(facts, check);
         check_transports(facts, check);
+        check_gid_indexes(facts, check);
     }
     check_shared_memory(facts, check);
     for (size_t i = 0; i < check->count; i++)

@@ -12,7 +12,7 @@
  * its program finds out deep inside a library. spank_muster(8) has the table of what can be said.
  * Pure: everything that is asked comes in through struct stepcheck_facts. */
 
-enum { STEPCHECK_PROBLEMS = 5, STEPCHECK_TEXT = 448 };
+enum { STEPCHECK_PROBLEMS = 6, STEPCHECK_TEXT = 448 };
 
 /* As device_access() of lib/node/device.h: 0, an errno, or -1 when it cannot be told. */
 typedef int stepcheck_access_fn(const char *device_file, void *context);
@@ -44,7 +44,7 @@ struct stepcheck {
  *   leaves out some is the user's choice); /dev/kfd, /dev/nvidiactl or /dev/nvidia-uvm refused.
  * - Where a step of several nodes meets an RDMA fabric: memlock_bytes below MemlockMB; the verbs
  *   devices of rails that are up; on InfiniBand and RoCE a variable by which UCX or NCCL uses TCP
- * all the same.
+ *   all the same; on RoCE a GID index that a port has not, or that is RoCE v1 where it has v2.
  * - /dev/shm smaller than ShmMB. */
 void stepcheck_make(const struct stepcheck_facts *facts, struct stepcheck *check);
 

@@ -4,13 +4,17 @@
 # slurm.sh - a Slurm cluster inside a guest, for tests there: source it in the guest and call
 # slurm_up. Two nodes, n1 and n2, each a slurmd with a hostname, /tmp and /dev/shm of its own; the
 # network is the guest's, because soft-RoCE carries nothing in another one. n1 has rxe1, n2 has rxe2.
-# The guest's /etc and /var are gone with it.
+# The guest's /etc and /var are gone with it. Before that may be set: slurm_nodes='n1', one node alone,
+# and slurm_rails, what it has; slurm_layout, in slurm.conf's words; slurm_binding, a task plugin.
 
-slurm_node() { # NAME ADDRESS-OF-LOOPBACK PORT
-    echo "NodeName=$1 NodeHostname=$1 NodeAddr=$2 Port=$3 CPUs=2 RealMemory=200 State=UNKNOWN"
+slurm_node() { # NUMBER
+    echo "NodeName=n$1 NodeHostname=n$1 NodeAddr=127.0.0.$(($1 + 1)) Port=682$1" \
+        "${slurm_layout:-CPUs=2} RealMemory=200 State=UNKNOWN"
 }
 
 slurm_conf() {
+    local node
+    echo "TaskPlugin=${slurm_binding:-task/none}"
     cat <<'END'
 ClusterName=guest
 SlurmctldHost=head(127.0.0.1)
@@ -19,7 +23,6 @@ SlurmdUser=root
 AuthType=auth/munge
 MpiDefault=pmix
 ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
 PropagateResourceLimitsExcept=MEMLOCK
 StateSaveLocation=/var/spool/slurmctld
@@ -37,8 +40,9 @@ MessageTimeout=60
 TCPTimeout=10
 SlurmdTimeout=300
 END
-    slurm_node n1 127.0.0.2 6821
-    slurm_node n2 127.0.0.3 6822
+    for node in ${slurm_nodes:-n1 n2}; do
+        slurm_node "${node#n}"
+    done
     echo 'PartitionName=guest Nodes=ALL Default=YES State=UP'
 }
 
@@ -62,14 +66,14 @@ slurm_node_up() { # NUMBER
         mount -t tmpfs -o mode=1777 tmp /tmp
         mount -t tmpfs -o mode=1777 shm /dev/shm
         mkdir -p /run/muster$1
-        printf "FabricInterfaces=rxe%s\n" $1 >/run/muster$1/muster.conf
+        printf "FabricInterfaces=%s\n" "${2:-rxe$1}" >/run/muster$1/muster.conf
         mount --bind /run/muster$1 /etc/muster
         ulimit -l unlimited
-        exec slurmd -D -N n$1' sh "$1" >"/run/slurmd.n$1.out" 2>&1 </dev/null &
+        exec slurmd -D -N n$1' sh "$1" "${slurm_rails-}" >"/run/slurmd.n$1.out" 2>&1 </dev/null &
 }
 
 slurm_up() { # PLUGIN
-    local try
+    local try node ready
     mkdir -p /etc/slurm /etc/muster /var/spool/slurmctld /var/log/munge /var/lib/munge /run/munge /etc/munge
     printf '127.0.0.1 head localhost\n127.0.0.2 n1\n127.0.0.3 n2\n' >/etc/hosts
     head -c 128 /dev/urandom >/etc/munge/munge.key
@@ -83,10 +87,12 @@ slurm_up() { # PLUGIN
     echo "required $1" >/etc/slurm/plugstack.conf
     hostname head
     slurmctld -D >/run/slurmctld.out 2>&1 </dev/null &
-    slurm_node_up 1
-    slurm_node_up 2
+    for node in ${slurm_nodes:-n1 n2}; do
+        slurm_node_up "${node#n}"
+    done
+    ready="$(wc -w <<<"${slurm_nodes:-n1 n2}") idle"
     for try in {1..300}; do
-        [ "$(sinfo -h -o %t -N 2>/dev/null | sort | uniq -c | xargs)" != '2 idle' ] || return 0
+        [ "$(sinfo -h -o %t -N 2>/dev/null | sort | uniq -c | xargs)" != "$ready" ] || return 0
         sleep 0.2
     done
     echo "slurm_up: the nodes are not idle after $((try / 5)) s" >&2

@@ -31,6 +31,8 @@ steps() {
     echo "packets $(($(sent rxe1) - before))"
     echo '== tcp'
     UCX_TLS=tcp timeout 60 srun -N2 true 2>&1
+    echo '== GID index'
+    UCX_IB_GID_INDEX=9 timeout 60 srun -N2 true 2>&1
     echo '== locked'
     (ulimit -l 64; timeout 60 srun -N2 --propagate=MEMLOCK true 2>&1)
     export LD_PRELOAD=$work/last_wqe.so UCX_TLS=rc OMPI_MCA_pml=ucx OMPI_MCA_mpi_yield_when_idle=1 \
@@ -61,6 +63,9 @@ like "$(section mpi)" '^status 0$' 'an MPI program of two nodes runs over UCX'
 is "$(section mpi | awk '$1 == "packets" { print ($2 > 1000) }')" 1 '... and its messages went by the RDMA port'
 like "$(section tcp)" 'UCX_TLS=tcp keeps UCX off RoCE v2: messages between nodes go by TCP' \
     'TCP although there is RDMA is told'
+like "$(section 'GID index')" \
+    'n1: step .*UCX_IB_GID_INDEX=9: rxe1:1 has no GID with that index, connections hang and the job aborts; the index to use is 0 \(RoCE v2\)' \
+    'a GID index that the ports have not is told before the job hangs'
 like "$(section locked)" '0\.06554 MB of locked memory, RoCE v2 needs unlimited' '... and too little locked memory'
 
 certify() { # SECTION FILTER
@@ -68,6 +73,8 @@ certify() { # SECTION FILTER
 }
 is "$(certify certify 'select(.metric == "bandwidth_rc_write" and .value > 0) | .node + " " + .part' | sort | xargs)" \
     'n1 rxe1:1 n2 rxe2:1' 'muster certify writes through both ports by libibverbs'
+is "$(certify certify 'select(.metric == "transport") | .message')" '' \
+    '... with MPI on TCP, which is of its own choice and no fault'
 is "$(certify certify 'select(.test == "certify") | .node + " " + .verdict' | xargs)" 'n1 pass n2 pass' \
     '... and certifies both nodes'
 like "$(section certify)" '^status 0$' '... which is its exit status'

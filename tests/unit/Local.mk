@@ -144,6 +144,10 @@ tests_unit_affinity_hwloc_t_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
 tests_unit_affinity_hwloc_t_LDADD = tests/unit/libtree.la $(unit_libs) $(HWLOC_LIBS)
 endif HAVE_HWLOC
 
+check_PROGRAMS += tests/unit/binding.t
+tests_unit_binding_t_SOURCES = tests/unit/binding.c
+tests_unit_binding_t_LDADD = tests/unit/libtree.la $(unit_libs)
+
 check_PROGRAMS += tests/unit/stepcheck.t
 tests_unit_stepcheck_t_SOURCES = tests/unit/stepcheck.c
 tests_unit_stepcheck_t_LDADD = tests/unit/libtree.la $(unit_libs)

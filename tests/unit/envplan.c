@@ -281,6 +281,53 @@ static void roce(void)
     sets("NCCL_IB_GID_INDEX", "1", "the best RoCE v2 GID");
 }
 
+/* Tasks without GPUs, by the socket that they are bound to. */
+static void sockets(void)
+{
+    struct nic *nic;
+
+    start(FABRIC_ROCE_V2);
+    add_rail("eth1", "mlx5_0", 1, 3);
+    add_rail("eth2", "mlx5_1", 1, 3);
+    inventory->rdma[0].location.numa_node = 0;
+    inventory->rdma[1].location.numa_node = 1;
+    snprintf(inventory->nics[2].addresses[0], INVENTORY_NAME, "10.0.2.2/24");
+    make();
+    sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "up");
+    task.numa_nodes = 1 << 1;
+    make();
+    sets("UCX_NET_DEVICES", "mlx5_1:1", "of the socket that the task is bound to (NUMA node 1)");
+    sets("NCCL_IB_HCA", "=mlx5_0:1,mlx5_1:1", "RoCE v2");
+    task.numa_nodes = 1 << 0 | 1 << 2;
+    make();
+    sets("UCX_NET_DEVICES", "mlx5_0:1", "(NUMA nodes 0 2)");
+    task.numa_nodes = 1 << 2;
+    make();
+    sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "up");
+    task.numa_nodes = 1 << 1;
+    task.launcher = ENVPLAN_MPI_DAEMON;
+    make();
+    sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "up");
+    task.launcher = ENVPLAN_RANK;
+    conf.nearest_rails = false;
+    make();
+    sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "up");
+    conf.nearest_rails = true;
+    snprintf(inventory->nics[2].addresses[0], INVENTORY_NAME, "10.9.2.2/24");
+    make();
+    sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "all rails, as mlx5_0:1 is in 10.0.2.0/24");
+
+    start(FABRIC_ETHERNET);
+    add_rail("eth1", NULL, 1, -1);
+    add_rail("eth2", NULL, 1, -1);
+    nic = &inventory->nics[2];
+    nic->location.numa_node = 1;
+    snprintf(nic->addresses[0], INVENTORY_NAME, "10.0.2.2/24");
+    task.numa_nodes = 1 << 1;
+    make();
+    sets("UCX_NET_DEVICES", "eth2", "of the socket that the task is bound to (NUMA node 1)");
+}
+
 static void more_ports_than_fit(void)
 {
     char device[32];
@@ -591,6 +638,7 @@ int main(void)
     ethernet_with_a_rail_down();
     infiniband();
     roce();
+    sockets();
     more_ports_than_fit();
     other_classes();
     users_values();

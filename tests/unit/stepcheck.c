@@ -254,6 +254,41 @@ static void amd(void)
            "... of which GPUs are part");
 }
 
+/* A node of eight ports with v1 and v2, link-local and IPv4 (GID indexes 0 to 3); one has no IPv4
+ * address. */
+static void gid_indexes(void)
+{
+    char name[32];
+
+    set("SLURM_STEP_NUM_NODES=2", "UCX_IB_GID_INDEX=9", NULL);
+    is_str(check(), "", "InfiniBand has no GID index to get wrong");
+    read_node("mi300x-roce");
+    set("SLURM_STEP_NUM_NODES=2", "UCX_IB_GID_INDEX=9", NULL);
+    has_str(check(),
+            "UCX_IB_GID_INDEX=9: bnxt_re0:1 has no GID with that index, connections hang and the "
+            "job aborts; the index to use is 3 (RoCE v2): take UCX_IB_GID_INDEX out of the job's "
+            "environment",
+            "a GID index that is not there");
+    is_int(found.count, 1, "... is said once, not of every port");
+    set("SLURM_STEP_NUM_NODES=2", "NCCL_IB_GID_INDEX=2", NULL);
+    has_str(check(),
+            "NCCL_IB_GID_INDEX=2 is RoCE v1 on bnxt_re0:1: no router passes it on, and it does not "
+            "reach a port that uses RoCE v2; the index to use is 3 (RoCE v2)",
+            "RoCE v1 where there is v2");
+    set("SLURM_STEP_NUM_NODES=2", "UCX_IB_GID_INDEX=3", NULL);
+    has_str(check(), "UCX_IB_GID_INDEX=3: bnxt_re5:1 has no GID with that index",
+            "one that a single port has lost with its address");
+    for (int i = 0; i < 3; i++) {
+        static const char *const values[] = {"1", "auto", "-1"};
+
+        snprintf(name, sizeof name, "UCX_IB_GID_INDEX=%s", values[i]);
+        set("SLURM_STEP_NUM_NODES=2", name, NULL);
+        is_str(check(), "", "%s says nothing", name);
+    }
+    set("UCX_IB_GID_INDEX=9", NULL, NULL);
+    is_str(check(), "", "nor does a step of one node");
+}
+
 static void limits(void)
 {
     read_node("h100-ib");
@@ -305,6 +340,7 @@ static void limits(void)
     has_str(check(), "NCCL_NET=Socket keeps NCCL off InfiniBand: ", "NCCL over sockets");
     set("UCX_TLS=tcp", NULL, NULL);
     is_str(check(), "", "a step of one node may do as it likes");
+    gid_indexes();
     read_node("ethernet");
     set("SLURM_STEP_NUM_NODES=2", "UCX_TLS=tcp", NULL);
     is_str(check(), "", "TCP where there is nothing else");

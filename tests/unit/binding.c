@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "lib/node/binding.h"
+#include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+/* To which socket a list of processors belongs, on machines that a few files make. */
+
+static void put_node(const char *root, int node, const char *cpus)
+{
+    char path[128];
+
+    snprintf(path, sizeof path, "sys/devices/system/node/node%d/cpulist", node);
+    tree_put(root, path, cpus);
+}
+
+static void put_cpu(const char *root, int cpu, const char *socket)
+{
+    char path[128];
+
+    snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+    tree_put(root, path, socket);
+}
+
+static unsigned nodes(const char *root, const char *cpus)
+{
+    return (unsigned)binding_numa_nodes(root, cpus);
+}
+
+static void two_sockets(void)
+{
+    char *root = tree_unpack("");
+
+    /* two NUMA nodes a socket, threads numbered after all cores, and a GPU's memory */
+    put_node(root, 0, "0-3,16-19\n");
+    put_node(root, 1, "4-7,20-23\n");
+    put_node(root, 2, "8-11,24-27\n");
+    put_node(root, 3, "12-15,28-31\n");
+    put_node(root, 4, "\n");
+    put_cpu(root, 0, "0\n");
+    put_cpu(root, 4, "0\n");
+    put_cpu(root, 8, "1\n");
+    put_cpu(root, 12, "1\n");
+    is_int(nodes(root, "13"), 0xc, "a processor of the second socket: that one's NUMA nodes");
+    is_int(nodes(root, "0-7,16-23"), 0x3, "all of the first socket");
+    is_int(nodes(root, "16"), 0x3, "the second thread of a core");
+    is_int(nodes(root, "7-8"), 0, "processors of both sockets are bound to none");
+    is_int(nodes(root, "2,30"), 0, "... nor are these");
+    is_int(nodes(root, "40"), 0, "a processor that is not there");
+    is_int(nodes(root, ""), 0, "no processors");
+    is_int(nodes(root, "x-3"), 0, "no list");
+    tree_remove(root);
+}
+
+static void not_told(void)
+{
+    char *root = tree_unpack("");
+
+    is_int(nodes(root, "0"), 0, "a tree without NUMA nodes");
+    put_node(root, 0, "0-3\n");
+    is_int(nodes(root, "0"), 0, "... without sockets");
+    put_cpu(root, 0, "-1\n");
+    is_int(nodes(root, "0"), 0, "a machine that does not tell its sockets");
+    tree_remove(root);
+}
+
+static void this_process(void)
+{
+    char cpus[BINDING_LIST], expected[32];
+    cpu_set_t set;
+    int cpu = sched_getcpu();
+
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    if (cpu < 0 || sched_setaffinity(0, sizeof set, &set) != 0) {
+        tap_diag("this process cannot be bound");
+        cpu = -1;
+    }
+    is_int(binding_read(cpus), 0, "the process tells where it may run");
+    snprintf(expected, sizeof expected, "%d", cpu);
+    if (cpu >= 0)
+        is_str(cpus, expected, "... on one processor");
+}
+
+int main(void)
+{
+    two_sockets();
+    not_told();
+    this_process();
+    return tap_done();
+}
