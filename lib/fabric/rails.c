@@ -11,6 +11,44 @@ int rail_is_up(const struct rail *rail)
     return rail->nic && rail->nic->is_up && rail->nic->has_carrier;
 }
 
+/* An InfiniBand port needs nothing of its IPoIB interface. */
+static const struct nic *interface_of(const struct rail *rail)
+{
+    return rail->class != FABRIC_INFINIBAND ? rail->nic : NULL;
+}
+
+void rail_why_down(const struct rail *rail, char *text, size_t size)
+{
+    const struct nic *nic = interface_of(rail);
+    const struct rdma_port *port = rail->port;
+    char state[2 * INVENTORY_NAME + 4] = "";
+
+    if (port)
+        snprintf(state, sizeof state, "%s%s%s%s", port->state, port->phys_state[0] ? " (" : "",
+                 port->phys_state, port->phys_state[0] ? ")" : "");
+    if (nic && !nic->is_up)
+        snprintf(text, size, "%s is down; bring it up: ip link set %s up", nic->name, nic->name);
+    else if (nic && !nic->has_carrier)
+        snprintf(text, size, "%s has no carrier; check cable or switch port", nic->name);
+    else if (!port || strcmp(port->state, "ACTIVE") == 0)
+        snprintf(text, size, "%s is not down", rail->name);
+    else if (strcmp(port->state, "INIT") == 0 || strcmp(port->state, "ARMED") == 0)
+        snprintf(text, size,
+                 "%s is in state %s, not ACTIVE: the link is there, but no subnet manager has set "
+                 "the port up; check the subnet manager",
+                 rail->name, port->state);
+    else if (nic)
+        snprintf(text, size,
+                 "%s is %s, though its interface %s is up: TCP works there and RDMA does not, so "
+                 "jobs fall back or hang; look for the RDMA driver's messages in the kernel's log, "
+                 "load %s again",
+                 rail->name, state, nic->name, port->driver[0] ? port->driver : "its driver");
+    else if (strcmp(port->phys_state, "Disabled") == 0)
+        snprintf(text, size, "%s is %s, not ACTIVE: the port is disabled", rail->name, port->state);
+    else
+        snprintf(text, size, "%s is %s, not ACTIVE; check cable or switch port", rail->name, state);
+}
+
 /* v2 over IPv4 is what switches route and what NICs with an address have; link-local ones work
  * within one subnet only; a GID of a VLAN on top of the port is not the port's own. */
 static int gid_rank(const struct rdma_port *port, const struct gid *gid)

@@ -9,6 +9,7 @@ EXTRA_DIST += \
 	tests/rdma/hardware.sh \
 	tests/rdma/last_wqe.c \
 	tests/rdma/muster_dcb.c \
+	tests/rdma/muster_port.c \
 	tests/rdma/run \
 	tests/rdma/second-init \
 	tests/rdma/slurm.sh \
@@ -23,5 +24,7 @@ EXTRA_DIST += \
 	tests/rdma/t4130-verbs-agree-with-perftest.t \
 	tests/rdma/t4131-mis-tuned-rails-are-named.t \
 	tests/rdma/t4132-ports-that-fail-say-why.t \
+	tests/rdma/t4133-mis-tunings-on-and-off.t \
 	tests/rdma/t4140-steps-use-rdma.t \
+	tests/rdma/t4141-ranks-get-their-sockets-ports.t \
 	# end of tests in guests

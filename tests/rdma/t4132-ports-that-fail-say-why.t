@@ -32,7 +32,7 @@ facts() {
     echo '== locked memory'
     chmod 0666 /dev/infiniband/*
     setpriv --bounding-set=-ipc_lock --inh-caps=-ipc_lock \
-        bash -c "ulimit -l 64; $(declare -f links_of_two); links_of_two --passes=local --message=16K --quick --json"
+        bash -c "ulimit -l 64; $(declare -f two_nodes links_of_two); links_of_two --passes=local --message=16K --quick --json"
     echo '== completions'
     timeout 60 "$top/.lab/build/tests/rdma/completions" rxe1 rxe2
     echo '== path is cut'

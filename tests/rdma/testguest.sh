@@ -7,8 +7,10 @@
 #   guest --topology rails sh -c '...'  # tests/rdma/guest with $work shared
 #   in_guest NAME                       # the function NAME of this test, run in a guest; its output
 #                                       # is in $output, its exit status in $status
-#   links_of_two OPTION...              # in a guest: muster-links on two ranks that take themselves
-#                                       # for two nodes, n1 with $rails_1 (rxe1), n2 with $rails_2
+#   two_nodes PROGRAM ARGUMENT...       # in a guest: an MPI program on two ranks that take themselves
+#                                       # for two nodes, n1 with $rails_1 (rxe1), n2 with $rails_2;
+#                                       # by shared memory, or by $mpi_options of mpirun
+#   links_of_two OPTION...              # ... muster-links
 #   $work                               # written through, gone with the test
 #   $muster                             # what was built and installed for the cluster's tests
 
@@ -45,17 +47,21 @@ section() { # NAME
     awk -v name="== $1" '/^== / { on = $0 == name; next } on' <<<"$output"
 }
 
-# shellcheck disable=SC2016
-links_of_two() { # OPTION-OF-MUSTER-LINKS...
+# shellcheck disable=SC2016,SC2086
+two_nodes() { # PROGRAM ARGUMENT...
     printf 'FabricInterfaces=%s\n%s\n' "${rails_1:-rxe1}" "${conf_1-}" >/run/muster1.conf
     printf 'FabricInterfaces=%s\n%s\n' "${rails_2:-rxe2}" "${conf_2-}" >/run/muster2.conf
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-        timeout "${links_limit_s:-150}" mpirun --oversubscribe --mca mpi_yield_when_idle 1 --mca pml ob1 \
-        --mca btl self,vader -np 2 \
+        timeout "${links_limit_s:-150}" mpirun --oversubscribe --mca mpi_yield_when_idle 1 \
+        ${mpi_options:---mca pml ob1 --mca btl self,vader} -np 2 \
         sh -c 'n=$((OMPI_COMM_WORLD_RANK + 1))
             export MUSTER_CONF=/run/muster$n.conf n
             exec unshare --uts sh -c '"'"'hostname n$n
-                exec nice -n 19 "$@"'"'"' sh "$@"' sh "$prefix/bin/muster-links" --time-limit=140 "$@"
+                exec nice -n 19 "$@"'"'"' sh "$@"' sh "$@"
+}
+
+links_of_two() { # OPTION-OF-MUSTER-LINKS...
+    two_nodes "$prefix/bin/muster-links" --time-limit=140 "$@"
 }
 
 # Checks what stands in the section against doc/records.md.

@@ -56,6 +56,7 @@ muster_launch_SOURCES = \
 	validate/battery/launch/clock.c validate/battery/launch/clock.h \
 	validate/battery/launch/launch.c \
 	validate/battery/launch/messages.c validate/battery/launch/messages.h \
+	validate/battery/launch/sockets.c validate/battery/launch/sockets.h \
 	validate/battery/launch/workers.c validate/battery/launch/workers.h \
 	validate/battery/program.c validate/battery/program.h \
 	# end of muster_launch_SOURCES
@@ -104,6 +105,7 @@ bin_PROGRAMS += muster-preflight
 muster_preflight_SOURCES = \
 	validate/battery/collectives/speed.c validate/battery/collectives/speed.h \
 	validate/battery/launch/messages.c validate/battery/launch/messages.h \
+	validate/battery/launch/sockets.c validate/battery/launch/sockets.h \
 	validate/battery/launch/workers.c validate/battery/launch/workers.h \
 	validate/battery/links/channel.c validate/battery/links/channel.h \
 	validate/battery/links/course.c validate/battery/links/course.h \

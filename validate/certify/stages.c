@@ -223,6 +223,7 @@ void certify_environment(const struct certify *certify, bool is_fabric,
         return;
     }
     /* A bad rail must not stop the control traffic of the tests that look for it. */
+    environment->entries[count++] = "MUSTER_MPI=control";
     environment->entries[count++] = "OMPI_MCA_pml=ob1";
     environment->entries[count++] = "OMPI_MCA_btl=^openib,uct,ofi,usnic";
     if (*conf->management_interface) {

@@ -72,40 +72,6 @@ static const char *driver_of(const struct rail *rail)
     return rail->port ? rail->port->driver : rail->nic->driver;
 }
 
-/* Returns whether there is a link to look at further. */
-static int check_port_state(struct context *context)
-{
-    const struct rdma_port *port = context->rail->port;
-
-    if (strcmp(port->state, "ACTIVE") == 0)
-        return 1;
-    if (!port->state[0])
-        say(context, VERDICT_UNKNOWN, "%s does not tell its state", context->rail->name);
-    else if (strcmp(port->state, "INIT") == 0 || strcmp(port->state, "ARMED") == 0)
-        say_unusable(
-            context,
-            "%s is in state %s, not ACTIVE: the link is there, but no subnet manager has set the "
-            "port up; check the subnet manager",
-            context->rail->name, port->state);
-    else if (context->rail->nic && context->rail->class != FABRIC_INFINIBAND &&
-             context->rail->nic->is_up && context->rail->nic->has_carrier)
-        say_unusable(context,
-                     "%s is %s%s%s%s, though its interface %s is up: TCP works there and RDMA does "
-                     "not, so jobs fall back or hang; look for the RDMA driver's messages in the "
-                     "kernel's log, load %s again",
-                     context->rail->name, port->state, port->phys_state[0] ? " (" : "",
-                     port->phys_state, port->phys_state[0] ? ")" : "", context->rail->nic->name,
-                     port->driver[0] ? port->driver : "its driver");
-    else if (strcmp(port->phys_state, "Disabled") == 0)
-        say_unusable(context, "%s is %s, not ACTIVE: the port is disabled", context->rail->name,
-                     port->state);
-    else
-        say_unusable(context, "%s is %s%s%s%s, not ACTIVE; check cable or switch port",
-                     context->rail->name, port->state, port->phys_state[0] ? " (" : "",
-                     port->phys_state, port->phys_state[0] ? ")" : "");
-    return 0;
-}
-
 /* The line of muster.conf by which the prolog makes the rail's interface so for jobs, or NULL. */
 static const struct netif_line *made_by(const struct context *context, enum netif_setting setting,
                                         long *value)
@@ -116,30 +82,29 @@ static const struct netif_line *made_by(const struct context *context, enum neti
                       value);
 }
 
+/* Returns whether there is a link to look at further. */
 static int check_link(struct context *context)
 {
-    const struct nic *nic = context->rail->nic;
+    const struct rail *rail = context->rail;
+    const struct nic *nic = rail->class != FABRIC_INFINIBAND ? rail->nic : NULL;
+    char why[256];
 
-    /* InfiniBand works without its IPoIB interface */
-    if (nic && context->rail->class != FABRIC_INFINIBAND) {
-        if (!nic->is_up && made_by(context, NETIF_UP, NULL)) {
-            say(context, VERDICT_SKIP,
-                "%s is down between jobs; Interface line %u of the "
-                "configuration brings it up for them",
-                nic->name, made_by(context, NETIF_UP, NULL)->line);
-            return 0;
-        }
-        if (!nic->is_up) {
-            say_unusable(context, "%s is down; bring it up: ip link set %s up", nic->name,
-                         nic->name);
-            return 0;
-        }
-        if (!nic->has_carrier) {
-            say_unusable(context, "%s has no carrier; check cable or switch port", nic->name);
-            return 0;
-        }
+    if (nic && !nic->is_up && made_by(context, NETIF_UP, NULL)) {
+        say(context, VERDICT_SKIP,
+            "%s is down between jobs; Interface line %u of the "
+            "configuration brings it up for them",
+            nic->name, made_by(context, NETIF_UP, NULL)->line);
+        return 0;
     }
-    return context->rail->port ? check_port_state(context) : 1;
+    if (rail->port && !rail->port->state[0] && (!nic || (nic->is_up && nic->has_carrier))) {
+        say(context, VERDICT_UNKNOWN, "%s does not tell its state", rail->name);
+        return 0;
+    }
+    if (rail_is_up(rail) && (!nic || (nic->is_up && nic->has_carrier)))
+        return 1;
+    rail_why_down(rail, why, sizeof why);
+    say_unusable(context, "%s", why);
+    return 0;
 }
 
 /* How many other rails of the same kind run faster, and how many do not. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "validate/battery/launch/sockets.h"
 #include "validate/battery/pattern.h"
 #include "validate/schedule/tournament.h"
 
@@ -28,6 +29,14 @@ struct exchange {
     struct damage *damages; /* as receiver, at most one per partner */
     int damage_count;
     int message_count; /* received */
+    double sent_bytes; /* to other nodes */
+};
+
+/* By which way a rank's messages to other nodes left. */
+struct way {
+    double sent_bytes, tcp_bytes;
+    int class; /* of its node's fabric */
+    char rail[INVENTORY_NAME];
 };
 
 static void check(struct exchange *exchange, int from, int size, int received)
@@ -77,6 +86,8 @@ static void exchange_with(struct exchange *exchange, int partner, int max_bytes)
         MPI_Sendrecv(exchange->out, sizes[i], MPI_BYTE, partner, (int)i, exchange->in, sizes[i],
                      MPI_BYTE, partner, (int)i, MPI_COMM_WORLD, &status);
         watch_works();
+        if (program->node_of_rank[partner] != program->node)
+            exchange->sent_bytes += sizes[i];
         MPI_Get_count(&status, MPI_BYTE, &received);
         check(exchange, partner, sizes[i], received);
         watch_step();
@@ -143,6 +154,67 @@ static void report_nodes(const struct program *program, const int *messages, con
     }
 }
 
+/* TCP although there is RDMA. A message costs more bytes than its own on the way, not fewer. */
+static void report_way(const char *node, const struct way *way)
+{
+    struct record record = RECORD_INIT;
+    char message[512];
+    bool has_rdma = way->class == FABRIC_INFINIBAND || way->class == FABRIC_ROCE_V1 ||
+                    way->class == FABRIC_ROCE_V2;
+
+    if (!has_rdma || way->sent_bytes <= 0 || way->tcp_bytes < way->sent_bytes / 2)
+        return;
+    record.test = "mpi.messages";
+    record.metric = "transport";
+    record.node = node;
+    record.part = way->rail;
+    record.value = way->tcp_bytes;
+    record.unit = "bytes";
+    record.verdict = VERDICT_WARN;
+    snprintf(message, sizeof message,
+             "%s: MPI sent its %.3g MB to other nodes by TCP, although %s is there (%s): nothing "
+             "went by RDMA; look for UCX_TLS, OMPI_MCA_pml, OMPI_MCA_btl and the like in the "
+             "environment and in MPI's own files, and whether this MPI was built with UCX or "
+             "libfabric",
+             node, 1e-6 * way->sent_bytes, way->rail,
+             fabric_class_name((enum fabric_class)way->class));
+    record.message = message;
+    output_record(&record);
+}
+
+/* Rank 0 adds up each node's ranks. Where `muster certify` itself has put MPI on TCP, as the
+ * control of its tests, it says so (certify_environment()). */
+static void report_ways(struct exchange *exchange, double tcp_bytes)
+{
+    struct program *program = exchange->program;
+    struct way own = {exchange->sent_bytes, tcp_bytes, (int)program->fabric->class, ""}, *ways;
+    MPI_Request request;
+
+    if (getenv("MUSTER_MPI"))
+        own.class = FABRIC_ETHERNET;
+    for (size_t i = 0; i < program->fabric->rail_count && !own.rail[0]; i++)
+        if (rail_is_up(&program->fabric->rails[i]))
+            snprintf(own.rail, sizeof own.rail, "%s", program->fabric->rails[i].name);
+    ways = calloc((size_t)program->size, sizeof *ways);
+    if (!ways)
+        watch_fault("out of memory");
+    MPI_Igather(&own, (int)sizeof own, MPI_BYTE, ways, (int)sizeof own, MPI_BYTE, 0, MPI_COMM_WORLD,
+                &request);
+    program_wait(program, &request, -1);
+    for (int node = 0; node < program->node_count && program->rank == 0; node++) {
+        struct way sum = ways[program->leader_of_node[node]];
+
+        for (int rank = program->leader_of_node[node] + 1; rank < program->size; rank++) {
+            if (program->node_of_rank[rank] != node)
+                continue;
+            sum.sent_bytes += ways[rank].sent_bytes;
+            sum.tcp_bytes += ways[rank].tcp_bytes;
+        }
+        report_way(program->node_name[node], &sum);
+    }
+    free(ways);
+}
+
 /* Rank 0 collects what each rank has found. */
 static void report_all(struct exchange *exchange)
 {
@@ -184,6 +256,7 @@ static void report_all(struct exchange *exchange)
 void messages_exchange(struct program *program, int rounds, int max_bytes)
 {
     int all_rounds = tournament_rounds(program->size);
+    double tcp_bytes = sockets_sent_bytes();
     struct exchange exchange = {.program = program,
                                 .out = malloc((size_t)max_bytes),
                                 .in = malloc((size_t)max_bytes),
@@ -203,8 +276,10 @@ void messages_exchange(struct program *program, int rounds, int max_bytes)
         if (partner != TOURNAMENT_BYE)
             exchange_with(&exchange, partner, max_bytes);
     }
+    tcp_bytes = sockets_sent_bytes() - tcp_bytes;
     program_phase(program, "messages report");
     report_all(&exchange);
+    report_ways(&exchange, tcp_bytes);
     free(exchange.out);
     free(exchange.in);
     free(exchange.damages);

@@ -46,6 +46,7 @@ void rails_open(struct program *program, struct rails *rails, struct link_result
         int index = rails->own.count++;
         struct offer *offer = &rails->own.rails[index];
         struct error err = {""};
+        char why[256];
         const void *address;
         size_t size;
 
@@ -54,7 +55,10 @@ void rails_open(struct program *program, struct rails *rails, struct link_result
         offer->nominal_mbps = rail->nominal_mbps;
         offer->class = (int)rail->class;
         rails->probes[index] = probe_open(program->inventory, rail, &offer->probe);
-        if (!rail_is_up(rail))
+        if (!rail_is_up(rail) && rail->port) {
+            rail_why_down(rail, why, sizeof why);
+            error_set(&err, "%s", why);
+        } else if (!rail_is_up(rail))
             error_set(&err, "rail %s is down", rail->name);
         else if (channel_open(rail, &rails->channels[index], &err) == 0) {
             address = channel_address(rails->channels[index], &size);

@@ -333,8 +333,9 @@ static int open_bout(struct bout *bout)
             return 0;
         fail(&mine, &err);
     }
-    /* each end tells what is its own; what is both's the first one */
-    if (mine.failed && (bout->meeting->is_first || is_own)) {
+    /* each end tells what is its own, but for a rail that rails_open() has told of; what is both's
+     * the first one */
+    if (mine.failed && (bout->meeting->is_first || is_own) && rail_is_up(bout->rail)) {
         result = add_result(bout, VERB_WRITE, VERB_PAIR);
         result->is_state = 1;
         if (is_own)
