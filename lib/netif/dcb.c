@@ -92,6 +92,25 @@ int dcb_parse(const void *message, size_t length, enum netif_setting setting, lo
     return parse(message, length, &state) != 0 ? -1 : value_of(&state, setting, priorities);
 }
 
+static int pauses_of(const struct state *state, uint64_t *sent, uint64_t *received)
+{
+    if (!state->has_pfc)
+        return 1;
+    *sent = *received = 0;
+    for (int i = 0; i < IEEE_8021QAZ_MAX_TCS; i++) {
+        *sent += state->pfc.requests[i];
+        *received += state->pfc.indications[i];
+    }
+    return 0;
+}
+
+int dcb_parse_pauses(const void *message, size_t length, uint64_t *sent, uint64_t *received)
+{
+    struct state state;
+
+    return parse(message, length, &state) != 0 ? -1 : pauses_of(&state, sent, received);
+}
+
 /* ---------------------------------------------------------------- requests */
 
 struct answer {
@@ -199,6 +218,20 @@ int dcb_get(struct netlink *netlink, const char *name, enum netif_setting settin
         errno = EOPNOTSUPP;
         return error_set(err, "its driver has no %s: %m",
                          setting == NETIF_PFC ? "priority flow control" : "priorities for DSCPs");
+    }
+    return 0;
+}
+
+int dcb_count_pauses(struct netlink *netlink, const char *name, uint64_t *sent, uint64_t *received,
+                     struct error *err)
+{
+    struct state state;
+
+    if (get_state(netlink, name, &state, err) != 0)
+        return -1;
+    if (pauses_of(&state, sent, received) != 0) {
+        errno = EOPNOTSUPP;
+        return error_set(err, "its driver has no priority flow control: %m");
     }
     return 0;
 }

@@ -42,11 +42,12 @@ static const struct source port_sources[] = {
  * ends of one event count are different names, and both count. */
 static const struct {
     size_t offset; /* in struct counters */
-    const char *files[9];
+    const char *files[11];
 } hw_sources[] = {
     {offsetof(struct counters, rdma_retransmits),
      {"out_of_sequence", "packet_seq_err", "local_ack_timeout_err", "out_of_seq_request",
-      "rcvd_seq_err", "to_retransmits", "retrans_pkts", "tcpRetransSegs", "RetransSegs"}},
+      "rcvd_seq_err", "to_retransmits", "seq_err_naks_rcvd", "retrans_pkts", "roce_adp_retrans",
+      "tcpRetransSegs", "RetransSegs"}},
     {offsetof(struct counters, rdma_not_ready),
      {"rnr_nak_retry_err", "rnr_naks_rcvd", "rcvd_rnr_err", "send_rnr_err"}},
     {offsetof(struct counters, rdma_discards),

@@ -18,6 +18,7 @@ struct counters {
     uint64_t rdma_discards;    /* packets thrown away for want of room or of a way */
     uint64_t rdma_marked;      /* packets that arrived with ECN's mark of congestion */
     uint64_t rdma_slowed;      /* notifications of congestion (CNP) on which the port slowed down */
+    uint64_t pauses_sent, pauses_received; /* of PFC: dcb_count_pauses() of lib/netif/dcb.h */
     uint64_t pcie_correctable, pcie_nonfatal, pcie_fatal; /* counters_read_pci() */
 };
 

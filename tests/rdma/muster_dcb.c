@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* muster_dcb - an interface whose driver has DCB and nothing else: it keeps what it is told. */
+/* muster_dcb - an interface whose driver has DCB and nothing else: it keeps what it is told. With
+ * netdev=eth2 that interface gets the DCB instead, and has been sent so many more PFC frames each
+ * time that it is asked. */
 #include <linux/etherdevice.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <net/dcbnl.h>
+
+static char *netdev;
+module_param(netdev, charp, 0444);
+static unsigned int pauses;
+module_param(pauses, uint, 0444);
 
 static struct net_device *device;
 static struct ieee_pfc pfc = {.pfc_cap = 8, .delay = 7};
@@ -11,6 +18,7 @@ static struct ieee_ets ets = {.ets_cap = 8};
 
 static int get_pfc(struct net_device *dev, struct ieee_pfc *found)
 {
+    pfc.indications[3] += pauses;
     *found = pfc;
     return 0;
 }
@@ -50,6 +58,13 @@ static int __init dcb_init(void)
 {
     int status;
 
+    if (netdev) {
+        device = dev_get_by_name(&init_net, netdev);
+        if (!device)
+            return -ENODEV;
+        device->dcbnl_ops = &dcb;
+        return 0;
+    }
     device = alloc_etherdev(0);
     if (!device)
         return -ENOMEM;
@@ -65,6 +80,11 @@ static int __init dcb_init(void)
 
 static void __exit dcb_exit(void)
 {
+    if (netdev) {
+        device->dcbnl_ops = NULL;
+        dev_put(device);
+        return;
+    }
     unregister_netdev(device);
     free_netdev(device);
 }

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Flow control and the priorities of DSCPs, on a driver with DCB: dcb(8) sees what muster makes, and
-# that it is put back, also after kills and where several priorities were there before.
+# that it is put back, also after kills and where several priorities were there before; and the frames
+# of flow control are counted around each of muster-links' tests.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 
@@ -50,9 +51,13 @@ priorities() {
     echo '== refused'
     "$muster" interfaces --apply
     "$muster" interfaces --restore
-    [ "$(state)" = "$before" ]
+    [ "$(state)" = "$before" ] || return
+    rmmod muster_dcb
+    insmod "$module" netdev=eth2 pauses=7
+    echo '== pauses'
+    links_of_two --passes=verbs --verbs=write --message=16K --quick --json
 }
-in_guest priorities --topology pair --time-limit 120
+in_guest priorities --topology pair --memory 1500 --time-limit 240
 is "$status" 0 'everything is at the end what it was'
 is "$(section before)" 'pfc-cap 8 macsec-bypass off delay 7
 prio-pfc 0:off 1:off 2:on 3:off 4:off 5:off 6:off 7:off
@@ -75,4 +80,11 @@ is "$(section 'after kills')" "$(section before)" 'killed at any point, it is pu
 is "$(section refused | sed 's/; Interface line .*//')" 'dcb0: pfc 3+4+5 cannot be set: Invalid argument
 1 settings made, 0 put back, 1 failed
 0 settings made, 1 put back, 0 failed' 'what the card cannot do is said'
+pauses() { section pauses | jq -Rr "fromjson? | select(.metric == \"pauses_received\") | $1"; }
+is "$(pauses '.node + " " + .part' | sort -u)" 'n2 rxe2:1' \
+    'muster-links tells which port of the two was held back by its switch during a test'
+is "$(pauses '.value % 7' | sort -u)" 0 '... by how many frames'
+like "$(pauses .message)" 'rxe2:1 of n2 counted [0-9]+ more pauses_received while n1 was at the other end: the switch held it back' \
+    '... and what that means'
+records_are_in_schema pauses '... with records as doc/records.md has them'
 done_testing

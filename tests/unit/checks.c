@@ -496,6 +496,12 @@ static void host_facts(void)
     with("mi300x-roce", "m1");
     check("host.config");
     says("none bnxt_re0:1 3 RoCE v2 IPv4", "the GID that jobs use is a fact");
+    is_silent_on("np ", "congestion control is not told where no driver does");
+    put("sys/class/net/ens11np0/ecn/roce_np/enable/3", "1\n");
+    put("sys/class/net/ens11np0/ecn/roce_np/enable/4", "0\n");
+    put("sys/class/net/ens11np0/ecn/roce_rp/enable/3", "0\n");
+    check("host.config");
+    says("none bnxt_re0:1 np 3 rp none", "... and is a fact where one does");
     done();
 }
 

@@ -117,7 +117,11 @@ static size_t dcb_answer(char *message, bool has_pfc, bool has_apps)
         {IEEE_8021QAZ_APP_SEL_DSCP, 1, 26},      {IEEE_8021QAZ_APP_SEL_DSCP, 6, 48},
         {IEEE_8021QAZ_APP_SEL_DSCP, 9, 1},       {IEEE_8021QAZ_APP_SEL_DSCP, 1, 999}};
     struct nlmsghdr *header = (struct nlmsghdr *)message;
-    struct ieee_pfc pfc = {.pfc_cap = 8, .pfc_en = 0x18, .delay = 7};
+    struct ieee_pfc pfc = {.pfc_cap = 8,
+                           .pfc_en = 0x18,
+                           .delay = 7,
+                           .requests = {[3] = 1000, [7] = 1},
+                           .indications = {[0] = 20, [3] = 1ULL << 40}};
     struct rtattr *ieee, *table;
 
     memset(message, 0, 512);
@@ -145,7 +149,10 @@ static void reads_dcb(void)
     size_t length = dcb_answer(message, true, true);
     long value = -1;
     unsigned refused = 0, seed = 1;
+    uint64_t sent = 0, received = 0;
 
+    is_int(dcb_parse_pauses(message, length, &sent, &received), 0, "DCB: its frames");
+    ok(sent == 1001 && received == (1ULL << 40) + 20, "... sent and received, of all priorities");
     is_int(dcb_parse(message, length, NETIF_PFC, &value), 0, "DCB: flow control");
     is_int(value, 0x18, "... of two priorities");
     is_int(dcb_parse(message, length, NETIF_DSCP + 26, &value), 0, "DCB: a DSCP");
@@ -176,6 +183,7 @@ static void reads_dcb(void)
     ok(1, "garbled answers do no harm");
     length = dcb_answer(message, false, true);
     is_int(dcb_parse(message, length, NETIF_PFC, &value), 1, "a driver without flow control");
+    is_int(dcb_parse_pauses(message, length, &sent, &received), 1, "... counts no frames of it");
     length = dcb_answer(message, true, false);
     is_int(dcb_parse(message, length, NETIF_DSCP, &value), 1, "... or without a table");
 }

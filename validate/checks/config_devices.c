@@ -141,6 +141,32 @@ static void tell_priorities(const struct facts *facts, const char *part, const c
     netlink_close(&netlink);
 }
 
+/* The priorities of which a port answers marked packets (np, notification point) and slows down
+ * when it is told to (rp, reaction point): DCQCN of NVIDIA's drivers, docs.nvidia.com,
+ * MLNX_OFED 4.9 and DOCA 2.10, "Explicit Congestion Notification". */
+static void tell_congestion_control(const struct facts *facts, const char *part, const char *name)
+{
+    static const char *const points[] = {"np", "rp"};
+    char texts[2][32];
+    bool is_told = false;
+
+    for (int i = 0; i < 2; i++) {
+        long priorities = 0;
+
+        for (int priority = 0; priority < 8; priority++) {
+            long long answer =
+                sysfs_number(facts->checks->root, "sys/class/net/%s/ecn/roce_%s/enable/%d", name,
+                             points[i], priority);
+
+            is_told |= answer >= 0;
+            priorities |= answer > 0 ? 1L << priority : 0;
+        }
+        netif_value_format(NETIF_PFC, priorities, texts[i], sizeof texts[i]);
+    }
+    if (is_told)
+        fact_tell(facts, "congestion", part, NAN, NULL, "np %s rp %s", texts[0], texts[1]);
+}
+
 /* What the kernel tells of the interface by ethtool(8)'s own way. */
 static void tell_interface(const struct facts *facts, const char *part, const char *name)
 {
@@ -228,6 +254,7 @@ static void tell_rail(const struct facts *facts, const struct rail *rail)
     }
     if (rail->nic) {
         fact_number(facts, "mtu", rail->name, rail->nic->mtu_bytes, "bytes");
+        tell_congestion_control(facts, rail->name, rail->nic->name);
         tell_interface(facts, rail->name, rail->nic->name);
     }
     fact_text(facts, "class", rail->name, fabric_class_name(rail->class));

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "lib/netif/dcb.h"
+
 static const struct {
     const char *name;
     size_t offset; /* in struct counters */
@@ -33,6 +35,12 @@ static const struct {
      "a switch on the way was congested"},
     {"rdma_slowed", offsetof(struct counters, rdma_slowed), false,
      "congestion control held it back"},
+    {"pauses_received", offsetof(struct counters, pauses_received), false,
+     "the switch held it back: it, or what is behind it, is congested"},
+    {"pauses_sent", offsetof(struct counters, pauses_sent), false,
+     "it held the switch back: it takes data more slowly than they come; look at its PCIe link, "
+     "its "
+     "host's memory, and how many send to it"},
     {"pcie_correctable", offsetof(struct counters, pcie_correctable), true},
     {"pcie_nonfatal", offsetof(struct counters, pcie_nonfatal), true},
     {"pcie_fatal", offsetof(struct counters, pcie_fatal), true},
@@ -46,6 +54,19 @@ static uint64_t count_of(const struct counters *counters, int kind)
     return count;
 }
 
+/* What is not told counts as none. */
+static void read_pauses(const char *interface, struct counters *counters)
+{
+    struct netlink netlink;
+
+    if (netlink_open(&netlink, NULL) != 0)
+        return;
+    if (dcb_count_pauses(&netlink, interface, &counters->pauses_sent, &counters->pauses_received,
+                         NULL) != 0)
+        counters->pauses_sent = counters->pauses_received = 0;
+    netlink_close(&netlink);
+}
+
 void errors_read(const struct rail *rail, struct counters *counters, bool *can_count)
 {
     const char *pci = rail->port ? rail->port->location.pci : rail->nic->location.pci;
@@ -53,6 +74,8 @@ void errors_read(const struct rail *rail, struct counters *counters, bool *can_c
     *can_count =
         counters_read("", rail->nic ? rail->nic->name : "", rail->port ? rail->port->device : "",
                       rail->port ? rail->port->port : 0, counters) == 0;
+    if (rail->nic)
+        read_pauses(rail->nic->name, counters);
     counters_read_pci("", pci, counters);
 }
 

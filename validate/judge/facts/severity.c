@@ -37,6 +37,8 @@ static const struct severity {
     {"pfc", VERDICT_WARN,
      "a priority that pauses here and not there loses packets, or halts the others"},
     {"trust", VERDICT_WARN, "the same DSCP means another priority here: PFC does not protect it"},
+    {"congestion", VERDICT_WARN,
+     "a port without congestion control (DCQCN) does not slow down, and takes from those that do"},
     /* what changes where traffic goes */
     {"gid", VERDICT_WARN, "RoCE at another GID index or type does not reach its peers"},
     {"pkey", VERDICT_WARN, "ports of different partitions do not reach each other"},
