@@ -36,7 +36,7 @@ struct codec_scratch {
     /* with room for a store of a whole vector behind the last group */
     uint8_t symbols[CODEC_BLOCK_ELEMENTS_MAX + CODEC_GROUP];
     uint16_t words[CODEC_BLOCK_ELEMENTS_MAX + CODEC_GROUP];
-    uint32_t table[CODEC_SCALE];
+    uint32_t table[CODEC_SCALE + CODEC_TABLE_STEP];
     struct codec_coder coder;
     uint8_t zeros[CODEC_GROUPS_MAX / 8];
     uint32_t states[CODEC_GROUP];
@@ -149,7 +149,8 @@ static uint8_t *encode_exponents(const struct codec_path *path, struct codec_scr
 
     codec_table_scale(scratch->counts, scratch->frequencies);
     /* Words are at least that less what the final states can hold: try nothing that is lost. */
-    if (codec_table_cost(scratch->counts, scratch->frequencies) / 8 >= (size_t)(limit - raw_end))
+    if (!codec_table_costs_less(scratch->counts, scratch->frequencies,
+                                8 * (uint64_t)(limit - raw_end)))
         return NULL;
     codec_table_coder(scratch->frequencies, &scratch->coder);
     for (unsigned lane = 0; lane < CODEC_GROUP; lane++)

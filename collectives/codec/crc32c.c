@@ -66,10 +66,22 @@ static uint32_t power_of_x(unsigned n)
  * x^32 with it. */
 static uint32_t behind_one, behind_two;
 
+/* Folding: sixteen bytes moved forward over so many others are the product of their first eight
+ * with the first of these numbers, and of their last eight with the second. */
+static uint64_t over_vector[2], over_four[2];
+
+static void fill_fold(unsigned bytes, uint64_t fold[2])
+{
+    fold[0] = power_of_x(8 * bytes + 64 - 33);
+    fold[1] = power_of_x(8 * bytes - 33);
+}
+
 __attribute__((constructor)) static void fill_powers(void)
 {
     behind_one = power_of_x(8 * STRETCH - 33);
     behind_two = power_of_x(16 * STRETCH - 33);
+    fill_fold(64, over_vector);
+    fill_fold(4 * 64, over_four);
 }
 
 __attribute__((target("sse4.2,pclmul"))) static inline uint32_t moved(uint32_t crc, uint32_t power)
@@ -112,11 +124,68 @@ __attribute__((target("sse4.2,pclmul"))) uint32_t crc32c_sse42(uint32_t crc, con
     return ~(uint32_t)first;
 }
 
+#define VECTORS                                                                                    \
+    __attribute__((target("sse4.2,pclmul,avx512f,avx512bw,avx512dq,avx512vl,vpclmulqdq")))
+
+bool crc32c_has_vectors(void)
+{
+    return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul") &&
+           __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("vpclmulqdq");
+}
+
+VECTORS static inline __m512i folded(__m512i bytes, __m512i fold, __m512i onto)
+{
+    __m512i first = _mm512_clmulepi64_epi128(bytes, fold, 0x00);
+    __m512i last = _mm512_clmulepi64_epi128(bytes, fold, 0x11);
+
+    return _mm512_ternarylogic_epi64(first, last, onto, 0x96); /* all three added */
+}
+
+/* Four vectors go forward over each other until they are what is left of all, and that has the same
+ * CRC. */
+VECTORS uint32_t crc32c_vectors(uint32_t crc, const uint8_t *bytes, size_t length)
+{
+    uint8_t left[64];
+    __m512i a, b, c, d, fold;
+    uint64_t rest = 0;
+
+    if (length < 8 * 64)
+        return crc32c_sse42(crc, bytes, length);
+    a = _mm512_xor_si512(_mm512_loadu_si512(bytes),
+                         _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)~crc)));
+    b = _mm512_loadu_si512(bytes + 64);
+    c = _mm512_loadu_si512(bytes + 128);
+    d = _mm512_loadu_si512(bytes + 192);
+    fold = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)over_four));
+    for (bytes += 256, length -= 256; length >= 256; bytes += 256, length -= 256) {
+        a = folded(a, fold, _mm512_loadu_si512(bytes));
+        b = folded(b, fold, _mm512_loadu_si512(bytes + 64));
+        c = folded(c, fold, _mm512_loadu_si512(bytes + 128));
+        d = folded(d, fold, _mm512_loadu_si512(bytes + 192));
+    }
+    fold = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)over_vector));
+    d = folded(folded(folded(a, fold, b), fold, c), fold, d);
+    for (; length >= 64; bytes += 64, length -= 64)
+        d = folded(d, fold, _mm512_loadu_si512(bytes));
+    _mm512_storeu_si512(left, d);
+    for (size_t i = 0; i < 64; i += 8) {
+        uint64_t eight;
+
+        memcpy(&eight, left + i, 8);
+        rest = _mm_crc32_u64(rest, eight);
+    }
+    return crc32c_sse42(~(uint32_t)rest, bytes, length);
+}
+
 #endif
 
 uint32_t crc32c(uint32_t crc, const uint8_t *bytes, size_t length)
 {
 #ifdef __x86_64__
+    if (crc32c_has_vectors())
+        return crc32c_vectors(crc, bytes, length);
     if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul"))
         return crc32c_sse42(crc, bytes, length);
 #endif

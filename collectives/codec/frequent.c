@@ -2,33 +2,58 @@
 #include "collectives/codec/frequent.h"
 
 /* Of each SPAN symbols the first LOOK are looked at. */
-enum { SPAN = 128, LOOK = 8 };
+enum { SPAN = 512, LOOK = 8 };
+
+/* As many candidates as are wanted: where fewer were seen, neighbours of those, since what is rare
+ * is beside what is less so. Smaller exponents come first, of which more kinds occur. */
+static unsigned fill_up(const uint16_t seen[256], uint8_t candidates[256], unsigned count)
+{
+    unsigned below = candidates[0], above = candidates[count - 1] + 1;
+
+    for (unsigned s = candidates[0]; s < above && count < FREQUENT; s++)
+        if (seen[s] == 0)
+            candidates[count++] = (uint8_t)s;
+    if (above < 256 && count < FREQUENT)
+        candidates[count++] = (uint8_t)above++;
+    while (below > 0 && count < FREQUENT)
+        candidates[count++] = (uint8_t)--below;
+    while (count < FREQUENT)
+        candidates[count++] = (uint8_t)above++;
+    return count;
+}
 
 bool frequent_choose(const uint8_t *symbols, size_t length, uint8_t frequent[FREQUENT])
 {
-    int16_t seen[256] = {0};
+    /* two, so that an increment need not wait for the one before it */
+    uint16_t seen[256] = {0}, also[256] = {0};
     uint8_t candidates[256];
-    size_t looked = 0, among = 0;
+    size_t looked = 0, left_out = 0;
     unsigned count = 0;
 
     if (length < 4096)
         return false;
     for (size_t at = 0; at + LOOK <= length; at += SPAN, looked += LOOK)
-        for (size_t i = 0; i < LOOK; i++)
+        for (size_t i = 0; i < LOOK; i += 2) {
             seen[symbols[at + i]]++;
-    /* all that were seen, and where these are too few, others */
-    for (unsigned s = 0; s < 256; s++)
-        if (seen[s] > 0 || s < FREQUENT)
-            candidates[count++] = (uint8_t)s;
-    for (unsigned i = 0; i < FREQUENT; i++) {
-        unsigned best = 0;
+            also[symbols[at + i + 1]]++;
+        }
+    for (unsigned s = 0; s < 256; s++) {
+        seen[s] = (uint16_t)(seen[s] + also[s]);
+        candidates[count] = (uint8_t)s;
+        count += seen[s] > 0;
+    }
+    if (count < FREQUENT)
+        count = fill_up(seen, candidates, count);
+    while (count > FREQUENT) {
+        unsigned least = 0;
 
         for (unsigned c = 1; c < count; c++)
-            if (seen[candidates[c]] > seen[candidates[best]])
-                best = c;
-        frequent[i] = candidates[best];
-        among += (size_t)seen[frequent[i]];
-        seen[frequent[i]] = -1;
+            if (seen[candidates[c]] < seen[candidates[least]])
+                least = c;
+        left_out += seen[candidates[least]];
+        candidates[least] = candidates[--count];
     }
-    return (looked - among) * 32 < looked;
+    for (unsigned i = 0; i < FREQUENT; i++)
+        frequent[i] = candidates[i];
+    return left_out * 32 < looked;
 }

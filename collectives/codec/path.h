@@ -32,13 +32,15 @@ enum {
 /* a state is at least this between two symbols, and below 2^32 */
 #define CODEC_STATE_LOW (1u << 16)
 
-/* What coding a symbol takes. */
+/* What coding a symbol takes; nothing is set for symbols of frequency 0. */
 struct codec_coder {
     /* frequency << 16 | start, start being the sum of the frequencies of the symbols below */
     uint32_t span[256];
     /* a little less than 1 / frequency: times a state below frequency << 20, and cut, it is the
      * quotient or one less */
     float reciprocal[256];
+    /* 2^44 / frequency, rounded up: times such a state, and shifted by 44, it is the quotient */
+    uint64_t inverse[256];
     /* the symbols in use, in order, for paths that hold them in registers */
     unsigned used;
     uint8_t rank[256]; /* of a symbol among these */

@@ -251,11 +251,11 @@ AVX2 static void count(const uint8_t *symbols, size_t length, uint32_t counts[25
         size_t vectors = (length - done) / 32 < 255 ? (length - done) / 32 : 255;
         const uint8_t *from = symbols + done;
 
-        for (unsigned first = 0; first < FREQUENT; first += 6) {
-            __m256i wanted[6], found[6];
+        for (unsigned first = 0; first < FREQUENT; first += 8) {
+            __m256i wanted[8], found[8];
 
             UNROLL
-            for (unsigned i = 0; i < 6; i++) {
+            for (unsigned i = 0; i < 8; i++) {
                 wanted[i] = _mm256_set1_epi8((char)frequent[first + i]);
                 found[i] = _mm256_setzero_si256();
             }
@@ -263,11 +263,11 @@ AVX2 static void count(const uint8_t *symbols, size_t length, uint32_t counts[25
                 __m256i some = load(from + 32 * v);
 
                 UNROLL
-                for (unsigned i = 0; i < 6; i++)
+                for (unsigned i = 0; i < 8; i++)
                     found[i] = _mm256_sub_epi8(found[i], _mm256_cmpeq_epi8(some, wanted[i]));
             }
             UNROLL
-            for (unsigned i = 0; i < 6; i++) {
+            for (unsigned i = 0; i < 8; i++) {
                 __m256i sums = _mm256_sad_epu8(found[i], _mm256_setzero_si256());
 
                 counts[frequent[first + i]] +=

@@ -187,18 +187,9 @@ uint16_t *codec_portable_encode(const uint8_t *symbols, size_t count,
                                 const struct codec_coder *coder, uint32_t states[CODEC_GROUP],
                                 uint16_t *end)
 {
-    uint64_t inverse[256];
     uint16_t *at = end;
     size_t begin = (count + CODEC_GROUP - 1) / CODEC_GROUP * CODEC_GROUP;
 
-    if (count == 0)
-        return end;
-    /* exact for states below frequency << 20, since frequency^2 < 2^24 */
-    for (unsigned s = 0; s < 256; s++) {
-        uint32_t f = coder->span[s] >> 16;
-
-        inverse[s] = f == 0 ? 0 : ((UINT64_C(1) << 44) + f - 1) / f;
-    }
     while (begin > 0) {
         begin -= CODEC_GROUP;
         for (unsigned lane = CODEC_GROUP; lane-- > 0;) {
@@ -214,7 +205,7 @@ uint16_t *codec_portable_encode(const uint8_t *symbols, size_t count,
             at[-1] = (uint16_t)x;
             at -= full;
             x >>= 16 * full;
-            quotient = (uint32_t)(x * inverse[symbols[n]] >> 44);
+            quotient = (uint32_t)(x * coder->inverse[symbols[n]] >> 44);
             states[lane] = x + quotient * (CODEC_SCALE - f) + (span & 0xffff);
         }
     }

@@ -1,44 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/codec/table.h"
 
+/* The symbols that occur, in order. */
+struct used {
+    unsigned count;
+    uint8_t symbols[256];
+};
+
+static void find_used(const uint32_t counts[256], struct used *used)
+{
+    used->count = 0;
+    for (unsigned s = 0; s < 256; s++) {
+        used->symbols[used->count] = (uint8_t)s;
+        used->count += counts[s] > 0;
+    }
+}
+
 /* Of all symbols that can give up one of their frequency's units, the one that loses least by it:
  * the cost of c symbols rises by about c / f. */
-static unsigned cheapest_to_lower(const uint32_t counts[256], const uint16_t frequencies[256])
+static unsigned cheapest_to_lower(const struct used *used, const uint32_t counts[256],
+                                  const uint16_t frequencies[256])
 {
     unsigned best = 256;
 
-    for (unsigned s = 0; s < 256; s++)
+    for (unsigned i = 0; i < used->count; i++) {
+        unsigned s = used->symbols[i];
+
         if (frequencies[s] > 1 && (best == 256 || (uint64_t)counts[s] * frequencies[best] <
                                                       (uint64_t)counts[best] * frequencies[s]))
             best = s;
+    }
     return best;
 }
 
-static unsigned best_to_raise(const uint32_t counts[256], const uint16_t frequencies[256])
+static unsigned best_to_raise(const struct used *used, const uint32_t counts[256],
+                              const uint16_t frequencies[256])
 {
-    unsigned best = 256;
+    unsigned best = used->symbols[0];
 
-    for (unsigned s = 0; s < 256; s++)
-        if (counts[s] > 0 && (best == 256 || (uint64_t)counts[s] * frequencies[best] >
-                                                 (uint64_t)counts[best] * frequencies[s]))
+    for (unsigned i = 1; i < used->count; i++) {
+        unsigned s = used->symbols[i];
+
+        if ((uint64_t)counts[s] * frequencies[best] > (uint64_t)counts[best] * frequencies[s])
             best = s;
+    }
     return best;
 }
 
 void codec_table_scale(const uint32_t counts[256], uint16_t frequencies[256])
 {
+    struct used used;
     uint64_t total = 0;
     int sum = 0;
 
-    for (unsigned s = 0; s < 256; s++)
-        total += counts[s];
-    for (unsigned s = 0; s < 256; s++) {
-        uint64_t scaled;
+    find_used(counts, &used);
+    memset(frequencies, 0, 256 * sizeof *frequencies);
+    for (unsigned i = 0; i < used.count; i++)
+        total += counts[used.symbols[i]];
+    for (unsigned i = 0; i < used.count; i++) {
+        unsigned s = used.symbols[i];
+        uint64_t scaled = ((uint64_t)counts[s] * 2 * CODEC_SCALE + total) / (2 * total);
 
-        frequencies[s] = 0;
-        if (counts[s] == 0)
-            continue;
-        scaled = ((uint64_t)counts[s] * 2 * CODEC_SCALE + total) / (2 * total);
         /* at least two symbols occur: none may have all of the scale */
         frequencies[s] = (uint16_t)(scaled == 0                ? 1
                                     : scaled > CODEC_SCALE - 1 ? CODEC_SCALE - 1
@@ -46,9 +68,9 @@ void codec_table_scale(const uint32_t counts[256], uint16_t frequencies[256])
         sum += frequencies[s];
     }
     for (; sum > CODEC_SCALE; sum--)
-        frequencies[cheapest_to_lower(counts, frequencies)]--;
+        frequencies[cheapest_to_lower(&used, counts, frequencies)]--;
     for (; sum < CODEC_SCALE; sum++)
-        frequencies[best_to_raise(counts, frequencies)]++;
+        frequencies[best_to_raise(&used, counts, frequencies)]++;
 }
 
 /* 256 times the binary logarithm of a number from 1 to 4096, rounded down: eight squarings give
@@ -67,14 +89,21 @@ static unsigned logarithm_256(unsigned number)
     return result;
 }
 
-uint64_t codec_table_cost(const uint32_t counts[256], const uint16_t frequencies[256])
+bool codec_table_costs_less(const uint32_t counts[256], const uint16_t frequencies[256],
+                            uint64_t bits)
 {
-    uint64_t cost = 0;
+    uint64_t cost = 0, at_most = 0;
 
     for (unsigned s = 0; s < 256; s++)
         if (counts[s] > 0)
+            at_most +=
+                counts[s] * (uint64_t)(CODEC_PROBABILITY + __builtin_clz(frequencies[s]) - 31);
+    if (at_most < bits) /* which most blocks can be told by */
+        return true;
+    for (unsigned s = 0; s < 256; s++)
+        if (counts[s] > 0)
             cost += counts[s] * (uint64_t)(256 * CODEC_PROBABILITY - logarithm_256(frequencies[s]));
-    return cost / 256 + 1;
+    return cost / 256 + 1 < bits;
 }
 
 /* Where the highest bit of a frequency is told, this tells of symbols that do not occur: eight bits
@@ -135,14 +164,15 @@ void codec_table_coder(const uint16_t frequencies[256], struct codec_coder *code
     for (unsigned s = 0; s < 256; s++) {
         uint32_t f = frequencies[s];
 
+        if (f == 0)
+            continue;
         coder->span[s] = f << 16 | start;
         /* State, its parts, product and this number are each rounded by less than 2 parts in 2^24,
          * whatever the mode of rounding, and the quotient is below 2^20: with 8 parts less it comes
          * out as the true one or less, by less than 1. */
-        coder->reciprocal[s] = f == 0 ? 0 : (float)((1.0 - 8.0 / (1 << 24)) / f);
-        coder->rank[s] = 0;
-        if (f == 0)
-            continue;
+        coder->reciprocal[s] = (float)((1.0 - 8.0 / (1 << 24)) / f);
+        /* exact for states below frequency << 20, since frequency^2 < 2^24 */
+        coder->inverse[s] = ((UINT64_C(1) << 44) + f - 1) / f;
         if (coder->used < 64) {
             coder->rank[s] = (uint8_t)coder->used;
             coder->used_span[coder->used] = coder->span[s];
@@ -153,14 +183,26 @@ void codec_table_coder(const uint16_t frequencies[256], struct codec_coder *code
     }
 }
 
-void codec_table_expand(const uint16_t frequencies[256], uint32_t table[CODEC_SCALE])
+void codec_table_expand(const uint16_t frequencies[256],
+                        uint32_t table[CODEC_SCALE + CODEC_TABLE_STEP])
 {
+    typedef uint32_t four __attribute__((vector_size(16)));
     uint32_t *at = table;
 
     for (uint32_t s = 0; s < 256; s++) {
-        uint32_t f = frequencies[s];
+        uint32_t f = frequencies[s], first = s | f << 8;
+        four v[CODEC_TABLE_STEP / 4];
 
-        for (uint32_t i = 0; i < f; i++)
-            *at++ = s | f << 8 | i << 20;
+        if (f == 0)
+            continue;
+        for (uint32_t j = 0; j < CODEC_TABLE_STEP / 4; j++)
+            v[j] = first + ((four){4 * j, 4 * j + 1, 4 * j + 2, 4 * j + 3} << 20);
+        /* what is written beyond them is the next symbol's to write over */
+        for (uint32_t i = 0; i < f; i += CODEC_TABLE_STEP) {
+            memcpy(at + i, v, sizeof v);
+            for (uint32_t j = 0; j < CODEC_TABLE_STEP / 4; j++)
+                v[j] += (uint32_t)CODEC_TABLE_STEP << 20;
+        }
+        at += f;
     }
 }

@@ -11,14 +11,17 @@
 enum {
     /* the most bits that 256 frequencies take */
     CODEC_TABLE_BITS_MAX = 16 + 256 * 15,
+    /* entries written at a time */
+    CODEC_TABLE_STEP = 16,
 };
 
 /* Scales counts, of which at least two are not 0, to frequencies that add up to CODEC_SCALE, none
  * of them 0 where the count is not. In integers, so that each machine finds the same. */
 void codec_table_scale(const uint32_t counts[256], uint16_t frequencies[256]);
 
-/* The size, in bits, of what the counted symbols become. Rounded up a little. */
-uint64_t codec_table_cost(const uint32_t counts[256], const uint16_t frequencies[256]);
+/* Whether the counted symbols become less than so many bits, which is rounded up a little. */
+bool codec_table_costs_less(const uint32_t counts[256], const uint16_t frequencies[256],
+                            uint64_t bits);
 
 void codec_table_write(const uint16_t frequencies[256], struct bits *bits);
 
@@ -28,7 +31,9 @@ int codec_table_read(struct bits *bits, unsigned highest, uint16_t frequencies[2
 void codec_table_coder(const uint16_t frequencies[256], struct codec_coder *coder);
 
 /* For each value of the low 12 bits of a state: symbol | frequency << 8 | (value - start) << 20.
- * The frequencies add up to CODEC_SCALE and each is below it. */
-void codec_table_expand(const uint16_t frequencies[256], uint32_t table[CODEC_SCALE]);
+ * The frequencies add up to CODEC_SCALE and each is below it. What follows these is written over.
+ */
+void codec_table_expand(const uint16_t frequencies[256],
+                        uint32_t table[CODEC_SCALE + CODEC_TABLE_STEP]);
 
 #endif
