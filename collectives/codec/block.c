@@ -36,7 +36,7 @@ struct codec_scratch {
     /* with room for a store of a whole vector behind the last group */
     uint8_t symbols[CODEC_BLOCK_ELEMENTS_MAX + CODEC_GROUP];
     uint16_t words[CODEC_BLOCK_ELEMENTS_MAX + CODEC_GROUP];
-    uint32_t table[CODEC_SCALE + CODEC_TABLE_STEP];
+    struct codec_decoder decoder;
     struct codec_coder coder;
     uint8_t zeros[CODEC_GROUPS_MAX / 8];
     uint32_t states[CODEC_GROUP];
@@ -436,22 +436,25 @@ static int decode_coded(const struct codec_path *path, const struct layout *layo
 
     if (read_tail(layout, scratch) != 0)
         return -1;
-    codec_table_expand(scratch->frequencies, scratch->table);
+    scratch->decoder.has_cells =
+        path->uses_cells && codec_table_cells(scratch->frequencies, &scratch->decoder.cells);
+    if (!scratch->decoder.has_cells || tail % CODEC_GROUP > 0)
+        codec_table_expand(scratch->frequencies, scratch->decoder.table);
     while (done < ready) {
         struct stretch stretch = next_stretch(layout, at, ready - done, values);
         size_t offset = stretch.first * CODEC_GROUP * codec_type_bytes(type);
 
-        words = path->decode(type, scratch->table, scratch->states, words, end,
+        words = path->decode(type, &scratch->decoder, scratch->states, words, end,
                              layout->raw + done * chunk_bytes, stretch.groups, values + offset);
         if (!words)
             return -1;
         done += stretch.groups;
         at = stretch.first + stretch.groups;
     }
-    words = path->decode(type, scratch->table, scratch->states, words, end, NULL, tail_groups,
+    words = path->decode(type, &scratch->decoder, scratch->states, words, end, NULL, tail_groups,
                          scratch->symbols);
     if (words)
-        words = decode_rest(scratch->table, scratch->states, words, end, tail % CODEC_GROUP,
+        words = decode_rest(scratch->decoder.table, scratch->states, words, end, tail % CODEC_GROUP,
                             scratch->symbols + tail_groups * CODEC_GROUP);
     if (words != end)
         return -1;

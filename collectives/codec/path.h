@@ -48,9 +48,40 @@ struct codec_coder {
     float used_reciprocal[64];
 };
 
+enum {
+    /* entries of the decoder's table that are written at a time */
+    CODEC_TABLE_STEP = 16,
+    CODEC_CELL = 32, /* values of the low 12 bits of a state that have a cell in common */
+    CODEC_CELLS = CODEC_SCALE / CODEC_CELL,
+    CODEC_CROWDED = 4,
+    CODEC_RANKS = 32,
+};
+
+/* What symbol the low 12 bits of a state mean, in tables so small that registers hold them. A rank
+ * is a symbol's place among those in use, which are at most CODEC_RANKS. */
+struct codec_cells {
+    /* Of the first symbol in a cell. Where a cell has more than two, it is 0x80 + 32 k, k being its
+     * number among the at most CODEC_CROWDED such. */
+    uint8_t rank[CODEC_CELLS];
+    uint8_t last[CODEC_CELLS]; /* the low 8 bits with which that symbol ends in the cell */
+    uint8_t crowded[CODEC_CROWDED * CODEC_CELL]; /* ranks in crowded cells */
+    uint8_t symbol[2 * CODEC_RANKS];             /* of a rank; the second half is 0 */
+    uint32_t frequency[CODEC_RANKS], start[CODEC_RANKS];
+};
+
+/* What decoding takes: cells where has_cells, which only paths that use them ask for; a table where
+ * there are none and where a block's last group is not whole. */
+struct codec_decoder {
+    bool has_cells;
+    struct codec_cells cells;
+    /* codec_table_expand()'s */
+    uint32_t table[CODEC_SCALE + CODEC_TABLE_STEP];
+};
+
 struct codec_path {
     const char *name;
     bool (*usable)(void);
+    bool uses_cells;
 
     /* Takes count elements apart: symbols get the exponents, raw the rest of each, a chunk per
      * group (codec_raw_bytes()). Groups of zeros are left out of both and have their bit set in
@@ -70,8 +101,8 @@ struct codec_path {
     /* Decodes whole groups and puts them together with their raw chunks, or, where raw is NULL,
      * writes the bare symbols, a byte each. The words begin at words; there are at least
      * CODEC_LOW_HALVES_BYTES readable bytes behind words_end. Returns where the next words begin,
-     * or NULL when they reach beyond words_end. table is codec_table_expand()'s. */
-    const uint8_t *(*decode)(enum codec_type type, const uint32_t *table,
+     * or NULL when they reach beyond words_end. */
+    const uint8_t *(*decode)(enum codec_type type, const struct codec_decoder *decoder,
                              uint32_t states[CODEC_GROUP], const uint8_t *words,
                              const uint8_t *words_end, const uint8_t *raw, size_t groups,
                              uint8_t *values);
@@ -89,6 +120,12 @@ extern const struct codec_path codec_path_portable;
 extern const struct codec_path codec_path_avx2;
 extern const struct codec_path codec_path_avx512;
 #endif
+
+/* codec_type_bytes(), known where a loop is compiled. */
+static inline size_t codec_width(enum codec_type type)
+{
+    return type == CODEC_FP32 ? 4 : 2;
+}
 
 /* Bytes of the raw chunks of count elements; count beyond whole groups is a chunk of its own. */
 static inline size_t codec_raw_bytes(enum codec_type type, size_t count)

@@ -11,6 +11,9 @@
 
 #define AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
 
+/* With a type or a way as an argument, of which each that there is becomes a loop of its own. */
+#define AVX2_INLINE AVX2 static inline __attribute__((always_inline))
+
 static bool usable(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
@@ -39,12 +42,12 @@ __attribute__((constructor)) static void fill_masks(void)
     }
 }
 
-AVX2 static inline __m256i load(const void *bytes)
+AVX2_INLINE __m256i load(const void *bytes)
 {
     return _mm256_loadu_si256((const __m256i *)bytes);
 }
 
-AVX2 static inline void store(void *bytes, __m256i vector)
+AVX2_INLINE void store(void *bytes, __m256i vector)
 {
     _mm256_storeu_si256((__m256i *)bytes, vector);
 }
@@ -52,13 +55,13 @@ AVX2 static inline void store(void *bytes, __m256i vector)
 /* ------------------------------------------------------------------------- apart and together */
 
 /* The low bytes of 32 words of 16 bits, or the high ones. */
-AVX2 static inline __m256i pack(__m256i first, __m256i second)
+AVX2_INLINE __m256i pack(__m256i first, __m256i second)
 {
     return _mm256_permute4x64_epi64(_mm256_packus_epi16(first, second), 0xd8);
 }
 
 /* Half a group of fp32, 32 elements. */
-AVX2 static inline void split_half_fp32(const uint8_t *values, uint8_t *symbols, uint8_t *raw)
+AVX2_INLINE void split_half_fp32(const uint8_t *values, uint8_t *symbols, uint8_t *raw)
 {
     const __m256i three = _mm256_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1,
                                            0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1);
@@ -87,8 +90,8 @@ AVX2 static inline void split_half_fp32(const uint8_t *values, uint8_t *symbols,
 }
 
 /* Half a group of the others; the planes of fp16 are those of the whole group. */
-AVX2 static inline void split_half(enum codec_type type, const uint8_t *values, uint8_t *symbols,
-                                   uint8_t *raw, uint8_t *planes)
+AVX2_INLINE void split_half(enum codec_type type, const uint8_t *values, uint8_t *symbols,
+                            uint8_t *raw, uint8_t *planes)
 {
     const __m256i low_byte = _mm256_set1_epi16(0xff);
     __m256i v[2], high;
@@ -110,8 +113,8 @@ AVX2 static inline void split_half(enum codec_type type, const uint8_t *values, 
     store(symbols, high);
 }
 
-AVX2 static inline bool split_group(enum codec_type type, const uint8_t *values, uint8_t *symbols,
-                                    uint8_t *raw)
+AVX2_INLINE bool split_group(enum codec_type type, const uint8_t *values, uint8_t *symbols,
+                             uint8_t *raw)
 {
     __m256i any = _mm256_setzero_si256();
 
@@ -129,11 +132,11 @@ AVX2 static inline bool split_group(enum codec_type type, const uint8_t *values,
     return true;
 }
 
-AVX2 static inline size_t split(enum codec_type type, const uint8_t *values, size_t count,
-                                uint8_t *symbols, uint8_t *raw, uint8_t *zeros)
+AVX2_INLINE size_t split(enum codec_type type, const uint8_t *values, size_t count,
+                         uint8_t *symbols, uint8_t *raw, uint8_t *zeros)
 {
     size_t groups = count / CODEC_GROUP, kept = 0;
-    size_t group_bytes = CODEC_GROUP * codec_type_bytes(type);
+    size_t group_bytes = CODEC_GROUP * codec_width(type);
     size_t chunk_bytes = codec_raw_bytes(type, CODEC_GROUP);
 
     for (size_t g = 0; g < groups; g++) {
@@ -154,8 +157,8 @@ AVX2 static inline size_t split(enum codec_type type, const uint8_t *values, siz
     return kept;
 }
 
-static size_t avx2_split(enum codec_type type, const uint8_t *values, size_t count,
-                         uint8_t *symbols, uint8_t *raw, uint8_t *zeros)
+AVX2 static size_t avx2_split(enum codec_type type, const uint8_t *values, size_t count,
+                              uint8_t *symbols, uint8_t *raw, uint8_t *zeros)
 {
     switch (type) {
     case CODEC_BF16:
@@ -169,7 +172,7 @@ static size_t avx2_split(enum codec_type type, const uint8_t *values, size_t cou
 
 /* 32 elements of fp32. Their raw bytes are read from 4 bytes before them, which are the block's, to
  * their end and no further. */
-AVX2 static inline void merge_half_fp32(__m256i symbols, const uint8_t *raw, uint8_t *values)
+AVX2_INLINE void merge_half_fp32(__m256i symbols, const uint8_t *raw, uint8_t *values)
 {
     const __m256i spread_three =
         _mm256_setr_epi8(4, 5, 6, -1, 7, 8, 9, -1, 10, 11, 12, -1, 13, 14, 15, -1, 4, 5, 6, -1, 7,
@@ -191,7 +194,7 @@ AVX2 static inline void merge_half_fp32(__m256i symbols, const uint8_t *raw, uin
 }
 
 /* Each byte 255 whose bit of mask is set. */
-AVX2 static inline __m256i bytes_of_bits(uint32_t mask)
+AVX2_INLINE __m256i bytes_of_bits(uint32_t mask)
 {
     const __m256i source = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2,
                                             2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
@@ -201,8 +204,8 @@ AVX2 static inline __m256i bytes_of_bits(uint32_t mask)
     return _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit);
 }
 
-AVX2 static inline void merge_half(enum codec_type type, __m256i high, const uint8_t *raw,
-                                   const uint8_t *planes, uint8_t *values)
+AVX2_INLINE void merge_half(enum codec_type type, __m256i high, const uint8_t *raw,
+                            const uint8_t *planes, uint8_t *values)
 {
     __m256i low = load(raw), first, second;
 
@@ -296,13 +299,13 @@ AVX2 static void count(const uint8_t *symbols, size_t length, uint32_t counts[25
 /* ------------------------------------------------------------------------------------- coding */
 
 /* The lanes whose state need not give up a word before a symbol of frequency f. */
-AVX2 static inline __m256i has_room(__m256i x, __m256i f)
+AVX2_INLINE __m256i has_room(__m256i x, __m256i f)
 {
     return _mm256_cmpgt_epi32(f, _mm256_srli_epi32(x, 20));
 }
 
 /* The state after a symbol of this span, x being below frequency << 20. */
-AVX2 static inline __m256i next_state(__m256i x, __m256i span, __m256 reciprocal)
+AVX2_INLINE __m256i next_state(__m256i x, __m256i span, __m256 reciprocal)
 {
     const __m256 two_32 = _mm256_set1_ps(4294967296.0f);
     __m256i f = _mm256_srli_epi32(span, 16);
@@ -364,14 +367,14 @@ AVX2 static uint16_t *encode(const uint8_t *symbols, size_t length, const struct
 
 /* ----------------------------------------------------------------------------------- decoding */
 
-AVX2 static inline const uint8_t *decode_groups(enum codec_type type, bool bare,
-                                                const uint32_t *table, uint32_t states[CODEC_GROUP],
-                                                const uint8_t *words, const uint8_t *words_end,
-                                                const uint8_t *raw, size_t groups, uint8_t *values)
+AVX2_INLINE const uint8_t *decode_groups(enum codec_type type, bool bare, const uint32_t *table,
+                                         uint32_t states[CODEC_GROUP], const uint8_t *words,
+                                         const uint8_t *words_end, const uint8_t *raw,
+                                         size_t groups, uint8_t *values)
 {
     const __m256i slot = _mm256_set1_epi32(CODEC_SCALE - 1), byte = _mm256_set1_epi32(0xff);
     size_t chunk_bytes = codec_raw_bytes(type, CODEC_GROUP);
-    size_t group_bytes = bare ? CODEC_GROUP : CODEC_GROUP * codec_type_bytes(type);
+    size_t group_bytes = bare ? CODEC_GROUP : CODEC_GROUP * codec_width(type);
     __m256i x[8];
 
     UNROLL
@@ -423,24 +426,24 @@ AVX2 static inline const uint8_t *decode_groups(enum codec_type type, bool bare,
     return words > words_end ? NULL : words;
 }
 
-static const uint8_t *decode(enum codec_type type, const uint32_t *table,
-                             uint32_t states[CODEC_GROUP], const uint8_t *words,
-                             const uint8_t *words_end, const uint8_t *raw, size_t groups,
-                             uint8_t *values)
+AVX2 static const uint8_t *decode(enum codec_type type, const struct codec_decoder *decoder,
+                                  uint32_t states[CODEC_GROUP], const uint8_t *words,
+                                  const uint8_t *words_end, const uint8_t *raw, size_t groups,
+                                  uint8_t *values)
 {
     if (!raw)
-        return decode_groups(CODEC_BF16, true, table, states, words, words_end, raw, groups,
-                             values);
+        return decode_groups(CODEC_BF16, true, decoder->table, states, words, words_end, raw,
+                             groups, values);
     switch (type) {
     case CODEC_BF16:
-        return decode_groups(CODEC_BF16, false, table, states, words, words_end, raw, groups,
-                             values);
+        return decode_groups(CODEC_BF16, false, decoder->table, states, words, words_end, raw,
+                             groups, values);
     case CODEC_FP16:
-        return decode_groups(CODEC_FP16, false, table, states, words, words_end, raw, groups,
-                             values);
+        return decode_groups(CODEC_FP16, false, decoder->table, states, words, words_end, raw,
+                             groups, values);
     default:
-        return decode_groups(CODEC_FP32, false, table, states, words, words_end, raw, groups,
-                             values);
+        return decode_groups(CODEC_FP32, false, decoder->table, states, words, words_end, raw,
+                             groups, values);
     }
 }
 

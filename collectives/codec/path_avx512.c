@@ -13,6 +13,9 @@
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,"    \
                           "popcnt,prfchw")))
 
+/* With a type or a way as an argument, of which each that there is becomes a loop of its own. */
+#define AVX512_INLINE AVX512 static inline __attribute__((always_inline))
+
 static bool usable(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -25,14 +28,14 @@ static bool usable(void)
  * them: bytes ahead that are asked for. They may be anyone's. */
 enum { AHEAD = 1024 };
 
-AVX512 static inline void fetch(const uint8_t *bytes, size_t length)
+AVX512_INLINE void fetch(const uint8_t *bytes, size_t length)
 {
     UNROLL
     for (size_t i = 0; i < length; i += 64)
         __builtin_prefetch(bytes + AHEAD + i, 0);
 }
 
-AVX512 static inline void fetch_to_write(const uint8_t *bytes, size_t length)
+AVX512_INLINE void fetch_to_write(const uint8_t *bytes, size_t length)
 {
     UNROLL
     for (size_t i = 0; i < length; i += 64)
@@ -64,14 +67,14 @@ static const uint8_t second_pairs[64] = {SIXTEEN(LOW_WITH_HIGH, 32), SIXTEEN(LOW
 
 #define FORTY_EIGHT ((__mmask64)0xffffffffffff)
 
-AVX512 static inline __m512i pick(__m512i low, const uint8_t places[64], __m512i high)
+AVX512_INLINE __m512i pick(__m512i low, const uint8_t places[64], __m512i high)
 {
     return _mm512_permutex2var_epi8(low, _mm512_loadu_si512(places), high);
 }
 
 /* One group from values to its symbols and its raw chunk; false, and nothing done, for zeros. */
-AVX512 static inline bool split_group(enum codec_type type, const uint8_t *values, uint8_t *symbols,
-                                      uint8_t *raw)
+AVX512_INLINE bool split_group(enum codec_type type, const uint8_t *values, uint8_t *symbols,
+                               uint8_t *raw)
 {
     __m512i v[4], any, high;
     unsigned parts = type == CODEC_FP32 ? 4 : 2;
@@ -113,8 +116,8 @@ AVX512 static inline bool split_group(enum codec_type type, const uint8_t *value
     return true;
 }
 
-AVX512 static inline void merge_group(enum codec_type type, __m512i symbols, const uint8_t *raw,
-                                      uint8_t *values)
+AVX512_INLINE void merge_group(enum codec_type type, __m512i symbols, const uint8_t *raw,
+                               uint8_t *values)
 {
     __m512i low, high;
 
@@ -148,11 +151,11 @@ AVX512 static inline void merge_group(enum codec_type type, __m512i symbols, con
     _mm512_storeu_si512(values + 64, _mm512_shrdi_epi16(high, high, 1));
 }
 
-AVX512 static inline size_t split(enum codec_type type, const uint8_t *values, size_t count,
-                                  uint8_t *symbols, uint8_t *raw, uint8_t *zeros)
+AVX512_INLINE size_t split(enum codec_type type, const uint8_t *values, size_t count,
+                           uint8_t *symbols, uint8_t *raw, uint8_t *zeros)
 {
     size_t groups = count / CODEC_GROUP, kept = 0;
-    size_t group_bytes = CODEC_GROUP * codec_type_bytes(type);
+    size_t group_bytes = CODEC_GROUP * codec_width(type);
     size_t chunk_bytes = codec_raw_bytes(type, CODEC_GROUP);
 
     for (size_t g = 0; g < groups; g++) {
@@ -207,8 +210,7 @@ struct counter {
     uint32_t *others;
 };
 
-AVX512 static inline __attribute__((always_inline)) struct marks mark(const struct counter *counter,
-                                                                      const uint8_t *symbols)
+AVX512_INLINE struct marks mark(const struct counter *counter, const uint8_t *symbols)
 {
     __m512i distance =
         _mm512_sub_epi8(_mm512_loadu_si512(symbols), _mm512_set1_epi8((char)counter->first));
@@ -230,8 +232,7 @@ AVX512 static inline __attribute__((always_inline)) struct marks mark(const stru
 }
 
 /* Adds a and b to a sum whose bits can hold 0 and 1; returns what counts twice as much. */
-AVX512 static inline __attribute__((always_inline)) struct marks add(struct marks *sum,
-                                                                     struct marks a, struct marks b)
+AVX512_INLINE struct marks add(struct marks *sum, struct marks a, struct marks b)
 {
     UNROLL
     for (unsigned p = 0; p < PLANES; p++) {
@@ -244,8 +245,7 @@ AVX512 static inline __attribute__((always_inline)) struct marks add(struct mark
 }
 
 #define ADD_TWICE(name, level, half)                                                               \
-    AVX512 static inline __attribute__((always_inline)) struct marks name(struct counter *counter, \
-                                                                          const uint8_t *symbols)  \
+    AVX512_INLINE struct marks name(struct counter *counter, const uint8_t *symbols)               \
     {                                                                                              \
         struct marks a = half(counter, symbols);                                                   \
         struct marks b = half(counter, symbols + (64 << (level)));                                 \
@@ -257,8 +257,8 @@ ADD_TWICE(add_4, 1, add_2)
 ADD_TWICE(add_8, 2, add_4)
 ADD_TWICE(add_16, 3, add_8)
 
-AVX512 static inline void put_down(struct marks marks, unsigned weight,
-                                   const uint8_t frequent[FREQUENT], uint32_t counts[256])
+AVX512_INLINE void put_down(struct marks marks, unsigned weight, const uint8_t frequent[FREQUENT],
+                            uint32_t counts[256])
 {
     for (unsigned i = 0; i < FREQUENT; i++) {
         uint64_t set = _mm512_test_epi8_mask(marks.of[i / 8], _mm512_set1_epi8((char)(1 << i % 8)));
@@ -312,7 +312,7 @@ struct tables {
     __m512 reciprocal[4];
 };
 
-AVX512 static inline void load_tables(const struct codec_coder *coder, struct tables *tables)
+AVX512_INLINE void load_tables(const struct codec_coder *coder, struct tables *tables)
 {
     UNROLL
     for (unsigned i = 0; i < 4; i++) {
@@ -323,8 +323,7 @@ AVX512 static inline void load_tables(const struct codec_coder *coder, struct ta
 }
 
 /* Bytes of a group to what the lookup asks for: the symbols, or their ranks. */
-AVX512 static inline __m512i ranks_of(enum lookup lookup, const struct tables *tables,
-                                      __m512i group)
+AVX512_INLINE __m512i ranks_of(enum lookup lookup, const struct tables *tables, __m512i group)
 {
     __m512i below, above;
 
@@ -335,8 +334,8 @@ AVX512 static inline __m512i ranks_of(enum lookup lookup, const struct tables *t
     return _mm512_mask_blend_epi8(_mm512_movepi8_mask(group), below, above);
 }
 
-AVX512 static inline __m512i span_of(enum lookup lookup, const struct tables *tables,
-                                     const struct codec_coder *coder, __m512i rank)
+AVX512_INLINE __m512i span_of(enum lookup lookup, const struct tables *tables,
+                              const struct codec_coder *coder, __m512i rank)
 {
     __m512i low, high;
 
@@ -349,8 +348,8 @@ AVX512 static inline __m512i span_of(enum lookup lookup, const struct tables *ta
     return _mm512_mask_blend_epi32(_mm512_test_epi32_mask(rank, _mm512_set1_epi32(32)), low, high);
 }
 
-AVX512 static inline __m512 reciprocal_of(enum lookup lookup, const struct tables *tables,
-                                          const struct codec_coder *coder, __m512i rank)
+AVX512_INLINE __m512 reciprocal_of(enum lookup lookup, const struct tables *tables,
+                                   const struct codec_coder *coder, __m512i rank)
 {
     __m512 low, high;
 
@@ -364,7 +363,7 @@ AVX512 static inline __m512 reciprocal_of(enum lookup lookup, const struct table
 }
 
 /* The state after a symbol of this span, x being below frequency << 20. */
-AVX512 static inline __m512i next_state(__m512i x, __m512i span, __m512 reciprocal)
+AVX512_INLINE __m512i next_state(__m512i x, __m512i span, __m512 reciprocal)
 {
     const __m512i scale = _mm512_set1_epi32(CODEC_SCALE);
     __m512i f = _mm512_srli_epi32(span, 16);
@@ -379,9 +378,9 @@ AVX512 static inline __m512i next_state(__m512i x, __m512i span, __m512 reciproc
     return _mm512_mask_add_epi32(next, one_less, next, _mm512_sub_epi32(scale, f));
 }
 
-AVX512 static inline uint16_t *encode_groups(enum lookup lookup, const uint8_t *symbols,
-                                             size_t groups, const struct codec_coder *coder,
-                                             uint32_t states[CODEC_GROUP], uint16_t *at)
+AVX512_INLINE uint16_t *encode_groups(enum lookup lookup, const uint8_t *symbols, size_t groups,
+                                      const struct codec_coder *coder, uint32_t states[CODEC_GROUP],
+                                      uint16_t *at)
 {
     /* the low half of each number of two vectors */
     const __m512i halves =
@@ -453,46 +452,129 @@ AVX512 static uint16_t *encode(const uint8_t *symbols, size_t count,
 
 /* ----------------------------------------------------------------------------------- decoding */
 
-AVX512 static inline const uint8_t *
-decode_groups(enum codec_type type, bool bare, const uint32_t *table, uint32_t states[CODEC_GROUP],
-              const uint8_t *words, const uint8_t *words_end, const uint8_t *raw, size_t groups,
-              uint8_t *values)
+/* The decoder's tables in registers. */
+struct cells {
+    __m512i rank[2], last[2], crowded[2], symbol, frequency[2], start[2];
+};
+
+AVX512_INLINE void load_cells(const struct codec_cells *from, struct cells *cells)
+{
+    UNROLL
+    for (unsigned i = 0; i < 2; i++) {
+        cells->rank[i] = _mm512_loadu_si512(from->rank + 64 * i);
+        cells->last[i] = _mm512_loadu_si512(from->last + 64 * i);
+        cells->crowded[i] = _mm512_loadu_si512(from->crowded + 64 * i);
+        cells->frequency[i] = _mm512_loadu_si512(from->frequency + 16 * i);
+        cells->start[i] = _mm512_loadu_si512(from->start + 16 * i);
+    }
+    cells->symbol = _mm512_loadu_si512(from->symbol);
+}
+
+/* The bits of a where mask has them, of b elsewhere. */
+AVX512_INLINE __m512i choose(__m512i mask, __m512i a, __m512i b)
+{
+    return _mm512_ternarylogic_epi32(mask, a, b, 0xca);
+}
+
+/* Ranks of a group's symbols, a byte each, in the order of the symbols. A byte that is looked up
+ * counts by its low seven bits. */
+AVX512_INLINE __m512i find_ranks(const struct cells *cells, const __m512i x[4])
+{
+    const __m512i low_half = _mm512_set1_epi32(0xffff), low_byte = _mm512_set1_epi16(0xff);
+    __m512i even = choose(low_half, x[0], _mm512_slli_epi32(x[2], 16));
+    __m512i odd = choose(low_half, x[1], _mm512_slli_epi32(x[3], 16));
+    __m512i cell = choose(low_byte, _mm512_srli_epi16(even, 5), _mm512_slli_epi16(odd, 3));
+    __m512i low = choose(low_byte, even, _mm512_slli_epi16(odd, 8));
+    __m512i rank = _mm512_permutex2var_epi8(cells->rank[0], cell, cells->rank[1]);
+    __m512i last = _mm512_permutex2var_epi8(cells->last[0], cell, cells->last[1]);
+    __m512i crowded = choose(_mm512_set1_epi8(CODEC_CELL - 1), low, rank);
+    __mmask64 second = _mm512_cmpgt_epu8_mask(low, last), is_crowded = _mm512_movepi8_mask(rank);
+
+    rank = _mm512_mask_add_epi8(rank, second, rank, _mm512_set1_epi8(1));
+    crowded = _mm512_permutex2var_epi8(cells->crowded[0], crowded, cells->crowded[1]);
+    return _mm512_mask_mov_epi8(rank, is_crowded, crowded);
+}
+
+/* Decodes a symbol from each state, given frequency and what follows it in the state's low bits.
+ * Returns where the next words are. */
+AVX512_INLINE const uint8_t *advance(__m512i *x, __m512i frequency, __m512i rest,
+                                     const uint8_t *words)
+{
+    __m512i product = _mm512_mullo_epi32(frequency, _mm512_srli_epi32(*x, CODEC_PROBABILITY));
+    __m512i next = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)words));
+    __mmask16 low;
+
+    *x = _mm512_add_epi32(product, rest);
+    low = _mm512_cmplt_epu32_mask(*x, _mm512_set1_epi32(CODEC_STATE_LOW));
+    *x = _mm512_mask_slli_epi32(*x, low, *x, 16);
+    *x = _mm512_or_si512(*x, _mm512_maskz_expand_epi32(low, next));
+    return words + 2 * (unsigned)_mm_popcnt_u32(low);
+}
+
+AVX512_INLINE const uint8_t *step_by_cells(const struct cells *cells, __m512i x[4],
+                                           const uint8_t *words, __m512i *symbols)
+{
+    const __m512i slot = _mm512_set1_epi32(CODEC_SCALE - 1);
+    __m512i ranks = find_ranks(cells, x);
+
+    *symbols = _mm512_permutexvar_epi8(ranks, cells->symbol);
+    UNROLL
+    for (unsigned j = 0; j < 4; j++) {
+        __m512i rank = _mm512_srli_epi32(ranks, 8 * j); /* its low five bits */
+        __m512i f = _mm512_permutex2var_epi32(cells->frequency[0], rank, cells->frequency[1]);
+        __m512i start = _mm512_permutex2var_epi32(cells->start[0], rank, cells->start[1]);
+
+        words = advance(&x[j], f, _mm512_sub_epi32(_mm512_and_si512(x[j], slot), start), words);
+    }
+    return words;
+}
+
+AVX512_INLINE const uint8_t *step_by_table(const uint32_t *table, __m512i x[4],
+                                           const uint8_t *words, __m512i *symbols)
 {
     const __m512i slot = _mm512_set1_epi32(CODEC_SCALE - 1), byte = _mm512_set1_epi32(0xff);
-    const __m512i low_state = _mm512_set1_epi32(CODEC_STATE_LOW);
+    __m512i entry[4];
+
+    *symbols = _mm512_setzero_si512();
+    UNROLL
+    for (unsigned j = 0; j < 4; j++)
+        entry[j] = _mm512_i32gather_epi32(_mm512_and_si512(x[j], slot), table, 4);
+    UNROLL
+    for (unsigned j = 0; j < 4; j++) {
+        __m512i f = _mm512_and_si512(_mm512_srli_epi32(entry[j], 8), slot);
+        __m512i symbol = _mm512_and_si512(entry[j], byte);
+
+        words = advance(&x[j], f, _mm512_srli_epi32(entry[j], 20), words);
+        *symbols = _mm512_or_si512(*symbols, _mm512_slli_epi32(symbol, 8 * j));
+    }
+    return words;
+}
+
+AVX512_INLINE const uint8_t *decode_groups(enum codec_type type, bool bare, bool by_cells,
+                                           const struct codec_decoder *decoder,
+                                           uint32_t states[CODEC_GROUP], const uint8_t *words,
+                                           const uint8_t *words_end, const uint8_t *raw,
+                                           size_t groups, uint8_t *values)
+{
     size_t chunk_bytes = codec_raw_bytes(type, CODEC_GROUP);
-    size_t group_bytes = bare ? CODEC_GROUP : CODEC_GROUP * codec_type_bytes(type);
+    size_t group_bytes = bare ? CODEC_GROUP : CODEC_GROUP * codec_width(type);
+    struct cells cells;
     __m512i x[4];
 
+    if (by_cells)
+        load_cells(&decoder->cells, &cells);
     UNROLL
     for (unsigned j = 0; j < 4; j++)
         x[j] = _mm512_loadu_si512(states + 16 * j);
     for (; groups > 0; groups--) {
-        __m512i entry[4], symbols = _mm512_setzero_si512();
+        __m512i symbols;
 
         if (words > words_end)
             return NULL;
         if (!bare)
             fetch_to_write(values, group_bytes);
-        UNROLL
-        for (unsigned j = 0; j < 4; j++)
-            entry[j] = _mm512_i32gather_epi32(_mm512_and_si512(x[j], slot), table, 4);
-        UNROLL
-        for (unsigned j = 0; j < 4; j++) {
-            __m512i f = _mm512_and_si512(_mm512_srli_epi32(entry[j], 8), slot), next;
-            __mmask16 low;
-
-            x[j] =
-                _mm512_add_epi32(_mm512_mullo_epi32(f, _mm512_srli_epi32(x[j], CODEC_PROBABILITY)),
-                                 _mm512_srli_epi32(entry[j], 20));
-            low = _mm512_cmplt_epu32_mask(x[j], low_state);
-            next = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)words));
-            words += 2 * (unsigned)_mm_popcnt_u32(low);
-            x[j] = _mm512_mask_slli_epi32(x[j], low, x[j], 16);
-            x[j] = _mm512_or_si512(x[j], _mm512_maskz_expand_epi32(low, next));
-            symbols = _mm512_or_si512(symbols,
-                                      _mm512_slli_epi32(_mm512_and_si512(entry[j], byte), 8 * j));
-        }
+        words = by_cells ? step_by_cells(&cells, x, words, &symbols)
+                         : step_by_table(decoder->table, x, words, &symbols);
         if (bare) {
             _mm512_storeu_si512(values, symbols);
         } else {
@@ -507,30 +589,43 @@ decode_groups(enum codec_type type, bool bare, const uint32_t *table, uint32_t s
     return words > words_end ? NULL : words;
 }
 
-AVX512 static const uint8_t *decode(enum codec_type type, const uint32_t *table,
+AVX512_INLINE const uint8_t *decode_type(enum codec_type type, bool bare,
+                                         const struct codec_decoder *decoder,
+                                         uint32_t states[CODEC_GROUP], const uint8_t *words,
+                                         const uint8_t *words_end, const uint8_t *raw,
+                                         size_t groups, uint8_t *values)
+{
+    if (decoder->has_cells)
+        return decode_groups(type, bare, true, decoder, states, words, words_end, raw, groups,
+                             values);
+    return decode_groups(type, bare, false, decoder, states, words, words_end, raw, groups, values);
+}
+
+AVX512 static const uint8_t *decode(enum codec_type type, const struct codec_decoder *decoder,
                                     uint32_t states[CODEC_GROUP], const uint8_t *words,
                                     const uint8_t *words_end, const uint8_t *raw, size_t groups,
                                     uint8_t *values)
 {
     if (!raw)
-        return decode_groups(CODEC_BF16, true, table, states, words, words_end, raw, groups,
-                             values);
+        return decode_type(CODEC_BF16, true, decoder, states, words, words_end, raw, groups,
+                           values);
     switch (type) {
     case CODEC_BF16:
-        return decode_groups(CODEC_BF16, false, table, states, words, words_end, raw, groups,
-                             values);
+        return decode_type(CODEC_BF16, false, decoder, states, words, words_end, raw, groups,
+                           values);
     case CODEC_FP16:
-        return decode_groups(CODEC_FP16, false, table, states, words, words_end, raw, groups,
-                             values);
+        return decode_type(CODEC_FP16, false, decoder, states, words, words_end, raw, groups,
+                           values);
     default:
-        return decode_groups(CODEC_FP32, false, table, states, words, words_end, raw, groups,
-                             values);
+        return decode_type(CODEC_FP32, false, decoder, states, words, words_end, raw, groups,
+                           values);
     }
 }
 
 const struct codec_path codec_path_avx512 = {
     .name = "avx512",
     .usable = usable,
+    .uses_cells = true,
     .split = avx512_split,
     .count = count,
     .encode = encode,

@@ -5,14 +5,17 @@
 /* The codec as doc/codec-format.md says it, one element at a time: what the other paths are held
  * against, and what they use for what is left over. */
 
+/* With a type as an argument, of which each becomes a loop of its own. */
+#define INLINE static inline __attribute__((always_inline))
+
 static bool usable(void)
 {
     return true;
 }
 
 /* Takes one group apart, or the last few elements; count is 1 to 64. */
-static inline void split_group(enum codec_type type, const uint8_t *values, size_t count,
-                               uint8_t *symbols, uint8_t *raw)
+INLINE void split_group(enum codec_type type, const uint8_t *values, size_t count, uint8_t *symbols,
+                        uint8_t *raw)
 {
     uint64_t planes[3] = {0};
 
@@ -45,8 +48,8 @@ static inline void split_group(enum codec_type type, const uint8_t *values, size
     }
 }
 
-static inline void merge_group(enum codec_type type, const uint8_t *symbols, const uint8_t *raw,
-                               size_t count, uint8_t *values)
+INLINE void merge_group(enum codec_type type, const uint8_t *symbols, const uint8_t *raw,
+                        size_t count, uint8_t *values)
 {
     uint64_t planes[3] = {0};
 
@@ -91,10 +94,10 @@ static bool all_zero(const uint8_t *bytes, size_t length)
     return any == 0;
 }
 
-static inline size_t split(enum codec_type type, const uint8_t *values, size_t count,
-                           uint8_t *symbols, uint8_t *raw, uint8_t *zeros)
+INLINE size_t split(enum codec_type type, const uint8_t *values, size_t count, uint8_t *symbols,
+                    uint8_t *raw, uint8_t *zeros)
 {
-    size_t width = codec_type_bytes(type), kept = 0;
+    size_t width = codec_width(type), kept = 0;
 
     for (size_t n = 0; n < count; n += CODEC_GROUP) {
         size_t some = count - n < CODEC_GROUP ? count - n : CODEC_GROUP;
@@ -124,8 +127,8 @@ size_t codec_portable_split(enum codec_type type, const uint8_t *values, size_t 
     }
 }
 
-static inline void merge(enum codec_type type, const uint8_t *symbols, const uint8_t *raw,
-                         size_t count, uint8_t *values)
+INLINE void merge(enum codec_type type, const uint8_t *symbols, const uint8_t *raw, size_t count,
+                  uint8_t *values)
 {
     for (size_t n = 0; n < count; n += CODEC_GROUP) {
         size_t some = count - n < CODEC_GROUP ? count - n : CODEC_GROUP;
@@ -133,7 +136,7 @@ static inline void merge(enum codec_type type, const uint8_t *symbols, const uin
         merge_group(type, symbols, raw, some, values);
         symbols += some;
         raw += codec_raw_bytes(type, some);
-        values += some * codec_type_bytes(type);
+        values += some * codec_width(type);
     }
 }
 
@@ -178,7 +181,7 @@ void codec_portable_count(const uint8_t *symbols, size_t count, uint32_t counts[
 }
 
 /* The element of a group that belongs to a lane. */
-static inline unsigned element_of(unsigned lane)
+INLINE unsigned element_of(unsigned lane)
 {
     return lane % 16 * 4 + lane / 16;
 }
@@ -212,13 +215,13 @@ uint16_t *codec_portable_encode(const uint8_t *symbols, size_t count,
     return at;
 }
 
-static inline const uint8_t *decode(enum codec_type type, const uint32_t *table,
-                                    uint32_t states[CODEC_GROUP], const uint8_t *words,
-                                    const uint8_t *words_end, const uint8_t *raw, size_t groups,
-                                    uint8_t *values)
+INLINE const uint8_t *decode(enum codec_type type, const uint32_t *table,
+                             uint32_t states[CODEC_GROUP], const uint8_t *words,
+                             const uint8_t *words_end, const uint8_t *raw, size_t groups,
+                             uint8_t *values)
 {
     size_t raw_bytes = codec_raw_bytes(type, CODEC_GROUP);
-    size_t value_bytes = CODEC_GROUP * codec_type_bytes(type);
+    size_t value_bytes = CODEC_GROUP * codec_width(type);
 
     for (size_t g = 0; g < groups; g++) {
         uint8_t buffer[CODEC_GROUP], *symbols = raw ? buffer : values + g * CODEC_GROUP;
@@ -241,18 +244,18 @@ static inline const uint8_t *decode(enum codec_type type, const uint32_t *table,
     return words > words_end ? NULL : words;
 }
 
-static const uint8_t *portable_decode(enum codec_type type, const uint32_t *table,
+static const uint8_t *portable_decode(enum codec_type type, const struct codec_decoder *decoder,
                                       uint32_t states[CODEC_GROUP], const uint8_t *words,
                                       const uint8_t *words_end, const uint8_t *raw, size_t groups,
                                       uint8_t *values)
 {
     switch (type) {
     case CODEC_BF16:
-        return decode(CODEC_BF16, table, states, words, words_end, raw, groups, values);
+        return decode(CODEC_BF16, decoder->table, states, words, words_end, raw, groups, values);
     case CODEC_FP16:
-        return decode(CODEC_FP16, table, states, words, words_end, raw, groups, values);
+        return decode(CODEC_FP16, decoder->table, states, words, words_end, raw, groups, values);
     default:
-        return decode(CODEC_FP32, table, states, words, words_end, raw, groups, values);
+        return decode(CODEC_FP32, decoder->table, states, words, words_end, raw, groups, values);
     }
 }
 

@@ -206,3 +206,45 @@ void codec_table_expand(const uint16_t frequencies[256],
         at += f;
     }
 }
+
+bool codec_table_cells(const uint16_t frequencies[256], struct codec_cells *cells)
+{
+    unsigned ends[CODEC_RANKS + 1], used = 0, start = 0, rank = 0, crowded = 0;
+
+    memset(cells, 0, sizeof *cells);
+    for (unsigned s = 0; s < 256; s++) {
+        if (frequencies[s] == 0)
+            continue;
+        if (used == CODEC_RANKS)
+            return false;
+        cells->symbol[used] = (uint8_t)s;
+        cells->frequency[used] = frequencies[s];
+        cells->start[used] = start;
+        start += frequencies[s];
+        ends[used++] = start;
+    }
+    ends[used] = start;
+    for (unsigned c = 0; c < CODEC_CELLS; c++) {
+        unsigned begin = c * CODEC_CELL, end = begin + CODEC_CELL;
+        /* two symbols at most? */
+        unsigned last = ends[rank] < end ? ends[rank] : end;
+
+        if (last == end || ends[rank + 1] >= end) {
+            cells->rank[c] = (uint8_t)rank;
+            cells->last[c] = (uint8_t)(last - 1);
+            rank += ends[rank] < end;
+        } else {
+            if (crowded == CODEC_CROWDED)
+                return false;
+            cells->rank[c] = (uint8_t)(0x80 | crowded << 5);
+            cells->last[c] = (uint8_t)(end - 1);
+            for (unsigned slot = begin; slot < end; slot++) {
+                rank += slot == ends[rank];
+                cells->crowded[crowded * CODEC_CELL + slot - begin] = (uint8_t)rank;
+            }
+            crowded++;
+        }
+        rank += ends[rank] == end && rank + 1 < used;
+    }
+    return true;
+}

@@ -11,8 +11,6 @@
 enum {
     /* the most bits that 256 frequencies take */
     CODEC_TABLE_BITS_MAX = 16 + 256 * 15,
-    /* entries written at a time */
-    CODEC_TABLE_STEP = 16,
 };
 
 /* Scales counts, of which at least two are not 0, to frequencies that add up to CODEC_SCALE, none
@@ -35,5 +33,9 @@ void codec_table_coder(const uint16_t frequencies[256], struct codec_coder *code
  */
 void codec_table_expand(const uint16_t frequencies[256],
                         uint32_t table[CODEC_SCALE + CODEC_TABLE_STEP]);
+
+/* The same for paths with vectors; false when there are too many symbols, or too many cells with
+ * more than two. */
+bool codec_table_cells(const uint16_t frequencies[256], struct codec_cells *cells);
 
 #endif

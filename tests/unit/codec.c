@@ -347,6 +347,52 @@ static void scales_tables(void)
     is_int(read_back, TABLES, "tables are read as they were written");
 }
 
+/* The symbol that cells give for the low 12 bits of a state, and its place among them. */
+static uint32_t looked_up(const struct codec_cells *cells, uint32_t slot)
+{
+    unsigned cell = slot / CODEC_CELL, rank = cells->rank[cell];
+
+    if (rank >= 0x80)
+        rank = cells->crowded[(rank & 0x7f) + slot % CODEC_CELL];
+    else
+        rank += slot % 256 > cells->last[cell];
+    return cells->symbol[rank] | cells->frequency[rank] << 8 | (slot - cells->start[rank]) << 20;
+}
+
+static void cells_are_the_table(void)
+{
+    enum { TABLES = 2000 };
+    static uint32_t table[CODEC_SCALE + CODEC_TABLE_STEP];
+    struct random_numbers numbers = {23};
+    unsigned with_cells = 0, same = 0, crowded = 0;
+
+    for (unsigned t = 0; t < TABLES; t++) {
+        uint32_t counts[256] = {0};
+        uint16_t frequencies[256];
+        struct codec_cells cells;
+        unsigned symbols = 2 + (unsigned)random_bits(&numbers) % 36, wrong = 0;
+
+        for (unsigned i = 0; i < symbols; i++)
+            counts[random_bits(&numbers) % 256] =
+                1 + (uint32_t)(random_bits(&numbers) % (UINT64_C(1) << (t % 2 ? 16 : i % 20)));
+        counts[7]++;
+        counts[200]++;
+        codec_table_scale(counts, frequencies);
+        if (!codec_table_cells(frequencies, &cells))
+            continue;
+        codec_table_expand(frequencies, table);
+        for (uint32_t slot = 0; slot < CODEC_SCALE; slot++)
+            wrong += looked_up(&cells, slot) != table[slot];
+        for (unsigned c = 0; c < CODEC_CELLS; c++)
+            crowded += cells.rank[c] >= 0x80;
+        with_cells++;
+        same += wrong == 0;
+    }
+    ok(with_cells > TABLES / 4 && with_cells < TABLES && crowded > TABLES / 4,
+       "%u of %d tables have cells, of which %u are crowded", with_cells, TABLES, crowded);
+    is_int(same, with_cells, "cells give what the table gives");
+}
+
 static void refuses_tables(void)
 {
     static const struct {
@@ -496,6 +542,7 @@ int main(void)
     names_paths();
     counts_symbols();
     scales_tables();
+    cells_are_the_table();
     refuses_tables();
     divides_all();
     holds_what_was_given();
