@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "validate/history/history.h"
+#include "validate/history/recall.h"
 
 #include <math.h>
 #include <sched.h>
@@ -41,6 +42,8 @@ static int add(const char *path, const char *run, double time, enum verdict n1, 
         &records,
         "{\"suite\":\"links\",\"test\":\"links\",\"metric\":\"bandwidth\","
         "\"node\":\"n1\",\"part\":\"eth1\",\"peer\":\"n2\",\"value\":196,\"unit\":\"Mb/s\"}");
+    records_parse(&records, "{\"suite\":\"certify\",\"test\":\"net.topology\",\"node\":\"n1\","
+                            "\"message\":\"leaf1\"}");
     rv = history_add(path, &(struct history_run){.run = run, .time = time, .seconds = 3.5}, nodes,
                      2, &records, 0, err);
     records_clear(&records);
@@ -299,6 +302,51 @@ static void test_forgetting(void)
            "... but no fact that was in force");
 }
 
+/* ---------------------------------------------------------------- pairs */
+
+static size_t recalled_pairs(const char *path, const char *run)
+{
+    struct records records = {0};
+    struct error err;
+    size_t count = 0;
+
+    if (recall_run(path, run, &records, &err) != 0)
+        tap_diag("%s", err.text);
+    for (size_t i = 0; i < records.count; i++)
+        count += (records.items[i].peer && strcmp(records.items[i].suite, "links") == 0 &&
+                  records.items[i].value > 0) ||
+                 (strcmp(records.items[i].test, "net.topology") == 0 &&
+                  strcmp(records.items[i].message, "leaf1") == 0);
+    records_clear(&records);
+    return count;
+}
+
+static void test_pairs(void)
+{
+    const char *path = in_directory("pairs.db");
+    const struct history_node node = {.node = "n1", .verdict = VERDICT_PASS, .rail_mbps = 196};
+    struct records records = {0};
+    struct error err;
+    char name[16];
+
+    for (int run = 1; run <= 11; run++) {
+        snprintf(name, sizeof name, "p%d", run);
+        add(path, name, 100 * run, VERDICT_PASS, VERDICT_PASS, &err);
+    }
+    is_int((long)recalled_pairs(path, "p11"), 2, "a run is recalled with its pair and leaf");
+    is_int((long)recalled_pairs(path, "p2"), 2, "... the tenth newest too");
+    is_int((long)recalled_pairs(path, "p1"), 0, "... an older one without");
+    for (int i = 0; i < 5000; i++) {
+        snprintf(name, sizeof name, "n%d", i);
+        measure(&records, "n1", name, 196);
+    }
+    is_int(history_add(path, &(struct history_run){.run = "big", .time = 2000}, &node, 1, &records,
+                       0, &err),
+           0, "a run with thousands of pairs");
+    is_int((long)recalled_pairs(path, "big"), 0, "... is kept without their figures");
+    records_clear(&records);
+}
+
 /* ---------------------------------------------------------------- other databases */
 
 static const char first_schema[] =
@@ -335,7 +383,8 @@ static void test_migration(void)
     seen[0] = '\0';
     history_points(path, "n1", "eth1", "old", 9, see_point, NULL, &err);
     is_str(seen, "n1 eth1 sends old 190;", "... and what was there has become figures");
-    is_int(count_rows(path, "SELECT count(*) FROM records"), 1, "... and verdicts");
+    is_int(count_rows(path, "SELECT count(*) FROM records WHERE run = 'old'"), 1,
+           "... and verdicts");
     is_int(count_rows(path, "SELECT count(*) FROM runs"), 2, "... no run is lost");
     is_int(count_rows(path, "PRAGMA user_version"), 2, "... it is of schema 2");
 }
@@ -539,6 +588,7 @@ int main(void)
     test_find();
     test_figures();
     test_forgetting();
+    test_pairs();
     test_migration();
     test_bad_databases();
     test_locked();

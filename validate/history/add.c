@@ -64,11 +64,48 @@ static bool add_nodes(sqlite3 *database, const struct history_run *run, double n
     return is_done;
 }
 
+/* The figures of pairs are many: they are kept of runs with no more of them, and of as many runs.
+ */
+enum { PAIRS_MOST = 4096, RUNS_WITH_PAIRS = 10 };
+
+static bool is_link(const struct record *record)
+{
+    return strcmp(record->suite, "links") == 0 && strcmp(record->test, "links") == 0;
+}
+
+/* A figure of a pair, the limit of a rail, or the leaf switch of a node: a report draws its matrix
+ * and the topology of these. */
+static bool is_of_matrix(const struct record *record)
+{
+    bool is_certify = strcmp(record->suite, "certify") == 0;
+
+    if (is_certify && strcmp(record->test, "net.topology") == 0)
+        return record->node && record->message;
+    if (!record->metric || !record->part)
+        return false;
+    if (is_link(record))
+        return record->node && record->peer && isfinite(record->value) &&
+               (strcmp(record->metric, "latency") == 0 ||
+                strcmp(record->metric, "bandwidth") == 0 ||
+                strcmp(record->metric, "bandwidth_together") == 0);
+    return is_certify && strcmp(record->test, "links") == 0 && !record->node &&
+           isfinite(record->limit);
+}
+
+static bool has_small_matrix(const struct records *records)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < records->count && count <= PAIRS_MOST; i++)
+        count += is_of_matrix(&records->items[i]);
+    return count <= PAIRS_MOST;
+}
+
 static bool add_records(sqlite3 *database, const struct history_run *run,
                         const struct records *records)
 {
+    bool is_done = true, has_matrix = has_small_matrix(records);
     sqlite3_stmt *statement;
-    bool is_done = true;
 
     if (sqlite3_prepare_v2(database,
                            "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -77,7 +114,8 @@ static bool add_records(sqlite3 *database, const struct history_run *run,
     for (size_t i = 0; is_done && i < records->count; i++) {
         const struct record *record = &records->items[i];
 
-        if (record->verdict == VERDICT_NONE || record->verdict == VERDICT_PASS)
+        if ((record->verdict == VERDICT_NONE || record->verdict == VERDICT_PASS) &&
+            !(has_matrix && is_of_matrix(record)))
             continue;
         database_bind_text(statement, 1, run->run);
         database_bind_number(statement, 2, record->time);
@@ -147,14 +185,13 @@ static bool add_figures(sqlite3 *database, const struct history_run *run,
     is_done = is_done && sqlite3_prepare_v2(database, text, -1, &least, NULL) == SQLITE_OK;
     for (size_t i = 0; is_done && i < records->count; i++) {
         const struct record *record = &records->items[i];
-        bool is_link = strcmp(record->suite, "links") == 0 && strcmp(record->test, "links") == 0;
-
         if (!record->metric || !record->part || !isfinite(record->value))
             continue;
-        if (is_link && record->node && record->peer && strcmp(record->metric, "bandwidth") == 0)
+        if (is_link(record) && record->node && record->peer &&
+            strcmp(record->metric, "bandwidth") == 0)
             is_done = add_figure(most, run->run, record->node, "sends", record) &&
                       add_figure(most, run->run, record->peer, "receives", record);
-        else if (is_link && record->node && strcmp(record->metric, "latency") == 0)
+        else if (is_link(record) && record->node && strcmp(record->metric, "latency") == 0)
             is_done = add_figure(least, run->run, record->node, "latency", record);
         else if (strcmp(record->test, "collectives.speed") == 0)
             is_done = add_figure(most, run->run, record->node, record->metric, record);
@@ -288,6 +325,22 @@ static bool forget(sqlite3 *database, double before)
     return is_done;
 }
 
+/* Of older runs what add_records() has kept for the matrix goes. */
+static bool forget_pairs(sqlite3 *database)
+{
+    static const char query[] =
+        "DELETE FROM records WHERE run IN (SELECT run FROM runs ORDER BY time DESC LIMIT 10"
+        " OFFSET ?1) AND verdict IN ('none', 'pass') AND test IN ('links', 'net.topology')";
+    sqlite3_stmt *statement;
+    bool is_done = sqlite3_prepare_v2(database, query, -1, &statement, NULL) == SQLITE_OK;
+
+    if (is_done)
+        sqlite3_bind_int(statement, 1, RUNS_WITH_PAIRS);
+    is_done = is_done && sqlite3_step(statement) == SQLITE_DONE;
+    sqlite3_finalize(statement);
+    return is_done;
+}
+
 /* After the lock is held, so that runs that end at once get the order in which they are stored. */
 static double end_of(const struct history_run *run)
 {
@@ -309,7 +362,7 @@ int history_add(const char *path, const struct history_run *run, const struct hi
         is_done = sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
         now = end_of(run);
         is_done = is_done && database_add(database, run, now, nodes, count, records) &&
-                  (keep_s <= 0 || forget(database, now - keep_s)) &&
+                  (keep_s <= 0 || forget(database, now - keep_s)) && forget_pairs(database) &&
                   sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
         if (!is_done) {
             is_double = sqlite3_errcode(database) == SQLITE_CONSTRAINT;

@@ -34,7 +34,8 @@ struct history_node {
 extern int history_busy_ms;
 
 /* Adds a run, its nodes, and of the records the figures, the facts that changed, and those with a
- * verdict other than pass. All or nothing. What is older than keep_s (0: nothing) is removed, but
+ * verdict other than pass; of the ten newest runs also the figures of pairs, where these are no
+ * more than 4096. All or nothing. What is older than keep_s (0: nothing) is removed, but
  * for the newest of a node's facts. A database of an older muster is brought up to date.
  * Returns 0; 1 with err when the database could not take it (full disk, read-only, locked for ten
  * seconds, corrupt, not muster's, a newer muster's): the run is then in a file of its own beside
