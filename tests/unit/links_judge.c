@@ -499,6 +499,7 @@ static void test_confidence(void)
 
             samples[i].again = is_again;
             samples[i].first_mbps = is_again ? samples[i].mbps * 0.3 : 0;
+            samples[i].first_stalled = 0.2F;
             samples[i].mbps *= is_again ? 1 : 0.3;
         }
     judge(0, "a rail that was slow and is well alone on the network");

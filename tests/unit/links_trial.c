@@ -31,7 +31,8 @@ static const double *times; /* what n2's eth1 has alone, one time after the othe
 static int times_count, times_next,
     times_peer = -1;                        /* times_peer: only with that node; -1: with all */
 static double latency_us, least_latency_us; /* of n2's eth1; 0: not measured */
-static int measured, measured_together;
+static int measured, measured_together, measured_most = 99; /* measured_most: then it fails */
+static double path_mbps;                                    /* of n3 to n4 on eth2; 0: well */
 
 static void add(const char *metric, int from, int to, int rail, double value, double high,
                 double stalled)
@@ -89,7 +90,10 @@ static void add_transfer(int from, int to, int rail, const struct figures *figur
 {
     static const struct figures well = {196, 198, 197, 197, 195};
     const struct figures *use = (from == 1 || to == 1) && rail == 0 ? figures : &well;
+    const struct figures path = {path_mbps, path_mbps, path_mbps, path_mbps, 0, 0};
 
+    if (path_mbps > 0 && from == 2 && to == 3 && rail == 1)
+        use = &path;
     add("bandwidth", from, to, rail, use->sent, use->high, use->stalled);
     add("bandwidth_received", from, to, rail, use->received,
         use->arrived > 0 ? use->arrived : (double)NAN, NAN);
@@ -122,6 +126,8 @@ static bool measure(void *context, const struct hostlist *some, const char *pair
     (void)context;
     (void)some;
     *first = records.count;
+    if (measured == measured_most)
+        return false;
     measured++;
     measured_together += is_together;
     for (int from = 0; from < NODES; from++)
@@ -199,6 +205,25 @@ static void acquits_what_the_machine_took(void)
     ok(measured > 0, "... after one more look");
     ok(!hold(&kept_waiting, &well), "a sender that was kept waiting does not lie");
     ok(!hold(&kept_waiting, &taken), "what the interface counted in the best part is what counts");
+}
+
+/* The rail is sure after one look, the path is not, and for a second look there is no time. */
+static void keeps_what_is_sure(void)
+{
+    const struct figures held_up = {49, 50, 49, 49, 0, 0.1};
+    const struct finding *finding;
+
+    path_mbps = 59;
+    measured_most = 1;
+    finding = hold(&slow, &held_up);
+    ok(finding && finding->verdict == VERDICT_FAIL && finding->kind == FINDING_RAIL &&
+           finding->node == 1,
+       "a rail that was slow alone is at fault, whatever there was no time to ask");
+    measured_most = 0;
+    finding = hold(&slow, &slow);
+    ok(finding && finding->verdict == VERDICT_UNKNOWN, "... but not when nobody was asked");
+    measured_most = 99;
+    path_mbps = 0;
 }
 
 static void believes_no_burst(void)
@@ -291,6 +316,22 @@ static void counts_each_time(void)
     is_int((long)trial.count, 0, "... nor is anything else");
     recorded_mbps = NULL;
     times = NULL;
+}
+
+/* Low once while nobody was held up, which sound links are not: one look alone is not enough. */
+static void asks_again_what_was_low_once(void)
+{
+    static const double first_mbps[NODES][NODES] = {
+        {0, 194.0}, {193.6, 0, 195.1, 78.4}, {0, 192.2}, {0, 191.5}};
+    const struct figures busy = {196, 198, 197, 197, 0, 0.3};
+
+    recorded_mbps = first_mbps;
+    ok(!hold(&well, &well), "a path that was low once on quiet machines is not at fault");
+    is_int(measured, 2, "... when it and its ends were well alone twice");
+    is_int((long)trial.count, 0, "... and nothing is left of it");
+    ok(!hold(&busy, &well), "... one that was low on busy machines");
+    is_int(measured, 1, "... once");
+    recorded_mbps = NULL;
 }
 
 /* The way between n2 and n4 only. */
@@ -457,10 +498,12 @@ int main(void)
                            .measure = measure};
     accuses_what_stays_slow();
     acquits_what_the_machine_took();
+    keeps_what_is_sure();
     believes_no_burst();
     knows_what_comes_and_goes();
     asks_what_was_low_here_and_there();
     counts_each_time();
+    asks_again_what_was_low_once();
     counts_each_time_of_a_path();
     warns_of_what_never_answers_soon();
     names_a_liar();

@@ -129,6 +129,7 @@ struct finding {
     struct link_pair examples[FINDING_EXAMPLES]; /* LEAF, UPLINK: pairs that show it */
     int example_count;
     bool is_intermittent; /* some of its samples are low, others well */
+    bool is_question;     /* UNKNOWN only because it was not asked often enough to be cleared */
     char part[96];        /* "eth1", "path n1-n3 eth1", "uplink leaf1-leaf2", "all eth1" */
     char message[240];    /* "eth1 sends 49 of 200 Mb/s (nominal), peers 196" */
 };

@@ -248,11 +248,12 @@ static bool is_explained(const struct finding *finding, const struct finding *fi
     return false;
 }
 
-/* A pair that was low once, among others, and that there was no time to ask again. */
+/* A pair that was low once, among others, and that there was no time to ask again; or not often
+ * enough. */
 static bool is_idle(const struct finding *finding)
 {
     return finding->kind == FINDING_PAIR && finding->verdict == VERDICT_UNKNOWN &&
-           finding->again == 0;
+           (finding->again == 0 || finding->is_question);
 }
 
 static void drop_explained(struct trial *trial)
@@ -354,19 +355,20 @@ int trial_hold(struct trial *trial)
     trial->is_confirmed = false;
     trial->gathered = 0;
     for (int i = 0;; i++) {
-        bool is_measured;
+        size_t next = SIZE_MAX;
 
         if (judge(trial, again) != 0)
             return -1;
         if (!has_suspect(trial) || (trial->is_confirmed && suspects_check(trial, last, false) == 0))
             break;
-        is_measured = i < trial->tries && suspects_measure(trial, &last);
-        if (is_measured && again == SIZE_MAX)
-            again = last;
-        if (!is_measured) {
-            suspects_check(trial, i < trial->tries ? SIZE_MAX : last, true);
+        if (i == trial->tries || !suspects_measure(trial, &next)) {
+            /* what the last one that ended well bears out stays, whatever is open besides */
+            suspects_check(trial, last, true);
             break;
         }
+        last = next;
+        if (again == SIZE_MAX)
+            again = last;
         trial->is_confirmed = true;
     }
     drop_explained(trial);
