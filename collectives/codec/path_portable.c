@@ -186,33 +186,55 @@ INLINE unsigned element_of(unsigned lane)
     return lane % 16 * 4 + lane / 16;
 }
 
+/* Takes a symbol into a state. Returns the lowest word written. */
+INLINE uint16_t *encode_symbol(const struct codec_coder *coder, uint8_t symbol, uint32_t *state,
+                               uint16_t *at)
+{
+    uint32_t span = coder->span[symbol], f = span >> 16, x = *state, quotient;
+    /* one symbol in six needs it, a branch would be guessed wrong as often */
+    bool full = x >> 20 >= f;
+
+    at[-1] = (uint16_t)x;
+    at -= full;
+    x = full ? x >> 16 : x;
+    quotient = (uint32_t)(x * coder->inverse[symbol] >> 44);
+    *state = x + quotient * (CODEC_SCALE - f) + (span & 0xffff);
+    return at;
+}
+
 uint16_t *codec_portable_encode(const uint8_t *symbols, size_t count,
                                 const struct codec_coder *coder, uint32_t states[CODEC_GROUP],
                                 uint16_t *end)
 {
     uint16_t *at = end;
-    size_t begin = (count + CODEC_GROUP - 1) / CODEC_GROUP * CODEC_GROUP;
+    size_t rest = count % CODEC_GROUP, groups = count / CODEC_GROUP;
 
-    while (begin > 0) {
-        begin -= CODEC_GROUP;
-        for (unsigned lane = CODEC_GROUP; lane-- > 0;) {
-            size_t n = begin + element_of(lane);
-            uint32_t span, f, x = states[lane], quotient, full;
+    for (unsigned lane = CODEC_GROUP; rest > 0 && lane-- > 0;)
+        if (element_of(lane) < rest)
+            at = encode_symbol(coder, symbols[groups * CODEC_GROUP + element_of(lane)],
+                               &states[lane], at);
+    while (groups-- > 0) {
+        const uint8_t *group = symbols + groups * CODEC_GROUP;
 
-            if (n >= count)
-                continue;
-            span = coder->span[symbols[n]];
-            f = span >> 16;
-            /* one symbol in six needs it, a branch would be guessed wrong as often */
-            full = x >> 20 >= f;
-            at[-1] = (uint16_t)x;
-            at -= full;
-            x >>= 16 * full;
-            quotient = (uint32_t)(x * coder->inverse[symbols[n]] >> 44);
-            states[lane] = x + quotient * (CODEC_SCALE - f) + (span & 0xffff);
-        }
+        for (unsigned j = 4; j-- > 0;)
+            for (unsigned i = 16; i-- > 0;)
+                at = encode_symbol(coder, group[4 * i + j], &states[16 * j + i], at);
     }
     return at;
+}
+
+/* Takes a symbol out of a state. Returns where the next words are. */
+INLINE const uint8_t *decode_symbol(const uint32_t *table, uint32_t *state, const uint8_t *words,
+                                    uint8_t *symbol)
+{
+    uint32_t x = *state, entry = table[x % CODEC_SCALE], low;
+
+    *symbol = (uint8_t)entry;
+    x = (entry >> 8 & (CODEC_SCALE - 1)) * (x >> CODEC_PROBABILITY) + (entry >> 20);
+    /* as seldom, and as hard to guess, as in coding */
+    low = x < CODEC_STATE_LOW;
+    *state = x << 16 * low | (codec_load16(words) & -low);
+    return words + 2 * low;
 }
 
 INLINE const uint8_t *decode(enum codec_type type, const uint32_t *table,
@@ -228,16 +250,9 @@ INLINE const uint8_t *decode(enum codec_type type, const uint32_t *table,
 
         if (words > words_end)
             return NULL;
-        for (unsigned lane = 0; lane < CODEC_GROUP; lane++) {
-            uint32_t x = states[lane], entry = table[x % CODEC_SCALE], next, low;
-
-            symbols[element_of(lane)] = (uint8_t)entry;
-            x = (entry >> 8 & (CODEC_SCALE - 1)) * (x >> CODEC_PROBABILITY) + (entry >> 20);
-            next = x << 16 | codec_load16(words);
-            low = x < CODEC_STATE_LOW;
-            words += 2 * low;
-            states[lane] = low ? next : x;
-        }
+        for (unsigned j = 0; j < 4; j++)
+            for (unsigned i = 0; i < 16; i++)
+                words = decode_symbol(table, &states[16 * j + i], words, &symbols[4 * i + j]);
         if (raw)
             merge_group(type, symbols, raw + g * raw_bytes, CODEC_GROUP, values + g * value_bytes);
     }
