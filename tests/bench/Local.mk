@@ -30,6 +30,7 @@ EXTRA_DIST += \
 	tests/bench/links \
 	tests/bench/memory \
 	tests/bench/nhc \
+	tests/bench/schemes \
 	tests/bench/step \
 	tests/bench/train \
 	tests/bench/train_torch.py \

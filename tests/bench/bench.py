@@ -58,7 +58,8 @@ def program(name):
 class Lab:
     """A lab of its own, with the plugin or without; taken down at the end of a `with`."""
 
-    def __init__(self, name, nodes=2, with_plugin=True):
+    def __init__(self, name, nodes=2, with_plugin=True, rail_mbps=None):
+        self.rails = ["--rail-mbps", rail_mbps] if rail_mbps else []
         self.name, self.nodes, self.with_plugin = f"bench-{name}-{os.getpid()}", nodes, with_plugin
         self.directory = os.path.join(top, ".lab", self.name)
 
@@ -68,7 +69,7 @@ class Lab:
     def __enter__(self):
         try:
             more = ["--plugin", plugin, "--plugin-required"] if self.with_plugin else ["--plugin", "none"]
-            self.lab("up", "-n", self.nodes, *more)
+            self.lab("up", "-n", self.nodes, *self.rails, *more)
             if self.with_plugin:
                 for node in ["head"] + [f"n{i + 1}" for i in range(self.nodes)]:
                     self.plugstack(node)
