@@ -24,6 +24,9 @@ struct algorithm {
     bool (*applies)(const struct plan_shape *shape); /* NULL: to all shapes */
     /* The formula, for blocks of equal size and without segments. */
     struct algorithm_cost (*cost)(const struct plan_shape *shape);
+    /* The most times that a number, or a sum that it is part of, is rounded by a lossy wire on its
+     * way into any result: what precision_bound() wants beside ranks - 1 additions. */
+    unsigned (*roundings)(const struct plan_shape *shape);
 };
 
 /* Ends with a name NULL. In the order in which lists show them. */

@@ -8,6 +8,8 @@
  * beside its own and sends it back. */
 #include "collectives/algorithms/algorithm.h"
 
+#include <math.h>
+
 struct halving {
     const struct plan_shape *shape;
     struct plan *plan;
@@ -40,24 +42,6 @@ static struct plan_block cover(const struct halving *h, int first, int count)
     struct plan_block last = plan_shape_block(h->shape, first_rank(h, first + count) - 1);
 
     return (struct plan_block){begin.offset, last.offset + last.count - begin.offset};
-}
-
-static void send_all(const struct halving *h, int peer, struct plan_place from, size_t count)
-{
-    for (unsigned k = 0; k < plan_segments(h->shape, count); k++) {
-        struct plan_block part = plan_segment(h->shape, count, k);
-
-        plan_send(h->plan, peer, plan_at(from, part.offset), part.count);
-    }
-}
-
-static void receive_all(const struct halving *h, int peer, struct plan_place to, size_t count)
-{
-    for (unsigned k = 0; k < plan_segments(h->shape, count); k++) {
-        struct plan_block part = plan_segment(h->shape, count, k);
-
-        plan_receive(h->plan, peer, plan_at(to, part.offset), part.count);
-    }
 }
 
 /* A worker's steps. Sums are at the same offsets in scratch as numbers are in `in`. */
@@ -98,7 +82,8 @@ static void work(const struct halving *h, int place)
         struct plan_block theirs = plan_shape_block(shape, shape->rank - 1);
 
         plan_complete(h->plan, plan_at(sums, theirs.offset), theirs.count);
-        send_all(h, shape->rank - 1, plan_at(sums, theirs.offset), theirs.count);
+        plan_send_segments(h->plan, shape, shape->rank - 1, plan_at(sums, theirs.offset),
+                           theirs.count);
     }
 }
 
@@ -110,8 +95,8 @@ void halving_reduce_scatter(const struct plan_shape *shape, struct plan *plan)
     if (shape->ranks == 1) {
         plan_copy(plan, plan_in(own.offset), plan_out(0), own.count);
     } else if (shape->rank < 2 * h.more && shape->rank % 2 == 0) {
-        send_all(&h, shape->rank + 1, plan_in(0), cover(&h, 0, h.places).count);
-        receive_all(&h, shape->rank + 1, plan_out(0), own.count);
+        plan_send_segments(plan, shape, shape->rank + 1, plan_in(0), cover(&h, 0, h.places).count);
+        plan_receive_segments(plan, shape, shape->rank + 1, plan_out(0), own.count);
     } else {
         work(&h, shape->rank < 2 * h.more ? shape->rank / 2 : shape->rank - h.more);
     }
@@ -121,11 +106,6 @@ void halving_reduce_scatter(const struct plan_shape *shape, struct plan *plan)
 bool halving_scatter_applies(const struct plan_shape *shape)
 {
     return !shape->offsets;
-}
-
-static double greater(double a, double b)
-{
-    return a > b ? a : b;
 }
 
 struct algorithm_cost halving_reduce_scatter_cost(const struct plan_shape *shape)
@@ -148,8 +128,8 @@ struct algorithm_cost halving_reduce_scatter_cost(const struct plan_shape *shape
             received += block * (first_rank(&h, kept + count) - first_rank(&h, kept));
             first = kept;
         }
-        cost.bytes = greater(cost.bytes, greater(sent, received));
-        cost.reduced = greater(cost.reduced, received); /* what comes is added, all of it */
+        cost.bytes = fmax(cost.bytes, fmax(sent, received));
+        cost.reduced = fmax(cost.reduced, received); /* what comes is added, all of it */
     }
     return cost;
 }

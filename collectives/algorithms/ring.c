@@ -22,16 +22,6 @@ static void receive_and_reduce(const struct plan_shape *shape, struct plan *plan
     }
 }
 
-static void send_segments(const struct plan_shape *shape, struct plan *plan, int peer,
-                          struct plan_place from, size_t count)
-{
-    for (unsigned k = 0; k < plan_segments(shape, count); k++) {
-        struct plan_block part = plan_segment(shape, count, k);
-
-        plan_send(plan, peer, plan_at(from, part.offset), part.count);
-    }
-}
-
 /* Passes one block on and takes the next, a segment of each in turn: what came in last time is
  * then still at hand as it came. */
 static void pass_on(const struct plan_shape *shape, struct plan *plan, int next,
@@ -75,7 +65,7 @@ void ring_among(const struct plan_shape *shape, struct plan *plan, const struct 
         by = plan_scratch(plan, 2 * most);
     for (int s = 0; s < ranks - 1; s++) {
         block = plan_part(count, ranks, (position - s + ranks) % ranks);
-        send_segments(shape, plan, next, plan_at(s ? to : from, block.offset), block.count);
+        plan_send_segments(plan, shape, next, plan_at(s ? to : from, block.offset), block.count);
         block = plan_part(count, ranks, (position - s - 1 + ranks) % ranks);
         receive_and_reduce(shape, plan, before, plan_at(from, block.offset),
                            plan_at(by, is_same ? (size_t)(s % 2) * most : block.offset),
@@ -131,7 +121,7 @@ void ring_reduce_scatter(const struct plan_shape *shape, struct plan *plan)
     for (int s = 0; s < ranks - 1; s++) {
         bool is_last = s == ranks - 2;
 
-        send_segments(shape, plan, next, at, block.count);
+        plan_send_segments(plan, shape, next, at, block.count);
         block = plan_shape_block(shape, plan_ring_rank(shape, position - s - 2));
         at = is_last ? plan_out(0) : by[s % 2];
         receive_and_reduce(shape, plan, before, plan_in(block.offset), by[s % 2], at, block.count);

@@ -3,36 +3,98 @@
 
 #include <string.h>
 
+/* ---------------------------------------------------------------------------- how often rounded */
+
+static unsigned never(const struct plan_shape *shape)
+{
+    (void)shape;
+    return 0;
+}
+
+/* What is not added up is rounded where it comes from; to round it again changes nothing. */
+static unsigned once(const struct plan_shape *shape)
+{
+    (void)shape;
+    return 1;
+}
+
+static unsigned twice(const struct plan_shape *shape)
+{
+    (void)shape;
+    return 2;
+}
+
+/* Partial sums go from rank to rank; where the result goes round too, it is rounded once more. */
+static unsigned by_hops(const struct plan_shape *shape)
+{
+    return (unsigned)shape->ranks - 1;
+}
+
+static unsigned by_ranks(const struct plan_shape *shape)
+{
+    return (unsigned)shape->ranks;
+}
+
+static unsigned by_nodes(const struct plan_shape *shape)
+{
+    return (unsigned)shape->topology->nodes;
+}
+
+/* ceil(lg ranks): the depth of a tree, or the exchanges among a power of two and one before where
+ * there are more ranks. */
+static unsigned by_rounds(const struct plan_shape *shape)
+{
+    unsigned rounds = 0;
+
+    while (1 << rounds < shape->ranks)
+        rounds++;
+    return rounds;
+}
+
+static unsigned by_rounds_and_once(const struct plan_shape *shape)
+{
+    return by_rounds(shape) + 1;
+}
+
+/* --------------------------------------------------------------------------------------- table */
+
 const struct algorithm algorithms[] = {
-    {"ring", COLLECTIVE_ALLREDUCE, ring_allreduce, NULL, ring_allreduce_cost},
+    {"ring", COLLECTIVE_ALLREDUCE, ring_allreduce, NULL, ring_allreduce_cost, by_ranks},
     {"recursive-doubling", COLLECTIVE_ALLREDUCE, recursive_doubling_allreduce, NULL,
-     recursive_doubling_allreduce_cost},
+     recursive_doubling_allreduce_cost, by_rounds},
     {"rabenseifner", COLLECTIVE_ALLREDUCE, rabenseifner_allreduce, halving_applies,
-     halving_allreduce_cost},
-    {"swing", COLLECTIVE_ALLREDUCE, swing_allreduce, halving_applies, halving_allreduce_cost},
-    {"double-tree", COLLECTIVE_ALLREDUCE, double_tree_allreduce, NULL, double_tree_allreduce_cost},
-    {"direct", COLLECTIVE_ALLREDUCE, direct_allreduce, NULL, direct_allreduce_cost},
+     halving_allreduce_cost, by_rounds_and_once},
+    {"swing", COLLECTIVE_ALLREDUCE, swing_allreduce, halving_applies, halving_allreduce_cost,
+     by_rounds_and_once},
+    {"double-tree", COLLECTIVE_ALLREDUCE, double_tree_allreduce, NULL, double_tree_allreduce_cost,
+     by_rounds_and_once},
+    {"direct", COLLECTIVE_ALLREDUCE, direct_allreduce, NULL, direct_allreduce_cost, twice},
     {"hierarchical", COLLECTIVE_ALLREDUCE, hierarchical_allreduce, hierarchical_applies,
-     hierarchical_allreduce_cost},
-    {"shared", COLLECTIVE_ALLREDUCE, shared_allreduce, shared_applies, shared_allreduce_cost},
-    {"ring", COLLECTIVE_REDUCE_SCATTER, ring_reduce_scatter, NULL, ring_reduce_scatter_cost},
+     hierarchical_allreduce_cost, by_nodes},
+    {"shared", COLLECTIVE_ALLREDUCE, shared_allreduce, shared_applies, shared_allreduce_cost,
+     never},
+    {"ring", COLLECTIVE_REDUCE_SCATTER, ring_reduce_scatter, NULL, ring_reduce_scatter_cost,
+     by_hops},
     {"halving", COLLECTIVE_REDUCE_SCATTER, halving_reduce_scatter, halving_scatter_applies,
-     halving_reduce_scatter_cost},
+     halving_reduce_scatter_cost, by_rounds_and_once},
     {"shared", COLLECTIVE_REDUCE_SCATTER, shared_reduce_scatter, shared_applies,
-     shared_reduce_scatter_cost},
-    {"ring", COLLECTIVE_ALL_GATHER, ring_all_gather, NULL, ring_all_gather_cost},
-    {"bruck", COLLECTIVE_ALL_GATHER, bruck_all_gather, bruck_applies, bruck_all_gather_cost},
-    {"shared", COLLECTIVE_ALL_GATHER, shared_all_gather, shared_applies, shared_all_gather_cost},
-    {"binomial", COLLECTIVE_BROADCAST, binomial_broadcast, NULL, binomial_broadcast_cost},
-    {"chain", COLLECTIVE_BROADCAST, chain_broadcast, NULL, chain_broadcast_cost},
-    {"shared", COLLECTIVE_BROADCAST, shared_broadcast, shared_applies, shared_broadcast_cost},
-    {"binomial", COLLECTIVE_REDUCE, binomial_reduce, NULL, binomial_reduce_cost},
-    {"chain", COLLECTIVE_REDUCE, chain_reduce, NULL, chain_reduce_cost},
-    {"shared", COLLECTIVE_REDUCE, shared_reduce, shared_applies, shared_reduce_cost},
-    {"pairwise", COLLECTIVE_ALL_TO_ALL, pairwise_all_to_all, NULL, pairwise_all_to_all_cost},
-    {"bruck", COLLECTIVE_ALL_TO_ALL, bruck_all_to_all, bruck_applies, bruck_all_to_all_cost},
-    {"shared", COLLECTIVE_ALL_TO_ALL, shared_all_to_all, shared_applies, shared_all_to_all_cost},
-    {NULL, 0, NULL, NULL, NULL},
+     shared_reduce_scatter_cost, never},
+    {"ring", COLLECTIVE_ALL_GATHER, ring_all_gather, NULL, ring_all_gather_cost, once},
+    {"bruck", COLLECTIVE_ALL_GATHER, bruck_all_gather, bruck_applies, bruck_all_gather_cost, once},
+    {"shared", COLLECTIVE_ALL_GATHER, shared_all_gather, shared_applies, shared_all_gather_cost,
+     never},
+    {"binomial", COLLECTIVE_BROADCAST, binomial_broadcast, NULL, binomial_broadcast_cost, once},
+    {"chain", COLLECTIVE_BROADCAST, chain_broadcast, NULL, chain_broadcast_cost, once},
+    {"shared", COLLECTIVE_BROADCAST, shared_broadcast, shared_applies, shared_broadcast_cost,
+     never},
+    {"binomial", COLLECTIVE_REDUCE, binomial_reduce, NULL, binomial_reduce_cost, by_rounds},
+    {"chain", COLLECTIVE_REDUCE, chain_reduce, NULL, chain_reduce_cost, by_hops},
+    {"shared", COLLECTIVE_REDUCE, shared_reduce, shared_applies, shared_reduce_cost, never},
+    {"pairwise", COLLECTIVE_ALL_TO_ALL, pairwise_all_to_all, NULL, pairwise_all_to_all_cost, once},
+    {"bruck", COLLECTIVE_ALL_TO_ALL, bruck_all_to_all, bruck_applies, bruck_all_to_all_cost, once},
+    {"shared", COLLECTIVE_ALL_TO_ALL, shared_all_to_all, shared_applies, shared_all_to_all_cost,
+     never},
+    {NULL, 0, NULL, NULL, NULL, NULL},
 };
 
 const struct algorithm *algorithm_find(enum collective_kind kind, const char *name)

@@ -258,8 +258,9 @@ static unsigned list(const struct chooser *chooser, const struct plan_shape *typ
             choice->algorithm = algorithm;
             choice->segment_bytes =
                 shape.segment != 0 ? shape.segment * shape.element_bytes : chooser_segments[i];
-            /* the others are the same where nothing is as large */
-            if (i > 0 && (typical->segment != 0 || chooser_segments[i] >= bytes))
+            /* where nothing is as large as two of them, they are the same */
+            if (i > 0 && (typical->segment != 0 ||
+                          (chooser_segments[i] >= bytes && chooser_segments[0] >= bytes)))
                 continue;
             shape.segment = choice->segment_bytes / shape.element_bytes;
             choice->predicted_us = predict(chooser, algorithm, &shape, type);

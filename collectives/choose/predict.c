@@ -3,10 +3,17 @@
 
 #include "collectives/choose/predict.h"
 
+#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* sent without asking, as MPIs do with short messages */
-enum { EAGER_BYTES = 4096 };
+enum {
+    EAGER_BYTES = 4096, /* sent without asking, as MPIs do with short messages */
+    NOTHING = UINT_MAX  /* instead of a step */
+};
+
+/* What happens within this happens at once: times that are the same by different sums. */
+static const double at_once_us = 1e-6;
 
 /* a rate for what was not measured, so that no prediction is infinite */
 static const double unknown_GBps = 4;
@@ -25,15 +32,24 @@ struct rank_walk {
     double *there;  /* [steps]: when a receive's message came before the receive began; or -1 */
     unsigned *mate; /* [steps]: of a send its receive, of a receive its send, at the peer */
     unsigned next[PLAN_STREAMS];
+    unsigned under_way[PLAN_STREAMS];
     unsigned told; /* its last signal */
     size_t left;   /* steps */
     double out_free, in_free, processor_free;
 };
 
+/* The end of a step; NOTHING: a link is free again. */
 struct event {
     double time_us;
     int rank;
     unsigned step;
+};
+
+/* A message that could leave if its links were free. */
+struct waiting {
+    double ready_us;
+    int from;
+    unsigned send;
 };
 
 struct walk {
@@ -44,8 +60,10 @@ struct walk {
     size_t element_bytes;
     struct rank_walk *ranks;
     double *node_out_free, *node_in_free; /* [nodes] */
-    struct event *events;                 /* a heap: the ends of steps */
+    struct event *events;                 /* a heap */
     size_t event_count;
+    struct waiting *waiting; /* those that wait longest first, then by their place in their plans */
+    size_t waiting_count;
     size_t left; /* steps */
     double end_us;
 };
@@ -107,35 +125,65 @@ static bool is_eager(const struct walk *walk, const struct plan_step *step)
     return message_bytes(walk, step) <= EAGER_BYTES;
 }
 
-/* A message that may start now. */
-static void launch(struct walk *walk, double now, int from, unsigned send)
+/* The message may leave as soon as its links are free. */
+static void queue(struct walk *walk, double now, int from, unsigned send)
+{
+    size_t place = walk->waiting_count;
+
+    while (place > 0 && walk->waiting[place - 1].ready_us > now - at_once_us &&
+           (walk->waiting[place - 1].send > send ||
+            (walk->waiting[place - 1].send == send && walk->waiting[place - 1].from > from)))
+        place--;
+    memmove(walk->waiting + place + 1, walk->waiting + place,
+            (walk->waiting_count++ - place) * sizeof *walk->waiting);
+    walk->waiting[place] = (struct waiting){now, from, send};
+}
+
+/* Starts the message now, if all that it takes is free. */
+static bool launch(struct walk *walk, double now, int from, unsigned send)
 {
     struct rank_walk *sender = &walk->ranks[from];
     const struct plan_step *step = &sender->plan.steps[send];
     int to = step->peer;
     struct rank_walk *receiver = &walk->ranks[to];
+    double *out = &walk->node_out_free[walk->layout->node_of_rank[from]];
+    double *in = &walk->node_in_free[walk->layout->node_of_rank[to]];
     unsigned receive = sender->mate[send];
-    size_t bytes = message_bytes(walk, step);
     enum link_class class = layout_link(walk->layout, from, to);
-    double whole = machine_link_us(walk->machine, class, bytes);
-    double busy = whole - machine_link_us(walk->machine, class, 1);
-    double start = later(now, later(sender->out_free, receiver->in_free));
+    double whole, busy;
 
+    if (sender->out_free > now || receiver->in_free > now ||
+        (class != LINK_NODE && (*out > now || *in > now)))
+        return false;
+    whole = machine_link_us(walk->machine, class, message_bytes(walk, step));
+    busy = whole - machine_link_us(walk->machine, class, 1);
     if (busy < 0)
         busy = 0;
-    if (class != LINK_NODE) {
-        double *out = &walk->node_out_free[walk->layout->node_of_rank[from]];
-        double *in = &walk->node_in_free[walk->layout->node_of_rank[to]];
-
-        start = later(start, later(*out, *in));
-        *out = *in = start + busy;
-    }
-    sender->out_free = receiver->in_free = start + busy;
-    push(walk, is_eager(walk, step) ? start + busy : start + whole, from, send);
+    sender->out_free = receiver->in_free = now + busy;
+    if (class != LINK_NODE)
+        *out = *in = now + busy;
+    push(walk, now + busy, from, NOTHING);
+    push(walk, is_eager(walk, step) ? now + busy : now + whole, from, send);
     if (receiver->begun[receive] >= 0)
-        push(walk, start + whole, to, receive);
+        push(walk, now + whole, to, receive);
     else
-        receiver->there[receive] = start + whole;
+        receiver->there[receive] = now + whole;
+    return true;
+}
+
+/* Messages leave in the order in which they could; none waits for another whose receiver is busy
+ * with a third. */
+static void launch_all(struct walk *walk, double now)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < walk->waiting_count; i++) {
+        struct waiting message = walk->waiting[i];
+
+        if (!launch(walk, now, message.from, message.send))
+            walk->waiting[kept++] = message;
+    }
+    walk->waiting_count = kept;
 }
 
 static double computing_us(const struct walk *walk, const struct plan_step *step)
@@ -166,7 +214,7 @@ static void begin(struct walk *walk, double now, int rank, unsigned number)
     self->begun[number] = now;
     if (step->action == PLAN_SEND) {
         if (is_eager(walk, step) || walk->ranks[step->peer].begun[self->mate[number]] >= 0)
-            launch(walk, now, rank, number);
+            queue(walk, now, rank, number);
     } else if (step->action == PLAN_RECEIVE) {
         struct rank_walk *sender = &walk->ranks[step->peer];
         unsigned send = self->mate[number];
@@ -174,7 +222,7 @@ static void begin(struct walk *walk, double now, int rank, unsigned number)
         if (self->there[number] >= 0)
             push(walk, later(now, self->there[number]), rank, number);
         else if (!is_eager(walk, step) && sender->begun[send] >= 0)
-            launch(walk, now, step->peer, send);
+            queue(walk, now, step->peer, send);
     } else {
         self->processor_free = later(self->processor_free, now) + computing_us(walk, step);
         push(walk, self->processor_free, rank, number);
@@ -191,7 +239,8 @@ static void advance(struct walk *walk, double now, int rank)
         for (; self->next[stream] < plan->stream_counts[stream]; self->next[stream]++) {
             unsigned number = plan->streams[stream][self->next[stream]];
             const struct plan_step *step = &plan->steps[number];
-            bool is_ready = true;
+            bool is_ready =
+                stream == PLAN_COMPUTES || self->under_way[stream] < PLAN_MESSAGES_UNDER_WAY;
 
             for (unsigned i = step->after; i < step->after_end; i++)
                 is_ready = is_ready && self->ended[plan->after[i]] >= 0;
@@ -200,6 +249,7 @@ static void advance(struct walk *walk, double now, int rank)
                                         walk->ranks[step->peer].left == 0);
             if (!is_ready)
                 break;
+            self->under_way[stream]++;
             begin(walk, now, rank, number);
         }
 }
@@ -207,10 +257,15 @@ static void advance(struct walk *walk, double now, int rank)
 static void end(struct walk *walk, struct event event)
 {
     struct rank_walk *self = &walk->ranks[event.rank];
-    const struct plan_step *step = &self->plan.steps[event.step];
-    bool tells = step->action == PLAN_SIGNAL;
+    const struct plan_step *step;
+    bool tells;
 
+    if (event.step == NOTHING)
+        return;
+    step = &self->plan.steps[event.step];
+    tells = step->action == PLAN_SIGNAL;
     self->ended[event.step] = event.time_us;
+    self->under_way[plan_stream_of(step->action)]--;
     walk->left--;
     self->left--;
     if (tells)
@@ -286,8 +341,9 @@ static int make_plans(struct walk *walk, const struct algorithm *algorithm,
         steps += count;
     }
     walk->left = steps;
-    walk->events = malloc((steps + 1) * sizeof *walk->events);
-    return walk->events != NULL ? 0 : error_set(err, "out of memory");
+    walk->events = malloc((2 * steps + 1) * sizeof *walk->events);
+    walk->waiting = malloc((steps + 1) * sizeof *walk->waiting);
+    return walk->events != NULL && walk->waiting != NULL ? 0 : error_set(err, "out of memory");
 }
 
 static void free_walk(struct walk *walk)
@@ -305,6 +361,24 @@ static void free_walk(struct walk *walk)
     free(walk->node_out_free);
     free(walk->node_in_free);
     free(walk->events);
+    free(walk->waiting);
+}
+
+/* All that happens at once is seen before it is decided which messages leave. */
+static void go(struct walk *walk)
+{
+    for (int rank = 0; rank < walk->layout->ranks; rank++)
+        advance(walk, 0, rank);
+    launch_all(walk, 0);
+    while (walk->event_count > 0) {
+        double now = walk->events[0].time_us, until = now + at_once_us;
+
+        while (walk->event_count > 0 && walk->events[0].time_us <= until) {
+            now = walk->events[0].time_us;
+            end(walk, pop(walk));
+        }
+        launch_all(walk, now);
+    }
 }
 
 double predict_walk_us(const struct machine *machine, const struct layout *layout,
@@ -324,10 +398,7 @@ double predict_walk_us(const struct machine *machine, const struct layout *layou
     if (walk.ranks == NULL || walk.node_out_free == NULL || walk.node_in_free == NULL)
         error_set(err, "out of memory");
     else if (make_plans(&walk, algorithm, shape, err) == 0 && match(&walk, err) == 0) {
-        for (int rank = 0; rank < layout->ranks; rank++)
-            advance(&walk, 0, rank);
-        while (walk.event_count > 0)
-            end(&walk, pop(&walk));
+        go(&walk);
         if (walk.left == 0)
             time_us = walk.end_us;
         else

@@ -13,10 +13,16 @@
 
 /* In an order in which a budget that ends early leaves none far from a size that was tried. */
 static const size_t trial_sizes[] = {65536, 4 << 20, 1024, 524288, 8192, 64};
+
+/* Beyond the caches: of this size only what was nearly the best of all at smaller ones. */
+static const size_t greatest_size = 16 << 20;
+static const double nearly_best = 1.5;
+
 enum {
     TRIAL_SIZES = sizeof trial_sizes / sizeof *trial_sizes,
     TRIAL_BATCHES = 5,
-    TRIAL_US = 2000, /* what a batch of calls should take */
+    LONG_BATCHES = 3, /* where one call takes as long as a batch should */
+    TRIAL_US = 2000,  /* what a batch of calls should take */
     TRIAL_CALLS = 200,
     WORSE = 4, /* than the best predicted: not tried */
 };
@@ -95,7 +101,7 @@ static double time_calls(const struct trials *t, int calls, struct error *err)
 static double try_choice(const struct trials *t, struct error *err)
 {
     double least = INFINITY, once = time_calls(t, 1, err); /* makes plans and memory */
-    int calls = 1;
+    int calls = 1, batches = TRIAL_BATCHES;
 
     if (once >= 0)
         once = time_calls(t, 1, err);
@@ -103,7 +109,9 @@ static double try_choice(const struct trials *t, struct error *err)
         return -1;
     if (once < TRIAL_US)
         calls = once > (double)TRIAL_US / TRIAL_CALLS ? (int)(TRIAL_US / once) : TRIAL_CALLS;
-    for (int batch = 0; batch < TRIAL_BATCHES; batch++) {
+    else
+        batches = LONG_BATCHES;
+    for (int batch = 0; batch < batches; batch++) {
         double time_us = time_calls(t, calls, err);
 
         if (time_us < 0)
@@ -121,6 +129,30 @@ static bool may_go_on(const struct trials *t)
 
     PMPI_Bcast(&may, 1, MPI_INT, 0, t->comm);
     return may;
+}
+
+/* Adds the time of the choice to the machine. */
+static int try_one(struct trials *t, const struct choice *choice, size_t bytes,
+                   struct machine *machine, struct error *err)
+{
+    struct machine_trial trial = {
+        .kind = t->kind, .segment_bytes = choice->segment_bytes, .bytes = bytes};
+
+    t->choice = choice;
+    trial.time_us = try_choice(t, err);
+    if (trial.time_us < 0)
+        return -1;
+    snprintf(trial.algorithm, sizeof trial.algorithm, "%s",
+             choice->algorithm != NULL ? choice->algorithm->name : MACHINE_MPI);
+    return machine_add_trial(machine, &trial, err);
+}
+
+/* Whether the choice can turn out to be the best. */
+static bool is_worth_trying(const struct choice *choice, const struct choice *best, size_t bytes)
+{
+    if (bytes >= greatest_size)
+        return choice->measured_us > 0 && choice->measured_us <= nearly_best * best->measured_us;
+    return choice->algorithm == NULL || choice->predicted_us <= WORSE * best->predicted_us;
 }
 
 static int try_size(struct trials *t, struct chooser *chooser, size_t bytes,
@@ -143,61 +175,76 @@ static int try_size(struct trials *t, struct chooser *chooser, size_t bytes,
         return 0;
     shape.count = t->block;
     count = chooser_list(chooser, &shape, ELEMENT_FP32, choices);
-    if (t->options->with_mpi && count < CHOICES)
+    if (t->options->with_mpi && bytes < greatest_size && count < CHOICES)
         choices[count++] = (struct choice){NULL, 0, -1, 0};
     for (unsigned i = 0; i < count; i++) {
-        struct machine_trial trial = {.kind = t->kind};
-
-        if (choices[i].algorithm != NULL &&
-            choices[i].predicted_us > WORSE * choices[0].predicted_us)
+        if (!is_worth_trying(&choices[i], &choices[0], bytes))
             continue;
         if (!may_go_on(t))
             break;
-        t->choice = &choices[i];
-        trial.time_us = try_choice(t, err);
-        if (trial.time_us < 0)
-            return -1;
-        snprintf(trial.algorithm, sizeof trial.algorithm, "%s",
-                 choices[i].algorithm != NULL ? choices[i].algorithm->name : MACHINE_MPI);
-        trial.segment_bytes = choices[i].segment_bytes;
-        trial.bytes = chooser_bytes(&shape);
-        if (machine_add_trial(machine, &trial, err) < 0)
+        if (try_one(t, &choices[i], chooser_bytes(&shape), machine, err) < 0)
             return -1;
         tried++;
     }
     return tried;
 }
 
+static int try_kinds(struct trials *t, struct chooser *chooser, size_t bytes,
+                     struct machine *machine, struct error *err)
+{
+    int tried = 0;
+
+    for (int kind = 0; kind < COLLECTIVE_KINDS; kind++) {
+        int more;
+
+        t->kind = (enum collective_kind)kind;
+        more = try_size(t, chooser, bytes, machine, err);
+        if (more < 0)
+            return -1;
+        tried += more;
+    }
+    return tried;
+}
+
+/* What is predicted, or what was tried already, decides what is tried. */
+static struct chooser *open_chooser(const struct trials *t, const struct machine *machine,
+                                    const struct layout *layout)
+{
+    struct chooser *chooser = chooser_create(machine, layout);
+
+    if (chooser == NULL)
+        return NULL;
+    chooser_allow_window(chooser, collective_topology(t->collective)->has_window);
+    chooser_allow_mpi(chooser, t->options->with_mpi);
+    return chooser;
+}
+
 static int try_all(struct trials *t, const struct layout *layout, struct machine *machine,
                    struct error *err)
 {
-    /* what is tried is chosen by what was predicted before anything was tried */
-    struct machine before = *machine;
-    struct chooser *chooser;
-    int tried = 0;
+    struct machine untried = *machine;
+    struct chooser *predicted, *measured;
+    int tried = 0, more = 0;
 
-    before.trials = NULL;
-    before.trial_count = 0;
-    chooser = chooser_create(&before, layout);
-    if (chooser == NULL)
-        return error_set(err, "out of memory");
-    chooser_allow_window(chooser, collective_topology(t->collective)->has_window);
-    for (unsigned i = 0; i < TRIAL_SIZES && tried >= 0; i++)
-        for (int kind = 0; kind < COLLECTIVE_KINDS && tried >= 0; kind++) {
-            int more;
-
-            t->kind = (enum collective_kind)kind;
-            more = try_size(t, chooser, trial_sizes[i], machine, err);
-            tried = more < 0 ? -1 : tried + more;
-        }
-    chooser_destroy(chooser);
-    return tried;
+    untried.trials = NULL;
+    untried.trial_count = 0;
+    predicted = open_chooser(t, &untried, layout);
+    measured = open_chooser(t, machine, layout);
+    if (predicted == NULL || measured == NULL)
+        more = error_set(err, "out of memory");
+    for (unsigned i = 0; i < TRIAL_SIZES && more >= 0; i++, tried += more)
+        more = try_kinds(t, predicted, trial_sizes[i], machine, err);
+    if (more >= 0)
+        more = try_kinds(t, measured, greatest_size, machine, err);
+    chooser_destroy(predicted);
+    chooser_destroy(measured);
+    return more < 0 ? -1 : tried + more;
 }
 
 int measure_trials(MPI_Comm comm, const struct layout *layout, const struct measure_trials *options,
                    struct machine *machine, struct error *err)
 {
-    enum { ROOM = 4 << 20 };
+    enum { ROOM = 16 << 20 };
     struct trials t = {.comm = comm,
                        .options = options,
                        .in = aligned_alloc(64, ROOM),

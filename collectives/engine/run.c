@@ -114,7 +114,7 @@ static bool begin_messages(struct run *run, enum plan_stream stream)
     unsigned number;
     bool has_begun = false;
 
-    while (run->under_way[stream] < RUN_MESSAGES && (step = next_of(run, stream, &number))) {
+    while (run->under_way[stream] < PLAN_MESSAGES_UNDER_WAY && (step = next_of(run, stream, &number))) {
         int bytes = (int)message_bytes(run, step), code;
         int slot = run->under_way[PLAN_SENDS] + run->under_way[PLAN_RECEIVES];
 
@@ -217,8 +217,8 @@ static void take_in(struct run *run, const struct plan_step *step, const MPI_Sta
 static bool end_messages(struct run *run, bool may_wait)
 {
     int count = run->under_way[PLAN_SENDS] + run->under_way[PLAN_RECEIVES], ended = 0, code;
-    int slots[2 * RUN_MESSAGES];
-    MPI_Status statuses[2 * RUN_MESSAGES];
+    int slots[2 * PLAN_MESSAGES_UNDER_WAY];
+    MPI_Status statuses[2 * PLAN_MESSAGES_UNDER_WAY];
 
     if (count == 0)
         return false;

@@ -9,8 +9,6 @@
 
 /* A plan on its way: which steps have ended, which messages are under way. One thread at a time. */
 
-enum { RUN_MESSAGES = 16 /* under way at once, in each direction */ };
-
 struct run {
     struct cached_plan *cached;
     MPI_Comm comm;
@@ -28,8 +26,8 @@ struct run {
     unsigned char *ended;         /* [steps] */
     unsigned begun[PLAN_STREAMS]; /* the first in each stream that has not begun */
     unsigned left;                /* steps that have not ended */
-    MPI_Request requests[2 * RUN_MESSAGES];
-    unsigned steps[2 * RUN_MESSAGES]; /* whose messages they are */
+    MPI_Request requests[2 * PLAN_MESSAGES_UNDER_WAY];
+    unsigned steps[2 * PLAN_MESSAGES_UNDER_WAY]; /* whose messages they are */
     int under_way[PLAN_STREAMS];      /* of sends and receives */
     bool has_failed;
     struct error err;

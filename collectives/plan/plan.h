@@ -119,6 +119,9 @@ enum plan_action {
     PLAN_ACTIONS
 };
 
+/* Of a rank, sends and receives each, by whoever runs a plan. */
+enum { PLAN_MESSAGES_UNDER_WAY = 16 };
+
 /* Steps of one stream begin in their order. */
 enum plan_stream { PLAN_SENDS, PLAN_RECEIVES, PLAN_COMPUTES, PLAN_STREAMS };
 enum plan_stream plan_stream_of(enum plan_action action);
@@ -235,5 +238,11 @@ struct plan_block plan_segment(const struct plan_shape *shape, size_t count, uns
 /* The most that a segment of a block of up to count elements holds. Not that of the greatest block:
  * of 7 elements by 6 the segments are 4 and 3, of 6 there is one. */
 size_t plan_segment_most(const struct plan_shape *shape, size_t count);
+
+/* A whole block, segment by segment. */
+void plan_send_segments(struct plan *plan, const struct plan_shape *shape, int peer,
+                        struct plan_place from, size_t count);
+void plan_receive_segments(struct plan *plan, const struct plan_shape *shape, int peer,
+                           struct plan_place to, size_t count);
 
 #endif

@@ -127,3 +127,23 @@ size_t plan_segment_most(const struct plan_shape *shape, size_t count)
 {
     return shape->segment > 0 && shape->segment < count ? shape->segment : count;
 }
+
+void plan_send_segments(struct plan *plan, const struct plan_shape *shape, int peer,
+                        struct plan_place from, size_t count)
+{
+    for (unsigned k = 0; k < plan_segments(shape, count); k++) {
+        struct plan_block part = plan_segment(shape, count, k);
+
+        plan_send(plan, peer, plan_at(from, part.offset), part.count);
+    }
+}
+
+void plan_receive_segments(struct plan *plan, const struct plan_shape *shape, int peer,
+                           struct plan_place to, size_t count)
+{
+    for (unsigned k = 0; k < plan_segments(shape, count); k++) {
+        struct plan_block part = plan_segment(shape, count, k);
+
+        plan_receive(plan, peer, plan_at(to, part.offset), part.count);
+    }
+}

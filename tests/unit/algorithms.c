@@ -103,38 +103,6 @@ static double magnitudes(const struct trial *trial, size_t i)
     return sum;
 }
 
-/* How far a number may be off that was rounded on the wire: by a ring at every rank, at most. int8
- * has steps of 1 / 127 of the greatest number of its block, and sums grow on the way. */
-static double bound_of(const struct trial *trial, size_t i)
-{
-    unsigned ranks = (unsigned)trial->ranks;
-
-    if (!wire_is_lossy(trial->wire) || ranks == 1)
-        return 0;
-    if (trial->wire == WIRE_INT8)
-        return ranks * (16.0 * ranks / 127 / 2) * 1.01;
-    if (!collective_kind_reduces(trial->algorithm->kind))
-        return precision_bound(wire_precision(trial->wire), 1, 0, 16);
-    return precision_bound(wire_precision(trial->wire), ranks, ranks, magnitudes(trial, i)) /
-           (trial->op == REDUCE_AVERAGE ? ranks : 1);
-}
-
-static bool is_right(const struct trial *trial, size_t i, double found, double expected)
-{
-    double off = found - expected;
-
-    if (wire_is_lossy(trial->wire) && !isnan(expected))
-        return fabs(off) <= bound_of(trial, i) + 1e-6 * 16 * trial->ranks * trial->ranks;
-
-    if (isnan(expected))
-        return isnan(found);
-    /* sums of numbers up to 16 * ranks */
-    return trial->type == ELEMENT_FP32 && collective_kind_reduces(trial->algorithm->kind)
-               ? off < 1e-6 * 16 * trial->ranks * trial->ranks &&
-                     off > -1e-6 * 16 * trial->ranks * trial->ranks
-               : off == 0;
-}
-
 static struct plan_shape shape_of(const struct trial *trial, int rank)
 {
     static struct plan_topology topology;
@@ -173,6 +141,43 @@ static struct plan_shape shape_of(const struct trial *trial, int rank)
         }
     }
     return shape;
+}
+
+/* How far a number may be off that was rounded on the wire as often as the algorithm says. int8 has
+ * steps of 1 / 127 of the greatest number of its block, and sums grow on the way. */
+static double bound_of(const struct trial *trial, size_t i)
+{
+    unsigned ranks = (unsigned)trial->ranks, roundings;
+    struct plan_shape shape = shape_of(trial, 0);
+
+    if (!wire_is_lossy(trial->wire) || ranks == 1)
+        return 0;
+    roundings = trial->algorithm->roundings(&shape);
+    if (!collective_kind_reduces(trial->algorithm->kind))
+        return trial->wire == WIRE_INT8
+                   ? roundings * (16.0 / 127 / 2) * 1.01
+                   : precision_bound(wire_precision(trial->wire), roundings, 0, 16);
+    if (trial->wire == WIRE_INT8)
+        return roundings * (16.0 * ranks / 127 / 2) * 1.01;
+    return precision_bound(wire_precision(trial->wire), roundings, ranks - 1,
+                           magnitudes(trial, i)) /
+           (trial->op == REDUCE_AVERAGE ? ranks : 1);
+}
+
+static bool is_right(const struct trial *trial, size_t i, double found, double expected)
+{
+    double off = found - expected;
+
+    if (wire_is_lossy(trial->wire) && !isnan(expected))
+        return fabs(off) <= bound_of(trial, i) + 1e-6 * 16 * trial->ranks * trial->ranks;
+
+    if (isnan(expected))
+        return isnan(found);
+    /* sums of numbers up to 16 * ranks */
+    return trial->type == ELEMENT_FP32 && collective_kind_reduces(trial->algorithm->kind)
+               ? off < 1e-6 * 16 * trial->ranks * trial->ranks &&
+                     off > -1e-6 * 16 * trial->ranks * trial->ranks
+               : off == 0;
 }
 
 /* Uneven blocks, some of them empty, with gaps between them. */

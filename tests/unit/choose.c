@@ -312,6 +312,37 @@ static void test_walk(void)
     layout_free(leaves);
 }
 
+/* Counted by hand. 64 KiB take 75.536 us, and a link is busy with them for 65.528 us of it: the
+ * rest is on its way while the next leaves. */
+static void test_walk_queues(void)
+{
+    const double whole = 75.536, busy = 65.528;
+    struct machine machine = synthetic(10, 1);
+    struct layout *four = make("a b c d", "x x x x"), *two = make("a a b b", "x x x x");
+    struct layout *far = make("a b c d e", "x y x x x");
+    struct plan_shape shape = {
+        .kind = COLLECTIVE_ALL_TO_ALL, .element_bytes = 4, .ranks = 4, .count = 16384};
+    const struct algorithm *pairwise = algorithm_find(COLLECTIVE_ALL_TO_ALL, "pairwise");
+    const struct algorithm *binomial = algorithm_find(COLLECTIVE_BROADCAST, "binomial");
+
+    is_near(predict_walk_us(&machine, four, pairwise, &shape, ELEMENT_FP32, NULL), 2 * busy + whole,
+            0.01, "all-to-all: three messages of each rank, one behind the other");
+    is_near(predict_walk_us(&machine, two, pairwise, &shape, ELEMENT_FP32, NULL), 3 * busy + whole,
+            0.01, "... two ranks a node: four messages by each NIC");
+    shape.kind = COLLECTIVE_BROADCAST;
+    is_near(predict_walk_us(&machine, four, binomial, &shape, ELEMENT_FP32, NULL), 2 * whole, 0.01,
+            "broadcast: the second message of the root ends before that of its first child");
+    for (int i = 0; i < MACHINE_SIZES; i++)
+        machine.link_us[LINK_ACROSS][i] *= 10;
+    shape.kind = COLLECTIVE_ALL_TO_ALL;
+    shape.ranks = 5;
+    is_near(predict_walk_us(&machine, far, pairwise, &shape, ELEMENT_FP32, NULL),
+            10 * (3 * busy + whole), 0.01, "a far rank: its link is never idle");
+    layout_free(four);
+    layout_free(two);
+    layout_free(far);
+}
+
 /* Every algorithm that there is: its plans fit each other, for any number of ranks. */
 static void test_walk_of_all(void)
 {
@@ -355,6 +386,35 @@ static void test_walk_of_all(void)
     }
     ok(walked > 50, "%d plans walked", walked);
     is_int(bad, 0, "all of them to their end");
+}
+
+/* How often an algorithm is listed with a segment; 0: with any. */
+static int listed(struct chooser *chooser, size_t bytes, const char *name, size_t segment_bytes)
+{
+    struct plan_shape shape = {
+        .kind = COLLECTIVE_BROADCAST, .element_bytes = 4, .ranks = 4, .count = bytes / 4};
+    struct choice choices[CHOICES];
+    unsigned count = chooser_list(chooser, &shape, ELEMENT_FP32, choices);
+    int found = 0;
+
+    for (unsigned i = 0; i < count; i++)
+        found += strcmp(choices[i].algorithm->name, name) == 0 &&
+                 (segment_bytes == 0 || choices[i].segment_bytes == segment_bytes);
+    return found;
+}
+
+static void test_segments(void)
+{
+    struct machine machine = synthetic(10, 1);
+    struct layout *layout = make("a b c d", "x x x x");
+    struct chooser *chooser = chooser_create(&machine, layout);
+
+    is_int(listed(chooser, 1 << 16, "chain", 0), 1, "64 KiB: no segment would cut it");
+    is_int(listed(chooser, 1 << 18, "chain", 0), 2, "256 KiB: whole or cut");
+    is_int(listed(chooser, 1 << 20, "chain", 0), 3, "1 MiB: all segments");
+    is_int(listed(chooser, 1 << 20, "chain", 1 << 20), 1, "... one of which leaves it whole");
+    chooser_destroy(chooser);
+    layout_free(layout);
 }
 
 static const char *pick(struct chooser *chooser, const struct layout *layout, size_t count)
@@ -490,10 +550,10 @@ static void test_wire(void)
     machine = synthetic(10, 0.05);
     machine.encode_GBps[CODEC_FP32] = machine.decode_GBps[CODEC_FP32] = 0.1;
     chooser = chooser_create(&machine, layout);
-    shape.kind = COLLECTIVE_ALL_TO_ALL;
+    shape.kind = COLLECTIVE_BROADCAST;
     choice = chooser_wire(chooser, &shape, ELEMENT_FP32,
-                          algorithm_find(COLLECTIVE_ALL_TO_ALL, "pairwise"), 1 << 18);
-    ok(choice.lossless_us < 0.95 * choice.as_is_us, "all-to-all: predicted to gain");
+                          algorithm_find(COLLECTIVE_BROADCAST, "chain"), 1 << 18);
+    ok(choice.lossless_us < 0.95 * choice.as_is_us, "a chain of broadcasts: predicted to gain");
     is_int(choice.wire, WIRE_AS_IS, "... but the codec is slower than the link");
     shape.kind = COLLECTIVE_ALLREDUCE;
     chooser_destroy(chooser);
@@ -645,7 +705,9 @@ int main(void)
     test_trials();
     test_text();
     test_walk();
+    test_walk_queues();
     test_walk_of_all();
+    test_segments();
     test_chooser();
     test_wire();
     test_force();
