@@ -89,6 +89,7 @@ muster_links_LDADD = $(verbs_libs) $(battery_libs) $(UCX_LIBS)
 
 bin_PROGRAMS += muster-collectives
 muster_collectives_SOURCES = \
+	validate/battery/collectives/bound.c validate/battery/collectives/bound.h \
 	validate/battery/collectives/cases.c validate/battery/collectives/cases.h \
 	validate/battery/collectives/collectives.c \
 	validate/battery/collectives/ours.c validate/battery/collectives/ours.h \
