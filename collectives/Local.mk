@@ -49,6 +49,7 @@ collectives_libmustercoll_la_SOURCES += \
 	collectives/algorithms/halving_scatter.c \
 	collectives/algorithms/hierarchical.c \
 	collectives/algorithms/pairwise.c \
+	collectives/algorithms/pull.c \
 	collectives/algorithms/recursive_doubling.c \
 	collectives/algorithms/ring.c \
 	collectives/algorithms/shared.c \

@@ -33,9 +33,9 @@ struct collective_call {
     enum reduce_op op; /* of kinds that reduce */
 
     /* Aligned to their elements. The same pointer twice: in place, as MPI_IN_PLACE. all-gather in
-     * place: out holds this rank's block; reduce-scatter in place: `in` comes to nothing, the
-     * result stands at the beginning of it. broadcast: out alone, at all ranks. reduce: out at the
-     * root alone. Where they differ they do not overlap. */
+     * place, at all ranks or at none: out holds this rank's block; reduce-scatter in place: `in`
+     * comes to nothing, the result stands at the beginning of it. broadcast: out alone, at all
+     * ranks. reduce: out at the root alone. Where they differ they do not overlap. */
     const void *in;
     void *out;
 

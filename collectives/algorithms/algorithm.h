@@ -27,6 +27,7 @@ struct algorithm {
     /* The most times that a number, or a sum that it is part of, is rounded by a lossy wire on its
      * way into any result: what precision_bound() wants beside ranks - 1 additions. */
     unsigned (*roundings)(const struct plan_shape *shape);
+    bool is_whole; /* blocks travel whole: shape->segment changes nothing */
 };
 
 /* Ends with a name NULL. In the order in which lists show them. */
@@ -90,12 +91,17 @@ void shared_all_gather(const struct plan_shape *shape, struct plan *plan);
 void shared_broadcast(const struct plan_shape *shape, struct plan *plan);
 void shared_reduce(const struct plan_shape *shape, struct plan *plan);
 void shared_all_to_all(const struct plan_shape *shape, struct plan *plan);
+void pull_all_gather(const struct plan_shape *shape, struct plan *plan);
+void pull_broadcast(const struct plan_shape *shape, struct plan *plan);
+void pull_all_to_all(const struct plan_shape *shape, struct plan *plan);
 
 bool halving_applies(const struct plan_shape *shape);
 bool halving_scatter_applies(const struct plan_shape *shape);
 bool bruck_applies(const struct plan_shape *shape);
 bool hierarchical_applies(const struct plan_shape *shape);
 bool shared_applies(const struct plan_shape *shape);
+bool pull_applies(const struct plan_shape *shape);
+bool pull_all_to_all_applies(const struct plan_shape *shape);
 
 struct algorithm_cost ring_allreduce_cost(const struct plan_shape *shape);
 struct algorithm_cost ring_reduce_scatter_cost(const struct plan_shape *shape);
@@ -119,5 +125,7 @@ struct algorithm_cost shared_all_gather_cost(const struct plan_shape *shape);
 struct algorithm_cost shared_broadcast_cost(const struct plan_shape *shape);
 struct algorithm_cost shared_reduce_cost(const struct plan_shape *shape);
 struct algorithm_cost shared_all_to_all_cost(const struct plan_shape *shape);
+struct algorithm_cost pull_broadcast_cost(const struct plan_shape *shape);
+struct algorithm_cost pull_blocks_cost(const struct plan_shape *shape);
 
 #endif

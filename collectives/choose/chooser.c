@@ -81,9 +81,10 @@ void chooser_keep_order(struct chooser *chooser)
     chooser->topology.ring = NULL;
 }
 
-void chooser_allow_window(struct chooser *chooser, bool is_allowed)
+void chooser_allow_window(struct chooser *chooser, const struct plan_topology *engine)
 {
-    chooser->topology.has_window = is_allowed;
+    chooser->topology.has_window = engine->has_window;
+    chooser->topology.can_pull = engine->can_pull;
 }
 
 const struct plan_topology *chooser_topology(const struct chooser *chooser)
@@ -259,7 +260,7 @@ static unsigned list(const struct chooser *chooser, const struct plan_shape *typ
             choice->segment_bytes =
                 shape.segment != 0 ? shape.segment * shape.element_bytes : chooser_segments[i];
             /* where nothing is as large as two of them, they are the same */
-            if (i > 0 && (typical->segment != 0 ||
+            if (i > 0 && (typical->segment != 0 || algorithm->is_whole ||
                           (chooser_segments[i] >= bytes && chooser_segments[0] >= bytes)))
                 continue;
             shape.segment = choice->segment_bytes / shape.element_bytes;

@@ -44,8 +44,9 @@ const struct plan_topology *chooser_topology(const struct chooser *chooser);
  * ranks are. */
 void chooser_keep_order(struct chooser *chooser);
 
-/* Whether the ranks of a node share memory for what algorithms do in a window: the engine knows. */
-void chooser_allow_window(struct chooser *chooser, bool is_allowed);
+/* Whether the ranks of a node share memory for what algorithms do in a window, and may read each
+ * other's: the engine knows, collective_topology(). */
+void chooser_allow_window(struct chooser *chooser, const struct plan_topology *engine);
 
 /* Whether MPI's own collectives are among what is chosen from: only who calls them can say yes. */
 void chooser_allow_mpi(struct chooser *chooser, bool is_allowed);

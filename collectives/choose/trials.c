@@ -214,7 +214,7 @@ static struct chooser *open_chooser(const struct trials *t, const struct machine
 
     if (chooser == NULL)
         return NULL;
-    chooser_allow_window(chooser, collective_topology(t->collective)->has_window);
+    chooser_allow_window(chooser, collective_topology(t->collective));
     chooser_allow_mpi(chooser, t->options->with_mpi);
     return chooser;
 }

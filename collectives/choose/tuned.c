@@ -295,8 +295,7 @@ int tuned_comm_create(const struct tuned *tuned, MPI_Comm comm, struct tuned_com
         status = collective_create(comm, &options, &tuned_comm->collective, err);
     }
     if (status == 0)
-        chooser_allow_window(tuned_comm->chooser,
-                             collective_topology(tuned_comm->collective)->has_window);
+        chooser_allow_window(tuned_comm->chooser, collective_topology(tuned_comm->collective));
     if (status < 0)
         tuned_comm_destroy(tuned_comm);
     return status;

@@ -93,6 +93,7 @@ int collective_create(MPI_Comm comm, const struct collective_options *options,
     if (status == 0 && collective->topology.nodes == 1 && collective->ranks > 1) {
         collective->window = window_create(collective->comm);
         collective->topology.has_window = collective->window != NULL;
+        collective->topology.can_pull = collective->window && window_can_pull(collective->window);
         collective->is_crowded = collective->ranks > sysconf(_SC_NPROCESSORS_ONLN);
     }
     if (status < 0) {

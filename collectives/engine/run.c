@@ -114,7 +114,8 @@ static bool begin_messages(struct run *run, enum plan_stream stream)
     unsigned number;
     bool has_begun = false;
 
-    while (run->under_way[stream] < PLAN_MESSAGES_UNDER_WAY && (step = next_of(run, stream, &number))) {
+    while (run->under_way[stream] < PLAN_MESSAGES_UNDER_WAY &&
+           (step = next_of(run, stream, &number))) {
         int bytes = (int)message_bytes(run, step), code;
         int slot = run->under_way[PLAN_SENDS] + run->under_way[PLAN_RECEIVES];
 
@@ -144,9 +145,22 @@ static bool is_held_up(struct run *run, const struct plan_step *step)
         run->has_entered = window_is_free(run->window, run->ticket);
         if (!run->has_entered)
             return true;
+        window_announce(run->window, run->ticket,
+                        (const void *[]){run->buffers[PLAN_IN], run->buffers[PLAN_OUT]});
     }
     return step->action == PLAN_AWAIT &&
            !window_has_reached(run->window, run->ticket, step->peer, step->number);
+}
+
+static void pull(struct run *run, const struct plan_step *step)
+{
+    size_t each = run->cached->shape.element_bytes;
+
+    if (window_pull(run->window, run->ticket, step->peer, step->left.buffer == PLAN_OUT,
+                    step->left.offset * each, at(run, step->out), step->count * each) == 0)
+        return;
+    error_set(&run->err, "read from the memory of rank %d: %m", step->peer);
+    run->has_failed = true;
 }
 
 static bool compute_one(struct run *run)
@@ -173,6 +187,8 @@ static bool compute_one(struct run *run)
                         &run->err) < 0)
             run->has_failed = true;
         run->bytes_coded += bytes;
+    } else if (step->action == PLAN_PULL) {
+        pull(run, step);
     } else if (step->action == PLAN_SIGNAL) {
         window_signal(run->window, run->ticket, step->number);
     } else if (step->action == PLAN_DIVIDE) {

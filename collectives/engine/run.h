@@ -28,7 +28,7 @@ struct run {
     unsigned left;                /* steps that have not ended */
     MPI_Request requests[2 * PLAN_MESSAGES_UNDER_WAY];
     unsigned steps[2 * PLAN_MESSAGES_UNDER_WAY]; /* whose messages they are */
-    int under_way[PLAN_STREAMS];      /* of sends and receives */
+    int under_way[PLAN_STREAMS];                 /* of sends and receives */
     bool has_failed;
     struct error err;
 

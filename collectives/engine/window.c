@@ -3,6 +3,7 @@
 
 #include "collectives/engine/window.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "collectives/plan/plan.h"
@@ -17,16 +19,25 @@
 enum { PAGE = 4096, LINE = 64 };
 
 /* What a rank has told in a slot, on a line of its own: ticket << 32 | number, so that it only ever
- * grows, and wraps around some day. A rank that has left told the greatest number. */
+ * grows, and wraps around some day. A rank that has left told the greatest number. Behind it where
+ * its buffers are, in its own memory. */
 struct told {
     _Alignas(LINE) _Atomic uint64_t word;
+    uint64_t buffers[WINDOW_BUFFERS];
+};
+
+/* What a rank can be read by, and a number there to try it with. */
+struct peer {
+    int pid;
+    uint64_t address, nonce;
 };
 
 struct window {
     int rank, ranks;
-    uint64_t tickets; /* taken */
-    size_t bytes;     /* of everything */
-    char *base;       /* 8 bytes that no other file has; at LINE what was told; parts at a page */
+    uint64_t tickets;   /* taken */
+    size_t bytes;       /* of everything */
+    char *base;         /* 8 bytes that no other file has; at LINE what was told; parts at a page */
+    struct peer *peers; /* [ranks]; NULL: they may not be read */
 };
 
 static const uint64_t left_number = UINT32_MAX;
@@ -101,6 +112,52 @@ static void accept_memory(struct window *window, const struct offer *offer)
     }
 }
 
+static int pull(int pid, uint64_t address, void *out, size_t bytes)
+{
+    while (bytes > 0) {
+        struct iovec here = {out, bytes}, there = {(void *)(uintptr_t)address, bytes};
+        ssize_t some = process_vm_readv(pid, &here, 1, &there, 1, 0);
+
+        if (some <= 0) {
+            errno = some == 0 ? EFAULT : errno;
+            return -1;
+        }
+        address += (uint64_t)some;
+        out = (char *)out + some;
+        bytes -= (size_t)some;
+    }
+    return 0;
+}
+
+/* Each reads a number out of every other's memory: in another PID namespace it would be another
+ * process's. All ranks come to the same end. */
+static void find_peers(struct window *window, MPI_Comm comm)
+{
+    struct peer *peers = calloc((size_t)window->ranks, sizeof *peers);
+    struct peer own = {.pid = getpid()};
+    int may = peers != NULL, all_may = 0;
+
+    may = may && getrandom(&own.nonce, sizeof own.nonce, 0) == sizeof own.nonce;
+    own.address = (uint64_t)(uintptr_t)&own.nonce;
+    if (PMPI_Allreduce(&may, &all_may, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS)
+        all_may = 0;
+    if (all_may && PMPI_Allgather(&own, sizeof own, MPI_BYTE, peers, sizeof own, MPI_BYTE, comm) !=
+                       MPI_SUCCESS)
+        all_may = 0;
+    for (int rank = 0; rank < window->ranks && all_may && may; rank++) {
+        uint64_t found;
+
+        may = pull(peers[rank].pid, peers[rank].address, &found, sizeof found) == 0 &&
+              found == peers[rank].nonce;
+    }
+    if (!all_may || PMPI_Allreduce(&may, &all_may, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS ||
+        !all_may) {
+        free(peers);
+        peers = NULL;
+    }
+    window->peers = peers;
+}
+
 struct window *window_create(MPI_Comm comm)
 {
     struct window *window = calloc(1, sizeof *window);
@@ -126,8 +183,10 @@ struct window *window_create(MPI_Comm comm)
         all_have = 0;
     if (rank == 0 && offer.descriptor >= 0)
         close(offer.descriptor);
-    if (all_have)
+    if (all_have) {
+        find_peers(window, comm);
         return window;
+    }
     window_destroy(window);
     return NULL;
 }
@@ -138,7 +197,27 @@ void window_destroy(struct window *window)
         return;
     if (window->base != NULL)
         munmap(window->base, window->bytes);
+    free(window->peers);
     free(window);
+}
+
+bool window_can_pull(const struct window *window)
+{
+    return window->peers != NULL;
+}
+
+void window_announce(struct window *window, uint64_t ticket,
+                     const void *const buffers[WINDOW_BUFFERS])
+{
+    for (int i = 0; i < WINDOW_BUFFERS; i++)
+        told_of(window, ticket, window->rank)->buffers[i] = (uint64_t)(uintptr_t)buffers[i];
+}
+
+int window_pull(const struct window *window, uint64_t ticket, int peer, int buffer, size_t offset,
+                void *out, size_t bytes)
+{
+    return pull(window->peers[peer].pid, told_of(window, ticket, peer)->buffers[buffer] + offset,
+                out, bytes);
 }
 
 uint64_t window_take_ticket(struct window *window)

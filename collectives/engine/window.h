@@ -31,6 +31,19 @@ bool window_is_free(const struct window *window, uint64_t ticket);
 /* A rank's part, PLAN_WINDOW_BYTES of it, aligned to a page. */
 char *window_part(const struct window *window, uint64_t ticket, int rank);
 
+/* Whether ranks may read each other's memory, all of all: the kernel may forbid it (ptrace(2)). */
+bool window_can_pull(const struct window *window);
+
+/* Where this rank's buffers are in the call, told to the others with the first signal. */
+enum { WINDOW_BUFFERS = 2 };
+void window_announce(struct window *window, uint64_t ticket,
+                     const void *const buffers[WINDOW_BUFFERS]);
+
+/* Reads bytes of a peer's buffer, from an offset on, to out. The peer has told something in the
+ * call. -1 with errno: it could not be read. */
+int window_pull(const struct window *window, uint64_t ticket, int peer, int buffer, size_t offset,
+                void *out, size_t bytes);
+
 /* Tells the others: what was written before can be read by who sees the number reached. */
 void window_signal(struct window *window, uint64_t ticket, unsigned number);
 bool window_has_reached(const struct window *window, uint64_t ticket, int rank, unsigned number);

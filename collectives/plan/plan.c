@@ -444,6 +444,13 @@ void plan_await(struct plan *plan, int peer, unsigned number)
     add(plan, (struct plan_step){.action = PLAN_AWAIT, .peer = peer, .number = number, .count = 1});
 }
 
+void plan_pull(struct plan *plan, int peer, struct plan_place from, struct plan_place to,
+               size_t count)
+{
+    add(plan, (struct plan_step){
+                  .action = PLAN_PULL, .peer = peer, .left = from, .out = to, .count = count});
+}
+
 int *plan_ints(struct plan *plan, size_t count)
 {
     struct plan_maker *maker = plan->maker;

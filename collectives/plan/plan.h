@@ -48,6 +48,7 @@ struct plan_topology {
     const int *node_of_rank; /* [ranks], nodes from 0 up in the order of their lowest ranks */
     int nodes;
     bool has_window; /* the ranks of a node share memory for PLAN_WINDOW */
+    bool can_pull;   /* ... and may read each other's buffers: plan_pull() */
     const int *ring; /* [ranks], the ranks in the order in which a ring visits them; NULL: as they
                         are numbered */
 };
@@ -116,6 +117,7 @@ enum plan_action {
     PLAN_DECODE,  /* the slot left to out */
     PLAN_SIGNAL,  /* tells the ranks of the node `number`: all computed before can be seen */
     PLAN_AWAIT,   /* until peer has told `number` or a greater one, or has ended its plan */
+    PLAN_PULL,    /* left, in the peer's buffer of this name, to out */
     PLAN_ACTIONS
 };
 
@@ -128,7 +130,7 @@ enum plan_stream plan_stream_of(enum plan_action action);
 
 struct plan_step {
     enum plan_action action;
-    int peer; /* of sends, receives and awaits */
+    int peer; /* of sends, receives, awaits and pulls */
     struct plan_place left, right, out;
     size_t count;       /* elements */
     unsigned number;    /* of signals and awaits */
@@ -140,7 +142,7 @@ struct plan_step {
 static inline bool plan_step_reads(const struct plan_step *step)
 {
     return step->action != PLAN_RECEIVE && step->action != PLAN_DIVIDE &&
-           step->action != PLAN_SIGNAL && step->action != PLAN_AWAIT;
+           step->action != PLAN_SIGNAL && step->action != PLAN_AWAIT && step->action != PLAN_PULL;
 }
 
 static inline bool plan_step_writes(const struct plan_step *step)
@@ -197,6 +199,11 @@ void plan_window(struct plan *plan, size_t count);
  * await sees what was told. Numbers of a rank's signals ascend from 1. */
 void plan_signal(struct plan *plan, unsigned number);
 void plan_await(struct plan *plan, int peer, unsigned number);
+
+/* Reads what stands in PLAN_IN or PLAN_OUT of a peer that has told something; the plan has a
+ * window, and the peer leaves the place alone until it is told that this has been done. */
+void plan_pull(struct plan *plan, int peer, struct plan_place from, struct plan_place to,
+               size_t count);
 
 /* Zeros that live until plan_end(), for an algorithm's own lists; NULL: out of memory, which shows
  * at plan_end(). One list per plan. */

@@ -120,7 +120,7 @@ static struct plan_shape shape_of(const struct trial *trial, int rank)
         .topology = &topology,
     };
 
-    topology = (struct plan_topology){nodes, nodes[trial->ranks - 1] + 1, true,
+    topology = (struct plan_topology){nodes, nodes[trial->ranks - 1] + 1, true, true,
                                       trial->is_shuffled ? ring : NULL};
     if (shape.kind == COLLECTIVE_REDUCE && rank != trial->root)
         shape.in_place = false;
@@ -406,6 +406,11 @@ static bool is_formula_right(const struct trial *trial, const struct simulated_w
     return false;
 }
 
+static bool is_for_one_node(const struct algorithm *algorithm)
+{
+    return strcmp(algorithm->name, "shared") == 0 || strcmp(algorithm->name, "pull") == 0;
+}
+
 static bool has_variable_counts(enum collective_kind kind)
 {
     return kind == COLLECTIVE_REDUCE_SCATTER || kind == COLLECTIVE_ALL_GATHER ||
@@ -489,7 +494,7 @@ static bool holds_for_ranks(const struct algorithm *algorithm, int ranks)
             };
             struct plan_shape shape;
 
-            if (strcmp(algorithm->name, "shared") == 0)
+            if (is_for_one_node(algorithm))
                 trial.ranks_per_node = ranks;
             if (trial.type == ELEMENT_FP32 && trial.op == REDUCE_PRODUCT)
                 trial.op = REDUCE_SUM;
@@ -508,7 +513,7 @@ static bool formula_holds(const struct algorithm *algorithm, int ranks)
     struct plan_shape shape;
 
     trial.ranks_per_node = ranks % 2 ? 1 : 2;
-    if (strcmp(algorithm->name, "shared") == 0)
+    if (is_for_one_node(algorithm))
         trial.ranks_per_node = ranks;
     trial.count = has_variable_counts(algorithm->kind) ? 3 : (size_t)ranks * 64;
     trial.is_counted = true;
@@ -568,6 +573,32 @@ static bool holds_for_all_ranks(const struct algorithm *algorithm)
     return held;
 }
 
+/* Whether the plan is another one where blocks are cut. */
+static bool is_cut(const struct algorithm *algorithm)
+{
+    struct plan plans[2];
+    struct error err;
+    bool differs;
+
+    for (size_t i = 0; i < 2; i++) {
+        struct trial trial = {.algorithm = algorithm,
+                              .ranks = 4,
+                              .count = 1000,
+                              .segment = i ? 10 : 0,
+                              .ranks_per_node = is_for_one_node(algorithm) ? 4 : 2};
+        struct plan_shape shape;
+
+        make_counts(&trial);
+        shape = shape_of(&trial, 1);
+        if (algorithm_plan(algorithm, &shape, &plans[i], &err) < 0)
+            tap_diag("%s", err.text);
+    }
+    differs = plans[0].step_count != plans[1].step_count;
+    plan_clear(&plans[0]);
+    plan_clear(&plans[1]);
+    return differs;
+}
+
 static void test_algorithms(void)
 {
     for (const struct algorithm *a = algorithms; a->name; a++) {
@@ -575,6 +606,7 @@ static void test_algorithms(void)
            collective_kind_name(a->kind), a->name, most_ranks);
         ok(wires_hold(a), "... on every wire");
         ok(algorithm_find(a->kind, a->name) == a, "... is found by its name");
+        ok(is_cut(a) != a->is_whole, "... blocks travel %s", a->is_whole ? "whole" : "in segments");
     }
     for (unsigned kind = 0; kind < COLLECTIVE_KINDS; kind++) {
         struct plan_shape shape = {

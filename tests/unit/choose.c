@@ -405,14 +405,17 @@ static int listed(struct chooser *chooser, size_t bytes, const char *name, size_
 
 static void test_segments(void)
 {
+    const struct plan_topology node = {.has_window = true, .can_pull = true};
     struct machine machine = synthetic(10, 1);
-    struct layout *layout = make("a b c d", "x x x x");
+    struct layout *layout = make("a a a a", "x x x x");
     struct chooser *chooser = chooser_create(&machine, layout);
 
     is_int(listed(chooser, 1 << 16, "chain", 0), 1, "64 KiB: no segment would cut it");
     is_int(listed(chooser, 1 << 18, "chain", 0), 2, "256 KiB: whole or cut");
     is_int(listed(chooser, 1 << 20, "chain", 0), 3, "1 MiB: all segments");
     is_int(listed(chooser, 1 << 20, "chain", 1 << 20), 1, "... one of which leaves it whole");
+    chooser_allow_window(chooser, &node);
+    is_int(listed(chooser, 1 << 20, "pull", 0), 1, "what is never cut stands there once");
     chooser_destroy(chooser);
     layout_free(layout);
 }

@@ -96,6 +96,10 @@ static int check_places(struct scene *scene, const struct actor *actor)
                                  actor->is->shape->rank, i);
             continue;
         }
+        if (step->action == PLAN_PULL &&
+            (actor->is->plan->window == 0 || step->peer < 0 || step->peer >= scene->ranks ||
+             (step->left.buffer != PLAN_IN && step->left.buffer != PLAN_OUT)))
+            return error_set(scene->err, "rank %d: step %u cannot pull", actor->is->shape->rank, i);
         if (step->action != PLAN_SEND && step->out.buffer == PLAN_WINDOW &&
             (step->out.offset / actor->is->plan->window != (size_t)actor->is->shape->rank ||
              (step->out.offset + step->count - 1) / actor->is->plan->window !=
@@ -140,6 +144,19 @@ static void count_window(struct actor *actor, const struct plan_step *step)
         actor->work.bytes_received += bytes_of(actor, step);
 }
 
+/* The peer must be in the call still, and have said so. */
+static int pull(const struct scene *scene, struct actor *actor, const struct plan_step *step)
+{
+    const struct actor *peer = &scene->actors[step->peer];
+
+    if (peer->told == 0 || peer->left == 0 || !is_inside(peer, step->left, step->count))
+        return error_set(scene->err, "rank %d pulls from rank %d what is not there",
+                         actor->is->shape->rank, step->peer);
+    memmove(at(actor, step->out), at(peer, step->left), bytes_of(actor, step));
+    actor->work.bytes_received += bytes_of(actor, step);
+    return 0;
+}
+
 static int compute(const struct scene *scene, struct actor *actor, const struct plan_step *step)
 {
     const struct simulation *simulation = scene->simulation;
@@ -163,6 +180,8 @@ static int compute(const struct scene *scene, struct actor *actor, const struct 
         actor->told = step->number;
     } else if (step->action == PLAN_AWAIT) {
         return 0;
+    } else if (step->action == PLAN_PULL) {
+        return pull(scene, actor, step);
     } else if (step->action == PLAN_DIVIDE) {
         reduce_divide(simulation->type, at(actor, step->out), step->count, (unsigned)scene->ranks);
     } else {
