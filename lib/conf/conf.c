@@ -46,8 +46,7 @@ static const struct conf_key keys[] = {
      "The TCP ports that MASTER_PORT is taken from."},
     {"NearestRails", KIND_YES_NO, AT(nearest_rails), 0, 0, "yes",
      "Whether a task gets in UCX_NET_DEVICES only the rails nearest to its GPUs or, where it has "
-     "none, "
-     "to the socket that it is bound to."},
+     "none, to the socket that it is bound to."},
     {"RailsAreRouted", KIND_YES_NO, AT(routed_rails), 0, 0, "no",
      "Whether each rail reaches the other nodes' other rails also where they are in different IP "
      "networks or InfiniBand subnets. Without that NearestRails is left off there."},
