@@ -209,10 +209,12 @@ static void *warden_thread(void *argument)
     return NULL;
 }
 
-/* Signals go to the watching thread by way of a pipe; the handler runs in any thread. */
+/* Signals go to the watching thread by way of a pipe; the handler runs in any thread. Whom MPI has
+ * write to a rank that died is not to die of it. */
 static int start(const struct watch_config *config, void *run(void *), struct error *err)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    struct sigaction ignored = {.sa_handler = SIG_IGN};
     int error;
 
     watch.config = *config;
@@ -232,6 +234,7 @@ static int start(const struct watch_config *config, void *run(void *), struct er
     has_thread = true;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGPIPE, &ignored, NULL);
     return 0;
 }
 
