@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What muster-links measures by libibverbs is what perftest measures on the same path in the same run,
 # within 3 %: latency and bandwidth of write, read and send. In repeatable time, over a link of
-# 200 Mb/s with 500 us each way. About four minutes.
+# 200 Mb/s with 500 us each way. Three to ten minutes.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 
@@ -25,14 +25,14 @@ measure() {
         tc qdisc add dev $end root netem rate 200mbit delay 500us limit 10000
     done
     echo '== muster'
-    links_of_two --passes=verbs --verbs=write,read,send --json
+    links_of_two --passes=verbs --verbs=write,read,send --quick --json
     for verb in write read send; do
         perftest ib_${verb}_lat -s 8 -n 200
         perftest ib_${verb}_bw -s 65536 -n 200
     done
 }
 
-in_guest measure --repeatable --memory 1500 --time-limit 500
+in_guest measure --repeatable --memory 1500 --time-limit 800
 is "$status" 0 'a guest with a slow cable'
 links() { section muster | jq -Rr "fromjson? | select(.node == \"n1\") | $1"; }
 within() { # FOUND EXPECTED
@@ -42,10 +42,11 @@ within() { # FOUND EXPECTED
 }
 exec 3>&1
 for verb in write read send; do
-    # the typical one: "#bytes #iterations t_min t_max t_typical"
+    # the least one, "#bytes #iterations t_min": its two programs poll without end on the guest's one
+    # processor, and in some runs each waits for the other's slice of 4 ms in most turns
     ok "latency of $verb within 3 %" \
         within "$(links "select(.metric == \"latency_rc_$verb\") | .value")" \
-        "$(section "ib_${verb}_lat -s 8 -n 200" | awk '$1 == 8 && $2 == 200 { print $5 }')"
+        "$(section "ib_${verb}_lat -s 8 -n 200" | awk '$1 == 8 && $2 == 200 { print $3 }')"
     # its MB/sec are 2^20 bytes; the average
     ok "bandwidth of $verb within 3 %" \
         within "$(links "select(.metric == \"bandwidth_rc_$verb\") | .value")" \
