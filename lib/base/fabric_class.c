@@ -22,6 +22,11 @@ const char *fabric_class_name(enum fabric_class class)
     return classes[(unsigned)class <= FABRIC_INFINIBAND ? class : FABRIC_NONE].name;
 }
 
+bool fabric_class_is_rdma(enum fabric_class class)
+{
+    return class == FABRIC_INFINIBAND || class == FABRIC_ROCE_V1 || class == FABRIC_ROCE_V2;
+}
+
 const char *fabric_class_word(enum fabric_class class)
 {
     return classes[(unsigned)class <= FABRIC_INFINIBAND ? class : FABRIC_NONE].word;

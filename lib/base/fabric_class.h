@@ -2,6 +2,8 @@
 #ifndef MUSTER_FABRIC_CLASS_H
 #define MUSTER_FABRIC_CLASS_H
 
+#include <stdbool.h>
+
 /* The kinds of network a job's data can take, worst first: the best of a node is the greatest. */
 enum fabric_class {
     FABRIC_NONE,
@@ -18,6 +20,9 @@ enum fabric_class {
 /* For people: "none", "Ethernet", "iWARP", "RoCE v1", "RoCE v2", "EFA", "Slingshot", "Gaudi",
  * "InfiniBand". */
 const char *fabric_class_name(enum fabric_class class);
+
+/* InfiniBand and RoCE: what verbs and UCX's rc drive. */
+bool fabric_class_is_rdma(enum fabric_class class);
 
 /* As one word, for muster.conf and variables: the same without the blank, "RoCEv2". */
 const char *fabric_class_word(enum fabric_class class);

@@ -352,8 +352,7 @@ static void check_transports(const struct stepcheck_facts *facts, struct stepche
     const char *net = lookup(facts, "NCCL_NET"), *class = fabric_class_name(facts->fabric->class);
     const char *name = NULL, *value = NULL, *user = "NCCL";
 
-    if (facts->fabric->class != FABRIC_INFINIBAND && facts->fabric->class != FABRIC_ROCE_V1 &&
-        facts->fabric->class != FABRIC_ROCE_V2)
+    if (!fabric_class_is_rdma(facts->fabric->class))
         return;
     if (transports != NULL && is_without_rdma(transports))
         name = "UCX_TLS", value = transports, user = "UCX";

@@ -159,10 +159,9 @@ static void report_way(const char *node, const struct way *way)
 {
     struct record record = RECORD_INIT;
     char message[512];
-    bool has_rdma = way->class == FABRIC_INFINIBAND || way->class == FABRIC_ROCE_V1 ||
-                    way->class == FABRIC_ROCE_V2;
 
-    if (!has_rdma || way->sent_bytes <= 0 || way->tcp_bytes < way->sent_bytes / 2)
+    if (!fabric_class_is_rdma((enum fabric_class)way->class) || way->sent_bytes <= 0 ||
+        way->tcp_bytes < way->sent_bytes / 2)
         return;
     record.test = "mpi.messages";
     record.metric = "transport";

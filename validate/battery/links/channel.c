@@ -54,8 +54,7 @@ void channel_prepare(void)
 
 static bool is_rdma(const struct rail *rail)
 {
-    return rail->port && (rail->class == FABRIC_INFINIBAND || rail->class == FABRIC_ROCE_V1 ||
-                          rail->class == FABRIC_ROCE_V2);
+    return rail->port && fabric_class_is_rdma(rail->class);
 }
 
 const char *channel_device(const struct rail *rail)

@@ -39,8 +39,7 @@ static const struct {
      "the switch held it back: it, or what is behind it, is congested"},
     {"pauses_sent", offsetof(struct counters, pauses_sent), false,
      "it held the switch back: it takes data more slowly than they come; look at its PCIe link, "
-     "its "
-     "host's memory, and how many send to it"},
+     "its host's memory, and how many send to it"},
     {"pcie_correctable", offsetof(struct counters, pcie_correctable), true},
     {"pcie_nonfatal", offsetof(struct counters, pcie_nonfatal), true},
     {"pcie_fatal", offsetof(struct counters, pcie_fatal), true},

@@ -410,11 +410,6 @@ const char *verbs_missing(void)
     return NULL;
 }
 
-bool verbs_is_rdma(int class)
-{
-    return class == FABRIC_INFINIBAND || class == FABRIC_ROCE_V1 || class == FABRIC_ROCE_V2;
-}
-
 /* Both ends come to the same answer. */
 static bool choose(struct meeting *meeting, const struct verbs_settings *settings,
                    const struct offers *theirs, int i, struct bout *bout)
@@ -423,7 +418,8 @@ static bool choose(struct meeting *meeting, const struct verbs_settings *setting
     const struct offers *second = meeting->is_first ? theirs : &meeting->rails->own;
     int j = i < first->count ? offers_match(first, i, second) : -1, own, other;
 
-    if (j < 0 || !verbs_is_rdma(first->rails[i].class) || !verbs_is_rdma(second->rails[j].class))
+    if (j < 0 || !fabric_class_is_rdma((enum fabric_class)first->rails[i].class) ||
+        !fabric_class_is_rdma((enum fabric_class)second->rails[j].class))
         return false;
     own = meeting->is_first ? i : j;
     other = meeting->is_first ? j : i;

@@ -10,9 +10,6 @@
 /* NULL, or why this program cannot: it was built without libibverbs. */
 const char *verbs_missing(void);
 
-/* Whether a rail of that class (enum fabric_class) is driven so. */
-bool verbs_is_rdma(int class);
-
 /* Each rail with the like one of the partner: every verb that is wanted, one direction after the
  * other; then writes on all rails at once. What the two must know of each other goes over the
  * meeting's line. Both ends call it. Returns 0, or -1 when the partner did not come, or went. */

@@ -114,7 +114,7 @@ void verbs_hold_local(struct program *program, const struct rails *rails,
         struct error err = {""};
         int gid = settings->gid_index >= 0 ? settings->gid_index : rail->gid_index;
 
-        if (!verbs_is_rdma((int)rail->class) || !rail_is_up(rail))
+        if (!fabric_class_is_rdma(rail->class) || !rail_is_up(rail))
             continue; /* of one that is down rails_open() has told */
         if (verbs_port_open(rail->port, gid, &ports[i], &err) == 0) {
             tell_gpu_memory(program, rail, ports[i], results);
