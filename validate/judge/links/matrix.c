@@ -179,9 +179,9 @@ static double best_of(const struct record *record, const struct record *received
 }
 
 /* fmax() of NAN and a number is the number. The low end of the repeats is that of the record whose
- * value counts, or of the last one alone on the network. */
-static void take_bandwidth(struct link_sample *cell, const struct record *record,
-                           const struct record *received, double nominal_mbps, bool is_again)
+ * value counts, or of the last one alone on the network. Returns what the record says. */
+static double take_bandwidth(struct link_sample *cell, const struct record *record,
+                             const struct record *received, double nominal_mbps, bool is_again)
 {
     double mbps = clamp(is_again ? best_of(record, received) : record->value, nominal_mbps);
     float stalled = isnan(record->stalled) ? 1 : (float)record->stalled;
@@ -204,6 +204,7 @@ static void take_bandwidth(struct link_sample *cell, const struct record *record
     cell->again += is_again;
     if (record->shared > 0 && !is_again)
         cell->load = (int)record->shared;
+    return mbps;
 }
 
 /* Keeps what a measurement alone said by itself. */
@@ -234,9 +235,8 @@ static int take(struct matrix *matrix, const struct records *records, size_t i, 
     long to = name_index_find(&matrix->by_node, record->peer);
     int rail = rail_find(matrix, record->part);
     bool is_together = is_metric(record, "bandwidth_together");
-    const struct record *received;
     struct link_sample *cell;
-    double nominal_mbps;
+    double mbps;
 
     if (from < 0 || to < 0)
         return 0;
@@ -250,14 +250,14 @@ static int take(struct matrix *matrix, const struct records *records, size_t i, 
             cell->received_mbps, is_again ? fmax(record->value, record->high) : record->value);
     else if (is_together)
         take_bandwidth(cell, record, NULL, NAN, is_again);
-    if (is_together || !is_metric(record, "bandwidth"))
-        return 0;
-    received = is_again ? received_of(records, i) : NULL;
-    nominal_mbps = matrix->nominal_mbps[(size_t)from * matrix->rail_count + (size_t)rail];
-    take_bandwidth(cell, record, received, nominal_mbps, is_again);
-    return is_again && record->stalled < LINKS_QUIET
-               ? keep_alone(matrix, cell, clamp(best_of(record, received), nominal_mbps))
-               : 0;
+    else {
+        mbps = take_bandwidth(
+            cell, record, is_again ? received_of(records, i) : NULL,
+            matrix->nominal_mbps[(size_t)from * matrix->rail_count + (size_t)rail], is_again);
+        if (is_again && record->stalled < LINKS_QUIET)
+            return keep_alone(matrix, cell, mbps);
+    }
+    return 0;
 }
 
 static int fill(const struct matrix_source *source, size_t first, size_t again,
