@@ -180,11 +180,12 @@ void step_task(const struct host_task *task)
     envplan_task_read(host_lookup, environment, &place);
     place.local_size = task->local_size;
     place.launcher = envplan_launcher(task->argc, task->argv, place.local_size);
-    place.numa_nodes = bound_to();
-    if (step.is_on)
+    if (step.is_on) {
+        place.numa_nodes = bound_to();
         status = make_plan(&place, environment, &plan);
-    else
+    } else {
         status = envplan_make_off(host_lookup, environment, &plan);
+    }
     if (status < 0) {
         host_error("environment left as it is: out of memory");
         return;
