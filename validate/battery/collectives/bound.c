@@ -18,7 +18,6 @@ enum {
     FEW_ELEMENTS = 15,
     MANY_RANKS = 512, /* ... from here on */
     TAG_WORST = 310,
-    LIE_EVERY = 16,
 };
 
 /* No sum of all ranks' numbers is greater. */
@@ -32,6 +31,7 @@ struct worst {
 };
 
 struct trial {
+    const struct bench *bench; /* for --inject=lie */
     struct program *program;
     const struct team *team;
     const struct algorithm *algorithm; /* NULL: MPI's own */
@@ -41,8 +41,6 @@ struct trial {
     int count, root;
     uint64_t seed;
     char *in, *out;
-    bool lies_sending, lies_receiving; /* --inject=lie */
-    bool lies_sometimes;               /* ... in one case of some */
     struct worst worst;
 };
 
@@ -93,7 +91,7 @@ static double given(const struct trial *trial, int from, int to, size_t i)
 
 static void lie(const struct trial *trial, char *buffer)
 {
-    if (!trial->lies_sometimes || trial->seed % LIE_EVERY == 0)
+    if (!trial->bench->lies_sometimes || trial->seed % LIE_EVERY == 0)
         put(trial->type, buffer, 0, get(trial->type, buffer, 0) + 2 * sum_most);
 }
 
@@ -101,7 +99,7 @@ static void fill(const struct trial *trial, char *buffer, int to, size_t offset)
 {
     for (size_t i = 0; i < (size_t)trial->count; i++)
         put(trial->type, buffer, i, given(trial, trial->team->rank, to, offset + i));
-    if (trial->lies_sending)
+    if (trial->bench->lies_sending)
         lie(trial, buffer);
 }
 
@@ -218,7 +216,7 @@ static void hold_all(struct trial *trial)
 {
     int rank = trial->team->rank;
 
-    if (trial->lies_receiving)
+    if (trial->bench->lies_receiving)
         lie(trial, trial->out);
     switch (trial->kind) {
     case COLLECTIVE_BROADCAST:
@@ -433,9 +431,9 @@ static bool check_ours(struct trial *trial)
     return true;
 }
 
-bool bound_check(struct program *program, const struct team *team)
+bool bound_check(const struct bench *bench, const struct team *team)
 {
-    struct trial trial = {.program = program, .team = team, .seed = 1};
+    struct trial trial = {.bench = bench, .program = bench->program, .team = team, .seed = 1};
     bool is_complete;
     size_t room;
 
@@ -445,11 +443,6 @@ bool bound_check(struct program *program, const struct team *team)
     trial.out = malloc(room);
     if (!trial.in || !trial.out)
         watch_fault("out of memory");
-    if (program_lies(program)) {
-        trial.lies_receiving = strncmp(program->common.inject.where, "recv", 4) == 0;
-        trial.lies_sending = !trial.lies_receiving;
-        trial.lies_sometimes = strstr(program->common.inject.where, "-sometimes") != NULL;
-    }
     is_complete = check_mpi(&trial) && (!team->ours || check_ours(&trial));
     free(trial.in);
     free(trial.out);

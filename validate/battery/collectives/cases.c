@@ -8,9 +8,6 @@
 
 #include "validate/battery/pattern.h"
 
-/* A rank that lies sometimes lies in one case of so many. */
-enum { LIE_EVERY = 16 };
-
 MPI_Datatype bench_type(enum value_type type)
 {
     const MPI_Datatype types[TYPE_OF_MPI] = {MPI_INT8_T,  MPI_UINT8_T,  MPI_INT16_T, MPI_UINT16_T,

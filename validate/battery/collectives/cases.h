@@ -42,6 +42,9 @@ struct bench {
     bool lies_sometimes;               /* ... in one case of some */
 };
 
+/* A rank that lies sometimes lies in one case of so many. */
+enum { LIE_EVERY = 16 };
+
 struct routine {
     const char *name;
     bool reduces; /* op counts */

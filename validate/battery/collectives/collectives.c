@@ -295,7 +295,8 @@ int main(int argc, char **argv)
     if (room < session->big_bytes + 64 * ranks)
         room = session->big_bytes + 64 * ranks;
     bench_open(&session->bench, &program, 4 * room); /* four quarters for run_nonblocking() */
-    is_complete = run_rounds(session, teams, options.rounds) && bound_check(&program, &teams[0]);
+    is_complete =
+        run_rounds(session, teams, options.rounds) && bound_check(&session->bench, &teams[0]);
     program_phase(&program, "report");
     verdict_report(&program, &session->bench, &session->account, is_complete);
     if (is_complete)
