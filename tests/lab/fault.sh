@@ -37,6 +37,15 @@ fault_record() {
     echo "$*" >>"$state/faults"
 }
 
+# Checks the arguments of a fault of one rail with one number, and writes it down.
+rail_fault() { # KIND VALUE NAME MIN MAX NODE IFACE [VALUE]
+    fault_arguments "$1" $(($# - 5)) 2 3 "NODE IFACE [$3]"
+    fault_node "$6"
+    fault_rail "$7"
+    plain_number "$2" "$3" "$4" "$5"
+    fault_record "$1" "$6" "$7" "$2"
+}
+
 gpu_devices() { # NODE: all of them as they should be
     host_do "$1" sh -c 'i=0; while [ $i -lt '$gpus' ]; do
         rm -f /dev/gpu$i; mknod -m 666 /dev/gpu$i c 4 $((20 + i)); i=$((i + 1)); done'
@@ -59,11 +68,7 @@ node_thaw() { # NODE
 
 fault_slow_rail() { # NODE IFACE [MBPS]
     local mbps=${3:-$((rail_mbps / 4))}
-    fault_arguments slow-rail $# 2 3 'NODE IFACE [MBPS]'
-    fault_node "$1"
-    fault_rail "$2"
-    plain_number "$mbps" MBPS 1 100000
-    fault_record slow-rail "$1" "$2" "$mbps"
+    rail_fault slow-rail "$mbps" MBPS 1 100000 "$@"
     link_shape "$1" "$2" "$mbps"
     say "$1: $2 runs at $mbps Mb/s instead of $rail_mbps"
 }
@@ -79,11 +84,7 @@ fault_rail_down() { # NODE IFACE
 
 fault_wrong_mtu() { # NODE IFACE [MTU]
     local mtu=${3:-1500}
-    fault_arguments wrong-mtu $# 2 3 'NODE IFACE [MTU]'
-    fault_node "$1"
-    fault_rail "$2"
-    plain_number "$mtu" MTU 1280 65535
-    fault_record wrong-mtu "$1" "$2" "$mtu"
+    rail_fault wrong-mtu "$mtu" MTU 1280 65535 "$@"
     link_mtu "$1" "$2" "$mtu"
     say "$1: $2 has MTU $mtu instead of 9000"
 }

@@ -6,22 +6,14 @@
 
 fault_slow_sends() { # NODE IFACE [MBPS]
     local mbps=${3:-$((rail_mbps / 4))}
-    fault_arguments slow-sends $# 2 3 'NODE IFACE [MBPS]'
-    fault_node "$1"
-    fault_rail "$2"
-    plain_number "$mbps" MBPS 1 100000
-    fault_record slow-sends "$1" "$2" "$mbps"
+    rail_fault slow-sends "$mbps" MBPS 1 100000 "$@"
     link_shape_sends "$1" "$2" "$mbps"
     say "$1: $2 sends at $mbps Mb/s instead of $rail_mbps"
 }
 
 fault_slow_receives() { # NODE IFACE [MBPS]
     local mbps=${3:-$((rail_mbps / 4))}
-    fault_arguments slow-receives $# 2 3 'NODE IFACE [MBPS]'
-    fault_node "$1"
-    fault_rail "$2"
-    plain_number "$mbps" MBPS 1 100000
-    fault_record slow-receives "$1" "$2" "$mbps"
+    rail_fault slow-receives "$mbps" MBPS 1 100000 "$@"
     link_shape_receives "$1" "$2" "$mbps"
     say "$1: $2 receives at $mbps Mb/s instead of $rail_mbps"
 }
@@ -121,11 +113,7 @@ fault_flaky_rail() { # NODE IFACE [MBPS [SLOW_S FAST_S]]
 
 fault_long_rail() { # NODE IFACE [US]
     local us=${3:-1000}
-    fault_arguments long-rail $# 2 3 'NODE IFACE [US]'
-    fault_node "$1"
-    fault_rail "$2"
-    plain_number "$us" US 1 100000
-    fault_record long-rail "$1" "$2" "$us"
+    rail_fault long-rail "$us" US 1 100000 "$@"
     long_rail_undo "$1" "$2"
     [ -x "$state/delay" ] || cc -O2 -Wall -o "$state/delay" "$lab_dir/delay.c"
     cable_put "$1" "$2"
@@ -143,11 +131,7 @@ long_rail_undo() { # NODE IFACE
 # At the switch: what is longer vanishes without a word, both ways.
 fault_path_mtu() { # NODE IFACE [MTU]
     local mtu=${3:-1500}
-    fault_arguments path-mtu $# 2 3 'NODE IFACE [MTU]'
-    fault_node "$1"
-    fault_rail "$2"
-    plain_number "$mtu" MTU 1280 9000
-    fault_record path-mtu "$1" "$2" "$mtu"
+    rail_fault path-mtu "$mtu" MTU 1280 9000 "$@"
     port_mtu "$1" "$2" "$mtu"
     say "$1: the switch's port of $2 has MTU $mtu instead of 9000"
 }
