@@ -100,9 +100,11 @@ static int resume(struct training *training, struct saver **saver)
         scheme->draw(training->holding); /* one that was not whole may have left numbers */
     else
         scheme->restored(training->holding);
-    if (found > 0 && party.rank == 0)
+    if (found > 0 && party.rank == 0) {
         fprintf(stderr, "muster-train: goes on from step %ld of %s\n", training->step,
                 options->checkpoint);
+        checkpoint_prune(options->checkpoint, training->step, options->keep);
+    }
     return 0;
 }
 

@@ -39,6 +39,12 @@ is "$(tail -n 1 out)" "$final" '... with the same loss'
 ok '... and the same bits' cmp whole/step-000000060/shard-00000 killed/step-000000060/shard-00000
 is "$(ls killed)" $'step-000000057\nstep-000000060' '... and nothing unfinished is left'
 
+# What a kill leaves between the last checkpoint and taking away the one that is not kept.
+cp -r killed/step-000000057 killed/step-000000054
+mkdir killed/step-000000063.unfinished
+train --steps=60 --checkpoint=killed >out 2>>err
+is "$(ls killed)" $'step-000000057\nstep-000000060' 'what a kill left is taken away by the next run'
+
 train_aside --steps=1000000 --checkpoint=told >out 2>err
 for ((i = 0; i < 100; i++)); do
     grep -q 'step 4 ' out && break

@@ -193,14 +193,16 @@ static long list_steps(const char *path, bool cleans, long **steps)
     return count;
 }
 
-static void prune(const char *directory, int keep)
+void checkpoint_prune(const char *directory, long step, int keep)
 {
     char path[PATH_BYTES];
-    long *steps, count = list_steps(directory, true, &steps);
+    long *steps, count = list_steps(directory, true, &steps), older = 0;
 
-    for (long i = keep; i < count; i++) {
-        step_path(directory, steps[i], "", path);
-        discard(path);
+    for (long i = 0; i < count; i++) {
+        if (steps[i] <= step && ++older > keep) {
+            step_path(directory, steps[i], "", path);
+            discard(path);
+        }
     }
     free(steps);
 }
@@ -244,7 +246,7 @@ int checkpoint_commit(const char *directory, const struct manifest *manifest, in
         discard(unfinished);
         return -1;
     }
-    prune(directory, keep);
+    checkpoint_prune(directory, manifest->step, keep);
     return sync_directory(directory, err);
 }
 

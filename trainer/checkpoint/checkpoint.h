@@ -55,6 +55,12 @@ int checkpoint_commit(const char *directory, const struct manifest *manifest, in
 /* Instead of that: takes away what was written. */
 void checkpoint_abandon(const char *directory, long step);
 
+/* What a commit does at its end, and a run that goes on from `step` at its beginning, because the
+ * one before may have been killed there: keeps `keep` checkpoints, that of `step` and those before
+ * it, and those after it, which are not whole; takes away the older ones and all unfinished ones.
+ * For one rank. */
+void checkpoint_prune(const char *directory, long step, int keep);
+
 /* Reads pieces of the newest checkpoint that is whole; collective over the team, whose ranks share
  * the work of checking. One that is not whole is told to complain on one of the ranks that see it
  * (with context; "PATH: what is wrong") and the one before it is tried. Returns 1 with *step; 0
