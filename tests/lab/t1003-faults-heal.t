@@ -4,7 +4,8 @@
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
-lab_up -n 4
+# rails that need little of a processor, so that a busy machine does not slow them
+lab_up -n 4 --rail-mbps 80
 
 plant() { # KIND ARG...
     ok "plant $*" lab fault "$@"
@@ -26,20 +27,20 @@ good_gpus='4:14 4:15 4:16 4:17 4:18 4:19 4:1a 4:1b'
 
 plant slow-rail n2 eth1
 got=$(rate n1 n2 1)
-ok "to it $got of 50 Mb/s" between "$got" 44 54
+ok "to it $got of 20 Mb/s" between "$got" 17 22
 got=$(rate n2 n1 1)
-ok "from it $got of 50 Mb/s" between "$got" 44 54
+ok "from it $got of 20 Mb/s" between "$got" 17 22
 got=$(rate n1 n2 2)
-ok "its other rail $got of 200 Mb/s" between "$got" 150 208
+ok "its other rail $got of 80 Mb/s" between "$got" 60 84
 healed
 got=$(rate n1 n2 1)
-ok "healed $got of 200 Mb/s" between "$got" 150 208
+ok "healed $got of 80 Mb/s" between "$got" 60 84
 
 plant slow-uplink
 got=$(rate n1 n3 1)
-ok "between leaves $got of 100 Mb/s" between "$got" 88 106
+ok "between leaves $got of 40 Mb/s" between "$got" 34 43
 got=$(rate n1 n2 1)
-ok "within a leaf $got of 200 Mb/s" between "$got" 150 208
+ok "within a leaf $got of 80 Mb/s" between "$got" 60 84
 healed
 
 plant rail-down n3 eth2
