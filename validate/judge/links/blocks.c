@@ -151,7 +151,7 @@ static void count_pairs(const struct cells *cells, size_t node, const float *mid
     for (size_t i = cells->out_begin[end]; i < cells->out_begin[end + cells->rails]; i++)
         count_cell(&cells->cells[i], middles, &counts[cells->blocks[cells->cells[i].to]]);
     for (size_t i = cells->in_begin[end]; i < cells->in_begin[end + cells->rails]; i++) {
-        const struct cell *cell = &cells->cells[cells->in_cells[i]];
+        const struct cell *cell = &cells->cells[cells->incoming[i].cell];
 
         count_cell(cell, middles, &counts[cells->blocks[cell->from]]);
     }

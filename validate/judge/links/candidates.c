@@ -180,26 +180,51 @@ static bool has_cell(const struct cells *cells, const struct accused *part, cons
     }
 }
 
+/* Whether what its own nodes send speaks of the part, or what they receive. */
+static bool has_outgoing(const struct accused *part)
+{
+    return part->kind != PART_RECEIVES && part->kind != PART_UPLINK_IN;
+}
+
+static bool has_incoming(const struct accused *part)
+{
+    return part->kind != PART_SENDS && part->kind != PART_UPLINK_OUT && part->kind != PART_PATH;
+}
+
+/* Whether it is not the part's because of where it comes from. Inside a block its sender's turn has
+ * it already. */
+static bool is_elsewhere(const struct cells *cells, const struct accused *part, int from)
+{
+    int block = cells->blocks[from];
+
+    if (candidates_is_node(part->kind))
+        return false;
+    return block == part->block || (part->peer_block >= 0 && block != part->peer_block);
+}
+
 size_t candidates_gather(const struct cells *cells, const struct accused *part, unsigned *indices)
 {
     bool is_node = candidates_is_node(part->kind);
     int begin = is_node ? 0 : cells->members_begin[part->block];
     int stop = is_node ? 1 : cells->members_begin[part->block + 1];
-    size_t count = 0;
+    size_t rail = part->rail < 0 ? 0 : (size_t)part->rail, count = 0;
+    size_t rails = part->rail < 0 ? cells->rails : 1;
 
     for (int k = begin; k < stop; k++) {
-        size_t node = (size_t)(is_node ? part->node : cells->members[k]), end = node * cells->rails;
+        size_t node = (size_t)(is_node ? part->node : cells->members[k]);
+        size_t first = node * cells->rails + rail, last = first + rails;
 
-        for (size_t i = cells->out_begin[end]; i < cells->out_begin[end + cells->rails]; i++)
+        for (size_t i = cells->out_begin[first]; has_outgoing(part) && i < cells->out_begin[last];
+             i++)
             if (has_cell(cells, part, &cells->cells[i]))
                 indices[count++] = (unsigned)i;
-        for (size_t i = cells->in_begin[end]; i < cells->in_begin[end + cells->rails]; i++) {
-            const struct cell *cell = &cells->cells[cells->in_cells[i]];
+        for (size_t i = cells->in_begin[first]; has_incoming(part) && i < cells->in_begin[last];
+             i++) {
+            const struct incoming *incoming = &cells->incoming[i];
 
-            /* inside a block its sender's turn has it already */
-            if (has_cell(cells, part, cell) &&
-                (is_node || cells->blocks[cell->from] != part->block))
-                indices[count++] = cells->in_cells[i];
+            if (!is_elsewhere(cells, part, incoming->from) &&
+                has_cell(cells, part, &cells->cells[incoming->cell]))
+                indices[count++] = incoming->cell;
         }
     }
     return count;

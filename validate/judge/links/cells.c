@@ -57,7 +57,7 @@ void cells_clear(struct cells *cells)
     free(cells->cells);
     free(cells->out_begin);
     free(cells->in_begin);
-    free(cells->in_cells);
+    free(cells->incoming);
     free(cells->blocks);
     free(cells->block_size);
     free(cells->members);
@@ -104,7 +104,7 @@ static int allocate(struct cells *cells, size_t samples)
     cells->cells = malloc((samples + 1) * sizeof *cells->cells);
     cells->out_begin = calloc(ends + 2, sizeof *cells->out_begin);
     cells->in_begin = calloc(ends + 2, sizeof *cells->in_begin);
-    cells->in_cells = malloc((samples + 1) * sizeof *cells->in_cells);
+    cells->incoming = malloc((samples + 1) * sizeof *cells->incoming);
     cells->blocks = calloc(cells->nodes + 1, sizeof *cells->blocks);
     cells->block_size = calloc(cells->block_count + 1, sizeof *cells->block_size);
     cells->members = calloc(cells->nodes + 1, sizeof *cells->members);
@@ -115,7 +115,7 @@ static int allocate(struct cells *cells, size_t samples)
     cells->has_nominal = calloc(cells->rails + 1, sizeof *cells->has_nominal);
     cells->is_fabric = calloc(cells->rails + 1, sizeof *cells->is_fabric);
     cells->is_uplinks = calloc(cells->rails + 1, sizeof *cells->is_uplinks);
-    return cells->cells && cells->out_begin && cells->in_begin && cells->in_cells &&
+    return cells->cells && cells->out_begin && cells->in_begin && cells->incoming &&
                    cells->blocks && cells->block_size && cells->members && cells->members_begin &&
                    cells->typical && cells->sigma && cells->across && cells->has_nominal &&
                    cells->is_fabric && cells->is_uplinks
@@ -128,59 +128,24 @@ static bool is_measured(const struct link_sample *sample)
     return sample->from != sample->to && !isnan(sample->mbps);
 }
 
-/* Sorts the samples by sender and rail; the last one of a cell counts. */
-static int sort_samples(struct cells *cells, const struct link_sample *samples, size_t count,
-                        size_t **sorted_samples)
-{
-    size_t ends = cells->nodes * cells->rails, kept = 0;
-    size_t *sorted = malloc((count + 1) * sizeof *sorted);
-    size_t *next = calloc(ends + 2, sizeof *next), *seen = calloc(cells->nodes + 1, sizeof *seen);
-
-    for (size_t i = 0; i < count && next; i++)
-        if (is_measured(&samples[i]))
-            next[(size_t)samples[i].from * cells->rails + (size_t)samples[i].rail + 1]++;
-    for (size_t end = 0; end < ends && next; end++)
-        next[end + 1] += next[end];
-    for (size_t i = 0; i < count && sorted && next; i++)
-        if (is_measured(&samples[i]))
-            sorted[next[(size_t)samples[i].from * cells->rails + (size_t)samples[i].rail]++] = i;
-    /* next[end] is now where the end's samples end; from the last one back, in place */
-    for (size_t end = 0, begin = 0; end < ends && sorted && next && seen; end++) {
-        size_t first = kept;
-
-        for (size_t i = begin; i < next[end]; i++) {
-            size_t *place = &seen[samples[sorted[i]].to];
-
-            if (*place > first && *place <= kept &&
-                samples[sorted[*place - 1]].to == samples[sorted[i]].to) {
-                sorted[*place - 1] = sorted[i];
-            } else {
-                sorted[kept++] = sorted[i];
-                *place = kept;
-            }
-        }
-        begin = next[end];
-        cells->out_begin[end + 1] = kept;
-    }
-    cells->count = kept;
-    free(next);
-    free(seen);
-    *sorted_samples = sorted;
-    return sorted && next && seen ? 0 : -1;
-}
-
-static void find_nominals(struct cells *cells, const struct link_sample *samples,
-                          const size_t *sorted)
+/* Counts the samples of each sender's rail into out_begin, an end further on, and finds which rails
+ * have nominal speeds throughout. */
+static void count_samples(struct cells *cells, const struct link_sample *samples, size_t count)
 {
     for (size_t rail = 0; rail < cells->rails; rail++)
         cells->has_nominal[rail] = true;
-    for (size_t i = 0; i < cells->count; i++) {
-        const struct link_sample *sample = &samples[sorted[i]];
+    for (size_t i = 0; i < count; i++) {
+        const struct link_sample *sample = &samples[i];
 
+        if (!is_measured(sample))
+            continue;
+        cells->out_begin[(size_t)sample->from * cells->rails + (size_t)sample->rail + 1]++;
         if (isnan(nominal(cells->links, sample->from, sample->rail)) ||
             isnan(nominal(cells->links, sample->to, sample->rail)))
             cells->has_nominal[sample->rail] = false;
     }
+    for (size_t end = 0; end < cells->nodes * cells->rails; end++)
+        cells->out_begin[end + 1] += cells->out_begin[end];
 }
 
 static float logarithm(double mbps, float base)
@@ -214,40 +179,79 @@ static void fill_bases(const struct cells *cells, float *bases)
     }
 }
 
-static void fill(struct cells *cells, const struct link_sample *samples, const size_t *sorted,
-                 const float *bases)
+static struct cell make_cell(const struct cells *cells, const struct link_sample *sample,
+                             const float *bases)
 {
-    for (size_t i = 0; i < cells->count; i++) {
-        const struct link_sample *sample = &samples[sorted[i]];
-        struct cell *cell = &cells->cells[i];
-        float from = bases[(size_t)sample->from * cells->rails + (size_t)sample->rail];
-        float to = bases[(size_t)sample->to * cells->rails + (size_t)sample->rail];
-        float base = from < to ? from : to;
+    float from = bases[(size_t)sample->from * cells->rails + (size_t)sample->rail];
+    float to = bases[(size_t)sample->to * cells->rails + (size_t)sample->rail];
+    float base = from < to ? from : to;
+    struct cell cell = {.from = sample->from,
+                        .to = sample->to,
+                        .rail = (short)sample->rail,
+                        .again = (unsigned char)(sample->again < 200 ? sample->again : 200),
+                        .is_first_quiet = sample->first_stalled < LINKS_QUIET,
+                        .is_sole = sample->load == 1 || sample->again > 0,
+                        .is_open = true};
 
-        *cell = (struct cell){.from = sample->from,
-                              .to = sample->to,
-                              .rail = (short)sample->rail,
-                              .again = (unsigned char)(sample->again < 200 ? sample->again : 200),
-                              .is_open = true};
-        cell->y = logarithm(sample->mbps, base);
-        cell->first_y = sample->first_mbps > 0 ? logarithm(sample->first_mbps, base) : cell->y;
-        cell->spot = sample->low_mbps > 0 ? logarithm(sample->low_mbps, base) : cell->y;
-        cell->region =
-            cells->blocks[sample->from] != cells->blocks[sample->to] ? CELL_ACROSS : CELL_INSIDE;
-        cell->is_first_quiet = sample->first_stalled < LINKS_QUIET;
-        cell->is_sole = sample->load == 1 || sample->again > 0;
-        if (cell->region == CELL_ACROSS && sample->load > 1 && sample->again == 0)
-            cell->load = load_class(sample->load);
-        cells->in_begin[(size_t)cell->to * cells->rails + (size_t)cell->rail + 1]++;
+    cell.y = logarithm(sample->mbps, base);
+    cell.first_y = sample->first_mbps > 0 ? logarithm(sample->first_mbps, base) : cell.y;
+    cell.spot = sample->low_mbps > 0 ? logarithm(sample->low_mbps, base) : cell.y;
+    cell.region =
+        cells->blocks[sample->from] != cells->blocks[sample->to] ? CELL_ACROSS : CELL_INSIDE;
+    if (cell.region == CELL_ACROSS && sample->load > 1 && sample->again == 0)
+        cell.load = load_class(sample->load);
+    return cell;
+}
+
+/* Puts each sample into its sender's row. next: [ends], where the row's next cell goes. */
+static void fill(struct cells *cells, const struct link_sample *samples, size_t count,
+                 const float *bases, size_t *next)
+{
+    memcpy(next, cells->out_begin, cells->nodes * cells->rails * sizeof *next);
+    for (size_t i = 0; i < count; i++)
+        if (is_measured(&samples[i]))
+            cells->cells[next[(size_t)samples[i].from * cells->rails + (size_t)samples[i].rail]++] =
+                make_cell(cells, &samples[i], bases);
+}
+
+/* Of several samples of a cell the last one counts, at the place of the first. seen: [nodes] place
+ * of the cell with that receiver + 1, zeros. */
+static void drop_earlier(struct cells *cells, size_t *seen)
+{
+    size_t kept = 0, begin = 0;
+
+    for (size_t end = 0; end < cells->nodes * cells->rails; end++) {
+        size_t first = kept, stop = cells->out_begin[end + 1];
+
+        for (size_t i = begin; i < stop; i++) {
+            size_t *place = &seen[cells->cells[i].to];
+
+            if (*place <= first) /* that of another row */
+                *place = ++kept;
+            if (*place - 1 != i)
+                cells->cells[*place - 1] = cells->cells[i];
+        }
+        begin = stop;
+        cells->out_begin[end + 1] = kept;
     }
+    cells->count = kept;
+}
+
+/* received: room for all y in the order of incoming. */
+static void fill_incoming(struct cells *cells, float *received)
+{
+    for (size_t i = 0; i < cells->count; i++)
+        cells->in_begin[(size_t)cells->cells[i].to * cells->rails + (size_t)cells->cells[i].rail +
+                        1]++;
     for (size_t end = 0; end < cells->nodes * cells->rails; end++)
         cells->in_begin[end + 1] += cells->in_begin[end];
     for (size_t i = cells->count; i-- > 0;) {
         const struct cell *cell = &cells->cells[i];
         size_t end = (size_t)cell->to * cells->rails + (size_t)cell->rail;
+        size_t place = --cells->in_begin[end + 1]; /* from behind: it moves down to its begin */
 
-        /* filled from behind: in_begin moves down to where it belongs */
-        cells->in_cells[--cells->in_begin[end + 1]] = (unsigned)i;
+        cells->incoming[place] = (struct incoming){(unsigned)i, cell->from};
+        received[place] = cell->y;
     }
     memmove(cells->in_begin, cells->in_begin + 1,
             cells->nodes * cells->rails * sizeof *cells->in_begin);
@@ -280,47 +284,63 @@ static void count_measured(struct cells *cells)
     }
 }
 
+/* What the fit of a rail works on. */
+struct fit {
+    float *values;   /* [the most samples of a rail] */
+    float *received; /* [samples] y, as cells.incoming has them */
+    float *figures;  /* [2 x nodes]: sends, receives; NAN: not measured */
+    bool *is_good;   /* [2 x nodes] */
+    float *medians;  /* [blocks] */
+    float *bases;    /* [nodes x rails] fill_bases() */
+    size_t *places;  /* [nodes x rails, nodes at least] */
+    size_t measured; /* ends */
+};
+
 /* The figure of one end: of each region the best one of eight samples, the better region. */
-static float end_figure(const struct cells *cells, size_t end, bool sends, float *values)
+static float sends_figure(const struct cells *cells, size_t end, float *values)
 {
-    size_t begin = sends ? cells->out_begin[end] : cells->in_begin[end];
-    size_t stop = sends ? cells->out_begin[end + 1] : cells->in_begin[end + 1];
     float figure = NAN;
 
     for (int region = 0; region < CELL_REGIONS; region++) {
         size_t count = 0;
 
-        for (size_t i = begin; i < stop; i++) {
-            const struct cell *cell = &cells->cells[sends ? i : cells->in_cells[i]];
-
-            if (cell->region == region)
-                values[count++] = cell->y;
-        }
+        for (size_t i = cells->out_begin[end]; i < cells->out_begin[end + 1]; i++)
+            if (cells->cells[i].region == region)
+                values[count++] = cells->cells[i].y;
         if (count > 0)
             figure = fmaxf(figure, cells_rank(values, count, count - 1 - count / 8));
     }
     return figure;
 }
 
-/* What the fit of a rail works on. */
-struct fit {
-    float *values;   /* [the most samples of a rail] */
-    float *figures;  /* [2 x nodes]: sends, receives; NAN: not measured */
-    bool *is_good;   /* [2 x nodes] */
-    size_t measured; /* ends */
-};
+static float receives_figure(const struct cells *cells, size_t end, const struct fit *fit)
+{
+    int block = cells->blocks[end / cells->rails];
+    float figure = NAN;
+
+    for (int region = 0; region < CELL_REGIONS; region++) {
+        size_t count = 0;
+
+        for (size_t i = cells->in_begin[end]; i < cells->in_begin[end + 1]; i++)
+            if ((cells->blocks[cells->incoming[i].from] != block) == (region == CELL_ACROSS))
+                fit->values[count++] = fit->received[i];
+        if (count > 0)
+            figure = fmaxf(figure, cells_rank(fit->values, count, count - 1 - count / 8));
+    }
+    return figure;
+}
 
 static float fit_figures(struct cells *cells, size_t rail, struct fit *fit)
 {
     float top;
 
     fit->measured = 0;
-    for (size_t node = 0; node < cells->nodes; node++)
-        for (int receives = 0; receives < 2; receives++) {
-            float figure = end_figure(cells, node * cells->rails + rail, !receives, fit->values);
+    for (size_t node = 0; node < cells->nodes; node++) {
+        size_t end = node * cells->rails + rail;
 
-            fit->figures[2 * node + (size_t)receives] = figure;
-        }
+        fit->figures[2 * node] = sends_figure(cells, end, fit->values);
+        fit->figures[2 * node + 1] = receives_figure(cells, end, fit);
+    }
     for (size_t i = 0; i < 2 * cells->nodes; i++)
         if (!isnan(fit->figures[i]))
             fit->values[fit->measured++] = fit->figures[i];
@@ -366,8 +386,7 @@ static float spread(float *values, size_t count, float median)
 
 /* The median over the blocks of the median of their paths with that load; NAN: not of most blocks.
  */
-static float across_typical(const struct cells *cells, size_t rail, const struct fit *fit,
-                            float *medians, int load)
+static float across_typical(const struct cells *cells, size_t rail, const struct fit *fit, int load)
 {
     size_t blocks = 0;
 
@@ -375,9 +394,9 @@ static float across_typical(const struct cells *cells, size_t rail, const struct
         size_t count = good_values(cells, rail, fit, CELL_ACROSS, load, (int)block);
 
         if (count > 0)
-            medians[blocks++] = cells_median(fit->values, count);
+            fit->medians[blocks++] = cells_median(fit->values, count);
     }
-    return 2 * blocks > cells->block_count ? cells_median(medians, blocks) : NAN;
+    return 2 * blocks > cells->block_count ? cells_median(fit->medians, blocks) : NAN;
 }
 
 /* Whether that many pairs shared an uplink anywhere on the rail. */
@@ -397,8 +416,7 @@ static unsigned loads_of(const struct cells *cells, size_t rail)
 
 /* What is expected of the paths across, by load: as much as inside, unless several blocks can be
  * compared and share their uplinks. */
-static void fit_across(struct cells *cells, size_t rail, struct fit *fit, float *medians,
-                       float *expected)
+static void fit_across(struct cells *cells, size_t rail, struct fit *fit, float *expected)
 {
     unsigned loads = loads_of(cells, rail);
     double limit = log(cells->limits->peers_percent / 100);
@@ -408,7 +426,7 @@ static void fit_across(struct cells *cells, size_t rail, struct fit *fit, float 
         expected[load] = typical;
     if (cells->block_count < 3)
         return;
-    alone = across_typical(cells, rail, fit, medians, 0);
+    alone = across_typical(cells, rail, fit, 0);
     cells->across[rail] = alone;
     if (alone < typical + limit) {
         cells->is_uplinks[rail] = true;
@@ -416,11 +434,10 @@ static void fit_across(struct cells *cells, size_t rail, struct fit *fit, float 
     }
     for (int load = 1; load < LOADS; load++)
         if (loads & 1U << load)
-            expected[load] = fminf(typical, across_typical(cells, rail, fit, medians, load));
+            expected[load] = fminf(typical, across_typical(cells, rail, fit, load));
 }
 
-static void fit_rail(struct cells *cells, size_t rail, struct fit *fit, float *medians,
-                     bool by_nominal)
+static void fit_rail(struct cells *cells, size_t rail, struct fit *fit, bool by_nominal)
 {
     float top = fit_figures(cells, rail, fit), expected[LOADS], *sigma;
     size_t inside = good_values(cells, rail, fit, CELL_INSIDE, 0, -1), across;
@@ -435,7 +452,7 @@ static void fit_rail(struct cells *cells, size_t rail, struct fit *fit, float *m
         if (cells->typical[rail] < top + good_margin)
             cells->typical[rail] = top;
         sigma[CELL_INSIDE] = spread(fit->values, inside, cells->typical[rail]);
-        fit_across(cells, rail, fit, medians, expected);
+        fit_across(cells, rail, fit, expected);
         across = good_values(cells, rail, fit, CELL_ACROSS, 0, -1);
         sigma[CELL_ACROSS] = fmaxf(sigma[CELL_INSIDE], spread(fit->values, across, expected[0]));
     } else {
@@ -466,14 +483,39 @@ static void fit_rail(struct cells *cells, size_t rail, struct fit *fit, float *m
     }
 }
 
+static void fit_clear(struct fit *fit)
+{
+    free(fit->values);
+    free(fit->received);
+    free(fit->figures);
+    free(fit->is_good);
+    free(fit->medians);
+    free(fit->bases);
+    free(fit->places);
+}
+
+static int fit_make(const struct cells *cells, size_t samples, struct fit *fit)
+{
+    size_t nodes = cells->nodes, ends = nodes * cells->rails;
+
+    fit->values = malloc((samples + 2 * nodes + 1) * sizeof *fit->values);
+    fit->received = malloc((samples + 1) * sizeof *fit->received);
+    fit->figures = malloc((2 * nodes + 1) * sizeof *fit->figures);
+    fit->is_good = malloc((2 * nodes + 1) * sizeof *fit->is_good);
+    fit->medians = malloc((cells->block_count + 1) * sizeof *fit->medians);
+    fit->bases = malloc((ends + 1) * sizeof *fit->bases);
+    fit->places = calloc((ends > nodes ? ends : nodes) + 1, sizeof *fit->places);
+    return fit->values && fit->received && fit->figures && fit->is_good && fit->medians &&
+                   fit->bases && fit->places
+               ? 0
+               : -1;
+}
+
 int cells_fit(const struct links *links, const struct links_limits *limits,
               const struct link_sample *samples, size_t count, const int *blocks, bool by_nominal,
               struct cells *cells)
 {
-    size_t *sorted = NULL;
-    float *medians, *bases = malloc((links->node_count * links->rail_count + 1) * sizeof *bases);
     struct fit fit = {0};
-    int rv;
 
     *cells = (struct cells){.links = links,
                             .limits = limits,
@@ -483,31 +525,22 @@ int cells_fit(const struct links *links, const struct links_limits *limits,
     for (size_t i = 0; blocks && i < links->node_count; i++)
         if ((size_t)blocks[i] >= cells->block_count)
             cells->block_count = (size_t)blocks[i] + 1;
-    if (!bases || allocate(cells, count) != 0 ||
-        sort_samples(cells, samples, count, &sorted) != 0) {
-        free(sorted);
-        free(bases);
+    if (allocate(cells, count) != 0 || fit_make(cells, count, &fit) != 0) {
+        fit_clear(&fit);
         return -1;
     }
     gather_blocks(cells, blocks);
-    find_nominals(cells, samples, sorted);
-    fill_bases(cells, bases);
-    fill(cells, samples, sorted, bases);
-    free(sorted);
-    free(bases);
+    count_samples(cells, samples, count);
+    fill_bases(cells, fit.bases);
+    fill(cells, samples, count, fit.bases, fit.places);
+    memset(fit.places, 0, cells->nodes * sizeof *fit.places);
+    drop_earlier(cells, fit.places);
+    fill_incoming(cells, fit.received);
     count_measured(cells);
-    fit.values = malloc((cells->count + 2 * cells->nodes + 1) * sizeof *fit.values);
-    fit.figures = malloc((2 * cells->nodes + 1) * sizeof *fit.figures);
-    fit.is_good = malloc((2 * cells->nodes + 1) * sizeof *fit.is_good);
-    medians = malloc((cells->block_count + 1) * sizeof *medians);
-    rv = fit.values && fit.figures && fit.is_good && medians ? 0 : -1;
-    for (size_t rail = 0; rail < cells->rails && rv == 0; rail++)
-        fit_rail(cells, rail, &fit, medians, by_nominal);
-    free(fit.values);
-    free(fit.figures);
-    free(fit.is_good);
-    free(medians);
-    return rv;
+    for (size_t rail = 0; rail < cells->rails; rail++)
+        fit_rail(cells, rail, &fit, by_nominal);
+    fit_clear(&fit);
+    return 0;
 }
 
 void cells_count_alone(struct cells *cells)

@@ -36,25 +36,32 @@ struct cell {
     bool is_open;                   /* not explained by a part that was found */
 };
 
+/* A cell in its receiver's row; the sender is here too, as the cell itself is far away in memory.
+ */
+struct incoming {
+    unsigned cell; /* index */
+    int from;
+};
+
 struct cells {
     const struct links *links;
     const struct links_limits *limits;
     size_t nodes, rails, count;
     struct cell *cells; /* by sender, rail */
     size_t *out_begin;  /* [nodes x rails + 1] first cell of a sender's rail */
-    size_t *in_begin;   /* [nodes x rails + 1] first place in in_cells of a receiver's rail */
-    unsigned *in_cells; /* indices of cells, by receiver and rail */
-    int *blocks;        /* [nodes] */
-    size_t block_count; /* 1: not known or one */
-    int *block_size;    /* [block_count] nodes of which something was measured */
-    int *members;       /* [nodes] by block */
-    int *members_begin; /* [block_count + 1] */
-    float *typical;     /* [rails] median inside blocks */
-    float *sigma;       /* [rails x CELL_REGIONS] 1.4826 MAD, at least 0.01 */
-    float *across;      /* [rails] median across with the uplink to itself; NAN: none */
-    bool *has_nominal;  /* [rails] all are known */
-    bool *is_fabric;    /* [rails] slow on most nodes alike: nominal is no gate */
-    bool *is_uplinks;   /* [rails] all uplinks are slow alike */
+    size_t *in_begin;   /* [nodes x rails + 1] first place in incoming of a receiver's rail */
+    struct incoming *incoming; /* by receiver and rail */
+    int *blocks;               /* [nodes] */
+    size_t block_count;        /* 1: not known or one */
+    int *block_size;           /* [block_count] nodes of which something was measured */
+    int *members;              /* [nodes] by block */
+    int *members_begin;        /* [block_count + 1] */
+    float *typical;            /* [rails] median inside blocks */
+    float *sigma;              /* [rails x CELL_REGIONS] 1.4826 MAD, at least 0.01 */
+    float *across;             /* [rails] median across with the uplink to itself; NAN: none */
+    bool *has_nominal;         /* [rails] all are known */
+    bool *is_fabric;           /* [rails] slow on most nodes alike: nominal is no gate */
+    bool *is_uplinks;          /* [rails] all uplinks are slow alike */
 };
 
 /* Fits the samples. blocks: of all nodes, or NULL. by_nominal: nominal is a gate. The result is

@@ -500,7 +500,7 @@ int court_moments(struct court *court)
     struct charge best;
     int rv;
 
-    if (!was_asked(&court->cells) || court->links->node_count > LINKS_FEW)
+    if (court->links->node_count > LINKS_FEW || !was_asked(&court->cells))
         return 0;
     rv = gather(court, &moments);
     while (rv == 0 && find_best(&moments, &best))

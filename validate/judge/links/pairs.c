@@ -20,17 +20,53 @@ struct low_cell {
     const struct cell *cell;
 };
 
-static int by_pair(const void *left, const void *right)
+/* Sorts by one of the nodes, stable. begin: [nodes + 1], work space; sorted: room for count. */
+static void sort_by(const struct low_cell *low, size_t count, size_t nodes, bool by_high,
+                    size_t *begin, struct low_cell *sorted)
 {
-    const struct low_cell *a = left, *b = right;
+    memset(begin, 0, (nodes + 1) * sizeof *begin);
+    for (size_t i = 0; i < count; i++)
+        begin[(by_high ? low[i].high_node : low[i].low_node) + 1]++;
+    for (size_t node = 0; node < nodes; node++)
+        begin[node + 1] += begin[node];
+    for (size_t i = 0; i < count; i++)
+        sorted[begin[by_high ? low[i].high_node : low[i].low_node]++] = low[i];
+}
 
-    if (a->low_node != b->low_node)
-        return a->low_node - b->low_node;
-    if (a->high_node != b->high_node)
-        return a->high_node - b->high_node;
-    if (a->cell->rail != b->cell->rail)
-        return a->cell->rail - b->cell->rail;
-    return a->cell->from - b->cell->from;
+/* The low cells that no part explains, by pair, rail and sender. malloc'd; NULL: memory is out. */
+static struct low_cell *gather(const struct cells *cells, size_t *count)
+{
+    size_t most = 0, found = 0, *begin = malloc((cells->nodes + 1) * sizeof *begin);
+    struct low_cell *low, *sorted;
+
+    for (size_t i = 0; i < cells->count; i++)
+        most += cells->cells[i].is_low && cells->cells[i].is_open;
+    low = malloc((most + 1) * sizeof *low);
+    sorted = malloc((most + 1) * sizeof *sorted);
+    for (size_t rail = 0; rail < cells->rails && low; rail++)
+        for (size_t node = 0; node < cells->nodes; node++) {
+            size_t end = node * cells->rails + rail;
+
+            for (size_t i = cells->out_begin[end]; i < cells->out_begin[end + 1]; i++) {
+                const struct cell *cell = &cells->cells[i];
+                bool is_forth = cell->from < cell->to;
+
+                if (cell->is_low && cell->is_open)
+                    low[found++] = (struct low_cell){is_forth ? cell->from : cell->to,
+                                                     is_forth ? cell->to : cell->from, cell};
+            }
+        }
+    if (low && sorted && begin) {
+        sort_by(low, found, cells->nodes, true, begin, sorted);
+        sort_by(sorted, found, cells->nodes, false, begin, low);
+    } else {
+        free(low);
+        low = NULL;
+    }
+    free(begin);
+    free(sorted);
+    *count = found;
+    return low;
 }
 
 /* Nobody says that the end is well: the pair cannot be told from it. */
@@ -395,26 +431,13 @@ static bool join_worst_end(struct court *court)
 
 int court_pairs(struct court *court)
 {
-    size_t count = 0;
     struct rates rates = find_rates(&court->cells);
-    struct low_cell *low;
+    size_t count;
+    struct low_cell *low = gather(&court->cells, &count);
     int rv;
 
-    for (size_t i = 0; i < court->cells.count; i++)
-        count += court->cells.cells[i].is_low && court->cells.cells[i].is_open;
-    low = malloc((count + 1) * sizeof *low);
     if (!low)
         return -1;
-    count = 0;
-    for (size_t i = 0; i < court->cells.count; i++) {
-        const struct cell *cell = &court->cells.cells[i];
-
-        if (cell->is_low && cell->is_open)
-            low[count++] = (struct low_cell){cell->from < cell->to ? cell->from : cell->to,
-                                             cell->from < cell->to ? cell->to : cell->from, cell};
-    }
-    if (count > 0)
-        qsort(low, count, sizeof *low, by_pair);
     rv = tell_all(court, &rates, low, count);
     while (rv == 0 && join_worst_end(court))
         continue;

@@ -195,8 +195,8 @@ static const struct cell *best_cell(const struct cells *cells, size_t end)
         if (!best || cells->cells[i].y > best->y)
             best = &cells->cells[i];
     for (size_t i = cells->in_begin[end]; i < cells->in_begin[end + 1]; i++)
-        if (!best || cells->cells[cells->in_cells[i]].y > best->y)
-            best = &cells->cells[cells->in_cells[i]];
+        if (!best || cells->cells[cells->incoming[i].cell].y > best->y)
+            best = &cells->cells[cells->incoming[i].cell];
     return best;
 }
 

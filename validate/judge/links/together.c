@@ -159,35 +159,46 @@ static long make_means(const struct links *links, struct link_sample *shares, lo
     return made;
 }
 
-/* Whether most of what the rail showed with that node at one end is low. */
-static bool is_rail_low(const struct court *court, const struct link_sample *shares, long count,
-                        int node, int rail)
-{
-    long all = 0, low = 0;
+/* Samples of a rail at one end: how many, and low ones. */
+struct heard {
+    long all, low;
+};
 
-    for (long i = 0; i < count; i++)
-        if (shares[i].rail == rail && (shares[i].from == node || shares[i].to == node)) {
-            all++;
-            low += shares[i].mbps < court->limits.peers_percent;
+/* Counts [node x rail] what the rail showed with that node at one end, and how much of it is low.
+ * malloc'd; NULL: memory is out. */
+static struct heard *count_low(const struct court *court, const struct link_sample *shares,
+                               long count)
+{
+    size_t rails = court->links->rail_count;
+    struct heard *heard = calloc(court->links->node_count * rails + 1, sizeof *heard);
+
+    for (long i = 0; i < count && heard; i++)
+        for (int k = 0; k < 2; k++) {
+            size_t node = (size_t)(k ? shares[i].to : shares[i].from);
+            struct heard *end = &heard[node * rails + (size_t)shares[i].rail];
+
+            end->all++;
+            end->low += shares[i].mbps < court->limits.peers_percent;
         }
-    return 2 * low > all;
+    return heard;
 }
 
-/* Whether one rail alone makes the node slow: then it is that rail that is named. */
-static bool is_one_rail(const struct court *court, const struct link_sample *shares, long count,
-                        int node)
+/* Whether one rail alone makes the node slow, most of whose figures are low: then it is that rail
+ * that is named. */
+static bool is_one_rail(const struct court *court, const struct heard *heard, int node)
 {
+    size_t rails = court->links->rail_count;
     int low = 0;
 
-    for (int rail = 0; rail < (int)court->links->rail_count; rail++)
-        low += is_rail_low(court, shares, count, node, rail);
+    for (size_t end = (size_t)node * rails; end < ((size_t)node + 1) * rails; end++)
+        low += 2 * heard[end].low > heard[end].all;
     return low == 1;
 }
 
-/* Accuses the nodes that samples, shares in percent of links, are low of. shares: of each rail
- * where samples are means of rails, or NULL. */
+/* Accuses the nodes that samples, shares in percent of links, are low of. heard: of each rail where
+ * samples are means of rails, or NULL. */
 static int pursue(struct court *court, const struct links *links, const struct link_sample *samples,
-                  long count, const struct link_sample *shares, long share_count)
+                  long count, const struct heard *heard)
 {
     struct pursuit pursuit = {0};
     struct cells cells = {0};
@@ -200,9 +211,9 @@ static int pursue(struct court *court, const struct links *links, const struct l
         struct accused *accused = &pursuit.accused[i];
 
         if (accused->kind > PART_NODE || accused->is_partial || is_told(court, accused->node) ||
-            (shares && is_one_rail(court, shares, share_count, accused->node)))
+            (heard && is_one_rail(court, heard, accused->node)))
             continue;
-        if (shares)
+        if (heard)
             accused->rail = -1;
         accuse(court, accused);
     }
@@ -227,6 +238,7 @@ int court_together(struct court *court)
     struct link_sample *shares, *means;
     struct links links = *court->links, whole;
     long count = -1, mean_count;
+    struct heard *heard = NULL;
     int rv = -1;
 
     if (links.together_count == 0 || links.rail_count < 2)
@@ -240,12 +252,14 @@ int court_together(struct court *court)
     whole.rail_count = 1;
     if (count >= 0) {
         mean_count = make_means(&links, shares, count, means);
-        rv = pursue(court, &whole, means, mean_count, shares, count);
+        heard = count_low(court, shares, count);
+        rv = heard ? pursue(court, &whole, means, mean_count, heard) : -1;
     }
     if (rv == 0) {
         count = drop_told(court, shares, count);
-        rv = pursue(court, &links, shares, count, NULL, 0);
+        rv = pursue(court, &links, shares, count, NULL);
     }
+    free(heard);
     free(shares);
     free(means);
     return rv;
