@@ -36,6 +36,7 @@ dist_check_SCRIPTS += \
 dist_check_SCRIPTS += \
 	tests/command/t2600-topology-tells-who-serves-whom.t \
 	tests/command/t2610-topology-judges-a-subnet.t \
+	tests/command/t2611-topology-of-other-shapes.t \
 	# end of topology
 
 # recorded and published machines

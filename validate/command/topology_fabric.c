@@ -237,7 +237,8 @@ static int switch_compare(const void *a, const void *b)
 
 static void print_switches(const struct subnet *subnet)
 {
-    char *text = NULL, level[24], rate[48];
+    char *text = NULL, level[24], rate[48], across[16] = "";
+    bool has_across = false;
     size_t size;
     size_t *order = calloc(subnet->device_count + 1, sizeof *order), count = 0;
     FILE *table = order ? open_memstream(&text, &size) : NULL;
@@ -252,15 +253,20 @@ static void print_switches(const struct subnet *subnet)
         free(order);
         return;
     }
-    fputs("SWITCH\tID\tLEVEL\tUP\tDOWN\tFASTEST LINK\tNODES\n", table);
+    for (size_t i = 0; i < count; i++)
+        has_across = has_across || count_cables(subnet, (int)order[i]).across > 0;
+    fprintf(table, "SWITCH\tID\tLEVEL\tUP\tDOWN%s\tFASTEST LINK\tNODES\n",
+            has_across ? "\tACROSS" : "");
     for (size_t i = 0; i < count; i++) {
         const struct subnet_device *device = &subnet->devices[order[i]];
         struct cables cables = count_cables(subnet, (int)order[i]);
         char *nodes = nodes_on(subnet, (int)order[i]);
 
-        fprintf(table, "%s\t%s\t%s\t%d\t%d\t%s\t%s\n", device->name[0] ? device->name : "-",
+        if (has_across)
+            snprintf(across, sizeof across, "\t%d", cables.across);
+        fprintf(table, "%s\t%s\t%s\t%d\t%d%s\t%s\t%s\n", device->name[0] ? device->name : "-",
                 device->id, level_name(device->level, level), cables.up, cables.down + cables.nodes,
-                subnet_rate_text(subnet, cables.rate, rate, sizeof rate),
+                across, subnet_rate_text(subnet, cables.rate, rate, sizeof rate),
                 nodes && *nodes ? nodes : "-");
         free(nodes);
     }

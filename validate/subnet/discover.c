@@ -115,6 +115,7 @@ static int add_nodes(struct subnet *subnet, struct copy *copy, struct error *err
                                                   node->numports, err);
         if (copy->places[i] < 0)
             return -1;
+        subnet->devices[copy->places[i]].model = (int)mad_get_field(node->info, 0, IB_NODE_DEVID_F);
     }
     return 0;
 }

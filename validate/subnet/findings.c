@@ -10,7 +10,7 @@ const char *subnet_finding_kind_name(enum subnet_finding_kind kind)
     static const char *const names[SUBNET_FINDING_KINDS] = {
         [SUBNET_MISSING] = "missing",    [SUBNET_PLACE] = "place", [SUBNET_CROSSED] = "crossed",
         [SUBNET_UPLINKS] = "uplinks",    [SUBNET_RATE] = "rate",   [SUBNET_ERRORS] = "errors",
-        [SUBNET_CONF] = "topology.conf",
+        [SUBNET_CONF] = "topology.conf", [SUBNET_NAMES] = "names",
     };
 
     return names[kind];
@@ -80,6 +80,8 @@ int subnet_judge(const struct subnet *subnet, const struct topology_conf *conf,
     if (rv == 0)
         rv = subnet_judge_places(subnet, conf, &groups, findings);
     if (rv == 0)
+        subnet_judge_conf(subnet, conf, &groups, findings);
+    if (rv == 0)
         rv = subnet_judge_upper(subnet, conf, &groups, findings);
     if (rv == 0)
         rv = subnet_judge_uplinks(subnet, findings);
@@ -96,7 +98,7 @@ int subnet_judge(const struct subnet *subnet, const struct topology_conf *conf,
 const char *subnet_free_port(const struct subnet *subnet, int leaf, char *text, size_t size)
 {
     const struct subnet_device *device = &subnet->devices[leaf];
-    int first = 0, last = 0, free_port = 0, free_count = 0;
+    int first = 0, last = 0, end, free_port = 0, free_count = 0;
     char label[48];
 
     for (int number = 1; number <= device->port_count; number++) {
@@ -107,9 +109,10 @@ const char *subnet_free_port(const struct subnet *subnet, int leaf, char *text, 
             last = number;
         }
     }
-    /* one before the first and one behind the last are ends of the same row */
+    /* one before the first and one behind the last are ends of the same row, which begins at 1 */
+    end = first == 2 ? last : last + 1;
     for (int number = first > 1 ? first - 1 : 1;
-         first && number <= last + 1 && number <= device->port_count; number++)
+         first && number <= end && number <= device->port_count; number++)
         if (subnet_port(subnet, leaf, number)->peer < 0) {
             free_port = number;
             free_count += number > first && number < last ? 1 : 0;

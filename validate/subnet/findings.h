@@ -17,6 +17,7 @@ enum subnet_finding_kind {
     SUBNET_RATE,    /* a link is narrower or slower than its like, or than its ends allow */
     SUBNET_ERRORS,  /* a link's error counters */
     SUBNET_CONF,    /* topology.conf says what cannot be */
+    SUBNET_NAMES,   /* adapters that call themselves what others do */
     SUBNET_FINDING_KINDS,
 };
 
@@ -87,11 +88,18 @@ int subnet_judge_presence(const struct subnet *subnet, const struct topology_con
                           const struct subnet_groups *groups, struct subnet_findings *findings);
 int subnet_judge_places(const struct subnet *subnet, const struct topology_conf *conf,
                         const struct subnet_groups *groups, struct subnet_findings *findings);
+/* topology.conf by itself, as far as what is cabled tells: names twice, loops, nodes in two lines
+ * or in none, leaves beside the tree. */
+void subnet_judge_conf(const struct subnet *subnet, const struct topology_conf *conf,
+                       const struct subnet_groups *groups, struct subnet_findings *findings);
 /* topology.conf above its leaves. */
 int subnet_judge_upper(const struct subnet *subnet, const struct topology_conf *conf,
                        const struct subnet_groups *groups, struct subnet_findings *findings);
 int subnet_judge_uplinks(const struct subnet *subnet, struct subnet_findings *findings);
 int subnet_judge_rates(const struct subnet *subnet, struct subnet_findings *findings);
+
+/* Whether another adapter says that it is that rail of that node too. i: a place in attachments. */
+bool subnet_is_double(const struct subnet *subnet, size_t i);
 
 /* ", its port 7 is empty", when one port among those of nodes is; else "". */
 const char *subnet_free_port(const struct subnet *subnet, int leaf, char *text, size_t size);

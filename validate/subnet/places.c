@@ -158,17 +158,24 @@ static void sum_up_node(struct hunt *hunt, struct stray *strays, size_t count)
     strays->rail = -1;
 }
 
+/* The stray that is where this one belongs and belongs where this one is; of several that of the
+ * same rail. A whole node's partner is a whole node. */
 static struct stray *find_partner(const struct hunt *hunt, const struct stray *stray)
 {
+    struct stray *partner = NULL;
+
     for (size_t i = 0; i < hunt->strays.count; i++) {
         struct stray *other = &hunt->strays.items[i];
 
-        if (!other->is_told && other != stray && other->node != stray->node &&
-            other->rail == stray->rail && other->home == stray->found &&
-            other->found == stray->home)
+        if (other->is_told || other == stray || other->node == stray->node ||
+            (other->rail < 0) != (stray->rail < 0) || other->home != stray->found ||
+            other->found != stray->home)
+            continue;
+        if (other->rail == stray->rail)
             return other;
+        partner = partner ? partner : other;
     }
-    return NULL;
+    return partner;
 }
 
 static void tell_swapped(struct hunt *hunt, struct stray *one, struct stray *other)
@@ -249,7 +256,8 @@ static int find_strays(struct hunt *hunt)
         int home = group ? group->leaves[at->rail] : -1;
 
         /* a node that nobody claims may be a manager's host, which hangs where it likes */
-        if (!group || home == at->leaf || (home < 0 && subnet->devices[at->leaf].level == 0))
+        if (!group || subnet_is_double(subnet, i) || home == at->leaf ||
+            (home < 0 && subnet->devices[at->leaf].level == 0))
             continue;
         if (!hunt->conf && home < 0)
             continue;

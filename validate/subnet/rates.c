@@ -28,6 +28,7 @@ struct link {
     int rail; /* -1: between switches, or of an adapter without a name */
     int leaf; /* of an adapter its switch, else the level */
     double mbps;
+    bool is_told; /* a finding about its switch has its rate */
 };
 
 /* The rate that most links of a kind have. */
@@ -160,15 +161,25 @@ static int limited_end(const struct subnet *subnet, int port, double mbps)
     return -1;
 }
 
-/* Whether an end is of a kind that cannot do mbps: then there is nothing to repair. */
-static bool is_other_kind(const struct subnet *subnet, int port, double mbps)
+static bool is_other_model(const struct subnet *subnet, int port, int other)
 {
-    int ends[] = {port, subnet->ports[port].peer};
+    const struct subnet_device *one = &subnet->devices[subnet->ports[port].device],
+                               *two = &subnet->devices[subnet->ports[other].device];
+
+    return one->model > 0 && two->model > 0 && one->model != two->model;
+}
+
+/* Whether an end is of a kind that cannot do what is usual, then there is nothing to repair: by
+ * what it says it can, else by its model. */
+static bool is_other_kind(const struct subnet *subnet, int port, const struct usual *usual)
+{
+    int ends[] = {port, subnet->ports[port].peer},
+        others[] = {usual->port, subnet->ports[usual->port].peer};
 
     for (int i = 0; i < 2; i++) {
         double able = subnet_rate_mbps(subnet->ports[ends[i]].supported);
 
-        if (able > 0 && able < mbps)
+        if (able > 0 ? able < usual->mbps : is_other_model(subnet, ends[i], others[i]))
             return true;
     }
     return false;
@@ -291,7 +302,9 @@ static void judge_link(const struct subnet *subnet, const struct link *link, str
     double able = subnet_rate_mbps(possible);
     char against[160], rate[48];
 
-    if (usual.mbps > link->mbps && !is_other_kind(subnet, link->port, usual.mbps)) {
+    if (link->is_told) {
+        judge_errors(subnet, link->port, findings);
+    } else if (usual.mbps > link->mbps && !is_other_kind(subnet, link->port, &usual)) {
         snprintf(against, sizeof against, "%d of %d links of its kind at %s", usual.count, usual.of,
                  subnet_rate_text(subnet, subnet->ports[usual.port].active, rate, sizeof rate));
         tell_rate(subnet, link, usual.mbps, against, findings);
@@ -302,6 +315,52 @@ static void judge_link(const struct subnet *subnet, const struct link *link, str
     } else {
         judge_errors(subnet, link->port, findings);
     }
+}
+
+/* Links of one switch that all run below what is usual for their kind: not each of their cables is
+ * bad. */
+struct batch {
+    int device;
+    const char *what;         /* "uplinks", "links to nodes", "links to switches below" */
+    const struct link *first; /* one of them */
+    int count, of;            /* how many run so, of all there are */
+};
+
+/* The verdict is a failure only where the ends say that they could do more. */
+static void tell_batch(const struct subnet *subnet, const struct batch *batch, struct usual usual,
+                       struct subnet_findings *findings)
+{
+    int port = batch->first->port, end = limited_end(subnet, port, usual.mbps);
+    const struct subnet_port *one = &subnet->ports[port], *other = &subnet->ports[one->peer];
+    bool is_able = subnet_rate_mbps(rate_least(one->supported, other->supported)) >= usual.mbps;
+    char name[400], rate[48], usually[48], cause[200], allowed[48], place[400];
+    char share[40];
+    struct subnet_finding *finding;
+
+    subnet_device_text(subnet, batch->device, name, sizeof name);
+    if (batch->count == batch->of)
+        snprintf(share, sizeof share, "all %d", batch->count);
+    else
+        snprintf(share, sizeof share, "%d of %d", batch->count, batch->of);
+    if (end >= 0)
+        snprintf(cause, sizeof cause,
+                 "%.100s, one of them, allows no more than %s: look at the "
+                 "settings",
+                 subnet_port_text(subnet, end, place, sizeof place),
+                 subnet_rate_text(subnet, subnet->ports[end].enabled, allowed, sizeof allowed));
+    else
+        snprintf(cause, sizeof cause,
+                 "look at the switch's model, firmware and port settings before its cables");
+    finding = subnet_finding_add(
+        findings, SUBNET_RATE, is_able ? VERDICT_FAIL : VERDICT_WARN,
+        "%s %s of %.120s run at %s, %d of %d links of their kind at %s: %s", share, batch->what,
+        name, subnet_rate_text(subnet, rate_least(one->active, other->active), rate, sizeof rate),
+        usual.count, usual.of,
+        subnet_rate_text(subnet, subnet->ports[usual.port].active, usually, sizeof usually), cause);
+    snprintf(finding->part, sizeof finding->part, "%.95s", name);
+    finding->value = batch->first->mbps;
+    finding->limit = usual.mbps;
+    finding->unit = "Mb/s";
 }
 
 /* The usual rate of every rail: links sorted by_rail(). usuals: for rails -2 - level to count - 1,
@@ -316,31 +375,107 @@ static void find_rail_usuals(const struct link *links, size_t count, int offset,
     }
 }
 
+/* Of one end of the cables between two levels: how many each switch has, and how many of these run
+ * at the rate of the first, which is low. */
+struct tally {
+    int all, low;
+    const struct link *first;
+};
+
+static struct tally *tally_of(const struct subnet *subnet, struct tally *tallies,
+                              const struct link *link, bool is_upper)
+{
+    int port = is_upper ? subnet->ports[link->port].peer : link->port;
+
+    return &tallies[2 * subnet->ports[port].device + is_upper];
+}
+
+/* links of one level, whose usual rate that is. tallies: two for every device, all zero. */
+static void judge_level(const struct subnet *subnet, struct link *links, size_t count,
+                        struct usual usual, struct tally *tallies, struct subnet_findings *findings)
+{
+    for (size_t i = 0; i < count; i++)
+        for (int is_upper = 0; is_upper < 2; is_upper++) {
+            struct tally *tally = tally_of(subnet, tallies, &links[i], is_upper);
+
+            tally->first = tally->first ? tally->first : &links[i];
+            tally->all++;
+            tally->low += links[i].mbps < usual.mbps && links[i].mbps > 0 &&
+                          !(tally->first->mbps > links[i].mbps) &&
+                          !(tally->first->mbps < links[i].mbps) &&
+                          !is_other_kind(subnet, links[i].port, &usual);
+        }
+    for (size_t i = 0; i < count; i++)
+        for (int is_upper = 0; is_upper < 2; is_upper++) {
+            struct tally *tally = tally_of(subnet, tallies, &links[i], is_upper);
+
+            if (tally->low < ENOUGH || tally->low < tally->all || links[i].is_told)
+                continue;
+            if (tally->first == &links[i])
+                tell_batch(subnet,
+                           &(struct batch){.device = (int)((tally - tallies) / 2),
+                                           .what = is_upper ? "links to switches below"
+                                                            : "links to other switches",
+                                           .first = &links[i],
+                                           .count = tally->all,
+                                           .of = tally->all},
+                           usual, findings);
+            links[i].is_told = true;
+        }
+}
+
+/* links of one rail on one switch, whose usual rate own is: that of the rail elsewhere is better.
+ */
+static void judge_leaf(const struct subnet *subnet, const struct link *links, size_t count,
+                       struct usual own, struct usual rail, struct subnet_findings *findings)
+{
+    if (!(own.mbps > 0) || !(rail.mbps > own.mbps) || own.count < ENOUGH)
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (links[i].port == own.port && !is_other_kind(subnet, own.port, &rail))
+            tell_batch(subnet,
+                       &(struct batch){.device = links[i].leaf,
+                                       .what = "links to nodes",
+                                       .first = &links[i],
+                                       .count = own.count,
+                                       .of = (int)count},
+                       rail, findings);
+}
+
 int subnet_judge_rates(const struct subnet *subnet, struct subnet_findings *findings)
 {
     int offset = subnet->level_count + 2;
     struct usual *usuals = calloc(subnet->rails.count + (size_t)offset + 1, sizeof *usuals);
+    struct tally *tallies = calloc(2 * subnet->device_count + 1, sizeof *tallies);
     size_t count = 0;
     struct link *links = collect(subnet, &count);
+    bool has_memory = usuals && tallies && links;
 
-    if (usuals && links) {
+    if (has_memory) {
         qsort(links, count, sizeof *links, by_rail);
         find_rail_usuals(links, count, offset, usuals);
         qsort(links, count, sizeof *links, by_switch);
         for (size_t i = 0, end; i < count; i = end) {
-            struct usual usual;
+            struct usual rail = usuals[links[i].rail + offset], usual;
 
             for (end = i + 1; end < count && links[end].rail == links[i].rail &&
                               links[end].leaf == links[i].leaf;)
                 end++;
             usual = find_usual(links + i, end - i);
+            if (links[i].rail >= 0)
+                judge_leaf(subnet, links + i, end - i, usual, rail, findings);
             if (!(usual.mbps > 0))
-                usual = usuals[links[i].rail + offset];
+                usual = rail;
+            if (links[i].rail < -1) {
+                judge_level(subnet, links + i, end - i, usual, tallies, findings);
+                memset(tallies, 0, 2 * subnet->device_count * sizeof *tallies);
+            }
             for (size_t k = i; k < end; k++)
                 judge_link(subnet, &links[k], usual, findings);
         }
     }
     free(usuals);
+    free(tallies);
     free(links);
-    return usuals && links ? 0 : -1;
+    return has_memory ? 0 : -1;
 }

@@ -44,6 +44,7 @@ struct subnet_port {
 struct subnet_device {
     enum subnet_kind kind;
     uint64_t guid;         /* 0: it has none (Ethernet) */
+    int model;             /* its maker's number, PCI device ID; 0: not known */
     char id[68];           /* as a technician looks it up: "0x0002c903000e0b72", a MAC address */
     char description[256]; /* what it says of itself, or what the map of names says */
     char name[64];         /* a switch's, for people; of an adapter that of its node; "" */

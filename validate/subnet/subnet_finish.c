@@ -40,7 +40,8 @@ static void name_adapter(struct subnet_device *device)
     char *dot;
 
     device->is_service = strstr(text, "Aggregation Node") != NULL;
-    if (device->is_service || strstr(text, "Technologies") ||
+    if (device->is_service || strstr(text, "Technologies") || strncmp(text, "Mellanox ", 9) == 0 ||
+        strncmp(text, "NVIDIA ", 7) == 0 || strncmp(text, "ConnectX", 8) == 0 ||
         (strncmp(text, "MT", 2) == 0 && isdigit((unsigned char)text[2]) && strchr(text, ' ')))
         return;
     snprintf(device->name, sizeof device->name, "%.*s", (int)(length > 63 ? 63 : length), text);

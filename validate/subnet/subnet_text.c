@@ -39,6 +39,7 @@ struct parser {
     size_t link_count, link_room;
     int line, device; /* whose record this is, -1: none yet */
     uint64_t guid;    /* from the last ...guid= line, 0: none */
+    int model;        /* likewise from devid= */
     struct error *err;
 };
 
@@ -140,7 +141,11 @@ static int read_device(struct parser *parser, enum subnet_kind kind, const char 
     parser->guid = 0;
     parser->device = subnet_add(parser->subnet, kind, guid, guid ? NULL : id, description,
                                 (int)ports, parser->err);
-    return parser->device < 0 ? -1 : remember(parser, id);
+    if (parser->device < 0)
+        return -1;
+    parser->subnet->devices[parser->device].model = parser->model;
+    parser->model = 0;
+    return remember(parser, id);
 }
 
 static int read_port(struct parser *parser, const char *text)
@@ -195,8 +200,12 @@ static int read_line(struct parser *parser, const char *text)
         parser->guid = strtoull(text, NULL, 16);
         return 0;
     }
-    if (!*text || *text == '#' || begins(&text, "vendid=") || begins(&text, "devid=") ||
-        begins(&text, "sysimgguid=") || begins(&text, "Chassis ") || begins(&text, "Hostname:"))
+    if (begins(&text, "devid=")) {
+        parser->model = (int)(strtoul(text, NULL, 16) & 0xffff);
+        return 0;
+    }
+    if (!*text || *text == '#' || begins(&text, "vendid=") || begins(&text, "sysimgguid=") ||
+        begins(&text, "Chassis ") || begins(&text, "Hostname:"))
         return 0;
     return error_set(parser->err, "expected what ibnetdiscover prints, found '%.60s'", text);
 }

@@ -48,6 +48,7 @@ static int read_line(struct topology_conf *conf, const struct slurm_line *line, 
                      size_t size, struct error *err)
 {
     struct topology_leaf *leaves, leaf = {.line = line->number};
+    bool is_shown, has_nodes;
     int rv;
 
     if (slurm_line_value(line, "BlockSizes", value, size))
@@ -63,9 +64,20 @@ static int read_line(struct topology_conf *conf, const struct slurm_line *line, 
         free(leaf.name);
         return error_set(err, "no memory");
     }
+    /* what scontrol shows has Level= too, and above a leaf the nodes of all leaves below */
+    is_shown = slurm_line_value(line, "Level", value, size);
+    has_nodes = slurm_line_value(line, "Nodes", value, size);
+    if (slurm_line_value(line, "Switches", value, size) && (is_shown || !has_nodes))
+        return add_switch(conf, leaf.name, line->number, value, err);
+    if (*value) {
+        rv = error_set(err,
+                       "%s has both Nodes= and Switches=, which slurmctld refuses: nodes are "
+                       "under leaves, switches under the switches above",
+                       leaf.name);
+        free(leaf.name);
+        return rv;
+    }
     if (!slurm_line_value(line, "Nodes", value, size)) {
-        if (slurm_line_value(line, "Switches", value, size))
-            return add_switch(conf, leaf.name, line->number, value, err);
         rv = error_set(err, "%s has neither Nodes= nor Switches=", leaf.name);
         free(leaf.name);
         return rv;

@@ -1,0 +1,147 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster topology --fabric of networks that are no plain trees: three levels with cores of their own
+# per spine, rails that are exchanged between nodes, a dragonfly, switches that are off or slow as a
+# whole; of names that are wrong or twice; and of a topology.conf that Slurm refuses. Each fault is
+# one finding, each sound network has none.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=${top_builddir:-.}
+. "$top_srcdir/tests/tap.sh"
+
+muster=$top_builddir/muster
+[ -x "$muster" ] || skip_all 'muster is not built'
+command -v python3 >/dev/null || skip_all 'no python3, which makes the subnets'
+unset MUSTER_CONF SLURM_CONF
+make=$top_srcdir/tests/fabric/make-subnet
+dir=$(mktemp -d)
+tap_cleanup() { rm -rf "$dir"; }
+
+judge() { # OPTION...: of muster; $text, $status, $findings
+    text=$("$muster" topology --fabric --from "$dir/net" "$@" 2>"$dir/err")
+    status=$?
+    findings=$(grep -E '^(fail|warn) ' <<<"$text")
+}
+
+subnet() { # OPTION... of make-subnet; links say their rate, as ibnetdiscover has it
+    python3 "$make" "$@" >"$dir/raw" && python3 "$make" "$@" --conf >"$dir/conf"
+    sed 's/ w=3 s=7 e=7$/\t# "x" lid 1 4xHDR/; s/ w=1 s=7 e=7$/\t# "x" lid 1 1xHDR/; s/ w=3 s=7 e=3$/\t# "x" lid 1 4xEDR/' \
+        "$dir/raw" >"$dir/net"
+}
+
+sound() { # SHAPE
+    shape=$1
+    # shellcheck disable=SC2086
+    subnet $shape
+    judge -t "$dir/conf"
+    is "$status $findings" '0 ' "a sound network, $shape" || diag "$text"
+    judge
+    is "$status $findings" '0 ' '... and without topology.conf'
+}
+
+fault() { # FAULT SENTENCE: as a regular expression
+    # shellcheck disable=SC2086
+    subnet $shape --fault "$1"
+    judge -t "$dir/conf"
+    is "$(grep -c . <<<"$findings")" 1 "one finding: $1"
+    like "$findings" "^$2" '... says what, where and what to do' || diag "$text"
+}
+
+sound '--nodes 64 --per-leaf 4 --pods 4 --spines 4 --cores 4'
+fault 'leaf core6' 'fail +all 4 switches like spine1-2 \(0x[0-9a-f]+\) have 3 uplinks, those of 3 of 3 other groups have 4: port 126 is empty on all of them: see whether the switch above, to which that leads, is off$'
+fault 'leaf spine3-2' 'fail +all 4 switches like leaf9 \(0x[0-9a-f]+\) have 3 uplinks, those of 3 of 3 other groups have 4: port 6 is empty on all of them: see whether'
+fault 'uplink spine3-2 core6' 'fail +spine3-2 \(.*\) has 3 uplinks, 3 of 3 switches like it have 4: check the cable of its port 126 to core6 \(.*\) port 3$'
+fault 'uplink-narrow spine3-2 core6' 'fail +spine3-2 \(.*\) port 126 - core6 \(.*\) port 3 runs at 1x HDR \(50 Gb/s\), 63 of 64 links'
+
+sound '--nodes 32 --per-leaf 8 --spines 4 --cables 2'
+fault 'uplinks-slow leaf2' 'warn +all 8 links to other switches of leaf2 \(0x[0-9a-f]+\) run at 4x EDR \(100 Gb/s\), 24 of 32 links of their kind at 4x HDR \(200 Gb/s\): look at the switch.s model, firmware and port settings before its cables$'
+fault 'uplinks-slow spine2' 'warn +all 8 links to switches below of spine2 '
+fault 'nodes-slow leaf2' 'warn +all 8 links to nodes of leaf2 \(.*\) run at 4x EDR \(100 Gb/s\), 24 of 32 links '
+fault 'exchanged n5 0 n20 0' "fail +n5 mlx5_0:1 and n20 mlx5_0:1 are in each other's place"
+
+# a cable from the port of a node into a spine, and the node where the uplink belongs
+subnet --nodes 32 --per-leaf 8 --spines 4 --fault 'missing n5' --fault 'uplink leaf3 spine1' --fault 'uplink-extra leaf1 spine1'
+judge -t "$dir/conf"
+is "$(grep -c . <<<"$findings")" 3 'a node and an uplink in each other'"'"'s place are three findings' || diag "$text"
+like "$findings" '^warn +leaf1 \(.*\) port 5 goes to spine1 \(.*\) port [0-9]+, one uplink more than the 4 that 2 of 3 switches like it have: see whether it is the cable of a node or of another switch$' \
+    '... of which one is an uplink too many'
+like "$findings" '^fail +leaf3 \(.*\) has 3 uplinks, 2 of 3 switches like it have 4: check the cable of its port 9 to spine1' '... one an uplink that is missing'
+
+# a switch above that is off, with half as many uplinks as nodes
+subnet --nodes 64 --per-leaf 16 --spines 8 --fault 'leaf spine4'
+judge -t "$dir/conf"
+like "$findings" '^warn +all 4 switches like leaf1 have no cable in port 20, between ports that lead up, and 7 uplinks for 16 nodes: see whether a switch above is off$' \
+    'a spine that is off where there are half as many uplinks as nodes'
+is "$(grep -c . <<<"$findings")" 1 '... is one finding'
+
+sound '--nodes 32 --per-leaf 8 --spines 4 --rails 4'
+fault 'exchanged n5 2 n6 3' "fail +n5 mlx5_2:1 and n6 mlx5_3:1 are in each other's place, on leaf1d \(.*\) port 6 and leaf1c \(.*\) port 5 .*: swap the two cables, or correct topology.conf$"
+fault 'leaf leaf2c' 'fail +leaf2: none of its 8 nodes has its rail mlx5_2:1 in the subnet'
+judge
+like "$findings" '^fail +n\[9-16\]: none of its 8 nodes has its rail mlx5_2:1 in the subnet: see whether the switch of that rail' \
+    '... without topology.conf too'
+fault 'missing-rail n9 1' 'fail +n9 mlx5_1:1 has no link, 7 of its 7 neighbours have: .*it belongs on leaf2b \(.*\), its port 1 is empty$'
+
+sound '--nodes 72 --per-leaf 2 --spines 0 --mesh 4'
+fault 'uplink leaf13 leaf14' 'fail +leaf13 \(0x[0-9a-f]+\) and leaf14 \(0x[0-9a-f]+\) have 4 cables to other switches each, 34 of 36 like them have 5: check the cable between them \(leaf13 port [0-9]+, leaf14 port [0-9]+\)$'
+# two cables: nobody can say which two of four
+subnet --nodes 72 --per-leaf 2 --spines 0 --mesh 4 --fault 'uplink leaf13 leaf14' --fault 'uplink leaf1 leaf3'
+judge
+is "$(grep -c 'cables to other switches, 32 of 36 like it have 5: check its cables to them' <<<"$findings") $(grep -c . <<<"$findings")" '4 4' \
+    'two cables of a mesh are four switches that lack one' || diag "$text"
+
+# other models may be slower
+subnet --nodes 16 --per-leaf 4 --spines 2 --model --fault 'slow n3 0' --fault 'modelled n3-0 1013'
+judge
+is "$status $findings" '0 ' 'an adapter of another model that is slower is no fault'
+subnet --nodes 16 --per-leaf 4 --spines 2 --model --fault 'slow n3 0'
+judge
+like "$findings" '^fail +n3 mlx5_0:1 - leaf1 .* runs at 4x EDR' '... one of the same is'
+
+# names
+subnet --nodes 16 --per-leaf 4 --spines 2 --fault 'described n4 0 n3 mlx5_0'
+judge -t "$dir/conf"
+like "$findings" '^warn +2 adapters call themselves n3 mlx5_0:1, on leaf1 \(.*\) port 3 and leaf1 \(.*\) port 4: set the node description' \
+    'two nodes of one name'
+like "$findings" '^fail +n4 is not in the subnet .*; it belongs on leaf1 \(.*\), where adapters without a node.s name of their own are \(port 3, port 4\)$' \
+    '... of which one is missed, and may be there'
+faults=()
+for ((i = 1; i <= 16; i++)); do faults+=(--fault "described n$i 0 MT4123 ConnectX6   Mellanox Technologies"); done
+subnet --nodes 16 --per-leaf 4 --spines 2 "${faults[@]}"
+judge -t "$dir/conf"
+is "$(grep -c . <<<"$findings")" 1 'no names at all are one finding'
+like "$findings" "^fail +none of the 16 nodes of .*/conf is known in the subnet: 16 adapters are there without a node's name; set the node descriptions" \
+    '... which says so'
+subnet --nodes 16 --per-leaf 4 --spines 2
+sed -i 's/Nodes=n/Nodes=node/' "$dir/conf"
+judge -t "$dir/conf"
+like "$findings" '^fail +none of the 16 nodes of .* is known in the subnet, whose nodes call themselves n1 and so on: correct the names' \
+    'other names than topology.conf has'
+
+# topology.conf itself: what slurmctld refuses or warns of
+subnet --nodes 32 --per-leaf 8 --spines 2
+cp "$dir/conf" "$dir/good"
+conf() { # SED-SCRIPT SENTENCE NAME
+    sed "$1" "$dir/good" >"$dir/conf"
+    judge -t "$dir/conf"
+    is "$(grep -c . <<<"$findings")" 1 "topology.conf: $3"
+    like "$findings" "^$2" '... is said' || diag "$text"
+}
+# shellcheck disable=SC2016
+conf '$aSwitchName=leaf2 Nodes=n[9-16]' 'fail +.*/conf line 6 has leaf2 a second time, line 2 has it too: slurmctld does not start with that' 'a name twice'
+conf 's/n\[9-16\]/n[8-16]/' 'warn +.*/conf line 2 has n8 under leaf2, line 1 has it under leaf1 too' 'a node in two leaves'
+conf 's/n\[25-32\]/n[25-30]/' 'warn +n\[31-32\] are cabled to the switches of leaf4 and are in no line of topology.conf: add them to .*/conf line 4$' 'nodes in no leaf'
+# shellcheck disable=SC2016
+conf '$aSwitchName=a Switches=b\nSwitchName=b Switches=a' 'fail +.*/conf line 6 has a above itself: slurmctld does not start with that' 'a loop'
+conf 's/leaf\[1-4\]/leaf[1-3]/' 'warn +.*/conf line 4 has leaf4, which is under no other switch though cables join it to leaf1: .* add it to the Switches= of spine$' 'a leaf beside the tree'
+conf 's/leaf1 /x /; s/leaf2 /leaf1 /; s/^SwitchName=x /SwitchName=leaf2 /' 'warn +.*/conf line 1 calls the switch of its nodes leaf2, but that calls itself leaf1 \(.*\), and leaf2 is the switch of the nodes of line 2: correct the names$' 'two leaves with their names exchanged'
+sed 's/^SwitchName=spine /&Nodes=n[1-32] /' "$dir/good" >"$dir/conf"
+judge -t "$dir/conf"
+is "$status $(<"$dir/err")" "2 muster topology: $dir/conf:5: spine has both Nodes= and Switches=, which slurmctld refuses: nodes are under leaves, switches under the switches above" \
+    'a switch with nodes and switches is refused'
+sed -e 's/^SwitchName=spine /&Level=1 LinkSpeed=1 Nodes=n[1-32] /' -e 's/ Nodes=n\[\([0-9]*\)-\([0-9]*\)\]$/ Level=0 LinkSpeed=1&/' "$dir/good" >"$dir/conf"
+judge -t "$dir/conf"
+is "$status $findings" '0 ' '... but as scontrol show topology prints it' || diag "$(<"$dir/conf")" "$(<"$dir/err")"
+
+done_testing
