@@ -402,7 +402,8 @@ static size_t changes_note(struct certify *certify, const struct hostlist *names
     return changed;
 }
 
-/* After a try that failed: finds who is to be left out of the next one. Returns how many. */
+/* After a try that failed: finds who is to be left out of the next one, which Slurm may note only
+ * after it has ended the job, so with nobody found it is asked again. Returns how many. */
 static size_t allocation_failed(struct certify *certify, const struct hostlist *names)
 {
     size_t out = certify_reach_again(certify, names, STAGE_REACH);
@@ -414,7 +415,12 @@ static size_t allocation_failed(struct certify *certify, const struct hostlist *
     }
     certify_drop_silent(certify);
     allocation_drop(certify);
-    return out + changes_note(certify, names);
+    out += changes_note(certify, names);
+    for (int i = 0; out == 0 && i < 10 && !certify_stop; i++) {
+        usleep(500000);
+        out = changes_note(certify, names);
+    }
+    return out;
 }
 
 int certify_allocate(struct certify *certify, struct error *err)
