@@ -144,4 +144,37 @@ sed -e 's/^SwitchName=spine /&Level=1 LinkSpeed=1 Nodes=n[1-32] /' -e 's/ Nodes=
 judge -t "$dir/conf"
 is "$status $findings" '0 ' '... but as scontrol show topology prints it' || diag "$(<"$dir/conf")" "$(<"$dir/err")"
 
+# topology.yaml of Slurm 25.05 and later: what is written is read again, and says the same
+subnet --nodes 32 --per-leaf 8 --spines 2
+judge --write-topology "$dir/written.yaml"
+judge -t "$dir/written.yaml"
+if ! grep -q 'without libyaml' "$dir/err"; then
+    is "$status $findings" '0 ' 'a topology.yaml that muster has written' || diag "$(<"$dir/err")"
+    judge -t "$dir/written.yaml" --write-topology -
+    is "$(grep -v '^#' <<<"$text")" "$(cat "$dir/conf")" '... says what topology.conf does'
+    yaml() { # SED-SCRIPT
+        sed "$1" "$dir/written.yaml" >"$dir/changed.yaml"
+        judge -t "$dir/changed.yaml"
+    }
+    yaml 's/n\[9-16\]/n[9-15,17]/; s/n\[17-24\]/n[16,18-24]/'
+    line=$(grep -n 'switch: leaf2' "$dir/changed.yaml" | cut -d: -f1)
+    like "$findings" "^fail +n16 mlx5_0:1 and n17 mlx5_0:1 are in each other's place, .*changed.yaml line [0-9]+ has n16 under leaf3" \
+        '... a cable in another place is named'
+    yaml "${line}s/switch: leaf2/swich: leaf2/"
+    is "$status $(<"$dir/err")" "2 muster topology: $dir/changed.yaml:$line: expected switch: NAME" 'a line that is none is named'
+    yaml "$((line + 1))s/ nodes:/nodes/"
+    like "$status $(<"$dir/err")" "^2 muster topology: .*/changed.yaml:[0-9]+: no YAML: " 'what is no YAML too'
+    printf '%s\n' '- topology: a' '  cluster_default: true' '  flat: true' '- topology: b' '  block:' \
+        '    block_sizes: [8]' '    blocks:' '      - {block: leaf1, nodes: "n[1-8]"}' \
+        '      - {block: leaf2, nodes: "n[9-16]"}' '      - {block: leaf3, nodes: "n[17-24]"}' \
+        '      - {block: leaf4, nodes: "n[25-32]"}' >"$dir/changed.yaml"
+    judge -t "$dir/changed.yaml"
+    is "$status $findings" '0 ' 'blocks, beside a topology without any' || diag "$(<"$dir/err")"
+    sed -i '/^- topology: b/,$d' "$dir/changed.yaml"
+    judge -t "$dir/changed.yaml"
+    is "$status $(<"$dir/err")" "2 muster topology: $dir/changed.yaml: no topology in it has tree: switches: or block: blocks:" '... which alone says nothing'
+else
+    skip 7 'muster was built without libyaml'
+fi
+
 done_testing

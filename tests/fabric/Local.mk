@@ -11,4 +11,5 @@ EXTRA_DIST += \
 	tests/fabric/t4502-tree-above-the-leaves.t \
 	tests/fabric/t4510-certify-knows-the-subnet.t \
 	tests/fabric/t4520-ethernet-by-lldp.t \
+	tests/fabric/t4521-certify-hears-lldp.t \
 	# end of tests on simulated subnets

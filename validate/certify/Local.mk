@@ -4,6 +4,7 @@
 muster_SOURCES += \
 	validate/certify/certify.c validate/certify/certify.h \
 	validate/certify/outcome.c validate/certify/outcome.h \
+	validate/certify/neighbours.c \
 	validate/certify/nodes.c \
 	validate/certify/stages.c \
 	validate/certify/subnet.c \

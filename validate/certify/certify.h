@@ -162,6 +162,11 @@ void certify_train(struct certify *certify);
  * held against topology.conf and each other, and the leaves that were found count from here on. */
 void certify_subnet(struct certify *certify);
 
+struct subnet;
+/* neighbours.c: fills subnet, which is empty, with the Ethernet that the lldpds of the good nodes
+ * have heard. Returns 0, 1 where there is nothing to see, or -1 with err. */
+int certify_neighbours(struct certify *certify, struct subnet *subnet, struct error *err);
+
 /* config.c */
 /* Compares the facts that the nodes told since first. */
 void certify_compare(struct certify *certify, size_t first);

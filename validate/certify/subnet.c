@@ -12,8 +12,8 @@
 #include "validate/subnet/findings.h"
 #include "validate/subnet/outline.h"
 
-/* The InfiniBand subnet of this host, where it has one that the nodes are in: what is wrong with
- * their cables, and on which leaves they really are. */
+/* The InfiniBand subnet of this host, where it has one that the nodes are in, else the Ethernet
+ * that their lldpds see: what is wrong with their cables, and on which leaves they really are. */
 
 /* What the controller said, where its topology.conf is not on this host. */
 static int conf_from_cluster(const struct certify *certify, struct topology_conf *conf)
@@ -46,26 +46,28 @@ static int conf_find(struct certify *certify, struct topology_conf *conf)
     *conf = (struct topology_conf){0};
     if (certify->cluster.leaf_count == 0)
         return 0;
-    if (slurm_directory("", directory, sizeof directory, NULL) == 0) {
-        snprintf(path, sizeof path, "%s/topology.conf", directory);
-        if (access(path, F_OK) == 0) {
-            if (topology_conf_read(path, conf, &err) == 0)
-                return 0;
-            certify_note(certify, "%s", err.text);
-        }
+    if (slurm_directory("", directory, sizeof directory, NULL) == 0 &&
+        topology_conf_find(directory, path, sizeof path)) {
+        if (topology_conf_read(path, conf, &err) == 0)
+            return 0;
+        certify_note(certify, "%s", err.text);
     }
     return conf_from_cluster(certify, conf);
 }
 
 /* A link below its like and crossed or missing rails make a node unfit. Where a cable is in another
- * switch than topology.conf says, the one or the other is wrong, and the node works. */
-static enum verdict verdict_on(const struct subnet_finding *finding)
+ * switch than topology.conf says, the one or the other is wrong, and the node works; and an lldpd
+ * that has heard nothing says nothing of the cable. */
+static enum verdict verdict_on(const struct subnet_finding *finding, bool is_ethernet)
 {
-    return finding->verdict == VERDICT_FAIL && finding->kind == SUBNET_PLACE ? VERDICT_WARN
-                                                                             : finding->verdict;
+    bool is_mild =
+        finding->kind == SUBNET_PLACE || (is_ethernet && finding->kind == SUBNET_MISSING);
+
+    return finding->verdict == VERDICT_FAIL && is_mild ? VERDICT_WARN : finding->verdict;
 }
 
-static void finding_take(struct certify *certify, const struct subnet_finding *finding)
+static void finding_take(struct certify *certify, const struct subnet_finding *finding,
+                         bool is_ethernet)
 {
     struct subject *subject = *finding->node ? certify_subject(certify, finding->node) : NULL;
     struct record record = RECORD_INIT;
@@ -74,7 +76,7 @@ static void finding_take(struct certify *certify, const struct subnet_finding *f
         return; /* of a node that this run is not about */
     subnet_finding_record(finding, &record);
     record.suite = "certify";
-    record.verdict = verdict_on(finding);
+    record.verdict = verdict_on(finding, is_ethernet);
     if (subject) {
         record.verdict = certify_rails_verdict(certify, subject, finding->part, record.verdict);
         outcome_note(&subject->outcome, STAGE_CHECK, record.verdict, record.test, finding->part,
@@ -139,14 +141,33 @@ static int subnet_take(struct certify *certify, const struct subnet *subnet,
     int rv = subnet_judge(subnet, conf, &findings);
 
     for (size_t i = 0; rv == 0 && i < findings.count; i++)
-        finding_take(certify, &findings.items[i]);
-    if (rv == 0)
+        finding_take(certify, &findings.items[i], subnet->is_ethernet);
+    /* of Ethernet a node that has said nothing would be on no leaf */
+    if (rv == 0 && (!subnet->is_ethernet || subjects_in(certify, subnet) == certify->count))
         rv = subnet_outline(subnet, conf, &outline);
     if (rv == 0 && outline.count > 0)
         rv = leaves_take(certify, &outline);
     outline_clear(&outline);
     subnet_findings_clear(&findings);
     return rv;
+}
+
+/* Of Ethernet only what the nodes of this run have told is known: the others are taken out of
+ * topology.conf. */
+static void conf_narrow(struct topology_conf *conf, const struct subnet *subnet)
+{
+    for (size_t i = 0; i < conf->count; i++) {
+        struct hostlist *nodes = &conf->leaves[i].nodes;
+        size_t kept = 0;
+
+        for (size_t k = 0; k < nodes->count; k++) {
+            if (subnet_node(subnet, nodes->names[k]) >= 0)
+                nodes->names[kept++] = nodes->names[k];
+            else
+                free(nodes->names[k]);
+        }
+        nodes->count = kept;
+    }
 }
 
 void certify_subnet(struct certify *certify)
@@ -164,10 +185,19 @@ void certify_subnet(struct certify *certify)
     if (rv < 0)
         certify_note(certify, "%s", err.text);
     /* fewer than half of the nodes: another network than theirs */
-    if (rv == 0 && 2 * subjects_in(certify, &subnet) >= certify->count &&
-        (conf_find(certify, &conf) != 0 ||
-         subnet_take(certify, &subnet, conf.count > 0 ? &conf : NULL) != 0))
-        certify_note(certify, "no memory for the subnet");
+    if (rv != 0 || 2 * subjects_in(certify, &subnet) < certify->count) {
+        subnet_clear(&subnet);
+        rv = certify_neighbours(certify, &subnet, &err);
+        if (rv < 0)
+            certify_note(certify, "LLDP: %s", err.text);
+    }
+    if (rv == 0) {
+        rv = conf_find(certify, &conf);
+        if (rv == 0 && subnet.is_ethernet)
+            conf_narrow(&conf, &subnet);
+        if (rv != 0 || subnet_take(certify, &subnet, conf.count > 0 ? &conf : NULL) != 0)
+            certify_note(certify, "no memory for the subnet");
+    }
     subnet_clear(&subnet);
     topology_conf_clear(&conf);
 }

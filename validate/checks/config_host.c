@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "lib/base/sysfs.h"
 
@@ -242,6 +243,15 @@ static void tell_limits(const struct facts *facts)
                   "%.1f GiB", (double)shared.f_blocks * (double)shared.f_frsize / (1 << 30));
 }
 
+/* Whether LLDP can be asked for the node's neighbours. */
+static void tell_lldpd(const struct facts *facts)
+{
+    char path[SYSFS_PATH];
+
+    if (sysfs_path(facts->checks->root, path, sizeof path, "run/lldpd.socket") == 0)
+        fact_text(facts, "lldpd", "", access(path, F_OK) == 0 ? "running" : "not running");
+}
+
 void facts_host(const struct facts *facts)
 {
     const struct inventory *inventory = facts->checks->inventory;
@@ -250,6 +260,7 @@ void facts_host(const struct facts *facts)
     tell_system(facts);
     tell_command_line(facts);
     tell_machine(facts);
+    tell_lldpd(facts);
     tell_processor(facts);
     fact_number(facts, "cpu.count", "", inventory->cpu_count, "count");
     fact_number(facts, "numa.count", "", inventory->numa_node_count, "count");

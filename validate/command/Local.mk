@@ -28,6 +28,7 @@ muster_SOURCES = \
 	validate/command/report.c validate/command/report.h \
 	validate/command/topology.c \
 	validate/command/topology_fabric.c validate/command/topology_fabric.h \
+	validate/command/topology_neighbours.c \
 	# end of muster_SOURCES
 muster_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(SLURM_CFLAGS)
 muster_LDADD = \

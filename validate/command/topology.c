@@ -331,6 +331,7 @@ static void print_help(void)
         "  -j, --json         records as JSON lines, nothing else\n"
         "      --fabric       the network's switches instead of this node: see muster topology\n"
         "                     --fabric --help\n"
+        "      --neighbours   the switch ports that this node's interfaces are cabled to, by LLDP\n"
         "      --node         the topology of this node: what is printed anyhow\n"
         "  -r, --root DIR     a recorded tree instead of this machine; then no configuration is\n"
         "                     read but one named with --config\n"
@@ -376,9 +377,12 @@ int command_topology(int argc, char **argv)
     struct look_options look;
     int status;
 
-    for (int i = 1; i < argc; i++)
+    for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--fabric") == 0)
             return command_topology_fabric(argc, argv);
+        if (strcmp(argv[i], "--neighbours") == 0)
+            return command_topology_neighbours(argc, argv);
+    }
     status = command_look_options(argc, argv, "node", '\0', print_help, &look);
 
     return status >= 0 ? status : topology(look.name, look.root, look.config, look.as_json);

@@ -42,10 +42,12 @@ static void print_help(void)
         "where\n"
         "                             their descriptions do not begin with the node's name\n"
         "  -p, --port CA:PORT         discover through this port only: mlx5_0:1\n"
-        "  -t, --topology FILE        Slurm's topology.conf, which says where nodes belong; "
+        "  -t, --topology FILE        Slurm's topology.conf, or topology.yaml by that end of its\n"
+        "                             name, which says where nodes belong; "
         "without\n"
         "                             it Slurm's own is read, but not with --from or --lldp\n"
-        "  -w, --write-topology FILE  write a topology.conf of what was found; - is standard "
+        "  -w, --write-topology FILE  write a topology.conf of what was found, or a topology.yaml\n"
+        "                             where FILE ends in .yaml; - is standard "
         "output,\n"
         "                             with nothing else on it\n"
         "  -h, --help                 this text\n"
@@ -153,10 +155,8 @@ static int load_conf(const struct options *options, struct topology_conf *conf)
 
     *conf = (struct topology_conf){0};
     if (!named && options->from_count == 0 && !options->lldp &&
-        slurm_directory("", directory, sizeof directory, NULL) == 0) {
-        snprintf(path, sizeof path, "%s/topology.conf", directory);
-        named = access(path, F_OK) == 0 ? path : NULL;
-    }
+        slurm_directory("", directory, sizeof directory, NULL) == 0)
+        named = topology_conf_find(directory, path, sizeof path);
     if (!named || topology_conf_read(named, conf, &err) == 0)
         return COMMAND_PASS;
     fprintf(stderr, "%s: %s\n", options->name, err.text);
@@ -363,6 +363,7 @@ static void write_records(const struct subnet *subnet, const struct subnet_findi
 struct written {
     const struct subnet *subnet;
     struct outline outline;
+    bool as_yaml;
 };
 
 static int write_outline(FILE *stream, const void *context)
@@ -370,13 +371,13 @@ static int write_outline(FILE *stream, const void *context)
     const struct written *written = context;
 
     errno = ENOMEM;
-    return outline_write(stream, written->subnet, &written->outline);
+    return outline_write(stream, written->subnet, &written->outline, written->as_yaml);
 }
 
 static int write_topology(const struct options *options, const struct subnet *subnet,
                           const struct topology_conf *conf)
 {
-    struct written written = {.subnet = subnet};
+    struct written written = {.subnet = subnet, .as_yaml = topology_conf_is_yaml(options->written)};
     struct error err;
     int rv;
 

@@ -18,8 +18,9 @@ validate_subnet_libsubnet_la_SOURCES = \
 	validate/subnet/subnet_text.c \
 	validate/subnet/tier.c validate/subnet/tier.h \
 	validate/subnet/topologyconf.c validate/subnet/topologyconf.h \
+	validate/subnet/topologyyaml.c \
 	validate/subnet/uplinks.c \
 	validate/subnet/upper.c \
 	# end of validate_subnet_libsubnet_la_SOURCES
-validate_subnet_libsubnet_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBNETDISC_CFLAGS) $(JANSSON_CFLAGS)
-validate_subnet_libsubnet_la_LIBADD = lib/libmuster.la $(IBNETDISC_LIBS) $(JANSSON_LIBS)
+validate_subnet_libsubnet_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBNETDISC_CFLAGS) $(JANSSON_CFLAGS) $(YAML_CFLAGS)
+validate_subnet_libsubnet_la_LIBADD = lib/libmuster.la $(IBNETDISC_LIBS) $(JANSSON_LIBS) $(YAML_LIBS)

@@ -15,22 +15,38 @@
  * there are several things of a kind there is an array of them, where a chassis has no name its
  * members stand in its place. */
 
-struct neighbour {
-    int node; /* place in nodes */
-    char interface[32], chassis[68], name[64], port[32];
-    struct subnet_rate rate;
-};
-
-struct gathering {
-    struct hostlist nodes;
-    struct neighbour *items;
-    size_t count, room;
-};
-
-static void gathering_clear(struct gathering *gathering)
+void subnet_neighbours_clear(struct subnet_neighbours *neighbours)
 {
-    hostlist_clear(&gathering->nodes);
-    free(gathering->items);
+    if (!neighbours)
+        return;
+    hostlist_clear(&neighbours->nodes);
+    free(neighbours->items);
+    *neighbours = (struct subnet_neighbours){0};
+}
+
+int subnet_neighbours_node(struct subnet_neighbours *neighbours, const char *node,
+                           struct error *err)
+{
+    return hostlist_append(&neighbours->nodes, node) == 0 ? 0 : error_set(err, "no memory");
+}
+
+int subnet_neighbours_add(struct subnet_neighbours *neighbours,
+                          const struct subnet_neighbour *neighbour, struct error *err)
+{
+    struct subnet_neighbour *items = neighbours->items;
+
+    if (neighbours->count == neighbours->room) {
+        size_t room = neighbours->room ? 2 * neighbours->room : 64;
+
+        items = realloc(items, room * sizeof *items);
+        if (!items)
+            return error_set(err, "no memory");
+        neighbours->items = items;
+        neighbours->room = room;
+    }
+    items[neighbours->count] = *neighbour;
+    items[neighbours->count++].node = (int)neighbours->nodes.count - 1;
+    return 0;
 }
 
 /* Several things of a kind are an array, one is itself. */
@@ -93,13 +109,13 @@ static const char *port_name(const json_t *port)
                : json_string_value(json_object_get(id, "value"));
 }
 
-static int add_neighbour(struct gathering *gathering, const char *interface, json_t *value,
+static int add_neighbour(struct subnet_neighbours *gathering, const char *interface, json_t *value,
                          struct error *err)
 {
     json_t *chassis = one_of(json_object_get(value, "chassis"), 0);
     json_t *port = one_of(json_object_get(value, "port"), 0);
     const char *name = NULL, *id, *label = port_name(port);
-    struct neighbour *items, neighbour = {.node = (int)gathering->nodes.count - 1};
+    struct subnet_neighbour neighbour = {0};
 
     if (json_is_object(chassis) && !json_object_get(chassis, "id")) {
         void *first = json_object_iter(chassis);
@@ -118,44 +134,54 @@ static int add_neighbour(struct gathering *gathering, const char *interface, jso
     copy(label, neighbour.port, sizeof neighbour.port);
     neighbour.rate = rate_of(
         json_string_value(json_object_get(json_object_get(port, "auto-negotiation"), "current")));
-    if (gathering->count == gathering->room) {
-        gathering->room = gathering->room ? 2 * gathering->room : 64;
-        items = realloc(gathering->items, gathering->room * sizeof *items);
-        if (!items)
-            return error_set(err, "no memory");
-        gathering->items = items;
-    }
-    gathering->items[gathering->count++] = neighbour;
-    return 0;
+    return subnet_neighbours_add(gathering, &neighbour, err);
 }
 
-static int read_node(struct gathering *gathering, const char *path, const char *node,
+/* Takes what root has of a node; releases it. */
+static int take_node(struct subnet_neighbours *gathering, const char *node, json_t *root,
                      struct error *err)
 {
-    json_error_t bad;
-    json_t *root = json_load_file(path, 0, &bad), *interfaces, *value;
+    json_t *interfaces, *value;
     const char *interface;
     int rv = 0;
 
-    if (!root)
-        return error_set(err, "%s:%d: %s", path, bad.line, bad.text);
     if (!json_is_object(json_object_get(root, "lldp")))
-        rv = error_set(err, "%s: not what lldpcli -f json show neighbors details prints", path);
-    else if (hostlist_append(&gathering->nodes, node) != 0)
-        rv = error_set(err, "no memory");
+        rv = error_set(err, "not what lldpcli -f json show neighbors details prints");
+    else
+        rv = subnet_neighbours_node(gathering, node, err);
     interfaces = json_object_get(json_object_get(root, "lldp"), "interface");
     for (size_t i = 0; rv == 0 && i < several(interfaces); i++) {
         json_object_foreach(one_of(interfaces, i), interface, value)
         {
             rv = add_neighbour(gathering, interface, value, err);
-            if (rv != 0) {
-                error_prefix(err, "%s", path);
+            if (rv != 0)
                 break;
-            }
         }
     }
     json_decref(root);
     return rv;
+}
+
+int subnet_neighbours_read(struct subnet_neighbours *neighbours, const char *node, const char *text,
+                           size_t length, struct error *err)
+{
+    json_error_t bad;
+    json_t *root = json_loadb(text, length, 0, &bad);
+
+    if (!root)
+        return error_set(err, "line %d: %s", bad.line, bad.text);
+    return take_node(neighbours, node, root, err);
+}
+
+static int read_node(struct subnet_neighbours *gathering, const char *path, const char *node,
+                     struct error *err)
+{
+    json_error_t bad;
+    json_t *root = json_load_file(path, 0, &bad);
+
+    if (!root)
+        return error_set(err, "%s:%d: %s", path, bad.line, bad.text);
+    return take_node(gathering, node, root, err) == 0 ? 0 : error_prefix(err, "%s", path);
 }
 
 static int is_json(const struct dirent *entry)
@@ -166,7 +192,7 @@ static int is_json(const struct dirent *entry)
            strcmp(entry->d_name + length - 5, ".json") == 0;
 }
 
-static int gather(struct gathering *gathering, const char *directory, struct error *err)
+static int gather(struct subnet_neighbours *gathering, const char *directory, struct error *err)
 {
     struct dirent **entries = NULL;
     int count = scandir(directory, &entries, is_json, alphasort), rv = 0;
@@ -191,7 +217,7 @@ static int gather(struct gathering *gathering, const char *directory, struct err
 
 static int by_port(const void *a, const void *b)
 {
-    const struct neighbour *one = a, *other = b;
+    const struct subnet_neighbour *one = a, *other = b;
     int order = strcmp(one->chassis, other->chassis);
 
     return order ? order : strcmp(one->port, other->port);
@@ -199,7 +225,7 @@ static int by_port(const void *a, const void *b)
 
 static int by_node(const void *a, const void *b)
 {
-    const struct neighbour *one = a, *other = b;
+    const struct subnet_neighbour *one = a, *other = b;
 
     return one->node != other->node ? one->node - other->node
                                     : strcmp(one->interface, other->interface);
@@ -207,10 +233,10 @@ static int by_node(const void *a, const void *b)
 
 /* The devices of one side, with a port for each different name: items are sorted by device, then
  * port. port_of: for each item its place in the subnet's ports. */
-static int add_side(struct subnet *subnet, const struct gathering *gathering, bool is_node_side,
-                    int *port_of, struct error *err)
+static int add_side(struct subnet *subnet, const struct subnet_neighbours *gathering,
+                    bool is_node_side, int *port_of, struct error *err)
 {
-    const struct neighbour *items = gathering->items;
+    const struct subnet_neighbour *items = gathering->items;
 
     for (size_t i = 0, end; i < gathering->count; i = end) {
         const char *name = is_node_side ? gathering->nodes.names[items[i].node] : items[i].name;
@@ -242,7 +268,7 @@ static int add_side(struct subnet *subnet, const struct gathering *gathering, bo
     return 0;
 }
 
-static int find_port(const struct subnet *subnet, const struct neighbour *item)
+static int find_port(const struct subnet *subnet, const struct subnet_neighbour *item)
 {
     for (size_t i = 0; i < subnet->device_count; i++) {
         const struct subnet_device *device = &subnet->devices[i];
@@ -257,7 +283,7 @@ static int find_port(const struct subnet *subnet, const struct neighbour *item)
 }
 
 /* Nodes that see no switch are there too, without a port. */
-static int add_mute_nodes(struct subnet *subnet, const struct gathering *gathering,
+static int add_mute_nodes(struct subnet *subnet, const struct subnet_neighbours *gathering,
                           struct error *err)
 {
     for (size_t i = 0; i < gathering->nodes.count; i++) {
@@ -272,11 +298,13 @@ static int add_mute_nodes(struct subnet *subnet, const struct gathering *gatheri
     return 0;
 }
 
-static int build(struct subnet *subnet, struct gathering *gathering, struct error *err)
+int subnet_neighbours_build(struct subnet_neighbours *gathering, struct subnet *subnet,
+                            struct error *err)
 {
     int *port_of = calloc(gathering->count + 1, sizeof *port_of);
     int rv = port_of ? 0 : error_set(err, "no memory");
 
+    subnet->is_ethernet = true;
     if (rv == 0 && gathering->count > 0) {
         qsort(gathering->items, gathering->count, sizeof *gathering->items, by_port);
         rv = add_side(subnet, gathering, false, port_of, err);
@@ -299,13 +327,12 @@ static int build(struct subnet *subnet, struct gathering *gathering, struct erro
 
 int subnet_read_lldp(const char *directory, struct subnet *subnet, struct error *err)
 {
-    struct gathering gathering = {0};
+    struct subnet_neighbours gathering = {0};
     int rv = gather(&gathering, directory, err);
 
-    subnet->is_ethernet = true;
     snprintf(subnet->source, sizeof subnet->source, "%s", directory);
     if (rv == 0)
-        rv = build(subnet, &gathering, err);
-    gathering_clear(&gathering);
+        rv = subnet_neighbours_build(&gathering, subnet, err);
+    subnet_neighbours_clear(&gathering);
     return rv;
 }

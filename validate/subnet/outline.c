@@ -270,7 +270,8 @@ int subnet_outline(const struct subnet *subnet, const struct topology_conf *conf
     return rv;
 }
 
-int outline_write(FILE *stream, const struct subnet *subnet, const struct outline *outline)
+int outline_write(FILE *stream, const struct subnet *subnet, const struct outline *outline,
+                  bool as_yaml)
 {
     char when[32];
     time_t now = time(NULL);
@@ -278,17 +279,23 @@ int outline_write(FILE *stream, const struct subnet *subnet, const struct outlin
 
     strftime(when, sizeof when, "%Y-%m-%d %H:%M UTC", gmtime_r(&now, &calendar));
     fprintf(stream,
-            "# topology.conf for topology/tree, as found by muster topology --fabric in %s\n"
-            "# on %s\n",
-            subnet->source, when);
+            "# topology.%s for topology/tree, as found by muster topology --fabric in %s\n"
+            "# on %s\n%s",
+            as_yaml ? "yaml" : "conf", subnet->source, when,
+            as_yaml ? "---\n- topology: fabric\n  cluster_default: true\n  tree:\n    switches:\n"
+                    : "");
     for (size_t i = 0; i < outline->count; i++) {
         const struct outline_switch *item = &outline->items[i];
         char *members = hostlist_fold(&item->members);
 
         if (!members)
             return -1;
-        fprintf(stream, "# %s\nSwitchName=%s %s=%s\n", item->switches, item->name,
-                item->is_leaf ? "Nodes" : "Switches", members);
+        if (as_yaml)
+            fprintf(stream, "      # %s\n      - switch: %s\n        %s: %s\n", item->switches,
+                    item->name, item->is_leaf ? "nodes" : "children", members);
+        else
+            fprintf(stream, "# %s\nSwitchName=%s %s=%s\n", item->switches, item->name,
+                    item->is_leaf ? "Nodes" : "Switches", members);
         free(members);
     }
     return 0;

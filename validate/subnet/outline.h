@@ -30,8 +30,9 @@ int subnet_outline(const struct subnet *subnet, const struct topology_conf *conf
                    struct outline *outline);
 void outline_clear(struct outline *outline);
 
-/* Writes it as topology.conf. Returns 0, or -1 when memory is out; the stream's errors are the
- * caller's. */
-int outline_write(FILE *stream, const struct subnet *subnet, const struct outline *outline);
+/* Writes it as topology.conf, or as topology.yaml. Returns 0, or -1 when memory is out; the
+ * stream's errors are the caller's. */
+int outline_write(FILE *stream, const struct subnet *subnet, const struct outline *outline,
+                  bool as_yaml);
 
 #endif

@@ -136,10 +136,37 @@ int subnet_read_text(const char *path, struct subnet *subnet, struct error *err)
  * so), or -1 with err. */
 int subnet_discover(const char *port, struct subnet *subnet, struct error *err);
 
-/* Ethernet as LLDP shows it: reads files NODE.json of a directory, each what `lldpcli -f json show
- * neighbors details` has printed on that node. Neighbours that are no switches are passed over; of
- * cables between switches nothing is known. Returns 0, or -1 with err "PATH: ..."; subnet is to be
- * cleared in any case. */
+/* What LLDP shows on nodes: interfaces and the switch ports that they are cabled to. Neighbours
+ * that are no switches are passed over; of cables between switches nothing is known. */
+struct subnet_neighbour {
+    int node;                                            /* place in nodes */
+    char interface[32], chassis[68], name[64], port[32]; /* name "": it has none */
+    struct subnet_rate rate;
+};
+
+/* An empty one is all zero. */
+struct subnet_neighbours {
+    struct hostlist nodes; /* also those without a neighbour */
+    struct subnet_neighbour *items;
+    size_t count, room;
+};
+
+void subnet_neighbours_clear(struct subnet_neighbours *neighbours);
+/* A further node, to which what is added then belongs. Each returns 0, or -1 with err. */
+int subnet_neighbours_node(struct subnet_neighbours *neighbours, const char *node,
+                           struct error *err);
+int subnet_neighbours_add(struct subnet_neighbours *neighbours,
+                          const struct subnet_neighbour *neighbour, struct error *err);
+/* Both, from what `lldpcli -f json show neighbors details` has printed on that node. */
+int subnet_neighbours_read(struct subnet_neighbours *neighbours, const char *node, const char *text,
+                           size_t length, struct error *err);
+
+/* Makes a network of them, sorting them. Returns 0, or -1 with err; subnet is to be cleared in any
+ * case, subnet_finish() is the caller's. */
+int subnet_neighbours_build(struct subnet_neighbours *neighbours, struct subnet *subnet,
+                            struct error *err);
+
+/* The same of files NODE.json of a directory. Returns 0, or -1 with err "PATH: ...". */
 int subnet_read_lldp(const char *directory, struct subnet *subnet, struct error *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/slurm/slurmconf.h"
 
@@ -25,71 +26,71 @@ void topology_conf_clear(struct topology_conf *conf)
     *conf = (struct topology_conf){0};
 }
 
-/* Takes the name. below: "leaf[1-4]". */
-static int add_switch(struct topology_conf *conf, char *name, int line, const char *below,
-                      struct error *err)
+int topology_conf_add_switch(struct topology_conf *conf, const char *name, int line,
+                             const char *below, struct error *err)
 {
     struct topology_switch *grown =
         realloc(conf->switches, (conf->switch_count + 1) * sizeof *grown);
-    struct topology_switch added = {.name = name, .line = line};
+    struct topology_switch added = {.name = strdup(name), .line = line};
 
     if (grown)
         conf->switches = grown;
-    if (!grown || hostlist_expand(below, &added.below, err) != 0) {
-        free(name);
-        return grown ? error_prefix(err, "Switches=%.60s", below) : error_set(err, "no memory");
+    if (!grown || !added.name) {
+        free(added.name);
+        return error_set(err, "no memory");
+    }
+    if (hostlist_expand(below, &added.below, err) != 0) {
+        free(added.name);
+        return error_prefix(err, "switches %.60s", below);
     }
     conf->switches[conf->switch_count++] = added;
     return 0;
 }
 
-/* value: room for a whole line. */
-static int read_line(struct topology_conf *conf, const struct slurm_line *line, char *value,
-                     size_t size, struct error *err)
+int topology_conf_add_leaf(struct topology_conf *conf, const char *name, int line,
+                           const char *nodes, struct error *err)
 {
-    struct topology_leaf *leaves, leaf = {.line = line->number};
+    struct topology_leaf *grown = realloc(conf->leaves, (conf->count + 1) * sizeof *grown);
+    struct topology_leaf added = {.name = strdup(name), .line = line};
+
+    if (grown)
+        conf->leaves = grown;
+    if (!grown || !added.name) {
+        free(added.name);
+        return error_set(err, "no memory");
+    }
+    if (hostlist_expand(nodes, &added.nodes, err) != 0) {
+        free(added.name);
+        return error_prefix(err, "Nodes=%.60s", nodes);
+    }
+    conf->leaves[conf->count++] = added;
+    return 0;
+}
+
+/* value: room for a whole line. */
+static int read_line(struct topology_conf *conf, const struct slurm_line *line, char *name,
+                     char *value, size_t size, struct error *err)
+{
     bool is_shown, has_nodes;
-    int rv;
 
     if (slurm_line_value(line, "BlockSizes", value, size))
         return 0;
-    if (!slurm_line_value(line, "SwitchName", value, size) &&
-        !slurm_line_value(line, "BlockName", value, size))
+    if (!slurm_line_value(line, "SwitchName", name, size) &&
+        !slurm_line_value(line, "BlockName", name, size))
         return error_set(err, "expected SwitchName= or BlockName=, found '%.60s'", line->text);
-    leaf.name = strdup(value);
-    leaves = realloc(conf->leaves, (conf->count + 1) * sizeof *leaves);
-    if (leaves)
-        conf->leaves = leaves;
-    if (!leaf.name || !leaves) {
-        free(leaf.name);
-        return error_set(err, "no memory");
-    }
     /* what scontrol shows has Level= too, and above a leaf the nodes of all leaves below */
     is_shown = slurm_line_value(line, "Level", value, size);
     has_nodes = slurm_line_value(line, "Nodes", value, size);
     if (slurm_line_value(line, "Switches", value, size) && (is_shown || !has_nodes))
-        return add_switch(conf, leaf.name, line->number, value, err);
-    if (*value) {
-        rv = error_set(err,
-                       "%s has both Nodes= and Switches=, which slurmctld refuses: nodes are "
-                       "under leaves, switches under the switches above",
-                       leaf.name);
-        free(leaf.name);
-        return rv;
-    }
-    if (!slurm_line_value(line, "Nodes", value, size)) {
-        rv = error_set(err, "%s has neither Nodes= nor Switches=", leaf.name);
-        free(leaf.name);
-        return rv;
-    }
-    rv = hostlist_expand(value, &leaf.nodes, err);
-    if (rv != 0) {
-        error_prefix(err, "Nodes=%.60s", value);
-        free(leaf.name);
-        return -1;
-    }
-    leaves[conf->count++] = leaf;
-    return 0;
+        return topology_conf_add_switch(conf, name, line->number, value, err);
+    if (*value)
+        return error_set(err,
+                         "%s has both Nodes= and Switches=, which slurmctld refuses: nodes are "
+                         "under leaves, switches under the switches above",
+                         name);
+    if (!slurm_line_value(line, "Nodes", value, size))
+        return error_set(err, "%s has neither Nodes= nor Switches=", name);
+    return topology_conf_add_leaf(conf, name, line->number, value, err);
 }
 
 static int read_lines(struct topology_conf *conf, const struct slurm_lines *lines,
@@ -98,8 +99,9 @@ static int read_lines(struct topology_conf *conf, const struct slurm_lines *line
     for (size_t i = 0; i < lines->count; i++) {
         const struct slurm_line *line = &lines->lines[i];
         size_t size = strlen(line->text) + 1;
-        char *value = malloc(size);
-        int rv = value ? read_line(conf, line, value, size, err) : error_set(err, "no memory");
+        char *value = malloc(2 * size);
+        int rv = value ? read_line(conf, line, value + size, value, size, err)
+                       : error_set(err, "no memory");
 
         free(value);
         if (rv != 0)
@@ -120,6 +122,13 @@ int topology_conf_read(const char *path, struct topology_conf *conf, struct erro
     if (!whole)
         return error_set(err, "%s: %m", path);
     snprintf(conf->path, sizeof conf->path, "%s", path);
+    if (topology_conf_is_yaml(path)) {
+        rv = topology_conf_read_yaml(whole, conf, err);
+        free(whole);
+        if (rv != 0)
+            topology_conf_clear(conf);
+        return rv;
+    }
     slash = strrchr(whole, '/');
     *slash = '\0';
     rv = slurm_lines_read("", whole, slash + 1, &lines, err);
@@ -132,6 +141,25 @@ int topology_conf_read(const char *path, struct topology_conf *conf, struct erro
     if (rv != 0)
         topology_conf_clear(conf);
     return rv;
+}
+
+bool topology_conf_is_yaml(const char *path)
+{
+    size_t length = strlen(path);
+
+    return length >= 5 && strcmp(path + length - 5, ".yaml") == 0;
+}
+
+const char *topology_conf_find(const char *directory, char *path, size_t size)
+{
+    static const char *const names[] = {"topology.yaml", "topology.conf"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, size, "%s/%s", directory, names[i]);
+        if (access(path, F_OK) == 0)
+            return path;
+    }
+    return NULL;
 }
 
 int topology_conf_leaf(const struct topology_conf *conf, const char *node)

@@ -2,6 +2,7 @@
 #ifndef MUSTER_TOPOLOGYCONF_H
 #define MUSTER_TOPOLOGYCONF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "lib/base/error.h"
@@ -32,10 +33,24 @@ struct topology_conf {
     size_t switch_count;
 };
 
-/* Reads the file as Slurm does: comments, continued lines, Include. Returns 0; -1 with err
+/* Reads the file as Slurm does: comments, continued lines, Include; one whose name ends in .yaml as
+ * topology.yaml(5) of Slurm 25.05 and later. Returns 0; -1 with err
  * "PATH:LINE: ..." and conf empty. Release with topology_conf_clear(). */
 int topology_conf_read(const char *path, struct topology_conf *conf, struct error *err);
 void topology_conf_clear(struct topology_conf *conf);
+
+/* The file in Slurm's directory that Slurm reads: topology.yaml, else topology.conf; NULL: none. */
+const char *topology_conf_find(const char *directory, char *path, size_t size);
+bool topology_conf_is_yaml(const char *path);
+
+/* For the readers. nodes and below are Slurm's notation. Each returns 0, or -1 with err. */
+int topology_conf_add_leaf(struct topology_conf *conf, const char *name, int line,
+                           const char *nodes, struct error *err);
+int topology_conf_add_switch(struct topology_conf *conf, const char *name, int line,
+                             const char *below, struct error *err);
+/* Of several topologies the first with cluster_default that is a tree or of blocks, else the first
+ * such. */
+int topology_conf_read_yaml(const char *path, struct topology_conf *conf, struct error *err);
 
 /* The place of the leaf of that node, the first one of several, -1. O(nodes). */
 int topology_conf_leaf(const struct topology_conf *conf, const char *node);

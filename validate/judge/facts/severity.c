@@ -41,6 +41,7 @@ static const struct severity {
      "a port without congestion control (DCQCN) does not slow down, and takes from those that do"},
     /* what changes where traffic goes */
     {"gid", VERDICT_WARN, "RoCE at another GID index or type does not reach its peers"},
+    {"lldpd", VERDICT_WARN, "without it nobody sees where the node's cables go"},
     {"pkey", VERDICT_WARN, "ports of different partitions do not reach each other"},
     {"class", VERDICT_WARN, "the fabric is used by another transport than on the peers"},
     {"fabric", VERDICT_WARN, "the fabric is used by another transport than on the peers"},

@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Where lldpd runs on the nodes, muster certify holds their cables against topology.conf: a cable in
+# another switch is a warning with node, port and where it belongs, an lldpd that does not run is the
+# node's oddity, and nobody is drained for either.
+. "$(dirname "$0")/../tap.sh"
+command -v lldpcli >/dev/null || skip_all 'no lldpd (Debian: lldpd)'
+getent passwd _lldpd >/dev/null || skip_all 'lldpd has no user to be'
+. "$(dirname "$0")/../lab/testlab.sh"
+. "$(dirname "$0")/../lab/certify.sh"
+
+pids=()
+tap_cleanup() {
+    [ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2>/dev/null
+    wait
+    lab down >/dev/null
+}
+
+leaf() { # NAME PATTERN: an lldpd that speaks as that switch on these of the switches' ports
+    mkdir -p "$work/$1"
+    ip netns exec "muster-$name-fabric" unshare -u -m sh -c \
+        "hostname $1; mount -t tmpfs none /run; mkdir -p /run/lldpd; exec lldpd -d -C $1 -I '$2' -u $work/$1/socket" \
+        >"$work/$1/log" 2>&1 &
+    pids+=($!)
+}
+node() { # NAME
+    lab on "$1" sh -c 'mkdir -p /run/lldpd; exec lldpd -d' >"$work/$1.log" 2>&1 &
+    pids+=($!)
+}
+hears() { # NODE INTERFACE SWITCH
+    lab on "$1" "$muster" topology --neighbours 2>/dev/null | grep -q "^$2  *$3 "
+}
+
+chmod 711 "$work"
+lldpcli='configure lldp tx-interval 1'
+leaf leaf1 'n1-eth*,n2-eth2'
+leaf leaf2 'n2-eth1,n3-eth*,n4-eth*'
+for i in 1 2 3; do node n$i; done
+for ((i = 0; i < 100; i++)); do
+    heard=0
+    for switch in leaf1 leaf2; do
+        # shellcheck disable=SC2086
+        lldpcli -u "$work/$switch/socket" $lldpcli >/dev/null 2>&1 && heard=$((heard + 1))
+    done
+    for cable in 'n1 eth1 leaf1' 'n2 eth1 leaf2' 'n2 eth2 leaf1' 'n3 eth2 leaf2'; do
+        # shellcheck disable=SC2086
+        hears $cable && heard=$((heard + 1))
+    done
+    [ $heard -eq 6 ] && break
+    sleep 0.2
+done
+is "$heard" 6 'muster topology --neighbours tells what lldpd has heard' ||
+    diag "$(tail -n 3 "$work"/leaf*/log "$work"/n*.log)" "$(lab on n2 "$muster" topology --neighbours 2>&1)"
+is "$(lab on n4 "$muster" topology --neighbours 2>&1 >/dev/null | grep -c 'is lldpd running?$')" 1 '... and where none runs'
+
+certify --dry-run --level quick
+record() { # JQ-CONDITION
+    jq -r "select(.suite == \"certify\" and .test == \"net.topology\" and ($1)) | \"\(.node) \(.part) \(.verdict): \(.message)\"" "$work/records"
+}
+is "$status" 0 'a cable in the wrong switch, and a node without lldpd' || diag "$words"
+like "$(record '.metric == "place"')" \
+    '^n2 eth1 warn: n2 eth1 is on leaf2 n2-eth1, it belongs on leaf1 \(.*topology.conf line 2 has n2 under leaf1\): move its cable there' \
+    'the cable is named with its port and where it belongs' || diag "$(record true)"
+is "$(record '.verdict == "warn" or .verdict == "fail"' | grep -c .)" 1 '... and nothing else'
+is "$(record '.metric == "leaf"' | sed 's/ null null: / /' | xargs)" 'n1 leaf1 n2 leaf1 n3 leaf2 n4 leaf2' \
+    'leaves stay those of topology.conf where not all nodes have told'
+like "$(jq -r 'select(.suite == "certify" and .test == "host.config") | "\(.node) \(.part) \(.message)"' "$work/records")" \
+    'n4 .*lldpd.*not running' 'the node without lldpd is told from the others'
+is "$(verdicts)" 'n1 pass n2 pass n3 pass n4 pass' '... and all are certified'
+valid 'all records are as doc/records.md says'
+done_testing

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/certify.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/slurm/step.h"
+#include "validate/subnet/subnet.h"
+
+/* Ethernet: where the nodes' cables go, as their lldpds have heard. */
+
+enum { ASK_S = 15 };
+
+static bool is_of(const struct record *record, const char *metric)
+{
+    return record->suite && strcmp(record->suite, "topology") == 0 && record->metric &&
+           strcmp(record->metric, metric) == 0 && record->node;
+}
+
+/* Whether muster check has seen an lldpd on one of the nodes. */
+static bool has_lldpd(const struct certify *certify)
+{
+    for (size_t i = 0; i < certify->records.count; i++) {
+        const struct record *record = &certify->records.items[i];
+
+        if (strcmp(record->test, "host.config") == 0 && record->metric &&
+            strcmp(record->metric, "lldpd") == 0 && record->message &&
+            strcmp(record->message, "running") == 0)
+            return true;
+    }
+    return false;
+}
+
+static int ask(struct certify *certify, const struct hostlist *names, size_t *first,
+               struct error *err)
+{
+    struct arguments program = {0};
+    struct certify_environment environment;
+    char path[4096];
+    int rv;
+
+    step_program_path("muster", path, sizeof path);
+    arguments_add(&program, "%s", path);
+    arguments_add(&program, "topology");
+    arguments_add(&program, "--neighbours");
+    arguments_add(&program, "--json");
+    certify_environment(certify, false, &environment);
+    rv = certify_step(certify,
+                      &(struct certify_step){.stage = STAGE_CHECK,
+                                             .nodes = names,
+                                             .tasks_per_node = 1,
+                                             .program = program.argv,
+                                             .environment = environment.entries,
+                                             .deadline_s = ASK_S},
+                      first, err);
+    arguments_clear(&program);
+    return rv;
+}
+
+/* "leaf1 Eth1/5" as muster topology --neighbours has it, "-" for no name. */
+static int take(struct subnet_neighbours *neighbours, const struct record *record,
+                struct error *err)
+{
+    struct subnet_neighbour neighbour = {.rate = {0}};
+    const char *space = record->message ? strchr(record->message, ' ') : NULL;
+    size_t length = space ? (size_t)(space - record->message) : 0;
+
+    if (!space || !record->part || !record->peer || length >= sizeof neighbour.name)
+        return 0;
+    if (length != 1 || *record->message != '-')
+        memcpy(neighbour.name, record->message, length);
+    snprintf(neighbour.interface, sizeof neighbour.interface, "%s", record->part);
+    snprintf(neighbour.chassis, sizeof neighbour.chassis, "%s", record->peer);
+    snprintf(neighbour.port, sizeof neighbour.port, "%s", space + 1);
+    if (record->value > 0 && record->value < 1e7)
+        neighbour.rate = (struct subnet_rate){1, (int)record->value};
+    return subnet_neighbours_add(neighbours, &neighbour, err);
+}
+
+/* Nodes that answered, each with what it has heard; records of several come mixed. */
+static int gather(const struct certify *certify, size_t first, struct subnet_neighbours *neighbours,
+                  struct error *err)
+{
+    const struct records *records = &certify->records;
+
+    for (size_t i = first; i < records->count; i++) {
+        const struct record *node = &records->items[i];
+
+        if (!is_of(node, "neighbours"))
+            continue;
+        if (subnet_neighbours_node(neighbours, node->node, err) != 0)
+            return -1;
+        for (size_t k = first; k < records->count; k++)
+            if (is_of(&records->items[k], "neighbour") &&
+                strcmp(records->items[k].node, node->node) == 0 &&
+                take(neighbours, &records->items[k], err) != 0)
+                return -1;
+    }
+    return 0;
+}
+
+int certify_neighbours(struct certify *certify, struct subnet *subnet, struct error *err)
+{
+    struct subnet_neighbours neighbours = {0};
+    struct hostlist names = {0};
+    size_t first = certify->records.count;
+    int rv;
+
+    if (certify_stop || !has_lldpd(certify) || certify_good(certify, &names) == 0) {
+        hostlist_clear(&names);
+        error_set(err, "no node has an lldpd");
+        return 1;
+    }
+    rv = ask(certify, &names, &first, err) < 0 ? -1 : gather(certify, first, &neighbours, err);
+    if (rv == 0)
+        rv = neighbours.count > 0 ? subnet_neighbours_build(&neighbours, subnet, err) : 1;
+    if (rv == 0)
+        rv = subnet_finish(subnet, err);
+    if (rv == 0)
+        snprintf(subnet->source, sizeof subnet->source, "LLDP");
+    subnet_neighbours_clear(&neighbours);
+    hostlist_clear(&names);
+    return rv;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/command/topology_fabric.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/fabric/fabric.h"
+#include "validate/command/command.h"
+#include "validate/slurm/process.h"
+#include "validate/subnet/subnet.h"
+
+/* What this node's lldpd has heard, for people and, as records, for muster certify. */
+
+enum { DEADLINE_S = 5, TEXT_MAX = 4 << 20 };
+
+struct answer {
+    FILE *stream;
+    char *text;
+    size_t size;
+};
+
+static void take_line(const char *line, bool is_error, void *context)
+{
+    struct answer *answer = context;
+
+    if (!is_error && ftell(answer->stream) < TEXT_MAX)
+        fprintf(answer->stream, "%s\n", line);
+}
+
+/* Returns 0, or -1 with err. */
+static int ask_lldpd(struct answer *answer, struct error *err)
+{
+    static const char *const words[] = {"lldpcli", "-f", "json", "show", "neighbors", "details"};
+    struct arguments program = {0};
+    struct process_result result;
+    int rv;
+
+    answer->stream = open_memstream(&answer->text, &answer->size);
+    if (!answer->stream)
+        return error_set(err, "no memory");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        arguments_add(&program, "%s", words[i]);
+    rv = program.out_of_memory ? error_set(err, "no memory")
+                               : process_run(&(struct process){.argv = program.argv,
+                                                               .deadline_s = DEADLINE_S,
+                                                               .grace_s = 1,
+                                                               .on_line = take_line,
+                                                               .context = answer},
+                                             &result, err);
+    arguments_clear(&program);
+    if (rv != 0)
+        return error_prefix(err, "lldpcli (of lldpd)");
+    if (fclose(answer->stream) != 0) {
+        answer->stream = NULL;
+        return error_set(err, "no memory");
+    }
+    answer->stream = NULL;
+    if (result.end == PROCESS_TIMED_OUT)
+        return error_set(err, "lldpcli did not answer within %d s", DEADLINE_S);
+    if (result.end != PROCESS_EXITED || result.status != 0)
+        return error_set(err, "lldpcli ended with status %d: %s: is lldpd running?", result.status,
+                         *result.last_error ? result.last_error : "no word why");
+    return 0;
+}
+
+static void print_people(const struct subnet_neighbours *neighbours)
+{
+    const struct subnet unnamed = {.is_ethernet = true};
+    char *text = NULL, rate[48];
+    size_t size;
+    FILE *table = open_memstream(&text, &size);
+
+    if (!table)
+        return;
+    fputs("INTERFACE\tSWITCH\tID\tPORT\tSPEED\n", table);
+    for (size_t i = 0; i < neighbours->count; i++) {
+        const struct subnet_neighbour *item = &neighbours->items[i];
+
+        fprintf(table, "%s\t%s\t%s\t%s\t%s\n", item->interface, *item->name ? item->name : "-",
+                item->chassis, item->port,
+                subnet_rate_text(&unnamed, item->rate, rate, sizeof rate));
+    }
+    fclose(table);
+    if (neighbours->count > 0)
+        command_print_table(stdout, text);
+    else
+        puts("no switch has been heard");
+    free(text);
+}
+
+/* Records: doc/records.md. The first one says how many follow. */
+static void write_records(const struct subnet_neighbours *neighbours, const char *node,
+                          const char *management)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < neighbours->count; i++)
+        count += strcmp(neighbours->items[i].interface, management) != 0;
+    for (size_t i = 0; i <= neighbours->count; i++) {
+        const struct subnet_neighbour *item = i > 0 ? &neighbours->items[i - 1] : NULL;
+        struct record record = RECORD_INIT;
+        char message[128];
+
+        if (item && strcmp(item->interface, management) == 0)
+            continue;
+        record.suite = "topology";
+        record.test = "net.topology";
+        record.metric = item ? "neighbour" : "neighbours";
+        record.node = node;
+        record.value = item ? subnet_rate_mbps(item->rate) : (double)count;
+        record.unit = item ? "Mb/s" : "count";
+        if (item) {
+            snprintf(message, sizeof message, "%s %s", *item->name ? item->name : "-", item->port);
+            record.part = item->interface;
+            record.peer = item->chassis;
+            record.message = message;
+        }
+        record_write(stdout, &record);
+    }
+}
+
+static void print_help(void)
+{
+    puts("Usage: muster topology --neighbours [OPTION...]\n"
+         "Prints which switch ports this node's interfaces are cabled to, as its lldpd has heard.\n"
+         "\n"
+         "  -c, --config FILE  the configuration, instead of $MUSTER_CONF or muster.conf\n"
+         "  -j, --json         records as JSON lines, nothing else, without the management\n"
+         "                     interface\n"
+         "  -h, --help         this text\n"
+         "\n"
+         "Exit status: 0 lldpd has answered, 2 usage, 3 it has not.");
+}
+
+int command_topology_neighbours(int argc, char **argv)
+{
+    struct look_options look;
+    struct conf conf;
+    struct answer answer = {0};
+    struct subnet_neighbours neighbours = {0};
+    struct inventory *inventory = NULL;
+    struct fabric *fabric = NULL;
+    const char *node = getenv("SLURMD_NODENAME");
+    struct error err;
+    int status = command_look_options(argc, argv, "neighbours", '\0', print_help, &look);
+
+    if (status >= 0)
+        return status;
+    if (look.root)
+        return command_misuse(argv[0], "--neighbours asks this node's lldpd: no --root");
+    status = command_conf(argv[0], look.config, &conf);
+    if (status != COMMAND_PASS) {
+        conf_clear(&conf);
+        return status;
+    }
+    inventory = inventory_read("", NULL);
+    fabric = calloc(1, sizeof *fabric);
+    node = node && *node ? node : inventory ? inventory->hostname : "";
+    if (!inventory || !fabric) {
+        fprintf(stderr, "%s: no memory\n", argv[0]);
+        status = COMMAND_UNKNOWN;
+    } else if (ask_lldpd(&answer, &err) != 0 ||
+               subnet_neighbours_read(&neighbours, node, answer.text, answer.size, &err) != 0) {
+        fprintf(stderr, "%s: %s\n", argv[0], err.text);
+        status = COMMAND_UNKNOWN;
+    } else if (look.as_json) {
+        fabric_choose(inventory, &conf, fabric);
+        write_records(&neighbours, node, fabric->management ? fabric->management->name : "");
+    } else {
+        print_people(&neighbours);
+    }
+    if (answer.stream)
+        fclose(answer.stream);
+    free(answer.text);
+    free(fabric);
+    inventory_free(inventory);
+    subnet_neighbours_clear(&neighbours);
+    conf_clear(&conf);
+    return status;
+}
