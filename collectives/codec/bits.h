@@ -40,9 +40,12 @@ static inline void bits_put_number(struct bits *bits, uint32_t number)
 
 static inline uint32_t bits_take_number(struct bits *bits)
 {
-    unsigned below = bits_take(bits, 4);
+    /* 4 + 15 bits are in one word, wherever they begin in it */
+    uint64_t word = codec_load64(bits->bytes + bits->position / 8) >> bits->position % 8;
+    unsigned below = word & 15;
 
-    return 1u << below | bits_take(bits, below);
+    bits->position += 4 + below;
+    return 1u << below | (uint32_t)(word >> 4 & ((1u << below) - 1));
 }
 
 static inline size_t bits_bytes(const struct bits *bits)

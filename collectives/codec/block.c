@@ -36,10 +36,14 @@ struct codec_scratch {
     /* with room for a store of a whole vector behind the last group */
     uint8_t symbols[CODEC_BLOCK_ELEMENTS_MAX + CODEC_GROUP];
     uint16_t words[CODEC_BLOCK_ELEMENTS_MAX + CODEC_GROUP];
-    struct codec_decoder decoder;
     struct codec_coder coder;
     uint8_t zeros[CODEC_GROUPS_MAX / 8];
     uint32_t states[CODEC_GROUP];
+    /* of two blocks that are decoded at a time, or the first's alone */
+    struct half {
+        struct codec_decoder decoder;
+        uint32_t states[CODEC_GROUP];
+    } halves[2];
     uint32_t counts[256];
     uint16_t frequencies[256];
     /* of the last elements, those that are known only at the end among them: less than a chunk
@@ -141,7 +145,8 @@ static size_t write_tail(struct codec_scratch *scratch)
  * end, or NULL when it would not end before limit. kept elements are in scratch->symbols. */
 static uint8_t *encode_exponents(const struct codec_path *path, struct codec_scratch *scratch,
                                  size_t kept, uint8_t *raw_end, size_t carried,
-                                 const uint8_t *limit, size_t *tail_bytes)
+                                 const uint8_t *limit, struct codec_ahead *ahead,
+                                 size_t *tail_bytes)
 {
     uint8_t *at = raw_end - carried;
     uint16_t *words_end = scratch->words + CODEC_BLOCK_ELEMENTS_MAX + CODEC_GROUP, *words;
@@ -155,7 +160,8 @@ static uint8_t *encode_exponents(const struct codec_path *path, struct codec_scr
     codec_table_coder(scratch->frequencies, &scratch->coder);
     for (unsigned lane = 0; lane < CODEC_GROUP; lane++)
         scratch->states[lane] = CODEC_STATE_LOW | (carried ? codec_load16(at + 2 * lane) : 0);
-    words = path->encode(scratch->symbols, kept, &scratch->coder, scratch->states, words_end);
+    words =
+        path->encode(scratch->symbols, kept, &scratch->coder, scratch->states, words_end, ahead);
     words_bytes = (size_t)(words_end - words) * sizeof *words;
     *tail_bytes = write_tail(scratch);
     if (words_bytes + CODEC_LOW_HALVES_BYTES + *tail_bytes >= (size_t)(limit - at))
@@ -168,8 +174,9 @@ static uint8_t *encode_exponents(const struct codec_path *path, struct codec_scr
     return at + *tail_bytes;
 }
 
-size_t codec_block_encode(const struct codec_path *path, enum codec_type type, const void *values,
-                          size_t count, struct codec_scratch *scratch, void *block)
+static size_t encode_block(const struct codec_path *path, enum codec_type type,
+                           const uint8_t *values, size_t count, struct codec_ahead *ahead,
+                           struct codec_scratch *scratch, uint8_t *block)
 {
     size_t width = codec_type_bytes(type), map_bytes = zero_map_bytes(count);
     size_t kept, tail_bytes = 1;
@@ -184,18 +191,17 @@ size_t codec_block_encode(const struct codec_path *path, enum codec_type type, c
         return store(path, out, type, values, count);
 
     memset(scratch->zeros, 0, map_bytes);
-    kept = path->split(type, values, count, scratch->symbols, raw, scratch->zeros);
+    kept = path->split(type, values, count, scratch->symbols, raw, scratch->zeros, scratch->counts);
     at = raw + codec_raw_bytes(type, kept);
     if (kept == count)
         map_bytes = 0;
     limit = out + codec_block_bound(type, count) - map_bytes;
-    path->count(scratch->symbols, kept, scratch->counts);
     if (scratch->counts[scratch->symbols[0]] == kept) {
         mode = MODE_SINGLE;
         *at++ = scratch->symbols[0];
     } else {
         at = encode_exponents(path, scratch, kept, at, carried_bytes((size_t)(at - raw)), limit,
-                              &tail_bytes);
+                              ahead, &tail_bytes);
     }
     if (!at || at >= limit)
         return store(path, out, type, values, count);
@@ -207,6 +213,48 @@ size_t codec_block_encode(const struct codec_path *path, enum codec_type type, c
     return finish(path, out, mode, type, tail_bytes, count, (size_t)(at - out));
 }
 
+size_t codec_block_encode(const struct codec_path *path, enum codec_type type, const void *values,
+                          size_t count, struct codec_scratch *scratch, void *block)
+{
+    struct codec_ahead none = {0};
+
+    return encode_block(path, type, values, count, &none, scratch, block);
+}
+
+/* Elements of the next block where `left` are left. */
+static size_t elements_of(size_t left)
+{
+    return left < CODEC_BLOCK_ELEMENTS ? left : CODEC_BLOCK_ELEMENTS;
+}
+
+size_t codec_blocks_bound(enum codec_type type, size_t count)
+{
+    size_t blocks = (count + CODEC_BLOCK_ELEMENTS - 1) / CODEC_BLOCK_ELEMENTS;
+
+    return blocks * CODEC_BLOCK_HEADER_BYTES + count * codec_type_bytes(type);
+}
+
+size_t codec_blocks_encode(const struct codec_path *path, enum codec_type type, const void *values,
+                           size_t count, struct codec_scratch *scratch, void *blocks)
+{
+    size_t width = codec_type_bytes(type), bytes = 0;
+    const uint8_t *in = values;
+
+    while (count > 0) {
+        size_t some = elements_of(count);
+        struct codec_ahead ahead = {
+            .at = in + some * width,
+            .end = in + (some + elements_of(count - some)) * width,
+            .lines = (unsigned)width,
+        };
+
+        bytes += encode_block(path, type, in, some, &ahead, scratch, (uint8_t *)blocks + bytes);
+        in += some * width;
+        count -= some;
+    }
+    return bytes;
+}
+
 /* ---------------------------------------------------------------------------------- decoding */
 
 /* A block's header and the parts between which its content is divided. */
@@ -215,6 +263,7 @@ struct layout {
     enum mode mode;
     size_t tail_bytes;
     size_t kept;
+    const uint8_t *content;
     const uint8_t *raw, *raw_end; /* as far as it stands raw */
     const uint8_t *words_end;     /* the words are from raw_end to here, then come lower halves */
     const uint8_t *tail;          /* frequencies and upper halves of the states, or a symbol */
@@ -243,6 +292,7 @@ static int read_header(const uint8_t *block, size_t available, struct layout *la
     if (layout->info.count > CODEC_BLOCK_ELEMENTS_MAX)
         return error_set(err, "block of %zu elements, the most are %d", layout->info.count,
                          CODEC_BLOCK_ELEMENTS_MAX);
+    layout->content = block + CODEC_BLOCK_HEADER_BYTES;
     layout->info.type = (enum codec_type)type;
     layout->info.mode = mode_names[mode];
     layout->mode = (enum mode)mode;
@@ -388,7 +438,8 @@ static const uint8_t *decode_rest(const uint32_t *table, uint32_t states[CODEC_G
 }
 
 /* Frequencies and states of a coded block. */
-static int read_tail(const struct layout *layout, struct codec_scratch *scratch)
+static int read_tail(const struct layout *layout, struct codec_scratch *scratch,
+                     uint32_t states[CODEC_GROUP])
 {
     struct bits bits = {scratch->tail, 0};
 
@@ -400,21 +451,20 @@ static int read_tail(const struct layout *layout, struct codec_scratch *scratch)
         0)
         return -1;
     for (unsigned lane = 0; lane < CODEC_GROUP; lane++)
-        scratch->states[lane] =
-            bits_take_number(&bits) << 16 | codec_load16(layout->words_end + 2 * lane);
+        states[lane] = bits_take_number(&bits) << 16 | codec_load16(layout->words_end + 2 * lane);
     return bits_bytes(&bits) == layout->tail_bytes ? 0 : -1;
 }
 
 /* The raw bytes of the last elements: standing of them stand raw, the others are in the states that
  * are left when all is decoded. -1: these are not states that a coder begins with. */
 static int gather_tail_raw(const struct layout *layout, size_t standing,
-                           struct codec_scratch *scratch)
+                           const uint32_t states[CODEC_GROUP], struct codec_scratch *scratch)
 {
     bool carried = carried_bytes(codec_raw_bytes(layout->info.type, layout->kept)) > 0;
 
     memcpy(scratch->tail_raw, layout->raw_end - standing, standing);
     for (unsigned lane = 0; lane < CODEC_GROUP; lane++) {
-        uint32_t x = scratch->states[lane];
+        uint32_t x = states[lane];
 
         if (carried ? x >> 16 != 1 : x != CODEC_STATE_LOW)
             return -1;
@@ -423,50 +473,79 @@ static int gather_tail_raw(const struct layout *layout, size_t standing,
     return 0;
 }
 
-static int decode_coded(const struct codec_path *path, const struct layout *layout,
-                        struct codec_scratch *scratch, uint8_t *values)
+/* Groups all of whose raw bytes stand raw; the others wait for what the states carry. */
+static size_t ready_groups(const struct layout *layout)
+{
+    return (size_t)(layout->raw_end - layout->raw) /
+           codec_raw_bytes(layout->info.type, CODEC_GROUP);
+}
+
+static int begin_coded(const struct codec_path *path, const struct layout *layout,
+                       struct codec_scratch *scratch, struct half *half)
+{
+    struct codec_decoder *decoder = &half->decoder;
+
+    if (read_tail(layout, scratch, half->states) != 0)
+        return -1;
+    decoder->has_cells =
+        path->uses_cells && codec_table_cells(scratch->frequencies, &decoder->cells);
+    if (!decoder->has_cells || layout->kept % CODEC_GROUP > 0)
+        codec_table_expand(scratch->frequencies, decoder->table);
+    return 0;
+}
+
+/* Decodes what is behind the first `done` groups, whose words end at words; of blocks with groups
+ * of zeros that is all. */
+static int finish_coded(const struct codec_path *path, const struct layout *layout, size_t done,
+                        const uint8_t *words, struct codec_ahead *ahead,
+                        struct codec_scratch *scratch, struct half *half, uint8_t *values)
 {
     enum codec_type type = layout->info.type;
-    size_t raw_bytes = (size_t)(layout->raw_end - layout->raw);
     size_t chunk_bytes = codec_raw_bytes(type, CODEC_GROUP);
-    /* groups all of whose raw bytes stand raw; the others wait for what the states carry */
-    size_t ready = raw_bytes / chunk_bytes, done = 0, at = 0;
+    size_t raw_bytes = (size_t)(layout->raw_end - layout->raw);
+    size_t ready = ready_groups(layout), at = done;
     size_t tail = layout->kept - ready * CODEC_GROUP, tail_groups = tail / CODEC_GROUP;
-    const uint8_t *words = layout->raw_end, *end = layout->words_end;
+    const uint8_t *end = layout->words_end;
 
-    if (read_tail(layout, scratch) != 0)
-        return -1;
-    scratch->decoder.has_cells =
-        path->uses_cells && codec_table_cells(scratch->frequencies, &scratch->decoder.cells);
-    if (!scratch->decoder.has_cells || tail % CODEC_GROUP > 0)
-        codec_table_expand(scratch->frequencies, scratch->decoder.table);
     while (done < ready) {
         struct stretch stretch = next_stretch(layout, at, ready - done, values);
         size_t offset = stretch.first * CODEC_GROUP * codec_type_bytes(type);
 
-        words = path->decode(type, &scratch->decoder, scratch->states, words, end,
-                             layout->raw + done * chunk_bytes, stretch.groups, values + offset);
+        words =
+            path->decode(type, &half->decoder, half->states, words, end,
+                         layout->raw + done * chunk_bytes, stretch.groups, values + offset, ahead);
         if (!words)
             return -1;
         done += stretch.groups;
         at = stretch.first + stretch.groups;
     }
-    words = path->decode(type, &scratch->decoder, scratch->states, words, end, NULL, tail_groups,
-                         scratch->symbols);
+    words = path->decode(type, &half->decoder, half->states, words, end, NULL, tail_groups,
+                         scratch->symbols, ahead);
     if (words)
-        words = decode_rest(scratch->decoder.table, scratch->states, words, end, tail % CODEC_GROUP,
+        words = decode_rest(half->decoder.table, half->states, words, end, tail % CODEC_GROUP,
                             scratch->symbols + tail_groups * CODEC_GROUP);
     if (words != end)
         return -1;
-    if (gather_tail_raw(layout, raw_bytes - ready * chunk_bytes, scratch) != 0)
+    if (gather_tail_raw(layout, raw_bytes - ready * chunk_bytes, half->states, scratch) != 0)
         return -1;
     place(path, layout, at, scratch->symbols, scratch->tail_raw, tail, values);
     return 0;
 }
 
-static int decode_content(const struct codec_path *path, const struct layout *layout,
-                          const uint8_t *content, struct codec_scratch *scratch, uint8_t *values)
+static int decode_coded(const struct codec_path *path, const struct layout *layout,
+                        struct codec_ahead *ahead, struct codec_scratch *scratch, uint8_t *values)
 {
+    struct half *half = &scratch->halves[0];
+
+    if (begin_coded(path, layout, scratch, half) != 0)
+        return -1;
+    return finish_coded(path, layout, 0, layout->raw_end, ahead, scratch, half, values);
+}
+
+static int decode_content(const struct codec_path *path, const struct layout *layout,
+                          struct codec_ahead *ahead, struct codec_scratch *scratch, uint8_t *values)
+{
+    const uint8_t *content = layout->content;
     enum codec_type type = layout->info.type;
     size_t count = layout->info.count, width = codec_type_bytes(type);
     size_t content_bytes = layout->info.bytes - CODEC_BLOCK_HEADER_BYTES;
@@ -491,34 +570,146 @@ static int decode_content(const struct codec_path *path, const struct layout *la
         place(path, layout, 0, scratch->symbols, layout->raw, layout->kept, values);
         return 0;
     default:
-        return decode_coded(path, layout, scratch, values);
+        return decode_coded(path, layout, ahead, scratch, values);
     }
+}
+
+static int parts_disagree(const struct layout *layout, struct error *err)
+{
+    return error_set(err, "block of mode %s whose parts do not agree", layout->info.mode);
+}
+
+/* Checks the block of `bytes` bytes and divides it. */
+static int open_block(const struct codec_path *path, enum codec_type type, const uint8_t *in,
+                      size_t bytes, size_t count, struct layout *layout, struct error *err)
+{
+    uint32_t checksum;
+
+    if (read_header(in, bytes, layout, err) != 0)
+        return -1;
+    if (layout->info.bytes != bytes)
+        return error_set(err, "block of %zu bytes where there are %zu", layout->info.bytes, bytes);
+    if (layout->info.type != type || layout->info.count != count)
+        return error_set(err, "block of %zu elements of %s where %zu of %s belong",
+                         layout->info.count, codec_type_name(layout->info.type), count,
+                         codec_type_name(type));
+    checksum = path->crc(0, in + AT_MODE, bytes - AT_MODE);
+    if (checksum != codec_load32(in + AT_CHECKSUM))
+        return error_set(err, "block altered: its checksum is 0x%08x, it says 0x%08x", checksum,
+                         codec_load32(in + AT_CHECKSUM));
+    if (layout->mode >= MODE_SINGLE && divide(in, layout, in[AT_MODE] & FLAG_ZEROS) != 0)
+        return parts_disagree(layout, err);
+    return 0;
 }
 
 int codec_block_decode(const struct codec_path *path, enum codec_type type, const void *block,
                        size_t bytes, struct codec_scratch *scratch, void *values, size_t count,
                        struct error *err)
 {
-    const uint8_t *in = block;
+    struct codec_ahead none = {0};
     struct layout layout;
-    uint32_t checksum;
 
-    if (read_header(in, bytes, &layout, err) != 0)
+    if (open_block(path, type, block, bytes, count, &layout, err) != 0)
         return -1;
-    if (layout.info.bytes != bytes)
-        return error_set(err, "block of %zu bytes where there are %zu", layout.info.bytes, bytes);
-    if (layout.info.type != type || layout.info.count != count)
-        return error_set(err, "block of %zu elements of %s where %zu of %s belong",
-                         layout.info.count, codec_type_name(layout.info.type), count,
-                         codec_type_name(type));
-    checksum = path->crc(0, in + AT_MODE, bytes - AT_MODE);
-    if (checksum != codec_load32(in + AT_CHECKSUM))
-        return error_set(err, "block altered: its checksum is 0x%08x, it says 0x%08x", checksum,
-                         codec_load32(in + AT_CHECKSUM));
-    if ((layout.mode >= MODE_SINGLE && divide(in, &layout, in[AT_MODE] & FLAG_ZEROS) != 0) ||
-        decode_content(path, &layout, in + CODEC_BLOCK_HEADER_BYTES, scratch, values) != 0)
-        return error_set(err, "block of mode %s whose parts do not agree", layout.info.mode);
+    if (decode_content(path, &layout, &none, scratch, values) != 0)
+        return parts_disagree(&layout, err);
     return 0;
+}
+
+/* One of several blocks: opens that which comes next, which is in at most `bytes` bytes. */
+static int open_next(const struct codec_path *path, enum codec_type type, const uint8_t *in,
+                     size_t bytes, size_t left, struct layout *layout, struct error *err)
+{
+    struct codec_block_info info;
+
+    if (codec_block_peek(in, bytes, &info, err) != 0)
+        return -1;
+    if (info.type != type || info.count != elements_of(left) || info.bytes > bytes)
+        return error_set(err,
+                         "a block of %zu elements of %s in %zu bytes where one of %zu of %s in at "
+                         "most %zu was due",
+                         info.count, codec_type_name(info.type), info.bytes, elements_of(left),
+                         codec_type_name(type), bytes);
+    return open_block(path, type, in, info.bytes, info.count, layout, err);
+}
+
+static bool goes_in_twos(const struct codec_path *path, const struct layout *layout)
+{
+    return path->decode_two && layout->mode == MODE_CODED && !layout->zeros;
+}
+
+/* Two blocks that go_in_twos(): what both have by turns, then what is left of each. */
+static int decode_pair(const struct codec_path *path, const struct layout layouts[2],
+                       struct codec_ahead *ahead, struct codec_scratch *scratch,
+                       uint8_t *const values[2], struct error *err)
+{
+    struct half *halves = scratch->halves;
+    struct codec_run runs[2];
+    size_t groups = ready_groups(&layouts[0]), done = 0;
+
+    if (ready_groups(&layouts[1]) < groups)
+        groups = ready_groups(&layouts[1]);
+    for (int b = 0; b < 2; b++) {
+        if (begin_coded(path, &layouts[b], scratch, &halves[b]) != 0)
+            return parts_disagree(&layouts[b], err);
+        runs[b] = (struct codec_run){
+            .decoder = &halves[b].decoder,
+            .states = halves[b].states,
+            .words = layouts[b].raw_end,
+            .words_end = layouts[b].words_end,
+            .raw = layouts[b].raw,
+            .values = values[b],
+        };
+    }
+    if (halves[0].decoder.has_cells && halves[1].decoder.has_cells) {
+        if (!path->decode_two(layouts[0].info.type, runs, groups, ahead))
+            return error_set(err, "one of two blocks of mode coded whose parts do not agree");
+        done = groups;
+    }
+    for (int b = 0; b < 2; b++)
+        if (finish_coded(path, &layouts[b], done, runs[b].words, ahead, scratch, &halves[b],
+                         values[b]) != 0)
+            return parts_disagree(&layouts[b], err);
+    return 0;
+}
+
+int codec_blocks_decode(const struct codec_path *path, enum codec_type type, const void *blocks,
+                        size_t bytes, struct codec_scratch *scratch, void *values, size_t count,
+                        struct error *err)
+{
+    size_t width = codec_type_bytes(type);
+    const uint8_t *in = blocks;
+    uint8_t *out = values;
+
+    while (count > 0) {
+        struct codec_ahead ahead = {.lines = (unsigned)width};
+        struct layout layouts[2];
+        uint8_t *to[2] = {out, NULL};
+        size_t in_hand = 0;
+        unsigned some = 0;
+
+        do {
+            to[some] = out;
+            if (open_next(path, type, in, bytes, count, &layouts[some], err) != 0)
+                return -1;
+            in += layouts[some].info.bytes;
+            in_hand += layouts[some].info.bytes;
+            bytes -= layouts[some].info.bytes;
+            out += layouts[some].info.count * width;
+            count -= layouts[some].info.count;
+        } while (goes_in_twos(path, &layouts[some++]) && some < 2 && count > 0);
+        ahead.at = in;
+        ahead.end = in + (bytes < in_hand ? bytes : in_hand);
+        if (some == 2 && goes_in_twos(path, &layouts[1])) {
+            if (decode_pair(path, layouts, &ahead, scratch, to, err) != 0)
+                return -1;
+            continue;
+        }
+        for (unsigned b = 0; b < some; b++)
+            if (decode_content(path, &layouts[b], &ahead, scratch, to[b]) != 0)
+                return parts_disagree(&layouts[b], err);
+    }
+    return bytes == 0 ? 0 : error_set(err, "%zu bytes too many behind the last block", bytes);
 }
 
 void codec_block_seal(void *block, size_t bytes)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/codec/frequent.h"
+#include "collectives/codec/path.h"
 
-/* Of each SPAN symbols the first LOOK are looked at. */
+/* Of each SPAN elements the first LOOK are looked at. */
 enum { SPAN = 512, LOOK = 8 };
 
 /* As many candidates as are wanted: where fewer were seen, neighbours of those, since what is rare
@@ -22,7 +23,20 @@ static unsigned fill_up(const uint16_t seen[256], uint8_t candidates[256], unsig
     return count;
 }
 
-bool frequent_choose(const uint8_t *symbols, size_t length, uint8_t frequent[FREQUENT])
+static uint8_t symbol_at(enum codec_type type, const uint8_t *values, size_t n)
+{
+    switch (type) {
+    case CODEC_BF16:
+        return (uint8_t)(codec_load16(values + 2 * n) >> 7);
+    case CODEC_FP16:
+        return codec_load16(values + 2 * n) >> 10 & 31;
+    default:
+        return (uint8_t)(codec_load32(values + 4 * n) >> 23);
+    }
+}
+
+bool frequent_choose(enum codec_type type, const uint8_t *values, size_t length,
+                     uint8_t frequent[FREQUENT])
 {
     /* two, so that an increment need not wait for the one before it */
     uint16_t seen[256] = {0}, also[256] = {0};
@@ -34,8 +48,8 @@ bool frequent_choose(const uint8_t *symbols, size_t length, uint8_t frequent[FRE
         return false;
     for (size_t at = 0; at + LOOK <= length; at += SPAN, looked += LOOK)
         for (size_t i = 0; i < LOOK; i += 2) {
-            seen[symbols[at + i]]++;
-            also[symbols[at + i + 1]]++;
+            seen[symbol_at(type, values, at + i)]++;
+            also[symbol_at(type, values, at + i + 1)]++;
         }
     for (unsigned s = 0; s < 256; s++) {
         seen[s] = (uint16_t)(seen[s] + also[s]);

@@ -19,6 +19,8 @@ enum {
     CODEC_PROBABILITY = 12, /* bits: frequencies of a block add up to 4096 */
     CODEC_SCALE = 1 << CODEC_PROBABILITY,
     CODEC_LOW_HALVES_BYTES = CODEC_GROUP * 2, /* of the states */
+    /* the low halves, and of what follows at least 64 numbers of 4 bits */
+    CODEC_BEHIND_WORDS_BYTES = CODEC_LOW_HALVES_BYTES + CODEC_GROUP / 2,
     CODEC_GROUPS_MAX = CODEC_BLOCK_ELEMENTS_MAX / CODEC_GROUP,
 };
 
@@ -66,7 +68,11 @@ struct codec_cells {
     uint8_t last[CODEC_CELLS]; /* the low 8 bits with which that symbol ends in the cell */
     uint8_t crowded[CODEC_CROWDED * CODEC_CELL]; /* ranks in crowded cells */
     uint8_t symbol[2 * CODEC_RANKS];             /* of a rank; the second half is 0 */
-    uint32_t frequency[CODEC_RANKS], start[CODEC_RANKS];
+    /* frequency - CODEC_SCALE, modulo 2^32: as a state's low 12 bits are what is left of it when
+     * CODEC_SCALE times the others is taken away, that times the others plus the state is the
+     * frequency times the others plus the low 12 bits */
+    uint32_t factor[CODEC_RANKS];
+    uint32_t start[CODEC_RANKS];
 };
 
 /* What decoding takes: cells where has_cells, which only paths that use them ask for; a table where
@@ -78,6 +84,28 @@ struct codec_decoder {
     uint32_t table[CODEC_SCALE + CODEC_TABLE_STEP];
 };
 
+/* What will be read after this block, from memory: asked for while coding and decoding, which
+ * compute more than they read, it is in the cache when its turn comes. May be empty. */
+struct codec_ahead {
+    const uint8_t *at, *end;
+    unsigned lines; /* of 64 bytes, to ask for with each group */
+};
+
+static inline void codec_fetch_ahead(struct codec_ahead *ahead)
+{
+    for (unsigned i = 0; i < ahead->lines && ahead->at < ahead->end; i++, ahead->at += 64)
+        __builtin_prefetch(ahead->at, 0, 2);
+}
+
+/* One of two blocks of which groups are decoded: as the arguments of decode(). words moves on. */
+struct codec_run {
+    const struct codec_decoder *decoder;
+    uint32_t *states;
+    const uint8_t *words, *words_end;
+    const uint8_t *raw;
+    uint8_t *values;
+};
+
 struct codec_path {
     const char *name;
     bool (*usable)(void);
@@ -86,26 +114,30 @@ struct codec_path {
     /* Takes count elements apart: symbols get the exponents, raw the rest of each, a chunk per
      * group (codec_raw_bytes()). Groups of zeros are left out of both and have their bit set in
      * zeros, which has (count + 63) / 64 bits and is 0 before. symbols has room for whole groups,
-     * raw for codec_raw_bytes(count) bytes. Returns how many elements are left. */
+     * raw for codec_raw_bytes(count) bytes. Returns how many elements are left. counts is set to
+     * how often each symbol occurs in these. */
     size_t (*split)(enum codec_type type, const uint8_t *values, size_t count, uint8_t *symbols,
-                    uint8_t *raw, uint8_t *zeros);
-
-    /* How often each symbol occurs; counts is set, not added to. */
-    void (*count)(const uint8_t *symbols, size_t count, uint32_t counts[256]);
+                    uint8_t *raw, uint8_t *zeros, uint32_t counts[256]);
 
     /* Codes symbols from the last to the first, writing words downwards from end. Returns the
      * lowest word written. There is room for one word per symbol and 64 more. */
     uint16_t *(*encode)(const uint8_t *symbols, size_t count, const struct codec_coder *coder,
-                        uint32_t states[CODEC_GROUP], uint16_t *end);
+                        uint32_t states[CODEC_GROUP], uint16_t *end, struct codec_ahead *ahead);
 
     /* Decodes whole groups and puts them together with their raw chunks, or, where raw is NULL,
      * writes the bare symbols, a byte each. The words begin at words; there are at least
-     * CODEC_LOW_HALVES_BYTES readable bytes behind words_end. Returns where the next words begin,
+     * CODEC_BEHIND_WORDS_BYTES readable bytes behind words_end. Returns where the next words begin,
      * or NULL when they reach beyond words_end. */
     const uint8_t *(*decode)(enum codec_type type, const struct codec_decoder *decoder,
                              uint32_t states[CODEC_GROUP], const uint8_t *words,
                              const uint8_t *words_end, const uint8_t *raw, size_t groups,
-                             uint8_t *values);
+                             uint8_t *values, struct codec_ahead *ahead);
+
+    /* decode() of as many groups of two blocks, whose decoders have cells, by turns: the states of
+     * one need not wait for those of the other. False when the words of one reach beyond its
+     * words_end. NULL where a path is no faster so. */
+    bool (*decode_two)(enum codec_type type, struct codec_run runs[2], size_t groups,
+                       struct codec_ahead *ahead);
 
     /* The opposite of split for count elements without groups of zeros. */
     void (*merge)(enum codec_type type, const uint8_t *symbols, const uint8_t *raw, size_t count,
@@ -142,11 +174,12 @@ static inline size_t codec_raw_bytes(enum codec_type type, size_t count)
 
 /* Parts that paths share; path_portable.c. */
 size_t codec_portable_split(enum codec_type type, const uint8_t *values, size_t count,
-                            uint8_t *symbols, uint8_t *raw, uint8_t *zeros);
+                            uint8_t *symbols, uint8_t *raw, uint8_t *zeros); /* without counts */
+/* counts is added to */
 void codec_portable_count(const uint8_t *symbols, size_t count, uint32_t counts[256]);
 uint16_t *codec_portable_encode(const uint8_t *symbols, size_t count,
                                 const struct codec_coder *coder, uint32_t states[CODEC_GROUP],
-                                uint16_t *end);
+                                uint16_t *end, struct codec_ahead *ahead);
 void codec_portable_merge(enum codec_type type, const uint8_t *symbols, const uint8_t *raw,
                           size_t count, uint8_t *values);
 

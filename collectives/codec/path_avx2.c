@@ -157,19 +157,6 @@ AVX2_INLINE size_t split(enum codec_type type, const uint8_t *values, size_t cou
     return kept;
 }
 
-AVX2 static size_t avx2_split(enum codec_type type, const uint8_t *values, size_t count,
-                              uint8_t *symbols, uint8_t *raw, uint8_t *zeros)
-{
-    switch (type) {
-    case CODEC_BF16:
-        return split(CODEC_BF16, values, count, symbols, raw, zeros);
-    case CODEC_FP16:
-        return split(CODEC_FP16, values, count, symbols, raw, zeros);
-    default:
-        return split(CODEC_FP32, values, count, symbols, raw, zeros);
-    }
-}
-
 /* 32 elements of fp32. Their raw bytes are read from 4 bytes before them, which are the block's, to
  * their end and no further. */
 AVX2_INLINE void merge_half_fp32(__m256i symbols, const uint8_t *raw, uint8_t *values)
@@ -229,21 +216,17 @@ AVX2_INLINE void merge_half(enum codec_type type, __m256i high, const uint8_t *r
 
 /* Most symbols of a block are among a few: those are counted by comparing, 32 at a time, and the
  * others one by one. */
-AVX2 static void count(const uint8_t *symbols, size_t length, uint32_t counts[256])
+AVX2 static void count(const uint8_t frequent[FREQUENT], const uint8_t *symbols, size_t length,
+                       uint32_t counts[256])
 {
     const __m256i nibble = _mm256_set1_epi8(15);
     const __m256i bit_of =
         _mm256_setr_epi8(1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16,
                          32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128);
-    uint8_t frequent[FREQUENT], rows[2][16] = {{0}};
+    uint8_t rows[2][16] = {{0}};
     __m256i row_low, row_high;
     size_t done = 0;
 
-    if (!frequent_choose(symbols, length, frequent)) {
-        codec_portable_count(symbols, length, counts);
-        return;
-    }
-    memset(counts, 0, 256 * sizeof *counts);
     /* rows[h / 8][l] has bit h % 8 set when symbol 16 h + l is among them */
     for (unsigned i = 0; i < FREQUENT; i++)
         rows[frequent[i] >> 7][frequent[i] & 15] |= (uint8_t)(1u << (frequent[i] >> 4 & 7));
@@ -296,6 +279,33 @@ AVX2 static void count(const uint8_t *symbols, size_t length, uint32_t counts[25
         counts[symbols[done]]++;
 }
 
+AVX2 static size_t split_type(enum codec_type type, const uint8_t *values, size_t count,
+                              uint8_t *symbols, uint8_t *raw, uint8_t *zeros)
+{
+    switch (type) {
+    case CODEC_BF16:
+        return split(CODEC_BF16, values, count, symbols, raw, zeros);
+    case CODEC_FP16:
+        return split(CODEC_FP16, values, count, symbols, raw, zeros);
+    default:
+        return split(CODEC_FP32, values, count, symbols, raw, zeros);
+    }
+}
+
+AVX2 static size_t avx2_split(enum codec_type type, const uint8_t *values, size_t length,
+                              uint8_t *symbols, uint8_t *raw, uint8_t *zeros, uint32_t counts[256])
+{
+    size_t kept = split_type(type, values, length, symbols, raw, zeros);
+    uint8_t frequent[FREQUENT];
+
+    memset(counts, 0, 256 * sizeof *counts);
+    if (frequent_choose(type, values, length, frequent))
+        count(frequent, symbols, kept, counts);
+    else
+        codec_portable_count(symbols, kept, counts);
+    return kept;
+}
+
 /* ------------------------------------------------------------------------------------- coding */
 
 /* The lanes whose state need not give up a word before a symbol of frequency f. */
@@ -325,11 +335,11 @@ AVX2_INLINE __m256i next_state(__m256i x, __m256i span, __m256 reciprocal)
 }
 
 AVX2 static uint16_t *encode(const uint8_t *symbols, size_t length, const struct codec_coder *coder,
-                             uint32_t states[CODEC_GROUP], uint16_t *end)
+                             uint32_t states[CODEC_GROUP], uint16_t *end, struct codec_ahead *ahead)
 {
     size_t groups = length / CODEC_GROUP;
     uint16_t *at = codec_portable_encode(symbols + groups * CODEC_GROUP, length % CODEC_GROUP,
-                                         coder, states, end);
+                                         coder, states, end, ahead);
     __m256i x[8];
 
     UNROLL
@@ -339,6 +349,7 @@ AVX2 static uint16_t *encode(const uint8_t *symbols, size_t length, const struct
         __m256i halves[2] = {load(symbols + groups * CODEC_GROUP),
                              load(symbols + groups * CODEC_GROUP + 32)};
 
+        codec_fetch_ahead(ahead);
         UNROLL
         for (unsigned v = 8; v-- > 0;) {
             __m256i symbol = _mm256_and_si256(_mm256_srli_epi32(halves[v % 2], 8 * (v / 2)),
@@ -370,7 +381,7 @@ AVX2 static uint16_t *encode(const uint8_t *symbols, size_t length, const struct
 AVX2_INLINE const uint8_t *decode_groups(enum codec_type type, bool bare, const uint32_t *table,
                                          uint32_t states[CODEC_GROUP], const uint8_t *words,
                                          const uint8_t *words_end, const uint8_t *raw,
-                                         size_t groups, uint8_t *values)
+                                         size_t groups, uint8_t *values, struct codec_ahead *ahead)
 {
     const __m256i slot = _mm256_set1_epi32(CODEC_SCALE - 1), byte = _mm256_set1_epi32(0xff);
     size_t chunk_bytes = codec_raw_bytes(type, CODEC_GROUP);
@@ -385,6 +396,7 @@ AVX2_INLINE const uint8_t *decode_groups(enum codec_type type, bool bare, const 
 
         if (words > words_end)
             return NULL;
+        codec_fetch_ahead(ahead);
         UNROLL
         for (unsigned v = 0; v < 8; v++) {
             __m256i entry =
@@ -429,21 +441,21 @@ AVX2_INLINE const uint8_t *decode_groups(enum codec_type type, bool bare, const 
 AVX2 static const uint8_t *decode(enum codec_type type, const struct codec_decoder *decoder,
                                   uint32_t states[CODEC_GROUP], const uint8_t *words,
                                   const uint8_t *words_end, const uint8_t *raw, size_t groups,
-                                  uint8_t *values)
+                                  uint8_t *values, struct codec_ahead *ahead)
 {
     if (!raw)
         return decode_groups(CODEC_BF16, true, decoder->table, states, words, words_end, raw,
-                             groups, values);
+                             groups, values, ahead);
     switch (type) {
     case CODEC_BF16:
         return decode_groups(CODEC_BF16, false, decoder->table, states, words, words_end, raw,
-                             groups, values);
+                             groups, values, ahead);
     case CODEC_FP16:
         return decode_groups(CODEC_FP16, false, decoder->table, states, words, words_end, raw,
-                             groups, values);
+                             groups, values, ahead);
     default:
         return decode_groups(CODEC_FP32, false, decoder->table, states, words, words_end, raw,
-                             groups, values);
+                             groups, values, ahead);
     }
 }
 
@@ -451,7 +463,6 @@ const struct codec_path codec_path_avx2 = {
     .name = "avx2",
     .usable = usable,
     .split = avx2_split,
-    .count = count,
     .encode = encode,
     .decode = decode,
     .merge = codec_portable_merge,

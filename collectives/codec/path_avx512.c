@@ -52,7 +52,6 @@ AVX512_INLINE void fetch_to_write(const uint8_t *bytes, size_t length)
 #define FIRST_THREE(n) (4 * (n)), (4 * (n) + 1), (4 * (n) + 2)
 #define THREE_SPREAD(n) (3 * (n)), (3 * (n) + 1), (3 * (n) + 2), 63
 #define FOURTH(n) (4 * (n) + 3)
-#define LOW_WITH_HIGH(n) (n), ((n) + 64)
 
 static const uint8_t even_places[64] = {SIXTEEN(EVEN, 0), SIXTEEN(EVEN, 16), SIXTEEN(EVEN, 32),
                                         SIXTEEN(EVEN, 48)};
@@ -61,9 +60,6 @@ static const uint8_t odd_places[64] = {SIXTEEN(ODD, 0), SIXTEEN(ODD, 16), SIXTEE
 static const uint8_t first_three_places[64] = {SIXTEEN(FIRST_THREE, 0)};
 static const uint8_t spread_places[64] = {SIXTEEN(THREE_SPREAD, 0)};
 static const uint8_t fourth_places[64] = {SIXTEEN(FOURTH, 0), SIXTEEN(FOURTH, 16)};
-/* the bytes of two vectors by turns: of their first halves, of their second */
-static const uint8_t first_pairs[64] = {SIXTEEN(LOW_WITH_HIGH, 0), SIXTEEN(LOW_WITH_HIGH, 16)};
-static const uint8_t second_pairs[64] = {SIXTEEN(LOW_WITH_HIGH, 32), SIXTEEN(LOW_WITH_HIGH, 48)};
 
 #define FORTY_EIGHT ((__mmask64)0xffffffffffff)
 
@@ -119,6 +115,7 @@ AVX512_INLINE bool split_group(enum codec_type type, const uint8_t *values, uint
 AVX512_INLINE void merge_group(enum codec_type type, __m512i symbols, const uint8_t *raw,
                                uint8_t *values)
 {
+    const __m512i eights = _mm512_set_epi64(7, 3, 6, 2, 5, 1, 4, 0);
     __m512i low, high;
 
     if (type == CODEC_FP32) {
@@ -144,51 +141,13 @@ AVX512_INLINE void merge_group(enum codec_type type, __m512i symbols, const uint
             symbols = _mm512_or_si512(symbols, bit);
         }
     }
-    low = _mm512_loadu_si512(raw);
-    high = pick(low, second_pairs, symbols);
-    low = pick(low, first_pairs, symbols);
+    /* what is put together eight bytes of each of four parts at a time */
+    low = _mm512_permutexvar_epi64(eights, _mm512_loadu_si512(raw));
+    symbols = _mm512_permutexvar_epi64(eights, symbols);
+    high = _mm512_unpackhi_epi8(low, symbols);
+    low = _mm512_unpacklo_epi8(low, symbols);
     _mm512_storeu_si512(values, _mm512_shrdi_epi16(low, low, 1));
     _mm512_storeu_si512(values + 64, _mm512_shrdi_epi16(high, high, 1));
-}
-
-AVX512_INLINE size_t split(enum codec_type type, const uint8_t *values, size_t count,
-                           uint8_t *symbols, uint8_t *raw, uint8_t *zeros)
-{
-    size_t groups = count / CODEC_GROUP, kept = 0;
-    size_t group_bytes = CODEC_GROUP * codec_width(type);
-    size_t chunk_bytes = codec_raw_bytes(type, CODEC_GROUP);
-
-    for (size_t g = 0; g < groups; g++) {
-        fetch(values + g * group_bytes, group_bytes);
-        fetch_to_write(raw, chunk_bytes);
-        if (split_group(type, values + g * group_bytes, symbols + kept, raw)) {
-            kept += CODEC_GROUP;
-            raw += chunk_bytes;
-        } else {
-            zeros[g / 8] |= (uint8_t)(1u << g % 8);
-        }
-    }
-    if (count % CODEC_GROUP > 0) {
-        uint8_t last = 0;
-
-        kept += codec_portable_split(type, values + groups * group_bytes, count % CODEC_GROUP,
-                                     symbols + kept, raw, &last);
-        zeros[groups / 8] |= (uint8_t)(last << groups % 8);
-    }
-    return kept;
-}
-
-AVX512 static size_t avx512_split(enum codec_type type, const uint8_t *values, size_t count,
-                                  uint8_t *symbols, uint8_t *raw, uint8_t *zeros)
-{
-    switch (type) {
-    case CODEC_BF16:
-        return split(CODEC_BF16, values, count, symbols, raw, zeros);
-    case CODEC_FP16:
-        return split(CODEC_FP16, values, count, symbols, raw, zeros);
-    default:
-        return split(CODEC_FP32, values, count, symbols, raw, zeros);
-    }
 }
 
 /* ----------------------------------------------------------------------------------- counting */
@@ -267,38 +226,85 @@ AVX512_INLINE void put_down(struct marks marks, unsigned weight, const uint8_t f
     }
 }
 
-AVX512 static void count(const uint8_t *symbols, size_t length, uint32_t counts[256])
+/* Makes frequent's the symbols that are counted in vectors. */
+AVX512_INLINE void start_counting(struct counter *counter, const uint8_t frequent[FREQUENT])
 {
-    uint8_t frequent[FREQUENT], bits[PLANES][128] = {{0}}, last = 0;
-    struct counter counter = {.others = counts};
-    size_t done = 0;
+    uint8_t bits[PLANES][128] = {{0}}, last = 0;
 
-    if (!frequent_choose(symbols, length, frequent)) {
-        codec_portable_count(symbols, length, counts);
-        return;
-    }
-    memset(counts, 0, 256 * sizeof *counts);
     for (unsigned i = 0; i < FREQUENT; i++)
         last = frequent[i] > last ? frequent[i] : last;
-    counter.first = last < 128 ? 0 : last - 127;
+    counter->first = last < 128 ? 0 : last - 127;
     for (unsigned i = 0; i < FREQUENT; i++)
-        if (frequent[i] >= counter.first)
-            bits[i / 8][frequent[i] - counter.first] = (uint8_t)(1 << i % 8);
+        if (frequent[i] >= counter->first)
+            bits[i / 8][frequent[i] - counter->first] = (uint8_t)(1 << i % 8);
     UNROLL
     for (unsigned p = 0; p < PLANES; p++) {
-        counter.low[p] = _mm512_loadu_si512(bits[p]);
-        counter.high[p] = _mm512_loadu_si512(bits[p] + 64);
+        counter->low[p] = _mm512_loadu_si512(bits[p]);
+        counter->high[p] = _mm512_loadu_si512(bits[p] + 64);
         UNROLL
         for (unsigned level = 0; level < LEVELS; level++)
-            counter.sums[level].of[p] = _mm512_setzero_si512();
+            counter->sums[level].of[p] = _mm512_setzero_si512();
     }
-    for (; done + 16 * 64 <= length; done += 16 * 64)
-        put_down(add_16(&counter, symbols + done), 16, frequent, counts);
-    UNROLL
+}
+
+/* ------------------------------------------------------------------------------------ a block */
+
+/* Symbols are counted as soon as there are enough, while they are in the nearest cache. */
+AVX512_INLINE size_t split(enum codec_type type, const uint8_t *values, size_t count,
+                           uint8_t *symbols, uint8_t *raw, uint8_t *zeros, uint32_t counts[256])
+{
+    enum { STEP = 16 * CODEC_GROUP };
+    size_t groups = count / CODEC_GROUP, kept = 0, counted = 0;
+    size_t group_bytes = CODEC_GROUP * codec_width(type);
+    size_t chunk_bytes = codec_raw_bytes(type, CODEC_GROUP);
+    uint8_t frequent[FREQUENT];
+    bool by_vectors = frequent_choose(type, values, count, frequent);
+    struct counter counter = {.others = counts};
+
+    memset(counts, 0, 256 * sizeof *counts);
+    if (by_vectors)
+        start_counting(&counter, frequent);
+    for (size_t g = 0; g < groups; g++) {
+        fetch(values + g * group_bytes, group_bytes);
+        fetch_to_write(raw, chunk_bytes);
+        if (split_group(type, values + g * group_bytes, symbols + kept, raw)) {
+            kept += CODEC_GROUP;
+            raw += chunk_bytes;
+        } else {
+            zeros[g / 8] |= (uint8_t)(1u << g % 8);
+        }
+        if (by_vectors && kept - counted == STEP) {
+            put_down(add_16(&counter, symbols + counted), 16, frequent, counts);
+            counted = kept;
+        }
+    }
+    if (by_vectors)
+        UNROLL
     for (unsigned level = 0; level < LEVELS; level++)
         put_down(counter.sums[level], 1u << level, frequent, counts);
-    for (; done < length; done++)
-        counts[symbols[done]]++;
+    if (count % CODEC_GROUP > 0) {
+        uint8_t last = 0;
+
+        kept += codec_portable_split(type, values + groups * group_bytes, count % CODEC_GROUP,
+                                     symbols + kept, raw, &last);
+        zeros[groups / 8] |= (uint8_t)(last << groups % 8);
+    }
+    codec_portable_count(symbols + counted, kept - counted, counts);
+    return kept;
+}
+
+AVX512 static size_t avx512_split(enum codec_type type, const uint8_t *values, size_t count,
+                                  uint8_t *symbols, uint8_t *raw, uint8_t *zeros,
+                                  uint32_t counts[256])
+{
+    switch (type) {
+    case CODEC_BF16:
+        return split(CODEC_BF16, values, count, symbols, raw, zeros, counts);
+    case CODEC_FP16:
+        return split(CODEC_FP16, values, count, symbols, raw, zeros, counts);
+    default:
+        return split(CODEC_FP32, values, count, symbols, raw, zeros, counts);
+    }
 }
 
 /* ------------------------------------------------------------------------------------- coding */
@@ -380,7 +386,7 @@ AVX512_INLINE __m512i next_state(__m512i x, __m512i span, __m512 reciprocal)
 
 AVX512_INLINE uint16_t *encode_groups(enum lookup lookup, const uint8_t *symbols, size_t groups,
                                       const struct codec_coder *coder, uint32_t states[CODEC_GROUP],
-                                      uint16_t *at)
+                                      uint16_t *at, struct codec_ahead *ahead)
 {
     /* the low half of each number of two vectors */
     const __m512i halves =
@@ -399,6 +405,7 @@ AVX512_INLINE uint16_t *encode_groups(enum lookup lookup, const uint8_t *symbols
         __m512i span[4];
         __mmask16 full[4];
 
+        codec_fetch_ahead(ahead);
         UNROLL
         for (unsigned j = 0; j < 4; j++) {
             __m512i rank = _mm512_srli_epi32(ranks, 8 * j);
@@ -437,24 +444,24 @@ AVX512_INLINE uint16_t *encode_groups(enum lookup lookup, const uint8_t *symbols
 
 AVX512 static uint16_t *encode(const uint8_t *symbols, size_t count,
                                const struct codec_coder *coder, uint32_t states[CODEC_GROUP],
-                               uint16_t *end)
+                               uint16_t *end, struct codec_ahead *ahead)
 {
     size_t groups = count / CODEC_GROUP;
     uint16_t *at = codec_portable_encode(symbols + groups * CODEC_GROUP, count % CODEC_GROUP, coder,
-                                         states, end);
+                                         states, end, ahead);
 
     if (coder->used <= 32)
-        return encode_groups(IN_TWO_REGISTERS, symbols, groups, coder, states, at);
+        return encode_groups(IN_TWO_REGISTERS, symbols, groups, coder, states, at, ahead);
     if (coder->used <= 64)
-        return encode_groups(IN_FOUR_REGISTERS, symbols, groups, coder, states, at);
-    return encode_groups(IN_MEMORY, symbols, groups, coder, states, at);
+        return encode_groups(IN_FOUR_REGISTERS, symbols, groups, coder, states, at, ahead);
+    return encode_groups(IN_MEMORY, symbols, groups, coder, states, at, ahead);
 }
 
 /* ----------------------------------------------------------------------------------- decoding */
 
 /* The decoder's tables in registers. */
 struct cells {
-    __m512i rank[2], last[2], crowded[2], symbol, frequency[2], start[2];
+    __m512i rank[2], last[2], crowded[2], symbol, factor[2], start[2];
 };
 
 AVX512_INLINE void load_cells(const struct codec_cells *from, struct cells *cells)
@@ -464,7 +471,7 @@ AVX512_INLINE void load_cells(const struct codec_cells *from, struct cells *cell
         cells->rank[i] = _mm512_loadu_si512(from->rank + 64 * i);
         cells->last[i] = _mm512_loadu_si512(from->last + 64 * i);
         cells->crowded[i] = _mm512_loadu_si512(from->crowded + 64 * i);
-        cells->frequency[i] = _mm512_loadu_si512(from->frequency + 16 * i);
+        cells->factor[i] = _mm512_loadu_si512(from->factor + 16 * i);
         cells->start[i] = _mm512_loadu_si512(from->start + 16 * i);
     }
     cells->symbol = _mm512_loadu_si512(from->symbol);
@@ -495,36 +502,35 @@ AVX512_INLINE __m512i find_ranks(const struct cells *cells, const __m512i x[4])
     return _mm512_mask_mov_epi8(rank, is_crowded, crowded);
 }
 
-/* Decodes a symbol from each state, given frequency and what follows it in the state's low bits.
- * Returns where the next words are. */
-AVX512_INLINE const uint8_t *advance(__m512i *x, __m512i frequency, __m512i rest,
-                                     const uint8_t *words)
+/* Gives each state below CODEC_STATE_LOW a word. Returns where the next words are. */
+AVX512_INLINE const uint8_t *refill(__m512i *x, const uint8_t *words)
 {
-    __m512i product = _mm512_mullo_epi32(frequency, _mm512_srli_epi32(*x, CODEC_PROBABILITY));
-    __m512i next = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)words));
-    __mmask16 low;
+    /* a word to the upper half of each number, to be shifted in from there */
+    const __m512i uppers =
+        _mm512_set_epi32(15 << 16, 14 << 16, 13 << 16, 12 << 16, 11 << 16, 10 << 16, 9 << 16,
+                         8 << 16, 7 << 16, 6 << 16, 5 << 16, 4 << 16, 3 << 16, 2 << 16, 1 << 16, 0);
+    __mmask16 low = _mm512_cmplt_epu32_mask(*x, _mm512_set1_epi32(CODEC_STATE_LOW));
+    __m512i next = _mm512_permutexvar_epi16(uppers, _mm512_loadu_si512(words));
 
-    *x = _mm512_add_epi32(product, rest);
-    low = _mm512_cmplt_epu32_mask(*x, _mm512_set1_epi32(CODEC_STATE_LOW));
-    *x = _mm512_mask_slli_epi32(*x, low, *x, 16);
-    *x = _mm512_or_si512(*x, _mm512_maskz_expand_epi32(low, next));
+    *x = _mm512_mask_shldi_epi32(*x, low, *x, _mm512_maskz_expand_epi32(low, next), 16);
     return words + 2 * (unsigned)_mm_popcnt_u32(low);
 }
 
 AVX512_INLINE const uint8_t *step_by_cells(const struct cells *cells, __m512i x[4],
                                            const uint8_t *words, __m512i *symbols)
 {
-    const __m512i slot = _mm512_set1_epi32(CODEC_SCALE - 1);
     __m512i ranks = find_ranks(cells, x);
 
     *symbols = _mm512_permutexvar_epi8(ranks, cells->symbol);
     UNROLL
     for (unsigned j = 0; j < 4; j++) {
         __m512i rank = _mm512_srli_epi32(ranks, 8 * j); /* its low five bits */
-        __m512i f = _mm512_permutex2var_epi32(cells->frequency[0], rank, cells->frequency[1]);
+        __m512i factor = _mm512_permutex2var_epi32(cells->factor[0], rank, cells->factor[1]);
         __m512i start = _mm512_permutex2var_epi32(cells->start[0], rank, cells->start[1]);
+        __m512i others = _mm512_srli_epi32(x[j], CODEC_PROBABILITY);
 
-        words = advance(&x[j], f, _mm512_sub_epi32(_mm512_and_si512(x[j], slot), start), words);
+        x[j] = _mm512_add_epi32(_mm512_mullo_epi32(factor, others), _mm512_sub_epi32(x[j], start));
+        words = refill(&x[j], words);
     }
     return words;
 }
@@ -544,17 +550,18 @@ AVX512_INLINE const uint8_t *step_by_table(const uint32_t *table, __m512i x[4],
         __m512i f = _mm512_and_si512(_mm512_srli_epi32(entry[j], 8), slot);
         __m512i symbol = _mm512_and_si512(entry[j], byte);
 
-        words = advance(&x[j], f, _mm512_srli_epi32(entry[j], 20), words);
+        x[j] = _mm512_mullo_epi32(f, _mm512_srli_epi32(x[j], CODEC_PROBABILITY));
+        x[j] = _mm512_add_epi32(x[j], _mm512_srli_epi32(entry[j], 20));
+        words = refill(&x[j], words);
         *symbols = _mm512_or_si512(*symbols, _mm512_slli_epi32(symbol, 8 * j));
     }
     return words;
 }
 
-AVX512_INLINE const uint8_t *decode_groups(enum codec_type type, bool bare, bool by_cells,
-                                           const struct codec_decoder *decoder,
-                                           uint32_t states[CODEC_GROUP], const uint8_t *words,
-                                           const uint8_t *words_end, const uint8_t *raw,
-                                           size_t groups, uint8_t *values)
+AVX512_INLINE const uint8_t *
+decode_groups(enum codec_type type, bool bare, bool by_cells, const struct codec_decoder *decoder,
+              uint32_t states[CODEC_GROUP], const uint8_t *words, const uint8_t *words_end,
+              const uint8_t *raw, size_t groups, uint8_t *values, struct codec_ahead *ahead)
 {
     size_t chunk_bytes = codec_raw_bytes(type, CODEC_GROUP);
     size_t group_bytes = bare ? CODEC_GROUP : CODEC_GROUP * codec_width(type);
@@ -571,6 +578,7 @@ AVX512_INLINE const uint8_t *decode_groups(enum codec_type type, bool bare, bool
 
         if (words > words_end)
             return NULL;
+        codec_fetch_ahead(ahead);
         if (!bare)
             fetch_to_write(values, group_bytes);
         words = by_cells ? step_by_cells(&cells, x, words, &symbols)
@@ -593,32 +601,102 @@ AVX512_INLINE const uint8_t *decode_type(enum codec_type type, bool bare,
                                          const struct codec_decoder *decoder,
                                          uint32_t states[CODEC_GROUP], const uint8_t *words,
                                          const uint8_t *words_end, const uint8_t *raw,
-                                         size_t groups, uint8_t *values)
+                                         size_t groups, uint8_t *values, struct codec_ahead *ahead)
 {
     if (decoder->has_cells)
         return decode_groups(type, bare, true, decoder, states, words, words_end, raw, groups,
-                             values);
-    return decode_groups(type, bare, false, decoder, states, words, words_end, raw, groups, values);
+                             values, ahead);
+    return decode_groups(type, bare, false, decoder, states, words, words_end, raw, groups, values,
+                         ahead);
 }
 
 AVX512 static const uint8_t *decode(enum codec_type type, const struct codec_decoder *decoder,
                                     uint32_t states[CODEC_GROUP], const uint8_t *words,
                                     const uint8_t *words_end, const uint8_t *raw, size_t groups,
-                                    uint8_t *values)
+                                    uint8_t *values, struct codec_ahead *ahead)
 {
     if (!raw)
-        return decode_type(CODEC_BF16, true, decoder, states, words, words_end, raw, groups,
-                           values);
+        return decode_type(CODEC_BF16, true, decoder, states, words, words_end, raw, groups, values,
+                           ahead);
     switch (type) {
     case CODEC_BF16:
         return decode_type(CODEC_BF16, false, decoder, states, words, words_end, raw, groups,
-                           values);
+                           values, ahead);
     case CODEC_FP16:
         return decode_type(CODEC_FP16, false, decoder, states, words, words_end, raw, groups,
-                           values);
+                           values, ahead);
     default:
         return decode_type(CODEC_FP32, false, decoder, states, words, words_end, raw, groups,
-                           values);
+                           values, ahead);
+    }
+}
+
+/* A block in hand: what its loop holds in registers. */
+struct hand {
+    struct cells cells;
+    __m512i x[4];
+};
+
+AVX512_INLINE void take_up(const struct codec_run *run, struct hand *hand)
+{
+    load_cells(&run->decoder->cells, &hand->cells);
+    UNROLL
+    for (unsigned j = 0; j < 4; j++)
+        hand->x[j] = _mm512_loadu_si512(run->states + 16 * j);
+}
+
+AVX512_INLINE void decode_group(enum codec_type type, struct hand *hand, struct codec_run *run)
+{
+    size_t group_bytes = CODEC_GROUP * codec_width(type);
+    __m512i symbols;
+
+    fetch_to_write(run->values, group_bytes);
+    run->words = step_by_cells(&hand->cells, hand->x, run->words, &symbols);
+    merge_group(type, symbols, run->raw, run->values);
+    run->raw += codec_raw_bytes(type, CODEC_GROUP);
+    run->values += group_bytes;
+}
+
+AVX512_INLINE void put_back(const struct hand *hand, const struct codec_run *run)
+{
+    UNROLL
+    for (unsigned j = 0; j < 4; j++)
+        _mm512_storeu_si512(run->states + 16 * j, hand->x[j]);
+}
+
+AVX512_INLINE bool two_of_type(enum codec_type type, struct codec_run runs[2], size_t groups,
+                               struct codec_ahead *ahead)
+{
+    struct codec_run first = runs[0], second = runs[1];
+    struct hand left, right;
+
+    take_up(&first, &left);
+    take_up(&second, &right);
+    for (; groups > 0; groups--) {
+        if (first.words > first.words_end || second.words > second.words_end)
+            return false;
+        codec_fetch_ahead(ahead);
+        codec_fetch_ahead(ahead);
+        decode_group(type, &left, &first);
+        decode_group(type, &right, &second);
+    }
+    put_back(&left, &first);
+    put_back(&right, &second);
+    runs[0] = first;
+    runs[1] = second;
+    return first.words <= first.words_end && second.words <= second.words_end;
+}
+
+AVX512 static bool decode_two(enum codec_type type, struct codec_run runs[2], size_t groups,
+                              struct codec_ahead *ahead)
+{
+    switch (type) {
+    case CODEC_BF16:
+        return two_of_type(CODEC_BF16, runs, groups, ahead);
+    case CODEC_FP16:
+        return two_of_type(CODEC_FP16, runs, groups, ahead);
+    default:
+        return two_of_type(CODEC_FP32, runs, groups, ahead);
     }
 }
 
@@ -627,9 +705,9 @@ const struct codec_path codec_path_avx512 = {
     .usable = usable,
     .uses_cells = true,
     .split = avx512_split,
-    .count = count,
     .encode = encode,
     .decode = decode,
+    .decode_two = decode_two,
     .merge = codec_portable_merge,
     .crc = crc32c_vectors,
 };

@@ -177,7 +177,17 @@ void codec_portable_count(const uint8_t *symbols, size_t count, uint32_t counts[
     for (; n < count; n++)
         part[0][symbols[n]]++;
     for (unsigned s = 0; s < 256; s++)
-        counts[s] = part[0][s] + part[1][s] + part[2][s] + part[3][s];
+        counts[s] += part[0][s] + part[1][s] + part[2][s] + part[3][s];
+}
+
+static size_t portable_split(enum codec_type type, const uint8_t *values, size_t count,
+                             uint8_t *symbols, uint8_t *raw, uint8_t *zeros, uint32_t counts[256])
+{
+    size_t kept = codec_portable_split(type, values, count, symbols, raw, zeros);
+
+    memset(counts, 0, 256 * sizeof *counts);
+    codec_portable_count(symbols, kept, counts);
+    return kept;
 }
 
 /* The element of a group that belongs to a lane. */
@@ -204,7 +214,7 @@ INLINE uint16_t *encode_symbol(const struct codec_coder *coder, uint8_t symbol, 
 
 uint16_t *codec_portable_encode(const uint8_t *symbols, size_t count,
                                 const struct codec_coder *coder, uint32_t states[CODEC_GROUP],
-                                uint16_t *end)
+                                uint16_t *end, struct codec_ahead *ahead)
 {
     uint16_t *at = end;
     size_t rest = count % CODEC_GROUP, groups = count / CODEC_GROUP;
@@ -216,6 +226,7 @@ uint16_t *codec_portable_encode(const uint8_t *symbols, size_t count,
     while (groups-- > 0) {
         const uint8_t *group = symbols + groups * CODEC_GROUP;
 
+        codec_fetch_ahead(ahead);
         for (unsigned j = 4; j-- > 0;)
             for (unsigned i = 16; i-- > 0;)
                 at = encode_symbol(coder, group[4 * i + j], &states[16 * j + i], at);
@@ -240,7 +251,7 @@ INLINE const uint8_t *decode_symbol(const uint32_t *table, uint32_t *state, cons
 INLINE const uint8_t *decode(enum codec_type type, const uint32_t *table,
                              uint32_t states[CODEC_GROUP], const uint8_t *words,
                              const uint8_t *words_end, const uint8_t *raw, size_t groups,
-                             uint8_t *values)
+                             uint8_t *values, struct codec_ahead *ahead)
 {
     size_t raw_bytes = codec_raw_bytes(type, CODEC_GROUP);
     size_t value_bytes = CODEC_GROUP * codec_width(type);
@@ -250,6 +261,7 @@ INLINE const uint8_t *decode(enum codec_type type, const uint32_t *table,
 
         if (words > words_end)
             return NULL;
+        codec_fetch_ahead(ahead);
         for (unsigned j = 0; j < 4; j++)
             for (unsigned i = 0; i < 16; i++)
                 words = decode_symbol(table, &states[16 * j + i], words, &symbols[4 * i + j]);
@@ -262,23 +274,25 @@ INLINE const uint8_t *decode(enum codec_type type, const uint32_t *table,
 static const uint8_t *portable_decode(enum codec_type type, const struct codec_decoder *decoder,
                                       uint32_t states[CODEC_GROUP], const uint8_t *words,
                                       const uint8_t *words_end, const uint8_t *raw, size_t groups,
-                                      uint8_t *values)
+                                      uint8_t *values, struct codec_ahead *ahead)
 {
     switch (type) {
     case CODEC_BF16:
-        return decode(CODEC_BF16, decoder->table, states, words, words_end, raw, groups, values);
+        return decode(CODEC_BF16, decoder->table, states, words, words_end, raw, groups, values,
+                      ahead);
     case CODEC_FP16:
-        return decode(CODEC_FP16, decoder->table, states, words, words_end, raw, groups, values);
+        return decode(CODEC_FP16, decoder->table, states, words, words_end, raw, groups, values,
+                      ahead);
     default:
-        return decode(CODEC_FP32, decoder->table, states, words, words_end, raw, groups, values);
+        return decode(CODEC_FP32, decoder->table, states, words, words_end, raw, groups, values,
+                      ahead);
     }
 }
 
 const struct codec_path codec_path_portable = {
     .name = "portable",
     .usable = usable,
-    .split = codec_portable_split,
-    .count = codec_portable_count,
+    .split = portable_split,
     .encode = codec_portable_encode,
     .decode = portable_decode,
     .merge = codec_portable_merge,

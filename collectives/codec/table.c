@@ -218,7 +218,7 @@ bool codec_table_cells(const uint16_t frequencies[256], struct codec_cells *cell
         if (used == CODEC_RANKS)
             return false;
         cells->symbol[used] = (uint8_t)s;
-        cells->frequency[used] = frequencies[s];
+        cells->factor[used] = (uint32_t)frequencies[s] - CODEC_SCALE;
         cells->start[used] = start;
         start += frequencies[s];
         ends[used++] = start;

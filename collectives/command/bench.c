@@ -14,7 +14,6 @@ enum { VALUES_MAX = 256 << 20, ROUNDS_MAX = 1001, ROUNDS_MIN = 5 };
 struct memory {
     struct codec_scratch *scratch;
     uint8_t *values, *coded, *back;
-    size_t *block_bytes;
     size_t count, blocks; /* elements; blocks of CODEC_BLOCK_ELEMENTS, the last may be shorter */
     double *coding_s, *decoding_s;
 };
@@ -49,35 +48,6 @@ static double median(double *numbers, unsigned count)
     return count % 2 ? numbers[count / 2] : (numbers[count / 2 - 1] + numbers[count / 2]) / 2;
 }
 
-static size_t encode_all(const struct codec_path *path, enum codec_type type, struct memory *memory)
-{
-    size_t width = codec_type_bytes(type), at = 0;
-
-    for (size_t b = 0; b < memory->blocks; b++) {
-        const uint8_t *values = memory->values + b * CODEC_BLOCK_ELEMENTS * width;
-
-        memory->block_bytes[b] = codec_block_encode(path, type, values, elements_of(memory, b),
-                                                    memory->scratch, memory->coded + at);
-        at += memory->block_bytes[b];
-    }
-    return at;
-}
-
-static int decode_all(const struct codec_path *path, enum codec_type type, struct memory *memory,
-                      struct error *err)
-{
-    size_t width = codec_type_bytes(type), at = 0;
-
-    for (size_t b = 0; b < memory->blocks; b++) {
-        if (codec_block_decode(path, type, memory->coded + at, memory->block_bytes[b],
-                               memory->scratch, memory->back + b * CODEC_BLOCK_ELEMENTS * width,
-                               elements_of(memory, b), err) != 0)
-            return -1;
-        at += memory->block_bytes[b];
-    }
-    return 0;
-}
-
 static int measure(const struct codec_path *path, double limit_s, struct memory *memory,
                    struct bench *bench, struct error *err)
 {
@@ -88,9 +58,11 @@ static int measure(const struct codec_path *path, double limit_s, struct memory 
     while (rounds < ROUNDS_MIN || (rounds < ROUNDS_MAX && seconds() < end)) {
         double begin = seconds(), middle;
 
-        bench->coded_bytes = encode_all(path, bench->type, memory);
+        bench->coded_bytes = codec_blocks_encode(path, bench->type, memory->values, memory->count,
+                                                 memory->scratch, memory->coded);
         middle = seconds();
-        if (decode_all(path, bench->type, memory, err) != 0)
+        if (codec_blocks_decode(path, bench->type, memory->coded, bench->coded_bytes,
+                                memory->scratch, memory->back, memory->count, err) != 0)
             return -1;
         memory->coding_s[rounds] = middle - begin;
         memory->decoding_s[rounds++] = seconds() - middle;
@@ -186,13 +158,11 @@ static int bench_in(struct memory *memory, const char *input, const enum codec_t
         return error_set(err, "%s: has no element of %s", input, codec_type_name(bench->type));
     bench->values_bytes = memory->count * width;
     memory->blocks = (memory->count + CODEC_BLOCK_ELEMENTS - 1) / CODEC_BLOCK_ELEMENTS;
-    memory->coded = malloc(memory->blocks * codec_block_bound(bench->type, CODEC_BLOCK_ELEMENTS));
+    memory->coded = malloc(codec_blocks_bound(bench->type, memory->count));
     memory->back = malloc(bench->values_bytes);
-    memory->block_bytes = calloc(memory->blocks, sizeof *memory->block_bytes);
     memory->coding_s = calloc(ROUNDS_MAX, sizeof *memory->coding_s);
     memory->decoding_s = calloc(ROUNDS_MAX, sizeof *memory->decoding_s);
-    if (!memory->coded || !memory->back || !memory->block_bytes || !memory->coding_s ||
-        !memory->decoding_s)
+    if (!memory->coded || !memory->back || !memory->coding_s || !memory->decoding_s)
         return error_set(err, "out of memory");
     find_bounds(memory, bench);
     for (unsigned number = 0; (path = codec_path_at(number)); number++)
@@ -213,7 +183,6 @@ int bench_run(const char *input, const enum codec_type *type, const struct codec
     free(memory.values);
     free(memory.coded);
     free(memory.back);
-    free(memory.block_bytes);
     free(memory.coding_s);
     free(memory.decoding_s);
     return status;

@@ -56,72 +56,26 @@ static size_t int8_bytes(size_t count)
     return precision_int8_scales(count) * sizeof(float) + count;
 }
 
-static size_t block_of(size_t left)
-{
-    return left < CODEC_BLOCK_ELEMENTS ? left : CODEC_BLOCK_ELEMENTS;
-}
-
 size_t wire_bound(enum wire_format format, enum element_type type, size_t count)
 {
-    size_t bytes = 0;
-
     switch (format) {
     case WIRE_AS_IS:
         return count * element_bytes(type);
     case WIRE_INT8:
         return int8_bytes(count);
     case WIRE_LOSSLESS:
-        for (size_t done = 0; done < count; done += block_of(count - done))
-            bytes += codec_block_bound(wire_codec(type), block_of(count - done));
-        return bytes;
+        return codec_blocks_bound(wire_codec(type), count);
     default:
         return count * precision_bytes(formats[format].precision);
     }
-}
-
-static size_t encode_blocks(enum element_type type, const uint8_t *values, size_t count,
-                            struct codec_scratch *codec, uint8_t *message)
-{
-    const struct codec_path *path = codec_path_best();
-    size_t bytes = 0;
-
-    for (size_t done = 0; done < count; done += block_of(count - done))
-        bytes += codec_block_encode(path, wire_codec(type), values + done * element_bytes(type),
-                                    block_of(count - done), codec, message + bytes);
-    return bytes;
-}
-
-static int decode_blocks(enum element_type type, const uint8_t *message, size_t bytes,
-                         struct codec_scratch *codec, uint8_t *values, size_t count,
-                         struct error *err)
-{
-    const struct codec_path *path = codec_path_best();
-    struct codec_block_info info;
-    size_t done = 0, at = 0;
-
-    while (done < count) {
-        if (codec_block_peek(message + at, bytes - at, &info, err) < 0)
-            return -1;
-        if (info.type != wire_codec(type) || info.count != block_of(count - done) ||
-            info.bytes > bytes - at)
-            return error_set(err,
-                             "a block of %zu elements in %zu bytes where one of %zu in at most "
-                             "%zu was due",
-                             info.count, info.bytes, block_of(count - done), bytes - at);
-        if (codec_block_decode(path, info.type, message + at, info.bytes, codec,
-                               values + done * element_bytes(type), info.count, err) < 0)
-            return -1;
-        at += info.bytes;
-        done += info.count;
-    }
-    return at == bytes ? 0 : error_set(err, "%zu bytes too many in a message", bytes - at);
 }
 
 size_t wire_encode(enum wire_format format, enum element_type type, const void *values,
                    size_t count, struct codec_scratch *codec, void *message)
 {
     if (format == WIRE_LOSSLESS)
-        return encode_blocks(type, values, count, codec, message);
+        return codec_blocks_encode(codec_path_best(), wire_codec(type), values, count, codec,
+                                   message);
     if (format == WIRE_INT8)
         precision_int8_narrow(values, count,
                               (int8_t *)message + precision_int8_scales(count) * sizeof(float),
@@ -135,7 +89,8 @@ int wire_decode(enum wire_format format, enum element_type type, const void *mes
                 struct codec_scratch *codec, void *values, size_t count, struct error *err)
 {
     if (format == WIRE_LOSSLESS)
-        return decode_blocks(type, message, bytes, codec, values, count, err);
+        return codec_blocks_decode(codec_path_best(), wire_codec(type), message, bytes, codec,
+                                   values, count, err);
     if (bytes != wire_bound(format, type, count))
         return error_set(err, "%zu bytes of %s where %zu were due", bytes, wire_name(format),
                          wire_bound(format, type, count));

@@ -30,4 +30,18 @@ done
 run 4 threads
 # a long message then needs its sender again and again
 OMPI_MCA_btl_vader_single_copy_mechanism=none run 3
+# where the kernel lets nobody read another's memory, or not one of them; MPI itself must not try
+confined=$top_builddir/tests/command/confined
+no_copy=(--oversubscribe --mca btl_vader_single_copy_mechanism none --mca smsc ^cma)
+like "$text" '^ok - broadcast by pull' 'ranks that may read each other do'
+for who in all one; do
+    at=("$confined")
+    [ "$who" = one ] && at=()
+    text=$(timeout 120 mpirun "${no_copy[@]}" -n 1 "${at[@]}" "$program" : \
+        -n 1 "$confined" "$program" : -n 1 "${at[@]}" "$program" 2>&1 </dev/null)
+    is "$?" 0 "3 ranks of which $who may not: all is right"
+    unlike "$text" '^not ok' '... each by itself'
+    like "$text" '^ok - rings in an order of their own' '... to the end'
+    unlike "$text" ' by pull' '... and none reads'
+done
 done_testing

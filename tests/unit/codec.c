@@ -116,6 +116,90 @@ static void holds_what_was_given(void)
     free(values);
 }
 
+/* Blocks one behind the other on every path, against each by itself; what went wrong, or NULL. */
+static const char *round_trip_of_many(enum codec_type type, const uint8_t *values, size_t count)
+{
+    size_t width = codec_type_bytes(type), bound = codec_blocks_bound(type, count), bytes = 0;
+    uint8_t *expected = fenced(bound), *blocks = fenced(bound), *back = fenced(count * width);
+    const struct codec_path *path;
+    const char *wrong = NULL;
+    struct error err = {""};
+
+    for (size_t done = 0; done < count; done += CODEC_BLOCK_ELEMENTS) {
+        size_t some = count - done < CODEC_BLOCK_ELEMENTS ? count - done : CODEC_BLOCK_ELEMENTS;
+
+        bytes += codec_block_encode(codec_path_best(), type, values + done * width, some, scratch,
+                                    expected + bytes);
+    }
+    for (unsigned number = 0; !wrong && (path = codec_path_at(number)); number++) {
+        uint8_t *exact = malloc(bytes), *more = malloc(bytes + 1);
+        size_t at = bytes > 0 ? bytes - 1 - bytes / 3 : 0;
+
+        if (codec_blocks_encode(path, type, values, count, scratch, blocks) != bytes ||
+            (bytes > 0 && memcmp(blocks, expected, bytes) != 0) || !fences_stand(blocks, bound))
+            wrong = "other bytes than block by block";
+        if (bytes > 0)
+            memcpy(exact, expected, bytes);
+        memcpy(more, expected, bytes);
+        more[bytes] = 0;
+        memset(back, 0x5a, count * width);
+        if (codec_blocks_decode(path, type, exact, bytes, scratch, back, count, &err) != 0)
+            wrong = "does not decode";
+        else if (!fences_stand(back, count * width) || memcmp(back, values, count * width) != 0)
+            wrong = "decodes to something else";
+        else if (codec_blocks_decode(path, type, more, bytes + 1, scratch, back, count, &err) == 0)
+            wrong = "one byte more passes";
+        else if (bytes > 0 &&
+                 codec_blocks_decode(path, type, exact, bytes - 1, scratch, back, count, &err) == 0)
+            wrong = "one byte less passes";
+        else if (count > 0 &&
+                 codec_blocks_decode(path, type, exact, bytes, scratch, back, count - 1, &err) == 0)
+            wrong = "one element less passes";
+        if (bytes > 0)
+            exact[at] ^= 4;
+        if (bytes > 0 &&
+            codec_blocks_decode(path, type, exact, bytes, scratch, back, count, &err) == 0)
+            wrong = "a changed bit passes";
+        if (wrong)
+            tap_diag("path %s, %zu elements: %s", codec_path_name(path), count, err.text);
+        free(exact);
+        free(more);
+    }
+    unfence(expected);
+    unfence(blocks);
+    unfence(back);
+    return wrong;
+}
+
+static void many_blocks(void)
+{
+    enum { MOST = 5 * CODEC_BLOCK_ELEMENTS + 777 };
+    static const size_t counts[] = {0,     1,     40000,           32768,     65536,
+                                    65600, 65537, 2 * 32768 + 300, 4 * 32768, MOST};
+    struct random_numbers numbers = {5};
+    uint8_t *values = malloc((size_t)4 * MOST);
+
+    for (int type = 0; type < CODEC_TYPES; type++)
+        for (int first = 0; first < GRADIENTS_KINDS; first++) {
+            size_t width = codec_type_bytes((enum codec_type)type), c;
+            const char *wrong = NULL;
+
+            /* a block of this kind beside one of the next, and two alike */
+            for (int b = 0; b < 6; b++)
+                gradients_fill((enum gradients)((first + b % 3 / 2) % GRADIENTS_KINDS),
+                               (enum codec_type)type, &numbers,
+                               values + (size_t)b * CODEC_BLOCK_ELEMENTS * width,
+                               b < 5 ? CODEC_BLOCK_ELEMENTS : 777);
+            /* all sizes of what is most common, one of the others */
+            for (c = first == GRADIENTS_NORMAL ? 0 : 9; !wrong && c < 10; c++)
+                wrong = round_trip_of_many((enum codec_type)type, values, counts[c]);
+            ok(!wrong, "%s, blocks of %s one behind the other: %s",
+               codec_type_name((enum codec_type)type), gradients_name((enum gradients)first),
+               wrong ? wrong : "as each by itself");
+        }
+    free(values);
+}
+
 /* Bits per element beyond sign and mantissa that a buffer becomes, in blocks of
  * CODEC_BLOCK_ELEMENTS. */
 static double exponent_bits(enum codec_type type, const uint8_t *values, size_t count)
@@ -264,6 +348,7 @@ static bool divides_exactly(unsigned f, struct random_numbers *numbers)
     uint16_t frequencies[256] = {0};
     struct codec_coder coder;
     uint8_t symbols[CODEC_GROUP] = {0};
+    struct codec_ahead none = {0};
     uint32_t states[CODEC_GROUP], expected[CODEC_GROUP];
     bool same = true;
     const struct codec_path *path;
@@ -294,7 +379,7 @@ static bool divides_exactly(unsigned f, struct random_numbers *numbers)
 
             memcpy(found, states, sizeof found);
             fesetround(roundings[r]);
-            path->encode(symbols, CODEC_GROUP, &coder, found, words + 3 * CODEC_GROUP);
+            path->encode(symbols, CODEC_GROUP, &coder, found, words + 3 * CODEC_GROUP, &none);
             fesetround(FE_TONEAREST);
             if (memcmp(found, expected, sizeof found) != 0) {
                 tap_diag("frequency %u, path %s, rounding %zu", f, path->name, r);
@@ -356,7 +441,8 @@ static uint32_t looked_up(const struct codec_cells *cells, uint32_t slot)
         rank = cells->crowded[(rank & 0x7f) + slot % CODEC_CELL];
     else
         rank += slot % 256 > cells->last[cell];
-    return cells->symbol[rank] | cells->frequency[rank] << 8 | (slot - cells->start[rank]) << 20;
+    return cells->symbol[rank] | (cells->factor[rank] + CODEC_SCALE) << 8 |
+           (slot - cells->start[rank]) << 20;
 }
 
 static void cells_are_the_table(void)
@@ -429,27 +515,38 @@ static void refuses_tables(void)
 static void counts_symbols(void)
 {
     struct random_numbers numbers = {17};
-    uint8_t *symbols = malloc(65536);
+    uint8_t *symbols = malloc(65536), *found_symbols = malloc(65536 + CODEC_GROUP);
+    uint8_t *values = malloc(2 * 65536), *raw = malloc(65536);
     const struct codec_path *path;
 
     for (unsigned number = 0; (path = codec_path_at(number)); number++) {
-        unsigned same = 0, tries = 0;
+        unsigned same = 0, is_kept = 0, tries = 0;
 
         for (size_t length = 0; length <= 65536; length = length * 3 / 2 + 61)
             for (unsigned spread = 1; spread <= 16; spread += 5) {
                 uint32_t expected[256] = {0}, found[256];
+                uint8_t zeros[65536 / CODEC_GROUP / 8] = {0};
 
                 for (size_t n = 0; n < length; n++) {
                     symbols[n] = (uint8_t)(250 + 9 * random_normal(&numbers) / spread);
                     expected[symbols[n]]++;
+                    /* bf16 of that exponent, and no zero */
+                    values[2 * n] = (uint8_t)(symbols[n] << 7 | 1);
+                    values[2 * n + 1] = symbols[n] >> 1;
                 }
-                path->count(symbols, length, found);
-                same += memcmp(found, expected, sizeof found) == 0;
+                is_kept += path->split(CODEC_BF16, values, length, found_symbols, raw, zeros,
+                                       found) == length;
+                same += memcmp(found, expected, sizeof found) == 0 &&
+                        memcmp(found_symbols, symbols, length) == 0;
                 tries++;
             }
         is_int(same, tries, "%s counts symbols", path->name);
+        is_int(is_kept, tries, "%s leaves out none", path->name);
     }
     free(symbols);
+    free(found_symbols);
+    free(values);
+    free(raw);
 }
 
 static void checksums(void)
@@ -546,6 +643,7 @@ int main(void)
     refuses_tables();
     divides_all();
     holds_what_was_given();
+    many_blocks();
     comes_near_the_bound();
     names_its_modes();
     refuses_other_parts();

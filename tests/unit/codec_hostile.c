@@ -99,6 +99,37 @@ static bool try_block(const uint8_t *bytes, size_t length, bool seal, bool at_en
     return good;
 }
 
+/* The same of two blocks, of CODEC_BLOCK_ELEMENTS elements and of `second`, one behind the other.
+ */
+static bool try_two(enum codec_type type, uint8_t *const blocks[2], const size_t lengths[2],
+                    size_t second, bool at_end)
+{
+    size_t length = lengths[0] + lengths[1], count = CODEC_BLOCK_ELEMENTS + second;
+    size_t value_bytes = count * codec_type_bytes(type);
+    uint8_t *both = cage_place(&arena.block, length, at_end);
+    const struct codec_path *path;
+    bool good = false;
+
+    memcpy(both, blocks[0], lengths[0]);
+    memcpy(both + lengths[0], blocks[1], lengths[1]);
+    for (unsigned number = 0; (path = codec_path_at(number)); number++) {
+        const struct cage *cage = number == 0 ? &arena.values : &arena.others;
+        uint8_t *values = cage_place(cage, value_bytes, at_end);
+        struct error err = {""};
+        int status =
+            codec_blocks_decode(path, type, both, length, arena.scratch, values, count, &err);
+
+        must(status == 0 || err.text[0] != 0, "an error without words", codec_path_name(path));
+        if (number == 0)
+            good = status == 0;
+        must((status == 0) == good, "another verdict than portable's", codec_path_name(path));
+        if (good && number > 0)
+            must(memcmp(values, cage_place(&arena.values, value_bytes, at_end), value_bytes) == 0,
+                 "other values than portable's", codec_path_name(path));
+    }
+    return good;
+}
+
 #ifdef FUZZER
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -202,6 +233,32 @@ static size_t any_block(uint8_t *block, uint8_t *values, struct random_numbers *
     return codec_block_encode(codec_path_best(), type, values, count, arena.scratch, block);
 }
 
+/* Two blocks, and again with one of them altered, its checksum made right. Counts in *good those
+ * that decode, in altered[0] the altered ones and in altered[1] those of them that decode. */
+static void try_pairs(uint8_t *const blocks[2], uint8_t *values, struct random_numbers *numbers,
+                      size_t *good, size_t altered[2])
+{
+    enum codec_type type = (enum codec_type)(random_bits(numbers) % CODEC_TYPES);
+    size_t second = 1 + random_bits(numbers) % CODEC_BLOCK_ELEMENTS, lengths[2];
+    size_t which = random_bits(numbers) % 2;
+
+    for (size_t b = 0; b < 2; b++) {
+        size_t count = b ? second : CODEC_BLOCK_ELEMENTS;
+
+        gradients_fill((enum gradients)(random_bits(numbers) % (GRADIENTS_ROWS + 1)), type, numbers,
+                       values, count);
+        lengths[b] =
+            codec_block_encode(codec_path_best(), type, values, count, arena.scratch, blocks[b]);
+    }
+    *good += try_two(type, blocks, lengths, second, random_bits(numbers) % 2);
+    for (int round = 0; round < 4 && lengths[which] > CODEC_BLOCK_HEADER_BYTES; round++) {
+        lengths[which] = alter(blocks[which], lengths[which], numbers);
+        codec_block_seal(blocks[which], lengths[which]);
+        altered[0]++;
+        altered[1] += try_two(type, blocks, lengths, second, random_bits(numbers) % 2);
+    }
+}
+
 static double seconds(void)
 {
     struct timespec now;
@@ -217,11 +274,17 @@ int main(int argc, char **argv)
     struct random_numbers numbers = {argc > 2 ? strtoull(argv[2], NULL, 0) : 20261121};
     uint8_t *block = malloc(BLOCK_MAX), *values = malloc(BLOCK_MAX), *before = malloc(BLOCK_MAX);
     size_t tried = 0, unsealed = 0, passed = 0, passed_unsealed = 0, whole = 0, whole_good = 0;
+    size_t pairs = 0, pairs_good = 0, altered[2] = {0};
 
     arena_create();
     while (seconds() < end || tried < 1000) {
         size_t length = any_block(block, values, &numbers), was = length;
 
+        if (whole % 64 == 0) {
+            try_pairs((uint8_t *[]){block, before}, values, &numbers, &pairs_good, altered);
+            pairs++;
+            length = was = any_block(block, values, &numbers);
+        }
         memcpy(before, block, length);
         whole++;
         whole_good += try_block(block, length, false, whole % 2);
@@ -248,7 +311,10 @@ int main(int argc, char **argv)
     }
     tap_diag("%zu altered blocks, %zu of them decode once their checksum is made right", tried,
              passed);
+    tap_diag("%zu pairs of which one is altered, %zu of them decode", altered[0], altered[1]);
     is_int(whole_good, whole, "whole blocks decode");
+    is_int(pairs_good, pairs, "... and two, one behind the other");
+    ok(altered[0] > altered[1], "two of which one is altered end the same on every path");
     ok(tried >= 1000, "altered blocks end in an error or in the same values on every path");
     ok(passed > 0, "... some have a meaning");
     ok(unsealed > 0, "... some keep their checksum");
