@@ -9,8 +9,10 @@ collectives_libmustercoll_la_LIBADD = lib/libmuster.la -lm
 # lossless coding of gradients
 collectives_libmustercoll_la_SOURCES += \
 	collectives/codec/bits.h \
-	collectives/codec/block.c collectives/codec/codec.h \
+	collectives/codec/block.c collectives/codec/block.h \
+	collectives/codec/codec.h \
 	collectives/codec/crc32c.c collectives/codec/crc32c.h \
+	collectives/codec/decoding.c \
 	collectives/codec/frame.c collectives/codec/frame.h \
 	collectives/codec/frequent.c collectives/codec/frequent.h \
 	collectives/codec/path.c collectives/codec/path.h \
