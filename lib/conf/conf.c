@@ -101,6 +101,10 @@ static const struct conf_key keys[] = {
      "A link fails below this share of the median of its peers."},
     {"LatencyPeersRatio", KIND_DECIMAL, AT(latency_peers_ratio), 1, 1000, "5",
      "A link is warned about above this multiple of its peers' median latency."},
+    {"LinkTimes", KIND_INTEGER, AT(link_times), 1, 100, "auto",
+     "How often all pairs of nodes are measured, at moments of their own; auto: two or three times "
+     "where there are few nodes.",
+     "auto", 0},
     {"ClockOffsetMs", KIND_DECIMAL, AT(clock_offset_ms), 0.001, 3.6e6, "1000",
      "How far the clocks of two nodes may be apart, in milliseconds."},
     {"AllowFailedRails", KIND_INTEGER, AT(allow_failed_rails), 0, 64, "none",

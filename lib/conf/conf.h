@@ -122,6 +122,7 @@ struct conf {
     double link_nominal_percent; /* LinkNominalPercent=80: fail below this share of nominal */
     double link_peers_percent; /* LinkPeersPercent=85: fail below this share of the peers' median */
     double latency_peers_ratio; /* LatencyPeersRatio=5: warn above this multiple of the median */
+    int link_times;             /* LinkTimes=3: all pairs so often; 0: auto */
     double clock_offset_ms;     /* ClockOffsetMs=1000 */
     int allow_failed_rails;     /* AllowFailedRails=1; 0: none */
     double drain_cap_percent;   /* DrainCap=25%: at most this share of the nodes drained in a run,

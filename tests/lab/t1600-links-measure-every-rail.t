@@ -57,6 +57,10 @@ is "$status" 3 'a pair with a node that takes no part cannot be told'
 like "$records" 'both nodes must take part' '... and it says why'
 battery 1 muster-links --quick --rounds 1
 is "$(of '.metric == "bandwidth"' .node .peer | sort -u | wc -l)" 4 '--rounds 1: two pairs, both ways'
+battery 1 muster-links --quick --rounds 1 --times 2
+is "$(of '.metric == "bandwidth" and .part == "eth1"' .node .peer | sort | uniq -c | awk '{ print $1 }' | xargs)" \
+    '2 2 2 2' '--times 2: all of them twice'
+like "$(of '.metric == "rounds"' .message)" '^2 of 2 rounds' '... in two rounds'
 battery 1 muster-links --time-limit 3 --repeats 64
 is "$status" 3 'a time limit that is too short'
 like "$(of '.verdict == "unknown"' .message)" 'the time limit of 3 s is over' '... is told'

@@ -10,7 +10,9 @@ tests_sim_sim_SOURCES = \
 	tests/sim/faults.c tests/sim/faults.h \
 	tests/sim/noise.c tests/sim/noise.h \
 	tests/sim/sim.c \
+	tests/sim/stream.c tests/sim/stream.h \
 	tests/sim/trialrun.c tests/sim/trialrun.h \
+	validate/battery/links/samples.c validate/battery/links/samples.h \
 	# end of tests_sim_sim_SOURCES
 tests_sim_sim_LDADD = validate/judge/libjudge.la validate/schedule/libschedule.la \
 	validate/report/libreport.la lib/libmuster.la lib/libstatistics.la -lm

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "tests/sim/fabric.h"
+#include "tests/sim/stream.h"
 #include "validate/judge/links/links.h"
 
 /* What is planted, and whether a finding names it. */
@@ -33,6 +34,8 @@ struct fault {
     int node, rail, peer, leaf, peer_leaf; /* -1: does not apply */
     double share;                          /* of the healthy capacity that is left */
     double often;                          /* INTERMITTENT: of the time */
+    struct stream_course course;           /* INTERMITTENT with a period: when */
+    bool is_send_only;                     /* ... and only what its node sends */
     bool is_found, is_right;               /* somebody is accused at its place; the part, exactly */
 };
 

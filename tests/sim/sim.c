@@ -4,6 +4,7 @@
  *   sim short       a few fabrics, 10 s; exit status 1 when a goal is missed
  *   sim long        all of them
  *   sim row N       the N-th row of what long prints
+ *   sim times N     what comes and goes with time in small clusters, N of each
  *   sim one KIND NODES RAILS LEAF OVERSUBSCRIPTION all|few lab|worse BAD-PERCENT RUNS
  *
  * -v tells what was missed and what was accused wrongly. The table is Markdown. The noise of the
@@ -296,10 +297,123 @@ static const struct setting long_settings[] = {
     {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, true, &lab_noise, 0.01, 1, false},
 };
 
+/* ---------------------------------------------------------------- what comes and goes */
+
+static const struct {
+    const char *name;
+    struct stream_course course;
+    bool is_send_only;
+} courses[] = {
+    {"none", {0, 0, 0, 1}, false},
+    {"1 s of 3 at a quarter", {3, 1, 0, 0.25}, false},
+    {"1 s of 3 at a quarter, one way", {3, 1, 0, 0.25}, true},
+    {"2 s of 4 at a quarter", {4, 2, 0, 0.25}, false},
+    {"1 s of 4 at 40 %", {4, 1, 0, 0.4}, false},
+    {"1 s of 5 at a quarter, one way", {5, 1, 0, 0.25}, true},
+};
+
+struct times_tally {
+    long right, unsure, missed, wrong; /* unsure: nobody failed, but not all is well */
+    double looks, wall_s;
+};
+
+/* As muster certify asks for (times_of() there). */
+static int times_of(int nodes, bool is_quick)
+{
+    if (nodes <= LINKS_FEW / 2)
+        return is_quick ? 3 : 2;
+    return nodes <= LINKS_FEW && is_quick ? 2 : 1;
+}
+
+static void tell_times(const struct trial *trial, size_t course, uint64_t seed,
+                       const struct fault *fault)
+{
+    printf("#   run %d, %s, n%d eth%d:\n", (int)seed, courses[course].name, fault->node + 1,
+           fault->rail + 1);
+    for (size_t i = 0; i < trial->count; i++)
+        printf("#     %s n%d %s: %s\n", verdict_name(trial->findings[i].verdict),
+               trial->findings[i].node + 1, trial->findings[i].part, trial->findings[i].message);
+}
+
+/* One certification of a small cluster as the lab is, leaves of half of the nodes each. */
+static void hold_times(int nodes, bool is_quick, size_t course, uint64_t seed,
+                       struct times_tally *tally)
+{
+    struct fabric fabric;
+    struct run_result result;
+    uint64_t random = seed * 7919 + 17;
+    struct fault fault = {.kind = FAULT_INTERMITTENT,
+                          .node = (int)(sim_random(&random) % (uint64_t)nodes),
+                          .rail = (int)(sim_random(&random) % 2),
+                          .peer = -1,
+                          .leaf = -1,
+                          .peer_leaf = -1,
+                          .course = courses[course].course,
+                          .is_send_only = courses[course].is_send_only};
+    bool has_fault = fault.course.period_s > 0;
+    bool is_unsure = false, is_named = false, is_wrong = false;
+
+    fault.course.phase_s = fault.course.period_s * sim_uniform(&random);
+    fabric_make(&fabric, FABRIC_TREE, nodes, 2, (nodes + 1) / 2, 200, 1);
+    run_hold(&(struct run_plan){.fabric = &fabric,
+                                .stated = fabric.leaf,
+                                .faults = &fault,
+                                .fault_count = has_fault,
+                                .has_time = true,
+                                .is_quick = is_quick,
+                                .times = times_of(nodes, is_quick),
+                                .has_together = !is_quick,
+                                .has_received = true,
+                                .noise = lab_noise,
+                                .seed = seed},
+             &result);
+    for (size_t i = 0; i < result.trial.count; i++) {
+        const struct finding *finding = &result.trial.findings[i];
+        bool is_it = has_fault && finding->kind == FINDING_RAIL && finding->node == fault.node &&
+                     finding->rail == fault.rail;
+
+        is_unsure = is_unsure || finding->verdict == VERDICT_UNKNOWN;
+        is_named = is_named || (is_it && finding->verdict == VERDICT_FAIL);
+        is_wrong = is_wrong || (!is_it && finding->verdict == VERDICT_FAIL);
+    }
+    if (is_verbose && (is_wrong || is_named != has_fault))
+        tell_times(&result.trial, course, seed, &fault);
+    tally->wrong += is_wrong;
+    tally->right += !is_wrong && (has_fault ? is_named : !is_unsure);
+    tally->unsure += !is_wrong && !is_named && is_unsure;
+    tally->missed += has_fault && !is_wrong && !is_named && !is_unsure;
+    tally->looks += result.looks;
+    tally->wall_s += result.wall_s;
+    run_clear(&result);
+    fabric_clear(&fabric);
+}
+
+static void play_times(int runs)
+{
+    printf("| comes and goes | nodes | level | certifications | rightly named | unknown | wrong | "
+           "missed | "
+           "looks, mean | links, s, mean |\n|---|---|---|---|---|---|---|---|---|---|\n");
+    for (size_t course = 0; course < sizeof courses / sizeof *courses; course++)
+        for (int nodes = 4; nodes <= 8; nodes += 4)
+            for (int quick = 1; quick >= 0; quick--) {
+                struct times_tally tally = {0};
+
+                for (int i = 0; i < runs; i++)
+                    hold_times(nodes, quick, course, (uint64_t)i + 1, &tally);
+                printf(
+                    "| %s | %d | %s | %d | %.1f %% | %.1f %% | %.1f %% | %.1f %% | %.1f | %.0f |\n",
+                    courses[course].name, nodes, quick ? "quick" : "standard", runs,
+                    percent(tally.right, runs), percent(tally.unsure, runs),
+                    percent(tally.wrong, runs), percent(tally.missed, runs), tally.looks / runs,
+                    tally.wall_s / runs);
+                fflush(stdout);
+            }
+}
+
 static int play_all(const struct setting *settings, size_t count, int kind_runs)
 {
     struct tally sum = {0};
-    bool holds = true, is_short = true, is_fast = true;
+    bool holds = true, is_short = true, is_fast = true, is_long = settings == long_settings;
 
     fputs(head, stdout);
     for (size_t i = 0; i < count; i++) {
@@ -321,6 +435,10 @@ static int play_all(const struct setting *settings, size_t count, int kind_runs)
            "|\n|---|---|---|---|---|\n");
     print_calibration(&sum);
     printf("\n");
+    if (is_long) {
+        play_times(5 * kind_runs);
+        printf("\n");
+    }
     holds = goal(1000 * sum.found >= 999 * sum.planted, "99.9 % of the faults are found") && holds;
     holds = goal(10000 * sum.accused <= sum.healthy,
                  "at most 0.01 % of the healthy parts are accused") &&
@@ -384,6 +502,18 @@ static int play_row(const char *word)
     return 0;
 }
 
+static int play_times_of(const char *word)
+{
+    int runs = atoi(word);
+
+    if (runs < 1) {
+        fprintf(stderr, "sim: times is '%s', expected a number of runs\n", word);
+        return 2;
+    }
+    play_times(runs);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     int first = 1;
@@ -397,11 +527,14 @@ int main(int argc, char **argv)
         return play_all(short_settings, sizeof short_settings / sizeof *short_settings, 2);
     if (argc == first + 1 && strcmp(argv[first], "long") == 0)
         return play_all(long_settings, sizeof long_settings / sizeof *long_settings, 40);
+    if (argc == first + 2 && strcmp(argv[first], "times") == 0)
+        return play_times_of(argv[first + 1]);
     if (argc == first + 2 && strcmp(argv[first], "row") == 0)
         return play_row(argv[first + 1]);
     if (argc == first + 10 && strcmp(argv[first], "one") == 0 && strchr("trm", argv[first + 1][0]))
         return play_one(argv + first + 1);
-    fprintf(stderr, "usage: sim [-v] short | long | row N | one tree|rails|mesh NODES RAILS LEAF "
-                    "OVERSUBSCRIPTION all|few lab|worse BAD-PERCENT RUNS\n");
+    fprintf(stderr,
+            "usage: sim [-v] short | long | row N | times N | one tree|rails|mesh NODES RAILS LEAF "
+            "OVERSUBSCRIPTION all|few lab|worse BAD-PERCENT RUNS\n");
     return 2;
 }

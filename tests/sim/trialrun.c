@@ -13,6 +13,10 @@
 /* As muster-links and muster certify have them. */
 enum { REPEATS = 5, AGAIN_REPEATS = 15, TRIES = 4, STEADY_PERCENT = 10, REPEATS_MOST = 15 };
 
+/* Where there is time: what lies between two transfers, and before suspects are measured again, at
+ * least and by chance. */
+static const double meeting_s = 0.06, launch_s = 1.5, launch_chance_s = 2;
+
 struct simulation {
     const struct run_plan *plan;
     struct run_result *result;
@@ -24,6 +28,7 @@ struct simulation {
     const char **rails; /* names */
     size_t size;        /* of the records */
     int again_pairs, again_rounds;
+    double now_s, round_end_s; /* of the clock, where there is time */
 };
 
 static double processor_s(void)
@@ -56,7 +61,7 @@ static double at_times(struct simulation *simulation, const struct flow *flow)
     for (int i = 0; i < plan->fault_count; i++) {
         const struct fault *fault = &plan->faults[i];
 
-        if (fault->kind == FAULT_INTERMITTENT && fault->rail == flow->rail &&
+        if (fault->kind == FAULT_INTERMITTENT && fault->often > 0 && fault->rail == flow->rail &&
             (fault->node == flow->from || fault->node == flow->to) &&
             sim_uniform(&simulation->random) < fault->often)
             share = fmin(share, fault->share);
@@ -106,13 +111,52 @@ static void repeat(struct simulation *simulation, const struct flow *flow, int r
     }
 }
 
+/* When the flow's path is slow; NULL: never. */
+static const struct stream_course *course_of(const struct run_plan *plan, const struct flow *flow)
+{
+    for (int i = 0; i < plan->fault_count; i++) {
+        const struct fault *fault = &plan->faults[i];
+
+        if (fault->kind == FAULT_INTERMITTENT && fault->course.period_s > 0 &&
+            fault->rail == flow->rail &&
+            (fault->node == flow->from || (fault->node == flow->to && !fault->is_send_only)))
+            return &fault->course;
+    }
+    return NULL;
+}
+
+/* The same as repeat() where there is time: a stream, with the noise of a recorded meeting. Returns
+ * what the receiver had in the best part. */
+static double stream(struct simulation *simulation, const struct flow *flow, bool is_again,
+                     struct record *record)
+{
+    const struct run_plan *plan = simulation->plan;
+    struct stream_plan how = stream_plan(plan->is_quick, is_again ? AGAIN_REPEATS : 0);
+    int low = flow->from < flow->to ? flow->from : flow->to;
+    struct noise_share share = noise_figure(plan->noise.record, simulation->meetings[low],
+                                            2 * flow->rail + (flow->from == low));
+    double now_s = simulation->now_s, best_mbps;
+
+    stream_run(&how, flow->mbps, course_of(plan, flow), &now_s, record, &best_mbps);
+    simulation->round_end_s = fmax(simulation->round_end_s, now_s);
+    record->value *= share.value;
+    record->low *= share.low;
+    record->high *= share.high;
+    record->stalled = 0;
+    return best_mbps;
+}
+
 static void tell(struct simulation *simulation, const struct flow *flow, const char *metric,
                  int repeats, int load)
 {
     const struct run_plan *plan = simulation->plan;
     struct record record = RECORD_INIT;
+    double best_mbps = 0;
 
-    repeat(simulation, flow, repeats, &record);
+    if (plan->has_time)
+        best_mbps = stream(simulation, flow, repeats == AGAIN_REPEATS, &record);
+    else
+        repeat(simulation, flow, repeats, &record);
     record.suite = "links";
     record.test = "links";
     record.metric = metric;
@@ -132,6 +176,8 @@ static void tell(struct simulation *simulation, const struct flow *flow, const c
             received.value = plan->fabric->nic_mbps;
         if (is_liar(plan, flow->from))
             record.value = record.low = record.high = plan->fabric->nic_mbps;
+        if (plan->has_time)
+            received.high = best_mbps;
         add(simulation, &received);
     }
     add(simulation, &record);
@@ -146,6 +192,12 @@ static void roll_round(struct simulation *simulation)
                                      ? 0.4 + 0.5 * sim_uniform(&simulation->random)
                                      : 1;
     }
+}
+
+/* The next transfers begin when the last one has ended. */
+static void next_moment(struct simulation *simulation, double pause_s)
+{
+    simulation->now_s = fmax(simulation->now_s, simulation->round_end_s) + pause_s;
 }
 
 /* One round: rail after rail or all of them at once, one direction after the other. */
@@ -176,6 +228,7 @@ static void play_round(struct simulation *simulation, const struct schedule *sch
             tell(simulation, &simulation->flows[i],
                  is_together ? "bandwidth_together" : "bandwidth", REPEATS,
                  simulation->loads[simulation->flows[i].from]);
+        next_moment(simulation, meeting_s);
     }
 }
 
@@ -196,8 +249,9 @@ static int play(struct simulation *simulation, int most_rounds, bool is_together
         exit(3);
     }
     rounds = schedule_rounds(schedule);
-    for (int round = 0; round < rounds; round++)
-        play_round(simulation, schedule, round, is_together);
+    for (int round = 0; round < rounds * (is_together || plan->times < 2 ? 1 : plan->times);
+         round++)
+        play_round(simulation, schedule, round % rounds, is_together);
     schedule_destroy(schedule);
     return rounds;
 }
@@ -218,6 +272,7 @@ static void play_suspects(struct simulation *simulation, int (*pairs)[2], int co
     for (int i = 0; i < flows; i++)
         tell(simulation, &simulation->flows[i], rail < 0 ? "bandwidth_together" : "bandwidth",
              AGAIN_REPEATS, 1);
+    next_moment(simulation, meeting_s);
 }
 
 static void play_again(struct simulation *simulation, int (*pairs)[2], int count, bool is_together)
@@ -239,6 +294,9 @@ static bool measure(void *context, const struct hostlist *names, const char *pai
     bool is_read = true;
 
     (void)names;
+    if (simulation->plan->has_time)
+        simulation->now_s += launch_s + launch_chance_s * sim_uniform(&simulation->random);
+    simulation->result->looks++;
     *first = simulation->result->records.count;
     while (*pairs && is_read) {
         int length = 0;
@@ -361,6 +419,7 @@ void run_hold(const struct run_plan *plan, struct run_result *result)
     result->trial_s = processor_s() - begin_s;
     result->again_pairs = simulation->again_pairs;
     result->again_rounds = simulation->again_rounds;
+    result->wall_s = simulation->now_s;
 }
 
 void run_clear(struct run_result *result)

@@ -16,6 +16,9 @@ struct run_plan {
     const struct fault *faults;
     int fault_count;
     double confidence; /* of the schedule; 0: all pairs */
+    bool has_time;     /* what comes and goes does so with time; measured at that level: */
+    bool is_quick;
+    int times; /* all pairs so often */
     bool has_together;
     bool has_received; /* receivers tell what they got, too */
     struct noise noise;
@@ -25,6 +28,8 @@ struct run_plan {
 struct run_result {
     struct trial trial; /* held; to be cleared by run_clear() */
     int rounds, together_rounds;
+    int looks;                     /* times that suspects were measured */
+    double wall_s;                 /* that the measurements took, where there is time */
     int again_pairs, again_rounds; /* suspects measured once more, and in how many rounds */
     double judge_s;                /* processor time of the first judgement alone */
     double trial_s;                /* of all of it, records to findings */

@@ -218,10 +218,11 @@ static void test_intermittent(void)
 /* Asked four times alone each of its ways was well at some time; with whom it was asked or not. */
 static void test_cleared_by_all(void)
 {
-    static struct link_sample alone[16];
+    static struct link_sample alone[16], together[sizeof samples / sizeof *samples];
     int peers[] = {0, 11};
 
     healthy(12, 2);
+    memcpy(together, samples, sizeof samples);
     for (size_t i = 0, turn = 0; i < links.sample_count; i++) {
         struct link_sample *sample = &samples[i];
 
@@ -238,16 +239,50 @@ static void test_cleared_by_all(void)
     for (int i = 0; i < 16; i++)
         alone[i] = (struct link_sample){.from = i % 2 ? 2 : peers[i / 8],
                                         .to = i % 2 ? peers[i / 8] : 2,
-                                        .mbps = i % 8 < 4 ? 110 : 196};
-    links.alone = alone;
-    links.alone_count = 16;
+                                        .mbps = i % 8 < 4 ? 110 : 196,
+                                        .again = 1};
+    links.moments = alone;
+    links.moment_count = 16;
     judge(1, "a rail that was low half of the times that it was asked alone, never its best");
     is_int(findings[0].kind, FINDING_RAIL, "... is that rail");
     is_int(findings[0].node == 2 && findings[0].rail == 0, 1, "... eth1 of n3");
     is_int(findings[0].verdict, VERDICT_FAIL, "... which fails");
+    for (size_t i = 0; i < links.sample_count; i++)
+        if (together[i].rail == 0 && (together[i].from == 2 || together[i].to == 2))
+            together[i].mbps *= 0.5;
+    links.together = together;
+    links.together_count = links.sample_count;
+    judge(1, "one that was slow together with the others as well is no slow host");
+    is_int(findings[0].kind, FINDING_RAIL, "... but that rail");
+    links.together = NULL;
+    links.together_count = 0;
     for (int i = 0; i < 16; i++)
         alone[i].mbps = i == 3 ? 110 : 196;
     judge(0, "one that was low a single time alone was in others' way before");
+}
+
+/* All pairs were measured several times. */
+static void test_several_times(void)
+{
+    struct link_sample moment = {.from = 1, .to = 2, .mbps = 60, .first_stalled = 0.01F};
+
+    healthy(4, 2);
+    links.moments = &moment;
+    links.moment_count = 1;
+    judge(1, "a path that was low one time of two while its ends were let run");
+    is_int(findings[0].kind, FINDING_PAIR, "... is that path");
+    is_int(findings[0].verdict, VERDICT_UNKNOWN, "... of which nothing is known yet");
+    is_int(findings[0].is_question, 1, "... and which is to be asked");
+    moment.first_stalled = 0.2F;
+    judge(0, "one whose ends were not let run then");
+    moment.first_stalled = 0.01F;
+    moment.mbps = 180;
+    judge(0, "one that was somewhat low, as others are");
+    healthy(12, 2);
+    moment.mbps = 60;
+    links.moments = &moment;
+    links.moment_count = 1;
+    judge(0, "one of many nodes, of which enough is known");
 }
 
 /* What muster-links measured of eth1 of four nodes, row to column, while n4's ran at a quarter for
@@ -660,6 +695,7 @@ int main(void)
     test_oversubscribed();
     test_intermittent();
     test_cleared_by_all();
+    test_several_times();
     test_recorded_at_times();
     test_together();
     test_uneven_host();

@@ -121,18 +121,46 @@ static void test_alone(void)
     for (int i = 0; i < 4; i++)
         add("bandwidth", 7, 8, "eth2", mbps[i])->stalled = stalled[i];
     is_int(matrix_build(&source, 0, again, &matrix), 0, "four measurements alone");
-    is_int((long)matrix.alone_count, 2, "... each that was let run is kept");
-    ok(matrix.alone_count == 2 && matrix.alone[0].from == 7 && matrix.alone[0].to == 8 &&
-           matrix.alone[0].rail == 0,
+    is_int((long)matrix.moment_count, 2, "... each that was let run is kept");
+    ok(matrix.moment_count == 2 && matrix.moments[0].from == 7 && matrix.moments[0].to == 8 &&
+           matrix.moments[0].rail == 0,
        "... with its ends and rail");
-    is_near(matrix.alone_count == 2 ? matrix.alone[0].mbps : NAN, 60 / 0.99, 0.01,
+    is_near(matrix.moment_count == 2 ? matrix.moments[0].mbps : NAN, 60 / 0.99, 0.01,
             "... with what it had of the time in which it was let run");
-    is_near(matrix.alone_count == 2 ? matrix.alone[1].mbps : NAN, 104, 0, "... in turn");
+    is_near(matrix.moment_count == 2 ? matrix.moments[1].mbps : NAN, 104, 0, "... in turn");
     cell = cell_of(&matrix, 7, 8, 0);
     is_near(cell ? cell->mbps : NAN, 104, 0, "... the best one is the cell's");
     is_near(cell ? cell->first_stalled : NAN, 0.02, 1e-6, "... which was let run at first");
     cell = cell_of(&matrix, 8, 7, 0);
     is_near(cell ? cell->first_stalled : NAN, 1, 0, "... another one may not have been");
+    matrix_clear(&matrix);
+}
+
+/* Of several measurements among others the best one is the cell's, and the others are kept. */
+static void test_several(void)
+{
+    static const double stalled[] = {0.01, 0.02, 0.3, NAN};
+    static const double mbps[] = {60, 100, 80, 70};
+    static const float kept_stalled[] = {0.01F, 0.3F, 1};
+    static const double kept_mbps[] = {60, 80, 70};
+    struct matrix matrix;
+    const struct link_sample *cell;
+
+    records.count = 0;
+    for (int i = 0; i < 4; i++)
+        add("bandwidth", 7, 8, "eth2", mbps[i])->stalled = stalled[i];
+    add("bandwidth", 8, 7, "eth2", 90);
+    is_int(matrix_build(&source, 0, SIZE_MAX, &matrix), 0, "a path measured four times");
+    cell = cell_of(&matrix, 7, 8, 0);
+    is_near(cell ? cell->mbps : NAN, 100, 0, "... has the best");
+    is_near(cell ? cell->first_stalled : NAN, 0.02, 1e-6, "... which was let run");
+    is_int((long)matrix.moment_count, 3, "... the others are kept");
+    for (size_t i = 0; i < matrix.moment_count && i < 3; i++) {
+        is_near(matrix.moments[i].mbps, kept_mbps[i], 0, "... with what they had");
+        is_near(matrix.moments[i].first_stalled, kept_stalled[i], 1e-6,
+                "... how they were let run");
+        is_int(matrix.moments[i].again, 0, "... and that they were among others");
+    }
     matrix_clear(&matrix);
 }
 
@@ -181,6 +209,7 @@ int main(void)
     test_cells();
     test_latency();
     test_alone();
+    test_several();
     test_again();
     hostlist_clear(&names);
     conf_clear(&conf);

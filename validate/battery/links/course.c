@@ -114,7 +114,9 @@ static int make_schedule(const struct program *program, const struct rounds_plan
         request.confidence = SECOND_CONFIDENCE;
     if (schedule_make(&request, &course->schedule, err) != 0)
         return -1;
-    course->rounds = schedule_rounds(course->schedule);
+    course->once = course->rounds = schedule_rounds(course->schedule);
+    if (course->kind == PASS_PAIRS && options->times > 1)
+        course->rounds *= (int)options->times;
     return 0;
 }
 
@@ -123,7 +125,7 @@ int course_make(const struct program *program, const struct rounds_plan *options
 {
     *course = (struct course){.kind = kind, .plan = make_plan(options, kind)};
     if (kind == PASS_LOCAL) {
-        course->rounds = 1;
+        course->once = course->rounds = 1;
         return 0;
     }
     if (options->blocks.count > 0) {
@@ -140,6 +142,7 @@ int course_make(const struct program *program, const struct rounds_plan *options
         return -1;
     if (options->rounds > 0 && options->rounds < course->rounds)
         course->rounds = (int)options->rounds;
+    course->once = course->rounds;
     return 0;
 }
 
@@ -157,7 +160,7 @@ int course_partner(const struct program *program, const struct course *course, i
         return SCHEDULE_BYE;
     if (course->partners)
         return course->partners[round * program->node_count + node];
-    return schedule_partner(course->schedule, round, node);
+    return schedule_partner(course->schedule, round % course->once, node);
 }
 
 bool course_is_first(const struct program *program, const struct course *course, int round,
@@ -165,5 +168,5 @@ bool course_is_first(const struct program *program, const struct course *course,
 {
     if (course->partners)
         return node < course_partner(program, course, round, node);
-    return schedule_is_first(course->schedule, round, node);
+    return schedule_is_first(course->schedule, round % course->once, node);
 }

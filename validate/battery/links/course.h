@@ -11,7 +11,7 @@
 
 struct course {
     enum pass_kind kind;
-    int rounds;
+    int rounds, once; /* once: of these, all pairs that are wanted; the others are more of them */
     struct path_plan plan;
     int *
         partners; /* [rounds x nodes] of the pairs that were asked for, or NULL: as schedule says */

@@ -43,6 +43,11 @@ static int take_repeats(const char *value, void *context, struct error *err)
     return option_number(value, 1, PATH_SAMPLES, &((struct rounds_plan *)context)->repeats, err);
 }
 
+static int take_times(const char *value, void *context, struct error *err)
+{
+    return option_number(value, 1, 100, &((struct rounds_plan *)context)->times, err);
+}
+
 static int take_bytes(const char *value, void *context, struct error *err)
 {
     return option_size(value, 1, 1LL << 40, &((struct rounds_plan *)context)->sample_bytes, err);
@@ -170,6 +175,10 @@ static const struct option_spec option_table[] = {
      "only as many rounds as name a bad node with this confidence, 0.99\n"
      "(all; of the pass together 0.99)",
      take_confidence},
+    {"times", "K",
+     "the pass pairs so often, 1 to 100, as long as there is time: what\n"
+     "comes and goes shows at one of several moments (1)",
+     take_times},
     {"repeats", "K",
      "samples of each bandwidth at first, 1 to 64 (5; quick 4); more\n"
      "follow, up to three times that, until the figure is certain",

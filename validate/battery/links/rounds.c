@@ -22,6 +22,9 @@ struct turn {
     int32_t pass, round;
 };
 
+/* The share of the time that all pairs once more must leave. */
+static const double time_to_leave = 0.4;
+
 struct play {
     struct program *program;
     const struct rounds_plan *options;
@@ -290,7 +293,15 @@ static void tell_progress(const struct play *play, int round, double mean_s)
                         course->rounds, ceil(mean_s * (course->rounds - round)));
 }
 
-/* Before each round: is there time for another one like the longest so far? */
+/* Whether there is time for another round like the longest so far. All pairs once more only as long
+ * as enough of it is left for what comes after. */
+static bool has_time(const struct play *play, int round, double longest_s)
+{
+    if (round < play->course.once)
+        return !watch_time_is_up(1.2 * longest_s);
+    return !watch_time_is_up(time_to_leave * play->program->common.time_limit_s);
+}
+
 static void conduct_pass(struct play *play, bool is_wanted)
 {
     const struct course *course = &play->course;
@@ -298,7 +309,7 @@ static void conduct_pass(struct play *play, bool is_wanted)
     int round = 0, least = course->kind == PASS_LOCAL ? 1 : 2;
 
     play->measured = 0;
-    for (; round < course->rounds && !watch_time_is_up(1.2 * longest_s); round++) {
+    for (; round < course->rounds && has_time(play, round, longest_s); round++) {
         if (count_left(play) < least)
             break;
         tell_progress(play, round, round ? (clock_s() - begin_s) / round : 0);
@@ -312,9 +323,9 @@ static void conduct_pass(struct play *play, bool is_wanted)
     else if (play->measured == 0 && is_verbs(course->kind))
         linkreport_unknown("%s: no rail that two nodes have in common is InfiniBand or RoCE",
                            pass_name(course->kind));
-    else if (round < course->rounds && is_wanted)
+    else if (round < course->once && is_wanted)
         linkreport_unknown("the time limit of %g s is over: %d of %d rounds measured",
-                           play->program->common.time_limit_s, round, course->rounds);
+                           play->program->common.time_limit_s, round, course->once);
 }
 
 static void conduct(struct play *play)

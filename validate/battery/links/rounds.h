@@ -16,7 +16,7 @@
 
 struct rounds_plan {
     const char *rails, *pairs;   /* "eth[1-2]", "n1:n2+n3:n4,n1:n3"; NULL: all */
-    long rounds, repeats;        /* 0: not given */
+    long rounds, repeats, times; /* 0: not given */
     double confidence;           /* 0: all rounds */
     long long sample_bytes;      /* 0: what takes a while */
     struct passes passes;        /* count 0: by the others */

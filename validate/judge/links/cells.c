@@ -545,11 +545,11 @@ int cells_fit(const struct links *links, const struct links_limits *limits,
 
 void cells_count_alone(struct cells *cells)
 {
-    for (size_t i = 0; i < cells->links->alone_count; i++) {
-        const struct link_sample *sample = &cells->links->alone[i];
+    for (size_t i = 0; i < cells->links->moment_count; i++) {
+        const struct link_sample *sample = &cells->links->moments[i];
         struct cell *cell = cells_find(cells, sample->from, sample->to, sample->rail);
 
-        if (!cell || cell->quiet == UCHAR_MAX)
+        if (!cell || sample->again == 0 || cell->quiet == UCHAR_MAX)
             continue;
         cell->quiet++;
         if (cells_y(cells, cell, sample->mbps) < cell->limit)

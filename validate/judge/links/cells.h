@@ -71,7 +71,7 @@ int cells_fit(const struct links *links, const struct links_limits *limits,
               struct cells *cells);
 void cells_clear(struct cells *cells);
 
-/* Counts quiet and quiet_low of each cell, by what links.alone holds. */
+/* Counts quiet and quiet_low of each cell, by what links.moments holds. */
 void cells_count_alone(struct cells *cells);
 
 /* The cell of that sender, receiver and rail; NULL when it was not measured. O(nodes). */

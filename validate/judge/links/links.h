@@ -77,9 +77,11 @@ struct links {
     size_t sample_count;
     const struct link_sample *together; /* the same of all rails of a pair at once, or NULL */
     size_t together_count;
-    const struct link_sample *alone; /* mbps of each measurement alone on the network in which the
-                                        ends were let run, or NULL; a cell may have several */
-    size_t alone_count;
+    /* Measurements by themselves, or NULL; a cell may have several. again 1: alone on the network,
+     * while the ends were let run; 0: among others, beside the one that is in samples, with
+     * first_stalled */
+    const struct link_sample *moments;
+    size_t moment_count;
     const struct history_figure *history; /* in Mb/s, of what links_figure() tells; node_count x
                                              rail_count, or NULL */
     const struct reference_figure *references; /* node_count x rail_count, or NULL */

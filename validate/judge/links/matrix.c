@@ -57,7 +57,7 @@ void matrix_clear(struct matrix *matrix)
     free(matrix->cells.slots);
     free(matrix->together.items);
     free(matrix->together.slots);
-    free(matrix->alone);
+    free(matrix->moments);
     free(matrix->nominal_mbps);
     free(matrix->blocks);
     name_index_clear(&matrix->by_node);
@@ -207,25 +207,48 @@ static double take_bandwidth(struct link_sample *cell, const struct record *reco
     return mbps;
 }
 
-/* Keeps what a measurement alone said by itself. */
-static int keep_alone(struct matrix *matrix, const struct link_sample *cell, double mbps)
+/* Keeps what a measurement said by itself. stalled: the share of its time in which the ends were
+ * not let run. */
+static int keep(struct matrix *matrix, const struct link_sample *cell, double mbps, float stalled,
+                bool is_again)
 {
-    if (matrix->alone_count == matrix->alone_size) {
-        size_t size = 2 * matrix->alone_size + 64;
-        struct link_sample *grown = realloc(matrix->alone, size * sizeof *grown);
+    if (matrix->moment_count == matrix->moment_size) {
+        size_t size = 2 * matrix->moment_size + 64;
+        struct link_sample *grown = realloc(matrix->moments, size * sizeof *grown);
 
         if (!grown)
             return -1;
-        matrix->alone = grown;
-        matrix->alone_size = size;
+        matrix->moments = grown;
+        matrix->moment_size = size;
     }
-    matrix->alone[matrix->alone_count++] = (struct link_sample){.from = cell->from,
-                                                                .to = cell->to,
-                                                                .rail = cell->rail,
-                                                                .mbps = mbps,
-                                                                .latency_us = NAN,
-                                                                .again = 1};
+    matrix->moments[matrix->moment_count++] = (struct link_sample){.from = cell->from,
+                                                                   .to = cell->to,
+                                                                   .rail = cell->rail,
+                                                                   .mbps = mbps,
+                                                                   .latency_us = NAN,
+                                                                   .first_stalled = stalled,
+                                                                   .again = is_again};
     return 0;
+}
+
+static int take_bandwidth_and_keep(struct matrix *matrix, struct link_sample *cell,
+                                   const struct records *records, size_t i, bool is_again)
+{
+    const struct record *record = &records->items[i];
+    double nominal =
+        matrix->nominal_mbps[(size_t)cell->from * matrix->rail_count + (size_t)cell->rail];
+    double before = cell->mbps, mbps;
+    float stalled = cell->first_stalled;
+
+    mbps =
+        take_bandwidth(cell, record, is_again ? received_of(records, i) : NULL, nominal, is_again);
+    if (is_again && record->stalled < LINKS_QUIET)
+        return keep(matrix, cell, mbps, (float)record->stalled, true);
+    if (is_again || isnan(before) || isnan(mbps))
+        return 0;
+    if (mbps < before || isnan(record->stalled))
+        stalled = isnan(record->stalled) ? 1 : (float)record->stalled;
+    return keep(matrix, cell, fmin(before, mbps), stalled, false);
 }
 
 static int take(struct matrix *matrix, const struct records *records, size_t i, bool is_again)
@@ -236,7 +259,6 @@ static int take(struct matrix *matrix, const struct records *records, size_t i, 
     int rail = rail_find(matrix, record->part);
     bool is_together = is_metric(record, "bandwidth_together");
     struct link_sample *cell;
-    double mbps;
 
     if (from < 0 || to < 0)
         return 0;
@@ -250,13 +272,8 @@ static int take(struct matrix *matrix, const struct records *records, size_t i, 
             cell->received_mbps, is_again ? fmax(record->value, record->high) : record->value);
     else if (is_together)
         take_bandwidth(cell, record, NULL, NAN, is_again);
-    else {
-        mbps = take_bandwidth(
-            cell, record, is_again ? received_of(records, i) : NULL,
-            matrix->nominal_mbps[(size_t)from * matrix->rail_count + (size_t)rail], is_again);
-        if (is_again && record->stalled < LINKS_QUIET)
-            return keep_alone(matrix, cell, mbps);
-    }
+    else
+        return take_bandwidth_and_keep(matrix, cell, records, i, is_again);
     return 0;
 }
 
@@ -332,8 +349,8 @@ struct links matrix_links(const struct matrix_source *source, const struct matri
                           .sample_count = matrix->cells.count,
                           .together = matrix->together.items,
                           .together_count = matrix->together.count,
-                          .alone = matrix->alone,
-                          .alone_count = matrix->alone_count};
+                          .moments = matrix->moments,
+                          .moment_count = matrix->moment_count};
 }
 
 double matrix_pair_mbps(const struct matrix *matrix, int node, int peer, int rail)

@@ -25,8 +25,8 @@ struct matrix {
     char **rails;
     size_t rail_count;
     struct matrix_cells cells, together; /* by metric: bandwidth and latency, bandwidth_together */
-    struct link_sample *alone;           /* links.alone */
-    size_t alone_count, alone_size;
+    struct link_sample *moments;         /* links.moments */
+    size_t moment_count, moment_size;
     double *nominal_mbps; /* nodes x rails */
     int *blocks;          /* nodes */
 };
@@ -46,8 +46,9 @@ bool matrix_is_measurement(const struct record *record);
 /* Builds the matrix from the records since first. Of several records of a cell the best one counts,
  * as other work on the machines comes and goes and only ever takes away; of those since again,
  * which are measurements of suspects alone on the network, without the time in which the ends were
- * not let run. Where they were let run these replace what was measured before, and each of them is
- * kept besides: what is well at one time and slow at another is not well. Returns 0, or -1 when
+ * not let run. Where they were let run these replace what was measured before. Each of them is kept
+ * besides, and each of several others that does not count: what is well at one time and slow at
+ * another is not well. Returns 0, or -1 when
  * memory is out; to be cleared in either case. */
 int matrix_build(const struct matrix_source *source, size_t first, size_t again,
                  struct matrix *matrix);

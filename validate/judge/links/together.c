@@ -36,6 +36,21 @@ static bool is_well(const struct court *court, const struct cell *alone)
     return alone->y >= court->cells.typical[alone->rail] + log(court->limits.peers_percent / 100);
 }
 
+/* Whether either end's rail is known to be at fault: what comes and goes is slow together too, and
+ * it is no host that makes it so. */
+static bool is_known(const struct court *court, const struct link_sample *sample)
+{
+    for (size_t i = 0; i < court->findings.count; i++) {
+        const struct finding *finding = &court->findings.items[i];
+
+        if (finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL &&
+            finding->rail == sample->rail &&
+            (finding->node == sample->from || finding->node == sample->to))
+            return true;
+    }
+    return false;
+}
+
 /* The samples of all rails together as shares of the same pair's rail alone, in percent. Returns
  * how many, or -1. */
 static long make_shares(const struct court *court, struct link_sample *shares)
@@ -57,7 +72,7 @@ static long make_shares(const struct court *court, struct link_sample *shares)
             double percent;
 
             if (isnan(sample->mbps) || !cell || cell->from != sample->from ||
-                cell->rail != sample->rail || !is_well(court, cell))
+                cell->rail != sample->rail || !is_well(court, cell) || is_known(court, sample))
                 continue;
             shares[made] = *sample;
             percent = 100 / (cells_base(cells, cell) * exp(cell->y));
