@@ -13,6 +13,7 @@ lib_libmuster_la_SOURCES += \
 	lib/base/fabric_class.c lib/base/fabric_class.h \
 	lib/base/hostlist.c lib/base/hostlist.h \
 	lib/base/quantity.c lib/base/quantity.h \
+	lib/base/ranges.c lib/base/ranges.h \
 	lib/base/record.c lib/base/record.h \
 	lib/base/sysfs.c lib/base/sysfs.h \
 	lib/base/trouble.c lib/base/trouble.h \

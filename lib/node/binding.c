@@ -9,39 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/ranges.h"
 #include "lib/base/sysfs.h"
 
 enum { CPUS = 8192 }; /* CONFIG_NR_CPUS of the largest kernels that are shipped */
-
-struct range {
-    long first, last;
-};
-
-/* Takes the next one off a list. False at its end, and where it is none. */
-static bool next_range(const char **list, struct range *range)
-{
-    const char *text = *list;
-    char *end;
-
-    range->first = range->last = strtol(text, &end, 10);
-    if (end == text)
-        return false;
-    if (*end == '-') {
-        text = end + 1;
-        range->last = strtol(text, &end, 10);
-        if (end == text)
-            return false;
-    }
-    *list = end + (*end == ',');
-    return range->first >= 0 && range->last >= range->first;
-}
 
 static bool lists_meet(const char *a, const char *b)
 {
     struct range one, other;
 
-    while (next_range(&a, &one))
-        for (const char *rest = b; next_range(&rest, &other);)
+    while (range_next(&a, &one) > 0)
+        for (const char *rest = b; range_next(&rest, &other) > 0;)
             if (one.first <= other.last && other.first <= one.last)
                 return true;
     return false;
@@ -94,7 +72,7 @@ static long long socket_of(const char *root, int node, char cpus[BINDING_LIST])
     struct range range;
 
     if (sysfs_line(root, cpus, BINDING_LIST, "sys/devices/system/node/node%d/cpulist", node) < 0 ||
-        !next_range(&list, &range))
+        range_next(&list, &range) <= 0)
         return -1;
     return sysfs_number(root, "sys/devices/system/cpu/cpu%ld/topology/physical_package_id",
                         range.first);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/node/inventory.h"
 #include "lib/node/inventory-parts.h"
+#include "lib/base/ranges.h"
 #include "lib/base/sysfs.h"
 #include "lib/base/trouble.h"
 
@@ -11,26 +12,16 @@
 /* How many numbers a list such as "0-3,8" names. -1 when it is none. */
 static int count_list(const char *text)
 {
+    struct range range;
     long count = 0;
+    int rv;
 
-    while (*text) {
-        char *end;
-        long first = strtol(text, &end, 10), last = first;
-
-        if (end == text)
+    while ((rv = range_next(&text, &range)) > 0) {
+        if (range.last > 1 << 20)
             return -1;
-        if (*end == '-') {
-            text = end + 1;
-            last = strtol(text, &end, 10);
-            if (end == text)
-                return -1;
-        }
-        if (first < 0 || last < first || last > 1 << 20 || (*end && *end != ','))
-            return -1;
-        count += last - first + 1;
-        text = *end ? end + 1 : end;
+        count += range.last - range.first + 1;
     }
-    return count > 0 && count <= 1 << 20 ? (int)count : -1;
+    return rv == 0 && count > 0 && count <= 1 << 20 ? (int)count : -1;
 }
 
 static int read_list(const char *root, const char *path)

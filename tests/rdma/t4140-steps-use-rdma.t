@@ -6,10 +6,7 @@
 # it may not, or TCP is asked for, it says so. About two minutes.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
-[ -x /usr/sbin/slurmctld ] || skip_all 'slurmctld is not installed'
-plugin=${MUSTER_PLUGIN:-$prefix/lib/slurm/spank_muster.so}
-[ -e "$plugin" ] || skip_all "no $plugin (make install, or MUSTER_PLUGIN)"
-export plugin rdma_dir
+needs_slurm
 
 sent() { cat "/sys/class/infiniband/$1/ports/1/hw_counters/sent_pkts"; }
 

@@ -5,10 +5,7 @@
 # both, or to none, gets both ports; and the sockets are the kernel's. One to three minutes.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
-[ -x /usr/sbin/slurmctld ] || skip_all 'slurmctld is not installed'
-plugin=${MUSTER_PLUGIN:-$prefix/lib/slurm/spank_muster.so}
-[ -e "$plugin" ] || skip_all "no $plugin (make install, or MUSTER_PLUGIN)"
-export plugin rdma_dir
+needs_slurm
 
 # shellcheck disable=SC2016
 steps() {

@@ -11,6 +11,7 @@
 #                                       # for two nodes, n1 with $rails_1 (rxe1), n2 with $rails_2;
 #                                       # by shared memory, or by $mpi_options of mpirun
 #   links_of_two OPTION...              # ... muster-links
+#   needs_slurm                         # skips where there is no slurmctld; $plugin for slurm.sh
 #   $work                               # written through, gone with the test
 #   $muster                             # what was built and installed for the cluster's tests
 
@@ -40,6 +41,12 @@ in_guest() { # FUNCTION OPTION-OF-GUEST...
     shift
     output=$(guest "$@" -- bash -c "$(declare -f); $name" 2>"$work/err")
     status=$?
+}
+
+needs_slurm() {
+    [ -x /usr/sbin/slurmctld ] || skip_all 'slurmctld is not installed'
+    export plugin=${MUSTER_PLUGIN:-$prefix/lib/slurm/spank_muster.so} rdma_dir
+    [ -e "$plugin" ] || skip_all "no $plugin (make install, or MUSTER_PLUGIN)"
 }
 
 # What the guest printed between a line "== NAME" and the next of these.

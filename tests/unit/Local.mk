@@ -83,6 +83,7 @@ EXTRA_DIST += \
 	tests/fixtures/dgx-h100-nic-missing.tree \
 	tests/fixtures/dgx-h100-port-down.tree \
 	tests/fixtures/dgx-h100.tree \
+	tests/fixtures/dual-port.tree \
 	tests/fixtures/ethernet.tree \
 	tests/fixtures/gaudi3.tree \
 	tests/fixtures/gcp-vm.tree \

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "lib/node/binding.h"
+#include "lib/base/ranges.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
@@ -87,10 +88,39 @@ static void this_process(void)
         is_str(cpus, expected, "... on one processor");
 }
 
+/* "0-3,8" as "0-3 8-8", and the last answer. */
+static void ranges_are(const char *list, const char *expected)
+{
+    char text[128] = "";
+    struct range range;
+    const char *rest = list;
+    int rv;
+
+    while ((rv = range_next(&rest, &range)) > 0)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%ld-%ld ", range.first,
+                 range.last);
+    snprintf(text + strlen(text), sizeof text - strlen(text), "%d", rv);
+    is_str(text, expected, "the ranges of \"%s\"", list);
+}
+
+static void ranges(void)
+{
+    ranges_are("", "0");
+    ranges_are("0-3,8", "0-3 8-8 0");
+    ranges_are("7", "7-7 0");
+    ranges_are("0-", "-1");
+    ranges_are("4-2", "-1");
+    ranges_are("0-1,", "0-1 0");
+    ranges_are("0,,1", "0-0 -1");
+    ranges_are("0 1", "-1");
+    ranges_are("0,-1", "0-0 -1");
+}
+
 int main(void)
 {
     two_sockets();
     not_told();
     this_process();
+    ranges();
     return tap_done();
 }

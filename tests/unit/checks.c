@@ -503,6 +503,23 @@ static void host_facts(void)
     check("host.config");
     says("none bnxt_re0:1 np 3 rp none", "... and is a fact where one does");
     done();
+    with("two-fabrics", "mix1");
+    put("sys/kernel/debug/mlx5/0000:99:00.0/cc_params/np_cnp_dscp", "48\n");
+    put("sys/kernel/debug/mlx5/0000:99:00.0/cc_params/np_cnp_prio", "6\n");
+    put("sys/kernel/debug/mlx5/0000:99:00.0/cc_params/rp_time_reset", "300\n");
+    put("sys/kernel/debug/mlx5/0000:99:00.0/cc_params/rp_ai_rate", "5\n");
+    check("host.config");
+    is_silent_on("cnp_dscp 48", "an InfiniBand fabric has no RoCE congestion settings");
+    done();
+    with("kvm-passthrough", "v1");
+    put("sys/kernel/debug/mlx5/0000:00:0c.0/cc_params/np_cnp_dscp", "48\n");
+    put("sys/kernel/debug/mlx5/0000:00:0c.0/cc_params/np_cnp_prio", "6\n");
+    put("sys/kernel/debug/mlx5/0000:00:0c.0/cc_params/rp_time_reset", "300\n");
+    put("sys/kernel/debug/mlx5/0000:00:0c.0/cc_params/rp_ai_rate", "5\n");
+    check("host.config");
+    says("none mlx5_0:1 cnp_dscp 48 cnp_prio 6", "how mlx5 marks congestion is a fact");
+    says("none mlx5_0:1 time_reset 300 ai_rate 5", "... and how it gives way");
+    done();
 }
 
 /* Configuration spaces as lspci -xxxx shows them: MaxPayload 256, MaxReadReq 512; the bridge above

@@ -29,7 +29,7 @@ static void choose(const char *name)
     affinity_make(node, &fabric, NULL, &affinity);
 }
 
-/* Adds the rail's device or interface, without the port, which is 1 on all these machines. */
+/* Adds the rail's device or interface, without the port, which is 1 on most of these machines. */
 static void add_rail(char *text, size_t rail, char *end)
 {
     size_t length = strlen(text);
@@ -135,6 +135,17 @@ static void whole(void)
             "hsn0 hsn1 | hsn2 | hsn3 | hsn4 hsn5 | hsn6 | hsn7");
     machine("two-fabrics", FABRIC_INFINIBAND, "eno1", "mlx5_0 mlx5_1",
             "mlx5_0 | mlx5_0 | mlx5_1 | mlx5_1");
+    /* two ports of one adapter are two rails, each with its own interface */
+    machine("dual-port", FABRIC_INFINIBAND, "eno1", "mlx5_0 mlx5_0 mlx5_1 mlx5_1",
+            "mlx5_0 mlx5_0 | mlx5_1");
+    is_str(fabric.rails[1].name, "mlx5_0:2", "... the second port of the first");
+    is_str(fabric.rails[1].nic ? fabric.rails[1].nic->name : "", "ib1",
+           "... has the second's IPoIB");
+    is_near(fabric.rails[1].nominal_mbps, 56000, 0, "... and speed");
+    is_str(affinity_level_name(affinity_of_rails(node, &fabric.rails[0], &fabric.rails[1])), "SAME",
+           "... and is one PCI function with the first");
+    ok(rail_is_up(&fabric.rails[2]) && !rail_is_up(&fabric.rails[3]),
+       "... of the other adapter one port is up");
     /* what a hypervisor shows is believed as far as the NUMA node */
     machine("vela", FABRIC_ETHERNET, "ens3", "enp16s0 enp144s0",
             "enp16s0 | enp16s0 | enp16s0 | enp16s0 | enp144s0 | enp144s0 | enp144s0 | enp144s0");

@@ -167,6 +167,38 @@ static void tell_congestion_control(const struct facts *facts, const char *part,
         fact_tell(facts, "congestion", part, NAN, NULL, "np %s rp %s", texts[0], texts[1]);
 }
 
+/* How a port marks and answers congestion, where the kernel's own mlx5 driver says it: debugfs
+ * files of these names (Linux 6.12, drivers/infiniband/hw/mlx5/cong.c). Priority, DSCP and spacing
+ * of the notices (CNP), and how fast a sender gives way and comes back; those that the driver has
+ * not are left out. */
+static void tell_congestion_settings(const struct facts *facts, const char *part, const char *pci)
+{
+    static const struct {
+        const char *metric, *files[8];
+    } settings[] = {
+        {"cnp", {"np_cnp_dscp", "np_cnp_prio", "np_cnp_prio_mode", "np_min_time_between_cnps"}},
+        {"dcqcn",
+         {"rp_clamp_tgt_rate", "rp_time_reset", "rp_byte_reset", "rp_ai_rate", "rp_hai_rate",
+          "rp_min_rate", "rp_rate_to_set_on_first_cnp", "rp_gd"}},
+    };
+
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        char text[300] = "";
+        size_t length = 0;
+
+        for (size_t k = 0; k < 8 && settings[i].files[k] && length < sizeof text; k++) {
+            long long value =
+                sysfs_number(facts->checks->root, "sys/kernel/debug/mlx5/%s/cc_params/%s", pci,
+                             settings[i].files[k]);
+
+            if (value >= 0)
+                length += (size_t)snprintf(text + length, sizeof text - length, "%s%s %lld",
+                                           length ? " " : "", settings[i].files[k] + 3, value);
+        }
+        fact_text(facts, settings[i].metric, part, text);
+    }
+}
+
 /* What the kernel tells of the interface by ethtool(8)'s own way. */
 static void tell_interface(const struct facts *facts, const char *part, const char *name)
 {
@@ -238,6 +270,8 @@ static void tell_port(const struct facts *facts, const struct rail *rail)
              port->port);
     if (port->link_layer == LINK_INFINIBAND)
         fact_line(facts, "pkey", rail->name, path);
+    else if (port->location.pci[0])
+        tell_congestion_settings(facts, rail->name, port->location.pci);
     tell_location(facts, rail->name, &port->location, true);
 }
 

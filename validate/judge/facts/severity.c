@@ -39,6 +39,9 @@ static const struct severity {
     {"trust", VERDICT_WARN, "the same DSCP means another priority here: PFC does not protect it"},
     {"congestion", VERDICT_WARN,
      "a port without congestion control (DCQCN) does not slow down, and takes from those that do"},
+    {"cnp", VERDICT_WARN,
+     "notices of congestion with another priority or DSCP wait in the queue that is congested"},
+    {"dcqcn", VERDICT_WARN, "ports that give way otherwise than their peers get more, or less"},
     /* what changes where traffic goes */
     {"gid", VERDICT_WARN, "RoCE at another GID index or type does not reach its peers"},
     {"lldpd", VERDICT_WARN, "without it nobody sees where the node's cables go"},
