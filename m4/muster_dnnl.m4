@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# MUSTER_DNNL: oneDNN for bfloat16, which has no pkg-config file. Sets muster_have_dnnl, DNNL_LIBS
-# and HAVE_DNNL.
+# MUSTER_DNNL: oneDNN for bfloat16 and for large products of floats, which has no pkg-config file.
+# Sets muster_have_dnnl, DNNL_LIBS and HAVE_DNNL.
 AC_DEFUN([MUSTER_DNNL], [
     AC_ARG_WITH([onednn],
-        [AS_HELP_STRING([--without-onednn], [no training in bf16; default: where oneDNN is])],
+        [AS_HELP_STRING([--without-onednn], [no training in bf16, slower in fp32; default: where oneDNN is])],
         [], [with_onednn=auto])
     muster_have_dnnl=no
     AS_IF([test "$with_onednn" != no], [

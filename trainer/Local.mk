@@ -78,7 +78,7 @@ trainer_libtrainer_la_CFLAGS = $(trainer_cflags)
 trainer_libtrainer_la_CPPFLAGS = $(trainer_cppflags)
 # the battery's library has the watch over the ranks of a job
 trainer_libtrainer_la_LIBADD = $(libtrainer_bf16) collectives/libmustercollmpi.la collectives/libmustercoll.la validate/battery/libbattery.la lib/libmuster.la \
-	$(OPENBLAS_LIBS) $(MPI_LIBS) -lpthread -lm
+	$(DNNL_LIBS) $(OPENBLAS_LIBS) $(MPI_LIBS) -lpthread -lm
 
 # The same in double precision, for tests whose finite differences would drown in rounding.
 check_LTLIBRARIES += trainer/libtrainer-double.la

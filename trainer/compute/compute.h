@@ -84,7 +84,8 @@ struct compute {
                           real scale, real *losses, activations *dlogits);
 };
 
-/* All in `real`: matrix products by the BLAS library, the rest here; threads by OpenMP. */
+/* All in `real`: matrix products by the libraries (of floats oneDNN, where built with it, else the
+ * BLAS library), the rest here; threads by OpenMP. */
 extern const struct compute compute_cpu;
 
 /* Activations in bfloat16 (8 bits of significand, the range of float): weights are rounded to it as

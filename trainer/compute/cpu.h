@@ -36,7 +36,7 @@ void cpu_cross_entropy(real *logits, const int32_t *targets, int rows, int vocab
  */
 void *cpu_room(size_t size_bytes);
 
-/* One product on the calling thread. */
+/* One product on the calling thread, by the BLAS library. */
 struct gemm {
     int m, n, k;
     const real *a, *b;

@@ -4,14 +4,21 @@
 #include "trainer/compute/cpu_linear.h"
 
 #include <cblas.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "trainer/compute/cpu.h"
+
+#if defined(HAVE_DNNL) && !defined(MUSTER_REAL_DOUBLE)
+#include <oneapi/dnnl/dnnl.h>
+#include <oneapi/dnnl/dnnl_debug.h>
+#endif
 
 /* A product is cut into tiles that each one thread computes with the library, so that the result
  * does not depend on the number of threads: a library that shares a product out among threads cuts
  * it by their number. Small enough that the products of a small batch can be shared out; larger,
  * where there are many, because the library copies a tile's operands together first. */
-enum { LEAST_ROWS = 256, LEAST_COLUMNS = 192, MOST_ROWS = 1024, MOST_COLUMNS = 768, ENOUGH = 16 };
+enum { LEAST_ROWS = 256, LEAST_COLUMNS = 192, MOST_ROWS = 1024, MOST_COLUMNS = 768, ENOUGH = 8 };
 
 struct tiling {
     int rows, columns; /* of a tile */
@@ -54,6 +61,28 @@ void cpu_gemm(const struct gemm *gemm)
 #endif
 }
 
+/* A tile is oneDNN's where there is one: on processors with AVX-512 it is 1.1 to 1.3 times as fast
+ * as OpenBLAS, which is faster for the small products of attention. On one thread, as it is called
+ * in a parallel region. */
+static void multiply_alone(const struct gemm *tile)
+{
+#if defined(HAVE_DNNL) && !defined(MUSTER_REAL_DOUBLE)
+    dnnl_status_t status =
+        dnnl_sgemm(tile->is_a_transposed ? 'T' : 'N', tile->is_b_transposed ? 'T' : 'N', tile->m,
+                   tile->n, tile->k, tile->alpha, tile->a, tile->lda, tile->b, tile->ldb,
+                   tile->beta, tile->c, tile->ldc);
+
+    if (status == dnnl_success)
+        return;
+    fprintf(stderr, "muster-train: oneDNN: a product of %d x %d x %d cannot be computed: %s\n",
+            tile->m, tile->n, tile->k,
+            status == dnnl_out_of_memory ? "out of memory" : dnnl_status2str(status));
+    exit(1);
+#else
+    cpu_gemm(tile);
+#endif
+}
+
 static void multiply_tile(const struct gemm *whole, const struct tiling *tiling, int index)
 {
     int row = index / tiling->across * tiling->rows;
@@ -65,7 +94,7 @@ static void multiply_tile(const struct gemm *whole, const struct tiling *tiling,
     tile.a += whole->is_a_transposed ? (size_t)row : (size_t)row * (size_t)whole->lda;
     tile.b += whole->is_b_transposed ? (size_t)column * (size_t)whole->ldb : (size_t)column;
     tile.c += (size_t)row * (size_t)whole->ldc + (size_t)column;
-    cpu_gemm(&tile);
+    multiply_alone(&tile);
 }
 
 /* By all threads. */

@@ -4,7 +4,7 @@
 
 #include "trainer/compute/compute.h"
 
-/* compute_cpu's linear layers, by the BLAS library. */
+/* compute_cpu's linear layers, by oneDNN or the BLAS library. */
 void cpu_linear(const struct linear *linear, const activations *in, activations *out);
 void cpu_linear_real(const struct linear *linear, const activations *in, real *out);
 void cpu_linear_backward_in(const struct linear *linear, const activations *dout, activations *din);
