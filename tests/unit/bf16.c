@@ -137,18 +137,19 @@ static int backward_in_errors(const struct problem *p, const struct linear *line
     return wrong;
 }
 
-static int backward_weight_errors(const struct problem *p, const struct linear *linear)
+static int backward_weight_errors(const struct problem *p, const struct linear *linear,
+                                  bool is_added)
 {
     size_t size = (size_t)p->outputs * (size_t)p->inputs;
     float *dweight = malloc(size * sizeof *dweight);
     int wrong = 0;
 
     for (size_t i = 0; i < size; i++)
-        dweight[i] = 1000;
-    bf16->linear_backward_weight(linear, p->dout_elements, p->in_elements, dweight);
+        dweight[i] = is_added ? 1000 : NAN;
+    bf16->linear_backward_weight(linear, p->dout_elements, p->in_elements, is_added, dweight);
     for (int row = 0; row < p->outputs; row++) {
         for (int column = 0; column < p->inputs; column++) {
-            float sum = 1000;
+            float sum = is_added ? 1000 : 0;
 
             for (int i = 0; i < p->rows; i++)
                 sum += p->dout[(size_t)i * (size_t)p->outputs + (size_t)row] *
@@ -170,8 +171,10 @@ static void products_are_exact(int rows, int inputs, int outputs)
     is_int(forward_errors(&problem, &linear), 0, "%d x %d x %d: forward", rows, inputs, outputs);
     is_int(backward_in_errors(&problem, &linear), 0, "%d x %d x %d: gradient of the input", rows,
            inputs, outputs);
-    is_int(backward_weight_errors(&problem, &linear), 0,
+    is_int(backward_weight_errors(&problem, &linear, true), 0,
            "%d x %d x %d: gradient of the weight, added", rows, inputs, outputs);
+    is_int(backward_weight_errors(&problem, &linear, false), 0,
+           "%d x %d x %d: gradient of the weight, set", rows, inputs, outputs);
     problem_clear(&problem);
 }
 

@@ -104,13 +104,18 @@ static void products_are_exact(int rows, int inputs, int outputs)
         dweight[i] = 1000;
     compute_cpu.linear(&linear, in, out);
     compute_cpu.linear_backward_in(&linear, dout, din);
-    compute_cpu.linear_backward_weight(&linear, dout, in, dweight);
+    compute_cpu.linear_backward_weight(&linear, dout, in, true, dweight);
     is_int(wrong_products(rows, outputs, inputs, in, inputs, 1, weight, inputs, 1, 0, out), 0,
            "%d x %d x %d: forward", rows, inputs, outputs);
     is_int(wrong_products(rows, inputs, outputs, dout, outputs, 1, weight, 1, inputs, 0, din), 0,
            "%d x %d x %d: gradient of the input", rows, inputs, outputs);
     is_int(wrong_products(outputs, inputs, rows, dout, 1, outputs, in, 1, inputs, 1000, dweight), 0,
            "%d x %d x %d: gradient of the weight, added", rows, inputs, outputs);
+    for (int i = 0; i < outputs * inputs; i++)
+        dweight[i] = NAN;
+    compute_cpu.linear_backward_weight(&linear, dout, in, false, dweight);
+    is_int(wrong_products(outputs, inputs, rows, dout, 1, outputs, in, 1, inputs, 0, dweight), 0,
+           "%d x %d x %d: gradient of the weight, set", rows, inputs, outputs);
     free(in);
     free(weight);
     free(dout);

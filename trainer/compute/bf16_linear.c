@@ -121,7 +121,7 @@ void bf16_linear_backward_in(const struct linear *linear, const activations *dou
 }
 
 void bf16_linear_backward_weight(const struct linear *linear, const activations *dout,
-                                 const activations *in, real *dweight)
+                                 const activations *in, bool is_added, real *dweight)
 {
     const element *douts = dout, *ins = in;
     int across = (linear->inputs + SQUARE - 1) / SQUARE;
@@ -143,7 +143,7 @@ void bf16_linear_backward_weight(const struct linear *linear, const activations 
             .ldc = linear->inputs,
             .is_a_transposed = true,
             .is_c_real = true,
-            .is_added = true,
+            .is_added = is_added,
         });
     }
 }

@@ -10,6 +10,6 @@ void bf16_linear_real(const struct linear *linear, const activations *in, real *
 void bf16_linear_backward_in(const struct linear *linear, const activations *dout,
                              activations *din);
 void bf16_linear_backward_weight(const struct linear *linear, const activations *dout,
-                                 const activations *in, real *dweight);
+                                 const activations *in, bool is_added, real *dweight);
 
 #endif

@@ -36,9 +36,10 @@ struct compute {
     /* din (rows x inputs) is set to dout (rows x outputs) weight. */
     void (*linear_backward_in)(const struct linear *linear, const activations *dout,
                                activations *din);
-    /* dweight (outputs x inputs) += dout^T in; linear->weight is not looked at. */
+    /* dweight (outputs x inputs) += dout^T in, or, where it is not added, = that; linear->weight is
+     * not looked at. */
     void (*linear_backward_weight)(const struct linear *linear, const activations *dout,
-                                   const activations *in, real *dweight);
+                                   const activations *in, bool is_added, real *dweight);
 
     /* out (rows x channels) = (in - mean) rstd weight + bias; mean, rstd: rows each, for backward.
      */

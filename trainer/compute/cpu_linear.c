@@ -142,7 +142,7 @@ void cpu_linear_backward_in(const struct linear *linear, const activations *dout
 }
 
 void cpu_linear_backward_weight(const struct linear *linear, const activations *dout,
-                                const activations *in, real *dweight)
+                                const activations *in, bool is_added, real *dweight)
 {
     multiply(&(struct gemm){.m = linear->outputs,
                             .n = linear->inputs,
@@ -155,5 +155,5 @@ void cpu_linear_backward_weight(const struct linear *linear, const activations *
                             .ldc = linear->inputs,
                             .is_a_transposed = true,
                             .alpha = 1,
-                            .beta = 1});
+                            .beta = is_added});
 }

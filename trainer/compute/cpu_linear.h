@@ -9,6 +9,6 @@ void cpu_linear(const struct linear *linear, const activations *in, activations 
 void cpu_linear_real(const struct linear *linear, const activations *in, real *out);
 void cpu_linear_backward_in(const struct linear *linear, const activations *dout, activations *din);
 void cpu_linear_backward_weight(const struct linear *linear, const activations *dout,
-                                const activations *in, real *dweight);
+                                const activations *in, bool is_added, real *dweight);
 
 #endif

@@ -21,10 +21,10 @@ size_t head_size(const struct geometry *geometry)
            (needs_dlogits(geometry) ? activations_bytes(geometry, logits) : 0);
 }
 
-/* Rows of logits at a time: dnormed is set, dwte added to; not where dwte is NULL. */
+/* Rows of logits at a time: dnormed is set, dwte set or added to; not where dwte is NULL. */
 static void classify(const struct geometry *geometry, const activations *normed,
                      const int32_t *targets, int rows, real scale, const real *wte, real *logits,
-                     real *losses, activations *dnormed, real *dwte)
+                     real *losses, activations *dnormed, bool is_added, real *dwte)
 {
     const struct compute *compute = geometry->compute;
     int channels = geometry->shape->channels, vocabulary = geometry->shape->vocabulary;
@@ -39,11 +39,22 @@ static void classify(const struct geometry *geometry, const activations *normed,
     if (!dwte)
         return;
     compute->linear_backward_in(&linear, dlogits, dnormed);
-    compute->linear_backward_weight(&linear, dlogits, normed, dwte);
+    compute->linear_backward_weight(&linear, dlogits, normed, is_added, dwte);
+}
+
+/* All but wte, which the first product sets. */
+static void clear_vectors(const struct shape *shape, real *dends)
+{
+    static const enum tensor vectors[] = {WPE, LNFW, LNFB};
+
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        memset(dends + shape_tensor_offset(shape, vectors[i]), 0,
+               shape_tensor_size(shape, vectors[i]) * sizeof(real));
 }
 
 void head_run(const struct geometry *geometry, const activations *in, const int32_t *targets,
-              real scale, const real *ends, void *memory, real *losses, activations *d, real *dends)
+              real scale, const real *ends, void *memory, real *losses, activations *d,
+              bool is_added, real *dends)
 {
     const struct compute *compute = geometry->compute;
     int rows = geometry->batch * geometry->time, channels = geometry->shape->channels;
@@ -56,13 +67,15 @@ void head_run(const struct geometry *geometry, const activations *in, const int3
     const real *weight = ends + shape_tensor_offset(geometry->shape, LNFW);
     const real *bias = ends + shape_tensor_offset(geometry->shape, LNFB);
 
+    if (dends && !is_added)
+        clear_vectors(geometry->shape, dends);
     compute->layernorm(in, weight, bias, rows, channels, normed, mean, rstd);
     for (int first = 0; first < rows; first += HEAD_ROWS) {
         size_t at = (size_t)first * (size_t)channels * compute->element_bytes;
 
         classify(geometry, normed + at, targets + first,
                  rows - first < HEAD_ROWS ? rows - first : HEAD_ROWS, scale, wte, logits,
-                 losses + first, dnormed + at,
+                 losses + first, dnormed + at, is_added || first > 0,
                  dends ? dends + shape_tensor_offset(geometry->shape, WTE) : NULL);
     }
     if (!dends)

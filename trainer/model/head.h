@@ -14,10 +14,10 @@ size_t head_size(const struct geometry *geometry);
 
 /* in (rows x channels): the last layer's output. ends: parameters of that unit. losses: rows, each
  * row's cross entropy. scale: what the loss is times the sum of these (1 / rows for their mean).
- * memory: head_size(), aligned to 64. d (rows x channels) is set to the gradient of in; dends is
- * added to. Both NULL: only the losses. */
+ * memory: head_size(), aligned to 64. d (rows x channels) is set to the gradient of in; dends, all
+ * of that unit's, is added to, or, where it is not added, set. Both NULL: only the losses. */
 void head_run(const struct geometry *geometry, const activations *in, const int32_t *targets,
               real scale, const real *ends, void *memory, real *losses, activations *d,
-              real *dends);
+              bool is_added, real *dends);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include "trainer/model/layer.h"
 
+#include <string.h>
+
 static size_t row_count(const struct geometry *geometry)
 {
     return (size_t)geometry->batch * (size_t)geometry->time;
@@ -91,14 +93,14 @@ static void linear(const struct geometry *geometry, const activations *in, const
     geometry->compute->linear(&linear, in, out);
 }
 
-/* din (set) and dweight, dbias (added to) of linear with a bias. */
+/* din (set) and dweight (set or added to), dbias (added to) of linear with a bias. */
 static void linear_backward(const struct geometry *geometry, const activations *dout,
                             const activations *in, const real *weight, int inputs, int outputs,
-                            activations *din, real *dweight, real *dbias)
+                            activations *din, bool is_added, real *dweight, real *dbias)
 {
     struct linear linear = linear_of(geometry, weight, inputs, outputs);
 
-    geometry->compute->linear_backward_weight(&linear, dout, in, dweight);
+    geometry->compute->linear_backward_weight(&linear, dout, in, is_added, dweight);
     geometry->compute->sum_rows(dout, linear.rows, outputs, dbias);
     geometry->compute->linear_backward_in(&linear, dout, din);
 }
@@ -131,7 +133,7 @@ void layer_forward(const struct geometry *geometry, const real *parameters, stru
 
 static void mlp_backward(const struct geometry *geometry, const real *parameters,
                          const struct saved *saved, struct scratch *scratch, activations *d,
-                         real *gradients)
+                         bool is_added, real *gradients)
 {
     const struct compute *compute = geometry->compute;
     int rows = (int)row_count(geometry), channels = geometry->shape->channels;
@@ -141,12 +143,12 @@ static void mlp_backward(const struct geometry *geometry, const real *parameters
     compute->linear_backward_in(&fcproj, d, dwide);
     compute->gelu_backward(saved->hidden, (size_t)rows * 4 * (size_t)channels, dwide,
                            scratch->wide);
-    compute->linear_backward_weight(&fcproj, d, scratch->wide, AT(gradients, FCPROJW));
+    compute->linear_backward_weight(&fcproj, d, scratch->wide, is_added, AT(gradients, FCPROJW));
     compute->sum_rows(d, rows, channels, AT(gradients, FCPROJB));
     compute->layernorm(saved->middle, AT(parameters, LN2W), AT(parameters, LN2B), rows, channels,
                        scratch->normed, saved->mean2, saved->rstd2);
     linear_backward(geometry, dwide, scratch->normed, AT(parameters, FCW), channels, 4 * channels,
-                    scratch->narrow, AT(gradients, FCW), AT(gradients, FCB));
+                    scratch->narrow, is_added, AT(gradients, FCW), AT(gradients, FCB));
     compute->layernorm_backward(scratch->narrow, saved->middle, AT(parameters, LN2W), saved->mean2,
                                 saved->rstd2, rows, channels, d, AT(gradients, LN2W),
                                 AT(gradients, LN2B));
@@ -154,30 +156,42 @@ static void mlp_backward(const struct geometry *geometry, const real *parameters
 
 static void attention_backward(const struct geometry *geometry, const real *parameters,
                                const struct saved *saved, struct scratch *scratch, activations *d,
-                               real *gradients)
+                               bool is_added, real *gradients)
 {
     const struct compute *compute = geometry->compute;
     int rows = (int)row_count(geometry), channels = geometry->shape->channels;
     activations *dqkv = scratch->wide;
 
     linear_backward(geometry, d, saved->attended, AT(parameters, ATTPROJW), channels, channels,
-                    scratch->narrow, AT(gradients, ATTPROJW), AT(gradients, ATTPROJB));
+                    scratch->narrow, is_added, AT(gradients, ATTPROJW), AT(gradients, ATTPROJB));
     compute->attention_backward(scratch->narrow, saved->qkv, saved->attended, saved->sums,
                                 geometry->batch, geometry->time, geometry->shape->heads, channels,
                                 dqkv);
     compute->layernorm(saved->in, AT(parameters, LN1W), AT(parameters, LN1B), rows, channels,
                        scratch->normed, saved->mean1, saved->rstd1);
     linear_backward(geometry, dqkv, scratch->normed, AT(parameters, QKVW), channels, 3 * channels,
-                    scratch->narrow, AT(gradients, QKVW), AT(gradients, QKVB));
+                    scratch->narrow, is_added, AT(gradients, QKVW), AT(gradients, QKVB));
     compute->layernorm_backward(scratch->narrow, saved->in, AT(parameters, LN1W), saved->mean1,
                                 saved->rstd1, rows, channels, d, AT(gradients, LN1W),
                                 AT(gradients, LN1B));
 }
 
+/* What is not set by a product: all but the matrices, whose zeros would only be read again. */
+static void clear_vectors(const struct shape *shape, real *gradients)
+{
+    static const enum tensor vectors[] = {LN1W, LN1B, QKVB, ATTPROJB, LN2W, LN2B, FCB, FCPROJB};
+
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        memset(gradients + shape_tensor_offset(shape, vectors[i]), 0,
+               shape_tensor_size(shape, vectors[i]) * sizeof(real));
+}
+
 void layer_backward(const struct geometry *geometry, const real *parameters,
                     const struct saved *saved, struct scratch *scratch, activations *d,
-                    real *gradients)
+                    bool is_added, real *gradients)
 {
-    mlp_backward(geometry, parameters, saved, scratch, d, gradients);
-    attention_backward(geometry, parameters, saved, scratch, d, gradients);
+    if (!is_added)
+        clear_vectors(geometry->shape, gradients);
+    mlp_backward(geometry, parameters, saved, scratch, d, is_added, gradients);
+    attention_backward(geometry, parameters, saved, scratch, d, is_added, gradients);
 }

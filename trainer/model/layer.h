@@ -51,9 +51,9 @@ void layer_forward(const struct geometry *geometry, const real *parameters, stru
                    struct scratch *scratch, activations *out);
 
 /* d (rows x channels): the gradient of the output becomes that of the input. gradients (the unit's)
- * are added to. */
+ * are added to, or, where they are not added, set. */
 void layer_backward(const struct geometry *geometry, const real *parameters,
                     const struct saved *saved, struct scratch *scratch, activations *d,
-                    real *gradients);
+                    bool is_added, real *gradients);
 
 #endif

@@ -4,6 +4,7 @@
 #include "trainer/model/model.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "trainer/model/head.h"
 #include "trainer/pages.h"
@@ -153,6 +154,17 @@ static struct saved *saved_of(struct model *model, int microbatch, int layer)
     return &model->saved[(microbatch % options->held) * options->stage.layers + layer];
 }
 
+/* A step's first walk sets gradients: those of a rank without sequences are zeros. */
+static bool is_added(const struct microbatch *microbatch)
+{
+    return microbatch->number > 0;
+}
+
+static void clear(const struct model *model, int unit, real *gradients)
+{
+    memset(gradients, 0, shape_unit_size(model->options.stage.shape, unit) * sizeof *gradients);
+}
+
 static void embed(struct model *model, const struct store *store,
                   const struct microbatch *microbatch)
 {
@@ -173,6 +185,9 @@ static void embed_backward(struct model *model, const struct store *store,
     const struct geometry *geometry = &model->options.geometry;
     real *dends = store->gradients(store->context, 0);
 
+    /* where the head is as well, that was first */
+    if (!is_added(microbatch) && !stage_is_last(&model->options.stage))
+        clear(model, 0, dends);
     if (microbatch->batch > 0)
         geometry->compute->embed_backward(model_gradient(model, microbatch->number),
                                           microbatch->inputs, microbatch->batch, geometry->time,
@@ -214,7 +229,10 @@ static void layers_backward(struct model *model, const struct store *store,
 
         if (microbatch->batch > 0)
             layer_backward(&geometry, parameters, saved_of(model, microbatch->number, layer),
-                           &model->scratch, model_gradient(model, microbatch->number), gradients);
+                           &model->scratch, model_gradient(model, microbatch->number),
+                           is_added(microbatch), gradients);
+        else if (!is_added(microbatch))
+            clear(model, unit, gradients);
         store->release(store->context, unit);
         if (microbatch->is_end)
             store->complete(store->context, unit);
@@ -233,7 +251,10 @@ static double classify(struct model *model, const struct store *store,
     if (rows > 0)
         head_run(&geometry, model_out(model, microbatch->number), microbatch->targets,
                  (real)microbatch->scale, ends, model->head, model->losses,
-                 microbatch->trains ? model_gradient(model, microbatch->number) : NULL, dends);
+                 microbatch->trains ? model_gradient(model, microbatch->number) : NULL,
+                 is_added(microbatch), dends);
+    else if (dends && !is_added(microbatch))
+        clear(model, 0, dends);
     store->release(store->context, 0);
     for (int row = 0; row < rows; row++)
         loss += (double)model->losses[row];

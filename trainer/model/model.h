@@ -15,7 +15,8 @@ struct store {
     /* Valid until they are released. */
     const real *(*parameters)(void *context, int unit);
     void (*release)(void *context, int unit);
-    /* To be added to; zeros in the first walk of a step. Valid until they are completed. */
+    /* The first walk of a step sets them, whatever they were, the others add to them. Valid until
+     * they are completed. */
     real *(*gradients)(void *context, int unit);
     /* In the last walk of a step. */
     void (*complete)(void *context, int unit);
@@ -63,7 +64,7 @@ struct microbatch {
  * loss and scale, 0 of other stages. */
 double model_forward(struct model *model, const struct store *store,
                      const struct microbatch *microbatch);
-/* Gradients are added to. */
+/* Gradients are set by number 0, added to by the others. */
 void model_backward(struct model *model, const struct store *store,
                     const struct microbatch *microbatch);
 

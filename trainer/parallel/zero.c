@@ -9,8 +9,8 @@
 #include "trainer/parallel/scheme.h"
 
 /* ZeRO: each unit is cut into as many equal parts as there are ranks, the last ones padded with
- * zeros; rank r answers for part r of each unit. Level 1 cuts the moments, 2 gradients too, 3
- * parameters too. */
+ * zeros (from the beginning: nobody writes there); rank r answers for part r of each unit. Level 1
+ * cuts the moments, 2 gradients too, 3 parameters too. */
 
 enum { SCATTERING = 2 }; /* reductions under way at once, each with room of its own */
 
@@ -118,7 +118,6 @@ static real *gradients(void *context, int unit)
     if (unit == 0)
         return zero->ends;
     settle(zero, scatter);
-    memset(scatter->room, 0, whole_size(zero, unit) * sizeof(real));
     return scatter->room;
 }
 
@@ -269,10 +268,6 @@ static void begin(struct holding *holding, bool trains)
 {
     struct zero *zero = (struct zero *)holding;
 
-    if (trains && zero->level == 1)
-        memset(zero->gradients, 0, zero->whole_at[zero->units] * sizeof(real));
-    if (trains && zero->level > 1)
-        memset(zero->ends, 0, whole_size(zero, 0) * sizeof(real));
     if (zero->level == 3)
         gathered_begin(zero->gathered, trains);
 }
