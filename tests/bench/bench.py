@@ -111,6 +111,22 @@ class Lab:
                         *command)
 
 
+def train(lab, words, tokens, ranks, before=""):
+    """muster-train on as many nodes of a lab, a rank with one thread on each: seconds of each step but
+    the first, of so many tokens, its losses, and all records. MPI takes the first rail, whatever the
+    plugin would choose. before: what a shell does first on each node."""
+    out = lab.lab("run", "srun", f"-N{ranks}", f"-n{ranks}", "--mpi=pmix", "--cpu-bind=none", "sh", "-c",
+                  f"{before} exec env OMPI_MCA_btl=self,tcp OMPI_MCA_pml=ob1 "
+                  f"OMPI_MCA_btl_tcp_if_include=eth1 OMP_NUM_THREADS=1 muster-train --json {words}",
+                  timeout=600)
+    records = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+
+    def values(metric):
+        return [record["value"] for record in records if record["metric"] == metric]
+
+    return [tokens / value for value in values("throughput")][1:], values("loss"), records
+
+
 def percentile(values, share):
     """Nearest rank."""
     ordered = sorted(values)
