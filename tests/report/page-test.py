@@ -53,6 +53,7 @@ def small(browser):
           ['leaf1:n1,n2', 'leaf2:n3,n4'])
     check('a histogram for each rail and metric', browser.run('return document.querySelectorAll("#distributions figure").length'), 4)
     check('... that counts what is below the limit', browser.text('#bandwidths figcaption'), has('6 of 12 below the limit of 160 Gb/s'))
+    check('sizes in the largest unit', browser.run('return [...document.querySelectorAll("#sweep tbody tr td:nth-child(2)")].map(c => c.innerText).slice(-4).join()'), '1 MiB,4 MiB,16 MiB,64 MiB')
     check('the sweep of collectives', browser.run('return document.querySelectorAll("#sweep tbody tr").length'), 9)
     check('the console is silent', browser.complaints(), [])
 

@@ -48,11 +48,16 @@ function chartsStart() {
   }
 }
 
+function sizeText(bytes) {
+  const power = bytes ? Math.min(3, Math.floor(Math.log2(bytes) / 10)) : 0, value = bytes / 1024 ** power;
+  return Number(value.toFixed(1)) + ' ' + ['B', 'KiB', 'MiB', 'GiB'][power];
+}
+
 /* "allreduce 1024K" is a collective and a size. */
 function sweepPoint([part, value, low, high, message]) {
   const found = /^(.*?)\s+(\d+)([KMG]?)$/.exec(part);
-  return { name: found ? found[1] : part, label: found ? found[2] + ' ' + (found[3] ? found[3] + 'iB' : 'B') : '',
-    bytes: found ? Number(found[2]) * { '': 1, K: 1024, M: 1048576, G: 1073741824 }[found[3]] : 0, value, low, high, message };
+  const bytes = found ? Number(found[2]) * { '': 1, K: 1024, M: 1048576, G: 1073741824 }[found[3]] : 0;
+  return { name: found ? found[1] : part, label: found ? sizeText(bytes) : '', bytes, value, low, high, message };
 }
 
 function curve(name, points) {

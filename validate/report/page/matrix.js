@@ -143,7 +143,13 @@ function lens() {
   context.imageSmoothingEnabled = false;
   context.fillStyle = style.getPropertyValue('--panel');
   context.fillRect(0, 0, canvas.width, canvas.height);
-  if (!map.at) return;
+  if (!map.at) {
+    context.fillStyle = style.getPropertyValue('--muted');
+    context.font = '13px sans-serif';
+    context.textAlign = 'center';
+    context.fillText('the cells around a pair, enlarged', canvas.width / 2, canvas.height / 2);
+    return;
+  }
   const [x, y] = map.at;
   context.drawImage(map.image, x - half, y - half, LENS, LENS, 0, 0, canvas.width, canvas.height);
   context.strokeStyle = style.getPropertyValue('--text');
