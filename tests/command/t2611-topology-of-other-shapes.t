@@ -68,6 +68,12 @@ like "$findings" '^warn +leaf1 \(.*\) port 5 goes to spine1 \(.*\) port [0-9]+, 
     '... of which one is an uplink too many'
 like "$findings" '^fail +leaf3 \(.*\) has 3 uplinks, 2 of 3 switches like it have 4: check the cable of its port 9 to spine1' '... one an uplink that is missing'
 
+# a leaf of several rails is called as one of its switches
+subnet --nodes 8 --per-leaf 4 --spines 4 --rails 2 --fault 'exchanged n1 0 n8 1'
+judge --write-topology "$dir/own"
+judge -t "$dir/own"
+is "$(grep -c topology <<<"$findings")" 0 'what is written of a network with a fault says nothing wrong' || diag "$text"
+
 # a switch above that is off, with half as many uplinks as nodes
 subnet --nodes 64 --per-leaf 16 --spines 8 --fault 'leaf spine4'
 judge -t "$dir/conf"
@@ -90,6 +96,11 @@ subnet --nodes 72 --per-leaf 2 --spines 0 --mesh 4 --fault 'uplink leaf13 leaf14
 judge
 is "$(grep -c 'cables to other switches, 32 of 36 like it have 5: check its cables to them' <<<"$findings") $(grep -c . <<<"$findings")" '4 4' \
     'two cables of a mesh are four switches that lack one' || diag "$text"
+
+# ... nor of a small one, where a third of all lack one
+subnet --nodes 12 --per-leaf 1 --spines 0 --mesh 3 --fault 'uplink leaf1 leaf2' --fault 'uplink leaf4 leaf5'
+judge
+is "$(grep -c 'cables to other switches, 8 of 12 like it have ' <<<"$findings")" 4 '... of a small one too' || diag "$text"
 
 # other models may be slower
 subnet --nodes 16 --per-leaf 4 --spines 2 --model --fault 'slow n3 0' --fault 'modelled n3-0 1013'

@@ -210,6 +210,19 @@ static void judge_lone(const struct sense *sense, size_t leaf)
     }
 }
 
+/* Whether one of the leaf's switches, of whatever rail, is called as it is. */
+static bool is_own_label(const struct sense *sense, size_t leaf)
+{
+    for (size_t rail = 0; rail < sense->subnet->rails.count; rail++) {
+        int device = sense->groups->groups[leaf].leaves[rail];
+
+        if (device >= 0 &&
+            strcmp(sense->subnet->devices[device].name, sense->conf->leaves[leaf].name) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* A leaf that has the name of another's switch: whoever is sent to the one goes to the other. Two
  * that have each other's are told once. */
 static void judge_label(const struct sense *sense, size_t leaf)
@@ -219,10 +232,10 @@ static void judge_label(const struct sense *sense, size_t leaf)
     const char *own = conf->leaves[leaf].name;
     char where[300], name[400];
 
-    for (size_t rail = 0; rail < subnet->rails.count; rail++) {
+    for (size_t rail = 0; rail < subnet->rails.count && !is_own_label(sense, leaf); rail++) {
         int device = sense->groups->groups[leaf].leaves[rail];
 
-        if (device < 0 || strcmp(subnet->devices[device].name, own) == 0)
+        if (device < 0)
             continue;
         for (size_t i = 0; i < conf->count; i++) {
             int other = sense->groups->groups[i].leaves[rail];

@@ -11,7 +11,7 @@
 
 /* Of a mesh this share of the switches has as many cables to others as is usual there; in one with
  * borders fewer have. */
-#define MESH_ALIKE 0.75
+#define MESH_ALIKE 0.65
 
 /* " port 5", when exactly one of the switch's ports among those with cables has none. */
 static const char *empty_port(const struct subnet *subnet, int device, char *text, size_t size)
