@@ -17,10 +17,9 @@ AC_DEFUN([MUSTER_IBNETDISC], [MUSTER_PKG([IBNETDISC], [libibnetdisc libibmad lib
     [discovery of InfiniBand subnets], [libibnetdisc-dev libibmad-dev libibumad-dev], [rdma-core-devel])
     AS_IF([test "$muster_have_ibnetdisc" = yes],
         [AC_DEFINE([HAVE_IBNETDISC], [1], [libibnetdisc is there])])])
-# Said to the one folder that asks, so that config.h stays as it is.
 AC_DEFUN([MUSTER_YAML], [MUSTER_PKG([YAML], [yaml-0.1], [libyaml],
     [topology.yaml of Slurm 25.05 and later], [libyaml-dev], [libyaml-devel])
-    AS_IF([test "$muster_have_yaml" = yes], [YAML_CFLAGS="$YAML_CFLAGS -DHAVE_YAML"])])
+    AS_IF([test "$muster_have_yaml" = yes], [AC_DEFINE([HAVE_YAML], [1], [libyaml is there])])])
 AC_DEFUN([MUSTER_HWLOC], [MUSTER_PKG([HWLOC], [hwloc], [hwloc],
     [a test of affinity, nothing else], [libhwloc-dev], [hwloc-devel])])
 # Its header defines what ours has defined already, which is nobody's warning in a system's.

@@ -317,14 +317,6 @@ struct times_tally {
     double looks, wall_s;
 };
 
-/* As muster certify asks for (times_of() there). */
-static int times_of(int nodes, bool is_quick)
-{
-    if (nodes <= LINKS_FEW / 2)
-        return is_quick ? 3 : 2;
-    return nodes <= LINKS_FEW && is_quick ? 2 : 1;
-}
-
 static void tell_times(const struct trial *trial, size_t course, uint64_t seed,
                        const struct fault *fault)
 {
@@ -361,7 +353,7 @@ static void hold_times(int nodes, bool is_quick, size_t course, uint64_t seed,
                                 .fault_count = has_fault,
                                 .has_time = true,
                                 .is_quick = is_quick,
-                                .times = times_of(nodes, is_quick),
+                                .times = trial_times((size_t)nodes, is_quick),
                                 .has_together = !is_quick,
                                 .has_received = true,
                                 .noise = lab_noise,

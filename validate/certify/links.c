@@ -68,19 +68,6 @@ static void passes_add(const struct certify *certify, bool has_blocks, bool has_
         arguments_add(program, "--verbs=%s", level == LEVEL_QUICK ? "write" : "write,read,send");
 }
 
-/* How often all pairs are measured: a rail that comes and goes would be met by chance where there
- * are few of them (doc/attribution.md has what that finds). */
-static int times_of(const struct certify *certify, size_t nodes)
-{
-    bool is_quick = certify->options.level == LEVEL_QUICK;
-
-    if (certify->conf.link_times > 0)
-        return certify->conf.link_times;
-    if (nodes <= LINKS_FEW / 2)
-        return is_quick ? 3 : 2;
-    return nodes <= LINKS_FEW && is_quick ? 2 : 1;
-}
-
 /* Suspects that are measured once more. */
 struct retry {
     const char *pairs;
@@ -105,7 +92,10 @@ static void links_arguments(const struct certify *certify, const struct hostlist
         if (retry->is_together)
             arguments_add(program, "--passes=pairs,together");
     } else {
-        arguments_add(program, "--times=%d", times_of(certify, names->count));
+        arguments_add(program, "--times=%d",
+                      certify->conf.link_times > 0
+                          ? certify->conf.link_times
+                          : trial_times(names->count, certify->options.level == LEVEL_QUICK));
         passes_add(certify, blocks != NULL, certify_has_verbs(certify, names), program);
     }
     if (blocks)

@@ -348,6 +348,13 @@ static int judge(struct trial *trial, size_t again)
     return count < 0 ? -1 : 0;
 }
 
+int trial_times(size_t nodes, bool is_quick)
+{
+    if (nodes <= LINKS_FEW / 2)
+        return is_quick ? 3 : 2;
+    return nodes <= LINKS_FEW && is_quick ? 2 : 1;
+}
+
 int trial_hold(struct trial *trial)
 {
     size_t last = SIZE_MAX, again = SIZE_MAX;

@@ -46,6 +46,10 @@ struct trial {
     bool is_confirmed; /* the suspects, if any, were measured again and it is still them */
 };
 
+/* How often all pairs are to be measured first, at moments of their own: with few nodes a rail that
+ * comes and goes is met by chance (doc/attribution.md has what that finds). */
+int trial_times(size_t nodes, bool is_quick);
+
 /* Holds the trial. What could not be confirmed comes out as unknown: it accuses nobody. A pair
  * whose one end is at fault is left out. Returns 0, or -1 when memory is out. To be cleared in
  * either case. */
