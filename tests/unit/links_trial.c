@@ -485,6 +485,30 @@ static void weighs_verbs(void)
     ok(accused[3] == VERDICT_UNKNOWN, "what the matrix judges is left to it");
 }
 
+/* Two of n2's three paths were low, or one only, and there was no time to ask. */
+static void doubts_what_could_not_be_asked(void)
+{
+    static const double two_mbps[NODES][NODES] = {
+        {0, 118.0}, {193.6, 0, 49.1, 194.7}, {0, 192.2}, {0, 197.5}};
+    static const double one_mbps[NODES][NODES] = {
+        {0, 194.0}, {193.6, 0, 195.1, 58.7}, {0, 192.2}, {0, 77.5}};
+    const struct finding *finding;
+
+    recorded_mbps = two_mbps;
+    measured_most = 0;
+    finding = hold(&well, &well);
+    ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_UNKNOWN,
+       "a rail of whose paths most are in doubt is in doubt where nobody could be asked");
+    is_int(finding ? finding->node : -1, 1, "... n2's");
+    is_int((long)trial.count, 1, "... and nothing else");
+    has_str(finding ? finding->message : "", "2 of its paths were slow", "... which is said");
+    recorded_mbps = one_mbps;
+    finding = hold(&well, &well);
+    ok(finding && finding->kind == FINDING_PAIR, "... not where it is one path");
+    recorded_mbps = NULL;
+    measured_most = 99;
+}
+
 int main(void)
 {
     conf_defaults(&conf);
@@ -505,6 +529,7 @@ int main(void)
     counts_each_time();
     asks_again_what_was_low_once();
     counts_each_time_of_a_path();
+    doubts_what_could_not_be_asked();
     warns_of_what_never_answers_soon();
     names_a_liar();
     asks_hosts_again();

@@ -271,7 +271,7 @@ static int drains_lift(struct certify *certify, const struct hostlist *names, st
     folded = hostlist_fold(names);
     snprintf(certify->reservation, sizeof certify->reservation, "muster-%s", certify->run);
     if (!folded || undo_note_reservation(&certify->undo, certify->reservation, err) != 0 ||
-        cluster_reserve(certify->reservation, folded, (int)ceil(2 * certify->budget_s / 60) + 5,
+        cluster_reserve(certify->reservation, folded, (int)ceil(3 * certify->budget_s / 60) + 5,
                         err) != 0) {
         certify->reservation[0] = '\0';
         free(folded);
@@ -445,7 +445,7 @@ int certify_allocate(struct certify *certify, struct error *err)
                                          .partition = certify->partition,
                                          .reservation =
                                              *certify->reservation ? certify->reservation : NULL,
-                                         .minutes = (int)ceil(2 * certify->budget_s / 60) + 2,
+                                         .minutes = (int)ceil(3 * certify->budget_s / 60) + 2,
                                          .deadline_s = ALLOCATE_S,
                                          .stop = &certify_stop,
                                          .on_tick = tick,

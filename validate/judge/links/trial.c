@@ -267,6 +267,53 @@ static void drop_explained(struct trial *trial)
     trial->count = left;
 }
 
+static bool is_path_of(const struct finding *finding, int node, int rail)
+{
+    return finding->kind == FINDING_PAIR && finding->verdict == VERDICT_UNKNOWN &&
+           finding->rail == rail && (finding->node == node || finding->peer == node);
+}
+
+/* Of the paths of the node's rail, how many are in doubt; 0 unless these are two and half of all.
+ */
+static size_t paths_in_doubt(const struct trial *trial, int node, int rail)
+{
+    size_t count = 0, all = 0;
+
+    for (size_t i = 0; i < trial->count; i++)
+        count += is_path_of(&trial->findings[i], node, rail);
+    if (count < 2)
+        return 0;
+    for (size_t i = 0; i < trial->links.sample_count; i++)
+        all += trial->links.samples[i].from == node && trial->links.samples[i].rail == rail;
+    return 2 * count >= all ? count : 0;
+}
+
+/* Where no suspect could be asked, paths in doubt that end at one rail cast doubt on that rail: its
+ * node is not certified. */
+static void doubt_ends(struct trial *trial)
+{
+    for (size_t i = 0; i < trial->count; i++) {
+        struct finding *finding = &trial->findings[i];
+        size_t of_node, of_peer, count;
+
+        if (finding->kind != FINDING_PAIR || finding->rail < 0)
+            continue;
+        of_node = paths_in_doubt(trial, finding->node, finding->rail);
+        of_peer = paths_in_doubt(trial, finding->peer, finding->rail);
+        count = of_node > of_peer ? of_node : of_peer;
+        if (count == 0)
+            continue;
+        if (of_peer > of_node)
+            finding->node = finding->peer;
+        finding->kind = FINDING_RAIL;
+        finding->peer = -1;
+        snprintf(finding->part, sizeof finding->part, "%s", trial->links.rails[finding->rail]);
+        snprintf(finding->message, sizeof finding->message,
+                 "%s: %zu of its paths were slow, and could not be measured again in time",
+                 finding->part, count);
+    }
+}
+
 static bool has_suspect(const struct trial *trial)
 {
     for (size_t i = 0; i < trial->count; i++)
@@ -371,6 +418,8 @@ int trial_hold(struct trial *trial)
         if (i == trial->tries || !suspects_measure(trial, &next)) {
             /* what the last one that ended well bears out stays, whatever is open besides */
             suspects_check(trial, last, true);
+            if (!trial->is_confirmed)
+                doubt_ends(trial);
             break;
         }
         last = next;
