@@ -36,18 +36,35 @@ static void pending_reason(uint32_t job_id, char *text, size_t size)
     slurm_free_job_info_msg(found);
 }
 
+/* Slurm has ended the job: a prolog failed, or somebody cancelled it. */
+static bool is_over(uint32_t job_id)
+{
+    job_info_msg_t *found = NULL;
+    bool is_over = false;
+
+    if (slurm_load_job(&found, job_id, SHOW_ALL) != SLURM_SUCCESS)
+        return false;
+    for (uint32_t i = 0; i < found->record_count; i++)
+        is_over |= (found->job_array[i].job_state & JOB_STATE_BASE) > JOB_SUSPENDED;
+    slurm_free_job_info_msg(found);
+    return is_over;
+}
+
+/* As salloc waits: until the prologs have ended as well. A job can be lost to one that fails. */
 static int wait_ready(const struct allocation_request *request, uint32_t job_id, double begin,
                       struct error *err)
 {
+    static const int all = READY_JOB_STATE | READY_NODE_STATE | READY_PROLOG_STATE;
     char reason[200];
 
     for (int i = 1;; i++) {
         int ready = slurm_job_node_ready(job_id);
 
-        if (ready == READY_JOB_FATAL)
-            return error_set(err, "job %u was taken away before it began", job_id);
-        if (ready > 0 && (ready & READY_JOB_STATE) && (ready & READY_NODE_STATE))
+        if (ready > 0 && (ready & all) == all)
             return 0;
+        if (ready == READY_JOB_FATAL ||
+            (ready > 0 && !(ready & READY_JOB_STATE) && is_over(job_id)))
+            return error_set(err, "job %u was taken away before it began", job_id);
         if (request->stop && *request->stop) {
             error_set(err, "stopped by a signal");
             return 1;
