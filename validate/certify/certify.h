@@ -115,6 +115,10 @@ size_t certify_reach_again(struct certify *certify, const struct hostlist *names
 /* Asks all good ones a last time: nothing is certified whose slurmd went after its last stage. */
 void certify_reach_last(struct certify *certify);
 int certify_allocate(struct certify *certify, struct error *err);
+/* When the job was taken away, as Slurm does once a prolog has failed, which may be a moment after
+ * the allocation seemed to be there: ends the stage's progress and tries to have another one with
+ * the nodes that are still to be had. Returns false, and nothing is done, when the job is there. */
+bool certify_allocate_again(struct certify *certify);
 
 /* stages.c */
 struct certify_step {

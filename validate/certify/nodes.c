@@ -423,25 +423,18 @@ static size_t allocation_failed(struct certify *certify, const struct hostlist *
     return out;
 }
 
-int certify_allocate(struct certify *certify, struct error *err)
+/* Tries until there is an allocation or nobody more is found to be left out. names: who is to be
+ * had; at last those of the job, to be cleared. */
+static void allocation_try(struct certify *certify, struct hostlist *names, struct error *err)
 {
-    struct hostlist names = {0};
-    int rv;
+    int rv = 0;
 
-    if (candidates(certify, &names) == 0) {
-        hostlist_clear(&names);
-        return 0;
-    }
-    progress_begin(&certify->progress, "allocate");
-    rv = undo_note_job(&certify->undo, certify->job_name, err);
-    if (rv == 0)
-        rv = drains_lift(certify, &names, err);
-    for (int i = 0; rv == 0 && i < ALLOCATE_TRIES && names.count > 0; i++) {
-        progress_doing(&certify->progress, "%zu nodes of partition %s", names.count,
+    for (int i = 0; i < ALLOCATE_TRIES && names->count > 0; i++) {
+        progress_doing(&certify->progress, "%zu nodes of partition %s", names->count,
                        certify->partition);
         rv = allocation_get(
             &(struct allocation_request){.job_name = certify->job_name,
-                                         .nodes = &names,
+                                         .nodes = names,
                                          .partition = certify->partition,
                                          .reservation =
                                              *certify->reservation ? certify->reservation : NULL,
@@ -451,22 +444,75 @@ int certify_allocate(struct certify *certify, struct error *err)
                                          .on_tick = tick,
                                          .context = certify},
             &certify->job_id, err);
-        if (rv == 0 || certify_stop || allocation_failed(certify, &names) == 0)
+        if (rv == 0 || certify_stop || allocation_failed(certify, names) == 0)
             break; /* with nobody to leave out the next try would end the same way */
-        hostlist_clear(&names);
-        candidates(certify, &names);
-        rv = 0;
+        hostlist_clear(names);
+        candidates(certify, names);
     }
-    if (rv != 0 || certify->job_id == 0) {
-        certify_all(certify, &names, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", err->text);
+}
+
+static void allocation_tell(struct certify *certify, const struct hostlist *names,
+                            const struct error *err)
+{
+    if (certify->job_id == 0) {
+        certify_all(certify, names, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", err->text);
         progress_end(&certify->progress, VERDICT_UNKNOWN, "%s", err->text);
-    } else {
-        for (size_t i = 0; i < names.count; i++)
-            certify_subject(certify, names.names[i])->is_in_job = true;
-        progress_end(&certify->progress, VERDICT_NONE, "job %u, %zu nodes%s%s", certify->job_id,
-                     names.count, *certify->reservation ? ", reservation " : "",
-                     certify->reservation);
+        return;
     }
+    for (size_t i = 0; i < names->count; i++)
+        certify_subject(certify, names->names[i])->is_in_job = true;
+    progress_end(&certify->progress, VERDICT_NONE, "job %u, %zu nodes%s%s", certify->job_id,
+                 names->count, *certify->reservation ? ", reservation " : "", certify->reservation);
+}
+
+int certify_allocate(struct certify *certify, struct error *err)
+{
+    struct hostlist names = {0};
+
+    if (candidates(certify, &names) == 0) {
+        hostlist_clear(&names);
+        return 0;
+    }
+    progress_begin(&certify->progress, "allocate");
+    if (undo_note_job(&certify->undo, certify->job_name, err) == 0 &&
+        drains_lift(certify, &names, err) == 0)
+        allocation_try(certify, &names, err);
+    allocation_tell(certify, &names, err);
     hostlist_clear(&names);
     return 0;
+}
+
+static bool is_job_there(const struct certify *certify)
+{
+    struct cluster_job *jobs = NULL;
+    int count = cluster_jobs(certify->job_name, &jobs, NULL);
+    bool is_there = count < 0; /* nobody says that it is not */
+
+    for (int i = 0; i < count; i++)
+        is_there |= jobs[i].id == certify->job_id && !jobs[i].is_completing;
+    free(jobs);
+    return is_there;
+}
+
+bool certify_allocate_again(struct certify *certify)
+{
+    struct hostlist names;
+    struct error err = {"the job was lost"};
+
+    if (certify_stop || is_job_there(certify))
+        return false;
+    certify_good(certify, &names);
+    progress_end(&certify->progress, VERDICT_UNKNOWN, "job %u was taken away", certify->job_id);
+    progress_begin(&certify->progress, "allocate");
+    for (size_t i = 0; i < certify->count; i++)
+        certify->subjects[i].is_in_job = false;
+    certify->job_id = 0;
+    if (allocation_failed(certify, &names) > 0) {
+        hostlist_clear(&names);
+        candidates(certify, &names);
+        allocation_try(certify, &names, &err);
+    }
+    allocation_tell(certify, &names, &err);
+    hostlist_clear(&names);
+    return true;
 }

@@ -269,25 +269,35 @@ void certify_check(struct certify *certify)
 
     if (asked == 0)
         return;
-    progress_begin(&certify->progress, "check");
-    progress_doing(&certify->progress, "muster check on %zu nodes", asked);
     step_program_path("muster", path, sizeof path);
     arguments_add(&program, "%s", path);
     arguments_add(&program, "check");
     arguments_add(&program, "--json");
     certify_environment(certify, false, &environment);
-    rv = certify_step(certify,
-                      &(struct certify_step){.stage = STAGE_CHECK,
-                                             .nodes = &names,
-                                             .tasks_per_node = 1,
-                                             .program = program.argv,
-                                             .environment = environment.entries,
-                                             .deadline_s = CHECK_S},
-                      &first, &err);
+    for (int i = 1;; i++) {
+        progress_begin(&certify->progress, "check");
+        progress_doing(&certify->progress, "muster check on %zu nodes", asked);
+        rv = certify_step(certify,
+                          &(struct certify_step){.stage = STAGE_CHECK,
+                                                 .nodes = &names,
+                                                 .tasks_per_node = 1,
+                                                 .program = program.argv,
+                                                 .environment = environment.entries,
+                                                 .deadline_s = CHECK_S},
+                          &first, &err);
+        if (silent_nodes(certify, &names, first, &silent) < names.count || i == TRIES ||
+            !certify_allocate_again(certify))
+            break;
+        hostlist_clear(&silent);
+        hostlist_clear(&names);
+        asked = certify_good(certify, &names);
+        if (asked == 0)
+            goto done;
+    }
     certify_rails_note(certify, first);
     verdicts_take(certify, STAGE_CHECK, first, VERDICT_NONE);
     certify_compare(certify, first);
-    if (silent_nodes(certify, &names, first, &silent) > 0) {
+    if (silent.count > 0) {
         certify_reach_again(certify, &silent, STAGE_CHECK);
         snprintf(text, sizeof text, "muster check said nothing: %.200s",
                  rv != 0                ? err.text
@@ -296,6 +306,7 @@ void certify_check(struct certify *certify)
         certify_all(certify, &silent, STAGE_CHECK, VERDICT_UNKNOWN, "check", text);
     }
     certify_stage_end(certify, asked);
+done:
     hostlist_clear(&silent);
     hostlist_clear(&names);
     arguments_clear(&program);
