@@ -41,7 +41,7 @@ static void test_majority(void)
     static const struct fact missing[] = {
         {"n1", "speed", "eth2", "100"}, {"n2", "speed", "eth2", "100"},
         {"n3", "cpu.count", "", "2"},   {"n1", "cpu.count", "", "2"},
-        {"n2", "cpu.count", "", "2"},
+        {"n2", "cpu.count", "", "2"},   {"n3", "mtu", "eth2", "9000"},
     };
     static const struct fact split[] = {
         {"n1", "mtu", "eth1", "9000"},
@@ -76,6 +76,9 @@ static void test_majority(void)
     is_int(compare(missing, 5, NULL, 0), 1, "a missing fact is odd");
     is_str(oddities[0].node, "n3", "... on the node that lacks it");
     has_str(message(0), "eth2 speed is missing, 100 on 2 of 3", "... and is said so");
+    is_int(oddities[0].verdict, VERDICT_FAIL, "... which fails where it says nothing of the part");
+    is_int(compare(missing, 6, NULL, 0), 1, "where it says something else of the part");
+    is_int(oddities[0].verdict, VERDICT_UNKNOWN, "... what is missing is not known");
     is_int(compare(split, 4, NULL, 0), 1, "half and half is reported once");
     ok(oddities[0].node == NULL && oddities[0].verdict == VERDICT_WARN, "... and accuses nobody");
     is_str(message(0),

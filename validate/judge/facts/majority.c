@@ -101,6 +101,24 @@ static unsigned most_frequent(const struct comparison *comparison, const struct 
     return best;
 }
 
+/* Whether the node says anything of the part. */
+static bool speaks_of(const struct fact_table *table, unsigned node, const char *part)
+{
+    for (size_t key = 0; key < table->key_count; key++)
+        if (strcmp(table->keys[key].part, part) == 0 && fact_table_value(table, key, node))
+            return true;
+    return false;
+}
+
+/* A node without the part has a fault; one that only does not say this of it does not: what could
+ * not be read, or was lost on the way, is not known. */
+static void add_missing(struct comparison *comparison, struct oddity oddity, unsigned node)
+{
+    if (oddity.verdict == VERDICT_FAIL && speaks_of(comparison->table, node, oddity.part))
+        oddity.verdict = VERDICT_UNKNOWN;
+    add_odd(comparison, &oddity, node, NULL);
+}
+
 /* voices[0..count): what the nodes of one group say of one key, by value. */
 static void compare_group(struct comparison *comparison, size_t key, const struct voice *voices,
                           size_t count)
@@ -135,7 +153,7 @@ static void compare_group(struct comparison *comparison, size_t key, const struc
             add_odd(comparison, &oddity, voices[i].node, table->values[voices[i].value]);
     for (size_t i = 0; i < group->count && count < group->count; i++)
         if (comparison->told[group->nodes[i]] != key + 1)
-            add_odd(comparison, &oddity, group->nodes[i], NULL);
+            add_missing(comparison, oddity, group->nodes[i]);
 }
 
 static int by_voice(const void *left, const void *right)
