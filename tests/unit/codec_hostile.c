@@ -63,31 +63,25 @@ static void must(bool held, const char *what, const char *path)
     abort();
 }
 
-/* Decodes on every path; whether it is a block. Dies when paths do not agree. */
-static bool try_block(const uint8_t *bytes, size_t length, bool seal, bool at_end)
+/* codec_block_decode() or codec_blocks_decode(). */
+typedef int (*decode_function)(const struct codec_path *path, enum codec_type type,
+                               const void *block, size_t length, struct codec_scratch *scratch,
+                               void *values, size_t count, struct error *err);
+
+/* Decodes on every path; whether that is well. Dies when paths do not agree. */
+static bool try_paths(decode_function decode, enum codec_type type, const uint8_t *block,
+                      size_t length, size_t count, bool at_end)
 {
-    uint8_t *block = cage_place(&arena.block, length, at_end);
-    struct codec_block_info info;
+    size_t value_bytes = count * codec_type_bytes(type);
     const struct codec_path *path;
-    struct error err;
     bool good = false;
 
-    if (length > 0)
-        memcpy(block, bytes, length);
-    if (seal)
-        codec_block_seal(block, length);
-    if (codec_block_peek(block, length, &info, &err) != 0)
-        return false;
-    must(info.count <= CODEC_BLOCK_ELEMENTS_MAX, "too many elements pass", "peek");
     for (unsigned number = 0; (path = codec_path_at(number)); number++) {
-        size_t value_bytes = info.count * codec_type_bytes(info.type);
         const struct cage *cage = number == 0 ? &arena.values : &arena.others;
         uint8_t *values = cage_place(cage, value_bytes, at_end);
-        int status;
+        struct error err = {""};
+        int status = decode(path, type, block, length, arena.scratch, values, count, &err);
 
-        err.text[0] = 0;
-        status = codec_block_decode(path, info.type, block, length, arena.scratch, values,
-                                    info.count, &err);
         must(status == 0 || err.text[0] != 0, "an error without words", codec_path_name(path));
         if (number == 0)
             good = status == 0;
@@ -99,35 +93,35 @@ static bool try_block(const uint8_t *bytes, size_t length, bool seal, bool at_en
     return good;
 }
 
+/* Whether it is a block. */
+static bool try_block(const uint8_t *bytes, size_t length, bool seal, bool at_end)
+{
+    uint8_t *block = cage_place(&arena.block, length, at_end);
+    struct codec_block_info info;
+    struct error err;
+
+    if (length > 0)
+        memcpy(block, bytes, length);
+    if (seal)
+        codec_block_seal(block, length);
+    if (codec_block_peek(block, length, &info, &err) != 0)
+        return false;
+    must(info.count <= CODEC_BLOCK_ELEMENTS_MAX, "too many elements pass", "peek");
+    return try_paths(codec_block_decode, info.type, block, length, info.count, at_end);
+}
+
 /* The same of two blocks, of CODEC_BLOCK_ELEMENTS elements and of `second`, one behind the other.
  */
 static bool try_two(enum codec_type type, uint8_t *const blocks[2], const size_t lengths[2],
                     size_t second, bool at_end)
 {
-    size_t length = lengths[0] + lengths[1], count = CODEC_BLOCK_ELEMENTS + second;
-    size_t value_bytes = count * codec_type_bytes(type);
+    size_t length = lengths[0] + lengths[1];
     uint8_t *both = cage_place(&arena.block, length, at_end);
-    const struct codec_path *path;
-    bool good = false;
 
     memcpy(both, blocks[0], lengths[0]);
     memcpy(both + lengths[0], blocks[1], lengths[1]);
-    for (unsigned number = 0; (path = codec_path_at(number)); number++) {
-        const struct cage *cage = number == 0 ? &arena.values : &arena.others;
-        uint8_t *values = cage_place(cage, value_bytes, at_end);
-        struct error err = {""};
-        int status =
-            codec_blocks_decode(path, type, both, length, arena.scratch, values, count, &err);
-
-        must(status == 0 || err.text[0] != 0, "an error without words", codec_path_name(path));
-        if (number == 0)
-            good = status == 0;
-        must((status == 0) == good, "another verdict than portable's", codec_path_name(path));
-        if (good && number > 0)
-            must(memcmp(values, cage_place(&arena.values, value_bytes, at_end), value_bytes) == 0,
-                 "other values than portable's", codec_path_name(path));
-    }
-    return good;
+    return try_paths(codec_blocks_decode, type, both, length, CODEC_BLOCK_ELEMENTS + second,
+                     at_end);
 }
 
 #ifdef FUZZER
