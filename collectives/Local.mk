@@ -8,6 +8,10 @@ collectives_libmustercoll_la_LIBADD = lib/libmuster.la -lm
 
 # lossless coding of gradients
 collectives_libmustercoll_la_SOURCES += \
+	collectives/codec/avx512.h \
+	collectives/codec/avx512_decode.c \
+	collectives/codec/avx512_encode.c \
+	collectives/codec/avx512_split.c \
 	collectives/codec/bits.h \
 	collectives/codec/block.c collectives/codec/block.h \
 	collectives/codec/codec.h \

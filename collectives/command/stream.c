@@ -8,19 +8,36 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { GUESS_BYTES = 1 << 20 };
+enum {
+    GUESS_BYTES = 1 << 20,
+    /* Of values that are coded or decoded at a time, several blocks of each type: what is read is
+     * still in the second-level cache when it is coded. */
+    PIECE_BYTES = 1 << 18,
+    BLOCKS = PIECE_BYTES / (2 * CODEC_BLOCK_ELEMENTS),
+    /* of coded bytes that are read at a time */
+    INPUT_BYTES = 1 << 19,
+};
 
 struct work {
     struct codec_scratch *scratch;
-    uint8_t *values, *block;
+    uint8_t *values; /* GUESS_BYTES */
+    uint8_t *blocks; /* coded, of a piece */
+    /* decoding: what was read and is not decoded yet */
+    uint8_t *input;
+    size_t begin, end;
 };
 
 static int work_create(struct work *work, struct error *err)
 {
+    /* pieces are whole numbers of blocks; of the smallest elements they have most */
+    _Static_assert(PIECE_BYTES % (4 * CODEC_BLOCK_ELEMENTS) == 0, "blocks of all types");
+    _Static_assert(PIECE_BYTES >= 4 * CODEC_BLOCK_ELEMENTS_MAX, "the largest block");
+    _Static_assert(INPUT_BYTES >= CODEC_BLOCK_HEADER_BYTES + 4 * CODEC_BLOCK_ELEMENTS_MAX, "it");
     work->scratch = codec_scratch_create();
     work->values = malloc(GUESS_BYTES);
-    work->block = malloc(codec_block_bound(CODEC_FP32, CODEC_BLOCK_ELEMENTS_MAX));
-    if (work->scratch && work->values && work->block)
+    work->blocks = malloc(codec_blocks_bound(CODEC_BF16, PIECE_BYTES / 2));
+    work->input = malloc(INPUT_BYTES);
+    if (work->scratch && work->values && work->blocks && work->input)
         return 0;
     return error_set(err, "out of memory");
 }
@@ -29,7 +46,8 @@ static void work_destroy(struct work *work)
 {
     codec_scratch_destroy(work->scratch);
     free(work->values);
-    free(work->block);
+    free(work->blocks);
+    free(work->input);
 }
 
 ssize_t stream_read(int fd, void *bytes, size_t size)
@@ -87,19 +105,35 @@ enum codec_type stream_guess_type(const struct codec_path *path, const uint8_t *
     return best;
 }
 
+/* Counts in the blocks of `count` elements that stand one behind the other. */
+static int add_blocks(struct codec_frame *frame, const uint8_t *blocks, size_t count,
+                      struct error *err)
+{
+    while (count > 0) {
+        struct codec_block_info info;
+
+        if (codec_block_peek(blocks, CODEC_BLOCK_HEADER_BYTES, &info, err) != 0)
+            return -1;
+        codec_frame_add(frame, blocks, info.count);
+        blocks += info.bytes;
+        count -= info.count;
+    }
+    return 0;
+}
+
 /* Codes the first `size` bytes of work->values; what is no whole element is left. */
 static int encode_some(const struct stream *stream, struct work *work, struct codec_frame *frame,
                        size_t size, struct stream_totals *totals, struct error *err)
 {
-    size_t width = codec_type_bytes(frame->type), step = frame->block_elements * width;
+    size_t width = codec_type_bytes(frame->type);
 
-    for (size_t at = 0; at + width <= size; at += step) {
-        size_t count = (size - at < step ? size - at : step) / width;
-        size_t bytes = codec_block_encode(stream->path, frame->type, work->values + at, count,
-                                          work->scratch, work->block);
+    for (size_t at = 0; at + width <= size; at += PIECE_BYTES) {
+        size_t count = (size - at < PIECE_BYTES ? size - at : PIECE_BYTES) / width;
+        size_t bytes = codec_blocks_encode(stream->path, frame->type, work->values + at, count,
+                                           work->scratch, work->blocks);
 
-        codec_frame_add(frame, work->block, count);
-        if (put(stream, work->block, bytes, totals, err) != 0)
+        if (add_blocks(frame, work->blocks, count, err) != 0 ||
+            put(stream, work->blocks, bytes, totals, err) != 0)
             return -1;
     }
     return 0;
@@ -110,8 +144,8 @@ static int encode_all(const struct stream *stream, const enum codec_type *type, 
 {
     uint8_t header[CODEC_FRAME_HEADER_BYTES], end[CODEC_FRAME_END_BYTES_MAX];
     struct codec_frame frame;
-    ssize_t size = stream_read(stream->in, work->values, GUESS_BYTES);
-    size_t rest;
+    size_t wanted = GUESS_BYTES, rest;
+    ssize_t size = stream_read(stream->in, work->values, wanted);
 
     if (size < 0)
         return error_set(err, "reading: %m");
@@ -125,9 +159,10 @@ static int encode_all(const struct stream *stream, const enum codec_type *type, 
         if (encode_some(stream, work, &frame, (size_t)size, totals, err) != 0)
             return -1;
         /* what is read at once is a whole number of blocks, unless it is the last */
-        if (size < GUESS_BYTES)
+        if ((size_t)size < wanted)
             break;
-        size = stream_read(stream->in, work->values, GUESS_BYTES);
+        wanted = PIECE_BYTES;
+        size = stream_read(stream->in, work->values, wanted);
         if (size < 0)
             return error_set(err, "reading: %m");
     }
@@ -150,17 +185,111 @@ int stream_encode(const struct stream *stream, const enum codec_type *type,
     return status;
 }
 
-/* Reads exactly size bytes. */
-static int take(const struct stream *stream, void *bytes, size_t size, struct stream_totals *totals,
-                struct error *err)
-{
-    ssize_t got = stream_read(stream->in, bytes, size);
+/* ---------------------------------------------------------------------------------- decoding */
 
-    if (got < 0)
-        return error_set(err, "reading: %m");
-    totals->in += (uint64_t)got;
-    if ((size_t)got < size)
-        return error_set(err, "cut: ends in the middle of a frame");
+static size_t at_hand(const struct work *work)
+{
+    return work->end - work->begin;
+}
+
+/* Reads until `wanted` bytes are at hand, or the end has come: what there is at once, and no more
+ * often than it must. */
+static int fetch(const struct stream *stream, struct work *work, size_t wanted,
+                 struct stream_totals *totals, struct error *err)
+{
+    if (at_hand(work) >= wanted)
+        return 0;
+    memmove(work->input, work->input + work->begin, at_hand(work));
+    work->end -= work->begin;
+    work->begin = 0;
+    while (work->end < wanted) {
+        ssize_t some = read(stream->in, work->input + work->end, INPUT_BYTES - work->end);
+
+        if (some < 0 && errno == EINTR)
+            continue;
+        if (some < 0)
+            return error_set(err, "reading: %m");
+        if (some == 0)
+            break;
+        work->end += (size_t)some;
+        totals->in += (uint64_t)some;
+    }
+    return 0;
+}
+
+static int take(const struct stream *stream, struct work *work, size_t wanted,
+                struct stream_totals *totals, struct error *err)
+{
+    if (fetch(stream, work, wanted, totals, err) != 0)
+        return -1;
+    return at_hand(work) < wanted ? error_set(err, "cut: ends in the middle of a frame") : 0;
+}
+
+/* Blocks that are at hand, one behind the other. */
+struct batch {
+    unsigned blocks;
+    size_t elements[BLOCKS], bytes[BLOCKS]; /* of each */
+    size_t all_elements, all_bytes;
+};
+
+/* As many as codec_blocks_decode() takes at once: whole ones, and one that is not as the last. The
+ * first of them is at hand. */
+static void gather(const struct codec_frame *frame, const struct work *work,
+                   const struct codec_frame_next *first, struct batch *batch)
+{
+    size_t most = PIECE_BYTES / codec_type_bytes(frame->type);
+    struct codec_frame_next next = *first;
+
+    *batch = (struct batch){0};
+    do {
+        size_t left = at_hand(work) - batch->all_bytes;
+
+        if (next.is_end || next.bytes > left || next.count > most - batch->all_elements)
+            return;
+        batch->elements[batch->blocks] = next.count;
+        batch->bytes[batch->blocks++] = next.bytes;
+        batch->all_elements += next.count;
+        batch->all_bytes += next.bytes;
+        if (next.count != CODEC_BLOCK_ELEMENTS || left - next.bytes < CODEC_BLOCK_HEADER_BYTES)
+            return;
+    } while (batch->blocks < BLOCKS &&
+             codec_frame_peek(frame, work->input + work->begin + batch->all_bytes, &next, NULL) ==
+                 0);
+}
+
+/* Decodes the first block of those at hand. */
+static int decode_one(const struct stream *stream, struct codec_frame *frame, struct work *work,
+                      size_t elements, size_t bytes, struct stream_totals *totals,
+                      struct error *err)
+{
+    const uint8_t *block = work->input + work->begin;
+
+    if (codec_block_decode(stream->path, frame->type, block, bytes, work->scratch, work->values,
+                           elements, err) != 0)
+        return -1;
+    codec_frame_add(frame, block, elements);
+    work->begin += bytes;
+    return put(stream, work->values, elements * codec_type_bytes(frame->type), totals, err);
+}
+
+static int decode_batch(const struct stream *stream, struct codec_frame *frame, struct work *work,
+                        const struct batch *batch, struct stream_totals *totals, struct error *err)
+{
+    const uint8_t *blocks = work->input + work->begin;
+
+    if (batch->blocks > 1 &&
+        codec_blocks_decode(stream->path, frame->type, blocks, batch->all_bytes, work->scratch,
+                            work->values, batch->all_elements, NULL) == 0) {
+        for (unsigned b = 0; b < batch->blocks; blocks += batch->bytes[b++])
+            codec_frame_add(frame, blocks, batch->elements[b]);
+        work->begin += batch->all_bytes;
+        return put(stream, work->values, batch->all_elements * codec_type_bytes(frame->type),
+                   totals, err);
+    }
+    /* one of them is damaged: those before it are not, and it is told what is wrong with it */
+    for (unsigned b = 0; b < batch->blocks; b++)
+        if (decode_one(stream, frame, work, batch->elements[b], batch->bytes[b], totals, err) != 0)
+            return -1;
     return 0;
 }
 
@@ -168,51 +297,52 @@ static int take(const struct stream *stream, void *bytes, size_t size, struct st
 static int decode_frame(const struct stream *stream, struct codec_frame *frame, struct work *work,
                         struct stream_totals *totals, struct error *err)
 {
-    size_t width = codec_type_bytes(frame->type), rest_bytes;
     uint8_t rest[CODEC_FRAME_REST_MAX];
+    struct codec_frame_next next;
+    struct batch batch;
+    size_t rest_bytes;
 
     for (;;) {
-        struct codec_frame_next next;
-
-        if (take(stream, work->block, CODEC_BLOCK_HEADER_BYTES, totals, err) != 0 ||
-            codec_frame_peek(frame, work->block, &next, err) != 0 ||
-            take(stream, work->block + CODEC_BLOCK_HEADER_BYTES,
-                 next.bytes - CODEC_BLOCK_HEADER_BYTES, totals, err) != 0)
+        if (take(stream, work, CODEC_BLOCK_HEADER_BYTES, totals, err) != 0 ||
+            codec_frame_peek(frame, work->input + work->begin, &next, err) != 0 ||
+            take(stream, work, next.bytes, totals, err) != 0)
             return -1;
         if (next.is_end)
-            return codec_frame_close(frame, work->block, next.bytes, rest, &rest_bytes, err) != 0
-                       ? -1
-                       : put(stream, rest, rest_bytes, totals, err);
-        if (codec_block_decode(stream->path, frame->type, work->block, next.bytes, work->scratch,
-                               work->values, next.count, err) != 0)
-            return -1;
-        codec_frame_add(frame, work->block, next.count);
-        if (put(stream, work->values, next.count * width, totals, err) != 0)
+            break;
+        gather(frame, work, &next, &batch);
+        if (decode_batch(stream, frame, work, &batch, totals, err) != 0)
             return -1;
     }
+    if (codec_frame_close(frame, work->input + work->begin, next.bytes, rest, &rest_bytes, err) !=
+        0)
+        return -1;
+    work->begin += next.bytes;
+    return put(stream, rest, rest_bytes, totals, err);
 }
 
 static int decode_all(const struct stream *stream, struct work *work, struct stream_totals *totals,
                       struct error *err)
 {
-    for (;;) {
-        uint8_t header[CODEC_FRAME_HEADER_BYTES];
-        uint64_t before = totals->in;
+    for (bool is_first = true;; is_first = false) {
         struct codec_frame frame;
-        ssize_t got = stream_read(stream->in, header, sizeof header);
+        const uint8_t *header;
+        size_t got;
 
-        if (got < 0)
-            return error_set(err, "reading: %m");
-        if (got == 0 && before > 0)
+        if (fetch(stream, work, CODEC_FRAME_HEADER_BYTES, totals, err) != 0)
+            return -1;
+        header = work->input + work->begin;
+        got = at_hand(work);
+        if (got == 0 && !is_first)
             return 0;
-        totals->in += (uint64_t)got;
-        if ((size_t)got < sizeof header && codec_frame_is_one(header, (size_t)got))
+        if (got < CODEC_FRAME_HEADER_BYTES && codec_frame_is_one(header, got))
             return error_set(err, "cut: ends in the middle of a frame");
-        if ((size_t)got < sizeof header || !codec_frame_is_one(header, (size_t)got))
-            return before == 0 ? error_set(err, "not in muster-codec's format")
-                               : error_set(err, "more bytes follow the end");
-        if (codec_frame_open(&frame, header, err) != 0 ||
-            decode_frame(stream, &frame, work, totals, err) != 0)
+        if (got < CODEC_FRAME_HEADER_BYTES || !codec_frame_is_one(header, got))
+            return is_first ? error_set(err, "not in muster-codec's format")
+                            : error_set(err, "more bytes follow the end");
+        if (codec_frame_open(&frame, header, err) != 0)
+            return -1;
+        work->begin += CODEC_FRAME_HEADER_BYTES;
+        if (decode_frame(stream, &frame, work, totals, err) != 0)
             return -1;
         totals->type = frame.type;
     }

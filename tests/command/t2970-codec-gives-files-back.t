@@ -19,11 +19,12 @@ cd "$work" || exit
 "$gradients" normal fp32 40000 3 >normal.fp32
 "$gradients" 'rows of zeros' fp32 70000 4 >rows.fp32
 "$gradients" 'any bits' bf16 33000 5 >any.bf16
+"$gradients" Laplace bf16 600001 6 >long.bf16 # more than is read, coded or decoded at a time
 head -c 100003 normal.fp32 >odd.fp32
 printf x >one
 : >empty
 
-for file in normal.bf16 laplace.fp16 normal.fp32 rows.fp32 any.bf16 odd.fp32 one empty; do
+for file in normal.bf16 long.bf16 laplace.fp16 normal.fp32 rows.fp32 any.bf16 odd.fp32 one empty; do
     type=${file##*.}
     case $type in bf16 | fp16 | fp32) ;; *) type=bf16 ;; esac
     ok "$file is compressed as $type" "$codec" --type="$type" "$file"
@@ -36,7 +37,7 @@ for file in normal.bf16 laplace.fp16 normal.fp32 rows.fp32 any.bf16 odd.fp32 one
     ok '... to what it was' cmp "back/$file" "$file"
     ok '... and by standard input and output' \
         cmp <("$codec" --type="$type" <"$file" | "$codec" -d) "$file"
-    if command -v python3 >/dev/null && [ "$file" != normal.fp32 ]; then
+    if command -v python3 >/dev/null && [ "$file" != normal.fp32 ] && [ "$file" != long.bf16 ]; then
         ok '... and by a reader written after the page' \
             cmp <(python3 "$top_srcdir/tests/command/codec-read.py" <"$file.mgc") "$file"
     fi

@@ -59,6 +59,9 @@ for at in 16 22 32 100 40000 $((second - 1)); do
     flip "$at"
     damaged "byte $at altered" 'block altered: its checksum'
 done
+flip $((second + 1000))
+is "$("$codec" -dc bad.mgc 2>/dev/null | cmp -n 65536 - <("$codec" -dc good.mgc) && "$codec" -dc bad.mgc 2>/dev/null | wc -c)" \
+    65536 'what stands before a damaged block comes out, and nothing else'
 flip 21
 damaged 'the type of a block altered' 'block of unknown type 16'
 flip $((size - 1))

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CODEC_AVX512_H
+#define MUSTER_CODEC_AVX512_H
+
+#include "collectives/codec/path.h"
+
+/* The path for machines with VBMI2: Intel since Ice Lake, AMD since Zen 4. A group's 64 lanes are
+ * four vectors of sixteen states; lane 16 j + i is lane i of vector j and belongs to element
+ * 4 i + j. The functions are struct codec_path's. */
+
+#ifdef __x86_64__
+#include <immintrin.h>
+
+#define AVX512                                                                                     \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,"    \
+                          "popcnt,prfchw")))
+
+/* With a type or a way as an argument, of which each that there is becomes a loop of its own. */
+#define AVX512_INLINE AVX512 static inline __attribute__((always_inline))
+
+/* A processor foresees within a page only what is read and written next, and a block has dozens of
+ * them: bytes ahead that are asked for. They may be anyone's. */
+enum { AHEAD = 1024 };
+
+AVX512_INLINE void fetch(const uint8_t *bytes, size_t length)
+{
+    UNROLL
+    for (size_t i = 0; i < length; i += 64)
+        __builtin_prefetch(bytes + AHEAD + i, 0);
+}
+
+AVX512_INLINE void fetch_to_write(const uint8_t *bytes, size_t length)
+{
+    UNROLL
+    for (size_t i = 0; i < length; i += 64)
+        __builtin_prefetch(bytes + AHEAD + i, 1);
+}
+
+/* Places of bytes for vpermb and vpermi2b, where 64 and more mean the second vector. */
+#define FOUR(M, n) M((n)), M((n) + 1), M((n) + 2), M((n) + 3)
+#define SIXTEEN(M, n) FOUR(M, (n)), FOUR(M, (n) + 4), FOUR(M, (n) + 8), FOUR(M, (n) + 12)
+
+#define FORTY_EIGHT ((__mmask64)0xffffffffffff)
+
+size_t codec_avx512_split(enum codec_type type, const uint8_t *values, size_t count,
+                          uint8_t *symbols, uint8_t *raw, uint8_t *zeros, uint32_t counts[256]);
+uint16_t *codec_avx512_encode(const uint8_t *symbols, size_t count, const struct codec_coder *coder,
+                              uint32_t states[CODEC_GROUP], uint16_t *end,
+                              struct codec_ahead *ahead);
+const uint8_t *codec_avx512_decode(enum codec_type type, const struct codec_decoder *decoder,
+                                   uint32_t states[CODEC_GROUP], const uint8_t *words,
+                                   const uint8_t *words_end, const uint8_t *raw, size_t groups,
+                                   uint8_t *values, struct codec_ahead *ahead);
+bool codec_avx512_decode_two(enum codec_type type, struct codec_run runs[2], size_t groups,
+                             struct codec_ahead *ahead);
+
+#endif
+#endif
