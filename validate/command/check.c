@@ -103,14 +103,10 @@ static int exit_status(enum verdict worst)
                                       : COMMAND_PASS;
 }
 
-static int run_checks(const struct options *options, const struct conf *conf,
-                      const struct inventory *inventory)
+static int run_checks(const struct options *options, const struct look *look, double begin_s)
 {
-    static struct fabric fabric;
     struct health_summary summary = {0};
-    double begin_s;
     const char *node = options->node ? options->node : getenv("SLURMD_NODENAME");
-    const char *root = options->root ? options->root : "";
     struct output output = {options->as_json,
                             command_has_colour(stdout),
                             options->only != NULL,
@@ -118,23 +114,21 @@ static int run_checks(const struct options *options, const struct conf *conf,
                             VERDICT_NONE,
                             NULL,
                             options->as_nagios || options->as_health ? &summary : NULL};
-    struct checks checks = {.root = strcmp(root, "/") == 0 ? "" : root,
-                            .node = node && node[0] ? node : inventory->hostname,
-                            .conf = conf,
-                            .inventory = inventory,
-                            .fabric = &fabric,
+    struct checks checks = {.root = strcmp(look->root, "/") == 0 ? "" : look->root,
+                            .node = node && node[0] ? node : look->inventory->hostname,
+                            .conf = &look->conf,
+                            .inventory = look->inventory,
+                            .fabric = &look->fabric,
                             .sink = print_record,
                             .context = &output};
 
-    begin_s = clock_s();
-    fabric_choose(inventory, conf, &fabric);
     for (size_t i = 0; i < check_count; i++)
         if (check_is_wanted(&check_table[i], options->only))
             check_table[i].run(&checks, check_table[i].name);
     if (options->as_nagios)
         return health_nagios(&summary, clock_s() - begin_s);
     if (options->as_health)
-        return health_run("muster check", &summary, checks.node, conf);
+        return health_run("muster check", &summary, checks.node, &look->conf);
     if (output.facts > 0 && !output.shows_facts && !output.as_json)
         printf("%zu facts to compare with other nodes: muster check --only host.config\n",
                output.facts);
@@ -143,31 +137,18 @@ static int run_checks(const struct options *options, const struct conf *conf,
 
 static int check(const char *name, const struct options *options)
 {
-    struct conf conf;
-    struct error err;
-    struct inventory *inventory = NULL;
-    int status = COMMAND_PASS;
+    static struct look look;
+    double begin_s = clock_s();
+    int status = command_look_open(name, options->root, options->config, &look);
 
-    if (options->root && !options->config)
-        conf_defaults(&conf);
-    else
-        status = command_conf(name, options->config, &conf);
-    if (status == COMMAND_PASS) {
-        inventory = inventory_read(options->root ? options->root : "", &err);
-        if (inventory) {
-            status = run_checks(options, &conf, inventory);
-        } else {
-            fprintf(stderr, "%s: %s\n", name, err.text);
-            status = COMMAND_UNKNOWN;
-        }
-    }
-    if (options->as_nagios && !inventory) {
+    if (status == COMMAND_PASS)
+        status = run_checks(options, &look, begin_s);
+    if (options->as_nagios && !look.inventory) {
         printf("MUSTER UNKNOWN - the check did not run; %s --nagios says why on standard error\n",
                name);
         status = 3;
     }
-    inventory_free(inventory);
-    conf_clear(&conf);
+    command_look_close(&look);
     return status;
 }
 

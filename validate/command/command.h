@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "lib/conf/conf.h"
 #include "lib/base/record.h"
+#include "lib/conf/conf.h"
+#include "lib/fabric/fabric.h"
 
 /* The sub-commands of muster. Each is one file with one function of the form of main(): argv[0] is
  * "muster NAME", for messages; it returns the exit status and prints its own --help. A new one
@@ -65,6 +66,21 @@ struct look_options {
  * short form, '\0' none; word NULL: there is none. Returns -1 to go on, else the exit status. */
 int command_look_options(int argc, char **argv, const char *word, char letter,
                          void (*print_help)(void), struct look_options *look);
+
+/* A node as they see it. */
+struct look {
+    const char *root; /* of a recorded tree; "": this machine */
+    struct conf conf;
+    struct inventory *inventory; /* NULL: it could not be read */
+    struct fabric fabric;
+};
+
+/* Reads the configuration, for a recorded tree (root not NULL) only if config names one, and the
+ * node, and chooses its fabric. name is for messages. Returns COMMAND_PASS, else the exit status
+ * after a line that says why. look is to be closed in any case. */
+int command_look_open(const char *name, const char *root, const char *config, struct look *look);
+
+void command_look_close(struct look *look);
 
 /* Colours: only on a terminal, and not with NO_COLOR (no-color.org) or TERM=dumb. */
 bool command_has_colour(FILE *stream);

@@ -84,6 +84,33 @@ int command_look_options(int argc, char **argv, const char *word, char letter,
     return optind < argc ? command_word_error(argv[0], argv[optind]) : -1;
 }
 
+int command_look_open(const char *name, const char *root, const char *config, struct look *look)
+{
+    struct error err;
+    int status = COMMAND_PASS;
+
+    *look = (struct look){.root = root ? root : ""};
+    if (root && !config)
+        conf_defaults(&look->conf);
+    else
+        status = command_conf(name, config, &look->conf);
+    if (status != COMMAND_PASS)
+        return status;
+    look->inventory = inventory_read(look->root, &err);
+    if (!look->inventory) {
+        fprintf(stderr, "%s: %s\n", name, err.text);
+        return COMMAND_UNKNOWN;
+    }
+    fabric_choose(look->inventory, &look->conf, &look->fabric);
+    return COMMAND_PASS;
+}
+
+void command_look_close(struct look *look)
+{
+    inventory_free(look->inventory);
+    conf_clear(&look->conf);
+}
+
 bool command_has_colour(FILE *stream)
 {
     const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");

@@ -45,7 +45,7 @@ enum format { FORMAT_TEXT, FORMAT_EXPORT, FORMAT_JSON };
 struct view {
     const char *name; /* "muster explain" */
     struct explain_step step;
-    struct inventory *inventory;
+    struct look look;
     struct envplan_node *node;
     struct explain_task *tasks; /* count of them, with their plans */
     struct envplan *plans;
@@ -191,7 +191,7 @@ static int print_json(const struct view *view, size_t i)
 
     for (size_t j = 0; task->visible.is_known && j < task->visible.count; j++)
         json_array_append_new(
-            gpus, json_string(view->inventory->gpus[task->visible.gpus[j]].location.pci));
+            gpus, json_string(view->look.inventory->gpus[task->visible.gpus[j]].location.pci));
     for (size_t j = 0; j < view->plans[i].count; j++)
         if (is_shown(view, &view->plans[i].variables[j]))
             json_array_append_new(variables, variable_json(&view->plans[i].variables[j]));
@@ -230,28 +230,28 @@ static int make_plans(struct view *view)
     for (; view->count < wanted; view->count++) {
         struct explain_task *task = &view->tasks[view->count];
 
-        explain_task_make(step, view->inventory, first + (long)view->count, task);
+        explain_task_make(step, view->look.inventory, first + (long)view->count, task);
         if (make_plan(view, task, &view->plans[view->count]) < 0)
             return -1;
     }
     return 0;
 }
 
-static int explain(struct view *view, const struct conf *conf)
+static int explain(struct view *view)
 {
     struct failed_rails failed = {0};
     struct error err;
     int status = 0;
 
-    if (explain_step_prepare(&view->step, view->inventory, &err) < 0) {
+    if (explain_step_prepare(&view->step, view->look.inventory, &err) < 0) {
         fprintf(stderr, "%s: %s\n", view->name, err.text);
         return COMMAND_USAGE;
     }
     view->node = malloc(sizeof *view->node);
     if (!view->step.root)
-        failed_rails_read(conf, &failed);
+        failed_rails_read(&view->look.conf, &failed);
     if (view->node)
-        envplan_node_make(view->inventory, conf, view->step.node,
+        envplan_node_make(view->look.inventory, &view->look.conf, view->step.node,
                           view->step.nodes ? view->step.nodes : view->step.node, &failed,
                           view->node);
     failed_rails_clear(&failed);
@@ -271,31 +271,17 @@ static int explain(struct view *view, const struct conf *conf)
 static int read_and_explain(struct view *view)
 {
     struct explain_step *step = &view->step;
-    struct conf conf;
-    struct error err;
-    int status = COMMAND_PASS;
+    int status = command_look_open(view->name, step->root, step->config, &view->look);
 
-    if (step->root && !step->config)
-        conf_defaults(&conf);
-    else
-        status = command_conf(view->name, step->config, &conf);
-    if (status == COMMAND_PASS) {
-        view->inventory = inventory_read(step->root ? step->root : "", &err);
-        if (view->inventory) {
-            status = explain(view, &conf);
-        } else {
-            fprintf(stderr, "%s: %s\n", view->name, err.text);
-            status = COMMAND_UNKNOWN;
-        }
-    }
+    if (status == COMMAND_PASS)
+        status = explain(view);
     for (size_t i = 0; i < view->count; i++)
         envplan_clear(&view->plans[i]);
     free(view->plans);
     free(view->tasks);
     free(view->node);
-    inventory_free(view->inventory);
+    command_look_close(&view->look);
     explain_step_clear(step);
-    conf_clear(&conf);
     return status;
 }
 

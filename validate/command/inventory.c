@@ -451,40 +451,19 @@ static void print_help(void)
          "  -h, --help         this text\n");
 }
 
-static int show(const char *name, const char *root, const char *config, bool as_json)
-{
-    struct conf conf;
-    struct error err;
-    struct inventory *inventory;
-    static struct fabric fabric;
-    int status = COMMAND_PASS;
-
-    if (root && !config)
-        conf_defaults(&conf);
-    else
-        status = command_conf(name, config, &conf);
-    if (status == COMMAND_PASS) {
-        inventory = inventory_read(root ? root : "", &err);
-        if (!inventory) {
-            fprintf(stderr, "%s: %s\n", name, err.text);
-            status = COMMAND_UNKNOWN;
-        } else {
-            fabric_choose(inventory, &conf, &fabric);
-            if (as_json)
-                status = print_json(inventory, &fabric);
-            else
-                print_people(inventory, &fabric);
-        }
-        inventory_free(inventory);
-    }
-    conf_clear(&conf);
-    return status;
-}
-
 int command_inventory(int argc, char **argv)
 {
-    struct look_options look;
-    int status = command_look_options(argc, argv, NULL, '\0', print_help, &look);
+    static struct look look;
+    struct look_options options;
+    int status = command_look_options(argc, argv, NULL, '\0', print_help, &options);
 
-    return status >= 0 ? status : show(look.name, look.root, look.config, look.as_json);
+    if (status >= 0)
+        return status;
+    status = command_look_open(options.name, options.root, options.config, &look);
+    if (status == COMMAND_PASS && options.as_json)
+        status = print_json(look.inventory, &look.fabric);
+    else if (status == COMMAND_PASS)
+        print_people(look.inventory, &look.fabric);
+    command_look_close(&look);
+    return status;
 }

@@ -122,56 +122,41 @@ static void print_lines(const struct look_options *look, const struct reference 
     table_clear(&table);
 }
 
-static int run(const struct look_options *look, const struct conf *conf)
+static int run(const struct look_options *options, const struct look *look)
 {
-    static struct fabric fabric;
     struct reference reference;
     struct records facts = {0};
     struct error err;
-    struct inventory *inventory;
-    struct checks checks;
+    struct checks checks = {.root = look->root,
+                            .node = look->inventory->hostname,
+                            .conf = &look->conf,
+                            .inventory = look->inventory,
+                            .fabric = &look->fabric,
+                            .sink = take_fact,
+                            .context = &facts};
 
-    if (hints_read(conf, &reference, &err) != 0) {
+    if (hints_read(&look->conf, &reference, &err) != 0) {
         fprintf(stderr, "muster reference: %s\n", err.text);
         return COMMAND_USAGE;
     }
-    inventory = inventory_read(look->root ? look->root : "", &err);
-    if (!inventory) {
-        fprintf(stderr, "muster reference: %s\n", err.text);
-        reference_clear(&reference);
-        return COMMAND_UNKNOWN;
-    }
-    fabric_choose(inventory, conf, &fabric);
-    checks = (struct checks){.root = look->root ? look->root : "",
-                             .node = inventory->hostname,
-                             .conf = conf,
-                             .inventory = inventory,
-                             .fabric = &fabric,
-                             .sink = take_fact,
-                             .context = &facts};
     check_config(&checks, "host.config");
-    print_lines(look, &reference, &facts, inventory->hostname);
+    print_lines(options, &reference, &facts, look->inventory->hostname);
     records_clear(&facts);
-    inventory_free(inventory);
     reference_clear(&reference);
     return COMMAND_PASS;
 }
 
 int command_reference(int argc, char **argv)
 {
-    struct look_options look;
-    struct conf conf;
-    int status = command_look_options(argc, argv, "all", 'a', print_help, &look);
+    static struct look look;
+    struct look_options options;
+    int status = command_look_options(argc, argv, "all", 'a', print_help, &options);
 
     if (status >= 0)
         return status;
-    status = COMMAND_PASS;
-    if (look.root && !look.config)
-        conf_defaults(&conf);
-    else
-        status = command_conf(look.name, look.config, &conf);
+    status = command_look_open(options.name, options.root, options.config, &look);
     if (status == COMMAND_PASS)
-        status = run(&look, &conf);
-    conf_clear(&conf);
+        status = run(&options, &look);
+    command_look_close(&look);
     return status;
 }

@@ -8,26 +8,25 @@
 #include <string.h>
 
 struct view {
-    const char *root, *node;
-    const struct inventory *inventory;
-    struct fabric fabric;
+    struct look look;
+    const char *node;
     struct affinity affinity;
 };
 
 /* GPUs first, then rails: a place in this row of all devices. */
 static size_t device_count(const struct view *view)
 {
-    return view->inventory->gpu_count + view->fabric.rail_count;
+    return view->look.inventory->gpu_count + view->look.fabric.rail_count;
 }
 
 static bool is_gpu(const struct view *view, size_t device)
 {
-    return device < view->inventory->gpu_count;
+    return device < view->look.inventory->gpu_count;
 }
 
 static const struct rail *rail_of(const struct view *view, size_t device)
 {
-    return &view->fabric.rails[device - view->inventory->gpu_count];
+    return &view->look.fabric.rails[device - view->look.inventory->gpu_count];
 }
 
 static const struct location *location_of(const struct view *view, size_t device)
@@ -35,7 +34,7 @@ static const struct location *location_of(const struct view *view, size_t device
     const struct rail *rail;
 
     if (is_gpu(view, device))
-        return &view->inventory->gpus[device].location;
+        return &view->look.inventory->gpus[device].location;
     rail = rail_of(view, device);
     return rail->port ? &rail->port->location : &rail->nic->location;
 }
@@ -54,13 +53,13 @@ static const char *name_of(const struct view *view, size_t device, const char *g
 
 static enum affinity_level level_of(const struct view *view, size_t a, size_t b)
 {
-    size_t gpus = view->inventory->gpu_count;
+    size_t gpus = view->look.inventory->gpu_count;
 
     if (is_gpu(view, a) && is_gpu(view, b))
-        return affinity_of_gpus(view->inventory, &view->inventory->gpus[a],
-                                &view->inventory->gpus[b]);
+        return affinity_of_gpus(view->look.inventory, &view->look.inventory->gpus[a],
+                                &view->look.inventory->gpus[b]);
     if (!is_gpu(view, a) && !is_gpu(view, b))
-        return affinity_of_rails(view->inventory, rail_of(view, a), rail_of(view, b));
+        return affinity_of_rails(view->look.inventory, rail_of(view, a), rail_of(view, b));
     return view->affinity.level[a < b ? a : b][(a < b ? b : a) - gpus];
 }
 
@@ -70,9 +69,10 @@ static void read_cpus(const struct view *view, const struct location *location, 
 {
     cpus[0] = '\0';
     if (location->pci[0])
-        sysfs_line(view->root, cpus, size, "sys/bus/pci/devices/%s/local_cpulist", location->pci);
+        sysfs_line(view->look.root, cpus, size, "sys/bus/pci/devices/%s/local_cpulist",
+                   location->pci);
     if (!cpus[0] && location->numa_node >= 0)
-        sysfs_line(view->root, cpus, size, "sys/devices/system/node/node%d/cpulist",
+        sysfs_line(view->look.root, cpus, size, "sys/devices/system/node/node%d/cpulist",
                    location->numa_node);
 }
 
@@ -124,7 +124,7 @@ static void print_devices(FILE *table, const struct view *view)
         fprintf(table, "%s\t%s\t", name_of(view, i, "GPU", name),
                 location->pci[0] ? location->pci : "-");
         if (is_gpu(view, i))
-            print_model(table, &view->inventory->gpus[i]);
+            print_model(table, &view->look.inventory->gpus[i]);
         else
             fprintf(table, "%s\t%s\n", fabric_class_name(rail_of(view, i)->class),
                     rail_is_up(rail_of(view, i)) ? "up" : "down");
@@ -138,11 +138,11 @@ static size_t find_rails(const struct view *view, size_t gpu, char *text, size_t
     size_t length = 0, count = 0;
 
     text[0] = '\0';
-    for (size_t i = 0; i < view->fabric.rail_count && length < size; i++) {
+    for (size_t i = 0; i < view->look.fabric.rail_count && length < size; i++) {
         if (!view->affinity.serves[gpu][i])
             continue;
         length += (size_t)snprintf(text + length, size - length, "%s%s", length ? " " : "",
-                                   view->fabric.rails[i].name);
+                                   view->look.fabric.rails[i].name);
         *level = view->affinity.level[gpu][i];
         count++;
     }
@@ -154,7 +154,7 @@ static size_t find_gpus(const struct view *view, size_t rail, char *text, size_t
     size_t length = 0, count = 0;
 
     text[0] = '\0';
-    for (size_t i = 0; i < view->inventory->gpu_count && length < size; i++) {
+    for (size_t i = 0; i < view->look.inventory->gpu_count && length < size; i++) {
         if (!view->affinity.serves[i][rail])
             continue;
         length += (size_t)snprintf(text + length, size - length, "%sGPU%zu", length ? " " : "", i);
@@ -165,7 +165,7 @@ static size_t find_gpus(const struct view *view, size_t rail, char *text, size_t
 
 static bool has_usable_rail(const struct view *view)
 {
-    for (size_t i = 0; i < view->fabric.rail_count; i++)
+    for (size_t i = 0; i < view->look.fabric.rail_count; i++)
         if (view->affinity.is_usable[i])
             return true;
     return false;
@@ -174,7 +174,7 @@ static bool has_usable_rail(const struct view *view)
 /* Why no rail serves this GPU. */
 static const char *why_none(const struct view *view)
 {
-    if (view->fabric.rail_count == 0)
+    if (view->look.fabric.rail_count == 0)
         return "the node has no rail";
     return has_usable_rail(view) ? "PCI paths and NUMA nodes do not tell" : "no rail is up";
 }
@@ -206,15 +206,15 @@ static void print_service(const struct view *view)
 {
     char text[LIST];
 
-    for (size_t i = 0; i < view->inventory->gpu_count; i++) {
+    for (size_t i = 0; i < view->look.inventory->gpu_count; i++) {
         describe_gpu(view, i, text);
         printf("GPU%zu -> %s\n", i, text);
     }
-    if (view->inventory->gpu_count > 0)
+    if (view->look.inventory->gpu_count > 0)
         putchar('\n');
-    for (size_t i = 0; i < view->fabric.rail_count; i++) {
+    for (size_t i = 0; i < view->look.fabric.rail_count; i++) {
         describe_rail(view, i, text);
-        printf("%s -> %s\n", view->fabric.rails[i].name, text);
+        printf("%s -> %s\n", view->look.fabric.rails[i].name, text);
     }
 }
 
@@ -236,8 +236,8 @@ static void print_section(void (*print)(FILE *, const struct view *), const stru
 static void print_people(const struct view *view)
 {
     printf("node    %s%s\nfabric  %s: %s\n\n", view->node,
-           view->inventory->is_virtual_machine ? ", a virtual machine" : "",
-           fabric_class_name(view->fabric.class), view->fabric.reason);
+           view->look.inventory->is_virtual_machine ? ", a virtual machine" : "",
+           fabric_class_name(view->look.fabric.class), view->look.fabric.reason);
     if (device_count(view) == 0) {
         puts("Neither GPUs nor rails.");
         return;
@@ -279,7 +279,7 @@ static void write_records(const struct view *view)
 {
     const double none = __builtin_nan("");
     char name[NAME], other[NAME], pair[2 * NAME], text[LIST], list[LIST];
-    size_t gpus = view->inventory->gpu_count;
+    size_t gpus = view->look.inventory->gpu_count;
     enum affinity_level level;
 
     for (size_t i = 0; i < device_count(view); i++) {
@@ -314,7 +314,7 @@ static int show(const struct view *view, bool as_json)
         write_records(view);
     else
         print_people(view);
-    for (size_t i = 0; i < view->inventory->gpu_count; i++)
+    for (size_t i = 0; i < view->look.inventory->gpu_count; i++)
         if (!view->affinity.is_known[i])
             return COMMAND_UNKNOWN;
     return COMMAND_PASS;
@@ -340,41 +340,24 @@ static void print_help(void)
         "Exit status: 0 every GPU has its rails, 2 usage, 3 it cannot be told for one.");
 }
 
-static int topology(const char *name, const char *root, const char *config, bool as_json)
+static int topology(const struct look_options *options)
 {
     static struct view view;
     const char *node = getenv("SLURMD_NODENAME");
-    struct conf conf;
-    struct error err;
-    struct inventory *inventory;
-    int status = COMMAND_PASS;
+    int status = command_look_open(options->name, options->root, options->config, &view.look);
 
-    if (root && !config)
-        conf_defaults(&conf);
-    else
-        status = command_conf(name, config, &conf);
     if (status == COMMAND_PASS) {
-        inventory = inventory_read(root ? root : "", &err);
-        if (!inventory) {
-            fprintf(stderr, "%s: %s\n", name, err.text);
-            status = COMMAND_UNKNOWN;
-        } else {
-            view.root = root ? root : "";
-            view.node = node && node[0] && !root ? node : inventory->hostname;
-            view.inventory = inventory;
-            fabric_choose(inventory, &conf, &view.fabric);
-            affinity_make(inventory, &view.fabric, NULL, &view.affinity);
-            status = show(&view, as_json);
-        }
-        inventory_free(inventory);
+        view.node = node && node[0] && !options->root ? node : view.look.inventory->hostname;
+        affinity_make(view.look.inventory, &view.look.fabric, NULL, &view.affinity);
+        status = show(&view, options->as_json);
     }
-    conf_clear(&conf);
+    command_look_close(&view.look);
     return status;
 }
 
 int command_topology(int argc, char **argv)
 {
-    struct look_options look;
+    struct look_options options;
     int status;
 
     for (int i = 1; i < argc; i++) {
@@ -383,7 +366,7 @@ int command_topology(int argc, char **argv)
         if (strcmp(argv[i], "--neighbours") == 0)
             return command_topology_neighbours(argc, argv);
     }
-    status = command_look_options(argc, argv, "node", '\0', print_help, &look);
+    status = command_look_options(argc, argv, "node", '\0', print_help, &options);
 
-    return status >= 0 ? status : topology(look.name, look.root, look.config, look.as_json);
+    return status >= 0 ? status : topology(&options);
 }

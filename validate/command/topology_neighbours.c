@@ -134,47 +134,38 @@ static void print_help(void)
 
 int command_topology_neighbours(int argc, char **argv)
 {
-    struct look_options look;
-    struct conf conf;
+    static struct look look;
+    struct look_options options;
     struct answer answer = {0};
     struct subnet_neighbours neighbours = {0};
-    struct inventory *inventory = NULL;
-    struct fabric *fabric = NULL;
     const char *node = getenv("SLURMD_NODENAME");
     struct error err;
-    int status = command_look_options(argc, argv, "neighbours", '\0', print_help, &look);
+    int status = command_look_options(argc, argv, "neighbours", '\0', print_help, &options);
 
     if (status >= 0)
         return status;
-    if (look.root)
+    if (options.root)
         return command_misuse(argv[0], "--neighbours asks this node's lldpd: no --root");
-    status = command_conf(argv[0], look.config, &conf);
+    status = command_look_open(argv[0], NULL, options.config, &look);
     if (status != COMMAND_PASS) {
-        conf_clear(&conf);
+        command_look_close(&look);
         return status;
     }
-    inventory = inventory_read("", NULL);
-    fabric = calloc(1, sizeof *fabric);
-    node = node && *node ? node : inventory ? inventory->hostname : "";
-    if (!inventory || !fabric) {
-        fprintf(stderr, "%s: no memory\n", argv[0]);
-        status = COMMAND_UNKNOWN;
-    } else if (ask_lldpd(&answer, &err) != 0 ||
-               subnet_neighbours_read(&neighbours, node, answer.text, answer.size, &err) != 0) {
+    node = node && *node ? node : look.inventory->hostname;
+    if (ask_lldpd(&answer, &err) != 0 ||
+        subnet_neighbours_read(&neighbours, node, answer.text, answer.size, &err) != 0) {
         fprintf(stderr, "%s: %s\n", argv[0], err.text);
         status = COMMAND_UNKNOWN;
-    } else if (look.as_json) {
-        fabric_choose(inventory, &conf, fabric);
-        write_records(&neighbours, node, fabric->management ? fabric->management->name : "");
+    } else if (options.as_json) {
+        write_records(&neighbours, node,
+                      look.fabric.management ? look.fabric.management->name : "");
     } else {
         print_people(&neighbours);
     }
     if (answer.stream)
         fclose(answer.stream);
     free(answer.text);
-    free(fabric);
-    inventory_free(inventory);
     subnet_neighbours_clear(&neighbours);
-    conf_clear(&conf);
+    command_look_close(&look);
     return status;
 }
