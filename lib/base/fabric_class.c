@@ -35,7 +35,8 @@ const char *fabric_class_word(enum fabric_class class)
 enum fabric_class fabric_class_parse(const char *word)
 {
     for (int class = FABRIC_ETHERNET; class <= FABRIC_INFINIBAND; class ++)
-        if (strcasecmp(word, classes[class].word) == 0)
+        if (strcasecmp(word, classes[class].word) == 0 ||
+            strcasecmp(word, classes[class].name) == 0)
             return (enum fabric_class) class;
     return FABRIC_NONE;
 }

@@ -27,7 +27,7 @@ bool fabric_class_is_rdma(enum fabric_class class);
 /* As one word, for muster.conf and variables: the same without the blank, "RoCEv2". */
 const char *fabric_class_word(enum fabric_class class);
 
-/* The class of a word, in any case; FABRIC_NONE when it is none. */
+/* The class of a word or a name, in any case; FABRIC_NONE when it is none. */
 enum fabric_class fabric_class_parse(const char *word);
 
 #endif

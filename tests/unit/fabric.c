@@ -141,8 +141,21 @@ static void only_management(void)
     tree_remove(root);
 }
 
+static void classes_have_names_and_words(void)
+{
+    for (int class = FABRIC_ETHERNET; class <= FABRIC_INFINIBAND; class ++) {
+        const char *name = fabric_class_name((enum fabric_class) class);
+
+        is_int(fabric_class_parse(name), class, "%s by its name", name);
+        is_int(fabric_class_parse(fabric_class_word((enum fabric_class) class)), class,
+               "... and by its word");
+    }
+    is_int(fabric_class_parse("RoCE v3"), FABRIC_NONE, "what is none is none");
+}
+
 int main(void)
 {
+    classes_have_names_and_words();
     chosen_by_rules();
     chosen_by_configuration();
     only_management();

@@ -190,29 +190,18 @@ static int muster_run(struct certify *certify, const struct hostlist *names, con
                       const char *first_word, const char *second_word, size_t *first,
                       struct error *err)
 {
-    struct certify_environment environment;
     struct arguments program = {0};
-    char path[4096];
-    int rv;
 
-    step_program_path("muster", path, sizeof path);
-    arguments_add(&program, "%s", path);
-    arguments_add(&program, "%s", first_word);
     if (second_word)
-        arguments_add(&program, "%s", second_word);
-    arguments_add(&program, "--json");
-    certify_environment(certify, false, &environment);
-    rv = certify_step(certify,
-                      &(struct certify_step){.stage = STAGE_COLLECTIVES,
-                                             .nodes = names,
-                                             .tasks_per_node = 1,
-                                             .program = program.argv,
-                                             .environment = environment.entries,
-                                             .input = input,
-                                             .deadline_s = CERTIFICATE_S},
-                      first, err);
-    arguments_clear(&program);
-    return rv;
+        step_muster(&program, first_word, second_word, "--json", NULL);
+    else
+        step_muster(&program, first_word, "--json", NULL);
+    return certify_muster(certify,
+                          &(struct certify_step){.stage = STAGE_COLLECTIVES,
+                                                 .nodes = names,
+                                                 .input = input,
+                                                 .deadline_s = CERTIFICATE_S},
+                          &program, first, err);
 }
 
 /* The verdict that the node gave about its certificate. */

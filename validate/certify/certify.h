@@ -140,6 +140,10 @@ struct certify_step {
  * started. */
 int certify_step(struct certify *certify, const struct certify_step *step, size_t *first,
                  struct error *err);
+/* Runs "muster WORDS..." (step_muster()) as one task on each of the nodes: certify_step() with the
+ * step's stage, nodes, input and deadline. program is cleared. */
+int certify_muster(struct certify *certify, const struct certify_step *step,
+                   struct arguments *program, size_t *first, struct error *err);
 /* Whoever a step that did not end accuses: by its records, else by asking the nodes. Returns how
  * many nodes that are. */
 size_t certify_accused(struct certify *certify, enum stage stage, const struct hostlist *names,

@@ -38,26 +38,11 @@ static int ask(struct certify *certify, const struct hostlist *names, size_t *fi
                struct error *err)
 {
     struct arguments program = {0};
-    struct certify_environment environment;
-    char path[4096];
-    int rv;
 
-    step_program_path("muster", path, sizeof path);
-    arguments_add(&program, "%s", path);
-    arguments_add(&program, "topology");
-    arguments_add(&program, "--neighbours");
-    arguments_add(&program, "--json");
-    certify_environment(certify, false, &environment);
-    rv = certify_step(certify,
-                      &(struct certify_step){.stage = STAGE_CHECK,
-                                             .nodes = names,
-                                             .tasks_per_node = 1,
-                                             .program = program.argv,
-                                             .environment = environment.entries,
-                                             .deadline_s = ASK_S},
-                      first, err);
-    arguments_clear(&program);
-    return rv;
+    step_muster(&program, "topology", "--neighbours", "--json", NULL);
+    return certify_muster(
+        certify, &(struct certify_step){.stage = STAGE_CHECK, .nodes = names, .deadline_s = ASK_S},
+        &program, first, err);
 }
 
 /* "leaf1 Eth1/5" as muster topology --neighbours has it, "-" for no name. */

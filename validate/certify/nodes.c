@@ -12,7 +12,14 @@
 #include "validate/slurm/allocation.h"
 #include "validate/slurm/reach.h"
 
-enum { REACH_S = 4, ALLOCATE_S = 20, ALLOCATE_TRIES = 3, SETTLE_S = 15 };
+enum {
+    REACH_S = 4,
+    ALLOCATE_S = 20,
+    ALLOCATE_TRIES = 3,
+    SETTLE_S = 15,
+    JOB_BESIDES_MIN = 2,
+    RESERVED_BESIDES_MIN = 5 /* the job begins and ends inside the reservation */
+};
 
 static void subject_add(struct certify *certify, struct cluster_node *node)
 {
@@ -255,6 +262,12 @@ int certify_reach(struct certify *certify, struct error *err)
     return 0;
 }
 
+/* All stages of the battery by their limits, and what surrounds them. */
+static int minutes_of(const struct certify *certify, int besides)
+{
+    return (int)ceil(3 * certify->budget_s / 60) + besides;
+}
+
 /* Lifts our drains inside a reservation, so that nothing but the test can start there. Nodes that
  * wait for their first certificate can be had in a reservation of ours only, too. */
 static int drains_lift(struct certify *certify, const struct hostlist *names, struct error *err)
@@ -271,7 +284,7 @@ static int drains_lift(struct certify *certify, const struct hostlist *names, st
     folded = hostlist_fold(names);
     snprintf(certify->reservation, sizeof certify->reservation, "muster-%s", certify->run);
     if (!folded || undo_note_reservation(&certify->undo, certify->reservation, err) != 0 ||
-        cluster_reserve(certify->reservation, folded, (int)ceil(3 * certify->budget_s / 60) + 5,
+        cluster_reserve(certify->reservation, folded, minutes_of(certify, RESERVED_BESIDES_MIN),
                         err) != 0) {
         certify->reservation[0] = '\0';
         free(folded);
@@ -438,7 +451,7 @@ static void allocation_try(struct certify *certify, struct hostlist *names, stru
                                          .partition = certify->partition,
                                          .reservation =
                                              *certify->reservation ? certify->reservation : NULL,
-                                         .minutes = (int)ceil(3 * certify->budget_s / 60) + 2,
+                                         .minutes = minutes_of(certify, JOB_BESIDES_MIN),
                                          .deadline_s = ALLOCATE_S,
                                          .stop = &certify_stop,
                                          .on_tick = tick,

@@ -82,13 +82,6 @@ static size_t names_join(const struct certify *certify, const struct hostlist *n
     return length < size ? count : 0;
 }
 
-static bool is_rdma(const char *class)
-{
-    return strcmp(class, fabric_class_name(FABRIC_INFINIBAND)) == 0 ||
-           strcmp(class, fabric_class_name(FABRIC_ROCE_V1)) == 0 ||
-           strcmp(class, fabric_class_name(FABRIC_ROCE_V2)) == 0;
-}
-
 /* Fewer than half might never meet in the few rounds of that pass. */
 bool certify_has_verbs(const struct certify *certify, const struct hostlist *names)
 {
@@ -101,7 +94,7 @@ bool certify_has_verbs(const struct certify *certify, const struct hostlist *nam
 
         if (!record->node || !record->metric || !record->message ||
             strcmp(record->test, "host.config") != 0 || strcmp(record->metric, "class") != 0 ||
-            !is_rdma(record->message))
+            !fabric_class_is_rdma(fabric_class_parse(record->message)))
             continue;
         subject = certify_subject(certify, record->node);
         if (subject)

@@ -127,6 +127,22 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
     return 0;
 }
 
+int certify_muster(struct certify *certify, const struct certify_step *step,
+                   struct arguments *program, size_t *first, struct error *err)
+{
+    struct certify_environment environment;
+    struct certify_step whole = *step;
+    int rv;
+
+    certify_environment(certify, false, &environment);
+    whole.tasks_per_node = 1;
+    whole.program = program->argv;
+    whole.environment = environment.entries;
+    rv = certify_step(certify, &whole, first, err);
+    arguments_clear(program);
+    return rv;
+}
+
 void certify_all(struct certify *certify, const struct hostlist *names, enum stage stage,
                  enum verdict verdict, const char *test, const char *message)
 {
@@ -259,32 +275,24 @@ static size_t silent_nodes(const struct certify *certify, const struct hostlist 
 
 void certify_check(struct certify *certify)
 {
-    struct arguments program = {0};
-    struct certify_environment environment;
     struct hostlist names, silent = {0};
-    char path[4096], text[256];
+    char text[256];
     size_t asked = certify_good(certify, &names), first;
     struct error err = {""};
     int rv;
 
     if (asked == 0)
         return;
-    step_program_path("muster", path, sizeof path);
-    arguments_add(&program, "%s", path);
-    arguments_add(&program, "check");
-    arguments_add(&program, "--json");
-    certify_environment(certify, false, &environment);
     for (int i = 1;; i++) {
+        struct arguments program = {0};
+
         progress_begin(&certify->progress, "check");
         progress_doing(&certify->progress, "muster check on %zu nodes", asked);
-        rv = certify_step(certify,
-                          &(struct certify_step){.stage = STAGE_CHECK,
-                                                 .nodes = &names,
-                                                 .tasks_per_node = 1,
-                                                 .program = program.argv,
-                                                 .environment = environment.entries,
-                                                 .deadline_s = CHECK_S},
-                          &first, &err);
+        step_muster(&program, "check", "--json", NULL);
+        rv = certify_muster(
+            certify,
+            &(struct certify_step){.stage = STAGE_CHECK, .nodes = &names, .deadline_s = CHECK_S},
+            &program, &first, &err);
         if (silent_nodes(certify, &names, first, &silent) < names.count || i == TRIES ||
             !certify_allocate_again(certify))
             break;
@@ -309,7 +317,6 @@ void certify_check(struct certify *certify)
 done:
     hostlist_clear(&silent);
     hostlist_clear(&names);
-    arguments_clear(&program);
 }
 
 /* A stage whose program says who is at fault. When it was stopped by a node the rest is asked once

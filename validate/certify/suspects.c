@@ -59,13 +59,9 @@ static int claims_collect(struct certify *certify, const struct hostlist *names,
                        (const char *const *)names->names, names->count);
     struct arguments program = {0};
     struct process_result result;
-    char path[4096];
     int rv;
 
-    step_program_path("muster", path, sizeof path);
-    arguments_add(&program, "%s", path);
-    arguments_add(&program, "claim");
-    arguments_add(&program, "--json");
+    step_muster(&program, "claim", "--json", NULL);
     rv = step_run_on(names, partition ? partition->name : NULL, WAIT_S, program.argv,
                      &(struct process){.deadline_s = COLLECT_S,
                                        .grace_s = GRACE_S,
@@ -210,15 +206,28 @@ int certify_suspects(struct certify *certify, struct error *err)
     return rv;
 }
 
+/* The claims about those nodes ("n[1-2]") from all that answer. */
+static void claims_remove(struct certify *certify, const char *about,
+                          const struct hostlist *answering)
+{
+    struct arguments program = {0};
+    struct error err;
+    size_t first;
+
+    step_muster(&program, "claim", "--json", NULL);
+    arguments_add(&program, "--remove=%s", about);
+    if (certify_muster(certify,
+                       &(struct certify_step){
+                           .stage = STAGE_COLLECTIVES, .nodes = answering, .deadline_s = REMOVE_S},
+                       &program, &first, &err) != 0)
+        certify_note(certify, "the claims were not taken away: %s", err.text);
+}
+
 void certify_consume(struct certify *certify)
 {
     struct hostlist tested = {0}, answering = {0};
-    struct certify_environment environment;
-    struct arguments program = {0};
-    char path[4096], *folded;
     bool is_any = false;
-    struct error err;
-    size_t first;
+    char *folded;
 
     for (size_t i = 0; i < certify->count; i++) {
         const struct subject *subject = &certify->subjects[i];
@@ -233,24 +242,8 @@ void certify_consume(struct certify *certify)
         is_any |= is_claim(&certify->records.items[i]) &&
                   hostlist_contains(&tested, certify->records.items[i].node);
     folded = hostlist_fold(&tested);
-    if (is_any && folded && answering.count > 0 && !certify->options.is_dry_run) {
-        step_program_path("muster", path, sizeof path);
-        arguments_add(&program, "%s", path);
-        arguments_add(&program, "claim");
-        arguments_add(&program, "--remove=%s", folded);
-        arguments_add(&program, "--json");
-        certify_environment(certify, false, &environment);
-        if (certify_step(certify,
-                         &(struct certify_step){.stage = STAGE_COLLECTIVES,
-                                                .nodes = &answering,
-                                                .tasks_per_node = 1,
-                                                .program = program.argv,
-                                                .environment = environment.entries,
-                                                .deadline_s = REMOVE_S},
-                         &first, &err) != 0)
-            certify_note(certify, "the claims were not taken away: %s", err.text);
-        arguments_clear(&program);
-    }
+    if (is_any && folded && answering.count > 0 && !certify->options.is_dry_run)
+        claims_remove(certify, folded, &answering);
     free(folded);
     hostlist_clear(&tested);
     hostlist_clear(&answering);

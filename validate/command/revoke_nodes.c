@@ -25,13 +25,9 @@ static int revoke_on(const char *node, struct records *records, struct error *er
     struct arguments program = {0};
     struct process_result result;
     size_t first = records->count;
-    char path[4096];
     int rv;
 
-    step_program_path("muster", path, sizeof path);
-    arguments_add(&program, "%s", path);
-    arguments_add(&program, "revoke");
-    arguments_add(&program, "--json");
+    step_muster(&program, "revoke", "--json", NULL);
     rv = step_run_beside(
         node, WAIT_S, program.argv,
         &(struct process){

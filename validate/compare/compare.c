@@ -172,17 +172,12 @@ static int ask(struct compare *compare, struct error *err)
     struct hostlist chosen = {0};
     struct arguments program = {0};
     struct process_result result = {0};
-    char path[4096];
     int rv;
 
     if (!partition)
         return -1;
     rv = choose(compare, partition, &chosen, err);
-    step_program_path("muster", path, sizeof path);
-    arguments_add(&program, "%s", path);
-    arguments_add(&program, "check");
-    arguments_add(&program, "--json");
-    arguments_add(&program, "--only=host.config");
+    step_muster(&program, "check", "--json", "--only=host.config", NULL);
     if (rv == 0 && isatty(2))
         fprintf(stderr, "asking %zu node%s of partition %s\n", chosen.count,
                 chosen.count == 1 ? "" : "s", partition->name);

@@ -56,7 +56,7 @@ static char *lines_make(const struct preflight *preflight, struct hostlist *hold
 void preflight_claim(struct preflight *preflight)
 {
     struct hostlist holders = {0};
-    char *lines = lines_make(preflight, &holders), path[4096], text[400];
+    char *lines = lines_make(preflight, &holders), text[400];
     struct arguments program = {0};
     struct process_result result = {0};
     struct error err = {""};
@@ -65,10 +65,7 @@ void preflight_claim(struct preflight *preflight)
 
     if (!lines || holders.count == 0 || preflight_stop)
         goto done;
-    step_program_path("muster", path, sizeof path);
-    arguments_add(&program, "%s", path);
-    arguments_add(&program, "claim");
-    arguments_add(&program, "--leave");
+    step_muster(&program, "claim", "--leave", NULL);
     groups = preflight_groups(preflight, &holders);
     rv = step_run(
         &(struct step){.job_id = preflight->options.job_id,

@@ -15,39 +15,41 @@
 
 enum { ASK_US = 50000, TICK_ASKS = 2 };
 
-/* What keeps it from being ready. "" when that is not known. */
-static void pending_reason(uint32_t job_id, char *text, size_t size)
+/* The job as the controller has it. */
+struct standing {
+    bool is_known, is_pending, is_over; /* over: a prolog failed, or somebody cancelled it */
+    char why[160];                      /* what the controller says of it; "" */
+};
+
+static struct standing standing_of(uint32_t job_id)
 {
+    struct standing standing = {false};
     job_info_msg_t *found = NULL;
 
-    snprintf(text, size, "%s", "");
     if (slurm_load_job(&found, job_id, SHOW_ALL) != SLURM_SUCCESS)
-        return;
+        return standing;
     for (uint32_t i = 0; i < found->record_count; i++) {
         const slurm_job_info_t *job = &found->job_array[i];
+        uint32_t state = job->job_state & JOB_STATE_BASE;
 
-        if (job->state_desc && *job->state_desc)
-            snprintf(text, size, ": %s", job->state_desc);
-        else if ((job->job_state & JOB_STATE_BASE) == JOB_PENDING)
-            snprintf(text, size, ": the controller did not start the job");
-        else
-            snprintf(text, size, ": the prolog did not end on all of them");
+        standing.is_known = true;
+        standing.is_pending = state == JOB_PENDING;
+        standing.is_over |= state > JOB_SUSPENDED;
+        snprintf(standing.why, sizeof standing.why, "%s", job->state_desc ? job->state_desc : "");
     }
     slurm_free_job_info_msg(found);
+    return standing;
 }
 
-/* Slurm has ended the job: a prolog failed, or somebody cancelled it. */
-static bool is_over(uint32_t job_id)
+/* What keeps it from being ready. "" when that is not known. */
+static const char *reason_of(const struct standing *standing)
 {
-    job_info_msg_t *found = NULL;
-    bool is_over = false;
-
-    if (slurm_load_job(&found, job_id, SHOW_ALL) != SLURM_SUCCESS)
-        return false;
-    for (uint32_t i = 0; i < found->record_count; i++)
-        is_over |= (found->job_array[i].job_state & JOB_STATE_BASE) > JOB_SUSPENDED;
-    slurm_free_job_info_msg(found);
-    return is_over;
+    if (!standing->is_known)
+        return "";
+    if (*standing->why)
+        return standing->why;
+    return standing->is_pending ? "the controller did not start the job"
+                                : "the prolog did not end on all of them";
 }
 
 /* As salloc waits: until the prologs have ended as well. A job can be lost to one that fails. */
@@ -55,7 +57,6 @@ static int wait_ready(const struct allocation_request *request, uint32_t job_id,
                       struct error *err)
 {
     static const int all = READY_JOB_STATE | READY_NODE_STATE | READY_PROLOG_STATE;
-    char reason[200];
 
     for (int i = 1;; i++) {
         int ready = slurm_job_node_ready(job_id);
@@ -63,16 +64,18 @@ static int wait_ready(const struct allocation_request *request, uint32_t job_id,
         if (ready > 0 && (ready & all) == all)
             return 0;
         if (ready == READY_JOB_FATAL ||
-            (ready > 0 && !(ready & READY_JOB_STATE) && is_over(job_id)))
+            (ready > 0 && !(ready & READY_JOB_STATE) && standing_of(job_id).is_over))
             return error_set(err, "job %u was taken away before it began", job_id);
         if (request->stop && *request->stop) {
             error_set(err, "stopped by a signal");
             return 1;
         }
         if (clock_s() - begin > request->deadline_s) {
-            pending_reason(job_id, reason, sizeof reason);
-            error_set(err, "no allocation of %zu nodes within %.0f s%s", request->nodes->count,
-                      request->deadline_s, reason);
+            struct standing standing = standing_of(job_id);
+            const char *reason = reason_of(&standing);
+
+            error_set(err, "no allocation of %zu nodes within %.0f s%s%s", request->nodes->count,
+                      request->deadline_s, *reason ? ": " : "", reason);
             return 1;
         }
         if (request->on_tick && i % TICK_ASKS == 0)

@@ -4,6 +4,7 @@
 #include "validate/slurm/step.h"
 
 #include <stdio.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -197,4 +198,17 @@ void step_program_path(const char *name, char *path, size_t size)
         }
     }
     snprintf(path, size, "%s/%s", MUSTER_BINDIR, name);
+}
+
+void step_muster(struct arguments *program, ...)
+{
+    char path[4096];
+    va_list words;
+
+    step_program_path("muster", path, sizeof path);
+    arguments_add(program, "%s", path);
+    va_start(words, program);
+    for (const char *word = va_arg(words, const char *); word; word = va_arg(words, const char *))
+        arguments_add(program, "%s", word);
+    va_end(words);
 }

@@ -46,4 +46,7 @@ void step_clean_environment(void);
 /* The path of one of muster's own programs: beside this one, else where it was installed. */
 void step_program_path(const char *name, char *path, size_t size);
 
+/* The command line "muster WORDS..."; a NULL ends the words. */
+__attribute__((sentinel)) void step_muster(struct arguments *program, ...);
+
 #endif
