@@ -5,6 +5,7 @@
  *   sim long        all of them
  *   sim row N       the N-th row of what long prints
  *   sim times N     what comes and goes with time in small clusters, N of each
+ *   sim healthy N   such clusters where nothing does
  *   sim one KIND NODES RAILS LEAF OVERSUBSCRIPTION all|few lab|worse BAD-PERCENT RUNS
  *
  * -v tells what was missed and what was accused wrongly. The table is Markdown. The noise of the
@@ -313,7 +314,7 @@ static const struct {
 };
 
 struct times_tally {
-    long right, unsure, missed, wrong; /* unsure: nobody failed, but not all is well */
+    long right, unsure, missed, wrong; /* unsure: nobody failed, but not all are certified */
     double looks, wall_s;
 };
 
@@ -364,11 +365,12 @@ static void hold_times(int nodes, bool is_quick, size_t course, uint64_t seed,
         bool is_it = has_fault && finding->kind == FINDING_RAIL && finding->node == fault.node &&
                      finding->rail == fault.rail;
 
-        is_unsure = is_unsure || finding->verdict == VERDICT_UNKNOWN;
+        is_unsure =
+            is_unsure || (finding->verdict == VERDICT_UNKNOWN && finding->kind != FINDING_PAIR);
         is_named = is_named || (is_it && finding->verdict == VERDICT_FAIL);
         is_wrong = is_wrong || (!is_it && finding->verdict == VERDICT_FAIL);
     }
-    if (is_verbose && (is_wrong || is_named != has_fault))
+    if (is_verbose && (is_wrong || is_named != has_fault || (is_unsure && !has_fault)))
         tell_times(&result.trial, course, seed, &fault);
     tally->wrong += is_wrong;
     tally->right += !is_wrong && (has_fault ? is_named : !is_unsure);
@@ -380,12 +382,13 @@ static void hold_times(int nodes, bool is_quick, size_t course, uint64_t seed,
     fabric_clear(&fabric);
 }
 
-static void play_times(int runs)
+/* healthy: nothing that comes and goes at all. */
+static void play_times(int runs, bool is_healthy)
 {
     printf("| comes and goes | nodes | level | certifications | rightly named | unknown | wrong | "
            "missed | "
            "looks, mean | links, s, mean |\n|---|---|---|---|---|---|---|---|---|---|\n");
-    for (size_t course = 0; course < sizeof courses / sizeof *courses; course++)
+    for (size_t course = 0; course < (is_healthy ? 1 : sizeof courses / sizeof *courses); course++)
         for (int nodes = 4; nodes <= 8; nodes += 4)
             for (int quick = 1; quick >= 0; quick--) {
                 struct times_tally tally = {0};
@@ -428,7 +431,7 @@ static int play_all(const struct setting *settings, size_t count, int kind_runs)
     print_calibration(&sum);
     printf("\n");
     if (is_long) {
-        play_times(5 * kind_runs);
+        play_times(5 * kind_runs, false);
         printf("\n");
     }
     holds = goal(1000 * sum.found >= 999 * sum.planted, "99.9 % of the faults are found") && holds;
@@ -494,15 +497,16 @@ static int play_row(const char *word)
     return 0;
 }
 
-static int play_times_of(const char *word)
+static int play_times_of(const char *word, bool is_healthy)
 {
     int runs = atoi(word);
 
     if (runs < 1) {
-        fprintf(stderr, "sim: times is '%s', expected a number of runs\n", word);
+        fprintf(stderr, "sim: %s is '%s', expected a number of runs\n",
+                is_healthy ? "healthy" : "times", word);
         return 2;
     }
-    play_times(runs);
+    play_times(runs, is_healthy);
     return 0;
 }
 
@@ -520,13 +524,15 @@ int main(int argc, char **argv)
     if (argc == first + 1 && strcmp(argv[first], "long") == 0)
         return play_all(long_settings, sizeof long_settings / sizeof *long_settings, 40);
     if (argc == first + 2 && strcmp(argv[first], "times") == 0)
-        return play_times_of(argv[first + 1]);
+        return play_times_of(argv[first + 1], false);
+    if (argc == first + 2 && strcmp(argv[first], "healthy") == 0)
+        return play_times_of(argv[first + 1], true);
     if (argc == first + 2 && strcmp(argv[first], "row") == 0)
         return play_row(argv[first + 1]);
     if (argc == first + 10 && strcmp(argv[first], "one") == 0 && strchr("trm", argv[first + 1][0]))
         return play_one(argv + first + 1);
-    fprintf(stderr,
-            "usage: sim [-v] short | long | row N | times N | one tree|rails|mesh NODES RAILS LEAF "
-            "OVERSUBSCRIPTION all|few lab|worse BAD-PERCENT RUNS\n");
+    fprintf(stderr, "usage: sim [-v] short | long | row N | times N | healthy N | one "
+                    "tree|rails|mesh NODES RAILS LEAF "
+                    "OVERSUBSCRIPTION all|few lab|worse BAD-PERCENT RUNS\n");
     return 2;
 }

@@ -29,6 +29,7 @@ struct simulation {
     size_t size;        /* of the records */
     int again_pairs, again_rounds;
     double now_s, round_end_s; /* of the clock, where there is time */
+    bool is_short;             /* measured as at level quick: all pairs once more, some suspects */
 };
 
 static double processor_s(void)
@@ -127,11 +128,12 @@ static const struct stream_course *course_of(const struct run_plan *plan, const 
 
 /* The same as repeat() where there is time: a stream, with the noise of a recorded meeting. Returns
  * what the receiver had in the best part. */
-static double stream(struct simulation *simulation, const struct flow *flow, bool is_again,
+static double stream(struct simulation *simulation, const struct flow *flow, int samples,
                      struct record *record)
 {
     const struct run_plan *plan = simulation->plan;
-    struct stream_plan how = stream_plan(plan->is_quick, is_again ? AGAIN_REPEATS : 0);
+    bool is_quick = plan->is_quick || simulation->is_short;
+    struct stream_plan how = stream_plan(is_quick, samples);
     int low = flow->from < flow->to ? flow->from : flow->to;
     struct noise_share share = noise_figure(plan->noise.record, simulation->meetings[low],
                                             2 * flow->rail + (flow->from == low));
@@ -146,17 +148,18 @@ static double stream(struct simulation *simulation, const struct flow *flow, boo
     return best_mbps;
 }
 
+/* samples 0: as many as the level has. */
 static void tell(struct simulation *simulation, const struct flow *flow, const char *metric,
-                 int repeats, int load)
+                 int samples, int load)
 {
     const struct run_plan *plan = simulation->plan;
     struct record record = RECORD_INIT;
     double best_mbps = 0;
 
     if (plan->has_time)
-        best_mbps = stream(simulation, flow, repeats == AGAIN_REPEATS, &record);
+        best_mbps = stream(simulation, flow, samples, &record);
     else
-        repeat(simulation, flow, repeats, &record);
+        repeat(simulation, flow, samples > 0 ? samples : REPEATS, &record);
     record.suite = "links";
     record.test = "links";
     record.metric = metric;
@@ -164,7 +167,7 @@ static void tell(struct simulation *simulation, const struct flow *flow, const c
     record.peer = simulation->result->names.names[flow->to];
     record.part = simulation->rails[flow->rail];
     record.unit = "Mb/s";
-    record.samples = (unsigned)repeats;
+    record.samples = samples > 0 ? (unsigned)samples : REPEATS;
     record.shared = load;
     if (plan->has_received && strcmp(metric, "bandwidth") == 0) {
         struct record received = record;
@@ -226,7 +229,7 @@ static void play_round(struct simulation *simulation, const struct schedule *sch
         fabric_run(fabric, simulation->flows, count);
         for (int i = 0; i < count; i++)
             tell(simulation, &simulation->flows[i],
-                 is_together ? "bandwidth_together" : "bandwidth", REPEATS,
+                 is_together ? "bandwidth_together" : "bandwidth", 0,
                  simulation->loads[simulation->flows[i].from]);
         next_moment(simulation, meeting_s);
     }
@@ -236,8 +239,8 @@ static int play(struct simulation *simulation, int most_rounds, bool is_together
 {
     const struct run_plan *plan = simulation->plan;
     struct schedule *schedule;
+    int rounds, times = is_together || plan->times < 2 ? 1 : plan->times;
     struct error err;
-    int rounds;
 
     if (schedule_make(&(struct schedule_request){.node_count = plan->fabric->nodes,
                                                  .blocks = plan->stated,
@@ -249,9 +252,11 @@ static int play(struct simulation *simulation, int most_rounds, bool is_together
         exit(3);
     }
     rounds = schedule_rounds(schedule);
-    for (int round = 0; round < rounds * (is_together || plan->times < 2 ? 1 : plan->times);
-         round++)
-        play_round(simulation, schedule, round % rounds, is_together);
+    for (int round = 0; round < rounds * times; round++) {
+        simulation->is_short = round >= rounds;
+        play_round(simulation, schedule, schedule_round_again(rounds, times, round), is_together);
+    }
+    simulation->is_short = false;
     schedule_destroy(schedule);
     return rounds;
 }
@@ -271,7 +276,7 @@ static void play_suspects(struct simulation *simulation, int (*pairs)[2], int co
     fabric_run(fabric, simulation->flows, flows);
     for (int i = 0; i < flows; i++)
         tell(simulation, &simulation->flows[i], rail < 0 ? "bandwidth_together" : "bandwidth",
-             AGAIN_REPEATS, 1);
+             trial_look((size_t)fabric->nodes).samples, 1);
     next_moment(simulation, meeting_s);
 }
 
@@ -285,34 +290,46 @@ static void play_again(struct simulation *simulation, int (*pairs)[2], int count
     simulation->again_rounds++;
 }
 
+/* The pairs of a round, which a plus joins. Returns how many. */
+static int read_round(const char *pairs, int (*ends)[2])
+{
+    int count = 0, length = 0;
+
+    while (sscanf(pairs, "n%d:n%d%n", &ends[count][0], &ends[count][1], &length) == 2) {
+        ends[count][0]--;
+        ends[count++][1]--;
+        if (pairs[length] != '+')
+            break;
+        pairs += length + 1;
+    }
+    return count;
+}
+
 /* The measurement of suspects, as muster-links --pairs has it. */
 static bool measure(void *context, const struct hostlist *names, const char *pairs,
                     bool is_together, size_t *first)
 {
     struct simulation *simulation = context;
-    int(*ends)[2] = sim_allocate((size_t)simulation->plan->fabric->nodes, sizeof *ends), count = 0;
-    bool is_read = true;
+    int nodes = simulation->plan->fabric->nodes, times = trial_look((size_t)nodes).times;
+    int(*ends)[2] = sim_allocate((size_t)nodes, sizeof *ends), rounds = 1;
 
     (void)names;
     if (simulation->plan->has_time)
         simulation->now_s += launch_s + launch_chance_s * sim_uniform(&simulation->random);
+    simulation->is_short = trial_look((size_t)nodes).is_quick;
     simulation->result->looks++;
     *first = simulation->result->records.count;
-    while (*pairs && is_read) {
-        int length = 0;
+    for (const char *comma = strchr(pairs, ','); comma; comma = strchr(comma + 1, ','))
+        rounds++;
+    for (int number = 0; number < rounds * times; number++) {
+        const char *text = pairs;
 
-        is_read = sscanf(pairs, "n%d:n%d%n", &ends[count][0], &ends[count][1], &length) == 2;
-        ends[count][0]--;
-        ends[count++][1]--;
-        pairs += length;
-        if (*pairs != '+') {
-            play_again(simulation, ends, count, is_together);
-            count = 0;
-        }
-        pairs += *pairs != '\0';
+        for (int round = schedule_round_again(rounds, times, number); round > 0; round--)
+            text = strchr(text, ',') + 1;
+        play_again(simulation, ends, read_round(text, ends), is_together && number < rounds);
     }
     free(ends);
-    return is_read;
+    return true;
 }
 
 static void name_all(struct run_result *result, struct simulation *simulation)

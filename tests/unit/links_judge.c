@@ -274,6 +274,9 @@ static void test_several_times(void)
     is_int(findings[0].verdict, VERDICT_UNKNOWN, "... of which nothing is known yet");
     is_int(findings[0].is_question, 1, "... and which is to be asked");
     moment.first_stalled = 0.2F;
+    judge(1, "one that is low even without twice the time in which its ends were not let run");
+    is_int(findings[0].is_question, 1, "... is to be asked as well");
+    moment.first_stalled = 0.4F;
     judge(0, "one whose ends were not let run then");
     moment.first_stalled = 0.01F;
     moment.mbps = 180;
@@ -329,6 +332,20 @@ static void test_together(void)
     judge(1, "one rail that is slow when both run");
     is_int(findings[0].rail, 1, "... is that rail of the host");
     is_str(findings[0].part, "host eth2", "... by its name");
+    healthy(8, 2);
+    links.together = together;
+    for (size_t i = 0; i < links.sample_count; i++)
+        if (blocks[samples[i].from] != blocks[samples[i].to])
+            together[links.together_count++] = samples[i];
+    for (size_t i = 0; i < links.together_count; i++)
+        if (together[i].to == 1) {
+            together[i].mbps *= 0.67;
+            together[i].load = 2;
+        }
+    judge(0, "a host whose pairs met others on the uplinks of the only two leaves");
+    for (size_t i = 0; i < links.together_count; i++)
+        together[i].load = 1;
+    judge(1, "... but not when they had them to themselves");
     links.together = NULL;
     links.together_count = 0;
 }
@@ -534,7 +551,7 @@ static void test_confidence(void)
 
             samples[i].again = is_again;
             samples[i].first_mbps = is_again ? samples[i].mbps * 0.3 : 0;
-            samples[i].first_stalled = 0.2F;
+            samples[i].first_stalled = 0.4F;
             samples[i].mbps *= is_again ? 1 : 0.3;
         }
     judge(0, "a rail that was slow and is well alone on the network");

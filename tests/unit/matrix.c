@@ -183,12 +183,17 @@ static void test_again(void)
     is_int(matrix_add(&source, again, &grown), 0, "... and added to what was there");
     is_int(differences(&whole, &grown), 0, "... are the same matrix");
     cell = cell_of(&grown, 7, 8, 1);
-    is_int(cell ? cell->again : -1, 2, "... a pair that was measured twice more");
+    is_int(cell ? cell->again : -1, 1, "... a pair that was measured twice more in one look");
     is_near(cell ? cell->first_mbps : NAN, 108, 0, "... what it had at first");
     cell = cell_of(&grown, 7, 6, 0);
     is_int(cell ? cell->again : -1, 1, "... a pair that was not measured before");
     cell = cell_of(&grown, 0, 1, 0);
     is_near(cell ? cell->mbps : NAN, 110, 0, "... and nobody has more than nominal");
+    again = records.count;
+    add("bandwidth", 7, 6, "eth1", 72);
+    matrix_add(&source, again, &grown);
+    cell = cell_of(&grown, 7, 6, 0);
+    is_int(cell ? cell->again : -1, 2, "... and in the next look");
     again = records.count;
     add("bandwidth", 1, 2, "eth3", 500);
     is_int(matrix_add(&source, again, &grown), 1, "a rail that the matrix does not have");

@@ -359,6 +359,27 @@ static void test_apart(void)
     is_int(conflicts((const int(*)[2])many, 199, blocks_of, rounds), 0, "... one pair in each");
 }
 
+/* Each time all rounds are played, and each begins with another one. */
+static void test_again(void)
+{
+    enum { ROUNDS = 7, TIMES = 3 };
+    bool is_begun[ROUNDS] = {false};
+
+    for (int time = 0; time < TIMES; time++) {
+        int played[ROUNDS] = {0}, missing = 0, begin;
+
+        for (int i = 0; i < ROUNDS; i++)
+            played[schedule_round_again(ROUNDS, TIMES, time * ROUNDS + i)]++;
+        for (int round = 0; round < ROUNDS; round++)
+            missing += played[round] != 1;
+        begin = schedule_round_again(ROUNDS, TIMES, time * ROUNDS);
+        is_int(missing, 0, "time %d has each round once", time + 1);
+        ok(!is_begun[begin], "... and begins with one that no other does: %d", begin);
+        is_begun[begin] = true;
+    }
+    is_int(schedule_round_again(ROUNDS, 1, 5), 5, "what is played once is played in order");
+}
+
 int main(void)
 {
     test_sizes();
@@ -369,6 +390,7 @@ int main(void)
     test_bisection();
     test_bad_requests();
     test_apart();
+    test_again();
     schedule_destroy(schedule);
     return tap_done();
 }

@@ -17,7 +17,6 @@ enum {
     TRIES = 3,
     MARGIN_S = 10,
     CONFIRM_TRIES = 4,
-    CONFIRM_REPEATS = 15, /* the upper end of the median's interval is then the third best */
 };
 
 /* The leaf switches of those nodes, where there are several: "leaf1=n[1-2];leaf2=n[3-4]". malloc'd;
@@ -70,6 +69,7 @@ static void passes_add(const struct certify *certify, bool has_blocks, bool has_
 
 /* Suspects that are measured once more. */
 struct retry {
+    size_t nodes; /* of all that were measured */
     const char *pairs;
     bool is_together; /* all rails of a pair at once too */
 };
@@ -84,11 +84,14 @@ static void links_arguments(const struct certify *certify, const struct hostlist
     arguments_add(program, "%s", path);
     arguments_add(program, "--json");
     arguments_add(program, "--time-limit=%.0f", limit_s);
-    if (certify->options.level == LEVEL_QUICK)
+    if (certify->options.level == LEVEL_QUICK || (retry && trial_look(retry->nodes).is_quick))
         arguments_add(program, "--quick");
     if (retry) {
+        struct trial_look look = trial_look(retry->nodes);
+
         arguments_add(program, "--pairs=%s", retry->pairs);
-        arguments_add(program, "--repeats=%d", CONFIRM_REPEATS);
+        arguments_add(program, "--times=%d", look.times);
+        arguments_add(program, "--repeats=%d", look.samples);
         if (retry->is_together)
             arguments_add(program, "--passes=pairs,together");
     } else {
@@ -173,17 +176,20 @@ static size_t lost_take(struct certify *certify, size_t first, struct hostlist *
 struct asked {
     struct certify *certify;
     struct hints *hints;
+    size_t nodes;
 };
 
 /* Measures suspects once more, alone on the network. */
 static bool suspects_measure(void *context, const struct hostlist *names, const char *pairs,
                              bool is_together, size_t *first)
 {
-    struct certify *certify = ((struct asked *)context)->certify;
+    const struct asked *asked = context;
+    struct certify *certify = asked->certify;
     struct error err;
 
     progress_doing(&certify->progress, "measuring suspects again: %s", pairs);
-    return links_step(certify, names, &(struct retry){pairs, is_together}, first, &err) == 0 &&
+    return links_step(certify, names, &(struct retry){asked->nodes, pairs, is_together}, first,
+                      &err) == 0 &&
            certify_is_complete(certify, *first);
 }
 
@@ -381,7 +387,7 @@ static void accuse(void *context, const char *node, enum verdict verdict,
 static void judge(struct certify *certify, const struct hostlist *names, size_t first)
 {
     int *leaves = calloc(names->count + 1, sizeof *leaves);
-    struct asked asked = {certify, hints_open(certify, first)};
+    struct asked asked = {certify, hints_open(certify, first), names->count};
     struct trial trial = {
         .source = {.records = &certify->records,
                    .conf = &certify->conf,

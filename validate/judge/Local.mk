@@ -14,18 +14,22 @@ validate_judge_libjudge_la_SOURCES += \
 	validate/judge/links/candidates.c validate/judge/links/candidates.h \
 	validate/judge/links/cells.c validate/judge/links/cells.h \
 	validate/judge/links/court.h \
+	validate/judge/links/doubts.c validate/judge/links/doubts.h \
 	validate/judge/links/findings.c validate/judge/links/findings.h \
+	validate/judge/links/fit.c \
 	validate/judge/links/hearing.c validate/judge/links/hearing.h \
 	validate/judge/links/liars.c \
-	validate/judge/links/moments.c \
+	validate/judge/links/moments.c validate/judge/links/moments.h \
 	validate/judge/links/links.c validate/judge/links/links.h \
 	validate/judge/links/matrix.c validate/judge/links/matrix.h \
 	validate/judge/links/pairs.c \
 	validate/judge/links/pursuit.c validate/judge/links/pursuit.h \
+	validate/judge/links/questions.c \
 	validate/judge/links/rails.c \
 	validate/judge/links/ranking.c validate/judge/links/ranking.h \
 	validate/judge/links/sums.c validate/judge/links/sums.h \
 	validate/judge/links/suspects.c \
+	validate/judge/links/testimony.c \
 	validate/judge/links/together.c \
 	validate/judge/links/trial.c validate/judge/links/trial.h \
 	# end of links

@@ -305,13 +305,15 @@ static void finding_take(struct preflight *preflight, const struct trial *trial,
     struct member *member =
         finding->node >= 0 ? preflight_member(preflight, links->nodes[finding->node]) : NULL;
     enum verdict verdict = finding->verdict;
+    bool is_of_path = finding->kind == FINDING_PAIR || finding->kind == FINDING_MISPLACED ||
+                      (finding->kind == FINDING_AMBIGUOUS && finding->is_intermittent);
     char text[320];
 
     if (finding->kind == FINDING_AMBIGUOUS && trial->is_confirmed && !crosses_leaves(trial))
         verdict = VERDICT_FAIL; /* the step would have it, whichever end it is */
     if (finding->kind == FINDING_MISSING && member && member->verdict == VERDICT_FAIL)
         return; /* its node has said why */
-    if (member && finding->kind != FINDING_PAIR && finding->kind != FINDING_MISPLACED) {
+    if (member && !is_of_path) {
         preflight_accuse(preflight, member, verdict, "links", finding->part, finding->message);
         return;
     }

@@ -410,6 +410,13 @@ void schedule_destroy(struct schedule *schedule)
     free(schedule);
 }
 
+int schedule_round_again(int rounds, int times, int number)
+{
+    int time = number / rounds;
+
+    return (int)((number + (long)time * rounds / times) % rounds);
+}
+
 int schedule_rounds(const struct schedule *schedule)
 {
     return schedule->round_count;

@@ -69,6 +69,11 @@ int schedule_load(const struct schedule *schedule, int round);
  * rests. O(nodes of the two blocks). */
 int schedule_pair_load(const struct schedule *schedule, int round, int node);
 
+/* Which round it is that is played as that number (from 0) when all rounds are played so many times
+ * over: each time begins elsewhere, so that what comes and goes regularly is not always met by the
+ * same pair, or by none. */
+int schedule_round_again(int rounds, int times, int number);
+
 /* Rounds that name a bad node among node_count with that confidence (0 < confidence < 1) even when
  * one in twenty of its partners is bad too: the smallest k with
  *     node_count * P(Binomial(k, 0.05) >= k / 2) <= 1 - confidence

@@ -9,9 +9,10 @@
 /* Of a second look at all pairs fewer rounds do: it asks of nodes, not of pairs. */
 static const double SECOND_CONFIDENCE = 0.99;
 
-static struct path_plan make_plan(const struct rounds_plan *options, enum pass_kind kind)
+static struct path_plan make_plan(const struct rounds_plan *options, enum pass_kind kind,
+                                  bool is_quick)
 {
-    bool is_quick = options->is_quick, is_pairs = kind == PASS_PAIRS || kind == PASS_VERBS;
+    bool is_pairs = kind == PASS_PAIRS || kind == PASS_VERBS;
     struct path_plan plan = {
         .samples = is_quick ? 4 : 5,
         .sample_s = is_quick ? 0.04 : 0.08,
@@ -114,18 +115,25 @@ static int make_schedule(const struct program *program, const struct rounds_plan
         request.confidence = SECOND_CONFIDENCE;
     if (schedule_make(&request, &course->schedule, err) != 0)
         return -1;
-    course->once = course->rounds = schedule_rounds(course->schedule);
-    if (course->kind == PASS_PAIRS && options->times > 1)
-        course->rounds *= (int)options->times;
+    course->rounds = schedule_rounds(course->schedule);
     return 0;
+}
+
+static void repeat(struct course *course, const struct rounds_plan *options)
+{
+    course->once = course->rounds;
+    course->times = course->kind == PASS_PAIRS && options->times > 1 ? (int)options->times : 1;
+    course->rounds *= course->times;
 }
 
 int course_make(const struct program *program, const struct rounds_plan *options,
                 enum pass_kind kind, struct course *course, struct error *err)
 {
-    *course = (struct course){.kind = kind, .plan = make_plan(options, kind)};
+    *course = (struct course){.kind = kind,
+                              .plan = make_plan(options, kind, options->is_quick),
+                              .plan_again = make_plan(options, kind, true)};
     if (kind == PASS_LOCAL) {
-        course->once = course->rounds = 1;
+        course->once = course->rounds = course->times = 1;
         return 0;
     }
     if (options->blocks.count > 0) {
@@ -136,13 +144,15 @@ int course_make(const struct program *program, const struct rounds_plan *options
         for (int node = 0; node < program->node_count; node++)
             course->blocks[node] = blocks_of(&options->blocks, program->node_name[node]);
     }
-    if (!options->pairs || kind == PASS_UPLINKS || kind == PASS_BISECTION)
-        return make_schedule(program, options, course, err);
-    if (take_pairs(program, options->pairs, course, err) != 0)
+    if (!options->pairs || kind == PASS_UPLINKS || kind == PASS_BISECTION) {
+        if (make_schedule(program, options, course, err) != 0)
+            return -1;
+    } else if (take_pairs(program, options->pairs, course, err) != 0) {
         return -1;
-    if (options->rounds > 0 && options->rounds < course->rounds)
+    } else if (options->rounds > 0 && options->rounds < course->rounds) {
         course->rounds = (int)options->rounds;
-    course->once = course->rounds;
+    }
+    repeat(course, options);
     return 0;
 }
 
@@ -154,13 +164,23 @@ void course_clear(struct course *course)
     *course = (struct course){0};
 }
 
+int course_round(const struct course *course, int round)
+{
+    return schedule_round_again(course->once, course->times, round);
+}
+
+const struct path_plan *course_plan(const struct course *course, int round)
+{
+    return round < course->once ? &course->plan : &course->plan_again;
+}
+
 int course_partner(const struct program *program, const struct course *course, int round, int node)
 {
     if (course->kind == PASS_LOCAL)
         return SCHEDULE_BYE;
     if (course->partners)
-        return course->partners[round * program->node_count + node];
-    return schedule_partner(course->schedule, round % course->once, node);
+        return course->partners[course_round(course, round) * program->node_count + node];
+    return schedule_partner(course->schedule, course_round(course, round), node);
 }
 
 bool course_is_first(const struct program *program, const struct course *course, int round,
@@ -168,5 +188,5 @@ bool course_is_first(const struct program *program, const struct course *course,
 {
     if (course->partners)
         return node < course_partner(program, course, round, node);
-    return schedule_is_first(course->schedule, round % course->once, node);
+    return schedule_is_first(course->schedule, course_round(course, round), node);
 }

@@ -12,9 +12,10 @@
 struct course {
     enum pass_kind kind;
     int rounds, once; /* once: of these, all pairs that are wanted; the others are more of them */
-    struct path_plan plan;
-    int *
-        partners; /* [rounds x nodes] of the pairs that were asked for, or NULL: as schedule says */
+    int times;        /* that all are wanted */
+    struct path_plan plan, plan_again; /* of the first time; of the others, which are as quick as
+                                          can be: they are for what comes and goes */
+    int *partners; /* [once x nodes] of the pairs that were asked for, or NULL: as schedule says */
     struct schedule *schedule;
     int *blocks; /* of each node, -1 in none; NULL: not known */
     char *const *block_names;
@@ -24,6 +25,12 @@ struct course {
 int course_make(const struct program *program, const struct rounds_plan *options,
                 enum pass_kind kind, struct course *course, struct error *err);
 void course_clear(struct course *course);
+
+/* Which of the first `once` rounds that one is: schedule_round_again(). */
+int course_round(const struct course *course, int round);
+
+/* How long the paths of that round are measured. */
+const struct path_plan *course_plan(const struct course *course, int round);
 
 /* The node's partner, SCHEDULE_BYE when it rests; whether it sends first, when it has one. */
 int course_partner(const struct program *program, const struct course *course, int round, int node);

@@ -220,9 +220,9 @@ static void report(const struct program *program, const struct course *course, i
     enum pass_kind kind = course->kind;
     char name[48];
     const char *metric = name;
-    int shared = course->schedule
-                     ? schedule_pair_load(course->schedule, round % course->once, result->from)
-                     : 0;
+    int shared = course->schedule ? schedule_pair_load(course->schedule,
+                                                       course_round(course, round), result->from)
+                                  : 0;
     bool is_short = result->counted_bytes >= 0 && result->counted_bytes < result->sent_bytes;
 
     if (result->is_state || result->is_gpu_memory) {

@@ -176,8 +176,9 @@ static const struct option_spec option_table[] = {
      "(all; of the pass together 0.99)",
      take_confidence},
     {"times", "K",
-     "the pass pairs so often, 1 to 100, as long as there is time: what\n"
-     "comes and goes shows at one of several moments (1)",
+     "the pass pairs so often, 1 to 100, as long as there is time, each\n"
+     "time beginning elsewhere: what comes and goes shows at one of\n"
+     "several moments (1)",
      take_times},
     {"repeats", "K",
      "samples of each bandwidth at first, 1 to 64 (5; quick 4); more\n"

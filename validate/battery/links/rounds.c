@@ -222,7 +222,7 @@ static void hold(struct play *play)
     struct meeting meeting = {.program = program,
                               .lines = play->lines,
                               .rails = &play->rails,
-                              .plan = &course->plan,
+                              .plan = course_plan(course, round),
                               .results = &play->results,
                               .partner = partner,
                               .turn = (uint32_t)play->turn.number};

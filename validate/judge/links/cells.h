@@ -13,6 +13,8 @@
  * other's way that do not inside a block. */
 enum cell_region { CELL_INSIDE, CELL_ACROSS, CELL_REGIONS };
 
+enum { CELL_LOADS = 16 }; /* pairs that share an uplink, by powers of two */
+
 /* Logarithms are natural, of the share of what nominal says (both ends' lower one) where all
  * nominals of the rail are known, else of Mb/s. */
 struct cell {
@@ -20,16 +22,16 @@ struct cell {
     float y;        /* measured */
     float expected; /* what the fit expects: its region' median, or a slower part that was found */
     float limit;    /* low below that */
-    float first_limit; /* limit before any part was found */
-    float first_y;     /* before it was measured once more */
-    float spot;        /* of the low end of its repeats; = y when not known */
+    float first_limit;   /* limit before any part was found */
+    float first_y;       /* before it was measured once more */
+    float first_stalled; /* the share of its time then in which its ends were not let run */
+    float spot;          /* of the low end of its repeats; = y when not known */
     short rail;
     unsigned char region;
     unsigned char load;  /* pairs that shared its uplink, ceil(log2()); 0: it had it to itself */
     unsigned char again; /* times that it was measured once more, alone */
     unsigned char quiet, quiet_low; /* times alone with its ends let run, those below limit; 0
                                        before cells_count_alone() */
-    bool is_first_quiet;            /* its ends were let run the first time */
     bool is_sole;                   /* it is known that no other pair shared its uplink */
     bool was_low;                   /* the first time that it was measured */
     bool is_low;                    /* y < limit */
@@ -64,8 +66,14 @@ struct cells {
     bool *is_uplinks;          /* [rails] all uplinks are slow alike */
 };
 
-/* Fits the samples. blocks: of all nodes, or NULL. by_nominal: nominal is a gate. The result is
- * to be cleared in either case. Returns 0, or -1 when memory is out. */
+/* The table of the samples, without anything that the fit finds. received: room for `count`,
+ * becomes y in the order of incoming. Else as cells_fit(). */
+int cells_build(const struct links *links, const struct links_limits *limits,
+                const struct link_sample *samples, size_t count, const int *blocks,
+                struct cells *cells, float *received);
+
+/* fit.c: fits the samples. blocks: of all nodes, or NULL. by_nominal: nominal is a gate. The result
+ * is to be cleared in either case. Returns 0, or -1 when memory is out. */
 int cells_fit(const struct links *links, const struct links_limits *limits,
               const struct link_sample *samples, size_t count, const int *blocks, bool by_nominal,
               struct cells *cells);

@@ -55,7 +55,8 @@ struct link_sample {
     float first_mbps;    /* mbps before it was measured once more; 0: it was not */
     float first_stalled; /* the share of its time then in which its ends were not let run; 1: not
                             known */
-    int again;           /* times that it was measured once more, alone on the network */
+    int again;           /* looks in which it was measured once more, alone on the network */
+    int look;            /* the last one of these, from 1 */
     float stalled; /* the greatest share of its time then in which its ends were not let run; 1: not
                       known */
 };
@@ -78,8 +79,8 @@ struct links {
     const struct link_sample *together; /* the same of all rails of a pair at once, or NULL */
     size_t together_count;
     /* Measurements by themselves, or NULL; a cell may have several. again 1: alone on the network,
-     * while the ends were let run; 0: among others, beside the one that is in samples, with
-     * first_stalled */
+     * while the ends were let run, in that look; 0: among others, beside the one that is in
+     * samples, with first_stalled */
     const struct link_sample *moments;
     size_t moment_count;
     const struct history_figure *history; /* in Mb/s, of what links_figure() tells; node_count x

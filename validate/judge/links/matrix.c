@@ -181,8 +181,9 @@ static double best_of(const struct record *record, const struct record *received
 /* fmax() of NAN and a number is the number. The low end of the repeats is that of the record whose
  * value counts, or of the last one alone on the network. Returns what the record says. */
 static double take_bandwidth(struct link_sample *cell, const struct record *record,
-                             const struct record *received, double nominal_mbps, bool is_again)
+                             const struct record *received, double nominal_mbps, int look)
 {
+    bool is_again = look > 0;
     double mbps = clamp(is_again ? best_of(record, received) : record->value, nominal_mbps);
     float stalled = isnan(record->stalled) ? 1 : (float)record->stalled;
 
@@ -201,7 +202,8 @@ static double take_bandwidth(struct link_sample *cell, const struct record *reco
             cell->mbps = NAN; /* alone and let run it can do what it can */
     }
     cell->mbps = fmax(cell->mbps, mbps);
-    cell->again += is_again;
+    cell->again += cell->look != look;
+    cell->look = look;
     if (record->shared > 0 && !is_again)
         cell->load = (int)record->shared;
     return mbps;
@@ -227,21 +229,22 @@ static int keep(struct matrix *matrix, const struct link_sample *cell, double mb
                                                                    .mbps = mbps,
                                                                    .latency_us = NAN,
                                                                    .first_stalled = stalled,
-                                                                   .again = is_again};
+                                                                   .again = is_again,
+                                                                   .look = cell->look};
     return 0;
 }
 
 static int take_bandwidth_and_keep(struct matrix *matrix, struct link_sample *cell,
-                                   const struct records *records, size_t i, bool is_again)
+                                   const struct records *records, size_t i, int look)
 {
+    bool is_again = look > 0;
     const struct record *record = &records->items[i];
     double nominal =
         matrix->nominal_mbps[(size_t)cell->from * matrix->rail_count + (size_t)cell->rail];
     double before = cell->mbps, mbps;
     float stalled = cell->first_stalled;
 
-    mbps =
-        take_bandwidth(cell, record, is_again ? received_of(records, i) : NULL, nominal, is_again);
+    mbps = take_bandwidth(cell, record, is_again ? received_of(records, i) : NULL, nominal, look);
     if (is_again && record->stalled < LINKS_QUIET)
         return keep(matrix, cell, mbps, (float)record->stalled, true);
     if (is_again || isnan(before) || isnan(mbps))
@@ -251,7 +254,7 @@ static int take_bandwidth_and_keep(struct matrix *matrix, struct link_sample *ce
     return keep(matrix, cell, fmin(before, mbps), stalled, false);
 }
 
-static int take(struct matrix *matrix, const struct records *records, size_t i, bool is_again)
+static int take(struct matrix *matrix, const struct records *records, size_t i, int look)
 {
     const struct record *record = &records->items[i];
     long from = name_index_find(&matrix->by_node, record->node);
@@ -269,11 +272,11 @@ static int take(struct matrix *matrix, const struct records *records, size_t i, 
         cell->latency_us = (float)fmin(cell->latency_us, fmin(record->value, record->low));
     else if (is_metric(record, "bandwidth_received"))
         cell->received_mbps = (float)fmax(
-            cell->received_mbps, is_again ? fmax(record->value, record->high) : record->value);
+            cell->received_mbps, look > 0 ? fmax(record->value, record->high) : record->value);
     else if (is_together)
-        take_bandwidth(cell, record, NULL, NAN, is_again);
+        take_bandwidth(cell, record, NULL, NAN, look);
     else
-        return take_bandwidth_and_keep(matrix, cell, records, i, is_again);
+        return take_bandwidth_and_keep(matrix, cell, records, i, look);
     return 0;
 }
 
@@ -285,7 +288,7 @@ static int fill(const struct matrix_source *source, size_t first, size_t again,
 
     for (size_t i = first; i < records->count && rv == 0; i++)
         if (matrix_is_measurement(&records->items[i]))
-            rv = take(matrix, records, i, i >= again);
+            rv = take(matrix, records, i, i >= again ? matrix->looks : 0);
     return rv;
 }
 
@@ -298,6 +301,7 @@ int matrix_add(const struct matrix_source *source, size_t first, struct matrix *
             rail_find(matrix, records->items[i].part) < 0)
             return 1;
     find_nominals(source, first, matrix);
+    matrix->looks++;
     return fill(source, first, first, matrix);
 }
 
@@ -329,6 +333,7 @@ int matrix_build(const struct matrix_source *source, size_t first, size_t again,
             matrix->nominal_mbps[i * matrix->rail_count + k] =
                 conf_nominal_mbps(source->conf, matrix->rails[k]);
     find_nominals(source, 0, matrix);
+    matrix->looks = again < source->records->count;
     return fill(source, first, again, matrix);
 }
 

@@ -27,6 +27,7 @@ struct matrix {
     struct matrix_cells cells, together; /* by metric: bandwidth and latency, bandwidth_together */
     struct link_sample *moments;         /* links.moments */
     size_t moment_count, moment_size;
+    int looks;            /* at suspects alone that are in it */
     double *nominal_mbps; /* nodes x rails */
     int *blocks;          /* nodes */
 };

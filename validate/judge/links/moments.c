@@ -2,78 +2,40 @@
 /* What comes and goes, of few nodes. A cell keeps the best of what it showed alone, which a fault
  * that is there for a second of every three reaches before long; here each measurement is a
  * witness. The others on the same machines at the same time say how often a sound one is low. */
-#include "validate/judge/links/court.h"
+#include "validate/judge/links/moments.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "validate/judge/links/candidates.h"
 #include "validate/judge/links/ranking.h"
 
-/* To be accused: low measurements in all, of these alone, and partners that show it. To be asked
- * again: as many low ones with that confidence. */
-enum { LOW_LEAST = 3, ALONE_LEAST = 2, SUSPICIOUS_LEAST = 2, PARTNERS_LEAST = 2 };
+/* To be accused: low measurements in all, of these alone, and partners that show it; of a path
+ * looks in which it was low, as the measurements of one look may keep step with what comes and goes
+ * regularly, and then the same path meets it each time. To be asked again: as many low ones with
+ * that confidence. */
+enum {
+    LOW_LEAST = 3,
+    ALONE_LEAST = 2,
+    SUSPICIOUS_LEAST = 2,
+    PARTNERS_LEAST = 2,
+    PATH_LOOKS_LEAST = 3
+};
 static const double suspicious = 0.5;
 
 /* What comes and goes is that far below what is expected when it is there (log 0.8): where machines
  * are busy all is somewhat low at times. */
 static const float depth_least = -0.22F;
 
-/* What is low more rarely than that is not told from bad luck by so few measurements. */
-static const double share_least = 0.2;
-
-/* An end that was low once while nobody was held up is cleared when it was asked alone so often in
- * that direction: a fault that is there for a third of the time is missed by one in ten. Of 178
- * such measurements of sound links on busy machines none was low. */
-enum { ALONE_TO_CLEAR = 5 };
-
 /* An end that is low in that share of its measurements with one partner would not have been well
  * each time with the others but by a chance as small as that. */
 static const double alibi_chance = 0.01;
 
-/* One measurement: the first one, among others, or one alone. */
-struct moment {
-    struct cell *cell;
-    float y;
-    bool is_low, is_alone;
-};
-
-/* A rail of a node, or its path to a peer. */
-struct suspect {
-    enum part_kind kind;  /* PART_SENDS, PART_RECEIVES; PART_RAIL: both ways */
-    int node, peer, rail; /* peer -1: not a path */
-};
-
-struct evidence {
-    size_t low, all, alone, alone_low;
-    int partners, partners_low;
-    double likelihood;
-    bool has_alibi; /* a path's ends were well with others often enough */
-};
-
-/* Somebody who explains what was low better than chance does. */
-struct charge {
-    struct suspect suspect;
-    struct evidence evidence;
-    struct accused accused;
-};
-
-struct moments {
-    struct court *court;
-    struct moment *items;
-    size_t count, low; /* low: of these */
-    struct charge *charges;
-    size_t charge_count;
-    float *levels; /* work space, [count] */
-    char *seen;    /* [nodes] 1: a partner, 3: one with which it was low */
-};
-
 /* ---------------------------------------------------------------- who was there */
 
 /* Whether the finding is about the cell's ends, their leaf switch or its uplinks. */
-static bool is_about(const struct court *court, const struct finding *finding,
-                     const struct cell *cell)
+bool moments_is_about(const struct court *court, const struct finding *finding,
+                      const struct cell *cell)
 {
     int from = court->cells.blocks[cell->from], to = court->cells.blocks[cell->to];
     int block = finding->block, peer = finding->peer_block;
@@ -100,21 +62,35 @@ static bool is_witness(const struct court *court, const struct cell *cell)
 {
     for (size_t i = 0; i < court->findings.count; i++)
         if (court->findings.items[i].verdict == VERDICT_FAIL &&
-            is_about(court, &court->findings.items[i], cell))
+            moments_is_about(court, &court->findings.items[i], cell))
             return false;
     return true;
 }
 
-static void add(struct moments *moments, struct cell *cell, float y, bool is_alone)
+static bool is_low_at(const struct cell *cell, float y)
 {
-    bool is_low = y < cell->limit && y < cell->expected + depth_least;
+    return y < cell->limit && y < cell->expected + depth_least;
+}
+
+/* Whether what was measured among others says something: what was low while its ends were not let
+ * run only where it is low even without twice that time. Of 999 measurements of sound links, some
+ * of them on busy machines, one was. */
+static bool is_telling(const struct cell *cell, float y, float stalled)
+{
+    return stalled < LINKS_QUIET || y >= cell->limit ||
+           (stalled < 0.5F && is_low_at(cell, y - logf(1 - 2 * stalled)));
+}
+
+/* look 0: among others. */
+static void add(struct moments *moments, struct cell *cell, float y, int look)
+{
+    bool is_low = is_low_at(cell, y);
 
     moments->items[moments->count++] =
-        (struct moment){.cell = cell, .y = y, .is_low = is_low, .is_alone = is_alone};
+        (struct moment){.cell = cell, .y = y, .is_low = is_low, .is_alone = look > 0, .look = look};
     moments->low += is_low;
 }
 
-/* What was low the first time while its ends were not let run says nothing. */
 static int gather(struct court *court, struct moments *moments)
 {
     struct cells *cells = &court->cells;
@@ -130,8 +106,8 @@ static int gather(struct court *court, struct moments *moments)
     for (size_t i = 0; i < cells->count; i++) {
         struct cell *cell = &cells->cells[i];
 
-        if (is_witness(court, cell) && (cell->is_first_quiet || !cell->was_low))
-            add(moments, cell, cell->first_y, false);
+        if (is_witness(court, cell) && is_telling(cell, cell->first_y, cell->first_stalled))
+            add(moments, cell, cell->first_y, 0);
     }
     for (size_t i = 0; i < court->links->moment_count; i++) {
         const struct link_sample *sample = &court->links->moments[i];
@@ -141,9 +117,10 @@ static int gather(struct court *court, struct moments *moments)
         if (!cell || !is_witness(court, cell))
             continue;
         y = cells_y(cells, cell, sample->mbps);
-        if (sample->again > 0 || sample->first_stalled < LINKS_QUIET || y >= cell->limit)
-            add(moments, cell, y, sample->again > 0);
+        if (sample->again > 0 || is_telling(cell, y, sample->first_stalled))
+            add(moments, cell, y, sample->again > 0 ? sample->look : 0);
     }
+    moments->total = moments->count;
     return 0;
 }
 
@@ -181,7 +158,7 @@ static double likelihood(const struct evidence *evidence, size_t others_low, siz
                               ((double)others_low + 0.5) / ((double)others + 1));
 }
 
-static struct evidence weigh(struct moments *moments, const struct suspect *suspect)
+struct evidence moments_weigh(struct moments *moments, const struct suspect *suspect)
 {
     const struct cells *cells = &moments->court->cells;
     struct evidence evidence = {0};
@@ -198,6 +175,8 @@ static struct evidence weigh(struct moments *moments, const struct suspect *susp
         evidence.low += moment->is_low;
         evidence.alone += moment->is_alone;
         evidence.alone_low += moment->is_low && moment->is_alone;
+        if (moment->is_low && moment->is_alone)
+            evidence.looks_low |= 1U << moment->look % 32;
         moments->seen[partner] |= (char)(moment->is_low ? 3 : 1);
     }
     for (size_t node = 0; node < cells->nodes; node++) {
@@ -210,15 +189,18 @@ static struct evidence weigh(struct moments *moments, const struct suspect *susp
 }
 
 /* Whether the end was asked often enough with others alone, for as long, and well each time, to be
- * told from a path that is low in that share of its measurements. */
+ * told from a path that is low in that share of its measurements. Of a path in one direction its
+ * sender's sending counts, and its receiver's receiving. */
 static bool has_alibi(const struct moments *moments, int node, const struct suspect *path,
                       double share)
 {
+    bool is_one_way = path->kind == PART_SENDS;
     size_t well = 0;
 
     for (size_t i = 0; i < moments->count; i++) {
         const struct moment *moment = &moments->items[i];
-        bool is_ends = moment->cell->from == node || moment->cell->to == node;
+        bool is_ends = (moment->cell->from == node && !(is_one_way && node == path->peer)) ||
+                       (moment->cell->to == node && !(is_one_way && node == path->node));
 
         if (moment->cell->rail != path->rail || !is_ends || is_of(path, moment->cell))
             continue;
@@ -234,7 +216,8 @@ static bool has_alibi(const struct moments *moments, int node, const struct susp
 static bool is_case(const struct suspect *suspect, const struct evidence *evidence)
 {
     if (evidence->alone_low == 0 || evidence->low < SUSPICIOUS_LEAST ||
-        (double)evidence->low < share_least * (double)evidence->all || evidence->likelihood <= 0)
+        (double)evidence->low < MOMENTS_SHARE_LEAST * (double)evidence->all ||
+        evidence->likelihood <= 0)
         return false;
     return suspect->peer >= 0 ? evidence->low < evidence->all
                               : evidence->partners_low >= PARTNERS_LEAST &&
@@ -243,8 +226,8 @@ static bool is_case(const struct suspect *suspect, const struct evidence *eviden
 
 /* ---------------------------------------------------------------- telling */
 
-static struct accused describe(struct moments *moments, const struct suspect *suspect,
-                               const struct evidence *evidence)
+struct accused moments_describe(struct moments *moments, const struct suspect *suspect,
+                                const struct evidence *evidence)
 {
     const struct court *court = moments->court;
     const struct cells *cells = &court->cells;
@@ -296,8 +279,8 @@ static void withdraw(struct court *court, int node, int rail)
     court->is_accused[(size_t)node * court->links->rail_count + (size_t)rail] = false;
 }
 
-static struct finding *tell_path(struct court *court, const struct suspect *path,
-                                 enum verdict verdict, const struct accused *accused)
+struct finding *moments_tell_path(struct court *court, const struct suspect *path,
+                                  enum verdict verdict, const struct accused *accused)
 {
     const struct links *links = court->links;
     bool is_both = path->kind == PART_RAIL, is_forth = path->node < path->peer;
@@ -345,13 +328,17 @@ static void tell(struct court *court, struct charge *charge)
 {
     const struct suspect *suspect = &charge->suspect;
     const struct evidence *evidence = &charge->evidence;
-    bool is_sure = charge->accused.confidence >= court->limits.sure && evidence->low >= LOW_LEAST &&
-                   evidence->alone_low >= ALONE_LEAST && (suspect->peer < 0 || evidence->has_alibi);
+    bool is_sure =
+        charge->accused.confidence >= court->limits.sure && evidence->low >= LOW_LEAST &&
+        evidence->alone_low >= ALONE_LEAST &&
+        (suspect->peer < 0 ||
+         (evidence->has_alibi && __builtin_popcount(evidence->looks_low) >= PATH_LOOKS_LEAST));
 
     if (!is_sure) /* of what is not known the figures alone do not make sure */
         charge->accused.confidence = fmin(charge->accused.confidence, suspicious);
     if (suspect->peer >= 0) {
-        tell_path(court, suspect, is_sure ? VERDICT_FAIL : VERDICT_UNKNOWN, &charge->accused);
+        moments_tell_path(court, suspect, is_sure ? VERDICT_FAIL : VERDICT_UNKNOWN,
+                          &charge->accused);
     } else {
         withdraw(court, suspect->node, suspect->rail);
         court_take(court, &charge->accused);
@@ -367,7 +354,7 @@ static void consider(struct moments *moments, const struct suspect *suspects, in
     struct charge most = {.evidence = {.likelihood = -1}};
 
     for (int i = 0; i < count; i++) {
-        struct evidence evidence = weigh(moments, &suspects[i]);
+        struct evidence evidence = moments_weigh(moments, &suspects[i]);
 
         if (evidence.likelihood > most.evidence.likelihood)
             most = (struct charge){suspects[i], evidence, {0}};
@@ -406,16 +393,22 @@ static bool find_best(struct moments *moments, struct charge *best)
 static void charge(struct moments *moments, struct charge *charge)
 {
     const struct suspect *suspect = &charge->suspect;
-    double share = (double)charge->evidence.low / (double)charge->evidence.all;
+    /* half of what the path showed, as its measurements may have kept step with what comes and goes
+     */
+    double share = 0.5 * (double)charge->evidence.low / (double)charge->evidence.all;
     size_t left = 0;
 
     charge->evidence.has_alibi = suspect->peer >= 0 &&
                                  has_alibi(moments, suspect->node, suspect, share) &&
                                  has_alibi(moments, suspect->peer, suspect, share);
-    charge->accused = describe(moments, suspect, &charge->evidence);
+    charge->accused = moments_describe(moments, suspect, &charge->evidence);
     for (size_t i = 0; i < moments->count; i++)
-        if (!is_of(suspect, moments->items[i].cell))
-            moments->items[left++] = moments->items[i];
+        if (!is_of(suspect, moments->items[i].cell)) {
+            struct moment keep = moments->items[i];
+
+            moments->items[i] = moments->items[left];
+            moments->items[left++] = keep;
+        }
     moments->count = left;
     moments->low -= charge->evidence.low;
     moments->charges[moments->charge_count++] = *charge;
@@ -442,56 +435,6 @@ static void settle(struct moments *moments)
             tell(moments->court, &moments->charges[i]);
 }
 
-/* ---------------------------------------------------------------- who is asked once more */
-
-/* How often the end was asked alone on that rail in that direction while it was let run. */
-static int asked_alone(const struct court *court, int node, int rail, bool receives)
-{
-    int count = 0;
-
-    for (size_t i = 0; i < court->links->moment_count; i++) {
-        const struct link_sample *sample = &court->links->moments[i];
-
-        count += sample->again > 0 && sample->rail == rail &&
-                 (receives ? sample->to : sample->from) == node;
-    }
-    return count;
-}
-
-/* Whether somebody of whom the cell is has a finding that is worse than a warning. */
-static bool is_told(const struct court *court, const struct cell *cell)
-{
-    for (size_t i = 0; i < court->findings.count; i++) {
-        const struct finding *finding = &court->findings.items[i];
-        bool is_path = finding->kind == FINDING_PAIR && finding->rail == cell->rail &&
-                       finding->node + finding->peer == cell->from + cell->to &&
-                       (finding->node == cell->from || finding->node == cell->to);
-
-        if (finding->verdict > VERDICT_WARN && (is_path || is_about(court, finding, cell)))
-            return true;
-    }
-    return false;
-}
-
-/* A path that was low while nobody was held up, and whose ends were not asked often enough since.
- * What is low as a whole is the pairs' to tell. */
-static void ask_once_more(struct moments *moments, const struct moment *moment)
-{
-    struct court *court = moments->court;
-    const struct cell *cell = moment->cell;
-    struct suspect path = {PART_SENDS, cell->from, cell->to, cell->rail};
-    struct evidence evidence;
-    struct accused accused;
-
-    if (cell->is_low || is_told(court, cell) ||
-        (asked_alone(court, cell->from, cell->rail, false) >= ALONE_TO_CLEAR &&
-         asked_alone(court, cell->to, cell->rail, true) >= ALONE_TO_CLEAR))
-        return;
-    evidence = weigh(moments, &path);
-    accused = describe(moments, &path, &evidence);
-    tell_path(court, &path, VERDICT_UNKNOWN, &accused)->is_question = true;
-}
-
 static bool was_asked(const struct cells *cells)
 {
     for (size_t i = 0; i < cells->count; i++)
@@ -514,9 +457,8 @@ int court_moments(struct court *court)
         charge(&moments, &best);
     if (rv == 0)
         settle(&moments);
-    for (size_t i = 0; i < moments.count && rv == 0; i++)
-        if (moments.items[i].is_low)
-            ask_once_more(&moments, &moments.items[i]);
+    if (rv == 0)
+        moments_ask(&moments);
     clear(&moments);
     return rv;
 }

@@ -86,14 +86,16 @@ static void add_examples(struct suspects *suspects, const struct finding *findin
         }
 }
 
-/* A path; and of few nodes, where it was low alone as well, its two ends with somebody else, for as
- * long: an end that comes and goes was well with others when it was looked at for a moment. */
+/* A path; and of few nodes, where it was low alone as well or while nobody was held up, its two
+ * ends with somebody else, for as long: an end that comes and goes was well with others when it was
+ * looked at for a moment. */
 static void add_path(struct suspects *suspects, const struct finding *finding)
 {
     int ends[] = {finding->node, finding->peer};
+    bool is_asked_of_ends = finding->again > 0 || finding->is_question;
 
     add_pair(suspects, ends[0], ends[1]);
-    for (int k = 0; k < 2 && finding->again > 0 && suspects->links->node_count <= LINKS_FEW; k++) {
+    for (int k = 0; k < 2 && is_asked_of_ends && suspects->links->node_count <= LINKS_FEW; k++) {
         int partner = partner_from(suspects, ends[k], ends[k] + 1, ends[1 - k], false);
 
         if (partner >= 0)

@@ -51,6 +51,13 @@ static bool is_known(const struct court *court, const struct link_sample *sample
     return false;
 }
 
+/* Whether other pairs were on the same uplink, and there is no other leaf whose paths were shared
+ * alike: with all rails at once they may have met on a cable of the spine, and that is no host. */
+static bool is_crowded(const struct court *court, const struct link_sample *sample)
+{
+    return sample->load > 1 && sample->again == 0 && court->cells.block_count < 3;
+}
+
 /* The samples of all rails together as shares of the same pair's rail alone, in percent. Returns
  * how many, or -1. */
 static long make_shares(const struct court *court, struct link_sample *shares)
@@ -72,7 +79,8 @@ static long make_shares(const struct court *court, struct link_sample *shares)
             double percent;
 
             if (isnan(sample->mbps) || !cell || cell->from != sample->from ||
-                cell->rail != sample->rail || !is_well(court, cell) || is_known(court, sample))
+                cell->rail != sample->rail || !is_well(court, cell) || is_known(court, sample) ||
+                is_crowded(court, sample))
                 continue;
             shares[made] = *sample;
             percent = 100 / (cells_base(cells, cell) * exp(cell->y));

@@ -9,13 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "validate/judge/links/doubts.h"
 #include "validate/schedule/apart.h"
 
 enum {
     SUSPECTS_MAX = 4096,
     SERIAL_MOST = 8, /* pairs that are measured one after the other: some 20 s a rail */
     STEADY_MBPS = 2,
-    PATH_AGAIN = 2 /* only the second time its ends are asked with others as well */
+    PATH_AGAIN = 2, /* only the second time its ends are asked with others as well */
+    HOST_AGAIN = 2  /* all rails of a pair are measured at once a single time in a look */
 };
 
 static struct links_limits limits_of(const struct conf *conf)
@@ -144,6 +146,20 @@ static bool is_few(const struct trial *trial)
     return trial->links.node_count <= LINKS_FEW;
 }
 
+/* In how many looks all rails of the node were measured at once. */
+static int looks_together(const struct trial *trial, int node)
+{
+    int looks = 0;
+
+    for (size_t i = 0; i < trial->links.together_count; i++) {
+        const struct link_sample *sample = &trial->links.together[i];
+
+        if ((sample->from == node || sample->to == node) && sample->again > looks)
+            looks = sample->again;
+    }
+    return looks;
+}
+
 /* Whether the last measurement alone says of the suspect what all say together. */
 static bool is_steady(const struct trial *trial, const struct matrix *matrix,
                       const struct links *alone, const struct finding *finding)
@@ -153,6 +169,8 @@ static bool is_steady(const struct trial *trial, const struct matrix *matrix,
     if (finding->again == 0 && finding->kind != FINDING_FABRIC)
         return false; /* nobody asked about that one */
     if (finding->kind == FINDING_PAIR && is_few(trial) && finding->again < PATH_AGAIN)
+        return false;
+    if (finding->kind == FINDING_HOST && looks_together(trial, finding->node) < HOST_AGAIN)
         return false;
     if (finding->is_intermittent || strcmp(finding->metric, "bandwidth") != 0)
         return true; /* what comes and goes is not the same twice */
@@ -233,85 +251,6 @@ static size_t suspects_check(struct trial *trial, size_t last, bool is_last)
     }
     matrix_clear(&matrix);
     return open;
-}
-
-/* A pair whose one end is at fault on that rail says nothing of the path between. */
-static bool is_explained(const struct finding *finding, const struct finding *findings,
-                         size_t count)
-{
-    for (size_t i = 0; finding->kind == FINDING_PAIR && i < count; i++)
-        if ((findings[i].kind == FINDING_RAIL || findings[i].kind == FINDING_NODE) &&
-            findings[i].verdict >= VERDICT_UNKNOWN &&
-            (findings[i].rail < 0 || findings[i].rail == finding->rail) &&
-            (findings[i].node == finding->node || findings[i].node == finding->peer))
-            return true;
-    return false;
-}
-
-/* A pair that was low once, among others, and that there was no time to ask again; or not often
- * enough. */
-static bool is_idle(const struct finding *finding)
-{
-    return finding->kind == FINDING_PAIR && finding->verdict == VERDICT_UNKNOWN &&
-           (finding->again == 0 || finding->is_question);
-}
-
-static void drop_explained(struct trial *trial)
-{
-    size_t left = 0;
-
-    for (size_t i = 0; i < trial->count; i++)
-        if (!is_explained(&trial->findings[i], trial->findings, trial->count) &&
-            !(trial->is_confirmed && is_idle(&trial->findings[i])))
-            trial->findings[left++] = trial->findings[i];
-    trial->count = left;
-}
-
-static bool is_path_of(const struct finding *finding, int node, int rail)
-{
-    return finding->kind == FINDING_PAIR && finding->verdict == VERDICT_UNKNOWN &&
-           finding->rail == rail && (finding->node == node || finding->peer == node);
-}
-
-/* Of the paths of the node's rail, how many are in doubt; 0 unless these are two and half of all.
- */
-static size_t paths_in_doubt(const struct trial *trial, int node, int rail)
-{
-    size_t count = 0, all = 0;
-
-    for (size_t i = 0; i < trial->count; i++)
-        count += is_path_of(&trial->findings[i], node, rail);
-    if (count < 2)
-        return 0;
-    for (size_t i = 0; i < trial->links.sample_count; i++)
-        all += trial->links.samples[i].from == node && trial->links.samples[i].rail == rail;
-    return 2 * count >= all ? count : 0;
-}
-
-/* Where no suspect could be asked, paths in doubt that end at one rail cast doubt on that rail: its
- * node is not certified. */
-static void doubt_ends(struct trial *trial)
-{
-    for (size_t i = 0; i < trial->count; i++) {
-        struct finding *finding = &trial->findings[i];
-        size_t of_node, of_peer, count;
-
-        if (finding->kind != FINDING_PAIR || finding->rail < 0)
-            continue;
-        of_node = paths_in_doubt(trial, finding->node, finding->rail);
-        of_peer = paths_in_doubt(trial, finding->peer, finding->rail);
-        count = of_node > of_peer ? of_node : of_peer;
-        if (count == 0)
-            continue;
-        if (of_peer > of_node)
-            finding->node = finding->peer;
-        finding->kind = FINDING_RAIL;
-        finding->peer = -1;
-        snprintf(finding->part, sizeof finding->part, "%s", trial->links.rails[finding->rail]);
-        snprintf(finding->message, sizeof finding->message,
-                 "%s: %zu of its paths were slow, and could not be measured again in time",
-                 finding->part, count);
-    }
 }
 
 static bool has_suspect(const struct trial *trial)
@@ -398,13 +337,19 @@ static int judge(struct trial *trial, size_t again)
 int trial_times(size_t nodes, bool is_quick)
 {
     if (nodes <= LINKS_FEW / 2)
-        return is_quick ? 3 : 2;
-    return nodes <= LINKS_FEW && is_quick ? 2 : 1;
+        return is_quick ? 3 : 4;
+    return nodes <= LINKS_FEW ? 2 : 1;
+}
+
+struct trial_look trial_look(size_t nodes)
+{
+    return nodes <= LINKS_FEW ? (struct trial_look){3, 4, true} : (struct trial_look){1, 15, false};
 }
 
 int trial_hold(struct trial *trial)
 {
     size_t last = SIZE_MAX, again = SIZE_MAX;
+    bool is_asked_to_the_end = false;
 
     trial->is_confirmed = false;
     trial->gathered = 0;
@@ -415,11 +360,12 @@ int trial_hold(struct trial *trial)
             return -1;
         if (!has_suspect(trial) || (trial->is_confirmed && suspects_check(trial, last, false) == 0))
             break;
-        if (i == trial->tries || !suspects_measure(trial, &next)) {
+        is_asked_to_the_end = i == trial->tries;
+        if (is_asked_to_the_end || !suspects_measure(trial, &next)) {
             /* what the last one that ended well bears out stays, whatever is open besides */
             suspects_check(trial, last, true);
             if (!trial->is_confirmed)
-                doubt_ends(trial);
+                doubts_of_unasked(trial);
             break;
         }
         last = next;
@@ -427,8 +373,8 @@ int trial_hold(struct trial *trial)
             again = last;
         trial->is_confirmed = true;
     }
-    drop_explained(trial);
-    return 0;
+    doubts_drop(trial, is_asked_to_the_end);
+    return doubts_of_paths(trial);
 }
 
 bool trial_shows_leaves(const struct trial *trial)
@@ -481,71 +427,4 @@ void trial_short_message(const struct finding *finding, char *text, size_t size)
     else
         snprintf(text, size, "%.60s %.1f us, peers %.1f us", finding->part, finding->value,
                  finding->reference);
-}
-
-/* In how many of the damaged exchanges the node took part. */
-/* What libibverbs says of two ports: that a message did not arrive, or that they cannot talk. The
- * other bandwidths of the battery are judged by the matrix. */
-static bool is_of_verbs(const struct record *record)
-{
-    const char *metric = record->metric ? record->metric : "";
-
-    return record->verdict == VERDICT_FAIL && record->peer &&
-           (strncmp(metric, "bandwidth_rc_", 13) == 0 ||
-            strncmp(metric, "bandwidth_ud_", 13) == 0 || strcmp(metric, "state") == 0);
-}
-
-static bool is_damage(const struct record *record)
-{
-    return record->peer && record->metric && strcmp(record->metric, "damaged") == 0;
-}
-
-/* Whose fault it is, the record alone does not tell. */
-static bool is_of_both(const struct record *record)
-{
-    return is_damage(record) || is_of_verbs(record);
-}
-
-/* How many records since first of that kind have the node at either end. */
-static size_t blame_of(const struct records *records, size_t first, bool of_damage,
-                       const char *node)
-{
-    size_t count = 0;
-
-    for (size_t i = first; i < records->count; i++) {
-        const struct record *record = &records->items[i];
-
-        if (record->node && strcmp(record->suite, "links") == 0 && is_of_both(record) &&
-            is_damage(record) == of_damage)
-            count += strcmp(record->node, node) == 0 || strcmp(record->peer, node) == 0;
-    }
-    return count;
-}
-
-void trial_testimony(const struct records *records, size_t first,
-                     void (*accuse)(void *context, const char *node, enum verdict verdict,
-                                    const struct record *record),
-                     void *context)
-{
-    for (size_t i = first; i < records->count; i++) {
-        const struct record *record = &records->items[i];
-        const char *ends[] = {record->node, record->peer};
-        size_t blame[2];
-
-        if (!record->node || record->verdict < VERDICT_WARN ||
-            strcmp(record->suite, "links") != 0 || matrix_is_measurement(record) ||
-            (strncmp(record->metric ? record->metric : "", "bandwidth_", 10) == 0 &&
-             !is_of_verbs(record)))
-            continue;
-        if (!is_of_both(record)) {
-            accuse(context, record->node, record->verdict, record);
-            continue;
-        }
-        for (int k = 0; k < 2; k++)
-            blame[k] = blame_of(records, first, is_damage(record), ends[k]);
-        for (int k = 0; k < 2; k++)
-            if (blame[k] >= blame[1 - k])
-                accuse(context, ends[k], blame[k] > blame[1 - k] ? VERDICT_FAIL : VERDICT_UNKNOWN,
-                       record);
-    }
 }

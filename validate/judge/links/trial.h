@@ -50,6 +50,16 @@ struct trial {
  * comes and goes is met by chance (doc/attribution.md has what that finds). */
 int trial_times(size_t nodes, bool is_quick);
 
+/* How suspects are measured again: each pair so often, at moments of their own, with so many
+ * samples at first, as long as those of level quick or of the run's own level. Of few nodes short
+ * measurements at several moments, which meet what comes and goes; of more one long one, which
+ * meets a moment in which busy machines let the ends run. */
+struct trial_look {
+    int times, samples;
+    bool is_quick;
+};
+struct trial_look trial_look(size_t nodes);
+
 /* Holds the trial. What could not be confirmed comes out as unknown: it accuses nobody. A pair
  * whose one end is at fault is left out. Returns 0, or -1 when memory is out. To be cleared in
  * either case. */
