@@ -61,6 +61,7 @@ noinst_LTLIBRARIES += trainer/libtrainer-bf16.la
 trainer_libtrainer_bf16_la_SOURCES = \
 	trainer/compute/bf16_gemm.c trainer/compute/bf16_gemm.h \
 	trainer/compute/bf16_linear.c trainer/compute/bf16_linear.h \
+	trainer/compute/bf16_pack.c trainer/compute/bf16_pack.h \
 	trainer/compute/cpu_attention.c \
 	trainer/compute/cpu_layernorm.c \
 	trainer/compute/cpu_loss.c \

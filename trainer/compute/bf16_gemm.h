@@ -6,15 +6,13 @@
 
 #include "trainer/compute/element.h"
 
-/* One product in bfloat16, summed in float, on the calling thread: c = a b, or c += a b. A
- * transposed operand is stored as its transpose; rows of what is stored are lda, ldb, ldc elements
- * apart. */
+/* One product of operands as bf16_pack.h makes them, summed in float, on the calling thread: c = a
+ * b, or c += a b. a: m x k; b: k x n, packed; c: m x n. k is a multiple of BF16_DEPTH. */
 struct bf16_gemm {
     int m, n, k;
     const element *a, *b;
-    void *c; /* float or element */
-    int lda, ldb, ldc;
-    bool is_a_transposed, is_b_transposed, is_c_real, is_added;
+    real *c;
+    bool is_added;
 };
 
 /* By oneDNN. Ends the program, with a line, where that refuses or memory is short. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "trainer/compute/cpu_linear.h"
+#include "trainer/pages.h"
 
 const struct compute compute_cpu = {
     .precision = sizeof(real) == sizeof(float) ? "fp32" : "fp64",
@@ -35,33 +36,36 @@ void compute_threads(int threads)
     omp_set_num_threads(threads);
 }
 
-/* Gives the room of a thread back when OpenMP ends the thread. */
-static pthread_key_t room_key;
+/* Gives a room of a thread back when OpenMP ends the thread. */
+static pthread_key_t room_keys[CPU_ROOMS];
 
-static void room_key_make(void)
+static void room_keys_make(void)
 {
-    pthread_key_create(&room_key, free);
+    for (int i = 0; i < CPU_ROOMS; i++)
+        pthread_key_create(&room_keys[i], free);
 }
 
-void *cpu_room(size_t size_bytes)
+void *cpu_room(enum cpu_room which, size_t size_bytes)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    static _Thread_local struct {
+    static _Thread_local struct room {
         void *memory;
         size_t size_bytes;
-    } room;
+    } rooms[CPU_ROOMS];
+    struct room *room = &rooms[which];
 
-    if (size_bytes > room.size_bytes) {
-        free(room.memory);
-        room.size_bytes = (size_bytes + 4095) / 4096 * 4096;
-        room.memory = aligned_alloc(4096, room.size_bytes);
-        if (!room.memory) {
+    if (size_bytes > room->size_bytes) {
+        free(room->memory);
+        room->size_bytes = (size_bytes + 4095) / 4096 * 4096;
+        room->memory = aligned_alloc(4096, room->size_bytes);
+        if (!room->memory) {
             fprintf(stderr, "muster-train: %.1f MB of scratch memory cannot be had: %m\n",
-                    (double)room.size_bytes / 1e6);
+                    (double)room->size_bytes / 1e6);
             exit(1);
         }
-        pthread_once(&once, room_key_make);
-        pthread_setspecific(room_key, room.memory);
+        pages_prefer_large(room->memory, room->size_bytes);
+        pthread_once(&once, room_keys_make);
+        pthread_setspecific(room_keys[which], room->memory);
     }
-    return room.memory;
+    return room->memory;
 }

@@ -32,9 +32,14 @@ void cpu_cross_entropy(real *logits, const int32_t *targets, int rows, int vocab
                        real *losses, activations *dlogits);
 
 /* Bytes of scratch of the calling thread, aligned to 64, kept from call to call: page faults would
- * cost more than the work. What was got before is lost. Ends the program where there is no memory.
- */
-void *cpu_room(size_t size_bytes);
+ * cost more than the work. What was got before of that kind is lost. Ends the program where there
+ * is no memory. */
+enum cpu_room {
+    CPU_ROOM_OWN,    /* for a thread's part of the work */
+    CPU_ROOM_SHARED, /* for what all threads read of it */
+    CPU_ROOMS
+};
+void *cpu_room(enum cpu_room which, size_t size_bytes);
 
 /* One product on the calling thread, by the BLAS library. */
 struct gemm {

@@ -23,7 +23,7 @@ struct head {
 static struct head head_make(int time, int width)
 {
     size_t size = (size_t)time * (size_t)width;
-    real *room = cpu_room(8 * size * sizeof *room);
+    real *room = cpu_room(CPU_ROOM_OWN, 8 * size * sizeof *room);
 
     return (struct head){time,
                          width,
