@@ -32,11 +32,11 @@ AC_DEFUN([MUSTER_COMPILER_FLAGS], [
     for muster_flag in -fstack-protector-strong -fstack-clash-protection -fcf-protection; do
         MUSTER_TRY_CFLAG([$muster_flag], [MUSTER_CFLAGS])
     done
-    # Loops that are to become vectors in full, for the folders that ask for it. Not by -O3: the
-    # user's -O2 stands behind it on the command line.
+    # Loops that are to become vectors in full, for the folders that ask for it (square roots do only
+    # without errno). Not by -O3: the user's -O2 stands behind it on the command line.
     VECTOR_CFLAGS=
     for muster_flag in -ftree-vectorize -fvect-cost-model=dynamic -funswitch-loops \
-        -fno-trapping-math; do
+        -fno-trapping-math -fno-math-errno; do
         MUSTER_TRY_CFLAG([$muster_flag], [VECTOR_CFLAGS])
     done
     AC_SUBST([VECTOR_CFLAGS])

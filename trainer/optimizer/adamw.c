@@ -12,20 +12,23 @@ struct factors {
     real beta1, beta2, rest1, rest2, mean, variance, epsilon, decay, rate, scale;
 };
 
-VECTORISED static void update_block(const struct factors *f, size_t count, const real *g, real *m,
-                                    real *v, real *p)
+/* The factors are copied and the arrays lie apart: else each store might change what is read next,
+ * and the loop would not become vectors. */
+VECTORISED static void update_block(const struct factors *factors, size_t count,
+                                    const real *restrict g, real *restrict m, real *restrict v,
+                                    real *restrict p)
 {
-    for (size_t i = 0; i < count; i++) {
-        real gradient = g[i] * f->scale;
+    const struct factors f = *factors;
 
-        m[i] = f->beta1 * m[i] + f->rest1 * gradient;
-        v[i] = f->beta2 * v[i] + f->rest2 * (gradient * gradient);
+    for (size_t i = 0; i < count; i++) {
+        real gradient = g[i] * f.scale;
+
+        m[i] = f.beta1 * m[i] + f.rest1 * gradient;
+        v[i] = f.beta2 * v[i] + f.rest2 * (gradient * gradient);
 #ifdef MUSTER_REAL_DOUBLE
-        p[i] -=
-            f->rate * (m[i] * f->mean / (sqrt(v[i] * f->variance) + f->epsilon) + f->decay * p[i]);
+        p[i] -= f.rate * (m[i] * f.mean / (sqrt(v[i] * f.variance) + f.epsilon) + f.decay * p[i]);
 #else
-        p[i] -=
-            f->rate * (m[i] * f->mean / (sqrtf(v[i] * f->variance) + f->epsilon) + f->decay * p[i]);
+        p[i] -= f.rate * (m[i] * f.mean / (sqrtf(v[i] * f.variance) + f.epsilon) + f.decay * p[i]);
 #endif
     }
 }

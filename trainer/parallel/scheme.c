@@ -8,6 +8,9 @@
 
 #include "trainer/pages.h"
 
+/* Vectors of these arrays should not lie across lines of the cache. */
+enum { ALIGNED = 64 };
+
 const struct scheme *const schemes[SCHEMES] = {&scheme_ddp, &scheme_zero1, &scheme_zero2,
                                                &scheme_zero3, &scheme_replicas};
 
@@ -21,13 +24,15 @@ const struct scheme *scheme_named(const char *name)
 
 real *holding_take(size_t count, size_t *bytes, struct error *err)
 {
-    real *memory = calloc(count > 0 ? count : 1, sizeof *memory);
+    size_t size_bytes = (count * sizeof(real) + ALIGNED - 1) / ALIGNED * ALIGNED;
+    real *memory = aligned_alloc(ALIGNED, size_bytes > 0 ? size_bytes : ALIGNED);
 
     if (!memory) {
         error_set(err, "%.1f GB of memory cannot be had: %m", (double)count * sizeof(real) / 1e9);
         return NULL;
     }
-    pages_prefer_large(memory, count * sizeof *memory);
+    pages_prefer_large(memory, size_bytes);
+    memset(memory, 0, size_bytes);
     *bytes += count * sizeof *memory;
     return memory;
 }
