@@ -3,7 +3,7 @@
 
 #include "trainer/compute/compute.h"
 
-#if defined(HAVE_DNNL) && !defined(MUSTER_REAL_DOUBLE)
+#if defined(HAVE_DNNL) && defined(__x86_64__) && !defined(MUSTER_REAL_DOUBLE)
 
 #define MUSTER_ELEMENT_BF16 1
 #include "trainer/compute/bf16_gemm.h"
@@ -47,7 +47,7 @@ const struct compute *compute_bf16(struct error *err)
     error_set(
         err,
         "--precision=bf16 was not built: it needs oneDNN (Debian package libdnnl-dev, RHEL package "
-        "onednn-devel)");
+        "onednn-devel) on x86-64");
     return NULL;
 }
 

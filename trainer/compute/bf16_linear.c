@@ -210,7 +210,7 @@ static void store_gradient(const struct gradient *gradient, int row, int rows, i
         if (gradient->is_added)
             add_row(sums, columns, gradient->dweight + at);
         else
-            memcpy(gradient->dweight + at, sums, (size_t)columns * sizeof *sums);
+            bf16_stream(sums, columns, gradient->dweight + at);
     }
 }
 
@@ -243,6 +243,7 @@ static void gradient_rows(const struct gradient *gradient, int row)
             });
         store_gradient(gradient, row, rows, column, columns, sums);
     }
+    bf16_settle();
 }
 
 void bf16_linear_backward_weight(const struct linear *linear, const activations *dout,

@@ -223,4 +223,18 @@ void bf16_pad(const element *from, size_t stride, int m, int k, element *to)
     }
 }
 
+VECTORS void bf16_stream(const real *from, int count, real *to)
+{
+    int done = 0;
+
+    for (; (uintptr_t)to % 64 == 0 && count - done >= 16; done += 16)
+        _mm512_stream_ps(to + done, _mm512_loadu_ps(from + done));
+    memcpy(to + done, from + done, (size_t)(count - done) * sizeof *to);
+}
+
+void bf16_settle(void)
+{
+    _mm_sfence();
+}
+
 #endif

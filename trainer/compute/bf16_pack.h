@@ -33,4 +33,9 @@ void bf16_pad(const element *from, size_t stride, int m, int k, element *to);
 /* a from its transpose, k x m. */
 void bf16_transpose(const element *from, size_t stride, int m, int k, element *to);
 
+/* Copies numbers past the caches, for what is not read again soon. It is there for other threads
+ * when bf16_settle() has returned. */
+void bf16_stream(const real *from, int count, real *to);
+void bf16_settle(void);
+
 #endif
