@@ -42,16 +42,6 @@ static void classify(const struct geometry *geometry, const activations *normed,
     compute->linear_backward_weight(&linear, dlogits, normed, is_added, dwte);
 }
 
-/* All but wte, which the first product sets. */
-static void clear_vectors(const struct shape *shape, real *dends)
-{
-    static const enum tensor vectors[] = {WPE, LNFW, LNFB};
-
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        memset(dends + shape_tensor_offset(shape, vectors[i]), 0,
-               shape_tensor_size(shape, vectors[i]) * sizeof(real));
-}
-
 void head_run(const struct geometry *geometry, const activations *in, const int32_t *targets,
               real scale, const real *ends, void *memory, real *losses, activations *d,
               bool is_added, real *dends)
@@ -68,7 +58,7 @@ void head_run(const struct geometry *geometry, const activations *in, const int3
     const real *bias = ends + shape_tensor_offset(geometry->shape, LNFB);
 
     if (dends && !is_added)
-        clear_vectors(geometry->shape, dends);
+        gradients_clear(geometry->shape, UNIT_ENDS, dends);
     compute->layernorm(in, weight, bias, rows, channels, normed, mean, rstd);
     for (int first = 0; first < rows; first += HEAD_ROWS) {
         size_t at = (size_t)first * (size_t)channels * compute->element_bytes;

@@ -78,6 +78,14 @@ void scratch_place(const struct geometry *geometry, void *memory, struct scratch
     scratch->dwide = take(&left, activations_bytes(geometry, 4 * wide));
 }
 
+void gradients_clear(const struct shape *shape, enum unit_kind unit, real *gradients)
+{
+    for (int tensor = 0; tensor < TENSOR_COUNT; tensor++)
+        if (tensor_kinds[tensor].unit == unit && !tensor_kinds[tensor].is_factor)
+            memset(gradients + shape_tensor_offset(shape, tensor), 0,
+                   shape_tensor_size(shape, tensor) * sizeof(real));
+}
+
 static struct linear linear_of(const struct geometry *geometry, const real *weight, int inputs,
                                int outputs)
 {
@@ -176,22 +184,12 @@ static void attention_backward(const struct geometry *geometry, const real *para
                                 AT(gradients, LN1B));
 }
 
-/* What is not set by a product: all but the matrices, whose zeros would only be read again. */
-static void clear_vectors(const struct shape *shape, real *gradients)
-{
-    static const enum tensor vectors[] = {LN1W, LN1B, QKVB, ATTPROJB, LN2W, LN2B, FCB, FCPROJB};
-
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        memset(gradients + shape_tensor_offset(shape, vectors[i]), 0,
-               shape_tensor_size(shape, vectors[i]) * sizeof(real));
-}
-
 void layer_backward(const struct geometry *geometry, const real *parameters,
                     const struct saved *saved, struct scratch *scratch, activations *d,
                     bool is_added, real *gradients)
 {
     if (!is_added)
-        clear_vectors(geometry->shape, gradients);
+        gradients_clear(geometry->shape, UNIT_LAYER, gradients);
     mlp_backward(geometry, parameters, saved, scratch, d, is_added, gradients);
     attention_backward(geometry, parameters, saved, scratch, d, is_added, gradients);
 }

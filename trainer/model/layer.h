@@ -46,6 +46,9 @@ void saved_place(const struct geometry *geometry, void *memory, struct saved *sa
 size_t scratch_size(const struct geometry *geometry);
 void scratch_place(const struct geometry *geometry, void *memory, struct scratch *scratch);
 
+/* Zeros for the gradients of a unit that no product sets: of a factor's they would only be read. */
+void gradients_clear(const struct shape *shape, enum unit_kind unit, real *gradients);
+
 /* saved->in is the input. out: rows x channels, the output. parameters: the unit's. */
 void layer_forward(const struct geometry *geometry, const real *parameters, struct saved *saved,
                    struct scratch *scratch, activations *out);

@@ -6,22 +6,22 @@
 #include <string.h>
 
 const struct tensor_kind tensor_kinds[TENSOR_COUNT] = {
-    [WTE] = {"wte", UNIT_ENDS, START_DRAWN},
-    [WPE] = {"wpe", UNIT_ENDS, START_DRAWN},
-    [LN1W] = {"ln1w", UNIT_LAYER, START_ONE},
-    [LN1B] = {"ln1b", UNIT_LAYER, START_ZERO},
-    [QKVW] = {"qkvw", UNIT_LAYER, START_DRAWN},
-    [QKVB] = {"qkvb", UNIT_LAYER, START_ZERO},
-    [ATTPROJW] = {"attprojw", UNIT_LAYER, START_DRAWN_RESIDUAL},
-    [ATTPROJB] = {"attprojb", UNIT_LAYER, START_ZERO},
-    [LN2W] = {"ln2w", UNIT_LAYER, START_ONE},
-    [LN2B] = {"ln2b", UNIT_LAYER, START_ZERO},
-    [FCW] = {"fcw", UNIT_LAYER, START_DRAWN},
-    [FCB] = {"fcb", UNIT_LAYER, START_ZERO},
-    [FCPROJW] = {"fcprojw", UNIT_LAYER, START_DRAWN_RESIDUAL},
-    [FCPROJB] = {"fcprojb", UNIT_LAYER, START_ZERO},
-    [LNFW] = {"lnfw", UNIT_ENDS, START_ONE},
-    [LNFB] = {"lnfb", UNIT_ENDS, START_ZERO},
+    [WTE] = {"wte", UNIT_ENDS, START_DRAWN, true},
+    [WPE] = {"wpe", UNIT_ENDS, START_DRAWN, false},
+    [LN1W] = {"ln1w", UNIT_LAYER, START_ONE, false},
+    [LN1B] = {"ln1b", UNIT_LAYER, START_ZERO, false},
+    [QKVW] = {"qkvw", UNIT_LAYER, START_DRAWN, true},
+    [QKVB] = {"qkvb", UNIT_LAYER, START_ZERO, false},
+    [ATTPROJW] = {"attprojw", UNIT_LAYER, START_DRAWN_RESIDUAL, true},
+    [ATTPROJB] = {"attprojb", UNIT_LAYER, START_ZERO, false},
+    [LN2W] = {"ln2w", UNIT_LAYER, START_ONE, false},
+    [LN2B] = {"ln2b", UNIT_LAYER, START_ZERO, false},
+    [FCW] = {"fcw", UNIT_LAYER, START_DRAWN, true},
+    [FCB] = {"fcb", UNIT_LAYER, START_ZERO, false},
+    [FCPROJW] = {"fcprojw", UNIT_LAYER, START_DRAWN_RESIDUAL, true},
+    [FCPROJB] = {"fcprojb", UNIT_LAYER, START_ZERO, false},
+    [LNFW] = {"lnfw", UNIT_ENDS, START_ONE, false},
+    [LNFB] = {"lnfb", UNIT_ENDS, START_ZERO, false},
 };
 
 bool shape_named(const char *name, struct shape *shape)

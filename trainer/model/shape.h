@@ -38,12 +38,14 @@ enum tensor {
     TENSOR_COUNT
 };
 
+enum unit_kind { UNIT_ENDS, UNIT_LAYER };
 enum tensor_start { START_ZERO, START_ONE, START_DRAWN, START_DRAWN_RESIDUAL };
 
 struct tensor_kind {
     const char *name;
-    enum { UNIT_ENDS, UNIT_LAYER } unit;
+    enum unit_kind unit;
     enum tensor_start start; /* DRAWN_RESIDUAL: smaller by sqrt(2 layers) */
+    bool is_factor;          /* of a matrix product, and so is its gradient one */
 };
 extern const struct tensor_kind tensor_kinds[TENSOR_COUNT];
 
