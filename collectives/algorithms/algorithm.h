@@ -93,6 +93,7 @@ void shared_reduce(const struct plan_shape *shape, struct plan *plan);
 void shared_all_to_all(const struct plan_shape *shape, struct plan *plan);
 void pull_all_gather(const struct plan_shape *shape, struct plan *plan);
 void pull_broadcast(const struct plan_shape *shape, struct plan *plan);
+void pull_reduce(const struct plan_shape *shape, struct plan *plan);
 void pull_all_to_all(const struct plan_shape *shape, struct plan *plan);
 
 bool halving_applies(const struct plan_shape *shape);
@@ -126,6 +127,7 @@ struct algorithm_cost shared_broadcast_cost(const struct plan_shape *shape);
 struct algorithm_cost shared_reduce_cost(const struct plan_shape *shape);
 struct algorithm_cost shared_all_to_all_cost(const struct plan_shape *shape);
 struct algorithm_cost pull_broadcast_cost(const struct plan_shape *shape);
+struct algorithm_cost pull_reduce_cost(const struct plan_shape *shape);
 struct algorithm_cost pull_blocks_cost(const struct plan_shape *shape);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ranks of one node that may read each other's memory: who wants something takes it from where it
- * stands, once it is told that it is there, in one copy and without a message. All stay until all
- * have been read.
+/* Ranks of one node that may read and write each other's memory: who wants something takes it from
+ * where it stands, once it is told that it is there, in one copy and without a message. Who would
+ * only wait meanwhile does a share of the copying from the other end. All stay until all have been
+ * read and written.
  *
  * What a rank moves within its own memory it moves last, while others may still be reading. */
 #include "collectives/algorithms/algorithm.h"
 
-enum { HERE = 1, DONE }; /* what is told: the buffers are here; nobody else's is read any more */
+enum { HERE = 1, DONE }; /* what is told: the buffers are here; nobody else's is touched any more */
 
 bool pull_applies(const struct plan_shape *shape)
 {
@@ -38,16 +39,56 @@ static void await_all(const struct plan_shape *shape, struct plan *plan)
         plan_await(plan, peer_of(shape, d), DONE);
 }
 
+/* There are ranks - 1 copies to be made by as many ranks as there are: the root writes the first
+ * part to each, and each reads the rest. */
 void pull_broadcast(const struct plan_shape *shape, struct plan *plan)
 {
+    size_t first = plan_part(shape->count, shape->ranks, 0).count;
+
     begin(plan);
     if (shape->rank == shape->root) {
+        for (int d = 1; d < shape->ranks; d++) {
+            plan_await(plan, peer_of(shape, d), HERE);
+            plan_push(plan, peer_of(shape, d), plan_out(0), plan_out(0), first);
+        }
+        plan_signal(plan, DONE);
         await_all(shape, plan);
         return;
     }
     plan_await(plan, shape->root, HERE);
-    plan_pull(plan, shape->root, plan_out(0), plan_out(0), shape->count);
+    plan_pull(plan, shape->root, plan_out(first), plan_out(first), shape->count - first);
     plan_signal(plan, DONE);
+    plan_await(plan, shape->root, DONE);
+}
+
+/* Each adds up a part of what all have, and puts it where the root wants it: segment by segment,
+ * so that what was read is still in the nearest cache when it is added. */
+void pull_reduce(const struct plan_shape *shape, struct plan *plan)
+{
+    struct plan_block part = plan_part(shape->count, shape->ranks, shape->rank);
+    size_t most = plan_segment_most(shape, part.count);
+    struct plan_place by = plan_scratch(plan, most), kept = plan_scratch(plan, most);
+    bool is_root = shape->rank == shape->root;
+
+    begin(plan);
+    for (unsigned k = 0; k < plan_segments(shape, part.count); k++) {
+        struct plan_block some = plan_segment(shape, part.count, k);
+        size_t at = part.offset + some.offset;
+        struct plan_place own = plan_in(at), sum = is_root ? plan_out(at) : kept;
+
+        for (int d = 1; d < shape->ranks; d++) {
+            if (k == 0)
+                plan_await(plan, peer_of(shape, d), HERE);
+            plan_pull(plan, peer_of(shape, d), plan_in(at), by, some.count);
+            plan_reduce(plan, own, by, sum, some.count);
+            own = sum;
+        }
+        plan_complete(plan, sum, some.count);
+        if (!is_root)
+            plan_push(plan, shape->root, sum, plan_out(at), some.count);
+    }
+    plan_signal(plan, DONE);
+    await_all(shape, plan);
 }
 
 void pull_all_gather(const struct plan_shape *shape, struct plan *plan)
@@ -84,9 +125,21 @@ void pull_all_to_all(const struct plan_shape *shape, struct plan *plan)
     await_all(shape, plan);
 }
 
+static double others_bytes(const struct plan_shape *shape)
+{
+    double bytes = (double)(shape->count * shape->element_bytes);
+
+    return bytes * (shape->ranks - 1) / shape->ranks;
+}
+
 struct algorithm_cost pull_broadcast_cost(const struct plan_shape *shape)
 {
-    return (struct algorithm_cost){1, (double)(shape->count * shape->element_bytes), 0};
+    return (struct algorithm_cost){1, others_bytes(shape), 0};
+}
+
+struct algorithm_cost pull_reduce_cost(const struct plan_shape *shape)
+{
+    return (struct algorithm_cost){1, others_bytes(shape), others_bytes(shape)};
 }
 
 struct algorithm_cost pull_blocks_cost(const struct plan_shape *shape)

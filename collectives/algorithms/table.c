@@ -94,6 +94,7 @@ const struct algorithm algorithms[] = {
     {"binomial", COLLECTIVE_REDUCE, binomial_reduce, NULL, binomial_reduce_cost, by_rounds, false},
     {"chain", COLLECTIVE_REDUCE, chain_reduce, NULL, chain_reduce_cost, by_hops, false},
     {"shared", COLLECTIVE_REDUCE, shared_reduce, shared_applies, shared_reduce_cost, never, false},
+    {"pull", COLLECTIVE_REDUCE, pull_reduce, pull_applies, pull_reduce_cost, never, false},
     {"pairwise", COLLECTIVE_ALL_TO_ALL, pairwise_all_to_all, NULL, pairwise_all_to_all_cost, once,
      true},
     {"bruck", COLLECTIVE_ALL_TO_ALL, bruck_all_to_all, bruck_applies, bruck_all_to_all_cost, once,

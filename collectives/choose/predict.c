@@ -195,7 +195,7 @@ static double computing_us(const struct walk *walk, const struct plan_step *step
         return 0;
     if (step->action == PLAN_SIGNAL) /* the others see it as soon as a short message */
         return machine_link_us(machine, LINK_NODE, 1) / 2;
-    if (step->action == PLAN_PULL)
+    if (step->action == PLAN_PULL || step->action == PLAN_PUSH)
         return machine_link_us(machine, LINK_NODE, (size_t)bytes);
     if (step->action == PLAN_COPY)
         return at_rate(bytes, machine->copy_GBps);

@@ -163,6 +163,17 @@ static void pull(struct run *run, const struct plan_step *step)
     run->has_failed = true;
 }
 
+static void push(struct run *run, const struct plan_step *step)
+{
+    size_t each = run->cached->shape.element_bytes;
+
+    if (window_push(run->window, run->ticket, step->peer, step->out.buffer == PLAN_OUT,
+                    step->out.offset * each, at(run, step->left), step->count * each) == 0)
+        return;
+    error_set(&run->err, "write to the memory of rank %d: %m", step->peer);
+    run->has_failed = true;
+}
+
 static bool compute_one(struct run *run)
 {
     unsigned number;
@@ -189,6 +200,8 @@ static bool compute_one(struct run *run)
         run->bytes_coded += bytes;
     } else if (step->action == PLAN_PULL) {
         pull(run, step);
+    } else if (step->action == PLAN_PUSH) {
+        push(run, step);
     } else if (step->action == PLAN_SIGNAL) {
         window_signal(run->window, run->ticket, step->number);
     } else if (step->action == PLAN_DIVIDE) {

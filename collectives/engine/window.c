@@ -26,10 +26,12 @@ struct told {
     uint64_t buffers[WINDOW_BUFFERS];
 };
 
-/* What a rank can be read by, and a number there to try it with. */
+/* What a rank can be reached by, and two numbers there to try it with: one to be read by all, one
+ * of those that each writes to itself. */
 struct peer {
     int pid;
     uint64_t address, nonce;
+    uint64_t marks; /* the address of an array, a number for each rank */
 };
 
 struct window {
@@ -37,7 +39,7 @@ struct window {
     uint64_t tickets;   /* taken */
     size_t bytes;       /* of everything */
     char *base;         /* 8 bytes that no other file has; at LINE what was told; parts at a page */
-    struct peer *peers; /* [ranks]; NULL: they may not be read */
+    struct peer *peers; /* [ranks]; NULL: they may not be reached */
 };
 
 static const uint64_t left_number = UINT32_MAX;
@@ -112,49 +114,69 @@ static void accept_memory(struct window *window, const struct offer *offer)
     }
 }
 
-static int pull(int pid, uint64_t address, void *out, size_t bytes)
+/* process_vm_readv() or process_vm_writev(). */
+typedef ssize_t reach_fn(pid_t pid, const struct iovec *here, unsigned long heres,
+                         const struct iovec *there, unsigned long theres, unsigned long flags);
+
+static int reach(reach_fn *move, int pid, uint64_t address, void *own, size_t bytes)
 {
     while (bytes > 0) {
-        struct iovec here = {out, bytes}, there = {(void *)(uintptr_t)address, bytes};
-        ssize_t some = process_vm_readv(pid, &here, 1, &there, 1, 0);
+        struct iovec here = {own, bytes}, there = {(void *)(uintptr_t)address, bytes};
+        ssize_t some = move(pid, &here, 1, &there, 1, 0);
 
         if (some <= 0) {
             errno = some == 0 ? EFAULT : errno;
             return -1;
         }
         address += (uint64_t)some;
-        out = (char *)out + some;
+        own = (char *)own + some;
         bytes -= (size_t)some;
     }
     return 0;
 }
 
-/* Each reads a number out of every other's memory: in another PID namespace it would be another
- * process's. All ranks come to the same end. */
+/* Whether the peer is the process of this number: in another PID namespace it would be another one,
+ * which is only read. */
+static bool is_reached(const struct peer *peer, const struct peer *own, int rank)
+{
+    uint64_t found, nonce = own->nonce;
+
+    return reach(process_vm_readv, peer->pid, peer->address, &found, sizeof found) == 0 &&
+           found == peer->nonce &&
+           reach(process_vm_writev, peer->pid, peer->marks + (uint64_t)rank * sizeof nonce, &nonce,
+                 sizeof nonce) == 0;
+}
+
+/* Each reads a number out of every other's memory and writes one there. All ranks come to the same
+ * end. */
 static void find_peers(struct window *window, MPI_Comm comm)
 {
     struct peer *peers = calloc((size_t)window->ranks, sizeof *peers);
+    uint64_t *marks = calloc((size_t)window->ranks, sizeof *marks);
     struct peer own = {.pid = getpid()};
-    int may = peers != NULL, all_may = 0;
+    int may = peers != NULL && marks != NULL, all_may = 0;
 
     may = may && getrandom(&own.nonce, sizeof own.nonce, 0) == sizeof own.nonce;
     own.address = (uint64_t)(uintptr_t)&own.nonce;
+    own.marks = (uint64_t)(uintptr_t)marks;
     if (PMPI_Allreduce(&may, &all_may, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS)
         all_may = 0;
     if (all_may && PMPI_Allgather(&own, sizeof own, MPI_BYTE, peers, sizeof own, MPI_BYTE, comm) !=
                        MPI_SUCCESS)
         all_may = 0;
-    for (int rank = 0; rank < window->ranks && all_may && may; rank++) {
-        uint64_t found;
-
-        may = pull(peers[rank].pid, peers[rank].address, &found, sizeof found) == 0 &&
-              found == peers[rank].nonce;
-    }
+    for (int rank = 0; rank < window->ranks && all_may && may; rank++)
+        may = is_reached(&peers[rank], &own, window->rank);
+    /* all have written then, and none goes on before it has been read */
+    if (!all_may || PMPI_Allreduce(&may, &all_may, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS)
+        all_may = may = 0;
+    for (int rank = 0; rank < window->ranks && all_may; rank++)
+        may = may && marks[rank] == peers[rank].nonce;
     if (!all_may || PMPI_Allreduce(&may, &all_may, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS ||
         !all_may) {
         free(peers);
         peers = NULL;
     }
+    free(marks);
     window->peers = peers;
 }
 
@@ -216,8 +238,16 @@ void window_announce(struct window *window, uint64_t ticket,
 int window_pull(const struct window *window, uint64_t ticket, int peer, int buffer, size_t offset,
                 void *out, size_t bytes)
 {
-    return pull(window->peers[peer].pid, told_of(window, ticket, peer)->buffers[buffer] + offset,
-                out, bytes);
+    return reach(process_vm_readv, window->peers[peer].pid,
+                 told_of(window, ticket, peer)->buffers[buffer] + offset, out, bytes);
+}
+
+int window_push(const struct window *window, uint64_t ticket, int peer, int buffer, size_t offset,
+                const void *from, size_t bytes)
+{
+    return reach(process_vm_writev, window->peers[peer].pid,
+                 told_of(window, ticket, peer)->buffers[buffer] + offset, (void *)(uintptr_t)from,
+                 bytes);
 }
 
 uint64_t window_take_ticket(struct window *window)

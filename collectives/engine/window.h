@@ -31,7 +31,8 @@ bool window_is_free(const struct window *window, uint64_t ticket);
 /* A rank's part, PLAN_WINDOW_BYTES of it, aligned to a page. */
 char *window_part(const struct window *window, uint64_t ticket, int rank);
 
-/* Whether ranks may read each other's memory, all of all: the kernel may forbid it (ptrace(2)). */
+/* Whether ranks may read and write each other's memory, all of all: the kernel may forbid it
+ * (ptrace(2)). */
 bool window_can_pull(const struct window *window);
 
 /* Where this rank's buffers are in the call, told to the others with the first signal. */
@@ -43,6 +44,10 @@ void window_announce(struct window *window, uint64_t ticket,
  * call. -1 with errno: it could not be read. */
 int window_pull(const struct window *window, uint64_t ticket, int peer, int buffer, size_t offset,
                 void *out, size_t bytes);
+
+/* Writes bytes from `from` to a peer's buffer, from an offset on; else as window_pull(). */
+int window_push(const struct window *window, uint64_t ticket, int peer, int buffer, size_t offset,
+                const void *from, size_t bytes);
 
 /* Tells the others: what was written before can be read by who sees the number reached. */
 void window_signal(struct window *window, uint64_t ticket, unsigned number);

@@ -245,9 +245,11 @@ static void add(struct plan *plan, struct plan_step step)
     size = maker->step_size;
     plan->steps = grown(maker, plan->steps, plan->step_count, &size, sizeof *plan->steps);
     maker->step_size = (unsigned)size;
-    step.left = placed(maker, step.left);
+    if (step.action != PLAN_PULL) /* a peer may not be in place */
+        step.left = placed(maker, step.left);
     step.right = placed(maker, step.right);
-    step.out = placed(maker, step.out);
+    if (step.action != PLAN_PUSH)
+        step.out = placed(maker, step.out);
     step.after = step.after_end = (unsigned)maker->after_count;
     if (plan_step_reads(&step))
         note_read(plan, &step, number, step.left);
@@ -449,6 +451,13 @@ void plan_pull(struct plan *plan, int peer, struct plan_place from, struct plan_
 {
     add(plan, (struct plan_step){
                   .action = PLAN_PULL, .peer = peer, .left = from, .out = to, .count = count});
+}
+
+void plan_push(struct plan *plan, int peer, struct plan_place from, struct plan_place to,
+               size_t count)
+{
+    add(plan, (struct plan_step){
+                  .action = PLAN_PUSH, .peer = peer, .left = from, .out = to, .count = count});
 }
 
 int *plan_ints(struct plan *plan, size_t count)

@@ -48,7 +48,7 @@ struct plan_topology {
     const int *node_of_rank; /* [ranks], nodes from 0 up in the order of their lowest ranks */
     int nodes;
     bool has_window; /* the ranks of a node share memory for PLAN_WINDOW */
-    bool can_pull;   /* ... and may read each other's buffers: plan_pull() */
+    bool can_pull;   /* ... and may read and write each other's: plan_pull(), plan_push() */
     const int *ring; /* [ranks], the ranks in the order in which a ring visits them; NULL: as they
                         are numbered */
 };
@@ -118,6 +118,7 @@ enum plan_action {
     PLAN_SIGNAL,  /* tells the ranks of the node `number`: all computed before can be seen */
     PLAN_AWAIT,   /* until peer has told `number` or a greater one, or has ended its plan */
     PLAN_PULL,    /* left, in the peer's buffer of this name, to out */
+    PLAN_PUSH,    /* left to out, in the peer's buffer of this name */
     PLAN_ACTIONS
 };
 
@@ -130,7 +131,7 @@ enum plan_stream plan_stream_of(enum plan_action action);
 
 struct plan_step {
     enum plan_action action;
-    int peer; /* of sends, receives, awaits and pulls */
+    int peer; /* of sends, receives, awaits, pulls and pushes */
     struct plan_place left, right, out;
     size_t count;       /* elements */
     unsigned number;    /* of signals and awaits */
@@ -138,7 +139,7 @@ struct plan_step {
     unsigned after_end; /* and end; all have lower numbers */
 };
 
-/* Whether the step reads `left`. */
+/* Whether the step reads `left`, and writes `out`, of this rank. */
 static inline bool plan_step_reads(const struct plan_step *step)
 {
     return step->action != PLAN_RECEIVE && step->action != PLAN_DIVIDE &&
@@ -147,7 +148,8 @@ static inline bool plan_step_reads(const struct plan_step *step)
 
 static inline bool plan_step_writes(const struct plan_step *step)
 {
-    return step->action != PLAN_SEND && step->action != PLAN_SIGNAL && step->action != PLAN_AWAIT;
+    return step->action != PLAN_SEND && step->action != PLAN_SIGNAL && step->action != PLAN_AWAIT &&
+           step->action != PLAN_PUSH;
 }
 
 struct plan {
@@ -203,6 +205,11 @@ void plan_await(struct plan *plan, int peer, unsigned number);
 /* Reads what stands in PLAN_IN or PLAN_OUT of a peer that has told something; the plan has a
  * window, and the peer leaves the place alone until it is told that this has been done. */
 void plan_pull(struct plan *plan, int peer, struct plan_place from, struct plan_place to,
+               size_t count);
+
+/* Writes to PLAN_OUT of a peer that has told something; the plan has a window, and the peer leaves
+ * the place alone until it is told that this has been done. */
+void plan_push(struct plan *plan, int peer, struct plan_place from, struct plan_place to,
                size_t count);
 
 /* Zeros that live until plan_end(), for an algorithm's own lists; NULL: out of memory, which shows

@@ -1,27 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* confined COMMAND [ARGUMENT ...]: runs it where the kernel lets nobody read another process's
- * memory, as containers and Yama's ptrace_scope do. */
+/* confined [--write] COMMAND [ARGUMENT ...]: runs it where the kernel lets nobody read another
+ * process's memory, as containers and Yama's ptrace_scope do; with --write, read but not write. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 int main(int argc, char **argv)
 {
+    bool may_read = argc > 1 && strcmp(argv[1], "--write") == 0;
+    unsigned call = may_read ? SYS_process_vm_writev : SYS_process_vm_readv;
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};
 
+    argv += may_read;
+    argc -= may_read;
     if (argc < 2) {
-        fprintf(stderr, "usage: confined COMMAND [ARGUMENT ...]\n");
+        fprintf(stderr, "usage: confined [--write] COMMAND [ARGUMENT ...]\n");
         return 2;
     }
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||

@@ -100,6 +100,13 @@ static int check_places(struct scene *scene, const struct actor *actor)
             (actor->is->plan->window == 0 || step->peer < 0 || step->peer >= scene->ranks ||
              (step->left.buffer != PLAN_IN && step->left.buffer != PLAN_OUT)))
             return error_set(scene->err, "rank %d: step %u cannot pull", actor->is->shape->rank, i);
+        if (step->action == PLAN_PUSH) {
+            if (actor->is->plan->window == 0 || step->peer < 0 || step->peer >= scene->ranks ||
+                step->out.buffer != PLAN_OUT || !is_inside(actor, step->left, step->count))
+                return error_set(scene->err, "rank %d: step %u cannot push", actor->is->shape->rank,
+                                 i);
+            continue;
+        }
         if (step->action != PLAN_SEND && step->out.buffer == PLAN_WINDOW &&
             (step->out.offset / actor->is->plan->window != (size_t)actor->is->shape->rank ||
              (step->out.offset + step->count - 1) / actor->is->plan->window !=
@@ -157,6 +164,18 @@ static int pull(const struct scene *scene, struct actor *actor, const struct pla
     return 0;
 }
 
+static int push(const struct scene *scene, struct actor *actor, const struct plan_step *step)
+{
+    const struct actor *peer = &scene->actors[step->peer];
+
+    if (peer->told == 0 || peer->left == 0 || !is_inside(peer, step->out, step->count))
+        return error_set(scene->err, "rank %d pushes to rank %d what has no place there",
+                         actor->is->shape->rank, step->peer);
+    memmove(at(peer, step->out), at(actor, step->left), bytes_of(actor, step));
+    actor->work.bytes_sent += bytes_of(actor, step);
+    return 0;
+}
+
 static int compute(const struct scene *scene, struct actor *actor, const struct plan_step *step)
 {
     const struct simulation *simulation = scene->simulation;
@@ -182,6 +201,8 @@ static int compute(const struct scene *scene, struct actor *actor, const struct 
         return 0;
     } else if (step->action == PLAN_PULL) {
         return pull(scene, actor, step);
+    } else if (step->action == PLAN_PUSH) {
+        return push(scene, actor, step);
     } else if (step->action == PLAN_DIVIDE) {
         reduce_divide(simulation->type, at(actor, step->out), step->count, (unsigned)scene->ranks);
     } else {
