@@ -186,10 +186,25 @@ static void launch_all(struct walk *walk, double now)
     walk->waiting_count = kept;
 }
 
-static double computing_us(const struct walk *walk, const struct plan_step *step)
+/* Whether the place is another rank's part of the window. */
+static bool is_others(const struct rank_walk *self, int rank, struct plan_place place)
+{
+    return place.buffer == PLAN_WINDOW && place.offset / self->plan.window != (size_t)rank;
+}
+
+/* What another rank has just written comes out of its processor's cache no faster than a message
+ * would, however fast the own cache is. */
+static double from_others_us(const struct walk *walk, double bytes, double own_us)
+{
+    return later(own_us, machine_link_us(walk->machine, LINK_NODE, (size_t)bytes) -
+                             machine_link_us(walk->machine, LINK_NODE, 1));
+}
+
+static double computing_us(const struct walk *walk, int rank, const struct plan_step *step)
 {
     const struct machine *machine = walk->machine;
-    double bytes = (double)step->count * (double)walk->element_bytes;
+    const struct rank_walk *self = &walk->ranks[rank];
+    double bytes = (double)step->count * (double)walk->element_bytes, time_us;
 
     if (step->action == PLAN_AWAIT)
         return 0;
@@ -197,15 +212,20 @@ static double computing_us(const struct walk *walk, const struct plan_step *step
         return machine_link_us(machine, LINK_NODE, 1) / 2;
     if (step->action == PLAN_PULL || step->action == PLAN_PUSH)
         return machine_link_us(machine, LINK_NODE, (size_t)bytes);
-    if (step->action == PLAN_COPY)
-        return at_rate(bytes, machine->copy_GBps);
+    if (step->action == PLAN_COPY) {
+        time_us = at_rate(bytes, machine->copy_GBps);
+        return is_others(self, rank, step->left) ? from_others_us(walk, bytes, time_us) : time_us;
+    }
     if (walk->wire == WIRE_LOSSLESS && machine_has_codec(machine, wire_codec(walk->type))) {
         if (step->action == PLAN_ENCODE)
             return machine_coding_us(machine, wire_codec(walk->type), step->count);
         if (step->action == PLAN_DECODE)
             return machine_decoding_us(machine, wire_codec(walk->type), step->count);
     }
-    return at_rate(bytes, machine->reduce_GBps[walk->type]);
+    time_us = at_rate(bytes, machine->reduce_GBps[walk->type]);
+    if (step->action == PLAN_REDUCE && is_others(self, rank, step->right))
+        return from_others_us(walk, bytes, time_us);
+    return time_us;
 }
 
 static void begin(struct walk *walk, double now, int rank, unsigned number)
@@ -226,7 +246,7 @@ static void begin(struct walk *walk, double now, int rank, unsigned number)
         else if (!is_eager(walk, step) && sender->begun[send] >= 0)
             queue(walk, now, step->peer, send);
     } else {
-        self->processor_free = later(self->processor_free, now) + computing_us(walk, step);
+        self->processor_free = later(self->processor_free, now) + computing_us(walk, rank, step);
         push(walk, self->processor_free, rank, number);
     }
 }

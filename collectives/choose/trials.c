@@ -12,19 +12,26 @@
 #include "collectives/collective.h"
 
 /* In an order in which a budget that ends early leaves none far from a size that was tried. */
-static const size_t trial_sizes[] = {65536, 4 << 20, 1024, 524288, 8192, 64};
+static const size_t trial_sizes[] = {65536, 4 << 20, 1024, 262144, 8192, 1 << 20, 64};
 
 /* Beyond the caches: of this size only what was nearly the best of all at smaller ones. */
 static const size_t greatest_size = 16 << 20;
 static const double nearly_best = 1.5;
 
+/* What is predicted to take no longer is tried even where something else is predicted to be much
+ * faster: a prediction knows messages, but not what two processors cost each other that share
+ * memory. */
+static const double cheap_us = 300;
+
+/* Than the best: not tried when predicted, given up when tried twice. */
+static const double worse = 4, much_slower = 2;
+
 enum {
     TRIAL_SIZES = sizeof trial_sizes / sizeof *trial_sizes,
-    TRIAL_BATCHES = 5,
-    LONG_BATCHES = 3, /* where one call takes as long as a batch should */
-    TRIAL_US = 2000,  /* what a batch of calls should take */
+    TRIAL_ROUNDS = 5,
+    SURE_ROUNDS = 2, /* before something is given up */
+    TRIAL_US = 1000, /* what a batch of calls should take */
     TRIAL_CALLS = 200,
-    WORSE = 4, /* than the best predicted: not tried */
 };
 
 struct trials {
@@ -98,29 +105,6 @@ static double time_calls(const struct trials *t, int calls, struct error *err)
     return time[1] == 0 ? time[0] : -1;
 }
 
-static double try_choice(const struct trials *t, struct error *err)
-{
-    double least = INFINITY, once = time_calls(t, 1, err); /* makes plans and memory */
-    int calls = 1, batches = TRIAL_BATCHES;
-
-    if (once >= 0)
-        once = time_calls(t, 1, err);
-    if (once < 0)
-        return -1;
-    if (once < TRIAL_US)
-        calls = once > (double)TRIAL_US / TRIAL_CALLS ? (int)(TRIAL_US / once) : TRIAL_CALLS;
-    else
-        batches = LONG_BATCHES;
-    for (int batch = 0; batch < batches; batch++) {
-        double time_us = time_calls(t, calls, err);
-
-        if (time_us < 0)
-            return -1;
-        least = fmin(least, time_us);
-    }
-    return least > 1e-3 ? least : 1e-3;
-}
-
 /* Rank 0 decides for all. */
 static bool may_go_on(const struct trials *t)
 {
@@ -131,20 +115,82 @@ static bool may_go_on(const struct trials *t)
     return may;
 }
 
-/* Adds the time of the choice to the machine. */
-static int try_one(struct trials *t, const struct choice *choice, size_t bytes,
-                   struct machine *machine, struct error *err)
-{
-    struct machine_trial trial = {
-        .kind = t->kind, .segment_bytes = choice->segment_bytes, .bytes = bytes};
+/* What is tried at one size, in turns: a time at which the machine does something else is then
+ * nobody's alone. */
+struct candidate {
+    const struct choice *choice;
+    int calls;
+    double least_us;
+    bool is_out;
+};
 
-    t->choice = choice;
-    trial.time_us = try_choice(t, err);
-    if (trial.time_us < 0)
+/* One call makes plans and memory, the next one tells how many a batch has. */
+static int warm_up(struct trials *t, struct candidate *candidate, struct error *err)
+{
+    double once;
+
+    t->choice = candidate->choice;
+    if (time_calls(t, 1, err) < 0)
         return -1;
-    snprintf(trial.algorithm, sizeof trial.algorithm, "%s",
-             choice->algorithm != NULL ? choice->algorithm->name : MACHINE_MPI);
-    return machine_add_trial(machine, &trial, err);
+    once = time_calls(t, 1, err);
+    if (once < 0)
+        return -1;
+    candidate->calls = 1;
+    if (once < TRIAL_US)
+        candidate->calls =
+            once > (double)TRIAL_US / TRIAL_CALLS ? (int)(TRIAL_US / once) : TRIAL_CALLS;
+    candidate->least_us = once;
+    return 0;
+}
+
+/* A batch of each that is not out. 1: done, 0: time is up, -1: a call failed. */
+static int try_round(struct trials *t, struct candidate *candidates, unsigned count,
+                     struct error *err)
+{
+    for (unsigned i = 0; i < count; i++) {
+        double time_us;
+
+        if (candidates[i].is_out)
+            continue;
+        if (!may_go_on(t))
+            return 0;
+        t->choice = candidates[i].choice;
+        time_us = time_calls(t, candidates[i].calls, err);
+        if (time_us < 0)
+            return -1;
+        candidates[i].least_us = fmin(candidates[i].least_us, fmax(time_us, 1e-3));
+    }
+    return 1;
+}
+
+static void give_up_slow(struct candidate *candidates, unsigned count)
+{
+    double best = INFINITY;
+
+    for (unsigned i = 0; i < count; i++)
+        best = fmin(best, candidates[i].least_us);
+    for (unsigned i = 0; i < count; i++)
+        candidates[i].is_out = candidates[i].least_us > much_slower * best;
+}
+
+/* All of them, as long as there is time. Returns how many have been, -1: a call failed. */
+static int try_candidates(struct trials *t, struct candidate *candidates, unsigned count,
+                          struct error *err)
+{
+    unsigned tried = 0;
+    int status = 1;
+
+    while (tried < count && may_go_on(t)) {
+        if (warm_up(t, &candidates[tried], err) < 0)
+            return -1;
+        tried++;
+    }
+    for (int round = 0; round < TRIAL_ROUNDS && status == 1; round++) {
+        status = try_round(t, candidates, tried, err);
+        if (round + 1 == SURE_ROUNDS)
+            give_up_slow(candidates, tried);
+    }
+    return status < 0 ? -1 : (int)tried;
 }
 
 /* Whether the choice can turn out to be the best. */
@@ -152,7 +198,27 @@ static bool is_worth_trying(const struct choice *choice, const struct choice *be
 {
     if (bytes >= greatest_size)
         return choice->measured_us > 0 && choice->measured_us <= nearly_best * best->measured_us;
-    return choice->algorithm == NULL || choice->predicted_us <= WORSE * best->predicted_us;
+    return choice->algorithm == NULL || choice->predicted_us <= cheap_us ||
+           choice->predicted_us <= worse * best->predicted_us;
+}
+
+/* Adds their times to the machine. */
+static int keep(const struct trials *t, const struct candidate *candidates, int count, size_t bytes,
+                struct machine *machine, struct error *err)
+{
+    for (int i = 0; i < count; i++) {
+        const struct choice *choice = candidates[i].choice;
+        struct machine_trial trial = {.kind = t->kind,
+                                      .segment_bytes = choice->segment_bytes,
+                                      .bytes = bytes,
+                                      .time_us = candidates[i].least_us};
+
+        snprintf(trial.algorithm, sizeof trial.algorithm, "%s",
+                 choice->algorithm != NULL ? choice->algorithm->name : MACHINE_MPI);
+        if (machine_add_trial(machine, &trial, err) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 static int try_size(struct trials *t, struct chooser *chooser, size_t bytes,
@@ -167,8 +233,9 @@ static int try_size(struct trials *t, struct chooser *chooser, size_t bytes,
         .topology = chooser_topology(chooser),
     };
     struct choice choices[CHOICES];
-    unsigned count;
-    int tried = 0;
+    struct candidate candidates[CHOICES] = {{NULL}};
+    unsigned count, wanted = 0;
+    int tried;
 
     t->block = bytes / sizeof(float) / (has_blocks(t->kind) ? (size_t)t->ranks : 1);
     if (t->block == 0)
@@ -177,15 +244,12 @@ static int try_size(struct trials *t, struct chooser *chooser, size_t bytes,
     count = chooser_list(chooser, &shape, ELEMENT_FP32, choices);
     if (t->options->with_mpi && bytes < greatest_size && count < CHOICES)
         choices[count++] = (struct choice){NULL, 0, -1, 0};
-    for (unsigned i = 0; i < count; i++) {
-        if (!is_worth_trying(&choices[i], &choices[0], bytes))
-            continue;
-        if (!may_go_on(t))
-            break;
-        if (try_one(t, &choices[i], chooser_bytes(&shape), machine, err) < 0)
-            return -1;
-        tried++;
-    }
+    for (unsigned i = 0; i < count; i++)
+        if (is_worth_trying(&choices[i], &choices[0], bytes))
+            candidates[wanted++].choice = &choices[i];
+    tried = try_candidates(t, candidates, wanted, err);
+    if (tried < 0 || keep(t, candidates, tried, chooser_bytes(&shape), machine, err) < 0)
+        return -1;
     return tried;
 }
 

@@ -403,6 +403,19 @@ static int listed(struct chooser *chooser, size_t bytes, const char *name, size_
     return found;
 }
 
+/* us; of an algorithm that stands there. */
+static double predicted(struct chooser *chooser, size_t bytes, const char *name)
+{
+    const struct plan_shape shape = {
+        .kind = COLLECTIVE_BROADCAST, .element_bytes = 4, .ranks = 4, .count = bytes / 4};
+    struct choice choices[CHOICES];
+    unsigned count = chooser_list(chooser, &shape, ELEMENT_FP32, choices), i = 0;
+
+    while (i < count - 1 && strcmp(choices[i].algorithm->name, name) != 0)
+        i++;
+    return choices[i].predicted_us;
+}
+
 static void test_segments(void)
 {
     const struct plan_topology node = {.has_window = true, .can_pull = true};
@@ -416,6 +429,10 @@ static void test_segments(void)
     is_int(listed(chooser, 1 << 20, "chain", 1 << 20), 1, "... one of which leaves it whole");
     chooser_allow_window(chooser, &node);
     is_int(listed(chooser, 1 << 20, "pull", 0), 1, "what is never cut stands there once");
+    machine.copy_GBps = 100;
+    ok(predicted(chooser, 1 << 20, "shared") > (1 << 20) / 1e3,
+       "what others have just written comes no faster than a message, at 1 GB/s");
+    ok(predicted(chooser, 1 << 20, "pull") < (1 << 20) / 1e3, "what both ends copy does");
     chooser_destroy(chooser);
     layout_free(layout);
 }
