@@ -12,10 +12,14 @@ tests_bench_hook_LDADD = $(host_libs)
 endif
 
 if HAVE_MPI
-EXTRA_PROGRAMS += tests/bench/sweep
-tests_bench_sweep_SOURCES = tests/bench/sweep.c
+EXTRA_PROGRAMS += tests/bench/sweep tests/bench/sweep_mpi
+tests_bench_sweep_SOURCES = tests/bench/sweep.c tests/bench/mpi_calls.c tests/bench/mpi_calls.h
 tests_bench_sweep_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_bench_sweep_LDADD = collectives/libmustercollmpi.la $(MPI_LIBS) -lm
+tests_bench_sweep_mpi_SOURCES = tests/bench/sweep_mpi.c tests/bench/mpi_calls.c \
+	tests/bench/mpi_calls.h
+tests_bench_sweep_mpi_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_bench_sweep_mpi_LDADD = $(MPI_LIBS)
 endif
 CLEANFILES += $(EXTRA_PROGRAMS)
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Times collectives, for tests/bench/collectives. sweep KIND,... BYTES,... NAME: MPI's own under
- * this name; without NAME ours, each algorithm that applies, and "chosen", which may be MPI's own;
- * sweep KIND,... BYTES,... WIRE TYPE: ours as they are and, with WIRE+ before the name, on the
- * wire. Of each, in turns, the fastest of ROUNDS loops of calls without barriers, us a call of the
- * rank that takes longest; a line "KIND BYTES NAME US" from rank 0. fp32 or TYPE, sums, root 0;
+/* Times our collectives, for tests/bench/collectives. sweep KIND,... BYTES,...: each algorithm that
+ * applies, in each of the segments that are chosen from, "mpi", which is MPI's own, and "chosen",
+ * which is one of them: where it is, its figures are that one's. sweep KIND,... BYTES,... WIRE
+ * TYPE: each algorithm as it is and, with WIRE+ before the name, on the wire. In turns ROUNDS loops
+ * of calls without barriers of each, us a call of the rank that takes longest; a line "KIND BYTES
+ * NAME US ..." from rank 0, NAME/SEGMENT where there are several. fp32 or TYPE, sums, root 0;
  * numbers spread as gradients are where a wire is asked for, else zeros. */
 
 #include "config.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +17,18 @@
 #include "collectives/choose/measure.h"
 #include "collectives/choose/tuned.h"
 #include "collectives/precision/precision.h"
+#include "tests/bench/mpi_calls.h"
 
-enum { ROUNDS = 7, LOOP_US = 3000, LOOP_CALLS = 300, CANDIDATES = 32, NAME = 64 };
+enum { CANDIDATES = 96, NAME = 64 };
+
+/* what coding has less to wait for, the smaller they are; the chooser has fewer */
+static const size_t wire_segments[] = {256 << 10, 128 << 10, 64 << 10, 32 << 10};
 
 struct sweep {
     struct tuned_comm comm;
     int rank, ranks;
     enum collective_kind kind;
+    int mpi_kind;
     size_t block; /* elements: a rank's block where there are such, else all */
     enum element_type type;
     void *in, *out;
@@ -35,42 +40,19 @@ struct candidate {
     size_t segment_bytes;
     enum wire_format wire;
     int calls;
-    double least_us;
+    double us[MPI_CALL_ROUNDS];
 };
 
-static bool has_blocks(enum collective_kind kind)
-{
-    return kind == COLLECTIVE_REDUCE_SCATTER || kind == COLLECTIVE_ALL_GATHER ||
-           kind == COLLECTIVE_ALL_TO_ALL;
-}
+struct timed {
+    const struct sweep *sweep;
+    const struct candidate *candidate;
+};
 
-static void call_mpi(const struct sweep *s)
+static void run_once(void *context)
 {
-    int count = (int)s->block;
-
-    switch (s->kind) {
-    case COLLECTIVE_ALLREDUCE:
-        MPI_Allreduce(s->in, s->out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-        return;
-    case COLLECTIVE_REDUCE_SCATTER:
-        MPI_Reduce_scatter_block(s->in, s->out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-        return;
-    case COLLECTIVE_ALL_GATHER:
-        MPI_Allgather(s->in, count, MPI_FLOAT, s->out, count, MPI_FLOAT, MPI_COMM_WORLD);
-        return;
-    case COLLECTIVE_BROADCAST:
-        MPI_Bcast(s->out, count, MPI_FLOAT, 0, MPI_COMM_WORLD);
-        return;
-    case COLLECTIVE_REDUCE:
-        MPI_Reduce(s->in, s->out, count, MPI_FLOAT, MPI_SUM, 0, MPI_COMM_WORLD);
-        return;
-    default:
-        MPI_Alltoall(s->in, count, MPI_FLOAT, s->out, count, MPI_FLOAT, MPI_COMM_WORLD);
-    }
-}
-
-static void run_once(const struct sweep *s, const struct candidate *candidate)
-{
+    const struct timed *timed = context;
+    const struct sweep *s = timed->sweep;
+    const struct candidate *candidate = timed->candidate;
     struct collective_call call = {.kind = s->kind,
                                    .type = s->type,
                                    .op = REDUCE_SUM,
@@ -83,51 +65,44 @@ static void run_once(const struct sweep *s, const struct candidate *candidate)
     struct error err;
 
     if (candidate->algorithm == NULL)
-        call_mpi(s);
+        mpi_call(s->mpi_kind, s->in, s->out, (int)s->block);
     else if (collective_run(s->comm.collective, &call, &err) < 0) {
         fprintf(stderr, "sweep: %s: %s\n", candidate->algorithm, err.text);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
 }
 
-static double time_calls(const struct sweep *s, const struct candidate *candidate)
-{
-    double time_us;
-
-    MPI_Barrier(MPI_COMM_WORLD);
-    time_us = MPI_Wtime();
-    for (int i = 0; i < candidate->calls; i++)
-        run_once(s, candidate);
-    time_us = (MPI_Wtime() - time_us) * 1e6 / candidate->calls;
-    MPI_Allreduce(MPI_IN_PLACE, &time_us, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return time_us;
-}
-
 static void time_all(const struct sweep *s, struct candidate *candidates, unsigned count,
                      size_t bytes)
 {
-    for (int round = -2; round < ROUNDS; round++)
+    for (int round = -2; round < MPI_CALL_ROUNDS; round++)
         for (unsigned i = 0; i < count; i++) {
             struct candidate *c = &candidates[i];
-            double time_us = time_calls(s, c);
+            struct timed timed = {s, c};
+            double time_us = mpi_call_time_us(run_once, &timed, c->calls);
 
             if (round >= 0)
-                c->least_us = fmin(c->least_us, time_us);
-            else if (round == -1 && time_us < LOOP_US)
-                c->calls = (int)fmin(LOOP_CALLS, LOOP_US / time_us);
+                c->us[round] = time_us;
+            else if (round == -1)
+                c->calls = mpi_call_loop(time_us);
         }
     for (unsigned i = 0; i < count && s->rank == 0; i++)
-        printf("%s %zu %s %.3f\n", collective_kind_name(s->kind), bytes, candidates[i].name,
-               candidates[i].least_us);
-    fflush(stdout);
+        mpi_call_print(collective_kind_name(s->kind), bytes, candidates[i].name, candidates[i].us);
 }
 
-static struct candidate candidate_of(const char *before, const char *name)
+/* algorithm: NULL for MPI's own. */
+static struct candidate candidate_of(const char *before, const struct algorithm *algorithm,
+                                     size_t segment_bytes)
 {
-    struct candidate candidate = {.algorithm = name, .calls = 1, .least_us = INFINITY};
+    struct candidate candidate = {.segment_bytes = segment_bytes, .calls = 1};
 
-    snprintf(candidate.name, sizeof candidate.name, "%s%s", before, name);
-    candidate.segment_bytes = chooser_segments[0];
+    candidate.algorithm = algorithm != NULL ? algorithm->name : NULL;
+    if (algorithm == NULL || segment_bytes == 0)
+        snprintf(candidate.name, sizeof candidate.name, "%s",
+                 algorithm != NULL ? algorithm->name : "mpi");
+    else
+        snprintf(candidate.name, sizeof candidate.name, "%s%s/%zu", before, algorithm->name,
+                 segment_bytes);
     return candidate;
 }
 
@@ -142,19 +117,30 @@ static struct plan_shape shape_of(const struct sweep *s)
                                .topology = chooser_topology(s->comm.chooser)};
 }
 
-/* What is chosen, and all algorithms. */
-static unsigned list_ours(struct sweep *s, struct candidate *candidates)
+/* All that is chosen from, and which of them is. */
+static unsigned list_ours(struct sweep *s, struct candidate *candidates, unsigned *chosen)
 {
     struct plan_shape shape = shape_of(s);
-    struct choice choice = chooser_pick(s->comm.chooser, &shape, ELEMENT_FP32);
-    unsigned count = 1;
+    struct choice choice = chooser_pick(s->comm.chooser, &shape, ELEMENT_FP32), choices[CHOICES];
+    unsigned found = chooser_list(s->comm.chooser, &shape, ELEMENT_FP32, choices), count = 0;
 
-    candidates[0] = candidate_of("", "chosen");
-    candidates[0].algorithm = choice.algorithm != NULL ? choice.algorithm->name : NULL;
-    candidates[0].segment_bytes = choice.segment_bytes;
-    for (const struct algorithm *a = algorithms; a->name != NULL; a++)
-        if (count < CANDIDATES && algorithm_applies(a, &shape))
-            candidates[count++] = candidate_of("", a->name);
+    *chosen = CANDIDATES;
+    for (unsigned i = 0; i < found; i++) {
+        const struct choice *one = &choices[i];
+
+        if (one->algorithm == NULL) /* which stands there where it was tried alone */
+            continue;
+        if (one->algorithm == choice.algorithm && one->segment_bytes == choice.segment_bytes)
+            *chosen = count;
+        candidates[count++] = candidate_of("", one->algorithm, one->segment_bytes);
+    }
+    if (choice.algorithm == NULL)
+        *chosen = count;
+    candidates[count++] = candidate_of("", NULL, 0);
+    if (*chosen == CANDIDATES) {
+        *chosen = count;
+        candidates[count++] = candidate_of("", choice.algorithm, choice.segment_bytes);
+    }
     return count;
 }
 
@@ -162,6 +148,7 @@ static unsigned list_ours(struct sweep *s, struct candidate *candidates)
 static unsigned list_wire(const struct sweep *s, enum wire_format wire,
                           struct candidate *candidates)
 {
+    enum { SEGMENTS = sizeof wire_segments / sizeof *wire_segments };
     char before[NAME];
     unsigned count = 0;
 
@@ -170,31 +157,34 @@ static unsigned list_wire(const struct sweep *s, enum wire_format wire,
         struct plan_shape shape = shape_of(s);
 
         shape.wire = wire;
-        if (count > CANDIDATES - 2 || !algorithm_applies(a, &shape))
-            continue;
-        candidates[count++] = candidate_of("", a->name);
-        candidates[count] = candidate_of(before, a->name);
-        candidates[count++].wire = wire;
+        for (unsigned i = 0; i < (a->is_whole ? 1 : SEGMENTS); i++) {
+            if (count > CANDIDATES - 2 || !algorithm_applies(a, &shape))
+                continue;
+            candidates[count++] = candidate_of("", a, wire_segments[i]);
+            candidates[count] = candidate_of(before, a, wire_segments[i]);
+            candidates[count++].wire = wire;
+        }
     }
     return count;
 }
 
-static void sweep_size(struct sweep *s, size_t bytes, const char *name, enum wire_format wire)
+static void sweep_size(struct sweep *s, size_t bytes, enum wire_format wire)
 {
     struct candidate candidates[CANDIDATES];
-    unsigned count = 1;
+    unsigned count, chosen = CANDIDATES;
 
-    s->block = bytes / element_bytes(s->type) / (has_blocks(s->kind) ? (size_t)s->ranks : 1);
+    s->mpi_kind = mpi_call_find(collective_kind_name(s->kind));
+    s->block =
+        bytes / element_bytes(s->type) / (mpi_call_has_blocks(s->mpi_kind) ? (size_t)s->ranks : 1);
     s->block += s->block == 0;
-    if (name != NULL) {
-        candidates[0] = candidate_of("", name);
-        candidates[0].algorithm = NULL;
-    } else if (wire != WIRE_AS_IS) {
-        count = list_wire(s, wire, candidates);
-    } else {
-        count = list_ours(s, candidates);
-    }
+    count = wire != WIRE_AS_IS ? list_wire(s, wire, candidates) : list_ours(s, candidates, &chosen);
     time_all(s, candidates, count, bytes);
+    if (chosen < count && s->rank == 0) {
+        char name[NAME + sizeof "chosen:"];
+
+        snprintf(name, sizeof name, "chosen:%s", candidates[chosen].name);
+        mpi_call_print(collective_kind_name(s->kind), bytes, name, candidates[chosen].us);
+    }
 }
 
 static void fill(const struct sweep *s, size_t bytes)
@@ -231,31 +221,25 @@ int main(int argc, char **argv)
     struct tuned *tuned = NULL;
     struct sweep s = {.type = ELEMENT_FP32};
     enum wire_format wire = WIRE_AS_IS;
-    const char *name = NULL;
-    size_t most = 8;
+    size_t most = 8, bytes;
     struct error err;
     char *kinds, *rest;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &s.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &s.ranks);
-    if (argc < 3) {
-        fprintf(stderr, "usage: sweep KIND,... BYTES,... [NAME | WIRE TYPE]\n");
+    if (argc != 3 && argc != 5) {
+        fprintf(stderr, "usage: sweep KIND,... BYTES,... [WIRE TYPE]\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    if (argc == 4)
-        name = argv[3];
-    if (argc > 4) {
+    if (argc == 5) {
         if (!element_parse(argv[4], &s.type))
             stop(argv[4], "a type of elements");
         if (!wire_parse(argv[3], &wire) || wire == WIRE_AS_IS || !wire_applies(wire, s.type))
             stop(argv[3], "a wire of the type");
     }
-    for (const char *size = argv[2]; size != NULL; size = strchr(size, ',')) {
-        size_t bytes;
-
-        size += *size == ',';
-        bytes = strtoull(size, NULL, 10);
+    for (const char *size = argv[2]; size != NULL;) {
+        size = mpi_call_next_size(size, &bytes);
         most = bytes > most ? bytes : most;
     }
     most = (most + (size_t)s.ranks * sizeof(float) + 63) / 64 * 64;
@@ -267,8 +251,8 @@ int main(int argc, char **argv)
     memset(s.out, 0, most);
     if (wire != WIRE_AS_IS)
         fill(&s, most);
-    if (name == NULL && (tuned_create(MPI_COMM_WORLD, &options, &tuned, &err) < 0 ||
-                         tuned_comm_create(tuned, MPI_COMM_WORLD, &s.comm, &err) < 0)) {
+    if (tuned_create(MPI_COMM_WORLD, &options, &tuned, &err) < 0 ||
+        tuned_comm_create(tuned, MPI_COMM_WORLD, &s.comm, &err) < 0) {
         fprintf(stderr, "sweep: %s\n", err.text);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
@@ -277,9 +261,9 @@ int main(int argc, char **argv)
          kind = strtok_r(NULL, ",", &rest)) {
         if (!collective_kind_parse(kind, &s.kind))
             stop(kind, "a collective");
-        for (const char *size = argv[2]; size != NULL; size = strchr(size, ',')) {
-            size += *size == ',';
-            sweep_size(&s, strtoull(size, NULL, 10), name, wire);
+        for (const char *size = argv[2]; size != NULL;) {
+            size = mpi_call_next_size(size, &bytes);
+            sweep_size(&s, bytes, wire);
         }
     }
     tuned_comm_destroy(&s.comm);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_BENCH_MPI_CALLS_H
+#define MUSTER_BENCH_MPI_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* MPI's own collectives and how loops of calls are timed, for programs that know MPI alone: they
+ * are built with another MPI too. */
+
+enum { MPI_CALL_ROUNDS = 7 };
+
+/* A number of "allreduce", "reduce-scatter", "all-gather", "broadcast", "reduce", "all-to-all", in
+ * this order from 0 up; -1: none. */
+int mpi_call_find(const char *kind);
+
+/* Whether its size counts one block per rank. */
+bool mpi_call_has_blocks(int kind);
+
+/* On count floats, a block's where there are such, all ranks in MPI_COMM_WORLD; sums, root 0. */
+void mpi_call(int kind, void *in, void *out, int count);
+
+/* Something to time: once. */
+typedef void mpi_call_fn(void *context);
+
+/* `calls` calls without barriers between them: us a call, of the rank that takes longest. */
+double mpi_call_time_us(mpi_call_fn *run, void *context, int calls);
+
+/* How many calls a loop should have whose one call takes so long. */
+int mpi_call_loop(double once_us);
+
+/* What follows `at` in numbers with commas; *value gets the number. NULL: it was the last. */
+const char *mpi_call_next_size(const char *at, size_t *value);
+
+/* A line of rank 0: "KIND BYTES NAME US ...", a figure for each round. */
+void mpi_call_print(const char *kind, size_t bytes, const char *name,
+                    const double us[MPI_CALL_ROUNDS]);
+
+#endif
