@@ -12,7 +12,7 @@
 #include "collectives/collective.h"
 
 /* In an order in which a budget that ends early leaves none far from a size that was tried. */
-static const size_t trial_sizes[] = {65536, 4 << 20, 1024, 262144, 8192, 1 << 20, 64};
+static const size_t trial_sizes[] = {65536, 64, 1 << 20, 1024, 8192, 262144, 4 << 20};
 
 /* Beyond the caches: of this size only what was nearly the best of all at smaller ones. */
 static const size_t greatest_size = 16 << 20;
@@ -233,7 +233,7 @@ static int try_size(struct trials *t, struct chooser *chooser, size_t bytes,
         .topology = chooser_topology(chooser),
     };
     struct choice choices[CHOICES];
-    struct candidate candidates[CHOICES] = {{NULL}};
+    struct candidate candidates[CHOICES];
     unsigned count, wanted = 0;
     int tried;
 
@@ -246,7 +246,7 @@ static int try_size(struct trials *t, struct chooser *chooser, size_t bytes,
         choices[count++] = (struct choice){NULL, 0, -1, 0};
     for (unsigned i = 0; i < count; i++)
         if (is_worth_trying(&choices[i], &choices[0], bytes))
-            candidates[wanted++].choice = &choices[i];
+            candidates[wanted++] = (struct candidate){.choice = &choices[i]};
     tried = try_candidates(t, candidates, wanted, err);
     if (tried < 0 || keep(t, candidates, tried, chooser_bytes(&shape), machine, err) < 0)
         return -1;
