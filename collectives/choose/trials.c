@@ -12,7 +12,7 @@
 #include "collectives/collective.h"
 
 /* In an order in which a budget that ends early leaves none far from a size that was tried. */
-static const size_t trial_sizes[] = {65536, 64, 1 << 20, 1024, 8192, 262144, 4 << 20};
+static const size_t trial_sizes[] = {65536, 64, 1 << 20, 16 << 20, 1024, 8192, 4 << 20, 262144};
 
 /* Beyond the caches: of this size only what was nearly the best of all at smaller ones. */
 static const size_t greatest_size = 16 << 20;
@@ -24,13 +24,13 @@ static const double nearly_best = 1.5;
 static const double cheap_us = 300;
 
 /* Than the best: not tried when predicted, given up when tried twice. */
-static const double worse = 4, much_slower = 2;
+static const double worse = 4, much_slower = 1.7;
 
 enum {
     TRIAL_SIZES = sizeof trial_sizes / sizeof *trial_sizes,
-    TRIAL_ROUNDS = 5,
+    TRIAL_ROUNDS = 4,
     SURE_ROUNDS = 2, /* before something is given up */
-    TRIAL_US = 1000, /* what a batch of calls should take */
+    TRIAL_US = 500,  /* what a batch of calls should take */
     TRIAL_CALLS = 200,
 };
 
@@ -297,12 +297,11 @@ static int try_all(struct trials *t, const struct layout *layout, struct machine
     if (predicted == NULL || measured == NULL)
         more = error_set(err, "out of memory");
     for (unsigned i = 0; i < TRIAL_SIZES && more >= 0; i++, tried += more)
-        more = try_kinds(t, predicted, trial_sizes[i], machine, err);
-    if (more >= 0)
-        more = try_kinds(t, measured, greatest_size, machine, err);
+        more = try_kinds(t, trial_sizes[i] >= greatest_size ? measured : predicted, trial_sizes[i],
+                         machine, err);
     chooser_destroy(predicted);
     chooser_destroy(measured);
-    return more < 0 ? -1 : tried + more;
+    return more < 0 ? -1 : tried;
 }
 
 int measure_trials(MPI_Comm comm, const struct layout *layout, const struct measure_trials *options,
