@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A prolog that fails or hangs, a controller that is down, a gate that refuses nodes without a
-# certificate, names that are not there: each has its verdict or its message.
+# A prolog that fails or hangs, a program of the battery whose first rank dies in the midst of it, a
+# controller that is down, a gate that refuses nodes without a certificate, names that are not there:
+# each has its verdict or its message.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
@@ -50,6 +51,21 @@ within 60 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
 resume n3 2>/dev/null # Slurm drains a node whose prolog was killed
 certify
 is "$status" 0 'without it all is well' || show
+
+mkdir "$work/bin"
+cp "$muster" "$work/bin/muster"
+for program in launch collectives train; do
+    ln -s "$top/.lab/prefix/bin/muster-$program" "$work/bin/"
+done
+printf '#!/bin/sh\nexec %s "$@" --inject "die:0@links pairs round 2"\n' "$top/.lab/prefix/bin/muster-links" \
+    >"$work/bin/muster-links"
+chmod +x "$work/bin/muster-links"
+own=$muster muster=$work/bin/muster
+certify -w n1,n2,n4
+is "$status $(verdicts)" '3 n1 unknown n2 unknown n4 unknown' \
+    'the first rank dies after the first records: nobody is certified' || show
+like "$(jq -r 'select(.verdict == "unknown" and .node == "n1") | .message' "$work/records")" 'n1: task 0: Killed' '... and it is said who ended' || show
+muster=$own
 
 certify -w n1,n9
 is "$status $words" '2 muster certify: there is no node n9 in this cluster' 'a node that is not there'

@@ -106,8 +106,39 @@ static void links_arguments(const struct certify *certify, const struct hostlist
     free(blocks);
 }
 
+/* Whether the run told the end of each pass that it was asked for. One that lost its first node, or
+ * whose last words were lost, has measured less than it seems: a missing measurement is no pass. */
+static bool tells_all_passes(const struct certify *certify, const struct arguments *program,
+                             size_t first)
+{
+    static const char option[] = "--passes=";
+    const char *passes = "pairs";
+    char name[32];
+
+    for (int i = 0; i < program->count; i++)
+        if (strncmp(program->argv[i], option, strlen(option)) == 0)
+            passes = program->argv[i] + strlen(option);
+
+    for (size_t length; *passes; passes += length + (passes[length] == ',')) {
+        bool is_told = false;
+
+        length = strcspn(passes, ",");
+        snprintf(name, sizeof name, "%.*s", (int)length, passes);
+        for (size_t i = first; i < certify->records.count && !is_told; i++) {
+            const struct record *record = &certify->records.items[i];
+
+            is_told = record->metric && strcmp(record->metric, "rounds") == 0 && record->part &&
+                      strcmp(record->part, name) == 0;
+        }
+        if (!is_told)
+            return false;
+    }
+    return true;
+}
+
+/* *is_whole: the end of all passes was told, whether or not nodes were lost on the way. */
 static int links_step(struct certify *certify, const struct hostlist *names,
-                      const struct retry *retry, size_t *first, struct error *err)
+                      const struct retry *retry, size_t *first, bool *is_whole, struct error *err)
 {
     struct certify_environment environment;
     struct arguments program = {0};
@@ -127,6 +158,12 @@ static int links_step(struct certify *certify, const struct hostlist *names,
                                              .deadline_s = limit_s + MARGIN_S,
                                              .survives_loss = true},
                       first, err);
+    *is_whole = rv >= 0 && tells_all_passes(certify, &program, *first);
+    if (rv == 0 && !*is_whole) {
+        error_set(err, "muster-links ended before its last pass: %s",
+                  *certify->last_error ? certify->last_error : "no word why");
+        rv = 1;
+    }
     arguments_clear(&program);
     return rv;
 }
@@ -186,10 +223,11 @@ static bool suspects_measure(void *context, const struct hostlist *names, const 
     const struct asked *asked = context;
     struct certify *certify = asked->certify;
     struct error err;
+    bool is_whole;
 
     progress_doing(&certify->progress, "measuring suspects again: %s", pairs);
     return links_step(certify, names, &(struct retry){asked->nodes, pairs, is_together}, first,
-                      &err) == 0 &&
+                      &is_whole, &err) == 0 &&
            certify_is_complete(certify, *first);
 }
 
@@ -433,6 +471,7 @@ void certify_links(struct certify *certify)
     if (asked > 0)
         progress_begin(&certify->progress, "links");
     for (int i = 0; i < TRIES && names.count > 0; i++) {
+        bool is_whole;
         int rv;
 
         if (names.count < 2) {
@@ -441,12 +480,12 @@ void certify_links(struct certify *certify)
             break;
         }
         progress_doing(&certify->progress, "%zu nodes, every pair and rail", names.count);
-        rv = links_step(certify, &names, NULL, &first, &err);
+        rv = links_step(certify, &names, NULL, &first, &is_whole, &err);
         if (rv == 0 && certify_is_complete(certify, first)) {
             judge(certify, &names, first);
             break;
         }
-        if (rv >= 0 && !certify_stop && rest_is_complete(certify, first) &&
+        if (is_whole && !certify_stop && rest_is_complete(certify, first) &&
             lost_take(certify, first, &names) > 1) {
             judge(certify, &names, first);
             break;
