@@ -30,7 +30,8 @@ export muster=$prefix/bin/muster
     bail "$reason"
 }
 rm -f "/tmp/fetch.$$"
-work=$(mktemp -d) || bail 'no folder to work in'
+# not below /tmp, of which the nodes of slurm.sh have their own
+work=$(mktemp -d -p "$top/.lab") || bail 'no folder to work in'
 export work
 tap_cleanup() { rm -rf "$work"; }
 
