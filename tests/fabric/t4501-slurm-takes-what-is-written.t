@@ -1,17 +1,32 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A real slurmctld takes the topology.conf that muster writes of a subnet with three levels, and has
-# every node under the leaf where its cable is.
+# every node under the leaf where its cable is. With MUSTER_LAB_RELEASE=unstable, whose Slurm has
+# topology.yaml, the same of that (tests/lab/root unstable makes what it needs).
 . "$(dirname "$0")/../tap.sh"
 
 top=$(cd -P "$(dirname "$0")/../.." && pwd)
+release=${MUSTER_LAB_RELEASE:-bookworm} form=conf in_root=()
+if [ "$release" != bookworm ]; then
+    # shellcheck source=../lab/release.sh
+    . "$top/tests/lab/release.sh"
+    release_choose "$release"
+    [ -d "$root" ] || skip_all "no $root: tests/lab/root $release makes it"
+    [ "$release" = trixie ] || form=yaml
+    # shellcheck disable=SC2016
+    in_root=(unshare --mount bash -c '. "$1/tests/lab/change-root.sh"
+        mount --make-rprivate / && change_root "$2" "$3" "$1" && shift 3 && PATH=$PATH:/usr/sbin exec "$@"' sh)
+fi
 muster=$top/.lab/prefix/bin/muster
 [ -x "$muster" ] || bail "$muster is not there: make install, or ./quickstart"
 for word in slurmctld scontrol munged python3; do
     command -v $word >/dev/null || [ -x /usr/sbin/$word ] || skip_all "no $word"
 done
 [ "$(id -u)" -eq 0 ] || skip_all 'slurmctld and munged need root'
-dir=$(mktemp -d) || bail 'no folder to work in'
+dir=$(mktemp -d -p "$top/.lab") || bail 'no folder to work in'
+[ "$form" = conf ] || ! "$muster" topology --fabric --from /dev/null -t "$dir/none.yaml" 2>&1 | grep -q 'without libyaml' ||
+    skip_all 'muster was built without libyaml'
+[ ${#in_root[@]} -eq 0 ] || in_root+=("$top" "$dir/root" "$root")
 tap_cleanup() {
     local file pid
     for file in "$dir"/slurmctld.pid "$dir"/munged.pid; do
@@ -25,12 +40,12 @@ tap_cleanup() {
 
 python3 "$top/tests/fabric/make-subnet" --nodes 96 --per-leaf 8 --spines 4 --pods 3 \
     --fault 'misplaced n6 0 leaf3' >"$dir/net"
-"$muster" topology --fabric --from "$dir/net" --write-topology "$dir/topology.conf" >/dev/null
+"$muster" topology --fabric --from "$dir/net" --write-topology "$dir/topology.$form" >/dev/null
 mkdir "$dir/state" "$dir/munge"
 head -c 128 /dev/urandom >"$dir/munge/key"
 chmod 600 "$dir/munge/key"
 chmod 711 "$dir"
-munged --force --key-file="$dir/munge/key" --socket="$dir/munge/socket" --pid-file="$dir/munged.pid" \
+"${in_root[@]}" munged --force --key-file="$dir/munge/key" --socket="$dir/munge/socket" --pid-file="$dir/munged.pid" \
     --log-file="$dir/munge/log" --seed-file="$dir/munge/seed" || bail 'munged does not start'
 port=$((20000 + RANDOM % 10000))
 cat >"$dir/slurm.conf" <<EOF
@@ -50,10 +65,10 @@ NodeName=n[1-96] NodeAddr=127.0.0.1 State=UNKNOWN
 PartitionName=all Nodes=ALL
 EOF
 export SLURM_CONF=$dir/slurm.conf
-timeout 60 slurmctld -f "$SLURM_CONF" || bail "slurmctld does not start: $(tail -n 3 "$dir/slurmctld.log")"
+timeout 60 "${in_root[@]}" slurmctld -f "$SLURM_CONF" || bail "slurmctld does not start: $(tail -n 3 "$dir/slurmctld.log")"
 topology=
 for ((i = 0; i < 100; i++)); do
-    topology=$(timeout 10 scontrol -o show topology 2>/dev/null) && [ -n "$topology" ] && break
+    topology=$(timeout 10 "${in_root[@]}" scontrol -o show topology 2>/dev/null) && [ -n "$topology" ] && break
     sleep 0.1
 done
 is "$(grep -c 'Level=0' <<<"$topology")" 12 'twelve leaves'
