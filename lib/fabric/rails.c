@@ -44,7 +44,10 @@ void rail_why_down(const struct rail *rail, char *text, size_t size)
                  "load %s again",
                  rail->name, state, nic->name, port->driver[0] ? port->driver : "its driver");
     else if (strcmp(port->phys_state, "Disabled") == 0)
-        snprintf(text, size, "%s is %s, not ACTIVE: the port is disabled", rail->name, port->state);
+        snprintf(text, size,
+                 "%s is %s, not ACTIVE: the port is disabled; enable it with ibportstate, or at "
+                 "the switch",
+                 rail->name, port->state);
     else
         snprintf(text, size, "%s is %s, not ACTIVE; check cable or switch port", rail->name, state);
 }

@@ -94,11 +94,15 @@ static void links(void)
     put("sys/class/net/eth1/carrier", "1\n");
     put("sys/class/net/eth1/statistics/rx_crc_errors", "12\n");
     check("net.interfaces");
-    says("warn eth1 eth1 has counted 12 CRC errors since its driver was loaded", "CRC errors");
+    says("warn eth1 eth1 has counted 12 CRC errors since its driver was loaded; "
+         "reseat or replace the cable if it counts more",
+         "CRC errors");
     is_silent_on("fail", "... are no failure");
     put("proc/net/fib_trie", "");
     check("net.interfaces");
-    says("fail eth2 eth2 has no IP address, which Ethernet needs", "a rail without an address");
+    says("fail eth2 eth2 has no IP address, which Ethernet needs; "
+         "give it one, or leave it out of FabricInterfaces",
+         "a rail without an address");
     done();
 }
 
@@ -127,10 +131,12 @@ static void stated(void)
     conf.nominal_speeds[0].mbps = 10000;
     put("sys/class/net/eth2/mtu", "1500\n");
     check("net.interfaces");
-    says("warn eth2 eth2 has MTU 1500, eth1 of the same node 9000", "an MTU unlike the others'");
+    says("warn eth2 eth2 has MTU 1500, eth1 of the same node 9000; set one of them",
+         "an MTU unlike the others'");
     conf.mtu_bytes = 9000;
     check("net.interfaces");
-    says("fail eth2 eth2 has MTU 1500, the configuration wants 9000",
+    says("fail eth2 eth2 has MTU 1500, the configuration wants 9000; "
+         "set it: ip link set eth2 mtu 9000",
          "an MTU unlike the stated one");
     says("pass eth1 Ethernet, 10 Gb/s, MTU 9000, 10.156.1.1/24", "... alone is at fault");
     done();
@@ -155,7 +161,8 @@ static void made_for_jobs(void)
         "what is made for jobs is not missed between them");
     conf.mtu_bytes = 4000;
     check("net.interfaces");
-    says("fail eth2 eth2 has MTU 1500, the configuration wants 4000",
+    says("fail eth2 eth2 has MTU 1500, the configuration wants 4000; "
+         "set it: ip link set eth2 mtu 4000",
          "an MTU that the configuration wants otherwise is");
     conf.mtu_bytes = 9000;
     put("j", "muster-interfaces 1\nboot 11112222-3333-4444-5555-666677778888\n"
@@ -230,10 +237,13 @@ static void ports(void)
         "fail mlx5_4:1 mlx5_4:1 runs at 100 Gb/s, 5 of the node's 5 other rails at up to 400 Gb/s; "
         "check cable or switch port",
         "a port that is slower than its peers");
-    says("warn mlx5_5:1 mlx5_5:1 has counted 3 lost links since its driver was loaded", "flaps");
+    says("warn mlx5_5:1 mlx5_5:1 has counted 3 lost links since its driver was loaded; "
+         "reseat or replace the cable if it counts more",
+         "flaps");
     says("warn mlx5_6:1 mlx5_6:1 (0000:ce:00.0) has 8 PCIe lanes of the 16 it can use; reseat it",
          "lanes lost");
-    says("warn mlx5_7:1 mlx5_7:1 (0000:dc:00.0) has a PCIe link of 16 GT/s of the 32 it can use",
+    says("warn mlx5_7:1 mlx5_7:1 (0000:dc:00.0) has a PCIe link of 16 GT/s of the 32 it can "
+         "use; reseat it, or look for the slot's speed in the firmware's settings",
          "PCIe speed lost");
     done();
     with("mi300x-roce", "m7");

@@ -212,8 +212,9 @@ static void check_mtu(struct context *context)
     if (wanted > 0) {
         if (nic->mtu_bytes == wanted)
             return;
-        snprintf(message, sizeof message, "%s has MTU %d, the configuration wants %d", nic->name,
-                 nic->mtu_bytes, wanted);
+        snprintf(message, sizeof message,
+                 "%s has MTU %d, the configuration wants %d; set it: ip link set %s mtu %d",
+                 nic->name, nic->mtu_bytes, wanted, nic->name, wanted);
         report_mtu(context, wanted, "conf", VERDICT_FAIL, message);
         return;
     }
@@ -223,8 +224,8 @@ static void check_mtu(struct context *context)
         if (!peer || fabric->rails[i].class != context->rail->class ||
             peer->mtu_bytes <= nic->mtu_bytes)
             continue;
-        snprintf(message, sizeof message, "%s has MTU %d, %s of the same node %d", nic->name,
-                 nic->mtu_bytes, peer->name, peer->mtu_bytes);
+        snprintf(message, sizeof message, "%s has MTU %d, %s of the same node %d; set one of them",
+                 nic->name, nic->mtu_bytes, peer->name, peer->mtu_bytes);
         report_mtu(context, peer->mtu_bytes, "peers", VERDICT_WARN, message);
         return;
     }
@@ -237,8 +238,10 @@ static void check_address(struct context *context)
 
     if (rail->class == FABRIC_ETHERNET || rail->class == FABRIC_IWARP) {
         if (rail->nic && rail->nic->address_count == 0 && !rail->nic->master[0])
-            say_unusable(context, "%s has no IP address, which %s needs", rail->nic->name,
-                         fabric_class_name(rail->class));
+            say_unusable(context,
+                         "%s has no IP address, which %s needs; give it one, or leave it out of "
+                         "FabricInterfaces",
+                         rail->nic->name, fabric_class_name(rail->class));
         return;
     }
     if (rail->class != FABRIC_ROCE_V1 && rail->class != FABRIC_ROCE_V2)
@@ -263,7 +266,9 @@ static void check_pcie(struct context *context)
         say(context, VERDICT_WARN, "%s (%s) has %d PCIe lanes of the %d it can use; reseat it",
             context->rail->name, location->pci, location->link_width, location->link_width_max);
     if (location->link_speed_gtps > 0 && location->link_speed_gtps < location->link_speed_max_gtps)
-        say(context, VERDICT_WARN, "%s (%s) has a PCIe link of %g GT/s of the %g it can use",
+        say(context, VERDICT_WARN,
+            "%s (%s) has a PCIe link of %g GT/s of the %g it can use; reseat it, or look for the "
+            "slot's speed in the firmware's settings",
             context->rail->name, location->pci, location->link_speed_gtps,
             location->link_speed_max_gtps);
 }
@@ -277,8 +282,11 @@ static void report_counter(struct context *context, const char *metric, const ch
     if (value == 0)
         return;
     context->found++;
-    snprintf(message, sizeof message, "%s has counted %llu %s since its driver was loaded",
-             context->rail->name, (unsigned long long)value, name);
+    snprintf(
+        message, sizeof message,
+        "%s has counted %llu %s since its driver was loaded; reseat or replace the cable if it "
+        "counts more",
+        context->rail->name, (unsigned long long)value, name);
     record.part = context->rail->name;
     record.metric = metric;
     record.value = (double)value;
