@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An adapter of two ports, the first one down: what libibverbs is asked for is asked of the second
+ * one. The functions below stand in the library's place. */
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/battery/verbs/link.h"
+#include "tests/unit/tap.h"
+
+enum { GID_INDEX = 3 };
+
+/* Of which port it was asked; 0: not at all. */
+static struct {
+    int state, gid, pair, way, datagram_way;
+} asked;
+
+static struct ibv_device adapter = {.name = "mlx5_0"}, other = {.name = "mlx5_1"};
+static struct ibv_context context;
+static struct ibv_pd domain;
+static struct ibv_mr region;
+static struct ibv_ah handle;
+
+struct ibv_device **ibv_get_device_list(int *count)
+{
+    static struct ibv_device *list[] = {&other, &adapter, NULL};
+
+    if (count)
+        *count = 2;
+    return list;
+}
+
+void ibv_free_device_list(struct ibv_device **list)
+{
+    (void)list;
+}
+
+const char *ibv_get_device_name(struct ibv_device *device)
+{
+    return device->name;
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+    return device == &adapter ? &context : NULL;
+}
+
+int ibv_close_device(struct ibv_context *closed)
+{
+    (void)closed;
+    return 0;
+}
+
+int ibv_query_device(struct ibv_context *of, struct ibv_device_attr *attributes)
+{
+    (void)of;
+    *attributes = (struct ibv_device_attr){.max_qp_wr = 1024, .max_cqe = 4096, .max_qp_rd_atom = 1};
+    return 0;
+}
+
+#undef ibv_query_port
+int ibv_query_port(struct ibv_context *of, uint8_t number, struct _compat_ibv_port_attr *result)
+{
+    struct ibv_port_attr *attributes = (struct ibv_port_attr *)(void *)result;
+
+    (void)of;
+    asked.state = number;
+    attributes->state = number == 2 ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
+    attributes->active_mtu = number == 2 ? IBV_MTU_4096 : IBV_MTU_1024;
+    attributes->gid_tbl_len = 8;
+    attributes->link_layer = IBV_LINK_LAYER_ETHERNET;
+    return 0;
+}
+
+int ibv_query_gid(struct ibv_context *of, uint8_t number, int index, union ibv_gid *gid)
+{
+    (void)of;
+    asked.gid = number;
+    memset(gid, 0, sizeof *gid);
+    if (index == GID_INDEX)
+        inet_pton(AF_INET6, number == 2 ? "::ffff:10.0.2.1" : "::ffff:10.0.1.1", gid->raw);
+    return 0;
+}
+
+struct ibv_pd *ibv_alloc_pd(struct ibv_context *of)
+{
+    (void)of;
+    return &domain;
+}
+
+int ibv_dealloc_pd(struct ibv_pd *freed)
+{
+    (void)freed;
+    return 0;
+}
+
+#undef ibv_reg_mr
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *of, void *memory, size_t size_bytes, int access)
+{
+    (void)of, (void)memory, (void)size_bytes, (void)access;
+    return &region;
+}
+
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *of, void *memory, size_t size_bytes, uint64_t iova,
+                                unsigned access)
+{
+    (void)of, (void)memory, (void)size_bytes, (void)iova, (void)access;
+    return &region;
+}
+
+int ibv_dereg_mr(struct ibv_mr *freed)
+{
+    (void)freed;
+    return 0;
+}
+
+struct ibv_cq *ibv_create_cq(struct ibv_context *of, int room, void *cookie,
+                             struct ibv_comp_channel *channel, int vector)
+{
+    (void)of, (void)room, (void)cookie, (void)channel, (void)vector;
+    return calloc(1, sizeof(struct ibv_cq));
+}
+
+int ibv_destroy_cq(struct ibv_cq *queue)
+{
+    free(queue);
+    return 0;
+}
+
+struct ibv_qp *ibv_create_qp(struct ibv_pd *of, struct ibv_qp_init_attr *wanted)
+{
+    (void)of, (void)wanted;
+    return calloc(1, sizeof(struct ibv_qp));
+}
+
+int ibv_destroy_qp(struct ibv_qp *pair)
+{
+    free(pair);
+    return 0;
+}
+
+int ibv_modify_qp(struct ibv_qp *pair, struct ibv_qp_attr *attributes, int mask)
+{
+    (void)pair;
+    if (mask & IBV_QP_PORT)
+        asked.pair = attributes->port_num;
+    if (mask & IBV_QP_AV)
+        asked.way = attributes->ah_attr.port_num;
+    return 0;
+}
+
+struct ibv_ah *ibv_create_ah(struct ibv_pd *of, struct ibv_ah_attr *way)
+{
+    (void)of;
+    asked.datagram_way = way->port_num;
+    return &handle;
+}
+
+int ibv_destroy_ah(struct ibv_ah *freed)
+{
+    (void)freed;
+    return 0;
+}
+
+static struct rdma_port port_of(int number)
+{
+    struct rdma_port port = {.device = "mlx5_0", .port = number, .link_layer = LINK_ETHERNET};
+
+    port.gid_count = 1;
+    port.gids[0] = (struct gid){.index = GID_INDEX, .type = GID_ROCE_V2};
+    return port;
+}
+
+static void connect_by(struct verbs_port *port, enum verb verb)
+{
+    struct verbs_settings settings = verbs_defaults();
+    struct verbs_address address;
+    struct verbs_link *link = NULL;
+    struct error err = {""};
+
+    is_int(verbs_link_open(port, verb, &settings, 4096, &link, &err), 0, "%s opens",
+           verb_name(verb));
+    if (!link)
+        return;
+    verbs_link_address(link, &address);
+    is_str(address.port, "mlx5_0:2", "... tells its partner which port it is");
+    is_int(verbs_link_connect(link, &address, "n2", 0, &err), 0, "... connects");
+    is_int(asked.pair, 2, "... its queue pairs are the second port's");
+    is_int(link->mtu_bytes, 4096, "... with the second port's MTU");
+    verbs_link_close(link);
+}
+
+int main(void)
+{
+    struct rdma_port first = port_of(1), second = port_of(2);
+    struct verbs_port *port = NULL;
+    struct error err = {""};
+    char gid[64];
+
+    is_int(verbs_port_open(&first, GID_INDEX, &port, &err), -1, "the first port is down");
+    is_str(err.text, "mlx5_0:1 is down, not ACTIVE; check cable or switch port",
+           "... and named with its number");
+    is_int(verbs_port_open(&second, GID_INDEX, &port, &err), 0, "the second one opens");
+    if (!port)
+        return tap_done();
+    is_str(port->name, "mlx5_0:2", "... under its number");
+    is_int(asked.state, 2, "... its state was asked");
+    is_int(asked.gid, 2, "... and its GID");
+    verbs_gid_text(&port->gid, gid, sizeof gid);
+    is_str(gid, "::ffff:10.0.2.1", "... which is its own");
+    connect_by(port, VERB_WRITE);
+    is_int(asked.way, 2, "... and so is their way");
+    connect_by(port, VERB_UD);
+    is_int(asked.datagram_way, 2, "... and that of datagrams");
+    verbs_port_close(port);
+    is_int(verbs_port_open(&second, 5, &port, &err), -1, "a GID that the port has not");
+    has_str(err.text, "mlx5_0:2 has no GID with index 5", "... is named with the port's number");
+    return tap_done();
+}
