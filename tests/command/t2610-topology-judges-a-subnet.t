@@ -16,52 +16,25 @@ make=$top_srcdir/tests/fabric/make-subnet
 dir=$(mktemp -d)
 tap_cleanup() { rm -rf "$dir"; }
 
-judge() { # OPTION...: of muster; $text, $status, $findings
-    text=$("$muster" topology --fabric --from "$dir/net" "$@" 2>"$dir/err")
-    status=$?
-    findings=$(grep -E '^(fail|warn) ' <<<"$text")
-}
-
-subnet() { # OPTION... of make-subnet
-    python3 "$make" "$@" >"$dir/net" && python3 "$make" "$@" --conf >"$dir/conf"
-}
-
-# What sound subnets of these shapes look like, and what each fault in them is called.
-sound() { # SHAPE
-    shape=$1
-    # shellcheck disable=SC2086
-    subnet $shape
-    judge -t "$dir/conf"
-    is "$status $findings" '0 ' "a sound subnet, $shape"
-    judge
-    is "$status $findings" '0 ' '... and without topology.conf'
-}
-
-fault() { # FAULT SENTENCE
-    # shellcheck disable=SC2086
-    subnet $shape --fault "$1"
-    judge -t "$dir/conf"
-    is "$status $(grep -c . <<<"$findings")" '1 1' "one finding: $1"
-    like "$findings" "^fail +$2" '... says what, where and what to do' || diag "$text"
-}
+. "$top_srcdir/tests/fabric/judging.sh"
 
 sound '--nodes 16 --per-leaf 4 --spines 4'
-fault 'missing n6' 'n6 is not in the subnet \(.*/conf line 2 expects it under leaf2\): see whether it is powered, its driver loaded and its cable plugged in; it belongs on leaf2 \(0x00000000000a0002\), its port 2 is empty$'
-fault 'misplaced n6 0 leaf3' 'n6 mlx5_0:1 is on leaf3 \(0x00000000000a0003\) port 9, it belongs on leaf2 \(0x00000000000a0002\) \(.*/conf line 2 has n6 under leaf2\): move its cable there, its port 2 is empty, or correct topology.conf$'
-fault 'misplaced n6 0 spine2' 'n6 mlx5_0:1 is on spine2 \(.*\) port 5, a switch that joins leaves, it belongs on leaf2 '
-fault 'swapped n6 n9 0' "n6 mlx5_0:1 and n9 mlx5_0:1 are in each other's place, on leaf3 \(0x00000000000a0003\) port 1 and leaf2 \(0x00000000000a0002\) port 2 .*: swap the two cables"
-fault 'uplink leaf2 spine3' 'leaf2 \(0x00000000000a0002\) has 3 uplinks, 3 of 3 switches like it have 4: check the cable of its port 7 to spine3 \(0x00000000000b0003\) port 2$'
-fault 'uplink-moved leaf2 spine3 spine1' 'leaf2 \(0x00000000000a0002\) port 7 goes to spine1 \(0x00000000000b0001\) port 5, where one uplink more than usual is; one is missing to spine3 \(0x00000000000b0003\) port 2: move it there$'
-fault 'uplink-moved leaf2 spine3 leaf4' 'leaf2 \(.*\) port 7 is cabled to leaf4 \(.*\) port 9, a switch of the same level: uplinks belong into the switches above, where leaf2 lacks 1 to spine3 '
-fault 'uplinks-swapped leaf2 leaf3 spine1 spine4' "uplinks of leaf2 \(.*\) port 5 \(to spine4 \(.*\)\) and leaf3 \(.*\) port 8 are in each other's place: swap the two cables$"
-fault 'leaf leaf2' 'leaf2: none of its 4 nodes \(n\[5-8\]\) is in the subnet: see whether the switch is powered and its uplinks are in'
+fault 'missing n6' 'fail +n6 is not in the subnet \(.*/conf line 2 expects it under leaf2\): see whether it is powered, its driver loaded and its cable plugged in; it belongs on leaf2 \(0x00000000000a0002\), its port 2 is empty$'
+fault 'misplaced n6 0 leaf3' 'fail +n6 mlx5_0:1 is on leaf3 \(0x00000000000a0003\) port 9, it belongs on leaf2 \(0x00000000000a0002\) \(.*/conf line 2 has n6 under leaf2\): move its cable there, its port 2 is empty, or correct topology.conf$'
+fault 'misplaced n6 0 spine2' 'fail +n6 mlx5_0:1 is on spine2 \(.*\) port 5, a switch that joins leaves, it belongs on leaf2 '
+fault 'swapped n6 n9 0' "fail +n6 mlx5_0:1 and n9 mlx5_0:1 are in each other's place, on leaf3 \(0x00000000000a0003\) port 1 and leaf2 \(0x00000000000a0002\) port 2 .*: swap the two cables"
+fault 'uplink leaf2 spine3' 'fail +leaf2 \(0x00000000000a0002\) has 3 uplinks, 3 of 3 switches like it have 4: check the cable of its port 7 to spine3 \(0x00000000000b0003\) port 2$'
+fault 'uplink-moved leaf2 spine3 spine1' 'fail +leaf2 \(0x00000000000a0002\) port 7 goes to spine1 \(0x00000000000b0001\) port 5, where one uplink more than usual is; one is missing to spine3 \(0x00000000000b0003\) port 2: move it there$'
+fault 'uplink-moved leaf2 spine3 leaf4' 'fail +leaf2 \(.*\) port 7 is cabled to leaf4 \(.*\) port 9, a switch of the same level: uplinks belong into the switches above, where leaf2 lacks 1 to spine3 '
+fault 'uplinks-swapped leaf2 leaf3 spine1 spine4' "fail +uplinks of leaf2 \(.*\) port 5 \(to spine4 \(.*\)\) and leaf3 \(.*\) port 8 are in each other's place: swap the two cables$"
+fault 'leaf leaf2' 'fail +leaf2: none of its 4 nodes \(n\[5-8\]\) is in the subnet: see whether the switch is powered and its uplinks are in'
 
 sound '--nodes 16 --per-leaf 4 --spines 4 --rails 2'
-fault 'missing-rail n6 1' 'n6 mlx5_1:1 has no link, 3 of its 3 neighbours have: check cable and adapter; it belongs on leaf2b '
-fault 'misplaced n6 1 leaf3b' 'n6 mlx5_1:1 is on leaf3b .*, it belongs on leaf2b '
-fault 'crossed n6 0 1' 'n6 has its rails crossed: mlx5_0:1 is on leaf2b \(0x00000000000a1002\) port 2 and mlx5_1:1 is on leaf2a \(0x00000000000a0002\) port 2, each where the other belongs: swap the two cables$'
-fault 'moved n6 3' 'n6 is under leaf3 with all its rails, it belongs under leaf2 .*: move its cables, or correct topology.conf$'
-fault 'leaf leaf2b' 'leaf2: none of its 4 nodes has its rail mlx5_1:1 in the subnet'
+fault 'missing-rail n6 1' 'fail +n6 mlx5_1:1 has no link, 3 of its 3 neighbours have: check cable and adapter; it belongs on leaf2b '
+fault 'misplaced n6 1 leaf3b' 'fail +n6 mlx5_1:1 is on leaf3b .*, it belongs on leaf2b '
+fault 'crossed n6 0 1' 'fail +n6 has its rails crossed: mlx5_0:1 is on leaf2b \(0x00000000000a1002\) port 2 and mlx5_1:1 is on leaf2a \(0x00000000000a0002\) port 2, each where the other belongs: swap the two cables$'
+fault 'moved n6 3' 'fail +n6 is under leaf3 with all its rails, it belongs under leaf2 .*: move its cables, or correct topology.conf$'
+fault 'leaf leaf2b' 'fail +leaf2: none of its 4 nodes has its rail mlx5_1:1 in the subnet'
 
 # two nodes on a leaf, crossed: nobody can say which of them, both are named
 subnet --nodes 8 --per-leaf 2 --spines 2 --rails 2 --fault 'crossed n4 0 1'
@@ -71,11 +44,11 @@ like "$findings" '^warn +.*/conf line 2 puts 2 nodes under leaf2, but mlx5_0:1 o
 
 # a node on a spine: one of its kind, or one among few nodes
 sound '--nodes 16 --per-leaf 4 --spines 1 --cables 4'
-fault 'misplaced n6 0 spine1' 'n6 mlx5_0:1 is on spine1 .*, a switch that joins leaves, it belongs on leaf2 '
+fault 'misplaced n6 0 spine1' 'fail +n6 mlx5_0:1 is on spine1 .*, a switch that joins leaves, it belongs on leaf2 '
 sound '--nodes 4 --per-leaf 2 --spines 4 --cables 2'
-fault 'misplaced n2 0 spine3' 'n2 mlx5_0:1 is on spine3 .*, a switch that joins leaves, it belongs on leaf1 '
+fault 'misplaced n2 0 spine3' 'fail +n2 mlx5_0:1 is on spine3 .*, a switch that joins leaves, it belongs on leaf1 '
 sound '--nodes 36 --per-leaf 3 --spines 1'
-fault 'uplink leaf7 spine1' 'leaf7 \(0x00000000000a0007\) with 3 nodes has no uplink at all: check its cables to the switches above$'
+fault 'uplink leaf7 spine1' 'fail +leaf7 \(0x00000000000a0007\) with 3 nodes has no uplink at all: check its cables to the switches above$'
 
 subnet --nodes 16 --per-leaf 4 --spines 4 --fault 'leaf spine2'
 judge -t "$dir/conf"

@@ -18,35 +18,7 @@ make=$top_srcdir/tests/fabric/make-subnet
 dir=$(mktemp -d)
 tap_cleanup() { rm -rf "$dir"; }
 
-judge() { # OPTION...: of muster; $text, $status, $findings
-    text=$("$muster" topology --fabric --from "$dir/net" "$@" 2>"$dir/err")
-    status=$?
-    findings=$(grep -E '^(fail|warn) ' <<<"$text")
-}
-
-subnet() { # OPTION... of make-subnet; links say their rate, as ibnetdiscover has it
-    python3 "$make" "$@" >"$dir/raw" && python3 "$make" "$@" --conf >"$dir/conf"
-    sed 's/ w=3 s=7 e=7$/\t# "x" lid 1 4xHDR/; s/ w=1 s=7 e=7$/\t# "x" lid 1 1xHDR/; s/ w=3 s=7 e=3$/\t# "x" lid 1 4xEDR/' \
-        "$dir/raw" >"$dir/net"
-}
-
-sound() { # SHAPE
-    shape=$1
-    # shellcheck disable=SC2086
-    subnet $shape
-    judge -t "$dir/conf"
-    is "$status $findings" '0 ' "a sound network, $shape" || diag "$text"
-    judge
-    is "$status $findings" '0 ' '... and without topology.conf'
-}
-
-fault() { # FAULT SENTENCE: as a regular expression
-    # shellcheck disable=SC2086
-    subnet $shape --fault "$1"
-    judge -t "$dir/conf"
-    is "$(grep -c . <<<"$findings")" 1 "one finding: $1"
-    like "$findings" "^$2" '... says what, where and what to do' || diag "$text"
-}
+. "$top_srcdir/tests/fabric/judging.sh"
 
 sound '--nodes 64 --per-leaf 4 --pods 4 --spines 4 --cores 4'
 fault 'leaf core6' 'fail +all 4 switches like spine1-2 \(0x[0-9a-f]+\) have 3 uplinks, those of 3 of 3 other groups have 4: port 126 is empty on all of them: see whether the switch above, to which that leads, is off$'
@@ -72,7 +44,20 @@ like "$findings" '^fail +leaf3 \(.*\) has 3 uplinks, 2 of 3 switches like it hav
 subnet --nodes 8 --per-leaf 4 --spines 4 --rails 2 --fault 'exchanged n1 0 n8 1'
 judge --write-topology "$dir/own"
 judge -t "$dir/own"
-is "$(grep -c topology <<<"$findings")" 0 'what is written of a network with a fault says nothing wrong' || diag "$text"
+is "$(grep -c . <<<"$findings")" 1 'what is written of a network with a fault says nothing wrong' || diag "$text"
+like "$findings" "^fail +n1 mlx5_0:1 and n8 mlx5_1:1 are in each other's place" '... but what the fault is'
+
+# a node of two rails that is on the switches of two groups: of which it is, without topology.conf
+for place in '0 leaf4a leaf1a' '1 leaf4b leaf1b'; do
+    read -r rail found expected <<<"$place"
+    for shape in '--nodes 28 --per-leaf 8' '--nodes 32 --per-leaf 8' '--nodes 16 --per-leaf 4'; do
+        # shellcheck disable=SC2086
+        subnet $shape --spines 4 --rails 2 --fault "misplaced n3 $rail $found"
+        judge
+        like "$findings" "^fail +n3 mlx5_$rail:1 is on $found .*, it belongs on $expected .*its port 3 is empty$" \
+            "on the switches of two groups it is of the one that has a gap: rail $rail, $shape" || diag "$text"
+    done
+done
 
 # a switch above that is off, with half as many uplinks as nodes
 subnet --nodes 64 --per-leaf 16 --spines 8 --fault 'leaf spine4'
@@ -91,6 +76,14 @@ fault 'missing-rail n9 1' 'fail +n9 mlx5_1:1 has no link, 7 of its 7 neighbours 
 
 sound '--nodes 72 --per-leaf 2 --spines 0 --mesh 4'
 fault 'uplink leaf13 leaf14' 'fail +leaf13 \(0x[0-9a-f]+\) and leaf14 \(0x[0-9a-f]+\) have 4 cables to other switches each, 34 of 36 like them have 5: check the cable between them \(leaf13 port [0-9]+, leaf14 port [0-9]+\)$'
+fault 'leaf leaf13' 'fail +leaf13: none of its 2 nodes \(n\[25-26\]\) is in the subnet: see whether the switch is powered'
+judge
+is "$(grep -c . <<<"$findings")" 1 'a switch of a mesh that is off is one finding without topology.conf'
+like "$findings" '^fail +5 switches have 4 cables to other switches each, the other 30 of 35 have 5: see whether a switch that all of them lead to is off, and check the cables between them if none is \(leaf14 port 3, leaf15 port 3, leaf16 port 3, leaf20 port 6, leaf36 port 6\)$' \
+    '... which says what its neighbours lack'
+subnet --nodes 72 --per-leaf 2 --spines 0 --mesh 4 --fault 'leaf leaf13' --fault 'leaf leaf14'
+judge -t "$dir/conf"
+is "$(grep -c 'none of its 2 nodes' <<<"$findings") $(grep -c . <<<"$findings")" '2 2' '... and two that are joined two' || diag "$text"
 # two cables: nobody can say which two of four
 subnet --nodes 72 --per-leaf 2 --spines 0 --mesh 4 --fault 'uplink leaf13 leaf14' --fault 'uplink leaf1 leaf3'
 judge
@@ -101,6 +94,10 @@ is "$(grep -c 'cables to other switches, 32 of 36 like it have 5: check its cabl
 subnet --nodes 12 --per-leaf 1 --spines 0 --mesh 3 --fault 'uplink leaf1 leaf2' --fault 'uplink leaf4 leaf5'
 judge
 is "$(grep -c 'cables to other switches, 8 of 12 like it have ' <<<"$findings")" 4 '... of a small one too' || diag "$text"
+
+sound '--nodes 32 --per-leaf 2 --spines 0 --torus 4'
+fault 'uplink leaf6 leaf7' 'fail +leaf6 \(0x[0-9a-f]+\) and leaf7 \(0x[0-9a-f]+\) have 3 cables to other switches each, 14 of 16 like them have 4: check the cable between them \(leaf6 port 5, leaf7 port 4\)$'
+fault 'leaf leaf6' 'fail +leaf6: none of its 2 nodes \(n\[11-12\]\) is in the subnet'
 
 # other models may be slower
 subnet --nodes 16 --per-leaf 4 --spines 2 --model --fault 'slow n3 0' --fault 'modelled n3-0 1013'

@@ -8,6 +8,7 @@ validate_subnet_libsubnet_la_SOURCES = \
 	validate/subnet/findings.c validate/subnet/findings.h \
 	validate/subnet/groups.c \
 	validate/subnet/lldp.c \
+	validate/subnet/mesh.c \
 	validate/subnet/outline.c validate/subnet/outline.h \
 	validate/subnet/places.c \
 	validate/subnet/pods.c \

@@ -77,7 +77,7 @@ struct subnet_groups {
  * there is no such switch, to the one named as the leaf is, or the only one that is no other
  * group's. Without topology.conf nodes with the
  * same switches are a group, and one that shares at least half of its rails' switches with a group
- * four times as large, or all of them in another order, belongs to that. Returns 0, or -1 when
+ * three times as large, or all of them in another order, belongs to that. Returns 0, or -1 when
  * memory is out. */
 int subnet_groups_make(const struct subnet *subnet, const struct topology_conf *conf,
                        struct subnet_groups *groups);

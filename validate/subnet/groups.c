@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* A group this many times smaller than one it resembles is part of it. */
-enum { SMALLER = 4 };
+enum { SMALLER = 3 };
 
 void subnet_groups_clear(struct subnet_groups *groups)
 {
@@ -133,8 +133,65 @@ struct run_group {
     int joined; /* the group it is part of, or itself */
 };
 
-/* Where a small group belongs: the largest one that it resembles in at least half of the rails
- * that both have, or in all but their order. */
+/* Whether a port between those of the switch's nodes is empty. */
+static bool has_gap(const struct subnet *subnet, int device)
+{
+    int last = 0;
+
+    for (int number = 1; number <= subnet->devices[device].port_count; number++) {
+        int peer = subnet_port(subnet, device, number)->peer;
+
+        if (peer < 0 || subnet->devices[subnet->ports[peer].device].kind != SUBNET_ADAPTER)
+            continue;
+        if (last > 0 && number > last + 1)
+            return true;
+        last = number;
+    }
+    return false;
+}
+
+/* How a home differs from the switches that a node is on. */
+struct likeness {
+    bool has_gap; /* where the node is not */
+    int shared;   /* the first rail for which both have the same switch */
+};
+
+static struct likeness compare_home(const struct subnet *subnet, size_t home, size_t run)
+{
+    const struct subnet_rail *all = subnet->attachments;
+    struct likeness likeness = {false, -1};
+    int node = all[home].node;
+
+    for (; home < subnet->attachment_count && all[home].node == node; home++) {
+        const struct subnet_rail *own = subnet_attachment(subnet, all[run].node, all[home].rail);
+
+        if (own && own->leaf != all[home].leaf)
+            likeness.has_gap |= has_gap(subnet, all[home].leaf);
+        else if (own && likeness.shared < 0)
+            likeness.shared = own->rail;
+    }
+    return likeness;
+}
+
+/* Which of two homes is likelier when a node has as many rails on the switches of the one as of the
+ * other: the one with an empty port where it is missing, the one that has fewer nodes, as it has
+ * lost one; else the one where its first rail is, so that two whose cables are swapped each have
+ * their own. */
+static bool is_likelier(const struct subnet *subnet, const size_t *runs,
+                        const struct run_group *home, const struct run_group *other, size_t run)
+{
+    struct likeness a = compare_home(subnet, runs[home->first], run);
+    struct likeness b = compare_home(subnet, runs[other->first], run);
+
+    if (a.has_gap != b.has_gap)
+        return a.has_gap;
+    if (home->count != other->count)
+        return home->count < other->count;
+    return a.shared < b.shared;
+}
+
+/* Where a small group belongs: the one that it resembles most, in at least half of the rails that
+ * both have or in all but their order. */
 static int find_like(const struct subnet *subnet, const size_t *runs, const struct run_group *all,
                      size_t count, size_t which)
 {
@@ -149,7 +206,8 @@ static int find_like(const struct subnet *subnet, const size_t *runs, const stru
             same = common;
         if (same == 0 || 2 * same < common || same < best_same)
             continue;
-        if (same > best_same || all[i].count > all[best].count) {
+        if (same > best_same ||
+            is_likelier(subnet, runs, &all[i], &all[best], runs[all[which].first])) {
             best = (int)i;
             best_same = same;
         }

@@ -183,6 +183,31 @@ bool tier_leads_up(const struct tier *tier, int i, int number)
     return other && other->kind == SUBNET_SWITCH && other->level == tier_device(tier, i)->level + 1;
 }
 
+const char *tier_empty_port(const struct subnet *subnet, int device, char *text, size_t size)
+{
+    const struct subnet_device *of = &subnet->devices[device];
+    int last = 0, empty = 0, count = 0;
+    char label[48];
+
+    for (int number = 1; number <= of->port_count; number++)
+        if (subnet_port(subnet, device, number)->peer >= 0)
+            last = number;
+    for (int number = 1; number < last; number++)
+        if (subnet_port(subnet, device, number)->peer < 0) {
+            empty = number;
+            count++;
+        }
+    if (count == 0 && last < of->port_count) {
+        empty = last + 1;
+        count = last + 1 == of->port_count;
+    }
+    text[0] = '\0';
+    if (count == 1)
+        snprintf(text, size, " %s",
+                 subnet_port_label(subnet_port(subnet, device, empty), label, sizeof label));
+    return text;
+}
+
 struct subnet_finding *tier_finding(struct tier *tier, enum verdict verdict, const char *part,
                                     const char *text)
 {

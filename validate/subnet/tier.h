@@ -55,11 +55,18 @@ int tier_usual_from_port(const struct tier *tier, const int *peers, int count, i
 /* Whether that port of lower i has a cable to a switch of the level above. */
 bool tier_leads_up(const struct tier *tier, int i, int number);
 
+/* " port 5", when exactly one of the device's ports among those with cables has none; else "". */
+const char *tier_empty_port(const struct subnet *subnet, int device, char *text, size_t size);
+
 /* A finding of a metric that counts cables; about no switch of the tier in particular. */
 struct subnet_finding *tier_finding(struct tier *tier, enum verdict verdict, const char *part,
                                     const char *text);
 
 /* What all switches of a pod lack together, which none of their neighbours can tell. */
 void tier_judge_pods(struct tier *tier);
+
+/* A mesh, a torus or a dragonfly: cables join switches of one level, and nearly all have as many.
+ */
+void tier_judge_mesh(struct tier *tier);
 
 #endif

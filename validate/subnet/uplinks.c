@@ -9,36 +9,6 @@
  * the last leaf of a cluster that is not full. */
 #define MEANT_SMALL 0.5
 
-/* Of a mesh this share of the switches has as many cables to others as is usual there; in one with
- * borders fewer have. */
-#define MESH_ALIKE 0.65
-
-/* " port 5", when exactly one of the switch's ports among those with cables has none. */
-static const char *empty_port(const struct subnet *subnet, int device, char *text, size_t size)
-{
-    const struct subnet_device *of = &subnet->devices[device];
-    int last = 0, empty = 0, count = 0;
-    char label[48];
-
-    for (int number = 1; number <= of->port_count; number++)
-        if (subnet_port(subnet, device, number)->peer >= 0)
-            last = number;
-    for (int number = 1; number < last; number++)
-        if (subnet_port(subnet, device, number)->peer < 0) {
-            empty = number;
-            count++;
-        }
-    if (count == 0 && last < of->port_count) {
-        empty = last + 1;
-        count = last + 1 == of->port_count;
-    }
-    text[0] = '\0';
-    if (count == 1)
-        snprintf(text, size, " %s",
-                 subnet_port_label(subnet_port(subnet, device, empty), label, sizeof label));
-    return text;
-}
-
 static struct subnet_finding *add(struct tier *tier, int a, const char *text)
 {
     char name[400];
@@ -74,7 +44,7 @@ static int name_missing(const struct tier *tier, int a, const int *peers, int co
             (size_t)snprintf(text + length, size - length, "%s%s to %.90s%s", named++ ? ", " : "",
                              subnet_port_label(port, label, sizeof label),
                              tier_name(tier, device, name, sizeof name),
-                             empty_port(subnet, device, other, sizeof other));
+                             tier_empty_port(subnet, device, other, sizeof other));
     }
     for (int k = 0; named == 0 && k < tier->upper_count && length < size; k++) {
         int usual = tier_usual_bundle(tier, a, peers, count, k);
@@ -84,7 +54,7 @@ static int name_missing(const struct tier *tier, int a, const int *peers, int co
         length += (size_t)snprintf(text + length, size - length, "%s%d to %.90s%s",
                                    length ? ", " : "", usual - tier_bundle(tier, a)[k],
                                    tier_name(tier, tier->upper[k], name, sizeof name),
-                                   empty_port(subnet, tier->upper[k], other, sizeof other));
+                                   tier_empty_port(subnet, tier->upper[k], other, sizeof other));
     }
     return named;
 }
@@ -269,7 +239,7 @@ static void judge_unequal(struct tier *tier, int a, int *peers)
             cable,
             subnet_port_text(tier->subnet, tier->subnet->ports[odd.port].peer, end, sizeof end),
             tier_name(tier, tier->upper[odd.under], under, sizeof under),
-            empty_port(tier->subnet, tier->upper[odd.under], label, sizeof label));
+            tier_empty_port(tier->subnet, tier->upper[odd.under], label, sizeof label));
     }
     add(tier, a, text);
 }
@@ -299,67 +269,6 @@ static void judge_surplus(struct tier *tier, int a, int *peers)
     finding->value = usual + 1;
     finding->limit = usual;
     tier->is_told[a] = true;
-}
-
-/* " (r3-1 port 6, r3-2 port 5)": of switches that lack a cable the port that is empty, where it is
- * one. */
-static void name_empty(const struct tier *tier, const int *poor, int count, char *text, size_t size)
-{
-    size_t length = 0;
-    char port[64];
-
-    text[0] = '\0';
-    for (int i = 0; i < count && length < size; i++)
-        if (*empty_port(tier->subnet, tier->lower[poor[i]], port, sizeof port))
-            length +=
-                (size_t)snprintf(text + length, size - length, "%s%.63s%s", length ? ", " : " (",
-                                 tier_device(tier, poor[i])->name, port);
-    if (length > 0 && length < size)
-        snprintf(text + length, size - length, ")");
-}
-
-static void tell_mesh(struct tier *tier, const int *poor, int count, int usual, int times)
-{
-    char text[600], one[400], other[400], ports[300];
-    int has = tier->across[poor[0]];
-    struct subnet_finding *finding;
-
-    tier_name(tier, tier->lower[poor[0]], one, sizeof one);
-    name_empty(tier, poor, count, ports, sizeof ports);
-    if (count == 2)
-        snprintf(text, sizeof text,
-                 "%.120s and %.120s have %d cable%s to other switches each, %d of %d like them "
-                 "have %d: check the cable between them%s",
-                 one, tier_name(tier, tier->lower[poor[1]], other, sizeof other), has,
-                 has == 1 ? "" : "s", times, tier->lower_count, usual, ports);
-    else
-        snprintf(text, sizeof text,
-                 "%.120s has %d cable%s to other switches, %d of %d like it have %d: check its "
-                 "cables to them%s",
-                 one, has, has == 1 ? "" : "s", times, tier->lower_count, usual, ports);
-    finding = add(tier, poor[0], text);
-    finding->value = has;
-    finding->limit = usual;
-}
-
-/* A mesh, a torus or a dragonfly: cables join switches of one level, and nearly all have as many.
- * Two that lack one each lack the same. */
-static void judge_mesh(struct tier *tier)
-{
-    int times, usual = tier_mode(tier->across, tier->lower_count, &times), count = 0;
-    int *poor = tier->scratch;
-
-    if (MESH_ALIKE * tier->lower_count > times)
-        return;
-    for (int i = 0; i < tier->lower_count; i++)
-        if (tier->across[i] < usual)
-            poor[count++] = i;
-    if (count == 2 && tier->across[poor[0]] == usual - 1 && tier->across[poor[1]] == usual - 1) {
-        tell_mesh(tier, poor, 2, usual, times);
-        return;
-    }
-    for (int i = 0; i < count; i++)
-        tell_mesh(tier, &poor[i], 1, usual, times);
 }
 
 /* A switch is held against its like, then all of a pod against other pods. */
@@ -392,7 +301,7 @@ static int judge_tier(const struct subnet *subnet, int plane, int level,
     if (peers && tier.upper_count > 0)
         judge_tree(&tier, peers);
     else if (peers && tier.lower_count > 2)
-        judge_mesh(&tier);
+        tier_judge_mesh(&tier);
     free(peers);
     tier_clear(&tier);
     return peers ? 0 : -1;
