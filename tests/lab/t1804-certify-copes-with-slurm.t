@@ -64,7 +64,7 @@ own=$muster muster=$work/bin/muster
 certify -w n1,n2,n4
 is "$status $(verdicts)" '3 n1 unknown n2 unknown n4 unknown' \
     'the first rank dies after the first records: nobody is certified' || show
-like "$(jq -r 'select(.verdict == "unknown" and .node == "n1") | .message' "$work/records")" 'n1: task 0: Killed' '... and it is said who ended' || show
+like "$(jq -r 'select(.verdict == "unknown" and .node == "n1") | .message' "$work/records")" 'rank 0, which tells for all, ended too early' '... and it is said why' || show
 muster=$own
 
 certify -w n1,n9

@@ -122,9 +122,33 @@ static void tables(void)
     table_clear(&table);
 }
 
+static void endings(void)
+{
+    struct records records = {0};
+    struct record record = RECORD_INIT;
+
+    record.suite = record.test = "links";
+    record.verdict = VERDICT_PASS;
+    records_add(&records, &record);
+    ok(records_tell(&records, 0, 0), "what passed and ended well");
+    ok(!records_tell(&records, 0, 1), "a failure of which no record says anything");
+    ok(!records_tell(&records, 0, 3), "... nor of what is unknown");
+    ok(!records_tell(&records, 0, 134), "... and a program that ended itself");
+    record.verdict = VERDICT_UNKNOWN;
+    records_add(&records, &record);
+    ok(records_tell(&records, 0, 3), "what is unknown was said");
+    ok(!records_tell(&records, 2, 3), "... before");
+    ok(!records_tell(&records, 0, 1), "... and is no failure");
+    record.verdict = VERDICT_FAIL;
+    records_add(&records, &record);
+    ok(records_tell(&records, 2, 1) && records_tell(&records, 2, 3), "a failure was said");
+    records_clear(&records);
+}
+
 int main(void)
 {
     parsing();
+    endings();
     tables();
     return tap_done();
 }

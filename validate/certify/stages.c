@@ -33,15 +33,6 @@ struct hearing {
     bool has_memory;
 };
 
-/* Whether srun tells how a task went after it has told that one was killed or ended itself by a
- * signal: the others went because of that one. */
-static bool is_echo(const char *told, const char *line)
-{
-    static const char task[] = ": task ", left[] = ": Exited with exit code";
-
-    return strstr(line, task) && strstr(told, task) && !strstr(told, left);
-}
-
 static void hear(const char *line, bool is_error, void *context)
 {
     struct hearing *hearing = context;
@@ -50,7 +41,7 @@ static void hear(const char *line, bool is_error, void *context)
     if (is_error) {
         if (strncmp(line, RECORD_PROGRESS, strlen(RECORD_PROGRESS)) == 0)
             progress_doing(&certify->progress, "%s", line + strlen(RECORD_PROGRESS));
-        else if (*line && !is_echo(certify->last_error, line))
+        else if (*line)
             snprintf(certify->last_error, sizeof certify->last_error, "%s", line);
         return;
     }
@@ -86,18 +77,6 @@ static void tick(void *context)
     } else if (!hearing->stop && hearing->has_lost && clock_s() - hearing->heard_at > SILENT_S) {
         hearing->stop = 1;
     }
-}
-
-/* Whether the records since first hold what the status of a program says. The status is another's
- * where rank 0, which tells, died: a rank that has lost it leaves with 3 as if it had said so. */
-static bool is_told(const struct certify *certify, size_t first, int status)
-{
-    enum verdict least = status == 1 ? VERDICT_FAIL : VERDICT_UNKNOWN;
-
-    for (size_t i = first; status != 0 && i < certify->records.count; i++)
-        if (certify->records.items[i].verdict >= least)
-            return true;
-    return status == 0;
 }
 
 int certify_step(struct certify *certify, const struct certify_step *step, size_t *first,
@@ -140,10 +119,14 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
         return 1;
     }
     if (result.end == PROCESS_SIGNALED ||
-        (result.status != 0 && result.status != 1 && result.status != 3) ||
-        (step->is_mpi && !is_told(certify, *first, result.status))) {
+        (result.status != 0 && result.status != 1 && result.status != 3)) {
         error_set(err, "ended with status %d: %s", result.status,
                   *certify->last_error ? certify->last_error : "no word why");
+        return 1;
+    }
+    if (step->is_mpi && !records_tell(&certify->records, *first, result.status)) {
+        error_set(err, "rank 0, which tells for all, ended too early (status %d): %s",
+                  result.status, *certify->last_error ? certify->last_error : "no word why");
         return 1;
     }
     return 0;

@@ -260,6 +260,20 @@ int records_parse(struct records *records, const char *line)
     return records_parse_bytes(records, line, strlen(line), NULL);
 }
 
+bool records_tell(const struct records *records, size_t first, int status)
+{
+    enum verdict least = status == 1 ? VERDICT_FAIL : VERDICT_UNKNOWN;
+
+    if (status == 0)
+        return true;
+    if (status != 1 && status != 3)
+        return false;
+    for (size_t i = first; i < records->count; i++)
+        if (records->items[i].verdict >= least)
+            return true;
+    return false;
+}
+
 void records_clear(struct records *records)
 {
     for (size_t i = 0; i < records->texts.size; i++)

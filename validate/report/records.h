@@ -2,6 +2,7 @@
 #ifndef MUSTER_RECORDS_H
 #define MUSTER_RECORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "lib/base/error.h"
@@ -28,6 +29,11 @@ int records_parse(struct records *records, const char *line);
  * among them makes it no record. */
 int records_parse_bytes(struct records *records, const char *line, size_t length,
                         struct error *err);
+
+/* Whether those from first on hold what the exit status of a program of the battery says: with 1
+ * something failed, with 3 something could not be told; false for what no program ends with, 0
+ * apart. Rank 0 prints for all: where it died, the others leave with 3 as if that had been said. */
+bool records_tell(const struct records *records, size_t first, int status);
 
 /* Adds a copy. Bytes that are not UTF-8 become U+FFFD. Returns 0, or -1 when memory is out. */
 int records_add(struct records *records, const struct record *record);
