@@ -28,6 +28,8 @@ static void tick(void *context)
         stop = SIGINT;
 }
 
+static bool holds_input;
+
 static struct process_result run(const char *script, const char *input, double deadline_s,
                                  const char *environment, void *context)
 {
@@ -45,6 +47,7 @@ static struct process_result run(const char *script, const char *input, double d
     is_int(process_run(&(struct process){.argv = shell.argv,
                                          .environment = variables,
                                          .input = input,
+                                         .holds_input = holds_input,
                                          .deadline_s = deadline_s,
                                          .grace_s = 0.3,
                                          .on_line = hear,
@@ -94,6 +97,12 @@ int main(void)
     is_str(heard, "first|second|end|", "input is fed and closed");
     result = run("cat; echo none", NULL, 10, NULL, NULL);
     is_str(heard, "none|", "without input there is none");
+    holds_input = true;
+    result = run("timeout 0.2 cat; echo $?", NULL, 10, NULL, NULL);
+    is_str(heard, "124|", "... or one that says nothing and does not end");
+    result = run("true", NULL, 10, NULL, NULL);
+    is_int(result.end, PROCESS_EXITED, "... which holds nobody up");
+    holds_input = false;
     memset(long_line, 'x', 70000);
     long_line[70000] = '\0';
     result = run("true", long_line, 10, NULL, NULL);

@@ -169,7 +169,7 @@ static void watch(const struct process *process, struct process_result *result, 
     for (;;) {
         struct pollfd polled[3] = {{.fd = streams[0].fd, .events = POLLIN},
                                    {.fd = streams[1].fd, .events = POLLIN},
-                                   {.fd = in, .events = POLLOUT}};
+                                   {.fd = process->input ? in : -1, .events = POLLOUT}};
 
         bool is_silent = streams[0].fd < 0 && streams[1].fd < 0;
         siginfo_t info = {0};
@@ -185,7 +185,7 @@ static void watch(const struct process *process, struct process_result *result, 
         for (int i = 0; i < 2; i++)
             if (streams[i].fd >= 0 && polled[i].revents)
                 stream_read(process, result, &streams[i]);
-        if (in >= 0 && polled[2].revents) {
+        if (polled[2].revents) {
             ssize_t sent = write(in, process->input + written, length - written);
 
             if (sent > 0)
@@ -225,8 +225,9 @@ int process_run(const struct process *process, struct process_result *result, st
         error_set(err, "cannot start %s: %m", process->argv[0]);
         goto done;
     }
-    if (process->input ? pipe2(in, O_CLOEXEC)
-                       : (in[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0) {
+    if (process->input || process->holds_input
+            ? pipe2(in, O_CLOEXEC)
+            : (in[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0) {
         error_set(err, "cannot start %s: %m", process->argv[0]);
         goto done;
     }

@@ -18,6 +18,8 @@ struct process {
     char *const *argv;              /* argv[0] is looked up in PATH; ends with NULL */
     const char *const *environment; /* "NAME=VALUE" besides our own, ends with NULL; may be NULL */
     const char *input; /* written to its standard input, which is then closed; NULL: /dev/null */
+    bool holds_input;  /* without input: its standard input says nothing, and does not end before it
+                        */
     double deadline_s; /* from the start; then SIGTERM to the group, SIGKILL grace_s later */
     double grace_s;
     process_line_fn *on_line;       /* may be NULL */

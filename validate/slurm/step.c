@@ -13,7 +13,7 @@
 
 /* What one component is to run, on these of the step's nodes; group -1: all there is. */
 static int component_add(const struct step *step, const struct hostlist *nodes, long group,
-                         bool has_input, struct arguments *srun)
+                         struct arguments *srun)
 {
     char *folded = hostlist_fold(nodes);
 
@@ -38,7 +38,6 @@ static int component_add(const struct step *step, const struct hostlist *nodes, 
     arguments_add(srun, "--kill-on-bad-exit=0"); /* our programs say who died before they end */
     arguments_add(srun, "--chdir=/");
     arguments_add(srun, "--export=ALL");
-    arguments_add(srun, "--input=%s", has_input ? "all" : "none");
     if (step->mpi)
         arguments_add(srun, "--mpi=%s", step->mpi);
     for (int i = 0; step->program[i]; i++)
@@ -58,14 +57,14 @@ static long next_group(const struct step *step, long group)
 }
 
 /* Returns 0, or -1 when memory is out. */
-static int command_make(const struct step *step, bool has_input, struct arguments *srun)
+static int command_make(const struct step *step, struct arguments *srun)
 {
     int rv = 0;
 
     arguments_add(srun, "srun");
     arguments_add(srun, "--jobid=%u", step->job_id);
     if (!step->groups)
-        rv = component_add(step, step->nodes, -1, has_input, srun);
+        rv = component_add(step, step->nodes, -1, srun);
     for (long group = step->groups ? next_group(step, -1) : -1; rv == 0 && group >= 0;) {
         struct hostlist nodes = {0};
 
@@ -73,13 +72,27 @@ static int command_make(const struct step *step, bool has_input, struct argument
             if (step->groups[i] == group)
                 rv = hostlist_append(&nodes, step->nodes->names[i]);
         if (rv == 0)
-            rv = component_add(step, &nodes, group, has_input, srun);
+            rv = component_add(step, &nodes, group, srun);
         hostlist_clear(&nodes);
         group = next_group(step, group);
         if (group >= 0)
             arguments_add(srun, ":");
     }
     return rv == 0 && !srun->out_of_memory ? 0 : -1;
+}
+
+/* Without input srun tells each slurmstepd at once that there is none, from /dev/null as with
+ * --input=none. One that has ended by then, because its task was quick, answers by a reset, on
+ * which srun gives up: what that node said is lost, and the other nodes' tasks are killed. So our
+ * standard input, which goes to all tasks unless told otherwise, does not end before the step. */
+static int srun_run(const struct process *watching, const struct arguments *srun,
+                    struct process_result *result, struct error *err)
+{
+    struct process process = *watching;
+
+    process.argv = srun->argv;
+    process.holds_input = !process.input;
+    return process_run(&process, result, err);
 }
 
 /* The components of a heterogeneous job have its number and those after it. */
@@ -94,15 +107,13 @@ static void cancel(const struct step *step)
 int step_run(const struct step *step, const struct process *watching, struct process_result *result,
              struct error *err)
 {
-    struct process process = *watching;
     struct arguments srun = {0};
     int rv = -1;
 
-    if (command_make(step, watching->input != NULL, &srun) != 0) {
+    if (command_make(step, &srun) != 0) {
         error_set(err, "no memory for a step on %zu nodes", step->nodes->count);
     } else {
-        process.argv = srun.argv;
-        rv = process_run(&process, result, err);
+        rv = srun_run(watching, &srun, result, err);
         if (rv == 0 && result->end != PROCESS_EXITED)
             cancel(step);
     }
@@ -114,7 +125,6 @@ int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
                 char *const *program, const struct process *watching, struct process_result *result,
                 struct error *err)
 {
-    struct process process = *watching;
     struct arguments srun = {0};
     char *folded = hostlist_fold(nodes);
     int rv = -1;
@@ -131,15 +141,13 @@ int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
     arguments_add(&srun, "--time=1");
     arguments_add(&srun, "--job-name=muster");
     arguments_add(&srun, "--chdir=/");
-    arguments_add(&srun, "--input=none");
     arguments_add(&srun, "--mpi=none");
     for (int i = 0; program[i]; i++)
         arguments_add(&srun, "%s", program[i]);
     if (!folded || srun.out_of_memory) {
         error_set(err, "no memory for a step on %zu nodes", nodes->count);
     } else {
-        process.argv = srun.argv;
-        rv = process_run(&process, result, err);
+        rv = srun_run(watching, &srun, result, err);
     }
     arguments_clear(&srun);
     free(folded);
