@@ -156,7 +156,8 @@ static bool step_hold(struct preflight *preflight, const struct hostlist *names,
     else if (result.end == PROCESS_TIMED_OUT)
         snprintf(preflight->last_error, sizeof preflight->last_error,
                  "no end within %.0f s of a budget of %.0f s", result.seconds, preflight->budget_s);
-    else if (result.end == PROCESS_EXITED && is_complete(&preflight->records, *first))
+    else if (result.end == PROCESS_EXITED && is_complete(&preflight->records, *first) &&
+             records_tell(&preflight->records, *first, result.status))
         return true;
     else if ((unknown = unknown_of(&preflight->records, *first)) != NULL)
         snprintf(preflight->last_error, sizeof preflight->last_error, "%s", unknown);
