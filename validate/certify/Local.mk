@@ -4,6 +4,8 @@
 muster_SOURCES += \
 	validate/certify/certify.c validate/certify/certify.h \
 	validate/certify/outcome.c validate/certify/outcome.h \
+	validate/certify/options.c \
+	validate/certify/allocate.c \
 	validate/certify/neighbours.c \
 	validate/certify/nodes.c \
 	validate/certify/stages.c \

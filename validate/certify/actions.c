@@ -185,23 +185,17 @@ static char *certificate_request(const struct certify *certify, const struct hos
     return text;
 }
 
-/* Runs `muster WORDS...` on the nodes. Whether each did it is told by their records. */
-static int muster_run(struct certify *certify, const struct hostlist *names, const char *input,
-                      const char *first_word, const char *second_word, size_t *first,
-                      struct error *err)
+/* Whether each of the nodes did it is told by their records. */
+static int certificates_step(struct certify *certify, const struct hostlist *names,
+                             const char *input, struct arguments *program, size_t *first,
+                             struct error *err)
 {
-    struct arguments program = {0};
-
-    if (second_word)
-        step_muster(&program, first_word, second_word, "--json", NULL);
-    else
-        step_muster(&program, first_word, "--json", NULL);
     return certify_muster(certify,
                           &(struct certify_step){.stage = STAGE_COLLECTIVES,
                                                  .nodes = names,
                                                  .input = input,
                                                  .deadline_s = CERTIFICATE_S},
-                          &program, first, err);
+                          program, first, err);
 }
 
 /* The verdict that the node gave about its certificate. */
@@ -220,6 +214,7 @@ static const struct record *certificate_record(const struct certify *certify, co
 
 static void certificates_issue(struct certify *certify)
 {
+    struct arguments program = {0};
     struct hostlist names = {0};
     char *request = NULL;
     size_t first;
@@ -237,8 +232,12 @@ static void certificates_issue(struct certify *certify)
     progress_begin(&certify->progress, "certificates");
     certify->certified_until_s = time(NULL) + certify->conf.certificate_valid_s;
     request = certificate_request(certify, &names);
-    rv = request ? muster_run(certify, &names, request, "certificate", "issue", &first, &err)
-                 : error_set(&err, "no memory");
+    if (request) {
+        step_muster(&program, "certificate", "issue", "--json", NULL);
+        rv = certificates_step(certify, &names, request, &program, &first, &err);
+    } else {
+        rv = error_set(&err, "no memory");
+    }
     for (size_t i = 0; i < names.count; i++) {
         struct subject *subject = certify_subject(certify, names.names[i]);
         const struct record *record =
@@ -267,6 +266,7 @@ static void certificates_issue(struct certify *certify)
 /* A node that failed must not keep the certificate of better days; a suspect keeps it. */
 static void certificates_revoke(struct certify *certify)
 {
+    struct arguments program = {0};
     struct hostlist names = {0};
     size_t first;
     struct error err;
@@ -280,8 +280,10 @@ static void certificates_revoke(struct certify *certify)
             strcmp(subject->outcome.test, "workers.enumerate") != 0)
             hostlist_append(&names, subject->name);
     }
-    if (names.count > 0 && !certify->options.is_dry_run)
-        muster_run(certify, &names, NULL, "revoke", NULL, &first, &err);
+    if (names.count > 0 && !certify->options.is_dry_run) {
+        step_muster(&program, "revoke", "--json", NULL);
+        certificates_step(certify, &names, NULL, &program, &first, &err);
+    }
     hostlist_clear(&names);
 }
 

@@ -4,7 +4,6 @@
 #include "validate/certify/certify.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -19,13 +18,6 @@
 #include "validate/slurm/step.h"
 
 volatile sig_atomic_t certify_stop;
-
-static const char *const level_names[] = {"quick", "standard", "full"};
-
-const char *certify_level_name(enum certify_level level)
-{
-    return level_names[level];
-}
 
 void certify_note(struct certify *certify, const char *format, ...)
 {
@@ -330,168 +322,12 @@ static void certify_clear(struct certify *certify)
     conf_clear(&certify->conf);
 }
 
-static void print_help(void)
-{
-    puts(
-        "Usage: muster certify [OPTION...]\n"
-        "Tests nodes in an allocation of their own, certifies the good ones and drains the bad\n"
-        "ones with the part at fault as the reason. Without -w or -p: all idle nodes, and those\n"
-        "that muster itself drained. Nodes that others drained or use are left alone.\n"
-        "\n"
-        "  -w, --nodes LIST       these nodes: n[1-4]\n"
-        "  -p, --partition NAME   the nodes of this partition\n"
-        "  -l, --level LEVEL      quick (default), standard or full\n"
-        "  -s, --suspects         only nodes that a failed preflight left a claim about, or that\n"
-        "                         have a strike against them, and two partners\n"
-        "      --due              only nodes whose certificate is missing or ends within a day,\n"
-        "                         and partners for them\n"
-        "      --jitter S         begin after a random part of so many seconds\n"
-        "  -n, --dry-run          test, but drain, release and certify nobody\n"
-        "      --no-drain         certify, but drain nobody\n"
-        "  -j, --json FILE        all records as JSON lines; - is standard output\n"
-        "      --junit FILE       the verdicts as JUnit XML\n"
-        "  -r, --report FORMAT:FILE\n"
-        "                         a report, any number of them: html, junit, prometheus, csv, "
-        "json\n"
-        "                         or table, as muster report makes it\n"
-        "  -c, --config FILE      instead of $MUSTER_CONF or muster.conf\n"
-        "      --mpi TYPE         srun's --mpi for the MPI programs, if not the cluster's default\n"
-        "      --time-limit S     seconds that the tests may take, instead of QuickBudget,\n"
-        "                         StandardBudget or FullBudget\n"
-        "  -h, --help             this text\n"
-        "\n"
-        "Exit status: 0 all certified, 1 some failed, 2 usage, 3 could not tell or interrupted.");
-}
-
-/* "html:FILE". */
-static int report_add(struct certify_options *options, char *text)
-{
-    char *colon = strchr(text, ':');
-    const struct report_format *format;
-
-    if (!colon || !colon[1] || options->report_count == CERTIFY_REPORTS)
-        return -1;
-    *colon = '\0';
-    format = format_find(text);
-    *colon = ':';
-    if (!format)
-        return -1;
-    options->reports[options->report_count].format = format;
-    options->reports[options->report_count++].path = colon + 1;
-    return 0;
-}
-
-/* Returns -1 to go on, else the exit status. */
-static int options_read(int argc, char **argv, struct certify_options *options)
-{
-    static const struct option table[] = {
-        {"nodes", required_argument, NULL, 'w'},
-        {"nodelist", required_argument, NULL, 'w'},
-        {"partition", required_argument, NULL, 'p'},
-        {"level", required_argument, NULL, 'l'},
-        {"dry-run", no_argument, NULL, 'n'},
-        {"suspects", no_argument, NULL, 's'},
-        {"due", no_argument, NULL, 'u'},
-        {"jitter", required_argument, NULL, 'i'},
-        {"no-drain", no_argument, NULL, 'D'},
-        {"json", required_argument, NULL, 'j'},
-        {"junit", required_argument, NULL, 'J'},
-        {"report", required_argument, NULL, 'r'},
-        {"config", required_argument, NULL, 'c'},
-        {"mpi", required_argument, NULL, 'm'},
-        {"time-limit", required_argument, NULL, 't'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    int option;
-    char *end;
-
-    while ((option = getopt_long(argc, argv, "w:p:l:nsj:r:c:h", table, NULL)) != -1) {
-        switch (option) {
-        case 'w':
-            options->nodes = optarg;
-            break;
-        case 'p':
-            options->partition = optarg;
-            break;
-        case 'l':
-            options->level = LEVEL_QUICK;
-            while (options->level < LEVEL_FULL && strcmp(optarg, level_names[options->level]) != 0)
-                options->level++;
-            if (strcmp(optarg, level_names[options->level]) != 0)
-                return command_misuse("muster certify",
-                                      "level is '%s', expected quick, standard or full", optarg);
-            break;
-        case 'n':
-            options->is_dry_run = true;
-            break;
-        case 's':
-            options->is_suspects = true;
-            break;
-        case 'u':
-            options->is_due = true;
-            break;
-        case 'i':
-            options->jitter_s = strtod(optarg, &end);
-            if (*end || end == optarg || !(options->jitter_s >= 0 && options->jitter_s <= 86400))
-                return command_misuse("muster certify",
-                                      "jitter is '%s', expected seconds from 0 to 86400", optarg);
-            break;
-        case 'D':
-            options->no_drain = true;
-            break;
-        case 'j':
-            options->json_path = optarg;
-            break;
-        case 'J':
-            options->junit_path = optarg;
-            break;
-        case 'r':
-            if (report_add(options, optarg) != 0)
-                return command_misuse("muster certify",
-                                      "report is '%s', expected html, junit, prometheus, csv, json "
-                                      "or table, a colon and a file, at most 16 times",
-                                      optarg);
-            break;
-        case 'c':
-            options->config_path = optarg;
-            break;
-        case 'm':
-            options->mpi = optarg;
-            break;
-        case 't':
-            options->budget_s = strtod(optarg, &end);
-            if (*end || end == optarg || !(options->budget_s >= 10 && options->budget_s <= 86400))
-                return command_misuse("muster certify",
-                                      "time limit is '%s', expected seconds from 10 to 86400",
-                                      optarg);
-            break;
-        case 'h':
-            print_help();
-            return COMMAND_PASS;
-        default:
-            return command_usage_error("muster certify");
-        }
-    }
-    if (optind < argc)
-        return command_misuse("muster certify", "what is '%s'? Nodes are named with -w",
-                              argv[optind]);
-    if (options->is_due && (options->nodes || options->is_suspects))
-        return command_misuse("muster certify", "%s",
-                              "--due finds its nodes itself: neither -w nor --suspects goes with "
-                              "it");
-    if (options->is_suspects && options->nodes)
-        return command_misuse("muster certify", "%s",
-                              "--suspects finds its nodes itself: -w does not go with it");
-    return -1;
-}
-
 int command_certify(int argc, char **argv)
 {
     struct certify certify = {.undo = {.journal = -1, .keeper_pipe = -1}};
     struct hostlist names;
     struct error err;
-    int status = options_read(argc, argv, &certify.options);
+    int status = certify_options_read(argc, argv, &certify.options);
 
     if (status >= 0)
         return status;

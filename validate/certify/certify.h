@@ -87,6 +87,9 @@ struct certify {
     time_t certified_until_s; /* the end of this run's certificates */
 };
 
+/* options.c: returns -1 to go on, else the exit status. */
+int certify_options_read(int argc, char **argv, struct certify_options *options);
+
 /* Set by SIGINT, SIGTERM, SIGHUP to the signal's number. */
 extern volatile sig_atomic_t certify_stop;
 
@@ -114,6 +117,8 @@ int certify_reach(struct certify *certify, struct error *err);
 size_t certify_reach_again(struct certify *certify, const struct hostlist *names, enum stage stage);
 /* Asks all good ones a last time: nothing is certified whose slurmd went after its last stage. */
 void certify_reach_last(struct certify *certify);
+/* allocate.c: an allocation of the nodes to be tested, job_id. Returns 0, or -1 as above; a node
+ * that is not to be had has its verdict. */
 int certify_allocate(struct certify *certify, struct error *err);
 /* When the job was taken away, as Slurm does once a prolog has failed, which may be a moment after
  * the allocation seemed to be there: ends the stage's progress and tries to have another one with

@@ -69,7 +69,7 @@ static void passes_add(const struct certify *certify, bool has_blocks, bool has_
 
 /* Suspects that are measured once more. */
 struct retry {
-    size_t nodes; /* of all that were measured */
+    struct trial_look look;
     const char *pairs;
     bool is_together; /* all rails of a pair at once too */
 };
@@ -84,14 +84,12 @@ static void links_arguments(const struct certify *certify, const struct hostlist
     arguments_add(program, "%s", path);
     arguments_add(program, "--json");
     arguments_add(program, "--time-limit=%.0f", limit_s);
-    if (certify->options.level == LEVEL_QUICK || (retry && trial_look(retry->nodes).is_quick))
+    if (certify->options.level == LEVEL_QUICK || (retry && retry->look.is_quick))
         arguments_add(program, "--quick");
     if (retry) {
-        struct trial_look look = trial_look(retry->nodes);
-
         arguments_add(program, "--pairs=%s", retry->pairs);
-        arguments_add(program, "--times=%d", look.times);
-        arguments_add(program, "--repeats=%d", look.samples);
+        arguments_add(program, "--times=%d", retry->look.times);
+        arguments_add(program, "--repeats=%d", retry->look.samples);
         if (retry->is_together)
             arguments_add(program, "--passes=pairs,together");
     } else {
@@ -226,8 +224,8 @@ static bool suspects_measure(void *context, const struct hostlist *names, const 
     bool is_whole;
 
     progress_doing(&certify->progress, "measuring suspects again: %s", pairs);
-    return links_step(certify, names, &(struct retry){asked->nodes, pairs, is_together}, first,
-                      &is_whole, &err) == 0 &&
+    return links_step(certify, names, &(struct retry){trial_look(asked->nodes), pairs, is_together},
+                      first, &is_whole, &err) == 0 &&
            certify_is_complete(certify, *first);
 }
 

@@ -3,8 +3,8 @@
 
 #include "validate/slurm/step.h"
 
-#include <stdio.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -33,7 +33,6 @@ static const double alibi_chance = 0.01;
 
 /* ---------------------------------------------------------------- who was there */
 
-/* Whether the finding is about the cell's ends, their leaf switch or its uplinks. */
 bool moments_is_about(const struct court *court, const struct finding *finding,
                       const struct cell *cell)
 {

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/certify.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "validate/slurm/allocation.h"
+
+enum {
+    ALLOCATE_S = 20,
+    ALLOCATE_TRIES = 3,
+    JOB_BESIDES_MIN = 2,
+    RESERVED_BESIDES_MIN = 5 /* the job begins and ends inside the reservation */
+};
+
+/* All stages of the battery by their limits, and what surrounds them. */
+static int minutes_of(const struct certify *certify, int besides)
+{
+    return (int)ceil(3 * certify->budget_s / 60) + besides;
+}
+
+/* Lifts our drains inside a reservation, so that nothing but the test can start there. Nodes that
+ * wait for their first certificate can be had in a reservation of ours only, too. */
+static int drains_lift(struct certify *certify, const struct hostlist *names, struct error *err)
+{
+    char *folded = NULL;
+    bool is_any = false;
+    int rv = 0;
+
+    for (size_t i = 0; i < names->count; i++)
+        is_any |= certify_subject(certify, names->names[i])->plan.role == ROLE_RETEST ||
+                  certify_subject(certify, names->names[i])->slurm->is_waiting;
+    if (!is_any)
+        return 0;
+    folded = hostlist_fold(names);
+    snprintf(certify->reservation, sizeof certify->reservation, "muster-%s", certify->run);
+    if (!folded || undo_note_reservation(&certify->undo, certify->reservation, err) != 0 ||
+        cluster_reserve(certify->reservation, folded, minutes_of(certify, RESERVED_BESIDES_MIN),
+                        err) != 0) {
+        certify->reservation[0] = '\0';
+        free(folded);
+        return -1;
+    }
+    free(folded);
+    for (size_t i = 0; rv == 0 && i < names->count; i++) {
+        struct subject *subject = certify_subject(certify, names->names[i]);
+
+        if (subject->plan.role != ROLE_RETEST)
+            continue;
+        rv = undo_note_resume(&certify->undo, subject->name, subject->slurm->reason, err);
+        if (rv == 0)
+            rv = cluster_resume(subject->name, err);
+        subject->is_resumed = rv == 0;
+    }
+    return rv;
+}
+
+/* Those that may be allocated; the others get to know why not. */
+static size_t candidates(struct certify *certify, struct hostlist *names)
+{
+    const struct cluster_partition *partition;
+    const char **list = calloc(certify->count + 1, sizeof *list);
+    size_t count = 0;
+
+    *names = (struct hostlist){0};
+    for (size_t i = 0; list && i < certify->count; i++)
+        if ((certify->subjects[i].plan.role == ROLE_TEST ||
+             certify->subjects[i].plan.role == ROLE_RETEST) &&
+            outcome_is_good(&certify->subjects[i].outcome))
+            list[count++] = certify->subjects[i].name;
+    partition = plan_partition(&certify->cluster, certify->options.partition, list, count);
+    free(certify->partition);
+    certify->partition = partition ? strdup(partition->name) : NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (partition && hostlist_contains(&partition->nodes, list[i])) {
+            hostlist_append(names, list[i]);
+        } else {
+            char text[128];
+
+            snprintf(text, sizeof text, "not in partition %.60s; certify it with -p",
+                     partition ? partition->name : "of any kind that is up");
+            certify_verdict(certify, certify_subject(certify, list[i]), STAGE_REACH,
+                            VERDICT_UNKNOWN, "slurm.state", "", text);
+        }
+    }
+    free(list);
+    return names->count;
+}
+
+static void tick(void *context)
+{
+    struct certify *certify = context;
+
+    progress_tick(&certify->progress);
+}
+
+/* Cancels what is left of a try and waits a moment for the nodes to be free again. */
+static void allocation_drop(struct certify *certify)
+{
+    struct cluster_job *jobs;
+    int count;
+
+    for (int i = 0; i < 20; i++) {
+        bool is_any = false;
+
+        count = cluster_jobs(certify->job_name, &jobs, NULL);
+        for (int k = 0; k < count; k++) {
+            is_any |= !jobs[k].is_completing;
+            cluster_job_cancel(jobs[k].id, NULL);
+        }
+        free(jobs);
+        if (count == 0 || (count > 0 && !is_any && i > 5))
+            break;
+        usleep(200000);
+    }
+}
+
+/* What became of the nodes since they were looked at: Slurm has drained one whose prolog failed, a
+ * job came first on another. Returns how many of them are no longer to be had. */
+static size_t changes_note(struct certify *certify, const struct hostlist *names)
+{
+    struct cluster now;
+    size_t changed = 0, completing = 0;
+
+    if (cluster_load(&now, NULL) != 0)
+        return 0;
+    for (size_t i = 0; i < names->count; i++) {
+        const struct cluster_node *node = cluster_node(&now, names->names[i]);
+
+        completing += node && node->is_completing;
+    }
+    for (size_t i = 0; i < names->count; i++) {
+        struct subject *subject = certify_subject(certify, names->names[i]);
+        const struct cluster_node *node = cluster_node(&now, subject->name);
+        struct plan plan;
+
+        if (!node || !outcome_is_good(&subject->outcome))
+            continue;
+        plan_node(node, false, &plan);
+        if (plan.role == ROLE_FAULTY) {
+            certify_verdict(certify, subject, STAGE_REACH, VERDICT_FAIL, "slurm.state", plan.part,
+                            plan.message);
+            subject->plan.role = ROLE_FAULTY; /* the drain is Slurm's */
+            changed++;
+        } else if (plan.role == ROLE_RETEST && subject->plan.role == ROLE_TEST) {
+            char text[256];
+
+            snprintf(text, sizeof text, "drained meanwhile by its health check: %.200s",
+                     node->reason);
+            certify_verdict(certify, subject, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "",
+                            text);
+            changed++;
+        } else if (plan.role == ROLE_LEAVE && !node->is_completing &&
+                   !(node->is_reserved && *certify->reservation)) {
+            certify_verdict(certify, subject, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "",
+                            plan.message);
+            changed++;
+        } else if (node->is_completing && completing < names->count) {
+            /* The cancelled try is over on the other nodes. */
+            certify_verdict(certify, subject, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "prolog",
+                            "a job does not begin or end there: look at its prolog and epilog");
+            changed++;
+        }
+    }
+    cluster_clear(&now);
+    return changed;
+}
+
+/* After a try that failed: finds who is to be left out of the next one, which Slurm may note only
+ * after it has ended the job, so with nobody found it is asked again. Returns how many. */
+static size_t allocation_failed(struct certify *certify, const struct hostlist *names)
+{
+    size_t out = certify_reach_again(certify, names, STAGE_REACH);
+
+    for (size_t i = 0; i < names->count; i++) {
+        struct subject *subject = certify_subject(certify, names->names[i]);
+
+        subject->is_silent |= !outcome_is_good(&subject->outcome);
+    }
+    certify_drop_silent(certify);
+    allocation_drop(certify);
+    out += changes_note(certify, names);
+    for (int i = 0; out == 0 && i < 10 && !certify_stop; i++) {
+        usleep(500000);
+        out = changes_note(certify, names);
+    }
+    return out;
+}
+
+/* Tries until there is an allocation or nobody more is found to be left out. names: who is to be
+ * had; at last those of the job, to be cleared. */
+static void allocation_try(struct certify *certify, struct hostlist *names, struct error *err)
+{
+    int rv = 0;
+
+    for (int i = 0; i < ALLOCATE_TRIES && names->count > 0; i++) {
+        progress_doing(&certify->progress, "%zu nodes of partition %s", names->count,
+                       certify->partition);
+        rv = allocation_get(
+            &(struct allocation_request){.job_name = certify->job_name,
+                                         .nodes = names,
+                                         .partition = certify->partition,
+                                         .reservation =
+                                             *certify->reservation ? certify->reservation : NULL,
+                                         .minutes = minutes_of(certify, JOB_BESIDES_MIN),
+                                         .deadline_s = ALLOCATE_S,
+                                         .stop = &certify_stop,
+                                         .on_tick = tick,
+                                         .context = certify},
+            &certify->job_id, err);
+        if (rv == 0 || certify_stop || allocation_failed(certify, names) == 0)
+            break; /* with nobody to leave out the next try would end the same way */
+        hostlist_clear(names);
+        candidates(certify, names);
+    }
+}
+
+static void allocation_tell(struct certify *certify, const struct hostlist *names,
+                            const struct error *err)
+{
+    if (certify->job_id == 0) {
+        certify_all(certify, names, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", err->text);
+        progress_end(&certify->progress, VERDICT_UNKNOWN, "%s", err->text);
+        return;
+    }
+    for (size_t i = 0; i < names->count; i++)
+        certify_subject(certify, names->names[i])->is_in_job = true;
+    progress_end(&certify->progress, VERDICT_NONE, "job %u, %zu nodes%s%s", certify->job_id,
+                 names->count, *certify->reservation ? ", reservation " : "", certify->reservation);
+}
+
+int certify_allocate(struct certify *certify, struct error *err)
+{
+    struct hostlist names = {0};
+
+    if (candidates(certify, &names) == 0) {
+        hostlist_clear(&names);
+        return 0;
+    }
+    progress_begin(&certify->progress, "allocate");
+    if (undo_note_job(&certify->undo, certify->job_name, err) == 0 &&
+        drains_lift(certify, &names, err) == 0)
+        allocation_try(certify, &names, err);
+    allocation_tell(certify, &names, err);
+    hostlist_clear(&names);
+    return 0;
+}
+
+static bool is_job_there(const struct certify *certify)
+{
+    struct cluster_job *jobs = NULL;
+    int count = cluster_jobs(certify->job_name, &jobs, NULL);
+    bool is_there = count < 0; /* nobody says that it is not */
+
+    for (int i = 0; i < count; i++)
+        is_there |= jobs[i].id == certify->job_id && !jobs[i].is_completing;
+    free(jobs);
+    return is_there;
+}
+
+bool certify_allocate_again(struct certify *certify)
+{
+    struct hostlist names;
+    struct error err = {"the job was lost"};
+
+    if (certify_stop || is_job_there(certify))
+        return false;
+    certify_good(certify, &names);
+    progress_end(&certify->progress, VERDICT_UNKNOWN, "job %u was taken away", certify->job_id);
+    progress_begin(&certify->progress, "allocate");
+    for (size_t i = 0; i < certify->count; i++)
+        certify->subjects[i].is_in_job = false;
+    certify->job_id = 0;
+    if (allocation_failed(certify, &names) > 0) {
+        hostlist_clear(&names);
+        candidates(certify, &names);
+        allocation_try(certify, &names, &err);
+    }
+    allocation_tell(certify, &names, &err);
+    hostlist_clear(&names);
+    return true;
+}
