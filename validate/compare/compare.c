@@ -9,10 +9,10 @@
 #include "validate/act/plan.h"
 #include "validate/command/command.h"
 #include "validate/compare/comparison.h"
-#include "validate/report/table.h"
+#include "validate/compare/show.h"
 #include "validate/slurm/step.h"
 
-enum { WAIT_S = 10, DEADLINE_S = 60, GRACE_S = 3, CELL = 60, COMPLAINTS = 5 };
+enum { WAIT_S = 10, DEADLINE_S = 60, GRACE_S = 3, COMPLAINTS = 5 };
 
 struct options {
     const char *nodes, *partition, *config, *golden, *save, *by;
@@ -198,181 +198,6 @@ static int ask(struct compare *compare, struct error *err)
     return rv;
 }
 
-/* ---------------------------------------------------------------- what is shown */
-
-static void cell_text(struct table *table, enum verdict colour, const char *text)
-{
-    bool is_long = strlen(text) > CELL;
-
-    table_cell(table, colour, "%.*s%s", is_long ? CELL - 3 : CELL, text, is_long ? "..." : "");
-}
-
-static void add_heading(struct table *table, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        table_cell(table, VERDICT_NONE, "%s", names[i]);
-    table->columns = count;
-}
-
-static bool is_same(const struct oddity *a, const struct oddity *b)
-{
-    return strcmp(a->name, b->name) == 0 && strcmp(a->part, b->part) == 0 && !a->node == !b->node &&
-           a->group == b->group && a->golden_line == b->golden_line && !a->value == !b->value &&
-           (!a->value || strcmp(a->value, b->value) == 0);
-}
-
-/* One line for all nodes that differ alike. is_said: for each oddity. */
-static void add_row(struct table *table, const struct comparison *comparison, size_t at,
-                    bool *is_said)
-{
-    const struct oddity *oddity = &comparison->oddities[at];
-    struct hostlist names = {0};
-    char expected[160], *folded;
-    const char *reason;
-
-    for (size_t i = at; i < comparison->count; i++) {
-        const struct oddity *other = &comparison->oddities[i];
-
-        if (strcmp(oddity->name, other->name) != 0)
-            break;
-        if (is_said[i] || !is_same(oddity, other))
-            continue;
-        is_said[i] = true;
-        if (other->node)
-            hostlist_append(&names, other->node);
-    }
-    folded = hostlist_fold(&names);
-    fact_severity(oddity->name, &reason);
-    if (oddity->golden_line)
-        snprintf(expected, sizeof expected, "%.40s (%s:%u)", oddity->expected,
-                 comparison->golden.file, oddity->golden_line);
-    else if (oddity->expected)
-        snprintf(expected, sizeof expected, "%.90s (%zu of %zu)", oddity->expected,
-                 oddity->agreeing, oddity->nodes);
-    else
-        snprintf(expected, sizeof expected, "no majority: %.60s (%zu), %.40s (%zu) of %zu",
-                 oddity->value, oddity->agreeing, oddity->other, oddity->others, oddity->nodes);
-    table_cell(table, oddity->verdict, "%s", verdict_name(oddity->verdict));
-    table_cell(table, VERDICT_NONE, "%s", oddity->node && folded ? folded : "-");
-    table_cell(table, VERDICT_NONE, "%s", *oddity->part ? oddity->part : "-");
-    table_cell(table, VERDICT_NONE, "%s", oddity->name);
-    cell_text(table, VERDICT_NONE,
-              !oddity->expected ? "-"
-              : oddity->value   ? oddity->value
-                                : "missing");
-    cell_text(table, VERDICT_NONE, expected);
-    table_cell(table, VERDICT_NONE, "%s", reason);
-    free(folded);
-    hostlist_clear(&names);
-}
-
-static void print_groups(const struct comparison *comparison)
-{
-    const struct groups *groups = &comparison->groups;
-
-    printf("%zu node%s, %zu facts, %zu group%s\n", comparison->table.node_count,
-           comparison->table.node_count == 1 ? "" : "s", comparison->table.cell_count,
-           groups->count, groups->count == 1 ? "" : "s");
-    for (size_t i = 0; i < groups->count; i++) {
-        char *folded = group_fold(&comparison->table, &groups->groups[i]);
-
-        printf("  %s: %s%s\n", folded ? folded : "?", groups->groups[i].label,
-               groups->groups[i].count == 1  ? " (compared with none)"
-               : groups->groups[i].count < 3 ? " (too few for a majority)"
-                                             : "");
-        free(folded);
-    }
-}
-
-static void print_differences(const struct comparison *comparison)
-{
-    static const char *const names[] = {"VERDICT", "NODES",    "PART",          "FACT",
-                                        "FOUND",   "EXPECTED", "WHY IT MATTERS"};
-    struct table table = {0};
-    bool *is_said = calloc(comparison->count + 1, sizeof *is_said);
-
-    add_heading(&table, names, sizeof names / sizeof *names);
-    for (size_t i = 0; is_said && i < comparison->count; i++)
-        if (!is_said[i])
-            add_row(&table, comparison, i, is_said);
-    putchar('\n');
-    if (comparison->count > 0)
-        table_print(&table, stdout, table_has_colour(stdout));
-    else
-        puts("no differences");
-    table_clear(&table);
-    free(is_said);
-}
-
-struct voice {
-    unsigned value, node;
-};
-
-static int by_value(const void *left, const void *right)
-{
-    const struct voice *a = left, *b = right;
-
-    if (a->value != b->value)
-        return a->value < b->value ? -1 : 1;
-    return (a->node > b->node) - (a->node < b->node);
-}
-
-/* Every value of every fact, and who says it. */
-static void print_all(const struct comparison *comparison)
-{
-    static const char *const names[] = {"PART", "FACT", "NODES", "VALUE"};
-    const struct fact_table *facts = &comparison->table;
-    struct table table = {0};
-    struct voice *voices = malloc((facts->node_count + 1) * sizeof *voices);
-
-    add_heading(&table, names, sizeof names / sizeof *names);
-    for (size_t key = 0; voices && key < facts->key_count; key++) {
-        size_t begin = facts->begins[key], count = facts->begins[key + 1] - begin;
-
-        for (size_t i = 0; i < count; i++)
-            voices[i] = (struct voice){facts->cells[begin + i].value, facts->cells[begin + i].node};
-        qsort(voices, count, sizeof *voices, by_value);
-        for (size_t i = 0; i < count;) {
-            unsigned value = voices[i].value;
-            struct hostlist nodes = {0};
-            char *folded;
-
-            for (; i < count && voices[i].value == value; i++)
-                hostlist_append(&nodes, facts->nodes[voices[i].node]);
-            folded = hostlist_fold(&nodes);
-            table_cell(&table, VERDICT_NONE, "%s",
-                       *facts->keys[key].part ? facts->keys[key].part : "-");
-            table_cell(&table, VERDICT_NONE, "%s", facts->keys[key].name);
-            table_cell(&table, VERDICT_NONE, "%s", folded ? folded : "?");
-            table_cell(&table, VERDICT_NONE, "%s", facts->values[value]);
-            free(folded);
-            hostlist_clear(&nodes);
-        }
-    }
-    putchar('\n');
-    table_print(&table, stdout, table_has_colour(stdout));
-    table_clear(&table);
-    free(voices);
-}
-
-static void print_records(const struct comparison *comparison)
-{
-    for (size_t i = 0; i < comparison->count; i++) {
-        const struct oddity *oddity = &comparison->oddities[i];
-        struct record record = RECORD_INIT;
-        char text[2048];
-
-        oddity_message(oddity, text, sizeof text);
-        record.suite = "compare";
-        record.test = "host.config";
-        record.node = oddity->node;
-        record.part = *oddity->part ? oddity->part : oddity->name;
-        record.verdict = oddity->verdict;
-        record.message = text;
-        record_write(stdout, &record);
-    }
-}
-
 /* ---------------------------------------------------------------- the command */
 
 static int conclude(struct compare *compare, const struct comparison *comparison)
@@ -384,12 +209,12 @@ static int conclude(struct compare *compare, const struct comparison *comparison
         if (comparison->oddities[i].verdict > worst)
             worst = comparison->oddities[i].verdict;
     if (compare->options.as_json) {
-        print_records(comparison);
+        show_records(comparison);
     } else {
-        print_groups(comparison);
+        show_groups(comparison);
         if (compare->options.shows_all)
-            print_all(comparison);
-        print_differences(comparison);
+            show_values(comparison);
+        show_differences(comparison);
     }
     if (compare->options.save) {
         if (comparison_save(comparison, compare->options.save, &err) != 0) {

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_COMPARE_SHOW_H
+#define MUSTER_COMPARE_SHOW_H
+
+#include "validate/compare/comparison.h"
+
+/* What muster compare prints on standard output. */
+
+/* How many nodes and facts, and the nodes of each group. */
+void show_groups(const struct comparison *comparison);
+
+/* Every value of every fact, and who says it. */
+void show_values(const struct comparison *comparison);
+
+/* A table of what differs, one row for all nodes that differ alike. */
+void show_differences(const struct comparison *comparison);
+
+/* The differences as JSON lines. */
+void show_records(const struct comparison *comparison);
+
+#endif
