@@ -102,6 +102,15 @@ collectives_libmustercollmpi_la_SOURCES += \
 	collectives/choose/tuned.c collectives/choose/tuned.h \
 	# end
 
+# Figures that are kept are of this code: what is faster now, or tried another way, is measured anew.
+collectives/choose/measured-code.h: $(collectives_libmustercoll_la_SOURCES) \
+		$(collectives_libmustercollmpi_la_SOURCES)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && \
+	for file in $^; do cat $$file || exit 1; done | cksum | \
+		sed 's/\(.*\) .*/#define MEASURED_CODE "\1"/' >$@.new && mv $@.new $@
+BUILT_SOURCES += collectives/choose/measured-code.h
+CLEANFILES += collectives/choose/measured-code.h
+
 # for programs as they are, by LD_PRELOAD
 lib_LTLIBRARIES += collectives/libmustercoll-pmpi.la
 collectives_libmustercoll_pmpi_la_SOURCES = \

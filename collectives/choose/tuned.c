@@ -12,6 +12,7 @@
 #include "collectives/choose/facts.h"
 #include "collectives/choose/layout_mpi.h"
 #include "collectives/choose/measure.h"
+#include "collectives/choose/measured-code.h" /* made by Local.mk */
 
 enum { FACTS = 512 };
 static const double budget_default_s = 4;
@@ -79,7 +80,7 @@ static char *describe(const struct layout *layout, char *facts, char **place)
     /* what was not tried then would never be chosen */
     for (const struct algorithm *a = algorithms; a->name != NULL; a++)
         fprintf(stream, " %s%s", a->kind == COLLECTIVE_ALLREDUCE ? "" : "+", a->name);
-    fprintf(stream, "\n");
+    fprintf(stream, "\ncode: %s\n", MEASURED_CODE);
     if (fclose(stream) != 0 || *place == NULL) {
         free(text);
         return NULL;

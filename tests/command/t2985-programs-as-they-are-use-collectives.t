@@ -142,9 +142,23 @@ if command -v python3 >/dev/null && command -v jq >/dev/null; then
     train --algorithm=measured --wire=auto
     is "$(losses)" "$measured" '... and gives the same losses each time, however they travel'
     rm "$work/kept"
+
+    # figures of other code
+    file=$(grep -l '^is ranks: 2 ' "$work"/col*)
+    sed -i 's/^is code: .*/is code: 1/' "$file"
+    made_up 2 5 2
+    run 2 "$program"
+    like "$text" "^muster: collectives: figures not used: $file: measured elsewhere: code: was 1, is [0-9]+$" \
+        'figures that other code gave are not used'
+    like "$text" '^muster: collectives: measuring this machine once' '... but measured again'
+    run 2 "$program"
+    unlike "$text" 'muster' '... for good'
 else
-    skip 20 'no python3 or no jq'
+    skip 23 'no python3 or no jq'
 fi
+changed=$(sed -n 's/^top_srcdir = //p' "$top_builddir/Makefile")/collectives/choose/trials.c
+is "$(env -u MAKEFLAGS make -n -C "$top_builddir" -W "$changed" collectives/choose/measured-code.h |
+    grep -c cksum)" 1 'code whose trials change is other code'
 
 # a file that is damaged is replaced
 file=$(grep -l '^is ranks: 2 ' "$work"/*)
