@@ -4,6 +4,7 @@
 #include "collectives/choose/chooser.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -311,23 +312,32 @@ static struct choice pick(struct chooser *chooser, const struct plan_shape *shap
     return choices[0];
 }
 
-/* The number of a shape's size, and the size in the middle of those that share the number. */
-static unsigned size_number(const struct plan_shape *shape, size_t *middle)
+/* A shape's size on a scale of octaves, in SIZES_PER_OCTAVE steps each: all of a number are chosen
+ * for alike. Each call asks, some of which take 0.1 us: no logarithm. */
+static unsigned size_number(const struct plan_shape *shape)
 {
+    static const double steps[SIZES_PER_OCTAVE] = {1, 1.189207115002721, 1.4142135623730951,
+                                                   1.681792830507429}; /* 2^(i/4) */
     size_t bytes = is_unknown_to_others(shape) ? (size_t)1 << 20 : chooser_bytes(shape);
-    unsigned number = bytes > 1 ? (unsigned)(log2((double)bytes) * SIZES_PER_OCTAVE) : 0;
+    unsigned octave = bytes > 1 ? 63 - (unsigned)__builtin_clzll(bytes) : 0;
+    unsigned number = octave * SIZES_PER_OCTAVE;
+    double above = bytes > 1 ? (double)bytes / (double)((uint64_t)1 << octave) : 1;
 
-    if (number >= SIZES)
-        number = SIZES - 1;
-    *middle = (size_t)(exp2((number + 0.5) / SIZES_PER_OCTAVE));
-    return number;
+    for (unsigned i = 1; i < SIZES_PER_OCTAVE && above >= steps[i]; i++)
+        number++;
+    return number < SIZES ? number : SIZES - 1;
+}
+
+/* The size in the middle of those that share the number. */
+static size_t size_middle(unsigned number)
+{
+    return (size_t)(exp2((number + 0.5) / SIZES_PER_OCTAVE));
 }
 
 struct choice chooser_pick(struct chooser *chooser, const struct plan_shape *shape,
                            enum element_type type)
 {
-    size_t middle;
-    unsigned number = size_number(shape, &middle);
+    unsigned number = size_number(shape);
     struct kept **kept = &chooser->kept[shape->kind][type][shape->wire];
     struct choice choice;
 
@@ -336,7 +346,7 @@ struct choice chooser_pick(struct chooser *chooser, const struct plan_shape *sha
     if (*kept != NULL && (*kept)[number].is_known && shape->segment == 0) {
         choice = (*kept)[number].choice;
     } else {
-        choice = pick(chooser, shape, type, middle);
+        choice = pick(chooser, shape, type, size_middle(number));
         if (*kept != NULL && shape->segment == 0)
             (*kept)[number] = (struct kept){true, choice};
     }
@@ -400,8 +410,7 @@ struct wire_choice chooser_wire(struct chooser *chooser, const struct plan_shape
 {
     struct kept_wire **wires = &chooser->wires[shape->kind][type], *kept = NULL, made;
     struct plan_shape typical;
-    size_t middle;
-    unsigned number = size_number(shape, &middle);
+    unsigned number = size_number(shape);
 
     if (*wires == NULL)
         *wires = calloc(SIZES, sizeof **wires);
@@ -409,7 +418,7 @@ struct wire_choice chooser_wire(struct chooser *chooser, const struct plan_shape
         kept = &(*wires)[number];
     if (kept != NULL && kept->algorithm == algorithm && kept->segment_bytes == segment_bytes)
         return kept->choice;
-    typical = typical_shape(chooser, shape, middle);
+    typical = typical_shape(chooser, shape, size_middle(number));
     typical.wire = WIRE_AS_IS;
     typical.segment = segment_bytes / shape->element_bytes;
     made = (struct kept_wire){algorithm, segment_bytes,

@@ -4,6 +4,7 @@
 #include "collectives/pmpi/state.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,9 @@ static struct {
     bool has_summary;
     bool chooses_wire;
 } state = {.key = MPI_KEYVAL_INVALID};
+
+/* How many communicators were forgotten: what a thread found last may be another's since. */
+static atomic_uint forgotten;
 
 static void tell(const char *line)
 {
@@ -34,6 +38,7 @@ static int forget_comm(MPI_Comm comm, int key, void *value, void *unused)
     (void)comm;
     (void)key;
     (void)unused;
+    atomic_fetch_add(&forgotten, 1);
     if (value != NULL)
         destroy_comm(value);
     return MPI_SUCCESS;
@@ -207,11 +212,19 @@ static struct state_comm *make_comm(MPI_Comm comm)
 
 struct state_comm *state_comm(MPI_Comm comm)
 {
+    static _Thread_local struct {
+        MPI_Comm comm;
+        struct state_comm *found;
+        unsigned forgotten;
+    } last;
     struct state_comm *found;
     int is_found, is_inter;
 
     if (state.tuned == NULL || comm == MPI_COMM_NULL)
         return NULL;
+    if (last.found != NULL && last.comm == comm && last.forgotten == atomic_load(&forgotten))
+        return last.found;
+    last.forgotten = atomic_load(&forgotten);
     if (PMPI_Comm_get_attr(comm, state.key, &found, &is_found) != MPI_SUCCESS)
         return NULL;
     if (!is_found) {
@@ -219,7 +232,9 @@ struct state_comm *state_comm(MPI_Comm comm)
             return NULL;
         found = make_comm(comm);
     }
-    return found != NULL && found->tuned.collective != NULL ? found : NULL;
+    last.comm = comm;
+    last.found = found != NULL && found->tuned.collective != NULL ? found : NULL;
+    return last.found;
 }
 
 int state_run(struct state_comm *comm_state, MPI_Comm comm, struct collective_call *call)
