@@ -144,6 +144,20 @@ static unsigned list_ours(struct sweep *s, struct candidate *candidates, unsigne
     return count;
 }
 
+/* What is taken by itself where numbers may travel coded without loss. */
+static struct candidate candidate_auto(const struct sweep *s)
+{
+    struct plan_shape shape = shape_of(s);
+    struct choice choice = chooser_pick(s->comm.chooser, &shape, s->type);
+    enum wire_format wire =
+        chooser_wire(s->comm.chooser, &shape, s->type, choice.algorithm, choice.segment_bytes).wire;
+    struct candidate candidate = candidate_of(
+        wire == WIRE_LOSSLESS ? "auto:lossless+" : "auto:", choice.algorithm, choice.segment_bytes);
+
+    candidate.wire = wire;
+    return candidate;
+}
+
 /* All algorithms that can do both, as they are and on the wire. */
 static unsigned list_wire(const struct sweep *s, enum wire_format wire,
                           struct candidate *candidates)
@@ -152,6 +166,8 @@ static unsigned list_wire(const struct sweep *s, enum wire_format wire,
     char before[NAME];
     unsigned count = 0;
 
+    if (wire == WIRE_LOSSLESS)
+        candidates[count++] = candidate_auto(s);
     snprintf(before, sizeof before, "%s+", wire_name(wire));
     for (const struct algorithm *a = algorithms; a->name != NULL; a++) {
         struct plan_shape shape = shape_of(s);
@@ -251,6 +267,7 @@ int main(int argc, char **argv)
     memset(s.out, 0, most);
     if (wire != WIRE_AS_IS)
         fill(&s, most);
+    options.with_mpi = wire == WIRE_AS_IS; /* MPI has no wires, nor sums of bf16 */
     if (tuned_create(MPI_COMM_WORLD, &options, &tuned, &err) < 0 ||
         tuned_comm_create(tuned, MPI_COMM_WORLD, &s.comm, &err) < 0) {
         fprintf(stderr, "sweep: %s\n", err.text);
