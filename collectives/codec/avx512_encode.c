@@ -8,7 +8,7 @@ enum lookup { IN_TWO_REGISTERS, IN_FOUR_REGISTERS, IN_MEMORY };
 /* The coder's tables by rank, as many as there are registers for. */
 struct tables {
     __m512i rank[4], span[4];
-    __m512 reciprocal[4];
+    __m512i reciprocal[4]; /* floats, by their bits */
 };
 
 AVX512_INLINE void load_tables(const struct codec_coder *coder, struct tables *tables)
@@ -17,7 +17,7 @@ AVX512_INLINE void load_tables(const struct codec_coder *coder, struct tables *t
     for (unsigned i = 0; i < 4; i++) {
         tables->rank[i] = _mm512_loadu_si512(coder->rank + 64 * i);
         tables->span[i] = _mm512_loadu_si512(coder->used_span + 16 * i);
-        tables->reciprocal[i] = _mm512_loadu_ps(coder->used_reciprocal + 16 * i);
+        tables->reciprocal[i] = _mm512_loadu_si512(coder->used_reciprocal + 16 * i);
     }
 }
 
@@ -33,32 +33,19 @@ AVX512_INLINE __m512i ranks_of(enum lookup lookup, const struct tables *tables, 
     return _mm512_mask_blend_epi8(_mm512_movepi8_mask(group), below, above);
 }
 
-AVX512_INLINE __m512i span_of(enum lookup lookup, const struct tables *tables,
-                              const struct codec_coder *coder, __m512i rank)
+/* Of 32 bits each, by the symbol or its rank, as ranks_of() has it: from registers, or from all. */
+AVX512_INLINE __m512i look_up(enum lookup lookup, const __m512i table[4], const void *all,
+                              __m512i rank)
 {
     __m512i low, high;
 
     if (lookup == IN_MEMORY)
-        return _mm512_i32gather_epi32(rank, coder->span, 4);
-    low = _mm512_permutex2var_epi32(tables->span[0], rank, tables->span[1]);
+        return _mm512_i32gather_epi32(rank, all, 4);
+    low = _mm512_permutex2var_epi32(table[0], rank, table[1]);
     if (lookup == IN_TWO_REGISTERS)
         return low;
-    high = _mm512_permutex2var_epi32(tables->span[2], rank, tables->span[3]);
+    high = _mm512_permutex2var_epi32(table[2], rank, table[3]);
     return _mm512_mask_blend_epi32(_mm512_test_epi32_mask(rank, _mm512_set1_epi32(32)), low, high);
-}
-
-AVX512_INLINE __m512 reciprocal_of(enum lookup lookup, const struct tables *tables,
-                                   const struct codec_coder *coder, __m512i rank)
-{
-    __m512 low, high;
-
-    if (lookup == IN_MEMORY)
-        return _mm512_i32gather_ps(rank, coder->reciprocal, 4);
-    low = _mm512_permutex2var_ps(tables->reciprocal[0], rank, tables->reciprocal[1]);
-    if (lookup == IN_TWO_REGISTERS)
-        return low;
-    high = _mm512_permutex2var_ps(tables->reciprocal[2], rank, tables->reciprocal[3]);
-    return _mm512_mask_blend_ps(_mm512_test_epi32_mask(rank, _mm512_set1_epi32(32)), low, high);
 }
 
 /* The state after a symbol of this span, x being below frequency << 20. */
@@ -105,7 +92,7 @@ AVX512_INLINE uint16_t *encode_groups(enum lookup lookup, const uint8_t *symbols
 
             if (lookup != IN_TWO_REGISTERS)
                 rank = _mm512_and_si512(rank, _mm512_set1_epi32(0xff));
-            span[j] = span_of(lookup, &tables, coder, rank);
+            span[j] = look_up(lookup, tables.span, coder->span, rank);
             full[j] = _mm512_cmpge_epu32_mask(_mm512_srli_epi32(x[j], 20),
                                               _mm512_srli_epi32(span[j], 16));
         }
@@ -126,7 +113,9 @@ AVX512_INLINE uint16_t *encode_groups(enum lookup lookup, const uint8_t *symbols
             if (lookup != IN_TWO_REGISTERS)
                 rank = _mm512_and_si512(rank, _mm512_set1_epi32(0xff));
             x[j] = _mm512_mask_srli_epi32(x[j], full[j], x[j], 16);
-            x[j] = next_state(x[j], span[j], reciprocal_of(lookup, &tables, coder, rank));
+            x[j] = next_state(
+                x[j], span[j],
+                _mm512_castsi512_ps(look_up(lookup, tables.reciprocal, coder->reciprocal, rank)));
         }
     }
     UNROLL
