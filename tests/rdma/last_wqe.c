@@ -12,16 +12,22 @@
 
 enum { QUEUE_PAIRS = 4096 };
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const struct ibv_qp *seen[QUEUE_PAIRS]; /* NULL: free */
+
+static const struct ibv_qp **find(const struct ibv_qp *pair)
+{
+    for (size_t i = 0; i < QUEUE_PAIRS; i++)
+        if (seen[i] == pair)
+            return &seen[i];
+    return NULL;
+}
+
 int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static struct seen {
-        struct ibv_context *context;
-        uint32_t number;
-    } seen[QUEUE_PAIRS];
-    static size_t count;
     int (*next)(struct ibv_context *, struct ibv_async_event *);
-    bool is_again = false;
+    const struct ibv_qp **place;
+    bool is_again;
     int result;
 
     *(void **)&next = dlsym(RTLD_NEXT, "ibv_get_async_event");
@@ -29,12 +35,25 @@ int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *eve
     if (result != 0 || event->event_type != IBV_EVENT_QP_LAST_WQE_REACHED)
         return result;
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < count && !is_again; i++)
-        is_again = seen[i].context == context && seen[i].number == event->element.qp->qp_num;
-    if (!is_again && count < QUEUE_PAIRS)
-        seen[count++] = (struct seen){context, event->element.qp->qp_num};
+    is_again = find(event->element.qp) != NULL;
+    if (!is_again && (place = find(NULL)) != NULL)
+        *place = event->element.qp;
     pthread_mutex_unlock(&lock);
     if (is_again)
-        event->event_type = IBV_EVENT_SQ_DRAINED;
+        event->event_type = IBV_EVENT_COMM_EST;
     return 0;
+}
+
+/* Its address may be that of the next one. */
+int ibv_destroy_qp(struct ibv_qp *pair)
+{
+    int (*next)(struct ibv_qp *);
+    const struct ibv_qp **place;
+
+    *(void **)&next = dlsym(RTLD_NEXT, "ibv_destroy_qp");
+    pthread_mutex_lock(&lock);
+    if ((place = find(pair)) != NULL)
+        *place = NULL;
+    pthread_mutex_unlock(&lock);
+    return next(pair);
 }

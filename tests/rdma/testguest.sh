@@ -35,6 +35,10 @@ work=$(mktemp -d -p "$top/.lab") || bail 'no folder to work in'
 export work
 tap_cleanup() { rm -rf "$work"; }
 
+# Seven retries, UCX's own number, are without end on soft-RoCE: one of two ranks that end together may then
+# wait for ever for an acknowledgement by the other's connection, which is gone. These end after 4 s.
+export UCX_RC_RETRY_COUNT=6 UCX_RC_TIMEOUT=300ms
+
 guest() { "$rdma_dir/guest" --share "$work" "$@"; }
 
 in_guest() { # FUNCTION OPTION-OF-GUEST...
