@@ -208,8 +208,8 @@ tests_unit_verbs_t_LDADD = validate/battery/verbs/libverbs.la validate/battery/l
 check_PROGRAMS += tests/unit/verbs_port.t
 tests_unit_verbs_port_t_SOURCES = tests/unit/verbs_port.c
 tests_unit_verbs_port_t_CPPFLAGS = $(AM_CPPFLAGS) $(IBVERBS_CFLAGS)
-tests_unit_verbs_port_t_LDADD = validate/battery/verbs/libverbs.la validate/battery/libbattery.la $(unit_libs) \
-	$(IBVERBS_LIBS)
+tests_unit_verbs_port_t_LDADD = tests/unit/libtree.la validate/battery/verbs/libverbs.la \
+	validate/battery/libbattery.la $(unit_libs) $(IBVERBS_LIBS)
 endif HAVE_IBVERBS
 
 check_PROGRAMS += tests/unit/watch.t

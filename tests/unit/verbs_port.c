@@ -2,17 +2,20 @@
 /* An adapter of two ports, the first one down: what libibverbs is asked for is asked of the second
  * one. The functions below stand in the library's place. */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "validate/battery/verbs/link.h"
 #include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
 
 enum { GID_INDEX = 3 };
 
 /* Of which port it was asked; 0: not at all. */
 static struct {
     int state, gid, pair, way, datagram_way;
+    int dma_buf; /* what a driver answers when asked for one, an errno */
 } asked;
 
 static struct ibv_device adapter = {.name = "mlx5_0"}, other = {.name = "mlx5_1"};
@@ -108,6 +111,14 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *of, void *memory, size_t size_byt
     return &region;
 }
 
+struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *of, uint64_t offset, size_t size_bytes,
+                                 uint64_t iova, int fd, int access)
+{
+    (void)of, (void)offset, (void)size_bytes, (void)iova, (void)fd, (void)access;
+    errno = asked.dma_buf;
+    return NULL;
+}
+
 int ibv_dereg_mr(struct ibv_mr *freed)
 {
     (void)freed;
@@ -190,6 +201,37 @@ static void connect_by(struct verbs_port *port, enum verb verb)
     verbs_link_close(link);
 }
 
+/* What is said of a GPU's memory where the driver answers so when asked for a dma-buf of no file.
+ */
+static void probe(struct verbs_port *port, int answer, const char *root, bool is_available,
+                  const char *expected)
+{
+    char text[320];
+
+    asked.dma_buf = answer;
+    is_int(verbs_probe_gpu_memory(port, root, text, sizeof text), is_available,
+           "memory of GPUs, %s", is_available ? "available" : "not available");
+    is_str(text, expected, "... and why");
+}
+
+static void probe_gpu_memory(struct verbs_port *port)
+{
+    char *root = tree_unpack("");
+
+    probe(port, EBADF, root, true,
+          "dma-buf: available; peer memory: not available, no peer memory client is loaded "
+          "(nvidia_peermem)");
+    probe(port, EOPNOTSUPP, root, false,
+          "dma-buf: not available, the driver of mlx5_0:2 does not take it (Operation not "
+          "supported); peer memory: not available, no peer memory client is loaded "
+          "(nvidia_peermem)");
+    tree_put(root, "sys/module/nvidia_peermem/refcnt", "0\n");
+    probe(port, EPERM, root, true,
+          "dma-buf: not available, the driver of mlx5_0:2 refuses it (Operation not permitted); "
+          "peer memory: available, nvidia_peermem is loaded");
+    tree_remove(root);
+}
+
 int main(void)
 {
     struct rdma_port first = port_of(1), second = port_of(2);
@@ -208,6 +250,7 @@ int main(void)
     is_int(asked.gid, 2, "... and its GID");
     verbs_gid_text(&port->gid, gid, sizeof gid);
     is_str(gid, "::ffff:10.0.2.1", "... which is its own");
+    probe_gpu_memory(port);
     connect_by(port, VERB_WRITE);
     is_int(asked.way, 2, "... and so is their way");
     connect_by(port, VERB_UD);
