@@ -91,7 +91,9 @@ static void gids_are_compared(void)
     has_str(err.text, "(RoCE v1, ::ffff:10.77.0.2)", "... are named");
     old.is_ethernet = 0;
     is_int(verbs_addresses_fit(&own, "n1", &old, "n2", &err), -1, "RoCE and InfiniBand");
-    is_str(err.text, "rxe1:1 of n1 is RoCE, rxe2:1 of n2 is InfiniBand: they are not on one fabric",
+    is_str(err.text,
+           "rxe1:1 of n1 is RoCE, rxe2:1 of n2 is InfiniBand: they are not on one fabric; "
+           "name the rails of one (FabricInterfaces)",
            "... are named");
     like.count = 4;
     is_int(verbs_addresses_fit(&own, "n1", &like, "n2", &err), -1, "other options there");

@@ -81,8 +81,9 @@ static int await(struct verbs_link *link, struct ibv_cq *queue, double timeout_s
 
     while ((found = ibv_poll_cq(queue, 1, completion)) == 0)
         if (is_over(&patience))
-            return error_set(err, "%s: nothing came from %s of %s within %g s",
-                             verb_name(link->verb), link->peer.port, link->peer_node, timeout_s);
+            return error_set(
+                err, "%s: nothing came from %s of %s within %g s; check that port and the path",
+                verb_name(link->verb), link->peer.port, link->peer_node, timeout_s);
     if (found < 0)
         return error_set(err, "%s cannot be asked for completions: %m", link->port->name);
     return completion->status == IBV_WC_SUCCESS ? 0 : verbs_link_broken(link, completion, err);
@@ -130,7 +131,8 @@ static int ping_by_write(struct verbs_link *link, uint64_t number, double timeou
         if (number_at(link->small_in) == number && link->unreaped < link->send_depth / 2)
             return 0;
     } while (!is_over(&patience));
-    return error_set(err, "rc_write: %s of %s %s in %g s", link->peer.port, link->peer_node,
+    return error_set(err, "rc_write: %s of %s %s in %g s; check that port and the path",
+                     link->peer.port, link->peer_node,
                      link->unreaped > 0 ? "did not acknowledge a message"
                                         : "took the message and did not answer",
                      timeout_s);
@@ -349,8 +351,9 @@ static int drain(struct verbs_stream *stream, double timeout_s, struct error *er
         if (found > 0)
             patience = (struct patience){clock_s() + timeout_s, 0};
         else if (is_over(&patience))
-            return error_set(err, "%s: %s of %s took nothing for %g s", verb_name(link->verb),
-                             link->peer.port, link->peer_node, timeout_s);
+            return error_set(err,
+                             "%s: %s of %s took nothing for %g s; check that port and the path",
+                             verb_name(link->verb), link->peer.port, link->peer_node, timeout_s);
     }
     return 0;
 }
@@ -380,7 +383,8 @@ int verbs_run(struct verbs_stream *streams, int count, double seconds, int sampl
         if (found > 0)
             patience = (struct patience){now + timeout_s, 0};
         else if (is_over(&patience))
-            return error_set(err, "%s: %s of %s took nothing for %g s",
+            return error_set(err,
+                             "%s: %s of %s took nothing for %g s; check that port and the path",
                              verb_name(streams[0].link->verb), streams[0].link->peer.port,
                              streams[0].link->peer_node, timeout_s);
         if (found == 0 && patience.spins % SPINS_PER_LOOK == 0)

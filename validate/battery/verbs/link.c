@@ -203,7 +203,9 @@ int verbs_addresses_fit(const struct verbs_address *own, const char *node,
     char own_gid[128], peer_gid[128];
 
     if (own->is_ethernet != peer->is_ethernet)
-        return error_set(err, "%s of %s is %s, %s of %s is %s: they are not on one fabric",
+        return error_set(err,
+                         "%s of %s is %s, %s of %s is %s: they are not on one fabric; "
+                         "name the rails of one (FabricInterfaces)",
                          own->port, node, own->is_ethernet ? "RoCE" : "InfiniBand", peer->port,
                          peer_node, peer->is_ethernet ? "RoCE" : "InfiniBand");
     if (own->count != peer->count)

@@ -86,8 +86,9 @@ static void hold(struct program *program, const struct rail *from, const struct 
     meeting_summarize(path, result);
     errors_between(&before, &after, &result->errors);
     result->packet_bytes = mtu_bytes;
-    snprintf(result->transport, sizeof result->transport, "%d queue pair%s, MTU %d",
-             settings->queue_pairs, settings->queue_pairs == 1 ? "" : "s", mtu_bytes);
+    snprintf(result->transport, sizeof result->transport, "to %.64s, %d queue pair%s, MTU %d",
+             from == to ? "itself" : to->name, settings->queue_pairs,
+             settings->queue_pairs == 1 ? "" : "s", mtu_bytes);
     free(path);
 }
 
