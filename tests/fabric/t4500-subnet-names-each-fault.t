@@ -38,6 +38,11 @@ sleep 0.5
 judge -t "$dir/conf"
 like "$findings" '^warn +n20 mlx5_1:1 - leaf3b .* port 4 has counted 44 link recoveries at leaf3b .*; 4000 symbol errors at n20 mlx5_1:1: reseat or replace the cable' 'errors at both ends of a link'
 is "$status $(grep -c . <<<"$findings")" '0 1' '... are one finding, and no failure'
+subnet_say 'PerformanceSet "H-000000000d001410"[1] PortCounters.SymbolErrorCounter=0'
+subnet_say 'PerformanceSet "S-00000000000a1003"[4] PortCounters.LinkErrorRecoveryCounter=0'
+sleep 0.5
+judge -t "$dir/conf"
+is "$status $findings" '0 ' '... and none when the counters are cleared'
 
 sound '--nodes 648 --per-leaf 18 --spines 18' 648 36
 fault 'misplaced n333 0 leaf3' 'fail +n333 mlx5_0:1 is on leaf3 .* port 37, it belongs on leaf19 .*its port 9 is empty'

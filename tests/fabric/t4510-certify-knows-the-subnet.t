@@ -54,4 +54,9 @@ is "$status" 1 'a missing uplink is a fault' || diag "$words"
 is "$(verdicts)" 'n1 pass n2 pass n3 pass n4 pass' '... of no node'
 like "$words" 'leaf1 .* has 1 uplink, 1 of 1 switches like it have 2' '... which is said below the table' || diag "$words"
 
+boot
+certify_there
+is "$status" 0 'when all cables are right nothing is wrong' || diag "$words"
+is "$(record '.verdict == "fail" or .verdict == "warn"')" '' '... and nothing is said'
+
 done_testing

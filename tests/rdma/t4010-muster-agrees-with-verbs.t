@@ -40,6 +40,14 @@ facts() {
     echo '== check of a port that is down'
     "$muster" check --only net.interfaces
     echo "status $?"
+    ip link set eth2 up
+    for n in {1..100}; do
+        grep -q ACTIVE /sys/class/infiniband/rxe2/ports/1/state && break
+        sleep 0.05
+    done
+    echo '== check of a port that is up again'
+    "$muster" check --only net.interfaces
+    echo "status $?"
 }
 
 ${CC:-cc} -shared -fPIC -O2 -o "$work/last_wqe.so" "$rdma_dir/last_wqe.c" -Wl,--no-as-needed -libverbs ||
@@ -90,6 +98,7 @@ else
 fi
 like "$(section 'check of a port that is down')" '^fail +net.interfaces +rxe2:1 ' 'a port that is down is named'
 like "$(section 'check of a port that is down')" '^status 1$' '... and fails the check'
+like "$(section 'check of a port that is up again')" '^status 0$' '... until it is up again'
 
 [ -z "${RDMA_RECORD-}" ] || cp "$work/rxe-pair.tree" "$RDMA_RECORD"
 "$top/tests/fixtures/unpack" "$work/rxe-pair.tree" "$work/tree"

@@ -56,6 +56,11 @@ priorities() {
     insmod "$module" netdev=eth2 pauses=7
     echo '== pauses'
     links_of_two --passes=verbs --verbs=write --message=16K --quick --json
+    rmmod muster_dcb
+    insmod "$module" netdev=eth2 pauses=0
+    echo '== no pauses'
+    links_of_two --passes=verbs --verbs=write --message=16K --quick --json
+    echo "status $?"
 }
 in_guest priorities --topology pair --memory 1500 --time-limit 240
 is "$status" 0 'everything is at the end what it was'
@@ -86,5 +91,8 @@ is "$(pauses '.node + " " + .part' | sort -u)" 'n2 rxe2:1' \
 is "$(pauses '.value % 7' | sort -u)" 0 '... by how many frames'
 like "$(pauses .message)" 'rxe2:1 of n2 counted [0-9]+ more pauses_received while n1 was at the other end: the switch held it back' \
     '... and what that means'
+is "$(section 'no pauses' | jq -Rr 'fromjson? | select(.metric == "pauses_received") | .message')" '' \
+    '... and of none where there are none'
+like "$(section 'no pauses')" '^status 0$' '... which passes'
 records_are_in_schema pauses '... with records as doc/records.md has them'
 done_testing

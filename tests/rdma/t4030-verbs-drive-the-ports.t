@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # muster-links drives RDMA ports by libibverbs itself, every verb both ways. Two mis-tunings are each a
 # sentence: one GID index that means two kinds of GID, and a path that swallows packets which both
-# ports would take.
+# ports would take; without them nothing is wrong again.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 
@@ -27,7 +27,11 @@ facts() {
     ip address add 2001:db8::2/64 dev eth2
     ip address add 10.77.0.2/24 dev eth2
     links_of_two --passes=verbs --gid-index=1 --message=16K --quick --json
-    true
+    echo '== good again'
+    ip address flush dev eth2 scope global
+    ip address add 10.77.0.2/24 dev eth2
+    links_of_two --passes=verbs --verbs=write --gid-index=1 --message=16K --quick --json
+    echo "status $?"
 }
 
 in_guest facts --memory 1500 --time-limit 400
@@ -53,4 +57,7 @@ like "$(links 'long packets are swallowed' 'select(.verdict == "fail") | .messag
     '^n1 rxe1:1 -> n2 rxe2:1: packets of MTU 1024, on which the two ports agree, do not arrive, those of 512 do: ' \
     'a path that swallows long packets is told from a dead one, with the MTU that passes'
 like "$(section 'long packets are swallowed')" '^status 1$' '... and fails'
+is "$(links 'good again' 'select(.verdict == "warn" or .verdict == "fail") | .message')" '' \
+    'without either nothing is wrong'
+like "$(section 'good again')" '^status 0$' '... and it passes again'
 done_testing

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Each port with itself; the queue pairs, MTU and traffic class that muster-links is told are what the
+# Each port with itself and with the other of its node; the queue pairs, MTU and traffic class that muster-links is told are what the
 # wire shows. What keeps a port from working is a sentence: no such GID, a path that carries nothing, a
-# limit of locked memory, and each failure of a work request by what it means. About two minutes.
+# limit of locked memory, and each failure of a work request by what it means; without these nothing
+# is wrong again. About two minutes.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 
@@ -17,12 +18,15 @@ facts() {
     echo '== local'
     links_of_two --passes=local --message=16K --quick --json
     echo "status $?"
+    echo '== both ports of a node'
+    rails_1='rxe[1-2]' rails_2='rxe[1-2]' links_of_two --passes=local --message=16K --quick --json
+    echo "status $?"
     echo '== chosen'
     tc qdisc add dev eth1 clsact
     count_packets 0x0060 0x00fc 0 # DSCP 24
     count_packets 0x0000 0x00fc 0 # DSCP 0
     count_packets 0x0400 0x0400 2 # 1024 to 2047 bytes
-    links_of_two --passes=verbs --verbs=write --queue-pairs=4 --mtu=512 --traffic-class=96 --message=16K --quick --json
+    links_of_two --passes=verbs --verbs=write --queue-pairs=4 --mtu=512 --service-level=3 --traffic-class=96 --message=16K --quick --json
     echo "status $?"
     echo '== wire'
     tc -s filter show dev eth1 egress | sed -n 's/^ *match \(0[04].*\) (success \([0-9]*\).*/\1 \2/p' | grep -v 12b7
@@ -42,7 +46,9 @@ facts() {
     tc qdisc add dev eth2 root netem loss 100%
     links_of_two --passes=verbs --verbs=write --message=16K --quick --json
     tc qdisc del dev eth2 root
-    true
+    echo '== good again'
+    links_of_two --passes=verbs,local --verbs=write --message=16K --quick --json
+    echo "status $?"
 }
 
 in_guest facts --memory 1500 --time-limit 400
@@ -58,8 +64,12 @@ like "$(links local 'select(.metric == "gpu_memory" and .node == "n1") | .messag
     '... and GPU memory cannot be registered there, and why'
 like "$(section local)" '^status 0$' '... which is no fault'
 records_are_in_schema local '... with records as doc/records.md has them'
+is "$(links 'both ports of a node' 'select(.node == "n1" and .metric == "bandwidth_local" and .value > 0) |
+    "\(.part) \(.message)"' | sort)" 'rxe1:1 to rxe2:1, 1 queue pair, MTU 1024
+rxe2:1 to rxe1:1, 1 queue pair, MTU 1024' '... and to the other of its node'
+like "$(section 'both ports of a node')" '^status 0$' '... and passes'
 is "$(links chosen 'select(.metric == "bandwidth_rc_write" and .node == "n1") | .message')" \
-    '4 queue pairs, MTU 512, GID ::ffff:10.77.0.1, SL 0, TC 96' 'what was asked for is told'
+    '4 queue pairs, MTU 512, GID ::ffff:10.77.0.1, SL 3, TC 96' 'what was asked for is told'
 wire() { section wire | awk -v key="$1" '$1 == key { print ($NF > 0 ? "packets" : "none") }'; }
 is "$(wire 00600000/00fc0000)" packets '... and the wire has packets of that DSCP'
 is "$(wire 00000000/00fc0000)" none '... no others'
@@ -77,6 +87,10 @@ is "$(links 'locked memory' 'select(.verdict == "fail" and .node == "n1") | .mes
 like "$(links 'locked memory' 'select(.verdict == "fail" and .node == "n1") | .message')" \
     'rxe1:1: .* MB cannot be registered, the limit of locked memory is 0.06554 MB here; set LimitMEMLOCK=infinity' \
     '... by libibverbs as well'
+
+is "$(links 'good again' 'select(.verdict == "warn" or .verdict == "fail") | .message')" '' \
+    'when the path is whole, with memory to lock, nothing is wrong'
+like "$(section 'good again')" '^status 0$' '... and it passes again'
 
 if [ -x "$top/.lab/build/tests/rdma/completions" ]; then
     completion() { section completions | sed -n "s/^$1: //p"; }

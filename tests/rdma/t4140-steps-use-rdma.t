@@ -33,6 +33,9 @@ steps() {
     UCX_IB_GID_INDEX=9 timeout 60 srun -N2 true 2>&1
     echo '== locked'
     (ulimit -l 64; timeout 60 srun -N2 --propagate=MEMLOCK true 2>&1)
+    echo '== as it was'
+    timeout 60 srun -N2 true 2>&1
+    echo "status $?"
     export LD_PRELOAD=$work/last_wqe.so UCX_TLS=rc OMPI_MCA_pml=ucx OMPI_MCA_mpi_yield_when_idle=1 \
         OMPI_MCA_opal_common_ucx_tls=any OMPI_MCA_opal_common_ucx_devices=any
     echo '== certify'
@@ -71,6 +74,7 @@ like "$(section 'GID index')" \
     'n1: step .*UCX_IB_GID_INDEX=9: rxe1:1 has no GID with that index, connections hang and the job aborts; the index to use is 0 \(RoCE v2\)' \
     'a GID index that the ports have not is told before the job hangs'
 like "$(section locked)" '0\.06554 MB of locked memory, RoCE v2 needs unlimited' '... and too little locked memory'
+is "$(section 'as it was')" 'status 0' '... and nothing where there is nothing to tell'
 
 certify() { # SECTION FILTER
     section "$1" | jq -Rr "fromjson? | $2"
