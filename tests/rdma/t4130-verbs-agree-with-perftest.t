@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # What muster-links measures by libibverbs is what perftest measures on the same path in the same run,
-# within 3 %: latency and bandwidth of write, read and send. In repeatable time, over a link of
-# 200 Mb/s with 500 us each way. Three to ten minutes.
+# within 3 %: latency and bandwidth of write, read and send, and bandwidth of datagrams. In repeatable
+# time, over a link of 200 Mb/s with 500 us each way. Two to ten minutes.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 
@@ -30,11 +30,12 @@ measure() {
         tc qdisc add dev $end root netem rate 200mbit delay 500us limit 10000
     done
     echo '== muster'
-    links_of_two --passes=verbs --verbs=write,read,send --quick --json
+    links_of_two --passes=verbs --verbs=write,read,send,ud --quick --json
     for verb in write read send; do
         perftest ib_${verb}_lat -s 8 -n 200
         perftest ib_${verb}_bw -s 65536 -n 200
     done
+    perftest ib_send_bw -c UD -s 1024 -n 2000
 }
 
 in_guest measure --repeatable --memory 1500 --time-limit 800
@@ -56,4 +57,7 @@ for verb in write read send; do
         within "$(links "select(.metric == \"bandwidth_rc_$verb\") | .value")" \
         "$(section "ib_${verb}_bw -s 65536 -n 200" | awk '$1 == 65536 && $2 == 200 { print $4 * 8 * 1.048576 }')"
 done
+ok 'bandwidth of datagrams within 3 %' \
+    within "$(links 'select(.metric == "bandwidth_ud_send") | .value')" \
+    "$(section 'ib_send_bw -c UD -s 1024 -n 2000' | awk '$1 == 1024 && $2 == 2000 { print $4 * 8 * 1.048576 }')"
 done_testing

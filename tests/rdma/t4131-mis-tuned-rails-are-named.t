@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Two rails of two nodes: as they are nothing is said; a rail of a quarter of the other's speed, with
 # which two rails carry less than one, is named with what to do; a rail that loses packets is named,
-# the other is not; when it loses none any more nothing is said again. In repeatable time. Six to
+# the other is not; when it loses none any more nothing is said again. In repeatable time. Three to
 # eleven minutes.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"

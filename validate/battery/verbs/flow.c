@@ -432,6 +432,8 @@ static int take_receives(struct verbs_service *service)
     struct ibv_wc completions[REAP];
     int found = ibv_poll_cq(link->receives, REAP, completions);
     double now = found > 0 ? clock_s() : 0;
+    /* the length of a datagram counts the GRH before it */
+    uint32_t header_bytes = link->verb == VERB_UD ? VERBS_HEADER_BYTES : 0;
 
     for (int i = 0; i < found; i++) {
         const struct ibv_wc *completion = &completions[i];
@@ -448,7 +450,7 @@ static int take_receives(struct verbs_service *service)
         if (service->messages++ == 0)
             service->first_s = now;
         else
-            service->bytes += completion->byte_len;
+            service->bytes += completion->byte_len - header_bytes;
         service->last_s = now;
     }
     if (found < 0)
