@@ -111,13 +111,15 @@ class Lab:
                         *command)
 
 
-def train(lab, words, tokens, ranks, before=""):
-    """muster-train on as many nodes of a lab, a rank with one thread on each: seconds of each step but
-    the first, of so many tokens, its losses, and all records. MPI takes the first rail, whatever the
-    plugin would choose. before: what a shell does first on each node."""
-    out = lab.lab("run", "srun", f"-N{ranks}", f"-n{ranks}", "--mpi=pmix", "--cpu-bind=none", "sh", "-c",
-                  f"{before} exec env OMPI_MCA_btl=self,tcp OMPI_MCA_pml=ob1 "
-                  f"OMPI_MCA_btl_tcp_if_include=eth1 OMP_NUM_THREADS=1 muster-train --json {words}",
+def train(lab, words, tokens, ranks, before="", is_one_node=False):
+    """muster-train on as many nodes of a lab, a rank with one thread on each, or all of them on one:
+    seconds of each step but the first, of so many tokens, its losses, and all records. MPI takes the
+    first rail, whatever the plugin would choose, or memory. before: what a shell does first on each
+    node."""
+    ways = "self,vader" if is_one_node else "self,tcp OMPI_MCA_btl_tcp_if_include=eth1"
+    out = lab.lab("run", "srun", f"-N{1 if is_one_node else ranks}", f"-n{ranks}", "--mpi=pmix",
+                  "--cpu-bind=none", "sh",
+                  "-c", f"{before} exec env OMPI_MCA_pml=ob1 OMPI_MCA_btl={ways} OMP_NUM_THREADS=1 muster-train --json {words}",
                   timeout=600)
     records = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
 
