@@ -33,6 +33,7 @@ static int times_count, times_next,
 static double latency_us, least_latency_us; /* of n2's eth1; 0: not measured */
 static int measured, measured_together, measured_most = 99; /* measured_most: then it fails */
 static double path_mbps;                                    /* of n3 to n4 on eth2; 0: well */
+static double all_mbps, all_alone_mbps; /* of each path, at first and alone; 0: well */
 
 static void add(const char *metric, int from, int to, int rail, double value, double high,
                 double stalled)
@@ -90,8 +91,13 @@ static void add_transfer(int from, int to, int rail, const struct figures *figur
 {
     static const struct figures well = {196, 198, 197, 197, 195};
     const struct figures *use = (from == 1 || to == 1) && rail == 0 ? figures : &well;
+    struct figures all = {0};
     const struct figures path = {path_mbps, path_mbps, path_mbps, path_mbps, 0, 0};
 
+    if ((measured > 0 ? all_alone_mbps : all_mbps) > 0) {
+        all.sent = all.high = all.received = all.arrived = measured > 0 ? all_alone_mbps : all_mbps;
+        use = &all;
+    }
     if (path_mbps > 0 && from == 2 && to == 3 && rail == 1)
         use = &path;
     add("bandwidth", from, to, rail, use->sent, use->high, use->stalled);
@@ -536,6 +542,33 @@ static void doubts_what_could_not_be_asked(void)
     measured_most = 99;
 }
 
+static bool is_of_all_rails(enum verdict verdict)
+{
+    bool is_of_all = trial.count == RAILS;
+
+    for (size_t i = 0; i < trial.count; i++)
+        is_of_all = is_of_all && trial.findings[i].kind == FINDING_FABRIC &&
+                    trial.findings[i].verdict == verdict;
+    return is_of_all;
+}
+
+static void asks_a_slow_fabric_too(void)
+{
+    all_mbps = all_alone_mbps = 99;
+    hold(&well, &well);
+    ok(measured > 0, "where all is slow alike some pairs are measured again");
+    ok(is_of_all_rails(VERDICT_FAIL), "... and what is slow alone too is the fabric's");
+    all_alone_mbps = 196;
+    ok(!hold(&well, &well), "... what is well alone is not");
+    is_int((long)trial.count, 0, "... nothing is left of it");
+    all_alone_mbps = 99;
+    measured_most = 0;
+    hold(&well, &well);
+    ok(is_of_all_rails(VERDICT_UNKNOWN), "... and without another look it is in doubt");
+    measured_most = 99;
+    all_mbps = all_alone_mbps = 0;
+}
+
 int main(void)
 {
     conf_defaults(&conf);
@@ -557,6 +590,7 @@ int main(void)
     asks_again_what_was_low_once();
     counts_each_time_of_a_path();
     doubts_what_could_not_be_asked();
+    asks_a_slow_fabric_too();
     warns_of_what_never_answers_soon();
     names_a_liar();
     asks_hosts_again();

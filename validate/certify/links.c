@@ -280,7 +280,7 @@ static void leaf_doubt(struct certify *certify, const struct trial *trial,
     for (size_t i = 0; i < links->node_count && links->blocks; i++) {
         struct subject *subject = certify_subject(certify, links->nodes[i]);
 
-        if (links->blocks[i] == finding->block && finding->verdict == VERDICT_FAIL)
+        if (links->blocks[i] == finding->block && finding->verdict >= VERDICT_UNKNOWN)
             outcome_note(&subject->outcome, STAGE_LINKS, VERDICT_UNKNOWN, "links", finding->part,
                          finding->message);
     }
@@ -331,7 +331,7 @@ static void finding_take(struct certify *certify, const struct trial *trial,
     case FINDING_FABRIC: /* slow everywhere alike: no node's, but none is what it should be */
         certify_note(certify, "%s", finding->message);
         certify->has_fault |= finding->verdict == VERDICT_FAIL;
-        if (finding->verdict == VERDICT_FAIL)
+        if (finding->verdict >= VERDICT_UNKNOWN)
             certify_all(certify,
                         &(struct hostlist){(char **)(size_t)links->nodes, links->node_count},
                         STAGE_LINKS, VERDICT_UNKNOWN, "links", finding->message);

@@ -76,10 +76,10 @@ static float fit_figures(struct cells *cells, size_t rail, struct fit *fit)
     return top;
 }
 
-/* Gathers what pairs of good ends reach: of the region, with that load, from that block (-1: any).
- * Returns how many. */
-static size_t good_values(const struct cells *cells, size_t rail, const struct fit *fit, int region,
-                          int load, int block)
+/* Gathers what pairs of good ends reach: of the region, with that load, from that block (-1: any),
+ * among others or all of them. Returns how many. */
+static size_t values_of(const struct cells *cells, size_t rail, const struct fit *fit, int region,
+                        int load, int block, bool is_alone_too)
 {
     int begin = block < 0 ? 0 : cells->members_begin[block];
     int stop = block < 0 ? (int)cells->nodes : cells->members_begin[block + 1];
@@ -93,12 +93,18 @@ static size_t good_values(const struct cells *cells, size_t rail, const struct f
         for (size_t i = cells->out_begin[end]; i < cells->out_begin[end + 1]; i++) {
             const struct cell *cell = &cells->cells[i];
 
-            if (cell->region == region && cell->load == load && cell->again == 0 &&
-                fit->is_good[2 * cell->to + 1])
+            if (cell->region == region && cell->load == load &&
+                (is_alone_too || cell->again == 0) && fit->is_good[2 * cell->to + 1])
                 fit->values[count++] = cell->y;
         }
     }
     return count;
+}
+
+static size_t good_values(const struct cells *cells, size_t rail, const struct fit *fit, int region,
+                          int load, int block)
+{
+    return values_of(cells, rail, fit, region, load, block, false);
 }
 
 static float spread(float *values, size_t count, float median)
@@ -170,6 +176,8 @@ static void fit_rail(struct cells *cells, size_t rail, struct fit *fit, bool by_
     double peers = log(cells->limits->peers_percent / 100);
     double floor = log(cells->limits->nominal_percent / 100);
 
+    if (inside == 0) /* all of these were asked again */
+        inside = values_of(cells, rail, fit, CELL_INSIDE, 0, -1, true);
     sigma = &cells->sigma[rail * CELL_REGIONS];
     cells->across[rail] = NAN;
     if (inside > 0) {

@@ -86,6 +86,22 @@ static void add_examples(struct suspects *suspects, const struct finding *findin
         }
 }
 
+/* What is slow everywhere alike shows it alone as well: pairs of a leaf, from all over the list. */
+static void add_sample(struct suspects *suspects)
+{
+    enum { SAMPLE = 4 };
+    int nodes = (int)suspects->links->node_count;
+
+    for (int i = 0; i < SAMPLE; i++) {
+        int node = i * nodes / SAMPLE, partner = partner_from(suspects, node, node + 1, -1, true);
+
+        if (partner < 0)
+            partner = partner_from(suspects, node, node + 1, -1, false);
+        if (partner >= 0)
+            add_pair(suspects, node, partner);
+    }
+}
+
 /* A path; and of few nodes, where it was low alone as well or while nobody was held up, its two
  * ends with somebody else, for as long: an end that comes and goes was well with others when it was
  * looked at for a moment. */
@@ -145,6 +161,8 @@ static void add_all(struct suspects *suspects, const struct finding *findings, s
             add_path(suspects, finding);
         else if (finding->kind == FINDING_UPLINK || finding->kind == FINDING_LEAF)
             add_examples(suspects, finding);
+        else if (finding->kind == FINDING_FABRIC && finding->verdict == VERDICT_FAIL)
+            add_sample(suspects);
         else if (finding->node >= 0 && is_worth_it(finding))
             add_partners(suspects, finding->node);
         has_host = has_host || (finding->kind == FINDING_HOST && is_worth_it(finding));

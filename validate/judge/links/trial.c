@@ -160,13 +160,28 @@ static int looks_together(const struct trial *trial, int node)
     return looks;
 }
 
+/* Whether most of what was measured alone on the rail is low as well. */
+static bool is_low_alone(const struct links *alone, const struct finding *finding)
+{
+    size_t low = 0, all = 0;
+
+    for (size_t i = 0; i < alone->sample_count; i++)
+        if (alone->samples[i].rail == finding->rail && !isnan(alone->samples[i].mbps)) {
+            low += alone->samples[i].mbps < finding->limit;
+            all++;
+        }
+    return 2 * low > all;
+}
+
 /* Whether the last measurement alone says of the suspect what all say together. */
 static bool is_steady(const struct trial *trial, const struct matrix *matrix,
                       const struct links *alone, const struct finding *finding)
 {
     bool holds = true;
 
-    if (finding->again == 0 && finding->kind != FINDING_FABRIC)
+    if (finding->kind == FINDING_FABRIC)
+        return is_low_alone(alone, finding);
+    if (finding->again == 0)
         return false; /* nobody asked about that one */
     if (finding->kind == FINDING_PAIR && is_few(trial) && finding->again < PATH_AGAIN)
         return false;
