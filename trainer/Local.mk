@@ -45,6 +45,7 @@ trainer_sources = \
 	trainer/model/parameters.c trainer/model/parameters.h \
 	trainer/model/shape.c trainer/model/shape.h \
 	trainer/model/stage.c trainer/model/stage.h \
+	trainer/model/store.h \
 	trainer/optimizer/adamw.c trainer/optimizer/adamw.h \
 	trainer/optimizer/rate.c trainer/optimizer/rate.h \
 	trainer/options.c trainer/options.h \

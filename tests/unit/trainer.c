@@ -207,6 +207,36 @@ static void gradients_that_are_no_numbers_are_named(void)
     }
 }
 
+static int calls_to_get_on;
+
+static void count_call(void *context)
+{
+    (void)context;
+    calls_to_get_on++;
+}
+
+/* Else sums and gathers stand still for as long as a layer takes. */
+static void others_get_on_between_products(void)
+{
+    enum { FORWARD = 4, BACKWARD = 8 }; /* products of a layer, but for attention's */
+    struct train_options options = options_of(odd_shape, 1);
+    struct step_result result;
+    struct training training;
+    struct error err = {""};
+
+    for (int scheme = 0; scheme < SCHEMES; scheme++) {
+        options.scheme = schemes[scheme];
+        start(&options, &training);
+        training.holding->store.progress = count_call;
+        calls_to_get_on = 0;
+        is_int(take_step(&training, &result, &err), 0, "%s: a step", options.scheme->name);
+        ok(calls_to_get_on >= odd_shape.layers * (FORWARD + BACKWARD),
+           "... what is under way gets on after each product of a layer: %d times",
+           calls_to_get_on);
+        training_clear(&training);
+    }
+}
+
 static void clipping_bounds_the_update(void)
 {
     struct train_options options = options_of(odd_shape, 1);
@@ -297,6 +327,7 @@ int main(void)
     threads_change_nothing();
     weights_that_are_no_numbers_stop();
     gradients_that_are_no_numbers_are_named();
+    others_get_on_between_products();
     clipping_bounds_the_update();
 #ifdef MUSTER_REAL_DOUBLE
     gradients_are_differences();

@@ -93,55 +93,64 @@ static struct linear linear_of(const struct geometry *geometry, const real *weig
 }
 
 /* out (rows x outputs) = in (rows x inputs) weight^T, weight: outputs x inputs. */
-static void linear(const struct geometry *geometry, const activations *in, const real *weight,
-                   int inputs, int outputs, activations *out)
+static void linear(const struct geometry *geometry, const struct store *store,
+                   const activations *in, const real *weight, int inputs, int outputs,
+                   activations *out)
 {
     struct linear linear = linear_of(geometry, weight, inputs, outputs);
 
     geometry->compute->linear(&linear, in, out);
+    store->progress(store->context);
 }
 
 /* din (set) and dweight (set or added to), dbias (added to) of linear with a bias. */
-static void linear_backward(const struct geometry *geometry, const activations *dout,
-                            const activations *in, const real *weight, int inputs, int outputs,
-                            activations *din, bool is_added, real *dweight, real *dbias)
+static void linear_backward(const struct geometry *geometry, const struct store *store,
+                            const activations *dout, const activations *in, const real *weight,
+                            int inputs, int outputs, activations *din, bool is_added, real *dweight,
+                            real *dbias)
 {
     struct linear linear = linear_of(geometry, weight, inputs, outputs);
 
     geometry->compute->linear_backward_weight(&linear, dout, in, is_added, dweight);
+    store->progress(store->context);
     geometry->compute->sum_rows(dout, linear.rows, outputs, dbias);
     geometry->compute->linear_backward_in(&linear, dout, din);
+    store->progress(store->context);
 }
 
 /* Where the tensor is in the unit's array. */
 #define AT(array, tensor) ((array) + shape_tensor_offset(geometry->shape, (tensor)))
 
-void layer_forward(const struct geometry *geometry, const real *parameters, struct saved *saved,
-                   struct scratch *scratch, activations *out)
+void layer_forward(const struct geometry *geometry, const struct store *store,
+                   const real *parameters, struct saved *saved, struct scratch *scratch,
+                   activations *out)
 {
     const struct compute *compute = geometry->compute;
     int rows = (int)row_count(geometry), channels = geometry->shape->channels;
 
     compute->layernorm(saved->in, AT(parameters, LN1W), AT(parameters, LN1B), rows, channels,
                        scratch->normed, saved->mean1, saved->rstd1);
-    linear(geometry, scratch->normed, AT(parameters, QKVW), channels, 3 * channels, saved->qkv);
+    linear(geometry, store, scratch->normed, AT(parameters, QKVW), channels, 3 * channels,
+           saved->qkv);
     compute->add(saved->qkv, NULL, AT(parameters, QKVB), rows, 3 * channels, saved->qkv);
     compute->attention(saved->qkv, geometry->batch, geometry->time, geometry->shape->heads,
                        channels, saved->attended, saved->sums);
-    linear(geometry, saved->attended, AT(parameters, ATTPROJW), channels, channels, saved->middle);
+    linear(geometry, store, saved->attended, AT(parameters, ATTPROJW), channels, channels,
+           saved->middle);
     compute->add(saved->middle, saved->in, AT(parameters, ATTPROJB), rows, channels, saved->middle);
 
     compute->layernorm(saved->middle, AT(parameters, LN2W), AT(parameters, LN2B), rows, channels,
                        scratch->normed, saved->mean2, saved->rstd2);
-    linear(geometry, scratch->normed, AT(parameters, FCW), channels, 4 * channels, saved->hidden);
+    linear(geometry, store, scratch->normed, AT(parameters, FCW), channels, 4 * channels,
+           saved->hidden);
     compute->gelu(saved->hidden, AT(parameters, FCB), rows, 4 * channels, scratch->wide);
-    linear(geometry, scratch->wide, AT(parameters, FCPROJW), 4 * channels, channels, out);
+    linear(geometry, store, scratch->wide, AT(parameters, FCPROJW), 4 * channels, channels, out);
     compute->add(out, saved->middle, AT(parameters, FCPROJB), rows, channels, out);
 }
 
-static void mlp_backward(const struct geometry *geometry, const real *parameters,
-                         const struct saved *saved, struct scratch *scratch, activations *d,
-                         bool is_added, real *gradients)
+static void mlp_backward(const struct geometry *geometry, const struct store *store,
+                         const real *parameters, const struct saved *saved, struct scratch *scratch,
+                         activations *d, bool is_added, real *gradients)
 {
     const struct compute *compute = geometry->compute;
     int rows = (int)row_count(geometry), channels = geometry->shape->channels;
@@ -149,47 +158,54 @@ static void mlp_backward(const struct geometry *geometry, const real *parameters
     activations *dwide = scratch->dwide;
 
     compute->linear_backward_in(&fcproj, d, dwide);
+    store->progress(store->context);
     compute->gelu_backward(saved->hidden, (size_t)rows * 4 * (size_t)channels, dwide,
                            scratch->wide);
     compute->linear_backward_weight(&fcproj, d, scratch->wide, is_added, AT(gradients, FCPROJW));
+    store->progress(store->context);
     compute->sum_rows(d, rows, channels, AT(gradients, FCPROJB));
     compute->layernorm(saved->middle, AT(parameters, LN2W), AT(parameters, LN2B), rows, channels,
                        scratch->normed, saved->mean2, saved->rstd2);
-    linear_backward(geometry, dwide, scratch->normed, AT(parameters, FCW), channels, 4 * channels,
-                    scratch->narrow, is_added, AT(gradients, FCW), AT(gradients, FCB));
+    linear_backward(geometry, store, dwide, scratch->normed, AT(parameters, FCW), channels,
+                    4 * channels, scratch->narrow, is_added, AT(gradients, FCW),
+                    AT(gradients, FCB));
     compute->layernorm_backward(scratch->narrow, saved->middle, AT(parameters, LN2W), saved->mean2,
                                 saved->rstd2, rows, channels, d, AT(gradients, LN2W),
                                 AT(gradients, LN2B));
 }
 
-static void attention_backward(const struct geometry *geometry, const real *parameters,
-                               const struct saved *saved, struct scratch *scratch, activations *d,
-                               bool is_added, real *gradients)
+static void attention_backward(const struct geometry *geometry, const struct store *store,
+                               const real *parameters, const struct saved *saved,
+                               struct scratch *scratch, activations *d, bool is_added,
+                               real *gradients)
 {
     const struct compute *compute = geometry->compute;
     int rows = (int)row_count(geometry), channels = geometry->shape->channels;
     activations *dqkv = scratch->wide;
 
-    linear_backward(geometry, d, saved->attended, AT(parameters, ATTPROJW), channels, channels,
-                    scratch->narrow, is_added, AT(gradients, ATTPROJW), AT(gradients, ATTPROJB));
+    linear_backward(geometry, store, d, saved->attended, AT(parameters, ATTPROJW), channels,
+                    channels, scratch->narrow, is_added, AT(gradients, ATTPROJW),
+                    AT(gradients, ATTPROJB));
     compute->attention_backward(scratch->narrow, saved->qkv, saved->attended, saved->sums,
                                 geometry->batch, geometry->time, geometry->shape->heads, channels,
                                 dqkv);
+    store->progress(store->context);
     compute->layernorm(saved->in, AT(parameters, LN1W), AT(parameters, LN1B), rows, channels,
                        scratch->normed, saved->mean1, saved->rstd1);
-    linear_backward(geometry, dqkv, scratch->normed, AT(parameters, QKVW), channels, 3 * channels,
-                    scratch->narrow, is_added, AT(gradients, QKVW), AT(gradients, QKVB));
+    linear_backward(geometry, store, dqkv, scratch->normed, AT(parameters, QKVW), channels,
+                    3 * channels, scratch->narrow, is_added, AT(gradients, QKVW),
+                    AT(gradients, QKVB));
     compute->layernorm_backward(scratch->narrow, saved->in, AT(parameters, LN1W), saved->mean1,
                                 saved->rstd1, rows, channels, d, AT(gradients, LN1W),
                                 AT(gradients, LN1B));
 }
 
-void layer_backward(const struct geometry *geometry, const real *parameters,
-                    const struct saved *saved, struct scratch *scratch, activations *d,
-                    bool is_added, real *gradients)
+void layer_backward(const struct geometry *geometry, const struct store *store,
+                    const real *parameters, const struct saved *saved, struct scratch *scratch,
+                    activations *d, bool is_added, real *gradients)
 {
     if (!is_added)
         gradients_clear(geometry->shape, UNIT_LAYER, gradients);
-    mlp_backward(geometry, parameters, saved, scratch, d, is_added, gradients);
-    attention_backward(geometry, parameters, saved, scratch, d, is_added, gradients);
+    mlp_backward(geometry, store, parameters, saved, scratch, d, is_added, gradients);
+    attention_backward(geometry, store, parameters, saved, scratch, d, is_added, gradients);
 }

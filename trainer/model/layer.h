@@ -4,6 +4,7 @@
 
 #include "trainer/compute/compute.h"
 #include "trainer/model/shape.h"
+#include "trainer/model/store.h"
 
 /* One transformer layer, forward and backward: x + attention(norm(x)), then + mlp(norm(.)). It is
  * given its unit's parameters wherever they are and keeps nothing of its own. */
@@ -49,14 +50,16 @@ void scratch_place(const struct geometry *geometry, void *memory, struct scratch
 /* Zeros for the gradients of a unit that no product sets: of a factor's they would only be read. */
 void gradients_clear(const struct shape *shape, enum unit_kind unit, real *gradients);
 
-/* saved->in is the input. out: rows x channels, the output. parameters: the unit's. */
-void layer_forward(const struct geometry *geometry, const real *parameters, struct saved *saved,
-                   struct scratch *scratch, activations *out);
+/* saved->in is the input. out: rows x channels, the output. parameters: the unit's. store: only its
+ * progress is called. */
+void layer_forward(const struct geometry *geometry, const struct store *store,
+                   const real *parameters, struct saved *saved, struct scratch *scratch,
+                   activations *out);
 
 /* d (rows x channels): the gradient of the output becomes that of the input. gradients (the unit's)
  * are added to, or, where they are not added, set. */
-void layer_backward(const struct geometry *geometry, const real *parameters,
-                    const struct saved *saved, struct scratch *scratch, activations *d,
-                    bool is_added, real *gradients);
+void layer_backward(const struct geometry *geometry, const struct store *store,
+                    const real *parameters, const struct saved *saved, struct scratch *scratch,
+                    activations *d, bool is_added, real *gradients);
 
 #endif

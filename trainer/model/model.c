@@ -208,10 +208,11 @@ static void layers_forward(struct model *model, const struct store *store,
         const real *parameters = store->parameters(store->context, unit);
 
         if (microbatch->batch > 0)
-            layer_forward(
-                &geometry, parameters, saved_of(model, microbatch->number, layer), &model->scratch,
-                layer + 1 < stage->layers ? saved_of(model, microbatch->number, layer + 1)->in
-                                          : model_out(model, microbatch->number));
+            layer_forward(&geometry, store, parameters, saved_of(model, microbatch->number, layer),
+                          &model->scratch,
+                          layer + 1 < stage->layers
+                              ? saved_of(model, microbatch->number, layer + 1)->in
+                              : model_out(model, microbatch->number));
         store->release(store->context, unit);
     }
 }
@@ -228,7 +229,7 @@ static void layers_backward(struct model *model, const struct store *store,
         real *gradients = store->gradients(store->context, unit);
 
         if (microbatch->batch > 0)
-            layer_backward(&geometry, parameters, saved_of(model, microbatch->number, layer),
+            layer_backward(&geometry, store, parameters, saved_of(model, microbatch->number, layer),
                            &model->scratch, model_gradient(model, microbatch->number),
                            is_added(microbatch), gradients);
         else if (!is_added(microbatch))

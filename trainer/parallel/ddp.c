@@ -36,6 +36,13 @@ static void release(void *context, int unit)
     team_progress(ddp->holding.team);
 }
 
+static void progress(void *context)
+{
+    struct ddp *ddp = context;
+
+    team_progress(ddp->holding.team);
+}
+
 static real *gradients(void *context, int unit)
 {
     struct ddp *ddp = context;
@@ -88,7 +95,7 @@ static int create(const struct scheme *scheme, const struct holding_options *opt
     made->holding.scheme = scheme;
     made->holding.team = team;
     made->holding.options = *options;
-    made->holding.store = (struct store){parameters, release, gradients, complete, made};
+    made->holding.store = (struct store){parameters, release, gradients, complete, progress, made};
     made->stage = options->stage;
     made->count = stage_parameters(made->stage);
     made->bucket = options->bucket_bytes / sizeof(real);

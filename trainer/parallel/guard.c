@@ -76,6 +76,13 @@ static void complete(void *context, int unit)
     guard->inner->complete(guard->inner->context, unit);
 }
 
+static void progress(void *context)
+{
+    struct guard *guard = context;
+
+    guard->inner->progress(guard->inner->context);
+}
+
 struct guard *guard_create(const struct holding *holding, bool is_summed, struct error *err)
 {
     const struct shape *shape = holding->options.shape;
@@ -90,7 +97,7 @@ struct guard *guard_create(const struct holding *holding, bool is_summed, struct
     guard->is_summed = is_summed;
     guard->shape = shape;
     guard->inner = &holding->store;
-    guard->store = (struct store){parameters, release, gradients, complete, guard};
+    guard->store = (struct store){parameters, release, gradients, complete, progress, guard};
     guard->planted_unit = -1;
     guard_begin(guard);
     return guard;

@@ -96,6 +96,13 @@ static void release(void *context, int unit)
     team_progress(zero->holding.team);
 }
 
+static void progress(void *context)
+{
+    struct zero *zero = context;
+
+    team_progress(zero->holding.team);
+}
+
 /* Makes the room free: at level 1 its part goes to its place. */
 static void settle(struct zero *zero, struct scatter *scatter)
 {
@@ -232,7 +239,7 @@ static int create_level(int level, const struct scheme *scheme,
     made->holding.scheme = scheme;
     made->holding.team = team;
     made->holding.options = *options;
-    made->holding.store = (struct store){parameters, release, gradients, complete, made};
+    made->holding.store = (struct store){parameters, release, gradients, complete, progress, made};
     made->level = level;
     made->units = (int)units;
     lay_out(made);

@@ -171,7 +171,7 @@ int pipeline_rows(const struct pipeline *pipeline, int *first)
                            pipeline->options.placement->replicas, first);
 }
 
-/* The walk's store is the holding's, but that transfers get on between layers. */
+/* The walk's store is the holding's, but that transfers get on between pieces of work. */
 static const real *parameters(void *context, int unit)
 {
     const struct walk *walk = context;
@@ -200,6 +200,15 @@ static void complete(void *context, int unit)
     const struct walk *walk = context;
 
     walk->inner->complete(walk->inner->context, unit);
+}
+
+static void progress(void *context)
+{
+    const struct walk *walk = context;
+
+    walk->inner->progress(walk->inner->context);
+    if (walk->pipeline->channel)
+        channel_progress(walk->pipeline->channel);
 }
 
 static struct microbatch microbatch_of(const struct walk *walk, int number)
@@ -302,7 +311,7 @@ double pipeline_walk(struct pipeline *pipeline, const struct store *store, const
 {
     struct walk walk = {.pipeline = pipeline,
                         .inner = store,
-                        .store = {parameters, release, gradients, complete, &walk},
+                        .store = {parameters, release, gradients, complete, progress, &walk},
                         .inputs = inputs,
                         .targets = targets,
                         .scale = scale,
