@@ -149,24 +149,27 @@ static void multiply(struct product *product)
     }
 }
 
-void bf16_linear(const struct linear *linear, const activations *in, activations *out)
+/* One of out and out_real is NULL. */
+static void multiply_forward(const struct linear *linear, const element *in, element *out,
+                             real *out_real)
 {
     multiply(&(struct product){.linear = linear,
                                .in = in,
                                .out = out,
+                               .out_real = out_real,
                                .columns = linear->outputs,
                                .depth = linear->inputs,
                                .is_transposed = true});
 }
 
+void bf16_linear(const struct linear *linear, const activations *in, activations *out)
+{
+    multiply_forward(linear, in, out, NULL);
+}
+
 void bf16_linear_real(const struct linear *linear, const activations *in, real *out)
 {
-    multiply(&(struct product){.linear = linear,
-                               .in = in,
-                               .out_real = out,
-                               .columns = linear->outputs,
-                               .depth = linear->inputs,
-                               .is_transposed = true});
+    multiply_forward(linear, in, NULL, out);
 }
 
 void bf16_linear_backward_in(const struct linear *linear, const activations *dout, activations *din)

@@ -71,8 +71,9 @@ VECTORS static inline __m512i pair_rows(const element *first, const element *sec
 
 /* A block is BF16_DEPTH rows of WIDTH columns of b. */
 
-VECTORS static void pack_reals_block(const real *from, size_t stride, element *to)
+VECTORS static void pack_reals_block(const void *numbers, size_t stride, element *to)
 {
+    const real *from = numbers;
     const __m512i in_turn =
         _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
                          21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
@@ -84,8 +85,10 @@ VECTORS static void pack_reals_block(const real *from, size_t stride, element *t
     }
 }
 
-VECTORS static void pack_block(const element *from, size_t stride, element *to)
+VECTORS static void pack_block(const void *elements, size_t stride, element *to)
 {
+    const element *from = elements;
+
     for (int pair = 0; pair < PAIRS; pair++, from += 2 * stride)
         _mm512_storeu_si512(to + pair * 2 * BF16_COLUMNS, pair_rows(from, from + stride));
 }
@@ -160,30 +163,30 @@ static element *b_block(element *b, int k, int row, int column)
            (size_t)row * BF16_COLUMNS + (size_t)(column % BF16_COLUMNS) * 2;
 }
 
+/* b from k x n numbers or elements; pack: a block of them. */
+static void pack_rows(const struct matrix *matrix,
+                      void (*pack)(const void *from, size_t stride, element *to), element *to)
+{
+    real filled[BF16_DEPTH * WIDTH];
+    size_t stride;
+
+    for (int row = 0; row < matrix->rows; row += BF16_DEPTH)
+        for (int column = 0; column < bf16_padded(matrix->columns, BF16_COLUMNS); column += WIDTH) {
+            const void *block = part(matrix, row, column, BF16_DEPTH, WIDTH, filled, &stride);
+
+            pack(block, stride, b_block(to, matrix->rows, row, column));
+        }
+}
+
 void bf16_pack_reals(const real *from, size_t stride, int k, int n, element *to)
 {
-    struct matrix matrix = {from, stride * sizeof *from, sizeof *from, k, n};
-    real filled[BF16_DEPTH * WIDTH];
-
-    for (int row = 0; row < k; row += BF16_DEPTH)
-        for (int column = 0; column < bf16_padded(n, BF16_COLUMNS); column += WIDTH) {
-            const real *block = part(&matrix, row, column, BF16_DEPTH, WIDTH, filled, &stride);
-
-            pack_reals_block(block, stride, b_block(to, k, row, column));
-        }
+    pack_rows(&(struct matrix){from, stride * sizeof *from, sizeof *from, k, n}, pack_reals_block,
+              to);
 }
 
 void bf16_pack(const element *from, size_t stride, int k, int n, element *to)
 {
-    struct matrix matrix = {from, stride * sizeof *from, sizeof *from, k, n};
-    element filled[BF16_DEPTH * WIDTH];
-
-    for (int row = 0; row < k; row += BF16_DEPTH)
-        for (int column = 0; column < bf16_padded(n, BF16_COLUMNS); column += WIDTH) {
-            const element *block = part(&matrix, row, column, BF16_DEPTH, WIDTH, filled, &stride);
-
-            pack_block(block, stride, b_block(to, k, row, column));
-        }
+    pack_rows(&(struct matrix){from, stride * sizeof *from, sizeof *from, k, n}, pack_block, to);
 }
 
 void bf16_pack_reals_transposed(const real *from, size_t stride, int k, int n, element *to)
