@@ -87,6 +87,7 @@ endif
 collectives_libmustercoll_la_SOURCES += \
 	collectives/choose/cache.c collectives/choose/cache.h \
 	collectives/choose/chooser.c collectives/choose/chooser.h \
+	collectives/choose/chooser_parts.h collectives/choose/wires.c \
 	collectives/choose/facts.c collectives/choose/facts.h \
 	collectives/choose/layout.c collectives/choose/layout.h \
 	collectives/choose/machine.c collectives/choose/machine.h \

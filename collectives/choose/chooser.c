@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "collectives/choose/chooser.h"
+#include "collectives/choose/chooser_parts.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -11,33 +11,6 @@
 #include "collectives/choose/predict.h"
 
 const size_t chooser_segments[CHOOSER_SEGMENTS] = {256 << 10, 64 << 10, 1 << 20};
-
-enum { SIZES_PER_OCTAVE = 4, SIZES = 48 * SIZES_PER_OCTAVE };
-
-struct kept {
-    bool is_known;
-    struct choice choice;
-};
-
-struct kept_wire {
-    const struct algorithm *algorithm; /* NULL: not known */
-    size_t segment_bytes;
-    struct wire_choice choice;
-};
-
-/* what coding has to gain, lest a prediction that is a little off make things slower */
-static const double worth_coding = 0.95;
-
-struct chooser {
-    const struct machine *machine;
-    const struct layout *layout;
-    struct plan_topology topology;
-    int *ring;
-    bool is_mpi_allowed;
-    char forced[COLLECTIVE_KINDS][MACHINE_NAME];                      /* "": chosen */
-    struct kept *kept[COLLECTIVE_KINDS][ELEMENT_TYPES][WIRE_FORMATS]; /* [SIZES] or NULL */
-    struct kept_wire *wires[COLLECTIVE_KINDS][ELEMENT_TYPES];         /* likewise */
-};
 
 struct chooser *chooser_create(const struct machine *machine, const struct layout *layout)
 {
@@ -66,6 +39,7 @@ void chooser_destroy(struct chooser *chooser)
         for (int type = 0; type < ELEMENT_TYPES; type++) {
             for (int wire = 0; wire < WIRE_FORMATS; wire++)
                 free(chooser->kept[kind][type][wire]);
+            free(chooser->both[kind][type]);
             free(chooser->wires[kind][type]);
         }
     free(chooser->ring);
@@ -179,9 +153,8 @@ size_t chooser_bytes(const struct plan_shape *shape)
     return count * shape->element_bytes;
 }
 
-/* The shape that stands for all of about this size: the same at all ranks. */
-static struct plan_shape typical_shape(const struct chooser *chooser,
-                                       const struct plan_shape *shape, size_t bytes)
+struct plan_shape chooser_typical_shape(const struct chooser *chooser,
+                                        const struct plan_shape *shape, size_t bytes)
 {
     struct plan_shape typical = {
         .kind = shape->kind,
@@ -201,8 +174,8 @@ static struct plan_shape typical_shape(const struct chooser *chooser,
 
 /* ------------------------------------------------------------------------------------ choosing */
 
-static double predict(const struct chooser *chooser, const struct algorithm *algorithm,
-                      const struct plan_shape *shape, enum element_type type)
+double chooser_predict(const struct chooser *chooser, const struct algorithm *algorithm,
+                       const struct plan_shape *shape, enum element_type type)
 {
     double time_us = -1;
 
@@ -242,8 +215,8 @@ static double tried_us(const struct chooser *chooser, const struct plan_shape *s
     return machine_trial_us(chooser->machine, shape->kind, name, segment_bytes, bytes);
 }
 
-static unsigned list(const struct chooser *chooser, const struct plan_shape *typical,
-                     enum element_type type, struct choice choices[CHOICES])
+unsigned chooser_list_typical(const struct chooser *chooser, const struct plan_shape *typical,
+                              enum element_type type, struct choice choices[CHOICES])
 {
     size_t bytes = chooser_bytes(typical);
     unsigned count = 0;
@@ -265,7 +238,7 @@ static unsigned list(const struct chooser *chooser, const struct plan_shape *typ
                           (chooser_segments[i] >= bytes && chooser_segments[0] >= bytes)))
                 continue;
             shape.segment = choice->segment_bytes / shape.element_bytes;
-            choice->predicted_us = predict(chooser, algorithm, &shape, type);
+            choice->predicted_us = chooser_predict(chooser, algorithm, &shape, type);
             choice->measured_us =
                 tried_us(chooser, typical, algorithm->name, choice->segment_bytes, bytes);
             count++;
@@ -281,9 +254,9 @@ static unsigned list(const struct chooser *chooser, const struct plan_shape *typ
 unsigned chooser_list(struct chooser *chooser, const struct plan_shape *shape,
                       enum element_type type, struct choice choices[CHOICES])
 {
-    struct plan_shape typical = typical_shape(chooser, shape, chooser_bytes(shape));
+    struct plan_shape typical = chooser_typical_shape(chooser, shape, chooser_bytes(shape));
 
-    return list(chooser, &typical, type, choices);
+    return chooser_list_typical(chooser, &typical, type, choices);
 }
 
 /* Where blocks are as each rank likes, no rank knows how much all of them send: one that is good
@@ -298,8 +271,8 @@ static struct choice pick(struct chooser *chooser, const struct plan_shape *shap
                           enum element_type type, size_t bytes)
 {
     struct choice choices[CHOICES] = {{NULL}};
-    struct plan_shape typical = typical_shape(chooser, shape, bytes);
-    unsigned count = list(chooser, &typical, type, choices);
+    struct plan_shape typical = chooser_typical_shape(chooser, shape, bytes);
+    unsigned count = chooser_list_typical(chooser, &typical, type, choices);
 
     if (*chooser->forced[shape->kind] != '\0' && count == 0) {
         /* one that does not apply here, or MPI's own */
@@ -307,54 +280,56 @@ static struct choice pick(struct chooser *chooser, const struct plan_shape *shap
             return (struct choice){NULL, 0, -1, 0};
         choices[0].algorithm = algorithm_default(&typical);
         choices[0].segment_bytes = chooser_segments[0];
-        choices[0].predicted_us = predict(chooser, choices[0].algorithm, &typical, type);
+        choices[0].predicted_us = chooser_predict(chooser, choices[0].algorithm, &typical, type);
     }
     return choices[0];
 }
 
-/* A shape's size on a scale of octaves, in SIZES_PER_OCTAVE steps each: all of a number are chosen
- * for alike. Each call asks, some of which take 0.1 us: no logarithm. */
-static unsigned size_number(const struct plan_shape *shape)
+/* Each call asks, some of which take 0.1 us: no logarithm. */
+unsigned chooser_size_number(const struct plan_shape *shape)
 {
-    static const double steps[SIZES_PER_OCTAVE] = {1, 1.189207115002721, 1.4142135623730951,
-                                                   1.681792830507429}; /* 2^(i/4) */
+    static const double steps[CHOOSER_PER_OCTAVE] = {1, 1.189207115002721, 1.4142135623730951,
+                                                     1.681792830507429}; /* 2^(i/4) */
     size_t bytes = is_unknown_to_others(shape) ? (size_t)1 << 20 : chooser_bytes(shape);
     unsigned octave = bytes > 1 ? 63 - (unsigned)__builtin_clzll(bytes) : 0;
-    unsigned number = octave * SIZES_PER_OCTAVE;
+    unsigned number = octave * CHOOSER_PER_OCTAVE;
     double above = bytes > 1 ? (double)bytes / (double)((uint64_t)1 << octave) : 1;
 
-    for (unsigned i = 1; i < SIZES_PER_OCTAVE && above >= steps[i]; i++)
+    for (unsigned i = 1; i < CHOOSER_PER_OCTAVE && above >= steps[i]; i++)
         number++;
-    return number < SIZES ? number : SIZES - 1;
+    return number < CHOOSER_SIZES ? number : CHOOSER_SIZES - 1;
 }
 
-/* The size in the middle of those that share the number. */
-static size_t size_middle(unsigned number)
+size_t chooser_size_middle(unsigned number)
 {
-    return (size_t)(exp2((number + 0.5) / SIZES_PER_OCTAVE));
+    return (size_t)(exp2((number + 0.5) / CHOOSER_PER_OCTAVE));
+}
+
+void chooser_make_apply(struct choice *choice, const struct plan_shape *shape)
+{
+    struct plan_shape plain = *shape;
+
+    if (choice->algorithm != NULL && !algorithm_applies(choice->algorithm, shape))
+        choice->algorithm = algorithm_default(&plain);
 }
 
 struct choice chooser_pick(struct chooser *chooser, const struct plan_shape *shape,
                            enum element_type type)
 {
-    unsigned number = size_number(shape);
+    unsigned number = chooser_size_number(shape);
     struct kept **kept = &chooser->kept[shape->kind][type][shape->wire];
     struct choice choice;
 
     if (*kept == NULL)
-        *kept = calloc(SIZES, sizeof **kept);
+        *kept = calloc(CHOOSER_SIZES, sizeof **kept);
     if (*kept != NULL && (*kept)[number].is_known && shape->segment == 0) {
         choice = (*kept)[number].choice;
     } else {
-        choice = pick(chooser, shape, type, size_middle(number));
+        choice = pick(chooser, shape, type, chooser_size_middle(number));
         if (*kept != NULL && shape->segment == 0)
-            (*kept)[number] = (struct kept){true, choice};
+            (*kept)[number] = (struct kept){.is_known = true, .choice = choice};
     }
-    if (choice.algorithm != NULL && !algorithm_applies(choice.algorithm, shape)) {
-        struct plan_shape plain = *shape;
-
-        choice.algorithm = algorithm_default(&plain);
-    }
+    chooser_make_apply(&choice, shape);
     return choice;
 }
 
@@ -368,79 +343,6 @@ const struct algorithm *chooser_choose(void *context, struct plan_shape *shape,
     if (shape->segment == 0)
         shape->segment = choice.segment_bytes / shape->element_bytes;
     return choice.algorithm;
-}
-
-/* ---------------------------------------------------------------------------------------- wires */
-
-/* Whether one message of the algorithm over the farthest link is faster coded: what follows from
- * overlapping many of them may not make up for a hop that is slower. */
-static bool wins_hop(const struct chooser *chooser, const struct plan_shape *shape,
-                     enum element_type type, const struct algorithm *algorithm)
-{
-    struct algorithm_cost cost = algorithm->cost(shape);
-    enum link_class class = layout_farthest(chooser->layout);
-    size_t bytes = cost.messages > 0 ? (size_t)(cost.bytes / cost.messages) : 0;
-    size_t segment = shape->segment * shape->element_bytes;
-
-    if (segment > 0 && bytes > segment)
-        bytes = segment;
-    return machine_lossless_us(chooser->machine, class, wire_codec(type), bytes) <
-           worth_coding * machine_link_us(chooser->machine, class, bytes);
-}
-
-static struct wire_choice choose_wire(const struct chooser *chooser, struct plan_shape shape,
-                                      enum element_type type, const struct algorithm *algorithm)
-{
-    struct wire_choice choice = {WIRE_AS_IS, predict(chooser, algorithm, &shape, type), -1};
-
-    shape.wire = WIRE_LOSSLESS;
-    if (!wire_applies(WIRE_LOSSLESS, type) || !algorithm_applies(algorithm, &shape) ||
-        !machine_has_codec(chooser->machine, wire_codec(type)))
-        return choice;
-    choice.lossless_us = predict(chooser, algorithm, &shape, type);
-    if (choice.lossless_us < worth_coding * choice.as_is_us &&
-        wins_hop(chooser, &shape, type, algorithm))
-        choice.wire = WIRE_LOSSLESS;
-    return choice;
-}
-
-struct wire_choice chooser_wire(struct chooser *chooser, const struct plan_shape *shape,
-                                enum element_type type, const struct algorithm *algorithm,
-                                size_t segment_bytes)
-{
-    struct kept_wire **wires = &chooser->wires[shape->kind][type], *kept = NULL, made;
-    struct plan_shape typical;
-    unsigned number = size_number(shape);
-
-    if (*wires == NULL)
-        *wires = calloc(SIZES, sizeof **wires);
-    if (*wires != NULL)
-        kept = &(*wires)[number];
-    if (kept != NULL && kept->algorithm == algorithm && kept->segment_bytes == segment_bytes)
-        return kept->choice;
-    typical = typical_shape(chooser, shape, size_middle(number));
-    typical.wire = WIRE_AS_IS;
-    typical.segment = segment_bytes / shape->element_bytes;
-    made = (struct kept_wire){algorithm, segment_bytes,
-                              choose_wire(chooser, typical, type, algorithm)};
-    if (kept != NULL)
-        *kept = made;
-    return made.choice;
-}
-
-void chooser_explain_wire(struct chooser *chooser, const struct plan_shape *shape,
-                          enum element_type type, const struct algorithm *algorithm,
-                          size_t segment_bytes, FILE *stream)
-{
-    struct wire_choice choice = chooser_wire(chooser, shape, type, algorithm, segment_bytes);
-
-    fprintf(stream, "%-14s %10zu  %-20s %8zu %12.1f", collective_kind_name(shape->kind),
-            chooser_bytes(shape), algorithm->name, segment_bytes, choice.as_is_us);
-    if (choice.lossless_us >= 0)
-        fprintf(stream, " %12.1f", choice.lossless_us);
-    else
-        fprintf(stream, " %12s", "-");
-    fprintf(stream, "  %s\n", wire_name(choice.wire));
 }
 
 /* ----------------------------------------------------------------------------------- explaining */

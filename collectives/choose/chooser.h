@@ -80,11 +80,16 @@ struct wire_choice chooser_wire(struct chooser *chooser, const struct plan_shape
                                 enum element_type type, const struct algorithm *algorithm,
                                 size_t segment_bytes);
 
-/* One line: collective, bytes, algorithm, segment in bytes, us predicted as it is, us predicted
- * coded without loss or -, and which of the two. */
-void chooser_explain_wire(struct chooser *chooser, const struct plan_shape *shape,
-                          enum element_type type, const struct algorithm *algorithm,
-                          size_t segment_bytes, FILE *stream);
+/* Algorithm and wire at once: the best for the shape as it is (chooser_pick()), or where another
+ * one, or the same, is faster coded by 5 % at least, that one. *wire: as_is_us of the former, tried
+ * or predicted; lossless_us of the latter. Kept likewise. */
+struct choice chooser_pick_wire(struct chooser *chooser, const struct plan_shape *shape,
+                                enum element_type type, struct wire_choice *wire);
+
+/* What chooser_pick_wire() gave, in one line: collective, bytes, algorithm, segment in bytes, us as
+ * it is, us coded without loss or -, and which of the two. */
+void chooser_explain_wire(const struct plan_shape *shape, const struct choice *choice,
+                          const struct wire_choice *wire, FILE *stream);
 
 /* For struct collective_options' choose(): chooser_pick(), with the segment put into the shape
  * where it has none; where MPI's own is forced, algorithm_default(). */

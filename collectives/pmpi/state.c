@@ -148,11 +148,10 @@ static void explain_algorithm(struct chooser *chooser, struct plan_shape *shape)
 
 static void explain_wire(struct chooser *chooser, struct plan_shape *shape)
 {
-    struct choice choice = chooser_pick(chooser, shape, ELEMENT_FP32);
+    struct wire_choice wire;
+    struct choice choice = chooser_pick_wire(chooser, shape, ELEMENT_FP32, &wire);
 
-    if (choice.algorithm != NULL)
-        chooser_explain_wire(chooser, shape, ELEMENT_FP32, choice.algorithm, choice.segment_bytes,
-                             stderr);
+    chooser_explain_wire(shape, &choice, &wire, stderr);
 }
 
 /* Why what was chosen on MPI_COMM_WORLD was chosen. */
@@ -254,7 +253,10 @@ int state_run(struct state_comm *comm_state, MPI_Comm comm, struct collective_ca
         .in_place = call->in == call->out,
         .topology = chooser_topology(comm_state->tuned.chooser),
     };
-    struct choice choice = chooser_pick(comm_state->tuned.chooser, &shape, call->type);
+    struct wire_choice wire = {.wire = call->wire};
+    struct choice choice =
+        state.chooses_wire ? chooser_pick_wire(comm_state->tuned.chooser, &shape, call->type, &wire)
+                           : chooser_pick(comm_state->tuned.chooser, &shape, call->type);
     double begin = state.has_summary ? PMPI_Wtime() : 0;
     struct error err;
 
@@ -262,10 +264,7 @@ int state_run(struct state_comm *comm_state, MPI_Comm comm, struct collective_ca
         return 1;
     call->algorithm = choice.algorithm->name;
     call->segment_bytes = choice.segment_bytes;
-    if (state.chooses_wire)
-        call->wire = chooser_wire(comm_state->tuned.chooser, &shape, call->type, choice.algorithm,
-                                  choice.segment_bytes)
-                         .wire;
+    call->wire = wire.wire;
     if (collective_run(comm_state->tuned.collective, call, &err) < 0) {
         fprintf(stderr, "muster: %s by %s: %s\n", collective_kind_name(call->kind),
                 choice.algorithm->name, err.text);

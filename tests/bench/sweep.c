@@ -148,13 +148,13 @@ static unsigned list_ours(struct sweep *s, struct candidate *candidates, unsigne
 static struct candidate candidate_auto(const struct sweep *s)
 {
     struct plan_shape shape = shape_of(s);
-    struct choice choice = chooser_pick(s->comm.chooser, &shape, s->type);
-    enum wire_format wire =
-        chooser_wire(s->comm.chooser, &shape, s->type, choice.algorithm, choice.segment_bytes).wire;
-    struct candidate candidate = candidate_of(
-        wire == WIRE_LOSSLESS ? "auto:lossless+" : "auto:", choice.algorithm, choice.segment_bytes);
+    struct wire_choice wire;
+    struct choice choice = chooser_pick_wire(s->comm.chooser, &shape, s->type, &wire);
+    struct candidate candidate =
+        candidate_of(wire.wire == WIRE_LOSSLESS ? "auto:lossless+" : "auto:", choice.algorithm,
+                     choice.segment_bytes);
 
-    candidate.wire = wire;
+    candidate.wire = wire.wire;
     return candidate;
 }
 

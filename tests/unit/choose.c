@@ -515,6 +515,57 @@ static struct wire_choice wire_of(const struct machine *machine, const struct la
     return choice;
 }
 
+static struct wire_choice both_of(const struct machine *machine, const struct layout *layout,
+                                  const char **name)
+{
+    struct chooser *chooser = chooser_create(machine, layout);
+    struct plan_shape shape = allreduce(layout, 4 << 20);
+    struct wire_choice wire, again;
+    struct choice choice = chooser_pick_wire(chooser, &shape, ELEMENT_FP32, &wire);
+
+    *name = choice.algorithm->name;
+    if (chooser_pick_wire(chooser, &shape, ELEMENT_FP32, &again).algorithm != choice.algorithm ||
+        again.wire != wire.wire)
+        ok(false, "asked again it is another");
+    if (wire.wire == WIRE_AS_IS &&
+        chooser_pick(chooser, &shape, ELEMENT_FP32).algorithm != choice.algorithm)
+        ok(false, "as it is it is the best as it is");
+    chooser_destroy(chooser);
+    return wire;
+}
+
+/* Algorithm and wire at once: four ranks at 0.1 GB/s, of which MPI's own, which cannot code, or
+ * recursive doubling is made the best as it is by a trial. */
+static void test_both(void)
+{
+    struct layout *layout = make("a b c d", "x x x x");
+    struct machine machine = synthetic(10, 0.1);
+    struct wire_choice choice;
+    const char *name;
+    double ring_us;
+
+    choice = both_of(&machine, layout, &name);
+    is_int(choice.wire, WIRE_LOSSLESS, "a slow link: coded, by %s", name);
+    ring_us = wire_of(&machine, layout, "ring", 4 << 20).as_is_us;
+    add(&machine, "ring", chooser_segments[0], 16 << 20, ring_us);
+    add(&machine, "recursive-doubling", chooser_segments[0], 16 << 20, 0.98 * ring_us);
+    choice = both_of(&machine, layout, &name);
+    is_int(choice.wire, WIRE_LOSSLESS, "another one is the best as it is");
+    ok(strcmp(name, "recursive-doubling") != 0, "... and coded %s is", name);
+    is_near(choice.as_is_us, 0.98 * ring_us, 0.1 * ring_us, "... which is what it has to beat");
+    machine_clear(&machine);
+    machine = synthetic(10, 0.1);
+    add(&machine, "recursive-doubling", chooser_segments[0], 16 << 20, 0.3 * ring_us);
+    choice = both_of(&machine, layout, &name);
+    is_str(name, "recursive-doubling", "one that is much faster than any coded one is taken");
+    machine_clear(&machine);
+
+    machine = synthetic(10, 50);
+    is_int(both_of(&machine, layout, &name).wire, WIRE_AS_IS, "a fast link: as it is");
+    machine_clear(&machine);
+    layout_free(layout);
+}
+
 /* Made-up machines on both sides of where coding begins to pay: the codec at 2 GB/s each way and
  * numbers that shrink by 1.4, on links from slow to fast. */
 static void test_wire(void)
@@ -524,6 +575,7 @@ static void test_wire(void)
     struct machine machine;
     struct plan_shape shape = allreduce(layout, 4 << 20);
     struct wire_choice choice;
+    struct choice picked;
     const struct algorithm *ring = algorithm_find(COLLECTIVE_ALLREDUCE, "ring");
     char *text = NULL;
     size_t size;
@@ -583,9 +635,11 @@ static void test_wire(void)
     is_int(chooser_wire(chooser, &shape, ELEMENT_INT32, ring, 1 << 18).wire, WIRE_AS_IS,
            "whole numbers are not coded");
     stream = open_memstream(&text, &size);
-    chooser_explain_wire(chooser, &shape, ELEMENT_FP32, ring, 1 << 18, stream);
+    picked = chooser_pick_wire(chooser, &shape, ELEMENT_FP32, &choice);
+    chooser_explain_wire(&shape, &picked, &choice, stream);
     fclose(stream);
-    has_str(text, "allreduce        16777216  ring                   262144 ", "it is explained");
+    has_str(text, "allreduce        16777216  ", "it is explained");
+    has_str(text, picked.algorithm->name, "... by what it is coded");
     has_str(text, "  lossless\n", "... with what is chosen");
     free(text);
     /* many ranks: by the formula */
@@ -730,6 +784,7 @@ int main(void)
     test_segments();
     test_chooser();
     test_wire();
+    test_both();
     test_force();
     test_cache();
     return tap_done();

@@ -260,14 +260,17 @@ static void choose(struct team *team, struct collective_call *call)
                                .count = call->count,
                                .wire = call->wire,
                                .topology = chooser_topology(chooser)};
+    bool may_code = team->chooses_wire && call->kind != COLLECTIVE_ALL_GATHER, is_both = false;
     const struct algorithm *algorithm;
     struct wire_choice wire;
 
     if (call->algorithm) {
         algorithm = algorithm_find(call->kind, call->algorithm);
     } else if (team->chooses_algorithm) {
-        struct choice choice = chooser_pick(chooser, &shape, ELEMENT_REAL);
+        struct choice choice = may_code ? chooser_pick_wire(chooser, &shape, ELEMENT_REAL, &wire)
+                                        : chooser_pick(chooser, &shape, ELEMENT_REAL);
 
+        is_both = may_code;
         algorithm = choice.algorithm;
         call->segment_bytes = choice.segment_bytes;
     } else {
@@ -276,8 +279,9 @@ static void choose(struct team *team, struct collective_call *call)
     call->algorithm = algorithm->name;
     if (call->segment_bytes == 0)
         call->segment_bytes = algorithm_default_segment(algorithm, &shape) * shape.element_bytes;
-    wire = chooser_wire(chooser, &shape, ELEMENT_REAL, algorithm, call->segment_bytes);
-    if (team->chooses_wire && call->kind != COLLECTIVE_ALL_GATHER)
+    if (!is_both)
+        wire = chooser_wire(chooser, &shape, ELEMENT_REAL, algorithm, call->segment_bytes);
+    if (may_code)
         call->wire = wire.wire;
     note_choice(team->tuning,
                 &(struct team_choice){collective_kind_name(call->kind), algorithm->name,

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CHOOSER_PARTS_H
+#define MUSTER_CHOOSER_PARTS_H
+
+#include "collectives/choose/chooser.h"
+
+/* What chooser.c (which algorithm) and wires.c (how its numbers travel) share. */
+
+enum { CHOOSER_PER_OCTAVE = 4, CHOOSER_SIZES = 48 * CHOOSER_PER_OCTAVE };
+
+struct kept {
+    bool is_known;
+    struct choice choice;
+    struct wire_choice wire; /* of chooser_pick_wire() */
+};
+
+struct kept_wire {
+    const struct algorithm *algorithm; /* NULL: not known */
+    size_t segment_bytes;
+    struct wire_choice choice;
+};
+
+struct chooser {
+    const struct machine *machine;
+    const struct layout *layout;
+    struct plan_topology topology;
+    int *ring;
+    bool is_mpi_allowed;
+    char forced[COLLECTIVE_KINDS][MACHINE_NAME];                      /* "": chosen */
+    struct kept *kept[COLLECTIVE_KINDS][ELEMENT_TYPES][WIRE_FORMATS]; /* [CHOOSER_SIZES] or NULL */
+    struct kept *both[COLLECTIVE_KINDS][ELEMENT_TYPES];               /* likewise */
+    struct kept_wire *wires[COLLECTIVE_KINDS][ELEMENT_TYPES];         /* likewise */
+};
+
+/* A shape's size on a scale of octaves, in CHOOSER_PER_OCTAVE steps each: all of a number are
+ * chosen for alike; and the size in the middle of these. */
+unsigned chooser_size_number(const struct plan_shape *shape);
+size_t chooser_size_middle(unsigned number);
+
+/* The shape that stands for all of about this size: the same at all ranks. */
+struct plan_shape chooser_typical_shape(const struct chooser *chooser,
+                                        const struct plan_shape *shape, size_t bytes);
+
+/* us */
+double chooser_predict(const struct chooser *chooser, const struct algorithm *algorithm,
+                       const struct plan_shape *shape, enum element_type type);
+
+/* chooser_list() of a typical shape. */
+unsigned chooser_list_typical(const struct chooser *chooser, const struct plan_shape *typical,
+                              enum element_type type, struct choice choices[CHOICES]);
+
+/* One that applies to the shape. */
+void chooser_make_apply(struct choice *choice, const struct plan_shape *shape);
+
+#endif

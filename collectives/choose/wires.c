@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How numbers had better travel: as they are, or coded without loss. */
+#include "config.h"
+
+#include "collectives/choose/chooser_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "collectives/choose/predict.h"
+
+/* what coding has to gain, lest a prediction that is a little off make things slower */
+static const double worth_coding = 0.95;
+
+/* Whether one message of the algorithm over the farthest link is faster coded: what follows from
+ * overlapping many of them may not make up for a hop that is slower. */
+static bool wins_hop(const struct chooser *chooser, const struct plan_shape *shape,
+                     enum element_type type, const struct algorithm *algorithm)
+{
+    struct algorithm_cost cost = algorithm->cost(shape);
+    enum link_class class = layout_farthest(chooser->layout);
+    size_t bytes = cost.messages > 0 ? (size_t)(cost.bytes / cost.messages) : 0;
+    size_t segment = shape->segment * shape->element_bytes;
+
+    if (segment > 0 && bytes > segment)
+        bytes = segment;
+    return machine_lossless_us(chooser->machine, class, wire_codec(type), bytes) <
+           worth_coding * machine_link_us(chooser->machine, class, bytes);
+}
+
+static struct wire_choice choose_wire(const struct chooser *chooser, struct plan_shape shape,
+                                      enum element_type type, const struct algorithm *algorithm)
+{
+    struct wire_choice choice = {WIRE_AS_IS, chooser_predict(chooser, algorithm, &shape, type), -1};
+
+    shape.wire = WIRE_LOSSLESS;
+    if (!wire_applies(WIRE_LOSSLESS, type) || !algorithm_applies(algorithm, &shape) ||
+        !machine_has_codec(chooser->machine, wire_codec(type)))
+        return choice;
+    choice.lossless_us = chooser_predict(chooser, algorithm, &shape, type);
+    if (choice.lossless_us < worth_coding * choice.as_is_us &&
+        wins_hop(chooser, &shape, type, algorithm))
+        choice.wire = WIRE_LOSSLESS;
+    return choice;
+}
+
+/* How much longer what was tried took than predicted; 1: not known. */
+static double slowness(const struct choice *choice)
+{
+    return choice->measured_us > 0 && choice->predicted_us > 0
+               ? choice->measured_us / choice->predicted_us
+               : 1;
+}
+
+/* The best as it is, or where one coded is faster, that. What is predicted of one coded is taken
+ * for as wrong as what was predicted of it as it is, if that was tried; or else, where that took
+ * longer than predicted, of the best. */
+static struct kept pick_both(struct chooser *chooser, const struct plan_shape *shape,
+                             enum element_type type, size_t bytes)
+{
+    struct kept made = {.is_known = true, .choice = chooser_pick(chooser, shape, type)};
+    double as_is_us =
+        made.choice.measured_us > 0 ? made.choice.measured_us : made.choice.predicted_us;
+    struct plan_shape typical = chooser_typical_shape(chooser, shape, bytes), coded;
+    struct choice choices[CHOICES], best = made.choice;
+    unsigned count;
+
+    made.wire = (struct wire_choice){WIRE_AS_IS, as_is_us, -1};
+    if (!wire_applies(WIRE_LOSSLESS, type) ||
+        !machine_has_codec(chooser->machine, wire_codec(type)))
+        return made;
+    typical.wire = WIRE_AS_IS;
+    coded = typical;
+    coded.wire = WIRE_LOSSLESS;
+    count = chooser_list_typical(chooser, &typical, type, choices);
+    for (unsigned i = 0; i < count; i++) {
+        double us;
+
+        coded.segment = choices[i].segment_bytes / coded.element_bytes;
+        if (choices[i].algorithm == NULL || !algorithm_applies(choices[i].algorithm, &coded) ||
+            !wins_hop(chooser, &coded, type, choices[i].algorithm))
+            continue;
+        us = chooser_predict(chooser, choices[i].algorithm, &coded, type) *
+             (choices[i].measured_us > 0 ? slowness(&choices[i]) : fmax(1, slowness(&made.choice)));
+        if (made.wire.lossless_us >= 0 && us >= made.wire.lossless_us)
+            continue;
+        made.wire.lossless_us = us;
+        best = choices[i];
+    }
+    if (made.wire.lossless_us >= 0 && made.wire.lossless_us < worth_coding * as_is_us) {
+        made.choice = best;
+        made.wire.wire = WIRE_LOSSLESS;
+    }
+    return made;
+}
+
+struct choice chooser_pick_wire(struct chooser *chooser, const struct plan_shape *shape,
+                                enum element_type type, struct wire_choice *wire)
+{
+    unsigned number = chooser_size_number(shape);
+    struct kept **both = &chooser->both[shape->kind][type], made;
+    struct plan_shape as_is = *shape;
+
+    as_is.wire = WIRE_AS_IS;
+    if (*both == NULL)
+        *both = calloc(CHOOSER_SIZES, sizeof **both);
+    if (*both != NULL && (*both)[number].is_known && shape->segment == 0) {
+        made = (*both)[number];
+    } else {
+        made = pick_both(chooser, &as_is, type, chooser_size_middle(number));
+        if (*both != NULL && shape->segment == 0)
+            (*both)[number] = made;
+    }
+    *wire = made.wire;
+    as_is.wire = made.wire.wire;
+    chooser_make_apply(&made.choice, &as_is);
+    return made.choice;
+}
+
+struct wire_choice chooser_wire(struct chooser *chooser, const struct plan_shape *shape,
+                                enum element_type type, const struct algorithm *algorithm,
+                                size_t segment_bytes)
+{
+    struct kept_wire **wires = &chooser->wires[shape->kind][type], *kept = NULL, made;
+    struct plan_shape typical;
+    unsigned number = chooser_size_number(shape);
+
+    if (*wires == NULL)
+        *wires = calloc(CHOOSER_SIZES, sizeof **wires);
+    if (*wires != NULL)
+        kept = &(*wires)[number];
+    if (kept != NULL && kept->algorithm == algorithm && kept->segment_bytes == segment_bytes)
+        return kept->choice;
+    typical = chooser_typical_shape(chooser, shape, chooser_size_middle(number));
+    typical.wire = WIRE_AS_IS;
+    typical.segment = segment_bytes / shape->element_bytes;
+    made = (struct kept_wire){algorithm, segment_bytes,
+                              choose_wire(chooser, typical, type, algorithm)};
+    if (kept != NULL)
+        *kept = made;
+    return made.choice;
+}
+
+void chooser_explain_wire(const struct plan_shape *shape, const struct choice *choice,
+                          const struct wire_choice *wire, FILE *stream)
+{
+    fprintf(stream, "%-14s %10zu  %-20s %8zu %12.1f", collective_kind_name(shape->kind),
+            chooser_bytes(shape), choice->algorithm != NULL ? choice->algorithm->name : "mpi",
+            choice->segment_bytes, wire->as_is_us);
+    if (wire->lossless_us >= 0)
+        fprintf(stream, " %12.1f", wire->lossless_us);
+    else
+        fprintf(stream, " %12s", "-");
+    fprintf(stream, "  %s\n", wire_name(wire->wire));
+}
