@@ -22,6 +22,23 @@ is "$(cat "$work/err")" 'an error' '... standard error'
 ok '... what it left in the shared folder' cmp "$work/left" /usr/bin/bash
 not_ok '... and nothing elsewhere' test -e "$work/../gone-with-the-guest"
 
+# Of two machines the first one listens; both write what they found.
+pingpong() {
+    local words="-d rxe1 -g 0 -n 50"
+    for _ in {1..100}; do
+        # shellcheck disable=SC2086,SC2046 # words
+        timeout 60 ibv_rc_pingpong $words $([ "$MUSTER_MACHINE" = 1 ] || echo 10.77.0.1) \
+            >"$work/machine$MUSTER_MACHINE" 2>&1 && return
+        sleep 0.2
+    done
+    return 1
+}
+in_guest pingpong --topology machines
+is "$status" 0 'two machines, joined by a cable: both end well'
+gid() { sed -n "s/^ *$1 address:.* GID //p" "$work/machine$2"; }
+is "$(gid remote 1) $(gid remote 2)" "$(gid local 2) $(gid local 1)" '... talked by verbs, each with the other'
+is "$(cat "$work/machine1" "$work/machine2" | grep -c '^50 iters in ')" 2 '... all that there was to say'
+
 mkdir "$work/tmp"
 export TMPDIR=$work/tmp
 folders() { find "$TMPDIR" -maxdepth 1 -name 'muster-guest.*' | sort; }
