@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/judge/links/trial.h"
+#include "validate/judge/links/doubts.h"
 #include "tests/unit/tap.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Four nodes with two rails at 200 Mb/s on two leaves, on trial. What is measured again is what the
@@ -542,6 +543,35 @@ static void doubts_what_could_not_be_asked(void)
     measured_most = 99;
 }
 
+/* Paths of eth1 that were low at times, and of which it stays open why: nodes of each. */
+static void leave_open(const int (*paths)[2], size_t count)
+{
+    hold(&well, &well);
+    free(trial.findings);
+    trial.findings = calloc(count + 1, sizeof *trial.findings);
+    trial.count = trial.findings ? count : 0;
+    for (size_t i = 0; i < trial.count; i++)
+        trial.findings[i] = (struct finding){.kind = FINDING_PAIR,
+                                             .verdict = VERDICT_UNKNOWN,
+                                             .is_intermittent = true,
+                                             .node = paths[i][0],
+                                             .peer = paths[i][1],
+                                             .rail = 0};
+    ok(doubts_of_paths(&trial) == 0, "%zu paths are in doubt", count);
+}
+
+static void doubts_the_end_of_most_paths(void)
+{
+    static const int all_of_n2[][2] = {{0, 1}, {2, 1}, {1, 3}}, of_two[][2] = {{0, 1}, {2, 3}};
+
+    leave_open(all_of_n2, 3);
+    is_int((long)trial.count, 1, "all paths of an end are in doubt: it is that end alone");
+    is_int(trial.count > 0 ? trial.findings[0].node : -1, 1, "... n2");
+    is_int(trial.count > 0 ? trial.findings[0].kind : 0, FINDING_AMBIGUOUS, "... or its paths");
+    leave_open(of_two, 2);
+    is_int((long)trial.count, 4, "two paths without a common end: each of the four");
+}
+
 static bool is_of_all_rails(enum verdict verdict)
 {
     bool is_of_all = trial.count == RAILS;
@@ -590,6 +620,7 @@ int main(void)
     asks_again_what_was_low_once();
     counts_each_time_of_a_path();
     doubts_what_could_not_be_asked();
+    doubts_the_end_of_most_paths();
     asks_a_slow_fabric_too();
     warns_of_what_never_answers_soon();
     names_a_liar();

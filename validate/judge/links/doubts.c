@@ -48,6 +48,27 @@ static bool is_in_doubt(const struct finding *findings, size_t count, int node, 
     return false;
 }
 
+static bool is_path_of(const struct finding *finding, int node, int rail)
+{
+    return finding->kind == FINDING_PAIR && finding->verdict >= VERDICT_UNKNOWN &&
+           finding->rail == rail && (finding->node == node || finding->peer == node);
+}
+
+/* Of the paths of the node's rail, how many are in doubt; 0 unless these are two and half of all.
+ */
+static size_t paths_in_doubt(const struct trial *trial, int node, int rail)
+{
+    size_t count = 0, all = 0;
+
+    for (size_t i = 0; i < trial->count; i++)
+        count += is_path_of(&trial->findings[i], node, rail);
+    if (count < 2)
+        return 0;
+    for (size_t i = 0; i < trial->links.sample_count; i++)
+        all += trial->links.samples[i].from == node && trial->links.samples[i].rail == rail;
+    return 2 * count >= all ? count : 0;
+}
+
 static struct finding end_of(const struct trial *trial, const struct finding *path, int end)
 {
     struct finding finding = *path;
@@ -98,13 +119,16 @@ int doubts_of_paths(struct trial *trial)
     for (size_t i = 0; i < trial->count; i++) {
         const struct finding *finding = &trial->findings[i];
         int ends[] = {finding->node, finding->peer};
+        size_t paths[] = {paths_in_doubt(trial, ends[0], finding->rail),
+                          paths_in_doubt(trial, ends[1], finding->rail)};
 
         if (!is_at_times(finding) || !is_path_open(trial, finding)) {
             findings[count++] = *finding;
             continue;
         }
-        for (int k = 0; k < 2; k++)
-            if (!is_in_doubt(trial->findings, trial->count, ends[k], finding->rail) &&
+        for (int k = 0; k < 2; k++) /* where most of an end's paths are, it is not the other */
+            if (paths[k] >= paths[1 - k] &&
+                !is_in_doubt(trial->findings, trial->count, ends[k], finding->rail) &&
                 !is_in_doubt(findings, count, ends[k], finding->rail))
                 findings[count++] = end_of(trial, finding, ends[k]);
     }
@@ -112,27 +136,6 @@ int doubts_of_paths(struct trial *trial)
     trial->findings = findings;
     trial->count = count;
     return 0;
-}
-
-static bool is_path_of(const struct finding *finding, int node, int rail)
-{
-    return finding->kind == FINDING_PAIR && finding->verdict == VERDICT_UNKNOWN &&
-           finding->rail == rail && (finding->node == node || finding->peer == node);
-}
-
-/* Of the paths of the node's rail, how many are in doubt; 0 unless these are two and half of all.
- */
-static size_t paths_in_doubt(const struct trial *trial, int node, int rail)
-{
-    size_t count = 0, all = 0;
-
-    for (size_t i = 0; i < trial->count; i++)
-        count += is_path_of(&trial->findings[i], node, rail);
-    if (count < 2)
-        return 0;
-    for (size_t i = 0; i < trial->links.sample_count; i++)
-        all += trial->links.samples[i].from == node && trial->links.samples[i].rail == rail;
-    return 2 * count >= all ? count : 0;
 }
 
 void doubts_of_unasked(struct trial *trial)

@@ -16,7 +16,8 @@ void doubts_of_unasked(struct trial *trial);
 void doubts_drop(struct trial *trial, bool is_asked_to_the_end);
 
 /* A path that was slow at times, and of which it is not known whether it is the path or an end:
- * neither end is certified. Returns 0, or -1 when memory is out. */
+ * neither end is certified, but where it is one of several, and of half, of the paths of the one
+ * end, that one. Returns 0, or -1 when memory is out. */
 int doubts_of_paths(struct trial *trial);
 
 #endif
