@@ -149,10 +149,10 @@ munged_restart() { # HOST
 }
 
 slurmctld_start() {
-    local _
+    local deadline=$((SECONDS + 30))
     host_do head /usr/sbin/slurmctld </dev/null
-    for _ in {1..300}; do
-        if host_do head scontrol ping 2>/dev/null | grep -q UP; then
+    while [ $SECONDS -lt $deadline ]; do
+        if host_do head timeout 5 scontrol ping 2>/dev/null | grep -q UP; then
             return 0
         fi
         sleep 0.05
@@ -171,7 +171,7 @@ slurmd_restart() { # NODE
 
 # One line a node: name, state, reason.
 node_states() {
-    host_do head sinfo -h -N -o '%N|%T|%E' </dev/null | awk -F'|' '!seen[$1]++'
+    host_do head timeout 20 sinfo -h -N -o '%N|%T|%E' </dev/null | awk -F'|' '!seen[$1]++'
 }
 
 # Waits until every node answers: idle, at work, or drained by somebody.
