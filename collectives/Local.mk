@@ -116,6 +116,7 @@ CLEANFILES += collectives/choose/measured-code.h
 lib_LTLIBRARIES += collectives/libmustercoll-pmpi.la
 collectives_libmustercoll_pmpi_la_SOURCES = \
 	collectives/pmpi/fortran.c \
+	collectives/pmpi/left.c collectives/pmpi/left.h \
 	collectives/pmpi/pmpi.c \
 	collectives/pmpi/state.c collectives/pmpi/state.h \
 	collectives/pmpi/summary.c collectives/pmpi/summary.h \

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "collectives/pmpi/left.h"
 #include "collectives/pmpi/state.h"
 #include "collectives/pmpi/types.h"
 
@@ -126,14 +127,19 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype ty
                   MPI_Comm comm)
 {
     struct collective_call call = {.kind = COLLECTIVE_ALLREDUCE, .count = (size_t)count};
+    const struct left left = {comm, {type, type}, op, {count, count}};
     struct state_comm *state = NULL;
     int code = 1;
 
+    if (left_before(call.kind, &left))
+        return PMPI_Allreduce(sendbuf, recvbuf, count, type, op, comm);
     if (count > 0 && types_find(type, op, &call.type, &call.op))
         state = state_comm(comm);
     if (state != NULL)
         code = reduce(state, comm, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, recvbuf, call.count,
                       call.count, &call);
+    if (code == 1 && state != NULL)
+        left_note(call.kind, &left);
     if (code == 1)
         LEAVE_TO_MPI(COLLECTIVE_ALLREDUCE,
                      state != NULL ? call.count * element_bytes(call.type) : 0,
@@ -145,9 +151,12 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type,
                int root, MPI_Comm comm)
 {
     struct collective_call call = {.kind = COLLECTIVE_REDUCE, .count = (size_t)count, .root = root};
+    const struct left left = {comm, {type, type}, op, {count, count}};
     struct state_comm *state = NULL;
     int code = 1;
 
+    if (left_before(call.kind, &left))
+        return PMPI_Reduce(sendbuf, recvbuf, count, type, op, root, comm);
     if (count > 0 && types_find(type, op, &call.type, &call.op))
         state = state_comm(comm);
     if (state != NULL && root >= 0 && root < state->ranks) {
@@ -155,6 +164,8 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type,
 
         code = reduce(state, comm, is_root && sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
                       is_root ? recvbuf : NULL, call.count, is_root ? call.count : 0, &call);
+        if (code == 1)
+            left_note(call.kind, &left);
     }
     if (code == 1)
         LEAVE_TO_MPI(COLLECTIVE_REDUCE, state != NULL ? call.count * element_bytes(call.type) : 0,
@@ -227,10 +238,14 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm com
 {
     struct collective_call call = {
         .kind = COLLECTIVE_BROADCAST, .type = ELEMENT_UINT8, .root = root};
-    struct state_comm *state = count > 0 ? state_comm(comm) : NULL;
+    const struct left left = {comm, {type, type}, MPI_OP_NULL, {count, count}};
+    struct state_comm *state;
     struct types_buffer look = {0};
     int code = 1;
 
+    if (left_before(call.kind, &left))
+        return PMPI_Bcast(buffer, count, type, root, comm);
+    state = count > 0 ? state_comm(comm) : NULL;
     if (state != NULL && root >= 0 && root < state->ranks && types_look(type, &look) &&
         look.bytes > 0) {
         call.count = (size_t)count * look.bytes;
@@ -243,6 +258,8 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm com
                 return fail(comm, code);
         }
         code = state_run(state, comm, &call);
+        if (code == 1)
+            left_note(call.kind, &left);
         if (code == 0 && !look.is_plain && state->rank != root) {
             code = types_unpack(call.out, (size_t)count, type, &look, buffer);
             if (code != MPI_SUCCESS)
@@ -384,12 +401,21 @@ static int gather(struct state_comm *state, MPI_Comm comm, const void *sendbuf, 
 int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct state_comm *state = recvcount > 0 ? state_comm(comm) : NULL;
+    const struct left left = {comm,
+                              {sendbuf == MPI_IN_PLACE ? recvtype : sendtype, recvtype},
+                              MPI_OP_NULL,
+                              {sendbuf == MPI_IN_PLACE ? recvcount : sendcount, recvcount}};
+    struct state_comm *state;
     struct blocks to = {.start = recvbuf, .count = (size_t)recvcount, .type = recvtype};
     int code = 1;
 
+    if (left_before(COLLECTIVE_ALL_GATHER, &left))
+        return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    state = recvcount > 0 ? state_comm(comm) : NULL;
     if (state != NULL && (sendbuf == MPI_IN_PLACE || sendcount >= 0))
         code = gather(state, comm, sendbuf, sendcount, sendtype, &to);
+    if (code == 1 && to.bytes > 0)
+        left_note(COLLECTIVE_ALL_GATHER, &left);
     if (code == 1)
         LEAVE_TO_MPI(
             COLLECTIVE_ALL_GATHER, to.bytes,
@@ -464,14 +490,23 @@ static int exchange(struct state_comm *state, MPI_Comm comm, struct blocks *from
 int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct state_comm *state = recvcount > 0 ? state_comm(comm) : NULL;
+    const struct left left = {comm,
+                              {sendbuf == MPI_IN_PLACE ? recvtype : sendtype, recvtype},
+                              MPI_OP_NULL,
+                              {sendbuf == MPI_IN_PLACE ? recvcount : sendcount, recvcount}};
+    struct state_comm *state;
     struct blocks from = {.start = sendbuf, .count = (size_t)sendcount, .type = sendtype};
     struct blocks to = {.start = recvbuf, .count = (size_t)recvcount, .type = recvtype};
     bool is_in_place = sendbuf == MPI_IN_PLACE;
     int code = 1;
 
+    if (left_before(COLLECTIVE_ALL_TO_ALL, &left))
+        return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    state = recvcount > 0 ? state_comm(comm) : NULL;
     if (state != NULL && (is_in_place || sendcount >= 0))
         code = exchange(state, comm, &from, is_in_place, &to);
+    if (code == 1 && to.bytes > 0)
+        left_note(COLLECTIVE_ALL_TO_ALL, &left);
     if (code == 1)
         LEAVE_TO_MPI(
             COLLECTIVE_ALL_TO_ALL, to.bytes,

@@ -18,7 +18,6 @@ static struct {
     bool chooses_wire;
 } state = {.key = MPI_KEYVAL_INVALID};
 
-/* How many communicators were forgotten: what a thread found last may be another's since. */
 static atomic_uint forgotten;
 
 static void tell(const char *line)
@@ -209,6 +208,11 @@ static struct state_comm *make_comm(MPI_Comm comm)
     return made;
 }
 
+unsigned state_forgotten(void)
+{
+    return atomic_load(&forgotten);
+}
+
 struct state_comm *state_comm(MPI_Comm comm)
 {
     static _Thread_local struct {
@@ -221,9 +225,9 @@ struct state_comm *state_comm(MPI_Comm comm)
 
     if (state.tuned == NULL || comm == MPI_COMM_NULL)
         return NULL;
-    if (last.found != NULL && last.comm == comm && last.forgotten == atomic_load(&forgotten))
+    if (last.found != NULL && last.comm == comm && last.forgotten == state_forgotten())
         return last.found;
-    last.forgotten = atomic_load(&forgotten);
+    last.forgotten = state_forgotten();
     if (PMPI_Comm_get_attr(comm, state.key, &found, &is_found) != MPI_SUCCESS)
         return NULL;
     if (!is_found) {

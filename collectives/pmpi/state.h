@@ -25,6 +25,9 @@ struct state_comm {
  * alike: MPI does its collectives. MPI_COMM_NULL and intercommunicators are fine. */
 struct state_comm *state_comm(MPI_Comm comm);
 
+/* How many communicators were forgotten: a handle may be another's since. */
+unsigned state_forgotten(void);
+
 /* Runs the call, whose kind and shape all ranks agree on. 1: MPI's own is to be used, at all ranks
  * alike; 0: done; else an MPI error that the communicator's error handler has seen. */
 int state_run(struct state_comm *state, MPI_Comm comm, struct collective_call *call);

@@ -114,6 +114,11 @@ bool types_find(MPI_Datatype type, MPI_Op op, enum element_type *element, enum r
     return false;
 }
 
+bool types_is_named(MPI_Datatype type)
+{
+    return find_known(type) != NULL;
+}
+
 bool types_look(MPI_Datatype type, struct types_buffer *buffer)
 {
     const struct known *known = find_known(type);

@@ -22,6 +22,9 @@ struct types_buffer {
     bool is_plain;   /* bytes == extent, in the order in which they stand in memory */
 };
 
+/* Whether it is one of MPI's own, which stays what it is; not all of these are known. */
+bool types_is_named(MPI_Datatype type);
+
 /* false: the type is none. */
 bool types_look(MPI_Datatype type, struct types_buffer *buffer);
 

@@ -331,6 +331,38 @@ static void test_non_blocking(MPI_Comm comm)
         CHECK(results[i] == ranks * (ranks - 1) / 2, "non-blocking %d beside a blocking one", i);
 }
 
+/* The same call again and again, whose handle of a type stands for another one later at rank 0
+ * only: all ranks must do alike what is then of another size. */
+static void test_again(MPI_Comm comm)
+{
+    enum { LONG = 1 << 18 };
+    static int values[LONG];
+    MPI_Datatype small, large;
+    int rank = rank_of(comm), sum = 0, one = 1;
+
+    MPI_Type_contiguous(2, MPI_INT, &small);
+    MPI_Type_commit(&small);
+    for (int i = 0; i < 5; i++) {
+        MPI_Bcast(values, 2, i % 2 ? MPI_INT : MPI_SHORT, 0, comm);
+        values[0] = values[1] = rank == 0 ? i : -1;
+        MPI_Bcast(values, 1, small, 0, comm);
+        CHECK(values[1] == i, "a broadcast of a derived type, again");
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, i % 2 ? MPI_SUM : MPI_MAX, comm);
+        CHECK(sum == (i % 2 ? size_of(comm) : 1), "the same numbers by another operation");
+    }
+    if (rank == 0)
+        MPI_Type_free(&small);
+    MPI_Type_contiguous(LONG, MPI_INT, &large);
+    MPI_Type_commit(&large);
+    for (int i = 0; i < LONG; i++)
+        values[i] = rank == 0 ? i : -1;
+    MPI_Bcast(values, 1, large, 0, comm);
+    CHECK(values[LONG - 1] == LONG - 1, "a broadcast of another one by the same handle");
+    MPI_Type_free(&large);
+    if (rank != 0)
+        MPI_Type_free(&small);
+}
+
 static void test_comm(MPI_Comm comm)
 {
     for (int i = 0; i < COUNTS; i++) {
@@ -341,6 +373,7 @@ static void test_comm(MPI_Comm comm)
         test_variable(comm, counts[i]);
     }
     test_types(comm);
+    test_again(comm);
     test_non_blocking(comm);
 }
 
