@@ -84,14 +84,16 @@ static int command_make(const struct step *step, struct arguments *srun)
 /* Without input srun tells each slurmstepd at once that there is none, from /dev/null as with
  * --input=none. One that has ended by then, because its task was quick, answers by a reset, on
  * which srun gives up: what that node said is lost, and the other nodes' tasks are killed. So our
- * standard input, which goes to all tasks unless told otherwise, does not end before the step. */
+ * standard input, which goes to all tasks unless told otherwise, does not end before the step. But
+ * srun of several components (22.05) may hang or die at its end while its input is open: 4 of 20.
+ */
 static int srun_run(const struct process *watching, const struct arguments *srun,
-                    struct process_result *result, struct error *err)
+                    bool is_heterogeneous, struct process_result *result, struct error *err)
 {
     struct process process = *watching;
 
     process.argv = srun->argv;
-    process.holds_input = !process.input;
+    process.holds_input = !process.input && !is_heterogeneous;
     return process_run(&process, result, err);
 }
 
@@ -113,7 +115,7 @@ int step_run(const struct step *step, const struct process *watching, struct pro
     if (command_make(step, &srun) != 0) {
         error_set(err, "no memory for a step on %zu nodes", step->nodes->count);
     } else {
-        rv = srun_run(watching, &srun, result, err);
+        rv = srun_run(watching, &srun, step->groups != NULL, result, err);
         if (rv == 0 && result->end != PROCESS_EXITED)
             cancel(step);
     }
@@ -147,7 +149,7 @@ int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
     if (!folded || srun.out_of_memory) {
         error_set(err, "no memory for a step on %zu nodes", nodes->count);
     } else {
-        rv = srun_run(watching, &srun, result, err);
+        rv = srun_run(watching, &srun, false, result, err);
     }
     arguments_clear(&srun);
     free(folded);
