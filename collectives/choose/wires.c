@@ -28,14 +28,19 @@ static bool wins_hop(const struct chooser *chooser, const struct plan_shape *sha
            worth_coding * machine_link_us(chooser->machine, class, bytes);
 }
 
+static bool can_code(const struct chooser *chooser, enum element_type type)
+{
+    return wire_applies(WIRE_LOSSLESS, type) &&
+           machine_has_codec(chooser->machine, wire_codec(type));
+}
+
 static struct wire_choice choose_wire(const struct chooser *chooser, struct plan_shape shape,
                                       enum element_type type, const struct algorithm *algorithm)
 {
     struct wire_choice choice = {WIRE_AS_IS, chooser_predict(chooser, algorithm, &shape, type), -1};
 
     shape.wire = WIRE_LOSSLESS;
-    if (!wire_applies(WIRE_LOSSLESS, type) || !algorithm_applies(algorithm, &shape) ||
-        !machine_has_codec(chooser->machine, wire_codec(type)))
+    if (!can_code(chooser, type) || !algorithm_applies(algorithm, &shape))
         return choice;
     choice.lossless_us = chooser_predict(chooser, algorithm, &shape, type);
     if (choice.lossless_us < worth_coding * choice.as_is_us &&
@@ -66,8 +71,7 @@ static struct kept pick_both(struct chooser *chooser, const struct plan_shape *s
     unsigned count;
 
     made.wire = (struct wire_choice){WIRE_AS_IS, as_is_us, -1};
-    if (!wire_applies(WIRE_LOSSLESS, type) ||
-        !machine_has_codec(chooser->machine, wire_codec(type)))
+    if (!can_code(chooser, type))
         return made;
     typical.wire = WIRE_AS_IS;
     coded = typical;

@@ -398,13 +398,23 @@ static int gather(struct state_comm *state, MPI_Comm comm, const void *sendbuf, 
     return run_into_blocks(state, comm, &call, to);
 }
 
+/* What is sent does not count in place. */
+static struct left left_of_blocks(MPI_Comm comm, const void *sendbuf, int sendcount,
+                                  MPI_Datatype sendtype, int recvcount, MPI_Datatype recvtype)
+{
+    bool is_in_place = sendbuf == MPI_IN_PLACE;
+
+    return (struct left){comm,
+                         {is_in_place ? recvtype : sendtype, recvtype},
+                         MPI_OP_NULL,
+                         {is_in_place ? recvcount : sendcount, recvcount}};
+}
+
 int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const struct left left = {comm,
-                              {sendbuf == MPI_IN_PLACE ? recvtype : sendtype, recvtype},
-                              MPI_OP_NULL,
-                              {sendbuf == MPI_IN_PLACE ? recvcount : sendcount, recvcount}};
+    const struct left left =
+        left_of_blocks(comm, sendbuf, sendcount, sendtype, recvcount, recvtype);
     struct state_comm *state;
     struct blocks to = {.start = recvbuf, .count = (size_t)recvcount, .type = recvtype};
     int code = 1;
@@ -490,10 +500,8 @@ static int exchange(struct state_comm *state, MPI_Comm comm, struct blocks *from
 int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const struct left left = {comm,
-                              {sendbuf == MPI_IN_PLACE ? recvtype : sendtype, recvtype},
-                              MPI_OP_NULL,
-                              {sendbuf == MPI_IN_PLACE ? recvcount : sendcount, recvcount}};
+    const struct left left =
+        left_of_blocks(comm, sendbuf, sendcount, sendtype, recvcount, recvtype);
     struct state_comm *state;
     struct blocks from = {.start = sendbuf, .count = (size_t)sendcount, .type = sendtype};
     struct blocks to = {.start = recvbuf, .count = (size_t)recvcount, .type = recvtype};

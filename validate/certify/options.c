@@ -4,7 +4,6 @@
 #include "validate/certify/certify.h"
 
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "validate/command/command.h"
@@ -89,7 +88,6 @@ int certify_options_read(int argc, char **argv, struct certify_options *options)
         {NULL, 0, NULL, 0},
     };
     int option;
-    char *end;
 
     while ((option = getopt_long(argc, argv, "w:p:l:nsj:r:c:h", table, NULL)) != -1) {
         switch (option) {
@@ -117,10 +115,9 @@ int certify_options_read(int argc, char **argv, struct certify_options *options)
             options->is_due = true;
             break;
         case 'i':
-            options->jitter_s = strtod(optarg, &end);
-            if (*end || end == optarg || !(options->jitter_s >= 0 && options->jitter_s <= 86400))
-                return command_misuse("muster certify",
-                                      "jitter is '%s', expected seconds from 0 to 86400", optarg);
+            if (command_seconds("muster certify", "jitter", optarg, 0, 86400, &options->jitter_s) >=
+                0)
+                return COMMAND_USAGE;
             break;
         case 'D':
             options->no_drain = true;
@@ -145,11 +142,9 @@ int certify_options_read(int argc, char **argv, struct certify_options *options)
             options->mpi = optarg;
             break;
         case 't':
-            options->budget_s = strtod(optarg, &end);
-            if (*end || end == optarg || !(options->budget_s >= 10 && options->budget_s <= 86400))
-                return command_misuse("muster certify",
-                                      "time limit is '%s', expected seconds from 10 to 86400",
-                                      optarg);
+            if (command_seconds("muster certify", "time limit", optarg, 10, 86400,
+                                &options->budget_s) >= 0)
+                return COMMAND_USAGE;
             break;
         case 'h':
             print_help();

@@ -52,7 +52,12 @@ int command_usage_error(const char *name);
 /* The same after a line that says what is wrong with the options or words. */
 int command_misuse(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same for a word too many, which it names. */
+/* Reads the seconds that an option is given; what: "jitter", for the message. Returns -1 to go on,
+ * or COMMAND_USAGE after a line that says what was found and what is allowed. */
+int command_seconds(const char *name, const char *what, const char *text, double least, double most,
+                    double *seconds);
+
+/* As command_misuse() for a word too many, which it names. */
 int command_word_error(const char *name, const char *word);
 
 /* What the sub-commands take that look at a node and nothing else. */

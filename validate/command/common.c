@@ -42,6 +42,18 @@ int command_misuse(const char *name, const char *format, ...)
     return command_usage_error(name);
 }
 
+int command_seconds(const char *name, const char *what, const char *text, double least, double most,
+                    double *seconds)
+{
+    char *end;
+
+    *seconds = strtod(text, &end);
+    if (*end || end == text || !(*seconds >= least && *seconds <= most))
+        return command_misuse(name, "%s is '%s', expected seconds from %g to %g", what, text, least,
+                              most);
+    return -1;
+}
+
 int command_word_error(const char *name, const char *word)
 {
     return command_misuse(name, "what is '%s'?", word);

@@ -399,10 +399,8 @@ static int options_read(int argc, char **argv, struct preflight_options *options
             options->level = (enum conf_preflight)level;
             break;
         case 'b':
-            options->budget_s = strtod(optarg, &end);
-            if (*end || end == optarg || !(options->budget_s >= 5 && options->budget_s <= 3600))
-                return command_misuse("muster preflight",
-                                      "budget is '%s', expected seconds from 5 to 3600", optarg);
+            status =
+                command_seconds("muster preflight", "budget", optarg, 5, 3600, &options->budget_s);
             break;
         case 'j':
             options->json_path = optarg;

@@ -52,17 +52,26 @@ static int partner_from(const struct suspects *suspects, int node, int start, in
     return -1;
 }
 
+/* The next one, of the node's own block where there is one; adds that pair. -1: none. */
+static int add_neighbour(struct suspects *suspects, int node)
+{
+    int partner = partner_from(suspects, node, node + 1, -1, true);
+
+    if (partner < 0)
+        partner = partner_from(suspects, node, node + 1, -1, false);
+    if (partner >= 0)
+        add_pair(suspects, node, partner);
+    return partner;
+}
+
 /* Two partners that nobody suspects: one of its own block, and one half the list away. */
 static void add_partners(struct suspects *suspects, int node)
 {
     int nodes = (int)suspects->links->node_count;
-    int first = partner_from(suspects, node, node + 1, -1, true), second;
+    int first = add_neighbour(suspects, node), second;
 
     if (first < 0)
-        first = partner_from(suspects, node, node + 1, -1, false);
-    if (first < 0)
         return;
-    add_pair(suspects, node, first);
     second = partner_from(suspects, node, node + nodes / 2, first, false);
     if (second >= 0)
         add_pair(suspects, node, second);
@@ -92,14 +101,8 @@ static void add_sample(struct suspects *suspects)
     enum { SAMPLE = 4 };
     int nodes = (int)suspects->links->node_count;
 
-    for (int i = 0; i < SAMPLE; i++) {
-        int node = i * nodes / SAMPLE, partner = partner_from(suspects, node, node + 1, -1, true);
-
-        if (partner < 0)
-            partner = partner_from(suspects, node, node + 1, -1, false);
-        if (partner >= 0)
-            add_pair(suspects, node, partner);
-    }
+    for (int i = 0; i < SAMPLE; i++)
+        add_neighbour(suspects, i * nodes / SAMPLE);
 }
 
 /* A path; and of few nodes, where it was low alone as well or while nobody was held up, its two
