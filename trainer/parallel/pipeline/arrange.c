@@ -155,12 +155,11 @@ static struct link_speed slowest(struct team *team, struct link_speed own)
     return (struct link_speed){most(team, own.latency_s), 1 / most(team, 1 / own.Bps)};
 }
 
-/* Within stages, then across each second boundary at a time. */
+/* Within stages, across each second boundary at a time, and around all ranks. */
 static int measure_links(struct team *team, struct arrangement *made, struct error *err)
 {
     const struct placement *placement = &made->placement;
     int stage, replica;
-    struct link_speed across = {0, INFINITY};
     struct team *island;
 
     placement_find(placement, team_seat(team).rank, &stage, &replica);
@@ -168,16 +167,17 @@ static int measure_links(struct team *team, struct arrangement *made, struct err
         return -1;
     made->inside = slowest(team, speed_of_ring(island));
     team_destroy(island);
+    made->across = (struct link_speed){0, INFINITY};
     for (int odd = 0; odd < 2; odd++) {
         int other = stage % 2 == odd ? stage + 1 : stage - 1;
         bool has = other >= 0 && other < placement->stages;
         struct link_speed found =
             speed_of_pair(team, has ? placement_rank(placement, other, replica) : -1);
 
-        across.latency_s = fmax(across.latency_s, found.latency_s);
-        across.Bps = fmin(across.Bps, found.Bps);
+        made->across.latency_s = fmax(made->across.latency_s, found.latency_s);
+        made->across.Bps = fmin(made->across.Bps, found.Bps);
     }
-    made->across = slowest(team, across);
+    made->around = speed_of_ring(team);
     return 0;
 }
 
@@ -239,8 +239,7 @@ static void predict(const struct pipeline_options *options, struct arrangement *
         times.ends_bytes =
             (double)shape_unit_size(options->shape, 0) * sizeof(real) / placement->replicas;
     made->step_s = arrange_step_s(&times);
-    /* all layers on each rank, sequences shared out to all, each byte twice over the slowest link
-     */
+    /* all layers on each rank, sequences shared out to all, each byte twice around all ranks */
     whole_rows = placement_share(options->batch, whole.replicas - 1, whole.replicas, &first);
     whole_s = (options->shape->layers + speed_head_in_layers(options->shape)) * slowest_s *
               whole_rows / (rows > 0 ? rows : 1);
@@ -250,8 +249,7 @@ static void predict(const struct pipeline_options *options, struct arrangement *
         .stage_s = &whole_s,
         .inside_bytes = 2 * parameters * (whole.replicas - 1) / whole.replicas,
         .inside_messages = 2 * (whole.replicas - 1),
-        .inside = {fmax(made->inside.latency_s, made->across.latency_s),
-                   fmin(made->inside.Bps, made->across.Bps)},
+        .inside = made->around,
         .update_s = (double)shape_parameters(options->shape) * parameter_s};
     made->ddp_s = arrange_step_s(&times);
     free(stage_s);

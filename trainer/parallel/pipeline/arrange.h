@@ -32,6 +32,7 @@ struct arrangement {
     double *parameter_s;         /* of each stage: what a step takes for each of its parameters
                                     besides, on its slowest rank (speed_of_update()) */
     struct link_speed inside, across; /* slowest: within a stage, between stages; each way */
+    struct link_speed around;         /* ... from each rank to the next */
     double step_s;                    /* predicted: Holmes' sum of all + (m - 1) x the slowest, the
                                          gradients of the slowest stage and of the ends, the update */
     double ddp_s;                     /* ... if all ranks held all layers instead */

@@ -134,39 +134,39 @@ double speed_head_in_layers(const struct shape *shape)
     return shape->vocabulary / (12.0 * shape->channels);
 }
 
-/* Seconds to send to one and receive from another rank (MPI_PROC_NULL: none): the least of some
- * turns, of which the first only gets ready. */
+/* Seconds in which all ranks have sent to one and received from another (MPI_PROC_NULL: none): the
+ * least of some turns, of which the first only gets ready. The slowest rank's time counts: of those
+ * that share a link one may be done early and leave it to the others. */
 static double exchange_s(MPI_Comm comm, int to, int from, int bytes, int turns)
 {
     static char out[MESSAGE_BYTES], in[MESSAGE_BYTES];
     double least_s = INFINITY;
 
     for (int turn = 0; turn <= turns; turn++) {
-        double start_s;
+        double turn_s;
 
         MPI_Barrier(comm);
-        start_s = clock_s();
+        turn_s = clock_s();
         MPI_Sendrecv(out, bytes, MPI_BYTE, to, 0, in, bytes, MPI_BYTE, from, 0, comm,
                      MPI_STATUS_IGNORE);
+        turn_s = clock_s() - turn_s;
+        MPI_Allreduce(MPI_IN_PLACE, &turn_s, 1, MPI_DOUBLE, MPI_MAX, comm);
         if (turn > 0)
-            least_s = fmin(least_s, clock_s() - start_s);
+            least_s = fmin(least_s, turn_s);
     }
     return least_s;
 }
 
 static struct link_speed speed_of(struct team *team, int to, int from)
 {
-    enum { SHORT_TURNS = 10, LONG_TURNS = 1 };
-    const struct link_speed none = {0, INFINITY};
+    enum { SHORT_TURNS = 10, LONG_TURNS = 3 };
     MPI_Comm comm = team_communicator(team);
     double short_s, long_s;
 
     if (team_seat(team).ranks == 1)
-        return none;
+        return (struct link_speed){0, INFINITY};
     short_s = exchange_s(comm, to, from, 1, SHORT_TURNS);
     long_s = exchange_s(comm, to, from, MESSAGE_BYTES, LONG_TURNS);
-    if (to == MPI_PROC_NULL)
-        return none;
     return (struct link_speed){short_s, MESSAGE_BYTES / fmax(long_s - short_s, 1e-9)};
 }
 

@@ -30,12 +30,11 @@ struct link_speed {
     double latency_s, Bps;
 };
 
-/* Each way between this rank and those before and behind it in a ring of the team (of one rank: no
- * latency, infinitely many bytes); all ranks at once. Collective. */
+/* The slowest link of a ring of the team, each way, while all ranks send to the one behind them (of
+ * one rank: no latency, infinitely many bytes). Collective, the same on all ranks. */
 struct link_speed speed_of_ring(struct team *team);
 
-/* The same between this rank and another one of the team, all such pairs at once; other: -1, none.
- * Collective. */
+/* The same of pairs: this rank and another one of the team; other: -1, none. */
 struct link_speed speed_of_pair(struct team *team, int other);
 
 #endif
