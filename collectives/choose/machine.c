@@ -126,7 +126,7 @@ int machine_add_trial(struct machine *machine, const struct machine_trial *trial
     for (unsigned i = 0; i < machine->trial_count; i++)
         if (is_same(&machine->trials[i], trial->kind, trial->algorithm, trial->segment_bytes) &&
             machine->trials[i].bytes == trial->bytes) {
-            machine->trials[i] = *trial;
+            machine->trials[i].time_us = fmin(machine->trials[i].time_us, trial->time_us);
             return 0;
         }
     more = reallocarray(machine->trials, machine->trial_count + 1, sizeof *more);
@@ -138,6 +138,19 @@ int machine_add_trial(struct machine *machine, const struct machine_trial *trial
 }
 
 enum { OUTSIDE = 16 };
+
+/* Whether another of the kind was tried at a size above this one and up to that. */
+static bool is_tried_between(const struct machine *machine, enum collective_kind kind, size_t above,
+                             size_t bytes)
+{
+    for (unsigned i = 0; i < machine->trial_count; i++) {
+        const struct machine_trial *trial = &machine->trials[i];
+
+        if (trial->kind == kind && trial->bytes > above && trial->bytes <= bytes)
+            return true;
+    }
+    return false;
+}
 
 double machine_trial_us(const struct machine *machine, enum collective_kind kind,
                         const char *algorithm, size_t segment_bytes, size_t bytes)
@@ -168,7 +181,8 @@ double machine_trial_us(const struct machine *machine, enum collective_kind kind
     if (below[0] != NULL) {
         const struct machine_trial *first = below[1];
 
-        if (bytes / OUTSIDE > below[0]->bytes)
+        if (bytes / OUTSIDE > below[0]->bytes ||
+            is_tried_between(machine, kind, below[0]->bytes, bytes))
             return 0;
         if (first == NULL)
             return below[0]->time_us * (double)bytes / (double)below[0]->bytes;

@@ -67,14 +67,15 @@ double machine_decoding_us(const struct machine *machine, enum codec_type type, 
 double machine_lossless_us(const struct machine *machine, enum link_class class,
                            enum codec_type type, size_t bytes);
 
-/* Adds a trial, or replaces the one of the same kind, algorithm, segment and size. -1: out of
- * memory. */
+/* Adds a trial; of two of the same kind, algorithm, segment and size the faster one is kept, since
+ * what else runs only ever adds to a time. -1: out of memory. */
 int machine_add_trial(struct machine *machine, const struct machine_trial *trial,
                       struct error *err);
 
 /* The time of a collective from its trials at other sizes, interpolated as links are; outside the
  * range tried at most by a factor of 16, at the rate of the end. 0: it was not tried, or too far
- * from this size. */
+ * from this size, or others were tried at a greater size up to this one and it was not worth it: a
+ * rate within the caches says nothing of one beyond them. */
 double machine_trial_us(const struct machine *machine, enum collective_kind kind,
                         const char *algorithm, size_t segment_bytes, size_t bytes);
 

@@ -30,7 +30,8 @@ struct measure_trials {
 /* Tries, for each collective at sizes from 64 B to 4 MiB, the algorithms that are predicted to be
  * no more than four times slower than the best, and at 16 MiB those that were nearly the best then,
  * and adds their times to the machine. A loop of calls without barriers, as programs make them, the
- * fastest of five. Returns how many were tried, or -1. */
+ * fastest of five; then, where some were nearly as fast as the best, the fastest of more, for as
+ * long as there is time. Returns how many were tried, or -1. */
 int measure_trials(MPI_Comm comm, const struct layout *layout, const struct measure_trials *options,
                    struct machine *machine, struct error *err);
 

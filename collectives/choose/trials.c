@@ -12,11 +12,15 @@
 #include "collectives/collective.h"
 
 /* In an order in which a budget that ends early leaves none far from a size that was tried. */
-static const size_t trial_sizes[] = {65536, 64, 1 << 20, 16 << 20, 1024, 8192, 4 << 20, 262144};
+static const size_t trial_sizes[] = {65536, 64, 1 << 20, 4 << 20, 16 << 20, 1024, 8192, 262144};
 
 /* Beyond the caches: of this size only what was nearly the best of all at smaller ones. */
 static const size_t greatest_size = 16 << 20;
-static const double nearly_best = 1.5;
+static const double nearly_best = 2;
+
+/* Once all sizes were tried: what is so near to the best is tried more often, for as long as there
+ * is time. */
+static const double too_near = 1.3;
 
 /* What is predicted to take no longer is tried even where something else is predicted to be much
  * faster: a prediction knows messages, but not what two processors cost each other that share
@@ -29,9 +33,10 @@ static const double worse = 4, much_slower = 1.7;
 enum {
     TRIAL_SIZES = sizeof trial_sizes / sizeof *trial_sizes,
     TRIAL_ROUNDS = 4,
+    NEAR_ROUNDS = 12,
     SURE_ROUNDS = 2, /* before something is given up */
     TRIAL_US = 500,  /* what a batch of calls should take */
-    TRIAL_CALLS = 200,
+    TRIAL_CALLS = 2500,
 };
 
 struct trials {
@@ -41,6 +46,7 @@ struct trials {
     struct collective *collective;
     double deadline;
     size_t block; /* elements of fp32, of one rank's block where there are such, else all */
+    bool is_final; /* all sizes were tried */
     enum collective_kind kind;
     const struct choice *choice;
     char *in, *out;
@@ -185,7 +191,8 @@ static int try_candidates(struct trials *t, struct candidate *candidates, unsign
             return -1;
         tried++;
     }
-    for (int round = 0; round < TRIAL_ROUNDS && status == 1; round++) {
+    for (int round = 0; round < (t->is_final ? NEAR_ROUNDS : TRIAL_ROUNDS) && status == 1;
+         round++) {
         status = try_round(t, candidates, tried, err);
         if (round + 1 == SURE_ROUNDS)
             give_up_slow(candidates, tried);
@@ -194,8 +201,11 @@ static int try_candidates(struct trials *t, struct candidate *candidates, unsign
 }
 
 /* Whether the choice can turn out to be the best. */
-static bool is_worth_trying(const struct choice *choice, const struct choice *best, size_t bytes)
+static bool is_worth_trying(const struct trials *t, const struct choice *choice,
+                            const struct choice *best, size_t bytes)
 {
+    if (t->is_final)
+        return choice->measured_us > 0 && choice->measured_us <= too_near * best->measured_us;
     if (bytes >= greatest_size)
         return choice->measured_us > 0 && choice->measured_us <= nearly_best * best->measured_us;
     return choice->algorithm == NULL || choice->predicted_us <= cheap_us ||
@@ -242,11 +252,13 @@ static int try_size(struct trials *t, struct chooser *chooser, size_t bytes,
         return 0;
     shape.count = t->block;
     count = chooser_list(chooser, &shape, ELEMENT_FP32, choices);
-    if (t->options->with_mpi && bytes < greatest_size && count < CHOICES)
+    if (t->options->with_mpi && !t->is_final && bytes < greatest_size && count < CHOICES)
         choices[count++] = (struct choice){NULL, 0, -1, 0};
     for (unsigned i = 0; i < count; i++)
-        if (is_worth_trying(&choices[i], &choices[0], bytes))
+        if (is_worth_trying(t, &choices[i], &choices[0], bytes))
             candidates[wanted++] = (struct candidate){.choice = &choices[i]};
+    if (t->is_final && wanted < 2)
+        return 0;
     tried = try_candidates(t, candidates, wanted, err);
     if (tried < 0 || keep(t, candidates, tried, chooser_bytes(&shape), machine, err) < 0)
         return -1;
@@ -299,6 +311,9 @@ static int try_all(struct trials *t, const struct layout *layout, struct machine
     for (unsigned i = 0; i < TRIAL_SIZES && more >= 0; i++, tried += more)
         more = try_kinds(t, trial_sizes[i] >= greatest_size ? measured : predicted, trial_sizes[i],
                          machine, err);
+    t->is_final = true;
+    for (unsigned i = 0; i < TRIAL_SIZES && more >= 0; i++)
+        more = try_kinds(t, measured, trial_sizes[i], machine, err);
     chooser_destroy(predicted);
     chooser_destroy(measured);
     return more < 0 ? -1 : tried;

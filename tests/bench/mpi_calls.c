@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { ALLREDUCE, REDUCE_SCATTER, ALL_GATHER, BROADCAST, REDUCE, ALL_TO_ALL, KINDS };
-enum { LOOP_US = 3000, LOOP_CALLS = 300 };
+enum { LOOP_US = 3000, LOOP_CALLS = 3000 };
 
 int mpi_call_find(const char *kind)
 {

@@ -192,8 +192,12 @@ static void test_trials(void)
     is_near(tried(&machine, 10000), 500, 1e-6, "between two");
     is_near(tried(&machine, 200000), 10000, 1e-6, "above two at their rate");
     add(&machine, "ring", 65536, 1000, 40);
-    is_int(machine.trial_count, 2, "a second trial replaces the first");
-    is_near(tried(&machine, 1000), 40, 0, "... with its time");
+    add(&machine, "ring", 65536, 1000, 60);
+    is_int(machine.trial_count, 2, "of several trials of one size there is one");
+    is_near(tried(&machine, 1000), 40, 0, "... the fastest");
+    add(&machine, "direct", 65536, 150000, 9000);
+    is_near(tried(&machine, 120000), 6000, 10, "up to where another was tried alone");
+    is_near(tried(&machine, 150000), 0, 0, "... but not from there on");
     is_near(machine_trial_us(&machine, COLLECTIVE_ALLREDUCE, "ring", 0, 1000), 0, 0,
             "another segment was not tried");
     machine_clear(&machine);
