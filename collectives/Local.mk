@@ -92,6 +92,7 @@ collectives_libmustercoll_la_SOURCES += \
 	collectives/choose/layout.c collectives/choose/layout.h \
 	collectives/choose/machine.c collectives/choose/machine.h \
 	collectives/choose/machine_text.c \
+	collectives/choose/others.c collectives/choose/others.h \
 	collectives/choose/predict.c collectives/choose/predict.h \
 	# end
 EXTRA_DIST += collectives/pmpi/mustercoll-pmpi.lds

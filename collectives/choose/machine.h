@@ -35,6 +35,9 @@ struct machine {
     double ratio[CODEC_TYPES];    /* bytes before / bytes after, of normal numbers */
     double block_us[CODEC_TYPES]; /* to code, or decode, a block of as few as are coded at all */
 
+    double others;     /* share of the processors that others took meanwhile, on the worst node */
+    unsigned measured; /* how often, 1 or 2: the better is kept; 0: never */
+
     struct machine_trial *trials; /* malloc'd */
     unsigned trial_count;
 };

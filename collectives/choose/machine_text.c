@@ -15,6 +15,7 @@
  *   reduce TYPE GBPS
  *   copy GBPS
  *   codec TYPE ENCODE_GBPS DECODE_GBPS RATIO BLOCK_US
+ *   others SHARE TIMES       of the processors, and how often it was measured
  *   trial KIND ALGORITHM SEGMENT_BYTES BYTES US
  * Numbers have 17 digits: what is read is what was written. */
 
@@ -63,6 +64,8 @@ char *machine_write(const struct machine *machine)
             fprintf(stream, "codec %s %.17g %.17g %.17g %.17g\n",
                     codec_type_name((enum codec_type)type), machine->encode_GBps[type],
                     machine->decode_GBps[type], machine->ratio[type], machine->block_us[type]);
+    if (machine->measured > 0)
+        fprintf(stream, "others %.17g %u\n", machine->others, machine->measured);
     for (unsigned i = 0; i < machine->trial_count; i++) {
         const struct machine_trial *trial = &machine->trials[i];
 
@@ -93,8 +96,8 @@ static const char *take_word(struct words *words, const char *expected)
     return words->last;
 }
 
-/* A time, a rate or a ratio: above 0. */
-static bool take_number(struct words *words, const char *expected, double *number)
+/* A share: from 0 on. */
+static bool take_share(struct words *words, const char *expected, double *number)
 {
     const char *word = take_word(words, expected);
     char *end;
@@ -102,7 +105,13 @@ static bool take_number(struct words *words, const char *expected, double *numbe
     if (word == NULL)
         return false;
     *number = strtod(word, &end);
-    return *end == '\0' && isfinite(*number) && *number > 0 && *number < 1e15;
+    return *end == '\0' && isfinite(*number) && *number >= 0 && *number < 1e15;
+}
+
+/* A time, a rate or a ratio: above 0. */
+static bool take_number(struct words *words, const char *expected, double *number)
+{
+    return take_share(words, expected, number) && *number > 0;
 }
 
 static bool take_size(struct words *words, const char *expected, size_t *size)
@@ -152,6 +161,17 @@ static bool read_reduce(struct words *words, struct machine *machine)
            take_number(words, "a rate in GB/s", &machine->reduce_GBps[type]);
 }
 
+static bool read_others(struct words *words, struct machine *machine)
+{
+    size_t measured;
+
+    if (!take_share(words, "a share of the processors", &machine->others) ||
+        !take_size(words, "1 or 2", &measured) || measured < 1 || measured > 2)
+        return false;
+    machine->measured = (unsigned)measured;
+    return true;
+}
+
 static bool read_trial(struct words *words, struct machine *machine, bool *is_out_of_memory)
 {
     struct machine_trial trial;
@@ -178,7 +198,7 @@ static bool read_line(char *line, struct words *words, struct machine *machine,
     bool held;
 
     words->last = key;
-    words->expected = "link, reduce, copy, codec or trial";
+    words->expected = "link, reduce, copy, codec, others or trial";
     if (key == NULL)
         return false;
     if (strcmp(key, "link") == 0)
@@ -189,6 +209,8 @@ static bool read_line(char *line, struct words *words, struct machine *machine,
         held = take_number(words, "a rate in GB/s", &machine->copy_GBps);
     else if (strcmp(key, "codec") == 0)
         held = read_codec(words, machine);
+    else if (strcmp(key, "others") == 0)
+        held = read_others(words, machine);
     else if (strcmp(key, "trial") == 0)
         held = read_trial(words, machine, is_out_of_memory);
     else

@@ -12,7 +12,8 @@
 #include "collectives/collective.h"
 
 /* In an order in which a budget that ends early leaves none far from a size that was tried. */
-static const size_t trial_sizes[] = {65536, 64, 1 << 20, 4 << 20, 16 << 20, 1024, 8192, 262144};
+static const size_t trial_sizes[] = {65536, 64,   1 << 20, 4 << 20, 16 << 20,
+                                     1024,  8192, 262144,  256,     4096};
 
 /* Beyond the caches: of this size only what was nearly the best of all at smaller ones. */
 static const size_t greatest_size = 16 << 20;
@@ -45,7 +46,7 @@ struct trials {
     const struct measure_trials *options;
     struct collective *collective;
     double deadline;
-    size_t block; /* elements of fp32, of one rank's block where there are such, else all */
+    size_t block;  /* elements of fp32, of one rank's block where there are such, else all */
     bool is_final; /* all sizes were tried */
     enum collective_kind kind;
     const struct choice *choice;

@@ -4,15 +4,19 @@
 #include "collectives/choose/tuned.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "collectives/choose/cache.h"
 #include "collectives/choose/facts.h"
 #include "collectives/choose/layout_mpi.h"
 #include "collectives/choose/measure.h"
 #include "collectives/choose/measured-code.h" /* made by Local.mk */
+#include "collectives/choose/others.h"
 
 enum { FACTS = 512 };
 static const double budget_default_s = 4;
@@ -112,6 +116,38 @@ static int find_fingerprint(MPI_Comm comm, const struct layout *layout, int rank
 
 /* ---------------------------------------------------------------------------------- the figures */
 
+static double own_s(void)
+{
+    struct rusage used;
+
+    getrusage(RUSAGE_SELF, &used);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+}
+
+/* What others took since `before`, when this rank had taken before_s: on the worst node. -1: out of
+ * memory, at all ranks alike. */
+static int find_others(MPI_Comm comm, const struct layout *layout, int rank,
+                       struct others_mark before, double before_s, double *others,
+                       struct error *err)
+{
+    double *node_s = calloc((size_t)layout->nodes, sizeof *node_s);
+    struct others_mark after = others_read("");
+    int node = layout->node_of_rank[rank], lacks = node_s == NULL;
+
+    PMPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, comm);
+    if (lacks) {
+        free(node_s);
+        return error_set(err, "out of memory");
+    }
+    node_s[node] = own_s() - before_s;
+    PMPI_Allreduce(MPI_IN_PLACE, node_s, layout->nodes, MPI_DOUBLE, MPI_SUM, comm);
+    *others = others_share(before, after, node_s[node]);
+    PMPI_Allreduce(MPI_IN_PLACE, others, 1, MPI_DOUBLE, MPI_MAX, comm);
+    free(node_s);
+    return 0;
+}
+
 static int measure(MPI_Comm comm, const struct layout *layout, const struct tuned_options *options,
                    int rank, struct machine *machine, struct error *err)
 {
@@ -119,48 +155,82 @@ static int measure(MPI_Comm comm, const struct layout *layout, const struct tune
         .budget_s = options->budget_s > 0 ? options->budget_s : budget_default_s,
         .with_mpi = true, /* the figures are for who comes next, too */
     };
+    struct others_mark before = others_read("");
+    double before_s = own_s();
     char line[128];
 
     snprintf(line, sizeof line, "measuring this machine once, %.0f s at most", trials.budget_s + 1);
     tell(options, rank, line);
     if (measure_machine(comm, layout, machine, err) < 0 ||
-        measure_trials(comm, layout, &trials, machine, err) < 0)
+        measure_trials(comm, layout, &trials, machine, err) < 0 ||
+        find_others(comm, layout, rank, before, before_s, &machine->others, err) < 0)
         return -1;
+    machine->measured = 1;
+    if (machine->others > others_most) {
+        snprintf(line, sizeof line, "others took %.2f of the processors meanwhile",
+                 machine->others);
+        tell(options, rank, line);
+    }
     return 0;
 }
 
-/* On rank 0: figures that were kept, as text; NULL: there are none that can be used. */
-static char *find_kept(struct tuned *tuned, const struct tuned_options *options,
-                       const char *fingerprint, const char *place)
+/* Whether no node has anything else to do, as far as the last minute tells. */
+static bool is_quiet(MPI_Comm comm)
+{
+    double load = INFINITY;
+
+    if (getloadavg(&load, 1) == 1)
+        load /= (double)sysconf(_SC_NPROCESSORS_ONLN);
+    PMPI_Allreduce(MPI_IN_PLACE, &load, 1, MPI_DOUBLE, MPI_MAX, comm);
+    return others_are_gone(load);
+}
+
+/* Measures a machine whose figures are of a busy time again, and keeps the better ones. */
+static int measure_again(MPI_Comm comm, const struct layout *layout,
+                         const struct tuned_options *options, int rank, struct machine *machine,
+                         struct error *err)
+{
+    struct machine first = *machine; /* rank 0's; others' is empty, and not used */
+    char line[128];
+
+    snprintf(line, sizeof line, "figures are of a time when others took %.2f of the processors",
+             first.others);
+    tell(options, rank, line);
+    memset(machine, 0, sizeof *machine);
+    if (measure(comm, layout, options, rank, machine, err) < 0) {
+        machine_clear(&first);
+        return -1;
+    }
+    *machine = others_keep_better(&first, machine);
+    return 0;
+}
+
+/* On rank 0: reads figures that were kept. false: there are none that can be used. */
+static bool find_kept(struct tuned *tuned, const struct tuned_options *options,
+                      const char *fingerprint, const char *place)
 {
     const char *directory =
         options->directory != NULL ? options->directory : getenv("MUSTER_COLLECTIVES_CACHE");
-    struct machine machine;
     struct error err;
-    char *text = NULL;
     int status;
 
     if (fingerprint == NULL)
-        return NULL;
+        return false;
     if (directory != NULL && *directory == '\0')
         directory = NULL;
     if (cache_path(directory, place, tuned->path, sizeof tuned->path, &err) < 0) {
         *tuned->path = '\0';
         tell(options, 0, err.text);
-        return NULL;
+        return false;
     }
     if (options->is_new)
-        return NULL;
-    status = cache_read(tuned->path, fingerprint, &machine, &err);
+        return false;
+    status = cache_read(tuned->path, fingerprint, &tuned->machine, &err);
     if (status < 0) {
         error_prefix(&err, "figures not used");
         tell(options, 0, err.text);
     }
-    if (status == 0) {
-        text = machine_write(&machine);
-        machine_clear(&machine);
-    }
-    return text;
+    return status == 0;
 }
 
 static void keep(const struct tuned *tuned, const struct tuned_options *options,
@@ -179,24 +249,28 @@ static int find_figures(MPI_Comm comm, const struct layout *layout,
                         const struct tuned_options *options, int rank, struct tuned *tuned,
                         struct error *err)
 {
-    char *fingerprint = NULL, *place = NULL, *kept = NULL, *text;
-    int status, is_measured;
+    enum { USE, MEASURE, MEASURE_AGAIN };
+    char *fingerprint = NULL, *place = NULL, *figures = NULL, *text;
+    int status = 0, what = USE;
 
     if (find_fingerprint(comm, layout, rank, &fingerprint, &place, err) < 0)
         return -1;
-    if (rank == 0)
-        kept = find_kept(tuned, options, fingerprint, place);
-    is_measured = rank == 0 && kept == NULL;
-    PMPI_Bcast(&is_measured, 1, MPI_INT, 0, comm);
-    status = is_measured ? measure(comm, layout, options, rank, &tuned->machine, err) : 0;
+    if (rank == 0 && !find_kept(tuned, options, fingerprint, place))
+        what = MEASURE;
+    else if (rank == 0 && others_misled(&tuned->machine))
+        what = MEASURE_AGAIN;
+    PMPI_Bcast(&what, 1, MPI_INT, 0, comm);
+    if (what == MEASURE_AGAIN && !is_quiet(comm))
+        what = USE;
+    if (what != USE)
+        status = (what == MEASURE ? measure : measure_again)(comm, layout, options, rank,
+                                                             &tuned->machine, err);
     PMPI_Allreduce(MPI_IN_PLACE, &status, 1, MPI_INT, MPI_MIN, comm);
-    if (status == 0 && is_measured && rank == 0) {
-        kept = machine_write(&tuned->machine);
-        if (fingerprint != NULL)
-            keep(tuned, options, fingerprint);
-    }
+    if (status == 0 && what != USE && rank == 0 && fingerprint != NULL)
+        keep(tuned, options, fingerprint);
     if (status == 0) {
-        text = share_text(comm, rank, kept);
+        figures = rank == 0 ? machine_write(&tuned->machine) : NULL;
+        text = share_text(comm, rank, figures);
         machine_clear(&tuned->machine);
         status = text != NULL ? machine_read(text, "figures", &tuned->machine, err)
                               : error_set(err, "out of memory");
@@ -204,7 +278,7 @@ static int find_figures(MPI_Comm comm, const struct layout *layout,
     } else if (err != NULL && *err->text == '\0') {
         error_set(err, "another rank could not measure");
     }
-    free(kept);
+    free(figures);
     free(fingerprint);
     free(place);
     return status;

@@ -3,29 +3,41 @@
 
 #include "collectives/pmpi/left.h"
 
+#include <string.h>
+
 #include "collectives/pmpi/state.h"
 #include "collectives/pmpi/types.h"
 
 static _Thread_local struct {
     struct left call;
+    int each[LEFT_RANKS];
+    size_t each_bytes;
     unsigned forgotten;
     bool is_there;
-} lasts[COLLECTIVE_KINDS];
+} lasts[LEFT_KINDS];
 
-bool left_before(enum collective_kind kind, const struct left *call)
+bool left_before(int kind, const struct left *call)
 {
     const struct left *last = &lasts[kind].call;
 
     return lasts[kind].is_there && last->comm == call->comm && last->counts[0] == call->counts[0] &&
            last->counts[1] == call->counts[1] && last->types[0] == call->types[0] &&
            last->types[1] == call->types[1] && last->op == call->op &&
-           lasts[kind].forgotten == state_forgotten();
+           lasts[kind].forgotten == state_forgotten() &&
+           (call->each == NULL ||
+            memcmp(lasts[kind].each, call->each, lasts[kind].each_bytes) == 0);
 }
 
-void left_note(enum collective_kind kind, const struct left *call)
+void left_note(int kind, const struct left *call, int ranks)
 {
-    lasts[kind].is_there =
-        !state_has_summary() && types_is_named(call->types[0]) && types_is_named(call->types[1]);
+    bool has_room = call->each == NULL || ranks <= LEFT_RANKS;
+
+    lasts[kind].is_there = has_room && !state_has_summary() && types_is_named(call->types[0]) &&
+                           types_is_named(call->types[1]);
     lasts[kind].call = *call;
     lasts[kind].forgotten = state_forgotten();
+    if (call->each == NULL || !has_room)
+        return;
+    lasts[kind].each_bytes = (size_t)ranks * sizeof *call->each;
+    memcpy(lasts[kind].each, call->each, lasts[kind].each_bytes);
 }

@@ -16,13 +16,20 @@ struct left {
     MPI_Datatype types[2]; /* of what is sent, and of what is received; a reduction's twice */
     MPI_Op op;             /* MPI_OP_NULL where there is none */
     int counts[2];
+    const int *each; /* [ranks] counts, in LEFT_REDUCE_SCATTER_V and LEFT_ALL_GATHER_V; else NULL */
 };
 
+/* Calls are told apart by their collective_kind, or as one of these, which have counts. An
+ * all-to-all with counts is left by its communicator alone, all else in `left` is one value. */
+enum { LEFT_REDUCE_SCATTER_V = COLLECTIVE_KINDS, LEFT_ALL_GATHER_V, LEFT_ALL_TO_ALL_V, LEFT_KINDS };
+
 /* Whether the calling thread left this one of its kind to MPI last. */
-bool left_before(enum collective_kind kind, const struct left *call);
+bool left_before(int kind, const struct left *call);
 
 /* The call was left to MPI because that was chosen. Forgotten again where it cannot be kept: of
- * derived types, whose handles may be another's later, and where calls are counted. */
-void left_note(enum collective_kind kind, const struct left *call);
+ * derived types, whose handles may be another's later, with counts of more ranks than LEFT_RANKS,
+ * and where calls are counted. */
+enum { LEFT_RANKS = 64 };
+void left_note(int kind, const struct left *call, int ranks);
 
 #endif

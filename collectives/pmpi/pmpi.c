@@ -127,7 +127,7 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype ty
                   MPI_Comm comm)
 {
     struct collective_call call = {.kind = COLLECTIVE_ALLREDUCE, .count = (size_t)count};
-    const struct left left = {comm, {type, type}, op, {count, count}};
+    const struct left left = {comm, {type, type}, op, {count, count}, NULL};
     struct state_comm *state = NULL;
     int code = 1;
 
@@ -139,7 +139,7 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype ty
         code = reduce(state, comm, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, recvbuf, call.count,
                       call.count, &call);
     if (code == 1 && state != NULL)
-        left_note(call.kind, &left);
+        left_note(call.kind, &left, state->ranks);
     if (code == 1)
         LEAVE_TO_MPI(COLLECTIVE_ALLREDUCE,
                      state != NULL ? call.count * element_bytes(call.type) : 0,
@@ -151,7 +151,7 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type,
                int root, MPI_Comm comm)
 {
     struct collective_call call = {.kind = COLLECTIVE_REDUCE, .count = (size_t)count, .root = root};
-    const struct left left = {comm, {type, type}, op, {count, count}};
+    const struct left left = {comm, {type, type}, op, {count, count}, NULL};
     struct state_comm *state = NULL;
     int code = 1;
 
@@ -165,7 +165,7 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type,
         code = reduce(state, comm, is_root && sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
                       is_root ? recvbuf : NULL, call.count, is_root ? call.count : 0, &call);
         if (code == 1)
-            left_note(call.kind, &left);
+            left_note(call.kind, &left, state->ranks);
     }
     if (code == 1)
         LEAVE_TO_MPI(COLLECTIVE_REDUCE, state != NULL ? call.count * element_bytes(call.type) : 0,
@@ -177,16 +177,21 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, 
                              MPI_Op op, MPI_Comm comm)
 {
     struct collective_call call = {.kind = COLLECTIVE_REDUCE_SCATTER, .count = (size_t)recvcount};
+    const struct left left = {comm, {type, type}, op, {recvcount, recvcount}, NULL};
     struct state_comm *state = NULL;
     size_t all = 0;
     int code = 1;
 
+    if (left_before(call.kind, &left))
+        return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm);
     if (recvcount > 0 && types_find(type, op, &call.type, &call.op))
         state = state_comm(comm);
     if (state != NULL) {
         all = call.count * (size_t)state->ranks;
         code = reduce(state, comm, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, recvbuf, all,
                       call.count, &call);
+        if (code == 1)
+            left_note(call.kind, &left, state->ranks);
     }
     if (code == 1)
         LEAVE_TO_MPI(COLLECTIVE_REDUCE_SCATTER, all * element_bytes(call.type),
@@ -204,10 +209,13 @@ int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[
                        MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
     struct collective_call call = {.kind = COLLECTIVE_REDUCE_SCATTER};
+    const struct left left = {comm, {type, type}, op, {0, 0}, recvcounts};
     struct state_comm *state = NULL;
     size_t all = 0, *counts;
     int code = 1;
 
+    if (left_before(LEFT_REDUCE_SCATTER_V, &left))
+        return PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm);
     if (types_find(type, op, &call.type, &call.op))
         state = state_comm(comm);
     for (int rank = 0; state != NULL && rank < state->ranks; rank++) {
@@ -225,6 +233,8 @@ int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[
         call.counts = counts;
         code = reduce(state, comm, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, recvbuf, all,
                       counts[state->rank], &call);
+        if (code == 1)
+            left_note(LEFT_REDUCE_SCATTER_V, &left, state->ranks);
     }
     if (code == 1)
         LEAVE_TO_MPI(COLLECTIVE_REDUCE_SCATTER, all * element_bytes(call.type),
@@ -238,7 +248,7 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm com
 {
     struct collective_call call = {
         .kind = COLLECTIVE_BROADCAST, .type = ELEMENT_UINT8, .root = root};
-    const struct left left = {comm, {type, type}, MPI_OP_NULL, {count, count}};
+    const struct left left = {comm, {type, type}, MPI_OP_NULL, {count, count}, NULL};
     struct state_comm *state;
     struct types_buffer look = {0};
     int code = 1;
@@ -259,7 +269,7 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm com
         }
         code = state_run(state, comm, &call);
         if (code == 1)
-            left_note(call.kind, &left);
+            left_note(call.kind, &left, state->ranks);
         if (code == 0 && !look.is_plain && state->rank != root) {
             code = types_unpack(call.out, (size_t)count, type, &look, buffer);
             if (code != MPI_SUCCESS)
@@ -280,6 +290,7 @@ struct blocks {
     struct types_buffer look;
     size_t *counts, *offsets;
     bool is_direct; /* start is used as it is */
+    bool is_left;   /* MPI's own was chosen */
     size_t bytes;   /* of all blocks */
 };
 
@@ -342,10 +353,11 @@ static int unpack_blocks(const struct blocks *blocks, int ranks, const char *pac
 
 /* As state_run(); what came is put where the program wants it. */
 static int run_into_blocks(struct state_comm *state, MPI_Comm comm, struct collective_call *call,
-                           const struct blocks *to)
+                           struct blocks *to)
 {
     int code = state_run(state, comm, call);
 
+    to->is_left = code == 1;
     if (code == 0 && !to->is_direct) {
         code = unpack_blocks(to, state->ranks, call->out);
         if (code != MPI_SUCCESS)
@@ -407,7 +419,8 @@ static struct left left_of_blocks(MPI_Comm comm, const void *sendbuf, int sendco
     return (struct left){comm,
                          {is_in_place ? recvtype : sendtype, recvtype},
                          MPI_OP_NULL,
-                         {is_in_place ? recvcount : sendcount, recvcount}};
+                         {is_in_place ? recvcount : sendcount, recvcount},
+                         NULL};
 }
 
 int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -424,8 +437,8 @@ int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     state = recvcount > 0 ? state_comm(comm) : NULL;
     if (state != NULL && (sendbuf == MPI_IN_PLACE || sendcount >= 0))
         code = gather(state, comm, sendbuf, sendcount, sendtype, &to);
-    if (code == 1 && to.bytes > 0)
-        left_note(COLLECTIVE_ALL_GATHER, &left);
+    if (to.is_left)
+        left_note(COLLECTIVE_ALL_GATHER, &left, state->ranks);
     if (code == 1)
         LEAVE_TO_MPI(
             COLLECTIVE_ALL_GATHER, to.bytes,
@@ -436,13 +449,20 @@ int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct state_comm *state = state_comm(comm);
+    const struct left left = {comm, {recvtype, recvtype}, MPI_OP_NULL, {0, 0}, recvcounts};
+    struct state_comm *state;
     struct blocks to = {
         .start = recvbuf, .counts_given = recvcounts, .displacements = displs, .type = recvtype};
     int code = 1;
 
+    if (left_before(LEFT_ALL_GATHER_V, &left))
+        return PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                               comm);
+    state = state_comm(comm);
     if (state != NULL && (sendbuf == MPI_IN_PLACE || sendcount >= 0))
         code = gather(state, comm, sendbuf, sendcount, sendtype, &to);
+    if (to.is_left)
+        left_note(LEFT_ALL_GATHER_V, &left, state->ranks);
     if (code == 1)
         LEAVE_TO_MPI(COLLECTIVE_ALL_GATHER, to.bytes,
                      PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
@@ -513,8 +533,8 @@ int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     state = recvcount > 0 ? state_comm(comm) : NULL;
     if (state != NULL && (is_in_place || sendcount >= 0))
         code = exchange(state, comm, &from, is_in_place, &to);
-    if (code == 1 && to.bytes > 0)
-        left_note(COLLECTIVE_ALL_TO_ALL, &left);
+    if (to.is_left)
+        left_note(COLLECTIVE_ALL_TO_ALL, &left, state->ranks);
     if (code == 1)
         LEAVE_TO_MPI(
             COLLECTIVE_ALL_TO_ALL, to.bytes,
@@ -526,15 +546,22 @@ int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls
                   MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
                   MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct state_comm *state = state_comm(comm);
+    const struct left left = {comm, {MPI_BYTE, MPI_BYTE}, MPI_OP_NULL, {0, 0}, NULL};
+    struct state_comm *state;
     struct blocks from = {
         .start = sendbuf, .counts_given = sendcounts, .displacements = sdispls, .type = sendtype};
     struct blocks to = {
         .start = recvbuf, .counts_given = recvcounts, .displacements = rdispls, .type = recvtype};
     int code = 1;
 
+    if (left_before(LEFT_ALL_TO_ALL_V, &left))
+        return PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                              recvtype, comm);
+    state = state_comm(comm);
     if (state != NULL)
         code = exchange(state, comm, &from, sendbuf == MPI_IN_PLACE, &to);
+    if (to.is_left)
+        left_note(LEFT_ALL_TO_ALL_V, &left, state->ranks);
     if (code == 1)
         LEAVE_TO_MPI(COLLECTIVE_ALL_TO_ALL, to.bytes,
                      PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,

@@ -20,6 +20,12 @@ tests_bench_sweep_mpi_SOURCES = tests/bench/sweep_mpi.c tests/bench/mpi_calls.c 
 	tests/bench/mpi_calls.h
 tests_bench_sweep_mpi_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_bench_sweep_mpi_LDADD = $(MPI_LIBS)
+
+EXTRA_PROGRAMS += tests/bench/preloaded
+tests_bench_preloaded_SOURCES = tests/bench/preloaded.c tests/bench/mpi_calls.c \
+	tests/bench/mpi_calls.h
+tests_bench_preloaded_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_bench_preloaded_LDADD = $(MPI_LIBS)
 endif
 CLEANFILES += $(EXTRA_PROGRAMS)
 
@@ -34,6 +40,7 @@ EXTRA_DIST += \
 	tests/bench/links \
 	tests/bench/memory \
 	tests/bench/nhc \
+	tests/bench/preload \
 	tests/bench/schemes \
 	tests/bench/step \
 	tests/bench/train \

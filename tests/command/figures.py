@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""figures.py FILE LINK_GBPS CODEC_GBPS: makes a machine up.
+"""figures.py FILE LINK_GBPS CODEC_GBPS [OTHERS TIMES]: makes a machine up.
 
 Replaces what a file of libmustercoll's figures says of links (10 us and this rate) and of the codec
-(this rate each way, 5 us a block at least, numbers that shrink by 1.4), with the checksum that belongs to it.
+(this rate each way, 5 us a block at least, numbers that shrink by 1.4), and of what others took of the processors, by default nothing, and how often it was measured,
+with the checksum that belongs to it.
 """
 
 import sys
@@ -20,6 +21,8 @@ def made_up(line, link_GBps, codec_GBps):
         return " ".join(words[:2] + [str(10 + size / 1e3 / link_GBps) for size in SIZES])
     if words[0] == "codec":
         return f"codec {words[1]} {codec_GBps} {codec_GBps} 1.4 5"
+    if words[0] == "others":
+        return f"others {' '.join(sys.argv[4:6]) or '0 1'}"
     return line
 
 

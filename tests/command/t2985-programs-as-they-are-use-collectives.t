@@ -57,6 +57,7 @@ unlike "$text" 'muster' '... without a word, from the figures of the run before'
 is "$(find "$work" -name 'collectives-*.txt' | wc -l)" 4 'a file of figures for each number of ranks'
 for file in "$work"/*; do
     like "$(head -n 1 "$file")" '^muster-collectives 1 crc32c=' '... whole'
+    like "$(cat "$file")" '^others [0-9.e-]+ 1$' '... with what others took meanwhile'
 done
 
 MUSTER_COLLECTIVES=ring MUSTER_COLLECTIVES_SUMMARY=1 run 2 "$program"
@@ -80,8 +81,8 @@ is "$(grep -c '^muster' <<<"$text")" 1 '... once'
 
 # coded without loss where the figures say so, and nowhere else: a made-up machine with slow links
 # and a fast codec, and one where it is the other way round; muster's own programs read the same file
-made_up() { # RANKS LINK_GBPS CODEC_GBPS
-    python3 "$top_srcdir/tests/command/figures.py" "$(grep -l "^is ranks: $1 " "$work"/col*)" "$2" "$3"
+made_up() { # RANKS LINK_GBPS CODEC_GBPS [OTHERS TIMES]
+    python3 "$top_srcdir/tests/command/figures.py" "$(grep -l "^is ranks: $1 " "$work"/col*)" "${@:2}"
 }
 losses() { jq -r 'select(.metric == "loss").value' <<<"$text"; }
 sent() { jq -r 'select(.metric == "sent" and .part == "step 1").value' <<<"$text"; }
@@ -91,6 +92,24 @@ train() { # OPTION...: on 2 ranks
         --json "$@" 2>/dev/null </dev/null)
 }
 if command -v python3 >/dev/null && command -v jq >/dev/null; then
+    # measured again once, if that is ever: figures of a time when others took nearly all
+    file=$(grep -l '^is ranks: 2 ' "$work"/col*)
+    made_up 2 5 2 0.9 1
+    run 2 "$program"
+    if [[ $text == *'figures are of a time when others took 0.90 of the processors'* ]]; then
+        like "$text" '^muster: collectives: measuring this machine once' \
+            'figures of a busy machine: measured again, now that it is quiet'
+        like "$(cat "$file")" '^others 0(\.[0-8][0-9.e-]*)? 2$' '... which are better'
+    else
+        unlike "$text" 'measuring' 'figures of a busy machine: used, while it is busy'
+        like "$(cat "$file")" '^others 0.9 1$' '... and left for a quiet time'
+    fi
+    made_up 2 5 2 0.9 2
+    run 2 "$program"
+    unlike "$text" 'muster' '... not a third time'
+    rm "$file"
+    run 2 "$program"
+
     made_up 3 0.05 2
     export MUSTER_COLLECTIVES=ring MUSTER_COLLECTIVES_EXPLAIN=1
     MUSTER_COLLECTIVES_WIRE=auto run 3 "$program"
@@ -154,7 +173,7 @@ if command -v python3 >/dev/null && command -v jq >/dev/null; then
     run 2 "$program"
     unlike "$text" 'muster' '... for good'
 else
-    skip 23 'no python3 or no jq'
+    skip 26 'no python3 or no jq'
 fi
 changed=$(sed -n 's/^top_srcdir = //p' "$top_builddir/Makefile")/collectives/choose/trials.c
 is "$(env -u MAKEFLAGS make -n -C "$top_builddir" -W "$changed" collectives/choose/measured-code.h |

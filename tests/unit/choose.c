@@ -12,6 +12,7 @@
 #include "collectives/choose/chooser.h"
 #include "collectives/choose/layout.h"
 #include "collectives/choose/machine.h"
+#include "collectives/choose/others.h"
 #include "collectives/choose/predict.h"
 #include "tests/unit/tap.h"
 
@@ -237,6 +238,8 @@ static void test_text(void)
 
     machine.has_link[LINK_ACROSS] = false;
     memset(machine.link_us[LINK_ACROSS], 0, sizeof machine.link_us[LINK_ACROSS]);
+    machine.others = 1.0 / 7;
+    machine.measured = 2;
     add(&machine, "ring", 65536, 1000, 40.1);
     add(&machine, "mpi", 0, 1000, 41.7);
     text = machine_write(&machine);
@@ -247,13 +250,14 @@ static void test_text(void)
     free(text);
     is_int(machine_read("", "f", &machine, NULL), 0, "nothing measured is a machine too");
 
-    refused("ring 1\n", "f:1: found \"ring\", expected link, reduce, copy, codec or trial");
+    refused("ring 1\n", "f:1: found \"ring\", expected link, reduce, copy, codec, others or trial");
     refused("copy 1\ncopy fast\n", "f:2: found \"fast\", expected a rate in GB/s");
     refused("copy -1\n", "f:1: found \"-1\", expected a rate in GB/s");
     refused("copy nan\n", "f:1: found \"nan\", expected a rate in GB/s");
     refused("copy 1 2\n", "f:1: found \"2\", expected the end of the line");
     refused("link near 1 2 3 4 5 6\n", "f:1: found \"near\", expected node, leaf or across");
     refused("link node 1 2 3 4 5\n", "f:1: found \"\", expected a time in us");
+    refused("others 0.5 0\n", "f:1: found \"0\", expected 1 or 2");
     refused("reduce fp8 1\n", "f:1: found \"fp8\", expected a type of elements");
     refused("trial allreduce ring 0 8 1\ntrial allreduce ring -1 8 1\n",
             "f:2: found \"-1\", expected a number of bytes");
@@ -261,7 +265,7 @@ static void test_text(void)
             "f:1: found \"99999999999999999999\", expected a number of bytes");
     refused("trial allreduce aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 0 8 1\n",
             "f:1: found \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\", expected an algorithm");
-    refused("\n", "f:1: found \"\", expected link, reduce, copy, codec or trial");
+    refused("\n", "f:1: found \"\", expected link, reduce, copy, codec, others or trial");
 }
 
 static struct plan_shape allreduce(const struct layout *layout, size_t count)
@@ -775,6 +779,64 @@ static void test_cache(void)
     machine_clear(&machine);
 }
 
+/* /proc/stat of a made-up machine, in hundredths of a second. */
+static struct others_mark mark(const char *root, const char *line)
+{
+    char path[512];
+    FILE *stream;
+
+    snprintf(path, sizeof path, "%s/proc", root);
+    mkdir(path, 0777);
+    snprintf(path, sizeof path, "%s/proc/stat", root);
+    stream = fopen(path, "w");
+    fprintf(stream, "%s\ncpu0 1 1 1 1 1 1 1 1 0 0\n", line);
+    fclose(stream);
+    return others_read(root);
+}
+
+static void test_others(void)
+{
+    char root[] = "/tmp/choose.XXXXXX", path[512];
+    struct others_mark before, after;
+    struct machine first = {.others = 0.5, .measured = 1}, second = {.others = 0.05, .measured = 1};
+
+    ok(mkdtemp(root) != NULL, "a directory");
+    before = mark(root, "cpu  100 10 50 1000 40 5 5 10 99 99");
+    is_near(before.busy_s * (double)sysconf(_SC_CLK_TCK), 180, 1e-9, "all but idle and waiting");
+    is_near(before.all_s * (double)sysconf(_SC_CLK_TCK), 1220, 1e-9, "... of all");
+    after = before;
+    after.busy_s += 6;
+    after.all_s += 8;
+    is_near(others_share(before, after, 4), 0.25, 1e-9, "what others than the ranks took");
+    is_near(others_share(before, after, 7), 0, 0, "... is never less than nothing");
+    is_near(others_share(before, before, 0), 0, 0, "nothing in no time");
+    after = mark(root, "intr 1 2 3");
+    is_near(after.all_s, 0, 0, "a file of other words");
+    is_near(others_share(before, after, 0), 0, 0, "... tells nothing");
+    snprintf(path, sizeof path, "%s/proc/stat", root);
+    unlink(path);
+    is_near(others_read(root).all_s, 0, 0, "nor does none");
+    snprintf(path, sizeof path, "%s/proc", root);
+    rmdir(path);
+    rmdir(root);
+
+    ok(others_misled(&first), "half of the processors: measured again");
+    ok(!others_misled(&second), "next to nothing: not");
+    ok(others_are_gone(0.05) && !others_are_gone(0.6) && !others_are_gone(INFINITY),
+       "... once the machine is quiet");
+    add(&first, "ring", 0, 1000, 50);
+    add(&second, "ring", 0, 1000, 5);
+    first = others_keep_better(&first, &second);
+    is_near(tried(&first, 1000) + machine_trial_us(&first, COLLECTIVE_ALLREDUCE, "ring", 0, 1000),
+            5, 0, "the better figures are kept");
+    ok(first.measured == 2 && !others_misled(&first), "... for good");
+    second = (struct machine){.others = 0.9, .measured = 1};
+    first.others = 0.3;
+    first = others_keep_better(&first, &second);
+    ok(first.others < 0.4 && !others_misled(&first), "a worse second time: the first, for good");
+    machine_clear(&first);
+}
+
 int main(void)
 {
     test_layout();
@@ -790,6 +852,7 @@ int main(void)
     test_wire();
     test_both();
     test_force();
+    test_others();
     test_cache();
     return tap_done();
 }
