@@ -206,13 +206,29 @@ static bool is_wanted(const struct chooser *chooser, enum collective_kind kind, 
     return *forced == '\0' || strcmp(forced, name) == 0;
 }
 
+/* How much longer numbers of this type take coded than those of bf16, which were tried: those of a
+ * block of one rank. */
+static double beside_bf16(const struct chooser *chooser, enum element_type type, size_t bytes)
+{
+    enum link_class farthest = layout_farthest(chooser->layout);
+    double bf16_us = machine_lossless_us(chooser->machine, farthest, CODEC_BF16, bytes);
+
+    return machine_lossless_us(chooser->machine, farthest, wire_codec(type), bytes) / bf16_us;
+}
+
 /* 0: not tried near this size, or not as it would travel. */
 static double tried_us(const struct chooser *chooser, const struct plan_shape *shape,
-                       const char *name, size_t segment_bytes, size_t bytes)
+                       enum element_type type, const char *name, size_t segment_bytes, size_t bytes)
 {
-    if (shape->wire != WIRE_AS_IS)
+    double time_us;
+
+    if (shape->wire != WIRE_AS_IS && shape->wire != WIRE_LOSSLESS)
         return 0;
-    return machine_trial_us(chooser->machine, shape->kind, name, segment_bytes, bytes);
+    time_us =
+        machine_trial_us(chooser->machine, shape->kind, shape->wire, name, segment_bytes, bytes);
+    if (time_us > 0 && shape->wire == WIRE_LOSSLESS && type != ELEMENT_BF16)
+        time_us *= beside_bf16(chooser, type, bytes / (size_t)shape->ranks);
+    return time_us;
 }
 
 unsigned chooser_list_typical(const struct chooser *chooser, const struct plan_shape *typical,
@@ -240,11 +256,11 @@ unsigned chooser_list_typical(const struct chooser *chooser, const struct plan_s
             shape.segment = choice->segment_bytes / shape.element_bytes;
             choice->predicted_us = chooser_predict(chooser, algorithm, &shape, type);
             choice->measured_us =
-                tried_us(chooser, typical, algorithm->name, choice->segment_bytes, bytes);
+                tried_us(chooser, typical, type, algorithm->name, choice->segment_bytes, bytes);
             count++;
         }
     }
-    mpi_us = tried_us(chooser, typical, MACHINE_MPI, 0, bytes);
+    mpi_us = tried_us(chooser, typical, type, MACHINE_MPI, 0, bytes);
     if (chooser->is_mpi_allowed && mpi_us > 0 && is_wanted(chooser, typical->kind, MACHINE_MPI))
         choices[count++] = (struct choice){NULL, 0, -1, mpi_us};
     qsort(choices, count, sizeof *choices, compare_choices);

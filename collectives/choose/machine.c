@@ -113,9 +113,9 @@ double machine_lossless_us(const struct machine *machine, enum link_class class,
 /* -------------------------------------------------------------------------------------- trials */
 
 static bool is_same(const struct machine_trial *trial, enum collective_kind kind,
-                    const char *algorithm, size_t segment_bytes)
+                    enum wire_format wire, const char *algorithm, size_t segment_bytes)
 {
-    return trial->kind == kind && trial->segment_bytes == segment_bytes &&
+    return trial->kind == kind && trial->wire == wire && trial->segment_bytes == segment_bytes &&
            strcmp(trial->algorithm, algorithm) == 0;
 }
 
@@ -124,7 +124,8 @@ int machine_add_trial(struct machine *machine, const struct machine_trial *trial
     struct machine_trial *more;
 
     for (unsigned i = 0; i < machine->trial_count; i++)
-        if (is_same(&machine->trials[i], trial->kind, trial->algorithm, trial->segment_bytes) &&
+        if (is_same(&machine->trials[i], trial->kind, trial->wire, trial->algorithm,
+                    trial->segment_bytes) &&
             machine->trials[i].bytes == trial->bytes) {
             machine->trials[i].time_us = fmin(machine->trials[i].time_us, trial->time_us);
             return 0;
@@ -137,23 +138,25 @@ int machine_add_trial(struct machine *machine, const struct machine_trial *trial
     return 0;
 }
 
-enum { OUTSIDE = 16 };
+enum { OUTSIDE = 20 };
 
 /* Whether another of the kind was tried at a size above this one and up to that. */
-static bool is_tried_between(const struct machine *machine, enum collective_kind kind, size_t above,
-                             size_t bytes)
+static bool is_tried_between(const struct machine *machine, enum collective_kind kind,
+                             enum wire_format wire, size_t above, size_t bytes)
 {
     for (unsigned i = 0; i < machine->trial_count; i++) {
         const struct machine_trial *trial = &machine->trials[i];
 
-        if (trial->kind == kind && trial->bytes > above && trial->bytes <= bytes)
+        if (trial->kind == kind && trial->wire == wire && trial->bytes > above &&
+            trial->bytes <= bytes)
             return true;
     }
     return false;
 }
 
 double machine_trial_us(const struct machine *machine, enum collective_kind kind,
-                        const char *algorithm, size_t segment_bytes, size_t bytes)
+                        enum wire_format wire, const char *algorithm, size_t segment_bytes,
+                        size_t bytes)
 {
     /* the two nearest below or at this size, and above it */
     const struct machine_trial *below[2] = {NULL, NULL}, *above = NULL;
@@ -161,7 +164,7 @@ double machine_trial_us(const struct machine *machine, enum collective_kind kind
     for (unsigned i = 0; i < machine->trial_count; i++) {
         const struct machine_trial *trial = &machine->trials[i];
 
-        if (!is_same(trial, kind, algorithm, segment_bytes))
+        if (!is_same(trial, kind, wire, algorithm, segment_bytes))
             continue;
         if (trial->bytes > bytes) {
             if (above == NULL || trial->bytes < above->bytes)
@@ -182,7 +185,7 @@ double machine_trial_us(const struct machine *machine, enum collective_kind kind
         const struct machine_trial *first = below[1];
 
         if (bytes / OUTSIDE > below[0]->bytes ||
-            is_tried_between(machine, kind, below[0]->bytes, bytes))
+            is_tried_between(machine, kind, wire, below[0]->bytes, bytes))
             return 0;
         if (first == NULL)
             return below[0]->time_us * (double)bytes / (double)below[0]->bytes;

@@ -17,6 +17,7 @@
  *   codec TYPE ENCODE_GBPS DECODE_GBPS RATIO BLOCK_US
  *   others SHARE TIMES       of the processors, and how often it was measured
  *   trial KIND ALGORITHM SEGMENT_BYTES BYTES US
+ *   coded KIND ALGORITHM SEGMENT_BYTES BYTES US
  * Numbers have 17 digits: what is read is what was written. */
 
 static locale_t plain_locale(locale_t *old)
@@ -69,7 +70,8 @@ char *machine_write(const struct machine *machine)
     for (unsigned i = 0; i < machine->trial_count; i++) {
         const struct machine_trial *trial = &machine->trials[i];
 
-        fprintf(stream, "trial %s %s %zu %zu %.17g\n", collective_kind_name(trial->kind),
+        fprintf(stream, "%s %s %s %zu %zu %.17g\n",
+                trial->wire == WIRE_LOSSLESS ? "coded" : "trial", collective_kind_name(trial->kind),
                 trial->algorithm, trial->segment_bytes, trial->bytes, trial->time_us);
     }
     put_back_locale(plain, old);
@@ -172,9 +174,10 @@ static bool read_others(struct words *words, struct machine *machine)
     return true;
 }
 
-static bool read_trial(struct words *words, struct machine *machine, bool *is_out_of_memory)
+static bool read_trial(struct words *words, enum wire_format wire, struct machine *machine,
+                       bool *is_out_of_memory)
 {
-    struct machine_trial trial;
+    struct machine_trial trial = {.wire = wire};
     const char *word = take_word(words, "a collective");
 
     if (word == NULL || !collective_kind_parse(word, &trial.kind))
@@ -198,7 +201,7 @@ static bool read_line(char *line, struct words *words, struct machine *machine,
     bool held;
 
     words->last = key;
-    words->expected = "link, reduce, copy, codec, others or trial";
+    words->expected = "link, reduce, copy, codec, others, trial or coded";
     if (key == NULL)
         return false;
     if (strcmp(key, "link") == 0)
@@ -212,7 +215,9 @@ static bool read_line(char *line, struct words *words, struct machine *machine,
     else if (strcmp(key, "others") == 0)
         held = read_others(words, machine);
     else if (strcmp(key, "trial") == 0)
-        held = read_trial(words, machine, is_out_of_memory);
+        held = read_trial(words, WIRE_AS_IS, machine, is_out_of_memory);
+    else if (strcmp(key, "coded") == 0)
+        held = read_trial(words, WIRE_LOSSLESS, machine, is_out_of_memory);
     else
         held = false;
     return held && take_word(words, "the end of the line") == NULL;

@@ -10,6 +10,7 @@
 
 #include "collectives/choose/chooser.h"
 #include "collectives/collective.h"
+#include "collectives/precision/precision.h"
 
 /* In an order in which a budget that ends early leaves none far from a size that was tried. */
 static const size_t trial_sizes[] = {65536, 64,   1 << 20, 4 << 20, 16 << 20,
@@ -27,6 +28,9 @@ static const double too_near = 1.3;
  * faster: a prediction knows messages, but not what two processors cost each other that share
  * memory. */
 static const double cheap_us = 300;
+
+/* What is smaller is not tried coded. */
+static const size_t least_coded = 65536;
 
 /* Than the best: not tried when predicted, given up when tried twice. */
 static const double worse = 4, much_slower = 1.7;
@@ -46,9 +50,12 @@ struct trials {
     const struct measure_trials *options;
     struct collective *collective;
     double deadline;
-    size_t block;  /* elements of fp32, of one rank's block where there are such, else all */
+    size_t block;  /* elements, of one rank's block where there are such, else all */
     bool is_final; /* all sizes were tried */
+    bool may_code; /* where that can pay */
     enum collective_kind kind;
+    enum wire_format wire;
+    enum element_type type;
     const struct choice *choice;
     char *in, *out;
 };
@@ -83,11 +90,12 @@ static int run_once(const struct trials *t, struct error *err)
 {
     struct collective_call call = {
         .kind = t->kind,
-        .type = ELEMENT_FP32,
+        .type = t->type,
         .op = REDUCE_SUM,
         .in = t->in,
         .out = t->out,
         .count = t->block,
+        .wire = t->wire,
     };
 
     if (t->choice->algorithm == NULL)
@@ -220,6 +228,7 @@ static int keep(const struct trials *t, const struct candidate *candidates, int 
     for (int i = 0; i < count; i++) {
         const struct choice *choice = candidates[i].choice;
         struct machine_trial trial = {.kind = t->kind,
+                                      .wire = t->wire,
                                       .segment_bytes = choice->segment_bytes,
                                       .bytes = bytes,
                                       .time_us = candidates[i].least_us};
@@ -238,9 +247,10 @@ static int try_size(struct trials *t, struct chooser *chooser, size_t bytes,
     struct plan_shape shape = {
         .kind = t->kind,
         .op = REDUCE_SUM,
-        .element_bytes = sizeof(float),
+        .element_bytes = element_bytes(t->type),
         .rank = t->rank,
         .ranks = t->ranks,
+        .wire = t->wire,
         .topology = chooser_topology(chooser),
     };
     struct choice choices[CHOICES];
@@ -248,12 +258,13 @@ static int try_size(struct trials *t, struct chooser *chooser, size_t bytes,
     unsigned count, wanted = 0;
     int tried;
 
-    t->block = bytes / sizeof(float) / (has_blocks(t->kind) ? (size_t)t->ranks : 1);
+    t->block = bytes / element_bytes(t->type) / (has_blocks(t->kind) ? (size_t)t->ranks : 1);
     if (t->block == 0)
         return 0;
     shape.count = t->block;
-    count = chooser_list(chooser, &shape, ELEMENT_FP32, choices);
-    if (t->options->with_mpi && !t->is_final && bytes < greatest_size && count < CHOICES)
+    count = chooser_list(chooser, &shape, t->type, choices);
+    if (t->options->with_mpi && t->wire == WIRE_AS_IS && !t->is_final && bytes < greatest_size &&
+        count < CHOICES)
         choices[count++] = (struct choice){NULL, 0, -1, 0};
     for (unsigned i = 0; i < count; i++)
         if (is_worth_trying(t, &choices[i], &choices[0], bytes))
@@ -275,7 +286,15 @@ static int try_kinds(struct trials *t, struct chooser *chooser, size_t bytes,
         int more;
 
         t->kind = (enum collective_kind)kind;
+        t->wire = WIRE_AS_IS;
+        t->type = ELEMENT_FP32;
         more = try_size(t, chooser, bytes, machine, err);
+        if (more >= 0 && t->may_code && bytes >= least_coded) {
+            tried += more;
+            t->wire = WIRE_LOSSLESS;
+            t->type = ELEMENT_BF16;
+            more = try_size(t, chooser, bytes, machine, err);
+        }
         if (more < 0)
             return -1;
         tried += more;
@@ -296,6 +315,16 @@ static struct chooser *open_chooser(const struct trials *t, const struct machine
     return chooser;
 }
 
+/* Whether a message that leaves a node is faster coded. */
+static bool may_code(const struct machine *machine, const struct layout *layout)
+{
+    enum link_class farthest = layout_farthest(layout);
+
+    return farthest != LINK_NODE && machine_has_codec(machine, CODEC_BF16) &&
+           machine_lossless_us(machine, farthest, CODEC_BF16, 1 << 20) <
+               machine_link_us(machine, farthest, 1 << 20);
+}
+
 static int try_all(struct trials *t, const struct layout *layout, struct machine *machine,
                    struct error *err)
 {
@@ -303,6 +332,7 @@ static int try_all(struct trials *t, const struct layout *layout, struct machine
     struct chooser *predicted, *measured;
     int tried = 0, more = 0;
 
+    t->may_code = may_code(machine, layout);
     untried.trials = NULL;
     untried.trial_count = 0;
     predicted = open_chooser(t, &untried, layout);
@@ -318,6 +348,19 @@ static int try_all(struct trials *t, const struct layout *layout, struct machine
     chooser_destroy(predicted);
     chooser_destroy(measured);
     return more < 0 ? -1 : tried;
+}
+
+/* With numbers of bf16 that are spread as gradients are, two of which are one of fp32, too. */
+static void fill(char *start, size_t bytes)
+{
+    enum { SOME = 1 << 14 };
+    size_t some = SOME * element_bytes(ELEMENT_BF16);
+    static float values[SOME];
+
+    measure_fill(values, SOME);
+    precision_narrow(PRECISION_BF16, values, SOME, start);
+    for (size_t at = some; at < bytes; at += some)
+        memcpy(start + at, start, some);
 }
 
 int measure_trials(MPI_Comm comm, const struct layout *layout, const struct measure_trials *options,
@@ -339,7 +382,7 @@ int measure_trials(MPI_Comm comm, const struct layout *layout, const struct meas
     } else if (t.ranks == 1) {
         tried = 0;
     } else if (collective_create(comm, NULL, &t.collective, err) == 0) {
-        memset(t.in, 0, ROOM);
+        fill(t.in, ROOM);
         memset(t.out, 0, ROOM);
         tried = try_all(&t, layout, machine, err);
         collective_destroy(t.collective);

@@ -49,51 +49,40 @@ static struct wire_choice choose_wire(const struct chooser *chooser, struct plan
     return choice;
 }
 
-/* How much longer what was tried took than predicted; 1: not known. */
-static double slowness(const struct choice *choice)
-{
-    return choice->measured_us > 0 && choice->predicted_us > 0
-               ? choice->measured_us / choice->predicted_us
-               : 1;
-}
-
-/* The best as it is, or where one coded is faster, that. What is predicted of one coded is taken
- * for as wrong as what was predicted of it as it is, if that was tried; or else, where that took
- * longer than predicted, of the best. */
+/* The best as it is, or where one coded is faster, that: of both what was tried, or else of both
+ * what is predicted. Where only what is as it is was tried, a prediction has to say that the same
+ * algorithm is faster coded. */
 static struct kept pick_both(struct chooser *chooser, const struct plan_shape *shape,
                              enum element_type type, size_t bytes)
 {
     struct kept made = {.is_known = true, .choice = chooser_pick(chooser, shape, type)};
-    double as_is_us =
-        made.choice.measured_us > 0 ? made.choice.measured_us : made.choice.predicted_us;
-    struct plan_shape typical = chooser_typical_shape(chooser, shape, bytes), coded;
-    struct choice choices[CHOICES], best = made.choice;
+    bool is_tried = made.choice.measured_us > 0;
+    double as_is_us = is_tried ? made.choice.measured_us : made.choice.predicted_us;
+    struct plan_shape coded = chooser_typical_shape(chooser, shape, bytes);
+    struct choice choices[CHOICES], best = {NULL};
     unsigned count;
 
     made.wire = (struct wire_choice){WIRE_AS_IS, as_is_us, -1};
     if (!can_code(chooser, type))
         return made;
-    typical.wire = WIRE_AS_IS;
-    coded = typical;
     coded.wire = WIRE_LOSSLESS;
-    count = chooser_list_typical(chooser, &typical, type, choices);
-    for (unsigned i = 0; i < count; i++) {
-        double us;
-
+    count = chooser_list_typical(chooser, &coded, type, choices);
+    for (unsigned i = 0; i < count && best.algorithm == NULL; i++) {
         coded.segment = choices[i].segment_bytes / coded.element_bytes;
-        if (choices[i].algorithm == NULL || !algorithm_applies(choices[i].algorithm, &coded) ||
-            !wins_hop(chooser, &coded, type, choices[i].algorithm))
-            continue;
-        us = chooser_predict(chooser, choices[i].algorithm, &coded, type) *
-             (choices[i].measured_us > 0 ? slowness(&choices[i]) : fmax(1, slowness(&made.choice)));
-        if (made.wire.lossless_us >= 0 && us >= made.wire.lossless_us)
-            continue;
-        made.wire.lossless_us = us;
-        best = choices[i];
+        if (is_tried ? choices[i].measured_us > 0
+                     : wins_hop(chooser, &coded, type, choices[i].algorithm))
+            best = choices[i];
     }
-    if (made.wire.lossless_us >= 0 && made.wire.lossless_us < worth_coding * as_is_us) {
-        made.choice = best;
-        made.wire.wire = WIRE_LOSSLESS;
+    if (best.algorithm != NULL) {
+        made.wire.lossless_us = is_tried ? best.measured_us : best.predicted_us;
+        if (made.wire.lossless_us < worth_coding * as_is_us) {
+            made.choice = best;
+            made.wire.wire = WIRE_LOSSLESS;
+        }
+    } else if (is_tried && made.choice.algorithm != NULL) {
+        coded.wire = WIRE_AS_IS;
+        coded.segment = made.choice.segment_bytes / coded.element_bytes;
+        made.wire = choose_wire(chooser, coded, type, made.choice.algorithm);
     }
     return made;
 }

@@ -173,9 +173,22 @@ static int add(struct machine *machine, const char *algorithm, size_t segment, s
     return machine_add_trial(machine, &trial, NULL);
 }
 
+static int add_coded(struct machine *machine, const char *algorithm, size_t segment, size_t bytes,
+                     double time_us)
+{
+    struct machine_trial trial = {.kind = COLLECTIVE_ALLREDUCE,
+                                  .wire = WIRE_LOSSLESS,
+                                  .segment_bytes = segment,
+                                  .bytes = bytes,
+                                  .time_us = time_us};
+
+    snprintf(trial.algorithm, sizeof trial.algorithm, "%s", algorithm);
+    return machine_add_trial(machine, &trial, NULL);
+}
+
 static double tried(const struct machine *machine, size_t bytes)
 {
-    return machine_trial_us(machine, COLLECTIVE_ALLREDUCE, "ring", 65536, bytes);
+    return machine_trial_us(machine, COLLECTIVE_ALLREDUCE, WIRE_AS_IS, "ring", 65536, bytes);
 }
 
 static void test_trials(void)
@@ -187,7 +200,7 @@ static void test_trials(void)
     is_near(tried(&machine, 1000), 50, 0, "a trial of this size");
     is_near(tried(&machine, 2000), 100, 1e-9, "twice as much");
     is_near(tried(&machine, 100), 50, 1e-9, "less is no faster");
-    is_near(tried(&machine, 17000), 0, 0, "too far from what was tried");
+    is_near(tried(&machine, 21000), 0, 0, "too far from what was tried");
     is_near(tried(&machine, 10), 0, 0, "... below as well");
     add(&machine, "ring", 65536, 100000, 5000);
     is_near(tried(&machine, 10000), 500, 1e-6, "between two");
@@ -199,7 +212,7 @@ static void test_trials(void)
     add(&machine, "direct", 65536, 150000, 9000);
     is_near(tried(&machine, 120000), 6000, 10, "up to where another was tried alone");
     is_near(tried(&machine, 150000), 0, 0, "... but not from there on");
-    is_near(machine_trial_us(&machine, COLLECTIVE_ALLREDUCE, "ring", 0, 1000), 0, 0,
+    is_near(machine_trial_us(&machine, COLLECTIVE_ALLREDUCE, WIRE_AS_IS, "ring", 0, 1000), 0, 0,
             "another segment was not tried");
     machine_clear(&machine);
 }
@@ -211,7 +224,8 @@ static bool is_same(const struct machine *a, const struct machine *b)
     if (a->trial_count != b->trial_count)
         return false;
     for (unsigned i = 0; i < a->trial_count; i++)
-        if (a->trials[i].kind != b->trials[i].kind || a->trials[i].bytes != b->trials[i].bytes ||
+        if (a->trials[i].kind != b->trials[i].kind || a->trials[i].wire != b->trials[i].wire ||
+            a->trials[i].bytes != b->trials[i].bytes ||
             a->trials[i].segment_bytes != b->trials[i].segment_bytes ||
             a->trials[i].time_us != b->trials[i].time_us ||
             strcmp(a->trials[i].algorithm, b->trials[i].algorithm) != 0)
@@ -242,6 +256,7 @@ static void test_text(void)
     machine.measured = 2;
     add(&machine, "ring", 65536, 1000, 40.1);
     add(&machine, "mpi", 0, 1000, 41.7);
+    add_coded(&machine, "ring", 65536, 1000, 41.3);
     text = machine_write(&machine);
     is_int(machine_read(text, "f", &again, NULL), 0, "what was written is read");
     ok(is_same(&machine, &again), "... to the bit");
@@ -250,7 +265,8 @@ static void test_text(void)
     free(text);
     is_int(machine_read("", "f", &machine, NULL), 0, "nothing measured is a machine too");
 
-    refused("ring 1\n", "f:1: found \"ring\", expected link, reduce, copy, codec, others or trial");
+    refused("ring 1\n",
+            "f:1: found \"ring\", expected link, reduce, copy, codec, others, trial or coded");
     refused("copy 1\ncopy fast\n", "f:2: found \"fast\", expected a rate in GB/s");
     refused("copy -1\n", "f:1: found \"-1\", expected a rate in GB/s");
     refused("copy nan\n", "f:1: found \"nan\", expected a rate in GB/s");
@@ -265,7 +281,7 @@ static void test_text(void)
             "f:1: found \"99999999999999999999\", expected a number of bytes");
     refused("trial allreduce aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 0 8 1\n",
             "f:1: found \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\", expected an algorithm");
-    refused("\n", "f:1: found \"\", expected link, reduce, copy, codec, others or trial");
+    refused("\n", "f:1: found \"\", expected link, reduce, copy, codec, others, trial or coded");
 }
 
 static struct plan_shape allreduce(const struct layout *layout, size_t count)
@@ -557,15 +573,26 @@ static void test_both(void)
     ring_us = wire_of(&machine, layout, "ring", 4 << 20).as_is_us;
     add(&machine, "ring", chooser_segments[0], 16 << 20, ring_us);
     add(&machine, "recursive-doubling", chooser_segments[0], 16 << 20, 0.98 * ring_us);
+    add_coded(&machine, "ring", chooser_segments[0], 16 << 20, 0.8 * ring_us);
+    add_coded(&machine, "direct", chooser_segments[1], 16 << 20, 0.7 * ring_us);
     choice = both_of(&machine, layout, &name);
     is_int(choice.wire, WIRE_LOSSLESS, "another one is the best as it is");
-    ok(strcmp(name, "recursive-doubling") != 0, "... and coded %s is", name);
+    is_str(name, "direct", "... and coded the one that was the fastest when tried");
     is_near(choice.as_is_us, 0.98 * ring_us, 0.1 * ring_us, "... which is what it has to beat");
-    machine_clear(&machine);
-    machine = synthetic(10, 0.1);
+    is_near(choice.lossless_us / ring_us,
+            0.7 * machine_lossless_us(&machine, LINK_LEAF, CODEC_FP32, 4 << 20) /
+                machine_lossless_us(&machine, LINK_LEAF, CODEC_BF16, 4 << 20),
+            0.1, "... with what fp32 takes longer than bf16, which was tried");
     add(&machine, "recursive-doubling", chooser_segments[0], 16 << 20, 0.3 * ring_us);
     choice = both_of(&machine, layout, &name);
-    is_str(name, "recursive-doubling", "one that is much faster than any coded one is taken");
+    is_int(choice.wire, WIRE_AS_IS, "one that is much faster than any coded one");
+    is_str(name, "recursive-doubling", "... is taken");
+    machine_clear(&machine);
+    machine = synthetic(10, 0.1);
+    add(&machine, "ring", chooser_segments[0], 16 << 20, 2 * ring_us);
+    choice = both_of(&machine, layout, &name);
+    is_int(choice.wire, WIRE_LOSSLESS, "nothing was tried coded: by prediction");
+    is_str(name, "ring", "... what is the best as it is");
     machine_clear(&machine);
 
     machine = synthetic(10, 50);
@@ -827,7 +854,8 @@ static void test_others(void)
     add(&first, "ring", 0, 1000, 50);
     add(&second, "ring", 0, 1000, 5);
     first = others_keep_better(&first, &second);
-    is_near(tried(&first, 1000) + machine_trial_us(&first, COLLECTIVE_ALLREDUCE, "ring", 0, 1000),
+    is_near(tried(&first, 1000) +
+                machine_trial_us(&first, COLLECTIVE_ALLREDUCE, WIRE_AS_IS, "ring", 0, 1000),
             5, 0, "the better figures are kept");
     ok(first.measured == 2 && !others_misled(&first), "... for good");
     second = (struct machine){.others = 0.9, .measured = 1};
