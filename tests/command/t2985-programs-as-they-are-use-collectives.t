@@ -16,13 +16,18 @@ fi
 command -v mpirun >/dev/null || skip_all 'no mpirun'
 nm -D "$library" | grep -q __asan && skip_all 'the sanitizer cannot be preloaded'
 work=$(mktemp -d)
-tap_cleanup() { rm -rf "$work"; }
+tap_cleanup() { rm -rf "$work" "$work.err"; }
 mpi_environment
 export OMPI_MCA_btl=self,vader OMPI_MCA_pml=ob1
 export MUSTER_COLLECTIVES_CACHE=$work
 
-run() { # RANKS COMMAND...: with the library; text gets what is printed
-    text=$(timeout 200 mpirun --oversubscribe -n "$1" -x LD_PRELOAD="$library" "${@:2}" 2>&1 </dev/null)
+run() { # RANKS COMMAND...: with the library; text gets what is printed, none of it within the other's lines
+    local status
+    text=$(timeout 200 mpirun --oversubscribe -n "$1" -x LD_PRELOAD="$library" "${@:2}" \
+        2>"$work.err" </dev/null)
+    status=$?
+    text+=$'\n'$(cat "$work.err")
+    return $status
 }
 
 # who is visible
