@@ -138,7 +138,7 @@ int machine_add_trial(struct machine *machine, const struct machine_trial *trial
     return 0;
 }
 
-enum { OUTSIDE = 20 };
+enum { OUTSIDE = 20, OUTSIDE_ONE = 4 }; /* of several sizes, of one */
 
 /* Whether another of the kind was tried at a size above this one and up to that. */
 static bool is_tried_between(const struct machine *machine, enum collective_kind kind,
@@ -186,6 +186,8 @@ double machine_trial_us(const struct machine *machine, enum collective_kind kind
 
         if (bytes / OUTSIDE > below[0]->bytes ||
             is_tried_between(machine, kind, wire, below[0]->bytes, bytes))
+            return 0;
+        if (first == NULL && bytes / OUTSIDE_ONE > below[0]->bytes)
             return 0;
         if (first == NULL)
             return below[0]->time_us * (double)bytes / (double)below[0]->bytes;

@@ -71,17 +71,18 @@ double machine_decoding_us(const struct machine *machine, enum codec_type type, 
 double machine_lossless_us(const struct machine *machine, enum link_class class,
                            enum codec_type type, size_t bytes);
 
-/* Adds a trial; of two of the same kind, wire, algorithm, segment and size the faster one is kept, since
- * what else runs only ever adds to a time. -1: out of memory. */
+/* Adds a trial; of two of the same kind, wire, algorithm, segment and size the faster one is kept,
+ * since what else runs only ever adds to a time. -1: out of memory. */
 int machine_add_trial(struct machine *machine, const struct machine_trial *trial,
                       struct error *err);
 
 /* The time of a collective from its trials at other sizes, interpolated as links are; outside the
- * range tried at most by a factor of 20, at the rate of the end. 0: it was not tried, or too far
- * from this size, or others were tried at a greater size up to this one and it was not worth it: a
- * rate within the caches says nothing of one beyond them. */
+ * range tried at most by a factor of 20, or 4 where it is one size, at the rate of the end. 0: it
+ * was not tried, or too far from this size, or others were tried at a greater size up to this one
+ * and it was not worth it: a rate within the caches says nothing of one beyond them. */
 double machine_trial_us(const struct machine *machine, enum collective_kind kind,
-                        enum wire_format wire, const char *algorithm, size_t segment_bytes, size_t bytes);
+                        enum wire_format wire, const char *algorithm, size_t segment_bytes,
+                        size_t bytes);
 
 /* As lines of text, and back: what is measured is agreed among ranks and kept in this form. The
  * text is malloc'd; NULL: out of memory. */

@@ -178,14 +178,15 @@ static int try_round(struct trials *t, struct candidate *candidates, unsigned co
     return 1;
 }
 
-static void give_up_slow(struct candidate *candidates, unsigned count)
+/* What takes least_us or longer, and much longer than the best. */
+static void give_up_slow(struct candidate *candidates, unsigned count, double least_us)
 {
     double best = INFINITY;
 
     for (unsigned i = 0; i < count; i++)
         best = fmin(best, candidates[i].least_us);
     for (unsigned i = 0; i < count; i++)
-        candidates[i].is_out = candidates[i].least_us > much_slower * best;
+        candidates[i].is_out = candidates[i].least_us > fmax(least_us, much_slower * best);
 }
 
 /* All of them, as long as there is time. Returns how many have been, -1: a call failed. */
@@ -200,11 +201,13 @@ static int try_candidates(struct trials *t, struct candidate *candidates, unsign
             return -1;
         tried++;
     }
+    /* of calls that take as long as a batch, one is enough to tell */
+    give_up_slow(candidates, tried, TRIAL_US);
     for (int round = 0; round < (t->is_final ? NEAR_ROUNDS : TRIAL_ROUNDS) && status == 1;
          round++) {
         status = try_round(t, candidates, tried, err);
         if (round + 1 == SURE_ROUNDS)
-            give_up_slow(candidates, tried);
+            give_up_slow(candidates, tried, 0);
     }
     return status < 0 ? -1 : (int)tried;
 }
