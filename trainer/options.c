@@ -194,7 +194,7 @@ static int take(const struct option_row *row, const char *text, struct train_opt
         return take_precision(text, field, err);
     case PATH:
         if (!*text)
-            return error_set(err, "--%s: expected a path, found nothing", row->name);
+            return error_set(err, "--%s: expected %s, found nothing", row->name, row->argument);
         *(const char **)field = text;
         return 0;
     case MODEL:

@@ -143,8 +143,7 @@ static int read_options(int argc, char **argv, struct options *options)
                 return usage_error("--seconds", optarg, "0.01 to 600");
             break;
         }
-        default:
-            fputs("muster-codec: --help lists the options\n", stderr);
+        default: /* getopt has said what is wrong */
             return STATUS_USAGE;
         }
     return -1;

@@ -68,6 +68,9 @@ like "$text" 'too few for a majority' '... and it is said'
 like "$text" '^warn +- +mlx5_0:1 +speed +- +no majority: ' '... with both values'
 
 # golden
+mkfifo "$dir/fifo" # as /dev/null: no file to be replaced
+compare --save-golden "$dir/fifo" "$dir/run" >/dev/null 2>&1
+ok 'what is no file is not replaced' test $? -ne 0 -a -p "$dir/fifo"
 ok '--save-golden writes a file' compare --save-golden "$dir/golden" "$dir/run"
 like "$(cat "$dir/golden")" '^group g\[1-4\]$' '... with the nodes of each group'
 like "$(cat "$dir/golden")" '^mlx5_0:1 speed = 400000 Mb/s$' '... and what most of them say'

@@ -39,6 +39,7 @@ refused '--batch: expected a whole number from 1 to 65536, found "0"' --batch=0
 refused '--model: expected 124M, 350M, 774M or 1558M, found "7B"' --model=7B
 refused '--precision: expected fp32 or bf16, found "fp8"' --precision=fp8
 refused '--schedule: expected constant, linear or cosine, found "steep"' --schedule=steep
+refused '--split: expected HOW, found nothing' --split=
 refused '--seed-data: expected a whole number below 2^64, found "-1"' --seed-data=-1
 refused '--seed-data: expected a whole number below 2^64, found "18446744073709551616"' \
     --seed-data=18446744073709551616
@@ -80,6 +81,9 @@ like "$("$train" tokenize text tokens)" '^tokens: 3690 tokens of a vocabulary of
 text=$("$train" tokenize text tokens 2>&1)
 is "$?/$text" '1/muster-train: tokens is there already; --force replaces it' 'it is not replaced'
 ok '... but when that is asked for' "$train" tokenize --force text tokens
+mkfifo pipe # as /dev/null: no file to be replaced
+text=$("$train" tokenize --force text pipe 2>&1)
+is "$?/$text" '1/muster-train: pipe: is no regular file' 'what is no file is not replaced at all'
 text=$("$train" tokenize no-text other 2>&1)
 is "$?/$text" '1/muster-train: no-text: No such file or directory' 'a text that is not there'
 ok '... leaves nothing' [ ! -e other ]

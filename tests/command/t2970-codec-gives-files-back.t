@@ -110,6 +110,13 @@ is "$?" 143 'a signal ends the program'
 exec 9>&-
 ok '... and leaves nothing' test -z "$(compgen -G 'signalled*')"
 
+# what is no file, as /dev/null, is not replaced by one
+mkfifo fifo
+text=$("$codec" --force -o fifo empty 2>&1)
+is "$?/$text" '1/muster-codec: fifo: is no regular file; --stdout writes to others' 'a pipe is kept'
+ok '... as it is' test -p fifo
+rm fifo
+
 # usage
 help=$("$codec" --help)
 is "$?" 0 '--help succeeds'
@@ -130,6 +137,10 @@ usage "--path 'neon': portable, avx2 or avx512, as far as this machine has them"
 usage "--output 'x': one FILE at a time" -o x one empty
 usage "--type 'bf16': is for compressing; a compressed file knows its own" -d --type bf16
 usage "--seconds '0': 0.01 to 600" -b --seconds 0
+for wrong in --nonsense --type --json=x -Z; do
+    text=$("$codec" "$wrong" 2>&1 </dev/null)
+    is "$?/$(wc -l <<<"$text")" 2/1 "$wrong: a usage error in one line"
+done
 
 # the benchmark's figures follow from each other
 if command -v jq >/dev/null; then

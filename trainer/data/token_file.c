@@ -195,8 +195,12 @@ int token_file_write_bytes(FILE *text, const char *text_name, const char *path, 
     struct header header = {
         .version = FORMAT_VERSION, .vocabulary = BYTE_VOCABULARY, .token_bytes = 1};
     char unfinished[4096];
+    struct stat there;
     int fd, rv;
 
+    /* the renaming would put a file where /dev/null was */
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
+        return error_set(err, "%s: is no regular file", path);
     memcpy(header.magic, MAGIC, sizeof header.magic);
     if (snprintf(unfinished, sizeof unfinished, "%s.unfinished", path) >= (int)sizeof unfinished)
         return error_set(err, "%.64s...: the path is too long", path);

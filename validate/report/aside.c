@@ -21,9 +21,13 @@ int aside_write(const char *path, int (*write)(FILE *stream, const void *context
                 const void *context, struct error *err)
 {
     char *aside = NULL;
+    struct stat there;
     FILE *stream;
     int fd, rv = -1;
 
+    /* the renaming would put a file where /dev/stdout was */
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
+        return error_set(err, "%s: is no regular file", path);
     if (asprintf(&aside, "%s.XXXXXX", path) < 0)
         return error_set(err, "%s: no memory", path);
     fd = mkostemp(aside, O_CLOEXEC);
