@@ -280,6 +280,7 @@ int main(void)
     products_are_exact(33, 77, 131);
     products_are_exact(64, 1025, 96);
     products_are_exact(530, 40, 2100);
+    products_are_exact(5, 70, 4500); /* sums longer than what is packed at once */
     losses_are_near_fp32();
     threads_change_nothing();
     return tap_done();

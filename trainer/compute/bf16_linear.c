@@ -15,9 +15,6 @@
  * weights change. */
 enum { TILE_ROWS = 512, TILE_COLUMNS = 128 };
 
-/* Of a sum, at most so much at a time; what is longer is kept in float from chunk to chunk. */
-enum { DEPTH = 4096 };
-
 /* of gradients of weights */
 enum { GRADIENT_ROWS = 128, GRADIENT_COLUMNS = 256 };
 
@@ -26,14 +23,14 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* A sum of `whole` terms in chunks of like size, each padded. */
+/* A sum of `whole` terms in chunks of like size, each padded; in float from one to the next. */
 struct chunks {
     int whole, size, count;
 };
 
 static struct chunks chunks_of(int whole)
 {
-    int count = (whole + DEPTH - 1) / DEPTH;
+    int count = (whole + BF16_LONGEST - 1) / BF16_LONGEST;
 
     return (struct chunks){whole, bf16_padded((whole + count - 1) / count, BF16_DEPTH), count};
 }

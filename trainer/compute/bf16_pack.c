@@ -12,8 +12,10 @@
  * zero, as the products do. */
 #define VECTORS __attribute__((target("avx512f,avx512bw,avx512bf16")))
 
-/* Pairs of elements are words of 32 bits. */
-enum { PAIRS = BF16_DEPTH / 2, WIDTH = 16, AHEAD_BYTES = 1024 };
+/* Pairs of elements are words of 32 bits. Numbers are read as they lie in memory, one line after
+ * the other, which is what a processor reads ahead of; where only a part of each row is read, it is
+ * told of those AHEAD_ROWS further on. */
+enum { PAIRS = BF16_DEPTH / 2, WIDTH = 16, AHEAD_ROWS = 64 };
 
 int bf16_padded(int size, int unit)
 {
@@ -55,164 +57,131 @@ VECTORS static inline void transpose_words(__m512i *x)
     }
 }
 
-/* low's 16 numbers, rounded, then high's. */
-VECTORS static inline __m512i round_two(const real *low, const real *high)
+/* Up to 16 numbers or elements, those behind the first `left` being zeros, which are not read. */
+
+VECTORS static inline __mmask16 first_of(int left)
 {
-    return (__m512i)_mm512_cvtne2ps_pbh(_mm512_loadu_ps(high), _mm512_loadu_ps(low));
+    return left >= WIDTH ? 0xFFFF : left <= 0 ? 0 : (__mmask16)((1u << left) - 1);
 }
 
-VECTORS static inline __m512i pair_rows(const element *first, const element *second)
+VECTORS static inline __m512 load_reals(const real *from, int left)
 {
-    __m512i low = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)first));
-    __m512i high = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)second));
+    return left >= WIDTH ? _mm512_loadu_ps(from) : _mm512_maskz_loadu_ps(first_of(left), from);
+}
 
+VECTORS static inline __m512i load_elements(const element *from, int left)
+{
+    __m256i elements = left >= WIDTH
+                           ? _mm256_loadu_si256((const void *)from)
+                           : _mm512_castsi512_si256(_mm512_maskz_loadu_epi16(first_of(left), from));
+
+    return _mm512_cvtepu16_epi32(elements);
+}
+
+/* low's 16 numbers, rounded, then high's. */
+VECTORS static inline __m512i round_two(__m512 low, __m512 high)
+{
+    return (__m512i)_mm512_cvtne2ps_pbh(high, low);
+}
+
+VECTORS static inline __m512i pair_of(__m512i low, __m512i high)
+{
     return _mm512_or_si512(low, _mm512_slli_epi32(high, 16));
 }
 
-/* A block is BF16_DEPTH rows of WIDTH columns of b. */
-
-VECTORS static void pack_reals_block(const void *numbers, size_t stride, element *to)
-{
-    const real *from = numbers;
-    const __m512i in_turn =
-        _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
-                         21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
-
-    for (int pair = 0; pair < PAIRS; pair++, from += 2 * stride) {
-        __m512i rows = round_two(from, from + stride);
-
-        _mm512_storeu_si512(to + pair * 2 * BF16_COLUMNS, _mm512_permutexvar_epi16(in_turn, rows));
-    }
-}
-
-VECTORS static void pack_block(const void *elements, size_t stride, element *to)
-{
-    const element *from = elements;
-
-    for (int pair = 0; pair < PAIRS; pair++, from += 2 * stride)
-        _mm512_storeu_si512(to + pair * 2 * BF16_COLUMNS, pair_rows(from, from + stride));
-}
-
-VECTORS static void pack_reals_transposed_block(const real *from, size_t stride, element *to)
-{
-    __m512i words[16];
-
-    for (int column = 0; column < WIDTH; column++, from += stride) {
-        words[column] = round_two(from, from + 16);
-        __builtin_prefetch((const char *)from + AHEAD_BYTES);
-        __builtin_prefetch((const char *)from + AHEAD_BYTES + 64);
-    }
-    transpose_words(words);
-    for (int pair = 0; pair < PAIRS; pair++)
-        _mm512_storeu_si512(to + pair * 2 * BF16_COLUMNS, words[pair]);
-}
-
-/* WIDTH rows of BF16_DEPTH columns of a, its rows `apart` elements apart. */
-VECTORS static void transpose_block(const element *from, size_t stride, element *to, size_t apart)
-{
-    __m512i words[16];
-
-    for (int pair = 0; pair < PAIRS; pair++, from += 2 * stride)
-        words[pair] = pair_rows(from, from + stride);
-    transpose_words(words);
-    for (int row = 0; row < WIDTH; row++)
-        _mm512_storeu_si512(to + (size_t)row * apart, words[row]);
-}
-
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-/* A matrix of numbers or elements. */
-struct matrix {
-    const void *from;
-    size_t stride, size; /* bytes of a row, and of what it has */
-    int rows, columns;
-};
-
-static const void *at(const struct matrix *matrix, int row, int column)
-{
-    return (const char *)matrix->from + (size_t)row * matrix->stride +
-           (size_t)column * matrix->size;
-}
-
-/* `rows` x `columns` of the matrix from there on: where they are, or, at its ends, what there is of
- * them in `filled`, with zeros around it. *stride: elements. */
-static const void *part(const struct matrix *matrix, int row, int column, int rows, int columns,
-                        void *filled, size_t *stride)
-{
-    int there = least(matrix->rows - row, rows);
-    int across = least(matrix->columns - column, columns);
-
-    *stride = matrix->stride / matrix->size;
-    if (there == rows && across == columns)
-        return at(matrix, row, column);
-    *stride = (size_t)columns;
-    memset(filled, 0, (size_t)(rows * columns) * matrix->size);
-    for (int i = 0; across > 0 && i < there; i++)
-        memcpy((char *)filled + (size_t)(i * columns) * matrix->size, at(matrix, row + i, column),
-               (size_t)across * matrix->size);
-    return filled;
-}
-
-/* Where the block of b that begins at that row and column lies. */
-static element *b_block(element *b, int k, int row, int column)
+/* Where in b the 16 words of that pair of rows begin that begin at that column. */
+static element *words_at(element *b, int k, int row, int column)
 {
     return b + (size_t)(column / BF16_COLUMNS * BF16_COLUMNS) * (size_t)bf16_padded(k, BF16_DEPTH) +
            (size_t)row * BF16_COLUMNS + (size_t)(column % BF16_COLUMNS) * 2;
 }
 
-/* b from k x n numbers or elements; pack: a block of them. */
-static void pack_rows(const struct matrix *matrix,
-                      void (*pack)(const void *from, size_t stride, element *to), element *to)
+/* Row after row, as the matrix lies in memory. */
+
+VECTORS void bf16_pack_reals(const real *from, size_t stride, int k, int n, element *to)
 {
-    real filled[BF16_DEPTH * WIDTH];
-    size_t stride;
+    const __m512i in_turn =
+        _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
+                         21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
 
-    for (int row = 0; row < matrix->rows; row += BF16_DEPTH)
-        for (int column = 0; column < bf16_padded(matrix->columns, BF16_COLUMNS); column += WIDTH) {
-            const void *block = part(matrix, row, column, BF16_DEPTH, WIDTH, filled, &stride);
+    for (int row = 0; row < bf16_padded(k, BF16_DEPTH); row += 2, from += 2 * stride) {
+        int low = row < k ? n : 0, high = row + 1 < k ? n : 0;
 
-            pack(block, stride, b_block(to, matrix->rows, row, column));
+        for (int column = 0; column < bf16_padded(n, BF16_COLUMNS); column += WIDTH) {
+            __m512i rows = round_two(load_reals(from + column, low - column),
+                                     load_reals(from + stride + column, high - column));
+
+            __builtin_prefetch(from + AHEAD_ROWS * stride + column, 0, 2);
+            __builtin_prefetch(from + (AHEAD_ROWS + 1) * stride + column, 0, 2);
+            _mm512_storeu_si512(words_at(to, k, row, column),
+                                _mm512_permutexvar_epi16(in_turn, rows));
         }
+    }
 }
 
-void bf16_pack_reals(const real *from, size_t stride, int k, int n, element *to)
+VECTORS void bf16_pack(const element *from, size_t stride, int k, int n, element *to)
 {
-    pack_rows(&(struct matrix){from, stride * sizeof *from, sizeof *from, k, n}, pack_reals_block,
-              to);
+    for (int row = 0; row < bf16_padded(k, BF16_DEPTH); row += 2, from += 2 * stride) {
+        int low = row < k ? n : 0, high = row + 1 < k ? n : 0;
+
+        for (int column = 0; column < bf16_padded(n, BF16_COLUMNS); column += WIDTH)
+            _mm512_storeu_si512(words_at(to, k, row, column),
+                                pair_of(load_elements(from + column, low - column),
+                                        load_elements(from + stride + column, high - column)));
+    }
 }
 
-void bf16_pack(const element *from, size_t stride, int k, int n, element *to)
+/* The first `left` of `count` numbers, and zeros; count: a multiple of BF16_DEPTH. */
+VECTORS static void round_row(const real *from, int left, int count, element *to)
 {
-    pack_rows(&(struct matrix){from, stride * sizeof *from, sizeof *from, k, n}, pack_block, to);
+    for (int i = 0; i < count; i += 2 * WIDTH)
+        _mm512_storeu_si512(to + i, round_two(load_reals(from + i, left - i),
+                                              load_reals(from + i + WIDTH, left - i - WIDTH)));
 }
 
-void bf16_pack_reals_transposed(const real *from, size_t stride, int k, int n, element *to)
+/* BF16_DEPTH numbers of each of WIDTH rows, rounded, to as many rows of WIDTH columns of b. */
+VECTORS static void transpose_rounded(const element *from, size_t stride, element *to)
 {
-    struct matrix matrix = {from, stride * sizeof *from, sizeof *from, n, k};
-    real filled[BF16_DEPTH * WIDTH];
+    __m512i words[WIDTH];
 
-    for (int column = 0; column < bf16_padded(n, BF16_COLUMNS); column += WIDTH)
-        for (int row = 0; row < k; row += BF16_DEPTH) {
-            const real *block = part(&matrix, column, row, WIDTH, BF16_DEPTH, filled, &stride);
-
-            pack_reals_transposed_block(block, stride, b_block(to, k, row, column));
-        }
+    for (int i = 0; i < WIDTH; i++)
+        words[i] = _mm512_loadu_si512(from + (size_t)i * stride);
+    transpose_words(words);
+    for (int pair = 0; pair < PAIRS; pair++)
+        _mm512_storeu_si512(to + pair * 2 * BF16_COLUMNS, words[pair]);
 }
 
-void bf16_transpose(const element *from, size_t stride, int m, int k, element *to)
+VECTORS void bf16_pack_reals_transposed(const real *from, size_t stride, int k, int n, element *to)
 {
-    struct matrix matrix = {from, stride * sizeof *from, sizeof *from, k, m};
+    enum { APART = BF16_LONGEST + BF16_DEPTH }; /* so that rows are in other sets of the cache */
+    element rounded[WIDTH * APART];
+    int depth = bf16_padded(k, BF16_DEPTH);
+
+    for (int column = 0; column < bf16_padded(n, BF16_COLUMNS); column += WIDTH) {
+        for (int i = 0; i < WIDTH; i++)
+            round_row(from + (size_t)(column + i) * stride, column + i < n ? k : 0, depth,
+                      rounded + i * APART);
+        for (int row = 0; row < depth; row += BF16_DEPTH)
+            transpose_rounded(rounded + row, APART, words_at(to, k, row, column));
+    }
+}
+
+VECTORS void bf16_transpose(const element *from, size_t stride, int m, int k, element *to)
+{
     size_t padded = (size_t)bf16_padded(k, BF16_DEPTH);
-    element filled[BF16_DEPTH * WIDTH];
 
     for (int row = 0; row < m; row += WIDTH)
         for (int column = 0; column < k; column += BF16_DEPTH) {
-            const element *block = part(&matrix, column, row, BF16_DEPTH, WIDTH, filled, &stride);
+            const element *pair = from + (size_t)column * stride + (size_t)row;
+            __m512i words[WIDTH];
 
-            transpose_block(block, stride, to + (size_t)row * padded + (size_t)column, padded);
+            for (int i = 0; i < PAIRS; i++, pair += 2 * stride)
+                words[i] =
+                    pair_of(load_elements(pair, column + 2 * i < k ? m - row : 0),
+                            load_elements(pair + stride, column + 2 * i + 1 < k ? m - row : 0));
+            transpose_words(words);
+            for (int i = 0; i < WIDTH; i++)
+                _mm512_storeu_si512(to + (size_t)(row + i) * padded + (size_t)column, words[i]);
         }
 }
 

@@ -13,7 +13,7 @@
  * b (k x n): oneDNN's BA16a64b2a, which is what AMX takes: blocks of BF16_COLUMNS columns one
  * behind the other, in each the rows pair by pair, in each of these column after column. */
 
-enum { BF16_DEPTH = 32, BF16_COLUMNS = 64 };
+enum { BF16_DEPTH = 32, BF16_COLUMNS = 64, BF16_LONGEST = 4096 };
 
 /* The next multiple. */
 int bf16_padded(int size, int unit);
@@ -26,7 +26,7 @@ size_t bf16_packed_size(int k, int n);
 /* b from k x n. */
 void bf16_pack_reals(const real *from, size_t stride, int k, int n, element *to);
 void bf16_pack(const element *from, size_t stride, int k, int n, element *to);
-/* b from its transpose, n x k. */
+/* b from its transpose, n x k; k: at most BF16_LONGEST. */
 void bf16_pack_reals_transposed(const real *from, size_t stride, int k, int n, element *to);
 /* a from m x k. */
 void bf16_pad(const element *from, size_t stride, int m, int k, element *to);
