@@ -13,16 +13,16 @@
 #include "collectives/precision/precision.h"
 
 /* In an order in which a budget that ends early leaves none far from a size that was tried. */
-static const size_t trial_sizes[] = {65536, 64,   1 << 20, 4 << 20, 16 << 20,
-                                     1024,  8192, 262144,  256,     4096};
+static const size_t trial_sizes[] = {65536, 64,     1 << 20, 4 << 20, 16 << 20, 1024,
+                                     8192,  262144, 512,     256,     4096};
 
 /* Beyond the caches: of this size only what was nearly the best of all at smaller ones. */
 static const size_t greatest_size = 16 << 20;
 static const double nearly_best = 2;
 
-/* Once all sizes were tried: what is so near to the best is tried more often, for as long as there
- * is time. */
-static const double too_near = 1.3;
+/* Once all sizes were tried: what is so near to the best is tried again in longer batches, for as
+ * long as there is time. The first calls of a batch are slower than those that follow. */
+static const double too_near = 1.4;
 
 /* What is predicted to take no longer is tried even where something else is predicted to be much
  * faster: a prediction knows messages, but not what two processors cost each other that share
@@ -37,11 +37,12 @@ static const double worse = 4, much_slower = 1.7;
 
 enum {
     TRIAL_SIZES = sizeof trial_sizes / sizeof *trial_sizes,
-    TRIAL_ROUNDS = 4,
-    NEAR_ROUNDS = 12,
+    TRIAL_ROUNDS = 3,
+    NEAR_ROUNDS = 5,
     SURE_ROUNDS = 2, /* before something is given up */
     TRIAL_US = 500,  /* what a batch of calls should take */
-    TRIAL_CALLS = 2500,
+    NEAR_US = 2000,
+    BATCH_CALLS = 10000,
 };
 
 struct trials {
@@ -150,10 +151,7 @@ static int warm_up(struct trials *t, struct candidate *candidate, struct error *
     once = time_calls(t, 1, err);
     if (once < 0)
         return -1;
-    candidate->calls = 1;
-    if (once < TRIAL_US)
-        candidate->calls =
-            once > (double)TRIAL_US / TRIAL_CALLS ? (int)(TRIAL_US / once) : TRIAL_CALLS;
+    candidate->calls = (int)fmax(1, fmin(BATCH_CALLS, (t->is_final ? NEAR_US : TRIAL_US) / once));
     candidate->least_us = once;
     return 0;
 }
