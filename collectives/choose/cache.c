@@ -31,6 +31,8 @@ int cache_path(const char *directory, const char *place, char *path, size_t size
     uint32_t left = checksum(place), right = crc32c(~0u, (const uint8_t *)place, strlen(place) / 2);
     int length;
 
+    if (directory != NULL && *directory != '/')
+        return error_set(err, "%.64s: expected an absolute directory", directory);
     if (directory == NULL) {
         below = xdg != NULL && *xdg == '/' ? "/muster" : "/.cache/muster";
         directory = xdg != NULL && *xdg == '/' ? xdg : home;

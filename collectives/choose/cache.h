@@ -13,8 +13,9 @@
  * Several jobs may write and read at once: a reader sees one file whole. */
 
 /* DIR/collectives-HASH.txt, HASH being of `place`, which says what is measured: which nodes, in
- * words. DIR is directory, or without it $XDG_CACHE_HOME/muster, or $HOME/.cache/muster. -1: none
- * of them is set (relative ones count as not set), or the path is too long. */
+ * words. DIR is directory, which must be absolute, or without it $XDG_CACHE_HOME/muster, or
+ * $HOME/.cache/muster. -1: neither of these is set (relative ones count as not set), or the path
+ * is too long. */
 int cache_path(const char *directory, const char *place, char *path, size_t size,
                struct error *err);
 

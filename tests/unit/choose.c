@@ -802,6 +802,8 @@ static void test_cache(void)
     unsetenv("HOME");
     is_int(cache_path(NULL, "here", path, sizeof path, &err), -1, "neither");
     is_str(err.text, "neither XDG_CACHE_HOME nor HOME names a directory", "... is said");
+    is_int(cache_path("figures", "here", path, sizeof path, &err), -1, "a relative directory");
+    is_str(err.text, "figures: expected an absolute directory", "... is said");
     rmdir(directory);
     machine_clear(&machine);
 }
