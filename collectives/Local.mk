@@ -116,9 +116,12 @@ CLEANFILES += collectives/choose/measured-code.h
 # for programs as they are, by LD_PRELOAD
 lib_LTLIBRARIES += collectives/libmustercoll-pmpi.la
 collectives_libmustercoll_pmpi_la_SOURCES = \
+	collectives/pmpi/begin.c \
 	collectives/pmpi/fortran.c \
 	collectives/pmpi/left.c collectives/pmpi/left.h \
-	collectives/pmpi/pmpi.c \
+	collectives/pmpi/moving.c \
+	collectives/pmpi/pmpi.h \
+	collectives/pmpi/reductions.c \
 	collectives/pmpi/state.c collectives/pmpi/state.h \
 	collectives/pmpi/summary.c collectives/pmpi/summary.h \
 	collectives/pmpi/types.c collectives/pmpi/types.h \

@@ -1,248 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-/* MPI's functions that this library takes over, libmustercoll-pmpi(7). What all ranks of a
- * communicator decide alike, they decide by what MPI makes them all give alike: the communicator,
- * type and operation of a reduction, how many bytes are moved. Everything else, derived types of
- * collectives that only move bytes among them, is dealt with by each rank on its own. */
+/* Collectives that only move bytes. */
 
-#pragma GCC visibility push(default)
-#include <mpi.h>
-#pragma GCC visibility pop
+#include "collectives/pmpi/pmpi.h"
 
 #include <stdint.h>
-#include <string.h>
 
 #include "collectives/pmpi/left.h"
-#include "collectives/pmpi/state.h"
 #include "collectives/pmpi/types.h"
-
-enum { MEMORY_IN, MEMORY_OUT, MEMORY_COUNTS };
-
-static int fail(MPI_Comm comm, int code)
-{
-    PMPI_Comm_call_errhandler(comm, code);
-    return code;
-}
-
-/* Leaves it to MPI, and returns. */
-#define LEAVE_TO_MPI(kind, bytes, call)                                                            \
-    do {                                                                                           \
-        double begin_s = state_has_summary() ? PMPI_Wtime() : 0;                                   \
-        int left_code = call;                                                                      \
-        if (state_has_summary())                                                                   \
-            state_count_mpi(kind, bytes, PMPI_Wtime() - begin_s);                                  \
-        return left_code;                                                                          \
-    } while (0)
-
-/* ------------------------------------------------------------------------------ start and end */
-
-int MPI_Init(int *argc, char ***argv)
-{
-    int code = PMPI_Init(argc, argv);
-
-    if (code == MPI_SUCCESS)
-        state_begin();
-    return code;
-}
-
-int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
-{
-    int code = PMPI_Init_thread(argc, argv, required, provided);
-
-    if (code == MPI_SUCCESS)
-        state_begin();
-    return code;
-}
-
-int MPI_Finalize(void)
-{
-    state_end();
-    return PMPI_Finalize();
-}
-
-/* -------------------------------------------------------------------------------- reductions */
-
-/* A reduction's buffers, aligned to their elements; where the program's are not, a copy. */
-struct operands {
-    size_t in_bytes, out_bytes;
-    void *out_wanted; /* where the program wants out */
-    bool is_out_copy;
-};
-
-static bool is_aligned(const void *pointer, size_t bytes)
-{
-    return (uintptr_t)pointer % bytes == 0;
-}
-
-/* Sets call->in and ->out. in == out is in place. */
-static int take_operands(const void *in, void *out, size_t in_count, size_t out_count,
-                         struct collective_call *call, struct operands *operands)
-{
-    size_t bytes = element_bytes(call->type);
-
-    *operands = (struct operands){in_count * bytes, out_count * bytes, out, false};
-    call->in = in;
-    call->out = out;
-    if (out != NULL && !is_aligned(out, bytes)) {
-        size_t most = in == out ? operands->in_bytes : operands->out_bytes;
-
-        operands->is_out_copy = true;
-        call->out = state_memory(MEMORY_OUT, most);
-        if (call->out == NULL)
-            return MPI_ERR_NO_MEM;
-        if (in == out) {
-            memcpy(call->out, in, operands->in_bytes);
-            call->in = call->out;
-            return MPI_SUCCESS;
-        }
-    }
-    if (!is_aligned(in, bytes)) {
-        void *copy = state_memory(MEMORY_IN, operands->in_bytes);
-
-        if (copy == NULL)
-            return MPI_ERR_NO_MEM;
-        memcpy(copy, in, operands->in_bytes);
-        call->in = copy;
-    }
-    return MPI_SUCCESS;
-}
-
-/* Runs it: as state_run(). */
-static int reduce(struct state_comm *state, MPI_Comm comm, const void *in, void *out,
-                  size_t in_count, size_t out_count, struct collective_call *call)
-{
-    struct operands operands;
-    int code = take_operands(in, out, in_count, out_count, call, &operands);
-
-    if (code != MPI_SUCCESS)
-        return fail(comm, code);
-    code = state_run(state, comm, call);
-    if (code == 0 && operands.is_out_copy)
-        memcpy(operands.out_wanted, call->out, operands.out_bytes);
-    return code;
-}
-
-int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
-                  MPI_Comm comm)
-{
-    struct collective_call call = {.kind = COLLECTIVE_ALLREDUCE, .count = (size_t)count};
-    const struct left left = {comm, {type, type}, op, {count, count}, NULL};
-    struct state_comm *state = NULL;
-    int code = 1;
-
-    if (left_before(call.kind, &left))
-        return PMPI_Allreduce(sendbuf, recvbuf, count, type, op, comm);
-    if (count > 0 && types_find(type, op, &call.type, &call.op))
-        state = state_comm(comm);
-    if (state != NULL)
-        code = reduce(state, comm, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, recvbuf, call.count,
-                      call.count, &call);
-    if (code == 1 && state != NULL)
-        left_note(call.kind, &left, state->ranks);
-    if (code == 1)
-        LEAVE_TO_MPI(COLLECTIVE_ALLREDUCE,
-                     state != NULL ? call.count * element_bytes(call.type) : 0,
-                     PMPI_Allreduce(sendbuf, recvbuf, count, type, op, comm));
-    return code;
-}
-
-int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
-               int root, MPI_Comm comm)
-{
-    struct collective_call call = {.kind = COLLECTIVE_REDUCE, .count = (size_t)count, .root = root};
-    const struct left left = {comm, {type, type}, op, {count, count}, NULL};
-    struct state_comm *state = NULL;
-    int code = 1;
-
-    if (left_before(call.kind, &left))
-        return PMPI_Reduce(sendbuf, recvbuf, count, type, op, root, comm);
-    if (count > 0 && types_find(type, op, &call.type, &call.op))
-        state = state_comm(comm);
-    if (state != NULL && root >= 0 && root < state->ranks) {
-        bool is_root = state->rank == root;
-
-        code = reduce(state, comm, is_root && sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
-                      is_root ? recvbuf : NULL, call.count, is_root ? call.count : 0, &call);
-        if (code == 1)
-            left_note(call.kind, &left, state->ranks);
-    }
-    if (code == 1)
-        LEAVE_TO_MPI(COLLECTIVE_REDUCE, state != NULL ? call.count * element_bytes(call.type) : 0,
-                     PMPI_Reduce(sendbuf, recvbuf, count, type, op, root, comm));
-    return code;
-}
-
-int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype type,
-                             MPI_Op op, MPI_Comm comm)
-{
-    struct collective_call call = {.kind = COLLECTIVE_REDUCE_SCATTER, .count = (size_t)recvcount};
-    const struct left left = {comm, {type, type}, op, {recvcount, recvcount}, NULL};
-    struct state_comm *state = NULL;
-    size_t all = 0;
-    int code = 1;
-
-    if (left_before(call.kind, &left))
-        return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm);
-    if (recvcount > 0 && types_find(type, op, &call.type, &call.op))
-        state = state_comm(comm);
-    if (state != NULL) {
-        all = call.count * (size_t)state->ranks;
-        code = reduce(state, comm, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, recvbuf, all,
-                      call.count, &call);
-        if (code == 1)
-            left_note(call.kind, &left, state->ranks);
-    }
-    if (code == 1)
-        LEAVE_TO_MPI(COLLECTIVE_REDUCE_SCATTER, all * element_bytes(call.type),
-                     PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm));
-    return code;
-}
-
-/* [number] sizes; NULL: out of memory. */
-static size_t *take_counts(int number)
-{
-    return state_memory(MEMORY_COUNTS, (size_t)number * sizeof(size_t));
-}
-
-int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
-                       MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-{
-    struct collective_call call = {.kind = COLLECTIVE_REDUCE_SCATTER};
-    const struct left left = {comm, {type, type}, op, {0, 0}, recvcounts};
-    struct state_comm *state = NULL;
-    size_t all = 0, *counts;
-    int code = 1;
-
-    if (left_before(LEFT_REDUCE_SCATTER_V, &left))
-        return PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm);
-    if (types_find(type, op, &call.type, &call.op))
-        state = state_comm(comm);
-    for (int rank = 0; state != NULL && rank < state->ranks; rank++) {
-        if (recvcounts[rank] < 0) /* an error, which MPI tells */
-            state = NULL;
-        else
-            all += (size_t)recvcounts[rank];
-    }
-    if (state != NULL && all > 0) {
-        counts = take_counts(state->ranks);
-        if (counts == NULL)
-            return fail(comm, MPI_ERR_NO_MEM);
-        for (int rank = 0; rank < state->ranks; rank++)
-            counts[rank] = (size_t)recvcounts[rank];
-        call.counts = counts;
-        code = reduce(state, comm, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, recvbuf, all,
-                      counts[state->rank], &call);
-        if (code == 1)
-            left_note(LEFT_REDUCE_SCATTER_V, &left, state->ranks);
-    }
-    if (code == 1)
-        LEAVE_TO_MPI(COLLECTIVE_REDUCE_SCATTER, all * element_bytes(call.type),
-                     PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm));
-    return code;
-}
-
-/* ------------------------------------------------------------------------------- moving bytes */
 
 int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
 {
@@ -261,11 +27,11 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm com
         call.count = (size_t)count * look.bytes;
         call.in = call.out = look.is_plain ? buffer : state_memory(MEMORY_OUT, call.count);
         if (call.out == NULL && !look.is_plain)
-            return fail(comm, MPI_ERR_NO_MEM);
+            return pmpi_fail(comm, MPI_ERR_NO_MEM);
         if (!look.is_plain && state->rank == root) {
             code = types_pack(buffer, (size_t)count, type, &look, call.out);
             if (code != MPI_SUCCESS)
-                return fail(comm, code);
+                return pmpi_fail(comm, code);
         }
         code = state_run(state, comm, &call);
         if (code == 1)
@@ -273,7 +39,7 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm com
         if (code == 0 && !look.is_plain && state->rank != root) {
             code = types_unpack(call.out, (size_t)count, type, &look, buffer);
             if (code != MPI_SUCCESS)
-                return fail(comm, code);
+                return pmpi_fail(comm, code);
         }
     }
     if (code == 1)
@@ -361,7 +127,7 @@ static int run_into_blocks(struct state_comm *state, MPI_Comm comm, struct colle
     if (code == 0 && !to->is_direct) {
         code = unpack_blocks(to, state->ranks, call->out);
         if (code != MPI_SUCCESS)
-            return fail(comm, code);
+            return pmpi_fail(comm, code);
     }
     return code;
 }
@@ -371,12 +137,12 @@ static int gather(struct state_comm *state, MPI_Comm comm, const void *sendbuf, 
                   MPI_Datatype sendtype, struct blocks *to)
 {
     struct collective_call call = {.kind = COLLECTIVE_ALL_GATHER, .type = ELEMENT_UINT8};
-    size_t *counts = take_counts(2 * state->ranks);
+    size_t *counts = pmpi_counts(2 * state->ranks);
     struct types_buffer look;
     int code = MPI_SUCCESS;
 
     if (counts == NULL)
-        return fail(comm, MPI_ERR_NO_MEM);
+        return pmpi_fail(comm, MPI_ERR_NO_MEM);
     to->counts = counts;
     to->offsets = counts + state->ranks;
     if (!take_blocks(to, state->ranks) || to->bytes == 0)
@@ -389,7 +155,7 @@ static int gather(struct state_comm *state, MPI_Comm comm, const void *sendbuf, 
     }
     call.out = to->is_direct ? (void *)(uintptr_t)to->start : state_memory(MEMORY_OUT, to->bytes);
     if (call.out == NULL && !to->is_direct)
-        return fail(comm, MPI_ERR_NO_MEM);
+        return pmpi_fail(comm, MPI_ERR_NO_MEM);
     if (sendbuf == MPI_IN_PLACE) {
         call.in = call.out;
         if (!to->is_direct)
@@ -406,7 +172,7 @@ static int gather(struct state_comm *state, MPI_Comm comm, const void *sendbuf, 
                               : MPI_ERR_NO_MEM;
     }
     if (code != MPI_SUCCESS)
-        return fail(comm, code);
+        return pmpi_fail(comm, code);
     return run_into_blocks(state, comm, &call, to);
 }
 
@@ -475,11 +241,11 @@ static int exchange(struct state_comm *state, MPI_Comm comm, struct blocks *from
                     struct blocks *to)
 {
     struct collective_call call = {.kind = COLLECTIVE_ALL_TO_ALL, .type = ELEMENT_UINT8};
-    size_t *counts = take_counts(4 * state->ranks);
+    size_t *counts = pmpi_counts(4 * state->ranks);
     int code = MPI_SUCCESS;
 
     if (counts == NULL)
-        return fail(comm, MPI_ERR_NO_MEM);
+        return pmpi_fail(comm, MPI_ERR_NO_MEM);
     to->counts = counts;
     to->offsets = counts + state->ranks;
     if (is_in_place)
@@ -509,11 +275,11 @@ static int exchange(struct state_comm *state, MPI_Comm comm, struct blocks *from
     call.in = from->is_direct ? from->start : state_memory(MEMORY_IN, from->bytes);
     call.out = to->is_direct ? (void *)(uintptr_t)to->start : state_memory(MEMORY_OUT, to->bytes);
     if ((call.in == NULL && !from->is_direct) || (call.out == NULL && !to->is_direct))
-        return fail(comm, MPI_ERR_NO_MEM);
+        return pmpi_fail(comm, MPI_ERR_NO_MEM);
     for (int rank = 0; rank < state->ranks && !from->is_direct && code == MPI_SUCCESS; rank++)
         code = pack_block(from, rank, (char *)(uintptr_t)call.in);
     if (code != MPI_SUCCESS)
-        return fail(comm, code);
+        return pmpi_fail(comm, code);
     return run_into_blocks(state, comm, &call, to);
 }
 

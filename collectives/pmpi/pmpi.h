@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_PMPI_H
+#define MUSTER_PMPI_H
+
+/* MPI's functions that this library takes over, libmustercoll-pmpi(7). What all ranks of a
+ * communicator decide alike, they decide by what MPI makes them all give alike: the communicator,
+ * type and operation of a reduction, how many bytes are moved. Everything else, derived types of
+ * collectives that only move bytes among them, is dealt with by each rank on its own. */
+
+/* As those functions are seen by a program. */
+#pragma GCC visibility push(default)
+#include <mpi.h>
+#pragma GCC visibility pop
+
+#include "collectives/pmpi/state.h"
+
+/* Of state_memory(): what goes in and out where the program's own buffers cannot be used, and sizes
+ * for each rank. */
+enum { MEMORY_IN, MEMORY_OUT, MEMORY_COUNTS };
+
+/* Tells the communicator's error handler; returns code. */
+static inline int pmpi_fail(MPI_Comm comm, int code)
+{
+    PMPI_Comm_call_errhandler(comm, code);
+    return code;
+}
+
+/* [number] sizes; NULL: out of memory. */
+static inline size_t *pmpi_counts(int number)
+{
+    return state_memory(MEMORY_COUNTS, (size_t)number * sizeof(size_t));
+}
+
+/* Leaves it to MPI, and returns. */
+#define LEAVE_TO_MPI(kind, bytes, call)                                                            \
+    do {                                                                                           \
+        double begin_s = state_has_summary() ? PMPI_Wtime() : 0;                                   \
+        int left_code = call;                                                                      \
+        if (state_has_summary())                                                                   \
+            state_count_mpi(kind, bytes, PMPI_Wtime() - begin_s);                                  \
+        return left_code;                                                                          \
+    } while (0)
+
+#endif
