@@ -13,7 +13,8 @@ endif
 
 if HAVE_MPI
 EXTRA_PROGRAMS += tests/bench/sweep tests/bench/sweep_mpi
-tests_bench_sweep_SOURCES = tests/bench/sweep.c tests/bench/mpi_calls.c tests/bench/mpi_calls.h
+tests_bench_sweep_SOURCES = tests/bench/sweep.c tests/bench/least_work.c tests/bench/least_work.h \
+	tests/bench/mpi_calls.c tests/bench/mpi_calls.h
 tests_bench_sweep_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_bench_sweep_LDADD = collectives/libmustercollmpi.la $(MPI_LIBS) -lm
 tests_bench_sweep_mpi_SOURCES = tests/bench/sweep_mpi.c tests/bench/mpi_calls.c \

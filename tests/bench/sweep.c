@@ -2,7 +2,8 @@
 
 /* Times our collectives, for tests/bench/collectives. sweep KIND,... BYTES,...: each algorithm that
  * applies, in each of the segments that are chosen from, "mpi", which is MPI's own, and "chosen",
- * which is one of them: where it is, its figures are that one's. sweep KIND,... BYTES,... WIRE
+ * which is one of them: where it is, its figures are that one's; and "memory", what memory alone
+ * asks, least_work(). sweep KIND,... BYTES,... WIRE
  * TYPE: each algorithm as it is and, with WIRE+ before the name, on the wire. In turns ROUNDS loops
  * of calls without barriers of each, us a call of the rank that takes longest; a line "KIND BYTES
  * NAME US ..." from rank 0, NAME/SEGMENT where there are several. fp32 or TYPE, sums, root 0;
@@ -17,6 +18,7 @@
 #include "collectives/choose/measure.h"
 #include "collectives/choose/tuned.h"
 #include "collectives/precision/precision.h"
+#include "tests/bench/least_work.h"
 #include "tests/bench/mpi_calls.h"
 
 enum { CANDIDATES = 96, NAME = 64 };
@@ -37,6 +39,7 @@ struct sweep {
 struct candidate {
     char name[NAME];
     const char *algorithm; /* NULL: MPI's own */
+    bool is_memory;        /* neither */
     size_t segment_bytes;
     enum wire_format wire;
     int calls;
@@ -64,7 +67,11 @@ static void run_once(void *context)
                                    .wire = candidate->wire};
     struct error err;
 
-    if (candidate->algorithm == NULL)
+    if (candidate->is_memory)
+        least_work(s->kind, s->ranks, s->in, s->out,
+                   s->block * sizeof(float) *
+                       (mpi_call_has_blocks(s->mpi_kind) ? (size_t)s->ranks : 1));
+    else if (candidate->algorithm == NULL)
         mpi_call(s->mpi_kind, s->in, s->out, (int)s->block);
     else if (collective_run(s->comm.collective, &call, &err) < 0) {
         fprintf(stderr, "sweep: %s: %s\n", candidate->algorithm, err.text);
@@ -141,6 +148,7 @@ static unsigned list_ours(struct sweep *s, struct candidate *candidates, unsigne
         *chosen = count;
         candidates[count++] = candidate_of("", choice.algorithm, choice.segment_bytes);
     }
+    candidates[count++] = (struct candidate){.name = "memory", .is_memory = true, .calls = 1};
     return count;
 }
 
