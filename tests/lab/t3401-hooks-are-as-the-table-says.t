@@ -112,10 +112,12 @@ probe
 : >"$work/calls"
 lab run srun -n1 true
 within 10 grep -q job_epilog "$work/calls"
-# task_post_fork runs beside the task's own hooks
-is "$(grep -v post_fork "$work/calls" | awk '{ print $2, $4 }' | paste -sd, | sed 's/,/, /g')" \
-    'local init, local init_post_opt, script job_prolog, local local_user_init, remote init, remote init_post_opt, remote user_init, remote task_init_privileged, remote task_init, remote task_exit, remote exit, local exit, script job_epilog' \
+awk '{ print $2, $4 }' "$work/calls" >"$work/hooks"
+# task_post_fork runs beside the task's own hooks, srun's exit beside the epilog
+is "$(grep -vx -e '.* task_post_fork' -e 'local exit' "$work/hooks" | paste -sd, | sed 's/,/, /g')" \
+    'local init, local init_post_opt, script job_prolog, local local_user_init, remote init, remote init_post_opt, remote user_init, remote task_init_privileged, remote task_init, remote task_exit, remote exit, script job_epilog' \
     'the hooks of srun and their order'
+is "$(tail -n2 "$work/hooks" | grep -cx 'local exit')" 1 '... its exit after those of the step'
 
 while read -r command context hook value rest; do
     [ -n "$command" ] || continue
