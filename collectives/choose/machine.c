@@ -184,10 +184,8 @@ double machine_trial_us(const struct machine *machine, enum collective_kind kind
     if (below[0] != NULL) {
         const struct machine_trial *first = below[1];
 
-        if (bytes / OUTSIDE > below[0]->bytes ||
+        if (bytes / (first == NULL ? OUTSIDE_ONE : OUTSIDE) > below[0]->bytes ||
             is_tried_between(machine, kind, wire, below[0]->bytes, bytes))
-            return 0;
-        if (first == NULL && bytes / OUTSIDE_ONE > below[0]->bytes)
             return 0;
         if (first == NULL)
             return below[0]->time_us * (double)bytes / (double)below[0]->bytes;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/special.h"
 
 /* The file that is being written aside; "" when there is none. Read by a signal's handler, which
  * finds a whole name: the first byte is written last and taken away first. */
@@ -171,13 +172,11 @@ static int convert_to_file(const struct file_job *job, struct stream *stream, co
                            struct stream_totals *totals, struct error *err)
 {
     char path[PATH_MAX];
-    struct stat there;
     int status;
 
     if (!job->force && faccessat(AT_FDCWD, output, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         return error_set(err, "%s: exists already; -f overwrites it", output);
-    /* the renaming would put a file where /dev/null was */
-    if (stat(output, &there) == 0 && !S_ISREG(there.st_mode))
+    if (is_special(output))
         return error_set(err, "%s: is no regular file; --stdout writes to others", output);
     stream->out = open_aside(output, path, err);
     if (stream->out < 0)

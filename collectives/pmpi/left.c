@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "collectives/pmpi/state.h"
 #include "collectives/pmpi/types.h"
 
 static _Thread_local struct {
@@ -28,7 +27,7 @@ bool left_before(int kind, const struct left *call)
             memcmp(lasts[kind].each, call->each, lasts[kind].each_bytes) == 0);
 }
 
-void left_note(int kind, const struct left *call, int ranks)
+static void note(int kind, const struct left *call, int ranks)
 {
     bool has_room = call->each == NULL || ranks <= LEFT_RANKS;
 
@@ -40,4 +39,14 @@ void left_note(int kind, const struct left *call, int ranks)
         return;
     lasts[kind].each_bytes = (size_t)ranks * sizeof *call->each;
     memcpy(lasts[kind].each, call->each, lasts[kind].each_bytes);
+}
+
+int left_run(int kind, const struct left *call, struct state_comm *state,
+             struct collective_call *run)
+{
+    int code = state_run(state, call->comm, run);
+
+    if (code == 1)
+        note(kind, call, state->ranks);
+    return code;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "collectives/collective.h"
+#include "collectives/pmpi/state.h"
 
 /* What was left to MPI before, so that the same call again is left to it without a look: one of 8
  * bytes takes 0.1 us. What decides that of a communicator, types that MPI names, an operation and
@@ -26,10 +27,11 @@ enum { LEFT_REDUCE_SCATTER_V = COLLECTIVE_KINDS, LEFT_ALL_GATHER_V, LEFT_ALL_TO_
 /* Whether the calling thread left this one of its kind to MPI last. */
 bool left_before(int kind, const struct left *call);
 
-/* The call was left to MPI because that was chosen. Forgotten again where it cannot be kept: of
+/* As state_run(), on call->comm. Notes what is left to MPI, but not where that cannot be kept: of
  * derived types, whose handles may be another's later, with counts of more ranks than LEFT_RANKS,
  * and where calls are counted. */
 enum { LEFT_RANKS = 64 };
-void left_note(int kind, const struct left *call, int ranks);
+int left_run(int kind, const struct left *call, struct state_comm *state,
+             struct collective_call *run);
 
 #endif

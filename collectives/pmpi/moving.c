@@ -33,9 +33,7 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm com
             if (code != MPI_SUCCESS)
                 return pmpi_fail(comm, code);
         }
-        code = state_run(state, comm, &call);
-        if (code == 1)
-            left_note(call.kind, &left, state->ranks);
+        code = left_run(call.kind, &left, state, &call);
         if (code == 0 && !look.is_plain && state->rank != root) {
             code = types_unpack(call.out, (size_t)count, type, &look, buffer);
             if (code != MPI_SUCCESS)
@@ -56,7 +54,6 @@ struct blocks {
     struct types_buffer look;
     size_t *counts, *offsets;
     bool is_direct; /* start is used as it is */
-    bool is_left;   /* MPI's own was chosen */
     size_t bytes;   /* of all blocks */
 };
 
@@ -117,24 +114,23 @@ static int unpack_blocks(const struct blocks *blocks, int ranks, const char *pac
     return code;
 }
 
-/* As state_run(); what came is put where the program wants it. */
-static int run_into_blocks(struct state_comm *state, MPI_Comm comm, struct collective_call *call,
-                           struct blocks *to)
+/* As left_run(); what came is put where the program wants it. */
+static int run_into_blocks(int kind, const struct left *left, struct state_comm *state,
+                           struct collective_call *call, const struct blocks *to)
 {
-    int code = state_run(state, comm, call);
+    int code = left_run(kind, left, state, call);
 
-    to->is_left = code == 1;
     if (code == 0 && !to->is_direct) {
         code = unpack_blocks(to, state->ranks, call->out);
         if (code != MPI_SUCCESS)
-            return pmpi_fail(comm, code);
+            return pmpi_fail(left->comm, code);
     }
     return code;
 }
 
-/* All-gather of blocks into to. As state_run(). */
-static int gather(struct state_comm *state, MPI_Comm comm, const void *sendbuf, int sendcount,
-                  MPI_Datatype sendtype, struct blocks *to)
+/* All-gather of blocks into to. As left_run(). */
+static int gather(int kind, const struct left *left, struct state_comm *state, const void *sendbuf,
+                  int sendcount, MPI_Datatype sendtype, struct blocks *to)
 {
     struct collective_call call = {.kind = COLLECTIVE_ALL_GATHER, .type = ELEMENT_UINT8};
     size_t *counts = pmpi_counts(2 * state->ranks);
@@ -142,7 +138,7 @@ static int gather(struct state_comm *state, MPI_Comm comm, const void *sendbuf, 
     int code = MPI_SUCCESS;
 
     if (counts == NULL)
-        return pmpi_fail(comm, MPI_ERR_NO_MEM);
+        return pmpi_fail(left->comm, MPI_ERR_NO_MEM);
     to->counts = counts;
     to->offsets = counts + state->ranks;
     if (!take_blocks(to, state->ranks) || to->bytes == 0)
@@ -155,7 +151,7 @@ static int gather(struct state_comm *state, MPI_Comm comm, const void *sendbuf, 
     }
     call.out = to->is_direct ? (void *)(uintptr_t)to->start : state_memory(MEMORY_OUT, to->bytes);
     if (call.out == NULL && !to->is_direct)
-        return pmpi_fail(comm, MPI_ERR_NO_MEM);
+        return pmpi_fail(left->comm, MPI_ERR_NO_MEM);
     if (sendbuf == MPI_IN_PLACE) {
         call.in = call.out;
         if (!to->is_direct)
@@ -172,8 +168,8 @@ static int gather(struct state_comm *state, MPI_Comm comm, const void *sendbuf, 
                               : MPI_ERR_NO_MEM;
     }
     if (code != MPI_SUCCESS)
-        return pmpi_fail(comm, code);
-    return run_into_blocks(state, comm, &call, to);
+        return pmpi_fail(left->comm, code);
+    return run_into_blocks(kind, left, state, &call, to);
 }
 
 /* What is sent does not count in place. */
@@ -202,9 +198,7 @@ int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
         return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     state = recvcount > 0 ? state_comm(comm) : NULL;
     if (state != NULL && (sendbuf == MPI_IN_PLACE || sendcount >= 0))
-        code = gather(state, comm, sendbuf, sendcount, sendtype, &to);
-    if (to.is_left)
-        left_note(COLLECTIVE_ALL_GATHER, &left, state->ranks);
+        code = gather(COLLECTIVE_ALL_GATHER, &left, state, sendbuf, sendcount, sendtype, &to);
     if (code == 1)
         LEAVE_TO_MPI(
             COLLECTIVE_ALL_GATHER, to.bytes,
@@ -226,9 +220,7 @@ int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
                                comm);
     state = state_comm(comm);
     if (state != NULL && (sendbuf == MPI_IN_PLACE || sendcount >= 0))
-        code = gather(state, comm, sendbuf, sendcount, sendtype, &to);
-    if (to.is_left)
-        left_note(LEFT_ALL_GATHER_V, &left, state->ranks);
+        code = gather(LEFT_ALL_GATHER_V, &left, state, sendbuf, sendcount, sendtype, &to);
     if (code == 1)
         LEAVE_TO_MPI(COLLECTIVE_ALL_GATHER, to.bytes,
                      PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
@@ -236,16 +228,16 @@ int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     return code;
 }
 
-/* All-to-all of blocks. from->start NULL: in place. As state_run(). */
-static int exchange(struct state_comm *state, MPI_Comm comm, struct blocks *from, bool is_in_place,
-                    struct blocks *to)
+/* All-to-all of blocks. from->start NULL: in place. As left_run(). */
+static int exchange(int kind, const struct left *left, struct state_comm *state,
+                    struct blocks *from, bool is_in_place, struct blocks *to)
 {
     struct collective_call call = {.kind = COLLECTIVE_ALL_TO_ALL, .type = ELEMENT_UINT8};
     size_t *counts = pmpi_counts(4 * state->ranks);
     int code = MPI_SUCCESS;
 
     if (counts == NULL)
-        return pmpi_fail(comm, MPI_ERR_NO_MEM);
+        return pmpi_fail(left->comm, MPI_ERR_NO_MEM);
     to->counts = counts;
     to->offsets = counts + state->ranks;
     if (is_in_place)
@@ -275,12 +267,12 @@ static int exchange(struct state_comm *state, MPI_Comm comm, struct blocks *from
     call.in = from->is_direct ? from->start : state_memory(MEMORY_IN, from->bytes);
     call.out = to->is_direct ? (void *)(uintptr_t)to->start : state_memory(MEMORY_OUT, to->bytes);
     if ((call.in == NULL && !from->is_direct) || (call.out == NULL && !to->is_direct))
-        return pmpi_fail(comm, MPI_ERR_NO_MEM);
+        return pmpi_fail(left->comm, MPI_ERR_NO_MEM);
     for (int rank = 0; rank < state->ranks && !from->is_direct && code == MPI_SUCCESS; rank++)
         code = pack_block(from, rank, (char *)(uintptr_t)call.in);
     if (code != MPI_SUCCESS)
-        return pmpi_fail(comm, code);
-    return run_into_blocks(state, comm, &call, to);
+        return pmpi_fail(left->comm, code);
+    return run_into_blocks(kind, left, state, &call, to);
 }
 
 int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -298,9 +290,7 @@ int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
         return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     state = recvcount > 0 ? state_comm(comm) : NULL;
     if (state != NULL && (is_in_place || sendcount >= 0))
-        code = exchange(state, comm, &from, is_in_place, &to);
-    if (to.is_left)
-        left_note(COLLECTIVE_ALL_TO_ALL, &left, state->ranks);
+        code = exchange(COLLECTIVE_ALL_TO_ALL, &left, state, &from, is_in_place, &to);
     if (code == 1)
         LEAVE_TO_MPI(
             COLLECTIVE_ALL_TO_ALL, to.bytes,
@@ -325,9 +315,7 @@ int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls
                               recvtype, comm);
     state = state_comm(comm);
     if (state != NULL)
-        code = exchange(state, comm, &from, sendbuf == MPI_IN_PLACE, &to);
-    if (to.is_left)
-        left_note(LEFT_ALL_TO_ALL_V, &left, state->ranks);
+        code = exchange(LEFT_ALL_TO_ALL_V, &left, state, &from, sendbuf == MPI_IN_PLACE, &to);
     if (code == 1)
         LEAVE_TO_MPI(COLLECTIVE_ALL_TO_ALL, to.bytes,
                      PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,

@@ -54,16 +54,16 @@ static int take_operands(const void *in, void *out, size_t in_count, size_t out_
     return MPI_SUCCESS;
 }
 
-/* Runs it: as state_run(). */
-static int reduce(struct state_comm *state, MPI_Comm comm, const void *in, void *out,
-                  size_t in_count, size_t out_count, struct collective_call *call)
+/* Runs it: as left_run(). */
+static int reduce(int kind, const struct left *left, struct state_comm *state, const void *in,
+                  void *out, size_t in_count, size_t out_count, struct collective_call *call)
 {
     struct operands operands;
     int code = take_operands(in, out, in_count, out_count, call, &operands);
 
     if (code != MPI_SUCCESS)
-        return pmpi_fail(comm, code);
-    code = state_run(state, comm, call);
+        return pmpi_fail(left->comm, code);
+    code = left_run(kind, left, state, call);
     if (code == 0 && operands.is_out_copy)
         memcpy(operands.out_wanted, call->out, operands.out_bytes);
     return code;
@@ -82,10 +82,8 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype ty
     if (count > 0 && types_find(type, op, &call.type, &call.op))
         state = state_comm(comm);
     if (state != NULL)
-        code = reduce(state, comm, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, recvbuf, call.count,
-                      call.count, &call);
-    if (code == 1 && state != NULL)
-        left_note(call.kind, &left, state->ranks);
+        code = reduce(call.kind, &left, state, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, recvbuf,
+                      call.count, call.count, &call);
     if (code == 1)
         LEAVE_TO_MPI(COLLECTIVE_ALLREDUCE,
                      state != NULL ? call.count * element_bytes(call.type) : 0,
@@ -108,10 +106,9 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type,
     if (state != NULL && root >= 0 && root < state->ranks) {
         bool is_root = state->rank == root;
 
-        code = reduce(state, comm, is_root && sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
-                      is_root ? recvbuf : NULL, call.count, is_root ? call.count : 0, &call);
-        if (code == 1)
-            left_note(call.kind, &left, state->ranks);
+        code =
+            reduce(call.kind, &left, state, is_root && sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
+                   is_root ? recvbuf : NULL, call.count, is_root ? call.count : 0, &call);
     }
     if (code == 1)
         LEAVE_TO_MPI(COLLECTIVE_REDUCE, state != NULL ? call.count * element_bytes(call.type) : 0,
@@ -134,10 +131,8 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, 
         state = state_comm(comm);
     if (state != NULL) {
         all = call.count * (size_t)state->ranks;
-        code = reduce(state, comm, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, recvbuf, all,
-                      call.count, &call);
-        if (code == 1)
-            left_note(call.kind, &left, state->ranks);
+        code = reduce(call.kind, &left, state, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, recvbuf,
+                      all, call.count, &call);
     }
     if (code == 1)
         LEAVE_TO_MPI(COLLECTIVE_REDUCE_SCATTER, all * element_bytes(call.type),
@@ -171,10 +166,9 @@ int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[
         for (int rank = 0; rank < state->ranks; rank++)
             counts[rank] = (size_t)recvcounts[rank];
         call.counts = counts;
-        code = reduce(state, comm, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, recvbuf, all,
-                      counts[state->rank], &call);
-        if (code == 1)
-            left_note(LEFT_REDUCE_SCATTER_V, &left, state->ranks);
+        code =
+            reduce(LEFT_REDUCE_SCATTER_V, &left, state, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
+                   recvbuf, all, counts[state->rank], &call);
     }
     if (code == 1)
         LEAVE_TO_MPI(COLLECTIVE_REDUCE_SCATTER, all * element_bytes(call.type),

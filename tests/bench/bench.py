@@ -55,6 +55,11 @@ def program(name):
     return os.path.join(build, "tests/bench", name)
 
 
+# what mpirun is told for ranks on this machine, more of them than processors too
+open_mpi = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_pml": "ob1"}
+
+
 class Lab:
     """A lab of its own, with the plugin or without; taken down at the end of a `with`."""
 

@@ -14,6 +14,7 @@
 
 #include "collectives/codec/codec.h"
 #include "collectives/codec/crc32c.h"
+#include "lib/base/special.h"
 #include "lib/base/write_all.h"
 
 #define MAGIC "MUSTERTK"
@@ -195,11 +196,9 @@ int token_file_write_bytes(FILE *text, const char *text_name, const char *path, 
     struct header header = {
         .version = FORMAT_VERSION, .vocabulary = BYTE_VOCABULARY, .token_bytes = 1};
     char unfinished[4096];
-    struct stat there;
     int fd, rv;
 
-    /* the renaming would put a file where /dev/null was */
-    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
+    if (is_special(path))
         return error_set(err, "%s: is no regular file", path);
     memcpy(header.magic, MAGIC, sizeof header.magic);
     if (snprintf(unfinished, sizeof unfinished, "%s.unfinished", path) >= (int)sizeof unfinished)

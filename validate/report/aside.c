@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/special.h"
+
 /* mkostemp() makes files for their owner alone. */
 static int open_up(int fd)
 {
@@ -21,12 +23,10 @@ int aside_write(const char *path, int (*write)(FILE *stream, const void *context
                 const void *context, struct error *err)
 {
     char *aside = NULL;
-    struct stat there;
     FILE *stream;
     int fd, rv = -1;
 
-    /* the renaming would put a file where /dev/stdout was */
-    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
+    if (is_special(path))
         return error_set(err, "%s: is no regular file", path);
     if (asprintf(&aside, "%s.XXXXXX", path) < 0)
         return error_set(err, "%s: no memory", path);

@@ -4,8 +4,8 @@
 #include "validate/report/format.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
+#include "lib/base/special.h"
 #include "validate/report/aside.h"
 
 const struct report_format report_formats[] = {
@@ -24,14 +24,6 @@ const struct report_format *format_find(const char *name)
         if (strcmp(format->name, name) == 0)
             return format;
     return NULL;
-}
-
-/* A device, a pipe or a socket cannot be written aside. */
-static bool is_special(const char *path)
-{
-    struct stat status;
-
-    return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
 static int write_straight(const struct report_format *format, const struct survey *survey,
