@@ -147,6 +147,9 @@ neighbour() { # LEAF PORT KIND-OF-ETHERNET
     printf '{"via":"LLDP","chassis":{"%s":{"id":{"type":"mac","value":"02:00:00:00:00:%02d"},"capability":[{"type":"Bridge","enabled":true},{"type":"Router","enabled":false}]}},"port":{"id":{"type":"ifname","value":"%s"},"descr":"to a node","auto-negotiation":{"supported":true,"current":"%s - text"}}}' \
         "$1" "${1#leaf}" "$2" "$3"
 }
+aged() { # SECONDS NEIGHBOUR: since when it is heard
+    printf '{"age":"0 day, 00:%02d:%02d",%s' $(($1 / 60)) $(($1 % 60)) "${2#\{}"
+}
 lldp() { # NODE, THEN LEAF PORT KIND for each of eth1 and eth2
     printf '{"lldp":{"interface":[{"eth1":%s},{"eth2":%s},{"eth0":{"via":"LLDP","chassis":{"pc":{"id":{"type":"mac","value":"02:00:00:00:01:01"},"capability":{"type":"Station","enabled":true}}},"port":{"id":{"type":"mac","value":"02:00:00:00:01:01"}}}}]}}' \
         "$(neighbour "${@:2:3}")" "$(neighbour "${@:5:3}")" >"$dir/lldp/$1.json"
@@ -178,6 +181,15 @@ like "$findings" '^fail +n8 eth2 is on leaf2 \(.*\) Eth1/8, it belongs on leaf4 
 like "$findings" '^fail +n4 is not in the network that LLDP shows \(.*/conf line 1 expects it under east\): see whether it is powered, its lldpd running' 'a node that said nothing'
 like "$findings" '^fail +n6 eth1, eth2 has no link' 'a node without a neighbour'
 is "$status $(grep -c . <<<"$findings")" '1 5' '... each once' || diag "$text"
+# lldpd keeps the switch that a cable was in for two minutes: the one heard last counts
+for said in 'leaf1 120 leaf2 3 leaf2' 'leaf2 3 leaf1 120 leaf2' 'leaf1 3 leaf2 120 leaf1'; do
+    read -r one one_s other other_s now <<<"$said"
+    printf '{"lldp":{"interface":[{"eth1":%s},{"eth1":%s}]}}' \
+        "$(aged "$one_s" "$(neighbour "$one" Eth1/4 200GbaseCR4)")" \
+        "$(aged "$other_s" "$(neighbour "$other" Eth1/4 200GbaseCR4)")" >"$dir/lldp/n4.json"
+    ethernet -t "$dir/conf"
+    like "$text" "^$now +02:[0-9:]* +leaf .* n\[1-4" "a cable that was moved: $one heard for $one_s s, $other for $other_s s" || diag "$text"
+done
 echo '{"lldp":' >"$dir/lldp/n6.json"
 ethernet
 like "$status $(<"$dir/err")" '^3 muster topology: .*/n6.json:[0-9]+: ' 'a file that is no JSON is named'

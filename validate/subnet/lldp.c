@@ -10,10 +10,10 @@
 #include <string.h>
 
 /* What `lldpcli -f json show neighbors details` prints (lldpd 1.0, src/client/json_writer.c): an
- * interface is {"eth1": {"chassis": {"leaf1": {"id": {...}, "capability": [...]}},
- * "port": {"id": {...}, "descr": ..., "auto-negotiation": {"current": "100GbaseCR4 ..."}}}}; where
- * there are several things of a kind there is an array of them, where a chassis has no name its
- * members stand in its place. */
+ * interface is {"eth1": {"age": "0 day, 00:02:07", "chassis": {"leaf1": {"id": {...}, "capability":
+ * [...]}}, "port": {"id": {...}, "descr": ..., "auto-negotiation": {"current": "100GbaseCR4
+ * ..."}}}}; where there are several things of a kind there is an array of them, where a chassis has
+ * no name its members stand in its place. */
 
 void subnet_neighbours_clear(struct subnet_neighbours *neighbours)
 {
@@ -34,7 +34,17 @@ int subnet_neighbours_add(struct subnet_neighbours *neighbours,
                           const struct subnet_neighbour *neighbour, struct error *err)
 {
     struct subnet_neighbour *items = neighbours->items;
+    int node = (int)neighbours->nodes.count - 1;
 
+    for (size_t i = neighbours->count; i > 0 && items[i - 1].node == node; i--) {
+        if (strcmp(items[i - 1].interface, neighbour->interface) != 0)
+            continue;
+        if (neighbour->age_s < items[i - 1].age_s) {
+            items[i - 1] = *neighbour;
+            items[i - 1].node = node;
+        }
+        return 0;
+    }
     if (neighbours->count == neighbours->room) {
         size_t room = neighbours->room ? 2 * neighbours->room : 64;
 
@@ -45,7 +55,7 @@ int subnet_neighbours_add(struct subnet_neighbours *neighbours,
         neighbours->room = room;
     }
     items[neighbours->count] = *neighbour;
-    items[neighbours->count++].node = (int)neighbours->nodes.count - 1;
+    items[neighbours->count++].node = node;
     return 0;
 }
 
@@ -76,6 +86,17 @@ static struct subnet_rate rate_of(const char *kind)
         return (struct subnet_rate){0};
     return (struct subnet_rate){
         1, (int)(toupper((unsigned char)*end) == 'G' ? 1000 * number : number)};
+}
+
+/* "0 day, 00:02:07": since when it has been heard as it is; 0 if it does not say. */
+static double age_of(const char *text)
+{
+    double days, hours, minutes, seconds;
+
+    return text && sscanf(text, "%lf day%*[^0-9]%lf:%lf:%lf", &days, &hours, &minutes, &seconds) ==
+                       4
+               ? ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+               : 0;
 }
 
 /* Whether a neighbour forwards packets: other nodes and NICs of their own send LLDP too. One that
@@ -134,6 +155,7 @@ static int add_neighbour(struct subnet_neighbours *gathering, const char *interf
     copy(label, neighbour.port, sizeof neighbour.port);
     neighbour.rate = rate_of(
         json_string_value(json_object_get(json_object_get(port, "auto-negotiation"), "current")));
+    neighbour.age_s = age_of(json_string_value(json_object_get(value, "age")));
     return subnet_neighbours_add(gathering, &neighbour, err);
 }
 
@@ -317,8 +339,7 @@ int subnet_neighbours_build(struct subnet_neighbours *gathering, struct subnet *
     for (size_t i = 0; rv == 0 && i < gathering->count; i++) {
         int other = find_port(subnet, &gathering->items[i]);
 
-        /* an interface with two switches behind it is a hub's: the first is as good as the next */
-        if (other >= 0 && subnet->ports[port_of[i]].peer < 0)
+        if (other >= 0)
             rv = subnet_link(subnet, &subnet->ports[port_of[i]], &subnet->ports[other], err);
     }
     free(port_of);

@@ -142,6 +142,7 @@ struct subnet_neighbour {
     int node;                                            /* place in nodes */
     char interface[32], chassis[68], name[64], port[32]; /* name "": it has none */
     struct subnet_rate rate;
+    double age_s; /* since it was first heard as it is now */
 };
 
 /* An empty one is all zero. */
@@ -152,7 +153,9 @@ struct subnet_neighbours {
 };
 
 void subnet_neighbours_clear(struct subnet_neighbours *neighbours);
-/* A further node, to which what is added then belongs. Each returns 0, or -1 with err. */
+/* A further node, to which what is added then belongs. Of several switches on one interface the one
+ * of the least age stays: lldpd keeps the switch that a cable was in for as long as its last word
+ * said, two minutes by default. Each returns 0, or -1 with err. */
 int subnet_neighbours_node(struct subnet_neighbours *neighbours, const char *node,
                            struct error *err);
 int subnet_neighbours_add(struct subnet_neighbours *neighbours,
