@@ -15,6 +15,7 @@ lib_libmuster_la_SOURCES += \
 	lib/base/quantity.c lib/base/quantity.h \
 	lib/base/ranges.c lib/base/ranges.h \
 	lib/base/record.c lib/base/record.h \
+	lib/base/regular_open.c lib/base/regular_open.h \
 	lib/base/special.h \
 	lib/base/sysfs.c lib/base/sysfs.h \
 	lib/base/trouble.c lib/base/trouble.h \

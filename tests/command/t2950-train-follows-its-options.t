@@ -84,6 +84,8 @@ ok '... but when that is asked for' "$train" tokenize --force text tokens
 mkfifo pipe # as /dev/null: no file to be replaced
 text=$("$train" tokenize --force text pipe 2>&1)
 is "$?/$text" '1/muster-train: pipe: is no regular file' 'what is no file is not replaced at all'
+text=$(timeout 60 "$train" --data=pipe 2>&1)
+is "$?/$text" '1/muster-train: pipe: is no regular file' '... and a FIFO is not waited for as data'
 text=$("$train" tokenize no-text other 2>&1)
 is "$?/$text" '1/muster-train: no-text: No such file or directory' 'a text that is not there'
 ok '... leaves nothing' [ ! -e other ]

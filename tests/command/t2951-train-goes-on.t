@@ -68,6 +68,15 @@ like "$(head -n 1 err)" \
 like "$(sed -n 2p err)" '^muster-train: goes on from step 57 of whole$' '... and says from where'
 is "$(tail -n 1 out)" "$final" '... to the same end'
 
+rm whole/step-000000060/shard-00000
+mkfifo whole/step-000000060/shard-00000 # nobody writes to it: who waits does so for ever
+timeout 60 "$top_builddir/muster-train" "${small[@]}" --steps=60 --checkpoint=whole >out 2>err
+is "$?" 0 'a FIFO in the place of a shard is not waited for'
+is "$(head -n 1 err)" \
+    'muster-train: whole/step-000000060/shard-00000: is no regular file; the checkpoint before it is tried' \
+    '... but named'
+is "$(tail -n 1 out)" "$final" '... and the run comes to the same end'
+
 text=$(train --steps=60 --checkpoint=whole --batch=4 2>&1)
 is "$?" 1 'a checkpoint of another batch is refused'
 is "$text" \

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,6 +68,12 @@ int main(void)
     close(a);
     is_str(read_by("c"), "n7", "a run that is gone tests nothing");
     is_int(testing_write(-1, &nodes, &err), 0, "no node is nothing to write");
+
+    snprintf(command, sizeof command, "%s/no-journal", directory);
+    is_int(mkfifo(command, 0600), 0, "a FIFO that nobody writes to");
+    alarm(20);
+    is_str(read_by("c"), "n7", "... is no journal, and is not waited for");
+    alarm(0);
 
     lock = testing_lock(directory, &err);
     ok(lock >= 0, "the choice is locked");

@@ -87,8 +87,10 @@ static void write_step(long step, int keep)
 
 static void complain(void *context, const char *line)
 {
+    size_t length = strlen(complaints);
+
     (void)context;
-    snprintf(complaints, sizeof complaints, "%s", line);
+    snprintf(complaints + length, sizeof complaints - length, "%s\n", line);
 }
 
 /* Reads a range and holds it against what that step has; expected -1: none must be found. */
@@ -188,6 +190,26 @@ static void altered_ones_are_passed_over(void)
     read_step(0, 5, 20);
     has_str(complaints, "step-000000030/manifest: it is cut short", "and half a one");
     write_step(40, 3);
+    read_step(0, 5, 40);
+}
+
+/* A FIFO that nobody writes to: who waits for it does so for ever. */
+static void what_is_no_file_is_not_waited_for(void)
+{
+    static const char *const files[] = {"step-000000040/manifest", "step-000000040/shard-00000"};
+    char aside[512], named[600];
+
+    snprintf(aside, sizeof aside, "%s", path_of("aside"));
+    alarm(20);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        is_int(rename(path_of(files[i]), aside), 0, "%s is put aside", files[i]);
+        is_int(mkfifo(path_of(files[i]), 0600), 0, "... with a FIFO in its place");
+        read_step(0, 5, 20);
+        snprintf(named, sizeof named, "%s: is no regular file\n", path_of(files[i]));
+        has_str(complaints, named, "... which is named");
+        is_int(rename(aside, path_of(files[i])), 0, "... and gone");
+    }
+    alarm(0);
     read_step(0, 5, 40);
 }
 
@@ -319,6 +341,7 @@ int main(void)
     parts_are_read();
     old_ones_go();
     altered_ones_are_passed_over();
+    what_is_no_file_is_not_waited_for();
     every_cut_of_a_manifest_is_seen();
     other_problems_are_refused();
     a_failure_leaves_the_others();

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "collectives/codec/crc32c.h"
+#include "lib/base/regular_open.h"
 #include "lib/base/write_all.h"
 #include "trainer/checkpoint/manifest.h"
 
@@ -253,24 +254,31 @@ int checkpoint_commit(const char *directory, const struct manifest *manifest, in
 /* The whole file as text; malloc'd. */
 static char *read_text(const char *path, struct error *err)
 {
-    char *text = malloc(MANIFEST_BYTES + 1);
-    FILE *file = text ? fopen(path, "re") : NULL;
-    size_t length;
+    int fd = regular_open(path, err);
+    size_t length = 0;
+    ssize_t got = 1;
+    char *text;
 
-    if (!file) {
-        error_set(err, "%s: %m", path);
-        free(text);
+    if (fd < 0)
         return NULL;
+    text = malloc(MANIFEST_BYTES + 1);
+    while (text && got > 0) {
+        got = read(fd, text + length, MANIFEST_BYTES - length);
+        length += got > 0 ? (size_t)got : 0;
     }
-    length = fread(text, 1, MANIFEST_BYTES, file);
-    text[length] = '\0';
-    if (ferror(file) || length == MANIFEST_BYTES || strlen(text) != length) {
+    if (text)
+        text[length] = '\0';
+    if (!text || got < 0) {
+        error_set(err, "%s: %m", path);
+    } else if (length == MANIFEST_BYTES || strlen(text) != length) {
         error_set(err, "%s: is no manifest", path);
-        free(text);
-        text = NULL;
+    } else {
+        close(fd);
+        return text;
     }
-    fclose(file);
-    return text;
+    free(text);
+    close(fd);
+    return NULL;
 }
 
 static size_t shard_bytes(const struct manifest *manifest, const struct manifest_shard *shard)
@@ -349,11 +357,11 @@ static int read_shard(const char *path, const struct manifest *manifest,
                       const struct manifest_shard *shard, bool verifies,
                       const struct checkpoint_state *pieces, size_t piece_count, struct error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC), rv = 0;
+    int fd = regular_open(path, err), rv = 0;
     size_t at = 0;
 
     if (fd < 0)
-        return error_set(err, "%s: %m", path);
+        return -1;
     if (verifies)
         rv = verify_shard(fd, path, manifest, shard, err);
     for (size_t i = 0; rv == 0 && i < shard->piece_count; i++) {

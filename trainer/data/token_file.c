@@ -14,6 +14,7 @@
 
 #include "collectives/codec/codec.h"
 #include "collectives/codec/crc32c.h"
+#include "lib/base/regular_open.h"
 #include "lib/base/special.h"
 #include "lib/base/write_all.h"
 
@@ -77,12 +78,10 @@ int token_file_open(const char *path, struct token_file **file, struct error *er
     if (!made)
         return error_set(err, "%s: %m", path);
     snprintf(made->path, sizeof made->path, "%s", path);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &status) != 0) {
-        error_set(err, "%s: %m", path);
+    fd = regular_open(path, err);
+    if (fd < 0)
         goto fail;
-    }
-    if (!S_ISREG(status.st_mode) || status.st_size < HEADER_BYTES) {
+    if (fstat(fd, &status) != 0 || status.st_size < HEADER_BYTES) {
         error_set(err, "%s: is no token file (muster-train tokenize makes one)", path);
         goto fail;
     }
@@ -203,6 +202,8 @@ int token_file_write_bytes(FILE *text, const char *text_name, const char *path, 
     memcpy(header.magic, MAGIC, sizeof header.magic);
     if (snprintf(unfinished, sizeof unfinished, "%s.unfinished", path) >= (int)sizeof unfinished)
         return error_set(err, "%.64s...: the path is too long", path);
+    if (is_special(unfinished))
+        return error_set(err, "%s: is no regular file", unfinished);
     fd = open(unfinished, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0)
         return error_set(err, "%s: %m", unfinished);

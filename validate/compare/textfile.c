@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/regular_open.h"
 
 static int read_all(FILE *stream, const char *path, size_t size_max, char **text, struct error *err)
 {
@@ -14,8 +17,6 @@ static int read_all(FILE *stream, const char *path, size_t size_max, char **text
 
     if (fstat(fileno(stream), &status) != 0)
         return error_set(err, "%s: %m", path);
-    if (!S_ISREG(status.st_mode))
-        return error_set(err, "%s: found no regular file", path);
     if (status.st_size > (off_t)size_max)
         return error_set(err, "%s: found %lld bytes, allowed %zu", path, (long long)status.st_size,
                          size_max);
@@ -33,14 +34,17 @@ static int read_all(FILE *stream, const char *path, size_t size_max, char **text
 
 int textfile_read(const char *path, size_t size_max, char **text, struct error *err)
 {
-    FILE *stream = fopen(path, "re");
-    int result;
+    int fd = regular_open(path, err), result;
+    FILE *stream;
 
     *text = NULL;
+    if (fd < 0)
+        return errno == ENOENT ? 1 : -1;
+    stream = fdopen(fd, "r");
     if (!stream) {
-        result = errno == ENOENT ? 1 : -1;
         error_set(err, "%s: %m", path);
-        return result;
+        close(fd);
+        return -1;
     }
     result = read_all(stream, path, size_max, text, err);
     fclose(stream);

@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "lib/base/regular_open.h"
 
 /* What `lldpcli -f json show neighbors details` prints (lldpd 1.0, src/client/json_writer.c): an
  * interface is {"eth1": {"age": "0 day, 00:02:07", "chassis": {"leaf1": {"id": {...}, "capability":
@@ -198,9 +201,14 @@ int subnet_neighbours_read(struct subnet_neighbours *neighbours, const char *nod
 static int read_node(struct subnet_neighbours *gathering, const char *path, const char *node,
                      struct error *err)
 {
+    int fd = regular_open(path, err);
     json_error_t bad;
-    json_t *root = json_load_file(path, 0, &bad);
+    json_t *root;
 
+    if (fd < 0)
+        return -1;
+    root = json_loadfd(fd, 0, &bad);
+    close(fd);
     if (!root)
         return error_set(err, "%s:%d: %s", path, bad.line, bad.text);
     return take_node(gathering, node, root, err) == 0 ? 0 : error_prefix(err, "%s", path);
