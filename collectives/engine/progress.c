@@ -138,7 +138,8 @@ int collective_start(struct collective *collective, const struct collective_call
     run->codec = collective->codec;
     run->window = collective->window;
     if (run->cached->plan.window > 0)
-        run->ticket = window_take_ticket(collective->window);
+        run->ticket = window_take_ticket(collective->window, run->cached->plan.window *
+                                                                 run->cached->shape.element_bytes);
     run_begin(run);
     while (*link)
         link = &(*link)->next;

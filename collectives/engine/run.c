@@ -203,7 +203,8 @@ static bool compute_one(struct run *run)
     } else if (step->action == PLAN_PUSH) {
         push(run, step);
     } else if (step->action == PLAN_SIGNAL) {
-        window_signal(run->window, run->ticket, step->number);
+        if (run->left > 1) /* else window_leave() tells it, at once */
+            window_signal(run->window, run->ticket, step->number);
     } else if (step->action == PLAN_DIVIDE) {
         reduce_divide(run->type, at(run, step->out), step->count,
                       (unsigned)run->cached->shape.ranks);

@@ -18,7 +18,7 @@ struct run {
     char *buffers[PLAN_BUFFERS];
     size_t slot_bytes;     /* from one slot of PLAN_WIRE to the next */
     struct window *window; /* where the plan uses one */
-    uint64_t ticket;
+    struct window_ticket ticket;
     bool has_entered; /* the window's slot */
     struct codec_scratch *codec;
     size_t *filled; /* [slots]: bytes in each */

@@ -34,28 +34,69 @@ struct peer {
     uint64_t marks; /* the address of an array, a number for each rank */
 };
 
+/* Slots of one size. */
+struct window_slots {
+    unsigned count;
+    size_t part_bytes;
+    uint64_t tickets;   /* taken */
+    size_t told, parts; /* where they begin: what was told, slot by slot; parts, rank by rank */
+};
+
+enum size { SMALL, LARGE, SIZES };
+
 struct window {
     int rank, ranks;
-    uint64_t tickets;   /* taken */
+    struct window_slots slots[SIZES];
     size_t bytes;       /* of everything */
-    char *base;         /* 8 bytes that no other file has; at LINE what was told; parts at a page */
+    char *base;         /* 8 bytes that no other file has, then slots */
     struct peer *peers; /* [ranks]; NULL: they may not be reached */
 };
 
 static const uint64_t left_number = UINT32_MAX;
 
-static size_t head_bytes(int ranks)
-{
-    size_t bytes = LINE + (size_t)WINDOW_SLOTS * (size_t)ranks * sizeof(struct told);
+/* A small part is by a line longer than a power of two, so that not all slots' first lines compete
+ * for the same few places of a cache. */
+static const struct window_slots kinds_of_slots[SIZES] = {
+    [SMALL] = {.count = WINDOW_SMALL_SLOTS, .part_bytes = PLAN_WINDOW_SMALL_BYTES + LINE},
+    [LARGE] = {.count = WINDOW_SLOTS, .part_bytes = PLAN_WINDOW_BYTES}};
 
+static size_t at_page(size_t bytes)
+{
     return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
-static struct told *told_of(const struct window *window, uint64_t ticket, int rank)
+/* What one rank writes is on pages of its own. */
+static size_t rank_bytes(const struct window_slots *slots)
 {
-    struct told *told = (struct told *)(void *)(window->base + LINE);
+    return at_page(slots->count * slots->part_bytes);
+}
 
-    return &told[(size_t)(ticket % WINDOW_SLOTS) * (size_t)window->ranks + (size_t)rank];
+static void lay_out(struct window *window)
+{
+    size_t at = LINE;
+
+    for (int size = 0; size < SIZES; size++) {
+        struct window_slots *slots = &window->slots[size];
+
+        *slots = kinds_of_slots[size];
+        slots->tickets = slots->count; /* so that every ticket has one before it */
+        slots->told = at;
+        at += slots->count * (size_t)window->ranks * sizeof(struct told);
+    }
+    at = at_page(at);
+    for (int size = 0; size < SIZES; size++) {
+        window->slots[size].parts = at;
+        at += (size_t)window->ranks * rank_bytes(&window->slots[size]);
+    }
+    window->bytes = at;
+}
+
+static struct told *told_of(const struct window *window, struct window_ticket ticket, int rank)
+{
+    const struct window_slots *slots = ticket.slots;
+    struct told *told = (struct told *)(void *)(window->base + slots->told);
+
+    return &told[(size_t)(ticket.number % slots->count) * (size_t)window->ranks + (size_t)rank];
 }
 
 /* How another process finds the first rank's memory, and knows that it is that. */
@@ -190,9 +231,7 @@ struct window *window_create(MPI_Comm comm)
     if (window != NULL) {
         window->rank = rank;
         PMPI_Comm_size(comm, &window->ranks);
-        window->bytes = head_bytes(window->ranks) +
-                        (size_t)WINDOW_SLOTS * (size_t)window->ranks * PLAN_WINDOW_BYTES;
-        window->tickets = WINDOW_SLOTS; /* so that every ticket has one before it */
+        lay_out(window);
         if (rank == 0)
             offer = offer_memory(window);
     }
@@ -228,34 +267,43 @@ bool window_can_pull(const struct window *window)
     return window->peers != NULL;
 }
 
-void window_announce(struct window *window, uint64_t ticket,
+void window_announce(struct window *window, struct window_ticket ticket,
                      const void *const buffers[WINDOW_BUFFERS])
 {
     for (int i = 0; i < WINDOW_BUFFERS; i++)
         told_of(window, ticket, window->rank)->buffers[i] = (uint64_t)(uintptr_t)buffers[i];
 }
 
-int window_pull(const struct window *window, uint64_t ticket, int peer, int buffer, size_t offset,
-                void *out, size_t bytes)
+int window_pull(const struct window *window, struct window_ticket ticket, int peer, int buffer,
+                size_t offset, void *out, size_t bytes)
 {
     return reach(process_vm_readv, window->peers[peer].pid,
                  told_of(window, ticket, peer)->buffers[buffer] + offset, out, bytes);
 }
 
-int window_push(const struct window *window, uint64_t ticket, int peer, int buffer, size_t offset,
-                const void *from, size_t bytes)
+int window_push(const struct window *window, struct window_ticket ticket, int peer, int buffer,
+                size_t offset, const void *from, size_t bytes)
 {
     return reach(process_vm_writev, window->peers[peer].pid,
                  told_of(window, ticket, peer)->buffers[buffer] + offset, (void *)(uintptr_t)from,
                  bytes);
 }
 
-uint64_t window_take_ticket(struct window *window)
+struct window_ticket window_take_ticket(struct window *window, size_t part_bytes)
 {
-    return window->tickets++;
+    struct window_slots *slots =
+        &window->slots[part_bytes <= PLAN_WINDOW_SMALL_BYTES ? SMALL : LARGE];
+
+    return (struct window_ticket){slots, slots->tickets++};
 }
 
-static bool has_told(const struct window *window, uint64_t ticket, int rank, uint64_t word)
+static uint64_t word_of(uint64_t ticket_number, uint64_t number)
+{
+    return ticket_number << 32 | number;
+}
+
+static bool has_told(const struct window *window, struct window_ticket ticket, int rank,
+                     uint64_t word)
 {
     uint64_t told =
         atomic_load_explicit(&told_of(window, ticket, rank)->word, memory_order_acquire);
@@ -263,42 +311,48 @@ static bool has_told(const struct window *window, uint64_t ticket, int rank, uin
     return (int64_t)(told - word) >= 0;
 }
 
-bool window_is_free(const struct window *window, uint64_t ticket)
+bool window_is_free(const struct window *window, struct window_ticket ticket)
 {
-    uint64_t before = ticket - WINDOW_SLOTS;
+    uint64_t before = ticket.number - ticket.slots->count;
 
-    if (before < WINDOW_SLOTS) /* the first in its slot */
+    if (before < ticket.slots->count) /* the first in its slot */
         return true;
     for (int rank = 0; rank < window->ranks; rank++)
-        if (!has_told(window, ticket, rank, before << 32 | left_number))
+        if (!has_told(window, ticket, rank, word_of(before, left_number)))
             return false;
     return true;
 }
 
-char *window_part(const struct window *window, uint64_t ticket, int rank)
+char *window_part(const struct window *window, struct window_ticket ticket, int rank)
 {
-    size_t part = (size_t)(ticket % WINDOW_SLOTS) * (size_t)window->ranks + (size_t)rank;
+    const struct window_slots *slots = ticket.slots;
 
-    return window->base + head_bytes(window->ranks) + part * PLAN_WINDOW_BYTES;
+    return window->base + slots->parts + (size_t)rank * rank_bytes(slots) +
+           (size_t)(ticket.number % slots->count) * slots->part_bytes;
 }
 
-static void tell(struct window *window, uint64_t ticket, uint64_t number)
+/* Told with release and seen with acquire: what a rank has written before it tells, it has written
+ * for who sees that; and what it has read of a slot before it leaves, it has read before the slot's
+ * next call, which begins when all are seen to have left, writes there. No other order is needed: a
+ * word has one writer, a part too, and none of it changes while others may read. */
+static void tell(struct window *window, struct window_ticket ticket, uint64_t number)
 {
-    atomic_store_explicit(&told_of(window, ticket, window->rank)->word, ticket << 32 | number,
-                          memory_order_release);
+    atomic_store_explicit(&told_of(window, ticket, window->rank)->word,
+                          word_of(ticket.number, number), memory_order_release);
 }
 
-void window_signal(struct window *window, uint64_t ticket, unsigned number)
+void window_signal(struct window *window, struct window_ticket ticket, unsigned number)
 {
     tell(window, ticket, number);
 }
 
-bool window_has_reached(const struct window *window, uint64_t ticket, int rank, unsigned number)
+bool window_has_reached(const struct window *window, struct window_ticket ticket, int rank,
+                        unsigned number)
 {
-    return has_told(window, ticket, rank, ticket << 32 | number);
+    return has_told(window, ticket, rank, word_of(ticket.number, number));
 }
 
-void window_leave(struct window *window, uint64_t ticket)
+void window_leave(struct window *window, struct window_ticket ticket)
 {
     tell(window, ticket, left_number);
 }

@@ -8,28 +8,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Memory that the ranks of one node share: a part for each rank in each of a few slots, so that
+/* Memory that the ranks of one node share: a part for each rank in each of some slots, so that
  * calls can be under way at once, and what each rank has told in the slot. A call has a ticket, the
- * same at all ranks; calls that are WINDOW_SLOTS apart share a slot, and the later one waits until
- * all ranks have left the earlier. Pages are there once they are touched, on the NUMA node of the
- * rank that writes them first. */
+ * same at all ranks; it shares its slot with the call that is by the number of slots before it, and
+ * waits until all ranks have left that one. A rank that waits for nothing else (the root of a
+ * broadcast) is so many calls ahead of the others at most. That costs little where parts are small:
+ * there are a few slots with room for much, and many with room for little. Pages are there once
+ * they are touched, on the NUMA node of the rank that writes them first. */
 
-enum { WINDOW_SLOTS = 2 };
+enum { WINDOW_SLOTS = 2, WINDOW_SMALL_SLOTS = 64 };
 
 struct window;
+struct window_slots;
+
+struct window_ticket {
+    const struct window_slots *slots;
+    uint64_t number;
+};
 
 /* All ranks of comm call it. NULL at all of them where they cannot share memory: they are on
  * several nodes, in containers that do not see each other, or there is no memory. */
 struct window *window_create(MPI_Comm comm);
 void window_destroy(struct window *window); /* NULL is fine; nothing is under way at any rank */
 
-uint64_t window_take_ticket(struct window *window);
+/* For a call that uses part_bytes of each part, PLAN_WINDOW_BYTES at most: the same at all ranks.
+ */
+struct window_ticket window_take_ticket(struct window *window, size_t part_bytes);
 
 /* Whether all ranks have left the slot's earlier call. To be seen true before anything else. */
-bool window_is_free(const struct window *window, uint64_t ticket);
+bool window_is_free(const struct window *window, struct window_ticket ticket);
 
-/* A rank's part, PLAN_WINDOW_BYTES of it, aligned to a page. */
-char *window_part(const struct window *window, uint64_t ticket, int rank);
+/* A rank's part, aligned to a line, a large one to a page. */
+char *window_part(const struct window *window, struct window_ticket ticket, int rank);
 
 /* Whether ranks may read and write each other's memory, all of all: the kernel may forbid it
  * (ptrace(2)). */
@@ -37,23 +47,24 @@ bool window_can_pull(const struct window *window);
 
 /* Where this rank's buffers are in the call, told to the others with the first signal. */
 enum { WINDOW_BUFFERS = 2 };
-void window_announce(struct window *window, uint64_t ticket,
+void window_announce(struct window *window, struct window_ticket ticket,
                      const void *const buffers[WINDOW_BUFFERS]);
 
 /* Reads bytes of a peer's buffer, from an offset on, to out. The peer has told something in the
  * call. -1 with errno: it could not be read. */
-int window_pull(const struct window *window, uint64_t ticket, int peer, int buffer, size_t offset,
-                void *out, size_t bytes);
+int window_pull(const struct window *window, struct window_ticket ticket, int peer, int buffer,
+                size_t offset, void *out, size_t bytes);
 
 /* Writes bytes from `from` to a peer's buffer, from an offset on; else as window_pull(). */
-int window_push(const struct window *window, uint64_t ticket, int peer, int buffer, size_t offset,
-                const void *from, size_t bytes);
+int window_push(const struct window *window, struct window_ticket ticket, int peer, int buffer,
+                size_t offset, const void *from, size_t bytes);
 
 /* Tells the others: what was written before can be read by who sees the number reached. */
-void window_signal(struct window *window, uint64_t ticket, unsigned number);
-bool window_has_reached(const struct window *window, uint64_t ticket, int rank, unsigned number);
+void window_signal(struct window *window, struct window_ticket ticket, unsigned number);
+bool window_has_reached(const struct window *window, struct window_ticket ticket, int rank,
+                        unsigned number);
 
 /* This rank has done all that it does in the call. */
-void window_leave(struct window *window, uint64_t ticket);
+void window_leave(struct window *window, struct window_ticket ticket);
 
 #endif

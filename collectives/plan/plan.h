@@ -102,6 +102,10 @@ enum plan_buffer { PLAN_IN, PLAN_OUT, PLAN_SCRATCH, PLAN_WIRE, PLAN_WINDOW, PLAN
  * is built since 2020. */
 enum { PLAN_WINDOW_BYTES = 1 << 21 };
 
+/* A plan that uses no more than this of a part need not wait for the one before it: who only writes
+ * goes on while others have yet to read. */
+enum { PLAN_WINDOW_SMALL_BYTES = 8192 };
+
 struct plan_place {
     enum plan_buffer buffer;
     size_t offset; /* elements */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int rank, ranks, failures;
 
@@ -222,6 +223,48 @@ static void test_many(struct collective *collective, struct buffers *buffers)
             held &= buffers->out[i * EACH + e] == sum_at(e + i);
     collective_destroy(other);
     check(held, "several calls on two communicators, waited for in any order", NULL);
+}
+
+/* A root that gives and ranks that give to a root go on while others sleep, until all slots of a
+ * window are taken; now and then a call that takes a large one. */
+static void test_ahead(struct collective *collective)
+{
+    enum { CALLS = 700, COUNT = 1500, SMALL = 40 };
+    static int32_t given[COUNT], own[COUNT], sums[COUNT];
+    struct error err;
+    bool held = true;
+
+    for (int i = 0; i < CALLS; i++) {
+        size_t count = i % 50 == 49 ? COUNT : 1 + (size_t)i % SMALL;
+        int root = i / 100 % ranks;
+        struct collective_call broadcast = {.kind = COLLECTIVE_BROADCAST,
+                                            .type = ELEMENT_INT32,
+                                            .out = given,
+                                            .count = count,
+                                            .root = root,
+                                            .algorithm = "shared"};
+        struct collective_call reduce = {.kind = COLLECTIVE_REDUCE,
+                                         .type = ELEMENT_INT32,
+                                         .in = own,
+                                         .out = sums,
+                                         .count = count,
+                                         .root = root,
+                                         .algorithm = "shared"};
+
+        if (i % 97 == 13 * rank)
+            usleep(2000);
+        for (size_t e = 0; e < count; e++) {
+            given[e] = rank == root ? value(root, e + (size_t)i) : 0;
+            own[e] = value(rank, e + (size_t)i);
+        }
+        held &= collective_run(collective, &broadcast, &err) == 0;
+        if (i % 300 < 200) /* between these nobody waits for another */
+            held &= collective_run(collective, &reduce, &err) == 0;
+        for (size_t e = 0; e < count; e++)
+            held &= given[e] == value(root, e + (size_t)i) &&
+                    (rank != root || i % 300 >= 200 || sums[e] == sum_at(e + (size_t)i));
+    }
+    check(held, "ranks that need not wait are right when others are late", NULL);
 }
 
 /* What goes on in the program's own messages while ranks wait for each other's windows: the sender
@@ -490,8 +533,10 @@ int main(int argc, char **argv)
             test_wires(collective, a);
     test_wires(collective, algorithm_find(COLLECTIVE_ALLREDUCE, "rabenseifner"));
     test_many(collective, &buffers);
-    if (ranks > 1)
+    if (ranks > 1) {
+        test_ahead(collective);
         test_own_messages(collective, &buffers);
+    }
     test_allocations(collective, &buffers);
     test_refusals(collective, &buffers);
     test_ring_order(&buffers);
