@@ -98,6 +98,7 @@ collectives_libmustercoll_la_SOURCES += \
 EXTRA_DIST += collectives/pmpi/mustercoll-pmpi.lds
 if HAVE_MPI
 collectives_libmustercollmpi_la_SOURCES += \
+	collectives/choose/candidates.c collectives/choose/candidates.h \
 	collectives/choose/layout_mpi.c collectives/choose/layout_mpi.h \
 	collectives/choose/measure.c collectives/choose/measure.h \
 	collectives/choose/trials.c \

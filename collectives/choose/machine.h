@@ -71,8 +71,8 @@ double machine_decoding_us(const struct machine *machine, enum codec_type type, 
 double machine_lossless_us(const struct machine *machine, enum link_class class,
                            enum codec_type type, size_t bytes);
 
-/* Adds a trial; of two of the same kind, wire, algorithm, segment and size the faster one is kept,
- * since what else runs only ever adds to a time. -1: out of memory. */
+/* Adds a trial; of two of the same kind, wire, algorithm, segment and size the later one is kept.
+ * -1: out of memory. */
 int machine_add_trial(struct machine *machine, const struct machine_trial *trial,
                       struct error *err);
 

@@ -19,7 +19,10 @@
 #include "collectives/choose/others.h"
 
 enum { FACTS = 512 };
-static const double budget_default_s = 4;
+
+/* For trials: beside it as long as so many messages of 1 MiB take over the slowest link. */
+static const double budget_least_s = 4, budget_most_s = 12;
+enum { BUDGET_MESSAGES = 600 };
 
 struct tuned {
     struct machine machine;
@@ -148,21 +151,30 @@ static int find_others(MPI_Comm comm, const struct layout *layout, int rank,
     return 0;
 }
 
+static double default_budget_s(const struct machine *machine, const struct layout *layout)
+{
+    return fmin(budget_most_s,
+                budget_least_s + BUDGET_MESSAGES / 1e6 *
+                                     machine_link_us(machine, layout_farthest(layout), 1 << 20));
+}
+
 static int measure(MPI_Comm comm, const struct layout *layout, const struct tuned_options *options,
                    int rank, struct machine *machine, struct error *err)
 {
     struct measure_trials trials = {
-        .budget_s = options->budget_s > 0 ? options->budget_s : budget_default_s,
         .with_mpi = true, /* the figures are for who comes next, too */
     };
     struct others_mark before = others_read("");
     double before_s = own_s();
     char line[128];
 
-    snprintf(line, sizeof line, "measuring this machine once, %.0f s at most", trials.budget_s + 1);
+    tell(options, rank, "measuring this machine once");
+    if (measure_machine(comm, layout, machine, err) < 0)
+        return -1;
+    trials.budget_s = options->budget_s > 0 ? options->budget_s : default_budget_s(machine, layout);
+    snprintf(line, sizeof line, "trying algorithms, %.0f s at most", trials.budget_s);
     tell(options, rank, line);
-    if (measure_machine(comm, layout, machine, err) < 0 ||
-        measure_trials(comm, layout, &trials, machine, err) < 0 ||
+    if (measure_trials(comm, layout, &trials, machine, err) < 0 ||
         find_others(comm, layout, rank, before, before_s, &machine->others, err) < 0)
         return -1;
     machine->measured = 1;

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "collectives/choose/candidates.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const double candidates_long_us = 5000;
+
+/* Than the best: given up when tried twice. */
+static const double much_slower = 1.7;
+
+enum {
+    ROUNDS = 3,
+    LONG_ROUNDS = 2,
+    AGAIN_ROUNDS = CANDIDATE_BATCHES - 1,
+    SURE_ROUNDS = 2, /* before something is given up */
+    BATCH_US = 500,  /* what a batch of calls should take */
+    AGAIN_US = 2000,
+    BATCH_CALLS = 10000,
+};
+
+static int call_mpi(const struct candidates_call *call)
+{
+    int count = (int)call->block;
+
+    switch (call->kind) {
+    case COLLECTIVE_ALLREDUCE:
+        return PMPI_Allreduce(call->in, call->out, count, MPI_FLOAT, MPI_SUM, call->comm);
+    case COLLECTIVE_REDUCE_SCATTER:
+        return PMPI_Reduce_scatter_block(call->in, call->out, count, MPI_FLOAT, MPI_SUM,
+                                         call->comm);
+    case COLLECTIVE_ALL_GATHER:
+        return PMPI_Allgather(call->in, count, MPI_FLOAT, call->out, count, MPI_FLOAT, call->comm);
+    case COLLECTIVE_BROADCAST:
+        return PMPI_Bcast(call->out, count, MPI_FLOAT, 0, call->comm);
+    case COLLECTIVE_REDUCE:
+        return PMPI_Reduce(call->in, call->out, count, MPI_FLOAT, MPI_SUM, 0, call->comm);
+    default:
+        return PMPI_Alltoall(call->in, count, MPI_FLOAT, call->out, count, MPI_FLOAT, call->comm);
+    }
+}
+
+static int run_once(const struct candidates_call *call, const struct choice *choice,
+                    struct error *err)
+{
+    struct collective_call ours = {
+        .kind = call->kind,
+        .type = call->type,
+        .op = REDUCE_SUM,
+        .in = call->in,
+        .out = call->out,
+        .count = call->block,
+        .wire = call->wire,
+    };
+
+    if (choice->algorithm == NULL)
+        return call_mpi(call) == MPI_SUCCESS ? 0 : error_set(err, "MPI's own collective failed");
+    ours.algorithm = choice->algorithm->name;
+    ours.segment_bytes = choice->segment_bytes;
+    return collective_run(call->collective, &ours, err);
+}
+
+/* Of a call in a loop without barriers, us, of the rank that takes longest. -1: a call failed, at
+ * this rank or another. */
+static double time_calls(const struct candidates_call *call, const struct choice *choice, int calls,
+                         struct error *err)
+{
+    double time[2] = {0, 0};
+
+    PMPI_Barrier(call->comm);
+    time[0] = PMPI_Wtime();
+    for (int i = 0; i < calls && time[1] == 0; i++)
+        time[1] = run_once(call, choice, err) < 0;
+    time[0] = (PMPI_Wtime() - time[0]) * 1e6 / calls;
+    PMPI_Allreduce(MPI_IN_PLACE, time, 2, MPI_DOUBLE, MPI_MAX, call->comm);
+    return time[1] == 0 ? time[0] : -1;
+}
+
+/* Rank 0 decides for all. */
+static bool may_go_on(const struct candidates_call *call)
+{
+    int may =
+        call->rank == 0 && PMPI_Wtime() < call->deadline && (call->stop == NULL || !call->stop());
+
+    PMPI_Bcast(&may, 1, MPI_INT, 0, call->comm);
+    return may;
+}
+
+static int compare_times(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+double candidate_us(const struct candidate *candidate)
+{
+    int half = (candidate->batches + 1) / 2;
+    double us[CANDIDATE_BATCHES], sum = 0;
+
+    if (half == 0)
+        return candidate->once_us;
+    memcpy(us, candidate->us, (size_t)candidate->batches * sizeof *us);
+    qsort(us, (size_t)candidate->batches, sizeof *us, compare_times);
+    for (int i = 0; i < half; i++)
+        sum += us[i];
+    return sum / half;
+}
+
+static double least_of(const struct candidate *candidate)
+{
+    double least = candidate->once_us;
+
+    for (int i = 0; i < candidate->batches; i++)
+        least = fmin(least, candidate->us[i]);
+    return least;
+}
+
+static double best_of(const struct candidate *candidates, unsigned count)
+{
+    double best = INFINITY;
+
+    for (unsigned i = 0; i < count; i++)
+        best = fmin(best, least_of(&candidates[i]));
+    return best;
+}
+
+/* One call makes plans and memory, the next one, if the first was not long, tells how many a batch
+ * has. */
+static int warm_up(const struct candidates_call *call, double batch_us, struct candidate *candidate,
+                   struct error *err)
+{
+    double once = time_calls(call, candidate->choice, 1, err);
+
+    if (once >= 0 && once < candidates_long_us)
+        once = time_calls(call, candidate->choice, 1, err);
+    if (once < 0)
+        return -1;
+    candidate->calls = (int)fmax(1, fmin(BATCH_CALLS, batch_us / once));
+    candidate->once_us = once;
+    if (candidate->calls == 1)
+        candidate->us[candidate->batches++] = once;
+    return 0;
+}
+
+/* A batch of each that is not out. 1: done, 0: time is up, -1: a call failed. */
+static int try_round(const struct candidates_call *call, struct candidate *candidates,
+                     unsigned count, struct error *err)
+{
+    for (unsigned i = 0; i < count; i++) {
+        double time_us;
+
+        if (candidates[i].is_out)
+            continue;
+        if (!may_go_on(call))
+            return 0;
+        time_us = time_calls(call, candidates[i].choice, candidates[i].calls, err);
+        if (time_us < 0)
+            return -1;
+        candidates[i].us[candidates[i].batches++] = fmax(time_us, 1e-3);
+    }
+    return 1;
+}
+
+/* What takes least_us or longer, and much longer than the best. */
+static void give_up_slow(struct candidate *candidates, unsigned count, double least_us)
+{
+    double best = best_of(candidates, count);
+
+    for (unsigned i = 0; i < count; i++)
+        candidates[i].is_out = least_of(&candidates[i]) > fmax(least_us, much_slower * best);
+}
+
+int candidates_try(const struct candidates_call *call, bool is_again, struct candidate *candidates,
+                   unsigned count, struct error *err)
+{
+    double batch_us = is_again ? AGAIN_US : BATCH_US;
+    unsigned tried = 0;
+    int status = 1, rounds;
+
+    while (tried < count && may_go_on(call)) {
+        if (warm_up(call, batch_us, &candidates[tried], err) < 0)
+            return -1;
+        tried++;
+    }
+    /* of calls that take as long as a batch, one is enough to tell */
+    give_up_slow(candidates, tried, BATCH_US);
+    rounds = is_again                                          ? AGAIN_ROUNDS
+             : best_of(candidates, tried) > candidates_long_us ? LONG_ROUNDS
+                                                               : ROUNDS;
+    for (int round = 0; round < rounds && status == 1; round++) {
+        status = try_round(call, candidates, tried, err);
+        if (round + 1 == SURE_ROUNDS)
+            give_up_slow(candidates, tried, 0);
+    }
+    return status < 0 ? -1 : (int)tried;
+}

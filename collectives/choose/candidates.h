@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CANDIDATES_H
+#define MUSTER_CANDIDATES_H
+
+#include <mpi.h>
+
+#include "collectives/choose/chooser.h"
+#include "collectives/collective.h"
+
+/* Times what a collective may be done by, beside each other. */
+
+/* What is called; the same at all ranks but for rank and buffers. */
+struct candidates_call {
+    MPI_Comm comm;
+    int rank;
+    double deadline;   /* PMPI_Wtime(); no batch begins after it */
+    int (*stop)(void); /* asked on rank 0 before each batch; NULL: never */
+    struct collective *collective;
+    enum collective_kind kind;
+    enum wire_format wire;
+    enum element_type type;
+    size_t block; /* elements, of one rank's block where there are such, else all */
+    char *in, *out;
+};
+
+enum { CANDIDATE_BATCHES = 6 };
+
+/* Only choice is the caller's to set. */
+struct candidate {
+    const struct choice *choice;  /* MPI's own: of fp32 as it is */
+    double once_us;               /* of the call before */
+    int calls;                    /* of a batch */
+    double us[CANDIDATE_BATCHES]; /* of a call, in each batch */
+    int batches;
+    bool is_out; /* given up, much slower than the best */
+};
+
+/* us; a call that takes so long tells as much as a batch of others. */
+extern const double candidates_long_us;
+
+/* What a program may expect, us: the mean of the faster half of the batches. What else runs only
+ * ever adds to a time, but links, and processors that are near each other at one time and far at
+ * another, make some calls of an algorithm twice as fast as others, and its one best moment is not
+ * what a program gets. */
+double candidate_us(const struct candidate *candidate);
+
+/* Calls each in turns, in loops without barriers, as programs do, for as long as there is time;
+ * is_again: in longer and more loops. Each figure is that of the rank that takes longest. All ranks
+ * call this. Returns how many have been called, from the first on, or -1: a call failed. */
+int candidates_try(const struct candidates_call *call, bool is_again, struct candidate *candidates,
+                   unsigned count, struct error *err);
+
+#endif
