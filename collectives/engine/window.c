@@ -18,12 +18,18 @@
 
 enum { PAGE = 4096, LINE = 64 };
 
-/* What a rank has told in a slot, on a line of its own: ticket << 32 | number, so that it only ever
+/* A slot of a rank begins with what it has told there: ticket << 32 | number, so that it only ever
  * grows, and wraps around some day. A rank that has left told the greatest number. Behind it where
- * its buffers are, in its own memory. */
+ * its buffers are, in its own memory; then its part, of a small slot on the same line: few bytes
+ * come with the word that tells of them. */
 struct told {
-    _Alignas(LINE) _Atomic uint64_t word;
+    _Atomic uint64_t word;
     uint64_t buffers[WINDOW_BUFFERS];
+};
+
+/* All calls before this one a rank has left; on a line of its own. */
+struct left {
+    _Alignas(LINE) _Atomic uint64_t before;
 };
 
 /* What a rank can be reached by, and two numbers there to try it with: one to be read by all, one
@@ -36,10 +42,13 @@ struct peer {
 
 /* Slots of one size. */
 struct window_slots {
-    unsigned count;
-    size_t part_bytes;
-    uint64_t tickets;   /* taken */
-    size_t told, parts; /* where they begin: what was told, slot by slot; parts, rank by rank */
+    unsigned count;          /* 64 at most */
+    size_t part, slot_bytes; /* where a part begins in a slot; from one slot to the next */
+    size_t left, begin;      /* in the window: what ranks have left; slots, rank by rank */
+    uint64_t tickets;        /* taken */
+    uint64_t left_before;    /* this rank's calls before this one are over, */
+    uint64_t left_later;     /* and of later ones those of these slots, a bit each */
+    uint64_t free_before;    /* tickets that may begin */
 };
 
 enum size { SMALL, LARGE, SIZES };
@@ -52,51 +61,63 @@ struct window {
     struct peer *peers; /* [ranks]; NULL: they may not be reached */
 };
 
-static const uint64_t left_number = UINT32_MAX;
+static const unsigned left_number = UINT32_MAX;
 
-/* A small part is by a line longer than a power of two, so that not all slots' first lines compete
- * for the same few places of a cache. */
-static const struct window_slots kinds_of_slots[SIZES] = {
-    [SMALL] = {.count = WINDOW_SMALL_SLOTS, .part_bytes = PLAN_WINDOW_SMALL_BYTES + LINE},
-    [LARGE] = {.count = WINDOW_SLOTS, .part_bytes = PLAN_WINDOW_BYTES}};
-
-static size_t at_page(size_t bytes)
+static size_t rounded_up(size_t bytes, size_t to)
 {
-    return (bytes + PAGE - 1) / PAGE * PAGE;
+    return (bytes + to - 1) / to * to;
 }
 
 /* What one rank writes is on pages of its own. */
 static size_t rank_bytes(const struct window_slots *slots)
 {
-    return at_page(slots->count * slots->part_bytes);
+    return rounded_up(slots->count * slots->slot_bytes, PAGE);
+}
+
+static struct window_slots slots_of(unsigned count, size_t part, size_t part_bytes)
+{
+    return (struct window_slots){.count = count,
+                                 .part = part,
+                                 .slot_bytes = rounded_up(part + part_bytes, LINE),
+                                 .free_before = count};
 }
 
 static void lay_out(struct window *window)
 {
     size_t at = LINE;
 
+    window->slots[SMALL] =
+        slots_of(WINDOW_SMALL_SLOTS, sizeof(struct told), PLAN_WINDOW_SMALL_BYTES);
+    window->slots[LARGE] = slots_of(WINDOW_SLOTS, PAGE, PLAN_WINDOW_BYTES);
     for (int size = 0; size < SIZES; size++) {
-        struct window_slots *slots = &window->slots[size];
-
-        *slots = kinds_of_slots[size];
-        slots->tickets = slots->count; /* so that every ticket has one before it */
-        slots->told = at;
-        at += slots->count * (size_t)window->ranks * sizeof(struct told);
+        window->slots[size].left = at;
+        at += (size_t)window->ranks * sizeof(struct left);
     }
-    at = at_page(at);
+    at = rounded_up(at, PAGE);
     for (int size = 0; size < SIZES; size++) {
-        window->slots[size].parts = at;
+        window->slots[size].begin = at;
         at += (size_t)window->ranks * rank_bytes(&window->slots[size]);
     }
     window->bytes = at;
 }
 
-static struct told *told_of(const struct window *window, struct window_ticket ticket, int rank)
+static char *slot_of(const struct window *window, struct window_ticket ticket, int rank)
 {
     const struct window_slots *slots = ticket.slots;
-    struct told *told = (struct told *)(void *)(window->base + slots->told);
 
-    return &told[(size_t)(ticket.number % slots->count) * (size_t)window->ranks + (size_t)rank];
+    return window->base + slots->begin + (size_t)rank * rank_bytes(slots) +
+           (size_t)(ticket.number % slots->count) * slots->slot_bytes;
+}
+
+static struct told *told_of(const struct window *window, struct window_ticket ticket, int rank)
+{
+    return (struct told *)(void *)slot_of(window, ticket, rank);
+}
+
+static _Atomic uint64_t *left_of(const struct window *window, const struct window_slots *slots,
+                                 int rank)
+{
+    return &((struct left *)(void *)(window->base + slots->left))[rank].before;
 }
 
 /* How another process finds the first rank's memory, and knows that it is that. */
@@ -297,62 +318,63 @@ struct window_ticket window_take_ticket(struct window *window, size_t part_bytes
     return (struct window_ticket){slots, slots->tickets++};
 }
 
-static uint64_t word_of(uint64_t ticket_number, uint64_t number)
-{
-    return ticket_number << 32 | number;
-}
-
-static bool has_told(const struct window *window, struct window_ticket ticket, int rank,
-                     uint64_t word)
-{
-    uint64_t told =
-        atomic_load_explicit(&told_of(window, ticket, rank)->word, memory_order_acquire);
-
-    return (int64_t)(told - word) >= 0;
-}
-
 bool window_is_free(const struct window *window, struct window_ticket ticket)
 {
-    uint64_t before = ticket.number - ticket.slots->count;
+    struct window_slots *slots = ticket.slots;
+    uint64_t least = slots->left_before;
 
-    if (before < ticket.slots->count) /* the first in its slot */
+    if (ticket.number < slots->free_before)
         return true;
-    for (int rank = 0; rank < window->ranks; rank++)
-        if (!has_told(window, ticket, rank, word_of(before, left_number)))
-            return false;
-    return true;
+    for (int rank = 0; rank < window->ranks; rank++) {
+        uint64_t left = atomic_load_explicit(left_of(window, slots, rank), memory_order_acquire);
+
+        least = left < least ? left : least;
+    }
+    slots->free_before = least + slots->count;
+    return ticket.number < slots->free_before;
 }
 
 char *window_part(const struct window *window, struct window_ticket ticket, int rank)
 {
-    const struct window_slots *slots = ticket.slots;
+    return slot_of(window, ticket, rank) + ticket.slots->part;
+}
 
-    return window->base + slots->parts + (size_t)rank * rank_bytes(slots) +
-           (size_t)(ticket.number % slots->count) * slots->part_bytes;
+static uint64_t word_of(struct window_ticket ticket, uint64_t number)
+{
+    return ticket.number << 32 | number;
 }
 
 /* Told with release and seen with acquire: what a rank has written before it tells, it has written
  * for who sees that; and what it has read of a slot before it leaves, it has read before the slot's
  * next call, which begins when all are seen to have left, writes there. No other order is needed: a
  * word has one writer, a part too, and none of it changes while others may read. */
-static void tell(struct window *window, struct window_ticket ticket, uint64_t number)
-{
-    atomic_store_explicit(&told_of(window, ticket, window->rank)->word,
-                          word_of(ticket.number, number), memory_order_release);
-}
-
 void window_signal(struct window *window, struct window_ticket ticket, unsigned number)
 {
-    tell(window, ticket, number);
+    atomic_store_explicit(&told_of(window, ticket, window->rank)->word, word_of(ticket, number),
+                          memory_order_release);
 }
 
 bool window_has_reached(const struct window *window, struct window_ticket ticket, int rank,
                         unsigned number)
 {
-    return has_told(window, ticket, rank, word_of(ticket.number, number));
+    uint64_t told =
+        atomic_load_explicit(&told_of(window, ticket, rank)->word, memory_order_acquire);
+
+    return (int64_t)(told - word_of(ticket, number)) >= 0;
 }
 
+/* Calls may end in any order. Who waits for a slot looks at one word of each rank, and once for
+ * many slots. */
 void window_leave(struct window *window, struct window_ticket ticket)
 {
-    tell(window, ticket, left_number);
+    struct window_slots *slots = ticket.slots;
+
+    window_signal(window, ticket, left_number);
+    slots->left_later |= (uint64_t)1 << ticket.number % slots->count;
+    for (uint64_t bit;
+         bit = (uint64_t)1 << slots->left_before % slots->count, slots->left_later & bit;
+         slots->left_before++)
+        slots->left_later &= ~bit;
+    atomic_store_explicit(left_of(window, slots, window->rank), slots->left_before,
+                          memory_order_release);
 }

@@ -22,7 +22,7 @@ struct window;
 struct window_slots;
 
 struct window_ticket {
-    const struct window_slots *slots;
+    struct window_slots *slots;
     uint64_t number;
 };
 
@@ -38,7 +38,7 @@ struct window_ticket window_take_ticket(struct window *window, size_t part_bytes
 /* Whether all ranks have left the slot's earlier call. To be seen true before anything else. */
 bool window_is_free(const struct window *window, struct window_ticket ticket);
 
-/* A rank's part, aligned to a line, a large one to a page. */
+/* A rank's part, aligned to 8 bytes, a large one to a page. */
 char *window_part(const struct window *window, struct window_ticket ticket, int rank);
 
 /* Whether ranks may read and write each other's memory, all of all: the kernel may forbid it
