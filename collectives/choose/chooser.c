@@ -275,14 +275,15 @@ unsigned chooser_list(struct chooser *chooser, const struct plan_shape *shape,
     return chooser_list_typical(chooser, &typical, type, choices);
 }
 
-/* Where blocks are as each rank likes, no rank knows how much all of them send: one that is good
- * at every size. */
+/* Where blocks are as each rank likes, no rank knows how much all of them send. */
 static bool is_unknown_to_others(const struct plan_shape *shape)
 {
     return shape->kind == COLLECTIVE_ALL_TO_ALL &&
            (shape->counts != NULL || shape->send_counts != NULL);
 }
 
+/* Of an unknown size the window's is taken where there is one: at 4 KiB others take four times as
+ * long, at 1 MiB and more it takes 1.5 times as long as the best at most. */
 static struct choice pick(struct chooser *chooser, const struct plan_shape *shape,
                           enum element_type type, size_t bytes)
 {
@@ -298,6 +299,9 @@ static struct choice pick(struct chooser *chooser, const struct plan_shape *shap
         choices[0].segment_bytes = chooser_segments[0];
         choices[0].predicted_us = chooser_predict(chooser, choices[0].algorithm, &typical, type);
     }
+    for (unsigned i = 0; i < count && is_unknown_to_others(shape); i++)
+        if (choices[i].algorithm != NULL && choices[i].algorithm->plan == shared_all_to_all)
+            return choices[i];
     return choices[0];
 }
 
@@ -306,18 +310,22 @@ unsigned chooser_size_number(const struct plan_shape *shape)
 {
     static const double steps[CHOOSER_PER_OCTAVE] = {1, 1.189207115002721, 1.4142135623730951,
                                                      1.681792830507429}; /* 2^(i/4) */
-    size_t bytes = is_unknown_to_others(shape) ? (size_t)1 << 20 : chooser_bytes(shape);
+    size_t bytes = chooser_bytes(shape);
     unsigned octave = bytes > 1 ? 63 - (unsigned)__builtin_clzll(bytes) : 0;
     unsigned number = octave * CHOOSER_PER_OCTAVE;
     double above = bytes > 1 ? (double)bytes / (double)((uint64_t)1 << octave) : 1;
 
+    if (is_unknown_to_others(shape))
+        return CHOOSER_UNKNOWN;
     for (unsigned i = 1; i < CHOOSER_PER_OCTAVE && above >= steps[i]; i++)
         number++;
-    return number < CHOOSER_SIZES ? number : CHOOSER_SIZES - 1;
+    return number < CHOOSER_UNKNOWN ? number : CHOOSER_UNKNOWN - 1;
 }
 
 size_t chooser_size_middle(unsigned number)
 {
+    if (number == CHOOSER_UNKNOWN)
+        return (size_t)1 << 20;
     return (size_t)(exp2((number + 0.5) / CHOOSER_PER_OCTAVE));
 }
 

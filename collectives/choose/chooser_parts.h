@@ -6,7 +6,11 @@
 
 /* What chooser.c (which algorithm) and wires.c (how its numbers travel) share. */
 
-enum { CHOOSER_PER_OCTAVE = 4, CHOOSER_SIZES = 48 * CHOOSER_PER_OCTAVE };
+enum {
+    CHOOSER_PER_OCTAVE = 4,
+    CHOOSER_UNKNOWN = 48 * CHOOSER_PER_OCTAVE, /* a size that no rank knows */
+    CHOOSER_SIZES
+};
 
 struct kept {
     bool is_known;

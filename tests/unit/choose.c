@@ -461,6 +461,50 @@ static void test_segments(void)
     layout_free(layout);
 }
 
+/* What is chosen for an all-to-all of 1 MiB a rank: NULL counts where all blocks are alike. */
+static const char *picked_all_to_all(struct chooser *chooser, const size_t *counts)
+{
+    const struct plan_shape shape = {.kind = COLLECTIVE_ALL_TO_ALL,
+                                     .element_bytes = 4,
+                                     .ranks = 4,
+                                     .count = counts ? 0 : 1 << 16,
+                                     .counts = counts,
+                                     .topology = chooser_topology(chooser)};
+    struct choice choice = chooser_pick(chooser, &shape, ELEMENT_FP32);
+
+    return choice.algorithm ? choice.algorithm->name : "mpi";
+}
+
+static void test_unknown_sizes(void)
+{
+    const struct plan_topology node = {.has_window = true, .can_pull = true};
+    const size_t counts[] = {1 << 16, 1 << 16, 1 << 16, 1 << 16};
+    struct machine machine = synthetic(10, 1);
+    struct layout *layout = make("a a a a", "x x x x");
+    const struct machine_trial tried = {.kind = COLLECTIVE_ALL_TO_ALL,
+                                        .algorithm = "pull",
+                                        .segment_bytes = 262144,
+                                        .bytes = 1 << 20,
+                                        .time_us = 50};
+    struct chooser *chooser;
+    struct error err;
+
+    machine_add_trial(&machine, &tried, NULL);
+    chooser = chooser_create(&machine, layout);
+    chooser_allow_window(chooser, &node);
+    is_str(picked_all_to_all(chooser, NULL), "pull", "an all-to-all of 1 MiB by what was tried");
+    is_str(picked_all_to_all(chooser, counts), "shared",
+           "... of whose size no rank knows, the window");
+    chooser_destroy(chooser);
+    chooser = chooser_create(&machine, layout);
+    chooser_allow_window(chooser, &node);
+    chooser_force(chooser, "all-to-all=pairwise", &err);
+    is_str(picked_all_to_all(chooser, counts), "pairwise", "... and what it is told to");
+    chooser_destroy(chooser);
+    machine_clear(&machine);
+    layout_free(layout);
+}
+
 static const char *pick(struct chooser *chooser, const struct layout *layout, size_t count)
 {
     struct plan_shape shape = allreduce(layout, count);
@@ -878,6 +922,7 @@ int main(void)
     test_walk_queues();
     test_walk_of_all();
     test_segments();
+    test_unknown_sizes();
     test_chooser();
     test_wire();
     test_both();
