@@ -408,8 +408,12 @@ static void put_own(const struct sharing *s, unsigned k)
     plan_copy(s->plan, plan_in(own.offset), window_at(s, s->shape->rank, k, 0), own.count);
 }
 
+/* The own piece first: it has just been read, and others may still be late. */
 static void take_all(const struct sharing *s, unsigned k)
 {
+    struct plan_block own = piece(plan_shape_block(s->shape, s->shape->rank), s->half, k);
+
+    plan_copy(s->plan, plan_in(k * s->half), plan_out(own.offset), own.count);
     for (int d = 1; d < s->shape->ranks; d++) {
         int from = next_of(s, d);
         struct plan_block some = piece(plan_shape_block(s->shape, from), s->half, k);
@@ -422,13 +426,11 @@ static void take_all(const struct sharing *s, unsigned k)
 void shared_all_gather(const struct plan_shape *shape, struct plan *plan)
 {
     struct sharing s = open_sharing(shape, plan, greatest_block(shape));
-    struct plan_block own = plan_shape_block(shape, shape->rank);
 
     s.put = put_own;
     s.end = take_all;
     s.rounds = pieces(greatest_block(shape), s.half);
     go_round(&s);
-    plan_copy(plan, plan_in(0), plan_out(own.offset), own.count);
 }
 
 struct algorithm_cost shared_all_gather_cost(const struct plan_shape *shape)
@@ -496,8 +498,18 @@ struct algorithm_cost shared_reduce_scatter_cost(const struct plan_shape *shape)
     return (struct algorithm_cost){1, others * block, others * block};
 }
 
+static void copy_own(const struct sharing *s)
+{
+    struct plan_block out = plan_shape_send_block(s->shape, s->shape->rank);
+    struct plan_block in = plan_shape_block(s->shape, s->shape->rank);
+
+    plan_copy(s->plan, plan_in(out.offset), plan_out(in.offset), in.count);
+}
+
 static void take_each(const struct sharing *s, unsigned k)
 {
+    if (k == 0) /* others may still be late */
+        copy_own(s);
     for (int d = 1; d < s->shape->ranks; d++) {
         int from = next_of(s, d);
         struct plan_block some = piece(plan_shape_block(s->shape, from), s->each, k);
@@ -516,8 +528,6 @@ void shared_all_to_all(const struct plan_shape *shape, struct plan *plan)
     bool is_known = !shape->counts && !shape->send_counts;
     struct sharing s =
         open_sharing(shape, plan, is_known ? (size_t)shape->ranks * shape->count : 0);
-    struct plan_block out = plan_shape_send_block(shape, shape->rank);
-    struct plan_block in = plan_shape_block(shape, shape->rank);
 
     s.put = put_for_each;
     s.end = take_each;
@@ -530,7 +540,8 @@ void shared_all_to_all(const struct plan_shape *shape, struct plan *plan)
         s.rounds = sends > s.rounds ? sends : s.rounds;
         s.rounds = receives > s.rounds ? receives : s.rounds;
     }
-    plan_copy(plan, plan_in(out.offset), plan_out(in.offset), in.count);
+    if (s.rounds == 0)
+        copy_own(&s);
     go_round(&s);
 }
 
