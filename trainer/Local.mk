@@ -60,6 +60,7 @@ trainer_sources = \
 if HAVE_DNNL
 noinst_LTLIBRARIES += trainer/libtrainer-bf16.la
 trainer_libtrainer_bf16_la_SOURCES = \
+	trainer/compute/bf16_avx512.c \
 	trainer/compute/bf16_gemm.c trainer/compute/bf16_gemm.h \
 	trainer/compute/bf16_linear.c trainer/compute/bf16_linear.h \
 	trainer/compute/bf16_pack.c trainer/compute/bf16_pack.h \

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "trainer/compute/bf16_pack.h"
+
 /* oneDNN makes a kernel for each kind of product. A thread keeps those that it has used: a step has
  * some dozens of kinds. */
 struct kernel {
@@ -168,6 +170,7 @@ static void kernel_make(const struct bf16_gemm *gemm, dnnl_engine_t engine, stru
     kernel->kind = *gemm;
     kernel->kind.a = kernel->kind.b = NULL;
     kernel->kind.c = NULL;
+    kernel->kind.out = NULL;
 }
 
 static bool is_of_kind(const struct bf16_gemm *gemm, const struct bf16_gemm *kind)
@@ -236,10 +239,57 @@ static void *writable(const element *x)
     return pointer.written;
 }
 
+VECTORISED static void add_row(const real *from, int columns, real *to)
+{
+    for (int i = 0; i < columns; i++)
+        to[i] += from[i];
+}
+
+VECTORISED static void round_row(const real *from, int columns, element *to)
+{
+    for (int i = 0; i < columns; i++)
+        to[i] = element_of(from[i]);
+}
+
+static void put(const struct bf16_gemm *gemm)
+{
+    const struct bf16_out *out = gemm->out;
+
+    for (int row = 0; row < gemm->m; row++) {
+        const real *sums = gemm->c + (size_t)row * (size_t)gemm->n;
+        size_t at = (size_t)row * out->stride;
+
+        if (out->elements)
+            round_row(sums, gemm->n, out->elements + at);
+        else if (out->is_added)
+            add_row(sums, gemm->n, out->reals + at);
+        else
+            bf16_stream(sums, gemm->n, out->reals + at);
+    }
+}
+
+static bool has_amx(void)
+{
+    return ((int)dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core_amx) ==
+           dnnl_cpu_isa_avx512_core_amx;
+}
+
+struct bf16_tile bf16_gemm_tile(void)
+{
+    return has_amx() ? (struct bf16_tile){.columns = 128, .depth = BF16_LONGEST}
+                     : (struct bf16_tile){.columns = 64, .depth = 1536};
+}
+
 void bf16_gemm(const struct bf16_gemm *gemm)
 {
     static _Thread_local struct kernels kernels;
-    struct kernel *kernel = kernel_for(&kernels, gemm);
+    struct kernel *kernel;
+
+    if (!has_amx()) {
+        bf16_gemm_avx512(gemm);
+        return;
+    }
+    kernel = kernel_for(&kernels, gemm);
     dnnl_exec_arg_t arguments[] = {{DNNL_ARG_SRC, kernel->a},
                                    {DNNL_ARG_WEIGHTS, kernel->b},
                                    {DNNL_ARG_DST, kernel->c},
@@ -251,6 +301,8 @@ void bf16_gemm(const struct bf16_gemm *gemm)
     dnnl_memory_set_data_handle(kernel->scratch, kernels.scratch);
     check(dnnl_primitive_execute(kernel->primitive, kernels.stream, 4, arguments), gemm,
           "it cannot be computed");
+    if (gemm->out)
+        put(gemm);
 }
 
 bool bf16_gemm_has_processor(const char **found)

@@ -3,20 +3,51 @@
 #define MUSTER_BF16_GEMM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "trainer/compute/element.h"
 
-/* One product of operands as bf16_pack.h makes them, summed in float, on the calling thread: c = a
- * b, or c += a b. a: m x k; b: k x n, packed; c: m x n. k is a multiple of BF16_DEPTH. */
-struct bf16_gemm {
-    int m, n, k;
-    const element *a, *b;
-    real *c;
-    bool is_added;
+/* Memory that will be read next: rows of row_bytes, stride_bytes apart; rows 0: none is known. */
+struct bf16_ahead {
+    const void *from;
+    size_t row_bytes, stride_bytes;
+    int rows;
 };
 
-/* By oneDNN. Ends the program, with a line, where that refuses or memory is short. */
+/* Where sums go: reals or elements, rows stride numbers apart. */
+struct bf16_out {
+    real *reals;
+    element *elements; /* instead of reals: rounded */
+    size_t stride;
+    bool is_added; /* reals: to what is there; else set, past the caches, see bf16_settle() */
+};
+
+/* One product of operands as bf16_pack.h makes them, summed in float, on the calling thread: c = a
+ * b, or c += a b. a: m x k; b: k x n, packed; c: m x n. k is a multiple of BF16_DEPTH and at most
+ * BF16_LONGEST. */
+struct bf16_gemm {
+    int m, n, k;
+    int a_stride; /* on AMX k */
+    const element *a, *b;
+    real *c;                    /* sums of this and the next products, or room for them */
+    const struct bf16_out *out; /* of the last product of a sum: takes the place of c; else NULL */
+    bool is_added;
+    struct bf16_ahead ahead; /* brought near meanwhile, where that can be done */
+};
+
+/* By oneDNN on AMX; else our own kernel. Ends the program, with a line, where that refuses or
+ * memory is short. */
 void bf16_gemm(const struct bf16_gemm *gemm);
+
+/* The columns (a multiple of BF16_COLUMNS) and the terms of b with which a product of some hundred
+ * rows is fastest: what it reads and what is brought near meanwhile fit into a core's cache. */
+struct bf16_tile {
+    int columns, depth;
+};
+struct bf16_tile bf16_gemm_tile(void);
+
+/* bf16_gemm() for processors with AVX-512 bf16. */
+void bf16_gemm_avx512(const struct bf16_gemm *gemm);
 
 /* Whether the processor has instructions for it. *found: "AMX", "AVX-512 bf16", or what oneDNN says
  * that there is. */

@@ -10,10 +10,11 @@
 #include "trainer/compute/cpu.h"
 
 /* A product is cut into tiles, as in cpu_linear.c, each computed by one thread. A tile's weights
- * are rounded to bfloat16 and packed when they are needed and stay in the cache for the product:
- * that reads what a copy in bfloat16 would have had to be made from, and nothing has to know when
- * weights change. */
-enum { TILE_ROWS = 512, TILE_COLUMNS = 128 };
+ * are rounded to bfloat16 and packed when they are needed, piece by piece where its sums are long,
+ * and stay in the cache for the product: that reads what a copy in bfloat16 would have had to be
+ * made from, and nothing has to know when weights change. While a product is made those of the next
+ * are brought near. */
+enum { TILE_ROWS = 512 };
 
 /* of gradients of weights */
 enum { GRADIENT_ROWS = 128, GRADIENT_COLUMNS = 256 };
@@ -56,67 +57,141 @@ struct product {
     bool is_transposed;
     struct chunks chunks;
     const element *chunked; /* in, its chunks one behind the other */
+    struct bf16_tile tile;  /* weights that are packed at once, at most */
+    bool keeps;             /* all of a tile's weights, for its other rows */
+    int claimed;            /* columns that some thread has taken */
 };
 
-/* Weights of [column, column + columns) and a chunk of the sum, packed. */
-static void pack_weights(const struct product *product, int column, int columns, int chunk,
-                         element *to)
+/* Weights of a tile, and the terms of a sum that are packed at once: some of a chunk. */
+struct piece {
+    int column, columns;
+    int chunk, first, size; /* terms, of the chunk */
+};
+
+static struct piece piece_at(const struct product *product, int column, int chunk, int first)
 {
+    int left = chunk_size(&product->chunks, chunk) - first;
+
+    return (struct piece){column, least(product->columns - column, product->tile.columns), chunk,
+                          first, least(left, product->tile.depth)};
+}
+
+static struct piece piece_after(const struct product *product, const struct piece *piece)
+{
+    int end = piece->first + piece->size;
+
+    return end < chunk_size(&product->chunks, piece->chunk)
+               ? piece_at(product, piece->column, piece->chunk, end)
+               : piece_at(product, piece->column, piece->chunk + 1, 0);
+}
+
+/* As they lie in memory. */
+static struct bf16_ahead weights_at(const struct product *product, const struct piece *piece)
+{
+    size_t stride = (size_t)product->linear->inputs, column = (size_t)piece->column;
+    size_t term = (size_t)piece->chunk * (size_t)product->chunks.size + (size_t)piece->first;
     const real *weight = product->linear->weight;
+
+    return product->is_transposed ? (struct bf16_ahead){weight + column * stride + term,
+                                                        (size_t)piece->size * sizeof(real),
+                                                        stride * sizeof(real), piece->columns}
+                                  : (struct bf16_ahead){weight + term * stride + column,
+                                                        (size_t)piece->columns * sizeof(real),
+                                                        stride * sizeof(real), piece->size};
+}
+
+static void pack_weights(const struct product *product, const struct piece *piece, element *to)
+{
+    const real *from = weights_at(product, piece).from;
     size_t stride = (size_t)product->linear->inputs;
-    size_t at = (size_t)chunk * (size_t)product->chunks.size;
-    int size = chunk_size(&product->chunks, chunk);
 
     if (product->is_transposed)
-        bf16_pack_reals_transposed(weight + (size_t)column * stride + at, stride, size, columns,
-                                   to);
+        bf16_pack_reals_transposed(from, stride, piece->size, piece->columns, to);
     else
-        bf16_pack_reals(weight + at * stride + (size_t)column, stride, size, columns, to);
+        bf16_pack_reals(from, stride, piece->size, piece->columns, to);
 }
 
-VECTORISED static void round_row(const real *from, int columns, element *to)
-{
-    for (int i = 0; i < columns; i++)
-        to[i] = element_of(from[i]);
-}
-
-/* Sums of a tile to where they belong. */
-static void store(const struct product *product, int row, int rows, int column, int columns,
-                  const real *sums)
-{
-    for (int i = 0; i < rows; i++, sums += columns) {
-        size_t at = (size_t)(row + i) * (size_t)product->columns + (size_t)column;
-
-        if (product->out_real)
-            memcpy(product->out_real + at, sums, (size_t)columns * sizeof *sums);
-        else
-            round_row(sums, columns, product->out + at);
-    }
-}
-
-static void multiply_tile(const struct product *product, int column)
+/* The rows from `row` on of the tile at `column`. next: the tile whose weights the thread packs
+ * after these, or product->columns. */
+static void multiply_tile(const struct product *product, int column, int row, int next, real *sums,
+                          element *weights)
 {
     const struct chunks *chunks = &product->chunks;
-    int columns = least(product->columns - column, TILE_COLUMNS), rows = product->linear->rows;
-    real *sums = cpu_room(CPU_ROOM_OWN, sizeof(real) * TILE_ROWS * TILE_COLUMNS +
-                                            sizeof(element) * TILE_COLUMNS * (size_t)chunks->size);
-    element *weights = (element *)(sums + TILE_ROWS * TILE_COLUMNS);
+    int rows = least(product->linear->rows - row, TILE_ROWS);
+    struct piece piece = piece_at(product, column, 0, 0);
+    size_t at = (size_t)row * (size_t)product->columns + (size_t)column;
+    const struct bf16_out out = {
+        .reals = product->out_real ? product->out_real + at : NULL,
+        .elements = product->out ? product->out + at : NULL,
+        .stride = (size_t)product->columns,
+    };
 
-    for (int row = 0; row < rows; row += TILE_ROWS) {
+    for (;;) {
+        int depth = chunk_depth(chunks, piece.chunk);
+        struct piece after = piece_after(product, &piece);
+        bool is_last = after.chunk == chunks->count, packs = row == 0 || !product->keeps;
+        element *packed =
+            weights + (product->keeps ? (size_t)piece.first * (size_t)product->tile.columns : 0);
         struct bf16_gemm gemm = {
-            .m = least(rows - row, TILE_ROWS), .n = columns, .b = weights, .c = sums};
+            .m = rows,
+            .n = piece.columns,
+            .k = bf16_padded(piece.size, BF16_DEPTH),
+            .a = product->chunked +
+                 (size_t)piece.chunk * (size_t)chunks->size * (size_t)product->linear->rows +
+                 (size_t)row * (size_t)depth + (size_t)piece.first,
+            .a_stride = depth,
+            .b = packed,
+            .c = sums,
+            .is_added = piece.chunk > 0 || piece.first > 0,
+        };
 
-        for (int chunk = 0; chunk < chunks->count; chunk++) {
-            gemm.k = chunk_depth(chunks, chunk);
-            gemm.a = product->chunked + (size_t)chunk * (size_t)chunks->size * (size_t)rows +
-                     (size_t)row * (size_t)gemm.k;
-            gemm.is_added = chunk > 0;
-            if (row == 0 || chunks->count > 1)
-                pack_weights(product, column, columns, chunk, weights);
-            bf16_gemm(&gemm);
+        if (is_last) {
+            gemm.out = &out;
+            after = piece_at(product, next, 0, 0);
         }
-        store(product, row, gemm.m, column, columns, sums);
+        if (is_last ? next < product->columns : packs)
+            gemm.ahead = weights_at(product, &after);
+        if (packs)
+            pack_weights(product, &piece, packed);
+        bf16_gemm(&gemm);
+        if (is_last)
+            break;
+        piece = after;
     }
+}
+
+/* The first column of a tile that no thread has yet. */
+static int claim(struct product *product)
+{
+    int column;
+
+#pragma omp atomic capture
+    {
+        column = product->claimed;
+        product->claimed += product->tile.columns;
+    }
+    return column;
+}
+
+/* A thread knows its next tile while it computes one. */
+static void multiply_tiles(struct product *product)
+{
+    int column = claim(product), rows = product->linear->rows;
+    size_t columns = (size_t)product->tile.columns;
+    size_t depth = (size_t)(product->keeps ? product->chunks.size : product->tile.depth);
+    real *sums =
+        cpu_room(CPU_ROOM_OWN, columns * (sizeof(real) * TILE_ROWS + sizeof(element) * depth));
+    element *weights = (element *)(sums + TILE_ROWS * columns);
+
+    while (column < product->columns) {
+        int next = claim(product), again = product->keeps ? product->columns : column;
+
+        for (int row = 0; row < rows; row += TILE_ROWS)
+            multiply_tile(product, column, row, row + TILE_ROWS < rows ? again : next, sums,
+                          weights);
+        column = next;
+    }
+    bf16_settle();
 }
 
 /* By all threads. */
@@ -126,6 +201,9 @@ static void multiply(struct product *product)
     element *copy = NULL;
 
     product->chunks = chunks_of(depth);
+    product->tile = bf16_gemm_tile();
+    product->tile.depth = least(product->chunks.size, product->tile.depth);
+    product->keeps = rows > TILE_ROWS && product->chunks.count == 1;
     product->chunked = product->in;
     if (depth != product->chunks.size)
         product->chunked = copy =
@@ -140,9 +218,7 @@ static void multiply(struct product *product)
             bf16_pad(product->in + at, (size_t)depth, rows, chunk_size(&product->chunks, chunk),
                      copy + at * (size_t)rows);
         }
-#pragma omp for schedule(dynamic)
-        for (int column = 0; column < product->columns; column += TILE_COLUMNS)
-            multiply_tile(product, column);
+        multiply_tiles(product);
     }
 }
 
@@ -195,25 +271,6 @@ static element *packed_at(const struct gradient *gradient, int chunk, int column
            (size_t)column * (size_t)chunk_depth(&gradient->chunks, chunk);
 }
 
-VECTORISED static void add_row(const real *from, int columns, real *to)
-{
-    for (int i = 0; i < columns; i++)
-        to[i] += from[i];
-}
-
-static void store_gradient(const struct gradient *gradient, int row, int rows, int column,
-                           int columns, const real *sums)
-{
-    for (int i = 0; i < rows; i++, sums += columns) {
-        size_t at = (size_t)(row + i) * (size_t)gradient->linear->inputs + (size_t)column;
-
-        if (gradient->is_added)
-            add_row(sums, columns, gradient->dweight + at);
-        else
-            bf16_stream(sums, columns, gradient->dweight + at);
-    }
-}
-
 static void gradient_rows(const struct gradient *gradient, int row)
 {
     const struct chunks *chunks = &gradient->chunks;
@@ -231,17 +288,24 @@ static void gradient_rows(const struct gradient *gradient, int row)
     for (int column = 0; column < inputs; column += GRADIENT_COLUMNS) {
         int columns = least(inputs - column, GRADIENT_COLUMNS);
 
+        const struct bf16_out out = {
+            .reals = gradient->dweight + (size_t)row * (size_t)inputs + (size_t)column,
+            .stride = (size_t)inputs,
+            .is_added = gradient->is_added,
+        };
+
         for (int chunk = 0; chunk < chunks->count; chunk++)
             bf16_gemm(&(struct bf16_gemm){
                 .m = rows,
                 .n = columns,
                 .k = chunk_depth(chunks, chunk),
+                .a_stride = chunk_depth(chunks, chunk),
                 .a = douts + (size_t)chunk * chunk_room,
                 .b = packed_at(gradient, chunk, column),
                 .c = sums,
+                .out = chunk + 1 == chunks->count ? &out : NULL,
                 .is_added = chunk > 0,
             });
-        store_gradient(gradient, row, rows, column, columns, sums);
     }
     bf16_settle();
 }
