@@ -89,27 +89,6 @@ static bool may_go_on(const struct candidates_call *call)
     return may;
 }
 
-static int compare_times(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
-
-double candidate_us(const struct candidate *candidate)
-{
-    int half = (candidate->batches + 1) / 2;
-    double us[CANDIDATE_BATCHES], sum = 0;
-
-    if (half == 0)
-        return candidate->once_us;
-    memcpy(us, candidate->us, (size_t)candidate->batches * sizeof *us);
-    qsort(us, (size_t)candidate->batches, sizeof *us, compare_times);
-    for (int i = 0; i < half; i++)
-        sum += us[i];
-    return sum / half;
-}
-
 static double least_of(const struct candidate *candidate)
 {
     double least = candidate->once_us;
@@ -117,6 +96,31 @@ static double least_of(const struct candidate *candidate)
     for (int i = 0; i < candidate->batches; i++)
         least = fmin(least, candidate->us[i]);
     return least;
+}
+
+static int compare_times(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+static double mean_of_faster_half(const struct candidate *candidate)
+{
+    int half = (candidate->batches + 1) / 2;
+    double us[CANDIDATE_BATCHES], sum = 0;
+
+    memcpy(us, candidate->us, (size_t)candidate->batches * sizeof *us);
+    qsort(us, (size_t)candidate->batches, sizeof *us, compare_times);
+    for (int i = 0; i < half; i++)
+        sum += us[i];
+    return sum / half;
+}
+
+double candidate_us(const struct candidates_call *call, const struct candidate *candidate)
+{
+    return call->is_one_node || candidate->batches == 0 ? least_of(candidate)
+                                                        : mean_of_faster_half(candidate);
 }
 
 static double best_of(const struct candidate *candidates, unsigned count)

@@ -13,6 +13,7 @@
 struct candidates_call {
     MPI_Comm comm;
     int rank;
+    bool is_one_node;
     double deadline;   /* PMPI_Wtime(); no batch begins after it */
     int (*stop)(void); /* asked on rank 0 before each batch; NULL: never */
     struct collective *collective;
@@ -38,11 +39,11 @@ struct candidate {
 /* us; a call that takes so long tells as much as a batch of others. */
 extern const double candidates_long_us;
 
-/* What a program may expect, us: the mean of the faster half of the batches. What else runs only
- * ever adds to a time, but links, and processors that are near each other at one time and far at
- * another, make some calls of an algorithm twice as fast as others, and its one best moment is not
- * what a program gets. */
-double candidate_us(const struct candidate *candidate);
+/* What a program may expect, us: the least of the batches on one node, where what else runs only
+ * ever adds to a time; over links, which queue, so that some calls of an algorithm take twice as
+ * long as others and its one best moment is not what a program gets, the mean of the faster half.
+ */
+double candidate_us(const struct candidates_call *call, const struct candidate *candidate);
 
 /* Calls each in turns, in loops without barriers, as programs do, for as long as there is time;
  * is_again: in longer and more loops. Each figure is that of the rank that takes longest. All ranks

@@ -105,21 +105,30 @@ static bool is_twin(const struct choice *choice, const struct choice *choices, u
 
 /* What is tried again was nearly the best before: beside the rest, which is not, the best of it
  * stays no slower than it was. */
-static double scale_of(const struct candidate *candidates, unsigned count, double before_us)
+static double scale_of(const struct trials *t, const struct candidate *candidates, unsigned count,
+                       double before_us)
 {
     double best = INFINITY;
 
     for (unsigned i = 0; i < count; i++)
         if (candidates[i].batches > 0)
-            best = fmin(best, candidate_us(&candidates[i]));
+            best = fmin(best, candidate_us(&t->call, &candidates[i]));
     return fmin(1, before_us / best);
+}
+
+/* Of one that was tried again, on one node as among batches of one trial. */
+static double again_us(const struct trials *t, const struct candidate *candidate, double scale)
+{
+    double time_us = candidate_us(&t->call, candidate);
+
+    return t->call.is_one_node ? fmin(time_us, candidate->choice->measured_us) : time_us * scale;
 }
 
 /* Adds their times to the machine; of those tried again, what was timed in batches. */
 static int keep(const struct trials *t, const struct candidate *candidates, unsigned count,
                 size_t bytes, double before_us, struct machine *machine, struct error *err)
 {
-    double scale = t->is_final ? scale_of(candidates, count, before_us) : 1;
+    double scale = scale_of(t, candidates, count, before_us);
 
     for (unsigned i = 0; i < count; i++) {
         const struct choice *choice = candidates[i].choice;
@@ -127,7 +136,9 @@ static int keep(const struct trials *t, const struct candidate *candidates, unsi
                                       .wire = t->call.wire,
                                       .segment_bytes = choice->segment_bytes,
                                       .bytes = bytes,
-                                      .time_us = candidate_us(&candidates[i]) * scale};
+                                      .time_us = t->is_final
+                                                     ? again_us(t, &candidates[i], scale)
+                                                     : candidate_us(&t->call, &candidates[i])};
 
         if (t->is_final && candidates[i].batches == 0)
             continue;
@@ -264,6 +275,7 @@ static int try_all(struct trials *t, const struct layout *layout, struct machine
     chooser_allow_window(chooser, collective_topology(t->call.collective));
     chooser_allow_mpi(chooser, t->options->with_mpi);
     t->may_code = may_code(machine, layout);
+    t->call.is_one_node = layout_farthest(layout) == LINK_NODE;
     tried = try_sizes(t, chooser, machine, err);
     t->is_longest = true;
     more = tried >= 0 ? try_sizes(t, chooser, machine, err) : -1;
