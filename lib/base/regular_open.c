@@ -19,3 +19,15 @@ int regular_open(const char *path, struct error *err)
     errno = EINVAL;
     return error_set(err, "%s: is no regular file", path);
 }
+
+FILE *regular_fopen(const char *path, struct error *err)
+{
+    int fd = regular_open(path, err);
+    FILE *stream = fd >= 0 ? fdopen(fd, "r") : NULL;
+
+    if (fd >= 0 && !stream) {
+        error_set(err, "%s: %m", path);
+        close(fd);
+    }
+    return stream;
+}

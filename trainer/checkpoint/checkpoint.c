@@ -254,30 +254,26 @@ int checkpoint_commit(const char *directory, const struct manifest *manifest, in
 /* The whole file as text; malloc'd. */
 static char *read_text(const char *path, struct error *err)
 {
-    int fd = regular_open(path, err);
-    size_t length = 0;
-    ssize_t got = 1;
-    char *text;
+    FILE *file = regular_fopen(path, err);
+    char *text = file ? malloc(MANIFEST_BYTES + 1) : NULL;
+    size_t length;
+    int rv;
 
-    if (fd < 0)
+    if (!file)
         return NULL;
-    text = malloc(MANIFEST_BYTES + 1);
-    while (text && got > 0) {
-        got = read(fd, text + length, MANIFEST_BYTES - length);
-        length += got > 0 ? (size_t)got : 0;
-    }
-    if (text)
-        text[length] = '\0';
-    if (!text || got < 0) {
-        error_set(err, "%s: %m", path);
-    } else if (length == MANIFEST_BYTES || strlen(text) != length) {
-        error_set(err, "%s: is no manifest", path);
+    length = text ? fread(text, 1, MANIFEST_BYTES, file) : 0;
+    if (!text || ferror(file)) {
+        rv = error_set(err, "%s: %m", path);
     } else {
-        close(fd);
-        return text;
+        text[length] = '\0';
+        rv = length == MANIFEST_BYTES || strlen(text) != length
+                 ? error_set(err, "%s: is no manifest", path)
+                 : 0;
     }
+    fclose(file);
+    if (rv == 0)
+        return text;
     free(text);
-    close(fd);
     return NULL;
 }
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "lib/base/regular_open.h"
 
@@ -34,18 +33,12 @@ static int read_all(FILE *stream, const char *path, size_t size_max, char **text
 
 int textfile_read(const char *path, size_t size_max, char **text, struct error *err)
 {
-    int fd = regular_open(path, err), result;
-    FILE *stream;
+    FILE *stream = regular_fopen(path, err);
+    int result;
 
     *text = NULL;
-    if (fd < 0)
+    if (!stream)
         return errno == ENOENT ? 1 : -1;
-    stream = fdopen(fd, "r");
-    if (!stream) {
-        error_set(err, "%s: %m", path);
-        close(fd);
-        return -1;
-    }
     result = read_all(stream, path, size_max, text, err);
     fclose(stream);
     if (result != 0) {
