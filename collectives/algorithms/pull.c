@@ -100,29 +100,23 @@ void pull_reduce(const struct plan_shape *shape, struct plan *plan)
  * share. No more than two, as the kernel lets readers of a page wait for each other. */
 void pull_all_gather(const struct plan_shape *shape, struct plan *plan)
 {
-    size_t most = 0, each = PIECE_BYTES / shape->element_bytes;
+    size_t most = plan_shape_greatest_block(shape), each = PIECE_BYTES / shape->element_bytes;
 
-    for (int r = 0; r < shape->ranks; r++) {
-        size_t count = plan_shape_block(shape, r).count;
-
-        most = count > most ? count : most;
-    }
     each = most / MOST_PIECES > each ? most / MOST_PIECES : each;
     begin(plan);
-    for (size_t at = 0; at < most; at += each)
+    for (size_t k = 0; k * each < most; k++)
         for (int turn = 0; turn < shape->ranks; turn++) {
             int from = (shape->rank / 2 * 2 + turn) % shape->ranks;
-            struct plan_block block = plan_shape_block(shape, from);
-            size_t left = at < block.count ? block.count - at : 0, some = left < each ? left : each;
-            size_t to = block.offset + at;
+            struct plan_block some = plan_block_piece(plan_shape_block(shape, from), each, k);
+            struct plan_place own = plan_in(k * each), out = plan_out(some.offset);
 
             if (from == shape->rank) {
-                plan_copy(plan, plan_in(at), plan_out(to), some);
+                plan_copy(plan, own, out, some.count);
                 continue;
             }
-            if (at == 0)
+            if (k == 0)
                 plan_await(plan, from, HERE);
-            plan_pull(plan, from, shape->in_place ? plan_out(to) : plan_in(at), plan_out(to), some);
+            plan_pull(plan, from, shape->in_place ? out : own, out, some.count);
         }
     plan_signal(plan, DONE);
     await_all(shape, plan);

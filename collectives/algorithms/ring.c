@@ -105,15 +105,12 @@ void ring_reduce_scatter(const struct plan_shape *shape, struct plan *plan)
     int next = plan_ring_rank(shape, position + 1), before = plan_ring_rank(shape, position - 1);
     struct plan_block block = plan_shape_block(shape, shape->rank);
     struct plan_place by[2], at;
-    size_t greatest = 0;
+    size_t greatest = plan_shape_greatest_block(shape);
 
     if (ranks == 1) {
         plan_copy(plan, plan_in(block.offset), plan_out(0), block.count);
         return;
     }
-    for (int r = 0; r < ranks; r++)
-        if (plan_shape_block(shape, r).count > greatest)
-            greatest = plan_shape_block(shape, r).count;
     by[0] = plan_scratch(plan, greatest);
     by[1] = plan_scratch(plan, greatest);
     block = plan_shape_block(shape, before);

@@ -54,29 +54,9 @@ static struct plan_place window_at(const struct sharing *s, int rank, unsigned k
                                (size_t)rank * s->plan->window + k % 2 * s->half + offset};
 }
 
-/* The k-th piece of `each` elements of a block; empty behind its end. */
-static struct plan_block piece(struct plan_block block, size_t each, unsigned k)
-{
-    size_t begin = k * each, left = begin < block.count ? block.count - begin : 0;
-
-    return (struct plan_block){block.offset + begin, left < each ? left : each};
-}
-
 static unsigned pieces(size_t count, size_t each)
 {
     return (unsigned)((count + each - 1) / each);
-}
-
-static size_t greatest_block(const struct plan_shape *shape)
-{
-    size_t greatest = 0;
-
-    for (int r = 0; r < shape->ranks; r++) {
-        size_t count = plan_shape_block(shape, r).count;
-
-        greatest = count > greatest ? count : greatest;
-    }
-    return greatest;
 }
 
 /* all: elements of a part that would hold everything in one round; 0: not known at all ranks. */
@@ -127,6 +107,23 @@ static void go_round(const struct sharing *s)
         plan_signal(s->plan, put_number(0));
 }
 
+/* Little data, in one round: put is of all that the rank has. */
+static void go_little(const struct plan_shape *shape, struct plan *plan, round_fn *put,
+                      round_fn *end)
+{
+    struct sharing s = {shape, plan, .put = put, .end = end, .rounds = 1};
+
+    plan_window(plan, shape->count);
+    go_round(&s);
+}
+
+static struct algorithm_cost little_cost(const struct plan_shape *shape)
+{
+    double others = (double)(shape->count * shape->element_bytes) * (shape->ranks - 1);
+
+    return (struct algorithm_cost){1, others, others};
+}
+
 static int next_of(const struct sharing *s, int distance)
 {
     return (s->shape->rank + distance) % s->shape->ranks;
@@ -144,8 +141,8 @@ bool shared_applies(const struct plan_shape *shape)
 /* Everybody has a share of the k-th piece, to be added up by it. */
 static struct plan_block share_of(const struct sharing *s, unsigned k, int rank)
 {
-    struct plan_block some =
-        piece((struct plan_block){0, s->shape->count}, s->each * (size_t)s->shape->ranks, k);
+    struct plan_block some = plan_block_piece((struct plan_block){0, s->shape->count},
+                                              s->each * (size_t)s->shape->ranks, k);
     struct plan_block share = plan_part(some.count, s->shape->ranks, rank);
 
     share.offset += some.offset;
@@ -213,21 +210,13 @@ static void add_up_all(const struct sharing *s, unsigned k)
     plan_complete(s->plan, sum, s->shape->count);
 }
 
-static void allreduce_little(const struct plan_shape *shape, struct plan *plan)
-{
-    struct sharing s = {shape, plan, .put = put_all, .end = add_up_all, .rounds = 1};
-
-    plan_window(plan, shape->count);
-    go_round(&s);
-}
-
 void shared_allreduce(const struct plan_shape *shape, struct plan *plan)
 {
     size_t ranks = (size_t)shape->ranks;
     struct sharing s;
 
     if (is_little(shape)) {
-        allreduce_little(shape, plan);
+        go_little(shape, plan, put_all, add_up_all);
         return;
     }
     s = open_sharing(shape, plan, (shape->count + ranks - 1) / ranks * ranks);
@@ -245,7 +234,7 @@ struct algorithm_cost shared_allreduce_cost(const struct plan_shape *shape)
     double others = bytes * (shape->ranks - 1) / shape->ranks;
 
     if (is_little(shape))
-        return (struct algorithm_cost){1, (shape->ranks - 1) * bytes, (shape->ranks - 1) * bytes};
+        return little_cost(shape);
     return (struct algorithm_cost){2, 2 * others, others};
 }
 
@@ -261,7 +250,7 @@ static struct plan_block part_of(const struct sharing *s, struct plan_block some
 
 static void put_towards_root(const struct sharing *s, unsigned k)
 {
-    struct plan_block some = piece((struct plan_block){0, s->shape->count}, s->half, k);
+    struct plan_block some = plan_block_piece((struct plan_block){0, s->shape->count}, s->half, k);
 
     for (int d = 1; d < s->shape->ranks && s->shape->rank != s->shape->root; d++) {
         struct plan_block part = part_of(s, some, next_of(s, d));
@@ -292,7 +281,7 @@ static void reduce_for_root(const struct sharing *s, unsigned k, struct plan_blo
 
 static void reduce_towards_root(const struct sharing *s, unsigned k)
 {
-    struct plan_block some = piece((struct plan_block){0, s->shape->count}, s->half, k);
+    struct plan_block some = plan_block_piece((struct plan_block){0, s->shape->count}, s->half, k);
 
     if (s->shape->rank != s->shape->root) {
         reduce_for_root(s, k, some);
@@ -329,20 +318,12 @@ static void add_up_at_root(const struct sharing *s, unsigned k)
     plan_complete(s->plan, sum, s->shape->count);
 }
 
-static void reduce_little(const struct plan_shape *shape, struct plan *plan)
-{
-    struct sharing s = {shape, plan, .put = put_all_for_root, .end = add_up_at_root, .rounds = 1};
-
-    plan_window(plan, shape->count);
-    go_round(&s);
-}
-
 void shared_reduce(const struct plan_shape *shape, struct plan *plan)
 {
     struct sharing s;
 
     if (is_little(shape)) {
-        reduce_little(shape, plan);
+        go_little(shape, plan, put_all_for_root, add_up_at_root);
         return;
     }
     s = open_sharing(shape, plan, shape->count);
@@ -358,7 +339,7 @@ struct algorithm_cost shared_reduce_cost(const struct plan_shape *shape)
     double bytes = (double)(shape->count * shape->element_bytes);
 
     if (is_little(shape))
-        return (struct algorithm_cost){1, (shape->ranks - 1) * bytes, (shape->ranks - 1) * bytes};
+        return little_cost(shape);
     return (struct algorithm_cost){2, bytes, bytes};
 }
 
@@ -366,7 +347,7 @@ struct algorithm_cost shared_reduce_cost(const struct plan_shape *shape)
 
 static void put_from_root(const struct sharing *s, unsigned k)
 {
-    struct plan_block some = piece((struct plan_block){0, s->shape->count}, s->half, k);
+    struct plan_block some = plan_block_piece((struct plan_block){0, s->shape->count}, s->half, k);
 
     if (s->shape->rank == s->shape->root)
         plan_copy(s->plan, plan_out(some.offset), window_at(s, s->shape->root, k, 0), some.count);
@@ -374,7 +355,7 @@ static void put_from_root(const struct sharing *s, unsigned k)
 
 static void take_from_root(const struct sharing *s, unsigned k)
 {
-    struct plan_block some = piece((struct plan_block){0, s->shape->count}, s->half, k);
+    struct plan_block some = plan_block_piece((struct plan_block){0, s->shape->count}, s->half, k);
 
     if (s->shape->rank == s->shape->root)
         return;
@@ -404,19 +385,20 @@ static void put_own(const struct sharing *s, unsigned k)
 {
     struct plan_block own = {0, plan_shape_block(s->shape, s->shape->rank).count};
 
-    own = piece(own, s->half, k);
+    own = plan_block_piece(own, s->half, k);
     plan_copy(s->plan, plan_in(own.offset), window_at(s, s->shape->rank, k, 0), own.count);
 }
 
 /* The own piece first: it has just been read, and others may still be late. */
 static void take_all(const struct sharing *s, unsigned k)
 {
-    struct plan_block own = piece(plan_shape_block(s->shape, s->shape->rank), s->half, k);
+    struct plan_block own =
+        plan_block_piece(plan_shape_block(s->shape, s->shape->rank), s->half, k);
 
     plan_copy(s->plan, plan_in(k * s->half), plan_out(own.offset), own.count);
     for (int d = 1; d < s->shape->ranks; d++) {
         int from = next_of(s, d);
-        struct plan_block some = piece(plan_shape_block(s->shape, from), s->half, k);
+        struct plan_block some = plan_block_piece(plan_shape_block(s->shape, from), s->half, k);
 
         plan_await(s->plan, from, put_number(k));
         plan_copy(s->plan, window_at(s, from, k, 0), plan_out(some.offset), some.count);
@@ -425,11 +407,11 @@ static void take_all(const struct sharing *s, unsigned k)
 
 void shared_all_gather(const struct plan_shape *shape, struct plan *plan)
 {
-    struct sharing s = open_sharing(shape, plan, greatest_block(shape));
+    struct sharing s = open_sharing(shape, plan, plan_shape_greatest_block(shape));
 
     s.put = put_own;
     s.end = take_all;
-    s.rounds = pieces(greatest_block(shape), s.half);
+    s.rounds = pieces(plan_shape_greatest_block(shape), s.half);
     go_round(&s);
 }
 
@@ -450,7 +432,7 @@ static void put_for_each(const struct sharing *s, unsigned k)
         struct plan_block block = s->shape->kind == COLLECTIVE_ALL_TO_ALL
                                       ? plan_shape_send_block(s->shape, to)
                                       : plan_shape_block(s->shape, to);
-        struct plan_block some = piece(block, s->each, k);
+        struct plan_block some = plan_block_piece(block, s->each, k);
 
         plan_copy(s->plan, plan_in(some.offset),
                   window_at(s, s->shape->rank, k, (size_t)to * s->each), some.count);
@@ -462,7 +444,7 @@ static void put_for_each(const struct sharing *s, unsigned k)
 static void reduce_own(const struct sharing *s, unsigned k)
 {
     struct plan_block block = plan_shape_block(s->shape, s->shape->rank);
-    struct plan_block some = piece(block, s->each, k);
+    struct plan_block some = plan_block_piece(block, s->each, k);
     struct plan_place sum = {s->shape->in_place ? PLAN_SCRATCH : PLAN_OUT,
                              some.offset - block.offset};
     struct plan_place own = plan_in(some.offset);
@@ -478,12 +460,13 @@ static void reduce_own(const struct sharing *s, unsigned k)
 
 void shared_reduce_scatter(const struct plan_shape *shape, struct plan *plan)
 {
-    struct sharing s = open_sharing(shape, plan, (size_t)shape->ranks * greatest_block(shape));
+    struct sharing s =
+        open_sharing(shape, plan, (size_t)shape->ranks * plan_shape_greatest_block(shape));
     size_t count = plan_shape_block(shape, shape->rank).count;
 
     s.put = put_for_each;
     s.end = reduce_own;
-    s.rounds = pieces(greatest_block(shape), s.each);
+    s.rounds = pieces(plan_shape_greatest_block(shape), s.each);
     if (shape->in_place)
         plan_scratch(plan, count);
     go_round(&s);
@@ -512,7 +495,7 @@ static void take_each(const struct sharing *s, unsigned k)
         copy_own(s);
     for (int d = 1; d < s->shape->ranks; d++) {
         int from = next_of(s, d);
-        struct plan_block some = piece(plan_shape_block(s->shape, from), s->each, k);
+        struct plan_block some = plan_block_piece(plan_shape_block(s->shape, from), s->each, k);
 
         if (some.count == 0)
             continue;

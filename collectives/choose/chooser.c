@@ -135,17 +135,11 @@ int chooser_force(struct chooser *chooser, const char *words, struct error *err)
 
 /* --------------------------------------------------------------------------------------- sizes */
 
-static bool has_block_per_rank(enum collective_kind kind)
-{
-    return kind == COLLECTIVE_REDUCE_SCATTER || kind == COLLECTIVE_ALL_GATHER ||
-           kind == COLLECTIVE_ALL_TO_ALL;
-}
-
 size_t chooser_bytes(const struct plan_shape *shape)
 {
     size_t count = shape->count;
 
-    if (has_block_per_rank(shape->kind)) {
+    if (collective_kind_has_blocks(shape->kind)) {
         count = 0;
         for (int rank = 0; rank < shape->ranks; rank++)
             count += shape->counts != NULL ? shape->counts[rank] : shape->count;
@@ -167,7 +161,7 @@ struct plan_shape chooser_typical_shape(const struct chooser *chooser,
         .topology = &chooser->topology,
     };
 
-    if (has_block_per_rank(shape->kind))
+    if (collective_kind_has_blocks(shape->kind))
         typical.count = (typical.count + (size_t)shape->ranks - 1) / (size_t)shape->ranks;
     return typical;
 }

@@ -42,20 +42,16 @@ static const size_t long_from = 1 << 20;
 
 enum { TRIAL_SIZES = sizeof trial_sizes / sizeof *trial_sizes };
 
+/* All sizes but what takes longest, that, and what was nearly the best again. */
+enum phase { MOST, LONGEST, AGAIN, PHASES };
+
 struct trials {
     struct candidates_call call;
     const struct measure_trials *options;
     int ranks;
-    bool is_final;   /* all sizes were tried */
-    bool is_longest; /* what takes longest, which was passed over before */
-    bool may_code;   /* where that can pay */
+    enum phase phase;
+    bool may_code; /* where that can pay */
 };
-
-static bool has_blocks(enum collective_kind kind)
-{
-    return kind == COLLECTIVE_REDUCE_SCATTER || kind == COLLECTIVE_ALL_GATHER ||
-           kind == COLLECTIVE_ALL_TO_ALL;
-}
 
 /* The least of all choices; INFINITY: nothing was. */
 struct least {
@@ -75,6 +71,13 @@ static struct least find_least(const struct choice *choices, unsigned count)
     return least;
 }
 
+static enum phase phase_of(const struct least *least)
+{
+    double time_us = isfinite(least->measured_us) ? least->measured_us : least->predicted_us;
+
+    return time_us > longest_us ? LONGEST : MOST;
+}
+
 /* Whether the choice can turn out to be the best. */
 static bool is_worth_trying(const struct trials *t, const struct choice *choice,
                             const struct least *least, size_t bytes)
@@ -82,11 +85,11 @@ static bool is_worth_trying(const struct trials *t, const struct choice *choice,
     bool is_long = bytes > long_from && isfinite(least->measured_us) &&
                    least->measured_us > candidates_long_us;
 
-    if (t->is_final || is_long || bytes >= greatest_size)
+    if (t->phase == AGAIN || is_long || bytes >= greatest_size)
         return choice->measured_us > 0 &&
-               choice->measured_us <= least->measured_us * (t->is_final ? too_near
-                                                            : is_long   ? nearly_best_of_long
-                                                                        : nearly_best);
+               choice->measured_us <= least->measured_us * (t->phase == AGAIN ? too_near
+                                                            : is_long         ? nearly_best_of_long
+                                                                              : nearly_best);
     return choice->algorithm == NULL || choice->predicted_us <= cheap_us ||
            choice->predicted_us <= worse * least->predicted_us;
 }
@@ -136,11 +139,11 @@ static int keep(const struct trials *t, const struct candidate *candidates, unsi
                                       .wire = t->call.wire,
                                       .segment_bytes = choice->segment_bytes,
                                       .bytes = bytes,
-                                      .time_us = t->is_final
+                                      .time_us = t->phase == AGAIN
                                                      ? again_us(t, &candidates[i], scale)
                                                      : candidate_us(&t->call, &candidates[i])};
 
-        if (t->is_final && candidates[i].batches == 0)
+        if (t->phase == AGAIN && candidates[i].batches == 0)
             continue;
         snprintf(trial.algorithm, sizeof trial.algorithm, "%s",
                  choice->algorithm != NULL ? choice->algorithm->name : MACHINE_MPI);
@@ -185,16 +188,14 @@ static int try_size(struct trials *t, struct chooser *chooser, size_t bytes,
     unsigned count, wanted = 0;
     int tried;
 
-    t->call.block =
-        bytes / element_bytes(t->call.type) / (has_blocks(t->call.kind) ? (size_t)t->ranks : 1);
+    t->call.block = bytes / element_bytes(t->call.type) /
+                    (collective_kind_has_blocks(t->call.kind) ? (size_t)t->ranks : 1);
     if (t->call.block == 0)
         return 0;
     shape.count = t->call.block;
     count = chooser_list(chooser, &shape, t->call.type, choices);
     least = find_least(choices, count);
-    if (!t->is_final &&
-        t->is_longest !=
-            ((isfinite(least.measured_us) ? least.measured_us : least.predicted_us) > longest_us))
+    if (t->phase != AGAIN && t->phase != phase_of(&least))
         return 0;
     if (t->options->with_mpi && t->call.wire == WIRE_AS_IS && !has_mpi(choices, count) &&
         count < CHOICES)
@@ -202,10 +203,10 @@ static int try_size(struct trials *t, struct chooser *chooser, size_t bytes,
     for (unsigned i = 0; i < count; i++)
         if (is_worth_trying(t, &choices[i], &least, bytes) && !is_twin(&choices[i], choices, count))
             candidates[wanted++] = (struct candidate){.choice = &choices[i]};
-    if (t->is_final && wanted < 2)
+    if (t->phase == AGAIN && wanted < 2)
         return 0;
-    tried = candidates_try(&t->call, t->is_final, candidates, wanted, err);
-    if (t->is_final && is_cut_short(candidates, wanted))
+    tried = candidates_try(&t->call, t->phase == AGAIN, candidates, wanted, err);
+    if (t->phase == AGAIN && is_cut_short(candidates, wanted))
         return tried < 0 ? -1 : 0;
     if (tried < 0 || keep(t, candidates, (unsigned)tried, chooser_bytes(&shape), least.measured_us,
                           machine, err) < 0)
@@ -268,7 +269,7 @@ static int try_all(struct trials *t, const struct layout *layout, struct machine
                    struct error *err)
 {
     struct chooser *chooser = chooser_create(machine, layout);
-    int tried, more;
+    int tried = 0, more = 0;
 
     if (chooser == NULL)
         return error_set(err, "out of memory");
@@ -276,14 +277,13 @@ static int try_all(struct trials *t, const struct layout *layout, struct machine
     chooser_allow_mpi(chooser, t->options->with_mpi);
     t->may_code = may_code(machine, layout);
     t->call.is_one_node = layout_farthest(layout) == LINK_NODE;
-    tried = try_sizes(t, chooser, machine, err);
-    t->is_longest = true;
-    more = tried >= 0 ? try_sizes(t, chooser, machine, err) : -1;
-    t->is_final = true;
-    if (more >= 0 && try_sizes(t, chooser, machine, err) < 0)
-        more = -1;
+    for (unsigned phase = MOST; phase < PHASES && more >= 0; phase++) {
+        t->phase = (enum phase)phase;
+        more = try_sizes(t, chooser, machine, err);
+        tried += t->phase != AGAIN ? more : 0;
+    }
     chooser_destroy(chooser);
-    return more < 0 ? -1 : tried + more;
+    return more < 0 ? -1 : tried;
 }
 
 /* With numbers of bf16 that are spread as gradients are, two of which are one of fp32, too. */

@@ -277,12 +277,9 @@ static bool end_messages(struct run *run, bool may_wait)
 bool run_move(struct run *run, bool may_wait)
 {
     bool has_window = run->cached->plan.window > 0;
-    bool has_moved = false;
+    bool has_moved = begin_messages(run, PLAN_RECEIVES);
 
-    if (run->begun[PLAN_RECEIVES] < run->cached->plan.stream_counts[PLAN_RECEIVES])
-        has_moved |= begin_messages(run, PLAN_RECEIVES);
-    if (run->begun[PLAN_SENDS] < run->cached->plan.stream_counts[PLAN_SENDS])
-        has_moved |= begin_messages(run, PLAN_SENDS);
+    has_moved |= begin_messages(run, PLAN_SENDS);
     if (compute_one(run)) {
         has_moved = true;
         while (has_window && !run_has_ended(run) && compute_one(run))

@@ -38,6 +38,9 @@ bool collective_kind_parse(const char *name, enum collective_kind *kind);
 /* Whether the kind reduces, so that an operation counts. */
 bool collective_kind_reduces(enum collective_kind kind);
 
+/* Whether a call's count is that of a block for each rank, and counts of their own may be given. */
+bool collective_kind_has_blocks(enum collective_kind kind);
+
 /* busbw = algbw x this, as nccl-tests defines it: 2 (p - 1) / p of an allreduce, (p - 1) / p of
  * reduce-scatter, all-gather and all-to-all, 1 of the others. algbw counts all blocks together:
  * what COLLECTIVE_ALL_GATHER has in out, COLLECTIVE_REDUCE_SCATTER and ALL_TO_ALL in `in`. */
@@ -81,6 +84,12 @@ struct plan_block plan_shape_block(const struct plan_shape *shape, int rank);
 
 /* The rank's block in `in` of all-to-all. */
 struct plan_block plan_shape_send_block(const struct plan_shape *shape, int rank);
+
+/* The count of the greatest of all ranks' blocks. */
+size_t plan_shape_greatest_block(const struct plan_shape *shape);
+
+/* The k-th piece of `each` elements of a block; empty behind its end. */
+struct plan_block plan_block_piece(struct plan_block block, size_t each, size_t k);
 
 /* Part `index` of count elements in `parts` parts whose sizes differ by 1 at most. */
 struct plan_block plan_part(size_t count, int parts, int index);

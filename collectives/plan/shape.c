@@ -35,6 +35,12 @@ bool collective_kind_reduces(enum collective_kind kind)
     return kinds[kind].reduces;
 }
 
+bool collective_kind_has_blocks(enum collective_kind kind)
+{
+    return kind == COLLECTIVE_REDUCE_SCATTER || kind == COLLECTIVE_ALL_GATHER ||
+           kind == COLLECTIVE_ALL_TO_ALL;
+}
+
 double collective_kind_factor(enum collective_kind kind, int ranks)
 {
     double share = (double)(ranks - 1) / ranks;
@@ -72,6 +78,25 @@ struct plan_block plan_shape_block(const struct plan_shape *shape, int rank)
     if (shape->offsets)
         block.offset = shape->offsets[rank];
     return block;
+}
+
+size_t plan_shape_greatest_block(const struct plan_shape *shape)
+{
+    size_t greatest = 0;
+
+    for (int r = 0; r < shape->ranks; r++) {
+        size_t count = plan_shape_block(shape, r).count;
+
+        greatest = count > greatest ? count : greatest;
+    }
+    return greatest;
+}
+
+struct plan_block plan_block_piece(struct plan_block block, size_t each, size_t k)
+{
+    size_t begin = k * each, left = begin < block.count ? block.count - begin : 0;
+
+    return (struct plan_block){block.offset + begin, left < each ? left : each};
 }
 
 struct plan_block plan_shape_send_block(const struct plan_shape *shape, int rank)

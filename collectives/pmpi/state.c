@@ -130,9 +130,8 @@ static void explain_each(const struct state_comm *world,
 
     for (int kind = 0; kind < COLLECTIVE_KINDS; kind++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-            bool has_blocks = kind == COLLECTIVE_REDUCE_SCATTER || kind == COLLECTIVE_ALL_GATHER ||
-                              kind == COLLECTIVE_ALL_TO_ALL;
-            size_t share = has_blocks ? (size_t)shape.ranks : 1;
+            size_t share =
+                collective_kind_has_blocks((enum collective_kind)kind) ? (size_t)shape.ranks : 1;
 
             shape.kind = (enum collective_kind)kind;
             shape.count = (sizes[i] / sizeof(float) + share - 1) / share;

@@ -165,14 +165,14 @@ void ours_add(void)
     while (routines[count].name)
         count++;
     for (const struct algorithm *a = algorithms; a->name && count < ROUTINES - 1; a++, count++) {
-        bool has_blocks = a->kind == COLLECTIVE_REDUCE_SCATTER ||
-                          a->kind == COLLECTIVE_ALL_GATHER || a->kind == COLLECTIVE_ALL_TO_ALL;
-
         snprintf(names[count], sizeof names[count], "%s by %s", collective_kind_name(a->kind),
                  a->name);
-        routines[count] = (struct routine){names[count], collective_kind_reduces(a->kind),
-                                           has_blocks,   a->kind != COLLECTIVE_BROADCAST,
-                                           run_ours,     a};
+        routines[count] = (struct routine){names[count],
+                                           collective_kind_reduces(a->kind),
+                                           collective_kind_has_blocks(a->kind),
+                                           a->kind != COLLECTIVE_BROADCAST,
+                                           run_ours,
+                                           a};
     }
 }
 

@@ -56,8 +56,7 @@ static void run_mpi(const struct sweep *sweep)
 
 static struct collective_call call_of(const struct sweep *sweep)
 {
-    bool has_blocks = sweep->kind == COLLECTIVE_REDUCE_SCATTER ||
-                      sweep->kind == COLLECTIVE_ALL_GATHER || sweep->kind == COLLECTIVE_ALL_TO_ALL;
+    bool has_blocks = collective_kind_has_blocks(sweep->kind);
 
     return (struct collective_call){
         .kind = sweep->kind,
