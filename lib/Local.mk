@@ -15,8 +15,8 @@ lib_libmuster_la_SOURCES += \
 	lib/base/quantity.c lib/base/quantity.h \
 	lib/base/ranges.c lib/base/ranges.h \
 	lib/base/record.c lib/base/record.h \
-	lib/base/regular_open.c lib/base/regular_open.h \
-	lib/base/special.h \
+	lib/base/regular.c lib/base/regular.h \
+	lib/base/replacement.c lib/base/replacement.h \
 	lib/base/sysfs.c lib/base/sysfs.h \
 	lib/base/trouble.c lib/base/trouble.h \
 	lib/base/utf8.c lib/base/utf8.h \

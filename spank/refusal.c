@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/replacement.h"
+
 void refusal_node(char *name, size_t size)
 {
     const char *given = getenv("SLURMD_NODENAME");
@@ -27,12 +29,11 @@ void refusal_node(char *name, size_t size)
 
 void refusal_note(const char *certificate_path, const char *line)
 {
-    char directory[256], path[300], temporary[320];
-    char text[2048], stamp[32];
+    char directory[256], path[300], stamp[32];
     time_t now = time(NULL);
+    struct replacement file;
     struct tm utc;
     char *slash;
-    int fd, length;
 
     snprintf(directory, sizeof directory, "%s", certificate_path);
     slash = strrchr(directory, '/');
@@ -40,20 +41,14 @@ void refusal_note(const char *certificate_path, const char *line)
         return;
     *slash = '\0';
     snprintf(path, sizeof path, "%s/refused", directory);
-    snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
     gmtime_r(&now, &utc);
     strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    length = snprintf(text, sizeof text, "%s %s\n", stamp, line);
-    if (length >= (int)sizeof text)
-        length = (int)sizeof text - 1;
     mkdir(directory, 0755);
-    fd = mkostemp(temporary, O_CLOEXEC);
-    if (fd < 0)
+    if (replacement_begin(&file, path, 0644, NULL) != 0)
         return;
-    if (fchmod(fd, 0644) < 0 || write(fd, text, (size_t)length) != length ||
-        rename(temporary, path) < 0)
-        unlink(temporary);
-    close(fd);
+    file.mode = 0644; /* whatever slurmd's umask is */
+    fprintf(file.stream, "%s %s\n", stamp, line);
+    (void)replacement_end(&file, NULL);
 }
 
 void refusal_let_go_of_output(void)

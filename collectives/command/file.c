@@ -8,33 +8,24 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
-#include "lib/base/special.h"
+#include "lib/base/regular.h"
+#include "lib/base/replacement.h"
 
-/* The file that is being written aside; "" when there is none. Read by a signal's handler, which
- * finds a whole name: the first byte is written last and taken away first. */
-static char aside[PATH_MAX];
+#define EXISTS "%s: exists already; -f overwrites it"
 
-static void aside_remember(const char *path)
-{
-    aside[0] = 0;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    snprintf(aside + 1, sizeof aside - 1, "%s", path + 1);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    aside[0] = path[0];
-}
+/* The file that is being written. A signal's handler looks at its name. */
+static struct replacement written;
 
 void file_abandon(void)
 {
-    if (aside[0] != 0)
-        unlink(aside);
-    aside[0] = 0;
+    if (written.aside[0] != '\0')
+        unlink(written.aside);
 }
 
 /* ---------------------------------------------------------------------------------- progress */
@@ -107,55 +98,35 @@ static int name_output(const struct file_job *job, const char *input, char outpu
 
 /* ------------------------------------------------------------------------------------ output */
 
-/* A new file beside its final place, with nobody else's permission yet. */
-static int open_aside(const char *output, char path[PATH_MAX], struct error *err)
+/* With nobody else's permission while it is not whole, when the input may be private. */
+static int output_begin(const char *output, const struct stat *like, struct error *err)
 {
     sigset_t all, before;
-    int fd;
+    int status;
 
-    if (snprintf(path, PATH_MAX, "%s.XXXXXX", output) >= PATH_MAX)
-        return error_set(err, "%s: its name is too long", output);
-    /* no signal finds a file that is there and not remembered yet */
+    /* no signal finds a file that is there and has no name yet */
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
-    fd = mkostemp(path, O_CLOEXEC);
-    if (fd < 0)
-        error_set(err, "%s: cannot be written: %m", output);
-    else
-        aside_remember(path);
+    status = replacement_begin(&written, output, S_ISREG(like->st_mode) ? 0600 : 0666, err);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    return fd;
+    return status;
 }
 
 /* Gives the file the permissions and times of its input and its name. Without force it takes no
  * other's name, even one that came meanwhile. */
-static int put_in_place(int fd, const char *path, const char *output, const struct stat *like,
-                        const struct file_job *job, struct error *err)
+static int output_end(const struct file_job *job, const struct stat *like, struct error *err)
 {
-    mode_t mask = umask(0);
-    bool regular = S_ISREG(like->st_mode);
-
-    umask(mask);
-    if (fchmod(fd, regular ? like->st_mode & 0777 : 0666 & ~mask) != 0)
-        return error_set(err, "%s: permissions: %m", output);
-    if (regular) {
+    if (S_ISREG(like->st_mode)) {
         const struct timespec times[2] = {like->st_atim, like->st_mtim};
 
-        (void)futimens(fd, times);
+        (void)futimens(written.fd, times);
+        written.mode = like->st_mode & 0777;
     }
-    if (job->remove && fsync(fd) != 0)
-        return error_set(err, "%s: writing: %m", output);
-    if (job->force ? rename(path, output) != 0
-                   : renameat2(AT_FDCWD, path, AT_FDCWD, output, RENAME_NOREPLACE) != 0) {
-        /* a file system that has no such renaming: link(2) takes no other's name either */
-        if (job->force || errno != EINVAL || link(path, output) != 0)
-            return error_set(err, "%s: %s", output,
-                             errno == EEXIST ? "exists already; -f overwrites it"
-                                             : strerror(errno));
-        unlink(path);
-    }
-    aside[0] = 0;
-    return 0;
+    written.is_unsynced = !job->remove;
+    written.is_new = !job->force;
+    if (replacement_end(&written, err) == 0)
+        return 0;
+    return errno == EEXIST ? error_set(err, EXISTS, written.path) : -1;
 }
 
 static int convert_open(const struct file_job *job, struct stream *stream, const char *input,
@@ -171,23 +142,16 @@ static int convert_to_file(const struct file_job *job, struct stream *stream, co
                            const char *output, const struct stat *like,
                            struct stream_totals *totals, struct error *err)
 {
-    char path[PATH_MAX];
-    int status;
-
     if (!job->force && faccessat(AT_FDCWD, output, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-        return error_set(err, "%s: exists already; -f overwrites it", output);
+        return error_set(err, EXISTS, output);
     if (is_special(output))
         return error_set(err, "%s: is no regular file; --stdout writes to others", output);
-    stream->out = open_aside(output, path, err);
-    if (stream->out < 0)
+    if (output_begin(output, like, err) != 0)
         return -1;
-    status = convert_open(job, stream, input, totals, err);
-    if (status == 0)
-        status = put_in_place(stream->out, path, output, like, job, err);
-    if (close(stream->out) != 0 && status == 0)
-        status = error_set(err, "%s: writing: %m", output);
-    file_abandon();
-    return status;
+    stream->out = written.fd;
+    if (convert_open(job, stream, input, totals, err) != 0)
+        return replacement_give_up(&written, NULL);
+    return output_end(job, like, err);
 }
 
 /* --------------------------------------------------------------------------------------- all */

@@ -6,6 +6,6 @@
 
 /* write(2) until all length bytes are written, through interruptions. Returns 0, or -1 with errno
  * when some of them are not. */
-int write_all(int fd, const char *text, size_t length);
+int write_all(int fd, const void *bytes, size_t length);
 
 #endif

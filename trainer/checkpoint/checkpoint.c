@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "collectives/codec/crc32c.h"
-#include "lib/base/regular_open.h"
+#include "lib/base/regular.h"
 #include "lib/base/write_all.h"
 #include "trainer/checkpoint/manifest.h"
 
@@ -85,7 +85,7 @@ static int write_array(int fd, const real *values, size_t count, uint32_t *crc)
         size_t length = left < CHUNK_BYTES ? left : CHUNK_BYTES;
 
         *crc = crc32c(*crc, bytes, length);
-        if (write_all(fd, (const char *)bytes, length) != 0)
+        if (write_all(fd, bytes, length) != 0)
             return -1;
         bytes += length;
         left -= length;

@@ -14,9 +14,8 @@
 
 #include "collectives/codec/codec.h"
 #include "collectives/codec/crc32c.h"
-#include "lib/base/regular_open.h"
-#include "lib/base/special.h"
-#include "lib/base/write_all.h"
+#include "lib/base/regular.h"
+#include "lib/base/replacement.h"
 
 #define MAGIC "MUSTERTK"
 
@@ -160,33 +159,21 @@ int token_file_verify(const struct token_file *file, struct error *err)
 }
 
 /* The text behind the header's place; fills count and tokens_crc. */
-static int copy_bytes(FILE *text, const char *text_name, int fd, const char *path,
+static int copy_bytes(FILE *text, const char *text_name, FILE *tokens, const char *path,
                       struct header *header, struct error *err)
 {
     static uint8_t chunk[CHUNK_BYTES];
     size_t length;
 
+    if (fseek(tokens, HEADER_BYTES, SEEK_SET) != 0)
+        return error_set(err, "%s: %m", path);
     while ((length = fread(chunk, 1, sizeof chunk, text)) > 0) {
         header->tokens_crc = crc_of(header->tokens_crc, chunk, length);
         header->count += length;
-        if (write_all(fd, (const char *)chunk, length) != 0)
+        if (fwrite(chunk, 1, length, tokens) != length)
             return error_set(err, "%s: %m", path);
     }
     return ferror(text) ? error_set(err, "%s: %m", text_name) : 0;
-}
-
-static int write_file(FILE *text, const char *text_name, int fd, const char *path,
-                      struct header *header, struct error *err)
-{
-    if (write_all(fd, (const char *)header, sizeof *header) != 0)
-        return error_set(err, "%s: %m", path);
-    if (copy_bytes(text, text_name, fd, path, header, err) != 0)
-        return -1;
-    header->header_crc = crc_of(0, header, offsetof(struct header, header_crc));
-    if (lseek(fd, 0, SEEK_SET) != 0 || write_all(fd, (const char *)header, sizeof *header) != 0 ||
-        fsync(fd) != 0)
-        return error_set(err, "%s: %m", path);
-    return 0;
 }
 
 int token_file_write_bytes(FILE *text, const char *text_name, const char *path, uint64_t *count,
@@ -194,26 +181,16 @@ int token_file_write_bytes(FILE *text, const char *text_name, const char *path, 
 {
     struct header header = {
         .version = FORMAT_VERSION, .vocabulary = BYTE_VOCABULARY, .token_bytes = 1};
-    char unfinished[4096];
-    int fd, rv;
+    struct replacement file;
 
-    if (is_special(path))
-        return error_set(err, "%s: is no regular file", path);
+    if (replacement_begin(&file, path, 0666, err) != 0)
+        return -1;
+    if (copy_bytes(text, text_name, file.stream, path, &header, err) != 0)
+        return replacement_give_up(&file, NULL);
     memcpy(header.magic, MAGIC, sizeof header.magic);
-    if (snprintf(unfinished, sizeof unfinished, "%s.unfinished", path) >= (int)sizeof unfinished)
-        return error_set(err, "%.64s...: the path is too long", path);
-    if (is_special(unfinished))
-        return error_set(err, "%s: is no regular file", unfinished);
-    fd = open(unfinished, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (fd < 0)
-        return error_set(err, "%s: %m", unfinished);
-    rv = write_file(text, text_name, fd, path, &header, err);
-    if (close(fd) != 0 && rv == 0)
-        rv = error_set(err, "%s: %m", path);
-    if (rv == 0 && rename(unfinished, path) != 0)
-        rv = error_set(err, "%s: %m", path);
-    if (rv != 0)
-        unlink(unfinished);
+    header.header_crc = crc_of(0, &header, offsetof(struct header, header_crc));
+    if (fseek(file.stream, 0, SEEK_SET) != 0 || fwrite(&header, sizeof header, 1, file.stream) != 1)
+        return replacement_give_up(&file, err);
     *count = header.count;
-    return rv;
+    return replacement_end(&file, err);
 }

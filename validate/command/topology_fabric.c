@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/slurm/slurmconf.h"
+#include "lib/base/replacement.h"
 #include "lib/base/sysfs.h"
+#include "lib/slurm/slurmconf.h"
 #include "validate/command/command.h"
-#include "validate/report/aside.h"
 #include "validate/subnet/findings.h"
 #include "validate/subnet/outline.h"
 
@@ -360,41 +360,43 @@ static void write_records(const struct subnet *subnet, const struct subnet_findi
     }
 }
 
-struct written {
-    const struct subnet *subnet;
-    struct outline outline;
-    bool as_yaml;
-};
-
-static int write_outline(FILE *stream, const void *context)
+static int write_outline(const char *path, const struct subnet *subnet,
+                         const struct outline *outline, struct error *err)
 {
-    const struct written *written = context;
+    bool as_yaml = topology_conf_is_yaml(path);
+    struct replacement file;
 
+    if (strcmp(path, "-") == 0)
+        return outline_write(stdout, subnet, outline, as_yaml) == 0
+                   ? 0
+                   : error_set(err, "no memory for the topology");
+    if (replacement_begin(&file, path, 0666, err) != 0)
+        return -1;
+    if (outline_write(file.stream, subnet, outline, as_yaml) == 0)
+        return replacement_end(&file, err);
     errno = ENOMEM;
-    return outline_write(stream, written->subnet, &written->outline, written->as_yaml);
+    return replacement_give_up(&file, err);
 }
 
 static int write_topology(const struct options *options, const struct subnet *subnet,
                           const struct topology_conf *conf)
 {
-    struct written written = {.subnet = subnet, .as_yaml = topology_conf_is_yaml(options->written)};
+    struct outline outline;
     struct error err;
     int rv;
 
-    if (subnet_outline(subnet, conf, &written.outline) != 0)
+    if (subnet_outline(subnet, conf, &outline) != 0)
         rv = error_set(&err, "no memory for the topology");
-    else if (written.outline.count == 0)
+    else if (outline.count == 0)
         rv = error_set(&err,
                        "%s: none of the subnet's nodes is known, so there is no topology.conf "
                        "to write",
                        options->written);
-    else if (strcmp(options->written, "-") == 0)
-        rv = write_outline(stdout, &written);
     else
-        rv = aside_write(options->written, write_outline, &written, &err);
+        rv = write_outline(options->written, subnet, &outline, &err);
     if (rv != 0)
         fprintf(stderr, "%s: %s\n", options->name, err.text);
-    outline_clear(&written.outline);
+    outline_clear(&outline);
     return rv == 0 ? COMMAND_PASS : COMMAND_UNKNOWN;
 }
 

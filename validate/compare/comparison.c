@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/replacement.h"
 #include "validate/compare/textfile.h"
-#include "validate/report/aside.h"
 
 enum { GOLDEN_MAX = 16 << 20 };
 
@@ -171,9 +171,9 @@ void comparison_clear(struct comparison *comparison)
     *comparison = (struct comparison){0};
 }
 
-static int write_golden(FILE *stream, const void *context)
+int comparison_save(const struct comparison *comparison, const char *path, struct error *err)
 {
-    const struct comparison *comparison = context;
+    struct replacement file;
     char comment[128], date[32];
     time_t now = time(NULL);
     struct tm day;
@@ -181,10 +181,9 @@ static int write_golden(FILE *stream, const void *context)
     strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&now, &day));
     snprintf(comment, sizeof comment, "%s: what most of %zu nodes are, %s", PACKAGE_STRING,
              comparison->table.node_count, date);
-    return golden_write(stream, comment, &comparison->table, &comparison->groups);
-}
-
-int comparison_save(const struct comparison *comparison, const char *path, struct error *err)
-{
-    return aside_write(path, write_golden, comparison, err);
+    if (replacement_begin(&file, path, 0666, err) != 0)
+        return -1;
+    return golden_write(file.stream, comment, &comparison->table, &comparison->groups) == 0
+               ? replacement_end(&file, err)
+               : replacement_give_up(&file, err);
 }

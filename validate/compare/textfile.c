@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "lib/base/regular_open.h"
+#include "lib/base/regular.h"
 
 static int read_all(FILE *stream, const char *path, size_t size_max, char **text, struct error *err)
 {

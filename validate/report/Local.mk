@@ -4,7 +4,6 @@
 if BUILD_MUSTER
 noinst_LTLIBRARIES += validate/report/libreport.la
 validate_report_libreport_la_SOURCES = \
-	validate/report/aside.c validate/report/aside.h \
 	validate/report/records.c validate/report/records.h \
 	validate/report/table.c validate/report/table.h \
 	validate/report/progress.c validate/report/progress.h \

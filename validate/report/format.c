@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "lib/base/special.h"
-#include "validate/report/aside.h"
+#include "lib/base/regular.h"
+#include "lib/base/replacement.h"
 
 const struct report_format report_formats[] = {
     {"table", "a table for a person", overview_write},
@@ -41,22 +41,15 @@ static int write_straight(const struct report_format *format, const struct surve
     return rv;
 }
 
-struct saving {
-    const struct report_format *format;
-    const struct survey *survey;
-};
-
-static int write_saving(FILE *stream, const void *context)
-{
-    const struct saving *saving = context;
-
-    return saving->format->write(stream, saving->survey);
-}
-
 int format_save(const struct report_format *format, const struct survey *survey, const char *path,
                 struct error *err)
 {
+    struct replacement file;
+
     if (strcmp(path, "-") == 0 || is_special(path))
         return write_straight(format, survey, path, err);
-    return aside_write(path, write_saving, &(struct saving){format, survey}, err);
+    if (replacement_begin(&file, path, 0666, err) != 0)
+        return -1;
+    return format->write(file.stream, survey) == 0 ? replacement_end(&file, err)
+                                                   : replacement_give_up(&file, err);
 }

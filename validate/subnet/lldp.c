@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/base/regular_open.h"
+#include "lib/base/regular.h"
 
 /* What `lldpcli -f json show neighbors details` prints (lldpd 1.0, src/client/json_writer.c): an
  * interface is {"eth1": {"age": "0 day, 00:02:07", "chassis": {"leaf1": {"id": {...}, "capability":

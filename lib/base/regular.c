@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/base/regular_open.h"
+#include "lib/base/regular.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,4 +30,11 @@ FILE *regular_fopen(const char *path, struct error *err)
         close(fd);
     }
     return stream;
+}
+
+bool is_special(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "lib/base/replacement.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* As mkostemp(3), but with the permissions that umask leaves, which only the kernel can tell
+ * without changing it for other threads. */
+static int open_beside(struct replacement *file, mode_t mode)
+{
+    unsigned number;
+
+    do {
+        if (getrandom(&number, sizeof number, 0) != sizeof number)
+            return -1;
+        snprintf(file->aside, sizeof file->aside, "%s.%08x", file->path, number);
+        file->fd = open(file->aside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    } while (file->fd < 0 && errno == EEXIST);
+    return file->fd;
+}
+
+int replacement_begin(struct replacement *file, const char *path, mode_t mode, struct error *err)
+{
+    struct stat status;
+    bool is_there = stat(path, &status) == 0;
+
+    *file = (struct replacement){.fd = -1, .path = path};
+    if (is_there && !S_ISREG(status.st_mode)) {
+        errno = EINVAL;
+        return error_set(err, "%s: is no regular file", path);
+    }
+    if (strlen(path) + sizeof ".12345678" > sizeof file->aside) {
+        errno = ENAMETOOLONG;
+        return error_set(err, "%.64s...: the path is too long", path);
+    }
+    if (open_beside(file, is_there ? 0600 : mode) < 0) {
+        file->aside[0] = '\0';
+        return error_set(err, "%s: %m", path);
+    }
+    if ((!is_there && fstat(file->fd, &status) != 0) || !(file->stream = fdopen(file->fd, "w")))
+        return replacement_give_up(file, err);
+    file->mode = status.st_mode & 0777;
+    return 0;
+}
+
+static int take_name(const struct replacement *file)
+{
+    if (!file->is_new)
+        return rename(file->aside, file->path);
+    if (renameat2(AT_FDCWD, file->aside, AT_FDCWD, file->path, RENAME_NOREPLACE) == 0)
+        return 0;
+    /* a file system that has no such renaming: link(2) takes no other's name either */
+    if (errno != EINVAL || link(file->aside, file->path) != 0)
+        return -1;
+    unlink(file->aside);
+    return 0;
+}
+
+int replacement_end(struct replacement *file, struct error *err)
+{
+    FILE *stream = file->stream;
+    int failed;
+
+    if (fflush(stream) != 0 || fchmod(file->fd, file->mode) != 0 ||
+        (!file->is_unsynced && fsync(file->fd) != 0))
+        return replacement_give_up(file, err);
+    if (ferror(stream)) { /* of a write long ago, which its caller did not look at */
+        errno = EIO;
+        return replacement_give_up(file, err);
+    }
+    failed = fclose(stream);
+    file->stream = NULL;
+    file->fd = -1;
+    if (failed || take_name(file) != 0)
+        return replacement_give_up(file, err);
+    file->aside[0] = '\0';
+    return 0;
+}
+
+int replacement_give_up(struct replacement *file, struct error *err)
+{
+    int saved = errno;
+
+    error_set(err, "%s: %m", file->path);
+    if (file->stream)
+        fclose(file->stream);
+    else if (file->fd >= 0)
+        close(file->fd);
+    unlink(file->aside);
+    file->aside[0] = '\0';
+    errno = saved;
+    return -1;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_REPLACEMENT_H
+#define MUSTER_REPLACEMENT_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "lib/base/error.h"
+
+/* A file that is written beside its place under a name of its own, and takes its name when all of
+ * it is on the disk: a reader, or who comes after a crash, finds the old one or the new one whole.
+ *
+ *     if (replacement_begin(&file, path, 0666, err) != 0)
+ *         return -1;
+ *     return text_write(file.stream) == 0 ? replacement_end(&file, err)
+ *                                         : replacement_give_up(&file, err);
+ */
+struct replacement {
+    FILE *stream; /* to be written to, or its descriptor, but not to both */
+    int fd;
+
+    /* As begin sets them; its caller may set others before the end. */
+    mode_t mode;      /* permissions of what was there, else what umask leaves of begin's */
+    bool is_unsynced; /* false. True: the end does not wait for the disk */
+    bool is_new;      /* false. True: the end takes nobody's name, not even of one who came since */
+
+    const char *path;     /* the caller's */
+    char aside[PATH_MAX]; /* its name until the end; "" when there is none. A signal's handler may
+                             unlink() that one */
+};
+
+/* Makes the file, with none but its owner's permissions where it takes another's place. A link is
+ * replaced itself, not what it links to. What is there and no regular file, as /dev/null, is left
+ * as it is: EINVAL. Returns 0, or -1 with errno and err "PATH: ..." and nothing to be ended. */
+int replacement_begin(struct replacement *file, const char *path, mode_t mode, struct error *err);
+
+/* Gives it its permissions and its name. Returns 0, or -1 with errno and err "PATH: ..."; then
+ * what was there before is there still, and nothing else. */
+int replacement_end(struct replacement *file, struct error *err);
+
+/* Takes the file away again. Returns -1 with errno as it was and err "PATH: " and what that errno
+ * means. */
+int replacement_give_up(struct replacement *file, struct error *err);
+
+#endif
