@@ -82,6 +82,7 @@ lib_libmuster_la_SOURCES += \
 	lib/envplan/envplan_rules.c \
 	lib/envplan/envplan_site.c \
 	lib/envplan/envplan_task.c \
+	lib/envplan/gpu_choice.c lib/envplan/gpu_choice.h \
 	lib/envplan/stepcheck.c lib/envplan/stepcheck.h \
 	lib/envplan/visible_gpus.c lib/envplan/visible_gpus.h \
 	# end

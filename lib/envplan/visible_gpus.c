@@ -3,29 +3,17 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "lib/envplan/gpu_choice.h"
 #include "lib/node/device.h"
 
 enum {
     TOKEN = 64,        /* the longest name of a device has 60 characters: "MIG-GPU-UUID/gi/ci" */
     NOT_AN_INDEX = -1, /* of token_index() */
-    SHOWN = 40,        /* characters of a value that a fact shows */
-};
-
-/* The GPUs of one vendor that are left, as its library would number them. */
-struct choice {
-    const struct inventory *inventory;
-    envplan_getenv_fn *getenv_fn;
-    void *context;
-    size_t gpus[INVENTORY_GPUS];
-    size_t count;
-    bool is_cut; /* as visible_gpus's */
-    char fact[256];
 };
 
 int visible_gpus_open(const char *device_file, void *root)
@@ -35,45 +23,11 @@ int visible_gpus_open(const char *device_file, void *root)
     return answer < 0 ? -1 : answer == 0;
 }
 
-/* ---------------------------------------------------------------- text */
-
-/* Appends to a fact; what does not fit is cut. */
-static void say(char *fact, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void say(char *fact, size_t size, const char *format, ...)
-{
-    size_t length = strlen(fact);
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(fact + length, size - length, format, args);
-    va_end(args);
-}
-
-/* "NAME=value", cut, on one line. */
-static void say_variable(struct choice *choice, const char *name, const char *value)
-{
-    size_t start;
-
-    say(choice->fact, sizeof choice->fact, "%s=", name);
-    start = strlen(choice->fact);
-    say(choice->fact, sizeof choice->fact, "%.*s%s", SHOWN, value,
-        strlen(value) > SHOWN ? "..." : "");
-    for (char *c = choice->fact + start; *c != '\0'; c++)
-        if (!isprint((unsigned char)*c))
-            *c = '?';
-}
-
-static int not_known(struct choice *choice, const char *why)
-{
-    say(choice->fact, sizeof choice->fact, "%s%s", *choice->fact ? ": " : "", why);
-    return -1;
-}
+/* ---------------------------------------------------------------- lists */
 
 /* Whether the list goes on after a token that is a GPU's or none's. A comma at the end is forgiven.
  */
-static bool names_one(struct choice *choice, const char *token, const char *rest, bool is_one)
+static bool names_one(struct gpu_choice *choice, const char *token, const char *rest, bool is_one)
 {
     choice->is_cut = choice->is_cut || (!is_one && (*token != '\0' || rest != NULL));
     return is_one;
@@ -113,29 +67,6 @@ static long token_index(const char *token, bool is_whole)
     return errno != 0 || number > INVENTORY_GPUS ? INVENTORY_GPUS : number;
 }
 
-/* ---------------------------------------------------------------- sets of GPUs */
-
-static const struct gpu *gpu_at(const struct choice *choice, size_t place)
-{
-    return &choice->inventory->gpus[choice->gpus[place]];
-}
-
-static bool are_alike(const struct choice *choice)
-{
-    for (size_t i = 1; i < choice->count; i++)
-        if (strcmp(gpu_at(choice, i)->model, gpu_at(choice, 0)->model) != 0)
-            return false;
-    return true;
-}
-
-static bool has_partitions(const struct choice *choice)
-{
-    for (size_t i = 0; i < choice->count; i++)
-        if (gpu_at(choice, i)->is_partitioned)
-            return true;
-    return false;
-}
-
 static bool has_place(const size_t *places, size_t count, size_t place)
 {
     for (size_t i = 0; i < count; i++)
@@ -144,111 +75,33 @@ static bool has_place(const size_t *places, size_t count, size_t place)
     return false;
 }
 
-/* Leaves the GPUs at these places of the choice, in this order. */
-static void keep(struct choice *choice, const size_t *places, size_t count)
-{
-    size_t kept[INVENTORY_GPUS];
-
-    for (size_t i = 0; i < count; i++)
-        kept[i] = choice->gpus[places[i]];
-    memcpy(choice->gpus, kept, count * sizeof *kept);
-    choice->count = count;
-}
-
-/* What a list can name a GPU by, or "". AMD's is the unique id, not another serial number. */
-static const char *id_of(const struct gpu *gpu)
-{
-    bool is_unique_id = strspn(gpu->serial, "0123456789abcdefABCDEF") == 16 && !gpu->serial[16];
-
-    return gpu->vendor != GPU_AMD || is_unique_id ? gpu->serial : "";
-}
-
-/* The place of the one GPU whose id begins with the prefix: choice->count when there is none or
- * more than one, -1 when the driver does not tell the id of a GPU that might be it. */
-static long find_id(const struct choice *choice, const char *prefix, size_t length)
-{
-    size_t matches = 0, found = choice->count;
-
-    for (size_t i = 0; i < choice->count; i++) {
-        const char *id = id_of(gpu_at(choice, i));
-
-        if (*id == '\0')
-            return -1;
-        if (strncasecmp(id, prefix, length) == 0) {
-            found = i;
-            matches++;
-        }
-    }
-    return matches == 1 ? (long)found : (long)choice->count;
-}
-
-/* The GPUs of a vendor that can be opened, in the order of the inventory. */
-static int choice_start(struct choice *choice, enum gpu_vendor vendor,
-                        visible_gpus_open_fn *open_fn, void *open_context)
-{
-    for (size_t i = 0; i < choice->inventory->gpu_count; i++) {
-        const struct gpu *gpu = &choice->inventory->gpus[i];
-        bool has_driver = gpu->driver[0] != '\0' && strcmp(gpu->driver, "vfio-pci") != 0;
-        int answer;
-
-        if (gpu->vendor != vendor || (gpu->device_file[0] == '\0' && !has_driver))
-            continue;
-        answer = gpu->device_file[0] != '\0' ? open_fn(gpu->device_file, open_context) : -1;
-        if (answer > 0)
-            choice->gpus[choice->count++] = i;
-        if (answer >= 0)
-            continue;
-        say(choice->fact, sizeof choice->fact, "whether %s can be opened is not told",
-            gpu->device_file[0] != '\0' ? gpu->device_file : gpu->location.pci);
-        return -1;
-    }
-    return 0;
-}
-
-/* Puts the choice in the order of the drivers' own numbers. Returns whether they tell it. */
-static bool sort_by_ordinal(struct choice *choice)
-{
-    for (size_t i = 0; i < choice->count; i++)
-        if (gpu_at(choice, i)->ordinal < 0)
-            return choice->count < 2;
-    for (size_t i = 1; i < choice->count; i++)
-        for (size_t j = i; j > 0 && gpu_at(choice, j)->ordinal < gpu_at(choice, j - 1)->ordinal;
-             j--) {
-            size_t other = choice->gpus[j];
-
-            choice->gpus[j] = choice->gpus[j - 1];
-            choice->gpus[j - 1] = other;
-        }
-    return true;
-}
-
 /* ---------------------------------------------------------------- NVIDIA */
 
 /* Why an index does not tell which GPU it means, or NULL. */
-static const char *nvidia_index_problem(const struct choice *choice)
+static const char *nvidia_index_problem(const struct gpu_choice *choice)
 {
     const char *order = choice->getenv_fn("CUDA_DEVICE_ORDER", choice->context);
 
     if (choice->count < 2)
         return NULL;
-    if (has_partitions(choice))
+    if (gpu_choice_has_partitions(choice))
         return "GPUs with MIG instances have no indices of their own";
-    if ((order == NULL || strcmp(order, "PCI_BUS_ID") != 0) && !are_alike(choice))
+    if ((order == NULL || strcmp(order, "PCI_BUS_ID") != 0) && !gpu_choice_is_alike(choice))
         return "CUDA numbers different models by speed, unless CUDA_DEVICE_ORDER=PCI_BUS_ID";
     return NULL;
 }
 
 /* "MIG-GPU-UUID/gi/ci" carries the GPU's UUID, "MIG-UUID" only its own: then there must be just
- * one GPU that it can be on. As find_id(). */
-static long nvidia_find_mig(const struct choice *choice, const char *token)
+ * one GPU that it can be on. As gpu_choice_find_id(). */
+static long nvidia_find_mig(const struct gpu_choice *choice, const char *token)
 {
     const char *id = token + strlen("MIG-");
     size_t partitioned = 0, found = 0;
 
     if (strncmp(id, "GPU-", strlen("GPU-")) == 0)
-        return find_id(choice, id, strcspn(id, "/"));
+        return gpu_choice_find_id(choice, id, strcspn(id, "/"));
     for (size_t i = 0; i < choice->count; i++)
-        if (gpu_at(choice, i)->is_partitioned) {
+        if (gpu_choice_at(choice, i)->is_partitioned) {
             partitioned++;
             found = i;
         }
@@ -258,7 +111,7 @@ static long nvidia_find_mig(const struct choice *choice, const char *token)
 }
 
 /* The first entry says whether the list is of GPUs, of MIG devices or of indices. */
-static int nvidia_filter(struct choice *choice)
+static int nvidia_filter(struct gpu_choice *choice)
 {
     const char *list = choice->getenv_fn("CUDA_VISIBLE_DEVICES", choice->context);
     const char *why_no_index = nvidia_index_problem(choice), *prefix = "";
@@ -266,10 +119,10 @@ static int nvidia_filter(struct choice *choice)
     char token[TOKEN];
 
     if (list == NULL)
-        return choice->count > 1 && has_partitions(choice)
-                   ? not_known(choice, "GPUs with MIG instances, and no CUDA_VISIBLE_DEVICES")
+        return choice->count > 1 && gpu_choice_has_partitions(choice)
+                   ? gpu_choice_fail(choice, "GPUs with MIG instances, and no CUDA_VISIBLE_DEVICES")
                    : 0;
-    say_variable(choice, "CUDA_VISIBLE_DEVICES", list);
+    gpu_choice_show(choice, "CUDA_VISIBLE_DEVICES", list);
     next_token(list, token);
     if (strncmp(token, "GPU-", 4) == 0 || strncmp(token, "MIG-", 4) == 0)
         prefix = *token == 'G' ? "GPU-" : "MIG-";
@@ -279,17 +132,17 @@ static int nvidia_filter(struct choice *choice)
         rest = next_token(rest, token);
         if (!names_one(choice, token, rest, strncmp(token, prefix, strlen(prefix)) == 0))
             break;
-        place = *prefix == 'G'   ? find_id(choice, token, strlen(token))
+        place = *prefix == 'G'   ? gpu_choice_find_id(choice, token, strlen(token))
                 : *prefix == 'M' ? nvidia_find_mig(choice, token)
                                  : token_index(token, false);
         if (*prefix == '\0' && !names_one(choice, token, rest, place != NOT_AN_INDEX))
             break;
         if (place < 0)
-            return not_known(choice, "which GPU that is, the driver does not tell");
+            return gpu_choice_fail(choice, "which GPU that is, the driver does not tell");
         if (!names_one(choice, token, rest, place < (long)choice->count))
             break;
         if (*prefix == '\0' && why_no_index != NULL)
-            return not_known(choice, why_no_index);
+            return gpu_choice_fail(choice, why_no_index);
         if (!has_place(places, count, (size_t)place)) {
             places[count++] = (size_t)place;
         } else if (*prefix != 'M') { /* two MIG devices may be of one GPU */
@@ -298,7 +151,7 @@ static int nvidia_filter(struct choice *choice)
             break;
         }
     }
-    keep(choice, places, count);
+    gpu_choice_keep(choice, places, count);
     return 0;
 }
 
@@ -306,7 +159,7 @@ static int nvidia_filter(struct choice *choice)
 
 /* An entry of ROCR_VISIBLE_DEVICES: the place of its GPU; choice->count for none; -1 when the ids
  * are not told. */
-static long amd_find(const struct choice *choice, const char *token)
+static long amd_find(const struct gpu_choice *choice, const char *token)
 {
     char *end;
     long place;
@@ -314,7 +167,7 @@ static long amd_find(const struct choice *choice, const char *token)
     if (toupper((unsigned char)*token) == 'G') {
         if (strncasecmp(token, "GPU-", 4) != 0 || strlen(token) < 5 || strlen(token) > 20)
             return (long)choice->count;
-        return find_id(choice, token + 4, strlen(token + 4));
+        return gpu_choice_find_id(choice, token + 4, strlen(token + 4));
     }
     place = strtol(token, &end, 0); /* saturates */
     return end == token || *end != '\0' || place < 0 || place > (long)choice->count
@@ -323,15 +176,13 @@ static long amd_find(const struct choice *choice, const char *token)
 }
 
 /* is_rocr: ROCR_VISIBLE_DEVICES, which a double ends; HIP passes over it. */
-static int amd_filter(struct choice *choice, const char *name, const char *list, bool is_rocr,
+static int amd_filter(struct gpu_choice *choice, const char *name, const char *list, bool is_rocr,
                       const char *why_no_index)
 {
     size_t places[INVENTORY_GPUS], count = 0;
     char token[TOKEN];
 
-    if (*choice->fact != '\0')
-        say(choice->fact, sizeof choice->fact, ", ");
-    say_variable(choice, name, list);
+    gpu_choice_show(choice, name, list);
     for (const char *rest = list; rest != NULL;) {
         bool is_id, is_double;
         long place;
@@ -348,29 +199,29 @@ static int amd_filter(struct choice *choice, const char *name, const char *list,
                 break;
         }
         if (place < 0)
-            return not_known(choice, "which GPU that is, the driver does not tell");
+            return gpu_choice_fail(choice, "which GPU that is, the driver does not tell");
         if (!names_one(choice, token, rest, place < (long)choice->count))
             break;
         if (!is_id && why_no_index != NULL)
-            return not_known(choice, why_no_index);
+            return gpu_choice_fail(choice, why_no_index);
         is_double = has_place(places, count, (size_t)place);
         if (is_double && is_rocr)
             break;
         if (!is_double)
             places[count++] = (size_t)place;
     }
-    keep(choice, places, count);
+    gpu_choice_keep(choice, places, count);
     return 0;
 }
 
-static int amd_filters(struct choice *choice)
+static int amd_filters(struct gpu_choice *choice)
 {
     const char *list = choice->getenv_fn("ROCR_VISIBLE_DEVICES", choice->context);
     const char *name = "HIP_VISIBLE_DEVICES", *why_no_index = NULL;
 
-    if (!sort_by_ordinal(choice))
+    if (!gpu_choice_sort(choice))
         why_no_index = "the driver does not tell how it numbers the GPUs";
-    else if (choice->count > 1 && has_partitions(choice))
+    else if (choice->count > 1 && gpu_choice_has_partitions(choice))
         why_no_index = "the indices are of partitions, not of GPUs";
     if (list != NULL && amd_filter(choice, "ROCR_VISIBLE_DEVICES", list, true, why_no_index) < 0)
         return -1;
@@ -381,7 +232,7 @@ static int amd_filters(struct choice *choice)
     }
     if (list == NULL || *list == '\0')
         return 0;
-    if (why_no_index == NULL && !are_alike(choice))
+    if (why_no_index == NULL && !gpu_choice_is_alike(choice))
         why_no_index = "HIP numbers different models its own way";
     return amd_filter(choice, name, list, false, why_no_index);
 }
@@ -398,15 +249,16 @@ static long device_number(const struct gpu *gpu)
     return *digits != '\0' ? strtol(digits, NULL, 10) : -1;
 }
 
-static long gaudi_find(const struct choice *choice, long number, bool is_module)
+static long gaudi_find(const struct gpu_choice *choice, long number, bool is_module)
 {
     for (size_t i = 0; i < choice->count; i++)
-        if ((is_module ? gpu_at(choice, i)->ordinal : device_number(gpu_at(choice, i))) == number)
+        if ((is_module ? gpu_choice_at(choice, i)->ordinal
+                       : device_number(gpu_choice_at(choice, i))) == number)
             return (long)i;
     return -1;
 }
 
-static int gaudi_filter(struct choice *choice)
+static int gaudi_filter(struct gpu_choice *choice)
 {
     static const char *const names[] = {"HLS_MODULE_ID", "HABANA_VISIBLE_MODULES",
                                         "HABANA_VISIBLE_DEVICES"};
@@ -418,25 +270,26 @@ static int gaudi_filter(struct choice *choice)
         list = choice->getenv_fn(names[i], choice->context);
     if (list == NULL || *list == '\0' || strcmp(list, "all") == 0)
         return 0;
-    say_variable(choice, names[i - 1], list);
+    gpu_choice_show(choice, names[i - 1], list);
     for (size_t j = 0; j < choice->count && i < 3; j++)
-        if (gpu_at(choice, j)->ordinal < 0)
-            return not_known(choice, "the driver does not tell the numbers of modules");
+        if (gpu_choice_at(choice, j)->ordinal < 0)
+            return gpu_choice_fail(choice, "the driver does not tell the numbers of modules");
     for (const char *rest = list; rest != NULL;) {
         long number, place;
 
         rest = next_token(rest, token);
         number = token_index(token, true);
         if (number == NOT_AN_INDEX)
-            return not_known(choice, "not a list of numbers");
+            return gpu_choice_fail(choice, "not a list of numbers");
         place = gaudi_find(choice, number, i < 3);
         if (!names_one(choice, token, rest, place >= 0))
-            return not_known(choice, i < 3 ? "no module that can be opened has such a number"
-                                           : "no device that can be opened has such a number");
+            return gpu_choice_fail(choice, i < 3
+                                               ? "no module that can be opened has such a number"
+                                               : "no device that can be opened has such a number");
         if (!has_place(places, count, (size_t)place))
             places[count++] = (size_t)place;
     }
-    keep(choice, places, count);
+    gpu_choice_keep(choice, places, count);
     return 0;
 }
 
@@ -445,7 +298,7 @@ static int gaudi_filter(struct choice *choice)
 /* "COMPOSITE": cards are devices; "FLAT", "COMBINED": their tiles are. Without a word of the user's
  * it is tiles on the Data Center GPU Max alone (compute-runtime, gfx_core_helper_xe_hpc_core.cpp),
  * where a card of one tile makes no difference. */
-static bool intel_has_tiles(const struct choice *choice)
+static bool intel_has_tiles(const struct gpu_choice *choice)
 {
     const char *hierarchy = choice->getenv_fn("ZE_FLAT_DEVICE_HIERARCHY", choice->context);
 
@@ -454,19 +307,19 @@ static bool intel_has_tiles(const struct choice *choice)
     if (hierarchy != NULL && (strcmp(hierarchy, "FLAT") == 0 || strcmp(hierarchy, "COMBINED") == 0))
         return true;
     for (size_t i = 0; i < choice->count; i++)
-        if (strncmp(gpu_at(choice, i)->model, "8086:0bd", strlen("8086:0bd")) == 0)
+        if (strncmp(gpu_choice_at(choice, i)->model, "8086:0bd", strlen("8086:0bd")) == 0)
             return true;
     return false;
 }
 
 /* The place of the GPU with the device of that number; choice->count for none; -1 when the driver
  * does not tell its tiles. */
-static long intel_find(const struct choice *choice, long number, bool has_tiles)
+static long intel_find(const struct gpu_choice *choice, long number, bool has_tiles)
 {
     long first = 0;
 
     for (size_t i = 0; i < choice->count; i++) {
-        long devices = has_tiles ? gpu_at(choice, i)->tile_count : 1;
+        long devices = has_tiles ? gpu_choice_at(choice, i)->tile_count : 1;
 
         if (devices == 0)
             return -1;
@@ -479,7 +332,7 @@ static long intel_find(const struct choice *choice, long number, bool has_tiles)
 
 /* An entry that names no device is passed over, as is CARD.TILE where tiles are devices; what is
  * left keeps the order of PCI addresses (compute-runtime's parseAffinityMask()). */
-static int intel_filter(struct choice *choice)
+static int intel_filter(struct gpu_choice *choice)
 {
     const char *list = choice->getenv_fn("ZE_AFFINITY_MASK", choice->context);
     bool has_tiles = intel_has_tiles(choice), is_kept[INVENTORY_GPUS] = {false};
@@ -488,7 +341,7 @@ static int intel_filter(struct choice *choice)
 
     if (list == NULL || *list == '\0' || strcmp(list, "default") == 0)
         return 0;
-    say_variable(choice, "ZE_AFFINITY_MASK", list);
+    gpu_choice_show(choice, "ZE_AFFINITY_MASK", list);
     for (const char *rest = list; rest != NULL;) {
         long number, place;
         char *end;
@@ -496,11 +349,11 @@ static int intel_filter(struct choice *choice)
         rest = next_token(rest, token);
         number = strtol(token, &end, 10); /* saturates */
         if (!isdigit((unsigned char)*token) || (*end != '\0' && *end != '.'))
-            return not_known(choice, "not a list of devices");
+            return gpu_choice_fail(choice, "not a list of devices");
         place =
             has_tiles && *end == '.' ? (long)choice->count : intel_find(choice, number, has_tiles);
         if (place < 0)
-            return not_known(choice, "the driver does not tell how many tiles a GPU has");
+            return gpu_choice_fail(choice, "the driver does not tell how many tiles a GPU has");
         if (place == (long)choice->count)
             choice->is_cut = true;
         else
@@ -509,19 +362,21 @@ static int intel_filter(struct choice *choice)
     for (size_t i = 0; i < choice->count; i++)
         if (is_kept[i])
             places[count++] = i;
-    keep(choice, places, count);
+    gpu_choice_keep(choice, places, count);
     return 0;
 }
 
 /* ---------------------------------------------------------------- all */
 
-static void say_choice(const struct choice *choice, enum gpu_vendor vendor, size_t openable,
+static void say_choice(const struct gpu_choice *choice, enum gpu_vendor vendor, size_t openable,
                        struct visible_gpus *visible)
 {
-    say(visible->fact, sizeof visible->fact, "%s%s%s", *visible->fact ? "; " : "", choice->fact,
-        *choice->fact ? " of " : "");
-    say(visible->fact, sizeof visible->fact, "%zu %s GPU%s that can be opened", openable,
-        gpu_vendor_name(vendor), openable == 1 ? "" : "s");
+    size_t length = strlen(visible->fact);
+
+    snprintf(visible->fact + length, sizeof visible->fact - length,
+             "%s%s%s%zu %s GPU%s that can be opened", length > 0 ? "; " : "", choice->fact,
+             *choice->fact ? " of " : "", openable, gpu_vendor_name(vendor),
+             openable == 1 ? "" : "s");
 }
 
 void visible_gpus_read(const struct inventory *inventory, envplan_getenv_fn *getenv_fn,
@@ -530,12 +385,12 @@ void visible_gpus_read(const struct inventory *inventory, envplan_getenv_fn *get
 {
     static const struct {
         enum gpu_vendor vendor;
-        int (*filter)(struct choice *choice);
+        int (*filter)(struct gpu_choice *choice);
     } vendors[] = {{GPU_NVIDIA, nvidia_filter},
                    {GPU_AMD, amd_filters},
                    {GPU_GAUDI, gaudi_filter},
                    {GPU_INTEL, intel_filter}};
-    struct choice choice;
+    struct gpu_choice choice;
 
     memset(visible, 0, sizeof *visible);
     for (size_t i = 0; i < sizeof vendors / sizeof *vendors; i++) {
@@ -546,11 +401,9 @@ void visible_gpus_read(const struct inventory *inventory, envplan_getenv_fn *get
             is_here = is_here || inventory->gpus[j].vendor == vendors[i].vendor;
         if (!is_here)
             continue;
-        memset(&choice, 0, sizeof choice);
-        choice.inventory = inventory;
-        choice.getenv_fn = getenv_fn;
-        choice.context = context;
-        if (choice_start(&choice, vendors[i].vendor, open_fn, open_context) < 0)
+        choice =
+            (struct gpu_choice){.inventory = inventory, .getenv_fn = getenv_fn, .context = context};
+        if (gpu_choice_start(&choice, vendors[i].vendor, open_fn, open_context) < 0)
             goto unknown;
         openable = choice.count;
         visible->openable += openable;
@@ -563,7 +416,8 @@ void visible_gpus_read(const struct inventory *inventory, envplan_getenv_fn *get
         visible->count += choice.count;
     }
     if (*visible->fact == '\0')
-        say(visible->fact, sizeof visible->fact, "no GPU of NVIDIA, AMD, Intel or Gaudi is here");
+        snprintf(visible->fact, sizeof visible->fact,
+                 "no GPU of NVIDIA, AMD, Intel or Gaudi is here");
     visible->is_known = true;
     return;
 unknown:

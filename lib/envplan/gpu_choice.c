@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/envplan/gpu_choice.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum { SHOWN = 40 /* characters of a value that a fact shows */ };
+
+int gpu_choice_start(struct gpu_choice *choice, enum gpu_vendor vendor,
+                     visible_gpus_open_fn *open_fn, void *open_context)
+{
+    for (size_t i = 0; i < choice->inventory->gpu_count; i++) {
+        const struct gpu *gpu = &choice->inventory->gpus[i];
+        bool has_driver = gpu->driver[0] != '\0' && strcmp(gpu->driver, "vfio-pci") != 0;
+        int answer;
+
+        if (gpu->vendor != vendor || (gpu->device_file[0] == '\0' && !has_driver))
+            continue;
+        answer = gpu->device_file[0] != '\0' ? open_fn(gpu->device_file, open_context) : -1;
+        if (answer > 0)
+            choice->gpus[choice->count++] = i;
+        if (answer >= 0)
+            continue;
+        snprintf(choice->fact, sizeof choice->fact, "whether %s can be opened is not told",
+                 gpu->device_file[0] != '\0' ? gpu->device_file : gpu->location.pci);
+        return -1;
+    }
+    return 0;
+}
+
+void gpu_choice_show(struct gpu_choice *choice, const char *name, const char *value)
+{
+    size_t length = strlen(choice->fact);
+
+    snprintf(choice->fact + length, sizeof choice->fact - length, "%s%s=%.*s%s",
+             length > 0 ? ", " : "", name, SHOWN, value, strlen(value) > SHOWN ? "..." : "");
+    for (char *c = choice->fact + length; *c != '\0'; c++)
+        if (!isprint((unsigned char)*c))
+            *c = '?';
+}
+
+int gpu_choice_fail(struct gpu_choice *choice, const char *why)
+{
+    size_t length = strlen(choice->fact);
+
+    snprintf(choice->fact + length, sizeof choice->fact - length, "%s%s", length > 0 ? ": " : "",
+             why);
+    return -1;
+}
+
+const struct gpu *gpu_choice_at(const struct gpu_choice *choice, size_t place)
+{
+    return &choice->inventory->gpus[choice->gpus[place]];
+}
+
+bool gpu_choice_is_alike(const struct gpu_choice *choice)
+{
+    for (size_t i = 1; i < choice->count; i++)
+        if (strcmp(gpu_choice_at(choice, i)->model, gpu_choice_at(choice, 0)->model) != 0)
+            return false;
+    return true;
+}
+
+bool gpu_choice_has_partitions(const struct gpu_choice *choice)
+{
+    for (size_t i = 0; i < choice->count; i++)
+        if (gpu_choice_at(choice, i)->is_partitioned)
+            return true;
+    return false;
+}
+
+void gpu_choice_keep(struct gpu_choice *choice, const size_t *places, size_t count)
+{
+    size_t kept[INVENTORY_GPUS];
+
+    for (size_t i = 0; i < count; i++)
+        kept[i] = choice->gpus[places[i]];
+    memcpy(choice->gpus, kept, count * sizeof *kept);
+    choice->count = count;
+}
+
+/* What a list can name a GPU by, or "". AMD's is the unique id, not another serial number. */
+static const char *id_of(const struct gpu *gpu)
+{
+    bool is_unique_id = strspn(gpu->serial, "0123456789abcdefABCDEF") == 16 && !gpu->serial[16];
+
+    return gpu->vendor != GPU_AMD || is_unique_id ? gpu->serial : "";
+}
+
+long gpu_choice_find_id(const struct gpu_choice *choice, const char *prefix, size_t length)
+{
+    size_t matches = 0, found = choice->count;
+
+    for (size_t i = 0; i < choice->count; i++) {
+        const char *id = id_of(gpu_choice_at(choice, i));
+
+        if (*id == '\0')
+            return -1;
+        if (strncasecmp(id, prefix, length) == 0) {
+            found = i;
+            matches++;
+        }
+    }
+    return matches == 1 ? (long)found : (long)choice->count;
+}
+
+bool gpu_choice_sort(struct gpu_choice *choice)
+{
+    for (size_t i = 0; i < choice->count; i++)
+        if (gpu_choice_at(choice, i)->ordinal < 0)
+            return choice->count < 2;
+    for (size_t i = 1; i < choice->count; i++)
+        for (size_t j = i;
+             j > 0 && gpu_choice_at(choice, j)->ordinal < gpu_choice_at(choice, j - 1)->ordinal;
+             j--) {
+            size_t other = choice->gpus[j];
+
+            choice->gpus[j] = choice->gpus[j - 1];
+            choice->gpus[j - 1] = other;
+        }
+    return true;
+}
