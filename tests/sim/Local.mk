@@ -11,6 +11,7 @@ tests_sim_sim_SOURCES = \
 	tests/sim/noise.c tests/sim/noise.h \
 	tests/sim/sim.c \
 	tests/sim/stream.c tests/sim/stream.h \
+	tests/sim/times.c tests/sim/times.h \
 	tests/sim/trialrun.c tests/sim/trialrun.h \
 	validate/battery/links/samples.c validate/battery/links/samples.h \
 	# end of tests_sim_sim_SOURCES
