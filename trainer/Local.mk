@@ -91,8 +91,13 @@ trainer_libtrainer_double_la_CPPFLAGS = $(trainer_cppflags) -DMUSTER_REAL_DOUBLE
 trainer_libtrainer_double_la_LIBADD = $(trainer_libtrainer_la_LIBADD)
 
 bin_PROGRAMS += muster-train
-muster_train_SOURCES = trainer/battery/battery.c trainer/battery/battery.h trainer/report.c trainer/report.h \
-	trainer/tokenize.c trainer/tokenize.h trainer/train.c
+muster_train_SOURCES = \
+	trainer/battery/battery.c trainer/battery/battery.h \
+	trainer/battery/tests.c trainer/battery/tests.h \
+	trainer/report.c trainer/report.h \
+	trainer/tokenize.c trainer/tokenize.h \
+	trainer/train.c \
+	# end of muster_train_SOURCES
 muster_train_CFLAGS = $(trainer_cflags)
 muster_train_CPPFLAGS = $(trainer_cppflags)
 muster_train_LDADD = trainer/libtrainer.la
