@@ -60,6 +60,7 @@ collectives_libmustercoll_la_SOURCES += \
 	collectives/algorithms/ring.c \
 	collectives/algorithms/shared.c \
 	collectives/algorithms/table.c \
+	collectives/plan/order.c collectives/plan/order.h \
 	collectives/plan/plan.c collectives/plan/plan.h \
 	collectives/plan/shape.c \
 	collectives/reduce/element.c \

@@ -2,29 +2,13 @@
 #include "collectives/plan/plan.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { NOBODY = -1, ALIGNMENT = 64, SPARE_SLOTS = 4 };
+#include "collectives/plan/order.h"
+
+enum { ALIGNMENT = 64, SPARE_SLOTS = 4 };
 
 /* MPI counts in int. */
 static const size_t message_bytes_max = (size_t)1 << 30;
-
-/* A part of a buffer of which all elements have the same history. */
-struct cell {
-    size_t begin, end;
-    int writer;  /* the last step that wrote it */
-    int readers; /* the steps that have read it since: a chain in maker->readers */
-};
-
-/* Chains only grow at their heads, so that cells that were one share their tails. */
-struct reader {
-    int step, next;
-};
-
-struct ledger {
-    struct cell *cells; /* in order, without gaps from 0 to the end of the last */
-    size_t count, size;
-};
 
 /* What a slot holds, coded, and where the same stands decoded. */
 struct slot {
@@ -38,11 +22,8 @@ struct plan_maker {
     struct slot *slots;
     size_t slots_in_all, next_slot;
     size_t in_shift; /* in place: where PLAN_IN begins in PLAN_OUT */
-    struct ledger ledgers[PLAN_BUFFERS];
-    struct reader *readers;
-    size_t reader_count, reader_size;
-    unsigned step_size;
-    size_t after_count, after_size;
+    struct plan_order order;
+    size_t step_size;
     bool is_out_of_memory;
 };
 
@@ -86,105 +67,12 @@ void plan_begin(struct plan *plan, const struct plan_shape *shape)
         plan->maker->in_shift = plan_shape_block(shape, shape->rank).offset;
 }
 
-/* Room for one more of `bytes` each; NULL and is_out_of_memory when there is none. */
-static void *grown(struct plan_maker *maker, void *array, size_t count, size_t *size, size_t bytes)
+/* In place there is no other `in` than what out holds. */
+static struct plan_place placed(const struct plan_maker *maker, struct plan_place place)
 {
-    size_t more = *size ? 2 * *size : 64;
-    void *larger;
-
-    if (count < *size)
-        return array;
-    larger = realloc(array, more * bytes);
-    if (!larger) {
-        maker->is_out_of_memory = true;
-        return array;
-    }
-    *size = more;
-    return larger;
-}
-
-static void add_after(struct plan *plan, struct plan_step *step, int earlier)
-{
-    struct plan_maker *maker = plan->maker;
-
-    if (earlier == NOBODY)
-        return;
-    for (unsigned i = step->after; i < step->after_end; i++)
-        if (plan->after[i] == (unsigned)earlier)
-            return;
-    plan->after =
-        grown(maker, plan->after, maker->after_count, &maker->after_size, sizeof *plan->after);
-    if (maker->is_out_of_memory)
-        return;
-    plan->after[maker->after_count++] = (unsigned)earlier;
-    step->after_end++;
-}
-
-/* Puts a boundary at `at`; the cells must reach beyond it or end there. Returns the number of the
- * cell that begins there. */
-static size_t split(struct plan_maker *maker, struct ledger *ledger, size_t at)
-{
-    size_t low = 0, high = ledger->count;
-
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (ledger->cells[middle].end <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == ledger->count || ledger->cells[low].begin == at)
-        return low;
-    ledger->cells =
-        grown(maker, ledger->cells, ledger->count, &ledger->size, sizeof *ledger->cells);
-    if (maker->is_out_of_memory)
-        return low;
-    memmove(ledger->cells + low + 1, ledger->cells + low,
-            (ledger->count++ - low) * sizeof *ledger->cells);
-    ledger->cells[low].end = at;
-    ledger->cells[low + 1].begin = at;
-    return low + 1;
-}
-
-static void reach(struct plan_maker *maker, struct ledger *ledger, size_t end)
-{
-    size_t last = ledger->count ? ledger->cells[ledger->count - 1].end : 0;
-
-    if (end <= last)
-        return;
-    ledger->cells =
-        grown(maker, ledger->cells, ledger->count, &ledger->size, sizeof *ledger->cells);
-    if (!maker->is_out_of_memory)
-        ledger->cells[ledger->count++] = (struct cell){last, end, NOBODY, NOBODY};
-}
-
-/* A slot counts as one element. */
-static size_t extent(struct plan_place place, size_t count)
-{
-    return place.buffer == PLAN_WIRE ? 1 : count;
-}
-
-static void note_read(struct plan *plan, struct plan_step *step, int number, struct plan_place from)
-{
-    struct plan_maker *maker = plan->maker;
-    struct ledger *ledger = &maker->ledgers[from.buffer];
-    size_t first, end;
-
-    reach(maker, ledger, from.offset + extent(from, step->count));
-    first = split(maker, ledger, from.offset);
-    end = split(maker, ledger, from.offset + extent(from, step->count));
-    for (size_t i = first; i < end && !maker->is_out_of_memory; i++) {
-        struct cell *cell = &ledger->cells[i];
-
-        add_after(plan, step, cell->writer);
-        maker->readers = grown(maker, maker->readers, maker->reader_count, &maker->reader_size,
-                               sizeof *maker->readers);
-        if (maker->is_out_of_memory)
-            return;
-        maker->readers[maker->reader_count] = (struct reader){number, cell->readers};
-        cell->readers = (int)maker->reader_count++;
-    }
+    if (place.buffer == PLAN_IN && maker->shape->in_place)
+        return (struct plan_place){PLAN_OUT, place.offset + maker->in_shift};
+    return place;
 }
 
 /* What is written is no longer what a slot holds. */
@@ -199,66 +87,27 @@ static void forget(struct plan_maker *maker, struct plan_place to, size_t count)
     }
 }
 
-static void note_write(struct plan *plan, struct plan_step *step, int number, struct plan_place to)
-{
-    struct plan_maker *maker = plan->maker;
-    struct ledger *ledger = &maker->ledgers[to.buffer];
-    size_t first, end;
-
-    reach(maker, ledger, to.offset + extent(to, step->count));
-    first = split(maker, ledger, to.offset);
-    end = split(maker, ledger, to.offset + extent(to, step->count));
-    if (maker->is_out_of_memory)
-        return;
-    for (size_t i = first; i < end; i++) {
-        /* who has read it waited for the writer */
-        if (ledger->cells[i].readers == NOBODY)
-            add_after(plan, step, ledger->cells[i].writer);
-        for (int r = ledger->cells[i].readers; r != NOBODY; r = maker->readers[r].next)
-            if (maker->readers[r].step != number)
-                add_after(plan, step, maker->readers[r].step);
-    }
-    forget(maker, to, step->count);
-    ledger->cells[first] =
-        (struct cell){ledger->cells[first].begin, ledger->cells[end - 1].end, number, NOBODY};
-    memmove(ledger->cells + first + 1, ledger->cells + end,
-            (ledger->count - end) * sizeof *ledger->cells);
-    ledger->count -= end - first - 1;
-}
-
-/* In place there is no other `in` than what out holds. */
-static struct plan_place placed(const struct plan_maker *maker, struct plan_place place)
-{
-    if (place.buffer == PLAN_IN && maker->shape->in_place)
-        return (struct plan_place){PLAN_OUT, place.offset + maker->in_shift};
-    return place;
-}
-
 static void add(struct plan *plan, struct plan_step step)
 {
     struct plan_maker *maker = plan->maker;
-    int number = (int)plan->step_count;
-    size_t size;
+    struct plan_step *steps;
 
     if (!maker || maker->is_out_of_memory || step.count == 0)
         return;
-    size = maker->step_size;
-    plan->steps = grown(maker, plan->steps, plan->step_count, &size, sizeof *plan->steps);
-    maker->step_size = (unsigned)size;
     if (step.action != PLAN_PULL) /* a peer may not be in place */
         step.left = placed(maker, step.left);
     step.right = placed(maker, step.right);
     if (step.action != PLAN_PUSH)
         step.out = placed(maker, step.out);
-    step.after = step.after_end = (unsigned)maker->after_count;
-    if (plan_step_reads(&step))
-        note_read(plan, &step, number, step.left);
-    if (step.action == PLAN_REDUCE)
-        note_read(plan, &step, number, step.right);
-    if (plan_step_writes(&step))
-        note_write(plan, &step, number, step.out);
-    if (maker->is_out_of_memory)
+    steps = plan_grown(plan->steps, plan->step_count, &maker->step_size, sizeof *plan->steps);
+    if (steps)
+        plan->steps = steps;
+    if (!steps || plan_order_add(&maker->order, (int)plan->step_count, &step) != 0) {
+        maker->is_out_of_memory = true;
         return;
+    }
+    if (plan_step_writes(&step))
+        forget(maker, step.out, step.count);
     plan->steps[plan->step_count++] = step;
     plan->stream_counts[plan_stream_of(step.action)]++;
 }
@@ -476,9 +325,7 @@ static void clear_maker(struct plan *plan)
 {
     if (!plan->maker)
         return;
-    for (int b = 0; b < PLAN_BUFFERS; b++)
-        free(plan->maker->ledgers[b].cells);
-    free(plan->maker->readers);
+    plan_order_clear(&plan->maker->order);
     free(plan->maker->slots);
     free(plan->maker->ints);
     free(plan->maker);
@@ -509,6 +356,8 @@ int plan_end(struct plan *plan, struct error *err)
 {
     bool is_out = !plan->maker || plan->maker->is_out_of_memory;
 
+    if (!is_out)
+        plan->after = plan_order_take(&plan->maker->order);
     clear_maker(plan);
     if (is_out || make_streams(plan) < 0) {
         plan_clear(plan);
