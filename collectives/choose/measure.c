@@ -17,6 +17,7 @@ enum {
     COMPUTE_BYTES = 1 << 19, /* what is reduced and copied at once: two segments */
     LINK_TAG = 17,
 };
+static const double settle_s = 1;
 
 /* The greatest among ranks of what each measured. */
 static double greatest(MPI_Comm comm, double value)
@@ -276,10 +277,20 @@ static int measure_computing(MPI_Comm comm, struct machine *machine, struct erro
     return lacks ? error_set(err, "out of memory") : 0;
 }
 
+static void settle(MPI_Comm comm)
+{
+    double begin = PMPI_Wtime();
+
+    while (PMPI_Wtime() - begin < settle_s) {
+    }
+    PMPI_Barrier(comm);
+}
+
 int measure_machine(MPI_Comm comm, const struct layout *layout, struct machine *machine,
                     struct error *err)
 {
     memset(machine, 0, sizeof *machine);
+    settle(comm);
     if (measure_links(comm, layout, machine, err) < 0 || measure_computing(comm, machine, err) < 0)
         return -1;
     return 0;

@@ -14,7 +14,9 @@
 
 /* Links, by exchanges round a ring: of the ranks of each node, of a rank for each node of each
  * leaf, of a rank for each leaf, all rings of a class at once; what is reduced, copied and coded,
- * on all ranks at once. About 0.3 s. machine is overwritten. */
+ * on all ranks at once. About 1.3 s, the first of which is work alone: processors that were idle
+ * are slower, and those of a virtual machine nearer each other, than a program finds them that goes
+ * on. machine is overwritten. */
 int measure_machine(MPI_Comm comm, const struct layout *layout, struct machine *machine,
                     struct error *err);
 

@@ -128,6 +128,7 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 1);
     memset(pair.in, 0, most);
     memset(pair.out, 0, most);
+    mpi_call_settle();
     for (pair.call = 0; pair.call < CALLS; pair.call++)
         for (const char *size = argv[1]; size != NULL;) {
             size = mpi_call_next_size(size, &bytes);

@@ -281,6 +281,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "sweep: %s\n", err.text);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
+    mpi_call_settle();
     kinds = argv[1];
     for (const char *kind = strtok_r(kinds, ",", &rest); kind != NULL;
          kind = strtok_r(NULL, ",", &rest)) {

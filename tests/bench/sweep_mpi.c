@@ -65,6 +65,7 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 1);
     memset(call.in, 0, most);
     memset(call.out, 0, most);
+    mpi_call_settle();
     for (const char *kind = strtok_r(argv[1], ",", &rest); kind != NULL;
          kind = strtok_r(NULL, ",", &rest)) {
         call.kind = mpi_call_find(kind);
