@@ -335,17 +335,16 @@ struct choice chooser_pick(struct chooser *chooser, const struct plan_shape *sha
                            enum element_type type)
 {
     unsigned number = chooser_size_number(shape);
-    struct kept **kept = &chooser->kept[shape->kind][type][shape->wire];
+    struct kept *kept =
+        chooser_place(&chooser->kept[shape->kind][type][shape->wire], shape, number);
     struct choice choice;
 
-    if (*kept == NULL)
-        *kept = calloc(CHOOSER_SIZES, sizeof **kept);
-    if (*kept != NULL && (*kept)[number].is_known && shape->segment == 0) {
-        choice = (*kept)[number].choice;
+    if (kept != NULL && kept->is_known) {
+        choice = kept->choice;
     } else {
         choice = pick(chooser, shape, type, chooser_size_middle(number));
-        if (*kept != NULL && shape->segment == 0)
-            (*kept)[number] = (struct kept){.is_known = true, .choice = choice};
+        if (kept != NULL)
+            *kept = (struct kept){.is_known = true, .choice = choice};
     }
     chooser_make_apply(&choice, shape);
     return choice;

@@ -2,6 +2,8 @@
 #ifndef MUSTER_CHOOSER_PARTS_H
 #define MUSTER_CHOOSER_PARTS_H
 
+#include <stdlib.h>
+
 #include "collectives/choose/chooser.h"
 
 /* What chooser.c (which algorithm) and wires.c (how its numbers travel) share. */
@@ -40,6 +42,16 @@ struct chooser {
  * chosen for alike; and the size in the middle of these. */
 unsigned chooser_size_number(const struct plan_shape *shape);
 size_t chooser_size_middle(unsigned number);
+
+/* Where the choice for the shape, of size number `number`, is kept; NULL: it is not, as the shape
+ * says its segment itself, or memory is out. */
+static inline struct kept *chooser_place(struct kept **sizes, const struct plan_shape *shape,
+                                         unsigned number)
+{
+    if (*sizes == NULL)
+        *sizes = calloc(CHOOSER_SIZES, sizeof **sizes);
+    return *sizes != NULL && shape->segment == 0 ? &(*sizes)[number] : NULL;
+}
 
 /* The shape that stands for all of about this size: the same at all ranks. */
 struct plan_shape chooser_typical_shape(const struct chooser *chooser,

@@ -5,7 +5,6 @@
 #include "collectives/choose/chooser_parts.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "collectives/choose/predict.h"
 
@@ -91,18 +90,16 @@ struct choice chooser_pick_wire(struct chooser *chooser, const struct plan_shape
                                 enum element_type type, struct wire_choice *wire)
 {
     unsigned number = chooser_size_number(shape);
-    struct kept **both = &chooser->both[shape->kind][type], made;
+    struct kept *kept = chooser_place(&chooser->both[shape->kind][type], shape, number), made;
     struct plan_shape as_is = *shape;
 
     as_is.wire = WIRE_AS_IS;
-    if (*both == NULL)
-        *both = calloc(CHOOSER_SIZES, sizeof **both);
-    if (*both != NULL && (*both)[number].is_known && shape->segment == 0) {
-        made = (*both)[number];
+    if (kept != NULL && kept->is_known) {
+        made = *kept;
     } else {
         made = pick_both(chooser, &as_is, type, chooser_size_middle(number));
-        if (*both != NULL && shape->segment == 0)
-            (*both)[number] = made;
+        if (kept != NULL)
+            *kept = made;
     }
     *wire = made.wire;
     as_is.wire = made.wire.wire;
