@@ -64,7 +64,6 @@ struct variable_line {
     unsigned fabrics;                            /* 1 << enum fabric_class each; 0: any */
     unsigned line;                               /* of the file */
 };
-const char *conf_variable_action_name(enum variable_action action); /* "set", ... */
 
 /* One line Report=FORMAT:PATH. */
 struct conf_report {

@@ -193,11 +193,6 @@ int conf_islands_print(const struct conf *conf, FILE *stream)
 
 static const char *const action_names[] = {"set", "extend", "leave", "forbid"};
 
-const char *conf_variable_action_name(enum variable_action action)
-{
-    return action_names[action];
-}
-
 /* Slurm's variables and muster's own tell both where a task is: a site has no business there. */
 static int check_variable_name(const char *name, struct error *err)
 {

@@ -234,7 +234,8 @@ static bool parse_prefix(const char *text, int *family, unsigned char address[16
     return true;
 }
 
-bool netif_is_address(const char *text)
+/* Whether text is "require", an address or a prefix that can be looked for. */
+static bool is_address(const char *text)
 {
     unsigned char address[16];
     int family, bits;
@@ -307,7 +308,7 @@ static int parse_setting(char *word, struct netif_line *line, struct error *err)
     if (setting != NETIF_ADDRESS)
         return netif_value_parse((enum netif_setting)setting, equals + 1, false,
                                  &line->values[setting], err);
-    if (!netif_is_address(equals + 1))
+    if (!is_address(equals + 1))
         return error_set(err,
                          "found address=\"%.60s\", allowed require or a prefix such as "
                          "10.1.0.0/16",

@@ -88,9 +88,6 @@ void netif_line_allowed(char *text, size_t size);
 const struct netif_line *netif_wish(const struct netif_line *lines, size_t line_count,
                                     const char *interface, enum netif_setting setting, long *value);
 
-/* The address part: whether text is "require", an address or a prefix that can be looked for. */
-bool netif_is_address(const char *text);
-
 /* Whether address (4 or 16 bytes, family AF_INET or AF_INET6) is what wanted asks for. "require"
  * takes any but IPv6 link-local ones. */
 bool netif_address_matches(const char *wanted, int family, const unsigned char *address);

@@ -3,11 +3,6 @@
 
 #include "trainer/model/stage.h"
 
-struct stage stage_whole(const struct shape *shape)
-{
-    return (struct stage){shape, 0, 1, 0, shape->layers};
-}
-
 bool stage_is_first(const struct stage *stage)
 {
     return stage->number == 0;

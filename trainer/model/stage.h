@@ -12,9 +12,6 @@ struct stage {
     int first, layers;  /* layers [first, first + layers) */
 };
 
-/* The whole model as the only stage. */
-struct stage stage_whole(const struct shape *shape);
-
 bool stage_is_first(const struct stage *stage);
 bool stage_is_last(const struct stage *stage);
 

@@ -20,14 +20,14 @@
  *   zero1   2 P + 2 P/N   moments in N parts
  *   zero2   P + 3 P/N     gradients too
  *   zero3   4 P/N         parameters too: a unit is gathered when it is needed, and freed
- *   replicas  4 P      each rank trains the same by itself, and all must come to the same bits
+ *   replicas  4 P         each rank trains the same by itself, and all must come to the same bits
  *
  * (Rajbhandari et al.: ZeRO, SC'20, with 4-byte numbers throughout.) A step moves 2 P (N - 1) / N
  * bytes through each rank, zero3 3 P (N - 1) / N. */
 
 struct holding_options {
     const struct shape *shape;
-    const struct stage *stage; /* of a pipeline, which the team shares; else stage_whole() */
+    const struct stage *stage; /* that the team shares; all layers where there is no pipeline */
     uint64_t seed;             /* of the first weights */
     size_t bucket_bytes;       /* ddp: gradients that are summed at once */
     int window;                /* zero3: units gathered and not freed at a time; 0: no limit */

@@ -32,16 +32,6 @@ static struct {
     const char **list;
 } memory;
 
-bool party_is_launched(void)
-{
-    static const char *const names[] = {"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (getenv(names[i]))
-            return true;
-    return false;
-}
-
 static void abort_job(void)
 {
     MPI_Abort(MPI_COMM_WORLD, output_status() ? output_status() : 3);
@@ -154,7 +144,7 @@ int party_start(bool is_json, double limit_s, struct party *party, struct error 
 {
     struct sigaction interrupt, terminate;
 
-    *party = (struct party){.ranks = 1, .has_mpi = party_is_launched(), .is_json = is_json};
+    *party = (struct party){.ranks = 1, .has_mpi = launcher_has_mpi(), .is_json = is_json};
     output_start("muster-train", "train", is_json);
     if (party->has_mpi)
         start_mpi(party);

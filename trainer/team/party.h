@@ -19,9 +19,6 @@ struct party {
     bool is_json;
 };
 
-/* Whether a launcher has started this process as one of an MPI job's. */
-bool party_is_launched(void);
-
 /* limit_s: seconds after which the watch ends the job; HUGE_VAL: never. Collective. Returns 0, or
  * -1 with err. */
 int party_start(bool is_json, double limit_s, struct party *party, struct error *err);

@@ -12,15 +12,27 @@
 #include <time.h>
 #include <unistd.h>
 
-int launcher_rank(void)
+/* The number of this process among those of its MPI job; NULL: it is none's. */
+static const char *mpi_rank(void)
 {
-    static const char *const names[] = {"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
-                                        "SLURM_PROCID"};
+    static const char *const names[] = {"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (getenv(names[i]))
-            return atoi(getenv(names[i]));
-    return 0;
+            return getenv(names[i]);
+    return NULL;
+}
+
+bool launcher_has_mpi(void)
+{
+    return mpi_rank() != NULL;
+}
+
+int launcher_rank(void)
+{
+    const char *rank = mpi_rank() ? mpi_rank() : getenv("SLURM_PROCID");
+
+    return rank ? atoi(rank) : 0;
 }
 
 static double epoch_now(void)

@@ -7,6 +7,9 @@
 
 /* What the launcher (srun, mpirun) tells a process, with or without MPI. */
 
+/* Whether it has started this process as one of an MPI job's. */
+bool launcher_has_mpi(void);
+
 /* Its number in the job before MPI can tell; 0 when there is no launcher. */
 int launcher_rank(void);
 

@@ -19,7 +19,8 @@ void claims_directory(const char *root, char *path, size_t size)
     snprintf(path, size, "%s%s", root, MUSTER_LOCALSTATEDIR "/lib/muster/claims");
 }
 
-bool claim_is_name(const char *name)
+/* Whether it is a name that a node can have: letters, digits, '.', '-', '_', at most 63. */
+static bool is_node_name(const char *name)
 {
     size_t length = strlen(name);
 
@@ -56,7 +57,7 @@ int claim_leave(const char *directory, const struct claim *claim, struct error *
     char path[4400], text[CLAIM_BYTES];
     int fd, length;
 
-    if (!claim_is_name(claim->node))
+    if (!is_node_name(claim->node))
         return error_set(err, "'%.64s' is no name of a node", claim->node);
     to_line(line.test);
     to_line(line.part);
@@ -120,7 +121,7 @@ static bool text_take(char *text, struct claim *claim)
         if (!line_take(line, claim))
             return false;
     }
-    return claim_is_name(claim->node) && claim->job_id > 0;
+    return is_node_name(claim->node) && claim->job_id > 0;
 }
 
 /* Returns whether the directory's entry is a claim. */

@@ -34,9 +34,6 @@ struct claim {
 /* LOCALSTATEDIR/lib/muster/claims below root; "" is this machine. */
 void claims_directory(const char *root, char *path, size_t size);
 
-/* Whether it is a name that a node can have: letters, digits, '.', '-', '_', at most 63. */
-bool claim_is_name(const char *name);
-
 /* "a preflight of job 12, user 1000, 2026-11-21 12:30 UTC: links: eth1 sends ..." */
 void claim_describe(const struct claim *claim, char *text, size_t size);
 

@@ -25,7 +25,7 @@ static void stop(int signal_number)
     preflight_stop = signal_number;
 }
 
-void preflight_record(struct preflight *preflight, const struct record *record)
+static void add_record(struct preflight *preflight, const struct record *record)
 {
     struct record complete = *record;
 
@@ -48,7 +48,7 @@ void preflight_accuse(struct preflight *preflight, struct member *member, enum v
     record.part = part;
     record.verdict = verdict;
     record.message = message;
-    preflight_record(preflight, &record);
+    add_record(preflight, &record);
     snprintf(text, sizeof text, "%s: %s%s%s", member->name, has_part ? part : "",
              has_part ? ": " : "", message);
     if (verdict >= VERDICT_WARN)
@@ -175,7 +175,7 @@ static void conclude(struct preflight *preflight, enum verdict verdict)
                          : *preflight->unknown            ? VERDICT_UNKNOWN
                                                           : VERDICT_PASS;
         record.message = member ? member->message : preflight->unknown;
-        preflight_record(preflight, &record);
+        add_record(preflight, &record);
     }
 }
 

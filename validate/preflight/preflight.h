@@ -60,7 +60,6 @@ struct preflight {
 extern volatile sig_atomic_t preflight_stop;
 
 /* preflight.c */
-void preflight_record(struct preflight *preflight, const struct record *record);
 /* A verdict about a node: in its member where it is worse than what is known, among the faults or
  * the remarks from a warning on, and as a record. */
 void preflight_accuse(struct preflight *preflight, struct member *member, enum verdict verdict,

@@ -86,8 +86,6 @@ int cluster_down(const char *nodes, const char *reason, struct error *err);
 int cluster_reserve(const char *name, const char *nodes, int minutes, struct error *err);
 /* 0 also when there is no such reservation. */
 int cluster_unreserve(const char *name, struct error *err);
-/* *names gets those that begin with prefix. */
-int cluster_reservations(const char *prefix, struct hostlist *names, struct error *err);
 
 /* The reservation in which nodes wait for their first certificate: root's, without end, with MAINT
  * and IGNORE_JOBS, so that a reservation of a run may lie over it. Jobs that run there go on. */

@@ -85,29 +85,6 @@ int cluster_unreserve(const char *name, struct error *err)
     return rv;
 }
 
-int cluster_reservations(const char *prefix, struct hostlist *names, struct error *err)
-{
-    reserve_info_msg_t *found = NULL;
-    int rv = 0;
-
-    *names = (struct hostlist){0};
-    if (slurm_load_reservations(0, &found) != SLURM_SUCCESS)
-        return error_set(err, "cannot ask the controller for its reservations: %s",
-                         slurm_strerror(errno));
-    for (uint32_t i = 0; rv == 0 && i < found->record_count; i++) {
-        const char *name = found->reservation_array[i].name;
-
-        if (name && strncmp(name, prefix, strlen(prefix)) == 0)
-            rv = hostlist_append(names, name);
-    }
-    slurm_free_reservation_info_msg(found);
-    if (rv != 0) {
-        hostlist_clear(names);
-        error_set(err, "no memory");
-    }
-    return rv;
-}
-
 int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *err)
 {
     job_info_msg_t *found = NULL;

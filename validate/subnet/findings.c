@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *subnet_finding_kind_name(enum subnet_finding_kind kind)
+/* The metric of its records. */
+static const char *kind_name(enum subnet_finding_kind kind)
 {
     static const char *const names[SUBNET_FINDING_KINDS] = {
         [SUBNET_MISSING] = "missing",    [SUBNET_PLACE] = "place", [SUBNET_CROSSED] = "crossed",
@@ -19,7 +20,7 @@ const char *subnet_finding_kind_name(enum subnet_finding_kind kind)
 void subnet_finding_record(const struct subnet_finding *finding, struct record *record)
 {
     record->test = "net.topology";
-    record->metric = subnet_finding_kind_name(finding->kind);
+    record->metric = kind_name(finding->kind);
     record->node = finding->node;
     record->peer = finding->peer;
     record->part = finding->part;

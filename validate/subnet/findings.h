@@ -21,9 +21,6 @@ enum subnet_finding_kind {
     SUBNET_FINDING_KINDS,
 };
 
-/* The metric of its records: "missing", "place", ... */
-const char *subnet_finding_kind_name(enum subnet_finding_kind kind);
-
 struct subnet_finding {
     enum subnet_finding_kind kind;
     enum verdict verdict;    /* fail or warn */

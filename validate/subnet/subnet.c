@@ -131,7 +131,8 @@ double subnet_rate_mbps(struct subnet_rate rate)
     return (double)rate.lanes * rate.lane_mbps;
 }
 
-const char *subnet_speed_name(int lane_mbps)
+/* "HDR" of 50000; "?" */
+static const char *speed_name(int lane_mbps)
 {
     for (int i = 0; i < SPEEDS; i++)
         if (speeds[i].lane_mbps == lane_mbps)
@@ -157,8 +158,7 @@ const char *subnet_rate_text(const struct subnet *subnet, struct subnet_rate rat
     else if (subnet->is_ethernet)
         snprintf(text, size, "%g Gb/s", gbps);
     else
-        snprintf(text, size, "%dx %s (%.4g Gb/s)", rate.lanes, subnet_speed_name(rate.lane_mbps),
-                 gbps);
+        snprintf(text, size, "%dx %s (%.4g Gb/s)", rate.lanes, speed_name(rate.lane_mbps), gbps);
     return text;
 }
 

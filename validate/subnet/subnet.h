@@ -114,8 +114,6 @@ double subnet_rate_mbps(struct subnet_rate rate);
 /* "4x HDR (200 Gb/s)", "100 Gb/s"; "unknown". */
 const char *subnet_rate_text(const struct subnet *subnet, struct subnet_rate rate, char *text,
                              size_t size);
-/* "HDR" of 50000; "?" */
-const char *subnet_speed_name(int lane_mbps);
 /* 50000 of "HDR"; 0. */
 int subnet_speed_parse(const char *name, size_t length);
 

@@ -34,9 +34,7 @@ void watch_beat(struct watch_state *state, enum beat_type type, struct beat *bea
 /* Calls abort_job in a thread, gives it one second, and ends the process. */
 void watch_leave(struct watch_state *state, bool abort_job, int status) __attribute__((noreturn));
 
-/* How often ranks send a beat, and the silence that counts as frozen. With very many ranks rank 0
- * must not drown in beats. */
-double watch_interval_s(int size);
+/* The silence of a rank that counts as frozen. */
 double watch_silence_s(int size);
 
 /* Rank 0's thread: returns when every rank has said goodbye; else it ends the process. */

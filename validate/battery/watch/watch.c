@@ -25,7 +25,8 @@ static int connection = -1; /* a member's */
 static int warden_listener;
 static uint64_t warden_token;
 
-double watch_interval_s(int size)
+/* How often ranks send a beat: with very many of them rank 0 must not drown in beats. */
+static double beat_interval_s(int size)
 {
     double interval = 50e-6 * size;
 
@@ -34,7 +35,7 @@ double watch_interval_s(int size)
 
 double watch_silence_s(int size)
 {
-    double silence = 10 * watch_interval_s(size);
+    double silence = 10 * beat_interval_s(size);
 
     return silence > 3 ? silence : 3;
 }
@@ -140,7 +141,7 @@ static void hear(const struct beat *beat)
 static void *member_run(void *argument)
 {
     struct beat_buffer buffer = {.length = 0};
-    double interval_s = watch_interval_s(watch.config.size);
+    double interval_s = beat_interval_s(watch.config.size);
     double silence_s = watch_silence_s(watch.config.size);
     double heard = clock_s(), last = heard, sent = 0, signalled = 0;
     bool fault_sent = false, bye_sent = false;
