@@ -12,6 +12,7 @@ lib_libmuster_la_SOURCES += \
 	lib/base/error.c lib/base/error.h \
 	lib/base/fabric_class.c lib/base/fabric_class.h \
 	lib/base/hostlist.c lib/base/hostlist.h \
+	lib/base/node_name.c lib/base/node_name.h \
 	lib/base/quantity.c lib/base/quantity.h \
 	lib/base/ranges.c lib/base/ranges.h \
 	lib/base/record.c lib/base/record.h \

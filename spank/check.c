@@ -14,6 +14,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "lib/base/node_name.h"
 #include "lib/node/device.h"
 #include "lib/envplan/stepcheck.h"
 
@@ -32,16 +33,13 @@ static const char *lookup(const struct host_task *task, const char *name)
     return host_lookup(name, (void *)task->environment);
 }
 
-static const char *node_name(const struct host_task *task, char *host, size_t size)
+static const char *node_of(const struct host_task *task, char *host, size_t size)
 {
     const char *node = lookup(task, "SLURMD_NODENAME");
 
     if (node != NULL)
         return node;
-    snprintf(host, size, "?");
-    gethostname(host, size - 1);
-    host[size - 1] = '\0';
-    host[strcspn(host, ".")] = '\0';
+    host_name(host, size);
     return host;
 }
 
@@ -68,7 +66,7 @@ void check_start(const char *root, const struct host_task *step)
                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     check.told = memory != MAP_FAILED ? memory : NULL;
     if (lookup(step, "SLURM_STEP_GPUS") != NULL)
-        gres_read(root, node_name(step, host, sizeof host));
+        gres_read(root, node_of(step, host, sizeof host));
 }
 
 /* FNV-1a of a line, never 0. */
@@ -152,7 +150,7 @@ void check_task(const char *root, const struct conf *conf, const struct inventor
     for (size_t i = 0; i < found.count; i++)
         if (is_new(task, found.problems[i]))
             host_tell("%s: step %s.%s task %s: %s; see spank_muster(8)",
-                      node_name(task, host, sizeof host), job != NULL ? job : "?",
+                      node_of(task, host, sizeof host), job != NULL ? job : "?",
                       step != NULL ? step : "?", rank != NULL ? rank : "?", found.problems[i]);
 }
 

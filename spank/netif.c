@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/node_name.h"
 #include "lib/conf/conf.h"
 #include "lib/netif/netif_apply.h"
 #include "spank/host.h"
@@ -174,7 +175,7 @@ int netif_prolog(const char *config_path, uint32_t job_id)
 
     if (work == NULL)
         return 0;
-    refusal_node(node, sizeof node);
+    node_name(node, sizeof node);
     if (work->is_conf_bad || !work->is_done)
         host_error("%s: %s%s", node, work->is_conf_bad ? "interfaces left as they are: " : "",
                    work->err.text);
@@ -198,7 +199,7 @@ static void put_back_and_tell(const char *config_path, enum when when, uint32_t 
 
     if (work == NULL)
         return;
-    refusal_node(node, sizeof node);
+    node_name(node, sizeof node);
     if (work->is_conf_bad && when == EPILOG)
         host_error("%s: the journal of the interfaces is taken to be at its usual place: %s", node,
                    work->err.text);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/node_name.h"
 #include "lib/certificate/certificate.h"
 #include "lib/conf/conf.h"
 #include "lib/certificate/fingerprint.h"
@@ -186,7 +187,7 @@ int gate_check(const char *config_path, const struct gate_job *job)
 
     if (job->uid == 0)
         return 0;
-    refusal_node(node, sizeof node);
+    node_name(node, sizeof node);
     examine_in_time(config_path, node, &finding);
     if (!finding.is_known) {
         host_error("%s: job %u let through, the gate cannot tell: %s", node, job->job_id,

@@ -5,27 +5,12 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib/base/replacement.h"
-
-void refusal_node(char *name, size_t size)
-{
-    const char *given = getenv("SLURMD_NODENAME");
-
-    if (given != NULL && *given != '\0') {
-        snprintf(name, size, "%s", given);
-        return;
-    }
-    if (gethostname(name, size) < 0)
-        snprintf(name, size, "?");
-    name[size - 1] = '\0';
-    name[strcspn(name, ".")] = '\0';
-}
 
 void refusal_note(const char *certificate_path, const char *line)
 {

@@ -4,11 +4,8 @@
 
 #include <stddef.h>
 
-/* What the parts of the prolog have in common: the node's name, the process of their own that they
- * do their work in, the note about a job that they refused. */
-
-/* Slurm's name of this node, from slurmd's part of the environment, else the host's. */
-void refusal_node(char *name, size_t size);
+/* What the parts of the prolog have in common: the process of their own that they do their work in,
+ * the note about a job that they refused. */
 
 /* The last refusal in a file "refused" beside the certificate that anybody may read, whole or not
  * at all. Best effort. */

@@ -25,4 +25,14 @@ static inline long clock_ms(void)
     return now.tv_sec * 1000L + now.tv_nsec / 1000000;
 }
 
+/* The time of day, in seconds since 1970: what is written down, and what clocks of nodes are
+ * compared by. */
+static inline double clock_epoch_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 #endif

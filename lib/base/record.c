@@ -108,7 +108,7 @@ static void field_number(struct line *line, const char *key, double value)
     line_add(line, number, strlen(number));
 }
 
-static double seconds_now(void)
+double record_now_s(void)
 {
     struct timespec now;
 
@@ -124,7 +124,7 @@ int record_write(FILE *stream, const struct record *record)
 
     line_add(&line, "{", 1);
     field_string(&line, "run", run);
-    field_number(&line, "time", isnan(record->time) ? seconds_now() : record->time);
+    field_number(&line, "time", isnan(record->time) ? record_now_s() : record->time);
     field_string(&line, "suite", record->suite);
     field_string(&line, "test", record->test);
     field_string(&line, "metric", record->metric);

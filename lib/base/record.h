@@ -64,4 +64,7 @@ struct record {
  * the stream's buffer. Bytes that are not UTF-8 come out as U+FFFD. Returns 0, or -1 with errno. */
 int record_write(FILE *stream, const struct record *record);
 
+/* The time of now as records have it: seconds since 1970, in whole milliseconds. */
+double record_now_s(void);
+
 #endif

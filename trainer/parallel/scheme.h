@@ -15,12 +15,12 @@
  *
  * With P bytes of parameters in 32 bits and N ranks, each rank holds
  *
- *   ddp     4 P        everything on each rank; gradients are summed bucket by bucket while
- *                      backward goes on (Li et al.: PyTorch Distributed, VLDB 2020)
- *   zero1   2 P + 2 P/N   moments in N parts
- *   zero2   P + 3 P/N     gradients too
- *   zero3   4 P/N         parameters too: a unit is gathered when it is needed, and freed
- *   replicas  4 P         each rank trains the same by itself, and all must come to the same bits
+ *   ddp       4 P           everything on each rank; gradients are summed bucket by bucket while
+ *                           backward goes on (Li et al.: PyTorch Distributed, VLDB 2020)
+ *   zero1     2 P + 2 P/N   moments in N parts
+ *   zero2     P + 3 P/N     gradients too
+ *   zero3     4 P/N         parameters too: a unit is gathered when it is needed, and freed
+ *   replicas  4 P           each rank trains the same by itself; all must come to the same bits
  *
  * (Rajbhandari et al.: ZeRO, SC'20, with 4-byte numbers throughout.) A step moves 2 P (N - 1) / N
  * bytes through each rank, zero3 3 P (N - 1) / N. */

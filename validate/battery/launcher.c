@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
+
 /* The number of this process among those of its MPI job; NULL: it is none's. */
 static const char *mpi_rank(void)
 {
@@ -35,14 +37,6 @@ int launcher_rank(void)
     return rank ? atoi(rank) : 0;
 }
 
-static double epoch_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* Field 22 of /proc/self/stat: clock ticks since boot. */
 double launcher_process_start(void)
 {
@@ -59,24 +53,10 @@ double launcher_process_start(void)
     for (int i = 0; field && i < 20; i++)
         field = strchr(field + 1, ' ');
     if (!field)
-        return epoch_now();
+        return clock_epoch_s();
     clock_gettime(CLOCK_BOOTTIME, &up);
     started = strtod(field, NULL) / (double)sysconf(_SC_CLK_TCK);
-    return epoch_now() - ((double)up.tv_sec + 1e-9 * (double)up.tv_nsec - started);
-}
-
-void launcher_node(char *name, size_t size)
-{
-    const char *slurm = getenv("SLURMD_NODENAME");
-
-    if (slurm && *slurm) {
-        snprintf(name, size, "%s", slurm);
-        return;
-    }
-    if (gethostname(name, size) != 0)
-        snprintf(name, size, "unknown");
-    name[size - 1] = '\0';
-    name[strcspn(name, ".")] = '\0';
+    return clock_epoch_s() - ((double)up.tv_sec + 1e-9 * (double)up.tv_nsec - started);
 }
 
 /* pmix_info_t of the PMIx standard (versions 2 to 5), as far as a truth value goes; room for the

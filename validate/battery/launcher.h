@@ -13,9 +13,6 @@ bool launcher_has_mpi(void);
 /* Its number in the job before MPI can tell; 0 when there is no launcher. */
 int launcher_rank(void);
 
-/* This node's name: Slurm's, else the host's up to the first dot. */
-void launcher_node(char *name, size_t size);
-
 /* When this process began, in seconds since the epoch. */
 double launcher_process_start(void);
 

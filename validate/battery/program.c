@@ -12,17 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
+#include "lib/base/node_name.h"
 #include "lib/certificate/failed_rails.h"
 #include "validate/battery/launcher.h"
 #include "validate/battery/watch/stall.h"
-
-static double epoch_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* The fuse: until the watch is up, MPI may hang with nobody to say so. */
 
@@ -82,7 +76,7 @@ static void *fuse_run(void *argument)
     if (is_out)
         return NULL;
     if (launcher_rank() == 0) {
-        launcher_node(node, sizeof node);
+        node_name(node, sizeof node);
         snprintf(message, sizeof message, "%s in %g s on %s, rank 0's node",
                  atomic_load(&fuse.has_mpi)
                      ? "MPI's first messages between all ranks did not arrive"
@@ -199,7 +193,7 @@ static void gather_names(struct program *program)
     program->ranks_of_node = allocate(size, sizeof *program->ranks_of_node);
     program->node_name = allocate(size, sizeof *program->node_name);
     program->name_of = allocate(size, sizeof *program->name_of);
-    launcher_node(name, sizeof name);
+    node_name(name, sizeof name);
     MPI_Allgather(name, sizeof name, MPI_CHAR, program->names, sizeof name, MPI_CHAR,
                   MPI_COMM_WORLD);
     for (int rank = 0; rank < program->size; rank++) {
@@ -341,7 +335,7 @@ void program_start(struct program *program, const struct program_spec *spec, voi
     set_mpi_defaults(program);
     fuse_light(program->common.time_limit_s);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-    program->mpi_ready = epoch_now();
+    program->mpi_ready = clock_epoch_s();
     launcher_barrier();
     atomic_store(&fuse.has_mpi, true);
     MPI_Comm_create_errhandler(on_mpi_error, &handler);
@@ -364,7 +358,7 @@ static bool inject_strikes(const struct program *program, const char *phase)
     if (inject->rank != program->rank || inject->kind == INJECT_NONE || inject->kind == INJECT_LIE)
         return false;
     if (inject->at_s >= 0)
-        return epoch_now() - program->mpi_ready >= inject->at_s;
+        return clock_epoch_s() - program->mpi_ready >= inject->at_s;
     if (inject->where[0])
         return phase && strncmp(phase, inject->where, strlen(inject->where)) == 0;
     return program->steps == 3;

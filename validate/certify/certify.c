@@ -40,11 +40,9 @@ struct subject *certify_subject(const struct certify *certify, const char *name)
 void certify_record(struct certify *certify, const struct record *record)
 {
     struct record complete = *record;
-    struct timespec now;
 
-    clock_gettime(CLOCK_REALTIME, &now);
     complete.run = certify->run;
-    complete.time = (double)now.tv_sec + 1e-3 * (double)(now.tv_nsec / 1000000);
+    complete.time = record_now_s();
     if (records_add(&certify->records, &complete) != 0)
         certify_note(certify, "no memory for all records");
     if (certify->json)

@@ -406,13 +406,11 @@ static void launch_arguments(const struct certify *certify, const struct hostlis
                              double limit_s, struct arguments *program)
 {
     char *folded = hostlist_fold(names);
-    struct timespec now;
 
-    clock_gettime(CLOCK_REALTIME, &now);
     common_arguments(certify, "muster-launch", limit_s, program);
     arguments_add(program, "--expect-nodes=%s", folded ? folded : "");
     arguments_add(program, "--expect-ranks-per-node=%d", ranks_per_node(certify));
-    arguments_add(program, "--started=%.3f", (double)now.tv_sec + 1e-9 * (double)now.tv_nsec);
+    arguments_add(program, "--started=%.3f", clock_epoch_s());
     free(folded);
 }
 

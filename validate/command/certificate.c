@@ -22,7 +22,6 @@ void certificate_place_clear(struct certificate_place *place)
 int certificate_place_read(const struct certificate_options *options,
                            struct certificate_place *place)
 {
-    const char *node = options->node ? options->node : getenv("SLURMD_NODENAME");
     struct error err;
     int status;
 
@@ -47,8 +46,7 @@ int certificate_place_read(const struct certificate_options *options,
         fprintf(stderr, "%s: out of memory\n", options->name);
         return COMMAND_UNKNOWN;
     }
-    snprintf(place->node, sizeof place->node, "%s",
-             node && node[0] ? node : place->inventory->hostname);
+    snprintf(place->node, sizeof place->node, "%s", command_node(options->node, place->inventory));
     return COMMAND_PASS;
 }
 

@@ -106,7 +106,6 @@ static int exit_status(enum verdict worst)
 static int run_checks(const struct options *options, const struct look *look, double begin_s)
 {
     struct health_summary summary = {0};
-    const char *node = options->node ? options->node : getenv("SLURMD_NODENAME");
     struct output output = {options->as_json,
                             command_has_colour(stdout),
                             options->only != NULL,
@@ -115,7 +114,7 @@ static int run_checks(const struct options *options, const struct look *look, do
                             NULL,
                             options->as_nagios || options->as_health ? &summary : NULL};
     struct checks checks = {.root = strcmp(look->root, "/") == 0 ? "" : look->root,
-                            .node = node && node[0] ? node : look->inventory->hostname,
+                            .node = command_node(options->node, look->inventory),
                             .conf = &look->conf,
                             .inventory = look->inventory,
                             .fabric = &look->fabric,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/base/hostlist.h"
+#include "lib/base/node_name.h"
 #include "validate/command/command.h"
 
 enum { LEAVES_MAX = 256 }; /* lines of standard input that are read */
@@ -151,8 +152,8 @@ int command_claim(int argc, char **argv)
         {"remove", required_argument, NULL, 'r'},
         {NULL, 0, NULL, 0},
     };
-    struct options options = {.name = argv[0], .node = getenv("SLURMD_NODENAME")};
-    char host[256] = "";
+    struct options options = {.name = argv[0]};
+    char host[256];
     int option;
 
     claims_directory("", options.directory, sizeof options.directory);
@@ -187,8 +188,7 @@ int command_claim(int argc, char **argv)
         return command_usage_error(argv[0]);
     }
     if (!options.node || !*options.node) {
-        gethostname(host, sizeof host - 1);
-        host[strcspn(host, ".")] = '\0';
+        node_name(host, sizeof host);
         options.node = host;
     }
     return options.is_leave ? leave(&options)

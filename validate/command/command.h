@@ -46,6 +46,9 @@ enum {
  * printed. conf is always releasable. */
 int command_conf(const char *name, const char *path, struct conf *conf);
 
+/* The name of a node: what --node said (NULL: nothing), else $SLURMD_NODENAME, else the host's. */
+const char *command_node(const char *said, const struct inventory *inventory);
+
 /* For getopt_long()'s '?': prints where help is. Returns COMMAND_USAGE. */
 int command_usage_error(const char *name);
 

@@ -24,6 +24,13 @@ int command_conf(const char *name, const char *path, struct conf *conf)
     return COMMAND_PASS;
 }
 
+const char *command_node(const char *said, const struct inventory *inventory)
+{
+    const char *node = said ? said : getenv("SLURMD_NODENAME");
+
+    return node && *node ? node : inventory->hostname;
+}
+
 int command_usage_error(const char *name)
 {
     fprintf(stderr, "%s --help lists the options\n", name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
+#include "lib/base/node_name.h"
 #include "lib/certificate/certificate.h"
 #include "lib/conf/conf.h"
 #include "validate/command/command.h"
@@ -34,13 +35,12 @@ static int revoke_here(const struct options *options, const char *path)
 {
     struct error err = {""};
     struct record record = RECORD_INIT;
-    char host[256] = "", message[600];
-    const char *node = options->node ? options->node : getenv("SLURMD_NODENAME");
+    char host[256], message[600];
+    const char *node = options->node;
     int result = certificate_remove(path, &err);
 
     if (!node || !node[0]) {
-        gethostname(host, sizeof host - 1);
-        host[strcspn(host, ".")] = '\0';
+        node_name(host, sizeof host);
         node = host;
     }
     if (result < 0)

@@ -343,11 +343,11 @@ static void print_help(void)
 static int topology(const struct look_options *options)
 {
     static struct view view;
-    const char *node = getenv("SLURMD_NODENAME");
     int status = command_look_open(options->name, options->root, options->config, &view.look);
 
     if (status == COMMAND_PASS) {
-        view.node = node && node[0] && !options->root ? node : view.look.inventory->hostname;
+        view.node =
+            options->root ? view.look.inventory->hostname : command_node(NULL, view.look.inventory);
         affinity_make(view.look.inventory, &view.look.fabric, NULL, &view.affinity);
         status = show(&view, options->as_json);
     }

@@ -138,7 +138,7 @@ int command_topology_neighbours(int argc, char **argv)
     struct look_options options;
     struct answer answer = {0};
     struct subnet_neighbours neighbours = {0};
-    const char *node = getenv("SLURMD_NODENAME");
+    const char *node;
     struct error err;
     int status = command_look_options(argc, argv, "neighbours", '\0', print_help, &options);
 
@@ -151,7 +151,7 @@ int command_topology_neighbours(int argc, char **argv)
         command_look_close(&look);
         return status;
     }
-    node = node && *node ? node : look.inventory->hostname;
+    node = command_node(NULL, look.inventory);
     if (ask_lldpd(&answer, &err) != 0 ||
         subnet_neighbours_read(&neighbours, node, answer.text, answer.size, &err) != 0) {
         fprintf(stderr, "%s: %s\n", argv[0], err.text);

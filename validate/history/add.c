@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/clock.h"
+
 /* ---------------------------------------------------------------- rows */
 
 static bool add_run(sqlite3 *database, const struct history_run *run, double now)
@@ -344,10 +346,7 @@ static bool forget_pairs(sqlite3 *database)
 /* After the lock is held, so that runs that end at once get the order in which they are stored. */
 static double end_of(const struct history_run *run)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return run->time > 0 ? run->time : (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return run->time > 0 ? run->time : clock_epoch_s();
 }
 
 int history_add(const char *path, const struct history_run *run, const struct history_node *nodes,

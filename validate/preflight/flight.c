@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/clock.h"
 #include "validate/judge/links/trial.h"
 #include "validate/preflight/preflight.h"
 #include "validate/slurm/reach.h"
@@ -185,13 +186,11 @@ static bool battery_run(struct preflight *preflight, const struct hostlist *name
 {
     struct arguments program = {0};
     char *folded = hostlist_fold(names);
-    struct timespec now;
     bool is_run;
 
-    clock_gettime(CLOCK_REALTIME, &now);
     program_begin("muster-preflight", limit_s, &program);
     arguments_add(&program, "--expect-nodes=%s", folded ? folded : "");
-    arguments_add(&program, "--started=%.3f", (double)now.tv_sec + 1e-9 * (double)now.tv_nsec);
+    arguments_add(&program, "--started=%.3f", clock_epoch_s());
     if (preflight->options.level == PREFLIGHT_QUICK) {
         arguments_add(&program, "--quick");
         arguments_add(&program, "--rounds=%d", QUICK_ROUNDS);

@@ -4,21 +4,14 @@
 #include "validate/battery/launch/clock.h"
 
 #include <math.h>
-#include <time.h>
+
+#include "lib/base/clock.h"
 
 enum { ROUND_TRIPS = 20 };
 
 struct reading {
     double offset_s, error_s;
 };
-
-static double clock_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* Rank 0's side: its clock before and after, the other's in between. */
 static struct reading read_clock(int rank)
@@ -28,10 +21,10 @@ static struct reading read_clock(int rank)
     for (int i = 0; i < ROUND_TRIPS; i++) {
         double before, after, there;
 
-        before = clock_now();
+        before = clock_epoch_s();
         MPI_Send(NULL, 0, MPI_BYTE, rank, 1, MPI_COMM_WORLD);
         MPI_Recv(&there, 1, MPI_DOUBLE, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        after = clock_now();
+        after = clock_epoch_s();
         if ((after - before) / 2 < best.error_s)
             best = (struct reading){there - (before + after) / 2, (after - before) / 2};
     }
@@ -44,7 +37,7 @@ static void tell_clock(void)
         double here;
 
         MPI_Recv(NULL, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        here = clock_now();
+        here = clock_epoch_s();
         MPI_Send(&here, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
     }
 }
