@@ -15,6 +15,7 @@ lib_libmuster_la_SOURCES += \
 	lib/base/node_name.c lib/base/node_name.h \
 	lib/base/quantity.c lib/base/quantity.h \
 	lib/base/ranges.c lib/base/ranges.h \
+	lib/base/read_all.c lib/base/read_all.h \
 	lib/base/record.c lib/base/record.h \
 	lib/base/regular.c lib/base/regular.h \
 	lib/base/replacement.c lib/base/replacement.h \

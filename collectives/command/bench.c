@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/command/bench.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "lib/base/read_all.h"
 
 enum { VALUES_MAX = 256 << 20, ROUNDS_MAX = 1001, ROUNDS_MIN = 5 };
 
@@ -128,7 +129,7 @@ static int read_values(const char *input, struct memory *memory, size_t *size, s
     if (fd < 0)
         return error_set(err, "%s: %m", input);
     memory->values = malloc(VALUES_MAX);
-    got = memory->values ? stream_read(fd, memory->values, VALUES_MAX) : -1;
+    got = memory->values ? read_all(fd, memory->values, VALUES_MAX) : -1;
     if (got < 0)
         error_set(err, "%s: %m", input);
     if (fd > 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/command/stream.h"
 #include "collectives/codec/frame.h"
+#include "lib/base/read_all.h"
 #include "lib/base/write_all.h"
 
 #include <errno.h>
@@ -48,24 +49,6 @@ static void work_destroy(struct work *work)
     free(work->values);
     free(work->blocks);
     free(work->input);
-}
-
-ssize_t stream_read(int fd, void *bytes, size_t size)
-{
-    size_t done = 0;
-
-    while (done < size) {
-        ssize_t some = read(fd, (char *)bytes + done, size - done);
-
-        if (some < 0 && errno == EINTR)
-            continue;
-        if (some < 0)
-            return -1;
-        if (some == 0)
-            break;
-        done += (size_t)some;
-    }
-    return (ssize_t)done;
 }
 
 static int put(const struct stream *stream, const void *bytes, size_t size,
@@ -145,7 +128,7 @@ static int encode_all(const struct stream *stream, const enum codec_type *type, 
     uint8_t header[CODEC_FRAME_HEADER_BYTES], end[CODEC_FRAME_END_BYTES_MAX];
     struct codec_frame frame;
     size_t wanted = GUESS_BYTES, rest;
-    ssize_t size = stream_read(stream->in, work->values, wanted);
+    ssize_t size = read_all(stream->in, work->values, wanted);
 
     if (size < 0)
         return error_set(err, "reading: %m");
@@ -162,7 +145,7 @@ static int encode_all(const struct stream *stream, const enum codec_type *type, 
         if ((size_t)size < wanted)
             break;
         wanted = PIECE_BYTES;
-        size = stream_read(stream->in, work->values, wanted);
+        size = read_all(stream->in, work->values, wanted);
         if (size < 0)
             return error_set(err, "reading: %m");
     }

@@ -32,9 +32,6 @@ int stream_encode(const struct stream *stream, const enum codec_type *type,
 /* Decodes frames until the end; at least one. */
 int stream_decode(const struct stream *stream, struct stream_totals *totals, struct error *err);
 
-/* read(2) until size bytes or the end are there; -1 with errno. */
-ssize_t stream_read(int fd, void *bytes, size_t size);
-
 /* The type whose coding makes the most of these bytes. */
 enum codec_type stream_guess_type(const struct codec_path *path, const uint8_t *bytes, size_t size,
                                   struct codec_scratch *scratch);

@@ -3,8 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "lib/base/read_all.h"
 
 int regular_open(const char *path, struct error *err)
 {
@@ -20,16 +24,42 @@ int regular_open(const char *path, struct error *err)
     return error_set(err, "%s: is no regular file", path);
 }
 
-FILE *regular_fopen(const char *path, struct error *err)
+static int read_text(int fd, const char *path, size_t size_max, char **text, struct error *err)
 {
-    int fd = regular_open(path, err);
-    FILE *stream = fd >= 0 ? fdopen(fd, "r") : NULL;
+    struct stat status;
+    ssize_t length;
 
-    if (fd >= 0 && !stream) {
-        error_set(err, "%s: %m", path);
-        close(fd);
+    if (fstat(fd, &status) != 0)
+        return error_set(err, "%s: %m", path);
+    if (status.st_size > (off_t)size_max)
+        return error_set(err, "%s: found %lld bytes, allowed %zu", path, (long long)status.st_size,
+                         size_max);
+    *text = malloc((size_t)status.st_size + 1);
+    if (!*text)
+        return error_set(err, "%s: no memory", path);
+    length = read_all(fd, *text, (size_t)status.st_size);
+    if (length < 0)
+        return error_set(err, "%s: %m", path);
+    (*text)[length] = '\0';
+    if (strlen(*text) != (size_t)length)
+        return error_set(err, "%s: found a NUL byte: not a text file", path);
+    return 0;
+}
+
+int regular_read(const char *path, size_t size_max, char **text, struct error *err)
+{
+    int fd = regular_open(path, err), result;
+
+    *text = NULL;
+    if (fd < 0)
+        return errno == ENOENT ? 1 : -1;
+    result = read_text(fd, path, size_max, text, err);
+    close(fd);
+    if (result != 0) {
+        free(*text);
+        *text = NULL;
     }
-    return stream;
+    return result;
 }
 
 bool is_special(const char *path)

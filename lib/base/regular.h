@@ -3,7 +3,7 @@
 #define MUSTER_REGULAR_H
 
 #include <stdbool.h>
-#include <stdio.h>
+#include <stddef.h>
 
 #include "lib/base/error.h"
 
@@ -14,8 +14,9 @@
  * file) and err "PATH: ...". */
 int regular_open(const char *path, struct error *err);
 
-/* The same as a stream; NULL with errno and err. */
-FILE *regular_fopen(const char *path, struct error *err);
+/* The whole of a regular file of at most size_max bytes without a NUL, malloc'd with one behind.
+ * Returns 0; 1 when there is no such file (err says so); -1 with err "PATH: ...". */
+int regular_read(const char *path, size_t size_max, char **text, struct error *err);
 
 /* Whether the path, or what it links to, is there and no regular file. */
 bool is_special(const char *path);

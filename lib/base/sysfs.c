@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/read_all.h"
 #include "lib/base/trouble.h"
 
 static int make_path(const char *root, char *path, size_t size, const char *format,
@@ -60,7 +61,7 @@ int sysfs_path(const char *root, char *path, size_t size, const char *format, ..
 static ssize_t read_regular(const char *path, char *buffer, size_t size)
 {
     struct stat status;
-    size_t length = 0;
+    ssize_t length;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     int saved_errno;
 
@@ -74,19 +75,11 @@ static ssize_t read_regular(const char *path, char *buffer, size_t size)
         errno = EINVAL;
         goto fail;
     }
-    while (length < size) {
-        ssize_t got = read(fd, buffer + length, size - length);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            goto fail;
-        if (got == 0)
-            break;
-        length += (size_t)got;
-    }
+    length = read_all(fd, buffer, size);
+    if (length < 0)
+        goto fail;
     close(fd);
-    return (ssize_t)length;
+    return length;
 fail:
     trouble_note();
     saved_errno = errno;

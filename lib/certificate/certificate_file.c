@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 #include "lib/certificate/certificate.h"
+#include "lib/base/read_all.h"
 #include "lib/base/write_all.h"
 #include "lib/certificate/fingerprint.h"
 
@@ -72,6 +73,43 @@ static int is_safe_directory(const char *directory, uid_t owner, char real[PATH_
     }
 }
 
+/* Reads the open file, if its owner, its permissions and its size are as they should be. VALID here
+ * means that text holds it. */
+static enum certificate_state read_open(int fd, const char *path, uid_t owner, char *text,
+                                        struct error *err)
+{
+    enum certificate_state state = CERTIFICATE_INVALID;
+    struct stat status;
+    ssize_t length;
+
+    if (fstat(fd, &status) != 0) {
+        error_set(err, "%s: %m", path);
+        return CERTIFICATE_UNVERIFIED;
+    }
+    if (!S_ISREG(status.st_mode)) {
+        error_set(err, "%s is not a regular file", path);
+    } else if (status.st_uid != owner) {
+        error_set(err, "%s belongs to uid %lu, expected uid %lu", path,
+                  (unsigned long)status.st_uid, (unsigned long)owner);
+    } else if (status.st_mode & (S_IWGRP | S_IWOTH)) {
+        error_set(err, "%s is writable by others (mode %04o)", path,
+                  (unsigned)status.st_mode & 07777);
+    } else if (status.st_size > CERTIFICATE_MAX) {
+        error_set(err, "%s has %lld bytes, expected at most %d", path, (long long)status.st_size,
+                  CERTIFICATE_MAX);
+    } else if ((length = read_all(fd, text, CERTIFICATE_MAX)) < 0) {
+        error_set(err, "%s: %m", path);
+        state = CERTIFICATE_UNVERIFIED;
+    } else {
+        text[length] = '\0';
+        if (strlen(text) == (size_t)length)
+            state = CERTIFICATE_VALID;
+        else
+            error_set(err, "%s is not a certificate: found a NUL byte", path);
+    }
+    return state;
+}
+
 /* Reads the file after the checks of certificate_check(). VALID here means that text holds it. */
 static enum certificate_state read_safely(const char *path, uid_t owner, char *text,
                                           struct error *err)
@@ -79,9 +117,6 @@ static enum certificate_state read_safely(const char *path, uid_t owner, char *t
     enum certificate_state state = CERTIFICATE_UNVERIFIED;
     char real[PATH_MAX];
     struct place place;
-    struct stat status;
-    size_t length = 0;
-    ssize_t got;
     int directory = -1, fd = -1, safe;
 
     if (split(path, &place, err) != 0)
@@ -104,35 +139,7 @@ static enum certificate_state read_safely(const char *path, uid_t owner, char *t
         state = CERTIFICATE_INVALID; /* err is is_safe_directory()'s */
         goto out;
     }
-    if (fstat(fd, &status) != 0) {
-        error_set(err, "%s: %m", path);
-        goto out;
-    }
-    state = CERTIFICATE_INVALID;
-    if (!S_ISREG(status.st_mode)) {
-        error_set(err, "%s is not a regular file", path);
-    } else if (status.st_uid != owner) {
-        error_set(err, "%s belongs to uid %lu, expected uid %lu", path,
-                  (unsigned long)status.st_uid, (unsigned long)owner);
-    } else if (status.st_mode & (S_IWGRP | S_IWOTH)) {
-        error_set(err, "%s is writable by others (mode %04o)", path,
-                  (unsigned)status.st_mode & 07777);
-    } else if (status.st_size > CERTIFICATE_MAX) {
-        error_set(err, "%s has %lld bytes, expected at most %d", path, (long long)status.st_size,
-                  CERTIFICATE_MAX);
-    } else {
-        while ((got = read(fd, text + length, CERTIFICATE_MAX - length)) > 0)
-            length += (size_t)got;
-        text[length] = '\0';
-        if (got < 0) {
-            error_set(err, "%s: %m", path);
-            state = CERTIFICATE_UNVERIFIED;
-        } else if (strlen(text) != length) {
-            error_set(err, "%s is not a certificate: found a NUL byte", path);
-        } else {
-            state = CERTIFICATE_VALID;
-        }
-    }
+    state = read_open(fd, path, owner, text, err);
 out:
     if (fd >= 0)
         close(fd);

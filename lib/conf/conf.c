@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/read_all.h"
+
 enum { FILE_MAX = 1 << 20 };
 
 #define AT(member) offsetof(struct conf, member)
@@ -351,7 +353,7 @@ static int read_file(const char *path, char **text, size_t *length, struct error
     /* neither a FIFO nor a terminal at the path may hold up a prolog */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat status;
-    ssize_t got = 1;
+    ssize_t got;
 
     if (fd < 0 && errno == ENOENT)
         return 1;
@@ -376,17 +378,12 @@ static int read_file(const char *path, char **text, size_t *length, struct error
         error_set(err, "%s: out of memory", path);
         goto fail;
     }
-    while (*length < (size_t)status.st_size && got > 0) {
-        got = read(fd, *text + *length, (size_t)status.st_size - *length);
-        if (got > 0)
-            *length += (size_t)got;
-        else if (got < 0 && errno == EINTR)
-            got = 1;
-    }
+    got = read_all(fd, *text, (size_t)status.st_size);
     if (got < 0) {
         error_set(err, "%s: %m", path);
         goto fail;
     }
+    *length = (size_t)got;
     close(fd);
     return 0;
 

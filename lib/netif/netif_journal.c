@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/netif/netif_journal.h"
 #include "lib/base/clock.h"
+#include "lib/base/read_all.h"
 #include "lib/base/write_all.h"
 
 #include <errno.h>
@@ -300,8 +301,7 @@ int journal_load(const char *path, struct netif_journal *journal, struct error *
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     struct stat status;
-    size_t length = 0;
-    ssize_t got = 1;
+    ssize_t length;
     char *text = NULL;
     int result = -1;
 
@@ -322,17 +322,11 @@ int journal_load(const char *path, struct netif_journal *journal, struct error *
     } else if (!(text = malloc((size_t)status.st_size + 1))) {
         error_set(err, "out of memory");
     } else {
-        while (length < (size_t)status.st_size && got > 0) {
-            got = read(fd, text + length, (size_t)status.st_size - length);
-            if (got > 0)
-                length += (size_t)got;
-            else if (got < 0 && errno == EINTR)
-                got = 1;
-        }
-        text[length] = '\0';
-        if (got < 0)
+        length = read_all(fd, text, (size_t)status.st_size);
+        text[length > 0 ? length : 0] = '\0';
+        if (length < 0)
             error_set(err, "%s: %m", path);
-        else if (strlen(text) != length)
+        else if (strlen(text) != (size_t)length)
             error_set(err, "%s: found a NUL byte", path);
         else if (journal_parse(text, journal, err) == 0)
             result = 0;

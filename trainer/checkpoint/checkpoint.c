@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "collectives/codec/crc32c.h"
+#include "lib/base/read_all.h"
 #include "lib/base/regular.h"
 #include "lib/base/write_all.h"
 #include "trainer/checkpoint/manifest.h"
@@ -251,32 +252,6 @@ int checkpoint_commit(const char *directory, const struct manifest *manifest, in
     return sync_directory(directory, err);
 }
 
-/* The whole file as text; malloc'd. */
-static char *read_text(const char *path, struct error *err)
-{
-    FILE *file = regular_fopen(path, err);
-    char *text = file ? malloc(MANIFEST_BYTES + 1) : NULL;
-    size_t length;
-    int rv;
-
-    if (!file)
-        return NULL;
-    length = text ? fread(text, 1, MANIFEST_BYTES, file) : 0;
-    if (!text || ferror(file)) {
-        rv = error_set(err, "%s: %m", path);
-    } else {
-        text[length] = '\0';
-        rv = length == MANIFEST_BYTES || strlen(text) != length
-                 ? error_set(err, "%s: is no manifest", path)
-                 : 0;
-    }
-    fclose(file);
-    if (rv == 0)
-        return text;
-    free(text);
-    return NULL;
-}
-
 static size_t shard_bytes(const struct manifest *manifest, const struct manifest_shard *shard)
 {
     size_t elements = 0;
@@ -315,22 +290,14 @@ static int verify_shard(int fd, const char *path, const struct manifest *manifes
     return 0;
 }
 
-static int read_all(int fd, real *values, size_t count, size_t at)
+static int read_values(int fd, real *values, size_t count, size_t at)
 {
-    char *bytes = (char *)values;
-    size_t left = count * sizeof *values;
-    off_t offset = (off_t)(at * sizeof *values);
+    size_t bytes = count * sizeof *values;
 
-    while (left > 0) {
-        ssize_t got = pread(fd, bytes, left, offset);
-
-        if (got <= 0)
-            return -1;
-        bytes += got;
-        offset += got;
-        left -= (size_t)got;
-    }
-    return 0;
+    return lseek(fd, (off_t)(at * sizeof *values), SEEK_SET) >= 0 &&
+                   read_all(fd, values, bytes) == (ssize_t)bytes
+               ? 0
+               : -1;
 }
 
 /* What the file's piece (begins at element `at` of the file) and the wanted one have in common. */
@@ -343,7 +310,7 @@ static int read_common(int fd, const struct manifest_piece *piece, size_t at,
     real *arrays[ARRAYS] = {wanted->parameters, wanted->first_moments, wanted->second_moments};
 
     for (size_t i = 0; from < to && i < ARRAYS; i++)
-        if (read_all(fd, arrays[i] + (from - wanted->first), to - from,
+        if (read_values(fd, arrays[i] + (from - wanted->first), to - from,
                      at + i * piece->count + (from - piece->first)) != 0)
             return -1;
     return 0;
@@ -383,8 +350,7 @@ static int read_one(const char *path, const struct checkpoint_problem *problem, 
     int rv = 1;
 
     snprintf(file, sizeof file, "%s/manifest", path);
-    text = read_text(file, err);
-    if (!text)
+    if (regular_read(file, MANIFEST_BYTES, &text, err) != 0)
         return 0;
     if (manifest_parse(text, &manifest, err) != 0) {
         free(text);

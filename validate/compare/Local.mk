@@ -6,5 +6,4 @@ muster_SOURCES += \
 	validate/compare/comparison.c validate/compare/comparison.h \
 	validate/compare/hints.c validate/compare/hints.h \
 	validate/compare/show.c validate/compare/show.h \
-	validate/compare/textfile.c validate/compare/textfile.h \
 	# end of compare

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/regular.h"
 #include "lib/base/replacement.h"
-#include "validate/compare/textfile.h"
 
 enum { GOLDEN_MAX = 16 << 20 };
 
@@ -19,7 +19,7 @@ int comparison_golden(struct comparison *comparison, const char *path, struct er
 
     if (!*path)
         return 0;
-    if (textfile_read(path, GOLDEN_MAX, &text, err) != 0)
+    if (regular_read(path, GOLDEN_MAX, &text, err) != 0)
         return -1;
     result = golden_parse(text, path, &comparison->golden, err);
     free(text);

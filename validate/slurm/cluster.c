@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/base/read_all.h"
 #include "validate/slurm/process.h"
 #include "validate/slurm/release.h"
 
@@ -28,8 +29,6 @@ int cluster_open(struct error *err)
 {
     static bool is_open;
     char text[400] = "";
-    size_t length = 0;
-    ssize_t got;
     int said[2], status = 0;
     pid_t pid;
 
@@ -46,10 +45,8 @@ int cluster_open(struct error *err)
         _exit(0);
     }
     close(said[1]);
-    while (pid > 0 && length < sizeof text - 1 &&
-           ((got = read(said[0], text + length, sizeof text - 1 - length)) > 0 ||
-            (got < 0 && errno == EINTR)))
-        length += got > 0 ? (size_t)got : 0;
+    if (pid > 0)
+        (void)read_all(said[0], text, sizeof text - 1);
     close(said[0]);
     if (pid < 0 || waitpid(pid, &status, 0) != pid)
         return error_set(err, "cannot read Slurm's configuration: %m");
