@@ -157,11 +157,11 @@ int certify_options_read(int argc, char **argv, struct certify_options *options)
         return command_misuse("muster certify", "what is '%s'? Nodes are named with -w",
                               argv[optind]);
     if (options->is_due && (options->nodes || options->is_suspects))
-        return command_misuse("muster certify", "%s",
+        return command_misuse("muster certify",
                               "--due finds its nodes itself: neither -w nor --suspects goes with "
                               "it");
     if (options->is_suspects && options->nodes)
-        return command_misuse("muster certify", "%s",
+        return command_misuse("muster certify",
                               "--suspects finds its nodes itself: -w does not go with it");
     return -1;
 }

@@ -301,13 +301,10 @@ int command_certificate(int argc, char **argv)
 
     if (!read_options(argc, argv, &options, &status))
         return status;
-    if (argc - optind != 1) {
-        fprintf(stderr, "%s: expected one of show, verify, issue\n", argv[0]);
-        return command_usage_error(argv[0]);
-    }
+    if (argc - optind != 1)
+        return command_misuse(argv[0], "expected one of show, verify, issue");
     for (size_t i = 0; i < ACTIONS; i++)
         if (strcmp(argv[optind], actions[i].name) == 0)
             return actions[i].run(&options);
-    fprintf(stderr, "%s: found '%s', expected one of show, verify, issue\n", argv[0], argv[optind]);
-    return command_usage_error(argv[0]);
+    return command_misuse(argv[0], "found '%s', expected one of show, verify, issue", argv[optind]);
 }

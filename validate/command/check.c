@@ -201,14 +201,10 @@ int command_check(int argc, char **argv)
         return command_word_error(argv[0], argv[optind]);
     if (verify_only(argv[0], options.only) != COMMAND_PASS)
         return COMMAND_USAGE;
-    if (options.as_json + options.as_nagios + options.as_health > 1) {
-        fprintf(stderr, "%s: of --json, --nagios and --health only one at a time\n", argv[0]);
-        return command_usage_error(argv[0]);
-    }
-    if (options.as_health && options.root) {
-        fprintf(stderr, "%s: --health is about this machine: --root does not go with it\n",
-                argv[0]);
-        return command_usage_error(argv[0]);
-    }
+    if (options.as_json + options.as_nagios + options.as_health > 1)
+        return command_misuse(argv[0], "of --json, --nagios and --health only one at a time");
+    if (options.as_health && options.root)
+        return command_misuse(argv[0],
+                              "--health is about this machine: --root does not go with it");
     return check(argv[0], &options);
 }

@@ -183,10 +183,8 @@ int command_claim(int argc, char **argv)
     }
     if (optind < argc)
         return command_word_error(argv[0], argv[optind]);
-    if (options.is_leave && options.remove) {
-        fprintf(stderr, "%s: --leave or --remove, not both\n", argv[0]);
-        return command_usage_error(argv[0]);
-    }
+    if (options.is_leave && options.remove)
+        return command_misuse(argv[0], "--leave or --remove, not both");
     if (!options.node || !*options.node) {
         node_name(host, sizeof host);
         options.node = host;

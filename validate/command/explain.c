@@ -443,9 +443,7 @@ int command_explain(int argc, char **argv)
         if (take_option(option, optarg, &view) < 0)
             return command_usage_error(argv[0]);
     }
-    if (optind < argc) {
-        fprintf(stderr, "%s: what is '%s'? --program names the program\n", argv[0], argv[optind]);
-        return command_usage_error(argv[0]);
-    }
+    if (optind < argc)
+        return command_misuse(argv[0], "what is '%s'? --program names the program", argv[optind]);
     return read_and_explain(&view);
 }

@@ -146,10 +146,9 @@ static int options_read(int argc, char **argv, struct options *options)
             break;
         case 'n':
             runs = strtol(optarg, &end, 10);
-            if (*end || end == optarg || runs < 1 || runs > 1000000) {
-                fprintf(stderr, "muster history: runs is '%s', expected a number from 1\n", optarg);
-                return command_usage_error("muster history");
-            }
+            if (*end || end == optarg || runs < 1 || runs > 1000000)
+                return command_misuse("muster history", "runs is '%s', expected a number from 1",
+                                      optarg);
             options->runs = (int)runs;
             break;
         default:

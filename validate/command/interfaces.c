@@ -312,10 +312,8 @@ int command_interfaces(int argc, char **argv)
             print_help();
             return COMMAND_PASS;
         case 'J':
-            if (!parse_job(optarg, &options)) {
-                fprintf(stderr, "%s: --job '%s' is not a job's number\n", argv[0], optarg);
-                return command_usage_error(argv[0]);
-            }
+            if (!parse_job(optarg, &options))
+                return command_misuse(argv[0], "--job '%s' is not a job's number", optarg);
             break;
         case 'j':
             options.as_json = true;
@@ -326,11 +324,10 @@ int command_interfaces(int argc, char **argv)
     }
     if (optind < argc)
         return command_word_error(argv[0], argv[optind]);
-    if (acts > 1 || (options.has_job && options.act != ACT_RESTORE)) {
-        fprintf(stderr, "%s: %s\n", argv[0],
-                acts > 1 ? "one of --plan, --apply and --restore" : "--job goes with --restore");
-        return command_usage_error(argv[0]);
-    }
+    if (acts > 1 || (options.has_job && options.act != ACT_RESTORE))
+        return command_misuse(argv[0], "%s",
+                              acts > 1 ? "one of --plan, --apply and --restore"
+                                       : "--job goes with --restore");
     status = command_conf(argv[0], options.config, &conf);
     if (status == COMMAND_PASS)
         status = run(&options, &conf);

@@ -76,10 +76,8 @@ static int options_read(int argc, char **argv, struct options *options)
     }
     if (optind < argc)
         return command_word_error(argv[0], argv[optind]);
-    if (options->is_list + (options->nodes != NULL) + (options->release != NULL) > 1) {
-        fprintf(stderr, "%s: of --nodes, --release and --list only one at a time\n", argv[0]);
-        return command_usage_error(argv[0]);
-    }
+    if (options->is_list + (options->nodes != NULL) + (options->release != NULL) > 1)
+        return command_misuse(argv[0], "of --nodes, --release and --list only one at a time");
     return -1;
 }
 

@@ -261,12 +261,10 @@ static int run(struct compare *compare)
     struct error err;
     int status;
 
-    if (options->by && conf_compare_parse(options->by, &compare->by) != 0) {
-        fprintf(stderr,
-                "muster compare: --by is '%s', expected gres, features, partitions or none\n",
-                options->by);
-        return command_usage_error("muster compare");
-    }
+    if (options->by && conf_compare_parse(options->by, &compare->by) != 0)
+        return command_misuse("muster compare",
+                              "--by is '%s', expected gres, features, partitions or none",
+                              options->by);
     if (comparison_golden(&comparison,
                           options->golden ? options->golden : compare->conf.golden_path,
                           &err) != 0) {
@@ -368,10 +366,8 @@ static int options_read(int argc, char **argv, struct options *options)
     }
     options->files = argv + optind;
     options->file_count = argc - optind;
-    if (options->file_count > 0 && (options->nodes || options->partition)) {
-        fprintf(stderr, "muster compare: either FILEs or nodes (-w, -p)\n");
-        return command_usage_error("muster compare");
-    }
+    if (options->file_count > 0 && (options->nodes || options->partition))
+        return command_misuse("muster compare", "either FILEs or nodes (-w, -p)");
     return -1;
 }
 
