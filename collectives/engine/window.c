@@ -51,7 +51,7 @@ struct window_slots {
     uint64_t free_before;    /* tickets that may begin */
 };
 
-enum size { SMALL, LARGE, SIZES };
+enum size { TINY, SMALL, LARGE, SIZES };
 
 struct window {
     int rank, ranks;
@@ -86,6 +86,7 @@ static void lay_out(struct window *window)
 {
     size_t at = LINE;
 
+    window->slots[TINY] = slots_of(WINDOW_TINY_SLOTS, sizeof(struct told), WINDOW_TINY_BYTES);
     window->slots[SMALL] =
         slots_of(WINDOW_SMALL_SLOTS, sizeof(struct told), PLAN_WINDOW_SMALL_BYTES);
     window->slots[LARGE] = slots_of(WINDOW_SLOTS, PAGE, PLAN_WINDOW_BYTES);
@@ -312,8 +313,10 @@ int window_push(const struct window *window, struct window_ticket ticket, int pe
 
 struct window_ticket window_take_ticket(struct window *window, size_t part_bytes)
 {
-    struct window_slots *slots =
-        &window->slots[part_bytes <= PLAN_WINDOW_SMALL_BYTES ? SMALL : LARGE];
+    enum size size = part_bytes <= WINDOW_TINY_BYTES         ? TINY
+                     : part_bytes <= PLAN_WINDOW_SMALL_BYTES ? SMALL
+                                                             : LARGE;
+    struct window_slots *slots = &window->slots[size];
 
     return (struct window_ticket){slots, slots->tickets++};
 }

@@ -13,10 +13,18 @@
  * same at all ranks; it shares its slot with the call that is by the number of slots before it, and
  * waits until all ranks have left that one. A rank that waits for nothing else (the root of a
  * broadcast) is so many calls ahead of the others at most. That costs little where parts are small:
- * there are a few slots with room for much, and many with room for little. Pages are there once
- * they are touched, on the NUMA node of the rank that writes them first. */
+ * there are a few slots with room for much, more with room for little, and many with room for a few
+ * lines. Pages are there once they are touched, on the NUMA node of the rank that writes them first;
+ * with many ranks that takes longer than a small call, so all slots for a few lines are on a few. */
 
-enum { WINDOW_SLOTS = 2, WINDOW_SMALL_SLOTS = 64 };
+enum {
+    WINDOW_SLOTS = 2,
+    WINDOW_SMALL_SLOTS = 16, /* PLAN_WINDOW_SMALL_BYTES at most */
+    WINDOW_TINY_SLOTS = 64,  /* WINDOW_TINY_BYTES at most */
+};
+
+/* With what is told in it, a slot is then four lines. */
+enum { WINDOW_TINY_BYTES = 232 };
 
 struct window;
 struct window_slots;
