@@ -43,6 +43,7 @@ static int shape_of(const struct collective *collective, const struct collective
         .send_counts = call->send_counts,
         .send_offsets = call->send_offsets,
         .in_place = call->in == call->out && call->kind != COLLECTIVE_BROADCAST &&
+                    call->kind != COLLECTIVE_ALL_GATHER &&
                     (call->kind != COLLECTIVE_REDUCE || collective->rank == call->root),
         .segment = call->segment_bytes / element_bytes(call->type),
         .wire = call->wire,

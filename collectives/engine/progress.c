@@ -114,6 +114,18 @@ static size_t cached_scratch(const struct run *run)
     return run->cached->plan.scratch * run->cached->shape.element_bytes;
 }
 
+/* An all-gather in place is one from where the own block stands: ranks may have orders of their own
+ * for the blocks, so that none knows where another's are. */
+static char *input_of(const struct run *run, const struct collective_call *call)
+{
+    const struct plan_shape *shape = &run->cached->shape;
+    size_t at = 0;
+
+    if (call->kind == COLLECTIVE_ALL_GATHER && call->in == call->out)
+        at = plan_shape_block(shape, shape->rank).offset * shape->element_bytes;
+    return (char *)(uintptr_t)call->in + at; /* which is only read */
+}
+
 int collective_start(struct collective *collective, const struct collective_call *call,
                      struct collective_request **out, struct error *err)
 {
@@ -130,8 +142,7 @@ int collective_start(struct collective *collective, const struct collective_call
     run->tag = (int)(collective->sequence++ % TAGS);
     run->type = call->type;
     run->op = call->op;
-    /* `in` is only read */
-    run->buffers[PLAN_IN] = (char *)(uintptr_t)call->in;
+    run->buffers[PLAN_IN] = input_of(run, call);
     run->buffers[PLAN_OUT] = call->out;
     run->buffers[PLAN_SCRATCH] = request->room ? request->room->memory : NULL;
     run->buffers[PLAN_WIRE] = request->room ? request->room->memory + cached_scratch(run) : NULL;

@@ -208,7 +208,7 @@ static bool compute_one(struct run *run)
     } else if (step->action == PLAN_DIVIDE) {
         reduce_divide(run->type, at(run, step->out), step->count,
                       (unsigned)run->cached->shape.ranks);
-    } else if (step->action == PLAN_COPY) {
+    } else if (step->action == PLAN_COPY && at(run, step->out) != at(run, step->left)) {
         memmove(at(run, step->out), at(run, step->left), bytes);
     }
     run->ended[number] = 1;
