@@ -15,15 +15,15 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm com
     struct collective_call call = {
         .kind = COLLECTIVE_BROADCAST, .type = ELEMENT_UINT8, .root = root};
     const struct left left = {comm, {type, type}, MPI_OP_NULL, {count, count}, NULL};
-    struct state_comm *state;
+    struct state_comm *state = NULL;
     struct types_buffer look = {0};
     int code = 1;
 
     if (left_before(call.kind, &left))
         return PMPI_Bcast(buffer, count, type, root, comm);
-    state = count > 0 ? state_comm(comm) : NULL;
-    if (state != NULL && root >= 0 && root < state->ranks && types_look(type, &look) &&
-        look.bytes > 0) {
+    if (count > 0 && types_look(type, &look) && look.bytes > 0)
+        state = state_comm(comm);
+    if (state != NULL && root >= 0 && root < state->ranks) {
         call.count = (size_t)count * look.bytes;
         call.in = call.out = look.is_plain ? buffer : state_memory(MEMORY_OUT, call.count);
         if (call.out == NULL && !look.is_plain)

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,8 @@
 static struct {
     struct tuned *tuned; /* NULL: MPI does everything */
     int key;             /* of the attribute that communicators have */
+    bool is_over;        /* MPI does everything from here on */
+    bool is_forced;      /* algorithms are, by MUSTER_COLLECTIVES */
     bool has_summary;
     bool chooses_wire;
 } state = {.key = MPI_KEYVAL_INVALID};
@@ -25,18 +28,28 @@ static void tell(const char *line)
     fprintf(stderr, "muster: collectives: %s\n", line);
 }
 
+/* What a communicator has that has had so many collectives and one: a place among these. */
+static char early[STATE_EARLY_CALLS];
+
+static bool is_early(const void *value)
+{
+    return (uintptr_t)value - (uintptr_t)early < sizeof early;
+}
+
 static void destroy_comm(struct state_comm *comm)
 {
     tuned_comm_destroy(&comm->tuned);
     free(comm);
 }
 
-/* MPI calls it when the communicator is freed, at all its ranks. */
+/* MPI calls it when the communicator is freed, at all its ranks, and when it gets something else. */
 static int forget_comm(MPI_Comm comm, int key, void *value, void *unused)
 {
     (void)comm;
     (void)key;
     (void)unused;
+    if (is_early(value))
+        return MPI_SUCCESS;
     atomic_fetch_add(&forgotten, 1);
     if (value != NULL)
         destroy_comm(value);
@@ -71,7 +84,17 @@ static bool is_our_mpi(void)
 #endif
 }
 
-/* Whether numbers may travel coded without loss, as rank 0's environment says. */
+/* What the environment says, that of rank 0 for all: whether algorithms are forced. */
+static bool read_force(const char *force)
+{
+    int is_forced = force != NULL && *force != '\0' && strcmp(force, "auto") != 0 &&
+                    strcmp(force, MACHINE_MPI) != 0;
+
+    PMPI_Bcast(&is_forced, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return is_forced;
+}
+
+/* And whether numbers may travel coded without loss. */
 static bool read_wire(int rank)
 {
     const char *wire = getenv("MUSTER_COLLECTIVES_WIRE");
@@ -115,6 +138,7 @@ void state_begin(void)
         tuned_destroy(state.tuned);
         state.tuned = NULL;
     }
+    state.is_forced = read_force(options.force);
     state.chooses_wire = read_wire(rank);
 }
 
@@ -171,6 +195,8 @@ void state_end(void)
         struct state_comm *world;
         int is_found;
 
+        /* what a program has left on MPI_COMM_SELF may still call collectives in MPI_Finalize() */
+        state.is_over = true;
         PMPI_Comm_get_attr(MPI_COMM_WORLD, state.key, &world, &is_found);
         if (is_found) {
             if (world != NULL && collective_rank(world->tuned.collective) == 0 &&
@@ -185,7 +211,7 @@ void state_end(void)
         summary_print(stderr);
 }
 
-/* Every rank of comm comes here at its first collective. NULL where MPI is to do them. */
+/* Every rank of comm comes here at the same collective. NULL where MPI is to do them. */
 static struct state_comm *make_comm(MPI_Comm comm)
 {
     struct state_comm *made = calloc(1, sizeof *made);
@@ -207,6 +233,25 @@ static struct state_comm *make_comm(MPI_Comm comm)
     return made;
 }
 
+/* Whether the communicator, which has nothing or a place among early, is to get more at this call;
+ * else the call is counted. */
+static bool may_make(MPI_Comm comm, char *calls)
+{
+    int is_inter;
+
+    if (PMPI_Comm_test_inter(comm, &is_inter) != MPI_SUCCESS || is_inter)
+        return false;
+    if (comm == MPI_COMM_WORLD || state.is_forced || calls == early + STATE_EARLY_CALLS - 1)
+        return true;
+    PMPI_Comm_set_attr(comm, state.key, calls != NULL ? calls + 1 : early);
+    return false;
+}
+
+static bool has_collective(const struct state_comm *comm)
+{
+    return comm != NULL && comm->tuned.collective != NULL;
+}
+
 unsigned state_forgotten(void)
 {
     return atomic_load(&forgotten);
@@ -219,23 +264,24 @@ struct state_comm *state_comm(MPI_Comm comm)
         struct state_comm *found;
         unsigned forgotten;
     } last;
-    struct state_comm *found;
-    int is_found, is_inter;
+    void *found;
+    int is_found;
 
-    if (state.tuned == NULL || comm == MPI_COMM_NULL)
+    if (state.tuned == NULL || state.is_over || comm == MPI_COMM_NULL)
         return NULL;
     if (last.found != NULL && last.comm == comm && last.forgotten == state_forgotten())
         return last.found;
+    last.found = NULL;
     last.forgotten = state_forgotten();
     if (PMPI_Comm_get_attr(comm, state.key, &found, &is_found) != MPI_SUCCESS)
         return NULL;
-    if (!is_found) {
-        if (PMPI_Comm_test_inter(comm, &is_inter) != MPI_SUCCESS || is_inter)
+    if (!is_found || is_early(found)) {
+        if (!may_make(comm, is_found ? found : NULL))
             return NULL;
         found = make_comm(comm);
     }
     last.comm = comm;
-    last.found = found != NULL && found->tuned.collective != NULL ? found : NULL;
+    last.found = has_collective(found) ? found : NULL;
     return last.found;
 }
 

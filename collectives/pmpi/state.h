@@ -21,8 +21,12 @@ struct state_comm {
     int rank, ranks;
 };
 
-/* Of a communicator; made at the first call, which all its ranks take part in. NULL, at all ranks
- * alike: MPI does its collectives. MPI_COMM_NULL and intercommunicators are fine. */
+/* For a call that all ranks of the communicator take part in. NULL, at all of them alike: MPI does
+ * this one. Making what a communicator has takes as long as some hundred small collectives: that of
+ * MPI_COMM_WORLD is made at the first call, those of others after STATE_EARLY_CALLS that MPI does,
+ * as many are made for less and freed. Where algorithms are forced, all are at the first call.
+ * MPI_COMM_NULL and intercommunicators are fine. */
+enum { STATE_EARLY_CALLS = 8 };
 struct state_comm *state_comm(MPI_Comm comm);
 
 /* How many communicators were forgotten: a handle may be another's since. */

@@ -21,7 +21,14 @@ static enum element_type whole_number(size_t bytes, bool is_signed)
     }
 }
 
-enum family { WHOLE_SIGNED, WHOLE_UNSIGNED, FLOATING, BYTES, CHARACTERS };
+enum family {
+    WHOLE_SIGNED,
+    WHOLE_UNSIGNED,
+    FLOATING,
+    BYTES,
+    /* MPIs reduce characters as the numbers that they are in C, which the standard does not ask */
+    CHARACTERS = CHAR_MIN < 0 ? WHOLE_SIGNED : WHOLE_UNSIGNED
+};
 
 /* Types that programs use, the common ones first: a call of 8 bytes takes as long as ten look-ups
  * of MPI's. */
@@ -69,14 +76,14 @@ static const struct known *find_known(MPI_Datatype type)
     return NULL;
 }
 
-/* Characters, truth values, complex numbers and pairs are left to MPI. */
+/* Truth values, complex numbers and pairs are left to MPI. */
 static bool find_element(MPI_Datatype type, enum element_type *element, enum family *family)
 {
     const struct known *known = find_known(type);
     size_t bytes;
     int size = 0;
 
-    if (known == NULL || known->family == CHARACTERS)
+    if (known == NULL)
         return false;
     bytes = known->bytes;
     if (bytes == 0 && PMPI_Type_size(type, &size) == MPI_SUCCESS)

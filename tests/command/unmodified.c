@@ -274,6 +274,29 @@ static void test_variable(MPI_Comm comm, int count)
     free(lengths);
 }
 
+/* In place, where each rank has an order of its own for the blocks, and the first ranks gaps between
+ * them: nobody knows from its own buffer where a block is in another's. */
+static void test_own_orders(MPI_Comm comm, int count)
+{
+    int rank = rank_of(comm), ranks = size_of(comm), gap = rank < 2 ? 3 : 0, bad = 0;
+    int *lengths = calloc((size_t)ranks * 2, sizeof *lengths), *places = lengths + ranks;
+    struct buffer out = take((size_t)ranks * (size_t)(count + gap));
+
+    for (int r = 0; r < ranks; r++) {
+        lengths[r] = count;
+        places[r] = (r + rank) % ranks * (count + gap);
+    }
+    for (int i = 0; i < count; i++)
+        out.start[places[rank] + i] = element(rank, i);
+    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_INT, out.start, lengths, places, MPI_INT, comm);
+    for (int r = 0; r < ranks; r++)
+        for (int i = 0; i < count; i++)
+            bad += out.start[places[r] + i] != element(r, i);
+    CHECK(bad == 0, "all-gather in place in each rank's order, %d", count);
+    give_back(out, "an all-gather in each rank's order");
+    free(lengths);
+}
+
 static void add_twice(void *in, void *out, int *count, MPI_Datatype *type)
 {
     (void)type;
@@ -287,6 +310,7 @@ static void test_types(MPI_Comm comm)
     int rank = rank_of(comm), ranks = size_of(comm), flag = rank == 1, value = rank + 1, result;
     double third = 1.0 / 3 * (rank + 1), sums[2] = {0, 0};
     unsigned char bits = (unsigned char)(1 << rank % 8), joined = 0;
+    char letter = (char)(rank == 0 ? -3 : 50), letters[2] = {0};
     struct {
         double value;
         int where;
@@ -302,6 +326,10 @@ static void test_types(MPI_Comm comm)
     CHECK(result == ranks, "max");
     MPI_Allreduce(&bits, &joined, 1, MPI_BYTE, MPI_BOR, comm);
     CHECK(joined == (ranks < 8 ? (1 << ranks) - 1 : 255), "bits of bytes");
+    MPI_Allreduce(&letter, &letters[0], 1, MPI_CHAR, MPI_MIN, comm);
+    MPI_Allreduce(&letter, &letters[1], 1, MPI_CHAR, MPI_SUM, comm);
+    CHECK(letters[0] == (char)-3 && letters[1] == (char)(50 * (ranks - 1) - 3),
+          "characters are numbers");
     MPI_Allreduce(&third, &sums[0], 1, MPI_DOUBLE, MPI_SUM, comm);
     CHECK(sums[0] > ranks * (ranks + 1) / 6.0 - 1e-9 && sums[0] < ranks * (ranks + 1) / 6.0 + 1e-9,
           "a sum of doubles");
@@ -371,6 +399,7 @@ static void test_comm(MPI_Comm comm)
         test_moves(comm, counts[i]);
         test_all_to_all(comm, counts[i]);
         test_variable(comm, counts[i]);
+        test_own_orders(comm, counts[i]);
     }
     test_types(comm);
     test_again(comm);
@@ -390,7 +419,8 @@ static void test_comms(void)
     MPI_Comm_free(&reversed);
     for (int i = 0; i < 20; i++) { /* made and freed */
         MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
-        test_reductions(half, 5000);
+        for (int k = 0; k < (i < 5 ? 5 : 1); k++)
+            test_reductions(half, 5000);
         if (i < 19)
             MPI_Comm_free(&half);
     }
@@ -448,6 +478,28 @@ static void test_errors(void)
     MPI_Comm_free(&comm);
 }
 
+/* MPI_Finalize() calls what is left on MPI_COMM_SELF first, which may still use MPI. */
+static int collect_at_end(MPI_Comm comm, int key, void *value, void *unused)
+{
+    int one = 1, all = 0;
+
+    (void)comm;
+    (void)key;
+    (void)value;
+    (void)unused;
+    MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(all == size_of(MPI_COMM_WORLD), "a collective within MPI_Finalize");
+    return MPI_SUCCESS;
+}
+
+static void leave_for_the_end(void)
+{
+    int key;
+
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, collect_at_end, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+}
+
 int main(int argc, char **argv)
 {
     int level;
@@ -461,6 +513,7 @@ int main(int argc, char **argv)
     }
     test_comms();
     test_errors();
+    leave_for_the_end();
     MPI_Reduce(rank_of(MPI_COMM_WORLD) == 0 ? MPI_IN_PLACE : &wrongs, &wrongs, 1, MPI_INT, MPI_SUM,
                0, MPI_COMM_WORLD);
     if (rank_of(MPI_COMM_WORLD) == 0 && wrongs == 0)
