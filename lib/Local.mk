@@ -8,9 +8,12 @@ lib_libmuster_la_LIBADD = -ldl
 
 # what every room uses: errors, lists of hosts, files of sysfs, records
 lib_libmuster_la_SOURCES += \
+	lib/base/base_name.h \
 	lib/base/clock.h \
 	lib/base/error.c lib/base/error.h \
 	lib/base/fabric_class.c lib/base/fabric_class.h \
+	lib/base/grow.h \
+	lib/base/hash.h \
 	lib/base/hostlist.c lib/base/hostlist.h \
 	lib/base/node_name.c lib/base/node_name.h \
 	lib/base/quantity.c lib/base/quantity.h \

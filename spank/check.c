@@ -14,6 +14,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "lib/base/hash.h"
 #include "lib/base/node_name.h"
 #include "lib/node/device.h"
 #include "lib/envplan/stepcheck.h"
@@ -69,21 +70,11 @@ void check_start(const char *root, const struct host_task *step)
         gres_read(root, node_of(step, host, sizeof host));
 }
 
-/* FNV-1a of a line, never 0. */
-static uint64_t hash_of(const char *text)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-
-    for (; *text != '\0'; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-    return hash != 0 ? hash : 1;
-}
-
 /* Whether this task is to tell the line: no other has, and there is room to say so. */
 static bool is_new(const struct host_task *task, const char *text)
 {
     const char *local_rank = lookup(task, "SLURM_LOCALID");
-    uint64_t hash = hash_of(text);
+    uint64_t hash = hash_text(HASH_BEGIN, text);
 
     if (check.told == NULL)
         return local_rank != NULL && strcmp(local_rank, "0") == 0;

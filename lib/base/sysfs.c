@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/base_name.h"
 #include "lib/base/read_all.h"
 #include "lib/base/trouble.h"
 
@@ -173,7 +174,8 @@ bool sysfs_exists(const char *root, const char *format, ...)
 
 int sysfs_link(const char *root, char *text, size_t size, const char *format, ...)
 {
-    char path[SYSFS_PATH], target[SYSFS_PATH], *name;
+    char path[SYSFS_PATH], target[SYSFS_PATH];
+    const char *name;
     ssize_t length;
     int result;
 
@@ -187,8 +189,7 @@ int sysfs_link(const char *root, char *text, size_t size, const char *format, ..
     if (length <= 0)
         return -1;
     target[length] = '\0';
-    name = strrchr(target, '/');
-    name = name ? name + 1 : target;
+    name = base_name(target);
     if (strlen(name) >= size) {
         errno = ENAMETOOLONG;
         return -1;

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/base_name.h"
 #include "lib/base/read_all.h"
 
 enum { FILE_MAX = 1 << 20 };
@@ -405,8 +406,7 @@ int conf_read(const char *path, struct conf *conf, struct error *err)
     result = read_file(path, &text, &length, err);
     if (result != 0)
         return result;
-    snprintf(conf->file, sizeof conf->file, "%s",
-             strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
+    snprintf(conf->file, sizeof conf->file, "%s", base_name(path));
     result = read_text(path, text, length, conf, err);
     free(text);
     if (result != 0) {

@@ -8,16 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/base_name.h"
 #include "lib/base/hostlist.h"
 
 /* ---------------------------------------------------------------- launchers */
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
 
 static bool is_one_of(const char *name, const char *const *names)
 {

@@ -176,20 +176,14 @@ static struct between visit_rail(const struct inventory *inventory, const struct
     return farthest(inventory, rail, visit_place, place);
 }
 
-static bool is_virtual_function(const struct rail *rail)
-{
-    return rail->port ? rail->port->is_virtual_function
-                      : rail->nic && rail->nic->is_virtual_function;
-}
-
 /* Virtual functions are numbered through the slots of their NIC's bus. */
 static bool is_same_nic(const struct rail *a, const struct rail *b)
 {
     const char *one = rail_place(a)->path, *other = rail_place(b)->path;
     size_t parts = count_parts(one);
 
-    return (is_virtual_function(a) || is_virtual_function(b)) && parts > 2 &&
-           parts == count_parts(other) && common_parts(one, other) == parts - 1;
+    return (rail_is_virtual(a) || rail_is_virtual(b)) && parts > 2 && parts == count_parts(other) &&
+           common_parts(one, other) == parts - 1;
 }
 
 enum affinity_level affinity_of_rails(const struct inventory *inventory, const struct rail *a,

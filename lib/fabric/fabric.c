@@ -50,11 +50,6 @@ static bool is_candidate(const struct fabric *fabric, const struct rail *rail)
     return rail->port || (rail->nic->is_physical && strcmp(rail->nic->bus, "usb") != 0);
 }
 
-static bool is_virtual_function(const struct rail *rail)
-{
-    return rail->port ? rail->port->is_virtual_function : rail->nic->is_virtual_function;
-}
-
 /* The best class of the rails that are up; of all of them when none is. */
 static enum fabric_class best_class(const struct rail *rails, size_t count)
 {
@@ -99,7 +94,7 @@ static bool keep_class(const struct rail *rail, const void *class)
 static bool keep_physical_function(const struct rail *rail, const void *unused)
 {
     (void)unused;
-    return !is_virtual_function(rail);
+    return !rail_is_virtual(rail);
 }
 
 static bool keep_driver(const struct rail *rail, const void *driver)
@@ -135,7 +130,7 @@ static size_t choose_found(const struct fabric *fabric, struct rail *rails, size
     class = best_class(rails, count);
     count = filter(rails, count, keep_class, &class);
     for (size_t i = physical_functions = 0; i < count; i++)
-        physical_functions += !is_virtual_function(&rails[i]);
+        physical_functions += !rail_is_virtual(&rails[i]);
     if (physical_functions > 0)
         count = filter(rails, count, keep_physical_function, NULL);
     if (class == FABRIC_ETHERNET)

@@ -40,6 +40,9 @@ int rail_ucx_gid_index(const struct rail *rail);
 /* True when the rail's link can carry data now (carrier and IFF_UP, or an ACTIVE port). */
 int rail_is_up(const struct rail *rail);
 
+/* Whether it is a virtual function of its NIC. */
+bool rail_is_virtual(const struct rail *rail);
+
 /* One line on a rail that is not up: what is down, interface, cable or port, and what to do. 256
  * bytes hold it. */
 void rail_why_down(const struct rail *rail, char *text, size_t size);

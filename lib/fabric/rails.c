@@ -11,6 +11,12 @@ int rail_is_up(const struct rail *rail)
     return rail->nic && rail->nic->is_up && rail->nic->has_carrier;
 }
 
+bool rail_is_virtual(const struct rail *rail)
+{
+    return rail->port ? rail->port->is_virtual_function
+                      : rail->nic && rail->nic->is_virtual_function;
+}
+
 /* An InfiniBand port needs nothing of its IPoIB interface. */
 static const struct nic *interface_of(const struct rail *rail)
 {

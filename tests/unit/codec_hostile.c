@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
+
 /* An area between two pages that nobody may touch. */
 struct cage {
     uint8_t *bytes;
@@ -253,25 +255,17 @@ static void try_pairs(uint8_t *const blocks[2], uint8_t *values, struct random_n
     }
 }
 
-static double seconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* Usage: codec_hostile.t [SECONDS [SEED]] */
 int main(int argc, char **argv)
 {
-    double end = seconds() + (argc > 1 ? atof(argv[1]) : 3);
+    double end = clock_s() + (argc > 1 ? atof(argv[1]) : 3);
     struct random_numbers numbers = {argc > 2 ? strtoull(argv[2], NULL, 0) : 20261121};
     uint8_t *block = malloc(BLOCK_MAX), *values = malloc(BLOCK_MAX), *before = malloc(BLOCK_MAX);
     size_t tried = 0, unsealed = 0, passed = 0, passed_unsealed = 0, whole = 0, whole_good = 0;
     size_t pairs = 0, pairs_good = 0, altered[2] = {0};
 
     arena_create();
-    while (seconds() < end || tried < 1000) {
+    while (clock_s() < end || tried < 1000) {
         size_t length = any_block(block, values, &numbers), was = length;
 
         if (whole % 64 == 0) {

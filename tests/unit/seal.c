@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
+
 /* A munged of the test's own, with its own key. */
 struct daemon {
     char directory[64], socket[96];
@@ -23,14 +25,6 @@ struct daemon {
 };
 
 static const char munged[] = "/usr/sbin/munged";
-
-static double seconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static void write_key(const char *path)
 {
@@ -222,14 +216,14 @@ static void cannot_tell(const char *seal, const char *state, double at_most_s)
 {
     struct error err = {""};
     char *made = NULL;
-    double begin = seconds(), took;
+    double begin = clock_s(), took;
 
     is_int(seal_verify(seal, text, LENGTH, &err), -1, "%s: cannot tell (%s)", state, err.text);
-    took = seconds() - begin;
+    took = clock_s() - begin;
     ok(took < at_most_s, "... within %.1f s: %.3f", at_most_s, took);
-    begin = seconds();
+    begin = clock_s();
     is_int(seal_make(text, LENGTH, &made, &err), -1, "... nor seal (%s)", err.text);
-    took = seconds() - begin;
+    took = clock_s() - begin;
     ok(took < at_most_s, "... within %.1f s: %.3f", at_most_s, took);
 }
 
@@ -240,10 +234,10 @@ static void never_hangs(struct daemon *daemon)
     double begin;
 
     is_int(seal_make(text, LENGTH, &seal, &err), 0, "a seal (%s)", err.text);
-    begin = seconds();
+    begin = clock_s();
     for (int i = 0; i < 20; i++)
         seal_verify(seal, text, LENGTH, &err);
-    tap_diag("a seal is verified in %.2f ms", 1e3 * (seconds() - begin) / 20);
+    tap_diag("a seal is verified in %.2f ms", 1e3 * (clock_s() - begin) / 20);
     kill(daemon->pid, SIGSTOP);
     cannot_tell(seal, "munged stopped", 1.0);
     kill(daemon->pid, SIGCONT);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "lib/base/base_name.h"
 #include "lib/base/sysfs.h"
 
 /* slurm.gres: what Slurm gives out on this node is there, and is what it says. Device files are
@@ -244,13 +245,6 @@ static void compare_counts(struct context *context)
         report_count(context, found, expected, VERDICT_PASS,
                      "gpu:%ld, as slurm.conf gives; every device file of gres.conf is one", found);
     }
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
 }
 
 static void check_devices(struct context *context)

@@ -9,15 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/base/grow.h"
 #include "lib/base/statistics.h"
-
-/* Room for one more where count is 0 or a power of two; NULL without memory. */
-static void *grow(void *table, size_t count, size_t size)
-{
-    if (count & (count - 1))
-        return table;
-    return realloc(table, (count ? 2 * count : 1) * size);
-}
 
 static struct series *series_of(struct series_list *list, const struct history_point *point)
 {

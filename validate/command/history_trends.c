@@ -21,13 +21,6 @@ const char *history_time(double seconds, char text[32])
     return text;
 }
 
-static void add_heading(struct table *table, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        table_cell(table, VERDICT_NONE, "%s", names[i]);
-    table->columns = count;
-}
-
 static void print_points(const struct series *series)
 {
     for (size_t i = 0; i < series->count; i++) {
@@ -120,7 +113,7 @@ static int print_trends(const char *path, const char *node, const char *part, in
     struct series_list list;
     int count = 0, result = series_read(path, node, part, runs, &list, err);
 
-    add_heading(&table, names, sizeof names / sizeof *names);
+    table_heading(&table, names, sizeof names / sizeof *names);
     for (size_t i = 0; i < list.count && result == 0; i++) {
         if (!as_json && !is_shown(&list.series[i], part))
             continue;
@@ -212,7 +205,7 @@ static int print_changes(const char *path, const char *node, int runs, bool as_j
     struct steps steps = {.path = path, .node = node, .as_json = as_json};
     int result = history_nodes(path, node, runs, add_time, &steps, err);
 
-    add_heading(&steps.table, names, 2);
+    table_heading(&steps.table, names, 2);
     for (size_t i = 0; i + 1 < steps.count && result >= 0; i++)
         result = history_changes(path, node, steps.times[i + 1], steps.times[i], add_change, &steps,
                                  err);

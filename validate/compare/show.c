@@ -19,13 +19,6 @@ static void cell_text(struct table *table, enum verdict colour, const char *text
     table_cell(table, colour, "%.*s%s", is_long ? CELL - 3 : CELL, text, is_long ? "..." : "");
 }
 
-static void add_heading(struct table *table, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        table_cell(table, VERDICT_NONE, "%s", names[i]);
-    table->columns = count;
-}
-
 static bool is_same(const struct oddity *a, const struct oddity *b)
 {
     return strcmp(a->name, b->name) == 0 && strcmp(a->part, b->part) == 0 && !a->node == !b->node &&
@@ -103,7 +96,7 @@ void show_differences(const struct comparison *comparison)
     struct table table = {0};
     bool *is_said = calloc(comparison->count + 1, sizeof *is_said);
 
-    add_heading(&table, names, sizeof names / sizeof *names);
+    table_heading(&table, names, sizeof names / sizeof *names);
     for (size_t i = 0; is_said && i < comparison->count; i++)
         if (!is_said[i])
             add_row(&table, comparison, i, is_said);
@@ -136,7 +129,7 @@ void show_values(const struct comparison *comparison)
     struct table table = {0};
     struct voice *voices = malloc((facts->node_count + 1) * sizeof *voices);
 
-    add_heading(&table, names, sizeof names / sizeof *names);
+    table_heading(&table, names, sizeof names / sizeof *names);
     for (size_t key = 0; voices && key < facts->key_count; key++) {
         size_t begin = facts->begins[key], count = facts->begins[key + 1] - begin;
 

@@ -4,14 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/hash.h"
 #include "validate/judge/index.h"
 
-/* FNV-1a (Fowler, Noll, Vo). */
-static uint64_t mix(uint64_t hash, const char *text)
+static uint64_t mix(uint64_t hash, const char *line)
 {
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
-    return (hash ^ '\n') * 0x100000001b3;
+    return hash_text(hash_text(hash, line), "\n");
 }
 
 static bool is_counted(const char *name)
@@ -38,7 +36,7 @@ int history_fingerprints(const struct records *records, size_t first, const stru
     memset(fingerprints, 0, names->count * sizeof *fingerprints);
     for (size_t i = first; i < records->count; i++) {
         const struct record *record = &records->items[i];
-        uint64_t hash = 0xcbf29ce484222325;
+        uint64_t hash = HASH_BEGIN;
         long place;
 
         if (strcmp(record->test, "host.config") != 0 || record->verdict != VERDICT_NONE ||

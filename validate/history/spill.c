@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/base_name.h"
+
 /* Runs that the database could not take wait in files of their own, each a database with one run:
  * PATH.RUN.waiting, or with the last part of PATH in a second place, for a disk that is full. */
 
@@ -19,12 +21,10 @@ static const char second_place[] = "/run/muster";
 /* The file's name in place number i, with RUN put in; false past the last. */
 static bool place(const char *path, int i, const char *run, char *text, size_t size)
 {
-    const char *slash = strrchr(path, '/');
-
     if (i == 0)
         return snprintf(text, size, "%s.%s.waiting", path, run) < (int)size;
-    return i == 1 && snprintf(text, size, "%s/%s.%s.waiting", second_place,
-                              slash ? slash + 1 : path, run) < (int)size;
+    return i == 1 &&
+           snprintf(text, size, "%s/%s.%s.waiting", second_place, base_name(path), run) < (int)size;
 }
 
 /* Aside and renamed: another process may be looking for runs that wait. */

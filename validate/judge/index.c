@@ -5,20 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FNV-1a (Fowler, Noll, Vo; isthe.com/chongo/tech/comp/fnv). */
-static uint64_t hash_of(const char *text)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-    return hash ^ hash >> 29;
-}
+#include "lib/base/hash.h"
 
 /* The slot that holds the name, or the empty one where it belongs. */
 static struct name_place *slot_of(const struct name_index *index, const char *name)
 {
-    size_t at = hash_of(name) & (index->size - 1);
+    uint64_t hash = hash_text(HASH_BEGIN, name);
+    size_t at = (hash ^ hash >> 29) & (index->size - 1);
 
     while (index->slots[at].name && strcmp(index->slots[at].name, name) != 0)
         at = (at + 1) & (index->size - 1);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/base/base_name.h"
 #include "lib/base/quantity.h"
 
 enum { WORDS = 24, LINE = 1024 };
@@ -273,11 +274,10 @@ int reference_parse(const char *text, const char *name, struct reference *refere
                     struct error *err)
 {
     char *copy = strdup(text), *rest = copy, *line;
-    const char *slash = strrchr(name, '/');
     int result = copy ? 0 : error_set(err, "%s: out of memory", name);
 
     *reference = (struct reference){0};
-    snprintf(reference->file, sizeof reference->file, "%s", slash ? slash + 1 : name);
+    snprintf(reference->file, sizeof reference->file, "%s", base_name(name));
     for (unsigned number = 1; result == 0 && (line = strsep(&rest, "\n")); number++)
         if (add_line(reference, line, number, err) != 0)
             result = error_prefix(err, "%s:%u", name, number);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/hash.h"
 #include "lib/base/utf8.h"
 
 /* The members of struct record that are strings, by their key. */
@@ -56,20 +57,10 @@ static double *number_at(struct record *record, size_t i)
     return (double *)(void *)((char *)record + numbers[i].offset);
 }
 
-/* FNV-1a (Fowler, Noll, Vo; isthe.com/chongo/tech/comp/fnv). */
-static uint64_t hash_of(const char *text)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-    return hash;
-}
-
 /* The slot that holds the text, or the empty one where it belongs. */
 static size_t slot_of(const struct records_texts *texts, const char *text)
 {
-    size_t at = hash_of(text) & (texts->size - 1);
+    size_t at = hash_text(HASH_BEGIN, text) & (texts->size - 1);
 
     while (texts->slots[at] && strcmp(texts->slots[at], text) != 0)
         at = (at + 1) & (texts->size - 1);

@@ -8,6 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
+void table_heading(struct table *table, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        table_cell(table, VERDICT_NONE, "%s", names[i]);
+    table->columns = count;
+}
+
 void table_cell(struct table *table, enum verdict colour, const char *format, ...)
 {
     va_list values;

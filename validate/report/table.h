@@ -18,6 +18,9 @@ struct table {
     bool out_of_memory;
 };
 
+/* The first row: the names of `count` columns. */
+void table_heading(struct table *table, const char *const *names, size_t count);
+
 /* A row is `columns` cells added one after the other. VERDICT_NONE: no colour. */
 void table_cell(struct table *table, enum verdict colour, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

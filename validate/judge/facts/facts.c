@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/hash.h"
+
 /* ---------------------------------------------------------------- texts to numbers */
 
 /* Pairs of texts that have got a number, in the order in which they came. */
@@ -15,16 +17,10 @@ struct numbering {
     size_t slot_count;
 };
 
-/* FNV-1a (Fowler, Noll, Vo) over both texts. */
 static uint64_t hash_of(const char *name, const char *part)
 {
-    uint64_t hash = 0xcbf29ce484222325;
+    uint64_t hash = hash_text(hash_text(hash_text(HASH_BEGIN, name), "\n"), part);
 
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * 0x100000001b3;
-    hash = (hash ^ '\n') * 0x100000001b3;
-    for (; *part; part++)
-        hash = (hash ^ (unsigned char)*part) * 0x100000001b3;
     return hash ^ hash >> 32;
 }
 

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/base_name.h"
+#include "lib/base/grow.h"
+
 static int by_fact(const void *left, const void *right)
 {
     const struct golden_fact *a = left, *b = right;
@@ -24,15 +27,6 @@ struct reading {
 static int wrong(const struct reading *reading, struct error *err)
 {
     return error_prefix(err, "%s:%u", reading->name, reading->line);
-}
-
-/* One more place at the end of a table, which is doubled where it is full: count is a power of two
- * or 0 then. */
-static void *grow(void *table, size_t count, size_t size)
-{
-    if (count & (count - 1))
-        return table;
-    return realloc(table, (count ? 2 * count : 1) * size);
 }
 
 static int begin_group(struct reading *reading, const char *nodes, struct error *err)
@@ -169,12 +163,11 @@ static int check_nodes(const struct reading *reading, struct error *err)
 int golden_parse(const char *text, const char *name, struct golden *golden, struct error *err)
 {
     struct reading reading = {.golden = golden, .name = name};
-    const char *slash = strrchr(name, '/');
     char *copy = strdup(text), *rest = copy, *line;
     int result = copy ? 0 : error_set(err, "%s: out of memory", name);
 
     *golden = (struct golden){0};
-    snprintf(golden->file, sizeof golden->file, "%s", slash ? slash + 1 : name);
+    snprintf(golden->file, sizeof golden->file, "%s", base_name(name));
     while (result == 0 && (line = strsep(&rest, "\n"))) {
         reading.line++;
         if (read_line(&reading, line, err) != 0)

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_GROW_H
+#define MUSTER_GROW_H
+
+#include <stdlib.h>
+
+/* The table of `count` places of `size` bytes, with room for one more: it is doubled where it is
+ * full, which is where count is a power of two or 0. NULL: out of memory, and the table as it
+ * was. */
+static inline void *grow(void *table, size_t count, size_t size)
+{
+    if (count & (count - 1))
+        return table;
+    return realloc(table, (count ? 2 * count : 1) * size);
+}
+
+#endif
