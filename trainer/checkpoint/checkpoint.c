@@ -311,7 +311,7 @@ static int read_common(int fd, const struct manifest_piece *piece, size_t at,
 
     for (size_t i = 0; from < to && i < ARRAYS; i++)
         if (read_values(fd, arrays[i] + (from - wanted->first), to - from,
-                     at + i * piece->count + (from - piece->first)) != 0)
+                        at + i * piece->count + (from - piece->first)) != 0)
             return -1;
     return 0;
 }
