@@ -58,12 +58,15 @@ collectives_libmustercoll_la_SOURCES += \
 	collectives/algorithms/pull.c \
 	collectives/algorithms/recursive_doubling.c \
 	collectives/algorithms/ring.c \
-	collectives/algorithms/shared.c \
+	collectives/algorithms/shared_moves.c \
+	collectives/algorithms/shared_reductions.c \
+	collectives/algorithms/sharing.c collectives/algorithms/sharing.h \
 	collectives/algorithms/table.c \
 	collectives/plan/order.c collectives/plan/order.h \
 	collectives/plan/plan.c collectives/plan/plan.h \
 	collectives/plan/shape.c \
 	collectives/reduce/element.c \
+	collectives/reduce/nontemporal.c collectives/reduce/nontemporal.h \
 	collectives/reduce/reduce.c collectives/reduce/reduce.h \
 	collectives/wire/wire.c collectives/wire/wire.h \
 	# end

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/reduce/nontemporal.h"
+
 struct run *run_create(struct cached_plan *cached)
 {
     size_t slots = cached->plan.wire_slots;
@@ -174,6 +176,30 @@ static void push(struct run *run, const struct plan_step *step)
     run->has_failed = true;
 }
 
+static void reduce(struct run *run, const struct plan_step *step)
+{
+    const void *left = at(run, step->left), *right = at(run, step->right);
+
+    if (step->is_nontemporal)
+        nontemporal_reduce_pair(run->type, run->op, left, right, at(run, step->out), step->count);
+    else
+        reduce_pair(run->type, run->op, left, right, at(run, step->out), step->count);
+}
+
+static void copy(struct run *run, const struct plan_step *step)
+{
+    size_t bytes = step->count * run->cached->shape.element_bytes;
+    const void *from = at(run, step->left);
+    void *to = at(run, step->out);
+
+    if (from == to) /* an all-gather in place */
+        return;
+    if (step->is_nontemporal)
+        nontemporal_copy(to, from, bytes);
+    else
+        memmove(to, from, bytes);
+}
+
 static bool compute_one(struct run *run)
 {
     unsigned number;
@@ -184,8 +210,7 @@ static bool compute_one(struct run *run)
         return false;
     bytes = step->count * run->cached->shape.element_bytes;
     if (step->action == PLAN_REDUCE) {
-        reduce_pair(run->type, run->op, at(run, step->left), at(run, step->right),
-                    at(run, step->out), step->count);
+        reduce(run, step);
         run->bytes_reduced += bytes;
     } else if (step->action == PLAN_ENCODE) {
         run->filled[step->out.offset] =
@@ -208,8 +233,8 @@ static bool compute_one(struct run *run)
     } else if (step->action == PLAN_DIVIDE) {
         reduce_divide(run->type, at(run, step->out), step->count,
                       (unsigned)run->cached->shape.ranks);
-    } else if (step->action == PLAN_COPY && at(run, step->out) != at(run, step->left)) {
-        memmove(at(run, step->out), at(run, step->left), bytes);
+    } else if (step->action == PLAN_COPY) {
+        copy(run, step);
     }
     run->ended[number] = 1;
     run->left--;

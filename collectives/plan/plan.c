@@ -24,6 +24,7 @@ struct plan_maker {
     size_t in_shift; /* in place: where PLAN_IN begins in PLAN_OUT */
     struct plan_order order;
     size_t step_size;
+    bool is_nontemporal; /* of further steps */
     bool is_out_of_memory;
 };
 
@@ -99,6 +100,7 @@ static void add(struct plan *plan, struct plan_step step)
     step.right = placed(maker, step.right);
     if (step.action != PLAN_PUSH)
         step.out = placed(maker, step.out);
+    step.is_nontemporal = maker->is_nontemporal;
     steps = plan_grown(plan->steps, plan->step_count, &maker->step_size, sizeof *plan->steps);
     if (steps)
         plan->steps = steps;
@@ -269,6 +271,12 @@ void plan_complete(struct plan *plan, struct plan_place place, size_t count)
     if (plan->maker && plan->maker->shape->op == REDUCE_AVERAGE &&
         collective_kind_reduces(plan->maker->shape->kind) && plan->maker->shape->ranks > 1)
         add(plan, (struct plan_step){.action = PLAN_DIVIDE, .out = place, .count = count});
+}
+
+void plan_nontemporal(struct plan *plan, bool is_nontemporal)
+{
+    if (plan->maker)
+        plan->maker->is_nontemporal = is_nontemporal;
 }
 
 struct plan_place plan_scratch(struct plan *plan, size_t count)

@@ -146,10 +146,11 @@ struct plan_step {
     enum plan_action action;
     int peer; /* of sends, receives, awaits, pulls and pushes */
     struct plan_place left, right, out;
-    size_t count;       /* elements */
-    unsigned number;    /* of signals and awaits */
-    unsigned after;     /* where the steps that must have ended begin in plan->after */
-    unsigned after_end; /* and end; all have lower numbers */
+    size_t count;        /* elements */
+    unsigned number;     /* of signals and awaits */
+    bool is_nontemporal; /* of copies and reductions: out goes past the caches */
+    unsigned after;      /* where the steps that must have ended begin in plan->after */
+    unsigned after_end;  /* and end; all have lower numbers */
 };
 
 /* Whether the step reads `left`, and writes `out`, of this rank. */
@@ -198,6 +199,9 @@ void plan_receive(struct plan *plan, int peer, struct plan_place to, size_t coun
 void plan_copy(struct plan *plan, struct plan_place from, struct plan_place to, size_t count);
 void plan_reduce(struct plan *plan, struct plan_place left, struct plan_place right,
                  struct plan_place out, size_t count);
+
+/* What is copied and reduced from here on goes past the caches, or no longer. */
+void plan_nontemporal(struct plan *plan, bool is_nontemporal);
 
 /* The sum at the place is complete: divides it if an average is asked for. To be called once for
  * each element of the result, before it is passed on. */

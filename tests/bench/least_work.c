@@ -3,21 +3,22 @@
 
 #include "tests/bench/least_work.h"
 
-#include <string.h>
+#include "collectives/reduce/nontemporal.h"
 
-#include "collectives/reduce/reduce.h"
-
-enum { PIECE = 4096 }; /* numbers: a sum of several stays in the cache */
+enum { PIECE = 1024 }; /* numbers: a sum of several stays in the nearest cache */
 
 /* The sum of `ranks` parts that follow each other. */
 static void sum(int ranks, const float *parts, float *out, size_t count)
 {
+    _Alignas(64) float piece[PIECE];
+
     for (size_t at = 0; at < count; at += PIECE) {
         size_t some = count - at < PIECE ? count - at : PIECE;
 
         for (int part = 1; part < ranks; part++)
-            reduce_pair(ELEMENT_FP32, REDUCE_SUM, part == 1 ? parts + at : out + at,
-                        parts + (size_t)part * count + at, out + at, some);
+            reduce_pair(ELEMENT_FP32, REDUCE_SUM, part == 1 ? parts + at : piece,
+                        parts + (size_t)part * count + at, piece, some);
+        nontemporal_copy(out + at, piece, some * sizeof *piece);
     }
 }
 
@@ -29,16 +30,16 @@ void least_work(enum collective_kind kind, int ranks, const void *in, void *out,
     switch (kind) {
     case COLLECTIVE_ALLREDUCE:
         sum(ranks, in, out, share);
-        memcpy((float *)out + share, in, others);
+        nontemporal_copy((float *)out + share, in, others);
         return;
     case COLLECTIVE_REDUCE_SCATTER:
     case COLLECTIVE_REDUCE:
         sum(ranks, in, out, share);
         return;
     case COLLECTIVE_BROADCAST: /* to the others, by all ranks together */
-        memcpy(out, in, others);
+        nontemporal_copy(out, in, others);
         return;
     default:
-        memcpy(out, in, bytes);
+        nontemporal_copy(out, in, bytes);
     }
 }

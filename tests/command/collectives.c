@@ -178,6 +178,42 @@ static void test_algorithm(struct collective *collective, const struct algorithm
     check(held, name, NULL);
 }
 
+/* 4 MiB and more, which go past the caches. */
+static void test_much(struct collective *collective)
+{
+    enum { ALL = 1 << 20 };
+    struct buffers buffers = {.room = ALL + 2 * (size_t)ranks};
+    struct error err;
+    bool held = true;
+
+    buffers.in = malloc((buffers.room + GUARD) * sizeof(int32_t));
+    buffers.out = malloc((buffers.room + GUARD) * sizeof(int32_t));
+    for (int kind = 0; kind < COLLECTIVE_KINDS; kind++)
+        for (int variant = 0; variant < 4; variant++) {
+            struct collective_call call = {
+                .kind = (enum collective_kind)kind,
+                .type = ELEMENT_INT32,
+                .op = REDUCE_SUM,
+                .in = variant & 1 ? buffers.out : buffers.in,
+                .out = buffers.out,
+                .count = 1 + ALL / (collective_kind_has_blocks((enum collective_kind)kind)
+                                        ? (size_t)ranks
+                                        : 1),
+                .root = variant % ranks,
+                .algorithm = "shared",
+                .segment_bytes = variant & 2 ? 1 << 20 : 1 << 18,
+            };
+
+            if (call.kind == COLLECTIVE_REDUCE && rank != call.root)
+                call.in = buffers.in;
+            if (collective_algorithm(collective, &call, NULL, &err) != NULL)
+                held &= runs(collective, &call, &buffers);
+        }
+    free(buffers.in);
+    free(buffers.out);
+    check(held, "4 MiB and more by shared", NULL);
+}
+
 /* Two communicators, several calls on each, waited for in another order at each rank. */
 static void test_many(struct collective *collective, struct buffers *buffers)
 {
@@ -532,6 +568,7 @@ int main(int argc, char **argv)
         if (a->kind == COLLECTIVE_ALLREDUCE && !a->applies)
             test_wires(collective, a);
     test_wires(collective, algorithm_find(COLLECTIVE_ALLREDUCE, "rabenseifner"));
+    test_much(collective);
     test_many(collective, &buffers);
     if (ranks > 1) {
         test_ahead(collective);

@@ -618,8 +618,89 @@ static void test_algorithms(void)
     }
 }
 
+/* ------------------------------------------------------------------------------------- much */
+
+static unsigned count_nontemporal(const struct plan *plan)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < plan->step_count; i++)
+        count += plan->steps[i].is_nontemporal;
+    return count;
+}
+
+/* Whether any step of any rank of a call of so many bytes goes past the caches. */
+static bool goes_past_caches(const struct algorithm *algorithm, size_t bytes, size_t segment_bytes)
+{
+    enum { RANKS = 3 };
+    unsigned count = 0;
+
+    for (int r = 0; r < RANKS; r++) {
+        struct trial trial = {.algorithm = algorithm,
+                              .ranks = RANKS,
+                              .count =
+                                  bytes / 4 / (has_variable_counts(algorithm->kind) ? RANKS : 1),
+                              .segment = segment_bytes / 4,
+                              .ranks_per_node = RANKS};
+        struct plan_shape shape;
+        struct error err;
+        struct plan plan;
+
+        make_counts(&trial);
+        shape = shape_of(&trial, r);
+        if (algorithm_plan(algorithm, &shape, &plan, &err) < 0)
+            tap_diag("%s", err.text);
+        count += count_nontemporal(&plan);
+        plan_clear(&plan);
+    }
+    return count > 0;
+}
+
+/* So much that it goes past the caches: sums of several ranks then wait elsewhere. */
+static bool holds_for_much(const struct algorithm *algorithm)
+{
+    bool held = true, has_blocks = has_variable_counts(algorithm->kind);
+    static const int some_ranks[] = {2, 3, 5};
+
+    for (unsigned i = 0; i < 6; i++) {
+        int ranks = some_ranks[i % 3];
+        struct trial trial = {.algorithm = algorithm,
+                              .type = i % 2 ? ELEMENT_FP32 : ELEMENT_UINT32,
+                              .op = i % 3 ? REDUCE_SUM : REDUCE_AVERAGE,
+                              .ranks = ranks,
+                              .root = ranks - 1,
+                              .count = (1 << 20) / (has_blocks ? (size_t)ranks : 1) + 1,
+                              .segment = i / 2 % 2 ? 1 << 16 : 1 << 18,
+                              .in_place = i / 3 % 2,
+                              .ranks_per_node = ranks};
+        struct plan_shape shape;
+
+        make_counts(&trial);
+        shape = shape_of(&trial, 0);
+        if (algorithm_applies(algorithm, &shape))
+            held &= holds(&trial);
+    }
+    return held;
+}
+
+static void test_much(void)
+{
+    for (const struct algorithm *a = algorithms; a->name; a++) {
+        if (!is_for_one_node(a))
+            continue;
+        ok(holds_for_much(a), "%s by %s, 4 MiB", collective_kind_name(a->kind), a->name);
+        if (strcmp(a->name, "shared") != 0)
+            continue;
+        ok(goes_past_caches(a, (4 << 20) + 64, 65536) &&
+               goes_past_caches(a, (1 << 20) + 64, 1 << 20) &&
+               !goes_past_caches(a, 2 << 20, 262144) && !goes_past_caches(a, 512 << 10, 1 << 20),
+           "... goes past the caches, and less where pieces are large");
+    }
+}
+
 int main(void)
 {
     test_algorithms();
+    test_much();
     return tap_done();
 }

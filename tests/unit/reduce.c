@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/precision/precision.h"
+#include "collectives/reduce/nontemporal.h"
 #include "collectives/reduce/reduce.h"
 #include "tests/unit/tap.h"
 
@@ -225,6 +226,63 @@ static void test_division(void)
     ok(numbers[0] == 2.5f && numbers[1] == -0.25f, "fp32 is divided");
 }
 
+/* ------------------------------------------------------------------------- past the caches */
+
+/* Every length up to some lines, from and to every place in a line, and nothing beside it. */
+static bool copies(nontemporal_copy_fn *copy)
+{
+    enum { LINE = 64, LONGEST = 3 * LINE + 1, ROOM = LINE + LONGEST + LINE };
+    static _Alignas(LINE) uint8_t in[ROOM], out[ROOM], expected[ROOM];
+
+    for (size_t bytes = 0; bytes <= LONGEST; bytes++)
+        for (size_t to = 0; to < LINE; to++) {
+            size_t from = (to * 7 + bytes) % LINE;
+
+            fill(in, sizeof in);
+            memset(out, 0x77, sizeof out);
+            memset(expected, 0x77, sizeof expected);
+            memcpy(expected + to, in + from, bytes);
+            copy(out + to, in + from, bytes);
+            if (memcmp(out, expected, sizeof out) != 0) {
+                tap_diag("%zu bytes to %zu from %zu of a line", bytes, to, from);
+                return false;
+            }
+        }
+    memcpy(out, expected, sizeof out);
+    copy(out, out, sizeof out);
+    return memcmp(out, expected, sizeof out) == 0;
+}
+
+/* As reduce_pair(), of lengths around the pieces that it is made in; also onto what is added. */
+static bool reduces(size_t count, bool is_in_place)
+{
+    static float left[MOST * 2], right[MOST * 2], out[MOST * 2 + 1], expected[MOST * 2 + 1];
+
+    for (size_t i = 0; i < count; i++) {
+        left[i] = (float)(draw() % 1000);
+        right[i] = (float)(draw() % 1000);
+    }
+    memset(out, 0x77, sizeof out);
+    memset(expected, 0x77, sizeof expected);
+    reduce_pair(ELEMENT_FP32, REDUCE_SUM, left, right, expected, count);
+    if (is_in_place)
+        memcpy(out, left, count * sizeof *out);
+    nontemporal_reduce_pair(ELEMENT_FP32, REDUCE_SUM, is_in_place ? out : left, right, out, count);
+    return memcmp(out, expected, sizeof out) == 0;
+}
+
+static void test_nontemporal(void)
+{
+    bool held = true;
+
+    for (unsigned number = 0; nontemporal_path_at(number); number++)
+        held &= copies(nontemporal_path_at(number));
+    ok(held, "copies past the caches, on all paths");
+    for (size_t count = 0; count <= (size_t)MOST * 2; count += 1 + count / 7)
+        held &= reduces(count, false) && reduces(count, true);
+    ok(held, "... and sums");
+}
+
 int main(void)
 {
     enum element_type type;
@@ -247,5 +305,6 @@ int main(void)
        "bits are of whole numbers only");
     ok(!element_parse("float", &type) && !reduce_parse("add", &op), "other names are none");
     test_division();
+    test_nontemporal();
     return tap_done();
 }

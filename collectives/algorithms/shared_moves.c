@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/algorithms/sharing.h"
+
+/* ----------------------------------------------------------------------------------- broadcast */
+
+static void put_from_root(const struct sharing *s, unsigned k)
+{
+    struct plan_block some = plan_block_piece((struct plan_block){0, s->shape->count}, s->half, k);
+
+    if (s->shape->rank == s->shape->root)
+        plan_copy(s->plan, plan_out(some.offset), sharing_window(s, s->shape->root, k, 0),
+                  some.count);
+}
+
+static void take_from_root(const struct sharing *s, unsigned k)
+{
+    struct plan_block some = plan_block_piece((struct plan_block){0, s->shape->count}, s->half, k);
+
+    if (s->shape->rank == s->shape->root)
+        return;
+    plan_await(s->plan, s->shape->root, sharing_put_number(k));
+    plan_copy(s->plan, sharing_window(s, s->shape->root, k, 0), plan_out(some.offset), some.count);
+}
+
+void shared_broadcast(const struct plan_shape *shape, struct plan *plan)
+{
+    struct sharing s = sharing_open(shape, plan, shape->count);
+
+    s.put = put_from_root;
+    s.end = take_from_root;
+    s.rounds = sharing_pieces(shape->count, s.half);
+    s.awaits_ends = shape->rank == shape->root;
+    sharing_go(&s);
+}
+
+struct algorithm_cost shared_broadcast_cost(const struct plan_shape *shape)
+{
+    return (struct algorithm_cost){1, (double)(shape->count * shape->element_bytes), 0};
+}
+
+/* ---------------------------------------------------------------------------------- all-gather */
+
+static void put_own(const struct sharing *s, unsigned k)
+{
+    struct plan_block own = {0, plan_shape_block(s->shape, s->shape->rank).count};
+
+    own = plan_block_piece(own, s->half, k);
+    plan_copy(s->plan, plan_in(own.offset), sharing_window(s, s->shape->rank, k, 0), own.count);
+}
+
+/* The own piece first: it has just been read, and others may still be late. */
+static void take_all(const struct sharing *s, unsigned k)
+{
+    struct plan_block own =
+        plan_block_piece(plan_shape_block(s->shape, s->shape->rank), s->half, k);
+
+    plan_copy(s->plan, plan_in(k * s->half), plan_out(own.offset), own.count);
+    for (int d = 1; d < s->shape->ranks; d++) {
+        int from = sharing_next(s, d);
+        struct plan_block some = plan_block_piece(plan_shape_block(s->shape, from), s->half, k);
+
+        plan_await(s->plan, from, sharing_put_number(k));
+        plan_copy(s->plan, sharing_window(s, from, k, 0), plan_out(some.offset), some.count);
+    }
+}
+
+void shared_all_gather(const struct plan_shape *shape, struct plan *plan)
+{
+    struct sharing s = sharing_open(shape, plan, plan_shape_greatest_block(shape));
+
+    s.put = put_own;
+    s.end = take_all;
+    s.rounds = sharing_pieces(plan_shape_greatest_block(shape), s.half);
+    sharing_go(&s);
+}
+
+struct algorithm_cost shared_all_gather_cost(const struct plan_shape *shape)
+{
+    double block = (double)(shape->count * shape->element_bytes);
+
+    return (struct algorithm_cost){1, (shape->ranks - 1) * block, 0};
+}
+
+/* ---------------------------------------------------------------------------------- all-to-all */
+
+static void copy_own(const struct sharing *s)
+{
+    struct plan_block out = plan_shape_send_block(s->shape, s->shape->rank);
+    struct plan_block in = plan_shape_block(s->shape, s->shape->rank);
+
+    plan_copy(s->plan, plan_in(out.offset), plan_out(in.offset), in.count);
+}
+
+static void take_each(const struct sharing *s, unsigned k)
+{
+    if (k == 0) /* others may still be late */
+        copy_own(s);
+    for (int d = 1; d < s->shape->ranks; d++) {
+        int from = sharing_next(s, d);
+        struct plan_block some = plan_block_piece(plan_shape_block(s->shape, from), s->each, k);
+
+        if (some.count == 0)
+            continue;
+        plan_await(s->plan, from, sharing_put_number(k));
+        plan_copy(s->plan, sharing_window(s, from, k, (size_t)s->shape->rank * s->each),
+                  plan_out(some.offset), some.count);
+    }
+}
+
+/* Blocks may be as each rank likes, and so rounds: a rank that has ended has put and read all. */
+void shared_all_to_all(const struct plan_shape *shape, struct plan *plan)
+{
+    bool is_known = !shape->counts && !shape->send_counts;
+    struct sharing s =
+        sharing_open(shape, plan, is_known ? (size_t)shape->ranks * shape->count : 0);
+
+    s.put = sharing_put_for_each;
+    s.end = take_each;
+    for (int r = 0; r < shape->ranks; r++) {
+        unsigned sends = sharing_pieces(plan_shape_send_block(shape, r).count, s.each);
+        unsigned receives = sharing_pieces(plan_shape_block(shape, r).count, s.each);
+
+        if (r == shape->rank)
+            continue;
+        s.rounds = sends > s.rounds ? sends : s.rounds;
+        s.rounds = receives > s.rounds ? receives : s.rounds;
+    }
+    if (s.rounds == 0)
+        copy_own(&s);
+    sharing_go(&s);
+}
+
+struct algorithm_cost shared_all_to_all_cost(const struct plan_shape *shape)
+{
+    double block = (double)(shape->count * shape->element_bytes);
+
+    return (struct algorithm_cost){1, (shape->ranks - 1) * block, 0};
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/algorithms/sharing.h"
+
+/* What is added to soon stays in a cache, up to count elements of it. */
+static void keep_partial(struct sharing *s, size_t count)
+{
+    if (s->is_nontemporal && s->shape->ranks > 2)
+        s->partial = plan_scratch(s->plan, count);
+}
+
+/* Adds what all others but one (or ranks: but none) have put at a place of their parts in round k
+ * to the own numbers; there is at least one. */
+static void add_others(const struct sharing *s, unsigned k, struct plan_place own, int but,
+                       size_t at, struct plan_place sum, size_t count)
+{
+    int left = s->shape->ranks - 1 - (but < s->shape->ranks && but != s->shape->rank);
+    bool has_partial = s->is_nontemporal && s->shape->ranks > 2;
+
+    for (int d = 1; d < s->shape->ranks; d++) {
+        int from = sharing_next(s, d);
+        struct plan_place to = has_partial && left > 1 ? s->partial : sum;
+
+        if (from == but)
+            continue;
+        plan_await(s->plan, from, sharing_put_number(k));
+        plan_nontemporal(s->plan, s->is_nontemporal && left == 1);
+        plan_reduce(s->plan, own, sharing_window(s, from, k, at), to, count);
+        own = to;
+        left--;
+    }
+    plan_nontemporal(s->plan, s->is_nontemporal);
+}
+
+/* ----------------------------------------------------------------------------------- allreduce */
+
+/* Everybody has a share of the k-th piece, to be added up by it. */
+static struct plan_block share_of(const struct sharing *s, unsigned k, int rank)
+{
+    struct plan_block some = plan_block_piece((struct plan_block){0, s->shape->count},
+                                              s->each * (size_t)s->shape->ranks, k);
+    struct plan_block share = plan_part(some.count, s->shape->ranks, rank);
+
+    share.offset += some.offset;
+    return share;
+}
+
+/* All but what this rank adds up itself: a share has its own place in the window, where the sum
+ * will be in its owner's, whatever the size of the piece; others may still be reading the last. */
+static void put_for_others(const struct sharing *s, unsigned k)
+{
+    for (int d = 1; d < s->shape->ranks; d++) {
+        int owner = sharing_next(s, d);
+        struct plan_block share = share_of(s, k, owner);
+
+        plan_copy(s->plan, plan_in(share.offset),
+                  sharing_window(s, s->shape->rank, k, (size_t)owner * s->each), share.count);
+    }
+}
+
+static void reduce_and_take(const struct sharing *s, unsigned k)
+{
+    struct plan_block share = share_of(s, k, s->shape->rank);
+    size_t at = (size_t)s->shape->rank * s->each;
+    struct plan_place sum = sharing_window(s, s->shape->rank, k, at), own = plan_in(share.offset);
+
+    /* of all before the first: they have then taken the sum that stood here two rounds before */
+    for (int d = 1; d < s->shape->ranks; d++)
+        plan_await(s->plan, sharing_next(s, d), sharing_put_number(k));
+    add_others(s, k, own, s->shape->ranks, at, sum, share.count);
+    plan_complete(s->plan, sum, share.count);
+    plan_signal(s->plan, sharing_reduced_number(k));
+    for (int d = 0; d < s->shape->ranks; d++) {
+        int owner = sharing_next(s, d);
+
+        share = share_of(s, k, owner);
+        if (d > 0)
+            plan_await(s->plan, owner, sharing_reduced_number(k));
+        plan_copy(s->plan, sharing_window(s, owner, k, (size_t)owner * s->each),
+                  plan_out(share.offset), share.count);
+    }
+}
+
+static void put_all(const struct sharing *s, unsigned k)
+{
+    (void)k;
+    plan_copy(s->plan, plan_in(0), sharing_window(s, s->shape->rank, 0, 0), s->shape->count);
+}
+
+/* In the order of ranks, so that all have the same bits; the own numbers from the window too, as
+ * the first sum may stand where they were. */
+static void add_up_all(const struct sharing *s, unsigned k)
+{
+    struct plan_place sum = sharing_window(s, 0, 0, 0);
+
+    for (int r = 0; r < s->shape->ranks; r++)
+        if (r != s->shape->rank)
+            plan_await(s->plan, r, sharing_put_number(k));
+    for (int r = 1; r < s->shape->ranks; r++) {
+        plan_reduce(s->plan, sum, sharing_window(s, r, 0, 0), plan_out(0), s->shape->count);
+        sum = plan_out(0);
+    }
+    plan_complete(s->plan, sum, s->shape->count);
+}
+
+void shared_allreduce(const struct plan_shape *shape, struct plan *plan)
+{
+    size_t ranks = (size_t)shape->ranks;
+    struct sharing s;
+
+    if (sharing_is_little(shape)) {
+        sharing_go_little(shape, plan, put_all, add_up_all);
+        return;
+    }
+    s = sharing_open(shape, plan, (shape->count + ranks - 1) / ranks * ranks);
+    keep_partial(&s, s.each);
+    s.put = put_for_others;
+    s.end = reduce_and_take;
+    s.rounds = sharing_pieces(shape->count, s.each * (size_t)shape->ranks);
+    s.awaits_ends =
+        false; /* it has taken the others' sums by then, which they made of what it put */
+    sharing_go(&s);
+}
+
+struct algorithm_cost shared_allreduce_cost(const struct plan_shape *shape)
+{
+    double bytes = (double)(shape->count * shape->element_bytes);
+    double others = bytes * (shape->ranks - 1) / shape->ranks;
+
+    if (sharing_is_little(shape))
+        return sharing_little_cost(shape);
+    return (struct algorithm_cost){2, 2 * others, others};
+}
+
+/* -------------------------------------------------------------------------------------- reduce */
+
+/* The share of a rank in a piece that all but the root add up among themselves. */
+static struct plan_block part_of(const struct sharing *s, struct plan_block some, int rank)
+{
+    int index = (rank - s->shape->root - 1 + s->shape->ranks) % s->shape->ranks;
+
+    return plan_part(some.count, s->shape->ranks - 1, index);
+}
+
+static void put_towards_root(const struct sharing *s, unsigned k)
+{
+    struct plan_block some = plan_block_piece((struct plan_block){0, s->shape->count}, s->half, k);
+
+    for (int d = 1; d < s->shape->ranks && s->shape->rank != s->shape->root; d++) {
+        struct plan_block part = part_of(s, some, sharing_next(s, d));
+
+        if (sharing_next(s, d) != s->shape->root)
+            plan_copy(s->plan, plan_in(some.offset + part.offset),
+                      sharing_window(s, s->shape->rank, k, part.offset), part.count);
+    }
+}
+
+static void reduce_for_root(const struct sharing *s, unsigned k, struct plan_block some)
+{
+    struct plan_block part = part_of(s, some, s->shape->rank);
+    struct plan_place sum = sharing_window(s, s->shape->rank, k, part.offset);
+    struct plan_place own = plan_in(some.offset + part.offset);
+
+    if (s->shape->ranks == 2)
+        plan_copy(s->plan, own, sum, part.count);
+    else
+        add_others(s, k, own, s->shape->root, part.offset, sum, part.count);
+    plan_signal(s->plan, sharing_reduced_number(k));
+}
+
+static void reduce_towards_root(const struct sharing *s, unsigned k)
+{
+    struct plan_block some = plan_block_piece((struct plan_block){0, s->shape->count}, s->half, k);
+
+    if (s->shape->rank != s->shape->root) {
+        reduce_for_root(s, k, some);
+        return;
+    }
+    for (int d = 1; d < s->shape->ranks; d++) {
+        struct plan_block part = part_of(s, some, sharing_next(s, d));
+        size_t at = some.offset + part.offset;
+
+        plan_await(s->plan, sharing_next(s, d), sharing_reduced_number(k));
+        plan_reduce(s->plan, plan_in(at), sharing_window(s, sharing_next(s, d), k, part.offset),
+                    plan_out(at), part.count);
+        plan_complete(s->plan, plan_out(at), part.count);
+    }
+}
+
+static void put_all_for_root(const struct sharing *s, unsigned k)
+{
+    if (s->shape->rank != s->shape->root)
+        put_all(s, k);
+}
+
+static void add_up_at_root(const struct sharing *s, unsigned k)
+{
+    struct plan_place sum = plan_in(0);
+
+    if (s->shape->rank != s->shape->root)
+        return;
+    for (int d = 1; d < s->shape->ranks; d++) {
+        plan_await(s->plan, sharing_next(s, d), sharing_put_number(k));
+        plan_reduce(s->plan, sum, sharing_window(s, sharing_next(s, d), 0, 0), plan_out(0),
+                    s->shape->count);
+        sum = plan_out(0);
+    }
+    plan_complete(s->plan, sum, s->shape->count);
+}
+
+void shared_reduce(const struct plan_shape *shape, struct plan *plan)
+{
+    struct sharing s;
+
+    if (sharing_is_little(shape)) {
+        sharing_go_little(shape, plan, put_all_for_root, add_up_at_root);
+        return;
+    }
+    s = sharing_open(shape, plan, shape->count);
+    if (shape->rank != shape->root)
+        keep_partial(&s, s.half / (size_t)(shape->ranks - 1) + 1);
+    s.put = put_towards_root;
+    s.end = reduce_towards_root;
+    s.rounds = sharing_pieces(shape->count, s.half);
+    s.awaits_ends = shape->rank != shape->root;
+    sharing_go(&s);
+}
+
+struct algorithm_cost shared_reduce_cost(const struct plan_shape *shape)
+{
+    double bytes = (double)(shape->count * shape->element_bytes);
+
+    if (sharing_is_little(shape))
+        return sharing_little_cost(shape);
+    return (struct algorithm_cost){2, bytes, bytes};
+}
+
+/* ------------------------------------------------------------------------------ reduce-scatter */
+
+/* The result of a reduce-scatter in place stands where other blocks are until they are put: it
+ * waits in scratch, which begins at 0. */
+static void reduce_own(const struct sharing *s, unsigned k)
+{
+    struct plan_block block = plan_shape_block(s->shape, s->shape->rank);
+    struct plan_block some = plan_block_piece(block, s->each, k);
+    struct plan_place sum = {s->shape->in_place ? PLAN_SCRATCH : PLAN_OUT,
+                             some.offset - block.offset};
+
+    add_others(s, k, plan_in(some.offset), s->shape->ranks, (size_t)s->shape->rank * s->each, sum,
+               some.count);
+    plan_complete(s->plan, sum, some.count);
+}
+
+void shared_reduce_scatter(const struct plan_shape *shape, struct plan *plan)
+{
+    struct sharing s =
+        sharing_open(shape, plan, (size_t)shape->ranks * plan_shape_greatest_block(shape));
+    size_t count = plan_shape_block(shape, shape->rank).count;
+
+    s.put = sharing_put_for_each;
+    s.end = reduce_own;
+    s.rounds = sharing_pieces(plan_shape_greatest_block(shape), s.each);
+    if (shape->in_place)
+        plan_scratch(plan, count);
+    keep_partial(&s, s.each);
+    sharing_go(&s);
+    if (shape->in_place)
+        plan_copy(plan, (struct plan_place){PLAN_SCRATCH, 0}, plan_out(0), count);
+}
+
+struct algorithm_cost shared_reduce_scatter_cost(const struct plan_shape *shape)
+{
+    double block = (double)(shape->count * shape->element_bytes), others = shape->ranks - 1;
+
+    return (struct algorithm_cost){1, others * block, others * block};
+}

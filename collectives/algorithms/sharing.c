@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/algorithms/sharing.h"
+
+/* Of all ranks together. Measured with 2, 3 and 4 ranks on two processors: up to here to add up
+ * all takes less time, or as much, from twice as much on more. */
+enum { LITTLE_BYTES = 32768 };
+
+/* Of all blocks. From the first on what is shared goes past the caches; from the second on where it
+ * is wanted in pieces so large that two of them fill a second-level cache. Measured with 2 and 4
+ * ranks on two processors, which were near each other at times and at times far apart: from 4 MiB
+ * on it takes a third to two thirds of the time far apart, and as long or less near; of 1 MiB a
+ * sixth to a third and up to 1.6 times as long. */
+enum { MUCH_BYTES = 4 << 20, RATHER_MUCH_BYTES = 1 << 20, LARGE_PIECE_BYTES = 1 << 20 };
+
+/* Of all that a rank gets or gives: where blocks are as each rank likes, ranks may differ in it. */
+static size_t bytes_of(const struct plan_shape *shape)
+{
+    size_t in = 0, out = 0;
+
+    if (!collective_kind_has_blocks(shape->kind))
+        return shape->count * shape->element_bytes;
+    for (int r = 0; r < shape->ranks; r++) {
+        in += plan_shape_send_block(shape, r).count;
+        out += plan_shape_block(shape, r).count;
+    }
+    return (in > out ? in : out) * shape->element_bytes;
+}
+
+static bool goes_past_caches(const struct plan_shape *shape)
+{
+    size_t bytes = bytes_of(shape);
+
+    return bytes >= MUCH_BYTES || (bytes >= RATHER_MUCH_BYTES &&
+                                   shape->segment * shape->element_bytes >= LARGE_PIECE_BYTES);
+}
+
+struct sharing sharing_open(const struct plan_shape *shape, struct plan *plan, size_t all)
+{
+    struct sharing s = {.shape = shape, .plan = plan, .awaits_ends = true};
+    size_t most = PLAN_WINDOW_BYTES / 2 / shape->element_bytes, ranks = (size_t)shape->ranks;
+    bool is_one_round;
+
+    s.half = shape->segment > 0 && shape->segment < most ? shape->segment : most;
+    is_one_round = all > 0 && all <= s.half;
+    if (is_one_round)
+        s.half = all;
+    if (s.half < ranks)
+        s.half = ranks;
+    s.each = s.half / ranks;
+    plan_window(plan, is_one_round ? s.half : 2 * s.half);
+    s.is_nontemporal = goes_past_caches(shape);
+    plan_nontemporal(plan, s.is_nontemporal);
+    return s;
+}
+
+/* Whether who wants the sum adds up all of it. What more a rank reads then, at most ranks - 2 times
+ * all, is to take less time than a wait. */
+bool sharing_is_little(const struct plan_shape *shape)
+{
+    bool is_whole = shape->segment == 0 || shape->segment >= shape->count;
+
+    return shape->count > 0 && is_whole &&
+           shape->count * shape->element_bytes * (size_t)shape->ranks <= LITTLE_BYTES;
+}
+
+void sharing_go(const struct sharing *s)
+{
+    for (unsigned k = 0; k <= s->rounds; k++) {
+        if (k < s->rounds) {
+            for (int r = 0; r < s->shape->ranks && k >= 2 && s->awaits_ends; r++)
+                if (r != s->shape->rank)
+                    plan_await(s->plan, r, sharing_end_number(k - 2));
+            s->put(s, k);
+            plan_signal(s->plan, sharing_put_number(k));
+        }
+        if (k > 0) {
+            s->end(s, k - 1);
+            if (k + 1 < s->rounds) /* round k + 1 is put where this one was */
+                plan_signal(s->plan, sharing_end_number(k - 1));
+        }
+    }
+    if (s->rounds == 0)
+        plan_signal(s->plan, sharing_put_number(0));
+}
+
+/* Little data, in one round: put is of all that the rank has. */
+void sharing_go_little(const struct plan_shape *shape, struct plan *plan, sharing_round_fn *put,
+                       sharing_round_fn *end)
+{
+    struct sharing s = {shape, plan, .put = put, .end = end, .rounds = 1};
+
+    plan_window(plan, shape->count);
+    sharing_go(&s);
+}
+
+struct algorithm_cost sharing_little_cost(const struct plan_shape *shape)
+{
+    double others = (double)(shape->count * shape->element_bytes) * (shape->ranks - 1);
+
+    return (struct algorithm_cost){1, others, others};
+}
+
+bool shared_applies(const struct plan_shape *shape)
+{
+    return shape->wire == WIRE_AS_IS && shape->ranks > 1 && shape->topology &&
+           shape->topology->has_window && shape->topology->nodes == 1 &&
+           (size_t)shape->ranks * shape->element_bytes <= PLAN_WINDOW_BYTES / 2;
+}
+
+void sharing_put_for_each(const struct sharing *s, unsigned k)
+{
+    for (int d = 1; d < s->shape->ranks; d++) {
+        int to = sharing_next(s, d);
+        struct plan_block block = s->shape->kind == COLLECTIVE_ALL_TO_ALL
+                                      ? plan_shape_send_block(s->shape, to)
+                                      : plan_shape_block(s->shape, to);
+        struct plan_block some = plan_block_piece(block, s->each, k);
+
+        plan_copy(s->plan, plan_in(some.offset),
+                  sharing_window(s, s->shape->rank, k, (size_t)to * s->each), some.count);
+    }
+}
