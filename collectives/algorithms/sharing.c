@@ -6,10 +6,11 @@
 enum { LITTLE_BYTES = 32768 };
 
 /* Of all blocks. From the first on what is shared goes past the caches; from the second on where it
- * is wanted in pieces so large that two of them fill a second-level cache. Measured with 2 and 4
- * ranks on two processors, which were near each other at times and at times far apart: from 4 MiB
- * on it takes a third to two thirds of the time far apart, and as long or less near; of 1 MiB a
- * sixth to a third and up to 1.6 times as long. */
+ * is wanted in pieces so large that two of them fill a second-level cache. Measured by turns with 2
+ * and 4 ranks on two processors, which were near each other at times and at times far apart: from
+ * 4 MiB on it takes an eighth to two thirds of the time far apart, and near as long or less, but
+ * for reduce-scatter of 4 MiB and reduce with 4 ranks: 1.3 times; of 1 MiB a sixth to a third, and
+ * up to 1.9 times as long near. */
 enum { MUCH_BYTES = 4 << 20, RATHER_MUCH_BYTES = 1 << 20, LARGE_PIECE_BYTES = 1 << 20 };
 
 /* Where blocks are as each rank likes: no measurement can choose then. In starts of their own, not
