@@ -14,8 +14,9 @@
  * waits until all ranks have left that one. A rank that waits for nothing else (the root of a
  * broadcast) is so many calls ahead of the others at most. That costs little where parts are small:
  * there are a few slots with room for much, more with room for little, and many with room for a few
- * lines. Pages are there once they are touched, on the NUMA node of the rank that writes them first;
- * with many ranks that takes longer than a small call, so all slots for a few lines are on a few. */
+ * lines. Pages are there once they are touched, on the NUMA node of the rank that writes them
+ * first; with many ranks that takes longer than a small call, so all slots for a few lines are on a
+ * few. */
 
 enum {
     WINDOW_SLOTS = 2,

@@ -42,7 +42,8 @@ static void destroy_comm(struct state_comm *comm)
     free(comm);
 }
 
-/* MPI calls it when the communicator is freed, at all its ranks, and when it gets something else. */
+/* MPI calls it when the communicator is freed, at all its ranks, and when it gets something else.
+ */
 static int forget_comm(MPI_Comm comm, int key, void *value, void *unused)
 {
     (void)comm;

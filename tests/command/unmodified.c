@@ -274,8 +274,8 @@ static void test_variable(MPI_Comm comm, int count)
     free(lengths);
 }
 
-/* In place, where each rank has an order of its own for the blocks, and the first ranks gaps between
- * them: nobody knows from its own buffer where a block is in another's. */
+/* In place, where each rank has an order of its own for the blocks, and the first ranks gaps
+ * between them: nobody knows from its own buffer where a block is in another's. */
 static void test_own_orders(MPI_Comm comm, int count)
 {
     int rank = rank_of(comm), ranks = size_of(comm), gap = rank < 2 ? 3 : 0, bad = 0;
