@@ -5,10 +5,15 @@
 
 #include "collectives/pmpi/pmpi.h"
 
+#include <limits.h>
 #include <stdint.h>
 
 #include "collectives/pmpi/left.h"
 #include "collectives/pmpi/types.h"
+
+/* Of one rank's block. What is more is left to MPI at all ranks: at one of them it may be a single
+ * element, which cannot be packed. */
+enum { MOST_BYTES = INT_MAX };
 
 int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
 {
@@ -21,7 +26,8 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm com
 
     if (left_before(call.kind, &left))
         return PMPI_Bcast(buffer, count, type, root, comm);
-    if (count > 0 && types_look(type, &look) && look.bytes > 0)
+    if (count > 0 && types_look(type, &look) && look.bytes > 0 &&
+        (size_t)count * look.bytes <= MOST_BYTES)
         state = state_comm(comm);
     if (state != NULL && root >= 0 && root < state->ranks) {
         call.count = (size_t)count * look.bytes;
@@ -53,8 +59,8 @@ struct blocks {
     MPI_Datatype type;
     struct types_buffer look;
     size_t *counts, *offsets;
-    bool is_direct; /* start is used as it is */
-    size_t bytes;   /* of all blocks */
+    bool is_direct;         /* start is used as it is */
+    size_t bytes, greatest; /* of all blocks, of one */
 };
 
 static size_t block_count(const struct blocks *blocks, int rank)
@@ -69,7 +75,7 @@ static MPI_Aint block_displacement(const struct blocks *blocks, int rank)
            blocks->look.extent;
 }
 
-/* Fills in counts, offsets, is_direct and bytes. false: a count or the type is wrong. */
+/* Fills in counts, offsets, is_direct, bytes and greatest. false: a count or the type is wrong. */
 static bool take_blocks(struct blocks *blocks, int ranks)
 {
     MPI_Aint end = 0; /* of the block before */
@@ -87,6 +93,8 @@ static bool take_blocks(struct blocks *blocks, int ranks)
         if (blocks->displacements != NULL && blocks->counts_given[rank] > 0)
             end = (MPI_Aint)blocks->displacements[rank] + blocks->counts_given[rank];
         blocks->counts[rank] = block_count(blocks, rank) * blocks->look.bytes;
+        if (blocks->counts[rank] > blocks->greatest)
+            blocks->greatest = blocks->counts[rank];
     }
     for (int rank = 0; rank < ranks; rank++) {
         blocks->offsets[rank] =
@@ -141,7 +149,7 @@ static int gather(int kind, const struct left *left, struct state_comm *state, c
         return pmpi_fail(left->comm, MPI_ERR_NO_MEM);
     to->counts = counts;
     to->offsets = counts + state->ranks;
-    if (!take_blocks(to, state->ranks) || to->bytes == 0)
+    if (!take_blocks(to, state->ranks) || to->bytes == 0 || to->greatest > MOST_BYTES)
         return 1;
     if (to->counts_given != NULL) {
         call.counts = to->counts;
@@ -246,7 +254,8 @@ static int exchange(int kind, const struct left *left, struct state_comm *state,
     from->offsets = counts + 3 * state->ranks;
     if (!take_blocks(to, state->ranks) || !take_blocks(from, state->ranks))
         return 1;
-    if (to->counts_given == NULL && to->bytes == 0) /* of one with counts others may have more */
+    /* of one with counts others may have more, or less */
+    if (to->counts_given == NULL && (to->bytes == 0 || to->greatest > MOST_BYTES))
         return 1;
     if (is_in_place && from->is_direct) {
         /* copied all the same: what is sent is overwritten */

@@ -129,14 +129,15 @@ bool types_is_named(MPI_Datatype type)
 bool types_look(MPI_Datatype type, struct types_buffer *buffer)
 {
     const struct known *known = find_known(type);
-    int size, integers, addresses, types, combiner;
+    int integers, addresses, types, combiner;
     MPI_Aint lower, extent;
+    MPI_Count size;
 
     if (known != NULL && known->bytes > 0) {
         *buffer = (struct types_buffer){known->bytes, (MPI_Aint)known->bytes, true};
         return true;
     }
-    if (type == MPI_DATATYPE_NULL || PMPI_Type_size(type, &size) != MPI_SUCCESS || size < 0 ||
+    if (type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0 ||
         PMPI_Type_get_extent(type, &lower, &extent) != MPI_SUCCESS ||
         PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
         return false;
@@ -147,7 +148,7 @@ bool types_look(MPI_Datatype type, struct types_buffer *buffer)
     return true;
 }
 
-/* MPI_Pack() counts in int: some elements at a time. */
+/* MPI_Pack() counts in int: some elements at a time, and none that is greater. */
 static size_t at_once(const struct types_buffer *look)
 {
     size_t most = (size_t)1 << 30;
@@ -170,6 +171,8 @@ int types_pack(const void *from, size_t count, MPI_Datatype type, const struct t
             memcpy(to, from, count * look->bytes);
         return code;
     }
+    if (look->bytes > INT_MAX)
+        return MPI_ERR_COUNT;
     for (size_t done = 0; done < count && code == MPI_SUCCESS;) {
         size_t some = count - done < at_once(look) ? count - done : at_once(look);
         int position = 0;
@@ -191,6 +194,8 @@ int types_unpack(const char *from, size_t count, MPI_Datatype type, const struct
             memcpy(to, from, count * look->bytes);
         return code;
     }
+    if (look->bytes > INT_MAX)
+        return MPI_ERR_COUNT;
     for (size_t done = 0; done < count && code == MPI_SUCCESS;) {
         size_t some = count - done < at_once(look) ? count - done : at_once(look);
         int position = 0;

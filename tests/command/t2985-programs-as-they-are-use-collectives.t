@@ -54,6 +54,14 @@ MUSTER_COLLECTIVES=ring run 3 "$program" threads
 is "$?" 0 'three threads on communicators of their own'
 like "$text" '^right$' '... right'
 
+if awk '/^MemAvailable/ { exit !($2 > 5e6) }' /proc/meminfo; then
+    MUSTER_COLLECTIVES=ring run 2 "$program" huge
+    is "$?" 0 'an element of 2 GiB at one rank, many of less at the other'
+    like "$text" '^right$' '... right'
+else
+    skip 2 'less than 5 GB of memory'
+fi
+
 # chosen, from figures that are kept
 run 3 "$program"
 is "$?" 0 'chosen'

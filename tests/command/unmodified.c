@@ -406,6 +406,33 @@ static void test_comm(MPI_Comm comm)
     test_non_blocking(comm);
 }
 
+/* One element at the root, sent from little memory, that is more than an int counts; the same bytes
+ * one by one at others. */
+static void test_huge(void)
+{
+    enum { SOME = 1 << 16, TIMES = 1 << 15 };
+    MPI_Datatype some, again, all;
+    int rank = rank_of(MPI_COMM_WORLD);
+    size_t bytes = (size_t)SOME * TIMES;
+    char *memory = malloc(rank == 0 ? SOME : bytes);
+
+    MPI_Type_contiguous(SOME, MPI_BYTE, &some);
+    MPI_Type_commit(&some);
+    MPI_Type_create_resized(some, 0, 0, &again);
+    MPI_Type_contiguous(TIMES, again, &all);
+    MPI_Type_commit(&all);
+    memset(memory, rank == 0 ? 1 : 0, SOME);
+    if (rank == 0)
+        MPI_Bcast(memory, 1, all, 0, MPI_COMM_WORLD);
+    else
+        MPI_Bcast(memory, TIMES, some, 0, MPI_COMM_WORLD);
+    CHECK(memory[SOME - 1] == 1 && (rank == 0 || memory[bytes - 1] == 1), "2 GiB in one element");
+    MPI_Type_free(&all);
+    MPI_Type_free(&again);
+    MPI_Type_free(&some);
+    free(memory);
+}
+
 static void test_comms(void)
 {
     int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
@@ -511,8 +538,12 @@ int main(int argc, char **argv)
     } else {
         MPI_Init(&argc, &argv);
     }
-    test_comms();
-    test_errors();
+    if (argc > 1 && strcmp(argv[1], "huge") == 0) {
+        test_huge();
+    } else {
+        test_comms();
+        test_errors();
+    }
     leave_for_the_end();
     MPI_Reduce(rank_of(MPI_COMM_WORLD) == 0 ? MPI_IN_PLACE : &wrongs, &wrongs, 1, MPI_INT, MPI_SUM,
                0, MPI_COMM_WORLD);
