@@ -5,18 +5,12 @@
  * all takes less time, or as much, from twice as much on more. */
 enum { LITTLE_BYTES = 32768 };
 
-/* Of all blocks. From the first on what is shared goes past the caches; from the second on where it
- * is wanted in pieces so large that two of them fill a second-level cache. Measured by turns with 2
- * and 4 ranks on two processors, which were near each other at times and at times far apart: from
- * 4 MiB on it takes an eighth to two thirds of the time far apart, and near as long or less, but
- * for reduce-scatter of 4 MiB and reduce with 4 ranks: 1.3 times; of 1 MiB a sixth to a third, and
- * up to 1.9 times as long near. */
-enum { MUCH_BYTES = 4 << 20, RATHER_MUCH_BYTES = 1 << 20, LARGE_PIECE_BYTES = 1 << 20 };
-
-/* Where blocks are as each rank likes: no measurement can choose then. In starts of their own, not
- * by turns, 128 KiB with 4 ranks took 47 us through the caches once and 245 at another time, 69 and
- * 77 past them; 512 KiB with 2 ranks 61 to 81 and 46 to 71. */
-enum { UNKNOWN_BYTES = 64 << 10 };
+/* Of all blocks: what is shared then goes past the caches, out of the window too. Measured with 2
+ * and 4 ranks on two processors, which were near each other at times and at times far apart: it
+ * takes an eighth to two thirds of the time far apart, and near as long or less, but for
+ * reduce-scatter of 4 MiB and reduce with 4 ranks: 1.3 times. Of less what is put into the window
+ * goes past them where that is faster: put.h. */
+enum { MUCH_BYTES = 4 << 20 };
 
 /* Of all that a rank gets or gives: where blocks are as each rank likes, ranks may differ in it. */
 static size_t bytes_of(const struct plan_shape *shape)
@@ -30,16 +24,6 @@ static size_t bytes_of(const struct plan_shape *shape)
         out += plan_shape_block(shape, r).count;
     }
     return (in > out ? in : out) * shape->element_bytes;
-}
-
-static bool goes_past_caches(const struct plan_shape *shape)
-{
-    size_t bytes = bytes_of(shape);
-
-    if (shape->kind == COLLECTIVE_ALL_TO_ALL && (shape->counts || shape->send_counts))
-        return bytes >= UNKNOWN_BYTES;
-    return bytes >= MUCH_BYTES || (bytes >= RATHER_MUCH_BYTES &&
-                                   shape->segment * shape->element_bytes >= LARGE_PIECE_BYTES);
 }
 
 struct sharing sharing_open(const struct plan_shape *shape, struct plan *plan, size_t all)
@@ -56,7 +40,7 @@ struct sharing sharing_open(const struct plan_shape *shape, struct plan *plan, s
         s.half = ranks;
     s.each = s.half / ranks;
     plan_window(plan, is_one_round ? s.half : 2 * s.half);
-    s.is_nontemporal = goes_past_caches(shape);
+    s.is_nontemporal = bytes_of(shape) >= MUCH_BYTES;
     plan_nontemporal(plan, s.is_nontemporal);
     return s;
 }

@@ -179,11 +179,14 @@ static void push(struct run *run, const struct plan_step *step)
 static void reduce(struct run *run, const struct plan_step *step)
 {
     const void *left = at(run, step->left), *right = at(run, step->right);
+    void *out = at(run, step->out);
 
     if (step->is_nontemporal)
-        nontemporal_reduce_pair(run->type, run->op, left, right, at(run, step->out), step->count);
+        nontemporal_reduce_pair(run->type, run->op, left, right, out, step->count);
+    else if (step->out.buffer == PLAN_WINDOW)
+        put_reduce(run->pace, run->type, run->op, left, right, out, step->count);
     else
-        reduce_pair(run->type, run->op, left, right, at(run, step->out), step->count);
+        reduce_pair(run->type, run->op, left, right, out, step->count);
 }
 
 static void copy(struct run *run, const struct plan_step *step)
@@ -196,6 +199,8 @@ static void copy(struct run *run, const struct plan_step *step)
         return;
     if (step->is_nontemporal)
         nontemporal_copy(to, from, bytes);
+    else if (step->out.buffer == PLAN_WINDOW)
+        put_copy(run->pace, to, from, bytes);
     else
         memmove(to, from, bytes);
 }
