@@ -45,8 +45,8 @@ struct collective_call {
     const size_t *counts, *offsets, *send_counts, *send_offsets;
     int root;
 
-    const char *algorithm; /* NULL: chosen */
-    size_t segment_bytes;  /* 0: chosen */
+    const struct algorithm *algorithm; /* one of algorithms[], of this kind; NULL: chosen */
+    size_t segment_bytes;              /* 0: chosen */
     /* How numbers travel. Lossy formats: fp32 alone; added up in fp32, all ranks get the same bits.
      * A number is rounded once per hop, and once more in the result; by "direct" once in all on its
      * way in. Lossless: fp32, bf16, fp16. */

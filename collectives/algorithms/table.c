@@ -108,10 +108,6 @@ const struct algorithm algorithms[] = {
 
 const struct algorithm *algorithm_find(enum collective_kind kind, const char *name)
 {
-    /* mostly it is the table's own name */
-    for (const struct algorithm *a = algorithms; a->name; a++)
-        if (a->kind == kind && a->name == name)
-            return a;
     for (const struct algorithm *a = algorithms; a->name; a++)
         if (a->kind == kind && strcmp(a->name, name) == 0)
             return a;

@@ -58,7 +58,7 @@ static int run_once(const struct candidates_call *call, const struct choice *cho
 
     if (choice->algorithm == NULL)
         return call_mpi(call) == MPI_SUCCESS ? 0 : error_set(err, "MPI's own collective failed");
-    ours.algorithm = choice->algorithm->name;
+    ours.algorithm = choice->algorithm;
     ours.segment_bytes = choice->segment_bytes;
     return collective_run(call->collective, &ours, err);
 }

@@ -58,26 +58,22 @@ static const struct algorithm *algorithm_of(const struct collective *collective,
                                             const struct collective_call *call,
                                             struct plan_shape *shape, struct error *err)
 {
-    const struct algorithm *algorithm;
+    const struct algorithm *algorithm = call->algorithm;
 
-    if (call->algorithm) {
-        algorithm = algorithm_find(call->kind, call->algorithm);
-        if (!algorithm)
-            error_set(err, "%s: no algorithm \"%s\"", collective_kind_name(call->kind),
-                      call->algorithm);
-    } else if (collective->options.choose) {
+    if (!algorithm && collective->options.choose)
         algorithm = collective->options.choose(collective->options.context, shape, call->type);
-        if (!algorithm)
-            error_set(err, "%s: no algorithm chosen", collective_kind_name(call->kind));
-    } else {
+    else if (!algorithm)
         algorithm = algorithm_default(shape);
+    if (!algorithm) {
+        error_set(err, "%s: no algorithm chosen", collective_kind_name(call->kind));
+        return NULL;
     }
-    if (algorithm && !algorithm_applies(algorithm, shape)) {
+    if (!algorithm_applies(algorithm, shape)) {
         error_set(err, "%s: %s does not do this one", collective_kind_name(call->kind),
                   algorithm->name);
         return NULL;
     }
-    if (algorithm && shape->segment == 0)
+    if (shape->segment == 0)
         shape->segment = algorithm_default_segment(algorithm, shape);
     return algorithm;
 }

@@ -312,7 +312,7 @@ int state_run(struct state_comm *comm_state, MPI_Comm comm, struct collective_ca
 
     if (choice.algorithm == NULL)
         return 1;
-    call->algorithm = choice.algorithm->name;
+    call->algorithm = choice.algorithm;
     call->segment_bytes = choice.segment_bytes;
     call->wire = wire.wire;
     if (collective_run(comm_state->tuned.collective, call, &err) < 0) {

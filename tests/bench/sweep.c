@@ -38,8 +38,8 @@ struct sweep {
 
 struct candidate {
     char name[NAME];
-    const char *algorithm; /* NULL: MPI's own */
-    bool is_memory;        /* neither */
+    const struct algorithm *algorithm; /* NULL: MPI's own */
+    bool is_memory;                    /* neither */
     size_t segment_bytes;
     enum wire_format wire;
     int calls;
@@ -74,7 +74,7 @@ static void run_once(void *context)
     else if (candidate->algorithm == NULL)
         mpi_call(s->mpi_kind, s->in, s->out, (int)s->block);
     else if (collective_run(s->comm.collective, &call, &err) < 0) {
-        fprintf(stderr, "sweep: %s: %s\n", candidate->algorithm, err.text);
+        fprintf(stderr, "sweep: %s: %s\n", candidate->name, err.text);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
 }
@@ -101,9 +101,9 @@ static void time_all(const struct sweep *s, struct candidate *candidates, unsign
 static struct candidate candidate_of(const char *before, const struct algorithm *algorithm,
                                      size_t segment_bytes)
 {
-    struct candidate candidate = {.segment_bytes = segment_bytes, .calls = 1};
+    struct candidate candidate = {
+        .algorithm = algorithm, .segment_bytes = segment_bytes, .calls = 1};
 
-    candidate.algorithm = algorithm != NULL ? algorithm->name : NULL;
     if (algorithm == NULL || segment_bytes == 0)
         snprintf(candidate.name, sizeof candidate.name, "%s",
                  algorithm != NULL ? algorithm->name : "mpi");

@@ -164,7 +164,7 @@ static void test_algorithm(struct collective *collective, const struct algorithm
                 .out = buffers->out,
                 .count = counts[c],
                 .root = (int)c % ranks,
-                .algorithm = algorithm->name,
+                .algorithm = algorithm,
                 .segment_bytes = variant & 2 ? 4096 : 0,
             };
 
@@ -200,7 +200,7 @@ static void test_much(struct collective *collective)
                                         ? (size_t)ranks
                                         : 1),
                 .root = variant % ranks,
-                .algorithm = "shared",
+                .algorithm = algorithm_find((enum collective_kind)kind, "shared"),
                 .segment_bytes = variant & 2 ? 1 << 20 : 1 << 18,
             };
 
@@ -218,6 +218,7 @@ static void test_much(struct collective *collective)
 static void test_many(struct collective *collective, struct buffers *buffers)
 {
     enum { CALLS = 6, EACH = 5000 };
+    const struct algorithm *shared = algorithm_find(COLLECTIVE_ALLREDUCE, "shared");
     struct collective *other;
     struct collective_request *requests[2 * CALLS];
     struct error err = {""};
@@ -232,7 +233,7 @@ static void test_many(struct collective *collective, struct buffers *buffers)
                                        .in = buffers->in + i * EACH,
                                        .out = buffers->out + i * EACH,
                                        .count = EACH - i,
-                                       .algorithm = ranks > 1 && i % 4 < 2 ? "shared" : NULL,
+                                       .algorithm = ranks > 1 && i % 4 < 2 ? shared : NULL,
                                        .segment_bytes = 4096};
 
         for (size_t e = 0; e < EACH; e++)
@@ -278,14 +279,15 @@ static void test_ahead(struct collective *collective)
                                             .out = given,
                                             .count = count,
                                             .root = root,
-                                            .algorithm = "shared"};
+                                            .algorithm =
+                                                algorithm_find(COLLECTIVE_BROADCAST, "shared")};
         struct collective_call reduce = {.kind = COLLECTIVE_REDUCE,
                                          .type = ELEMENT_INT32,
                                          .in = own,
                                          .out = sums,
                                          .count = count,
                                          .root = root,
-                                         .algorithm = "shared"};
+                                         .algorithm = algorithm_find(COLLECTIVE_REDUCE, "shared")};
 
         if (i % 97 == 13 * rank)
             usleep(2000);
@@ -312,7 +314,7 @@ static void test_own_messages(struct collective *collective, struct buffers *buf
                                    .in = buffers->in,
                                    .out = buffers->out,
                                    .count = 3000,
-                                   .algorithm = "shared"};
+                                   .algorithm = algorithm_find(COLLECTIVE_ALLREDUCE, "shared")};
     size_t count = 1 << 20;
     int32_t *message = malloc(count * sizeof *message);
     MPI_Request request = MPI_REQUEST_NULL;
@@ -367,10 +369,10 @@ static void test_refusals(struct collective *collective, struct buffers *buffers
               strcmp(err.text, "allreduce: band is not defined on fp32") == 0,
           "an operation that the type has not is refused", NULL);
     call = good;
-    call.algorithm = "magic";
+    call.algorithm = algorithm_find(COLLECTIVE_ALL_GATHER, "ring");
     check(collective_start(collective, &call, &request, &err) < 0 &&
-              strcmp(err.text, "allreduce: no algorithm \"magic\"") == 0,
-          "an unknown algorithm is refused", NULL);
+              strcmp(err.text, "allreduce: ring does not do this one") == 0,
+          "an algorithm of another kind is refused", NULL);
     call = good;
     call.kind = COLLECTIVE_BROADCAST;
     call.root = ranks;
@@ -413,7 +415,7 @@ static bool sums_as(struct collective *collective, const struct algorithm *algor
                                    .in = in,
                                    .out = out,
                                    .count = count,
-                                   .algorithm = algorithm->name,
+                                   .algorithm = algorithm,
                                    .segment_bytes = 32768,
                                    .wire = wire};
     struct collective_statistics before, after;
@@ -497,7 +499,7 @@ static void test_ring_order(struct buffers *buffers)
                                            .in = buffers->in,
                                            .out = buffers->out,
                                            .count = 777,
-                                           .algorithm = a->name};
+                                           .algorithm = a};
 
             held &= runs(collective, &call, buffers);
         }

@@ -265,7 +265,7 @@ static void choose(struct team *team, struct collective_call *call)
     struct wire_choice wire;
 
     if (call->algorithm) {
-        algorithm = algorithm_find(call->kind, call->algorithm);
+        algorithm = call->algorithm;
     } else if (team->chooses_algorithm) {
         struct choice choice = may_code ? chooser_pick_wire(chooser, &shape, ELEMENT_REAL, &wire)
                                         : chooser_pick(chooser, &shape, ELEMENT_REAL);
@@ -276,7 +276,7 @@ static void choose(struct team *team, struct collective_call *call)
     } else {
         algorithm = algorithm_default(&shape);
     }
-    call->algorithm = algorithm->name;
+    call->algorithm = algorithm;
     if (call->segment_bytes == 0)
         call->segment_bytes = algorithm_default_segment(algorithm, &shape) * shape.element_bytes;
     if (!is_both)
@@ -319,8 +319,8 @@ static struct pending *start(struct team *team, enum collective_kind kind, const
     struct pending *pending = take(team);
     struct error err;
 
-    if (team->algorithm && algorithm_find(kind, team->algorithm))
-        call.algorithm = team->algorithm;
+    if (team->algorithm)
+        call.algorithm = algorithm_find(kind, team->algorithm);
     if (team->tuning)
         choose(team, &call);
     if (collective_start(team->collective, &call, &pending->request, &err) != 0)

@@ -283,7 +283,7 @@ static void run_case(struct trial *trial)
         .in = trial->kind == COLLECTIVE_BROADCAST ? trial->out : trial->in,
         .out = trial->out,
         .count = (size_t)trial->count,
-        .algorithm = trial->algorithm ? trial->algorithm->name : NULL,
+        .algorithm = trial->algorithm,
         .wire = trial->wire,
     };
 

@@ -135,7 +135,7 @@ static void run_ours(struct bench *bench)
                                    .out = bench->receive,
                                    .count = (size_t)bench->count,
                                    .root = bench->root,
-                                   .algorithm = bench->algorithm->name,
+                                   .algorithm = bench->algorithm,
                                    .wire = types[bench->type].wire};
     struct error err;
 

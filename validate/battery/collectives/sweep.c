@@ -64,7 +64,7 @@ static struct collective_call call_of(const struct sweep *sweep)
         .in = sweep->in,
         .out = sweep->out,
         .count = sweep->bytes / sizeof(float) / (has_blocks ? (size_t)sweep->team->size : 1),
-        .algorithm = sweep->algorithm ? sweep->algorithm->name : NULL,
+        .algorithm = sweep->algorithm,
         .wire = sweep->wire,
     };
 }
