@@ -31,7 +31,8 @@ void refusal_note(const char *certificate_path, const char *line)
     mkdir(directory, 0755);
     if (replacement_begin(&file, path, 0644, NULL) != 0)
         return;
-    file.mode = 0644; /* whatever slurmd's umask is */
+    file.mode = 0644;        /* whatever slurmd's umask is */
+    file.is_unsynced = true; /* a job waits, and a note is no record */
     fprintf(file.stream, "%s %s\n", stamp, line);
     (void)replacement_end(&file, NULL);
 }

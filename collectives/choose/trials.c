@@ -16,9 +16,11 @@
 static const size_t trial_sizes[] = {65536, 64,     1 << 20, 4 << 20, 16 << 20, 1024,
                                      8192,  262144, 512,     256,     4096};
 
-/* Beyond the caches: of this size only what was nearly the best of all at smaller ones. */
+/* Beyond the caches: of this size only what was nearly the best of all at smaller ones. What goes
+ * past the caches may take 2.5 times as long at 4 MiB, where all of it would fit into them, and
+ * half as long at 16. */
 static const size_t greatest_size = 16 << 20;
-static const double nearly_best = 2;
+static const double nearly_best = 3;
 
 /* Once all sizes were tried: what is so near to the best is tried again in longer batches, for as
  * long as there is time. The first calls of a batch are slower than those that follow. */
@@ -35,8 +37,8 @@ static const size_t least_coded = 65536;
 /* Than the best: not tried when predicted. */
 static const double worse = 4;
 
-/* Above long_from, what takes as long as candidates_long_us is tried only if it was nearly the best
- * at smaller sizes; what takes longest comes last. */
+/* Over links, above long_from, what takes as long as candidates_long_us is tried only if it was
+ * nearly the best at smaller sizes; what takes longest comes last. */
 static const double longest_us = 100000, nearly_best_of_long = 1.3;
 static const size_t long_from = 1 << 20;
 
@@ -82,7 +84,7 @@ static enum phase phase_of(const struct least *least)
 static bool is_worth_trying(const struct trials *t, const struct choice *choice,
                             const struct least *least, size_t bytes)
 {
-    bool is_long = bytes > long_from && isfinite(least->measured_us) &&
+    bool is_long = !t->call.is_one_node && bytes > long_from && isfinite(least->measured_us) &&
                    least->measured_us > candidates_long_us;
 
     if (t->phase == AGAIN || is_long || bytes >= greatest_size)

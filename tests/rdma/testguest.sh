@@ -46,6 +46,8 @@ in_guest() { # FUNCTION OPTION-OF-GUEST...
     shift
     output=$(guest "$@" -- bash -c "$(declare -f); $name" 2>"$work/err")
     status=$?
+    # of the guest itself, not of the function
+    if [ $status -eq 124 ] || [ $status -eq 125 ]; then sed 's/^/# /' "$work/err"; fi
 }
 
 needs_slurm() {
