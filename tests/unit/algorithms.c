@@ -669,7 +669,7 @@ static bool holds_for_much(const struct algorithm *algorithm)
                               .op = i % 3 ? REDUCE_SUM : REDUCE_AVERAGE,
                               .ranks = ranks,
                               .root = ranks - 1,
-                              .count = (1 << 20) / (has_blocks ? (size_t)ranks : 1) + 1,
+                              .count = (2 << 20) / (has_blocks ? (size_t)ranks : 1) + 1,
                               .segment = i / 2 % 2 ? 1 << 16 : 1 << 18,
                               .in_place = i / 3 % 2,
                               .ranks_per_node = ranks};
@@ -688,10 +688,10 @@ static void test_much(void)
     for (const struct algorithm *a = algorithms; a->name; a++) {
         if (!is_for_one_node(a))
             continue;
-        ok(holds_for_much(a), "%s by %s, 4 MiB", collective_kind_name(a->kind), a->name);
+        ok(holds_for_much(a), "%s by %s, 8 MiB", collective_kind_name(a->kind), a->name);
         if (strcmp(a->name, "shared") != 0)
             continue;
-        ok(goes_past_caches(a, (4 << 20) + 64, 65536) && !goes_past_caches(a, 2 << 20, 1 << 20),
+        ok(goes_past_caches(a, (8 << 20) + 64, 65536) && !goes_past_caches(a, 4 << 20, 1 << 20),
            "... goes past the caches");
     }
 }
