@@ -30,10 +30,11 @@ struct measure_trials {
 };
 
 /* Tries, for each collective at sizes from 64 B to 4 MiB, the algorithms that are predicted to be
- * no more than four times slower than the best, and at 16 MiB, or where a call takes 5 ms, those
- * that were nearly the best at smaller sizes, and adds their times to the machine, candidate_us()
- * of candidates.h. What takes 0.1 s comes last; then, where some were nearly as fast as the best,
- * these in longer loops, for as long as there is time. Returns how many were tried, or -1. */
+ * no more than four times slower than the best, and at 16 MiB, or over links where a call takes
+ * 5 ms, those that were nearly the best at smaller sizes, and adds their times to the machine,
+ * candidate_us() of candidates.h. What takes 0.1 s comes last; then, where some were nearly as fast
+ * as the best, these in longer loops, for as long as there is time. Returns how many were tried,
+ * or -1. */
 int measure_trials(MPI_Comm comm, const struct layout *layout, const struct measure_trials *options,
                    struct machine *machine, struct error *err);
 
