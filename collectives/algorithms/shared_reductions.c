@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/algorithms/sharing.h"
 
+/* Whether there are sums that others are added to, and that would go past the caches. */
+static bool has_partial(const struct sharing *s)
+{
+    return s->is_nontemporal && s->shape->ranks > 2;
+}
+
 /* What is added to soon stays in a cache, up to count elements of it. */
 static void keep_partial(struct sharing *s, size_t count)
 {
-    if (s->is_nontemporal && s->shape->ranks > 2)
+    if (has_partial(s))
         s->partial = plan_scratch(s->plan, count);
 }
 
@@ -14,11 +20,10 @@ static void add_others(const struct sharing *s, unsigned k, struct plan_place ow
                        size_t at, struct plan_place sum, size_t count)
 {
     int left = s->shape->ranks - 1 - (but < s->shape->ranks && but != s->shape->rank);
-    bool has_partial = s->is_nontemporal && s->shape->ranks > 2;
 
     for (int d = 1; d < s->shape->ranks; d++) {
         int from = sharing_next(s, d);
-        struct plan_place to = has_partial && left > 1 ? s->partial : sum;
+        struct plan_place to = has_partial(s) && left > 1 ? s->partial : sum;
 
         if (from == but)
             continue;

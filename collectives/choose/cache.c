@@ -3,17 +3,15 @@
 
 #include "collectives/choose/cache.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "collectives/codec/crc32c.h"
-#include "lib/base/write_all.h"
+#include "lib/base/regular.h"
+#include "lib/base/replacement.h"
 #include "lib/certificate/fingerprint.h"
 
 static const char head_format[] = "muster-collectives 1 crc32c=%08x\n";
@@ -43,42 +41,6 @@ int cache_path(const char *directory, const char *place, char *path, size_t size
     return (size_t)length < size ? 0 : error_set(err, "%.64s...: too long a path", path);
 }
 
-/* A file whole, with a 0 behind it. 1: there is none. */
-static int read_file(const char *path, char **text, struct error *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat status;
-    size_t length = 0;
-    ssize_t got = 1;
-
-    if (fd < 0)
-        return errno == ENOENT ? 1 : error_set(err, "%s: %m", path);
-    *text = NULL;
-    if (fstat(fd, &status) != 0)
-        error_set(err, "%s: %m", path);
-    else if (!S_ISREG(status.st_mode) || status.st_size > SIZE_MAX_BYTES)
-        error_set(err, "%s: expected a file of at most 4 MiB", path);
-    else if ((*text = malloc((size_t)status.st_size + 1)) == NULL)
-        error_set(err, "%s: out of memory", path);
-    while (*text != NULL && length < (size_t)status.st_size && got > 0) {
-        got = read(fd, *text + length, (size_t)status.st_size - length);
-        if (got > 0)
-            length += (size_t)got;
-        else if (got < 0 && errno == EINTR)
-            got = 1;
-    }
-    if (*text != NULL && got < 0) {
-        error_set(err, "%s: %m", path);
-        free(*text);
-        *text = NULL;
-    }
-    close(fd);
-    if (*text == NULL)
-        return -1;
-    (*text)[length] = '\0';
-    return 0;
-}
-
 /* Takes the lines of the fingerprint out of the text: was gets them. Returns what follows. */
 static const char *take_fingerprint(const char *text, char *was)
 {
@@ -100,7 +62,7 @@ int cache_read(const char *path, const char *fingerprint, struct machine *machin
 {
     char *text, *was = NULL, head[HEAD + 1], change[256];
     const char *figures;
-    int status = read_file(path, &text, err);
+    int status = regular_read(path, SIZE_MAX_BYTES, &text, err);
 
     if (status != 0)
         return status;
@@ -171,29 +133,16 @@ static char *file_text(const char *fingerprint, const struct machine *machine)
 int cache_write(const char *path, const char *fingerprint, const struct machine *machine,
                 struct error *err)
 {
-    char *text = file_text(fingerprint, machine), *aside = NULL;
-    int fd = -1, status = -1;
+    char *text = file_text(fingerprint, machine);
+    struct replacement file;
+    int status = -1;
 
-    if (text == NULL || asprintf(&aside, "%s.XXXXXX", path) < 0) {
-        free(text);
+    if (text == NULL)
         return error_set(err, "%s: out of memory", path);
-    }
     make_directories(path);
-    fd = mkostemp(aside, O_CLOEXEC);
-    if (fd >= 0) {
-        status = write_all(fd, text, strlen(text)) == 0 && fsync(fd) == 0 ? 0 : -1;
-        if (close(fd) != 0)
-            status = -1;
-        if (status == 0)
-            status = rename(aside, path);
-        if (status != 0) {
-            error_set(err, "%s: %m", path);
-            unlink(aside);
-        }
-    } else {
-        error_set(err, "%s: %m", path);
-    }
-    free(aside);
+    if (replacement_begin(&file, path, 0600, err) == 0)
+        status = fputs(text, file.stream) >= 0 ? replacement_end(&file, err)
+                                               : replacement_give_up(&file, err);
     free(text);
     return status;
 }

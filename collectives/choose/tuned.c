@@ -339,28 +339,12 @@ void tuned_destroy(struct tuned *tuned)
     free(tuned);
 }
 
-const struct machine *tuned_machine(const struct tuned *tuned)
-{
-    return &tuned->machine;
-}
-
-const char *tuned_path(const struct tuned *tuned)
-{
-    return tuned->path;
-}
-
 /* -------------------------------------------------------------------------------- communicators */
-
-static const struct algorithm *choose(void *chooser, struct plan_shape *shape,
-                                      enum element_type type)
-{
-    return chooser_choose(chooser, shape, type);
-}
 
 int tuned_comm_create(const struct tuned *tuned, MPI_Comm comm, struct tuned_comm *tuned_comm,
                       struct error *err)
 {
-    struct collective_options options = {.choose = choose};
+    struct collective_options options = {.choose = chooser_choose};
     int status = 0;
 
     memset(tuned_comm, 0, sizeof *tuned_comm);

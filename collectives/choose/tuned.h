@@ -33,9 +33,6 @@ int tuned_create(MPI_Comm comm, const struct tuned_options *options, struct tune
                  struct error *err);
 void tuned_destroy(struct tuned *tuned); /* NULL is fine */
 
-const struct machine *tuned_machine(const struct tuned *tuned);
-const char *tuned_path(const struct tuned *tuned); /* of the file of figures; "": there is none */
-
 /* What a communicator needs; its ranks are among those of tuned_create()'s, or on nodes like
  * theirs. All ranks of comm call it. tuned lives longer. */
 struct tuned_comm {

@@ -463,6 +463,16 @@ static bool holds(const struct trial *trial)
 
 /* --------------------------------------------------------------------------------- all shapes */
 
+/* What it does not apply to, it need not hold for. */
+static bool holds_if_applies(const struct trial *trial)
+{
+    struct plan_shape shape;
+
+    make_counts(trial);
+    shape = shape_of(trial, 0);
+    return !algorithm_applies(trial->algorithm, &shape) || holds(trial);
+}
+
 /* All that a number of ranks can be asked for; what hardly matters for another goes round. */
 static bool holds_for_ranks(const struct algorithm *algorithm, int ranks)
 {
@@ -492,16 +502,12 @@ static bool holds_for_ranks(const struct algorithm *algorithm, int ranks)
                 .messages_max = turn % 4 == 0 ? 0 : turn % 4,
                 .is_buffered = turn / 4 % 2,
             };
-            struct plan_shape shape;
 
             if (is_for_one_node(algorithm))
                 trial.ranks_per_node = ranks;
             if (trial.type == ELEMENT_FP32 && trial.op == REDUCE_PRODUCT)
                 trial.op = REDUCE_SUM;
-            make_counts(&trial);
-            shape = shape_of(&trial, 0);
-            if (algorithm_applies(algorithm, &shape))
-                held &= holds(&trial);
+            held &= holds_if_applies(&trial);
         }
     return held;
 }
@@ -510,16 +516,13 @@ static bool holds_for_ranks(const struct algorithm *algorithm, int ranks)
 static bool formula_holds(const struct algorithm *algorithm, int ranks)
 {
     struct trial trial = {.algorithm = algorithm, .type = ELEMENT_UINT32, .ranks = ranks};
-    struct plan_shape shape;
 
     trial.ranks_per_node = ranks % 2 ? 1 : 2;
     if (is_for_one_node(algorithm))
         trial.ranks_per_node = ranks;
     trial.count = has_variable_counts(algorithm->kind) ? 3 : (size_t)ranks * 64;
     trial.is_counted = true;
-    make_counts(&trial);
-    shape = shape_of(&trial, 0);
-    return !algorithm_applies(algorithm, &shape) || holds(&trial);
+    return holds_if_applies(&trial);
 }
 
 /* Every wire, on fp32, against the bounds of its precision. */
@@ -546,12 +549,8 @@ static bool wires_hold(const struct algorithm *algorithm)
                     .messages_max = turn % 3,
                     .wire = (enum wire_format)w,
                 };
-                struct plan_shape shape;
 
-                make_counts(&trial);
-                shape = shape_of(&trial, 0);
-                if (algorithm_applies(algorithm, &shape))
-                    held &= holds(&trial);
+                held &= holds_if_applies(&trial);
             }
     return held;
 }
@@ -673,12 +672,8 @@ static bool holds_for_much(const struct algorithm *algorithm)
                               .segment = i / 2 % 2 ? 1 << 16 : 1 << 18,
                               .in_place = i / 3 % 2,
                               .ranks_per_node = ranks};
-        struct plan_shape shape;
 
-        make_counts(&trial);
-        shape = shape_of(&trial, 0);
-        if (algorithm_applies(algorithm, &shape))
-            held &= holds(&trial);
+        held &= holds_if_applies(&trial);
     }
     return held;
 }
