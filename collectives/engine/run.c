@@ -110,6 +110,28 @@ static const struct plan_step *next_of(const struct run *run, enum plan_stream s
     return is_ready(run, &plan->steps[*number]) ? &plan->steps[*number] : NULL;
 }
 
+/* Whether enough is under way to the rank. Over links MPIs send long messages side by side, a piece
+ * of each in turn, so that the first of them, which the other may have to pass on, comes hardly
+ * before the last: a chain of segments would be no faster than without segments. */
+static bool is_enough_under_way(const struct run *run, int peer)
+{
+    enum { ENOUGH_BYTES = 128 << 10 };
+    const struct plan_shape *shape = &run->cached->shape;
+    const int *node_of_rank = shape->topology->node_of_rank;
+    int count = run->under_way[PLAN_SENDS] + run->under_way[PLAN_RECEIVES];
+    size_t bytes = 0;
+
+    if (run->under_way[PLAN_SENDS] == 0 || node_of_rank[peer] == node_of_rank[shape->rank])
+        return false;
+    for (int i = 0; i < count; i++) {
+        const struct plan_step *step = &run->cached->plan.steps[run->steps[i]];
+
+        if (step->action == PLAN_SEND && step->peer == peer)
+            bytes += message_bytes(run, step);
+    }
+    return bytes >= ENOUGH_BYTES;
+}
+
 static bool begin_messages(struct run *run, enum plan_stream stream)
 {
     const struct plan_step *step;
@@ -117,7 +139,8 @@ static bool begin_messages(struct run *run, enum plan_stream stream)
     bool has_begun = false;
 
     while (run->under_way[stream] < PLAN_MESSAGES_UNDER_WAY &&
-           (step = next_of(run, stream, &number))) {
+           (step = next_of(run, stream, &number)) &&
+           (stream != PLAN_SENDS || !is_enough_under_way(run, step->peer))) {
         int bytes = (int)message_bytes(run, step), code;
         int slot = run->under_way[PLAN_SENDS] + run->under_way[PLAN_RECEIVES];
 

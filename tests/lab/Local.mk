@@ -51,6 +51,7 @@ EXTRA_DIST += \
 	tests/lab/t1700-collectives-are-exact.t \
 	tests/lab/t1701-collectives-name-the-corrupt-rank.t \
 	tests/lab/t1702-algorithms-are-exact.t \
+	tests/lab/t1703-chains-pass-on-what-comes.t \
 	tests/lab/campaign-faults \
 	tests/lab/certify.sh \
 	tests/lab/t1800-certify-passes-healthy-nodes.t \
