@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
 #include "collectives/engine/parts.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Who shares a node with whom, as numbers of nodes in the order of their lowest ranks. */
 static int find_nodes(struct collective *collective)
@@ -27,6 +29,19 @@ static int find_nodes(struct collective *collective)
             leaders[r] == r ? collective->topology.nodes++ : collective->node_of_rank[leaders[r]];
     free(leaders);
     return code;
+}
+
+/* That the ranks of a node may run on, all together; where that is not known, as many as there can
+ * be. */
+static int processors(MPI_Comm node)
+{
+    cpu_set_t own, all;
+
+    if (sched_getaffinity(0, sizeof own, &own) < 0)
+        memset(&own, 0xff, sizeof own);
+    if (PMPI_Allreduce(&own, &all, sizeof own, MPI_BYTE, MPI_BOR, node) != MPI_SUCCESS)
+        memset(&all, 0xff, sizeof all);
+    return CPU_COUNT(&all);
 }
 
 static int copy_ring(struct collective *collective, const int *ring, struct error *err)
@@ -94,7 +109,7 @@ int collective_create(MPI_Comm comm, const struct collective_options *options,
         collective->window = window_create(collective->comm);
         collective->topology.has_window = collective->window != NULL;
         collective->topology.can_pull = collective->window && window_can_pull(collective->window);
-        collective->is_crowded = collective->ranks > sysconf(_SC_NPROCESSORS_ONLN);
+        collective->topology.is_crowded = collective->ranks > processors(collective->comm);
     }
     if (status < 0) {
         collective_destroy(collective);

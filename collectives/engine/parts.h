@@ -35,7 +35,6 @@ struct collective {
     bool has_thread;
 
     struct window *window; /* NULL: ranks are on several nodes, or cannot share memory */
-    bool is_crowded;       /* there are more ranks on the node than processors */
 
     struct plan_cache cache;
     struct room *rooms;

@@ -212,7 +212,7 @@ int collective_test(struct collective_request **request, struct error *err)
 static void linger(const struct collective *collective, unsigned turn)
 {
     enum { SPINS = 4096, PROBE_EVERY = 32, PROBE_SPINS = 256 };
-    bool spins = turn < SPINS && !collective->is_crowded;
+    bool spins = turn < SPINS && !collective->topology.is_crowded;
 
     if (turn % (spins ? PROBE_SPINS : PROBE_EVERY) == 0)
         progress(collective);

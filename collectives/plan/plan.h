@@ -52,6 +52,7 @@ struct plan_topology {
     int nodes;
     bool has_window; /* the ranks of a node share memory for PLAN_WINDOW */
     bool can_pull;   /* ... and may read and write each other's: plan_pull(), plan_push() */
+    bool is_crowded; /* it is one node, with more ranks than processors for them */
     const int *ring; /* [ranks], the ranks in the order in which a ring visits them; NULL: as they
                         are numbered */
 };
