@@ -216,7 +216,7 @@ void shared_reduce(const struct plan_shape *shape, struct plan *plan)
 {
     struct sharing s;
 
-    if (sharing_is_little(shape)) {
+    if (sharing_is_little_for_root(shape)) {
         sharing_go_little(shape, plan, put_all_for_root, add_up_at_root);
         return;
     }
@@ -234,12 +234,24 @@ struct algorithm_cost shared_reduce_cost(const struct plan_shape *shape)
 {
     double bytes = (double)(shape->count * shape->element_bytes);
 
-    if (sharing_is_little(shape))
+    if (sharing_is_little_for_root(shape))
         return sharing_little_cost(shape);
     return (struct algorithm_cost){2, bytes, bytes};
 }
 
 /* ------------------------------------------------------------------------------ reduce-scatter */
+
+/* A piece of each other rank's block, in the share that is for that rank. */
+static void put_for_each(const struct sharing *s, unsigned k)
+{
+    for (int d = 1; d < s->shape->ranks; d++) {
+        int to = sharing_next(s, d);
+        struct plan_block some = plan_block_piece(plan_shape_block(s->shape, to), s->each, k);
+
+        plan_copy(s->plan, plan_in(some.offset),
+                  sharing_window(s, s->shape->rank, k, (size_t)to * s->each), some.count);
+    }
+}
 
 /* The result of a reduce-scatter in place stands where other blocks are until they are put: it
  * waits in scratch, which begins at 0. */
@@ -250,6 +262,8 @@ static void reduce_own(const struct sharing *s, unsigned k)
     struct plan_place sum = {s->shape->in_place ? PLAN_SCRATCH : PLAN_OUT,
                              some.offset - block.offset};
 
+    if (some.count == 0)
+        return;
     add_others(s, k, plan_in(some.offset), s->shape->ranks, (size_t)s->shape->rank * s->each, sum,
                some.count);
     plan_complete(s->plan, sum, some.count);
@@ -261,7 +275,7 @@ void shared_reduce_scatter(const struct plan_shape *shape, struct plan *plan)
         sharing_open(shape, plan, (size_t)shape->ranks * plan_shape_greatest_block(shape));
     size_t count = plan_shape_block(shape, shape->rank).count;
 
-    s.put = sharing_put_for_each;
+    s.put = put_for_each;
     s.end = reduce_own;
     s.rounds = sharing_pieces(plan_shape_greatest_block(shape), s.each);
     if (shape->in_place)

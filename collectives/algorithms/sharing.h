@@ -47,6 +47,7 @@ void sharing_go(const struct sharing *s);
 /* Whether data are so little that who wants the sum adds up all of it; and the same as open and go
  * then, in one round: put is of all that the rank has. */
 bool sharing_is_little(const struct plan_shape *shape);
+bool sharing_is_little_for_root(const struct plan_shape *shape);
 void sharing_go_little(const struct plan_shape *shape, struct plan *plan, sharing_round_fn *put,
                        sharing_round_fn *end);
 struct algorithm_cost sharing_little_cost(const struct plan_shape *shape);
@@ -85,8 +86,5 @@ static inline int sharing_next(const struct sharing *s, int distance)
 {
     return (s->shape->rank + distance) % s->shape->ranks;
 }
-
-/* A piece of each other rank's block, in the share that is for that rank. */
-void sharing_put_for_each(const struct sharing *s, unsigned k);
 
 #endif

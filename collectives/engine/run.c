@@ -327,6 +327,12 @@ static bool end_messages(struct run *run, bool may_wait)
     return ended > 0;
 }
 
+/* Whether there is more to do than messages. */
+static bool has_more_to_compute(const struct run *run)
+{
+    return run->begun[PLAN_COMPUTES] < run->cached->plan.stream_counts[PLAN_COMPUTES];
+}
+
 bool run_move(struct run *run, bool may_wait)
 {
     bool has_window = run->cached->plan.window > 0;
@@ -339,7 +345,8 @@ bool run_move(struct run *run, bool may_wait)
             ;
     }
     if (!run_has_ended(run))
-        has_moved |= end_messages(run, may_wait && !has_moved && !has_window);
+        has_moved |=
+            end_messages(run, may_wait && !has_moved && !(has_window && has_more_to_compute(run)));
     if (run->has_failed)
         abandon(run);
     if (has_window && run_has_ended(run))

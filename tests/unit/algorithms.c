@@ -19,7 +19,7 @@ struct trial {
     enum reduce_op op;
     int ranks, root;
     size_t count, segment;
-    bool in_place, has_counts, is_shuffled;
+    bool in_place, has_counts, is_shuffled, is_crowded;
     int ranks_per_node;
     enum wire_format wire;
     unsigned messages_max;
@@ -120,8 +120,12 @@ static struct plan_shape shape_of(const struct trial *trial, int rank)
         .topology = &topology,
     };
 
-    topology = (struct plan_topology){nodes, nodes[trial->ranks - 1] + 1, true, true,
-                                      trial->is_shuffled ? ring : NULL};
+    topology = (struct plan_topology){.node_of_rank = nodes,
+                                      .nodes = nodes[trial->ranks - 1] + 1,
+                                      .has_window = true,
+                                      .can_pull = true,
+                                      .is_crowded = trial->is_crowded,
+                                      .ring = trial->is_shuffled ? ring : NULL};
     if (shape.kind == COLLECTIVE_REDUCE && rank != trial->root)
         shape.in_place = false;
     if (shape.kind == COLLECTIVE_BROADCAST)
@@ -498,6 +502,7 @@ static bool holds_for_ranks(const struct algorithm *algorithm, int ranks)
                 .in_place = variant & 1,
                 .has_counts = has_blocks && variant & 4,
                 .is_shuffled = turn % 2,
+                .is_crowded = turn % 3 == 0,
                 .ranks_per_node = 1 + (int)(turn % 4),
                 .messages_max = turn % 4 == 0 ? 0 : turn % 4,
                 .is_buffered = turn / 4 % 2,
@@ -691,9 +696,80 @@ static void test_much(void)
     }
 }
 
+/* -------------------------------------------------------------------------------------- crowd */
+
+static unsigned count_action(const struct plan *plan, enum plan_action action)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < plan->step_count; i++)
+        count += plan->steps[i].action == action;
+    return count;
+}
+
+/* Of rank 1's plan of a call by the algorithm "shared", the root being rank 0. */
+static unsigned steps_of(const struct trial *trial, enum plan_action action)
+{
+    struct plan_shape shape;
+    struct error err;
+    struct plan plan;
+    unsigned count;
+
+    make_counts(trial);
+    shape = shape_of(trial, 1);
+    if (algorithm_plan(trial->algorithm, &shape, &plan, &err) < 0)
+        tap_diag("%s", err.text);
+    count = count_action(&plan, action);
+    plan_clear(&plan);
+    return count;
+}
+
+/* More ranks than processors. Blocks of rank r for rank p: (r + 2 p) % 4 times the count. */
+static void test_crowd(void)
+{
+    enum { RANKS = 5, MUCH = 1 << 18 };
+    struct trial reduce = {.algorithm = algorithm_find(COLLECTIVE_REDUCE, "shared"),
+                           .type = ELEMENT_FP32,
+                           .ranks = RANKS,
+                           .count = 1 << 16,
+                           .is_crowded = true,
+                           .ranks_per_node = RANKS};
+    struct trial uneven = {.algorithm = algorithm_find(COLLECTIVE_ALL_TO_ALL, "shared"),
+                           .type = ELEMENT_FP32,
+                           .ranks = RANKS,
+                           .count = MUCH,
+                           .has_counts = true,
+                           .is_crowded = true,
+                           .ranks_per_node = RANKS};
+    struct trial scatter = {.algorithm = algorithm_find(COLLECTIVE_REDUCE_SCATTER, "shared"),
+                            .ranks = RANKS,
+                            .has_counts = true,
+                            .ranks_per_node = RANKS};
+
+    is_int(steps_of(&reduce, PLAN_AWAIT), 0, "reduce in a crowd: nobody but the root waits");
+    ok(holds_if_applies(&reduce), "... and it is right");
+    reduce.is_crowded = false;
+    ok(steps_of(&reduce, PLAN_AWAIT) > 0, "... nobody is alone in it otherwise");
+
+    is_int(steps_of(&uneven, PLAN_SEND), 4, "what is much for one rank goes to it by message");
+    is_int(steps_of(&uneven, PLAN_RECEIVE), 3, "... and comes so");
+    ok(holds_if_applies(&uneven), "... and all of it is right");
+    uneven.count = MUCH / 4;
+    is_int(steps_of(&uneven, PLAN_SEND), 1, "... what is less goes through the window");
+    ok(holds_if_applies(&uneven), "... and all of it is right");
+    uneven.in_place = true;
+    ok(holds_if_applies(&uneven), "... in place too");
+    uneven.is_crowded = false;
+    is_int(steps_of(&uneven, PLAN_SEND), 0, "... all where there are processors");
+
+    scatter.count = 0;
+    is_int(steps_of(&scatter, PLAN_AWAIT), 0, "who gets nothing of a reduce-scatter does not wait");
+}
+
 int main(void)
 {
     test_algorithms();
     test_much();
+    test_crowd();
     return tap_done();
 }
