@@ -67,7 +67,6 @@ collectives_libmustercoll_la_SOURCES += \
 	collectives/plan/shape.c \
 	collectives/reduce/element.c \
 	collectives/reduce/nontemporal.c collectives/reduce/nontemporal.h \
-	collectives/reduce/put.c collectives/reduce/put.h \
 	collectives/reduce/reduce.c collectives/reduce/reduce.h \
 	collectives/wire/wire.c collectives/wire/wire.h \
 	# end

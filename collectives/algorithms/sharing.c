@@ -14,7 +14,7 @@ enum { CROWD_ROOT_BYTES = PLAN_WINDOW_BYTES / 2 };
  * and 4 ranks on two processors, which were near each other at times and at times far apart: it
  * takes an eighth to two thirds of the time far apart, and near as long or less, but for reduce
  * with 4 ranks: 1.3 times. Near, 4 MiB fit into a cache and take up to 2.5 times as long. Of less
- * what is put into the window goes past them where that is faster: put.h. */
+ * what is put into the window goes past them where it is read far away: window_is_far(). */
 enum { MUCH_BYTES = 8 << 20 };
 
 /* Of all that a rank gets or gives: where blocks are as each rank likes, ranks may differ in it. */

@@ -40,7 +40,6 @@ struct collective {
     struct room *rooms;
     struct collective_request *spare;
     struct codec_scratch *codec; /* once it is needed */
-    struct put_pace pace;        /* of what is put into the window */
     unsigned sequence;
     struct collective_statistics statistics;
 };

@@ -147,7 +147,6 @@ int collective_start(struct collective *collective, const struct collective_call
     run->buffers[PLAN_SCRATCH] = request->room ? request->room->memory : NULL;
     run->buffers[PLAN_WIRE] = request->room ? request->room->memory + cached_scratch(run) : NULL;
     run->codec = collective->codec;
-    run->pace = &collective->pace;
     run->window = collective->window;
     if (run->cached->plan.window > 0)
         run->ticket = window_take_ticket(collective->window, run->cached->plan.window *

@@ -6,6 +6,9 @@
 
 #include "collectives/reduce/nontemporal.h"
 
+/* Less than this is put as other memory is written, however far it is read. */
+enum { FAR_BYTES = 8192 };
+
 struct run *run_create(struct cached_plan *cached)
 {
     size_t slots = cached->plan.wire_slots;
@@ -199,17 +202,19 @@ static void push(struct run *run, const struct plan_step *step)
     run->has_failed = true;
 }
 
+/* Whether the result goes past the caches: what is put where those who read it are far away, too. */
+static bool is_nontemporal(const struct run *run, const struct plan_step *step)
+{
+    return step->is_nontemporal ||
+           (step->out.buffer == PLAN_WINDOW && window_is_far(run->window) &&
+            step->count * run->cached->shape.element_bytes >= FAR_BYTES);
+}
+
 static void reduce(struct run *run, const struct plan_step *step)
 {
-    const void *left = at(run, step->left), *right = at(run, step->right);
-    void *out = at(run, step->out);
-
-    if (step->is_nontemporal)
-        nontemporal_reduce_pair(run->type, run->op, left, right, out, step->count);
-    else if (step->out.buffer == PLAN_WINDOW)
-        put_reduce(run->pace, run->type, run->op, left, right, out, step->count);
-    else
-        reduce_pair(run->type, run->op, left, right, out, step->count);
+    (is_nontemporal(run, step) ? nontemporal_reduce_pair : reduce_pair)(
+        run->type, run->op, at(run, step->left), at(run, step->right), at(run, step->out),
+        step->count);
 }
 
 static void copy(struct run *run, const struct plan_step *step)
@@ -220,10 +225,8 @@ static void copy(struct run *run, const struct plan_step *step)
 
     if (from == to) /* an all-gather in place */
         return;
-    if (step->is_nontemporal)
+    if (is_nontemporal(run, step))
         nontemporal_copy(to, from, bytes);
-    else if (step->out.buffer == PLAN_WINDOW)
-        put_copy(run->pace, to, from, bytes);
     else
         memmove(to, from, bytes);
 }

@@ -6,7 +6,6 @@
 
 #include "collectives/engine/cache.h"
 #include "collectives/engine/window.h"
-#include "collectives/reduce/put.h"
 
 /* A plan on its way: which steps have ended, which messages are under way. One thread at a time. */
 
@@ -22,7 +21,6 @@ struct run {
     struct window_ticket ticket;
     bool has_entered; /* the window's slot */
     struct codec_scratch *codec;
-    struct put_pace *pace;
     size_t *filled; /* [slots]: bytes in each */
 
     unsigned char *ended;         /* [steps] */

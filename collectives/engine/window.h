@@ -70,8 +70,14 @@ int window_push(const struct window *window, struct window_ticket ticket, int pe
 
 /* Tells the others: what was written before can be read by who sees the number reached. */
 void window_signal(struct window *window, struct window_ticket ticket, unsigned number);
-bool window_has_reached(const struct window *window, struct window_ticket ticket, int rank,
+bool window_has_reached(struct window *window, struct window_ticket ticket, int rank,
                         unsigned number);
+
+/* Whether lately some word that was told took long to come: its processor shares no cache with this
+ * one's. A cache so far away gives up a line slowly, too, so what is written to be read there is
+ * better written past the caches (nontemporal.h). Words are timed in calls with large parts;
+ * where a processor has no clock for that, none is far. */
+bool window_is_far(const struct window *window);
 
 /* This rank has done all that it does in the call. */
 void window_leave(struct window *window, struct window_ticket ticket);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/precision/precision.h"
 #include "collectives/reduce/nontemporal.h"
-#include "collectives/reduce/put.h"
 #include "collectives/reduce/reduce.h"
 #include "tests/unit/tap.h"
 
@@ -284,48 +283,6 @@ static void test_nontemporal(void)
     ok(held, "... and sums");
 }
 
-/* ----------------------------------------------------------------------------------- puts */
-
-/* Of so many bytes, at a pace. */
-static bool puts_right(size_t bytes, size_t slow_left)
-{
-    enum { ROOM = 40000 };
-    static uint8_t in[ROOM], out[ROOM], expected[ROOM];
-    static float left[ROOM / 4], sum[ROOM / 4], expected_sum[ROOM / 4];
-    struct put_pace pace = {slow_left};
-    size_t count = bytes / 4;
-
-    fill(in, sizeof in);
-    memset(out, 0x77, sizeof out);
-    memset(expected, 0x77, sizeof expected);
-    memcpy(expected + 3, in + 1, bytes);
-    put_copy(&pace, out + 3, in + 1, bytes);
-    for (size_t i = 0; i < count; i++)
-        left[i] = (float)(draw() % 1000);
-    memset(sum, 0x77, sizeof sum);
-    memset(expected_sum, 0x77, sizeof expected_sum);
-    reduce_pair(ELEMENT_FP32, REDUCE_SUM, left, left, expected_sum, count);
-    put_reduce(&pace, ELEMENT_FP32, REDUCE_SUM, left, left, sum, count);
-    return memcmp(out, expected, sizeof out) == 0 && memcmp(sum, expected_sum, sizeof sum) == 0;
-}
-
-static void test_puts(void)
-{
-    static const size_t sizes[] = {0, 1, 4096, 8188, 8192, 8196, 12289, 39992};
-    struct put_pace pace = {3 * 8192 - 1};
-    static uint8_t in[8192], out[8192];
-    bool held = true;
-
-    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        held &= puts_right(sizes[i], 0) && puts_right(sizes[i], 1) && puts_right(sizes[i], 1 << 20);
-    ok(held, "puts write what copies and sums do, at any pace and of any size");
-    put_copy(&pace, out, in, 8191);
-    ok(pace.slow_left == 3 * 8192 - 1, "a small one says nothing of the pace");
-    for (int i = 0; i < 3; i++)
-        put_copy(&pace, out, in, sizeof in);
-    ok(pace.slow_left == 0, "what was slow holds for as many bytes as it says");
-}
-
 int main(void)
 {
     enum element_type type;
@@ -349,6 +306,5 @@ int main(void)
     ok(!element_parse("float", &type) && !reduce_parse("add", &op), "other names are none");
     test_division();
     test_nontemporal();
-    test_puts();
     return tap_done();
 }
