@@ -174,12 +174,8 @@ static char *certificate_request(const struct certify *certify, const struct hos
             if (stage != STAGE_LINKS && subject->outcome.stages[stage] != VERDICT_SKIP)
                 fprintf(stream, "test: %s: %s\n", stage_name((enum stage)stage),
                         verdict_name(subject->outcome.stages[stage]));
-        for (const char *line = subject->rails; *line;) {
-            size_t length = strcspn(line, "\n");
-
-            fprintf(stream, "test: %.*s\n", (int)length, line);
-            line += length + (line[length] == '\n');
-        }
+        for (size_t k = 0; k < subject->rails.count; k++)
+            fprintf(stream, "test: %s\n", subject->rails.names[k]);
     }
     fclose(stream);
     return text;

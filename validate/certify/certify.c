@@ -313,8 +313,10 @@ static void certify_clear(struct certify *certify)
     hostlist_clear(&certify->notes);
     cluster_clear(&certify->cluster);
     name_index_clear(&certify->by_name);
-    for (size_t i = 0; i < certify->count; i++)
+    for (size_t i = 0; i < certify->count; i++) {
         hostlist_clear(&certify->subjects[i].unusable);
+        hostlist_clear(&certify->subjects[i].rails);
+    }
     free(certify->subjects);
     free(certify->partition);
     conf_clear(&certify->conf);

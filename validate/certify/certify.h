@@ -59,7 +59,7 @@ struct subject {
     double rail_mbps; /* its worst rail's figure, NAN */
     char certified_until[32];
     struct hostlist unusable; /* rails that muster check found down or without an address */
-    char rails[512];          /* lines "links eth1: 196 Mb/s\n" for the certificate */
+    struct hostlist rails;    /* lines "links eth1: 196 Mb/s" for the certificate */
 };
 
 struct certify {
@@ -160,7 +160,7 @@ void certify_all(struct certify *certify, const struct hostlist *names, enum sta
  * environment: room for 8; text holds what it points at. */
 struct certify_environment {
     const char *entries[8];
-    char management[128], oob[128], run[96];
+    char management[1024], oob[128], run[96];
 };
 void certify_environment(const struct certify *certify, bool is_fabric,
                          struct certify_environment *environment);

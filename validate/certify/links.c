@@ -374,6 +374,39 @@ static void topology_take(struct certify *certify, const struct trial *trial)
     certify_record(certify, &record);
 }
 
+/* A line of the node's certificate: "links eth1: 196 Mb/s". */
+static bool rail_line_add(struct subject *subject, const char *rail, const char *what)
+{
+    char line[128];
+
+    snprintf(line, sizeof line, "links %s: %s", rail, what);
+    return hostlist_append(&subject->rails, line) == 0;
+}
+
+/* The lines of what was measured, and of what is left out. False when memory is out: jobs would
+ * take a failed rail for a good one. */
+static bool rail_lines_add(const struct certify *certify, const struct trial *trial, size_t node,
+                           struct subject *subject)
+{
+    const struct links *links = &trial->links;
+    bool is_done = true;
+
+    for (size_t k = 0; k < links->rail_count; k++) {
+        double mbps = trial->figures[node * links->rail_count + k];
+        char what[64];
+
+        if (isnan(mbps))
+            continue;
+        subject->rail_mbps = fmin(subject->rail_mbps, mbps); /* of NAN and a number the number */
+        snprintf(what, sizeof what, "%.0f Mb/s%s", mbps,
+                 rail_failed(trial, (int)node, (int)k) ? " failed" : "");
+        is_done &= rail_line_add(subject, links->rails[k], what);
+    }
+    for (int k = 0; k < certify_rails_left_out(certify, subject); k++)
+        is_done &= rail_line_add(subject, subject->unusable.names[k], "unusable failed");
+    return is_done;
+}
+
 /* The table's cell and the certificate's lines. */
 static void figures_take(struct certify *certify, const struct trial *trial)
 {
@@ -381,24 +414,10 @@ static void figures_take(struct certify *certify, const struct trial *trial)
 
     for (size_t i = 0; i < links->node_count; i++) {
         struct subject *subject = certify_subject(certify, links->nodes[i]);
-        size_t length = 0;
 
-        for (size_t k = 0; k < links->rail_count; k++) {
-            double mbps = trial->figures[i * links->rail_count + k];
-
-            if (isnan(mbps))
-                continue;
-            if (isnan(subject->rail_mbps) || mbps < subject->rail_mbps)
-                subject->rail_mbps = mbps;
-            if (length < sizeof subject->rails)
-                length += (size_t)snprintf(subject->rails + length, sizeof subject->rails - length,
-                                           "links %s: %.0f Mb/s%s\n", links->rails[k], mbps,
-                                           rail_failed(trial, (int)i, (int)k) ? " failed" : "");
-        }
-        for (int k = 0;
-             k < certify_rails_left_out(certify, subject) && length < sizeof subject->rails; k++)
-            length += (size_t)snprintf(subject->rails + length, sizeof subject->rails - length,
-                                       "links %s: unusable failed\n", subject->unusable.names[k]);
+        if (!rail_lines_add(certify, trial, i, subject))
+            certify_verdict(certify, subject, STAGE_LINKS, VERDICT_UNKNOWN, "links", "",
+                            "no memory for its rails");
         if (isnan(subject->rail_mbps))
             certify_verdict(certify, subject, STAGE_LINKS, VERDICT_UNKNOWN, "links", "",
                             "no link of it was measured");

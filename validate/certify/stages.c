@@ -342,7 +342,6 @@ static void battery_run(struct certify *certify, enum stage stage, int tasks_per
     certify_environment(certify, is_fabric, &environment);
     for (int i = 0; i < TRIES && names.count > 0; i++) {
         struct arguments program = {0};
-        const struct record *fault;
         int rv;
 
         build(certify, &names, limit_s, &program);
@@ -357,7 +356,6 @@ static void battery_run(struct certify *certify, enum stage stage, int tasks_per
                                                  .deadline_s = limit_s + MARGIN_S},
                           &first, &err);
         arguments_clear(&program);
-        fault = nobodys_fault(certify, first);
         if (rv == 0 && certify_is_complete(certify, first)) {
             verdicts_take(certify, stage, first, VERDICT_NONE);
             certify_all(certify, &names, stage, VERDICT_PASS, NULL, "");
@@ -368,6 +366,7 @@ static void battery_run(struct certify *certify, enum stage stage, int tasks_per
         /* Nobody's fault may be a moment's: one more try, and only one. */
         if (rv < 0 || (certify_accused(certify, stage, &names, first) == 0 && ++blameless > 1) ||
             certify_stop || i == TRIES - 1) {
+            const struct record *fault = nobodys_fault(certify, first);
             char text[256];
 
             verdicts_take(certify, stage, first, VERDICT_UNKNOWN);
