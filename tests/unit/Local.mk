@@ -285,6 +285,7 @@ tests_unit_extra_t_LDADD = $(unit_libs) $(JANSSON_LIBS)
 
 check_PROGRAMS += tests/unit/report.t
 tests_unit_report_t_SOURCES = tests/unit/report.c
+tests_unit_report_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=strdup
 tests_unit_report_t_LDADD = validate/report/libreport.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/links_trial.t

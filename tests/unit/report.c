@@ -9,6 +9,36 @@
 #include "validate/report/records.h"
 #include "validate/report/table.h"
 
+static bool has_no_memory; /* for texts */
+
+char *__real_strdup(const char *text);
+char *__wrap_strdup(const char *text);
+
+char *__wrap_strdup(const char *text)
+{
+    return has_no_memory ? NULL : __real_strdup(text);
+}
+
+/* A record without its suite would be read by everybody who reads suites. */
+static void without_memory(void)
+{
+    struct records records = {0};
+    struct record record = RECORD_INIT;
+
+    record.suite = "links";
+    record.test = "links";
+    is_int(records_add(&records, &record), 0, "a record is added");
+    record.test = "another";
+    has_no_memory = true;
+    is_int(records_add(&records, &record), -1, "one is not when memory is out");
+    is_int(records_parse(&records, "{\"suite\":\"a\",\"test\":\"b\"}"), -1, "... nor parsed");
+    has_no_memory = false;
+    is_int(records.count, 1, "... and no part of it is there");
+    is_int(records_add(&records, &record), 0, "it is once there is some");
+    is_str(records.items[1].test, "another", "... whole");
+    records_clear(&records);
+}
+
 static void refused(const char *line, const char *what)
 {
     struct records records = {0};
@@ -148,6 +178,7 @@ static void endings(void)
 int main(void)
 {
     parsing();
+    without_memory();
     endings();
     tables();
     return tap_done();

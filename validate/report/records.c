@@ -137,7 +137,6 @@ static const char *text_keep(struct records_texts *texts, const char *text)
 int records_add(struct records *records, const struct record *record)
 {
     struct record added = *record;
-    bool is_missing = false;
 
     if (records->count == records->size) {
         size_t size = records->size ? 2 * records->size : 256;
@@ -152,10 +151,10 @@ int records_add(struct records *records, const struct record *record)
         const char **text = string_at(&added, i);
 
         if (*text && !(*text = text_keep(&records->texts, *text)))
-            is_missing = true;
+            return -1;
     }
     records->items[records->count++] = added;
-    return is_missing ? -1 : 0;
+    return 0;
 }
 
 static const char *type_name(const json_t *value)
