@@ -354,6 +354,10 @@ int journal_store(const char *path, const struct netif_journal *journal, struct 
     text = journal_format(journal);
     if (!text)
         return error_set(err, "out of memory");
+    if (strlen(text) > JOURNAL_BYTES) {
+        error_set(err, "%s: would have %zu bytes, allowed %d", path, strlen(text), JOURNAL_BYTES);
+        goto out;
+    }
     /* under the lock, in root's directory: an old one is what a killed process left */
     unlink(temporary);
     fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -75,7 +75,8 @@ int journal_parse(const char *text, struct netif_journal *journal, struct error 
 int journal_load(const char *path, struct netif_journal *journal, struct error *err);
 
 /* Replaces the file as a whole, on disk when this returns; an empty journal removes it. Returns 0,
- * or -1 with err and the old one in place. */
+ * or -1 with err and the old one in place: also where the new one is larger than journal_load()
+ * takes. */
 int journal_store(const char *path, const struct netif_journal *journal, struct error *err);
 
 /* Takes the lock that goes with the journal, PATH.lock, waiting wait_ms at most. Returns a

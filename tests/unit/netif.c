@@ -232,6 +232,31 @@ static void guards_the_file(void)
     is_int(access(path, F_OK), -1, "... as none");
 }
 
+/* What would not be read again would keep all later jobs from their interfaces. */
+static void writes_only_what_it_reads(void)
+{
+    struct netif_journal journal = {.boot_id = "571a17f9"};
+    struct error err = {""};
+    bool failed = false;
+
+    journal_add(&journal, "eth1", 3, NETIF_MTU, 1500, 9000);
+    is_int(journal_store(path, &journal, &err), 0, "a small journal is written (%s)", err.text);
+    for (int index = 4; index < 100; index++) {
+        struct netif_entry *entry = journal_add(&journal, "eth2", index, NETIF_MTU, 1500, 9000);
+
+        for (uint32_t job = 4000000000; job < 4000000000 + JOURNAL_JOBS / 2; job++)
+            entry_hold(entry, job, &failed);
+    }
+    ok(!failed, "many jobs hold many settings");
+    is_int(journal_store(path, &journal, &err), -1, "a journal too large to be read is refused");
+    has_str(err.text, "allowed 1048576", "... with what is allowed");
+    journal_clear(&journal);
+    is_int(journal_load(path, &journal, &err), 0, "... and leaves the one before (%s)", err.text);
+    is_int(journal.count, 1, "... as it was");
+    journal_clear(&journal);
+    unlink(path);
+}
+
 /* ---------------------------------------------------------------- the decisions */
 
 static void decides(void)
@@ -471,6 +496,7 @@ int main(void)
     knows_addresses();
     reads_journals();
     guards_the_file();
+    writes_only_what_it_reads();
     decides();
     decides_on_the_way();
     two_jobs();
