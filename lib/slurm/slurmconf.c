@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -297,25 +298,24 @@ void slurm_node_find(const struct slurm_lines *lines, const char *name, struct s
 }
 
 /* "gpu", "gpu:8", "gpu:a100", "gpu:a100:8", each perhaps with "(S:0-1)": the count is the last
- * part when that is a number, else 1. K, M and G multiply. */
+ * part when that is a number, else 1. K, M, G, T and P multiply by powers of 1024. */
 static long item_count(char *item)
 {
+    static const char suffixes[] = "KMGTP";
+    static const long most = LONG_MAX >> 10; /* a line has fewer items: their sum fits */
+    const char *suffix;
     char *colon, *end;
     long count;
+    int shift;
 
     item[strcspn(item, "(")] = '\0';
     colon = strrchr(item, ':');
     if (!colon || !isdigit((unsigned char)colon[1]))
         return 1;
     count = strtol(colon + 1, &end, 10);
-    switch (toupper((unsigned char)*end)) {
-    case 'K':
-        return count * 1024;
-    case 'M':
-        return count * 1024 * 1024;
-    default:
-        return count;
-    }
+    suffix = *end ? strchr(suffixes, toupper((unsigned char)*end)) : NULL;
+    shift = suffix ? 10 * (int)(suffix - suffixes + 1) : 0;
+    return count > most >> shift ? most : count << shift;
 }
 
 long slurm_gres_count(const char *gres, const char *kind)

@@ -3,6 +3,7 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,6 +121,9 @@ int main(void)
     counts("nic:2", 0);
     counts("", 0);
     counts("gpu:2K", 2048);
+    counts("gpu:2m", 2097152);
+    counts("gpu:a100:1G", 1073741824);
+    counts("gpu:9999999999P,gpu:9999999999P", 2 * (LONG_MAX >> 10));
     value_is("NodeName=n1 Gres=gpu:8", "gres", "gpu:8");
     value_is("NodeName=n1 Gres=gpu:8", "Node", NULL);
     value_is("NodeName=n1 Gres=gpu:8", "Name", NULL);
