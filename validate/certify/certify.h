@@ -156,8 +156,8 @@ size_t certify_accused(struct certify *certify, enum stage stage, const struct h
 /* Notes that verdict for all nodes of the list that have no fault so far. */
 void certify_all(struct certify *certify, const struct hostlist *names, enum stage stage,
                  enum verdict verdict, const char *test, const char *message);
-/* The battery's environment: control traffic on the management network. fabric: data on the rails.
- * environment: room for 8; text holds what it points at. */
+/* The battery's environment, ends with NULL: control traffic on the management network; is_fabric:
+ * data on the rails. Points into itself: not to be copied. */
 struct certify_environment {
     const char *entries[8];
     char management[1024], oob[128], run[96];

@@ -276,6 +276,8 @@ static void check_node(const struct checks *checks, const char *test, const stru
         if (context.devices) {
             check_devices(&context);
             compare_counts(&context);
+        } else {
+            checks_say(checks, test, "", VERDICT_UNKNOWN, "no memory for %zu devices", list.count);
         }
         free(context.devices);
     }

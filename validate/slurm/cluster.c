@@ -96,41 +96,39 @@ static void state_translate(const node_info_t *info, struct cluster_node *node)
     snprintf(node->state, sizeof node->state, "%s%s", name, node->is_responding ? "" : "*");
 }
 
+/* False when memory is out. */
+static bool node_take(const node_info_t *info, struct cluster_node *node)
+{
+    node->name = copy(info->name);
+    node->address = copy(info->node_addr ? info->node_addr : info->name);
+    node->port = info->port;
+    node->gres = copy(info->gres);
+    node->features = copy(info->features);
+    node->reason = copy(info->reason);
+    node->extra = copy(release_node_extra(info));
+    node->reason_uid = info->reason_uid;
+    node->reason_time = info->reason_time;
+    node->cpus = info->cpus;
+    node->leaf = -1;
+    state_translate(info, node);
+    return node->name && node->address && node->gres && node->features && node->reason &&
+           node->extra;
+}
+
 static int nodes_load(struct cluster *cluster, struct error *err)
 {
     node_info_msg_t *found = NULL;
+    bool has_memory;
 
     if (slurm_load_node(0, &found, SHOW_ALL) != SLURM_SUCCESS)
         return slurm_failed(err, "cannot ask the controller for its nodes");
     cluster->nodes = calloc(found->record_count + 1, sizeof *cluster->nodes);
-    for (uint32_t i = 0; cluster->nodes && i < found->record_count; i++) {
-        const node_info_t *info = &found->node_array[i];
-        struct cluster_node *node = &cluster->nodes[cluster->node_count];
-
-        if (!info->name || !*info->name)
-            continue;
-        node->name = copy(info->name);
-        node->address = copy(info->node_addr ? info->node_addr : info->name);
-        node->port = info->port;
-        node->gres = copy(info->gres);
-        node->features = copy(info->features);
-        node->reason = copy(info->reason);
-        node->extra = copy(release_node_extra(info));
-        node->reason_uid = info->reason_uid;
-        node->reason_time = info->reason_time;
-        node->cpus = info->cpus;
-        node->leaf = -1;
-        state_translate(info, node);
-        cluster->node_count++;
-        if (!node->name || !node->address || !node->gres || !node->features || !node->reason ||
-            !node->extra)
-            break;
-    }
+    has_memory = cluster->nodes != NULL;
+    for (uint32_t i = 0; has_memory && i < found->record_count; i++)
+        if (found->node_array[i].name && *found->node_array[i].name)
+            has_memory = node_take(&found->node_array[i], &cluster->nodes[cluster->node_count++]);
     slurm_free_node_info_msg(found);
-    if (!cluster->nodes ||
-        (cluster->node_count > 0 && !cluster->nodes[cluster->node_count - 1].extra))
-        return error_set(err, "no memory for the cluster's nodes");
-    return 0;
+    return has_memory ? 0 : error_set(err, "no memory for the cluster's nodes");
 }
 
 /* Who waits for a certificate, and whether a node's reservation is somebody else's. */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/read_all.h"
 
 enum { LINE_MAX_BYTES = 65536, TICK_MS = 100 };
 
@@ -244,7 +245,7 @@ int process_run(const struct process *process, struct process_result *result, st
     close(error[1]);
     close(in[0]);
     failed[1] = out[1] = error[1] = in[0] = -1;
-    if (read(failed[0], &reason, sizeof reason) == (ssize_t)sizeof reason) {
+    if (read_all(failed[0], &reason, sizeof reason) == (ssize_t)sizeof reason) {
         waitpid(pid, &status, 0);
         errno = reason;
         error_set(err, "cannot start %s: %m", process->argv[0]);

@@ -227,7 +227,7 @@ static void child_reap(struct asked *asked)
     close(asked->fd);
 }
 
-/* Asks those nodes whose answer is in `state`. */
+/* Asks the wanted ones of the nodes, AT_ONCE at a time. */
 static int round_run(struct cluster_node *const *nodes, size_t count, const bool *is_wanted,
                      double deadline_s, const volatile sig_atomic_t *stop, struct reach *answers,
                      struct error *err)

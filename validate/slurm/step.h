@@ -38,9 +38,9 @@ int step_run_beside(const char *node, int wait_s, char *const *program,
                     const struct process *watching, struct process_result *result,
                     struct error *err);
 
-/* Takes the variables of Slurm's commands (SLURM_*, SALLOC_*, SRUN_*, SBATCH_*, but for SLURM_CONF)
- * out of our environment: an administrator's habits, or a job that we were started in, must not
- * shape the test. */
+/* Takes the variables of Slurm's commands and daemons (SLURM_*, SLURMD_*, SALLOC_*, SRUN_*,
+ * SBATCH_*, but for SLURM_CONF) out of our environment: an administrator's habits, or a job that we
+ * were started in, must not shape the test. */
 void step_clean_environment(void);
 
 /* The path of one of muster's own programs: beside this one, else where it was installed. */

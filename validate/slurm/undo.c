@@ -352,12 +352,11 @@ int undo_end(struct undo *undo, struct error *err)
     if (rv == 0) {
         if (*undo->path)
             unlink(undo->path);
-        if (write(undo->keeper_pipe, "g", 1) == 1) {
-            close(undo->keeper_pipe);
+        if (write(undo->keeper_pipe, "g", 1) == 1)
             while (waitpid(undo->keeper, NULL, 0) < 0 && errno == EINTR)
                 ;
-        }
     }
+    close(undo->keeper_pipe); /* without a goodbye the keeper goes on where this ends */
     close(undo->journal);
     *undo = (struct undo){.journal = -1, .keeper_pipe = -1};
     return rv;
