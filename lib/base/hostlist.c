@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/grow.h"
+#include "lib/base/hash.h"
 #include "lib/base/trouble.h"
 
 int hostlist_append(struct hostlist *list, const char *name)
@@ -17,16 +19,13 @@ int hostlist_append(struct hostlist *list, const char *name)
         trouble_note();
         return -1;
     }
-    /* room grows in powers of two: the count alone says when it is used up */
-    if ((list->count & (list->count - 1)) == 0) {
-        names = realloc(list->names, (list->count ? 2 * list->count : 1) * sizeof *names);
-        if (!names) {
-            trouble_note();
-            free(copy);
-            return -1;
-        }
-        list->names = names;
+    names = grow(list->names, list->count, sizeof *names);
+    if (!names) {
+        trouble_note();
+        free(copy);
+        return -1;
     }
+    list->names = names;
     list->names[list->count++] = copy;
     return 0;
 }
@@ -49,15 +48,13 @@ bool hostlist_contains(const struct hostlist *list, const char *name)
     return false;
 }
 
-/* The place of name, or the free one where it would be. FNV-1a. */
+/* The place of name, or the free one where it would be. */
 static const char **set_slot(const struct hostlist_set *set, const char *name)
 {
-    unsigned hash = 2166136261u;
     size_t at;
 
-    for (const char *c = name; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * 16777619u;
-    for (at = hash & (set->size - 1); set->slots[at]; at = (at + 1) & (set->size - 1))
+    for (at = hash_text(HASH_BEGIN, name) & (set->size - 1); set->slots[at];
+         at = (at + 1) & (set->size - 1))
         if (strcmp(set->slots[at], name) == 0)
             break;
     return &set->slots[at];

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/base/base_name.h"
+#include "lib/base/grow.h"
 #include "lib/base/read_all.h"
 #include "lib/base/trouble.h"
 
@@ -205,8 +206,8 @@ static int compare_names(const void *a, const void *b)
 
 size_t sysfs_names(const char *root, char ***names, const char *format, ...)
 {
-    char path[SYSFS_PATH], **list = NULL;
-    size_t count = 0, room = 0;
+    char path[SYSFS_PATH], **list = NULL, **larger;
+    size_t count = 0;
     struct dirent *entry;
     DIR *directory;
     int result;
@@ -228,15 +229,12 @@ size_t sysfs_names(const char *root, char ***names, const char *format, ...)
         }
         if (entry->d_name[0] == '.')
             continue;
-        if (count == room) {
-            char **larger = realloc(list, (room = room ? 2 * room : 16) * sizeof *list);
-
-            if (!larger) {
-                trouble_note();
-                break;
-            }
-            list = larger;
+        larger = grow(list, count, sizeof *list);
+        if (!larger) {
+            trouble_note();
+            break;
         }
+        list = larger;
         list[count] = strdup(entry->d_name);
         if (!list[count]) {
             trouble_note();

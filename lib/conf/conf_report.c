@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/grow.h"
+
 /* Report=FORMAT:PATH, any number of lines. */
 
 static const char *const formats[] = {"table", "html", "junit", "prometheus", "csv", "json"};
@@ -49,7 +51,7 @@ int conf_report_set(struct conf *conf, const char *value, struct error *err)
         return format_wrong(value, err);
     if (path_check(colon + 1, err) != 0)
         return -1;
-    grown = realloc(conf->reports, (conf->report_count + 1) * sizeof *grown);
+    grown = grow(conf->reports, conf->report_count, sizeof *grown);
     if (!grown)
         return error_set(err, "out of memory");
     conf->reports = grown;

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/base/grow.h"
+
 /* The values that are sentences: Island=... and Variable=..., each key any number of times. */
 
 enum { WORDS = 16, TABLE_MAX = 1024 /* lines of one key */ };
@@ -76,7 +78,7 @@ static int class_unknown(const char *word, struct error *err)
 }
 
 /* One more place at the end of a table of a key, all zero; NULL with err. */
-static void *grow(void **table, size_t *count, size_t size, const char *key, struct error *err)
+static void *line_add(void **table, size_t *count, size_t size, const char *key, struct error *err)
 {
     char *bigger;
 
@@ -84,7 +86,7 @@ static void *grow(void **table, size_t *count, size_t size, const char *key, str
         error_set(err, "found more than %d lines of %s", TABLE_MAX, key);
         return NULL;
     }
-    bigger = realloc(*table, (*count + 1) * size);
+    bigger = grow(*table, *count, size);
     if (bigger == NULL) {
         error_set(err, "out of memory");
         return NULL;
@@ -165,7 +167,7 @@ int conf_island_set(struct conf *conf, const char *value, unsigned line, struct 
         return 0;
     if (split(value, &words, err) != 0)
         return -1;
-    island = grow((void **)&conf->islands, &conf->island_count, sizeof *island, "Island", err);
+    island = line_add((void **)&conf->islands, &conf->island_count, sizeof *island, "Island", err);
     if (island == NULL)
         return -1;
     island->line = line;
@@ -305,7 +307,8 @@ int conf_variable_set(struct conf *conf, const char *value, unsigned number, str
         return 0;
     if (split(value, &words, err) != 0)
         return -1;
-    line = grow((void **)&conf->variables, &conf->variable_count, sizeof *line, "Variable", err);
+    line =
+        line_add((void **)&conf->variables, &conf->variable_count, sizeof *line, "Variable", err);
     if (line == NULL)
         return -1;
     line->line = number;

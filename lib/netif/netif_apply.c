@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/grow.h"
+
 void netif_report_add(struct netif_report *report, enum netif_line_kind kind, const char *format,
                       ...)
 {
@@ -236,7 +238,7 @@ static void plan_setting(struct work *work, const char *interface, int index,
         return;
     }
     /* room first, so that nothing is in the journal that is not in the changes */
-    changes = realloc(work->changes, (work->change_count + 1) * sizeof *changes);
+    changes = grow(work->changes, work->change_count, sizeof *changes);
     if (changes)
         work->changes = changes;
     plan = changes ? plan_make(&work->journal, interface, index, setting, found, wanted, work->job,

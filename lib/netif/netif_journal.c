@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/netif/netif_journal.h"
 #include "lib/base/clock.h"
+#include "lib/base/grow.h"
 #include "lib/base/read_all.h"
 #include "lib/base/write_all.h"
 
@@ -40,7 +41,7 @@ struct netif_entry *journal_add(struct netif_journal *journal, const char *inter
 
     if (journal->count == JOURNAL_ENTRIES)
         return NULL;
-    entries = realloc(journal->entries, (journal->count + 1) * sizeof *entries);
+    entries = grow(journal->entries, journal->count, sizeof *entries);
     if (!entries)
         return NULL;
     journal->entries = entries;
@@ -67,9 +68,8 @@ bool entry_hold(struct netif_entry *entry, uint32_t job, bool *failed)
     for (size_t i = 0; i < entry->job_count; i++)
         if (entry->jobs[i] == job)
             return false;
-    jobs = entry->job_count < JOURNAL_JOBS
-               ? realloc(entry->jobs, (entry->job_count + 1) * sizeof *jobs)
-               : NULL;
+    jobs =
+        entry->job_count < JOURNAL_JOBS ? grow(entry->jobs, entry->job_count, sizeof *jobs) : NULL;
     if (!jobs) {
         *failed = true;
         return false;

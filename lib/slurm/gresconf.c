@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/base/grow.h"
 #include "lib/base/hostlist.h"
 
 enum { DEVICES_MAX = 4096, VALUE_MAX = 8192 };
@@ -51,7 +52,7 @@ static int add_files(const struct slurm_line *line, const char *kind, const char
             return error_set(err, "%s:%d: more than %d devices", line->file, line->number,
                              DEVICES_MAX);
         }
-        larger = realloc(devices->devices, (devices->count + 1) * sizeof *larger);
+        larger = grow(devices->devices, devices->count, sizeof *larger);
         if (!larger) {
             hostlist_clear(&list);
             return error_set(err, "%s: %m", line->file);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/base/grow.h"
 #include "lib/base/hostlist.h"
 #include "lib/base/sysfs.h"
 
@@ -52,16 +53,12 @@ static void strip_comment(char *text)
 
 static int add_line(struct slurm_lines *lines, const char *file, int number, char *text)
 {
-    if (lines->count == lines->room) {
-        size_t room = lines->room ? 2 * lines->room : 64;
-        struct slurm_line *larger = realloc(lines->lines, room * sizeof *larger);
+    struct slurm_line *larger = grow(lines->lines, lines->count, sizeof *larger);
 
-        if (!larger)
-            return -1;
-        lines->lines = larger;
-        lines->room = room;
-    }
-    lines->lines[lines->count++] = (struct slurm_line){file, number, text};
+    if (!larger)
+        return -1;
+    lines->lines = larger;
+    larger[lines->count++] = (struct slurm_line){file, number, text};
     return 0;
 }
 

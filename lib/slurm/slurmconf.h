@@ -19,7 +19,7 @@ struct slurm_line {
 
 struct slurm_lines {
     struct slurm_line *lines;
-    size_t count, room;
+    size_t count;
     char *files[32]; /* owns the names that the lines point to */
     size_t file_count;
 };

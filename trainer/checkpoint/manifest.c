@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "collectives/codec/crc32c.h"
+#include "lib/base/grow.h"
 
 #define TITLE "muster checkpoint 2"
 
@@ -119,7 +120,7 @@ int manifest_add_shard(struct manifest *manifest, const char *file, uint32_t crc
 
     if (manifest->shard_count == MANIFEST_SHARDS)
         return -1;
-    more = realloc(manifest->shards, (manifest->shard_count + 1) * sizeof *more);
+    more = grow(manifest->shards, manifest->shard_count, sizeof *more);
     if (!more)
         return -1;
     manifest->shards = more;
@@ -131,13 +132,11 @@ int manifest_add_shard(struct manifest *manifest, const char *file, uint32_t crc
 
 int manifest_add_piece(struct manifest *manifest, size_t first, size_t count)
 {
-    size_t held = manifest->piece_count;
-    struct manifest_piece *more = manifest->pieces;
+    struct manifest_piece *more;
 
-    if (manifest->shard_count == 0 || held == MANIFEST_PIECES)
+    if (manifest->shard_count == 0 || manifest->piece_count == MANIFEST_PIECES)
         return -1;
-    if ((held & (held - 1)) == 0) /* twice as many each time */
-        more = realloc(more, (held > 0 ? 2 * held : 1) * sizeof *more);
+    more = grow(manifest->pieces, manifest->piece_count, sizeof *more);
     if (!more)
         return -1;
     manifest->pieces = more;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/grow.h"
 #include "validate/compare/hints.h"
 #include "validate/history/history.h"
 
@@ -23,7 +24,7 @@ struct rail_hint {
 struct hints {
     struct certify *certify;
     struct rail_hint *rails; /* by subject and part, each once */
-    size_t count, size;
+    size_t count;
     bool is_out_of_memory;
 };
 
@@ -31,25 +32,20 @@ static void rail_add(struct hints *hints, const char *node, const char *part, do
 {
     const struct certify *certify = hints->certify;
     const struct subject *subject = node && part ? certify_subject(certify, node) : NULL;
+    struct rail_hint *grown;
 
     if (!subject || !subject->is_in_job)
         return;
-    if (hints->count == hints->size) {
-        size_t size = hints->size ? 2 * hints->size : 64;
-        struct rail_hint *grown = realloc(hints->rails, size * sizeof *grown);
-
-        if (!grown) {
-            hints->is_out_of_memory = true;
-            return;
-        }
-        hints->rails = grown;
-        hints->size = size;
+    grown = grow(hints->rails, hints->count, sizeof *grown);
+    if (!grown) {
+        hints->is_out_of_memory = true;
+        return;
     }
-    hints->rails[hints->count++] =
-        (struct rail_hint){.subject = (size_t)(subject - certify->subjects),
-                           .part = part,
-                           .nic_gbps = nic_gbps,
-                           .figure = {NAN, NAN, 0}};
+    hints->rails = grown;
+    grown[hints->count++] = (struct rail_hint){.subject = (size_t)(subject - certify->subjects),
+                                               .part = part,
+                                               .nic_gbps = nic_gbps,
+                                               .figure = {NAN, NAN, 0}};
 }
 
 /* Those of one rail with what is known of its speed first. */

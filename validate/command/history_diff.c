@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/grow.h"
 #include "validate/command/command.h"
 #include "validate/report/table.h"
 
@@ -81,7 +82,7 @@ static void take_node(const struct history_node *node, void *context)
     if (!is_now && strcmp(node->run, diff->then.run) != 0)
         return;
     if (!last || strcmp(last->name, node->node) != 0) {
-        struct node_then *grown = realloc(diff->nodes, (diff->node_count + 1) * sizeof *grown);
+        struct node_then *grown = grow(diff->nodes, diff->node_count, sizeof *grown);
 
         if (!grown)
             return;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/grow.h"
 #include "lib/base/regular.h"
 #include "lib/base/replacement.h"
 
@@ -113,29 +114,22 @@ static int classes_make(const struct cluster *cluster, unsigned by, struct class
 static int facts_take(struct comparison *comparison, const struct records *records, size_t first,
                       bool (*is_wanted)(const void *context, const char *node), const void *context)
 {
-    size_t size = 0;
-
     for (size_t i = first; i < records->count; i++) {
         const struct record *record = &records->items[i];
+        struct fact *grown;
 
         if (strcmp(record->test, "host.config") != 0 || record->verdict != VERDICT_NONE ||
             !record->node || !record->metric || !record->message || !*record->message ||
             (is_wanted && !is_wanted(context, record->node)))
             continue;
-        if (comparison->fact_count == size) {
-            struct fact *grown;
-
-            size = size ? 2 * size : 1024;
-            grown = realloc(comparison->facts, size * sizeof *grown);
-            if (!grown)
-                return -1;
-            comparison->facts = grown;
-        }
-        comparison->facts[comparison->fact_count++] =
-            (struct fact){.node = record->node,
-                          .name = record->metric,
-                          .part = record->part ? record->part : "",
-                          .value = record->message};
+        grown = grow(comparison->facts, comparison->fact_count, sizeof *grown);
+        if (!grown)
+            return -1;
+        comparison->facts = grown;
+        grown[comparison->fact_count++] = (struct fact){.node = record->node,
+                                                        .name = record->metric,
+                                                        .part = record->part ? record->part : "",
+                                                        .value = record->message};
     }
     return 0;
 }

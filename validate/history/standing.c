@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "lib/base/grow.h"
 #include "validate/act/strikes.h"
 #include "validate/history/database.h"
 
@@ -56,7 +57,7 @@ struct strikes {
 static int strike_row(sqlite3_stmt *statement, void *context)
 {
     struct strikes *strikes = context;
-    struct strike *items = realloc(strikes->items, (strikes->count + 1) * sizeof *items);
+    struct strike *items = grow(strikes->items, strikes->count, sizeof *items);
 
     if (!items)
         return -1;

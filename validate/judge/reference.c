@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "lib/base/base_name.h"
+#include "lib/base/grow.h"
 #include "lib/base/quantity.h"
 
 enum { WORDS = 24, LINE = 1024 };
@@ -258,7 +259,7 @@ static int add_line(struct reference *reference, char *text, unsigned number, st
         return 0;
     if (strlen(text) > LINE)
         return error_set(err, "found a line of %zu bytes, allowed %d", strlen(text), LINE);
-    grown = realloc(reference->lines, (reference->count + 1) * sizeof *grown);
+    grown = grow(reference->lines, reference->count, sizeof *grown);
     if (!grown)
         return error_set(err, "out of memory");
     reference->lines = grown;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/grow.h"
 #include "lib/base/hash.h"
 #include "lib/base/utf8.h"
 
@@ -136,17 +137,11 @@ static const char *text_keep(struct records_texts *texts, const char *text)
 
 int records_add(struct records *records, const struct record *record)
 {
-    struct record added = *record;
+    struct record added = *record, *grown = grow(records->items, records->count, sizeof *grown);
 
-    if (records->count == records->size) {
-        size_t size = records->size ? 2 * records->size : 256;
-        struct record *grown = realloc(records->items, size * sizeof *grown);
-
-        if (!grown)
-            return -1;
-        records->items = grown;
-        records->size = size;
-    }
+    if (!grown)
+        return -1;
+    records->items = grown;
     for (size_t i = 0; i < STRINGS; i++) {
         const char **text = string_at(&added, i);
 

@@ -13,7 +13,7 @@
 struct records {
     struct record
         *items; /* their strings belong to the list, and equal ones are the same pointer */
-    size_t count, size;
+    size_t count;
     struct records_texts {
         char **slots; /* a hash table, open addressing; size is a power of two */
         size_t count, size;

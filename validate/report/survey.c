@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/grow.h"
+
 static const char *text_of(const char *text)
 {
     return text ? text : "";
@@ -245,19 +247,14 @@ int survey_build(const struct records *records, const char *run, struct survey *
 
 int survey_add_past(struct survey *survey, const struct survey_past *past)
 {
-    struct survey_past added = *past;
+    struct survey_past added = *past,
+                       *grown = grow(survey->past, survey->past_count, sizeof *grown);
     const char **texts[] = {&added.run, &added.node, &added.part, &added.message};
     bool is_missing = false;
 
-    if (survey->past_count == survey->past_size) {
-        size_t size = survey->past_size ? 2 * survey->past_size : 64;
-        struct survey_past *grown = realloc(survey->past, size * sizeof *grown);
-
-        if (!grown)
-            return -1;
-        survey->past = grown;
-        survey->past_size = size;
-    }
+    if (!grown)
+        return -1;
+    survey->past = grown;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         is_missing |= !(*texts[i] = strdup(text_of(*texts[i])));
     survey->past[survey->past_count++] = added;

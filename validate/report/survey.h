@@ -86,7 +86,7 @@ struct survey {
 
     struct survey_past *past; /* the history of nodes, where the caller adds one: that of a
                                node in one piece, newest first */
-    size_t past_count, past_size;
+    size_t past_count;
 };
 
 enum { SURVEY_CELLS = 1 << 26 /* of one metric: 2 rails of 5,792 nodes */ };

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/grow.h"
+
 void table_heading(struct table *table, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -17,20 +19,15 @@ void table_heading(struct table *table, const char *const *names, size_t count)
 
 void table_cell(struct table *table, enum verdict colour, const char *format, ...)
 {
+    char **cells = grow(table->cells, table->count, sizeof *cells);
+    enum verdict *colours = grow(table->colours, table->count, sizeof *colours);
     va_list values;
 
-    if (table->count == table->size) {
-        size_t size = table->size ? 2 * table->size : 64;
-        char **cells = realloc(table->cells, size * sizeof *cells);
-        enum verdict *colours = realloc(table->colours, size * sizeof *colours);
-
-        table->cells = cells ? cells : table->cells;
-        table->colours = colours ? colours : table->colours;
-        if (!cells || !colours) {
-            table->out_of_memory = true;
-            return;
-        }
-        table->size = size;
+    table->cells = cells ? cells : table->cells;
+    table->colours = colours ? colours : table->colours;
+    if (!cells || !colours) {
+        table->out_of_memory = true;
+        return;
     }
     va_start(values, format);
     if (vasprintf(&table->cells[table->count], format, values) < 0)

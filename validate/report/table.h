@@ -14,7 +14,7 @@ struct table {
     size_t columns;
     char **cells; /* row by row, the first row is the heading */
     enum verdict *colours;
-    size_t count, size; /* cells */
+    size_t count; /* cells */
     bool out_of_memory;
 };
 

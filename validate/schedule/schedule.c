@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "lib/base/grow.h"
 #include "validate/schedule/tournament.h"
 
 /* The share of bad partners that schedule_rounds_for() reckons with. */
@@ -33,7 +34,7 @@ struct schedule {
     int slice;    /* pairs at once between two blocks */
     uint64_t seed;
     struct round *rounds;
-    int round_count, size;
+    int round_count;
 };
 
 /* Steele, Lea and Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014. */
@@ -154,16 +155,12 @@ static int place_nodes(struct schedule *schedule, const int *blocks)
 
 static int add_round(struct schedule *schedule, struct round round)
 {
-    if (schedule->round_count == schedule->size) {
-        int size = 2 * schedule->size + 64;
-        struct round *grown = realloc(schedule->rounds, (size_t)size * sizeof *grown);
+    struct round *grown = grow(schedule->rounds, (size_t)schedule->round_count, sizeof *grown);
 
-        if (!grown)
-            return -1;
-        schedule->rounds = grown;
-        schedule->size = size;
-    }
-    schedule->rounds[schedule->round_count++] = round;
+    if (!grown)
+        return -1;
+    schedule->rounds = grown;
+    grown[schedule->round_count++] = round;
     return 0;
 }
 

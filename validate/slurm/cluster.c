@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/base/grow.h"
 #include "lib/base/read_all.h"
 #include "validate/slurm/process.h"
 #include "validate/slurm/release.h"
@@ -231,7 +232,7 @@ static int leaf_add(struct cluster *cluster, const char *line, struct error *err
         if (node)
             node->leaf = (int)cluster->leaf_count;
     }
-    leaves = realloc(cluster->leaves, (cluster->leaf_count + 1) * sizeof *leaves);
+    leaves = grow(cluster->leaves, cluster->leaf_count, sizeof *leaves);
     if (leaves) {
         cluster->leaves = leaves;
         leaves[cluster->leaf_count] =

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/base/grow.h"
+
 /* The metric of its records. */
 static const char *kind_name(enum subnet_finding_kind kind)
 {
@@ -38,21 +40,15 @@ struct subnet_finding *subnet_finding_add(struct subnet_findings *findings,
 {
     static struct subnet_finding nobodys;
     struct subnet_finding *finding = &nobodys;
+    struct subnet_finding *larger = grow(findings->items, findings->count, sizeof *larger);
     va_list values;
 
-    if (findings->count == findings->room) {
-        size_t room = findings->room ? 2 * findings->room : 16;
-        struct subnet_finding *larger = realloc(findings->items, room * sizeof *larger);
-
-        if (larger) {
-            findings->items = larger;
-            findings->room = room;
-        }
-    }
-    if (findings->count < findings->room)
-        finding = &findings->items[findings->count++];
-    else
+    if (larger) {
+        findings->items = larger;
+        finding = &larger[findings->count++];
+    } else {
         findings->is_out_of_memory = true;
+    }
     *finding = (struct subnet_finding){
         .kind = kind, .verdict = verdict, .value = __builtin_nan(""), .limit = __builtin_nan("")};
     va_start(values, format);

@@ -36,7 +36,7 @@ void subnet_finding_record(const struct subnet_finding *finding, struct record *
 
 struct subnet_findings {
     struct subnet_finding *items;
-    size_t count, room;
+    size_t count;
     bool is_out_of_memory;
 };
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/grow.h"
 #include "lib/base/regular.h"
 
 /* What `lldpcli -f json show neighbors details` prints (lldpd 1.0, src/client/json_writer.c): an
@@ -48,15 +49,10 @@ int subnet_neighbours_add(struct subnet_neighbours *neighbours,
         }
         return 0;
     }
-    if (neighbours->count == neighbours->room) {
-        size_t room = neighbours->room ? 2 * neighbours->room : 64;
-
-        items = realloc(items, room * sizeof *items);
-        if (!items)
-            return error_set(err, "no memory");
-        neighbours->items = items;
-        neighbours->room = room;
-    }
+    items = grow(items, neighbours->count, sizeof *items);
+    if (!items)
+        return error_set(err, "no memory");
+    neighbours->items = items;
     items[neighbours->count] = *neighbour;
     items[neighbours->count++].node = node;
     return 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/grow.h"
 #include "validate/subnet/findings.h"
 
 void outline_clear(struct outline *outline)
@@ -38,8 +39,8 @@ static int find_root(int *root, int i)
 static struct outline_switch *add_item(struct draft *draft)
 {
     struct outline *outline = draft->outline;
-    struct outline_switch *items = realloc(outline->items, (outline->count + 1) * sizeof *items);
-    int *top = realloc(draft->top, (outline->count + 1) * sizeof *top);
+    struct outline_switch *items = grow(outline->items, outline->count, sizeof *items);
+    int *top = grow(draft->top, outline->count, sizeof *top);
 
     if (items)
         outline->items = items;

@@ -147,7 +147,7 @@ struct subnet_neighbour {
 struct subnet_neighbours {
     struct hostlist nodes; /* also those without a neighbour */
     struct subnet_neighbour *items;
-    size_t count, room;
+    size_t count;
 };
 
 void subnet_neighbours_clear(struct subnet_neighbours *neighbours);

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/grow.h"
+
 /* ibnetdiscover's format, which no document specifies: infiniband-diags' ibnetdiscover.c writes
  * it, ibsim's sim_net.c reads it. A device is
  *
@@ -96,7 +98,7 @@ static int remember(struct parser *parser, const char *id)
 {
     size_t count = parser->subnet->device_count;
     ENTRY entry = {.key = strdup(id), .data = (void *)(uintptr_t)count}, *found;
-    char **ids = realloc(parser->ids, (parser->id_count + 1) * sizeof *ids);
+    char **ids = grow(parser->ids, parser->id_count, sizeof *ids);
 
     if (ids)
         parser->ids = ids;

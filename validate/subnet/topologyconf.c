@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/grow.h"
 #include "lib/slurm/slurmconf.h"
 
 void topology_conf_clear(struct topology_conf *conf)
@@ -29,8 +30,7 @@ void topology_conf_clear(struct topology_conf *conf)
 int topology_conf_add_switch(struct topology_conf *conf, const char *name, int line,
                              const char *below, struct error *err)
 {
-    struct topology_switch *grown =
-        realloc(conf->switches, (conf->switch_count + 1) * sizeof *grown);
+    struct topology_switch *grown = grow(conf->switches, conf->switch_count, sizeof *grown);
     struct topology_switch added = {.name = strdup(name), .line = line};
 
     if (grown)
@@ -50,7 +50,7 @@ int topology_conf_add_switch(struct topology_conf *conf, const char *name, int l
 int topology_conf_add_leaf(struct topology_conf *conf, const char *name, int line,
                            const char *nodes, struct error *err)
 {
-    struct topology_leaf *grown = realloc(conf->leaves, (conf->count + 1) * sizeof *grown);
+    struct topology_leaf *grown = grow(conf->leaves, conf->count, sizeof *grown);
     struct topology_leaf added = {.name = strdup(name), .line = line};
 
     if (grown)

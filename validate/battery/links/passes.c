@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/grow.h"
+
 static const struct {
     const char *name, *metric;
 } kinds[PASS_KINDS] = {
@@ -73,13 +75,13 @@ void blocks_clear(struct blocks *blocks)
 /* Makes room for one more and takes the name; its nodes are none yet. */
 static int add_block(struct blocks *blocks, const char *name, size_t length, struct error *err)
 {
-    char **names = realloc(blocks->names, (blocks->count + 1) * sizeof *names);
+    char **names = grow(blocks->names, blocks->count, sizeof *names);
     struct hostlist *nodes = NULL;
 
     if (names)
         blocks->names = names;
     if (names)
-        nodes = realloc(blocks->nodes, (blocks->count + 1) * sizeof *nodes);
+        nodes = grow(blocks->nodes, blocks->count, sizeof *nodes);
     if (nodes) {
         blocks->nodes = nodes;
         names[blocks->count] = strndup(name, length);

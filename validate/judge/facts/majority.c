@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/grow.h"
+
 /* One node's value of the fact that is looked at. */
 struct voice {
     unsigned group, value, node;
@@ -20,24 +22,20 @@ struct comparison {
     unsigned *told;       /* for each node the key that it told last + 1 */
     struct voice *voices; /* of one key */
     struct oddity *oddities;
-    size_t count, size;
+    size_t count;
     bool out_of_memory;
 };
 
 static void add(struct comparison *comparison, const struct oddity *oddity)
 {
-    if (comparison->count == comparison->size) {
-        size_t size = 2 * comparison->size + 16;
-        struct oddity *grown = realloc(comparison->oddities, size * sizeof *grown);
+    struct oddity *grown = grow(comparison->oddities, comparison->count, sizeof *grown);
 
-        if (!grown) {
-            comparison->out_of_memory = true;
-            return;
-        }
-        comparison->oddities = grown;
-        comparison->size = size;
+    if (!grown) {
+        comparison->out_of_memory = true;
+        return;
     }
-    comparison->oddities[comparison->count++] = *oddity;
+    comparison->oddities = grown;
+    grown[comparison->count++] = *oddity;
 }
 
 static const struct golden_fact *golden_fact(const struct comparison *comparison, unsigned node,

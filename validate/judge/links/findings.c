@@ -6,25 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/grow.h"
+
 struct finding *findings_add(struct findings *findings, enum finding_kind kind,
                              enum verdict verdict)
 {
     static struct finding scratch;
     struct finding *finding = &scratch;
+    struct finding *grown = grow(findings->items, findings->count, sizeof *grown);
 
-    if (findings->count == findings->size) {
-        size_t size = 2 * findings->size + 16;
-        struct finding *grown = realloc(findings->items, size * sizeof *grown);
-
-        if (grown) {
-            findings->items = grown;
-            findings->size = size;
-        } else {
-            findings->is_out_of_memory = true;
-        }
+    if (grown) {
+        findings->items = grown;
+        finding = &grown[findings->count++];
+    } else {
+        findings->is_out_of_memory = true;
     }
-    if (findings->count < findings->size)
-        finding = &findings->items[findings->count++];
     *finding = (struct finding){.kind = kind,
                                 .verdict = verdict,
                                 .node = -1,

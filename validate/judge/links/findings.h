@@ -9,7 +9,7 @@
 struct findings {
     const struct links *links;
     struct finding *items;
-    size_t count, size;
+    size_t count;
     bool is_out_of_memory;
     char **block_parts; /* names for blocks that were found, or NULL */
     size_t block_part_count;

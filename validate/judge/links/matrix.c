@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/grow.h"
+
 static bool is_metric(const struct record *record, const char *metric)
 {
     return record->metric && strcmp(record->metric, metric) == 0;
@@ -40,7 +42,7 @@ static int rail_add(struct matrix *matrix, const char *name)
 
     if (rail_find(matrix, name) >= 0)
         return 0;
-    grown = realloc(matrix->rails, (matrix->rail_count + 1) * sizeof *grown);
+    grown = grow(matrix->rails, matrix->rail_count, sizeof *grown);
     if (!grown)
         return -1;
     matrix->rails = grown;
@@ -111,7 +113,7 @@ static size_t slot_of(const struct matrix_cells *cells, int from, int to, int ra
 }
 
 /* Makes room for as many cells again. */
-static int grow(struct matrix_cells *cells)
+static int cells_grow(struct matrix_cells *cells)
 {
     size_t size = cells->size ? 2 * cells->size : 1024;
     struct link_sample *items = realloc(cells->items, size * sizeof *items);
@@ -137,7 +139,7 @@ static struct link_sample *cell_of(struct matrix_cells *cells, int from, int to,
 {
     size_t slot;
 
-    if (cells->count == cells->size && grow(cells) != 0)
+    if (cells->count == cells->size && cells_grow(cells) != 0)
         return NULL;
     slot = slot_of(cells, from, to, rail);
     if (cells->slots[slot] == 0) {
@@ -214,23 +216,19 @@ static double take_bandwidth(struct link_sample *cell, const struct record *reco
 static int keep(struct matrix *matrix, const struct link_sample *cell, double mbps, float stalled,
                 bool is_again)
 {
-    if (matrix->moment_count == matrix->moment_size) {
-        size_t size = 2 * matrix->moment_size + 64;
-        struct link_sample *grown = realloc(matrix->moments, size * sizeof *grown);
+    struct link_sample *grown = grow(matrix->moments, matrix->moment_count, sizeof *grown);
 
-        if (!grown)
-            return -1;
-        matrix->moments = grown;
-        matrix->moment_size = size;
-    }
-    matrix->moments[matrix->moment_count++] = (struct link_sample){.from = cell->from,
-                                                                   .to = cell->to,
-                                                                   .rail = cell->rail,
-                                                                   .mbps = mbps,
-                                                                   .latency_us = NAN,
-                                                                   .first_stalled = stalled,
-                                                                   .again = is_again,
-                                                                   .look = cell->look};
+    if (!grown)
+        return -1;
+    matrix->moments = grown;
+    grown[matrix->moment_count++] = (struct link_sample){.from = cell->from,
+                                                         .to = cell->to,
+                                                         .rail = cell->rail,
+                                                         .mbps = mbps,
+                                                         .latency_us = NAN,
+                                                         .first_stalled = stalled,
+                                                         .again = is_again,
+                                                         .look = cell->look};
     return 0;
 }
 

@@ -26,7 +26,7 @@ struct matrix {
     size_t rail_count;
     struct matrix_cells cells, together; /* by metric: bandwidth and latency, bandwidth_together */
     struct link_sample *moments;         /* links.moments */
-    size_t moment_count, moment_size;
+    size_t moment_count;
     int looks;            /* at suspects alone that are in it */
     double *nominal_mbps; /* nodes x rails */
     int *blocks;          /* nodes */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "lib/base/grow.h"
 #include "validate/judge/links/hearing.h"
 
 /* Pairs that a slow path carries may share it, two at least without being told: below half of what
@@ -42,16 +43,12 @@ static void explain(struct cells *cells, const struct hearing *hearing, struct r
 
 static int accuse(struct pursuit *pursuit, const struct accused *part)
 {
-    if (pursuit->count == pursuit->size) {
-        size_t size = 2 * pursuit->size + 16;
-        struct accused *grown = realloc(pursuit->accused, size * sizeof *grown);
+    struct accused *grown = grow(pursuit->accused, pursuit->count, sizeof *grown);
 
-        if (!grown)
-            return -1;
-        pursuit->accused = grown;
-        pursuit->size = size;
-    }
-    pursuit->accused[pursuit->count++] = *part;
+    if (!grown)
+        return -1;
+    pursuit->accused = grown;
+    grown[pursuit->count++] = *part;
     return 0;
 }
 

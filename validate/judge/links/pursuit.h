@@ -45,7 +45,7 @@ struct accused {
 
 struct pursuit {
     struct accused *accused;
-    size_t count, size;
+    size_t count;
     size_t low[CELL_REGIONS], all[CELL_REGIONS]; /* cells that no part explains */
 };
 
