@@ -49,12 +49,11 @@ void certify_report(struct certify *certify, FILE *stream)
 {
     static const char *const heading[COLUMNS] = {"NODE",  "VERDICT",     "CHECK", "LAUNCH",
                                                  "LINKS", "COLLECTIVES", "TRAIN", "PART AT FAULT"};
-    struct table table = {.columns = COLUMNS};
+    struct table table = {0};
     size_t counts[VERDICT_FAIL + 1] = {0};
     bool has_colour = table_has_colour(stream);
 
-    for (int i = 0; i < COLUMNS; i++)
-        table_cell(&table, VERDICT_NONE, "%s", heading[i]);
+    table_heading(&table, heading, COLUMNS);
     for (size_t i = 0; i < certify->count; i++) {
         struct subject *subject = &certify->subjects[i];
         enum verdict verdict = outcome_conclude(&subject->outcome);

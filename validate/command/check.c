@@ -3,6 +3,7 @@
 #include "validate/checks/checks.h"
 #include "validate/command/check_health.h"
 #include "validate/command/command.h"
+#include "validate/report/table.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -107,7 +108,7 @@ static int run_checks(const struct options *options, const struct look *look, do
 {
     struct health_summary summary = {0};
     struct output output = {options->as_json,
-                            command_has_colour(stdout),
+                            table_has_colour(stdout),
                             options->only != NULL,
                             0,
                             VERDICT_NONE,

@@ -90,9 +90,6 @@ int command_look_open(const char *name, const char *root, const char *config, st
 
 void command_look_close(struct look *look);
 
-/* Colours: only on a terminal, and not with NO_COLOR (no-color.org) or TERM=dumb. */
-bool command_has_colour(FILE *stream);
-
 /* The verdict's name, padded to the longest one ("unknown"), coloured if has_colour. */
 void command_print_verdict(FILE *stream, enum verdict verdict, bool has_colour);
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "validate/report/table.h"
+
 int command_conf(const char *name, const char *path, struct conf *conf)
 {
     const char *named = path ? path : getenv("MUSTER_CONF");
@@ -130,24 +132,12 @@ void command_look_close(struct look *look)
     conf_clear(&look->conf);
 }
 
-bool command_has_colour(FILE *stream)
-{
-    const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
-
-    return isatty(fileno(stream)) && !(no_colour && no_colour[0]) && term && term[0] &&
-           strcmp(term, "dumb") != 0;
-}
-
 void command_print_verdict(FILE *stream, enum verdict verdict, bool has_colour)
 {
-    static const char *const colours[] = {
-        [VERDICT_NONE] = "",         [VERDICT_PASS] = "\033[32m",    [VERDICT_SKIP] = "\033[2m",
-        [VERDICT_WARN] = "\033[33m", [VERDICT_UNKNOWN] = "\033[35m", [VERDICT_FAIL] = "\033[1;31m",
-    };
     enum { WIDTH = sizeof "unknown" - 1 };
 
-    fprintf(stream, "%s%-*s%s", has_colour ? colours[verdict] : "", WIDTH, verdict_name(verdict),
-            has_colour ? "\033[0m" : "");
+    fprintf(stream, "%s%-*s%s", has_colour ? table_colour(verdict) : "", WIDTH,
+            verdict_name(verdict), has_colour ? "\033[0m" : "");
 }
 
 /* Terminals show a multi-byte character in one cell: what counts is where characters begin. */

@@ -157,20 +157,14 @@ static int options_read(int argc, char **argv, struct options *options)
     }
     options->words = argv + optind;
     options->count = argc - optind;
-    if (options->is_accept && (options->is_diff || options->count < 1)) {
-        fputs("muster history: --accept wants a node, and a part of it unless all are meant; not "
-              "--diff\n",
-              stderr);
-        return command_usage_error("muster history");
-    }
-    if (options->message && !options->is_accept) {
-        fputs("muster history: --message goes with --accept\n", stderr);
-        return command_usage_error("muster history");
-    }
-    if (options->is_diff && options->count < 2) {
-        fputs("muster history: --diff wants two runs: last, previous, or names\n", stderr);
-        return command_usage_error("muster history");
-    }
+    if (options->is_accept && (options->is_diff || options->count < 1))
+        return command_misuse("muster history",
+                              "--accept wants a node, and a part of it unless all are meant; not "
+                              "--diff");
+    if (options->message && !options->is_accept)
+        return command_misuse("muster history", "--message goes with --accept");
+    if (options->is_diff && options->count < 2)
+        return command_misuse("muster history", "--diff wants two runs: last, previous, or names");
     if (options->count > (options->is_diff ? 3 : 2))
         return command_word_error("muster history", options->words[options->is_diff ? 3 : 2]);
     return -1;

@@ -32,13 +32,6 @@ struct diff {
     struct table table;
 };
 
-static void begin_table(struct table *table, const char *const *names, size_t count)
-{
-    *table = (struct table){.columns = count};
-    for (size_t i = 0; i < count; i++)
-        table_cell(table, VERDICT_NONE, "%s", names[i]);
-}
-
 static void end_table(struct table *table)
 {
     if (table->count > table->columns) {
@@ -105,7 +98,7 @@ static int diff_verdicts(struct diff *diff, struct error *err)
     if (history_nodes_of_runs(diff->path, diff->then.run, diff->now.run, diff->node, take_node,
                               diff, err) < 0)
         return -1;
-    begin_table(&diff->table, names, 4);
+    table_heading(&diff->table, names, 4);
     for (size_t i = 0; i < diff->node_count; i++) {
         const struct node_then *node = &diff->nodes[i];
         char text[512];
@@ -182,7 +175,7 @@ static int diff_figures(struct diff *diff, struct error *err)
     struct series_list list;
     int result = series_read(diff->path, diff->node, NULL, MOST, &list, err);
 
-    begin_table(&diff->table, names, 6);
+    table_heading(&diff->table, names, 6);
     for (size_t i = 0; i < list.count && result == 0; i++)
         diff_figure(diff, &list.series[i]);
     end_table(&diff->table);
@@ -232,7 +225,7 @@ static int diff_facts(struct diff *diff, struct error *err)
     static const char *const names[] = {"NODES", "FACT", "BEFORE", "AFTER"};
     int result;
 
-    begin_table(&diff->table, names, 4);
+    table_heading(&diff->table, names, 4);
     result = history_changes(diff->path, diff->node, diff->then.time, diff->now.time, take_change,
                              diff, err);
     tell_fact(diff);

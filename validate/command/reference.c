@@ -92,12 +92,11 @@ static void print_lines(const struct look_options *look, const struct reference 
     static const char *const names[] = {"LINE",  "METRIC",     "VALUE", "KIND",
                                         "NODES", "APPLIES BY", "SOURCE"};
     struct reference_hardware hardware = hints_hardware(facts, 0, node, fastest_rail(facts));
-    struct table table = {.columns = sizeof names / sizeof *names};
+    struct table table = {0};
     size_t count = 0;
     char why[400];
 
-    for (size_t i = 0; i < table.columns; i++)
-        table_cell(&table, VERDICT_NONE, "%s", names[i]);
+    table_heading(&table, names, sizeof names / sizeof *names);
     for (size_t i = 0; i < reference->count; i++) {
         bool applies = reference_applies(&reference->lines[i], &hardware, why, sizeof why);
 

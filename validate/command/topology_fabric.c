@@ -11,6 +11,7 @@
 #include "lib/base/sysfs.h"
 #include "lib/slurm/slurmconf.h"
 #include "validate/command/command.h"
+#include "validate/report/table.h"
 #include "validate/subnet/findings.h"
 #include "validate/subnet/outline.h"
 
@@ -299,7 +300,7 @@ static int nameless_count(const struct subnet *subnet)
 static void print_people(const struct subnet *subnet, const struct topology_conf *conf,
                          const struct subnet_findings *findings)
 {
-    bool has_colour = command_has_colour(stdout);
+    bool has_colour = table_has_colour(stdout);
     int nameless = nameless_count(subnet);
     char *rails = hostlist_fold(&subnet->rails);
 

@@ -66,10 +66,9 @@ static void nodes_print(FILE *stream, const struct survey *survey)
 {
     static const char *const heading[] = {"NODE", "VERDICT", "LINKS", "PART AT FAULT",
                                           "WHAT TO DO"};
-    struct table table = {.columns = sizeof heading / sizeof *heading};
+    struct table table = {0};
 
-    for (size_t i = 0; i < table.columns; i++)
-        table_cell(&table, VERDICT_NONE, "%s", heading[i]);
+    table_heading(&table, heading, sizeof heading / sizeof *heading);
     for (size_t i = 0; i < survey->node_count; i++) {
         const struct survey_node *node = &survey->nodes[i];
         double worst = NAN;

@@ -52,6 +52,8 @@ const char *table_colour(enum verdict verdict)
     switch (verdict) {
     case VERDICT_PASS:
         return "\033[32m";
+    case VERDICT_SKIP:
+        return "\033[2m";
     case VERDICT_WARN:
         return "\033[33m";
     case VERDICT_UNKNOWN:

@@ -30,7 +30,8 @@ void table_clear(struct table *table);
 /* The escape sequence of a verdict's colour, "" for none. */
 const char *table_colour(enum verdict verdict);
 
-/* Whether the stream is a terminal that shows colours (not with NO_COLOR, nor TERM=dumb). */
+/* Whether the stream is a terminal that shows colours: not with NO_COLOR (no-color.org), nor
+ * TERM=dumb. */
 bool table_has_colour(FILE *stream);
 
 #endif
