@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/base/trouble.h"
+#include "lib/base/utf8.h"
 
 static const char title[] = "muster certificate 1";
 
@@ -61,29 +62,15 @@ static bool is_word(const char *text, size_t length)
     return length > 0;
 }
 
-/* The length of the UTF-8 character at text (RFC 3629), 0 for control characters and for bytes that
- * are none. */
+/* The length of the UTF-8 character at text, 0 for control characters and for bytes that are none.
+ */
 static size_t printable_length(const unsigned char *text)
 {
-    if (text[0] < 0x80)
-        return text[0] >= 0x20 && text[0] != 0x7f;
+    bool is_control = text[0] < 0x20 || text[0] == 0x7f;
+
     if (text[0] == 0xc2) /* U+0080 to U+009F control a terminal as ESC [ does */
-        return text[1] >= 0xa0 && text[1] <= 0xbf ? 2 : 0;
-    if (text[0] > 0xc2 && text[0] <= 0xdf)
-        return (text[1] & 0xc0) == 0x80 ? 2 : 0;
-    if (text[0] >= 0xe0 && text[0] <= 0xef) {
-        if ((text[1] & 0xc0) != 0x80 || (text[0] == 0xe0 && text[1] < 0xa0) ||
-            (text[0] == 0xed && text[1] > 0x9f))
-            return 0;
-        return (text[2] & 0xc0) == 0x80 ? 3 : 0;
-    }
-    if (text[0] >= 0xf0 && text[0] <= 0xf4) {
-        if ((text[1] & 0xc0) != 0x80 || (text[0] == 0xf0 && text[1] < 0x90) ||
-            (text[0] == 0xf4 && text[1] > 0x8f) || (text[2] & 0xc0) != 0x80)
-            return 0;
-        return (text[3] & 0xc0) == 0x80 ? 4 : 0;
-    }
-    return 0;
+        is_control = text[1] < 0xa0;
+    return is_control ? 0 : utf8_length(text);
 }
 
 /* Whether the line at text, which ends in a newline or a NUL, is fit to be printed. */

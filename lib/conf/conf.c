@@ -316,8 +316,6 @@ static int read_line(struct conf *conf, char *line, unsigned number, unsigned *s
     if (conf_value_set(conf, &keys[i], value, number, err) != 0)
         return error_prefix(err, "%s=%.60s%s", keys[i].name, value,
                             strlen(value) > 60 ? "..." : "");
-    if (keys[i].kind == KIND_SETTINGS && conf->netif_line_count > 0 && *value)
-        conf->netif_lines[conf->netif_line_count - 1].line = number;
     return 0;
 }
 

@@ -288,7 +288,7 @@ static int set_number(const struct conf_key *key, const char *value, double *fie
 }
 
 /* One Interface line more. A setting of an interface stands in one line only. */
-static int add_settings(struct conf *conf, const char *value, struct error *err)
+static int add_settings(struct conf *conf, const char *value, unsigned number, struct error *err)
 {
     struct netif_line *line = &conf->netif_lines[conf->netif_line_count];
 
@@ -298,6 +298,7 @@ static int add_settings(struct conf *conf, const char *value, struct error *err)
         return error_set(err, "found more than %d lines, allowed %d", NETIF_LINES, NETIF_LINES);
     if (netif_line_parse(value, line, err) != 0)
         return -1;
+    line->line = number;
     for (size_t i = 0; i < line->interfaces.count; i++)
         for (int setting = 0; setting < NETIF_SETTINGS; setting++) {
             const char *interface = line->interfaces.names[i];
@@ -383,7 +384,7 @@ int conf_value_set(struct conf *conf, const struct conf_key *key, const char *va
     case KIND_VARIABLE:
         return conf_variable_set(conf, value, line, err);
     case KIND_SETTINGS:
-        return add_settings(conf, value, err);
+        return add_settings(conf, value, line, err);
     case KIND_PREFLIGHT:
         if (conf_preflight_parse(value) < 0)
             return not_allowed(key, value, err);
