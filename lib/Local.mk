@@ -14,6 +14,7 @@ lib_libmuster_la_SOURCES += \
 	lib/base/fabric_class.c lib/base/fabric_class.h \
 	lib/base/grow.h \
 	lib/base/hash.h \
+	lib/base/splitmix.h \
 	lib/base/hostlist.c lib/base/hostlist.h \
 	lib/base/node_name.c lib/base/node_name.h \
 	lib/base/quantity.c lib/base/quantity.h \

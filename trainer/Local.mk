@@ -21,7 +21,6 @@ trainer_sources = \
 	trainer/compute/element.h \
 	trainer/data/dataset.c trainer/data/dataset.h \
 	trainer/data/permutation.c trainer/data/permutation.h \
-	trainer/data/splitmix.h \
 	trainer/data/token_file.c trainer/data/token_file.h \
 	trainer/parallel/ddp.c \
 	trainer/parallel/gathered.c trainer/parallel/gathered.h \

@@ -6,15 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/splitmix.h"
+
 enum { USES = 8 };
 
 uint64_t sim_random(uint64_t *state)
 {
-    uint64_t z = *state += 0x9e3779b97f4a7c15;
-
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
+    return splitmix_next(state);
 }
 
 double sim_uniform(uint64_t *state)

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/splitmix.h"
 #include "lib/conf/conf.h"
 #include "tests/spank-host/fixture.h"
 #include "tests/spank-host/host.h"
@@ -34,13 +35,9 @@ enum { TEST_LIVES = 60, TEXT = 1 << 18, FILES = 8192 };
 
 static uint64_t state_of_chance;
 
-static uint64_t chance(void) /* splitmix64, Steele, Lea, Flood 2014 */
+static uint64_t chance(void)
 {
-    uint64_t z = state_of_chance += 0x9e3779b97f4a7c15;
-
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
+    return splitmix_next(&state_of_chance);
 }
 
 static unsigned below(unsigned limit)

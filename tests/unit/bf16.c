@@ -10,7 +10,7 @@
 #define MUSTER_ELEMENT_BF16 1
 #include "trainer/compute/compute.h"
 #include "trainer/compute/element.h"
-#include "trainer/data/splitmix.h"
+#include "lib/base/splitmix.h"
 #include "trainer/training.h"
 
 /* compute_bf16: rounding, products that have no rounding, and training beside that in fp32. */

@@ -8,7 +8,7 @@
 
 #include "tests/unit/tap.h"
 #include "trainer/compute/cpu.h"
-#include "trainer/data/splitmix.h"
+#include "lib/base/splitmix.h"
 #include "trainer/optimizer/adamw.h"
 
 /* What compute_cpu brings along itself, against the C library in double. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tests/unit/tap.h"
-#include "trainer/data/splitmix.h"
+#include "lib/base/splitmix.h"
 #include "trainer/parallel/pipeline/arrange.h"
 #include "trainer/parallel/pipeline/placement.h"
 #include "trainer/parallel/pipeline/schedule.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tests/unit/tap.h"
-#include "trainer/data/splitmix.h"
+#include "lib/base/splitmix.h"
 #include "trainer/model/parameters.h"
 #include "trainer/parallel/guard.h"
 #include "trainer/training.h"

@@ -4,7 +4,7 @@
 #include "trainer/data/dataset.h"
 
 #include "trainer/data/permutation.h"
-#include "trainer/data/splitmix.h"
+#include "lib/base/splitmix.h"
 
 static void read_random(const struct dataset *dataset, uint64_t begin, uint64_t count,
                         int32_t *tokens)

@@ -3,7 +3,7 @@
 
 #include "trainer/data/permutation.h"
 
-#include "trainer/data/splitmix.h"
+#include "lib/base/splitmix.h"
 
 enum { FEISTEL_ROUNDS = 6 };
 

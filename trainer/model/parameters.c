@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "trainer/data/splitmix.h"
+#include "lib/base/splitmix.h"
 
 #define START_HALF_WIDTH 0.0346410161513775
 

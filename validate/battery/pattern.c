@@ -3,17 +3,11 @@
 
 #include <string.h>
 
-static uint64_t splitmix64(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-    x = (x ^ x >> 27) * 0x94d049bb133111eb;
-    return x ^ x >> 31;
-}
+#include "lib/base/splitmix.h"
 
 uint64_t pattern_mix(uint64_t a, uint64_t b)
 {
-    return splitmix64(splitmix64(a) ^ b);
+    return splitmix_at(splitmix_at(a, 0) ^ b, 0);
 }
 
 struct pattern pattern_of(uint32_t from, uint32_t to, uint64_t size_bytes, uint64_t seed)
@@ -25,7 +19,7 @@ struct pattern pattern_of(uint32_t from, uint32_t to, uint64_t size_bytes, uint6
 
 static uint64_t word_at(const struct pattern *pattern, size_t index)
 {
-    return splitmix64(pattern->state + index);
+    return splitmix_at(pattern->state + index, 0);
 }
 
 uint8_t pattern_byte(const struct pattern *pattern, size_t offset)

@@ -7,13 +7,25 @@
 /* SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
  * The state after n numbers is seed + n * gamma, so that any number of the sequence can be had
  * without those before it: each rank makes just its own part of weights and data. */
+#define SPLITMIX_GAMMA UINT64_C(0x9E3779B97F4A7C15)
+
+/* Number index of the seed's sequence, from 0. */
 static inline uint64_t splitmix_at(uint64_t seed, uint64_t index)
 {
-    uint64_t z = seed + (index + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t z = seed + (index + 1) * SPLITMIX_GAMMA;
 
     z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
     return z ^ (z >> 31);
+}
+
+/* The next number of the sequence whose state, at first its seed, this is. */
+static inline uint64_t splitmix_next(uint64_t *state)
+{
+    uint64_t number = splitmix_at(*state, 0);
+
+    *state += SPLITMIX_GAMMA;
+    return number;
 }
 
 #endif
