@@ -9,17 +9,19 @@ muster_SOURCES += \
 	validate/certify/neighbours.c \
 	validate/certify/nodes.c \
 	validate/certify/stages.c \
+	validate/certify/step.c \
 	validate/certify/subnet.c \
 	validate/certify/config.c \
-	validate/certify/hints.c validate/certify/hints.h \
-	validate/certify/links.c \
+	validate/certify/links/links.c \
+	validate/certify/links/findings.c \
+	validate/certify/links/hints.c validate/certify/links/hints.h \
+	validate/certify/links/sums.c \
 	validate/certify/rails.c \
 	validate/certify/actions.c \
 	validate/certify/extras.c \
 	validate/certify/facts.c \
 	validate/certify/report.c \
 	validate/certify/reports.c \
-	validate/certify/sums.c \
 	validate/certify/suspects.c \
 	validate/certify/turns.c \
 	# end of certify

@@ -233,21 +233,19 @@ static void allocation_tell(struct certify *certify, const struct hostlist *name
                  names->count, *certify->reservation ? ", reservation " : "", certify->reservation);
 }
 
-int certify_allocate(struct certify *certify, struct error *err)
+void certify_allocate(struct certify *certify)
 {
     struct hostlist names = {0};
+    struct error err = {""};
 
-    if (candidates(certify, &names) == 0) {
-        hostlist_clear(&names);
-        return 0;
+    if (candidates(certify, &names) > 0) {
+        progress_begin(&certify->progress, "allocate");
+        if (undo_note_job(&certify->undo, certify->job_name, &err) == 0 &&
+            drains_lift(certify, &names, &err) == 0)
+            allocation_try(certify, &names, &err);
+        allocation_tell(certify, &names, &err);
     }
-    progress_begin(&certify->progress, "allocate");
-    if (undo_note_job(&certify->undo, certify->job_name, err) == 0 &&
-        drains_lift(certify, &names, err) == 0)
-        allocation_try(certify, &names, err);
-    allocation_tell(certify, &names, err);
     hostlist_clear(&names);
-    return 0;
 }
 
 static bool is_job_there(const struct certify *certify)

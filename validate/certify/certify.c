@@ -239,8 +239,8 @@ static int stages_run(struct certify *certify, struct error *err)
                  certify->count, certify->count == 1 ? "" : "s", certify->cluster.name,
                  certify_level_name(certify->options.level),
                  certify->options.is_dry_run ? ", dry run" : "", certify->run);
-    if (certify_reach(certify, err) != 0 || certify_allocate(certify, err) != 0)
-        return -1;
+    certify_reach(certify);
+    certify_allocate(certify);
     certify_check(certify);
     certify_subnet(certify);
     certify_launch(certify);

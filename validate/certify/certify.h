@@ -109,23 +109,26 @@ size_t certify_good(struct certify *certify, struct hostlist *names);
 /* Ends a stage's line of progress: how many of the nodes are good. */
 void certify_stage_end(struct certify *certify, size_t asked);
 
-/* nodes.c: each returns 0, or -1 with err where the run cannot go on at all */
+/* nodes.c */
+/* Chooses the nodes that the run is about. Returns 0, or -1 with err where it cannot go on at all.
+ */
 int certify_select(struct certify *certify, struct error *err);
-int certify_reach(struct certify *certify, struct error *err);
+/* Asks each node's slurmd. */
+void certify_reach(struct certify *certify);
 /* Asks those nodes of the list again that have no fault so far and notes who does not answer;
  * returns how many those are. */
 size_t certify_reach_again(struct certify *certify, const struct hostlist *names, enum stage stage);
 /* Asks all good ones a last time: nothing is certified whose slurmd went after its last stage. */
 void certify_reach_last(struct certify *certify);
-/* allocate.c: an allocation of the nodes to be tested, job_id. Returns 0, or -1 as above; a node
- * that is not to be had has its verdict. */
-int certify_allocate(struct certify *certify, struct error *err);
+/* allocate.c: an allocation of the nodes to be tested, job_id. A node that is not to be had has its
+ * verdict. */
+void certify_allocate(struct certify *certify);
 /* When the job was taken away, as Slurm does once a prolog has failed, which may be a moment after
  * the allocation seemed to be there: ends the stage's progress and tries to have another one with
  * the nodes that are still to be had. Returns false, and nothing is done, when the job is there. */
 bool certify_allocate_again(struct certify *certify);
 
-/* stages.c */
+/* step.c */
 struct certify_step {
     enum stage stage;
     const struct hostlist *nodes;
@@ -149,13 +152,6 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
  * step's stage, nodes, input and deadline. program is cleared. */
 int certify_muster(struct certify *certify, const struct certify_step *step,
                    struct arguments *program, size_t *first, struct error *err);
-/* Whoever a step that did not end accuses: by its records, else by asking the nodes. Returns how
- * many nodes that are. */
-size_t certify_accused(struct certify *certify, enum stage stage, const struct hostlist *names,
-                       size_t first);
-/* Notes that verdict for all nodes of the list that have no fault so far. */
-void certify_all(struct certify *certify, const struct hostlist *names, enum stage stage,
-                 enum verdict verdict, const char *test, const char *message);
 /* The battery's environment, ends with NULL: control traffic on the management network; is_fabric:
  * data on the rails. Points into itself: not to be copied. */
 struct certify_environment {
@@ -164,6 +160,15 @@ struct certify_environment {
 };
 void certify_environment(const struct certify *certify, bool is_fabric,
                          struct certify_environment *environment);
+
+/* stages.c */
+/* Whoever a step that did not end accuses: by its records, else by asking the nodes. Returns how
+ * many nodes that are. */
+size_t certify_accused(struct certify *certify, enum stage stage, const struct hostlist *names,
+                       size_t first);
+/* Notes that verdict for all nodes of the list that have no fault so far. */
+void certify_all(struct certify *certify, const struct hostlist *names, enum stage stage,
+                 enum verdict verdict, const char *test, const char *message);
 /* Whether a step whose status is one of the battery's has run to its end with all its nodes. */
 bool certify_is_complete(const struct certify *certify, size_t first);
 void certify_check(struct certify *certify);
@@ -184,11 +189,16 @@ int certify_neighbours(struct certify *certify, struct subnet *subnet, struct er
 /* Compares the facts that the nodes told since first. */
 void certify_compare(struct certify *certify, size_t first);
 
-/* links.c */
+/* links/links.c */
 void certify_links(struct certify *certify);
 
-/* sums.c: judges what uplinks and halves carried when all their nodes used them, among the records
- * since first; figures: of all rails, NAN where not measured */
+struct trial;
+/* links/findings.c: what the trial, which is over, found becomes verdicts about nodes, notes, sums
+ * and lines of certificates. first: the first record of the measurement */
+void certify_link_findings(struct certify *certify, const struct trial *trial, size_t first);
+
+/* links/sums.c: judges what uplinks and halves carried when all their nodes used them, among the
+ * records since first; figures: of all rails, NAN where not measured */
 void certify_sums(struct certify *certify, size_t first, const double *figures, size_t count);
 
 /* actions.c: drains, certificates, releases */

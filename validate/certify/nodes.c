@@ -219,11 +219,10 @@ void certify_reach_last(struct certify *certify)
     hostlist_clear(&names);
 }
 
-int certify_reach(struct certify *certify, struct error *err)
+void certify_reach(struct certify *certify)
 {
     size_t asked = 0;
 
-    (void)err;
     progress_begin(&certify->progress, "reach");
     progress_doing(&certify->progress, "asking the slurmd of each node");
     ask(certify, STAGE_REACH, is_wanted_first, NULL);
@@ -251,5 +250,4 @@ int certify_reach(struct certify *certify, struct error *err)
                             subject->plan.part, subject->plan.message);
     }
     certify_stage_end(certify, asked);
-    return 0;
 }

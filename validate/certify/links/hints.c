@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/certify/hints.h"
+#include "validate/certify/links/hints.h"
 
 #include <math.h>
 #include <stdlib.h>

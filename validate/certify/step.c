@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/certify.h"
+
+#include <string.h>
+
+#include "lib/base/clock.h"
+#include "validate/slurm/step.h"
+
+/* A program on the nodes of the job: started, heard, watched, ended. */
+
+enum { GRACE_S = 3, WATCH_AFTER_S = 5, WATCH_EACH_S = 10, SILENT_S = 12 };
+
+void certify_environment(const struct certify *certify, bool is_fabric,
+                         struct certify_environment *environment)
+{
+    const struct conf *conf = &certify->conf;
+    size_t count = 0;
+
+    *environment = (struct certify_environment){0};
+    snprintf(environment->run, sizeof environment->run, "MUSTER_RUN=%s", certify->run);
+    environment->entries[count++] = environment->run;
+    /* Slurm 22.05 mixes two ways of fencing by default and then lets some ranks out of MPI_Init
+     * while others are in its first fence still: with three nodes a launch in twenty died of a
+     * message that came too early; none in 60 with either way alone. */
+    environment->entries[count++] = "SLURM_PMIX_FENCE=ring";
+    if (is_fabric) {
+        char *text = environment->management;
+
+        if (certify_rails_setting(certify, text, sizeof environment->management) == 0)
+            environment->entries[count++] = text;
+        return;
+    }
+    /* A bad rail must not stop the control traffic of the tests that look for it. */
+    environment->entries[count++] = "MUSTER_MPI=control";
+    environment->entries[count++] = "OMPI_MCA_pml=ob1";
+    environment->entries[count++] = "OMPI_MCA_btl=^openib,uct,ofi,usnic";
+    if (*conf->management_interface) {
+        snprintf(environment->management, sizeof environment->management,
+                 "OMPI_MCA_btl_tcp_if_include=%s", conf->management_interface);
+        snprintf(environment->oob, sizeof environment->oob, "OMPI_MCA_oob_tcp_if_include=%s",
+                 conf->management_interface);
+        environment->entries[count++] = environment->management;
+        environment->entries[count++] = environment->oob;
+    }
+}
+
+/* What a step's lines are read into. */
+struct hearing {
+    struct certify *certify;
+    const struct certify_step *step;
+    double watch_at;            /* when the nodes are to be asked next */
+    volatile sig_atomic_t stop; /* ends the step */
+    double heard_at;            /* the last line */
+    bool has_lost;              /* a node, and the step goes on without it */
+    double until; /* clock_s(): what is said later, while we end it, accuses the wrong ones */
+    bool has_memory;
+};
+
+static void hear(const char *line, bool is_error, void *context)
+{
+    struct hearing *hearing = context;
+    struct certify *certify = hearing->certify;
+
+    if (is_error) {
+        if (strncmp(line, RECORD_PROGRESS, strlen(RECORD_PROGRESS)) == 0)
+            progress_doing(&certify->progress, "%s", line + strlen(RECORD_PROGRESS));
+        else if (*line)
+            snprintf(certify->last_error, sizeof certify->last_error, "%s", line);
+        return;
+    }
+    if (hearing->stop || clock_s() > hearing->until)
+        return;
+    hearing->heard_at = clock_s();
+    switch (records_parse(&certify->records, line)) {
+    case 0:
+        if (certify->json)
+            record_write(certify->json, &certify->records.items[certify->records.count - 1]);
+        break;
+    case 1:
+        certify->stray_lines += *line != '\0';
+        break;
+    default:
+        hearing->has_memory = false;
+    }
+}
+
+static void tick(void *context)
+{
+    struct hearing *hearing = context;
+
+    progress_tick(&hearing->certify->progress);
+    if (certify_stop) {
+        hearing->stop = certify_stop;
+    } else if (!hearing->stop && clock_s() > hearing->watch_at) {
+        if (certify_reach_again(hearing->certify, hearing->step->nodes, hearing->step->stage) > 0) {
+            hearing->has_lost = hearing->step->survives_loss;
+            hearing->stop = !hearing->has_lost;
+        }
+        hearing->watch_at = clock_s() + WATCH_EACH_S;
+    } else if (!hearing->stop && hearing->has_lost && clock_s() - hearing->heard_at > SILENT_S) {
+        hearing->stop = 1;
+    }
+}
+
+int certify_step(struct certify *certify, const struct certify_step *step, size_t *first,
+                 struct error *err)
+{
+    struct hearing hearing = {.certify = certify,
+                              .step = step,
+                              .watch_at = clock_s() + WATCH_AFTER_S,
+                              .heard_at = clock_s(),
+                              .until = clock_s() + step->deadline_s,
+                              .has_memory = true};
+    struct process_result result;
+
+    *first = certify->records.count;
+    certify->last_error[0] = '\0';
+    if (step_run(&(struct step){.job_id = certify->job_id,
+                                .nodes = step->nodes,
+                                .tasks_per_node = step->tasks_per_node,
+                                .mpi = step->is_mpi ? certify->options.mpi : "none",
+                                .program = step->program},
+                 &(struct process){.input = step->input,
+                                   .environment = step->environment,
+                                   .deadline_s = step->deadline_s,
+                                   .grace_s = GRACE_S,
+                                   .on_line = hear,
+                                   .on_tick = tick,
+                                   .context = &hearing,
+                                   .stop = &hearing.stop},
+                 &result, err) != 0)
+        return -1;
+    certify_drop_silent(certify);
+    if (!hearing.has_memory)
+        return error_set(err, "no memory for the records of %s", step->program[0]);
+    if (result.end == PROCESS_TIMED_OUT) {
+        error_set(err, "did not end within %.0f s", step->deadline_s);
+        return 1;
+    }
+    if (result.end == PROCESS_STOPPED) {
+        error_set(err, certify_stop ? "stopped by a signal" : "a node stopped answering");
+        return 1;
+    }
+    if (result.end == PROCESS_SIGNALED ||
+        (result.status != 0 && result.status != 1 && result.status != 3)) {
+        error_set(err, "ended with status %d: %s", result.status,
+                  *certify->last_error ? certify->last_error : "no word why");
+        return 1;
+    }
+    if (step->is_mpi && !records_tell(&certify->records, *first, result.status)) {
+        error_set(err, "rank 0, which tells for all, ended too early (status %d): %s",
+                  result.status, *certify->last_error ? certify->last_error : "no word why");
+        return 1;
+    }
+    return 0;
+}
+
+int certify_muster(struct certify *certify, const struct certify_step *step,
+                   struct arguments *program, size_t *first, struct error *err)
+{
+    struct certify_environment environment;
+    struct certify_step whole = *step;
+    int rv;
+
+    certify_environment(certify, false, &environment);
+    whole.tasks_per_node = 1;
+    whole.program = program->argv;
+    whole.environment = environment.entries;
+    rv = certify_step(certify, &whole, first, err);
+    arguments_clear(program);
+    return rv;
+}
