@@ -37,47 +37,6 @@ void split_by_speed(int layers, int stages, const double *speeds, double head_s,
     }
 }
 
-/* The layers that are ready at that time, each stage having one; 0: not even these are. */
-static int capacity(int stages, const double *speeds, double head_s, double time)
-{
-    int sum = 0;
-
-    for (int i = 0; i < stages; i++) {
-        double left = time - (i == stages - 1 ? head_s : 0);
-        int fits = (int)floor(left * speeds[i] * (1 + 1e-9));
-
-        if (fits < 1)
-            return 0;
-        sum += fits;
-    }
-    return sum;
-}
-
-double split_best(int layers, int stages, const double *speeds, double head_s)
-{
-    double best = INFINITY;
-
-    /* it is the time that some stage takes for some number of layers */
-    for (int i = 0; i < stages; i++) {
-        for (int count = 1; count <= layers; count++) {
-            double time = ready_s(i, stages, speeds[i], head_s, count);
-
-            if (time < best && capacity(stages, speeds, head_s, time) >= layers)
-                best = time;
-        }
-    }
-    return best;
-}
-
-double split_time(int stages, const double *speeds, double head_s, const int *counts)
-{
-    double time = 0;
-
-    for (int i = 0; i < stages; i++)
-        time = fmax(time, ready_s(i, stages, speeds[i], head_s, counts[i]));
-    return time;
-}
-
 int split_parse(const char *text, int layers, int stages, int *counts, struct error *err)
 {
     const char *left = text;

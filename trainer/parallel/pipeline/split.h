@@ -18,13 +18,6 @@ void split_even(int layers, int stages, int *counts);
  * left (Yang et al.: Holmes, 2023, self-adapting pipeline partition). */
 void split_by_speed(int layers, int stages, const double *speeds, double head_s, int *counts);
 
-/* The least time that any split comes to, each stage having a layer at least; exact. For
- * comparison. */
-double split_best(int layers, int stages, const double *speeds, double head_s);
-
-/* When the slowest stage is ready: counts[i] / speeds[i], the last one head_s later. */
-double split_time(int stages, const double *speeds, double head_s, const int *counts);
-
 /* "3,5,4": one number of at least 1 for each stage, layers in all. Returns 0, or -1 with err. */
 int split_parse(const char *text, int layers, int stages, int *counts, struct error *err);
 
