@@ -116,12 +116,3 @@ int schedule_pair_load(const struct schedule *schedule, int round, int node)
     return most(pairs_leaving(schedule, round, schedule->block[node]),
                 pairs_leaving(schedule, round, schedule->block[partner]));
 }
-
-int schedule_load(const struct schedule *schedule, int round)
-{
-    int load = 0;
-
-    for (int block = 0; block < schedule->block_count && schedule->block_count > 1; block++)
-        load = most(load, pairs_leaving(schedule, round, block));
-    return load;
-}

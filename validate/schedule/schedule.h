@@ -17,9 +17,10 @@
  * inside all blocks at once, where no uplink is used, or across: the blocks play a tournament of
  * their own, and those of two blocks that meet are paired so that each block has one partner block.
  * Then as few pairs at once cross a block's uplink as keep all rounds within 5/4 of what they would
- * be without blocks, plus 8; schedule_load() says how many. Rounds inside and across alternate, so
- * that a run that ends early has both. Blocks whose sizes differ so much that all rounds would be
- * twice as many are not heeded for the order (schedule_load() still tells what crosses). */
+ * be without blocks, plus 8; schedule_pair_load() says how many. Rounds inside and across
+ * alternate, so that a run that ends early has both. Blocks whose sizes differ so much that all
+ * rounds would be twice as many are not heeded for the order (schedule_pair_load() still tells what
+ * crosses). */
 
 enum { SCHEDULE_BYE = -1 };
 
@@ -60,13 +61,9 @@ int schedule_partner(const struct schedule *schedule, int round, int node);
  * or halves that meet all nodes of the same one. O(1). */
 bool schedule_is_first(const struct schedule *schedule, int round, int node);
 
-/* How many pairs at once cross the uplink of a block in that round, the most of all blocks; 0 when
- * all pairs are inside blocks or blocks are not known. O(nodes). */
-int schedule_load(const struct schedule *schedule, int round);
-
-/* The same for one node's pair: the greater of the numbers of pairs that cross the uplinks of its
- * block and of its partner's block, itself counted; 0 when the pair is inside a block or the node
- * rests. O(nodes of the two blocks). */
+/* How many pairs at once cross the uplinks that the node's pair uses in that round: the greater of
+ * the numbers of its block and of its partner's block, itself counted; 0 when the pair is inside a
+ * block, blocks are not known, or the node rests. O(nodes of the two blocks). */
 int schedule_pair_load(const struct schedule *schedule, int round, int node);
 
 /* Which round it is that is played as that number (from 0) when all rounds are played so many times
