@@ -28,7 +28,7 @@ int dcb_set(struct netlink *netlink, const char *name, enum netif_setting settin
 int dcb_count_pauses(struct netlink *netlink, const char *name, uint64_t *sent, uint64_t *received,
                      struct error *err);
 
-/* What a message of the kernel says, for dcb_get() and the tests: the answer to DCB_CMD_IEEE_GET.
+/* What a message of the kernel says, for the tests: the answer to DCB_CMD_IEEE_GET.
  * Returns 0; 1 when the driver does not tell; -1 when it is none or its lengths do not fit. */
 int dcb_parse(const void *message, size_t length, enum netif_setting setting, long *priorities);
 
