@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "collectives/codec/crc32c.h"
+#include "lib/base/grow.h"
 #include "lib/base/read_all.h"
 #include "lib/base/regular.h"
 #include "lib/base/write_all.h"
@@ -169,7 +170,8 @@ static long list_steps(const char *path, bool cleans, long **steps)
 {
     DIR *directory = opendir(path);
     struct dirent *entry;
-    long count = 0, *more;
+    size_t count = 0;
+    long *more;
 
     *steps = NULL;
     if (!directory)
@@ -183,16 +185,21 @@ static long list_steps(const char *path, bool cleans, long **steps)
         }
         if (step_of(entry->d_name) < 0)
             continue;
-        more = realloc(*steps, (size_t)(count + 1) * sizeof **steps);
-        if (!more)
-            break;
+        more = grow(*steps, count, sizeof *more);
+        if (!more) {
+            closedir(directory);
+            free(*steps);
+            *steps = NULL;
+            errno = ENOMEM;
+            return -1;
+        }
         *steps = more;
-        (*steps)[count++] = step_of(entry->d_name);
+        more[count++] = step_of(entry->d_name);
     }
     closedir(directory);
     if (count > 0)
-        qsort(*steps, (size_t)count, sizeof **steps, newer_first);
-    return count;
+        qsort(*steps, count, sizeof **steps, newer_first);
+    return (long)count;
 }
 
 void checkpoint_prune(const char *directory, long step, int keep)
@@ -382,7 +389,7 @@ static int least(struct team *team, int mine, int *first)
 
     *first = team_seat(team).rank;
     if (!all)
-        return -1;
+        abort(); /* the others would wait for what this one says */
     team_tell(team, &mine, sizeof mine, all);
     for (int rank = ranks - 1; rank >= 0; rank--) {
         if (all[rank] <= found || rank == ranks - 1) {
