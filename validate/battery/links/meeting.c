@@ -41,6 +41,11 @@ void rails_open(struct program *program, struct rails *rails, struct link_result
     if (fabric->rail_count == 0)
         snprintf(results_add(results, program->node, -1, "")->failure, sizeof(char[256]),
                  "no rail: %.200s", fabric->reason);
+    if (fabric->rail_count > MEETING_RAILS)
+        snprintf(results_add(results, program->node, -1, "")->failure, sizeof(char[256]),
+                 "%zu of its %zu rails are not measured: at most %d are; FabricInterfaces names "
+                 "those that count",
+                 fabric->rail_count - MEETING_RAILS, fabric->rail_count, MEETING_RAILS);
     for (size_t i = 0; i < fabric->rail_count && rails->own.count < MEETING_RAILS; i++) {
         const struct rail *rail = &fabric->rails[i];
         int index = rails->own.count++;

@@ -77,7 +77,8 @@ struct link_results {
 /* A new one at the end, empty but for these; it stays where it is until the next one. */
 struct link_result *results_add(struct link_results *results, int from, int to, const char *rail);
 
-/* Opens this node's rails. Those that are down or cannot be driven go to results. */
+/* Opens this node's rails. Those that are down or cannot be driven go to results, and that there
+ * are more than can be measured. */
 void rails_open(struct program *program, struct rails *rails, struct link_results *results);
 void rails_close(struct rails *rails);
 
