@@ -5,15 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLANS_KEPT = 128, ARRAYS = 4 };
-
-static void arrays_of(const struct plan_shape *shape, const size_t *arrays[ARRAYS])
-{
-    arrays[0] = shape->counts;
-    arrays[1] = shape->offsets;
-    arrays[2] = shape->send_counts;
-    arrays[3] = shape->send_offsets;
-}
+enum { PLANS_KEPT = 128 };
 
 static bool is_same_array(const size_t *a, const size_t *b, int ranks)
 {
@@ -22,21 +14,23 @@ static bool is_same_array(const size_t *a, const size_t *b, int ranks)
     return memcmp(a, b, (size_t)ranks * sizeof *a) == 0;
 }
 
-/* rank, ranks and topology are those of the collective. */
-static bool is_same(const struct plan_shape *a, const struct plan_shape *b)
+/* What is asked for, whatever stands in fields that the kind has no use for. */
+static bool is_same(const struct cached_plan *cached, const struct collective_call *call,
+                    bool in_place)
 {
-    const size_t *of_a[ARRAYS], *of_b[ARRAYS];
+    const struct collective_call *a = &cached->call;
+    const struct plan_shape *shape = &cached->shape;
+    int ranks = shape->ranks;
 
-    if (a->kind != b->kind || a->op != b->op || a->element_bytes != b->element_bytes ||
-        a->root != b->root || a->count != b->count || a->in_place != b->in_place ||
-        a->segment != b->segment || a->wire != b->wire)
-        return false;
-    arrays_of(a, of_a);
-    arrays_of(b, of_b);
-    for (int i = 0; i < ARRAYS; i++)
-        if (!is_same_array(of_a[i], of_b[i], a->ranks))
-            return false;
-    return true;
+    return a->kind == call->kind && a->type == call->type && a->count == call->count &&
+           shape->in_place == in_place && a->algorithm == call->algorithm &&
+           a->segment_bytes == call->segment_bytes && a->wire == call->wire &&
+           (a->op == call->op || !collective_kind_reduces(a->kind)) &&
+           (a->root == call->root || !collective_kind_has_root(a->kind)) &&
+           is_same_array(a->counts, call->counts, ranks) &&
+           is_same_array(a->offsets, call->offsets, ranks) &&
+           is_same_array(a->send_counts, call->send_counts, ranks) &&
+           is_same_array(a->send_offsets, call->send_offsets, ranks);
 }
 
 static void cached_destroy(struct cached_plan *cached)
@@ -51,33 +45,52 @@ static void cached_destroy(struct cached_plan *cached)
     free(cached);
 }
 
-static struct cached_plan *cached_create(const struct algorithm *algorithm,
-                                         const struct plan_shape *shape, struct error *err)
+/* A copy of an array behind the struct, or NULL. */
+static const size_t *keep_array(const size_t *array, size_t ranks, size_t **to)
 {
-    size_t ranks = (size_t)shape->ranks;
-    struct cached_plan *cached = calloc(1, sizeof *cached + ARRAYS * ranks * sizeof(size_t));
-    const size_t *from[ARRAYS], *copies[ARRAYS] = {NULL};
-    size_t *to;
+    size_t *copy = *to;
+
+    if (!array)
+        return NULL;
+    *to += ranks;
+    return memcpy(copy, array, ranks * sizeof *copy);
+}
+
+static void keep_arrays(struct cached_plan *cached)
+{
+    size_t *to = (size_t *)(cached + 1), ranks = (size_t)cached->shape.ranks;
+    struct collective_call *call = &cached->call;
+
+    call->counts = cached->shape.counts = keep_array(call->counts, ranks, &to);
+    call->offsets = cached->shape.offsets = keep_array(call->offsets, ranks, &to);
+    call->send_counts = cached->shape.send_counts = keep_array(call->send_counts, ranks, &to);
+    call->send_offsets = cached->shape.send_offsets = keep_array(call->send_offsets, ranks, &to);
+}
+
+static struct cached_plan *cached_create(const struct collective_call *call,
+                                         const struct plan_shape *shape,
+                                         const struct algorithm *algorithm, struct error *err)
+{
+    enum { ARRAYS = 4 };
+    size_t arrays_bytes = ARRAYS * (size_t)shape->ranks * sizeof(size_t), slot_bytes;
+    struct cached_plan *cached = calloc(1, sizeof *cached + arrays_bytes);
 
     if (!cached) {
         error_set(err, "out of memory for the plan of a collective");
         return NULL;
     }
-    to = (size_t *)(cached + 1);
-    arrays_of(shape, from);
-    for (int i = 0; i < ARRAYS; i++, to += ranks)
-        if (from[i])
-            copies[i] = memcpy(to, from[i], ranks * sizeof *to);
+    cached->call = *call;
     cached->shape = *shape;
-    cached->shape.counts = copies[0];
-    cached->shape.offsets = copies[1];
-    cached->shape.send_counts = copies[2];
-    cached->shape.send_offsets = copies[3];
     cached->algorithm = algorithm;
+    keep_arrays(cached);
     if (algorithm_plan(algorithm, &cached->shape, &cached->plan, err) < 0) {
         cached_destroy(cached);
         return NULL;
     }
+    slot_bytes = wire_bound(call->wire, call->type, cached->plan.wire_count);
+    cached->slot_bytes = (slot_bytes + SCRATCH_LINE - 1) / SCRATCH_LINE * SCRATCH_LINE;
+    cached->scratch_bytes = cached->plan.scratch * shape->element_bytes +
+                            cached->plan.wire_slots * cached->slot_bytes;
     return cached;
 }
 
@@ -96,31 +109,36 @@ static void forget_oldest(struct plan_cache *cache)
     cache->count--;
 }
 
-int plan_cache_get(struct plan_cache *cache, const struct algorithm *algorithm,
-                   const struct plan_shape *shape, struct cached_plan **cached, bool *made,
-                   struct error *err)
+struct cached_plan *plan_cache_find(struct plan_cache *cache, const struct collective_call *call,
+                                    bool in_place)
 {
-    struct cached_plan *found = NULL;
+    for (struct cached_plan **link = &cache->first; *link; link = &(*link)->next) {
+        struct cached_plan *found = *link;
 
-    for (struct cached_plan **link = &cache->first; *link; link = &(*link)->next)
-        if ((*link)->algorithm == algorithm && is_same(&(*link)->shape, shape)) {
-            found = *link;
+        if (is_same(found, call, in_place)) {
             *link = found->next;
-            break;
+            found->next = cache->first;
+            cache->first = found;
+            return found;
         }
-    *made = !found;
-    if (!found) {
-        found = cached_create(algorithm, shape, err);
-        if (!found)
-            return -1;
-        if (cache->count >= PLANS_KEPT)
-            forget_oldest(cache);
-        cache->count++;
     }
-    found->next = cache->first;
-    cache->first = found;
-    *cached = found;
-    return 0;
+    return NULL;
+}
+
+struct cached_plan *plan_cache_add(struct plan_cache *cache, const struct collective_call *call,
+                                   const struct plan_shape *shape,
+                                   const struct algorithm *algorithm, struct error *err)
+{
+    struct cached_plan *made = cached_create(call, shape, algorithm, err);
+
+    if (!made)
+        return NULL;
+    if (cache->count >= PLANS_KEPT)
+        forget_oldest(cache);
+    cache->count++;
+    made->next = cache->first;
+    cache->first = made;
+    return made;
 }
 
 void plan_cache_clear(struct plan_cache *cache)

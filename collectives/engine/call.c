@@ -3,11 +3,19 @@
 
 #include <stdlib.h>
 
+/* Whether the plan is to read in `out` what the call has in `in`. */
+static bool is_in_place(const struct collective *collective, const struct collective_call *call)
+{
+    return call->in == call->out && call->kind != COLLECTIVE_BROADCAST &&
+           call->kind != COLLECTIVE_ALL_GATHER &&
+           (call->kind != COLLECTIVE_REDUCE || collective->rank == call->root);
+}
+
 /* What the call asks for, as a shape; -1: it makes no sense. */
 static int shape_of(const struct collective *collective, const struct collective_call *call,
                     struct plan_shape *shape, struct error *err)
 {
-    bool has_root = call->kind == COLLECTIVE_BROADCAST || call->kind == COLLECTIVE_REDUCE;
+    bool has_root = collective_kind_has_root(call->kind);
 
     if ((unsigned)call->kind >= COLLECTIVE_KINDS)
         return error_set(err, "collective: kind %d is none", (int)call->kind);
@@ -42,9 +50,7 @@ static int shape_of(const struct collective *collective, const struct collective
         .offsets = call->offsets,
         .send_counts = call->send_counts,
         .send_offsets = call->send_offsets,
-        .in_place = call->in == call->out && call->kind != COLLECTIVE_BROADCAST &&
-                    call->kind != COLLECTIVE_ALL_GATHER &&
-                    (call->kind != COLLECTIVE_REDUCE || collective->rank == call->root),
+        .in_place = is_in_place(collective, call),
         .segment = call->segment_bytes / element_bytes(call->type),
         .wire = call->wire,
         .topology = &collective->topology,
@@ -167,23 +173,34 @@ void request_give_back(struct collective *collective, struct collective_request 
     collective->spare = request;
 }
 
+/* The plan for the call, made if need be. */
+static struct cached_plan *find_plan(struct collective *collective,
+                                     const struct collective_call *call, struct error *err)
+{
+    struct cached_plan *cached =
+        plan_cache_find(&collective->cache, call, is_in_place(collective, call));
+    const struct algorithm *algorithm;
+    struct plan_shape shape;
+
+    if (cached)
+        return cached;
+    if (shape_of(collective, call, &shape, err) < 0)
+        return NULL;
+    algorithm = algorithm_of(collective, call, &shape, err);
+    if (!algorithm)
+        return NULL;
+    collective->statistics.allocations++;
+    return plan_cache_add(&collective->cache, call, &shape, algorithm, err);
+}
+
 int request_prepare(struct collective *collective, const struct collective_call *call,
                     struct collective_request **out, struct error *err)
 {
+    struct cached_plan *cached = find_plan(collective, call, err);
     struct collective_request *request;
-    const struct algorithm *algorithm;
-    struct cached_plan *cached;
-    struct plan_shape shape;
-    size_t scratch, slot_bytes;
-    bool made;
 
-    if (shape_of(collective, call, &shape, err) < 0)
+    if (!cached)
         return -1;
-    algorithm = algorithm_of(collective, call, &shape, err);
-    if (!algorithm ||
-        plan_cache_get(&collective->cache, algorithm, &shape, &cached, &made, err) < 0)
-        return -1;
-    collective->statistics.allocations += made;
     request = take_request(collective);
     if (!request)
         return error_set(err, "out of memory for a collective");
@@ -191,9 +208,6 @@ int request_prepare(struct collective *collective, const struct collective_call 
     request->run = take_run(collective, cached);
     if (request->run)
         cached->users++;
-    slot_bytes = (wire_bound(call->wire, call->type, cached->plan.wire_count) + SCRATCH_LINE - 1) /
-                 SCRATCH_LINE * SCRATCH_LINE;
-    scratch = cached->plan.scratch * shape.element_bytes + cached->plan.wire_slots * slot_bytes;
     if (call->wire == WIRE_LOSSLESS && !collective->codec) {
         collective->statistics.allocations++;
         collective->codec = codec_scratch_create();
@@ -202,13 +216,13 @@ int request_prepare(struct collective *collective, const struct collective_call 
             return error_set(err, "out of memory for the codec");
         }
     }
-    if (request->run && scratch > 0)
-        request->room = take_room(collective, scratch);
-    if (!request->run || (scratch > 0 && !request->room)) {
+    if (request->run && cached->scratch_bytes > 0)
+        request->room = take_room(collective, cached->scratch_bytes);
+    if (!request->run || (cached->scratch_bytes > 0 && !request->room)) {
         request_give_back(collective, request);
-        return error_set(err, "out of memory for a collective: %zu bytes of scratch", scratch);
+        return error_set(err, "out of memory for a collective: %zu bytes of scratch",
+                         cached->scratch_bytes);
     }
-    request->run->slot_bytes = slot_bytes;
     *out = request;
     return 0;
 }

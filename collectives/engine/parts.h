@@ -57,6 +57,4 @@ void request_give_back(struct collective *collective, struct collective_request 
 int progress_start_thread(struct collective *collective, struct error *err);
 void progress_stop_thread(void);
 
-enum { SCRATCH_LINE = 64 /* what scratch is aligned to */ };
-
 #endif

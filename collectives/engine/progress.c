@@ -22,19 +22,39 @@ static struct {
             .wake = PTHREAD_COND_INITIALIZER,
             .changing = PTHREAD_MUTEX_INITIALIZER};
 
+/* Where threads may call MPI at once; else the program sees to it that one at a time does, and who
+ * reads what another has just written would wait here until it is written itself. */
+static void lock(const struct collective *collective)
+{
+    if (collective->may_share)
+        pthread_mutex_lock(&engine.lock);
+}
+
+static void unlock(const struct collective *collective)
+{
+    if (collective->may_share)
+        pthread_mutex_unlock(&engine.lock);
+}
+
+static void count(const struct collective_request *ended)
+{
+    struct collective_statistics *statistics = &ended->collective->statistics;
+
+    statistics->messages_sent += ended->run->messages_sent;
+    statistics->bytes_sent += ended->run->bytes_sent;
+    statistics->bytes_reduced += ended->run->bytes_reduced;
+    statistics->bytes_coded += ended->run->bytes_coded;
+}
+
 static void retire(struct collective_request *ended)
 {
     struct collective_request **link = &engine.active;
-    struct collective_statistics *statistics = &ended->collective->statistics;
 
     while (*link != ended)
         link = &(*link)->next;
     *link = ended->next;
     ended->next = NULL;
-    statistics->messages_sent += ended->run->messages_sent;
-    statistics->bytes_sent += ended->run->bytes_sent;
-    statistics->bytes_reduced += ended->run->bytes_reduced;
-    statistics->bytes_coded += ended->run->bytes_coded;
+    count(ended);
 }
 
 /* may_wait: where there is but one call under way, and nothing to do for it, inside MPI. */
@@ -108,12 +128,6 @@ void progress_stop_thread(void)
     pthread_mutex_unlock(&engine.changing);
 }
 
-/* The plan's own scratch, in bytes; slots stand behind it, aligned as it is. */
-static size_t cached_scratch(const struct run *run)
-{
-    return run->cached->plan.scratch * run->cached->shape.element_bytes;
-}
-
 /* An all-gather in place is one from where the own block stands: ranks may have orders of their own
  * for the blocks, so that none knows where another's are. */
 static char *input_of(const struct run *run, const struct collective_call *call)
@@ -126,42 +140,64 @@ static char *input_of(const struct run *run, const struct collective_call *call)
     return (char *)(uintptr_t)call->in + at; /* which is only read */
 }
 
-int collective_start(struct collective *collective, const struct collective_call *call,
-                     struct collective_request **out, struct error *err)
+/* With the lock held. The request is ready to move, and is not among the active ones. */
+static struct collective_request *begin(struct collective *collective,
+                                        const struct collective_call *call, struct error *err)
 {
-    struct collective_request *request = NULL, **link = &engine.active;
+    struct collective_request *request;
+    const struct cached_plan *cached;
     struct run *run;
 
-    pthread_mutex_lock(&engine.lock);
-    if (request_prepare(collective, call, &request, err) < 0) {
-        pthread_mutex_unlock(&engine.lock);
-        return -1;
-    }
+    if (request_prepare(collective, call, &request, err) < 0)
+        return NULL;
     run = request->run;
+    cached = run->cached;
     run->comm = collective->comm;
     run->tag = (int)(collective->sequence++ % TAGS);
     run->type = call->type;
     run->op = call->op;
     run->buffers[PLAN_IN] = input_of(run, call);
     run->buffers[PLAN_OUT] = call->out;
-    run->buffers[PLAN_SCRATCH] = request->room ? request->room->memory : NULL;
-    run->buffers[PLAN_WIRE] = request->room ? request->room->memory + cached_scratch(run) : NULL;
+    if (request->room) {
+        run->buffers[PLAN_SCRATCH] = request->room->memory;
+        run->buffers[PLAN_WIRE] =
+            request->room->memory + cached->plan.scratch * cached->shape.element_bytes;
+    }
     run->codec = collective->codec;
     run->window = collective->window;
-    if (run->cached->plan.window > 0)
-        run->ticket = window_take_ticket(collective->window, run->cached->plan.window *
-                                                                 run->cached->shape.element_bytes);
+    if (cached->plan.window > 0)
+        run->ticket = window_take_ticket(collective->window,
+                                         cached->plan.window * cached->shape.element_bytes);
     run_begin(run);
+    collective->statistics.calls++;
+    return request;
+}
+
+static void activate(struct collective_request *request)
+{
+    struct collective_request **link = &engine.active;
+
     while (*link)
         link = &(*link)->next;
     *link = request;
-    collective->statistics.calls++;
-    move_all(false);
-    if (engine.thread_users > 0)
-        pthread_cond_broadcast(&engine.wake);
-    pthread_mutex_unlock(&engine.lock);
-    *out = request;
-    return 0;
+}
+
+int collective_start(struct collective *collective, const struct collective_call *call,
+                     struct collective_request **out, struct error *err)
+{
+    struct collective_request *request;
+
+    lock(collective);
+    request = begin(collective, call, err);
+    if (request) {
+        activate(request);
+        move_all(false);
+        if (engine.thread_users > 0)
+            pthread_cond_broadcast(&engine.wake);
+        *out = request;
+    }
+    unlock(collective);
+    return request ? 0 : -1;
 }
 
 /* With the lock held. */
@@ -189,16 +225,18 @@ static void progress(const struct collective *collective)
 
 int collective_test(struct collective_request **request, struct error *err)
 {
+    struct collective *collective;
     int status = 0;
 
     if (!*request)
         return 1;
-    pthread_mutex_lock(&engine.lock);
-    if (!move_all(false) && (*request)->collective->window)
-        progress((*request)->collective);
+    collective = (*request)->collective;
+    lock(collective);
+    if (!move_all(false) && collective->window)
+        progress(collective);
     if (run_has_ended((*request)->run))
         status = finish(request, err);
-    pthread_mutex_unlock(&engine.lock);
+    unlock(collective);
     return status;
 }
 
@@ -223,26 +261,22 @@ static void linger(const struct collective *collective, unsigned turn)
 #endif
 }
 
-int collective_wait(struct collective_request **request, struct error *err)
+/* With the lock held, which others have meanwhile. */
+static int wait_for(struct collective_request **request, struct error *err)
 {
-    struct collective *collective;
+    const struct collective *collective = (*request)->collective;
+    bool may_wait = !collective->may_share;
     unsigned turn = 0;
     int status;
 
-    if (!*request)
-        return 0;
-    collective = (*request)->collective;
-    pthread_mutex_lock(&engine.lock);
     engine.waiting++;
     while (!run_has_ended((*request)->run)) {
-        bool may_wait = !collective->may_share;
-
         if (move_all(may_wait)) {
             turn = 0;
         } else if (!may_wait) {
-            pthread_mutex_unlock(&engine.lock);
+            unlock(collective);
             linger(collective, ++turn);
-            pthread_mutex_lock(&engine.lock);
+            lock(collective);
         } else if (collective->window) {
             linger(collective, ++turn);
         }
@@ -250,23 +284,50 @@ int collective_wait(struct collective_request **request, struct error *err)
     status = finish(request, err);
     if (--engine.waiting == 0 && engine.thread_users > 0)
         pthread_cond_broadcast(&engine.wake);
-    pthread_mutex_unlock(&engine.lock);
     return status < 0 ? -1 : 0;
 }
 
+int collective_wait(struct collective_request **request, struct error *err)
+{
+    const struct collective *collective;
+    int status;
+
+    if (!*request)
+        return 0;
+    collective = (*request)->collective;
+    lock(collective);
+    status = wait_for(request, err);
+    unlock(collective);
+    return status;
+}
+
+/* What can be done at once, as much of what is little can, is not put among what is under way. */
 int collective_run(struct collective *collective, const struct collective_call *call,
                    struct error *err)
 {
     struct collective_request *request;
+    int status = -1;
 
-    if (collective_start(collective, call, &request, err) < 0)
-        return -1;
-    return collective_wait(&request, err);
+    lock(collective);
+    request = begin(collective, call, err);
+    if (request) {
+        if (!engine.active)
+            run_move(request->run, false);
+        if (run_has_ended(request->run)) {
+            count(request);
+            status = finish(&request, err) < 0 ? -1 : 0;
+        } else {
+            activate(request);
+            status = wait_for(&request, err);
+        }
+    }
+    unlock(collective);
+    return status;
 }
 
 void collective_statistics(struct collective *collective, struct collective_statistics *statistics)
 {
-    pthread_mutex_lock(&engine.lock);
+    lock(collective);
     *statistics = collective->statistics;
-    pthread_mutex_unlock(&engine.lock);
+    unlock(collective);
 }

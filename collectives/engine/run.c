@@ -79,7 +79,7 @@ static bool is_ready(const struct run *run, const struct plan_step *step)
 static void *at(const struct run *run, struct plan_place place)
 {
     if (place.buffer == PLAN_WIRE)
-        return run->buffers[PLAN_WIRE] + place.offset * run->slot_bytes;
+        return run->buffers[PLAN_WIRE] + place.offset * run->cached->slot_bytes;
     if (place.buffer == PLAN_WINDOW) {
         size_t each = run->cached->plan.window;
 

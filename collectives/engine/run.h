@@ -16,7 +16,6 @@ struct run {
     enum element_type type;
     enum reduce_op op;
     char *buffers[PLAN_BUFFERS];
-    size_t slot_bytes;     /* from one slot of PLAN_WIRE to the next */
     struct window *window; /* where the plan uses one */
     struct window_ticket ticket;
     bool has_entered; /* the window's slot */

@@ -38,6 +38,12 @@ bool collective_kind_parse(const char *name, enum collective_kind *kind);
 /* Whether the kind reduces, so that an operation counts. */
 bool collective_kind_reduces(enum collective_kind kind);
 
+/* Whether the kind has a root. */
+static inline bool collective_kind_has_root(enum collective_kind kind)
+{
+    return kind == COLLECTIVE_BROADCAST || kind == COLLECTIVE_REDUCE;
+}
+
 /* Whether a call's count is that of a block for each rank, and counts of their own may be given. */
 bool collective_kind_has_blocks(enum collective_kind kind);
 
