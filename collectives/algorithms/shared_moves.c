@@ -163,7 +163,7 @@ static void take_each(const struct sharing *s, unsigned k)
     }
 }
 
-/* Blocks may be as each rank likes, and so rounds: a rank that has ended has put and read all. */
+/* Blocks may be as each rank likes, and so rounds: a rank at its end has put and read all. */
 void shared_all_to_all(const struct plan_shape *shape, struct plan *plan)
 {
     bool is_known = !shape->counts && !shape->send_counts;
@@ -185,6 +185,8 @@ void shared_all_to_all(const struct plan_shape *shape, struct plan *plan)
     if (s.rounds == 0)
         copy_own(&s);
     sharing_go(&s);
+    if (!is_known)
+        plan_signal(plan, PLAN_SIGNAL_LAST);
 }
 
 struct algorithm_cost shared_all_to_all_cost(const struct plan_shape *shape)

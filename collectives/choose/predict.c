@@ -267,8 +267,7 @@ static void advance(struct walk *walk, double now, int rank)
             for (unsigned i = step->after; i < step->after_end; i++)
                 is_ready = is_ready && self->ended[plan->after[i]] >= 0;
             if (step->action == PLAN_AWAIT)
-                is_ready = is_ready && (walk->ranks[step->peer].told >= step->number ||
-                                        walk->ranks[step->peer].left == 0);
+                is_ready = is_ready && walk->ranks[step->peer].told >= step->number;
             if (!is_ready)
                 break;
             self->under_way[stream]++;

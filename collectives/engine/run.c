@@ -259,8 +259,7 @@ static bool compute_one(struct run *run)
     } else if (step->action == PLAN_PUSH) {
         push(run, step);
     } else if (step->action == PLAN_SIGNAL) {
-        if (run->left > 1) /* else window_leave() tells it, at once */
-            window_signal(run->window, run->ticket, step->number);
+        window_signal(run->window, run->ticket, step->number);
     } else if (step->action == PLAN_DIVIDE) {
         reduce_divide(run->type, at(run, step->out), step->count,
                       (unsigned)run->cached->shape.ranks);
@@ -350,8 +349,11 @@ bool run_move(struct run *run, bool may_wait)
     if (!run_has_ended(run))
         has_moved |=
             end_messages(run, may_wait && !has_moved && !(has_window && has_more_to_compute(run)));
-    if (run->has_failed)
+    if (run->has_failed) {
         abandon(run);
+        if (has_window) /* others need not wait for what does not come */
+            window_signal(run->window, run->ticket, PLAN_SIGNAL_LAST);
+    }
     if (has_window && run_has_ended(run))
         window_leave(run->window, run->ticket);
     return has_moved;

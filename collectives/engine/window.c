@@ -23,8 +23,7 @@
 enum { PAGE = 4096, LINE = 64 };
 
 /* A slot of a rank begins with what it has told there: ticket << 32 | number, so that it only ever
- * grows, and wraps around some day. A rank that has left told the greatest number. Behind it where
- * its buffers are, in its own memory; then its part, of a small slot on the same line: few bytes
+ * grows, and wraps around some day. Behind it where its buffers are, in its own memory; then its part, of a small slot on the same line: few bytes
  * come with the word that tells of them. */
 struct told {
     _Atomic uint64_t word;
@@ -48,6 +47,7 @@ struct peer {
 struct window_slots {
     unsigned count;          /* 64 at most */
     size_t part, slot_bytes; /* where a part begins in a slot; from one slot to the next */
+    size_t rank_bytes;       /* from one rank's slots to the next's, on pages of their own */
     size_t left, begin;      /* in the window: what ranks have left; slots, rank by rank */
     uint64_t tickets;        /* taken */
     uint64_t left_before;    /* this rank's calls before this one are over, */
@@ -65,8 +65,6 @@ struct window {
     char *base;         /* 8 bytes that no other file has, then slots */
     struct peer *peers; /* [ranks]; NULL: they may not be reached */
 };
-
-static const unsigned left_number = UINT32_MAX;
 
 static size_t rounded_up(size_t bytes, size_t to)
 {
@@ -95,17 +93,14 @@ static uint64_t ticks(void)
 }
 #endif
 
-/* What one rank writes is on pages of its own. */
-static size_t rank_bytes(const struct window_slots *slots)
-{
-    return rounded_up(slots->count * slots->slot_bytes, PAGE);
-}
-
 static struct window_slots slots_of(unsigned count, size_t part, size_t part_bytes)
 {
+    size_t slot_bytes = rounded_up(part + part_bytes, LINE);
+
     return (struct window_slots){.count = count,
                                  .part = part,
-                                 .slot_bytes = rounded_up(part + part_bytes, LINE),
+                                 .slot_bytes = slot_bytes,
+                                 .rank_bytes = rounded_up(count * slot_bytes, PAGE),
                                  .free_before = count};
 }
 
@@ -124,7 +119,7 @@ static void lay_out(struct window *window)
     at = rounded_up(at, PAGE);
     for (int size = 0; size < SIZES; size++) {
         window->slots[size].begin = at;
-        at += (size_t)window->ranks * rank_bytes(&window->slots[size]);
+        at += (size_t)window->ranks * window->slots[size].rank_bytes;
     }
     window->bytes = at;
 }
@@ -133,8 +128,7 @@ static char *slot_of(const struct window *window, struct window_ticket ticket, i
 {
     const struct window_slots *slots = ticket.slots;
 
-    return window->base + slots->begin + (size_t)rank * rank_bytes(slots) +
-           (size_t)(ticket.number % slots->count) * slots->slot_bytes;
+    return window->base + slots->begin + (size_t)rank * slots->rank_bytes + ticket.at;
 }
 
 static struct told *told_of(const struct window *window, struct window_ticket ticket, int rank)
@@ -344,8 +338,9 @@ struct window_ticket window_take_ticket(struct window *window, size_t part_bytes
                      : part_bytes <= PLAN_WINDOW_SMALL_BYTES ? SMALL
                                                              : LARGE;
     struct window_slots *slots = &window->slots[size];
+    uint64_t number = slots->tickets++;
 
-    return (struct window_ticket){slots, slots->tickets++};
+    return (struct window_ticket){slots, number, number % slots->count * slots->slot_bytes};
 }
 
 bool window_is_free(const struct window *window, struct window_ticket ticket)
@@ -418,7 +413,6 @@ void window_leave(struct window *window, struct window_ticket ticket)
 {
     struct window_slots *slots = ticket.slots;
 
-    window_signal(window, ticket, left_number);
     slots->left_later |= (uint64_t)1 << ticket.number % slots->count;
     for (uint64_t bit;
          bit = (uint64_t)1 << slots->left_before % slots->count, slots->left_later & bit;

@@ -33,6 +33,7 @@ struct window_slots;
 struct window_ticket {
     struct window_slots *slots;
     uint64_t number;
+    size_t at; /* where the slot stands among those of a rank, bytes */
 };
 
 /* All ranks of comm call it. NULL at all of them where they cannot share memory: they are on
@@ -79,7 +80,7 @@ bool window_has_reached(struct window *window, struct window_ticket ticket, int 
  * where a processor has no clock for that, none is far. */
 bool window_is_far(const struct window *window);
 
-/* This rank has done all that it does in the call. */
+/* This rank has done all that it does in the call, and told all that others wait for. */
 void window_leave(struct window *window, struct window_ticket ticket);
 
 #endif

@@ -136,7 +136,7 @@ enum plan_action {
     PLAN_ENCODE,  /* left, coded, to the slot out */
     PLAN_DECODE,  /* the slot left to out */
     PLAN_SIGNAL,  /* tells the ranks of the node `number`: all computed before can be seen */
-    PLAN_AWAIT,   /* until peer has told `number` or a greater one, or has ended its plan */
+    PLAN_AWAIT,   /* until peer has told `number` or a greater one */
     PLAN_PULL,    /* left, in the peer's buffer of this name, to out */
     PLAN_PUSH,    /* left to out, in the peer's buffer of this name */
     PLAN_ACTIONS
@@ -222,7 +222,9 @@ struct plan_place plan_scratch(struct plan *plan, size_t count);
 void plan_window(struct plan *plan, size_t count);
 
 /* What is computed goes on in order, so that a signal tells of all before it and all behind an
- * await sees what was told. Numbers of a rank's signals ascend from 1. */
+ * await sees what was told. Numbers of a rank's signals ascend from 1. What is awaited is told: by
+ * who does not know what others await, the greatest number at its end. */
+#define PLAN_SIGNAL_LAST UINT32_MAX
 void plan_signal(struct plan *plan, unsigned number);
 void plan_await(struct plan *plan, int peer, unsigned number);
 

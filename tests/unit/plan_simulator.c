@@ -216,7 +216,7 @@ static bool is_told(const struct scene *scene, const struct plan_step *step)
 {
     const struct actor *peer = &scene->actors[step->peer];
 
-    return step->action != PLAN_AWAIT || peer->told >= step->number || peer->left == 0;
+    return step->action != PLAN_AWAIT || peer->told >= step->number;
 }
 
 /* Begins the next step of a stream of the rank, if it may. 1: it has. */
