@@ -18,6 +18,9 @@
  *
  * All ranks get the same bits, whatever the algorithm, for as long as all use the same.
  *
+ * Threads may call at once where MPI was started with MPI_THREAD_MULTIPLE; else one at a time does,
+ * in all collectives of the process, as MPI then asks of those who call it.
+ *
  * After the first call of a shape nothing is allocated for further ones, unless more of them are
  * under way than ever before.
  *
@@ -55,8 +58,8 @@ struct collective_call {
 
 struct collective_options {
     /* Chooses where a call does not say: one of algorithms[] that applies to the shape, and where
-     * the call says no segment, shape->segment, in elements. All ranks must choose the same. NULL:
-     * algorithm_default(). */
+     * the call says no segment, shape->segment, in elements. All ranks must choose the same. What
+     * was chosen for a call holds for further ones like it. NULL: algorithm_default(). */
     const struct algorithm *(*choose)(void *context, struct plan_shape *shape,
                                       enum element_type type);
     void *context;

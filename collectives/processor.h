@@ -33,4 +33,12 @@ static inline bool processor_runs(unsigned processor)
     return false;
 }
 
+/* Between two looks at memory that another processor writes. */
+static inline void processor_pause(void)
+{
+#ifdef __x86_64__
+    __builtin_ia32_pause();
+#endif
+}
+
 #endif

@@ -34,7 +34,6 @@ struct rank_walk {
     unsigned next[PLAN_STREAMS];
     unsigned under_way[PLAN_STREAMS];
     unsigned told; /* its last signal */
-    size_t left;   /* steps */
     double out_free, in_free, processor_free;
 };
 
@@ -288,10 +287,8 @@ static void end(struct walk *walk, struct event event)
     self->ended[event.step] = event.time_us;
     self->under_way[plan_stream_of(step->action)]--;
     walk->left--;
-    self->left--;
     if (tells)
         self->told = step->number;
-    tells = tells || (self->plan.window > 0 && self->left == 0);
     for (int rank = 0; rank < walk->layout->ranks && tells; rank++)
         if (rank != event.rank)
             advance(walk, event.time_us, rank);
@@ -350,7 +347,6 @@ static int make_plans(struct walk *walk, const struct algorithm *algorithm,
         if (algorithm_plan(algorithm, &own, &self->plan, err) < 0)
             return -1;
         count = self->plan.step_count;
-        self->left = count;
         self->begun = malloc((count + 1) * sizeof *self->begun);
         self->ended = malloc((count + 1) * sizeof *self->ended);
         self->there = malloc((count + 1) * sizeof *self->there);

@@ -89,8 +89,8 @@ static struct cached_plan *cached_create(const struct collective_call *call,
     }
     slot_bytes = wire_bound(call->wire, call->type, cached->plan.wire_count);
     cached->slot_bytes = (slot_bytes + SCRATCH_LINE - 1) / SCRATCH_LINE * SCRATCH_LINE;
-    cached->scratch_bytes = cached->plan.scratch * shape->element_bytes +
-                            cached->plan.wire_slots * cached->slot_bytes;
+    cached->scratch_bytes =
+        cached->plan.scratch * shape->element_bytes + cached->plan.wire_slots * cached->slot_bytes;
     return cached;
 }
 

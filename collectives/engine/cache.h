@@ -4,8 +4,8 @@
 
 #include "collectives/collective.h"
 
-/* Plans that were made already, by what a call asked for. A bounded number is kept; the one that was
- * used longest ago and is not in use goes. */
+/* Plans that were made already, by what a call asked for. A bounded number is kept; the one that
+ * was used longest ago and is not in use goes. */
 
 enum { SCRATCH_LINE = 64 /* what scratch and slots are aligned to */ };
 
@@ -18,8 +18,8 @@ struct cached_plan {
     struct plan plan;
     size_t slot_bytes;    /* from one slot of PLAN_WIRE to the next */
     size_t scratch_bytes; /* PLAN_SCRATCH, and the slots behind it */
-    unsigned users;    /* runs under way */
-    struct run *spare; /* runs of this plan that have ended */
+    unsigned users;       /* runs under way */
+    struct run *spare;    /* runs of this plan that have ended */
     struct cached_plan *next;
 };
 

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/engine/parts.h"
+#include "collectives/processor.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
 
 enum { TAGS = 32768 };
+
+/* At a window, with a pause of the processor between them, before anything else is looked at. */
+enum { LOOKS = 16 };
 
 /* What is under way in this process, on all communicators: who waits for one call must move the
  * others too, or two ranks that wait for two calls in different orders wait for ever. */
@@ -22,8 +26,8 @@ static struct {
             .wake = PTHREAD_COND_INITIALIZER,
             .changing = PTHREAD_MUTEX_INITIALIZER};
 
-/* Where threads may call MPI at once; else the program sees to it that one at a time does, and who
- * reads what another has just written would wait here until it is written itself. */
+/* Only where threads may call MPI at once: a lock is not passed before all that was written is
+ * there for all processors to see, and what another rank reads just now takes long to write. */
 static void lock(const struct collective *collective)
 {
     if (collective->may_share)
@@ -57,15 +61,15 @@ static void retire(struct collective_request *ended)
     count(ended);
 }
 
-/* may_wait: where there is but one call under way, and nothing to do for it, inside MPI. */
-static bool move_all(bool may_wait)
+/* is_waiting: somebody is, who has nothing else to do. */
+static bool move_all(bool is_waiting)
 {
     bool has_moved = false, is_alone = engine.active && !engine.active->next;
 
     for (struct collective_request *r = engine.active, *next; r; r = next) {
         next = r->next;
         if (!run_has_ended(r->run))
-            has_moved |= run_move(r->run, may_wait && is_alone);
+            has_moved |= run_move(r->run, is_waiting && is_alone);
         if (run_has_ended(r->run))
             retire(r);
     }
@@ -154,6 +158,8 @@ static struct collective_request *begin(struct collective *collective,
     cached = run->cached;
     run->comm = collective->comm;
     run->tag = (int)(collective->sequence++ % TAGS);
+    run->may_wait = !collective->may_share;
+    run->looks = collective->topology.is_crowded ? 1 : LOOKS;
     run->type = call->type;
     run->op = call->op;
     run->buffers[PLAN_IN] = input_of(run, call);
@@ -248,37 +254,32 @@ int collective_test(struct collective_request **request, struct error *err)
  */
 static void linger(const struct collective *collective, unsigned turn)
 {
-    enum { SPINS = 4096, PROBE_EVERY = 32, PROBE_SPINS = 256 };
+    enum { SPINS = 4096 / LOOKS, PROBE_EVERY = 32, PROBE_SPINS = 256 / LOOKS };
     bool spins = turn < SPINS && !collective->topology.is_crowded;
 
     if (turn % (spins ? PROBE_SPINS : PROBE_EVERY) == 0)
         progress(collective);
     if (!spins)
         sched_yield();
-#ifdef __x86_64__
     else
-        __builtin_ia32_pause();
-#endif
+        processor_pause();
 }
 
 /* With the lock held, which others have meanwhile. */
 static int wait_for(struct collective_request **request, struct error *err)
 {
     const struct collective *collective = (*request)->collective;
-    bool may_wait = !collective->may_share;
     unsigned turn = 0;
     int status;
 
     engine.waiting++;
     while (!run_has_ended((*request)->run)) {
-        if (move_all(may_wait)) {
+        if (move_all(true)) {
             turn = 0;
-        } else if (!may_wait) {
+        } else if (collective->may_share || collective->window) {
             unlock(collective);
             linger(collective, ++turn);
             lock(collective);
-        } else if (collective->window) {
-            linger(collective, ++turn);
         }
     }
     status = finish(request, err);
@@ -301,7 +302,7 @@ int collective_wait(struct collective_request **request, struct error *err)
     return status;
 }
 
-/* What can be done at once, as much of what is little can, is not put among what is under way. */
+/* What ends at once, as most of what is little does, is never put among what is under way. */
 int collective_run(struct collective *collective, const struct collective_call *call,
                    struct error *err)
 {
@@ -312,7 +313,7 @@ int collective_run(struct collective *collective, const struct collective_call *
     request = begin(collective, call, err);
     if (request) {
         if (!engine.active)
-            run_move(request->run, false);
+            run_move(request->run, true);
         if (run_has_ended(request->run)) {
             count(request);
             status = finish(&request, err) < 0 ? -1 : 0;

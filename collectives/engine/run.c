@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/processor.h"
 #include "collectives/reduce/nontemporal.h"
 
 /* Less than this is put as other memory is written, however far it is read. */
@@ -166,8 +167,18 @@ static bool begin_messages(struct run *run, enum plan_stream stream)
     return has_begun;
 }
 
+static bool has_come(const struct run *run, const struct plan_step *step, unsigned looks)
+{
+    while (!window_has_reached(run->window, run->ticket, step->peer, step->number)) {
+        if (--looks == 0)
+            return false;
+        processor_pause();
+    }
+    return true;
+}
+
 /* The step may not begin before others have told what it waits for. */
-static bool is_held_up(struct run *run, const struct plan_step *step)
+static bool is_held_up(struct run *run, const struct plan_step *step, unsigned looks)
 {
     if (!run->has_entered && run->cached->plan.window > 0) {
         run->has_entered = window_is_free(run->window, run->ticket);
@@ -176,8 +187,7 @@ static bool is_held_up(struct run *run, const struct plan_step *step)
         window_announce(run->window, run->ticket,
                         (const void *[]){run->buffers[PLAN_IN], run->buffers[PLAN_OUT]});
     }
-    return step->action == PLAN_AWAIT &&
-           !window_has_reached(run->window, run->ticket, step->peer, step->number);
+    return step->action == PLAN_AWAIT && !has_come(run, step, looks);
 }
 
 static void pull(struct run *run, const struct plan_step *step)
@@ -202,12 +212,12 @@ static void push(struct run *run, const struct plan_step *step)
     run->has_failed = true;
 }
 
-/* Whether the result goes past the caches: what is put where those who read it are far away, too. */
+/* Whether the result goes past the caches: what is put where those who read it are far away, too.
+ */
 static bool is_nontemporal(const struct run *run, const struct plan_step *step)
 {
-    return step->is_nontemporal ||
-           (step->out.buffer == PLAN_WINDOW && window_is_far(run->window) &&
-            step->count * run->cached->shape.element_bytes >= FAR_BYTES);
+    return step->is_nontemporal || (step->out.buffer == PLAN_WINDOW && window_is_far(run->window) &&
+                                    step->count * run->cached->shape.element_bytes >= FAR_BYTES);
 }
 
 static void reduce(struct run *run, const struct plan_step *step)
@@ -231,13 +241,13 @@ static void copy(struct run *run, const struct plan_step *step)
         memmove(to, from, bytes);
 }
 
-static bool compute_one(struct run *run)
+static bool compute_one(struct run *run, unsigned looks)
 {
     unsigned number;
     const struct plan_step *step = next_of(run, PLAN_COMPUTES, &number);
     size_t bytes;
 
-    if (!step || is_held_up(run, step))
+    if (!step || is_held_up(run, step, looks))
         return false;
     bytes = step->count * run->cached->shape.element_bytes;
     if (step->action == PLAN_REDUCE) {
@@ -335,20 +345,21 @@ static bool has_more_to_compute(const struct run *run)
     return run->begun[PLAN_COMPUTES] < run->cached->plan.stream_counts[PLAN_COMPUTES];
 }
 
-bool run_move(struct run *run, bool may_wait)
+bool run_move(struct run *run, bool is_waited_for)
 {
     bool has_window = run->cached->plan.window > 0;
     bool has_moved = begin_messages(run, PLAN_RECEIVES);
+    unsigned looks = is_waited_for ? run->looks : 1;
 
     has_moved |= begin_messages(run, PLAN_SENDS);
-    if (compute_one(run)) {
+    if (compute_one(run, looks)) {
         has_moved = true;
-        while (has_window && !run_has_ended(run) && compute_one(run))
+        while (has_window && !run_has_ended(run) && compute_one(run, looks))
             ;
     }
     if (!run_has_ended(run))
-        has_moved |=
-            end_messages(run, may_wait && !has_moved && !(has_window && has_more_to_compute(run)));
+        has_moved |= end_messages(run, is_waited_for && run->may_wait && !has_moved &&
+                                           !(has_window && has_more_to_compute(run)));
     if (run->has_failed) {
         abandon(run);
         if (has_window) /* others need not wait for what does not come */

@@ -13,14 +13,17 @@ struct run {
     struct cached_plan *cached;
     MPI_Comm comm;
     int tag;
+    bool may_wait;  /* inside MPI: no other thread calls it */
+    unsigned looks; /* at what is awaited in the window, at least 1, where it is waited for */
     enum element_type type;
     enum reduce_op op;
     char *buffers[PLAN_BUFFERS];
     struct window *window; /* where the plan uses one */
     struct window_ticket ticket;
-    bool has_entered; /* the window's slot */
     struct codec_scratch *codec;
-    size_t *filled; /* [slots]: bytes in each */
+
+    bool has_entered; /* the window's slot */
+    size_t *filled;   /* [slots]: bytes in each */
 
     unsigned char *ended;         /* [steps] */
     unsigned begun[PLAN_STREAMS]; /* the first in each stream that has not begun */
@@ -40,7 +43,7 @@ struct run {
 struct run *run_create(struct cached_plan *cached);
 void run_destroy(struct run *run);
 
-/* To the beginning. The caller has set comm, tag, type, op, buffers, window and ticket. */
+/* To the beginning. The caller has set what stands before has_entered. */
 void run_begin(struct run *run);
 
 static inline bool run_has_ended(const struct run *run)
@@ -48,9 +51,10 @@ static inline bool run_has_ended(const struct run *run)
     return run->left == 0 || run->has_failed;
 }
 
-/* Does what can be done now, computing one step, or of a plan with a window all that can be;
- * may_wait: if nothing can, waits inside MPI for a message of this run, unless it may be the window
- * that it waits for. Returns whether anything has happened. */
-bool run_move(struct run *run, bool may_wait);
+/* Does what can be done now, computing one step, or of a plan with a window all that can be.
+ * is_waited_for: somebody waits for this run and nothing else is under way, so it looks at the
+ * window a few times, and of a plan without one waits for a message where it may. Returns whether
+ * anything has happened. */
+bool run_move(struct run *run, bool is_waited_for);
 
 #endif

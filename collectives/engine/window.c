@@ -23,8 +23,8 @@
 enum { PAGE = 4096, LINE = 64 };
 
 /* A slot of a rank begins with what it has told there: ticket << 32 | number, so that it only ever
- * grows, and wraps around some day. Behind it where its buffers are, in its own memory; then its part, of a small slot on the same line: few bytes
- * come with the word that tells of them. */
+ * grows, and wraps around some day. Behind it where its buffers are, in its own memory; then its
+ * part, of a small slot on the same line: few bytes come with the word that tells of them. */
 struct told {
     _Atomic uint64_t word;
     uint64_t buffers[WINDOW_BUFFERS];
