@@ -286,14 +286,26 @@ struct state_comm *state_comm(MPI_Comm comm)
     return last.found;
 }
 
-int state_run(struct state_comm *comm_state, MPI_Comm comm, struct collective_call *call)
+/* Most calls are the same as the last of their kind: what was chosen for that holds. */
+static bool is_as_last(const struct state_chosen *last, const struct collective_call *call)
+{
+    return last->algorithm != NULL && last->call.count == call->count &&
+           last->call.type == call->type && last->call.op == call->op &&
+           last->call.root == call->root &&
+           (last->call.in == last->call.out) == (call->in == call->out) &&
+           last->call.counts == NULL && call->counts == NULL;
+}
+
+/* algorithm NULL: MPI's own. */
+static void choose(const struct state_comm *comm, const struct collective_call *call,
+                   struct state_chosen *chosen)
 {
     struct plan_shape shape = {
         .kind = call->kind,
         .op = call->op,
         .element_bytes = element_bytes(call->type),
-        .rank = comm_state->rank,
-        .ranks = comm_state->ranks,
+        .rank = comm->rank,
+        .ranks = comm->ranks,
         .root = call->root,
         .count = call->count,
         .counts = call->counts,
@@ -301,29 +313,38 @@ int state_run(struct state_comm *comm_state, MPI_Comm comm, struct collective_ca
         .send_counts = call->send_counts,
         .send_offsets = call->send_offsets,
         .in_place = call->in == call->out,
-        .topology = chooser_topology(comm_state->tuned.chooser),
+        .topology = chooser_topology(comm->tuned.chooser),
     };
     struct wire_choice wire = {.wire = call->wire};
-    struct choice choice =
-        state.chooses_wire ? chooser_pick_wire(comm_state->tuned.chooser, &shape, call->type, &wire)
-                           : chooser_pick(comm_state->tuned.chooser, &shape, call->type);
+    struct choice choice = state.chooses_wire
+                               ? chooser_pick_wire(comm->tuned.chooser, &shape, call->type, &wire)
+                               : chooser_pick(comm->tuned.chooser, &shape, call->type);
+
+    *chosen = (struct state_chosen){*call, choice.algorithm, choice.segment_bytes, wire.wire,
+                                    chooser_bytes(&shape)};
+}
+
+int state_run(struct state_comm *comm_state, MPI_Comm comm, struct collective_call *call)
+{
+    struct state_chosen *chosen = &comm_state->last[call->kind];
     double begin = state.has_summary ? PMPI_Wtime() : 0;
     struct error err;
 
-    if (choice.algorithm == NULL)
+    if (!is_as_last(chosen, call))
+        choose(comm_state, call, chosen);
+    if (chosen->algorithm == NULL)
         return 1;
-    call->algorithm = choice.algorithm;
-    call->segment_bytes = choice.segment_bytes;
-    call->wire = wire.wire;
+    call->algorithm = chosen->algorithm;
+    call->segment_bytes = chosen->segment_bytes;
+    call->wire = chosen->wire;
     if (collective_run(comm_state->tuned.collective, call, &err) < 0) {
         fprintf(stderr, "muster: %s by %s: %s\n", collective_kind_name(call->kind),
-                choice.algorithm->name, err.text);
+                chosen->algorithm->name, err.text);
         return PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER) == MPI_SUCCESS ? MPI_ERR_OTHER
                                                                              : MPI_ERR_INTERN;
     }
     if (state.has_summary)
-        summary_count(call->kind, choice.algorithm->name, chooser_bytes(&shape),
-                      PMPI_Wtime() - begin);
+        summary_count(call->kind, chosen->algorithm->name, chosen->bytes, PMPI_Wtime() - begin);
     return 0;
 }
 

@@ -16,9 +16,19 @@ void state_begin(void);
 /* Before MPI_Finalize: frees what MPI_COMM_WORLD has, prints the summary. */
 void state_end(void);
 
+/* What does a call of some kind. */
+struct state_chosen {
+    struct collective_call call; /* what it was chosen for */
+    const struct algorithm *algorithm;
+    size_t segment_bytes;
+    enum wire_format wire;
+    size_t bytes; /* chooser_bytes() */
+};
+
 struct state_comm {
     struct tuned_comm tuned;
     int rank, ranks;
+    struct state_chosen last[COLLECTIVE_KINDS]; /* algorithm NULL: none that could be kept */
 };
 
 /* For a call that all ranks of the communicator take part in. NULL, at all of them alike: MPI does
