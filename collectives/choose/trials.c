@@ -13,8 +13,8 @@
 #include "collectives/precision/precision.h"
 
 /* In an order in which a budget that ends early leaves none far from a size that was tried. */
-static const size_t trial_sizes[] = {65536, 64,     1 << 20, 4 << 20, 16 << 20, 1024,
-                                     8192,  262144, 512,     256,     4096};
+static const size_t trial_sizes[] = {65536,   64,       1 << 20, 1024, 8192, 262144,
+                                     4 << 20, 16 << 20, 512,     256,  4096};
 
 /* Beyond the caches: of this size only what was nearly the best of all at smaller ones. What goes
  * past the caches may take 2.5 times as long at 4 MiB, where all of it would fit into them, and
@@ -36,6 +36,11 @@ static const size_t least_coded = 65536;
 
 /* Than the best: not tried when predicted. */
 static const double worse = 4;
+
+/* Where ranks wait for processors, which no prediction knows of, MPI's own and what is shared are
+ * tried always; and above crowd_from none that was far from the best at smaller sizes: calls take
+ * so long that there would be no time left for other sizes. */
+static const size_t crowd_from = 1 << 20;
 
 /* Over links, above long_from, what takes as long as candidates_long_us is tried only if it was
  * nearly the best at smaller sizes; what takes longest comes last. */
@@ -86,12 +91,19 @@ static bool is_worth_trying(const struct trials *t, const struct choice *choice,
 {
     bool is_long = !t->call.is_one_node && bytes > long_from && isfinite(least->measured_us) &&
                    least->measured_us > candidates_long_us;
+    bool is_crowded = collective_topology(t->call.collective)->is_crowded;
 
+    if (is_crowded && t->phase != AGAIN && choice->algorithm == NULL)
+        return true;
     if (t->phase == AGAIN || is_long || bytes >= greatest_size)
         return choice->measured_us > 0 &&
                choice->measured_us <= least->measured_us * (t->phase == AGAIN ? too_near
                                                             : is_long         ? nearly_best_of_long
                                                                               : nearly_best);
+    if (is_crowded && bytes > crowd_from && choice->measured_us > nearly_best * least->measured_us)
+        return false;
+    if (is_crowded && choice->algorithm != NULL && strcmp(choice->algorithm->name, "shared") == 0)
+        return true;
     return choice->algorithm == NULL || choice->predicted_us <= cheap_us ||
            choice->predicted_us <= worse * least->predicted_us;
 }

@@ -20,7 +20,8 @@
 
 enum { FACTS = 512 };
 
-/* For trials: beside it as long as so many messages of 1 MiB take over the slowest link. */
+/* For trials: beside it as long as so many messages of 1 MiB take over the slowest link; and that
+ * so many times as there are ranks for two on each processor. */
 static const double budget_least_s = 5, budget_most_s = 12;
 enum { BUDGET_MESSAGES = 600 };
 
@@ -153,9 +154,11 @@ static int find_others(MPI_Comm comm, const struct layout *layout, int rank,
 
 static double default_budget_s(const struct machine *machine, const struct layout *layout)
 {
-    return fmin(budget_most_s,
-                budget_least_s + BUDGET_MESSAGES / 1e6 *
-                                     machine_link_us(machine, layout_farthest(layout), 1 << 20));
+    double crowd = layout->most_on_node / (2. * (double)sysconf(_SC_NPROCESSORS_ONLN));
+    double links_s =
+        BUDGET_MESSAGES / 1e6 * machine_link_us(machine, layout_farthest(layout), 1 << 20);
+
+    return fmin(budget_most_s, (budget_least_s + links_s) * fmax(1, crowd));
 }
 
 static int measure(MPI_Comm comm, const struct layout *layout, const struct tuned_options *options,
