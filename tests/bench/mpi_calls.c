@@ -49,6 +49,20 @@ void mpi_call(int kind, void *in, void *out, int count)
     }
 }
 
+void *mpi_call_numbers(size_t bytes)
+{
+    float *numbers = aligned_alloc(64, bytes);
+    unsigned state = 1;
+
+    if (numbers == NULL)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    for (size_t i = 0; i < bytes / sizeof *numbers; i++) {
+        state = state * 1664525 + 1013904223; /* Numerical Recipes, 7.1 */
+        numbers[i] = (float)(int)state / 2147483648.0f;
+    }
+    return numbers;
+}
+
 void mpi_call_settle(void)
 {
     double begin = MPI_Wtime();

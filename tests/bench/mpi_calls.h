@@ -20,6 +20,10 @@ bool mpi_call_has_blocks(int kind);
 /* On count floats, a block's where there are such, all ranks in MPI_COMM_WORLD; sums, root 0. */
 void mpi_call(int kind, void *in, void *out, int count);
 
+/* Memory of so many bytes, a multiple of 64, aligned to that, full of floats from -1 to 1: free() it.
+ */
+void *mpi_call_numbers(size_t bytes);
+
 /* A second of work at all ranks, before anything is timed: the processors of a virtual machine are
  * near each other after they were idle, and apart once all of them are busy, as a program's are. */
 void mpi_call_settle(void);

@@ -120,14 +120,12 @@ int main(int argc, char **argv)
         most = bytes > most ? bytes : most;
     }
     most = (most * (size_t)ranks + 63) / 64 * 64;
-    pair.in = aligned_alloc(64, most);
-    pair.out = aligned_alloc(64, most);
+    pair.in = mpi_call_numbers(most);
+    pair.out = mpi_call_numbers(most);
     pair.counts = calloc((size_t)ranks, sizeof *pair.counts);
     pair.places = calloc((size_t)ranks, sizeof *pair.places);
-    if (!pair.in || !pair.out || !pair.counts || !pair.places)
+    if (!pair.counts || !pair.places)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    memset(pair.in, 0, most);
-    memset(pair.out, 0, most);
     mpi_call_settle();
     for (pair.call = 0; pair.call < CALLS; pair.call++)
         for (const char *size = argv[1]; size != NULL;) {

@@ -7,7 +7,7 @@
  * TYPE: each algorithm as it is and, with WIRE+ before the name, on the wire. In turns ROUNDS loops
  * of calls without barriers of each, us a call of the rank that takes longest; a line "KIND BYTES
  * NAME US ..." from rank 0, NAME/SEGMENT where there are several. fp32 or TYPE, sums, root 0;
- * numbers spread as gradients are where a wire is asked for, else zeros. */
+ * numbers spread as gradients are where a wire is asked for, else from -1 to 1. */
 
 #include "config.h"
 
@@ -267,12 +267,8 @@ int main(int argc, char **argv)
         most = bytes > most ? bytes : most;
     }
     most = (most + (size_t)s.ranks * sizeof(float) + 63) / 64 * 64;
-    s.in = aligned_alloc(64, most);
-    s.out = aligned_alloc(64, most);
-    if (s.in == NULL || s.out == NULL)
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    memset(s.in, 0, most);
-    memset(s.out, 0, most);
+    s.in = mpi_call_numbers(most);
+    s.out = mpi_call_numbers(most);
     if (wire != WIRE_AS_IS)
         fill(&s, most);
     options.with_mpi = wire == WIRE_AS_IS; /* MPI has no wires, nor sums of bf16 */

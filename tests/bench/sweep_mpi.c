@@ -59,12 +59,8 @@ int main(int argc, char **argv)
         most = bytes > most ? bytes : most;
     }
     most = (most + (size_t)ranks * sizeof(float) + 63) / 64 * 64;
-    call.in = aligned_alloc(64, most);
-    call.out = aligned_alloc(64, most);
-    if (call.in == NULL || call.out == NULL)
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    memset(call.in, 0, most);
-    memset(call.out, 0, most);
+    call.in = mpi_call_numbers(most);
+    call.out = mpi_call_numbers(most);
     mpi_call_settle();
     for (const char *kind = strtok_r(argv[1], ",", &rest); kind != NULL;
          kind = strtok_r(NULL, ",", &rest)) {
