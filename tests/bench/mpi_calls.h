@@ -20,7 +20,7 @@ bool mpi_call_has_blocks(int kind);
 /* On count floats, a block's where there are such, all ranks in MPI_COMM_WORLD; sums, root 0. */
 void mpi_call(int kind, void *in, void *out, int count);
 
-/* Memory of so many bytes, a multiple of 64, aligned to that, full of floats from -1 to 1: free() it.
+/* Memory of so many bytes, a multiple of 64, aligned to 64, full of floats from -1 to 1. free() it.
  */
 void *mpi_call_numbers(size_t bytes);
 
