@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# muster-links measures at most sixteen rails; the ones past them are named unknown, not passed
+# muster-links measures at most 32 rails; the ones past them are named unknown, not passed
 # over.  In a network namespace of its own, on virtual cables.
 . "$(dirname "$0")/../tap.sh"
 
@@ -14,7 +14,7 @@ fi
 command -v ip >/dev/null || skip_all 'no ip(8)'
 mount -t sysfs sysfs /sys 2>/dev/null || skip_all 'no sysfs of the namespace'
 ip link set lo up
-for ((i = 1; i <= 18; i++)); do
+for ((i = 1; i <= 34; i++)); do
     ip link add v$i type veth peer name w$i 2>/dev/null || skip_all 'no virtual cables here'
     ip address add 10.9.$i.1/24 dev v$i
     ip link set v$i up
@@ -30,7 +30,7 @@ unmeasured() { # LAST: what is said about rails v1 to vLAST
     printf '%s\n' "FabricInterfaces=v[1-$1]" ManagementInterface=lo >"$MUSTER_CONF"
     timeout -k 5 60 "$links" --json --quick 2>&1 </dev/null
 }
-like "$(unmeasured 18)" '"unknown","message":"2 of its 18 rails are not measured: at most 16 are' \
+like "$(unmeasured 34)" '"unknown","message":"2 of its 34 rails are not measured: at most 32 are' \
     'two rails too many'
-unlike "$(unmeasured 16)" 'rails are not measured' 'as many as are measured'
+unlike "$(unmeasured 32)" 'rails are not measured' 'as many as are measured'
 done_testing

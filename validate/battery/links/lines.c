@@ -245,16 +245,21 @@ int lines_meet(struct lines *lines, int partner)
     return fd < 0 ? -1 : 0;
 }
 
-/* The kernel's buffers hold what one end sends before the other one reads. */
 int lines_swap(struct lines *lines, const void *out, void *in, size_t size_bytes,
                const struct lines_idle *idle)
 {
+    /* the kernel's buffers hold as much before the other end reads */
+    enum { PIECE_BYTES = 16384 };
     int fd = lines->partner_fd, node = lines->partner;
 
-    if (move_all(lines, node, fd, (void *)(size_t)out, size_bytes, true, idle) != 0 ||
-        move_all(lines, node, fd, in, size_bytes, false, idle) != 0) {
-        watch_works();
-        return -1;
+    for (size_t at = 0; at < size_bytes; at += PIECE_BYTES) {
+        size_t some = size_bytes - at < PIECE_BYTES ? size_bytes - at : PIECE_BYTES;
+
+        if (move_all(lines, node, fd, (char *)(size_t)out + at, some, true, idle) != 0 ||
+            move_all(lines, node, fd, (char *)in + at, some, false, idle) != 0) {
+            watch_works();
+            return -1;
+        }
     }
     return 0;
 }

@@ -12,7 +12,7 @@
 /* The rails of this node, open; and what happens when two nodes meet: each rail of the one with
  * the like rail of the other, both directions one after the other. */
 
-enum { MEETING_RAILS = 16, MEETING_ADDRESS_BYTES = 1024 };
+enum { MEETING_RAILS = 32, MEETING_ADDRESS_BYTES = 1024 };
 
 /* What a node tells its partner. Travels as it is. */
 struct offer {
