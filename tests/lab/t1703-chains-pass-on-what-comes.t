@@ -6,7 +6,7 @@
 . "$(dirname "$0")/testlab.sh"
 
 [ "$release" = bookworm ] || skip_all "what is built is for the machine's own MPI"
-for program in "${top_builddir:-.}/tests/command/chain" "$top/.lab/build/tests/command/chain"; do
+for program in "$top/.lab/build/tests/command/chain" "$top/tests/command/chain"; do
     [ ! -x "$program" ] || break
 done
 [ -x "$program" ] || skip_all 'built without MPI'
