@@ -246,10 +246,8 @@ static void put_for_each(const struct sharing *s, unsigned k)
 {
     for (int d = 1; d < s->shape->ranks; d++) {
         int to = sharing_next(s, d);
-        struct plan_block some = plan_block_piece(plan_shape_block(s->shape, to), s->each, k);
 
-        plan_copy(s->plan, plan_in(some.offset),
-                  sharing_window(s, s->shape->rank, k, (size_t)to * s->each), some.count);
+        sharing_put_piece(s, k, to, plan_shape_block(s->shape, to));
     }
 }
 

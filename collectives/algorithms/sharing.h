@@ -87,4 +87,7 @@ static inline int sharing_next(const struct sharing *s, int distance)
     return (s->shape->rank + distance) % s->shape->ranks;
 }
 
+/* Puts the k-th piece of a block of `in` into the share that is for a rank. */
+void sharing_put_piece(const struct sharing *s, unsigned k, int to, struct plan_block block);
+
 #endif
