@@ -3,8 +3,8 @@
 
 #include "trainer/data/dataset.h"
 
-#include "trainer/data/permutation.h"
 #include "lib/base/splitmix.h"
+#include "trainer/data/permutation.h"
 
 static void read_random(const struct dataset *dataset, uint64_t begin, uint64_t count,
                         int32_t *tokens)
