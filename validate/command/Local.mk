@@ -1,34 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# The command for administrators: one file per sub-command.
+# The command for administrators: one function per sub-command, in a file or, where there are
+# several, a folder of its name; what looks at one node is in node/.
 if BUILD_MUSTER
 bin_PROGRAMS += muster
 endif
 muster_SOURCES = \
 	validate/command/main.c validate/command/command.h \
-	validate/command/common.c \
-	validate/command/check.c \
-	validate/command/check_health.c validate/command/check_health.h \
+	validate/command/look.c \
+	validate/command/print.c \
+	validate/command/usage.c \
 	validate/command/claim.c \
-	validate/command/inventory.c \
-	validate/command/interfaces.c \
-	validate/command/certificate.c validate/command/certificate.h \
-	validate/command/certificate_issue.c \
-	validate/command/reserve.c \
-	validate/command/revoke.c \
-	validate/command/revoke_nodes.c \
 	validate/command/conf.c \
-	validate/command/explain.c validate/command/explain.h \
-	validate/command/explain_task.c \
-	validate/command/history.c validate/command/history.h \
-	validate/command/history_diff.c \
-	validate/command/history_series.c \
-	validate/command/history_trends.c \
 	validate/command/reference.c \
 	validate/command/report.c validate/command/report.h \
-	validate/command/topology.c \
-	validate/command/topology_fabric.c validate/command/topology_fabric.h \
-	validate/command/topology_neighbours.c \
+	validate/command/reserve.c \
+	validate/command/certificate/certificate.c validate/command/certificate/certificate.h \
+	validate/command/certificate/issue.c \
+	validate/command/certificate/revoke.c \
+	validate/command/certificate/revoke_nodes.c \
+	validate/command/explain/explain.c validate/command/explain/explain.h \
+	validate/command/explain/task.c \
+	validate/command/history/history.c validate/command/history/history.h \
+	validate/command/history/diff.c \
+	validate/command/history/series.c \
+	validate/command/history/trends.c \
+	validate/command/node/check.c \
+	validate/command/node/health.c validate/command/node/health.h \
+	validate/command/node/interfaces.c \
+	validate/command/node/inventory.c \
+	validate/command/topology/topology.c \
+	validate/command/topology/fabric.c validate/command/topology/fabric.h \
+	validate/command/topology/neighbours.c \
 	# end of muster_SOURCES
 muster_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(SLURM_CFLAGS)
 muster_LDADD = \

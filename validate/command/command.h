@@ -9,9 +9,9 @@
 #include "lib/conf/conf.h"
 #include "lib/fabric/fabric.h"
 
-/* The sub-commands of muster. Each is one file with one function of the form of main(): argv[0] is
- * "muster NAME", for messages; it returns the exit status and prints its own --help. A new one
- * gets a declaration here and a line in the table of main.c. */
+/* The sub-commands of muster. Each is a function of the form of main(), in a file or a folder of
+ * its name: argv[0] is "muster NAME", for messages; it returns the exit status and prints its own
+ * --help. A new one gets a declaration here and a line in the table of main.c. */
 int command_certificate(int argc, char **argv);
 int command_certify(int argc, char **argv);
 int command_check(int argc, char **argv);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
-#include "validate/command/certificate.h"
+#include "validate/command/certificate/certificate.h"
 #include "lib/certificate/fingerprint.h"
 #include "lib/certificate/seal.h"
 #include "validate/command/command.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MUSTER_CHECK_HEALTH_H
-#define MUSTER_CHECK_HEALTH_H
+#ifndef MUSTER_COMMAND_HEALTH_H
+#define MUSTER_COMMAND_HEALTH_H
 
 #include "lib/base/record.h"
 #include "lib/conf/conf.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/command/history.h"
+#include "validate/command/history/history.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/clock.h"
 #include "validate/checks/checks.h"
-#include "validate/command/check_health.h"
 #include "validate/command/command.h"
+#include "validate/command/node/health.h"
 #include "validate/report/table.h"
 
 #include <getopt.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/command/explain.h"
+#include "validate/command/explain/explain.h"
 #include "validate/command/command.h"
 
 #include <ctype.h>

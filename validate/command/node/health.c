@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/command/check_health.h"
+#include "validate/command/node/health.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/command/history.h"
+#include "validate/command/history/history.h"
 
 #include <math.h>
 #include <stdio.h>

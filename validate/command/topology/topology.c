@@ -2,7 +2,7 @@
 #include "lib/fabric/affinity.h"
 #include "lib/base/sysfs.h"
 #include "validate/command/command.h"
-#include "validate/command/topology_fabric.h"
+#include "validate/command/topology/fabric.h"
 
 #include <stdlib.h>
 #include <string.h>

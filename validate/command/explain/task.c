@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/command/explain.h"
+#include "validate/command/explain/explain.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include "lib/node/inventory.h"
 #include "lib/envplan/visible_gpus.h"
 
-/* The step that muster explain is asked about, and what its tasks would see. For explain.c. */
+/* The step that muster explain is asked about, and what its tasks would see. */
 
 enum { EXPLAIN_VARIABLES = 128, EXPLAIN_WORDS = 64 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/command/topology_fabric.h"
+#include "validate/command/topology/fabric.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MUSTER_TOPOLOGY_FABRIC_H
-#define MUSTER_TOPOLOGY_FABRIC_H
+#ifndef MUSTER_COMMAND_TOPOLOGY_FABRIC_H
+#define MUSTER_COMMAND_TOPOLOGY_FABRIC_H
 
 /* muster topology --fabric: the network instead of the node. As a sub-command's function. */
 int command_topology_fabric(int argc, char **argv);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/command/command.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+int command_usage_error(const char *name)
+{
+    fprintf(stderr, "%s --help lists the options\n", name);
+    return COMMAND_USAGE;
+}
+
+int command_misuse(const char *name, const char *format, ...)
+{
+    va_list values;
+
+    fprintf(stderr, "%s: ", name);
+    va_start(values, format);
+    vfprintf(stderr, format, values);
+    va_end(values);
+    fputc('\n', stderr);
+    return command_usage_error(name);
+}
+
+int command_seconds(const char *name, const char *what, const char *text, double least, double most,
+                    double *seconds)
+{
+    char *end;
+
+    *seconds = strtod(text, &end);
+    if (*end || end == text || !(*seconds >= least && *seconds <= most))
+        return command_misuse(name, "%s is '%s', expected seconds from %g to %g", what, text, least,
+                              most);
+    return -1;
+}
+
+int command_word_error(const char *name, const char *word)
+{
+    return command_misuse(name, "what is '%s'?", word);
+}
