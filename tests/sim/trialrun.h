@@ -5,7 +5,7 @@
 #include "tests/sim/fabric.h"
 #include "tests/sim/faults.h"
 #include "tests/sim/noise.h"
-#include "validate/judge/links/trial.h"
+#include "validate/judge/links/trial/trial.h"
 
 /* One certification of a synthetic fabric: the schedule that muster-links plays, what its rounds
  * measure there, and the trial that muster certify holds over the records. */

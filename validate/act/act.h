@@ -17,7 +17,7 @@
  *   testing.h   two runs on one head do not test the same node
  *
  * That a second, good partner confirms a slow link before anybody is accused is
- * validate/judge/links/trial.h. */
+ * validate/judge/links/trial/trial.h. */
 
 #include "validate/act/cap.h"
 #include "validate/act/decision.h"

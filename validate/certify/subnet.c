@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "lib/slurm/slurmconf.h"
-#include "validate/subnet/findings.h"
+#include "validate/subnet/findings/findings.h"
 #include "validate/subnet/outline.h"
 
 /* The InfiniBand subnet of this host, where it has one that the nodes are in, else the Ethernet

@@ -10,29 +10,45 @@ validate_judge_libjudge_la_SOURCES = \
 
 # from the measured links to the part at fault
 validate_judge_libjudge_la_SOURCES += \
-	validate/judge/links/blocks.c validate/judge/links/blocks.h \
-	validate/judge/links/candidates.c validate/judge/links/candidates.h \
-	validate/judge/links/cells.c validate/judge/links/cells.h \
-	validate/judge/links/court.h \
-	validate/judge/links/doubts.c validate/judge/links/doubts.h \
-	validate/judge/links/findings.c validate/judge/links/findings.h \
-	validate/judge/links/fit.c \
-	validate/judge/links/hearing.c validate/judge/links/hearing.h \
-	validate/judge/links/liars.c \
-	validate/judge/links/moments.c validate/judge/links/moments.h \
 	validate/judge/links/links.c validate/judge/links/links.h \
-	validate/judge/links/matrix.c validate/judge/links/matrix.h \
-	validate/judge/links/pairs.c \
-	validate/judge/links/pursuit.c validate/judge/links/pursuit.h \
-	validate/judge/links/questions.c \
-	validate/judge/links/rails.c \
-	validate/judge/links/ranking.c validate/judge/links/ranking.h \
 	validate/judge/links/sums.c validate/judge/links/sums.h \
 	validate/judge/links/suspects.c \
-	validate/judge/links/testimony.c \
-	validate/judge/links/together.c \
-	validate/judge/links/trial.c validate/judge/links/trial.h \
 	# end of links
+
+# the samples as a table, beside what they should be
+validate_judge_libjudge_la_SOURCES += \
+	validate/judge/links/cells/blocks.c validate/judge/links/cells/blocks.h \
+	validate/judge/links/cells/cells.c validate/judge/links/cells/cells.h \
+	validate/judge/links/cells/fit.c \
+	# end of cells
+
+# the parts that explain the low ones of these
+validate_judge_libjudge_la_SOURCES += \
+	validate/judge/links/pursuit/candidates.c validate/judge/links/pursuit/candidates.h \
+	validate/judge/links/pursuit/hearing.c validate/judge/links/pursuit/hearing.h \
+	validate/judge/links/pursuit/pursuit.c validate/judge/links/pursuit/pursuit.h \
+	validate/judge/links/pursuit/ranking.c validate/judge/links/pursuit/ranking.h \
+	# end of pursuit
+
+# the findings: what was pursued, and what no part explains
+validate_judge_libjudge_la_SOURCES += \
+	validate/judge/links/court/court.h \
+	validate/judge/links/court/findings.c validate/judge/links/court/findings.h \
+	validate/judge/links/court/liars.c \
+	validate/judge/links/court/moments.c validate/judge/links/court/moments.h \
+	validate/judge/links/court/pairs.c \
+	validate/judge/links/court/questions.c \
+	validate/judge/links/court/rails.c \
+	validate/judge/links/court/together.c \
+	# end of court
+
+# records judged, and suspects measured again
+validate_judge_libjudge_la_SOURCES += \
+	validate/judge/links/trial/doubts.c validate/judge/links/trial/doubts.h \
+	validate/judge/links/trial/matrix.c validate/judge/links/trial/matrix.h \
+	validate/judge/links/trial/testimony.c \
+	validate/judge/links/trial/trial.c validate/judge/links/trial/trial.h \
+	# end of trial
 
 # what nodes are and have, held against each other
 validate_judge_libjudge_la_SOURCES += \

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "lib/base/clock.h"
-#include "validate/judge/links/trial.h"
+#include "validate/judge/links/trial/trial.h"
 #include "validate/preflight/preflight.h"
 #include "validate/slurm/reach.h"
 #include "validate/slurm/step.h"

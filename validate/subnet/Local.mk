@@ -3,25 +3,37 @@
 # The network as its switches know it: read, judged, written as topology.conf.
 noinst_LTLIBRARIES += validate/subnet/libsubnet.la
 validate_subnet_libsubnet_la_SOURCES = \
-	validate/subnet/conf_sense.c \
-	validate/subnet/discover.c \
-	validate/subnet/findings.c validate/subnet/findings.h \
-	validate/subnet/groups.c \
-	validate/subnet/lldp.c \
-	validate/subnet/mesh.c \
+	validate/subnet/finish.c \
 	validate/subnet/outline.c validate/subnet/outline.h \
-	validate/subnet/places.c \
-	validate/subnet/pods.c \
-	validate/subnet/presence.c \
-	validate/subnet/rates.c \
 	validate/subnet/subnet.c validate/subnet/subnet.h \
-	validate/subnet/subnet_finish.c \
-	validate/subnet/subnet_text.c \
-	validate/subnet/tier.c validate/subnet/tier.h \
-	validate/subnet/topologyconf.c validate/subnet/topologyconf.h \
-	validate/subnet/topologyyaml.c \
-	validate/subnet/uplinks.c \
-	validate/subnet/upper.c \
-	# end of validate_subnet_libsubnet_la_SOURCES
+	# end of the subnet
+
+# where it is read
+validate_subnet_libsubnet_la_SOURCES += \
+	validate/subnet/sources/discover.c \
+	validate/subnet/sources/lldp.c \
+	validate/subnet/sources/text.c \
+	# end of sources
+
+# what topology.conf states
+validate_subnet_libsubnet_la_SOURCES += \
+	validate/subnet/stated/topologyconf.c validate/subnet/stated/topologyconf.h \
+	validate/subnet/stated/topologyyaml.c \
+	# end of stated
+
+# what is wrong with it
+validate_subnet_libsubnet_la_SOURCES += \
+	validate/subnet/findings/conf_sense.c \
+	validate/subnet/findings/findings.c validate/subnet/findings/findings.h \
+	validate/subnet/findings/groups.c \
+	validate/subnet/findings/mesh.c \
+	validate/subnet/findings/places.c \
+	validate/subnet/findings/pods.c \
+	validate/subnet/findings/presence.c \
+	validate/subnet/findings/rates.c \
+	validate/subnet/findings/tier.c validate/subnet/findings/tier.h \
+	validate/subnet/findings/uplinks.c \
+	validate/subnet/findings/upper.c \
+	# end of findings
 validate_subnet_libsubnet_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBNETDISC_CFLAGS) $(JANSSON_CFLAGS) $(YAML_CFLAGS)
 validate_subnet_libsubnet_la_LIBADD = lib/libmuster.la $(IBNETDISC_LIBS) $(JANSSON_LIBS) $(YAML_LIBS)

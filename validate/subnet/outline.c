@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "lib/base/grow.h"
-#include "validate/subnet/findings.h"
+#include "validate/subnet/findings/findings.h"
 
 void outline_clear(struct outline *outline)
 {

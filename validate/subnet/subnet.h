@@ -10,7 +10,7 @@
 #include "lib/base/hostlist.h"
 
 /* A network as its switches know it: an InfiniBand subnet, or the Ethernet that LLDP shows. Pure
- * data: loaders fill it (subnet_text.c, discover.c, lldp.c), then subnet_finish() works out what
+ * data: the loaders in sources/ fill it, then subnet_finish() works out what
  * hangs where. Devices and ports refer to each other by index. */
 
 enum subnet_kind { SUBNET_SWITCH, SUBNET_ADAPTER, SUBNET_ROUTER };
@@ -21,7 +21,7 @@ struct subnet_rate {
     int lanes, lane_mbps;
 };
 
-/* In the order of the thresholds in subnet_rates.c. */
+/* In the order of the thresholds in findings/rates.c. */
 enum subnet_counter {
     SUBNET_SYMBOL_ERRORS,
     SUBNET_LINK_RECOVERIES,

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "validate/act/strikes.h"
-#include "validate/judge/links/trial.h"
+#include "validate/judge/links/trial/trial.h"
 
 /* What the trial of the links found, as verdicts about nodes, notes and lines of certificates. */
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "validate/certify/links/hints.h"
-#include "validate/judge/links/trial.h"
+#include "validate/judge/links/trial/trial.h"
 #include "validate/slurm/step.h"
 
 enum {

@@ -12,7 +12,7 @@
 #include "lib/slurm/slurmconf.h"
 #include "validate/command/command.h"
 #include "validate/report/table.h"
-#include "validate/subnet/findings.h"
+#include "validate/subnet/findings/findings.h"
 #include "validate/subnet/outline.h"
 
 enum { FILES = 64 };

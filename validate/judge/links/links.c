@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "lib/base/hostlist.h"
-#include "validate/judge/links/blocks.h"
-#include "validate/judge/links/candidates.h"
-#include "validate/judge/links/court.h"
+#include "validate/judge/links/cells/blocks.h"
+#include "validate/judge/links/pursuit/candidates.h"
+#include "validate/judge/links/court/court.h"
 
 static const double default_sure = 0.99;
 

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/judge/links/trial/trial.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/judge/links/trial/doubts.h"
+#include "validate/schedule/apart.h"
+
+enum {
+    SUSPECTS_MAX = 4096,
+    SERIAL_MOST = 8, /* pairs that are measured one after the other: some 20 s a rail */
+    STEADY_MBPS = 2,
+    PATH_AGAIN = 2, /* only the second time its ends are asked with others as well */
+    HOST_AGAIN = 2  /* all rails of a pair are measured at once a single time in a look */
+};
+
+static struct links_limits limits_of(const struct conf *conf)
+{
+    return (struct links_limits){.nominal_percent = conf->link_nominal_percent,
+                                 .peers_percent = conf->link_peers_percent,
+                                 .latency_peers_ratio = conf->latency_peers_ratio};
+}
+
+/* Where no partner is above suspicion, as of two nodes there is none: the suspects with each other
+ * and with whoever else there is. */
+static size_t all_pairs(const struct links *links, const struct finding *findings,
+                        size_t finding_count, struct link_pair *pairs, size_t most)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < finding_count; i++) {
+        int node = findings[i].node;
+
+        if (findings[i].verdict <= VERDICT_WARN || node < 0)
+            continue;
+        for (int peer = 0; peer < (int)links->node_count && count < most; peer++) {
+            struct link_pair pair = {node < peer ? node : peer, node < peer ? peer : node};
+            bool is_double = peer == node || (findings[i].peer >= 0 && findings[i].peer != peer);
+
+            for (size_t k = 0; k < count && !is_double; k++)
+                is_double = pairs[k].from == pair.from && pairs[k].to == pair.to;
+            if (!is_double)
+                pairs[count++] = pair;
+        }
+    }
+    return count;
+}
+
+/* Which round each pair is measured in. A few have one each: nothing is quieter. Returns how many
+ * rounds, or -1 when memory is out. */
+static int choose_rounds(const struct links *links, const struct link_pair *pairs, size_t count,
+                         int *rounds)
+{
+    int ends[SUSPECTS_MAX][2];
+
+    for (size_t i = 0; i < count; i++) {
+        ends[i][0] = pairs[i].from;
+        ends[i][1] = pairs[i].to;
+    }
+    return schedule_apart((const int(*)[2])ends, count, (int)links->node_count,
+                          count > SERIAL_MOST ? links->blocks : NULL, rounds);
+}
+
+/* "n1:n2+n3:n4,n1:n3": pairs of a round, then the next one's. malloc'd; NULL: memory is out. names:
+ * room for the nodes of them. */
+static char *write_pairs(const struct links *links, const struct link_pair *pairs, size_t count,
+                         struct hostlist *names)
+{
+    int rounds[SUSPECTS_MAX], round_count = choose_rounds(links, pairs, count, rounds);
+    bool *is_named = calloc(links->node_count + 1, sizeof *is_named);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = round_count > 0 && is_named ? open_memstream(&text, &size) : NULL;
+
+    for (int round = 0; stream && round < round_count; round++) {
+        const char *before = round > 0 ? "," : "";
+
+        for (size_t i = 0; i < count; i++) {
+            int ends[] = {pairs[i].from, pairs[i].to};
+
+            if (rounds[i] != round)
+                continue;
+            fprintf(stream, "%s%s:%s", before, links->nodes[ends[0]], links->nodes[ends[1]]);
+            before = "+";
+            for (int k = 0; k < 2; k++)
+                if (!is_named[ends[k]]) {
+                    is_named[ends[k]] = true;
+                    hostlist_append(names, links->nodes[ends[k]]);
+                }
+        }
+    }
+    if (stream)
+        fclose(stream);
+    free(is_named);
+    return text;
+}
+
+/* Measures the suspects once more. Returns whether that ended well. */
+static bool suspects_measure(const struct trial *trial, size_t *first)
+{
+    const struct links *links = &trial->links;
+    struct link_pair pairs[SUSPECTS_MAX];
+    size_t count = links_suspect_pairs(links, trial->findings, trial->count, pairs, SUSPECTS_MAX);
+    struct hostlist names = {0};
+    bool is_measured = false, is_together = false;
+    char *text;
+
+    if (count == 0)
+        count = all_pairs(links, trial->findings, trial->count, pairs, SUSPECTS_MAX);
+    for (size_t i = 0; i < trial->count; i++)
+        is_together |=
+            trial->findings[i].kind == FINDING_HOST && trial->findings[i].verdict > VERDICT_WARN;
+    text = write_pairs(links, pairs, count, &names);
+    if (text)
+        is_measured = trial->measure(trial->context, &names, text, is_together, first);
+    free(text);
+    hostlist_clear(&names);
+    return is_measured;
+}
+
+static bool is_alike(const struct trial *trial, double a, double b)
+{
+    return fabs(a - b) <= fmax(trial->steady_percent / 100 * fmax(a, b), STEADY_MBPS);
+}
+
+/* What another measurement of single pairs can say nothing of. */
+static bool needs_no_proof(const struct finding *finding)
+{
+    return finding->kind == FINDING_LIAR || finding->kind == FINDING_MISPLACED;
+}
+
+static bool rail_is_alike(const struct trial *trial, const struct links *alone, int node, int rail)
+{
+    return is_alike(trial, links_figure(alone, node, rail),
+                    trial->figures[(size_t)node * trial->links.rail_count + (size_t)rail]);
+}
+
+static bool is_few(const struct trial *trial)
+{
+    return trial->links.node_count <= LINKS_FEW;
+}
+
+/* In how many looks all rails of the node were measured at once. */
+static int looks_together(const struct trial *trial, int node)
+{
+    int looks = 0;
+
+    for (size_t i = 0; i < trial->links.together_count; i++) {
+        const struct link_sample *sample = &trial->links.together[i];
+
+        if ((sample->from == node || sample->to == node) && sample->again > looks)
+            looks = sample->again;
+    }
+    return looks;
+}
+
+/* Whether most of what was measured alone on the rail is low as well. */
+static bool is_low_alone(const struct links *alone, const struct finding *finding)
+{
+    size_t low = 0, all = 0;
+
+    for (size_t i = 0; i < alone->sample_count; i++)
+        if (alone->samples[i].rail == finding->rail && !isnan(alone->samples[i].mbps)) {
+            low += alone->samples[i].mbps < finding->limit;
+            all++;
+        }
+    return 2 * low > all;
+}
+
+/* Whether the last measurement alone says of the suspect what all say together. */
+static bool is_steady(const struct trial *trial, const struct matrix *matrix,
+                      const struct links *alone, const struct finding *finding)
+{
+    bool holds = true;
+
+    if (finding->kind == FINDING_FABRIC)
+        return is_low_alone(alone, finding);
+    if (finding->again == 0)
+        return false; /* nobody asked about that one */
+    if (finding->kind == FINDING_PAIR && is_few(trial) && finding->again < PATH_AGAIN)
+        return false;
+    if (finding->kind == FINDING_HOST && looks_together(trial, finding->node) < HOST_AGAIN)
+        return false;
+    if (finding->is_intermittent || strcmp(finding->metric, "bandwidth") != 0)
+        return true; /* what comes and goes is not the same twice */
+    if (finding->kind == FINDING_RAIL)
+        return rail_is_alike(trial, alone, finding->node, finding->rail);
+    if (finding->kind == FINDING_PAIR)
+        return is_alike(trial,
+                        matrix_pair_mbps(matrix, finding->node, finding->peer, finding->rail),
+                        finding->value);
+    for (size_t k = 0; k < alone->rail_count && finding->kind == FINDING_NODE; k++)
+        holds = holds && rail_is_alike(trial, alone, finding->node, (int)k);
+    return holds;
+}
+
+/* Whether the machines let the processes run each time that the suspect was measured alone. */
+static bool was_quiet(const struct trial *trial, const struct finding *finding)
+{
+    bool is_quiet = finding->again > 0;
+
+    for (size_t i = 0; i < trial->links.sample_count; i++) {
+        const struct link_sample *sample = &trial->links.samples[i];
+        int ends[] = {sample->from, sample->to};
+
+        for (int k = 0; k < 2; k++)
+            if (sample->again > 0 && ends[k] == finding->node &&
+                (finding->peer < 0 || ends[1 - k] == finding->peer) &&
+                (finding->rail < 0 || sample->rail == finding->rail))
+                is_quiet = is_quiet && sample->stalled < LINKS_QUIET;
+    }
+    return is_quiet;
+}
+
+/* What was low each time, but never alike, accuses nobody where the machines were busy. Where they
+ * were not it comes and goes. */
+static void doubt(const struct trial *trial, struct finding *finding)
+{
+    size_t length = strlen(finding->message);
+
+    if (trial->is_confirmed && finding->node >= 0 && was_quiet(trial, finding)) {
+        finding->is_intermittent = true;
+        snprintf(finding->message + length, sizeof finding->message - length,
+                 "; it comes and goes");
+        return;
+    }
+    finding->verdict = VERDICT_UNKNOWN;
+    snprintf(finding->message + length, sizeof finding->message - length,
+             "; not steady, is the machine busy?");
+}
+
+/* Holds the suspects against the last measurement alone. Returns how many need another one: those
+ * that it does not bear out, which are in doubt when there is no other (is_last), and those of
+ * which it does not make sure. */
+static size_t suspects_check(struct trial *trial, size_t last, bool is_last)
+{
+    struct matrix matrix;
+    struct links alone = {0};
+    bool is_there = matrix_build(&trial->source, last, last, &matrix) == 0;
+    size_t open = 0;
+
+    if (is_there) {
+        alone = matrix_links(&trial->source, &matrix);
+        is_there = alone.rail_count == trial->links.rail_count;
+    }
+    for (size_t i = 0; i < trial->count; i++) {
+        struct finding *finding = &trial->findings[i];
+
+        if (needs_no_proof(finding))
+            continue;
+        if (finding->verdict == VERDICT_UNKNOWN &&
+            (finding->kind == FINDING_PAIR || (finding->kind == FINDING_RAIL && is_few(trial))))
+            open++;
+        if (finding->verdict != VERDICT_FAIL ||
+            (is_there && is_steady(trial, &matrix, &alone, finding)))
+            continue;
+        open++;
+        if (is_last)
+            doubt(trial, finding);
+    }
+    matrix_clear(&matrix);
+    return open;
+}
+
+static bool has_suspect(const struct trial *trial)
+{
+    for (size_t i = 0; i < trial->count; i++)
+        if (trial->findings[i].verdict > VERDICT_WARN && !needs_no_proof(&trial->findings[i]) &&
+            !(trial->takes_missing && trial->findings[i].kind == FINDING_MISSING))
+            return true;
+    return false;
+}
+
+/* What earlier runs found of each rail, and what others take for the least. */
+static int recall(struct trial *trial)
+{
+    struct links *links = &trial->links;
+    size_t ends = links->node_count * links->rail_count;
+
+    trial->history = trial->recall ? calloc(ends + 1, sizeof *trial->history) : NULL;
+    trial->references = trial->refer ? calloc(ends + 1, sizeof *trial->references) : NULL;
+    if ((trial->recall && !trial->history) || (trial->refer && !trial->references))
+        return -1;
+    for (size_t end = 0; end < ends; end++) {
+        const char *node = links->nodes[end / links->rail_count];
+        const char *rail = links->rails[end % links->rail_count];
+
+        if (trial->recall)
+            trial->recall(trial->context, node, rail, &trial->history[end]);
+        if (trial->refer)
+            trial->refer(trial->context, node, rail, &trial->references[end]);
+    }
+    links->history = trial->history;
+    links->references = trial->references;
+    return 0;
+}
+
+static void clear_judgement(struct trial *trial)
+{
+    free(trial->findings);
+    free(trial->history);
+    free(trial->references);
+    free(trial->figures);
+    trial->findings = NULL;
+    trial->history = NULL;
+    trial->references = NULL;
+    trial->figures = NULL;
+    trial->count = 0;
+}
+
+/* Brings the matrix up to the records: those since again are of suspects alone. */
+static int gather(struct trial *trial, size_t again)
+{
+    size_t count = trial->source.records->count;
+    int rv = 1;
+
+    if (trial->gathered > 0)
+        rv = matrix_add(&trial->source, trial->gathered, &trial->matrix);
+    if (rv == 1) {
+        matrix_clear(&trial->matrix);
+        rv = matrix_build(&trial->source, trial->first, again, &trial->matrix);
+    }
+    trial->gathered = count;
+    return rv;
+}
+
+static int judge(struct trial *trial, size_t again)
+{
+    struct links_limits limits = limits_of(trial->source.conf);
+    int count;
+
+    clear_judgement(trial);
+    if (gather(trial, again) != 0)
+        return -1;
+    trial->links = matrix_links(&trial->source, &trial->matrix);
+    trial->figures =
+        malloc((trial->links.node_count * trial->links.rail_count + 1) * sizeof *trial->figures);
+    if (!trial->figures || recall(trial) != 0)
+        return -1;
+    links_figures(&trial->links, trial->figures);
+    count = links_judge(&trial->links, &limits, &trial->findings);
+    trial->count = count < 0 ? 0 : (size_t)count;
+    return count < 0 ? -1 : 0;
+}
+
+int trial_times(size_t nodes, bool is_quick)
+{
+    if (nodes <= LINKS_FEW / 2)
+        return is_quick ? 3 : 4;
+    return nodes <= LINKS_FEW ? 2 : 1;
+}
+
+struct trial_look trial_look(size_t nodes)
+{
+    return nodes <= LINKS_FEW ? (struct trial_look){3, 4, true} : (struct trial_look){1, 15, false};
+}
+
+int trial_hold(struct trial *trial)
+{
+    size_t last = SIZE_MAX, again = SIZE_MAX;
+    bool is_asked_to_the_end = false;
+
+    trial->is_confirmed = false;
+    trial->gathered = 0;
+    for (int i = 0;; i++) {
+        size_t next = SIZE_MAX;
+
+        if (judge(trial, again) != 0)
+            return -1;
+        if (!has_suspect(trial) || (trial->is_confirmed && suspects_check(trial, last, false) == 0))
+            break;
+        is_asked_to_the_end = i == trial->tries;
+        if (is_asked_to_the_end || !suspects_measure(trial, &next)) {
+            /* what the last one that ended well bears out stays, whatever is open besides */
+            suspects_check(trial, last, true);
+            if (!trial->is_confirmed)
+                doubts_of_unasked(trial);
+            break;
+        }
+        last = next;
+        if (again == SIZE_MAX)
+            again = last;
+        trial->is_confirmed = true;
+    }
+    doubts_drop(trial, is_asked_to_the_end);
+    return doubts_of_paths(trial);
+}
+
+bool trial_shows_leaves(const struct trial *trial)
+{
+    struct links_limits limits = limits_of(trial->source.conf);
+
+    return links_show_blocks(&trial->links, &limits);
+}
+
+void trial_clear(struct trial *trial)
+{
+    clear_judgement(trial);
+    matrix_clear(&trial->matrix);
+    trial->gathered = 0;
+}
+
+struct record trial_record(const struct trial *trial, const struct finding *finding)
+{
+    const char *const *nodes = trial->links.nodes;
+    struct record record = RECORD_INIT;
+
+    record.test = finding->kind == FINDING_MISPLACED ? "net.topology" : "links";
+    record.message = finding->message;
+    record.verdict = finding->verdict;
+    record.confidence = finding->confidence;
+    record.node = finding->node >= 0 ? nodes[finding->node] : NULL;
+    record.peer = finding->peer >= 0 ? nodes[finding->peer] : NULL;
+    record.part = finding->part;
+    if (finding->kind == FINDING_MISPLACED || finding->kind == FINDING_LIAR)
+        return record;
+    record.metric = finding->metric;
+    record.value = finding->value;
+    record.limit = finding->limit;
+    record.unit = strcmp(finding->metric, "latency") == 0 ? "us" : "Mb/s";
+    record.limit_source = finding->limit_source;
+    return record;
+}
+
+void trial_short_message(const struct finding *finding, char *text, size_t size)
+{
+    bool is_speed = strcmp(finding->metric, "latency") != 0;
+
+    if ((finding->kind != FINDING_RAIL && finding->kind != FINDING_NODE &&
+         finding->kind != FINDING_HOST) ||
+        finding->verdict != VERDICT_FAIL || isnan(finding->value))
+        snprintf(text, size, "%s", finding->message);
+    else if (is_speed)
+        snprintf(text, size, "%.60s %.0f of %.0f Mb/s", finding->part, finding->value,
+                 finding->reference);
+    else
+        snprintf(text, size, "%.60s %.1f us, peers %.1f us", finding->part, finding->value,
+                 finding->reference);
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/subnet/findings/findings.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* topology.conf by itself: what slurmctld refuses or warns of (src/plugins/topology/tree of Slurm
+ * 22.05), and nodes that it has twice or not at all. */
+
+struct sense {
+    const struct subnet *subnet;
+    const struct topology_conf *conf;
+    const struct subnet_groups *groups; /* group i is leaf i of conf */
+    struct subnet_findings *findings;
+};
+
+static const char *place(const struct sense *sense, int line, char *text, size_t size)
+{
+    return topology_conf_place(sense->conf, &(struct topology_leaf){.line = line}, text, size);
+}
+
+/* Name i of all: leaves first. */
+static const char *name_at(const struct topology_conf *conf, size_t i, int *line)
+{
+    if (i < conf->count) {
+        *line = conf->leaves[i].line;
+        return conf->leaves[i].name;
+    }
+    *line = conf->switches[i - conf->count].line;
+    return conf->switches[i - conf->count].name;
+}
+
+static void judge_doubles(const struct sense *sense)
+{
+    const struct topology_conf *conf = sense->conf;
+    char where[300];
+    int line, first_line;
+
+    for (size_t i = 1; i < conf->count + conf->switch_count; i++) {
+        const char *name = name_at(conf, i, &line);
+        bool is_double = false;
+
+        for (size_t k = 0; k < i && !is_double; k++)
+            is_double = strcmp(name_at(conf, k, &first_line), name) == 0;
+        if (!is_double)
+            continue;
+        snprintf(subnet_finding_add(
+                     sense->findings, SUBNET_CONF, VERDICT_FAIL,
+                     "%s has %s a second time, line %d has it too: slurmctld does "
+                     "not start with that; remove or rename one",
+                     place(sense, line > first_line ? line : first_line, where, sizeof where), name,
+                     line > first_line ? first_line : line)
+                     ->part,
+                 96, "%s", name);
+    }
+}
+
+/* The switch above that one, -1. */
+static int parent_of(const struct topology_conf *conf, const char *name)
+{
+    for (size_t i = 0; i < conf->switch_count; i++)
+        if (hostlist_contains(&conf->switches[i].below, name))
+            return (int)i;
+    return -1;
+}
+
+static void judge_loops(const struct sense *sense)
+{
+    const struct topology_conf *conf = sense->conf;
+    char where[300];
+
+    for (size_t i = 0; i < conf->switch_count; i++) {
+        int at = (int)i;
+        bool is_first = true;
+
+        for (size_t k = 0; k < conf->switch_count && at >= 0; k++) {
+            at = parent_of(conf, conf->switches[at].name);
+            is_first = is_first && at >= (int)i;
+            if (at == (int)i)
+                break;
+        }
+        if (at != (int)i || !is_first)
+            continue;
+        snprintf(subnet_finding_add(sense->findings, SUBNET_CONF, VERDICT_FAIL,
+                                    "%s has %s above itself: slurmctld does not start with that; "
+                                    "correct its Switches= or those of the switches below it",
+                                    place(sense, conf->switches[i].line, where, sizeof where),
+                                    conf->switches[i].name)
+                     ->part,
+                 96, "%s", conf->switches[i].name);
+    }
+}
+
+/* The first of the list's nodes that other leaves have; the others are as many words. */
+static void judge_shared(const struct sense *sense, size_t leaf)
+{
+    const struct topology_conf *conf = sense->conf;
+    const struct hostlist *nodes = &conf->leaves[leaf].nodes;
+    struct hostlist shared = {0};
+    int other = -1;
+    char where[300], *folded;
+
+    for (size_t i = 0; i < nodes->count; i++) {
+        int node = subnet_node(sense->subnet, nodes->names[i]);
+        int group = node < 0 ? -1 : sense->groups->group_of[node];
+
+        if (group < 0 || group == (int)leaf || (other >= 0 && group != other) ||
+            strcmp(conf->leaves[group].name, conf->leaves[leaf].name) == 0)
+            continue;
+        other = group;
+        if (hostlist_append(&shared, nodes->names[i]) != 0)
+            sense->findings->is_out_of_memory = true;
+    }
+    folded = shared.count > 0 ? hostlist_fold(&shared) : NULL;
+    if (folded)
+        snprintf(subnet_finding_add(sense->findings, SUBNET_CONF, VERDICT_WARN,
+                                    "%s has %.200s under %s, line %d has %s under %s too: leave %s "
+                                    "in the line where the cable is",
+                                    place(sense, conf->leaves[leaf].line, where, sizeof where),
+                                    folded, conf->leaves[leaf].name, conf->leaves[other].line,
+                                    shared.count == 1 ? "it" : "them", conf->leaves[other].name,
+                                    shared.count == 1 ? "it" : "them")
+                     ->part,
+                 96, "%s", conf->leaves[leaf].name);
+    free(folded);
+    hostlist_clear(&shared);
+}
+
+/* Whether two names are of one kind: the same but for their numbers. */
+static bool is_alike(const char *one, const char *other)
+{
+    for (;; one++, other++) {
+        while (isdigit((unsigned char)*one))
+            one++;
+        while (isdigit((unsigned char)*other))
+            other++;
+        if (*one != *other)
+            return false;
+        if (!*one)
+            return true;
+    }
+}
+
+/* Nodes on the leaf's switches, called as its nodes are, that no line has. A manager's host and a
+ * server have names of their own. */
+static void judge_left_out(const struct sense *sense, size_t leaf)
+{
+    const struct subnet *subnet = sense->subnet;
+    const struct topology_leaf *of = &sense->conf->leaves[leaf];
+    struct hostlist out = {0};
+    char where[300], *folded;
+    int last = -1;
+
+    for (size_t i = 0; i < subnet->attachment_count && of->nodes.count > 0; i++) {
+        const struct subnet_rail *at = &subnet->attachments[i];
+
+        if (sense->groups->group_of[at->node] >= 0 || at->node == last ||
+            sense->groups->groups[leaf].leaves[at->rail] != at->leaf ||
+            !is_alike(subnet->nodes.names[at->node], of->nodes.names[0]))
+            continue;
+        last = at->node;
+        if (hostlist_append(&out, subnet->nodes.names[at->node]) != 0)
+            sense->findings->is_out_of_memory = true;
+    }
+    folded = out.count > 0 ? hostlist_fold(&out) : NULL;
+    if (folded)
+        snprintf(subnet_finding_add(sense->findings, SUBNET_CONF, VERDICT_WARN,
+                                    "%.200s %s cabled to the switches of %s and %s in no line of "
+                                    "topology.conf: add %s to %s",
+                                    folded, out.count == 1 ? "is" : "are", of->name,
+                                    out.count == 1 ? "is" : "are", out.count == 1 ? "it" : "them",
+                                    place(sense, of->line, where, sizeof where))
+                     ->part,
+                 96, "%s", of->name);
+    free(folded);
+    hostlist_clear(&out);
+}
+
+/* A leaf beside those that a switch joins: Slurm gives no job nodes of both. */
+static void judge_lone(const struct sense *sense, size_t leaf)
+{
+    const struct topology_conf *conf = sense->conf;
+    char where[300];
+
+    if (conf->switch_count == 0 || parent_of(conf, conf->leaves[leaf].name) >= 0)
+        return;
+    for (size_t rail = 0; rail < sense->subnet->rails.count; rail++) {
+        int device = sense->groups->groups[leaf].leaves[rail];
+
+        for (size_t i = 0; device >= 0 && i < conf->count; i++) {
+            int other = sense->groups->groups[i].leaves[rail];
+
+            if (i == leaf || other < 0 || parent_of(conf, conf->leaves[i].name) < 0 ||
+                sense->subnet->devices[other].plane != sense->subnet->devices[device].plane)
+                continue;
+            snprintf(
+                subnet_finding_add(sense->findings, SUBNET_CONF, VERDICT_WARN,
+                                   "%s has %s, which is under no other switch though cables join "
+                                   "it to %s: Slurm gives no job nodes of both; add it to the "
+                                   "Switches= of %s",
+                                   place(sense, conf->leaves[leaf].line, where, sizeof where),
+                                   conf->leaves[leaf].name, conf->leaves[i].name,
+                                   conf->switches[parent_of(conf, conf->leaves[i].name)].name)
+                    ->part,
+                96, "%s", conf->leaves[leaf].name);
+            return;
+        }
+    }
+}
+
+/* Whether one of the leaf's switches, of whatever rail, is called as it is. */
+static bool is_own_label(const struct sense *sense, size_t leaf)
+{
+    for (size_t rail = 0; rail < sense->subnet->rails.count; rail++) {
+        int device = sense->groups->groups[leaf].leaves[rail];
+
+        if (device >= 0 &&
+            strcmp(sense->subnet->devices[device].name, sense->conf->leaves[leaf].name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A leaf that has the name of another's switch: whoever is sent to the one goes to the other. Two
+ * that have each other's are told once. */
+static void judge_label(const struct sense *sense, size_t leaf)
+{
+    const struct subnet *subnet = sense->subnet;
+    const struct topology_conf *conf = sense->conf;
+    const char *own = conf->leaves[leaf].name;
+    char where[300], name[400];
+
+    for (size_t rail = 0; rail < subnet->rails.count && !is_own_label(sense, leaf); rail++) {
+        int device = sense->groups->groups[leaf].leaves[rail];
+
+        if (device < 0)
+            continue;
+        for (size_t i = 0; i < conf->count; i++) {
+            int other = sense->groups->groups[i].leaves[rail];
+
+            if (i == leaf || other < 0 || other == device ||
+                strcmp(subnet->devices[other].name, own) != 0 ||
+                (i < leaf && strcmp(conf->leaves[i].name, subnet->devices[device].name) == 0))
+                continue;
+            snprintf(subnet_finding_add(
+                         sense->findings, SUBNET_CONF, VERDICT_WARN,
+                         "%s calls the switch of its nodes %s, but that calls itself %.120s, and "
+                         "%s is the switch of the nodes of line %d: correct the names",
+                         place(sense, conf->leaves[leaf].line, where, sizeof where), own,
+                         subnet_device_text(subnet, device, name, sizeof name), own,
+                         conf->leaves[i].line)
+                         ->part,
+                     96, "%s", own);
+            return;
+        }
+    }
+}
+
+void subnet_judge_conf(const struct subnet *subnet, const struct topology_conf *conf,
+                       const struct subnet_groups *groups, struct subnet_findings *findings)
+{
+    struct sense sense = {.subnet = subnet, .conf = conf, .groups = groups, .findings = findings};
+
+    if (!conf)
+        return;
+    judge_doubles(&sense);
+    judge_loops(&sense);
+    for (size_t i = 0; i < conf->count; i++) {
+        judge_shared(&sense, i);
+        judge_left_out(&sense, i);
+        judge_lone(&sense, i);
+        judge_label(&sense, i);
+    }
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/subnet/findings/findings.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/base/grow.h"
+
+/* The metric of its records. */
+static const char *kind_name(enum subnet_finding_kind kind)
+{
+    static const char *const names[SUBNET_FINDING_KINDS] = {
+        [SUBNET_MISSING] = "missing",    [SUBNET_PLACE] = "place", [SUBNET_CROSSED] = "crossed",
+        [SUBNET_UPLINKS] = "uplinks",    [SUBNET_RATE] = "rate",   [SUBNET_ERRORS] = "errors",
+        [SUBNET_CONF] = "topology.conf", [SUBNET_NAMES] = "names",
+    };
+
+    return names[kind];
+}
+
+void subnet_finding_record(const struct subnet_finding *finding, struct record *record)
+{
+    record->test = "net.topology";
+    record->metric = kind_name(finding->kind);
+    record->node = finding->node;
+    record->peer = finding->peer;
+    record->part = finding->part;
+    record->value = finding->value;
+    record->limit = finding->limit;
+    record->limit_source = __builtin_isnan(finding->limit) ? NULL : "peers";
+    record->unit = finding->unit;
+    record->verdict = finding->verdict;
+    record->message = finding->text;
+}
+
+struct subnet_finding *subnet_finding_add(struct subnet_findings *findings,
+                                          enum subnet_finding_kind kind, enum verdict verdict,
+                                          const char *format, ...)
+{
+    static struct subnet_finding nobodys;
+    struct subnet_finding *finding = &nobodys;
+    struct subnet_finding *larger = grow(findings->items, findings->count, sizeof *larger);
+    va_list values;
+
+    if (larger) {
+        findings->items = larger;
+        finding = &larger[findings->count++];
+    } else {
+        findings->is_out_of_memory = true;
+    }
+    *finding = (struct subnet_finding){
+        .kind = kind, .verdict = verdict, .value = __builtin_nan(""), .limit = __builtin_nan("")};
+    va_start(values, format);
+    vsnprintf(finding->text, sizeof finding->text, format, values);
+    va_end(values);
+    return finding;
+}
+
+void subnet_findings_clear(struct subnet_findings *findings)
+{
+    if (!findings)
+        return;
+    free(findings->items);
+    *findings = (struct subnet_findings){0};
+}
+
+int subnet_judge(const struct subnet *subnet, const struct topology_conf *conf,
+                 struct subnet_findings *findings)
+{
+    struct subnet_groups groups;
+    int rv = subnet_groups_make(subnet, conf, &groups);
+
+    *findings = (struct subnet_findings){0};
+    if (rv == 0)
+        rv = subnet_judge_presence(subnet, conf, &groups, findings);
+    if (rv == 0)
+        rv = subnet_judge_places(subnet, conf, &groups, findings);
+    if (rv == 0)
+        subnet_judge_conf(subnet, conf, &groups, findings);
+    if (rv == 0)
+        rv = subnet_judge_upper(subnet, conf, &groups, findings);
+    if (rv == 0)
+        rv = subnet_judge_uplinks(subnet, findings);
+    if (rv == 0)
+        rv = subnet_judge_rates(subnet, findings);
+    subnet_groups_clear(&groups);
+    if (rv == 0 && findings->is_out_of_memory)
+        rv = -1;
+    if (rv != 0)
+        subnet_findings_clear(findings);
+    return rv;
+}
+
+const char *subnet_free_port(const struct subnet *subnet, int leaf, char *text, size_t size)
+{
+    const struct subnet_device *device = &subnet->devices[leaf];
+    int first = 0, last = 0, end, free_port = 0, free_count = 0;
+    char label[48];
+
+    for (int number = 1; number <= device->port_count; number++) {
+        int peer = subnet_port(subnet, leaf, number)->peer;
+
+        if (peer >= 0 && subnet->devices[subnet->ports[peer].device].kind == SUBNET_ADAPTER) {
+            first = first ? first : number;
+            last = number;
+        }
+    }
+    /* one before the first and one behind the last are ends of the same row, which begins at 1 */
+    end = first == 2 ? last : last + 1;
+    for (int number = first > 1 ? first - 1 : 1;
+         first && number <= end && number <= device->port_count; number++)
+        if (subnet_port(subnet, leaf, number)->peer < 0) {
+            free_port = number;
+            free_count += number > first && number < last ? 1 : 0;
+            if (number > first && number < last)
+                break;
+        }
+    text[0] = '\0';
+    if (free_port && free_count <= 1)
+        snprintf(text, size, ", its %s is empty",
+                 subnet_port_label(subnet_port(subnet, leaf, free_port), label, sizeof label));
+    return text;
+}

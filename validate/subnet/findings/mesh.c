@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/subnet/findings/tier.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Of a mesh this share of the switches has as many cables to others as is usual there; in one with
+ * borders fewer have. */
+#define MESH_ALIKE 0.65
+
+/* "r3-1 port 6, r3-2": switches that lack a cable, with the port that is empty where it is one. */
+static void name_poor(const struct tier *tier, const int *poor, int count, char *text, size_t size)
+{
+    size_t length = 0;
+    char port[64];
+
+    text[0] = '\0';
+    for (int i = 0; i < count && length < size; i++)
+        length += (size_t)snprintf(
+            text + length, size - length, "%s%.63s%s", length ? ", " : "",
+            tier_device(tier, poor[i])->name,
+            tier_empty_port(tier->subnet, tier->lower[poor[i]], port, sizeof port));
+}
+
+static void tell(struct tier *tier, int poor, int usual, const char *text)
+{
+    char name[400];
+    struct subnet_finding *finding = tier_finding(
+        tier, VERDICT_FAIL, tier_name(tier, tier->lower[poor], name, sizeof name), text);
+
+    finding->value = tier->across[poor];
+    finding->limit = usual;
+}
+
+static const char *cables(int count)
+{
+    return count == 1 ? "cable" : "cables";
+}
+
+static void tell_one(struct tier *tier, int poor, int usual, int times)
+{
+    char text[600], name[400], port[64];
+
+    tier_empty_port(tier->subnet, tier->lower[poor], port, sizeof port);
+    snprintf(text, sizeof text,
+             "%.120s has %d %s to other switches, %d of %d like it have %d: check its cables to "
+             "them%s%s%s",
+             tier_name(tier, tier->lower[poor], name, sizeof name), tier->across[poor],
+             cables(tier->across[poor]), times, tier->lower_count, usual, *port ? " (its" : "",
+             port, *port ? " is empty)" : "");
+    tell(tier, poor, usual, text);
+}
+
+/* Two that lack one each lack the same. */
+static void tell_two(struct tier *tier, const int *poor, int usual, int times)
+{
+    char text[600], one[400], other[400], ports[300];
+
+    name_poor(tier, poor, 2, ports, sizeof ports);
+    snprintf(text, sizeof text,
+             "%.120s and %.120s have %d %s to other switches each, %d of %d like them have %d: "
+             "check the cable between them (%s)",
+             tier_name(tier, tier->lower[poor[0]], one, sizeof one),
+             tier_name(tier, tier->lower[poor[1]], other, sizeof other), usual - 1,
+             cables(usual - 1), times, tier->lower_count, usual, ports);
+    tell(tier, poor[0], usual, text);
+}
+
+/* As many as a switch has neighbours lack one each: it is a switch that is off, whose neighbours
+ * they are, or as many cables as half of that. */
+static void tell_off(struct tier *tier, const int *poor, int usual, int times)
+{
+    char text[600], ports[300];
+
+    name_poor(tier, poor, usual, ports, sizeof ports);
+    snprintf(text, sizeof text,
+             "%d switches have %d %s to other switches each, the other %d of %d have %d: see "
+             "whether a switch that all of them lead to is off, and check the cables between "
+             "them if none is (%s)",
+             usual, usual - 1, cables(usual - 1), times, tier->lower_count, usual, ports);
+    tell(tier, poor[0], usual, text);
+}
+
+/* The leaves of topology.conf of which nothing is there: that they are off is told already. */
+static int absent_leaves(const struct tier *tier)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < tier->findings->count; i++) {
+        const struct subnet_finding *finding = &tier->findings->items[i];
+        bool is_there = false;
+
+        if (finding->kind != SUBNET_MISSING || *finding->node || !*finding->part)
+            continue;
+        for (size_t k = 0; k < tier->subnet->device_count; k++)
+            is_there |= strcmp(tier->subnet->devices[k].name, finding->part) == 0;
+        count += !is_there;
+    }
+    return count;
+}
+
+/* Whether so many switches that are off leave so many cables lacking: two that were joined take one
+ * cable each with them that nobody is left to lack. */
+static bool is_explained(int usual, int lacking, int absent)
+{
+    return lacking <= usual * absent && lacking >= usual * absent - absent * (absent - 1);
+}
+
+void tier_judge_mesh(struct tier *tier)
+{
+    int times, usual = tier_mode(tier->across, tier->lower_count, &times), count = 0, lacking = 0;
+    int *poor = tier->scratch;
+
+    if (MESH_ALIKE * tier->lower_count > times)
+        return;
+    for (int i = 0; i < tier->lower_count; i++)
+        if (tier->across[i] < usual) {
+            poor[count++] = i;
+            lacking += usual - tier->across[i];
+        }
+    if (lacking > 0 && is_explained(usual, lacking, absent_leaves(tier)))
+        return;
+    if (count == 2 && lacking == 2) {
+        tell_two(tier, poor, usual, times);
+    } else if (count > 2 && count == usual && lacking == usual) {
+        tell_off(tier, poor, usual, times);
+    } else {
+        for (int i = 0; i < count; i++)
+            tell_one(tier, poor[i], usual, times);
+    }
+}

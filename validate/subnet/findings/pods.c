@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/subnet/findings/tier.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A switch above that is off is missing from all below it alike: none of these differs from its
+ * neighbours. They are held against other pods, and against themselves. */
+
+/* Switches that share those above. */
+struct pod {
+    int first, count;
+    int up, down; /* as most of them have */
+};
+
+struct pods {
+    struct pod *items;
+    int count;
+    int *of;   /* of each lower switch, -1: it has no uplinks */
+    int *room; /* for a number of each lower switch */
+};
+
+/* What most members of a pod have of counts, -1: they do not agree. */
+static int usual_of(const struct tier *tier, const struct pods *pods, int pod, const int *counts)
+{
+    int count = 0, times, usual;
+
+    for (int i = 0; i < tier->lower_count; i++)
+        if (pods->of[i] == pod)
+            pods->room[count++] = counts[i];
+    usual = tier_mode(pods->room, count, &times);
+    return 2 * times > count ? usual : -1;
+}
+
+static int pods_make(const struct tier *tier, struct pods *pods)
+{
+    size_t room = (size_t)tier->lower_count + 1;
+
+    *pods = (struct pods){.items = calloc(room, sizeof *pods->items),
+                          .of = calloc(room, sizeof *pods->of),
+                          .room = calloc(room, sizeof *pods->room)};
+    if (!pods->items || !pods->of || !pods->room)
+        return -1;
+    for (int i = 0; i < tier->lower_count; i++)
+        pods->of[i] = -1;
+    for (int i = 0; i < tier->lower_count; i++) {
+        struct pod *pod = &pods->items[pods->count];
+
+        if (pods->of[i] >= 0 || tier->up[i] == 0)
+            continue;
+        pod->first = i;
+        for (int k = i; k < tier->lower_count; k++)
+            if (pods->of[k] < 0 && tier_is_like(tier, i, k) && tier_is_like(tier, k, i)) {
+                pods->of[k] = pods->count;
+                pod->count++;
+            }
+        pod->up = usual_of(tier, pods, pods->count, tier->up);
+        pod->down = usual_of(tier, pods, pods->count, tier->down);
+        pods->count++;
+    }
+    return 0;
+}
+
+static void pods_clear(struct pods *pods)
+{
+    free(pods->items);
+    free(pods->of);
+    free(pods->room);
+}
+
+/* Whether the port has no cable on any member of the pod; pod -1: of the whole tier. */
+static bool is_empty(const struct tier *tier, const struct pods *pods, int pod, int number)
+{
+    for (int i = 0; i < tier->lower_count; i++) {
+        const struct subnet_port *port;
+
+        if (pod >= 0 && pods->of[i] != pod)
+            continue;
+        port = subnet_port(tier->subnet, tier->lower[i], number);
+        if (!port || port->peer >= 0)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the port leads up on more than half of the switches of other pods. */
+static bool leads_up_elsewhere(const struct tier *tier, const struct pods *pods, int pod,
+                               int number)
+{
+    int others = 0, up = 0;
+
+    for (int i = 0; i < tier->lower_count; i++) {
+        if (pods->of[i] == pod)
+            continue;
+        others++;
+        up += tier_leads_up(tier, i, number);
+    }
+    return 2 * up > others;
+}
+
+/* Appends "port 7" to a list; returns the new length. */
+static size_t list_port(const struct tier *tier, int i, int number, char *text, size_t size,
+                        size_t length)
+{
+    char label[48];
+
+    if (length < size)
+        length +=
+            (size_t)snprintf(text + length, size - length, "%s%s", length ? ", " : "",
+                             subnet_port_label(subnet_port(tier->subnet, tier->lower[i], number),
+                                               label, sizeof label));
+    return length;
+}
+
+/* A pod whose switches have fewer uplinks than those of most others, from ports that go up there.
+ */
+static void judge_pod(struct tier *tier, const struct pods *pods, int which)
+{
+    const struct pod *pod = &pods->items[which];
+    int count = 0, times, usual, empty = 0;
+    char ports[200] = "", text[600], name[400];
+    size_t length = 0;
+    struct subnet_finding *finding;
+
+    for (int i = 0; i < pods->count; i++)
+        if (i != which)
+            pods->room[count++] = pods->items[i].up < 0 ? 0 : pods->items[i].up;
+    usual = tier_mode(pods->room, count, &times);
+    if (pod->up < 0 || count < 2 || 2 * times <= count || pod->up >= usual || pod->count < 2)
+        return;
+    for (int number = 1; number <= tier_device(tier, pod->first)->port_count; number++)
+        if (is_empty(tier, pods, which, number) && leads_up_elsewhere(tier, pods, which, number)) {
+            length = list_port(tier, pod->first, number, ports, sizeof ports, length);
+            empty++;
+        }
+    if (empty == 0)
+        return;
+    snprintf(
+        text, sizeof text,
+        "all %d switches like %.120s have %d uplink%s, those of %d of %d other groups have "
+        "%d: %.190s %s empty on all of them: see whether the switch above, to which %s, is off",
+        pod->count, tier_name(tier, tier->lower[pod->first], name, sizeof name), pod->up,
+        pod->up == 1 ? "" : "s", times, count, usual, ports, empty == 1 ? "is" : "are",
+        empty == 1 ? "that leads" : "these lead");
+    finding = tier_finding(tier, VERDICT_FAIL, name, text);
+    finding->value = pod->up;
+    finding->limit = usual;
+}
+
+/* The ports on which the first switch's uplinks begin and end. */
+static void uplink_range(const struct tier *tier, int *first, int *last)
+{
+    *first = *last = 0;
+    for (int number = 1; number <= tier_device(tier, 0)->port_count; number++)
+        if (tier_leads_up(tier, 0, number)) {
+            *first = *first ? *first : number;
+            *last = number;
+        }
+}
+
+/* Whether the ports that are empty on all make the tree even: with them each has as many cables up
+ * as down, or with the cables to one more switch above a whole fraction of these, and without not.
+ */
+static bool makes_even(const struct tier *tier, int up, int down, int empty)
+{
+    int times, bundle;
+
+    if (up + empty == down)
+        return true;
+    for (int k = 0; k < tier->upper_count; k++)
+        tier->scratch[k] = tier_bundle(tier, 0)[k];
+    bundle = tier_mode(tier->scratch, tier->upper_count, &times);
+    return empty == bundle && down % (up + empty) == 0 && down % up != 0;
+}
+
+/* A switch above that is off is missing from all alike: the same ports between those that lead up
+ * are empty on all. */
+static void judge_absent_switch(struct tier *tier, const struct pods *pods)
+{
+    int empty = 0, first, last, times, up, down;
+    char ports[200] = "", text[600], few[64];
+    size_t length = 0;
+    struct subnet_finding *finding;
+
+    uplink_range(tier, &first, &last);
+    for (int number = first; first > 0 && number < last; number++)
+        if (is_empty(tier, pods, -1, number)) {
+            length = list_port(tier, 0, number, ports, sizeof ports, length);
+            empty++;
+        }
+    up = tier_mode(tier->up, tier->lower_count, &times);
+    if (empty == 0 || times < tier->lower_count)
+        return;
+    down = tier_mode(tier->down, tier->lower_count, &times);
+    if (2 * times <= tier->lower_count || !makes_even(tier, up, down, empty))
+        return;
+    if (up + empty == down)
+        snprintf(few, sizeof few, "%d uplink%s fewer than nodes", empty, empty == 1 ? "" : "s");
+    else
+        snprintf(few, sizeof few, "%d uplinks for %d nodes", up, down);
+    snprintf(text, sizeof text,
+             "all %d switches like %.100s have no cable in %.190s, between ports that lead up, and "
+             "%s: see whether a switch above is off",
+             tier->lower_count, tier_device(tier, 0)->name, ports, few);
+    finding = tier_finding(tier, VERDICT_WARN, "", text);
+    finding->value = up;
+    finding->limit = up + empty;
+}
+
+void tier_judge_pods(struct tier *tier)
+{
+    struct pods pods;
+
+    if (pods_make(tier, &pods) != 0) {
+        tier->findings->is_out_of_memory = true;
+    } else {
+        for (int i = 0; i < pods.count; i++)
+            judge_pod(tier, &pods, i);
+        judge_absent_switch(tier, &pods);
+    }
+    pods_clear(&pods);
+}

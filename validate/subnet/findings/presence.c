@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/subnet/findings/findings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool subnet_is_double(const struct subnet *subnet, size_t i)
+{
+    const struct subnet_rail *all = subnet->attachments;
+
+    return (i > 0 && all[i - 1].node == all[i].node && all[i - 1].rail == all[i].rail) ||
+           (i + 1 < subnet->attachment_count && all[i + 1].node == all[i].node &&
+            all[i + 1].rail == all[i].rail);
+}
+
+/* Whether the adapter at the other end of a port may be anybody's: it has no node's name, or one
+ * that another has too. */
+static bool is_anybodys(const struct subnet *subnet, const struct subnet_port *port)
+{
+    const struct subnet_device *device =
+        port->peer < 0 ? NULL : &subnet->devices[subnet->ports[port->peer].device];
+
+    if (!device || device->kind != SUBNET_ADAPTER || device->is_service)
+        return false;
+    for (size_t i = 0; device->name[0] && i < subnet->attachment_count; i++)
+        if (subnet->attachments[i].port == port->peer)
+            return subnet_is_double(subnet, i);
+    return !device->name[0];
+}
+
+/* The switch where the node's first rail belongs, and its free port: "; it belongs on leaf1
+ * (0x...), its port 7 is empty", or which adapters there could be its. "" when no rail has one. */
+static const char *describe_home(const struct subnet *subnet, const struct subnet_group *group,
+                                 char *text, size_t size)
+{
+    char device[400], port[96], strangers[120] = "", label[48];
+    int leaf = -1;
+    size_t length = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; leaf < 0 && i < subnet->rails.count; i++)
+        leaf = group->leaves[i];
+    if (leaf < 0)
+        return text;
+    for (int number = 1; number <= subnet->devices[leaf].port_count; number++) {
+        const struct subnet_port *at = subnet_port(subnet, leaf, number);
+
+        if (is_anybodys(subnet, at) && length < sizeof strangers)
+            length +=
+                (size_t)snprintf(strangers + length, sizeof strangers - length, "%s%s",
+                                 length ? ", " : "", subnet_port_label(at, label, sizeof label));
+    }
+    snprintf(text, size, "; it belongs on %s%s%s%s%s",
+             subnet_device_text(subnet, leaf, device, sizeof device),
+             length ? ", where adapters without a node's name of their own are (" : "", strangers,
+             length ? ")" : "", length ? "" : subnet_free_port(subnet, leaf, port, sizeof port));
+    return text;
+}
+
+/* Adapters that call themselves the same rail of the same node. */
+static void judge_doubles(const struct subnet *subnet, struct subnet_findings *findings)
+{
+    for (size_t i = 0, end; i < subnet->attachment_count; i = end) {
+        const struct subnet_rail *at = &subnet->attachments[i];
+        char places[300] = "", place[400];
+        size_t length = 0;
+        struct subnet_finding *finding;
+
+        for (end = i + 1; end < subnet->attachment_count &&
+                          subnet->attachments[end].node == at->node &&
+                          subnet->attachments[end].rail == at->rail;)
+            end++;
+        for (size_t k = i; end - i > 1 && k < end && length < sizeof places; k++)
+            length += (size_t)snprintf(
+                places + length, sizeof places - length, "%s%.100s",
+                k == i         ? ""
+                : k + 1 == end ? " and "
+                               : ", ",
+                subnet_port_text(subnet, subnet->attachments[k].switch_port, place, sizeof place));
+        if (end - i == 1)
+            continue;
+        finding = subnet_finding_add(
+            findings, SUBNET_NAMES, VERDICT_WARN,
+            "%zu adapters call themselves %s %s, on %s: set the node description of those that "
+            "are not (rdma-ndd does)",
+            end - i, subnet->nodes.names[at->node], subnet->rails.names[at->rail], places);
+        snprintf(finding->node, sizeof finding->node, "%s", subnet->nodes.names[at->node]);
+        snprintf(finding->part, sizeof finding->part, "%s", subnet->rails.names[at->rail]);
+    }
+}
+
+/* Not one of topology.conf's nodes is known: then it is their names that are wrong, or all of it is
+ * another network. Returns whether it is so. */
+static bool judge_strangers(const struct subnet *subnet, const struct topology_conf *conf,
+                            struct subnet_findings *findings)
+{
+    size_t count = 0;
+    int nameless = 0;
+    struct subnet_finding *finding;
+
+    for (size_t i = 0; i < conf->count; i++)
+        for (size_t k = 0; k < conf->leaves[i].nodes.count; k++, count++)
+            if (subnet_node(subnet, conf->leaves[i].nodes.names[k]) >= 0)
+                return false;
+    for (size_t i = 0; i < subnet->device_count; i++)
+        nameless += subnet->devices[i].kind == SUBNET_ADAPTER && !subnet->devices[i].is_service &&
+                    !subnet->devices[i].name[0];
+    if (count < 2 || (nameless == 0 && subnet->nodes.count == 0))
+        return false;
+    if (nameless > 0)
+        finding = subnet_finding_add(
+            findings, SUBNET_MISSING, VERDICT_FAIL,
+            "none of the %zu nodes of %s is known in the subnet: %d adapter%s there without a "
+            "node's name; set the node descriptions (rdma-ndd does), or name them with --names",
+            count, conf->path, nameless, nameless == 1 ? " is" : "s are");
+    else
+        finding = subnet_finding_add(
+            findings, SUBNET_MISSING, VERDICT_FAIL,
+            "none of the %zu nodes of %s is known in the %s, whose nodes call themselves %s%s: "
+            "correct the names, or it is another cluster's network",
+            count, conf->path, subnet->is_ethernet ? "network that LLDP shows" : "subnet",
+            subnet->nodes.names[0], subnet->nodes.count > 1 ? " and so on" : "");
+    finding->value = (double)count;
+    finding->unit = "count";
+    return true;
+}
+
+static void judge_absent(const struct subnet *subnet, const struct topology_conf *conf,
+                         const struct subnet_group *group, struct subnet_findings *findings)
+{
+    const struct topology_leaf *leaf = group->leaf;
+    struct subnet_finding *finding;
+    struct hostlist absent = {0};
+    char *folded, home[560], place[300];
+
+    topology_conf_place(conf, leaf, place, sizeof place);
+    for (size_t i = 0; i < leaf->nodes.count; i++)
+        if (subnet_node(subnet, leaf->nodes.names[i]) < 0 &&
+            hostlist_append(&absent, leaf->nodes.names[i]) != 0)
+            findings->is_out_of_memory = true;
+    if (absent.count > 1 && absent.count == leaf->nodes.count) {
+        folded = hostlist_fold(&absent);
+        finding = subnet_finding_add(
+            findings, SUBNET_MISSING, VERDICT_FAIL,
+            "%s: none of its %zu nodes (%.200s) is in the subnet: see whether the switch is "
+            "powered and its uplinks are in (%s)",
+            leaf->name, absent.count, folded ? folded : "?", place);
+        snprintf(finding->part, sizeof finding->part, "%s", leaf->name);
+        finding->value = (double)absent.count;
+        finding->unit = "count";
+        free(folded);
+    } else {
+        describe_home(subnet, group, home, sizeof home);
+        for (size_t i = 0; i < absent.count; i++) {
+            finding = subnet_finding_add(
+                findings, SUBNET_MISSING, VERDICT_FAIL,
+                "%s is not in the %s (%s expects it under %s): see whether it is powered, its "
+                "%s and its cable plugged in%s",
+                absent.names[i], subnet->is_ethernet ? "network that LLDP shows" : "subnet", place,
+                leaf->name, subnet->is_ethernet ? "lldpd running" : "driver loaded", home);
+            snprintf(finding->node, sizeof finding->node, "%s", absent.names[i]);
+        }
+    }
+    hostlist_clear(&absent);
+}
+
+/* How many rails at least half of the group's nodes have. */
+static int usual_rails(const struct subnet *subnet, const struct subnet_group *group)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < subnet->rails.count; i++)
+        count += group->counts[i] > 0 && 2 * group->counts[i] >= group->node_count;
+    return count;
+}
+
+/* The rails that at least half of all groups have, which is what another can lack. */
+static int common_rails(const struct subnet *subnet, const struct subnet_groups *groups,
+                        bool *is_common)
+{
+    int count = 0;
+
+    for (size_t k = 0; k < subnet->rails.count; k++) {
+        int having = 0, all = 0;
+
+        for (size_t i = 0; i < groups->count; i++) {
+            having += groups->groups[i].counts[k] > 0;
+            all += groups->groups[i].node_count > 0;
+        }
+        is_common[k] = having > 0 && 2 * having >= all;
+        count += is_common[k];
+    }
+    return count;
+}
+
+/* topology.conf's name of it, else its nodes; malloc'd, NULL without memory. */
+static char *group_name(const struct subnet *subnet, const struct subnet_groups *groups,
+                        size_t which)
+{
+    struct hostlist nodes = {0};
+    char *name;
+
+    if (groups->groups[which].leaf)
+        return strdup(groups->groups[which].leaf->name);
+    for (size_t i = 0; i < subnet->nodes.count; i++)
+        if (groups->group_of[i] == (int)which)
+            (void)hostlist_append(&nodes, subnet->nodes.names[i]);
+    name = hostlist_fold(&nodes);
+    hostlist_clear(&nodes);
+    return name;
+}
+
+static void judge_group_rails(const struct subnet *subnet, const struct subnet_group *group,
+                              const char *name, const bool *is_common, int common_count,
+                              struct subnet_findings *findings)
+{
+    int usual = usual_rails(subnet, group);
+    struct subnet_finding *finding;
+
+    if (group->node_count < 2 || 2 * usual < common_count)
+        return;
+    for (size_t i = 0; i < subnet->rails.count; i++) {
+        if (!is_common[i] || group->counts[i] > 0)
+            continue;
+        finding = subnet_finding_add(
+            findings, SUBNET_MISSING, VERDICT_FAIL,
+            "%.200s: none of its %d nodes has its rail %s in the subnet: see whether the switch of "
+            "that rail is powered and its uplinks are in",
+            name, group->node_count, subnet->rails.names[i]);
+        snprintf(finding->part, sizeof finding->part, "%s", subnet->rails.names[i]);
+        finding->value = group->node_count;
+        finding->unit = "count";
+    }
+}
+
+/* A node without a rail that at least half of its group have; nodes that have less than half of
+ * these are of another kind, but where topology.conf wants them and they have none. */
+static void judge_node_rails(const struct subnet *subnet, const struct subnet_group *group,
+                             int node, struct subnet_findings *findings)
+{
+    int usual = usual_rails(subnet, group), lacking = 0, first = -1;
+    bool has_any = false;
+    size_t length = 0;
+    char rails[200] = "", device[400], port[96];
+    struct subnet_finding *finding;
+
+    for (size_t i = 0; i < subnet->rails.count; i++) {
+        has_any = has_any || subnet_attachment(subnet, node, (int)i);
+        if (group->counts[i] == 0 || 2 * group->counts[i] < group->node_count ||
+            subnet_attachment(subnet, node, (int)i))
+            continue;
+        first = lacking++ ? first : (int)i;
+        if (length < sizeof rails)
+            length += (size_t)snprintf(rails + length, sizeof rails - length, "%s%s",
+                                       length ? ", " : "", subnet->rails.names[i]);
+    }
+    if (lacking == 0 || (2 * lacking > usual && (has_any || !group->leaf)))
+        return;
+    finding = subnet_finding_add(
+        findings, SUBNET_MISSING, VERDICT_FAIL,
+        "%s %s has no link, %d of its %d neighbours have: check cable and adapter",
+        subnet->nodes.names[node], rails, group->counts[first], group->node_count - 1);
+    if (group->leaves[first] >= 0) {
+        length = strlen(finding->text);
+        snprintf(finding->text + length, sizeof finding->text - length, "; it belongs on %s%s",
+                 subnet_device_text(subnet, group->leaves[first], device, sizeof device),
+                 subnet_free_port(subnet, group->leaves[first], port, sizeof port));
+    }
+    snprintf(finding->node, sizeof finding->node, "%s", subnet->nodes.names[node]);
+    snprintf(finding->part, sizeof finding->part, "%.*s", 95, rails);
+}
+
+int subnet_judge_presence(const struct subnet *subnet, const struct topology_conf *conf,
+                          const struct subnet_groups *groups, struct subnet_findings *findings)
+{
+    bool *is_common = calloc(subnet->rails.count + 1, sizeof *is_common);
+    bool is_strange = conf && judge_strangers(subnet, conf, findings);
+    int common_count;
+
+    if (!is_common)
+        return -1;
+    common_count = common_rails(subnet, groups, is_common);
+    judge_doubles(subnet, findings);
+    for (size_t i = 0; conf && !is_strange && i < groups->count; i++)
+        judge_absent(subnet, conf, &groups->groups[i], findings);
+    for (size_t i = 0; i < groups->count; i++) {
+        char *name = group_name(subnet, groups, i);
+
+        judge_group_rails(subnet, &groups->groups[i], name ? name : "?", is_common, common_count,
+                          findings);
+        free(name);
+    }
+    for (size_t i = 0; i < subnet->nodes.count; i++)
+        if (groups->group_of[i] >= 0)
+            judge_node_rails(subnet, &groups->groups[groups->group_of[i]], (int)i, findings);
+    free(is_common);
+    return 0;
+}

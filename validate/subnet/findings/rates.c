@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/subnet/findings/findings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* infiniband-diags' error_thresholds (ibqueryerrors --suppress-common), as installed by version 44:
+ * what a healthy link may have counted since somebody cleared it. */
+static const struct {
+    const char *name;
+    long long threshold;
+    bool is_cable; /* else a full queue: the other end does not take packets */
+} counters[SUBNET_COUNTERS] = {
+    [SUBNET_SYMBOL_ERRORS] = {"symbol errors", 10, true},
+    [SUBNET_LINK_RECOVERIES] = {"link recoveries", 10, true},
+    [SUBNET_LINK_DOWNED] = {"times the link went down", 10, true},
+    [SUBNET_RECEIVE_ERRORS] = {"receive errors", 10, true},
+    [SUBNET_INTEGRITY_ERRORS] = {"local link integrity errors", 10, true},
+    [SUBNET_BUFFER_OVERRUNS] = {"buffer overruns", 10, true},
+    [SUBNET_DISCARDS] = {"discarded packets", 100, false},
+};
+
+/* Links of one kind can be held against each other: the same rail on the same switch, or the same
+ * level of switches. */
+struct link {
+    int port; /* the switch's, of two switches that of the lower one */
+    int rail; /* -1: between switches, or of an adapter without a name */
+    int leaf; /* of an adapter its switch, else the level */
+    double mbps;
+    bool is_told; /* a finding about its switch has its rate */
+};
+
+/* The rate that most links of a kind have. */
+struct usual {
+    double mbps;
+    int port; /* one that has it */
+    int count, of;
+};
+
+enum { ENOUGH = 3 }; /* links that make a majority worth the name; of two the better is usual */
+
+static double link_mbps(const struct subnet *subnet, int port)
+{
+    double one = subnet_rate_mbps(subnet->ports[port].active);
+    double other = subnet_rate_mbps(subnet->ports[subnet->ports[port].peer].active);
+
+    return one < other ? one : other;
+}
+
+static int double_order(double a, double b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_switch(const void *a, const void *b)
+{
+    const struct link *one = a, *other = b;
+
+    if (one->rail != other->rail)
+        return one->rail - other->rail;
+    return one->leaf != other->leaf ? one->leaf - other->leaf
+                                    : double_order(one->mbps, other->mbps);
+}
+
+static int by_rail(const void *a, const void *b)
+{
+    const struct link *one = a, *other = b;
+
+    return one->rail != other->rail ? one->rail - other->rail
+                                    : double_order(one->mbps, other->mbps);
+}
+
+/* links of one kind, sorted by rate. Without a majority mbps is 0. */
+static struct usual find_usual(const struct link *links, size_t count)
+{
+    struct usual usual = {.of = (int)count};
+
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && !(links[end].mbps > links[i].mbps);)
+            end++;
+        if ((2 * (end - i) > count && count >= ENOUGH) || (count == 2 && end == count))
+            usual = (struct usual){links[i].mbps, links[i].port, (int)(end - i), (int)count};
+    }
+    return usual;
+}
+
+static struct link *collect(const struct subnet *subnet, size_t *count)
+{
+    struct link *links = malloc((subnet->port_count + 1) * sizeof *links);
+    int *rails = malloc((subnet->port_count + 1) * sizeof *rails);
+
+    *count = 0;
+    for (size_t i = 0; links && rails && i < subnet->port_count; i++)
+        rails[i] = -1;
+    for (size_t i = 0; links && rails && i < subnet->attachment_count; i++)
+        rails[subnet->attachments[i].switch_port] = subnet->attachments[i].rail;
+    for (size_t i = 0; links && rails && i < subnet->port_count; i++) {
+        const struct subnet_port *port = &subnet->ports[i];
+        const struct subnet_device *device = &subnet->devices[port->device], *other;
+
+        if (port->peer < 0 || device->kind != SUBNET_SWITCH)
+            continue;
+        other = &subnet->devices[subnet->ports[port->peer].device];
+        if (other->is_service || other->kind == SUBNET_ROUTER)
+            continue;
+        if (other->kind == SUBNET_SWITCH &&
+            (device->level > other->level ||
+             (device->level == other->level && (int)i > port->peer)))
+            continue;
+        links[(*count)++] =
+            (struct link){.port = (int)i,
+                          .rail = other->kind == SUBNET_SWITCH ? -2 - device->level : rails[i],
+                          .leaf = other->kind == SUBNET_SWITCH ? 0 : port->device,
+                          .mbps = link_mbps(subnet, (int)i)};
+    }
+    free(rails);
+    if (!rails) {
+        free(links);
+        return NULL;
+    }
+    return links;
+}
+
+static const char *link_text(const struct subnet *subnet, int port, char *text, size_t size)
+{
+    char one[400], other[400];
+    int peer = subnet->ports[port].peer;
+
+    /* the node first: that is whom it concerns */
+    if (subnet->devices[subnet->ports[peer].device].kind == SUBNET_ADAPTER) {
+        int keep = port;
+
+        port = peer;
+        peer = keep;
+    }
+    snprintf(text, size, "%.120s - %.120s", subnet_port_text(subnet, port, one, sizeof one),
+             subnet_port_text(subnet, peer, other, sizeof other));
+    return text;
+}
+
+/* What an end may do at most: of what is enabled and of what both ends know. */
+static struct subnet_rate rate_least(struct subnet_rate a, struct subnet_rate b)
+{
+    return (struct subnet_rate){a.lanes < b.lanes ? a.lanes : b.lanes,
+                                a.lane_mbps < b.lane_mbps ? a.lane_mbps : b.lane_mbps};
+}
+
+/* The end that allows less than mbps although it could do it, -1: none. */
+static int limited_end(const struct subnet *subnet, int port, double mbps)
+{
+    int ends[] = {port, subnet->ports[port].peer};
+
+    for (int i = 0; i < 2; i++) {
+        const struct subnet_port *end = &subnet->ports[ends[i]];
+        double allowed = subnet_rate_mbps(end->enabled);
+
+        if (allowed > 0 && allowed < mbps && !(subnet_rate_mbps(end->supported) < mbps))
+            return ends[i];
+    }
+    return -1;
+}
+
+static bool is_other_model(const struct subnet *subnet, int port, int other)
+{
+    const struct subnet_device *one = &subnet->devices[subnet->ports[port].device],
+                               *two = &subnet->devices[subnet->ports[other].device];
+
+    return one->model > 0 && two->model > 0 && one->model != two->model;
+}
+
+/* Whether an end is of a kind that cannot do what is usual, then there is nothing to repair: by
+ * what it says it can, else by its model. */
+static bool is_other_kind(const struct subnet *subnet, int port, const struct usual *usual)
+{
+    int ends[] = {port, subnet->ports[port].peer},
+        others[] = {usual->port, subnet->ports[usual->port].peer};
+
+    for (int i = 0; i < 2; i++) {
+        double able = subnet_rate_mbps(subnet->ports[ends[i]].supported);
+
+        if (able > 0 ? able < usual->mbps : is_other_model(subnet, ends[i], others[i]))
+            return true;
+    }
+    return false;
+}
+
+/* " 4021 symbol errors and 12 link recoveries at leaf1 port 3"; returns whether there are any. */
+static bool describe_errors(const struct subnet *subnet, int port, char *text, size_t size,
+                            bool *is_cable, double *worst)
+{
+    int ends[] = {port, subnet->ports[port].peer};
+    char place[400];
+    size_t length = 0;
+
+    text[0] = '\0';
+    *is_cable = false;
+    *worst = 0;
+    for (int i = 0; i < 2; i++) {
+        const char *separator = length ? "; " : "";
+
+        for (int k = 0; k < SUBNET_COUNTERS; k++) {
+            long long count = subnet->ports[ends[i]].counters[k];
+
+            if (count <= counters[k].threshold || length >= size)
+                continue;
+            length += (size_t)snprintf(text + length, size - length, "%s%lld %s", separator, count,
+                                       counters[k].name);
+            separator = ", ";
+            *is_cable = *is_cable || counters[k].is_cable;
+            if ((double)count > *worst)
+                *worst = (double)count;
+        }
+        if (strcmp(separator, ", ") == 0 && length < size)
+            length += (size_t)snprintf(text + length, size - length, " at %.90s",
+                                       subnet_port_text(subnet, ends[i], place, sizeof place));
+    }
+    return length > 0;
+}
+
+/* Whose it is: the node's rail, or the switch's port. */
+static void attribute(const struct subnet *subnet, int port, struct subnet_finding *finding)
+{
+    const struct subnet_port *of = &subnet->ports[port], *peer = &subnet->ports[of->peer];
+    const struct subnet_device *device = &subnet->devices[peer->device];
+    char text[400];
+
+    if (device->kind == SUBNET_ADAPTER && device->name[0]) {
+        snprintf(finding->node, sizeof finding->node, "%s", device->name);
+        subnet_port_text(subnet, of->peer, text, sizeof text);
+        snprintf(finding->part, sizeof finding->part, "%.95s", text + strlen(device->name) + 1);
+    } else {
+        subnet_port_text(subnet, port, text, sizeof text);
+        snprintf(finding->part, sizeof finding->part, "%.95s", text);
+    }
+}
+
+static void judge_errors(const struct subnet *subnet, int port, struct subnet_findings *findings)
+{
+    char errors[300], link[300];
+    bool is_cable;
+    double worst;
+    struct subnet_finding *finding;
+
+    if (!describe_errors(subnet, port, errors, sizeof errors, &is_cable, &worst))
+        return;
+    finding = subnet_finding_add(
+        findings, SUBNET_ERRORS, VERDICT_WARN, "%s has counted %s: %s",
+        link_text(subnet, port, link, sizeof link), errors,
+        is_cable ? "reseat or replace the cable, clear the counters and look again"
+                 : "the other end does not take packets in time: look for congestion or a node "
+                   "that hangs");
+    attribute(subnet, port, finding);
+    finding->value = worst;
+    finding->unit = "count";
+}
+
+static void tell_rate(const struct subnet *subnet, const struct link *link, double limit,
+                      const char *against, struct subnet_findings *findings)
+{
+    const struct subnet_port *port = &subnet->ports[link->port];
+    struct subnet_rate active = rate_least(port->active, subnet->ports[port->peer].active);
+    int end = limited_end(subnet, link->port, limit);
+    char name[300], rate[48], allowed[48], place[400], cause[200], errors[300];
+    struct subnet_finding *finding;
+    bool is_cable;
+    double worst;
+    size_t length;
+
+    if (end >= 0)
+        snprintf(cause, sizeof cause, "%.100s allows no more than %s: look at its settings",
+                 subnet_port_text(subnet, end, place, sizeof place),
+                 subnet_rate_text(subnet, subnet->ports[end].enabled, allowed, sizeof allowed));
+    else
+        snprintf(cause, sizeof cause, "reseat or replace the cable");
+    finding =
+        subnet_finding_add(findings, SUBNET_RATE, VERDICT_FAIL, "%s runs at %s, %s: %s",
+                           link_text(subnet, link->port, name, sizeof name),
+                           subnet_rate_text(subnet, active, rate, sizeof rate), against, cause);
+    attribute(subnet, link->port, finding);
+    finding->value = link->mbps;
+    finding->limit = limit;
+    finding->unit = "Mb/s";
+    length = strlen(finding->text);
+    if (describe_errors(subnet, link->port, errors, sizeof errors, &is_cable, &worst))
+        snprintf(finding->text + length, sizeof finding->text - length, "; it has counted %s",
+                 errors);
+}
+
+/* What both ends allow and know, which the link should have come up with; 0: not known. */
+static struct subnet_rate rate_possible(const struct subnet *subnet, int port)
+{
+    const struct subnet_port *one = &subnet->ports[port], *other = &subnet->ports[one->peer];
+
+    return rate_least(one->enabled, other->enabled);
+}
+
+static void judge_link(const struct subnet *subnet, const struct link *link, struct usual usual,
+                       struct subnet_findings *findings)
+{
+    struct subnet_rate possible = rate_possible(subnet, link->port);
+    double able = subnet_rate_mbps(possible);
+    char against[160], rate[48];
+
+    if (link->is_told) {
+        judge_errors(subnet, link->port, findings);
+    } else if (usual.mbps > link->mbps && !is_other_kind(subnet, link->port, &usual)) {
+        snprintf(against, sizeof against, "%d of %d links of its kind at %s", usual.count, usual.of,
+                 subnet_rate_text(subnet, subnet->ports[usual.port].active, rate, sizeof rate));
+        tell_rate(subnet, link, usual.mbps, against, findings);
+    } else if (able > link->mbps && link->mbps > 0 && !(usual.mbps > 0 && able > usual.mbps)) {
+        snprintf(against, sizeof against, "both ends allow %s",
+                 subnet_rate_text(subnet, possible, rate, sizeof rate));
+        tell_rate(subnet, link, able, against, findings);
+    } else {
+        judge_errors(subnet, link->port, findings);
+    }
+}
+
+/* Links of one switch that all run below what is usual for their kind: not each of their cables is
+ * bad. */
+struct batch {
+    int device;
+    const char *what;         /* "uplinks", "links to nodes", "links to switches below" */
+    const struct link *first; /* one of them */
+    int count, of;            /* how many run so, of all there are */
+};
+
+/* The verdict is a failure only where the ends say that they could do more. */
+static void tell_batch(const struct subnet *subnet, const struct batch *batch, struct usual usual,
+                       struct subnet_findings *findings)
+{
+    int port = batch->first->port, end = limited_end(subnet, port, usual.mbps);
+    const struct subnet_port *one = &subnet->ports[port], *other = &subnet->ports[one->peer];
+    bool is_able = subnet_rate_mbps(rate_least(one->supported, other->supported)) >= usual.mbps;
+    char name[400], rate[48], usually[48], cause[200], allowed[48], place[400];
+    char share[40];
+    struct subnet_finding *finding;
+
+    subnet_device_text(subnet, batch->device, name, sizeof name);
+    if (batch->count == batch->of)
+        snprintf(share, sizeof share, "all %d", batch->count);
+    else
+        snprintf(share, sizeof share, "%d of %d", batch->count, batch->of);
+    if (end >= 0)
+        snprintf(cause, sizeof cause,
+                 "%.100s, one of them, allows no more than %s: look at the "
+                 "settings",
+                 subnet_port_text(subnet, end, place, sizeof place),
+                 subnet_rate_text(subnet, subnet->ports[end].enabled, allowed, sizeof allowed));
+    else
+        snprintf(cause, sizeof cause,
+                 "look at the switch's model, firmware and port settings before its cables");
+    finding = subnet_finding_add(
+        findings, SUBNET_RATE, is_able ? VERDICT_FAIL : VERDICT_WARN,
+        "%s %s of %.120s run at %s, %d of %d links of their kind at %s: %s", share, batch->what,
+        name, subnet_rate_text(subnet, rate_least(one->active, other->active), rate, sizeof rate),
+        usual.count, usual.of,
+        subnet_rate_text(subnet, subnet->ports[usual.port].active, usually, sizeof usually), cause);
+    snprintf(finding->part, sizeof finding->part, "%.95s", name);
+    finding->value = batch->first->mbps;
+    finding->limit = usual.mbps;
+    finding->unit = "Mb/s";
+}
+
+/* The usual rate of every rail: links sorted by_rail(). usuals: for rails -2 - level to count - 1,
+ * moved by the number of levels and one. */
+static void find_rail_usuals(const struct link *links, size_t count, int offset,
+                             struct usual *usuals)
+{
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && links[end].rail == links[i].rail;)
+            end++;
+        usuals[links[i].rail + offset] = find_usual(links + i, end - i);
+    }
+}
+
+/* Of one end of the cables between two levels: how many each switch has, and how many of these run
+ * at the rate of the first, which is low. */
+struct tally {
+    int all, low;
+    const struct link *first;
+};
+
+static struct tally *tally_of(const struct subnet *subnet, struct tally *tallies,
+                              const struct link *link, bool is_upper)
+{
+    int port = is_upper ? subnet->ports[link->port].peer : link->port;
+
+    return &tallies[2 * subnet->ports[port].device + is_upper];
+}
+
+/* links of one level, whose usual rate that is. tallies: two for every device, all zero. */
+static void judge_level(const struct subnet *subnet, struct link *links, size_t count,
+                        struct usual usual, struct tally *tallies, struct subnet_findings *findings)
+{
+    for (size_t i = 0; i < count; i++)
+        for (int is_upper = 0; is_upper < 2; is_upper++) {
+            struct tally *tally = tally_of(subnet, tallies, &links[i], is_upper);
+
+            tally->first = tally->first ? tally->first : &links[i];
+            tally->all++;
+            tally->low += links[i].mbps < usual.mbps && links[i].mbps > 0 &&
+                          !(tally->first->mbps > links[i].mbps) &&
+                          !(tally->first->mbps < links[i].mbps) &&
+                          !is_other_kind(subnet, links[i].port, &usual);
+        }
+    for (size_t i = 0; i < count; i++)
+        for (int is_upper = 0; is_upper < 2; is_upper++) {
+            struct tally *tally = tally_of(subnet, tallies, &links[i], is_upper);
+
+            if (tally->low < ENOUGH || tally->low < tally->all || links[i].is_told)
+                continue;
+            if (tally->first == &links[i])
+                tell_batch(subnet,
+                           &(struct batch){.device = (int)((tally - tallies) / 2),
+                                           .what = is_upper ? "links to switches below"
+                                                            : "links to other switches",
+                                           .first = &links[i],
+                                           .count = tally->all,
+                                           .of = tally->all},
+                           usual, findings);
+            links[i].is_told = true;
+        }
+}
+
+/* links of one rail on one switch, whose usual rate own is: that of the rail elsewhere is better.
+ */
+static void judge_leaf(const struct subnet *subnet, const struct link *links, size_t count,
+                       struct usual own, struct usual rail, struct subnet_findings *findings)
+{
+    if (!(own.mbps > 0) || !(rail.mbps > own.mbps) || own.count < ENOUGH)
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (links[i].port == own.port && !is_other_kind(subnet, own.port, &rail))
+            tell_batch(subnet,
+                       &(struct batch){.device = links[i].leaf,
+                                       .what = "links to nodes",
+                                       .first = &links[i],
+                                       .count = own.count,
+                                       .of = (int)count},
+                       rail, findings);
+}
+
+int subnet_judge_rates(const struct subnet *subnet, struct subnet_findings *findings)
+{
+    int offset = subnet->level_count + 2;
+    struct usual *usuals = calloc(subnet->rails.count + (size_t)offset + 1, sizeof *usuals);
+    struct tally *tallies = calloc(2 * subnet->device_count + 1, sizeof *tallies);
+    size_t count = 0;
+    struct link *links = collect(subnet, &count);
+    bool has_memory = usuals && tallies && links;
+
+    if (has_memory) {
+        qsort(links, count, sizeof *links, by_rail);
+        find_rail_usuals(links, count, offset, usuals);
+        qsort(links, count, sizeof *links, by_switch);
+        for (size_t i = 0, end; i < count; i = end) {
+            struct usual rail = usuals[links[i].rail + offset], usual;
+
+            for (end = i + 1; end < count && links[end].rail == links[i].rail &&
+                              links[end].leaf == links[i].leaf;)
+                end++;
+            usual = find_usual(links + i, end - i);
+            if (links[i].rail >= 0)
+                judge_leaf(subnet, links + i, end - i, usual, rail, findings);
+            if (!(usual.mbps > 0))
+                usual = rail;
+            if (links[i].rail < -1) {
+                judge_level(subnet, links + i, end - i, usual, tallies, findings);
+                memset(tallies, 0, 2 * subnet->device_count * sizeof *tallies);
+            }
+            for (size_t k = i; k < end; k++)
+                judge_link(subnet, &links[k], usual, findings);
+        }
+    }
+    free(usuals);
+    free(tallies);
+    free(links);
+    return has_memory ? 0 : -1;
+}

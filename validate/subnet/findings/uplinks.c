@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/subnet/findings/tier.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A switch with at most this share of its like's uplinks, and no more nodes to each, was meant so:
+ * the last leaf of a cluster that is not full. */
+#define MEANT_SMALL 0.5
+
+static struct subnet_finding *add(struct tier *tier, int a, const char *text)
+{
+    char name[400];
+
+    tier->is_told[a] = true;
+    return tier_finding(tier, VERDICT_FAIL, tier_name(tier, tier->lower[a], name, sizeof name),
+                        text);
+}
+
+/* Which cables switch a lacks: by the port that its peers use, else by the switch above. Returns
+ * how many it named. */
+static int name_missing(const struct tier *tier, int a, const int *peers, int count, char *text,
+                        size_t size)
+{
+    const struct subnet *subnet = tier->subnet;
+    char name[400], other[64], label[48];
+    size_t length = 0;
+    int named = 0, times;
+
+    text[0] = '\0';
+    for (int number = 1; number <= tier_device(tier, a)->port_count && length < size; number++) {
+        const struct subnet_port *port = subnet_port(subnet, tier->lower[a], number);
+        int device;
+
+        if (port->peer >= 0)
+            continue;
+        device = tier_usual_from_port(tier, peers, count, number, &times);
+        if (device < 0 || 2 * times <= count ||
+            tier_bundle(tier, a)[tier->place[device]] >=
+                tier_usual_bundle(tier, a, peers, count, tier->place[device]))
+            continue;
+        length +=
+            (size_t)snprintf(text + length, size - length, "%s%s to %.90s%s", named++ ? ", " : "",
+                             subnet_port_label(port, label, sizeof label),
+                             tier_name(tier, device, name, sizeof name),
+                             tier_empty_port(subnet, device, other, sizeof other));
+    }
+    for (int k = 0; named == 0 && k < tier->upper_count && length < size; k++) {
+        int usual = tier_usual_bundle(tier, a, peers, count, k);
+
+        if (tier_bundle(tier, a)[k] >= usual)
+            continue;
+        length += (size_t)snprintf(text + length, size - length, "%s%d to %.90s%s",
+                                   length ? ", " : "", usual - tier_bundle(tier, a)[k],
+                                   tier_name(tier, tier->upper[k], name, sizeof name),
+                                   tier_empty_port(subnet, tier->upper[k], other, sizeof other));
+    }
+    return named;
+}
+
+static int uplinks_of(const struct tier *tier, int a)
+{
+    return tier->up[a] + (tier->has_rings ? tier->across[a] : 0);
+}
+
+/* How many uplinks a should have: as most of its peers have, or where these do not agree as many as
+ * its cables to each switch above should be. *times: how many peers have that. -1: nobody says. */
+static int usual_uplinks(const struct tier *tier, int a, const int *peers, int count, int *times)
+{
+    int usual, sum = 0;
+
+    for (int i = 0; i < count; i++)
+        tier->scratch[i] = uplinks_of(tier, peers[i]);
+    usual = tier_mode(tier->scratch, count, times);
+    if (2 * *times > count)
+        return usual;
+    if (tier->has_rings)
+        return -1;
+    for (int k = 0; k < tier->upper_count; k++) {
+        usual = tier_usual_bundle(tier, a, peers, count, k);
+        if (usual < 0)
+            return -1;
+        sum += usual;
+    }
+    *times = 0;
+    for (int i = 0; i < count; i++)
+        *times += tier->up[peers[i]] == sum;
+    return sum;
+}
+
+static void judge_missing(struct tier *tier, int a, int *peers)
+{
+    int count = tier_peers(tier, a, peers), times = 0, usual, down, named;
+    char text[600], missing[300], name[400];
+    struct subnet_finding *finding;
+
+    usual = usual_uplinks(tier, a, peers, count, &times);
+    if (count == 0 || uplinks_of(tier, a) >= usual)
+        return;
+    for (int i = 0; i < count; i++)
+        tier->scratch[i] = tier->down[peers[i]];
+    down = tier_mode(tier->scratch, count, &(int){0});
+    if (tier->up[a] <= MEANT_SMALL * usual &&
+        (double)tier->down[a] * usual <= (double)down * tier->up[a])
+        return;
+    named = name_missing(tier, a, peers, count, missing, sizeof missing);
+    snprintf(text, sizeof text, "%.120s has %d uplink%s, %d of %d switches like it have %d: %s%s",
+             tier_name(tier, tier->lower[a], name, sizeof name), tier->up[a],
+             tier->up[a] == 1 ? "" : "s", times, count, usual,
+             !missing[0]  ? "compare its cables with theirs"
+             : named == 0 ? "look for the cable that is missing, "
+                          : "check the cable of its ",
+             missing);
+    finding = add(tier, a, text);
+    finding->value = tier->up[a];
+    finding->limit = usual;
+}
+
+/* Where nothing is above, or most have such cables, they are meant: a mesh, a dragonfly. */
+static bool has_rings(const struct tier *tier)
+{
+    int with = 0;
+
+    for (int i = 0; i < tier->lower_count; i++)
+        with += tier->across[i] > 0;
+    return tier->upper_count == 0 || (tier->lower_count > 3 && 4 * with >= 3 * tier->lower_count);
+}
+
+/* A cable between two switches of one level where others have none. */
+static void judge_across(struct tier *tier, int a, int *peers)
+{
+    const struct subnet_device *device = tier_device(tier, a);
+    char text[600], one[400], other[400], missing[300];
+    int count, poor;
+
+    if (tier->across[a] == 0 || tier->has_rings)
+        return;
+    count = tier_peers(tier, a, peers);
+    for (int i = 0; i < device->port_count; i++) {
+        int port = device->first_port + i, peer = tier->subnet->ports[port].peer;
+        int b = peer < 0 ? -1 : tier->place[tier->subnet->ports[peer].device];
+
+        if (peer < port || b < 0 ||
+            tier->subnet->devices[tier->subnet->ports[peer].device].level != device->level)
+            continue;
+
+        poor = tier->up[a] <= tier->up[b] ? a : b;
+        name_missing(tier, poor, peers, count, missing, sizeof missing);
+        snprintf(text, sizeof text,
+                 "%.120s is cabled to %.120s, a switch of the same level: uplinks belong into the "
+                 "switches above%s%.60s%s%s",
+                 subnet_port_text(tier->subnet, port, one, sizeof one),
+                 subnet_port_text(tier->subnet, peer, other, sizeof other),
+                 missing[0] ? ", where " : "", missing[0] ? tier_device(tier, poor)->name : "",
+                 missing[0] ? " lacks " : "", missing);
+        add(tier, a, text);
+        tier->is_told[b] = true;
+    }
+}
+
+/* The first cable of a to upper k from a port that its peers use for another switch above, the only
+ * one from a port from which none of theirs goes up, or the last one. */
+static int odd_cable(const struct tier *tier, int a, int k, const int *peers, int count)
+{
+    const struct subnet_device *device = tier_device(tier, a);
+    int last = -1, lone = -1, lone_count = 0, times;
+
+    for (int i = 0; i < device->port_count; i++) {
+        int port = device->first_port + i, peer = tier->subnet->ports[port].peer;
+
+        if (peer < 0 || tier->subnet->ports[peer].device != tier->upper[k])
+            continue;
+        last = port;
+        if (tier_usual_from_port(tier, peers, count, i + 1, &times) != tier->upper[k] &&
+            2 * times > count)
+            return port;
+        if (times == 0) {
+            lone = port;
+            lone_count++;
+        }
+    }
+    return lone_count == 1 ? lone : last;
+}
+
+struct odd {
+    int over, under; /* upper switches with one cable too many, one too few; -1 */
+    int port;        /* the cable that is too many */
+};
+
+static struct odd find_odd(const struct tier *tier, int a, int *peers)
+{
+    int count = tier_peers(tier, a, peers);
+    struct odd odd = {-1, -1, -1};
+
+    for (int k = 0; k < tier->upper_count; k++) {
+        int usual = tier_usual_bundle(tier, a, peers, count, k);
+        int difference = tier_bundle(tier, a)[k] - usual;
+
+        if (usual < 0)
+            continue;
+        if (difference > 0 && odd.over < 0)
+            odd.over = k;
+        if (difference < 0 && odd.under < 0)
+            odd.under = k;
+    }
+    if (odd.over >= 0)
+        odd.port = odd_cable(tier, a, odd.over, peers, count);
+    return odd;
+}
+
+/* As many cables as the others, but not to the same switches. */
+static void judge_unequal(struct tier *tier, int a, int *peers)
+{
+    struct odd odd = find_odd(tier, a, peers), other;
+    char text[600], cable[400], end[400], under[400], label[64];
+    int b;
+
+    if (odd.over < 0 || odd.under < 0 || odd.port < 0)
+        return;
+    for (b = a + 1; b < tier->lower_count; b++) {
+        other = find_odd(tier, b, peers);
+        if (!tier->is_told[b] && other.over == odd.under && other.under == odd.over)
+            break;
+    }
+    subnet_port_text(tier->subnet, odd.port, cable, sizeof cable);
+    if (b < tier->lower_count) {
+        snprintf(text, sizeof text,
+                 "uplinks of %.120s (to %.100s) and %.120s are in each other's place: swap the two "
+                 "cables",
+                 cable, tier_name(tier, tier->upper[odd.over], end, sizeof end),
+                 subnet_port_text(tier->subnet, other.port, under, sizeof under));
+        tier->is_told[b] = true;
+    } else {
+        snprintf(
+            text, sizeof text,
+            "%.120s goes to %.110s, where one uplink more than usual is; one is missing to "
+            "%.100s%s: move it there",
+            cable,
+            subnet_port_text(tier->subnet, tier->subnet->ports[odd.port].peer, end, sizeof end),
+            tier_name(tier, tier->upper[odd.under], under, sizeof under),
+            tier_empty_port(tier->subnet, tier->upper[odd.under], label, sizeof label));
+    }
+    add(tier, a, text);
+}
+
+/* One cable upwards more than the others: it is a node's, or another switch's. */
+static void judge_surplus(struct tier *tier, int a, int *peers)
+{
+    struct odd odd = find_odd(tier, a, peers);
+    int count = tier_peers(tier, a, peers), times, usual;
+    char text[600], cable[400], end[400], name[400];
+    struct subnet_finding *finding;
+
+    for (int i = 0; i < count; i++)
+        tier->scratch[i] = uplinks_of(tier, peers[i]);
+    usual = tier_mode(tier->scratch, count, &times);
+    if (2 * times <= count || count < 2 || uplinks_of(tier, a) != usual + 1 || odd.over < 0 ||
+        odd.under >= 0 || odd.port < 0)
+        return;
+    snprintf(text, sizeof text,
+             "%.120s goes to %.120s, one uplink more than the %d that %d of %d switches like it "
+             "have: see whether it is the cable of a node or of another switch",
+             subnet_port_text(tier->subnet, odd.port, cable, sizeof cable),
+             subnet_port_text(tier->subnet, tier->subnet->ports[odd.port].peer, end, sizeof end),
+             usual, times, count);
+    finding =
+        tier_finding(tier, VERDICT_WARN, tier_name(tier, tier->lower[a], name, sizeof name), text);
+    finding->value = usual + 1;
+    finding->limit = usual;
+    tier->is_told[a] = true;
+}
+
+/* A switch is held against its like, then all of a pod against other pods. */
+static void judge_tree(struct tier *tier, int *peers)
+{
+    for (int i = 0; i < tier->lower_count; i++)
+        judge_across(tier, i, peers);
+    if (tier->lower_count < 2)
+        return;
+    for (int i = 0; i < tier->lower_count; i++)
+        if (!tier->is_told[i])
+            judge_missing(tier, i, peers);
+    for (int i = 0; i < tier->lower_count; i++)
+        if (!tier->is_told[i])
+            judge_unequal(tier, i, peers);
+    for (int i = 0; i < tier->lower_count; i++)
+        if (!tier->is_told[i])
+            judge_surplus(tier, i, peers);
+    tier_judge_pods(tier);
+}
+
+static int judge_tier(const struct subnet *subnet, int plane, int level,
+                      struct subnet_findings *findings)
+{
+    struct tier tier = {.subnet = subnet, .findings = findings};
+    int rv = tier_make(&tier, plane, level);
+    int *peers = rv == 0 ? calloc(subnet->device_count + 1, sizeof *peers) : NULL;
+
+    tier.has_rings = peers && has_rings(&tier);
+    if (peers && tier.upper_count > 0)
+        judge_tree(&tier, peers);
+    else if (peers && tier.lower_count > 2)
+        tier_judge_mesh(&tier);
+    free(peers);
+    tier_clear(&tier);
+    return peers ? 0 : -1;
+}
+
+/* Whether the leaf has a cable to another switch. */
+static bool has_uplink(const struct subnet *subnet, int device)
+{
+    const struct subnet_device *of = &subnet->devices[device];
+
+    for (int i = 0; i < of->port_count; i++) {
+        int peer = subnet->ports[of->first_port + i].peer;
+
+        if (peer >= 0 && subnet->devices[subnet->ports[peer].device].kind == SUBNET_SWITCH)
+            return true;
+    }
+    return false;
+}
+
+static bool has_rail(const struct subnet *subnet, int leaf, int rail)
+{
+    for (size_t i = 0; i < subnet->attachment_count; i++)
+        if (subnet->attachments[i].leaf == leaf && subnet->attachments[i].rail == rail)
+            return true;
+    return false;
+}
+
+/* A leaf that no cable joins to the others, while at least half of those with the same rail are
+ * joined.
+ * Only a file shows such: nobody can ask it. */
+static void judge_lonely(const struct subnet *subnet, int leaf, struct subnet_findings *findings)
+{
+    int joined = 0, lonely = 0, rail = -1, nodes = 0;
+    char name[400];
+    struct subnet_finding *finding;
+
+    for (size_t i = 0; i < subnet->attachment_count; i++)
+        if (subnet->attachments[i].leaf == leaf) {
+            rail = subnet->attachments[i].rail;
+            nodes++;
+        }
+    for (size_t i = 0; i < subnet->device_count; i++) {
+        if (!has_rail(subnet, (int)i, rail))
+            continue;
+        if (has_uplink(subnet, (int)i))
+            joined++;
+        else
+            lonely++;
+    }
+    if (joined < lonely)
+        return;
+    finding = subnet_finding_add(findings, SUBNET_UPLINKS, VERDICT_FAIL,
+                                 "%.120s with %d node%s has no uplink at all: check its cables to "
+                                 "the switches above",
+                                 subnet_device_text(subnet, leaf, name, sizeof name), nodes,
+                                 nodes == 1 ? "" : "s");
+    snprintf(finding->part, sizeof finding->part, "%.95s", name);
+    finding->value = 0;
+    finding->unit = "count";
+}
+
+int subnet_judge_uplinks(const struct subnet *subnet, struct subnet_findings *findings)
+{
+    for (size_t i = 0; i < subnet->device_count; i++)
+        if (subnet->devices[i].level == 0 && !has_uplink(subnet, (int)i))
+            judge_lonely(subnet, (int)i, findings);
+    for (int plane = 0; plane < subnet->plane_count; plane++)
+        for (int level = 0; level < subnet->level_count; level++)
+            if (judge_tier(subnet, plane, level, findings) != 0)
+                return -1;
+    return 0;
+}

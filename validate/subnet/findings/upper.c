@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/subnet/findings/findings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* topology.conf above its leaves: which of them a switch joins there, against which of them share a
+ * switch by their cables. A tree that says less than the cables is no fault: one switch above all
+ * leaves where there are pods. */
+
+struct upper {
+    const struct subnet *subnet;
+    const struct topology_conf *conf;
+    const struct subnet_groups *groups; /* group i is leaf i of conf */
+    struct subnet_findings *findings;
+    int *parent;    /* of each leaf of conf the place of its switch there, -1 */
+    bool *is_above; /* [leaf][device]: a cable goes from one of its switches up to the device */
+};
+
+static bool *above(const struct upper *upper, size_t leaf)
+{
+    return &upper->is_above[leaf * upper->subnet->device_count];
+}
+
+/* The device that is above both, -1. */
+static int joint(const struct upper *upper, size_t one, size_t other)
+{
+    for (size_t i = 0; i < upper->subnet->device_count; i++)
+        if (above(upper, one)[i] && above(upper, other)[i])
+            return (int)i;
+    return -1;
+}
+
+static void find_above(const struct upper *upper, size_t leaf)
+{
+    const struct subnet *subnet = upper->subnet;
+
+    for (size_t rail = 0; rail < subnet->rails.count; rail++) {
+        int device = upper->groups->groups[leaf].leaves[rail];
+
+        for (int number = 1; device >= 0 && number <= subnet->devices[device].port_count;
+             number++) {
+            int peer = subnet_port(subnet, device, number)->peer;
+            int other = peer < 0 ? -1 : subnet->ports[peer].device;
+
+            if (other >= 0 && subnet->devices[other].kind == SUBNET_SWITCH &&
+                subnet->devices[other].level > subnet->devices[device].level)
+                above(upper, leaf)[other] = true;
+        }
+    }
+}
+
+static bool has_any(const struct upper *upper, size_t leaf)
+{
+    for (size_t i = 0; i < upper->subnet->device_count; i++)
+        if (above(upper, leaf)[i])
+            return true;
+    return false;
+}
+
+/* How many leaves of that switch of conf, but for the leaf itself, it shares a switch with; *count:
+ * of how many that have any. */
+static size_t count_joined(const struct upper *upper, size_t leaf, int parent, size_t *count)
+{
+    size_t joined = 0;
+
+    *count = 0;
+    for (size_t i = 0; i < upper->conf->count; i++) {
+        if (i == leaf || upper->parent[i] != parent || !has_any(upper, i))
+            continue;
+        ++*count;
+        joined += joint(upper, leaf, i) >= 0;
+    }
+    return joined;
+}
+
+static const char *place(const struct upper *upper, int line, char *text, size_t size)
+{
+    return topology_conf_place(upper->conf, &(struct topology_leaf){.line = line}, text, size);
+}
+
+/* "spine2-1 (0x...) and spine2-2 (0x...)" */
+static void name_above(const struct upper *upper, size_t leaf, char *text, size_t size)
+{
+    size_t length = 0, count = 0;
+    char name[320];
+
+    text[0] = '\0';
+    for (size_t i = 0; i < upper->subnet->device_count && count < 3 && length < size; i++) {
+        if (!above(upper, leaf)[i])
+            continue;
+        subnet_device_text(upper->subnet, (int)i, name, sizeof name);
+        length += (size_t)snprintf(text + length, size - length, "%s%.90s", count > 0 ? ", " : "",
+                                   count < 2 ? name : "...");
+        count++;
+    }
+}
+
+/* A leaf under one switch in conf, whose cables go up with those of another switch's leaves. */
+static void judge_leaf(const struct upper *upper, size_t leaf)
+{
+    const struct topology_conf *conf = upper->conf;
+    int parent = upper->parent[leaf];
+    size_t own_count, own;
+    char where[300], spines[320];
+
+    if (parent < 0 || !has_any(upper, leaf))
+        return;
+    own = count_joined(upper, leaf, parent, &own_count);
+    if (own_count == 0 || own > 0)
+        return;
+    for (size_t i = 0; i < conf->switch_count; i++) {
+        struct subnet_finding *finding;
+        size_t count, joined = count_joined(upper, leaf, (int)i, &count);
+
+        if ((int)i == parent || 2 * joined <= count)
+            continue;
+        name_above(upper, leaf, spines, sizeof spines);
+        finding = subnet_finding_add(upper->findings, SUBNET_PLACE, VERDICT_FAIL,
+                                     "%s has %s under %s, but its uplinks go to %s, with those of "
+                                     "the leaves of %s: move its "
+                                     "uplinks to the spines of %s, or correct topology.conf",
+                                     place(upper, conf->switches[parent].line, where, sizeof where),
+                                     conf->leaves[leaf].name, conf->switches[parent].name, spines,
+                                     conf->switches[i].name, conf->switches[parent].name);
+        snprintf(finding->part, sizeof finding->part, "%s", conf->leaves[leaf].name);
+        return;
+    }
+}
+
+/* Whether every leaf of the one shares a switch with every leaf of the other. *device: one such. */
+static bool is_joined(const struct upper *upper, int one, int other, int *device)
+{
+    bool has_both = false;
+
+    for (size_t i = 0; i < upper->conf->count; i++)
+        for (size_t k = 0; k < upper->conf->count; k++) {
+            if (upper->parent[i] != one || upper->parent[k] != other)
+                continue;
+            *device = joint(upper, i, k);
+            if (*device < 0)
+                return false;
+            has_both = true;
+        }
+    return has_both;
+}
+
+/* A level of topology.conf that the cables do not have: two switches there, but one and the same
+ * spines join the leaves of both. Told once. */
+static void judge_levels(const struct upper *upper)
+{
+    const struct topology_conf *conf = upper->conf;
+    char where[300], name[320];
+    int device = -1;
+
+    for (size_t i = 0; i < conf->switch_count; i++)
+        for (size_t k = i + 1; k < conf->switch_count; k++) {
+            struct subnet_finding *finding;
+
+            if (!is_joined(upper, (int)i, (int)k, &device))
+                continue;
+            finding = subnet_finding_add(
+                upper->findings, SUBNET_CONF, VERDICT_WARN,
+                "%s keeps the leaves of %s apart from those of %s, but %.120s joins them as it "
+                "joins "
+                "leaves of one: write one switch for both, or have it written (muster topology "
+                "--fabric --write-topology)",
+                place(upper, conf->switches[i].line, where, sizeof where), conf->switches[i].name,
+                conf->switches[k].name,
+                subnet_device_text(upper->subnet, device, name, sizeof name));
+            snprintf(finding->part, sizeof finding->part, "%s", conf->switches[i].name);
+            return;
+        }
+}
+
+/* A name under a switch of which nothing else in the file speaks: Slurm does not start with it. */
+static void judge_names(const struct upper *upper)
+{
+    const struct topology_conf *conf = upper->conf;
+
+    for (size_t i = 0; i < conf->switch_count; i++)
+        for (size_t k = 0; k < conf->switches[i].below.count; k++) {
+            const char *name = conf->switches[i].below.names[k];
+            struct subnet_finding *finding;
+            bool is_there = false;
+            char where[300];
+
+            for (size_t n = 0; n < conf->count && !is_there; n++)
+                is_there = strcmp(conf->leaves[n].name, name) == 0;
+            for (size_t n = 0; n < conf->switch_count && !is_there; n++)
+                is_there = strcmp(conf->switches[n].name, name) == 0;
+            if (is_there)
+                continue;
+            finding = subnet_finding_add(upper->findings, SUBNET_CONF, VERDICT_FAIL,
+                                         "%s has %s under %s, and no line says what %s is: correct "
+                                         "its name, or add its line",
+                                         place(upper, conf->switches[i].line, where, sizeof where),
+                                         name, conf->switches[i].name, name);
+            snprintf(finding->part, sizeof finding->part, "%s", name);
+        }
+}
+
+int subnet_judge_upper(const struct subnet *subnet, const struct topology_conf *conf,
+                       const struct subnet_groups *groups, struct subnet_findings *findings)
+{
+    struct upper upper = {.subnet = subnet, .conf = conf, .groups = groups, .findings = findings};
+    bool has_memory;
+
+    if (!conf || conf->switch_count == 0)
+        return 0;
+    upper.parent = calloc(conf->count + 1, sizeof *upper.parent);
+    upper.is_above = calloc(conf->count * subnet->device_count + 1, sizeof *upper.is_above);
+    for (size_t i = 0; upper.parent && upper.is_above && i < conf->count; i++) {
+        upper.parent[i] = -1;
+        for (size_t k = 0; k < conf->switch_count && upper.parent[i] < 0; k++)
+            if (hostlist_contains(&conf->switches[k].below, conf->leaves[i].name))
+                upper.parent[i] = (int)k;
+        find_above(&upper, i);
+    }
+    if (upper.parent && upper.is_above) {
+        judge_names(&upper);
+        for (size_t i = 0; i < conf->count; i++)
+            judge_leaf(&upper, i);
+        judge_levels(&upper);
+    }
+    has_memory = upper.parent && upper.is_above;
+    free(upper.parent);
+    free(upper.is_above);
+    return has_memory ? 0 : -1;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/subnet/stated/topologyconf.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/grow.h"
+#include "lib/slurm/slurmconf.h"
+
+void topology_conf_clear(struct topology_conf *conf)
+{
+    if (!conf)
+        return;
+    for (size_t i = 0; i < conf->count; i++) {
+        free(conf->leaves[i].name);
+        hostlist_clear(&conf->leaves[i].nodes);
+    }
+    for (size_t i = 0; i < conf->switch_count; i++) {
+        free(conf->switches[i].name);
+        hostlist_clear(&conf->switches[i].below);
+    }
+    free(conf->leaves);
+    free(conf->switches);
+    *conf = (struct topology_conf){0};
+}
+
+int topology_conf_add_switch(struct topology_conf *conf, const char *name, int line,
+                             const char *below, struct error *err)
+{
+    struct topology_switch *grown = grow(conf->switches, conf->switch_count, sizeof *grown);
+    struct topology_switch added = {.name = strdup(name), .line = line};
+
+    if (grown)
+        conf->switches = grown;
+    if (!grown || !added.name) {
+        free(added.name);
+        return error_set(err, "no memory");
+    }
+    if (hostlist_expand(below, &added.below, err) != 0) {
+        free(added.name);
+        return error_prefix(err, "switches %.60s", below);
+    }
+    conf->switches[conf->switch_count++] = added;
+    return 0;
+}
+
+int topology_conf_add_leaf(struct topology_conf *conf, const char *name, int line,
+                           const char *nodes, struct error *err)
+{
+    struct topology_leaf *grown = grow(conf->leaves, conf->count, sizeof *grown);
+    struct topology_leaf added = {.name = strdup(name), .line = line};
+
+    if (grown)
+        conf->leaves = grown;
+    if (!grown || !added.name) {
+        free(added.name);
+        return error_set(err, "no memory");
+    }
+    if (hostlist_expand(nodes, &added.nodes, err) != 0) {
+        free(added.name);
+        return error_prefix(err, "Nodes=%.60s", nodes);
+    }
+    conf->leaves[conf->count++] = added;
+    return 0;
+}
+
+/* value: room for a whole line. */
+static int read_line(struct topology_conf *conf, const struct slurm_line *line, char *name,
+                     char *value, size_t size, struct error *err)
+{
+    bool is_shown, has_nodes;
+
+    if (slurm_line_value(line, "BlockSizes", value, size))
+        return 0;
+    if (!slurm_line_value(line, "SwitchName", name, size) &&
+        !slurm_line_value(line, "BlockName", name, size))
+        return error_set(err, "expected SwitchName= or BlockName=, found '%.60s'", line->text);
+    /* what scontrol shows has Level= too, and above a leaf the nodes of all leaves below */
+    is_shown = slurm_line_value(line, "Level", value, size);
+    has_nodes = slurm_line_value(line, "Nodes", value, size);
+    if (slurm_line_value(line, "Switches", value, size) && (is_shown || !has_nodes))
+        return topology_conf_add_switch(conf, name, line->number, value, err);
+    if (*value)
+        return error_set(err,
+                         "%s has both Nodes= and Switches=, which slurmctld refuses: nodes are "
+                         "under leaves, switches under the switches above",
+                         name);
+    if (!slurm_line_value(line, "Nodes", value, size))
+        return error_set(err, "%s has neither Nodes= nor Switches=", name);
+    return topology_conf_add_leaf(conf, name, line->number, value, err);
+}
+
+static int read_lines(struct topology_conf *conf, const struct slurm_lines *lines,
+                      struct error *err)
+{
+    for (size_t i = 0; i < lines->count; i++) {
+        const struct slurm_line *line = &lines->lines[i];
+        size_t size = strlen(line->text) + 1;
+        char *value = malloc(2 * size);
+        int rv = value ? read_line(conf, line, value + size, value, size, err)
+                       : error_set(err, "no memory");
+
+        free(value);
+        if (rv != 0)
+            return error_prefix(err, "%s:%d", line->file, line->number);
+    }
+    if (conf->count == 0)
+        return error_set(err, "%s: no SwitchName= or BlockName= with Nodes= in it", conf->path);
+    return 0;
+}
+
+int topology_conf_read(const char *path, struct topology_conf *conf, struct error *err)
+{
+    struct slurm_lines lines;
+    char *whole = realpath(path, NULL), *slash;
+    int rv;
+
+    *conf = (struct topology_conf){0};
+    if (!whole)
+        return error_set(err, "%s: %m", path);
+    snprintf(conf->path, sizeof conf->path, "%s", path);
+    if (topology_conf_is_yaml(path)) {
+        rv = topology_conf_read_yaml(whole, conf, err);
+        free(whole);
+        if (rv != 0)
+            topology_conf_clear(conf);
+        return rv;
+    }
+    slash = strrchr(whole, '/');
+    *slash = '\0';
+    rv = slurm_lines_read("", whole, slash + 1, &lines, err);
+    if (rv == 1)
+        rv = error_set(err, "%s: no such file", path);
+    else if (rv == 0)
+        rv = read_lines(conf, &lines, err);
+    slurm_lines_clear(&lines);
+    free(whole);
+    if (rv != 0)
+        topology_conf_clear(conf);
+    return rv;
+}
+
+bool topology_conf_is_yaml(const char *path)
+{
+    size_t length = strlen(path);
+
+    return length >= 5 && strcmp(path + length - 5, ".yaml") == 0;
+}
+
+const char *topology_conf_find(const char *directory, char *path, size_t size)
+{
+    static const char *const names[] = {"topology.yaml", "topology.conf"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, size, "%s/%s", directory, names[i]);
+        if (access(path, F_OK) == 0)
+            return path;
+    }
+    return NULL;
+}
+
+int topology_conf_leaf(const struct topology_conf *conf, const char *node)
+{
+    for (size_t i = 0; i < conf->count; i++)
+        if (hostlist_contains(&conf->leaves[i].nodes, node))
+            return (int)i;
+    return -1;
+}
+
+const char *topology_conf_place(const struct topology_conf *conf, const struct topology_leaf *leaf,
+                                char *text, size_t size)
+{
+    if (leaf->line > 0)
+        snprintf(text, size, "%s line %d", conf->path, leaf->line);
+    else
+        snprintf(text, size, "%s", conf->path);
+    return text;
+}
