@@ -13,7 +13,7 @@ tests_sim_sim_SOURCES = \
 	tests/sim/stream.c tests/sim/stream.h \
 	tests/sim/times.c tests/sim/times.h \
 	tests/sim/trialrun.c tests/sim/trialrun.h \
-	validate/battery/links/samples.c validate/battery/links/samples.h \
+	validate/battery/links/path/samples.c validate/battery/links/path/samples.h \
 	# end of tests_sim_sim_SOURCES
 tests_sim_sim_LDADD = validate/judge/libjudge.la validate/schedule/libschedule.la \
 	validate/report/libreport.la lib/libmuster.la lib/libstatistics.la -lm

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "validate/battery/links/samples.h"
+#include "validate/battery/links/path/samples.h"
 
 enum { SAMPLES_MOST = 64 };
 

@@ -7,7 +7,7 @@
 #include "lib/base/record.h"
 
 /* What muster-links sees of a rail that comes and goes: a stream of samples of as many bytes as the
- * warm-up says, more of them until they are alike (validate/battery/links/path.c). */
+ * warm-up says, more of them until they are alike (validate/battery/links/path/path.c). */
 
 /* From phase_s on, each period_s, for slow_s, there is that share of the speed. */
 struct stream_course {

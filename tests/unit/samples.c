@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/battery/links/samples.h"
-#include "validate/battery/links/transport.h"
+#include "validate/battery/links/path/samples.h"
+#include "validate/battery/links/path/transport.h"
 #include "tests/unit/tap.h"
 
 #include <math.h>

@@ -9,8 +9,8 @@ validate_battery_libbattery_la_SOURCES = \
 	validate/battery/collectives/evidence.c validate/battery/collectives/evidence.h \
 	validate/battery/launcher.c validate/battery/launcher.h \
 	validate/battery/links/passes.c validate/battery/links/passes.h \
-	validate/battery/links/samples.c validate/battery/links/samples.h \
-	validate/battery/links/transport.c validate/battery/links/transport.h \
+	validate/battery/links/path/samples.c validate/battery/links/path/samples.h \
+	validate/battery/links/path/transport.c validate/battery/links/path/transport.h \
 	validate/battery/options.c validate/battery/options.h \
 	validate/battery/output.c validate/battery/output.h \
 	validate/battery/pattern.c validate/battery/pattern.h \
@@ -52,36 +52,44 @@ battery_cppflags = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 battery_cflags = $(AM_CFLAGS) -pthread
 battery_libs = validate/battery/libbattery.la validate/schedule/libschedule.la lib/libmuster.la lib/libstatistics.la $(MPI_LIBS) -lpthread -lm
 
-muster_launch_SOURCES = \
-	validate/battery/launch/clock.c validate/battery/launch/clock.h \
-	validate/battery/launch/launch.c \
+launch_sources = \
 	validate/battery/launch/messages.c validate/battery/launch/messages.h \
 	validate/battery/launch/sockets.c validate/battery/launch/sockets.h \
 	validate/battery/launch/workers.c validate/battery/launch/workers.h \
+	# end of launch_sources
+
+muster_launch_SOURCES = \
+	validate/battery/launch/clock.c validate/battery/launch/clock.h \
+	validate/battery/launch/launch.c \
 	validate/battery/program.c validate/battery/program.h \
+	$(launch_sources) \
 	# end of muster_launch_SOURCES
 muster_launch_CPPFLAGS = $(battery_cppflags)
 muster_launch_CFLAGS = $(battery_cflags)
 muster_launch_LDADD = $(battery_libs)
 
+links_sources = \
+	validate/battery/links/course.c validate/battery/links/course.h \
+	validate/battery/links/meeting/lines.c validate/battery/links/meeting/lines.h \
+	validate/battery/links/meeting/meeting.c validate/battery/links/meeting/meeting.h \
+	validate/battery/links/meeting/overlap.c validate/battery/links/meeting/overlap.h \
+	validate/battery/links/path/channel.c validate/battery/links/path/channel.h \
+	validate/battery/links/path/errors.c validate/battery/links/path/errors.h \
+	validate/battery/links/path/path.c validate/battery/links/path/path.h \
+	validate/battery/links/path/probe.c validate/battery/links/path/probe.h \
+	validate/battery/links/report/kinds.c validate/battery/links/report/kinds.h \
+	validate/battery/links/report/linkreport.c validate/battery/links/report/linkreport.h \
+	validate/battery/links/report/sums.c validate/battery/links/report/sums.h \
+	validate/battery/links/report/verbsreport.c validate/battery/links/report/verbsreport.h \
+	validate/battery/links/rounds.c validate/battery/links/rounds.h \
+	$(verbs_sources) \
+	# end of links_sources
+
 bin_PROGRAMS += muster-links
 muster_links_SOURCES = \
-	validate/battery/links/channel.c validate/battery/links/channel.h \
-	validate/battery/links/course.c validate/battery/links/course.h \
-	validate/battery/links/errors.c validate/battery/links/errors.h \
-	validate/battery/links/kinds.c validate/battery/links/kinds.h \
-	validate/battery/links/lines.c validate/battery/links/lines.h \
-	validate/battery/links/linkreport.c validate/battery/links/linkreport.h \
-	validate/battery/links/meeting.c validate/battery/links/meeting.h \
-	validate/battery/links/overlap.c validate/battery/links/overlap.h \
-	validate/battery/links/path.c validate/battery/links/path.h \
-	validate/battery/links/probe.c validate/battery/links/probe.h \
-	validate/battery/links/rounds.c validate/battery/links/rounds.h \
-	validate/battery/links/sums.c validate/battery/links/sums.h \
-	validate/battery/links/verbsreport.c validate/battery/links/verbsreport.h \
 	validate/battery/links/links.c \
 	validate/battery/program.c validate/battery/program.h \
-	$(verbs_sources) \
+	$(links_sources) \
 	# end of muster_links_SOURCES
 muster_links_CPPFLAGS = $(battery_cppflags) $(UCX_CFLAGS) $(IBVERBS_CFLAGS)
 muster_links_CFLAGS = $(battery_cflags)
@@ -105,26 +113,10 @@ muster_collectives_LDADD = collectives/libmustercollmpi.la $(battery_libs)
 bin_PROGRAMS += muster-preflight
 muster_preflight_SOURCES = \
 	validate/battery/collectives/speed.c validate/battery/collectives/speed.h \
-	validate/battery/launch/messages.c validate/battery/launch/messages.h \
-	validate/battery/launch/sockets.c validate/battery/launch/sockets.h \
-	validate/battery/launch/workers.c validate/battery/launch/workers.h \
-	validate/battery/links/channel.c validate/battery/links/channel.h \
-	validate/battery/links/course.c validate/battery/links/course.h \
-	validate/battery/links/errors.c validate/battery/links/errors.h \
-	validate/battery/links/kinds.c validate/battery/links/kinds.h \
-	validate/battery/links/lines.c validate/battery/links/lines.h \
-	validate/battery/links/linkreport.c validate/battery/links/linkreport.h \
-	validate/battery/links/meeting.c validate/battery/links/meeting.h \
-	validate/battery/links/overlap.c validate/battery/links/overlap.h \
-	validate/battery/links/path.c validate/battery/links/path.h \
-	validate/battery/links/probe.c validate/battery/links/probe.h \
-	validate/battery/links/rounds.c validate/battery/links/rounds.h \
-	validate/battery/links/sums.c validate/battery/links/sums.h \
-	validate/battery/links/verbsreport.c validate/battery/links/verbsreport.h \
 	validate/battery/preflight/preflight.c \
 	validate/battery/preflight/sum.c validate/battery/preflight/sum.h \
 	validate/battery/program.c validate/battery/program.h \
-	$(verbs_sources) \
+	$(launch_sources) $(links_sources) \
 	# end of muster_preflight_SOURCES
 muster_preflight_CPPFLAGS = $(battery_cppflags) $(UCX_CFLAGS) $(IBVERBS_CFLAGS)
 muster_preflight_CFLAGS = $(battery_cflags)

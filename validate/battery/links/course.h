@@ -2,7 +2,7 @@
 #ifndef MUSTER_COURSE_H
 #define MUSTER_COURSE_H
 
-#include "validate/battery/links/path.h"
+#include "validate/battery/links/path/path.h"
 #include "validate/battery/links/rounds.h"
 #include "validate/schedule/schedule.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "validate/battery/links/path.h"
+#include "validate/battery/links/path/path.h"
 #include "validate/battery/links/rounds.h"
 
 static int take_rails(const char *value, void *context, struct error *err)

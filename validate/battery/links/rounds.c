@@ -9,10 +9,10 @@
 
 #include "lib/base/clock.h"
 #include "validate/battery/links/course.h"
-#include "validate/battery/links/kinds.h"
-#include "validate/battery/links/linkreport.h"
-#include "validate/battery/links/meeting.h"
-#include "validate/battery/links/overlap.h"
+#include "validate/battery/links/report/kinds.h"
+#include "validate/battery/links/report/linkreport.h"
+#include "validate/battery/links/meeting/meeting.h"
+#include "validate/battery/links/meeting/overlap.h"
 #include "validate/battery/verbs/bout.h"
 #include "validate/battery/watch/warden.h" /* clock_s() */
 

@@ -11,7 +11,7 @@
 #include "validate/battery/collectives/speed.h"
 #include "validate/battery/launch/messages.h"
 #include "validate/battery/launch/workers.h"
-#include "validate/battery/links/path.h"
+#include "validate/battery/links/path/path.h"
 #include "validate/battery/links/rounds.h"
 #include "validate/battery/preflight/sum.h"
 #include "validate/battery/program.h"

@@ -2,7 +2,7 @@
 #ifndef MUSTER_VERBS_BOUT_H
 #define MUSTER_VERBS_BOUT_H
 
-#include "validate/battery/links/meeting.h"
+#include "validate/battery/links/meeting/meeting.h"
 #include "validate/battery/verbs/verb.h"
 
 /* The RDMA rails of two nodes, driven by libibverbs itself. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "lib/base/clock.h"
-#include "validate/battery/links/samples.h"
+#include "validate/battery/links/path/samples.h"
 #include "validate/battery/pattern.h"
 #include "validate/battery/watch/warden.h" /* clock_s() */
 #include "validate/battery/watch/watch.h"

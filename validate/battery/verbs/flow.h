@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "validate/battery/links/path.h"
+#include "validate/battery/links/path/path.h"
 #include "validate/battery/verbs/link.h"
 
 /* Messages on connected queue pairs: the driver sends and measures; the server of writes and reads

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "validate/battery/links/samples.h"
+#include "validate/battery/links/path/samples.h"
 
 /* Until two runs agree: shapers and switches let a burst pass faster than the link. */
 static int warm_up(struct verbs_stream *streams, int count, const struct path_plan *plan,

@@ -3,7 +3,7 @@
 #define MUSTER_LINKREPORT_H
 
 #include "validate/battery/links/course.h"
-#include "validate/battery/links/meeting.h"
+#include "validate/battery/links/meeting/meeting.h"
 
 /* The first node's: results as records. */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/battery/links/kinds.h"
+#include "validate/battery/links/report/kinds.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/battery/links/probe.h"
+#include "validate/battery/links/path/probe.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>

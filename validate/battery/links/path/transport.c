@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/battery/links/transport.h"
+#include "validate/battery/links/path/transport.h"
 
 #include <string.h>
 

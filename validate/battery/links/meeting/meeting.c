@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/battery/links/meeting.h"
+#include "validate/battery/links/meeting/meeting.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/statistics.h"
-#include "validate/battery/links/samples.h"
-#include "validate/battery/links/transport.h"
+#include "validate/battery/links/path/samples.h"
+#include "validate/battery/links/path/transport.h"
 
 struct link_result *results_add(struct link_results *results, int from, int to, const char *rail)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/battery/links/channel.h"
+#include "validate/battery/links/path/channel.h"
 
 #include <sched.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 #ifndef MUSTER_OVERLAP_H
 #define MUSTER_OVERLAP_H
 
-#include "validate/battery/links/meeting.h"
+#include "validate/battery/links/meeting/meeting.h"
 
 /* All rails of a pair at once, each driven by a thread of its own, one direction after the other.
  * The rails of a node wait for each other between the warm-up and the stream, so that the streams

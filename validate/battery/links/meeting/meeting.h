@@ -2,11 +2,11 @@
 #ifndef MUSTER_MEETING_H
 #define MUSTER_MEETING_H
 
-#include "validate/battery/links/channel.h"
-#include "validate/battery/links/errors.h"
-#include "validate/battery/links/lines.h"
-#include "validate/battery/links/path.h"
-#include "validate/battery/links/probe.h"
+#include "validate/battery/links/path/channel.h"
+#include "validate/battery/links/path/errors.h"
+#include "validate/battery/links/meeting/lines.h"
+#include "validate/battery/links/path/path.h"
+#include "validate/battery/links/path/probe.h"
 #include "validate/battery/program.h"
 
 /* The rails of this node, open; and what happens when two nodes meet: each rail of the one with

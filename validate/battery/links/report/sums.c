@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/battery/links/sums.h"
+#include "validate/battery/links/report/sums.h"
 
 #include <stdlib.h>
 
-#include "validate/battery/links/samples.h"
+#include "validate/battery/links/path/samples.h"
 
 /* The side that a node is on. */
 static int side_of(const struct program *program, const struct course *course, int round, int node)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/battery/links/samples.h"
+#include "validate/battery/links/path/samples.h"
 
 #include <math.h>
 #include <stddef.h>

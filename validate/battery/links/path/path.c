@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/battery/links/path.h"
+#include "validate/battery/links/path/path.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/statistics.h"
-#include "validate/battery/links/samples.h"
+#include "validate/battery/links/path/samples.h"
 #include "validate/battery/pattern.h"
 #include "validate/battery/watch/warden.h"
 

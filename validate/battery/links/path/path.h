@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "validate/battery/links/channel.h"
+#include "validate/battery/links/path/channel.h"
 
 /* One direction of one pair on one rail. The driver sends and measures, the server answers. Both
  * call their side with the same session, a number that no other direction of the run has. Nothing

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/battery/links/overlap.h"
+#include "validate/battery/links/meeting/overlap.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "lib/base/clock.h"
-#include "validate/battery/links/samples.h"
+#include "validate/battery/links/path/samples.h"
 #include "validate/battery/watch/warden.h" /* clock_s() */
 
 /* The rails that are to begin together, and who has come so far. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/battery/links/verbsreport.h"
+#include "validate/battery/links/report/verbsreport.h"
 
 #include <math.h>
 #include <stdio.h>

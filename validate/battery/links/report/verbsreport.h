@@ -2,7 +2,7 @@
 #ifndef MUSTER_VERBSREPORT_H
 #define MUSTER_VERBSREPORT_H
 
-#include "validate/battery/links/linkreport.h"
+#include "validate/battery/links/report/linkreport.h"
 
 /* The first node's: what concerns RDMA rails, as records. */
 

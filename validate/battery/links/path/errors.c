@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/battery/links/errors.h"
+#include "validate/battery/links/path/errors.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #ifndef MUSTER_KINDS_H
 #define MUSTER_KINDS_H
 
-#include "validate/battery/links/meeting.h"
+#include "validate/battery/links/meeting/meeting.h"
 
 /* What must be alike on all nodes, of one node's rails. */
 struct rail_kinds {

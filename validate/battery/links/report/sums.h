@@ -3,7 +3,7 @@
 #define MUSTER_SUMS_H
 
 #include "validate/battery/links/course.h"
-#include "validate/battery/links/meeting.h"
+#include "validate/battery/links/meeting/meeting.h"
 
 /* Flows that all went from one side to the other at once: from a block to another, from a half of
  * the nodes to the other. Prints a record of each sum, and gives each flow the figure of the time

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/battery/links/linkreport.h"
+#include "validate/battery/links/report/linkreport.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
-#include "validate/battery/links/sums.h"
-#include "validate/battery/links/verbsreport.h"
+#include "validate/battery/links/report/sums.h"
+#include "validate/battery/links/report/verbsreport.h"
 
 struct record linkreport_record(const struct program *program, const struct link_result *result,
                                 const char *metric)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/battery/links/lines.h"
+#include "validate/battery/links/meeting/lines.h"
 
 #include <errno.h>
 #include <poll.h>
