@@ -226,7 +226,10 @@ static int take(const struct option_row *row, const char *text, struct train_opt
             return 0;
         }
         if (take_number(row, text, &number, err) != 0)
-            return -1;
+            return error_set(err,
+                             "--window: expected a whole number from 1 to 1000, or none; "
+                             "found \"%s\"",
+                             text);
         *(int *)field = (int)number;
         return 0;
     default:

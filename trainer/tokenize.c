@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/stdout_flush.h"
 #include "trainer/data/token_file.h"
 
 static void help(FILE *stream)
@@ -48,7 +49,7 @@ int tokenize_main(int argc, char **argv)
 
     if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
         help(stdout);
-        return 0;
+        return stdout_flush("muster-train tokenize") != 0;
     }
     if (argc != 3 + is_forced || strncmp(files[0], "--", 2) == 0) {
         fputs("muster-train: tokenize takes the names of a text and of the file to write; see "

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/stdout_flush.h"
 #include "trainer/battery/battery.h"
 #include "trainer/checkpoint/saver.h"
 #include "trainer/plant.h"
@@ -186,7 +187,7 @@ static int train(struct training *training, struct saver *saver)
         return 128 + result.signal;
     }
     report_end(training, &party, &result);
-    return finish_saving(saver) | (ferror(stdout) || fflush(stdout) != 0);
+    return finish_saving(saver) | (stdout_flush("muster-train") != 0);
 }
 
 /* Help, version and bad options: said by one rank. Returns the exit status, or -1: train. */
@@ -199,11 +200,11 @@ static int read_options(int argc, char **argv, struct train_options *options)
     case TRAIN_HELP:
         if (speaks)
             train_options_help(stdout);
-        return 0;
+        return stdout_flush("muster-train") != 0;
     case TRAIN_VERSION:
         if (speaks)
             puts("muster-train " PACKAGE_VERSION);
-        return 0;
+        return stdout_flush("muster-train") != 0;
     case TRAIN_MISUSE:
         if (speaks)
             fprintf(stderr, "muster-train: %s; see muster-train --help\n", err.text);
@@ -272,7 +273,13 @@ int main(int argc, char **argv)
         fprintf(stderr, "muster-train: %s\n", err.text);
         return 1;
     }
-    status = run(&options, team);
+    if (training_fits(&options, party.ranks, &err) != 0) {
+        status = 2;
+        if (party.rank == 0)
+            fprintf(stderr, "muster-train: %s; see muster-train --help\n", err.text);
+    } else {
+        status = run(&options, team);
+    }
     team_destroy(team);
     party_finish(&party);
     return status;

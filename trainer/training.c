@@ -10,6 +10,7 @@
 
 #include "lib/base/clock.h"
 #include "trainer/parallel/guard.h"
+#include "trainer/parallel/pipeline/split.h"
 #include "trainer/parallel/verify.h"
 #include "trainer/plant.h"
 
@@ -25,6 +26,24 @@ static const char *own_island(void)
 }
 
 /* Who computes which layers, and room for activations. */
+int training_fits(const struct train_options *options, int ranks, struct error *err)
+{
+    int stages = options->stages > 0 ? options->stages : 1, layers = options->shape.layers, rv;
+    const char *split = options->split;
+    struct placement placement;
+
+    if (options->is_auto && options->stages == 0)
+        return 0;
+    if (placement_create(options->scheme->is_replicated ? 1 : ranks, stages, layers, &placement,
+                         err) != 0)
+        return -1;
+    rv = !split || strcmp(split, "even") == 0 || strcmp(split, "measured") == 0
+             ? 0
+             : split_parse(split, layers, stages, placement.layers, err);
+    placement_clear(&placement);
+    return rv;
+}
+
 static int lay_out(struct training *training, struct error *err)
 {
     const struct train_options *options = training->options;

@@ -56,6 +56,10 @@ struct step_result {
     int signal;          /* that some rank was told to stop by; 0: none */
 };
 
+/* Whether the options can be for so many ranks, as far as that is known before the ranks have met.
+ * Returns 0, or -1 with err. */
+int training_fits(const struct train_options *options, int ranks, struct error *err);
+
 /* Takes memory, opens and verifies the data, draws the weights; options and team must live as long.
  * Returns 0, or -1 with err; to be cleared in either case. */
 int training_start(const struct train_options *options, const struct compute *compute,

@@ -2,6 +2,7 @@
 #include "config.h"
 #include "collectives/command/bench.h"
 #include "collectives/command/file.h"
+#include "lib/base/stdout_flush.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -97,6 +98,8 @@ static int read_options(int argc, char **argv, struct options *options)
             options->job.output = "-";
             break;
         case 'o':
+            if (!*optarg)
+                return usage_error("--output", optarg, "the name of a file");
             options->job.output = optarg;
             break;
         case 'f':
@@ -113,10 +116,10 @@ static int read_options(int argc, char **argv, struct options *options)
             break;
         case 'h':
             print_help();
-            return STATUS_GOOD;
+            return stdout_flush("muster-codec") == 0 ? STATUS_GOOD : STATUS_FAILED;
         case OPTION_VERSION:
             puts("muster-codec " PACKAGE_VERSION ", format 1");
-            return STATUS_GOOD;
+            return stdout_flush("muster-codec") == 0 ? STATUS_GOOD : STATUS_FAILED;
         case OPTION_TYPE:
             if (!codec_type_parse(optarg, &options->type))
                 return usage_error("--type", optarg, "bf16, fp16 or fp32");
@@ -270,11 +273,7 @@ static int run_all(const struct options *options, char **inputs, int count)
 
         worst = status > worst ? status : worst;
     }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fputs("muster-codec: standard output could not be written\n", stderr);
-        return STATUS_FAILED;
-    }
-    return worst;
+    return stdout_flush("muster-codec") == 0 ? worst : STATUS_FAILED;
 }
 
 int main(int argc, char **argv)

@@ -104,7 +104,9 @@ enum certificate_state certificate_check(const char *path, uid_t owner,
 int certificate_install(const char *path, const char *text, const char *seal, struct error *err);
 
 /* Removes the certificate at path, and what a killed certificate_install() may have left beside it,
- * and syncs the directory. Returns 0, 1 when there was none, -1 with err. */
+ * and syncs the directory. A file that does not begin as a certificate does (an empty one may) is
+ * left there, and so is whatever is no regular file. Returns 0, 1 when there was none, -1 with
+ * err. */
 int certificate_remove(const char *path, struct error *err);
 
 #endif

@@ -380,6 +380,35 @@ out:
     return result;
 }
 
+/* A path that was mistyped must not cost a file of somebody else's, nor a device. Returns 0 where
+ * there is a certificate, whole or not, 1 where there is nothing, -1 with err. */
+static int is_ours(int directory, const char *name, const char *path, struct error *err)
+{
+    static const char first[] = "muster certificate ";
+    char found[sizeof first - 1];
+    struct stat about;
+    ssize_t length;
+    int fd;
+
+    if (fstatat(directory, name, &about, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT ? 1 : error_set(err, "%s: %m", path);
+    if (!S_ISREG(about.st_mode))
+        return error_set(err, "%s is not a regular file and was left there", path);
+    fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return error_set(err, "%s: %m", path);
+    length = read(fd, found, sizeof found);
+    close(fd);
+    if (length < 0)
+        return error_set(err, "%s: %m", path);
+    if (memcmp(found, first, (size_t)length) != 0)
+        return error_set(err,
+                         "%s is no certificate and was left there: it does not begin with "
+                         "\"%s1\"",
+                         path, first);
+    return 0;
+}
+
 int certificate_remove(const char *path, struct error *err)
 {
     char name[NAME_MAX + 1];
@@ -393,10 +422,11 @@ int certificate_remove(const char *path, struct error *err)
         return errno == ENOENT ? 1 : error_set(err, "%s: %m", place.directory);
     new_name(&place, name);
     unlinkat(directory, name, 0);
-    if (unlinkat(directory, place.name, 0) != 0)
+    result = is_ours(directory, place.name, path, err);
+    if (result == 0 && unlinkat(directory, place.name, 0) != 0)
         result = errno == ENOENT ? 1 : error_set(err, "%s: %m", path);
-    else
-        result = fsync(directory) == 0 ? 0 : error_set(err, "%s: %m", place.directory);
+    if (result == 0 && fsync(directory) != 0)
+        result = error_set(err, "%s: %m", place.directory);
     close(directory);
     return result;
 }

@@ -35,6 +35,15 @@ is "$text" "muster: no option '--frob' before the command; muster --help lists w
 is "$?" 2 'no command is a usage error'
 "$muster" help frob >/dev/null 2>&1
 is "$?" 2 'help on an unknown command too'
+for option in --config= --root=; do
+    text=$("$muster" inventory "$option" 2>&1)
+    is "$?" 2 "an empty value is one too: $option"
+    like "$text" "^muster inventory: option '${option%=}' is given nothing, expected a value" \
+        '... and its option is named'
+done
+text=$("$muster" certify -nc '' 2>&1)
+is "$?" 2 'so it is in a word of its own'
+like "$text" "^muster certify: option '-nc' is given nothing" '... and named there'
 text=$("$muster" inventory extra 2>&1)
 is "$?" 2 'a word too many too'
 like "$text" "^muster inventory: what is 'extra'\\?" '... and is named'

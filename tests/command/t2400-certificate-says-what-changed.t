@@ -65,6 +65,12 @@ ok '... which is no error' muster revoke
 like "$(muster revoke --node n1 --json)" '"test":"certificate","metric":"revoked","node":"n1","value":0' \
     '... and a record'
 
+echo 'SlurmctldHost=head' >"$dir/slurm.conf"
+text=$(muster revoke --node n1 --file "$dir/slurm.conf" 2>&1)
+is "$?" 1 'what is no certificate is not removed'
+like "$text" "^muster revoke: n1: certificate not revoked: $dir/slurm.conf is no certificate" '... which is said'
+ok '... and is still there' test -s "$dir/slurm.conf"
+
 check=${top_builddir:-.}/tests/record-check schema=$(dirname "$0")/../../doc/records.md
 request n1 | muster certificate issue --node n1 --json >>"$dir/record"
 muster certificate verify --node n1 --json >>"$dir/record"

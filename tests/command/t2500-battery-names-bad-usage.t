@@ -42,6 +42,10 @@ for program in muster-launch muster-links muster-collectives muster-preflight; d
     refused $program --time-limit -- 'option --time-limit needs an argument, SECONDS'
     refused $program --time-limit=soon -- \
         'option --time-limit: expected seconds from 1 to 86400, found "soon"'
+    refused $program --config= -- 'option --config needs an argument, FILE'
+    text=$("$top_builddir/$program" --version 2>&1 >/dev/full)
+    is "$?" 3 'a full disk under standard output is noticed'
+    is "$text" "$program: standard output: No space left on device" '... and said'
     refused $program --inject=lie:me -- \
         'option --inject: expected a rank after the colon, found "me"'
     refused $program --config=/no/such -- '/no/such does not exist'
@@ -59,6 +63,7 @@ refused muster-collectives --wire=fast -- \
     'option --wire: expected as-is, auto, lossless, bf16, fp16, e4m3, e5m2 or int8, found "fast"'
 refused muster-collectives --rounds=0 -- \
     'option --rounds: expected a number from 1 to 100000, found "0"'
+refused muster-launch --expect-nodes= -- 'option --expect-nodes needs an argument, LIST'
 refused muster-launch --expect-nodes='n[1' -- 'option --expect-nodes: "n[1" has a [ without a ]'
 refused muster-launch --expect-ranks-per-node=0 -- \
     'option --expect-ranks-per-node: expected a number from 1 to 65536, found "0"'

@@ -40,6 +40,12 @@ refused '--model: expected 124M, 350M, 774M or 1558M, found "7B"' --model=7B
 refused '--precision: expected fp32 or bf16, found "fp8"' --precision=fp8
 refused '--schedule: expected constant, linear or cosine, found "steep"' --schedule=steep
 refused '--split: expected HOW, found nothing' --split=
+refused '--split: expected even, measured or layers of each stage as in 3,5,4; found "half"' \
+    "${small[@]}" --split=half
+refused '--split: expected 1 numbers, one of each stage, that make 2 layers; found "1,1"' \
+    "${small[@]}" --split=1,1
+refused '--stages: 1 rank cannot be shared out evenly to 2 stages' "${small[@]}" --stages=2
+refused '--window: expected a whole number from 1 to 1000, or none; found "all"' --window=all
 refused '--seed-data: expected a whole number below 2^64, found "-1"' --seed-data=-1
 refused '--seed-data: expected a whole number below 2^64, found "18446744073709551616"' \
     --seed-data=18446744073709551616
@@ -132,6 +138,9 @@ kill -INT $pid
 wait $pid
 is "$?" 130 'SIGINT ends it'
 like "$(cat err)" '^muster-train: ended by signal 2 after step [0-9]+ of 1000000$' '... and is said'
-"$train" "${small[@]}" >/dev/full 2>/dev/null
-is "$?" 1 'a full disk under standard output is an error'
+"$train" "${small[@]}" >/dev/full 2>err
+is "$?/$(cat err)" '1/muster-train: standard output: No space left on device' \
+    'a full disk under standard output is an error, and said'
+"$train" --help >/dev/full 2>/dev/null
+is "$?" 1 '... under --help too'
 done_testing

@@ -350,7 +350,14 @@ static void is_particular_about_the_file(void)
     unlink(path);
     is_int(mkfifo(path, 0644), 0, "a FIFO");
     state_is(CERTIFICATE_INVALID, verify, &facts, "is not a regular file", "... does not hang");
+    is_int(certificate_remove(path, NULL), -1, "... and is not removed");
     unlink(path);
+    write_bytes("SlurmctldHost=head\n", 19);
+    is_int(certificate_remove(path, NULL), -1, "a file of somebody else's is not removed");
+    write_bytes("muster certificate 1\nnode: n", 28);
+    is_int(certificate_remove(path, NULL), 0, "half a certificate is");
+    write_bytes("", 0);
+    is_int(certificate_remove(path, NULL), 0, "so is an empty one");
     is_int(mkdir(path, 0755), 0, "a directory");
     state_is(CERTIFICATE_INVALID, verify, &facts, "is not a regular file", "... is none");
     is_int(certificate_install(path, good_text, GOOD_SEAL, NULL), -1, "... and stays");

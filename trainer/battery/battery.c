@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/stdout_flush.h"
 #include "trainer/battery/tests.h"
 #include "validate/battery/launcher.h"
 #include "validate/battery/output.h"
@@ -48,7 +49,7 @@ static int read_arguments(int argc, char **argv, struct battery *battery)
         if (found == 'h') {
             if (launcher_rank() == 0)
                 usage(stdout);
-            return 0;
+            return stdout_flush("muster-train battery") == 0 ? 0 : 3;
         }
         if (found == 'j')
             battery->is_json = true;

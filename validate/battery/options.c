@@ -162,11 +162,10 @@ static int take_option(int argc, char **argv, int *index, const struct option_sp
         return error_set(err, "unknown option --%.*s", (int)length, name);
     if (!spec->argument && value)
         return error_set(err, "option --%s takes no argument", spec->name);
-    if (spec->argument && !value) {
-        if (*index + 1 >= argc)
-            return error_set(err, "option --%s needs an argument, %s", spec->name, spec->argument);
+    if (spec->argument && !value && *index + 1 < argc)
         value = argv[++*index];
-    }
+    if (spec->argument && (!value || !*value))
+        return error_set(err, "option --%s needs an argument, %s", spec->name, spec->argument);
     if (spec->take(value, context, err) != 0)
         return error_prefix(err, "option --%s", spec->name);
     return 0;

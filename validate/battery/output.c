@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/stdout_flush.h"
+
 static struct {
     const char *program, *suite;
     bool json, is_terminal, has_listener;
@@ -154,7 +156,7 @@ void output_finish(void)
     if (!output.json)
         printf("%s: %u records, %u failed, %u unknown\n", output.program, total,
                output.counts[VERDICT_FAIL], output.counts[VERDICT_UNKNOWN]);
-    fflush(stdout);
+    stdout_flush(output.program);
     fflush(stderr);
     pthread_mutex_unlock(&output.lock);
 }
@@ -163,5 +165,5 @@ int output_status(void)
 {
     if (output.counts[VERDICT_FAIL] > 0)
         return 1;
-    return output.counts[VERDICT_UNKNOWN] > 0 ? 3 : 0;
+    return output.counts[VERDICT_UNKNOWN] > 0 || ferror(stdout) ? 3 : 0;
 }

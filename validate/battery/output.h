@@ -25,10 +25,11 @@ void output_progress(const char *format, ...) __attribute__((format(printf, 1, 2
  * that ends the job. */
 void output_take_over(void);
 
-/* The line that sums up (table only), and a flush. */
+/* The line that sums up (table only), and a flush; a line on standard error where that fails. */
 void output_finish(void);
 
-/* 0 nothing bad, 1 something failed, 3 something could not be told. */
+/* 0 nothing bad, 1 something failed, 3 something could not be told, or a record did not reach
+ * standard output. */
 int output_status(void);
 
 #endif

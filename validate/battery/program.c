@@ -14,6 +14,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/node_name.h"
+#include "lib/base/stdout_flush.h"
 #include "lib/certificate/failed_rails.h"
 #include "validate/battery/launcher.h"
 #include "validate/battery/watch/stall.h"
@@ -130,11 +131,11 @@ static void parse(struct program *program, void *context, int argc, char **argv)
     case OPTIONS_HELP:
         if (speaks)
             options_help(stdout, spec->name, spec->summary, spec->options);
-        exit(0);
+        exit(stdout_flush(spec->name) == 0 ? 0 : 3);
     case OPTIONS_VERSION:
         if (speaks)
             printf("%s %s\n", spec->name, PACKAGE_VERSION);
-        exit(0);
+        exit(stdout_flush(spec->name) == 0 ? 0 : 3);
     case OPTIONS_BAD:
         break;
     case OPTIONS_RUN:

@@ -89,7 +89,7 @@ int certify_options_read(int argc, char **argv, struct certify_options *options)
     };
     int option;
 
-    while ((option = getopt_long(argc, argv, "w:p:l:nsj:r:c:h", table, NULL)) != -1) {
+    while ((option = command_option(argc, argv, "w:p:l:nsj:r:c:h", table)) != -1) {
         switch (option) {
         case 'w':
             options->nodes = optarg;

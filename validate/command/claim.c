@@ -157,7 +157,7 @@ int command_claim(int argc, char **argv)
     int option;
 
     claims_directory("", options.directory, sizeof options.directory);
-    while ((option = getopt_long(argc, argv, "d:hjn:", long_options, NULL)) != -1) {
+    while ((option = command_option(argc, argv, "d:hjn:", long_options)) != -1) {
         switch (option) {
         case 'd':
             snprintf(options.directory, sizeof options.directory, "%s", optarg);

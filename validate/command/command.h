@@ -49,7 +49,12 @@ int command_conf(const char *name, const char *path, struct conf *conf);
 /* The name of a node: what --node said (NULL: nothing), else $SLURMD_NODENAME, else the host's. */
 const char *command_node(const char *said, const struct inventory *inventory);
 
-/* For getopt_long()'s '?': prints where help is. Returns COMMAND_USAGE. */
+/* As getopt_long(), which it calls; an option with an empty value, as a shell's variable that is
+ * not set leaves it, is '?' after a line that names it. */
+struct option;
+int command_option(int argc, char **argv, const char *letters, const struct option *table);
+
+/* For its '?': prints where help is. Returns COMMAND_USAGE. */
 int command_usage_error(const char *name);
 
 /* The same after a line that says what is wrong with the options or words. */

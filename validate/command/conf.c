@@ -35,7 +35,7 @@ int command_configuration(int argc, char **argv)
     struct conf conf;
     int option, status;
 
-    while ((option = getopt_long(argc, argv, "c:hk", options, NULL)) != -1) {
+    while ((option = command_option(argc, argv, "c:hk", options)) != -1) {
         switch (option) {
         case 'c':
             config = optarg;

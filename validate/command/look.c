@@ -41,7 +41,7 @@ int command_look_options(int argc, char **argv, const char *word, char letter,
     int option;
 
     *look = (struct look_options){.name = argv[0]};
-    while ((option = getopt_long(argc, argv, letters, options, NULL)) != -1) {
+    while ((option = command_option(argc, argv, letters, options)) != -1) {
         switch (letter && option == letter ? WORD : option) {
         case 'c':
             look->config = optarg;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
+#include "lib/base/stdout_flush.h"
 #include "validate/command/command.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,13 +58,9 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
-/* Output that did not arrive must not look like success: a full disk, a closed pipe. */
 static int close_output(int status)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return status;
-    fprintf(stderr, "muster: standard output: %s\n", strerror(errno));
-    return status == COMMAND_PASS ? COMMAND_UNKNOWN : status;
+    return stdout_flush("muster") != 0 && status == COMMAND_PASS ? COMMAND_UNKNOWN : status;
 }
 
 static int run_command(const struct command *command, int argc, char **argv)

@@ -198,7 +198,7 @@ int command_report(int argc, char **argv)
     struct conf conf;
     int option, status;
 
-    while ((option = getopt_long(argc, argv, "c:f:ho:r:", options, NULL)) != -1) {
+    while ((option = command_option(argc, argv, "c:f:ho:r:", options)) != -1) {
         switch (option) {
         case 'c':
             chosen.config = optarg;

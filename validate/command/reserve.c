@@ -50,7 +50,7 @@ static int options_read(int argc, char **argv, struct options *options)
     };
     int option;
 
-    while ((option = getopt_long(argc, argv, "w:r:lnc:h", table, NULL)) != -1) {
+    while ((option = command_option(argc, argv, "w:r:lnc:h", table)) != -1) {
         switch (option) {
         case 'w':
             options->nodes = optarg;

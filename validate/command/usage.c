@@ -1,8 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/command/command.h"
 
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
+
+int command_option(int argc, char **argv, const char *letters, const struct option *table)
+{
+    int option = getopt_long(argc, argv, letters, table, NULL);
+    const char *word;
+
+    if (option == -1 || option == '?' || !optarg || *optarg)
+        return option;
+    word = argv[optind - 1];
+    if (!*word)
+        word = argv[optind - 2];
+    fprintf(stderr, "%s: option '%.*s' is given nothing, expected a value\n", argv[0],
+            (int)strcspn(word, "="), word);
+    return '?';
+}
 
 int command_usage_error(const char *name)
 {

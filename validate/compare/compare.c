@@ -331,7 +331,7 @@ static int options_read(int argc, char **argv, struct options *options)
     };
     int option;
 
-    while ((option = getopt_long(argc, argv, "ab:c:g:hjp:s:w:", table, NULL)) != -1) {
+    while ((option = command_option(argc, argv, "ab:c:g:hjp:s:w:", table)) != -1) {
         switch (option) {
         case 'a':
             options->shows_all = true;

@@ -380,7 +380,7 @@ static int options_read(int argc, char **argv, struct preflight_options *options
     int option, level, status = -1;
     char *end;
 
-    while (status < 0 && (option = getopt_long(argc, argv, "w:k:l:b:j:c:h", table, NULL)) != -1) {
+    while (status < 0 && (option = command_option(argc, argv, "w:k:l:b:j:c:h", table)) != -1) {
         switch (option) {
         case 'w':
             status = nodes_parse(optarg, options);

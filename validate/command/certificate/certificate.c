@@ -265,7 +265,7 @@ static bool read_options(int argc, char **argv, struct certificate_options *opti
     };
     int option;
 
-    while ((option = getopt_long(argc, argv, "C:c:f:hjn:", long_options, NULL)) != -1) {
+    while ((option = command_option(argc, argv, "C:c:f:hjn:", long_options)) != -1) {
         switch (option) {
         case 'C':
             options->cluster = optarg;

@@ -80,7 +80,7 @@ int command_revoke(int argc, char **argv)
     struct conf conf;
     int option, status;
 
-    while ((option = getopt_long(argc, argv, "c:f:hjn:w:", long_options, NULL)) != -1) {
+    while ((option = command_option(argc, argv, "c:f:hjn:w:", long_options)) != -1) {
         switch (option) {
         case 'c':
             options.config = optarg;

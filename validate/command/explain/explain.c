@@ -435,7 +435,7 @@ int command_explain(int argc, char **argv)
     };
     int option;
 
-    while ((option = getopt_long(argc, argv, "A:ac:e:hjn:p:r:", options, NULL)) != -1) {
+    while ((option = command_option(argc, argv, "A:ac:e:hjn:p:r:", options)) != -1) {
         if (option == 'h') {
             print_help();
             return COMMAND_PASS;

@@ -124,7 +124,7 @@ static int options_read(int argc, char **argv, struct options *options)
     long runs;
     char *end;
 
-    while ((option = getopt_long(argc, argv, "c:dhjm:n:", table, NULL)) != -1) {
+    while ((option = command_option(argc, argv, "c:dhjm:n:", table)) != -1) {
         switch (option) {
         case 'c':
             options->config = optarg;

@@ -168,7 +168,7 @@ int command_check(int argc, char **argv)
     struct options options = {0};
     int option;
 
-    while ((option = getopt_long(argc, argv, "c:hjn:o:r:", long_options, NULL)) != -1) {
+    while ((option = command_option(argc, argv, "c:hjn:o:r:", long_options)) != -1) {
         switch (option) {
         case 'c':
             options.config = optarg;

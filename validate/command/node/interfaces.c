@@ -297,7 +297,7 @@ int command_interfaces(int argc, char **argv)
     struct conf conf;
     int option, status, acts = 0;
 
-    while ((option = getopt_long(argc, argv, "ac:hJ:jpr", long_options, NULL)) != -1) {
+    while ((option = command_option(argc, argv, "ac:hJ:jpr", long_options)) != -1) {
         switch (option) {
         case 'a':
         case 'p':

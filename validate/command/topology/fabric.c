@@ -76,7 +76,7 @@ static int read_options(int argc, char **argv, struct options *options)
     int option;
 
     *options = (struct options){.name = argv[0]};
-    while ((option = getopt_long(argc, argv, "f:hjl:n:p:t:w:", longs, NULL)) != -1) {
+    while ((option = command_option(argc, argv, "f:hjl:n:p:t:w:", longs)) != -1) {
         switch (option) {
         case 'F':
             break;

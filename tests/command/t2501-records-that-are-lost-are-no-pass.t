@@ -1,0 +1,24 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# A program of the battery whose records do not reach standard output does not end as if all were well.
+set -u
+. "$(dirname "$0")/../tap.sh"
+
+launch=$(realpath "${top_builddir:-.}/muster-launch")
+[ -x "$launch" ] || skip_all 'the battery is not built'
+[ -w /dev/full ] || skip_all 'no /dev/full'
+unset MUSTER_CONF PMIX_RANK OMPI_COMM_WORLD_RANK PMI_RANK SLURM_PROCID
+mpi_environment
+
+text=$(timeout -k 5 60 "$launch" --json 2>/dev/null </dev/null)
+is "$?" 0 'one rank by itself is well'
+like "$text" '"verdict":"pass"' '... and says so'
+for option in --json --quick; do
+    text=$(timeout -k 5 60 "$launch" $option 2>&1 >/dev/full </dev/null)
+    is "$?" 3 "$option on a full disk: it could not be told"
+    like "$text" '^muster-launch: standard output: (some of it could not be written|No space left on device)$' \
+        '... and one line says so'
+    is "$(wc -l <<<"$text")" 1 '... no more'
+done
+done_testing
