@@ -386,7 +386,7 @@ static double time_judge(struct run_result *result)
 
     if (matrix_build(&result->trial.source, 0, SIZE_MAX, &matrix) != 0)
         exit(3);
-    links = matrix_links(&result->trial.source, &matrix);
+    links = matrix_links(&matrix);
     begin_s = processor_s();
     if (links_judge(&links, &limits, &findings) < 0)
         exit(3);

@@ -202,6 +202,33 @@ static void test_again(void)
     matrix_clear(&grown);
 }
 
+/* Nodes on the last of a cluster's leaf switches. */
+static void test_blocks(void)
+{
+    static const char *const leaf_names[] = {"s1", "s2", "s3", "s4", "s5", "s6"};
+    struct matrix_source some = source;
+    struct matrix matrix;
+    struct links seen;
+
+    records.count = 0;
+    measure_all();
+    some.leaf_names = leaf_names;
+    for (int node = 0; node < NODES; node++)
+        leaves[node] = node < 30 ? 5 : 3;
+    is_int(matrix_build(&some, 0, SIZE_MAX, &matrix), 0, "nodes on two of six leaf switches");
+    seen = matrix_links(&matrix);
+    is_int(seen.blocks ? seen.blocks[40] : -1, 0, "... the first of these is block 0");
+    is_int(seen.blocks ? seen.blocks[0] : -1, 1, "... the other block 1");
+    is_str(seen.block_names[0], "s4", "... by its name");
+    is_str(seen.block_names[1], "s6", "... and its own");
+    matrix_clear(&matrix);
+    leaves[7] = -1;
+    is_int(matrix_build(&some, 0, SIZE_MAX, &matrix), 0, "a node that is on no known leaf switch");
+    ok(!matrix_links(&matrix).blocks, "... and no block is known");
+    matrix_clear(&matrix);
+    memset(leaves, 0, sizeof leaves);
+}
+
 int main(void)
 {
     char name[16];
@@ -216,6 +243,7 @@ int main(void)
     test_alone();
     test_several();
     test_again();
+    test_blocks();
     hostlist_clear(&names);
     conf_clear(&conf);
     return tap_done();

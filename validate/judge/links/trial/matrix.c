@@ -62,6 +62,7 @@ void matrix_clear(struct matrix *matrix)
     free(matrix->moments);
     free(matrix->nominal_mbps);
     free(matrix->blocks);
+    free(matrix->block_names);
     name_index_clear(&matrix->by_node);
     hostlist_clear(&matrix->nodes);
     *matrix = (struct matrix){0};
@@ -303,6 +304,39 @@ int matrix_add(const struct matrix_source *source, size_t first, struct matrix *
     return fill(source, first, first, matrix);
 }
 
+/* The nodes at hand are on some of the cluster's leaf switches: those that none is on are no blocks
+ * that the others could be held against. */
+static int number_blocks(const struct matrix_source *source, struct matrix *matrix)
+{
+    size_t n = matrix->nodes.count, leaves = 0;
+    int *numbers, count = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (source->leaves[i] >= 0 && (size_t)source->leaves[i] >= leaves)
+            leaves = (size_t)source->leaves[i] + 1;
+    numbers = calloc(leaves + 1, sizeof *numbers);
+    matrix->blocks = malloc((n + 1) * sizeof *matrix->blocks);
+    if (source->leaf_names)
+        matrix->block_names = calloc(leaves + 1, sizeof *matrix->block_names);
+    if (!numbers || !matrix->blocks || (source->leaf_names && !matrix->block_names)) {
+        free(numbers);
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (source->leaves[i] >= 0)
+            numbers[source->leaves[i]] = 1;
+    for (size_t leaf = 0; leaf < leaves; leaf++)
+        if (numbers[leaf] > 0) {
+            if (matrix->block_names)
+                matrix->block_names[count] = source->leaf_names[leaf];
+            numbers[leaf] = count++;
+        }
+    for (size_t i = 0; i < n; i++)
+        matrix->blocks[i] = source->leaves[i] < 0 ? -1 : numbers[source->leaves[i]];
+    free(numbers);
+    return 0;
+}
+
 int matrix_build(const struct matrix_source *source, size_t first, size_t again,
                  struct matrix *matrix)
 {
@@ -322,10 +356,8 @@ int matrix_build(const struct matrix_source *source, size_t first, size_t again,
     if (matrix->rail_count > 1)
         qsort(matrix->rails, matrix->rail_count, sizeof *matrix->rails, by_name);
     matrix->nominal_mbps = calloc(n * matrix->rail_count + 1, sizeof *matrix->nominal_mbps);
-    matrix->blocks = calloc(n + 1, sizeof *matrix->blocks);
-    if (!matrix->nominal_mbps || !matrix->blocks)
+    if (!matrix->nominal_mbps || number_blocks(source, matrix) != 0)
         return -1;
-    memcpy(matrix->blocks, source->leaves, n * sizeof *matrix->blocks);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < matrix->rail_count; k++)
             matrix->nominal_mbps[i * matrix->rail_count + k] =
@@ -335,7 +367,7 @@ int matrix_build(const struct matrix_source *source, size_t first, size_t again,
     return fill(source, first, again, matrix);
 }
 
-struct links matrix_links(const struct matrix_source *source, const struct matrix *matrix)
+struct links matrix_links(const struct matrix *matrix)
 {
     bool has_blocks = true;
 
@@ -346,7 +378,7 @@ struct links matrix_links(const struct matrix_source *source, const struct matri
                           .nodes = (const char *const *)matrix->nodes.names,
                           .rails = (const char *const *)matrix->rails,
                           .blocks = has_blocks ? matrix->blocks : NULL,
-                          .block_names = source->leaf_names,
+                          .block_names = matrix->block_names,
                           .nominal_mbps = matrix->nominal_mbps,
                           .samples = matrix->cells.items,
                           .sample_count = matrix->cells.count,

@@ -29,7 +29,9 @@ struct matrix {
     size_t moment_count;
     int looks;            /* at suspects alone that are in it */
     double *nominal_mbps; /* nodes x rails */
-    int *blocks;          /* nodes */
+    int *blocks;          /* nodes; numbers of the leaf switches that these are on, without gaps and
+                             in the order of the source's; -1: not known */
+    const char **block_names; /* of blocks; the source's. NULL: it has none */
 };
 
 /* Where the matrix comes from. All borrowed. */
@@ -61,7 +63,7 @@ int matrix_add(const struct matrix_source *source, size_t first, struct matrix *
 void matrix_clear(struct matrix *matrix);
 
 /* The judge's view, good as long as the matrix. */
-struct links matrix_links(const struct matrix_source *source, const struct matrix *matrix);
+struct links matrix_links(const struct matrix *matrix);
 
 /* The least bandwidth that the matrix has between the two, both directions, on that rail, in Mb/s;
  * NAN when it was not measured. O(cells). */

@@ -246,7 +246,7 @@ static size_t suspects_check(struct trial *trial, size_t last, bool is_last)
     size_t open = 0;
 
     if (is_there) {
-        alone = matrix_links(&trial->source, &matrix);
+        alone = matrix_links(&matrix);
         is_there = alone.rail_count == trial->links.rail_count;
     }
     for (size_t i = 0; i < trial->count; i++) {
@@ -338,7 +338,7 @@ static int judge(struct trial *trial, size_t again)
     clear_judgement(trial);
     if (gather(trial, again) != 0)
         return -1;
-    trial->links = matrix_links(&trial->source, &trial->matrix);
+    trial->links = matrix_links(&trial->matrix);
     trial->figures =
         malloc((trial->links.node_count * trial->links.rail_count + 1) * sizeof *trial->figures);
     if (!trial->figures || recall(trial) != 0)
