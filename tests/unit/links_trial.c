@@ -35,6 +35,7 @@ static double latency_us, least_latency_us; /* of n2's eth1; 0: not measured */
 static int measured, measured_together, measured_most = 99; /* measured_most: then it fails */
 static double path_mbps;                                    /* of n3 to n4 on eth2; 0: well */
 static double all_mbps, all_alone_mbps; /* of each path, at first and alone; 0: well */
+static bool lacks_rail;                 /* n2 has no eth2 */
 
 static void add(const char *metric, int from, int to, int rail, double value, double high,
                 double stalled)
@@ -101,6 +102,8 @@ static void add_transfer(int from, int to, int rail, const struct figures *figur
     }
     if (path_mbps > 0 && from == 2 && to == 3 && rail == 1)
         use = &path;
+    if (lacks_rail && (from == 1 || to == 1) && rail == 1)
+        return;
     add("bandwidth", from, to, rail, use->sent, use->high, use->stalled);
     add("bandwidth_received", from, to, rail, use->received,
         use->arrived > 0 ? use->arrived : (double)NAN, NAN);
@@ -202,6 +205,23 @@ static void accuses_what_stays_slow(void)
     ok(finding && finding->kind == FINDING_RAIL, "... the rail");
     is_int(finding ? finding->node : -1, 1, "... of n2");
     ok(measured > 0 && measured_together == 0, "it was measured again, rail by rail");
+}
+
+/* The looks at it see one rail only, as it has no other. */
+static void accuses_the_only_rail(void)
+{
+    const struct finding *finding;
+
+    lacks_rail = true;
+    finding = hold(&slow, &slow);
+    ok(finding && finding->verdict == VERDICT_FAIL && finding->kind == FINDING_RAIL &&
+           finding->node == 1 && finding->rail == 0,
+       "a slow rail is at fault where its node lacks the other");
+    ok(finding && !finding->is_intermittent, "... at all times");
+    is_int(measured, 1, "... as one look shows");
+    is_int((long)trial.count, 2, "... which is told besides");
+    is_int(trial.count == 2 ? (int)trial.findings[1].kind : -1, FINDING_MISSING, "... as missing");
+    lacks_rail = false;
 }
 
 static void acquits_what_the_machine_took(void)
@@ -611,6 +631,7 @@ int main(void)
                            .steady_percent = 10,
                            .measure = measure};
     accuses_what_stays_slow();
+    accuses_the_only_rail();
     acquits_what_the_machine_took();
     keeps_what_is_sure();
     believes_no_burst();

@@ -119,13 +119,14 @@ int doubts_of_paths(struct trial *trial)
     for (size_t i = 0; i < trial->count; i++) {
         const struct finding *finding = &trial->findings[i];
         int ends[] = {finding->node, finding->peer};
-        size_t paths[] = {paths_in_doubt(trial, ends[0], finding->rail),
-                          paths_in_doubt(trial, ends[1], finding->rail)};
+        size_t paths[2];
 
         if (!is_at_times(finding) || !is_path_open(trial, finding)) {
             findings[count++] = *finding;
             continue;
         }
+        for (int k = 0; k < 2; k++)
+            paths[k] = paths_in_doubt(trial, ends[k], finding->rail);
         for (int k = 0; k < 2; k++) /* where most of an end's paths are, it is not the other */
             if (paths[k] >= paths[1 - k] &&
                 !is_in_doubt(trial->findings, trial->count, ends[k], finding->rail) &&

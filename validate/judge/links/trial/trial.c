@@ -135,10 +135,35 @@ static bool needs_no_proof(const struct finding *finding)
     return finding->kind == FINDING_LIAR || finding->kind == FINDING_MISPLACED;
 }
 
+/* The place of the trial's rail among those that were measured alone: the suspects need not have
+ * all of them. -1: it was not. */
+static int rail_alone(const struct trial *trial, const struct links *alone, int rail)
+{
+    int place = rail < 0 ? -1 : (int)alone->rail_count - 1;
+
+    while (place >= 0 && strcmp(alone->rails[place], trial->links.rails[rail]) != 0)
+        place--;
+    return place;
+}
+
 static bool rail_is_alike(const struct trial *trial, const struct links *alone, int node, int rail)
 {
-    return is_alike(trial, links_figure(alone, node, rail),
+    int place = rail_alone(trial, alone, rail);
+
+    return place >= 0 &&
+           is_alike(trial, links_figure(alone, node, place),
                     trial->figures[(size_t)node * trial->links.rail_count + (size_t)rail]);
+}
+
+/* Those of the node's rails of which anything was measured. */
+static bool rails_are_alike(const struct trial *trial, const struct links *alone, int node)
+{
+    bool are_alike = true;
+
+    for (size_t k = 0; k < trial->links.rail_count && are_alike; k++)
+        are_alike = isnan(trial->figures[(size_t)node * trial->links.rail_count + k]) ||
+                    rail_is_alike(trial, alone, node, (int)k);
+    return are_alike;
 }
 
 static bool is_few(const struct trial *trial)
@@ -161,12 +186,12 @@ static int looks_together(const struct trial *trial, int node)
 }
 
 /* Whether most of what was measured alone on the rail is low as well. */
-static bool is_low_alone(const struct links *alone, const struct finding *finding)
+static bool is_low_alone(const struct links *alone, int rail, const struct finding *finding)
 {
     size_t low = 0, all = 0;
 
     for (size_t i = 0; i < alone->sample_count; i++)
-        if (alone->samples[i].rail == finding->rail && !isnan(alone->samples[i].mbps)) {
+        if (alone->samples[i].rail == rail && !isnan(alone->samples[i].mbps)) {
             low += alone->samples[i].mbps < finding->limit;
             all++;
         }
@@ -177,10 +202,10 @@ static bool is_low_alone(const struct links *alone, const struct finding *findin
 static bool is_steady(const struct trial *trial, const struct matrix *matrix,
                       const struct links *alone, const struct finding *finding)
 {
-    bool holds = true;
+    int rail = rail_alone(trial, alone, finding->rail);
 
     if (finding->kind == FINDING_FABRIC)
-        return is_low_alone(alone, finding);
+        return is_low_alone(alone, rail, finding);
     if (finding->again == 0)
         return false; /* nobody asked about that one */
     if (finding->kind == FINDING_PAIR && is_few(trial) && finding->again < PATH_AGAIN)
@@ -192,12 +217,9 @@ static bool is_steady(const struct trial *trial, const struct matrix *matrix,
     if (finding->kind == FINDING_RAIL)
         return rail_is_alike(trial, alone, finding->node, finding->rail);
     if (finding->kind == FINDING_PAIR)
-        return is_alike(trial,
-                        matrix_pair_mbps(matrix, finding->node, finding->peer, finding->rail),
+        return is_alike(trial, matrix_pair_mbps(matrix, finding->node, finding->peer, rail),
                         finding->value);
-    for (size_t k = 0; k < alone->rail_count && finding->kind == FINDING_NODE; k++)
-        holds = holds && rail_is_alike(trial, alone, finding->node, (int)k);
-    return holds;
+    return finding->kind != FINDING_NODE || rails_are_alike(trial, alone, finding->node);
 }
 
 /* Whether the machines let the processes run each time that the suspect was measured alone. */
@@ -245,10 +267,8 @@ static size_t suspects_check(struct trial *trial, size_t last, bool is_last)
     bool is_there = matrix_build(&trial->source, last, last, &matrix) == 0;
     size_t open = 0;
 
-    if (is_there) {
+    if (is_there)
         alone = matrix_links(&matrix);
-        is_there = alone.rail_count == trial->links.rail_count;
-    }
     for (size_t i = 0; i < trial->count; i++) {
         struct finding *finding = &trial->findings[i];
 
