@@ -483,6 +483,30 @@ static void test_blocks_found(void)
     has_str(findings[0].message, "found from the measurements", "... and says that it found them");
 }
 
+/* Where the caller does not know who is on a slow leaf, its nodes are not certified one by one. */
+static void test_slow_leaf_found(void)
+{
+    int doubted = 0;
+
+    healthy(12, 3);
+    for (size_t i = 0; i < links.sample_count; i++) {
+        int from = blocks[samples[i].from], to = blocks[samples[i].to];
+
+        if (from != to)
+            samples[i].mbps *= 0.7;
+        if (samples[i].rail == 1 && (from == 0 || to == 0))
+            samples[i].mbps *= 0.3;
+    }
+    links.blocks = NULL;
+    links.block_names = NULL;
+    free(findings);
+    found = links_judge(&links, &limits, &findings);
+    ok(finding_of(FINDING_LEAF, -1) != NULL, "a slow leaf that was found from the measurements");
+    for (int node = 0; node < 4; node++)
+        doubted += finding_of(FINDING_AMBIGUOUS, node) != NULL;
+    is_int(doubted, 4, "... leaves each of its nodes in doubt");
+}
+
 static void test_misplaced(void)
 {
     const struct finding *finding;
@@ -518,6 +542,62 @@ static void slow_each_time(void)
             samples[i].again = 3;
             samples[i].first_mbps = samples[i].mbps;
         }
+}
+
+/* A missing measurement is no pass, of one direction neither. */
+static void test_one_way(void)
+{
+    size_t left = 0;
+
+    for (int receives = 0; receives < 2; receives++) {
+        healthy(8, 2);
+        for (size_t i = 0; i < links.sample_count; i++)
+            if ((receives ? samples[i].to : samples[i].from) == 3 && samples[i].rail == 1)
+                samples[i].mbps = NAN;
+        judge(1, receives ? "nothing that a rail receives was measured"
+                          : "nothing that a rail sends was measured");
+        is_int(found > 0 ? (int)findings[0].kind : -1, FINDING_MISSING,
+               "... is a missing measurement");
+        is_int(found > 0 ? (int)findings[0].verdict : -1, VERDICT_UNKNOWN, "... and no pass");
+        has_str(found > 0 ? findings[0].message : "",
+                receives ? "nothing that it receives" : "nothing that it sends",
+                "... which is said");
+    }
+    healthy(8, 2);
+    for (size_t i = 0; i < links.sample_count; i++)
+        if ((samples[i].from != 3 && samples[i].to != 3) || samples[i].rail == 0)
+            samples[left++] = samples[i];
+    links.sample_count = left;
+    judge(1, "nothing of a rail was measured");
+    is_str(found > 0 ? findings[0].message : "", "eth2 was not measured", "... is said as well");
+}
+
+/* Two nodes, each alone on its leaf, that are slow with each other: nothing tells the path from the
+ * one node or the other. */
+static void test_alone_on_leaves(void)
+{
+    static const char *const four[] = {"eth1", "eth2", "eth3", "eth4"};
+    static double speeds[8];
+
+    healthy(2, 2);
+    links.rails = four;
+    links.rail_count = 4;
+    links.nominal_mbps = speeds;
+    links.sample_count = 0;
+    for (int end = 0; end < 8; end++) {
+        speeds[end] = 200;
+        samples[links.sample_count++] =
+            (struct link_sample){end % 2, 1 - end % 2, end / 2, 98, 40, .again = 2};
+    }
+    judge(8, "two nodes on two leaves at half speed");
+    for (int i = 0; i < found; i++)
+        ok(findings[i].kind == FINDING_AMBIGUOUS && findings[i].verdict == VERDICT_UNKNOWN,
+           "... may be any of them");
+    healthy(3, 3);
+    slow(0, 1, -1, 0.5);
+    slow(1, 0, -1, 0.5);
+    judge(1, "two of three nodes that are slow with each other only");
+    is_int(findings[0].kind, FINDING_UPLINK, "... are on a slow path");
 }
 
 static void test_confidence(void)
@@ -721,7 +801,10 @@ int main(void)
     test_reference();
     test_rail_behind_uplink();
     test_blocks_found();
+    test_slow_leaf_found();
     test_misplaced();
+    test_one_way();
+    test_alone_on_leaves();
     test_confidence();
     free(findings);
     return tap_done();

@@ -186,23 +186,6 @@ static enum finding_kind kind_of(enum part_kind kind)
     return kind >= PART_LEAF ? FINDING_LEAF : FINDING_UPLINK;
 }
 
-/* The only node that was measured of a block; -1 when there are several. */
-static int only_node(const struct court *court, int block)
-{
-    const struct cells *cells = &court->cells;
-
-    if (block < 0 || cells->block_size[block] != 1)
-        return -1;
-    for (int i = cells->members_begin[block]; i < cells->members_begin[block + 1]; i++) {
-        size_t end = (size_t)cells->members[i] * cells->rails;
-
-        if (cells->out_begin[end] < cells->out_begin[end + cells->rails] ||
-            cells->in_begin[end] < cells->in_begin[end + cells->rails])
-            return cells->members[i];
-    }
-    return -1;
-}
-
 static void mark_accused(struct court *court, int node, int rail)
 {
     for (size_t k = 0; k < court->links->rail_count; k++)
@@ -243,12 +226,9 @@ static bool merge(struct court *court, const struct accused *accused)
         both.kind = PART_RAIL;
         both.confidence = fmin(both.confidence, finding->confidence);
         findings_describe(&court->findings, &other, &both, &court->limits);
-        if (other.value > finding->value) { /* the slower direction's figures stay */
-            snprintf(other.message, sizeof other.message, "%s", finding->message);
-            other = *finding;
-        }
-        other.direction = "both ways";
-        *finding = other;
+        if (!(other.value > finding->value)) /* the slower direction's figures stay */
+            *finding = other;
+        finding->direction = "both ways";
         return true;
     }
     return false;
@@ -257,13 +237,13 @@ static bool merge(struct court *court, const struct accused *accused)
 void court_take(struct court *court, const struct accused *accused)
 {
     enum finding_kind kind = kind_of(accused->kind);
-    int node = accused->node >= 0 ? accused->node : only_node(court, accused->block);
+    int node = accused->node;
     bool is_sure =
         accused->confidence >= court->limits.sure && (accused->is_steady || accused->is_partial);
     struct finding *finding;
 
     /* a node that is alone on its leaf cannot be told from the leaf and its uplink */
-    if (accused->node >= 0 && court->cells.block_count > 1 &&
+    if (node >= 0 && court->cells.block_count > 1 &&
         court->cells.block_size[court->cells.blocks[node]] == 1)
         kind = FINDING_AMBIGUOUS;
     if (accused->is_partial && !is_sure && !is_worth_asking(court, accused))
@@ -273,7 +253,7 @@ void court_take(struct court *court, const struct accused *accused)
     finding = findings_add(&court->findings, kind,
                            is_sure && kind != FINDING_AMBIGUOUS ? VERDICT_FAIL : VERDICT_UNKNOWN);
     finding->rail = accused->rail;
-    if (accused->node >= 0) {
+    if (node >= 0) {
         finding->node = node;
         mark_accused(court, node, accused->rail);
     } else {

@@ -71,7 +71,8 @@ struct links {
     size_t node_count, rail_count;
     const char *const *nodes; /* node_count names */
     const char *const *rails; /* rail_count names */
-    const int *blocks;        /* node_count indices of block_names, or NULL: topology not known */
+    const int *blocks;        /* node_count indices of block_names, none of which is left out, or
+                                 NULL: topology not known */
     const char *const *block_names;
     const double *nominal_mbps; /* node_count x rail_count, row = node; <= 0 or NAN: not known */
     const struct link_sample *samples; /* several of one cell: the last one counts */
@@ -106,7 +107,7 @@ enum finding_kind {
     FINDING_MISPLACED, /* node's links are those of another block than topology.conf says: node,
                           block, peer_block (where it seems to be) */
     FINDING_AMBIGUOUS, /* node and rail, or the path to its partners: cannot be told */
-    FINDING_MISSING,   /* nothing was measured of node's rail */
+    FINDING_MISSING,   /* nothing was measured of node's rail, or of one direction of it */
 };
 
 enum { FINDING_EXAMPLES = 4 };

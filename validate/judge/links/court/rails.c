@@ -186,40 +186,30 @@ int court_latency(struct court *court)
     return 0;
 }
 
-/* The best sample of the end. */
-static const struct cell *best_cell(const struct cells *cells, size_t end)
+/* The best of what the end sent, or received; NULL: nothing of that was measured. */
+static const struct cell *best_cell(const struct cells *cells, size_t end, int receives)
 {
+    const size_t *begin = receives ? cells->in_begin : cells->out_begin;
     const struct cell *best = NULL;
 
-    for (size_t i = cells->out_begin[end]; i < cells->out_begin[end + 1]; i++)
-        if (!best || cells->cells[i].y > best->y)
-            best = &cells->cells[i];
-    for (size_t i = cells->in_begin[end]; i < cells->in_begin[end + 1]; i++)
-        if (!best || cells->cells[cells->incoming[i].cell].y > best->y)
-            best = &cells->cells[cells->incoming[i].cell];
+    for (size_t i = begin[end]; i < begin[end + 1]; i++) {
+        const struct cell *cell = &cells->cells[receives ? cells->incoming[i].cell : i];
+
+        if (!best || cell->y > best->y)
+            best = cell;
+    }
     return best;
 }
 
-static bool was_measured(const struct cells *cells, size_t end, int receives)
-{
-    const size_t *begin = receives ? cells->in_begin : cells->out_begin;
-
-    return begin[end] < begin[end + 1];
-}
-
-/* Whether nothing that it sent, or nothing that it received, was well. */
-static bool is_unproved(const struct court *court, size_t end)
-{
-    for (int receives = 0; receives < 2; receives++)
-        if (was_measured(&court->cells, end, receives) && court->good[receives][end] == 0)
-            return true;
-    return !was_measured(&court->cells, end, 0) && !was_measured(&court->cells, end, 1);
-}
-
-/* Whether a finding about the leaf of the node speaks for it. */
+/* Whether a finding about the leaf of the node speaks for it: only where who is on the leaf is
+ * stated does the caller know whom it is about. */
 static bool is_in_slow_leaf(const struct court *court, const struct pursuit *pursuit, int node,
                             int rail)
 {
+    const int *stated = court->links->blocks;
+
+    if (!stated || stated[node] != court->cells.blocks[node])
+        return false;
     for (size_t i = 0; i < pursuit->count; i++) {
         const struct accused *accused = &pursuit->accused[i];
 
@@ -231,43 +221,61 @@ static bool is_in_slow_leaf(const struct court *court, const struct pursuit *pur
     return false;
 }
 
+static void tell_missing(struct court *court, int node, int rail, const char *what)
+{
+    struct finding *finding = findings_add(&court->findings, FINDING_MISSING, VERDICT_UNKNOWN);
+    const char *name = court->links->rails[rail];
+
+    finding->node = node;
+    finding->rail = rail;
+    snprintf(finding->part, sizeof finding->part, "%.90s", name);
+    snprintf(finding->message, sizeof finding->message, "%.90s was not measured%s", name, what);
+}
+
+/* best: of a direction of which nothing was well. */
+static void tell_unproved(struct court *court, int node, int rail, const struct cell *best)
+{
+    const struct cells *cells = &court->cells;
+    double base = cells_base(cells, best);
+    struct finding *finding = findings_add(&court->findings, FINDING_AMBIGUOUS, VERDICT_UNKNOWN);
+
+    finding->node = node;
+    finding->rail = rail;
+    finding->direction = "both ways";
+    finding->value = best->y < -20 ? 0 : base * exp(best->y);
+    finding->limit = base * exp(best->first_limit);
+    finding->reference = base * exp(cells->typical[rail]);
+    finding->limit_source = "peers";
+    snprintf(finding->part, sizeof finding->part, "%.90s", court->links->rails[rail]);
+    snprintf(finding->message, sizeof finding->message,
+             "%s reached %.0f of %.0f Mb/s at best: what is wrong elsewhere explains it, but "
+             "nobody vouches for it; certify it again",
+             court->links->rails[rail], finding->value, finding->reference);
+}
+
 void court_unproved(struct court *court, const struct pursuit *pursuit)
 {
     const struct links *links = court->links;
-    const struct cells *cells = &court->cells;
 
     for (size_t end = 0; end < links->node_count * links->rail_count; end++) {
         int node = (int)(end / links->rail_count), rail = (int)(end % links->rail_count);
-        const struct cell *best;
-        struct finding *finding;
-        double base;
+        const struct cell *best[2];
+        int unproved = -1;
 
-        if (court->is_accused[end] || !is_unproved(court, end) ||
-            is_in_slow_leaf(court, pursuit, node, rail))
+        if (court->is_accused[end] || is_in_slow_leaf(court, pursuit, node, rail))
             continue;
-        best = best_cell(cells, end);
-        if (!best) {
-            finding = findings_add(&court->findings, FINDING_MISSING, VERDICT_UNKNOWN);
-            finding->node = node;
-            finding->rail = rail;
-            snprintf(finding->part, sizeof finding->part, "%.90s", links->rails[rail]);
-            snprintf(finding->message, sizeof finding->message, "%s was not measured",
-                     links->rails[rail]);
-            continue;
+        for (int receives = 0; receives < 2; receives++) {
+            best[receives] = best_cell(&court->cells, end, receives);
+            if (best[receives] && court->good[receives][end] == 0 &&
+                (unproved < 0 || best[receives]->y > best[unproved]->y))
+                unproved = receives;
         }
-        base = cells_base(cells, best);
-        finding = findings_add(&court->findings, FINDING_AMBIGUOUS, VERDICT_UNKNOWN);
-        finding->node = node;
-        finding->rail = rail;
-        finding->direction = "both ways";
-        finding->value = best->y < -20 ? 0 : base * exp(best->y);
-        finding->limit = base * exp(best->first_limit);
-        finding->reference = base * exp(cells->typical[rail]);
-        finding->limit_source = "peers";
-        snprintf(finding->part, sizeof finding->part, "%.90s", links->rails[rail]);
-        snprintf(finding->message, sizeof finding->message,
-                 "%s reached %.0f of %.0f Mb/s at best: what is wrong elsewhere explains it, but "
-                 "nobody vouches for it; certify it again",
-                 links->rails[rail], finding->value, finding->reference);
+        if (unproved >= 0)
+            tell_unproved(court, node, rail, best[unproved]);
+        else if (!best[0] || !best[1])
+            tell_missing(court, node, rail,
+                         best[0]   ? ": nothing that it receives"
+                         : best[1] ? ": nothing that it sends"
+                                   : "");
     }
 }

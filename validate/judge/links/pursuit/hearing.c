@@ -108,13 +108,31 @@ static bool may_be_leaf(struct hearing *hearing, const struct accused *part)
     return nodes >= 2;
 }
 
-/* One node that is low may be that node. */
+/* Whether any sample of the block's nodes with another block than that is well. */
+static bool is_well_elsewhere(const struct cells *cells, int block, int other)
+{
+    for (int k = cells->members_begin[block]; k < cells->members_begin[block + 1]; k++) {
+        size_t end = (size_t)cells->members[k] * cells->rails;
+
+        for (size_t i = cells->out_begin[end]; i < cells->out_begin[end + cells->rails]; i++)
+            if (!cells->cells[i].is_low && cells->blocks[cells->cells[i].to] != other)
+                return true;
+    }
+    return false;
+}
+
+/* One node that is low may be that node; of two nodes that are alone on their leaves, each with the
+ * other only, it may be either. */
 static bool shows_on_enough(struct hearing *hearing, const struct accused *part)
 {
-    const int *size = hearing->cells->block_size;
+    const struct cells *cells = hearing->cells;
+    const int *size = cells->block_size;
+    int block = part->block, peer = part->peer_block;
 
-    if (candidates_is_node(part->kind))
+    if (candidates_is_node(part->kind) || (size[block] == 1 && peer < 0))
         return count_nodes(hearing, part, true) >= 2;
+    if (peer >= 0 && size[block] == 1 && size[peer] == 1)
+        return is_well_elsewhere(cells, block, peer) && is_well_elsewhere(cells, peer, block);
     if (size[part->block] > 1 && count_nodes(hearing, part, false) < 2)
         return false;
     if (part->peer_block >= 0 && size[part->peer_block] > 1 && count_nodes(hearing, part, true) < 2)
