@@ -13,17 +13,10 @@ enum { DEVICES_MAX = 4096, VALUE_MAX = 8192 };
 
 static bool line_is_for(const struct slurm_line *line, const char *node)
 {
-    char names[VALUE_MAX];
-    struct hostlist list;
-    bool found;
+    char name[2];
 
-    if (!slurm_line_value(line, "NodeName", names, sizeof names))
-        return true;
-    if (hostlist_expand(names, &list, NULL) < 0)
-        return strcmp(names, node) == 0;
-    found = hostlist_contains(&list, node);
-    hostlist_clear(&list);
-    return found;
+    return !slurm_line_value(line, "NodeName", name, sizeof name) ||
+           slurm_line_names(line, "NodeName", node);
 }
 
 void gres_auto_detect(const struct slurm_lines *gres, const char *node, char *value, size_t size)

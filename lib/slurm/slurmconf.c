@@ -13,7 +13,7 @@
 #include "lib/base/hostlist.h"
 #include "lib/base/sysfs.h"
 
-enum { FILE_MAX = 4 << 20, LINES_MAX = 65536, INCLUDE_DEPTH = 8, VALUE_MAX = 8192 };
+enum { FILE_MAX = 4 << 20, LINES_MAX = 65536, INCLUDE_DEPTH = 8 };
 
 static const char *const directories[] = {"/etc/slurm", "/run/slurm/conf", "/etc/slurm-llnl"};
 
@@ -201,47 +201,55 @@ void slurm_lines_clear(struct slurm_lines *lines)
     memset(lines, 0, sizeof *lines);
 }
 
-/* Copies the value at text, which ends at white space or at its closing quote. Returns where it
- * ends. */
-static const char *copy_value(const char *text, char *value, size_t size)
-{
-    const char *begin = text, *end;
+static const char blanks[] = " \t\r\v\f";
 
-    if (*text == '"') {
-        begin = text + 1;
-        end = begin + strcspn(begin, "\"");
-    } else {
-        end = begin + strcspn(begin, " \t\r\v\f");
+/* Where the value at text is, which ends at white space or at its closing quote. */
+static const char *value_at(const char *text, size_t *length)
+{
+    const char *begin = text + (*text == '"');
+
+    *length = *text == '"' ? strcspn(begin, "\"") : strcspn(begin, blanks);
+    return begin;
+}
+
+/* Blanks may stand around the sign, as in Slurm's own parser. */
+static const char *find_value(const struct slurm_line *line, const char *key, size_t *length)
+{
+    size_t key_length = strlen(key);
+    const char *at = line->text + strspn(line->text, blanks);
+
+    while (*at) {
+        const char *word = at, *value;
+        size_t word_length = strcspn(at, "= \t\r\v\f");
+
+        at += word_length + strspn(at + word_length, blanks);
+        if (*at != '=')
+            continue;
+        at++;
+        value = value_at(at + strspn(at, blanks), length);
+        if (word_length == key_length && strncasecmp(word, key, key_length) == 0)
+            return value;
+        at = value + *length + (value[*length] == '"');
+        at += strspn(at, blanks);
     }
-    if (value)
-        snprintf(value, size, "%.*s", (int)(end - begin), begin);
-    return *end == '"' ? end + 1 : end;
+    return NULL;
 }
 
 bool slurm_line_value(const struct slurm_line *line, const char *key, char *value, size_t size)
 {
-    size_t length = strlen(key);
-    const char *at = line->text;
+    size_t length = 0;
+    const char *found = find_value(line, key, &length);
 
-    value[0] = '\0';
-    while (*at) {
-        size_t word;
+    snprintf(value, size, "%.*s", (int)length, found ? found : "");
+    return found;
+}
 
-        at += strspn(at, " \t\r\v\f");
-        word = strcspn(at, "= \t\r\v\f");
-        if (at[word] != '=') {
-            at += word + strspn(at + word, " \t\r\v\f");
-            if (word == 0)
-                break;
-            continue;
-        }
-        if (word == length && strncasecmp(at, key, length) == 0) {
-            copy_value(at + word + 1, value, size);
-            return true;
-        }
-        at = copy_value(at + word + 1, NULL, 0);
-    }
-    return false;
+char *slurm_line_text(const struct slurm_line *line, const char *key)
+{
+    size_t length;
+    const char *found = find_value(line, key, &length);
+
+    return found ? strndup(found, length) : NULL;
 }
 
 bool slurm_lines_value(const struct slurm_lines *lines, const char *key, char *value, size_t size)
@@ -256,22 +264,22 @@ bool slurm_lines_value(const struct slurm_lines *lines, const char *key, char *v
     return false;
 }
 
-static bool list_has(const char *text, const char *name)
+bool slurm_line_names(const struct slurm_line *line, const char *key, const char *name)
 {
-    struct hostlist list;
-    bool found = false;
+    char *text = slurm_line_text(line, key);
+    struct hostlist list = {0};
+    bool found = text && strcmp(text, name) == 0;
 
-    if (strcmp(text, name) == 0)
-        return true;
-    if (hostlist_expand(text, &list, NULL) == 0)
+    if (text && !found && hostlist_expand(text, &list, NULL) == 0)
         found = hostlist_contains(&list, name);
     hostlist_clear(&list);
+    free(text);
     return found;
 }
 
 void slurm_node_find(const struct slurm_lines *lines, const char *name, struct slurm_node *node)
 {
-    char names[VALUE_MAX], gres[sizeof node->gres], default_gres[sizeof node->gres] = "";
+    char gres[sizeof node->gres], default_gres[sizeof node->gres] = "", names[sizeof "DEFAULT" + 1];
 
     memset(node, 0, sizeof *node);
     for (size_t i = 0; i < lines->count; i++) {
@@ -285,7 +293,7 @@ void slurm_node_find(const struct slurm_lines *lines, const char *name, struct s
         if (strcasecmp(names, "DEFAULT") == 0) {
             if (has_gres)
                 strcpy(default_gres, gres);
-        } else if (list_has(names, name)) {
+        } else if (slurm_line_names(line, "NodeName", name)) {
             node->is_found = true;
             node->file = line->file;
             node->number = line->number;
@@ -295,7 +303,8 @@ void slurm_node_find(const struct slurm_lines *lines, const char *name, struct s
 }
 
 /* "gpu", "gpu:8", "gpu:a100", "gpu:a100:8", each perhaps with "(S:0-1)": the count is the last
- * part when that is a number, else 1. K, M, G, T and P multiply by powers of 1024. */
+ * part when that is a number, else 1. K, M, G, T and P multiply by powers of 1024. What begins with
+ * a digit and is no number, "gpu:1g.5gb", Slurm refuses. */
 static long item_count(char *item)
 {
     static const char suffixes[] = "KMGTP";
@@ -311,6 +320,8 @@ static long item_count(char *item)
         return 1;
     count = strtol(colon + 1, &end, 10);
     suffix = *end ? strchr(suffixes, toupper((unsigned char)*end)) : NULL;
+    if (*end && (!suffix || end[1]))
+        return 0;
     shift = suffix ? 10 * (int)(suffix - suffixes + 1) : 0;
     return count > most >> shift ? most : count << shift;
 }

@@ -35,8 +35,16 @@ int slurm_lines_read(const char *root, const char *directory, const char *file,
                      struct slurm_lines *lines, struct error *err);
 void slurm_lines_clear(struct slurm_lines *lines);
 
-/* The value of Key=Value on the line, key in any case, quotes taken off. False and "" without. */
+/* The value of Key=Value on the line, key in any case, quotes taken off, cut at size. False and ""
+ * without. */
 bool slurm_line_value(const struct slurm_line *line, const char *key, char *value, size_t size);
+
+/* The same whole, for lists of nodes, which may be long: malloc'd; NULL without, or without memory.
+ */
+char *slurm_line_text(const struct slurm_line *line, const char *key);
+
+/* Whether that value is the name, or a list in Slurm's notation that has it. */
+bool slurm_line_names(const struct slurm_line *line, const char *key, const char *name);
 
 /* The value of the last line that begins with Key=Value. False and "" without. */
 bool slurm_lines_value(const struct slurm_lines *lines, const char *key, char *value, size_t size);

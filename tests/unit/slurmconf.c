@@ -4,6 +4,7 @@
 #include "tests/unit/tree.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +99,30 @@ static void bad_files(void)
     slurm_lines_clear(&lines);
 }
 
+/* More names than any buffer of a line's value has room for. */
+static void long_lists_are_whole(void)
+{
+    struct slurm_lines lines;
+    struct slurm_node node;
+    struct error err;
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+
+    fputs("NodeName=odd0", stream);
+    for (int i = 1; i < 3000; i++)
+        fprintf(stream, ",odd%d-x", 7 * i);
+    fputs(",last Gres=gpu:4\n", stream);
+    fclose(stream);
+    tree_put(root, "etc/slurm/slurm.conf", text);
+    free(text);
+    is_int(read_conf(&lines, &err), 0, "a line of %zu bytes is read", size);
+    slurm_node_find(&lines, "last", &node);
+    ok(node.is_found, "the last of its nodes is found");
+    is_str(node.gres, "gpu:4", "... with its GRES");
+    slurm_lines_clear(&lines);
+}
+
 static void directory_is(const char *expected)
 {
     char directory[256];
@@ -120,6 +145,9 @@ int main(void)
     counts("gpus:8", 0);
     counts("nic:2", 0);
     counts("", 0);
+    counts("gpu:1g.5gb", 0);
+    counts("gpu:1g.5gb:7", 7);
+    counts("gpu:8x,gpu:2", 2);
     counts("gpu:2K", 2048);
     counts("gpu:2m", 2097152);
     counts("gpu:a100:1G", 1073741824);
@@ -133,6 +161,12 @@ int main(void)
     value_is("A=", "A", "");
     value_is("stray A=1", "A", "1");
     value_is("= = \"", "A", NULL);
+    value_is("NodeName = n1  Gres\t= gpu:8", "Gres", "gpu:8");
+    value_is("NodeName = n1 Gres =gpu:8", "NodeName", "n1");
+    value_is("NodeName = \"n 1\" Gres= gpu:8", "Gres", "gpu:8");
+    value_is("Gres=", "Gres", "");
+    value_is("A= ", "A", "");
+    value_is("A=\"\"B=1", "B", "1");
     root = tree_unpack("");
     directory_is("");
     tree_put(root, "run/slurm/conf/slurm.conf", "");
@@ -140,6 +174,7 @@ int main(void)
     tree_put(root, "etc/slurm/slurm.conf", "");
     directory_is("/etc/slurm");
     lines_are_read();
+    long_lists_are_whole();
     bad_files();
     tree_remove(root);
     return tap_done();
