@@ -2,17 +2,13 @@
 #include "lib/conf/conf_table.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "lib/base/base_name.h"
-#include "lib/base/read_all.h"
+#include "lib/base/regular.h"
 
 enum { FILE_MAX = 1 << 20 };
 
@@ -142,6 +138,9 @@ enum { KEY_COUNT = sizeof keys / sizeof *keys };
 
 _Static_assert(sizeof(STATE "certificate") <= sizeof((struct conf *)0)->certificate_path,
                "localstatedir is too long");
+_Static_assert(sizeof(MUSTER_PKGDATADIR "/reference.conf") <=
+                   sizeof((struct conf *)0)->reference_path,
+               "pkgdatadir is too long");
 _Static_assert(AT(master_port_last) == AT(master_port_first) + sizeof(int),
                "KIND_PORTS wants its two numbers side by side");
 
@@ -319,26 +318,20 @@ static int read_line(struct conf *conf, char *line, unsigned number, unsigned *s
     return 0;
 }
 
-static int read_text(const char *path, char *text, size_t length, struct conf *conf,
-                     struct error *err)
+static int read_text(const char *path, char *text, struct conf *conf, struct error *err)
 {
     unsigned seen[KEY_COUNT] = {0};
-    char *line = text, *end = text + length;
+    char *line = text;
 
-    for (unsigned number = 1; line < end; number++) {
-        char *line_end = memchr(line, '\n', (size_t)(end - line));
-        char *next = line_end ? line_end + 1 : end;
+    for (unsigned number = 1; *line; number++) {
+        size_t length = strcspn(line, "\n");
+        char *next = line + length + (line[length] == '\n');
 
-        if (!line_end)
-            line_end = end;
-        if (line_end > line && line_end[-1] == '\r')
-            line_end--;
-        *line_end = '\0'; /* text has room for one more byte */
-        if (line_end - line > CONF_LINE)
+        length -= length > 0 && line[length - 1] == '\r';
+        line[length] = '\0';
+        if (length > CONF_LINE)
             return error_set(err, "%s:%u: found a line of %zu bytes, allowed %d", path, number,
-                             (size_t)(line_end - line), CONF_LINE);
-        if (strlen(line) != (size_t)(line_end - line))
-            return error_set(err, "%s:%u: found a NUL byte: not a text file", path, number);
+                             length, CONF_LINE);
         if (read_line(conf, line, number, seen, err) != 0)
             return error_prefix(err, "%s:%u", path, number);
         line = next;
@@ -346,66 +339,19 @@ static int read_text(const char *path, char *text, size_t length, struct conf *c
     return 0;
 }
 
-/* The file's bytes, malloc'd with room for one more. 0, 1 when there is no file, -1 with err. */
-static int read_file(const char *path, char **text, size_t *length, struct error *err)
-{
-    /* neither a FIFO nor a terminal at the path may hold up a prolog */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat status;
-    ssize_t got;
-
-    if (fd < 0 && errno == ENOENT)
-        return 1;
-    if (fd < 0)
-        return error_set(err, "%s: %m", path);
-    if (fstat(fd, &status) != 0) {
-        error_set(err, "%s: %m", path);
-        goto fail;
-    }
-    if (!S_ISREG(status.st_mode)) {
-        error_set(err, "%s: found a %s, expected a regular file", path,
-                  S_ISDIR(status.st_mode) ? "directory" : "special file");
-        goto fail;
-    }
-    if (status.st_size > FILE_MAX) {
-        error_set(err, "%s: found %lld bytes, allowed %d", path, (long long)status.st_size,
-                  FILE_MAX);
-        goto fail;
-    }
-    *text = malloc((size_t)status.st_size + 1);
-    if (!*text) {
-        error_set(err, "%s: out of memory", path);
-        goto fail;
-    }
-    got = read_all(fd, *text, (size_t)status.st_size);
-    if (got < 0) {
-        error_set(err, "%s: %m", path);
-        goto fail;
-    }
-    *length = (size_t)got;
-    close(fd);
-    return 0;
-
-fail:
-    free(*text);
-    close(fd);
-    return -1;
-}
-
 int conf_read(const char *path, struct conf *conf, struct error *err)
 {
-    size_t length = 0;
-    char *text = NULL;
+    char *text;
     int result;
 
     conf_defaults(conf);
     if (!path)
         path = conf_default_path();
-    result = read_file(path, &text, &length, err);
+    result = regular_read(path, FILE_MAX, &text, err);
     if (result != 0)
         return result;
     snprintf(conf->file, sizeof conf->file, "%s", base_name(path));
-    result = read_text(path, text, length, conf, err);
+    result = read_text(path, text, conf, err);
     free(text);
     if (result != 0) {
         conf_clear(conf);

@@ -232,6 +232,12 @@ static int set_fabrics(const char *value, unsigned *fabrics, struct error *err)
     }
 }
 
+/* Such a text could not be printed as it was written. */
+static bool has_both_quotes(const char *text)
+{
+    return strchr(text, '"') != NULL && strchr(text, '\'') != NULL;
+}
+
 static int variable_condition(const char *word, struct variable_line *line, struct error *err)
 {
     const char *value;
@@ -252,6 +258,8 @@ static int variable_condition(const char *word, struct variable_line *line, stru
         if (*value == '\0' || strlen(value) >= sizeof line->separator)
             return error_set(err, "found the separator \"%.20s\", allowed 1 to %zu bytes", value,
                              sizeof line->separator - 1);
+        if (has_both_quotes(value))
+            return error_set(err, "found both kinds of quotes in a separator, allowed one");
         strcpy(line->separator, value);
         return 0;
     }
@@ -287,7 +295,7 @@ static int variable_read(const struct words *words, struct variable_line *line, 
         if (strlen(words->word[2]) >= sizeof line->value)
             return error_set(err, "found a value of %zu bytes, allowed %zu", strlen(words->word[2]),
                              sizeof line->value - 1);
-        if (strchr(words->word[2], '"') != NULL && strchr(words->word[2], '\'') != NULL)
+        if (has_both_quotes(words->word[2]))
             return error_set(err, "found both kinds of quotes in a value, allowed one");
         strcpy(line->value, words->word[2]);
         next = 3;
@@ -326,14 +334,15 @@ static void print_word(const char *before, const char *word, FILE *stream)
 
 static int print_names(const char *what, const struct hostlist *list, FILE *stream)
 {
-    char *folded;
+    char *folded, before[16];
 
     if (list->count == 0)
         return 0;
     folded = hostlist_fold(list);
     if (folded == NULL)
         return -1;
-    fprintf(stream, " %s=%s", what, folded);
+    snprintf(before, sizeof before, "%s=", what);
+    print_word(before, folded, stream);
     free(folded);
     return 0;
 }

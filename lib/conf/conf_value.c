@@ -241,8 +241,8 @@ static int set_integer(const struct conf_key *key, const char *value, int *field
         *field = key->word_value;
         return 0;
     }
-    if (!quantity_take_decimal(&end, &number) || *end || number != (double)(long long)number ||
-        number < key->minimum || number > key->maximum)
+    if (!quantity_take_decimal(&end, &number) || *end || number < key->minimum ||
+        number > key->maximum || number != (int)number)
         return not_allowed(key, value, err);
     *field = (int)number;
     return 0;

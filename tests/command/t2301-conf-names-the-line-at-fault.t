@@ -21,12 +21,12 @@ refused '\n\nMTU=12\n' ':3: MTU=12: found "12", allowed 68 to 65535, or majority
 refused 'OnMising=log' ':1: found an unknown key "OnMising", nearest is OnMissing'
 refused 'MTU=1500\r\nmtu=9000\r\n' ':2: MTU: found a second time, first in line 1'
 refused 'MTU\n' ':1: found "MTU", expected Key=Value'
-refused 'MTU=1500\n\0\n' ':2: found a NUL byte: not a text file'
+refused 'MTU=1500\n\0\n' ': found a NUL byte: not a text file'
 
 is "$("$muster" conf --config "$dir/absent" 2>&1)" "muster conf: $dir/absent: no such file" \
     'a named file must be there'
 is "$("$muster" conf --config "$dir" 2>&1)" \
-    "muster conf: $dir: found a directory, expected a regular file" 'a directory is none'
+    "muster conf: $dir: is no regular file" 'a directory is none'
 "$muster" conf --what >/dev/null 2>&1
 is $? 2 'an unknown option'
 "$muster" conf what >/dev/null 2>&1

@@ -128,6 +128,7 @@ static void reads_repeatable_keys(void)
                                "Variable=P extend \"a b\" separator=: nodes=n[1-2] account=x\n"
                                "Variable=UCX_TLS forbid\n"
                                "Variable=Q set '\"' force\n"
+                               "Variable=Q set 1 account='my project'\n"
                                "Variable=\n";
     struct conf conf, again;
     struct error err;
@@ -139,7 +140,7 @@ static void reads_repeatable_keys(void)
     is_int(conf.islands[1].fabric, FABRIC_ETHERNET, "... with their fabric");
     is_int(conf.islands[1].line, 3, "... and line");
     is_int(conf.islands[0].nodes.count, 4, "... and nodes");
-    is_int(conf.variable_count, 4, "four lines of variables, an empty one is none");
+    is_int(conf.variable_count, 5, "five lines of variables, an empty one is none");
     is_str(conf.variables[0].value, "106", "a value");
     is_int(conf.variables[0].partitions.count, 2, "... for two partitions");
     is_int(conf.variables[0].fabrics, 1 << FABRIC_ROCE_V2, "... on one fabric");
@@ -253,6 +254,8 @@ static void refuses_values(void)
                                        "partition=, nodes=, fabric=, account=, force");
     refused("Variable=A leave force", "1: Variable=A leave force: found \"force\"");
     refused("Variable=A set 1 separator=:", "1: Variable=A set 1 separator=:: found \"separator=:");
+    refused("Variable=A extend 1 separator=\"'\"'\"'",
+            "1: Variable=A extend 1 separator=\"'\"'\"': found both kinds of quotes");
     refused("Variable=A extend 1 separator=123456789",
             "1: Variable=A extend 1 separator=123456789: found the separator");
     refused("Variable=A set 1 fabric=IB,EFA",
@@ -310,7 +313,7 @@ static void bounds_the_file(void)
     refused(text, "1: found a line of 4097 bytes, allowed 4096");
     write_bytes("MTU=9000\nMTU\0=1\n", 16);
     is_int(conf_read(path, &conf, &err), -1, "a NUL byte is refused");
-    has_str(err.text, ":2: found a NUL byte", "... with its line");
+    has_str(err.text, ": found a NUL byte", "... as no text");
     memset(text, '\n', (1 << 20) + 1);
     write_bytes(text, 1 << 20);
     is_int(conf_read(path, &conf, &err), 0, "a file of 1 MiB is read");
@@ -322,9 +325,9 @@ static void bounds_the_file(void)
     free(text);
 
     is_int(conf_read(directory, &conf, &err), -1, "a directory is refused");
-    has_str(err.text, "found a directory", "... as one");
+    has_str(err.text, "no regular file", "... as none");
     is_int(conf_read("/dev/zero", &conf, &err), -1, "a device is refused");
-    has_str(err.text, "found a special file", "... as one");
+    has_str(err.text, "no regular file", "... as none");
     unlink(path);
     is_int(mkfifo(path, 0600), 0, "a FIFO");
     is_int(conf_read(path, &conf, &err), -1, "... is refused without waiting for a writer");
