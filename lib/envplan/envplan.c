@@ -124,8 +124,9 @@ static void settle(const struct envplan_view *view, struct envplan_variable *var
 {
     envplan_site_apply(view, variable);
     if (variable->action == ENVPLAN_SET) {
-        if (!variable->is_users)
-            envplan_mark_add(plan->mark, sizeof plan->mark, variable);
+        if (!variable->is_users && envplan_mark_add(plan->mark, sizeof plan->mark, variable) < 0)
+            envplan_fact_add(variable, ENVPLAN_MARK
+                             " is full: a step within this one takes it for the user's");
         return;
     }
     variable->value[0] = '\0';

@@ -95,7 +95,8 @@ struct envplan {
     struct envplan_variable *variables; /* every variable of the table, in its order, then those
                                            that only the site's lines or an outer step name */
     size_t count;
-    char mark[8192]; /* the value for ENVPLAN_MARK; "" when the variable is to be removed */
+    char mark[8192]; /* the value for ENVPLAN_MARK; "" when the variable is to be removed. The fact
+                        of a variable that does not fit in says so. */
 };
 
 #define ENVPLAN_MARK "MUSTER_SET"

@@ -48,12 +48,12 @@ const char *envplan_users_value(const struct envplan_view *view, const char *nam
     return value;
 }
 
-void envplan_mark_add(char *mark, size_t size, const struct envplan_variable *variable)
+int envplan_mark_add(char *mark, size_t size, const struct envplan_variable *variable)
 {
     char entry[96];
 
     snprintf(entry, sizeof entry, "%s:%08x", variable->name, hash(variable->value));
-    envplan_join(mark, size, ",", entry);
+    return envplan_join(mark, size, ",", entry);
 }
 
 int envplan_mark_each(const struct envplan_view *view,

@@ -35,8 +35,8 @@ int envplan_join(char *text, size_t size, const char *separator, const char *wor
 /* The value that the user gave name; NULL when unset or an outer step's muster's. */
 const char *envplan_users_value(const struct envplan_view *view, const char *name);
 
-/* Adds the variable to a mark. */
-void envplan_mark_add(char *mark, size_t size, const struct envplan_variable *variable);
+/* Adds the variable to a mark. Returns 0, or -1 when it does not fit. */
+int envplan_mark_add(char *mark, size_t size, const struct envplan_variable *variable);
 
 /* Calls visit with the name of each variable that an outer step's muster set and that still has
  * that value. Ends at the first answer but 0, which it returns. */

@@ -60,15 +60,15 @@ static enum envplan_launcher starter_within(const char *command)
 {
     static const char blanks[] = " \t\n;&|()";
     enum envplan_launcher launcher = ENVPLAN_RANK;
-    char copy[4096], *rest, *word, *second;
+    char *copy = strdup(command), *rest, *word, *second;
 
-    snprintf(copy, sizeof copy, "%s", command);
-    word = strtok_r(copy, blanks, &rest);
+    word = copy != NULL ? strtok_r(copy, blanks, &rest) : NULL;
     while (word != NULL && launcher == ENVPLAN_RANK) {
         second = strtok_r(NULL, blanks, &rest);
         launcher = starter_of(word, second != NULL ? second : "");
         word = second;
     }
+    free(copy);
     return launcher;
 }
 
@@ -171,8 +171,10 @@ static void take_first_of_components(envplan_getenv_fn *getenv_fn, void *context
                                      const struct hostlist *step_hosts, long components,
                                      struct envplan_task *task)
 {
+    struct hostlist_set step;
     size_t found = 0;
 
+    hostlist_set_make(step_hosts, &step); /* without memory none is found */
     for (long i = 0; i < components; i++) {
         const char *text = component_nodes(getenv_fn, context, i);
         struct hostlist hosts;
@@ -180,11 +182,12 @@ static void take_first_of_components(envplan_getenv_fn *getenv_fn, void *context
         if (text == NULL || hostlist_expand(text, &hosts, NULL) < 0)
             continue;
         for (size_t j = 0; j < hosts.count; j++)
-            if (hostlist_contains(step_hosts, hosts.names[j]) && found++ == 0 &&
+            if (hostlist_set_contains(&step, hosts.names[j]) && found++ == 0 &&
                 strlen(hosts.names[j]) < sizeof task->first_host)
                 snprintf(task->first_host, sizeof task->first_host, "%s", hosts.names[j]);
         hostlist_clear(&hosts);
     }
+    hostlist_set_clear(&step);
     if (found == step_hosts->count) {
         snprintf(task->first_host_fact, sizeof task->first_host_fact,
                  "first of the components of the heterogeneous job");

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* A node is put together by hand; the plan of its tasks must follow from it. */
 
@@ -476,6 +477,7 @@ static void launchers(void)
 static void launcher_names(void)
 {
     char *const empty[] = {NULL};
+    char script[9100];
 
     launcher_is(ENVPLAN_MPI_DAEMON, 1, (char *)"/opt/openmpi/bin/orted", (char *)"-mca");
     launcher_is(ENVPLAN_MPI_DAEMON, 1, (char *)"prted");
@@ -508,6 +510,10 @@ static void launcher_names(void)
                 (char *)"deepspeed");
     launcher_is(ENVPLAN_RANK, 1, (char *)"./a.py", (char *)"mpirun");
     is_int(envplan_launcher(0, empty, 1), ENVPLAN_RANK, "no command line");
+    memset(script, ' ', sizeof script);
+    strcpy(script + 9000, "exec torchrun a.py");
+    is_int(envplan_launcher(3, (char *const[]){(char *)"sh", (char *)"-c", script, NULL}, 1),
+           ENVPLAN_AGENT, "a launcher at the end of a script of 9 kB");
 }
 
 static void read_task(void)
@@ -568,6 +574,9 @@ static void tasks(void)
 
 static void components(void)
 {
+    clock_t begin;
+    double cpu_s;
+
     set_environment("SLURM_STEP_NODELIST", "n[1-3]", "SLURM_HET_SIZE", "2",
                     "SLURM_JOB_NODELIST_HET_GROUP_0", "n2", "SLURM_JOB_NODELIST_HET_GROUP_1",
                     "n[1,3]", NULL);
@@ -600,6 +609,15 @@ static void components(void)
     set_environment("SLURM_STEP_NODELIST", "n2", "SLURM_HET_SIZE", "2", NULL);
     read_task();
     is_str(task.first_host, "n2", "one node is one node");
+
+    set_environment("SLURM_STEP_NODELIST", "n[1-65536]", "SLURM_HET_SIZE", "2",
+                    "SLURM_JOB_NODELIST_HET_GROUP_0", "n[30001-65536]",
+                    "SLURM_JOB_NODELIST_HET_GROUP_1", "n[1-30000]", NULL);
+    begin = clock();
+    read_task();
+    is_str(task.first_host, "n30001", "the largest step that can be");
+    cpu_s = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    ok(cpu_s < 1, "... takes no second of processor time (%.3f s)", cpu_s);
 }
 
 static void ports(void)

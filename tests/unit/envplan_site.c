@@ -279,6 +279,27 @@ static void site_extends(void)
     is_line("P", "P=/opt/lib (policy muster.conf:2: the site sets it)");
 }
 
+/* More than MUSTER_SET has room for is told of, not passed over. */
+static void marks_are_full(void)
+{
+    char text[32768], name[32];
+    size_t length = 0, marked = 0, told = 0;
+
+    for (int i = 0; i < 400; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length,
+                                   "Variable=SITE_VARIABLE_OF_SOME_NAME_%03d set 1\n", i);
+    start("h100-ib", text);
+    make(NULL);
+    for (int i = 0; i < 400; i++) {
+        snprintf(name, sizeof name, "NAME_%03d:", i);
+        marked += strstr(plan.mark, name) != NULL;
+        snprintf(name, sizeof name, "SITE_VARIABLE_OF_SOME_NAME_%03d", i);
+        told += strstr(find(name)->fact, "MUSTER_SET is full") != NULL;
+    }
+    ok(marked > 100 && marked < 400, "%zu of 400 variables fit in the mark", marked);
+    is_int(marked + told, 400, "... and each of the others says that it is not in it");
+}
+
 static void site_forbids(void)
 {
     static char mark[8192];
@@ -373,6 +394,7 @@ int main(void)
     site_sets();
     site_extends();
     site_forbids();
+    marks_are_full();
     without_failed_rails();
     everything_fits();
     envplan_clear(&plan);
