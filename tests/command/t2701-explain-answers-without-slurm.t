@@ -34,6 +34,8 @@ like "$(explain --ntasks 10 --nodes 'a100-[1-4]' --node a100-4)" '^rank 8 of 10,
 like "$(explain --procid 0 --all)" '^  UCX_IB_GID_INDEX left alone$' '--all shows what is left alone'
 like "$(explain --procid 0 --gpus none)" ', no GPU$' 'a rank without GPUs'
 like "$(explain --procid 0 --gpus 2,3 --env CUDA_VISIBLE_DEVICES=1)" ', GPU3$' 'variables choose among the GPUs'
+unlike "$(explain --ntasks-per-node 1 --program "numactl $(printf -- '-x%.0s ' {1..100})torchrun a.py")" '^  RANK=' \
+    'a launcher is seen behind a hundred words'
 like "$(explain --procid 0 --job 7.2)" 'job 7 step 2' 'the job can be told'
 unlike "$(explain --procid 0 --env $'NCCL_IB_HCA=\033[31m' --all)" $'\033' 'no escape sequence gets through'
 unlike "$(NCCL_IB_HCA=mine explain --procid 0 --all)" 'mine' "a recorded node's tasks have nothing of this shell"
@@ -58,6 +60,9 @@ if command -v jq >/dev/null; then
         '["a100-2","InfiniBand",6,["0000:cd:00.0"]]' '... with who it is'
     is "$(jq -r 'select(.rank == 6) | .variables[] | select(.name == "RANK") | "\(.action) \(.value) \(.rule)"' "$dir/json")" \
         'set 6 task' '... and its variables'
+    is "$(explain --json --procid 0 --all --env NCCL_IB_HCA=$'\xe9t\xe9' |
+        jq -r '.variables[] | select(.name == "NCCL_IB_HCA") | .fact')" \
+        $'set by the user to "\uFFFDt\uFFFD"' '... also one whose value is no UTF-8'
 else
     skip 4 'no jq'
 fi
@@ -77,6 +82,9 @@ refused '--gpus each: 8 GPUs do not divide among 3 tasks' --gpus each --ntasks-p
 refused '3 tasks on 4 nodes: that is no step' --ntasks 3 --nodes 'a100-[1-4]'
 refused '9 tasks on 1 nodes, so many on each' --ntasks 9 --ntasks-per-node 8
 refused '--ntasks none: expected a number' --ntasks none
+output=$(explain --program "$(printf 'a%.0s ' {1..4097})" 2>&1)
+is "$?" 2 'a program of 4097 words: status 2'
+like "$output" '^muster explain: --program: more than 4096 words$' '... and why'
 refused '--job 0: expected a number' --job 0
 refused '--env =x: expected NAME=VALUE' --env =x
 refused "what is 'hostname'" hostname

@@ -7,6 +7,7 @@ bin_PROGRAMS += muster
 endif
 muster_SOURCES = \
 	validate/command/main.c validate/command/command.h \
+	validate/command/jsontext.c validate/command/jsontext.h \
 	validate/command/look.c \
 	validate/command/print.c \
 	validate/command/usage.c \

@@ -4,6 +4,7 @@
 #include "lib/certificate/fingerprint.h"
 #include "lib/certificate/seal.h"
 #include "validate/command/command.h"
+#include "validate/command/jsontext.h"
 
 #include <getopt.h>
 #include <jansson.h>
@@ -132,7 +133,7 @@ static json_t *lines_json(const char *text)
     while (text && *text) {
         size_t length = strcspn(text, "\n");
 
-        json_array_append_new(array, json_stringn(text, length));
+        json_array_append_new(array, jsontext_of(text, length));
         text += length + (text[length] == '\n');
     }
     return array;
@@ -144,17 +145,17 @@ static int print_json(const struct certificate_place *place, enum certificate_st
     json_t *object = json_object();
     int result;
 
-    json_object_set_new(object, "path", json_string(place->path));
-    json_object_set_new(object, "state", json_string(certificate_state_name(state)));
-    json_object_set_new(object, "message", json_string(message));
+    json_object_set_new(object, "path", jsontext(place->path));
+    json_object_set_new(object, "state", jsontext(certificate_state_name(state)));
+    json_object_set_new(object, "message", jsontext(message));
     if (certificate->node[0]) {
-        json_object_set_new(object, "node", json_string(certificate->node));
-        json_object_set_new(object, "cluster", json_string(certificate->cluster));
-        json_object_set_new(object, "level", json_string(certificate->level));
+        json_object_set_new(object, "node", jsontext(certificate->node));
+        json_object_set_new(object, "cluster", jsontext(certificate->cluster));
+        json_object_set_new(object, "level", jsontext(certificate->level));
         if (certificate->run[0])
-            json_object_set_new(object, "run", json_string(certificate->run));
+            json_object_set_new(object, "run", jsontext(certificate->run));
         if (certificate->boot_id[0])
-            json_object_set_new(object, "boot", json_string(certificate->boot_id));
+            json_object_set_new(object, "boot", jsontext(certificate->boot_id));
         json_object_set_new(object, "issued", json_integer(certificate->issued));
         json_object_set_new(object, "expires", json_integer(certificate->expires));
         json_object_set_new(object, "tests", lines_json(certificate->tests));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/command/explain/explain.h"
 #include "validate/command/command.h"
+#include "validate/command/jsontext.h"
 
 #include <ctype.h>
 #include <getopt.h>
@@ -174,12 +175,12 @@ static void print_export(const struct view *view)
 static json_t *variable_json(const struct envplan_variable *variable)
 {
     static const char *const actions[] = {"set", "keep", "remove"};
-    json_t *object =
-        json_pack("{s:s, s:s, s:s, s:s}", "name", variable->name, "action",
-                  actions[variable->action], "rule", variable->rule, "fact", variable->fact);
+    json_t *object = json_pack("{s:s, s:s, s:o, s:o}", "name", variable->name, "action",
+                               actions[variable->action], "rule", jsontext(variable->rule), "fact",
+                               jsontext(variable->fact));
 
     if (object && variable->action == ENVPLAN_SET)
-        json_object_set_new(object, "value", json_string(variable->value));
+        json_object_set_new(object, "value", jsontext(variable->value));
     return object;
 }
 
@@ -191,15 +192,15 @@ static int print_json(const struct view *view, size_t i)
 
     for (size_t j = 0; task->visible.is_known && j < task->visible.count; j++)
         json_array_append_new(
-            gpus, json_string(view->look.inventory->gpus[task->visible.gpus[j]].location.pci));
+            gpus, jsontext(view->look.inventory->gpus[task->visible.gpus[j]].location.pci));
     for (size_t j = 0; j < view->plans[i].count; j++)
         if (is_shown(view, &view->plans[i].variables[j]))
             json_array_append_new(variables, variable_json(&view->plans[i].variables[j]));
     object =
-        json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:o}", "node", view->step.node, "fabric",
-                  fabric_class_name(view->node->fabric.class), "reason", view->node->fabric.reason,
-                  "rank", (json_int_t)task->place.rank, "local_rank", (json_int_t)task->local_rank,
-                  "gpus", gpus, "variables", variables);
+        json_pack("{s:o, s:s, s:o, s:I, s:I, s:o, s:o}", "node", jsontext(view->step.node),
+                  "fabric", fabric_class_name(view->node->fabric.class), "reason",
+                  jsontext(view->node->fabric.reason), "rank", (json_int_t)task->place.rank,
+                  "local_rank", (json_int_t)task->local_rank, "gpus", gpus, "variables", variables);
     status = object ? json_dumpf(object, stdout, JSON_COMPACT) : -1;
     putchar('\n');
     json_decref(object);
@@ -361,13 +362,20 @@ static int take_variable(const char *command, char *text, struct explain_step *s
     return 0;
 }
 
-static void take_program(char *text, struct explain_step *step)
+static int take_program(const char *command, char *text, struct explain_step *step)
 {
     step->word_count = 0;
-    for (char *word; step->word_count < EXPLAIN_WORDS && (word = strsep(&text, " "));)
-        if (word[0])
-            step->words[step->word_count++] = word;
+    for (char *word; (word = strsep(&text, " "));) {
+        if (!word[0])
+            continue;
+        if (step->word_count == EXPLAIN_WORDS) {
+            fprintf(stderr, "%s: --program: more than %d words\n", command, EXPLAIN_WORDS);
+            return -1;
+        }
+        step->words[step->word_count++] = word;
+    }
     step->words[step->word_count] = NULL;
+    return 0;
 }
 
 /* Returns 0, or -1 after a message. */
@@ -420,8 +428,7 @@ static int take_option(int option, char *text, struct view *view)
     case OPTION_PROCID:
         return take_number(view->name, "procid", text, 0, &step->rank);
     case OPTION_PROGRAM:
-        take_program(text, step);
-        return 0;
+        return take_program(view->name, text, step);
     default:
         return -1;
     }

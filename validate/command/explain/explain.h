@@ -12,7 +12,7 @@
 
 /* The step that muster explain is asked about, and what its tasks would see. */
 
-enum { EXPLAIN_VARIABLES = 128, EXPLAIN_WORDS = 64 };
+enum { EXPLAIN_VARIABLES = 128, EXPLAIN_WORDS = 4096 };
 
 struct explain_step {
     const char *root, *config;       /* NULL: this machine, its configuration */

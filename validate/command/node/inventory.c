@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/fabric/fabric.h"
 #include "validate/command/command.h"
+#include "validate/command/jsontext.h"
 
 #include <jansson.h>
 #include <stdarg.h>
@@ -249,15 +250,8 @@ static void print_people(const struct inventory *inventory, const struct fabric 
 
 static void put_text(json_t *object, const char *key, const char *text)
 {
-    char ascii[INVENTORY_NAME * 4];
-
-    if (!text[0] || json_object_set_new(object, key, json_string(text)) == 0)
-        return;
-    snprintf(ascii, sizeof ascii, "%s", text); /* a name that is not UTF-8 */
-    for (char *at = ascii; *at; at++)
-        if ((unsigned char)*at >= 0x80)
-            *at = '?';
-    json_object_set_new(object, key, json_string(ascii));
+    if (text[0])
+        json_object_set_new(object, key, jsontext(text));
 }
 
 static void put_number(json_t *object, const char *key, long long number)
@@ -309,7 +303,7 @@ static json_t *nic_json(const struct nic *nic)
     put_number(object, "carrier_changes", nic->carrier_changes);
     put_bool(object, "default_route", nic->has_default_route);
     for (size_t i = 0; i < nic->address_count; i++)
-        json_array_append_new(addresses, json_string(nic->addresses[i]));
+        json_array_append_new(addresses, jsontext(nic->addresses[i]));
     json_object_set_new(object, "addresses", addresses);
     return object;
 }
