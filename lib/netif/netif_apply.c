@@ -173,9 +173,11 @@ void netif_put_back(const char *journal_path, int wait_ms, const struct netif_ma
     if (let_go(&journal, which, job))
         is_dirty = journal_store(journal_path, &journal, &err) != 0 || is_dirty;
     put_orphans_back(machine, &journal, &is_dirty, report);
-    if (is_dirty && journal_store(journal_path, &journal, &err) != 0)
+    if (is_dirty && journal_store(journal_path, &journal, &err) != 0) {
         netif_report_add(report, LINE_LEFT, "the journal of the interfaces cannot be written: %s",
                          err.text);
+        report->left++;
+    }
     journal_clear(&journal);
     close(lock);
 }

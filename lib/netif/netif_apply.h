@@ -18,7 +18,8 @@ enum { REPORT_LINES = 24, REPORT_TEXT = 320 };
 struct netif_report {
     unsigned made, put_back;
     unsigned failed; /* settings asked for that are not so */
-    unsigned left;   /* not put back, as somebody else changed them or they cannot be */
+    unsigned left; /* not put back, as somebody else changed them or they cannot be; or the journal
+                      that still says so could not be written */
     unsigned line_count, left_out; /* lines that did not fit */
     struct netif_report_line {
         enum netif_line_kind {
@@ -44,7 +45,8 @@ enum netif_back {
 };
 
 /* Puts back, the last one made first. A value that is neither what muster made nor what was before
- * is somebody else's and stays, with a line. Where there is no journal this costs one system call.
+ * is somebody else's and stays, with a line. Where nothing was ever set this costs two system
+ * calls.
  */
 void netif_put_back(const char *journal_path, int wait_ms, const struct netif_machine *machine,
                     enum netif_back which, uint32_t job, struct netif_report *report);

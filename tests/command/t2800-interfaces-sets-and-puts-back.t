@@ -55,6 +55,8 @@ if [ -x "$check" ]; then
 else
     skip 1 'record-check is not built'
 fi
+like "$(grep '"rail1: mtu: made ' "$dir/records")" '"rail1: mtu: made 4000, before 1500; held by job 0 \(--apply\)"' \
+    '... the journal with what was made and what was before'
 is "$("$muster" interfaces --restore --job 12)" '0 settings made, 0 put back, 0 failed' \
     '--restore of another job puts nothing back'
 is "$("$muster" interfaces --restore)" '0 settings made, 5 put back, 0 failed' '--restore'
@@ -70,6 +72,8 @@ is "$?" 1 'what cannot be made is status 1'
 like "$got" '^rail1: rx-ring 512 cannot be set: its driver has no rings to set: Operation not supported; Interface line 2 of muster.conf$' \
     '... a ring where the driver has none'
 "$muster" interfaces --restore >/dev/null
+conf 'Interface=absent[1-40] mtu=4000'
+like "$("$muster" interfaces --apply)" '^16 more lines$' 'more failures than lines are counted'
 conf 'Interface=rail1 mtu=4000'
 ip link set rail1 mtu 9000
 "$muster" interfaces --apply >/dev/null

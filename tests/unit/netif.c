@@ -484,6 +484,29 @@ static void bad_journal(void)
     fake_reset();
 }
 
+/* A job that cannot be taken out of the journal holds its settings for good: that is a failure. */
+static void journal_not_written(void)
+{
+    struct netif_report report;
+    char new[96];
+
+    fake_reset();
+    hold("eth1 mtu=9000", 12, &report);
+    hold("eth1 mtu=9000", 13, &report);
+    snprintf(new, sizeof new, "%s.new", path);
+    is_int(mkdir(new, 0700), 0, "something is in the way of the new journal");
+    let_go(12, &report);
+    is_int(report.left, 1, "... which counts");
+    has_str(report.lines[0].text, "the journal of the interfaces cannot be written: ",
+            "... and is told");
+    rmdir(new);
+    let_go(12, &report);
+    let_go(13, &report);
+    is_int(report.left, 0, "once it is gone");
+    is_int(fake_value("eth1", NETIF_MTU), 1500, "... all is put back");
+    fake_reset();
+}
+
 int main(void)
 {
     char lock[96];
@@ -503,6 +526,7 @@ int main(void)
     priorities();
     failures();
     bad_journal();
+    journal_not_written();
     snprintf(lock, sizeof lock, "%s.lock", path);
     unlink(lock);
     is_int(rmdir(directory), 0, "no file is left behind");

@@ -44,6 +44,7 @@ static void print_help(void)
 struct show {
     const struct options *options;
     FILE *table;
+    bool is_journal; /* what was made, and what was before: not what is wanted and found */
     bool is_unknown, is_failed;
 };
 
@@ -61,7 +62,8 @@ static void tell(struct show *show, const char *interface, const char *setting, 
         fprintf(show->table, "%s\t%s\t%s\t%s\t%s\n", interface, setting, wanted, found, state);
         return;
     }
-    snprintf(message, sizeof message, "%s: %s: wanted %s, found %s; %s", interface, setting, wanted,
+    snprintf(message, sizeof message, "%s: %s: %s %s, %s %s; %s", interface, setting,
+             show->is_journal ? "made" : "wanted", wanted, show->is_journal ? "before" : "found",
              found, state);
     record.suite = record.test = "interfaces";
     record.part = interface;
@@ -146,24 +148,34 @@ static void show_line(struct show *show, const struct netif_machine *machine,
     }
 }
 
+/* As many of the jobs as there is room for, and how many more. */
+static void holders_text(const struct netif_entry *entry, char *text, size_t size)
+{
+    size_t length = (size_t)snprintf(text, size, "held by job%s", entry->job_count > 1 ? "s" : "");
+
+    for (size_t i = 0; i < entry->job_count; i++) {
+        if (length + 48 > size) {
+            snprintf(text + length, size - length, " and %zu more", entry->job_count - i);
+            return;
+        }
+        length += (size_t)snprintf(text + length, size - length,
+                                   entry->jobs[i] ? "%s %u" : "%s 0 (--apply)", i ? "," : "",
+                                   (unsigned)entry->jobs[i]);
+    }
+}
+
 static void show_entry(struct show *show, const struct netif_entry *entry, bool is_this_boot)
 {
     char was[32], made[32], state[200];
-    size_t length = 0;
 
     netif_value_format(entry->setting, entry->was, was, sizeof was);
     netif_value_format(entry->setting, entry->set[entry->set_count - 1], made, sizeof made);
     if (!is_this_boot)
-        length = (size_t)snprintf(state, sizeof state, "of an earlier boot: nothing to put back");
+        snprintf(state, sizeof state, "of an earlier boot: nothing to put back");
     else if (entry->job_count == 0)
-        length = (size_t)snprintf(state, sizeof state, "to be put back with the next job");
+        snprintf(state, sizeof state, "to be put back with the next job");
     else
-        length =
-            (size_t)snprintf(state, sizeof state, "held by job%s", entry->job_count > 1 ? "s" : "");
-    for (size_t i = 0; is_this_boot && i < entry->job_count && length < sizeof state - 32; i++)
-        length += (size_t)snprintf(state + length, sizeof state - length,
-                                   entry->jobs[i] ? "%s %u" : "%s 0 (--apply)", i ? "," : "",
-                                   (unsigned)entry->jobs[i]);
+        holders_text(entry, state, sizeof state);
     tell(show, entry->interface, netif_setting_name(entry->setting), made, was, VERDICT_NONE,
          state);
 }
@@ -195,6 +207,7 @@ static int plan(const struct options *options, const struct conf *conf,
         fputs("\nWhat is to be put back is shown to root only.\n", show.table);
     } else if (status == 0) {
         fputs("\nINTERFACE\tSETTING\tMADE\tBEFORE\tSTATE\n", show.table);
+        show.is_journal = true;
         for (size_t i = 0; i < journal.count; i++)
             show_entry(&show, &journal.entries[i], strcmp(journal.boot_id, machine->boot_id) == 0);
     }
@@ -211,11 +224,24 @@ static int plan(const struct options *options, const struct conf *conf,
 
 /* ---------------------------------------------------------------- what is done */
 
+static void say(const struct options *options, enum verdict verdict, const char *message)
+{
+    struct record record = RECORD_INIT;
+
+    if (!options->as_json) {
+        puts(message);
+        return;
+    }
+    record.suite = record.test = "interfaces";
+    record.verdict = verdict;
+    record.message = message;
+    record_write(stdout, &record);
+}
+
 static int act(const struct options *options, const struct conf *conf,
                const struct netif_machine *machine)
 {
     struct netif_report *report = calloc(1, sizeof *report);
-    struct record record = RECORD_INIT;
     char message[128];
     bool is_bad;
 
@@ -230,23 +256,16 @@ static int act(const struct options *options, const struct conf *conf,
         netif_put_back(conf->interface_journal, LOCK_WAIT_MS, machine,
                        options->has_job ? BACK_JOB : BACK_ALL, options->job, report);
     is_bad = report->failed > 0 || report->left > 0;
-    record.suite = record.test = "interfaces";
-    for (size_t i = 0; i < report->line_count; i++) {
-        record.message = report->lines[i].text;
-        record.verdict = report->lines[i].kind == LINE_INFO ? VERDICT_NONE : VERDICT_FAIL;
-        if (options->as_json)
-            record_write(stdout, &record);
-        else
-            puts(report->lines[i].text);
+    for (size_t i = 0; i < report->line_count; i++)
+        say(options, report->lines[i].kind == LINE_INFO ? VERDICT_NONE : VERDICT_FAIL,
+            report->lines[i].text);
+    if (report->left_out > 0) {
+        snprintf(message, sizeof message, "%u more lines", report->left_out);
+        say(options, VERDICT_NONE, message);
     }
     snprintf(message, sizeof message, "%u settings made, %u put back, %u failed", report->made,
              report->put_back, report->failed + report->left);
-    record.message = message;
-    record.verdict = is_bad ? VERDICT_FAIL : VERDICT_PASS;
-    if (options->as_json)
-        record_write(stdout, &record);
-    else
-        puts(message);
+    say(options, is_bad ? VERDICT_FAIL : VERDICT_PASS, message);
     free(report);
     return is_bad ? COMMAND_FAIL : COMMAND_PASS;
 }
