@@ -76,6 +76,10 @@ if [ -x "$record_check" ]; then
 else
     skip 8 'record-check is not built'
 fi
+"$muster" check --root "$node" --only "$(printf 'gpu,%.0s' {1..100})gpu" >/dev/null
+is "$?" 0 'a long list of tests is read to its end'
+"$muster" check --root "$node" --only "$(printf 'gpu,%.0s' {1..100})frob" >/dev/null 2>&1
+is "$?" 2 '... whatever stands there'
 text=$("$muster" check --only net,frob 2>&1)
 is "$?" 2 'an unknown test is a usage error'
 like "$text" "no test 'frob'; the tests are net.interfaces, " '... that lists the tests'

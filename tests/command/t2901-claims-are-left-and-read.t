@@ -23,7 +23,19 @@ like "$(claim --json)" '"suite":"claim","test":"preflight.claims","node":"n3","p
     'and as records: whom it is about, and who keeps it'
 printf 'n1\t../../n3\t12\tlinks\teth1\tx\nno line of a claim\n' | claim --leave >"$work/said"
 is "$?" 1 'a claim about no name of a node fails'
-is "$(cat "$work/said")" "muster claim: n1: '../../n3' is no name of a node" '... in one clear line'
+is "$(cat "$work/said")" "muster claim: n1: '../../n3' is no name of a node
+muster claim: n1: standard input, line 2: found no claim" '... in one clear line, and so does what is none'
+long=$(printf 'x%.0s' {1..64})
+printf 'n1\t%s\t%s\tlinks\teth1\tx\n' n5 0 n5 1x n5 4294967296 "$long" 12 | claim --leave >"$work/said"
+is "$? $(grep -c 'found no claim' "$work/said")" '1 4' 'nor is one without a job, or with too long a name'
+(
+    for ((i = 0; i < 300; i++)); do printf 'n2\tn1\t12\tlinks\teth1\tx\n'; done
+    printf 'n1\tn6\t12\tlinks\teth1\t%s\n' "$(printf 'x%.0s' {1..2000})"
+    printf 'n1\tn7\t12\tlinks\teth1\tx\n'
+) | claim --leave
+is "$?" 0 'many lines for other nodes, and a long one'
+is "$(claim | grep -c -E '^n[67]:')" 2 '... hide none of those behind them'
+claim --remove 'n[6-7]' >/dev/null
 is "$(claim --remove 'n[3-4]')" '1 claim removed' 'those about some nodes are removed'
 is "$(claim | cut -d: -f1)" n1 'the others stay'
 text=$(claim --leave --remove n1)

@@ -3,6 +3,8 @@
 
 #include "validate/claims/claims.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +13,6 @@
 #include "lib/base/hostlist.h"
 #include "lib/base/node_name.h"
 #include "validate/command/command.h"
-
-enum { LEAVES_MAX = 256 }; /* lines of standard input that are read */
 
 struct options {
     const char *name, *node, *remove;
@@ -108,18 +108,25 @@ static int remove_some(const struct options *options)
     return COMMAND_PASS;
 }
 
-/* Takes "holder node job test part message" apart. Returns whether it is for this node. */
-static bool line_read(const struct options *options, char *line, struct claim *claim)
+/* Takes "holder node job test part message" apart. Returns 1; 0 when another node is to keep it; -1
+ * when it is no such line. */
+static int line_read(const struct options *options, char *line, struct claim *claim)
 {
-    char *words[6];
+    char *words[6], *end;
+    unsigned long job;
 
     for (int i = 0; i < 6; i++) {
         words[i] = strsep(&line, i < 5 ? "\t" : "\n");
         if (!words[i])
-            return false;
+            return -1;
     }
-    *claim = (struct claim){.job_id = (uint32_t)strtoul(words[2], NULL, 10)};
-    snprintf(claim->node, sizeof claim->node, "%s", words[1]);
+    errno = 0;
+    job = strtoul(words[2], &end, 10);
+    if (!isdigit((unsigned char)*words[2]) || *end || errno || job == 0 || job > UINT32_MAX ||
+        strlen(words[1]) >= sizeof claim->node)
+        return -1;
+    *claim = (struct claim){.job_id = (uint32_t)job};
+    strcpy(claim->node, words[1]);
     snprintf(claim->test, sizeof claim->test, "%s", words[3]);
     snprintf(claim->part, sizeof claim->part, "%s", words[4]);
     snprintf(claim->message, sizeof claim->message, "%s", words[5]);
@@ -128,16 +135,23 @@ static bool line_read(const struct options *options, char *line, struct claim *c
 
 static int leave(const struct options *options)
 {
-    char line[1024];
     int status = COMMAND_PASS;
+    char *line = NULL;
+    size_t size = 0;
 
-    for (int i = 0; i < LEAVES_MAX && fgets(line, sizeof line, stdin); i++) {
+    for (int number = 1; getline(&line, &size, stdin) > 0; number++) {
         struct claim claim;
         struct error err;
+        int is_ours = line_read(options, line, &claim);
 
-        if (line_read(options, line, &claim) && claim_leave(options->directory, &claim, &err) < 0)
+        if (is_ours < 0) {
+            error_set(&err, "standard input, line %d: found no claim", number);
             status = failed(options, &err);
+        } else if (is_ours && claim_leave(options->directory, &claim, &err) < 0) {
+            status = failed(options, &err);
+        }
     }
+    free(line);
     return status;
 }
 
@@ -160,7 +174,9 @@ int command_claim(int argc, char **argv)
     while ((option = command_option(argc, argv, "d:hjn:", long_options)) != -1) {
         switch (option) {
         case 'd':
-            snprintf(options.directory, sizeof options.directory, "%s", optarg);
+            if (strlen(optarg) >= sizeof options.directory)
+                return command_misuse(argv[0], "the path of --directory is too long");
+            strcpy(options.directory, optarg);
             break;
         case 'h':
             print_help();

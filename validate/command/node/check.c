@@ -19,7 +19,6 @@ struct output {
     bool as_json, has_colour, shows_facts;
     size_t facts;
     enum verdict worst;
-    FILE *table;                    /* for people: the lines wait here for their widths */
     struct health_summary *summary; /* NULL: each record is told as it comes */
 };
 
@@ -73,28 +72,31 @@ static void print_help(void)
          "Exit status: 0 nothing failed, 1 something did, 2 usage, 3 something could not be told.");
 }
 
+static bool is_test(const char *word)
+{
+    for (size_t i = 0; i < check_count; i++)
+        if (word[0] && check_is_wanted(&check_table[i], word))
+            return true;
+    return false;
+}
+
 /* Every word of only must mean a test. */
 static int verify_only(const char *name, const char *only)
 {
-    char text[256], *rest = text, *word;
+    char *text = only ? strdup(only) : NULL, *rest = text, *word;
+    int status = COMMAND_PASS;
 
-    if (!only)
-        return COMMAND_PASS;
-    snprintf(text, sizeof text, "%s", only);
-    while ((word = strsep(&rest, ","))) {
-        bool found = false;
-
+    while (status == COMMAND_PASS && (word = strsep(&rest, ","))) {
+        if (is_test(word))
+            continue;
+        fprintf(stderr, "%s: no test '%s'; the tests are", name, word);
         for (size_t i = 0; i < check_count; i++)
-            found = found || (word[0] && check_is_wanted(&check_table[i], word));
-        if (!found) {
-            fprintf(stderr, "%s: no test '%s'; the tests are", name, word);
-            for (size_t i = 0; i < check_count; i++)
-                fprintf(stderr, "%s %s", i ? "," : "", check_table[i].name);
-            fputc('\n', stderr);
-            return COMMAND_USAGE;
-        }
+            fprintf(stderr, "%s %s", i ? "," : "", check_table[i].name);
+        fputc('\n', stderr);
+        status = COMMAND_USAGE;
     }
-    return COMMAND_PASS;
+    free(text);
+    return status;
 }
 
 static int exit_status(enum verdict worst)
@@ -107,13 +109,10 @@ static int exit_status(enum verdict worst)
 static int run_checks(const struct options *options, const struct look *look, double begin_s)
 {
     struct health_summary summary = {0};
-    struct output output = {options->as_json,
-                            table_has_colour(stdout),
-                            options->only != NULL,
-                            0,
-                            VERDICT_NONE,
-                            NULL,
-                            options->as_nagios || options->as_health ? &summary : NULL};
+    struct output output = {
+        options->as_json,      table_has_colour(stdout),
+        options->only != NULL, 0,
+        VERDICT_NONE,          options->as_nagios || options->as_health ? &summary : NULL};
     struct checks checks = {.root = strcmp(look->root, "/") == 0 ? "" : look->root,
                             .node = command_node(options->node, look->inventory),
                             .conf = &look->conf,
