@@ -226,6 +226,10 @@ tests_unit_statistics_t_LDADD = lib/libstatistics.la $(unit_libs)
 
 # The pure and the local parts of muster certify
 if BUILD_MUSTER
+check_PROGRAMS += tests/unit/cluster.t
+tests_unit_cluster_t_SOURCES = tests/unit/cluster.c validate/slurm/nodes.c
+tests_unit_cluster_t_LDADD = $(unit_libs)
+
 check_PROGRAMS += tests/unit/act_plan.t
 tests_unit_act_plan_t_SOURCES = tests/unit/act_plan.c
 tests_unit_act_plan_t_LDADD = validate/act/libact.la $(unit_libs)

@@ -2,6 +2,7 @@
 #include "validate/act/plan.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "tests/unit/tap.h"
 
@@ -108,9 +109,34 @@ static void partitions(void)
         hostlist_clear(&list[i].nodes);
 }
 
+static void many_nodes(void)
+{
+    enum { PARTITIONS = 16, NODES = 16384 };
+    static char name[] = "p";
+    static struct cluster_partition list[PARTITIONS];
+    struct cluster cluster = {.partitions = list, .partition_count = PARTITIONS};
+    struct hostlist names;
+    clock_t begin = clock();
+    double cpu_s;
+
+    hostlist_expand("n[1-16384]", &names, NULL);
+    for (int i = 0; i < PARTITIONS; i++) {
+        list[i] = (struct cluster_partition){.name = name, .is_up = true, .is_default = i == 7};
+        hostlist_expand("n[1-16384]", &list[i].nodes, NULL);
+    }
+    ok(plan_partition(&cluster, NULL, (const char *const *)names.names, names.count) == &list[7],
+       "%d partitions of %d nodes", PARTITIONS, NODES);
+    cpu_s = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    ok(cpu_s < 1, "... take no second of processor time (%.3f s)", cpu_s);
+    for (int i = 0; i < PARTITIONS; i++)
+        hostlist_clear(&list[i].nodes);
+    hostlist_clear(&names);
+}
+
 int main(void)
 {
     roles();
     partitions();
+    many_nodes();
     return tap_done();
 }

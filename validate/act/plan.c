@@ -57,14 +57,17 @@ const struct cluster_partition *plan_partition(const struct cluster *cluster, co
 
     for (size_t i = 0; i < cluster->partition_count; i++) {
         const struct cluster_partition *partition = &cluster->partitions[i];
+        struct hostlist_set nodes;
         size_t has = 0;
 
         if (wanted && strcmp(partition->name, wanted) == 0)
             return partition;
         if (wanted || !partition->is_up)
             continue;
+        hostlist_set_make(&partition->nodes, &nodes); /* without memory it has none */
         for (size_t k = 0; k < count; k++)
-            has += hostlist_contains(&partition->nodes, names[k]);
+            has += hostlist_set_contains(&nodes, names[k]);
+        hostlist_set_clear(&nodes);
         if (has > best_count || (has > 0 && has == best_count && partition->is_default)) {
             best = partition;
             best_count = has;

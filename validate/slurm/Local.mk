@@ -8,6 +8,7 @@ validate_slurm_libcluster_la_SOURCES = \
 	validate/slurm/cluster.c validate/slurm/cluster.h \
 	validate/slurm/extra.c validate/slurm/extra.h \
 	validate/slurm/jobs.c \
+	validate/slurm/nodes.c \
 	validate/slurm/release.c validate/slurm/release.h \
 	validate/slurm/reach.c validate/slurm/reach.h \
 	validate/slurm/allocation.c validate/slurm/allocation.h \

@@ -129,7 +129,8 @@ static int nodes_load(struct cluster *cluster, struct error *err)
         if (found->node_array[i].name && *found->node_array[i].name)
             has_memory = node_take(&found->node_array[i], &cluster->nodes[cluster->node_count++]);
     slurm_free_node_info_msg(found);
-    return has_memory ? 0 : error_set(err, "no memory for the cluster's nodes");
+    return has_memory ? cluster_index(cluster, err)
+                      : error_set(err, "no memory for the cluster's nodes");
 }
 
 /* Who waits for a certificate, and whether a node's reservation is somebody else's. */
@@ -157,13 +158,8 @@ static int waiting_load(struct cluster *cluster, struct error *err)
         hostlist_clear(&more);
     }
     slurm_free_reservation_info_msg(found);
-    for (size_t i = 0; rv == 0 && waiting.count > 0 && i < cluster->node_count; i++) {
-        struct cluster_node *node = &cluster->nodes[i];
-
-        node->is_waiting = hostlist_contains(&waiting, node->name);
-        if (node->is_waiting && !hostlist_contains(&others, node->name))
-            node->is_reserved = false;
-    }
+    if (rv == 0)
+        rv = cluster_mark_waiting(cluster, &waiting, &others, err);
     hostlist_clear(&waiting);
     hostlist_clear(&others);
     return rv;
@@ -330,18 +326,11 @@ void cluster_clear(struct cluster *cluster)
     for (size_t i = 0; i < cluster->leaf_count; i++)
         free(cluster->leaves[i]);
     free(cluster->nodes);
+    free(cluster->by_name);
     free(cluster->partitions);
     free(cluster->leaves);
     free(cluster->name);
     *cluster = (struct cluster){0};
-}
-
-struct cluster_node *cluster_node(const struct cluster *cluster, const char *name)
-{
-    for (size_t i = 0; i < cluster->node_count; i++)
-        if (strcmp(cluster->nodes[i].name, name) == 0)
-            return &cluster->nodes[i];
-    return NULL;
 }
 
 static int node_update(const char *nodes, uint32_t state, const char *reason, struct error *err)

@@ -49,6 +49,7 @@ struct cluster {
     char *name; /* ClusterName */
     struct cluster_node *nodes;
     size_t node_count;
+    struct cluster_node **by_name; /* node_count of them: cluster_index() */
     struct cluster_partition *partitions;
     size_t partition_count;
     char **leaves; /* names of the leaf switches */
@@ -67,8 +68,17 @@ int cluster_open(struct error *err);
 int cluster_load(struct cluster *cluster, struct error *err);
 void cluster_clear(struct cluster *cluster);
 
-/* The node of that name, or NULL. */
+/* The node of that name, or NULL: in the time of a binary search, of a cluster that is loaded. */
 struct cluster_node *cluster_node(const struct cluster *cluster, const char *name);
+
+/* Inside of cluster_load(), and for tests that make up a cluster: what cluster_node() looks into.
+ * Returns 0, or -1 with err. */
+int cluster_index(struct cluster *cluster, struct error *err);
+
+/* Likewise: which nodes wait for a certificate. Of these only those that are in one of the others'
+ * reservations stay reserved. Returns 0, or -1 with err. */
+int cluster_mark_waiting(struct cluster *cluster, const struct hostlist *waiting,
+                         const struct hostlist *others, struct error *err);
 
 /* nodes in Slurm's notation. Return 0, or -1 with err. */
 int cluster_drain(const char *nodes, const char *reason, struct error *err);

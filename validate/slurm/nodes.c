@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/slurm/cluster.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The cluster's nodes once the controller has told them: nothing here needs libslurm. */
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct cluster_node *const *one = a, *const *other = b;
+
+    return strcmp((*one)->name, (*other)->name);
+}
+
+int cluster_index(struct cluster *cluster, struct error *err)
+{
+    cluster->by_name = calloc(cluster->node_count + 1, sizeof *cluster->by_name);
+    if (!cluster->by_name)
+        return error_set(err, "no memory for the cluster's nodes");
+    for (size_t i = 0; i < cluster->node_count; i++)
+        cluster->by_name[i] = &cluster->nodes[i];
+    qsort(cluster->by_name, cluster->node_count, sizeof *cluster->by_name, compare_names);
+    return 0;
+}
+
+static int compare_name(const void *name, const void *node)
+{
+    return strcmp(name, (*(const struct cluster_node *const *)node)->name);
+}
+
+struct cluster_node *cluster_node(const struct cluster *cluster, const char *name)
+{
+    struct cluster_node **found = cluster->by_name
+                                      ? bsearch(name, cluster->by_name, cluster->node_count,
+                                                sizeof *cluster->by_name, compare_name)
+                                      : NULL;
+
+    return found ? *found : NULL;
+}
+
+int cluster_mark_waiting(struct cluster *cluster, const struct hostlist *waiting,
+                         const struct hostlist *others, struct error *err)
+{
+    struct hostlist_set reserved;
+
+    if (waiting->count == 0)
+        return 0;
+    if (hostlist_set_make(others, &reserved) != 0)
+        return error_set(err, "no memory for the cluster's reservations");
+    for (size_t i = 0; i < waiting->count; i++) {
+        struct cluster_node *node = cluster_node(cluster, waiting->names[i]);
+
+        if (!node)
+            continue;
+        node->is_waiting = true;
+        if (!hostlist_set_contains(&reserved, node->name))
+            node->is_reserved = false;
+    }
+    hostlist_set_clear(&reserved);
+    return 0;
+}
