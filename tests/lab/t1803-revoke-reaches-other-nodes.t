@@ -26,4 +26,19 @@ is "$(certificates)" n3 'nothing was touched there'
 status=0
 lab run "$muster" revoke -w 'n[1' 2>/dev/null || status=$?
 is "$status" 2 'a list that is none: exit status 2'
+
+lab run scontrol update partitionname=lab nodes=n1,n3
+lab run scontrol create partitionname=other nodes=n2
+lab on n2 touch /var/lib/muster/certificate
+words=$(lab run "$muster" revoke -w n2 2>&1) || diag "$words"
+like "$words" '^n2: certificate revoked: ' 'a node that is not in the default partition'
+
+lab run scontrol update nodename=n3 state=resume
+lab fault frozen n1 >/dev/null
+status=0
+words=$(lab run timeout --foreground -s INT 3 "$muster" revoke -w n1,n2 2>&1) || status=$?
+lab heal >/dev/null
+like "$words" 'muster revoke: n1: interrupted' 'a signal ends it, and says where'
+like "$words" 'muster revoke: interrupted: n2 and those behind it were not asked' '... and what was not done'
+ok '... and no job stays behind' within 10 sh -c "! '$lab_dir/lab' -L '$name' run squeue -h -n muster | grep -q ."
 done_testing

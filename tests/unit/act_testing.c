@@ -3,6 +3,7 @@
 
 #include "validate/act/testing.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +52,8 @@ int main(void)
     char command[300];
     pid_t pid;
 
+    ok(testing_lock("/tmp/muster-testing-none/runs", &err) < 0 && errno == ENOENT,
+       "where no run ever was, none is choosing");
     ok(mkdtemp(directory) != NULL, "a place for journals");
     a = journal_open("a");
     b = journal_open("b");

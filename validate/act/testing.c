@@ -10,6 +10,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "lib/base/write_all.h"
+
 enum { LOCK_TRIES = 300, LOCK_EACH_US = 100000 };
 
 static const char verb[] = "testing ";
@@ -25,8 +27,11 @@ int testing_lock(const char *directory, struct error *err)
         return error_set(err, "%s: %m", path);
     for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
         if ((errno != EWOULDBLOCK && errno != EINTR) || i >= LOCK_TRIES) {
+            int reason = errno;
+
             error_set(err, "%s: cannot lock: %m", path);
             close(fd);
+            errno = reason;
             return -1;
         }
         usleep(LOCK_EACH_US);
@@ -97,12 +102,11 @@ int testing_write(int journal, const struct hostlist *nodes, struct error *err)
     if (nodes->count == 0)
         return 0;
     stream = open_memstream(&text, &size);
-
     for (size_t i = 0; stream && i < nodes->count; i++)
         fprintf(stream, "%s%s\n", verb, nodes->names[i]);
     if (!stream || fclose(stream) != 0)
         error_set(err, "no memory");
-    else if (write(journal, text, size) != (ssize_t)size)
+    else if (write_all(journal, text, size) != 0)
         error_set(err, "cannot write the journal: %m");
     else
         rv = 0;

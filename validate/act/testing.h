@@ -10,7 +10,7 @@
  * is left of a run that was killed. */
 
 /* Waits until no other run is choosing. Returns a file descriptor, to be closed when the choice is
- * written, or -1 with err. */
+ * written, or -1 with err and errno: ENOENT where there is no such directory, so that nobody is. */
 int testing_lock(const char *directory, struct error *err);
 
 /* The nodes of all runs but own; nodes must be released. Returns 0, or -1 with err. */

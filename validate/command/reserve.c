@@ -3,6 +3,7 @@
 
 #include "validate/command/command.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,8 +194,10 @@ static int reserve(const struct options *options, const struct conf *conf, struc
     snprintf(slash, sizeof runs - (size_t)(slash - runs), "/runs");
     if (cluster_open(err) != 0)
         return COMMAND_UNKNOWN;
-    if (!options->is_list && !options->is_dry_run)
-        lock = testing_lock(runs, err); /* muster certify may take nodes out now */
+    /* muster certify may take nodes out now */
+    if (!options->is_list && !options->is_dry_run && (lock = testing_lock(runs, err)) < 0 &&
+        errno != ENOENT)
+        return COMMAND_UNKNOWN;
     status = cluster_load(&cluster, err) == 0 ? COMMAND_PASS : COMMAND_UNKNOWN;
     if (status == COMMAND_PASS && options->is_list) {
         status = waiting_print(&cluster);

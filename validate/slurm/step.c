@@ -156,19 +156,6 @@ int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
     return rv;
 }
 
-int step_run_beside(const char *node, int wait_s, char *const *program,
-                    const struct process *watching, struct process_result *result,
-                    struct error *err)
-{
-    char *name = strdup(node);
-    int rv = name ? step_run_on(&(struct hostlist){&name, 1}, NULL, wait_s, program, watching,
-                                result, err)
-                  : error_set(err, "no memory for a step on %s", node);
-
-    free(name);
-    return rv;
-}
-
 void step_clean_environment(void)
 {
     static const char *const prefixes[] = {"SLURM_", "SLURMD_", "SALLOC_", "SRUN_", "SBATCH_"};

@@ -33,11 +33,6 @@ int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
                 char *const *program, const struct process *watching, struct process_result *result,
                 struct error *err);
 
-/* The same on one node. */
-int step_run_beside(const char *node, int wait_s, char *const *program,
-                    const struct process *watching, struct process_result *result,
-                    struct error *err);
-
 /* Takes the variables of Slurm's commands and daemons (SLURM_*, SLURMD_*, SALLOC_*, SRUN_*,
  * SBATCH_*, but for SLURM_CONF) out of our environment: an administrator's habits, or a job that we
  * were started in, must not shape the test. */

@@ -27,7 +27,9 @@ static void print_help(void)
          "  -w, --nodes LIST   the certificates of these nodes instead, by a small job on each\n"
          "  -h, --help         this text\n"
          "\n"
-         "Exit status: 0 there is none any more, 1 it is still there, 2 usage.");
+         "Exit status: 0 there is none any more, 1 it is still there, 2 usage, 3 Slurm could not "
+         "be\n"
+         "asked, or interrupted.");
 }
 
 /* This node's certificate; other nodes run the same. */

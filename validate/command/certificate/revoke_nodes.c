@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "validate/act/plan.h"
 #include "validate/command/command.h"
 #include "validate/report/records.h"
 #include "validate/slurm/cluster.h"
@@ -11,6 +13,27 @@
 #include "validate/slurm/step.h"
 
 enum { WAIT_S = 10, DEADLINE_S = 30, GRACE_S = 3 };
+
+static volatile sig_atomic_t interrupted; /* the signal */
+
+static void interrupt(int signal_number)
+{
+    interrupted = signal_number;
+}
+
+/* A step that is on its way is ended by srun itself, so that no job of ours stays behind. */
+static void catch_signals(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    const struct sigaction action = {.sa_handler = interrupt};
+
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction before;
+
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, NULL); /* nohup's stay as they are */
+    }
+}
 
 static void hear(const char *line, bool is_error, void *context)
 {
@@ -20,26 +43,37 @@ static void hear(const char *line, bool is_error, void *context)
 
 /* What the node says became of its certificate. Returns 0 when there is none any more, else -1 with
  * err. */
-static int revoke_on(const char *node, struct records *records, struct error *err)
+static int revoke_on(const char *node, const char *partition, struct records *records,
+                     struct error *err)
 {
     struct arguments program = {0};
+    char *name = strdup(node);
     struct process_result result;
     size_t first = records->count;
     int rv;
 
+    if (!name)
+        return error_set(err, "no memory for a step on %s", node);
     step_muster(&program, "revoke", "--json", NULL);
-    rv = step_run_beside(
-        node, WAIT_S, program.argv,
-        &(struct process){
-            .deadline_s = DEADLINE_S, .grace_s = GRACE_S, .on_line = hear, .context = records},
-        &result, err);
+    rv = step_run_on(&(struct hostlist){&name, 1}, partition, WAIT_S, program.argv,
+                     &(struct process){.deadline_s = DEADLINE_S,
+                                       .grace_s = GRACE_S,
+                                       .on_line = hear,
+                                       .context = records,
+                                       .stop = &interrupted},
+                     &result, err);
     arguments_clear(&program);
+    free(name);
     if (rv != 0)
         return -1;
+    if (records->count > first && !records->items[first].message)
+        return error_set(err, "its answer is not understood");
     if (records->count > first && result.end == PROCESS_EXITED && result.status == 0)
         return 0;
-    if (records->count > first && records->items[first].message)
+    if (records->count > first)
         return error_set(err, "%s", records->items[first].message);
+    if (result.end == PROCESS_STOPPED)
+        return error_set(err, "interrupted; its certificate may still be there");
     return error_set(err, "%s; run muster revoke on the node itself",
                      *result.last_error ? result.last_error : "it did not answer in time");
 }
@@ -61,13 +95,17 @@ static int revoke_node(const struct cluster *cluster, const char *name, struct r
                        struct error *err)
 {
     const struct cluster_node *node = cluster_node(cluster, name);
+    const struct cluster_partition *partition = plan_partition(cluster, NULL, &name, 1);
 
     if (!node)
         return error_set(err, "there is no such node in this cluster");
     if (node->is_down || node->is_drained || node->is_absent || node->is_invalid)
         return error_set(err, "it is %s and runs no job; run muster revoke on the node itself",
                          node->state);
-    return revoke_on(name, records, err);
+    if (!partition)
+        return error_set(err, "it is in no partition that is up; run muster revoke on the node "
+                              "itself");
+    return revoke_on(name, partition->name, records, err);
 }
 
 int revoke_nodes(const char *command, const char *list, bool as_json)
@@ -84,12 +122,13 @@ int revoke_nodes(const char *command, const char *list, bool as_json)
         return COMMAND_USAGE;
     }
     step_clean_environment();
+    catch_signals();
     if (cluster_open(&err) != 0 || cluster_load(&cluster, &err) != 0) {
         fprintf(stderr, "%s: %s\n", command, err.text);
         hostlist_clear(&names);
         return COMMAND_UNKNOWN;
     }
-    for (size_t i = 0; i < names.count; i++) {
+    for (size_t i = 0; i < names.count && !interrupted; i++) {
         struct records records = {0};
 
         if (revoke_node(&cluster, names.names[i], &records, &err) != 0) {
@@ -102,7 +141,12 @@ int revoke_nodes(const char *command, const char *list, bool as_json)
         }
         take_out_extra(command, &cluster, names.names[i]);
         records_clear(&records);
+        if (interrupted && i + 1 < names.count)
+            fprintf(stderr, "%s: interrupted: %s and those behind it were not asked\n", command,
+                    names.names[i + 1]);
     }
+    if (interrupted)
+        status = COMMAND_UNKNOWN;
     cluster_clear(&cluster);
     hostlist_clear(&names);
     return status;
