@@ -67,6 +67,31 @@ is "$?" 0 'two nodes that differ accuse nobody'
 like "$text" 'too few for a majority' '... and it is said'
 like "$text" '^warn +- +mlx5_0:1 +speed +- +no majority: ' '... with both values'
 
+# what some nodes lack: a node without the rail has a fault, of one that does not tell all of it that
+# is not known
+rail='"node":"g[24]".*"part":"mlx5_0:1"|"part":"mlx5_0:1".*"node":"g[24]"'
+{ grep -vE "$rail" "$dir/slow" && facts g5 && facts g6 && facts g7 && grep '"node":"g2"' "$dir/run" |
+    grep '"part":"mlx5_0:1"' | grep '"metric":"carrier"\|"metric":"firmware"'; } >"$dir/lack"
+text=$(compare "$dir/lack")
+is "$?" 1 'a rail that is not there is status 1'
+like "$text" '^fail +g4 +mlx5_0:1 +speed +missing +400000 Mb/s' '... of the node that lacks it'
+like "$text" '^unknown +g2 +mlx5_0:1 +speed +missing +400000 Mb/s' '... not of one that does not tell'
+grep -v '"node":"g4"' "$dir/lack" >"$dir/silent"
+compare "$dir/silent" >/dev/null
+is "$?" 3 'what is not known and may break jobs is status 3'
+grep -E '"node":"g[34]"' "$dir/lack" >"$dir/two-lack"
+like "$(compare "$dir/two-lack")" '^warn +- +mlx5_0:1 +speed +- +no majority: 400000 Mb/s \(1\), missing \(1\) of 2' \
+    'one of two nodes that lacks a rail is told'
+
+# a long value: where it differs
+for node in g1 g2 g3 g4; do
+    line="BOOT_IMAGE=/boot/vmlinuz-6.1.0-13-amd64 root=UUID=0c1d5c5e-7f4d-4b53-9e38-1f7c0a3f3b2e ro"
+    [ $node = g3 ] && line="$line iommu=off" || line="$line iommu=pt"
+    echo '{"suite":"check","test":"host.config","metric":"cmdline","node":"'$node'","message":"'$line'"}'
+done >"$dir/long"
+like "$(compare "$dir/long")" '^warn +g3 +- +cmdline +\.\.\.iommu=off +\.\.\.iommu=pt \(3 of 4\)' \
+    'of long values what differs is shown'
+
 # golden
 mkfifo "$dir/fifo" # as /dev/null: no file to be replaced
 compare --save-golden "$dir/fifo" "$dir/run" >/dev/null 2>&1

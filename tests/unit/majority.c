@@ -89,6 +89,61 @@ static void test_majority(void)
     is_int(compare(NULL, 0, NULL, 0), 0, "no facts, no oddities");
 }
 
+/* What half of the nodes do not have at all. */
+static void test_half_missing(void)
+{
+    static const struct fact halves[] = {
+        {"n1", "carrier", "eth2", "1"}, {"n2", "carrier", "eth2", "1"}, {"n1", "mtu", "eth1", "9"},
+        {"n2", "mtu", "eth1", "9"},     {"n3", "mtu", "eth1", "9"},     {"n4", "mtu", "eth1", "9"},
+    };
+    static const struct fact two[] = {
+        {"n1", "carrier", "eth2", "1"}, {"n1", "mtu", "eth1", "9"}, {"n2", "mtu", "eth1", "9"}};
+    static const struct fact three[] = {{"n1", "kernel", "", "5"},  {"n2", "kernel", "", "6"},
+                                        {"n3", "mtu", "eth1", "9"}, {"n4", "mtu", "eth1", "9"},
+                                        {"n5", "mtu", "eth1", "9"}, {"n6", "kernel", "", "6"}};
+
+    is_int(compare(halves, 6, NULL, 0), 1, "half of the nodes lack a rail");
+    ok(oddities[0].node == NULL && oddities[0].verdict == VERDICT_WARN,
+       "... and nobody is accused");
+    is_str(message(0),
+           "eth2 carrier differs and no value has a majority, 1 on 2 and missing on 2 of 4 nodes",
+           "... which is said");
+    is_int(compare(two, 3, NULL, 0), 1, "one of two nodes lacks a rail");
+    is_str(message(0), "eth2 carrier differs, 1 and missing, and two nodes have no majority",
+           "... which is said");
+    is_int(compare(three, 6, NULL, 0), 2, "two values, and as many nodes that say neither");
+    is_str(message(0),
+           "kernel differs and no value has a majority, 6 on 2 and missing on 3 of 6 nodes",
+           "... which is said");
+    is_int(compare(two, 1, NULL, 0), 0, "a node by itself lacks nothing");
+}
+
+static void test_excerpt(void)
+{
+    static const struct {
+        const char *text, *beside, *expected;
+    } cases[] = {
+        {"1500", "9000", "1500"},
+        {NULL, "9000", "missing"},
+        {"root=UUID=0c1d5c5e ro quiet", "root=UUID=0c1d5c5e", "... ro quiet"},
+        {"root=UUID=0c1d ro quiet iommu=pt", "root=UUID=0c1d ro quiet iommu=on", "...iommu=pt"},
+        {"a quite long text of words", "b", "a quite long t..."},
+        {"a,quite,long,text,of,words", NULL, "a,quite,long,t..."},
+        {"0123456789abcdefghijklmnop", "0123456789abcdefghijkl", "...mnop"},
+        {"0123456789abcdefghijklmnop", "0123456789abcdefghijklmnopq", "..."},
+        {"abcdefghijkl \303\244\303\244\303\244 ro", "abcdefghijkl \303\244\303\244\303\244 rw",
+         "...ro"},
+        {"abcdefghijklm\303\244opqrs", "x", "abcdefghijklm..."},
+    };
+    char excerpt[18];
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        oddity_excerpt(cases[i].text, cases[i].beside, 17, excerpt);
+        is_str(excerpt, cases[i].expected, "the excerpt of \"%s\"",
+               cases[i].text ? cases[i].text : "nothing");
+    }
+}
+
 /* n1 to n4: H100, n3 without its GPUs; n5, n6, n7: CPU nodes; n8: another board */
 static void test_groups(void)
 {
@@ -234,6 +289,8 @@ static void test_scale(void)
 int main(void)
 {
     test_majority();
+    test_half_missing();
+    test_excerpt();
     test_groups();
     test_golden();
     test_severity();

@@ -225,9 +225,9 @@ static int conclude(struct compare *compare, const struct comparison *comparison
             printf("\n%s written: what most nodes of each group are; look it through\n",
                    compare->options.save);
     }
-    return worst == VERDICT_FAIL    ? COMMAND_FAIL
-           : compare->is_incomplete ? COMMAND_UNKNOWN
-                                    : COMMAND_PASS;
+    if (worst == VERDICT_FAIL)
+        return COMMAND_FAIL;
+    return worst == VERDICT_UNKNOWN || compare->is_incomplete ? COMMAND_UNKNOWN : COMMAND_PASS;
 }
 
 static int gather(struct compare *compare)
@@ -310,7 +310,7 @@ static void print_help(void)
         "  -h, --help              this text\n"
         "\n"
         "Exit status: 0 no difference that breaks jobs, 1 such a one, 2 usage, 3 some nodes could\n"
-        "not be asked or some lines not be read.");
+        "not be asked, some lines not be read, or some facts that may break jobs are not known.");
 }
 
 /* Returns -1 to go on, else the exit status. */

@@ -12,18 +12,11 @@
 
 enum { CELL = 60 };
 
-static void cell_text(struct table *table, enum verdict colour, const char *text)
-{
-    bool is_long = strlen(text) > CELL;
-
-    table_cell(table, colour, "%.*s%s", is_long ? CELL - 3 : CELL, text, is_long ? "..." : "");
-}
-
 static bool is_same(const struct oddity *a, const struct oddity *b)
 {
     return strcmp(a->name, b->name) == 0 && strcmp(a->part, b->part) == 0 && !a->node == !b->node &&
-           a->group == b->group && a->golden_line == b->golden_line && !a->value == !b->value &&
-           (!a->value || strcmp(a->value, b->value) == 0);
+           a->verdict == b->verdict && a->group == b->group && a->golden_line == b->golden_line &&
+           !a->value == !b->value && (!a->value || strcmp(a->value, b->value) == 0);
 }
 
 /* One line for all nodes that differ alike. is_said: for each oddity. */
@@ -32,8 +25,8 @@ static void add_row(struct table *table, const struct comparison *comparison, si
 {
     const struct oddity *oddity = &comparison->oddities[at];
     struct hostlist names = {0};
-    char expected[160], *folded;
-    const char *reason;
+    const char *against = oddity->expected ? oddity->expected : oddity->other, *reason;
+    char value[CELL + 1], beside[CELL + 1], *folded;
 
     for (size_t i = at; i < comparison->count; i++) {
         const struct oddity *other = &comparison->oddities[i];
@@ -48,24 +41,21 @@ static void add_row(struct table *table, const struct comparison *comparison, si
     }
     folded = hostlist_fold(&names);
     fact_severity(oddity->name, &reason);
-    if (oddity->golden_line)
-        snprintf(expected, sizeof expected, "%.40s (%s:%u)", oddity->expected,
-                 comparison->golden.file, oddity->golden_line);
-    else if (oddity->expected)
-        snprintf(expected, sizeof expected, "%.90s (%zu of %zu)", oddity->expected,
-                 oddity->agreeing, oddity->nodes);
-    else
-        snprintf(expected, sizeof expected, "no majority: %.60s (%zu), %.40s (%zu) of %zu",
-                 oddity->value, oddity->agreeing, oddity->other, oddity->others, oddity->nodes);
+    oddity_excerpt(oddity->value, against, CELL, value);
+    oddity_excerpt(against, oddity->value, CELL, beside);
     table_cell(table, oddity->verdict, "%s", verdict_name(oddity->verdict));
     table_cell(table, VERDICT_NONE, "%s", oddity->node && folded ? folded : "-");
     table_cell(table, VERDICT_NONE, "%s", *oddity->part ? oddity->part : "-");
     table_cell(table, VERDICT_NONE, "%s", oddity->name);
-    cell_text(table, VERDICT_NONE,
-              !oddity->expected ? "-"
-              : oddity->value   ? oddity->value
-                                : "missing");
-    cell_text(table, VERDICT_NONE, expected);
+    table_cell(table, VERDICT_NONE, "%s", oddity->expected ? value : "-");
+    if (oddity->golden_line)
+        table_cell(table, VERDICT_NONE, "%s (%s:%u)", beside, comparison->golden.file,
+                   oddity->golden_line);
+    else if (oddity->expected)
+        table_cell(table, VERDICT_NONE, "%s (%zu of %zu)", beside, oddity->agreeing, oddity->nodes);
+    else
+        table_cell(table, VERDICT_NONE, "no majority: %s (%zu), %s (%zu) of %zu", value,
+                   oddity->agreeing, beside, oddity->others, oddity->nodes);
     table_cell(table, VERDICT_NONE, "%s", reason);
     free(folded);
     hostlist_clear(&names);

@@ -132,14 +132,17 @@ static void compare_group(struct comparison *comparison, size_t key, const struc
     oddity.verdict = fact_severity(oddity.name, NULL);
     if (2 * oddity.agreeing <= group->count || group->count < 3) {
         unsigned other = most_frequent(comparison, voices, count, best, &oddity.others);
+        size_t missing = group->count - count;
         bool is_golden = false;
 
-        if (oddity.agreeing == count)
+        if (oddity.agreeing == count && (missing == 0 || 2 * missing > group->count))
             return; /* all that have it agree, and most nodes do not have it */
         for (size_t i = 0; i < count && !is_golden; i++)
             is_golden = golden_fact(comparison, voices[i].node, &table->keys[key]) != NULL;
         oddity.value = table->values[best];
-        oddity.other = table->values[other];
+        oddity.other = missing < oddity.others ? table->values[other] : NULL;
+        if (!oddity.other)
+            oddity.others = missing;
         oddity.verdict = VERDICT_WARN;
         if (!is_golden)
             add(comparison, &oddity);
@@ -302,26 +305,62 @@ int majority_compare(const struct fact_table *table, const struct groups *groups
     return (int)comparison.count;
 }
 
+/* Not inside of a character of several bytes. */
+static size_t cut_at(const char *text, size_t length)
+{
+    while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
+        length--;
+    return length;
+}
+
+void oddity_excerpt(const char *text, const char *beside, size_t most, char *excerpt)
+{
+    size_t begin = 0, same = 0, length, left = most;
+
+    text = text ? text : "missing";
+    length = strlen(text);
+    while (length > most && beside && text[same] && text[same] == beside[same])
+        same++;
+    for (begin = same; begin > 0 && text[begin - 1] != ' ' && text[begin - 1] != ',';)
+        begin--;
+    if (same - begin > most / 2)
+        begin = cut_at(text, same);
+    *excerpt = '\0';
+    if (begin > 0) {
+        strcpy(excerpt, "...");
+        left -= 3;
+    }
+    if (length - begin <= left)
+        strcat(excerpt, text + begin);
+    else
+        sprintf(excerpt + strlen(excerpt), "%.*s...", (int)cut_at(text + begin, left - 3),
+                text + begin);
+}
+
+enum { EXCERPT = 160 };
+
 void oddity_message(const struct oddity *oddity, char *text, size_t size)
 {
     const char *space = *oddity->part ? " " : "";
     const char *of = oddity->group ? " of " : "", *group = oddity->group ? oddity->group : "";
+    const char *other = oddity->expected ? oddity->expected : oddity->other;
+    char value[EXCERPT + 1], beside[EXCERPT + 1];
 
+    oddity_excerpt(oddity->value, other, EXCERPT, value);
+    oddity_excerpt(other, oddity->value, EXCERPT, beside);
     if (!oddity->expected && oddity->nodes < 3)
         snprintf(text, size, "%s%s%s differs, %s and %s, and two nodes have no majority%s%s",
-                 oddity->part, space, oddity->name, oddity->value, oddity->other, of, group);
+                 oddity->part, space, oddity->name, value, beside, of, group);
     else if (!oddity->expected)
         snprintf(text, size,
                  "%s%s%s differs and no value has a majority, %s on %zu and %s on %zu of %zu "
                  "nodes%s%s",
-                 oddity->part, space, oddity->name, oddity->value, oddity->agreeing, oddity->other,
-                 oddity->others, oddity->nodes, of, group);
+                 oddity->part, space, oddity->name, value, oddity->agreeing, beside, oddity->others,
+                 oddity->nodes, of, group);
     else if (oddity->golden_line)
         snprintf(text, size, "%s%s%s is %s, the golden file's line %u says %s", oddity->part, space,
-                 oddity->name, oddity->value ? oddity->value : "missing", oddity->golden_line,
-                 oddity->expected);
+                 oddity->name, value, oddity->golden_line, beside);
     else
         snprintf(text, size, "%s%s%s is %s, %s on %zu of %zu nodes%s%s", oddity->part, space,
-                 oddity->name, oddity->value ? oddity->value : "missing", oddity->expected,
-                 oddity->agreeing, oddity->nodes, of, group);
+                 oddity->name, value, beside, oddity->agreeing, oddity->nodes, of, group);
 }

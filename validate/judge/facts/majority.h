@@ -19,7 +19,7 @@ struct oddity {
     const char *value;      /* NULL: this node does not have the fact; without a majority one of the
                                values that most have */
     const char *expected;   /* what the majority or the golden file says; NULL: no majority */
-    const char *other;      /* without a majority: the next value */
+    const char *other;      /* without a majority: the next value; NULL: not to have the fact */
     size_t agreeing, nodes; /* how many nodes say `expected` (without: `value`), of how many */
     size_t others;          /* how many say `other` */
     const char *group;      /* label; NULL: all nodes are of one group */
@@ -44,7 +44,12 @@ const char *fact_severity_name(size_t index);
 int majority_compare(const struct fact_table *table, const struct groups *groups,
                      const struct golden *golden, struct oddity **oddities);
 
-/* "eth1 mtu is 1500, 9000 on 3 of 4 nodes", one line. */
+/* What is worth showing of a value beside another one, in no more than `most` bytes: of a long one
+ * what begins with the word in which they first differ. "..." stands for what is left out. text
+ * NULL: "missing". excerpt: room for most + 1. */
+void oddity_excerpt(const char *text, const char *beside, size_t most, char *excerpt);
+
+/* "eth1 mtu is 1500, 9000 on 3 of 4 nodes", one line; of long values their excerpts. */
 void oddity_message(const struct oddity *oddity, char *text, size_t size);
 
 #endif
