@@ -12,15 +12,11 @@ tests_bench_hook_LDADD = $(host_libs)
 endif
 
 if HAVE_MPI
-EXTRA_PROGRAMS += tests/bench/sweep tests/bench/sweep_mpi
+EXTRA_PROGRAMS += tests/bench/sweep
 tests_bench_sweep_SOURCES = tests/bench/sweep.c tests/bench/least_work.c tests/bench/least_work.h \
-	tests/bench/mpi_calls.c tests/bench/mpi_calls.h
+	tests/bench/mpi_calls.c tests/bench/mpi_calls.h tests/bench/open_mpi.c tests/bench/open_mpi.h
 tests_bench_sweep_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_bench_sweep_LDADD = collectives/libmustercollmpi.la $(MPI_LIBS) -lm
-tests_bench_sweep_mpi_SOURCES = tests/bench/sweep_mpi.c tests/bench/mpi_calls.c \
-	tests/bench/mpi_calls.h
-tests_bench_sweep_mpi_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
-tests_bench_sweep_mpi_LDADD = $(MPI_LIBS)
 
 EXTRA_PROGRAMS += tests/bench/preloaded
 tests_bench_preloaded_SOURCES = tests/bench/preloaded.c tests/bench/mpi_calls.c \
@@ -44,6 +40,7 @@ EXTRA_DIST += \
 	tests/bench/preload \
 	tests/bench/schemes \
 	tests/bench/step \
+	tests/bench/sweep_mpich.c \
 	tests/bench/train \
 	tests/bench/train_torch.py \
 	# end of EXTRA_DIST

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/bench/mpi_calls.h"
 
-#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALLREDUCE, REDUCE_SCATTER, ALL_GATHER, BROADCAST, REDUCE, ALL_TO_ALL, KINDS };
+enum { ALLREDUCE, REDUCE_SCATTER, ALL_GATHER, BROADCAST, REDUCE, ALL_TO_ALL };
 enum { LOOP_US = 2000, LOOP_CALLS = 2000 };
 static const double settle_s = 1;
 
 int mpi_call_find(const char *kind)
 {
-    static const char *const names[KINDS] = {"allreduce", "reduce-scatter", "all-gather",
-                                             "broadcast", "reduce",         "all-to-all"};
+    static const char *const names[MPI_CALL_KINDS] = {"allreduce", "reduce-scatter", "all-gather",
+                                                      "broadcast", "reduce",         "all-to-all"};
 
-    for (int i = 0; i < KINDS; i++)
+    for (int i = 0; i < MPI_CALL_KINDS; i++)
         if (strcmp(names[i], kind) == 0)
             return i;
     return -1;
@@ -26,26 +25,21 @@ bool mpi_call_has_blocks(int kind)
     return kind == REDUCE_SCATTER || kind == ALL_GATHER || kind == ALL_TO_ALL;
 }
 
-void mpi_call(int kind, void *in, void *out, int count)
+int mpi_call(int kind, MPI_Comm comm, void *in, void *out, int count)
 {
     switch (kind) {
     case ALLREDUCE:
-        MPI_Allreduce(in, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-        return;
+        return MPI_Allreduce(in, out, count, MPI_FLOAT, MPI_SUM, comm);
     case REDUCE_SCATTER:
-        MPI_Reduce_scatter_block(in, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-        return;
+        return MPI_Reduce_scatter_block(in, out, count, MPI_FLOAT, MPI_SUM, comm);
     case ALL_GATHER:
-        MPI_Allgather(in, count, MPI_FLOAT, out, count, MPI_FLOAT, MPI_COMM_WORLD);
-        return;
+        return MPI_Allgather(in, count, MPI_FLOAT, out, count, MPI_FLOAT, comm);
     case BROADCAST:
-        MPI_Bcast(out, count, MPI_FLOAT, 0, MPI_COMM_WORLD);
-        return;
+        return MPI_Bcast(out, count, MPI_FLOAT, 0, comm);
     case REDUCE:
-        MPI_Reduce(in, out, count, MPI_FLOAT, MPI_SUM, 0, MPI_COMM_WORLD);
-        return;
+        return MPI_Reduce(in, out, count, MPI_FLOAT, MPI_SUM, 0, comm);
     default:
-        MPI_Alltoall(in, count, MPI_FLOAT, out, count, MPI_FLOAT, MPI_COMM_WORLD);
+        return MPI_Alltoall(in, count, MPI_FLOAT, out, count, MPI_FLOAT, comm);
     }
 }
 

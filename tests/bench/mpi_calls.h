@@ -2,13 +2,14 @@
 #ifndef MUSTER_BENCH_MPI_CALLS_H
 #define MUSTER_BENCH_MPI_CALLS_H
 
+#include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 /* MPI's own collectives and how loops of calls are timed, for programs that know MPI alone: they
  * are built with another MPI too. */
 
-enum { MPI_CALL_ROUNDS = 7 };
+enum { MPI_CALL_ROUNDS = 7, MPI_CALL_KINDS = 6 };
 
 /* A number of "allreduce", "reduce-scatter", "all-gather", "broadcast", "reduce", "all-to-all", in
  * this order from 0 up; -1: none. */
@@ -17,8 +18,8 @@ int mpi_call_find(const char *kind);
 /* Whether its size counts one block per rank. */
 bool mpi_call_has_blocks(int kind);
 
-/* On count floats, a block's where there are such, all ranks in MPI_COMM_WORLD; sums, root 0. */
-void mpi_call(int kind, void *in, void *out, int count);
+/* On count floats, a block's where there are such; sums, root 0. Returns what MPI does. */
+int mpi_call(int kind, MPI_Comm comm, void *in, void *out, int count);
 
 /* Memory of so many bytes, a multiple of 64, aligned to 64, full of floats from -1 to 1. free() it.
  */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* Times our collectives, for tests/bench/collectives. sweep KIND,... BYTES,...: each algorithm that
- * applies, in each of the segments that are chosen from, "mpi", which is MPI's own, and "chosen",
- * which is one of them: where it is, its figures are that one's; and "memory", what memory alone
- * asks, least_work(). sweep KIND,... BYTES,... WIRE
- * TYPE: each algorithm as it is and, with WIRE+ before the name, on the wire. In turns ROUNDS loops
- * of calls without barriers of each, us a call of the rank that takes longest; a line "KIND BYTES
- * NAME US ..." from rank 0, NAME/SEGMENT where there are several. fp32 or TYPE, sums, root 0;
- * numbers spread as gradients are where a wire is asked for, else from -1 to 1. */
+ * applies, in each of the segments that are chosen from, "mpi", which is MPI's own choice,
+ * "chosen", which is one of them: where it is, its figures are that one's; "mpi:ALGORITHM", each of
+ * Open MPI's algorithms, open_mpi.h; and "memory", what memory alone asks, least_work(). sweep
+ * KIND,... BYTES,... WIRE TYPE: each algorithm as it is and, with WIRE+ before the name, on the
+ * wire. In turns ROUNDS loops of calls without barriers of each, us a call of the rank that takes
+ * longest; a line "KIND BYTES NAME US ..." from rank 0, NAME/SEGMENT where there are several. fp32
+ * or TYPE, sums, root 0; numbers spread as gradients are where a wire is asked for, else from -1
+ * to 1. */
 
 #include "config.h"
 
@@ -20,8 +21,9 @@
 #include "collectives/precision/precision.h"
 #include "tests/bench/least_work.h"
 #include "tests/bench/mpi_calls.h"
+#include "tests/bench/open_mpi.h"
 
-enum { CANDIDATES = 96, NAME = 64 };
+enum { CANDIDATES = 96, NAME = 64, OPEN_MPI_ALGORITHMS = 16 };
 
 /* what coding has less to wait for, the smaller they are; the chooser has fewer */
 static const size_t wire_segments[] = {256 << 10, 128 << 10, 64 << 10, 32 << 10};
@@ -34,12 +36,14 @@ struct sweep {
     size_t block; /* elements: a rank's block where there are such, else all */
     enum element_type type;
     void *in, *out;
+    MPI_Comm forced[OPEN_MPI_ALGORITHMS]; /* from 1 up: what takes this algorithm of Open MPI's */
 };
 
 struct candidate {
     char name[NAME];
-    const struct algorithm *algorithm; /* NULL: MPI's own */
-    bool is_memory;                    /* neither */
+    const struct algorithm *algorithm; /* NULL: MPI's own, on mpi */
+    MPI_Comm mpi;
+    bool is_memory; /* neither */
     size_t segment_bytes;
     enum wire_format wire;
     int calls;
@@ -72,7 +76,7 @@ static void run_once(void *context)
                    s->block * sizeof(float) *
                        (mpi_call_has_blocks(s->mpi_kind) ? (size_t)s->ranks : 1));
     else if (candidate->algorithm == NULL)
-        mpi_call(s->mpi_kind, s->in, s->out, (int)s->block);
+        mpi_call(s->mpi_kind, candidate->mpi, s->in, s->out, (int)s->block);
     else if (collective_run(s->comm.collective, &call, &err) < 0) {
         fprintf(stderr, "sweep: %s: %s\n", candidate->name, err.text);
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -102,7 +106,7 @@ static struct candidate candidate_of(const char *before, const struct algorithm 
                                      size_t segment_bytes)
 {
     struct candidate candidate = {
-        .algorithm = algorithm, .segment_bytes = segment_bytes, .calls = 1};
+        .algorithm = algorithm, .mpi = MPI_COMM_WORLD, .segment_bytes = segment_bytes, .calls = 1};
 
     if (algorithm == NULL || segment_bytes == 0)
         snprintf(candidate.name, sizeof candidate.name, "%s",
@@ -149,6 +153,23 @@ static unsigned list_ours(struct sweep *s, struct candidate *candidates, unsigne
         candidates[count++] = candidate_of("", choice.algorithm, choice.segment_bytes);
     }
     candidates[count++] = (struct candidate){.name = "memory", .is_memory = true, .calls = 1};
+    return count;
+}
+
+/* Open MPI's, those that can do this number of ranks. */
+static unsigned list_open_mpi(const struct sweep *s, struct candidate *candidates)
+{
+    unsigned count = 0;
+
+    for (int i = 1; i < OPEN_MPI_ALGORITHMS && i <= open_mpi_algorithms(s->mpi_kind); i++) {
+        struct candidate *candidate = &candidates[count];
+
+        *candidate = candidate_of("", NULL, 0);
+        memcpy(candidate->name, "mpi:", sizeof "mpi:");
+        open_mpi_name(s->mpi_kind, i, candidate->name + strlen("mpi:"), NAME - (int)strlen("mpi:"));
+        candidate->mpi = s->forced[i];
+        count += mpi_call(s->mpi_kind, candidate->mpi, s->in, s->out, (int)s->block) == MPI_SUCCESS;
+    }
     return count;
 }
 
@@ -201,7 +222,12 @@ static void sweep_size(struct sweep *s, size_t bytes, enum wire_format wire)
     s->block =
         bytes / element_bytes(s->type) / (mpi_call_has_blocks(s->mpi_kind) ? (size_t)s->ranks : 1);
     s->block += s->block == 0;
-    count = wire != WIRE_AS_IS ? list_wire(s, wire, candidates) : list_ours(s, candidates, &chosen);
+    if (wire != WIRE_AS_IS)
+        count = list_wire(s, wire, candidates);
+    else {
+        count = list_ours(s, candidates, &chosen);
+        count += list_open_mpi(s, candidates + count);
+    }
     time_all(s, candidates, count, bytes);
     if (chosen < count && s->rank == 0) {
         char name[NAME + sizeof "chosen:"];
@@ -248,6 +274,7 @@ int main(int argc, char **argv)
     size_t most = 8, bytes;
     struct error err;
     char *kinds, *rest;
+    int provided;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &s.rank);
@@ -277,6 +304,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "sweep: %s\n", err.text);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    for (int i = 1; i < OPEN_MPI_ALGORITHMS && wire == WIRE_AS_IS; i++)
+        s.forced[i] = open_mpi_comm(i);
     mpi_call_settle();
     kinds = argv[1];
     for (const char *kind = strtok_r(kinds, ",", &rest); kind != NULL;
@@ -288,6 +318,9 @@ int main(int argc, char **argv)
             sweep_size(&s, bytes, wire);
         }
     }
+    for (int i = 1; i < OPEN_MPI_ALGORITHMS && wire == WIRE_AS_IS; i++)
+        MPI_Comm_free(&s.forced[i]);
+    MPI_T_finalize();
     tuned_comm_destroy(&s.comm);
     tuned_destroy(tuned);
     free(s.in);

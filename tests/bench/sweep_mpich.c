@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Times MPI's own collectives, whichever MPI it is built with, for tests/bench/collectives:
- * sweep_mpi KIND,... BYTES,... NAME prints lines as sweep.c does. */
+/* Times the collectives of MPICH, which tests/bench/collectives builds it with: sweep_mpich
+ * KIND,... BYTES,... prints lines as sweep.c does. */
 
 #include <mpi.h>
 #include <stdio.h>
@@ -19,11 +19,11 @@ static void run(void *context)
 {
     const struct call *call = context;
 
-    mpi_call(call->kind, call->in, call->out, call->count);
+    mpi_call(call->kind, MPI_COMM_WORLD, call->in, call->out, call->count);
 }
 
 /* As sweep.c times its own: two loops to warm up, then all rounds. */
-static void sweep_size(struct call *call, const char *kind, size_t bytes, const char *name)
+static void sweep_size(struct call *call, const char *kind, size_t bytes)
 {
     double us[MPI_CALL_ROUNDS];
     int ranks, rank, calls = 1;
@@ -38,7 +38,7 @@ static void sweep_size(struct call *call, const char *kind, size_t bytes, const 
     for (int round = 0; round < MPI_CALL_ROUNDS; round++)
         us[round] = mpi_call_time_us(run, call, calls);
     if (rank == 0)
-        mpi_call_print(kind, bytes, name, us);
+        mpi_call_print(kind, bytes, "mpich", us);
 }
 
 int main(int argc, char **argv)
@@ -50,8 +50,8 @@ int main(int argc, char **argv)
 
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (argc != 4) {
-        fprintf(stderr, "usage: sweep_mpi KIND,... BYTES,... NAME\n");
+    if (argc != 3) {
+        fprintf(stderr, "usage: sweep_mpich KIND,... BYTES,...\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     for (const char *size = argv[2]; size != NULL;) {
@@ -66,12 +66,12 @@ int main(int argc, char **argv)
          kind = strtok_r(NULL, ",", &rest)) {
         call.kind = mpi_call_find(kind);
         if (call.kind < 0) {
-            fprintf(stderr, "sweep_mpi: found \"%s\", expected a collective\n", kind);
+            fprintf(stderr, "sweep_mpich: found \"%s\", expected a collective\n", kind);
             MPI_Abort(MPI_COMM_WORLD, 2);
         }
         for (const char *size = argv[2]; size != NULL;) {
             size = mpi_call_next_size(size, &bytes);
-            sweep_size(&call, kind, bytes, argv[3]);
+            sweep_size(&call, kind, bytes);
         }
     }
     free(call.in);
