@@ -35,6 +35,18 @@ is "$(jq -r 'select(.verdict == "fail") | "\(.test) \(.node) \(.part)"' out)" "t
     '... and is named with its node'
 like "$(jq -r 'select(.verdict == "fail").message' out)" \
     '^the loss of step 5 is [0-9.]*, 0.00[0-9]* off the reference: it computes wrongly$' '... with the step'
+battery 3 --inject=nan:0@1
+is "$?" 1 'a rank whose numbers are none fails'
+is "$(jq -r 'select(.metric != "throughput") | select(.verdict == "fail" or .verdict == "warn") | "\(.metric) \(.part)"' out)" 'loss rank 0' \
+    '... and no other is held against it'
+like "$(jq -r 'select(.verdict == "unknown") | "\(.metric) \(.part): \(.message)"' out)" \
+    '^throughput rank 0: its speed was not measured: step 1: ' '... its speed is unknown'
+is "$(jq -r 'select(.metric == "efficiency")' out)" '' '... and so is what all make of theirs'
+battery 2 --inject=flip:0@4
+is "$(jq -r 'select(.metric == "digest") | "\(.verdict) \(.part)"' out)" 'warn null' \
+    'of two ranks that differ by a bit nobody is named as the one'
+like "$(jq -r 'select(.metric == "digest").message' out)" "^rank 1 on $here has .* those of rank 0 on $here: " \
+    '... both are'
 battery 3 --inject=flip:2@4
 is "$?" 0 'one bit off is no failure'
 like "$(jq -r 'select(.metric == "digest") | "\(.verdict) \(.part) \(.message)"' out)" \
@@ -47,6 +59,9 @@ is "$(verdicts)" 'train.one pass train.checkpoint pass train.data pass' '... pas
 text=$(TMPDIR=/no-such "$top_builddir/muster-train" battery --quick --json 2>&1)
 is "$?" 1 'checkpoints need a place'
 like "$text" '/no-such: no directory can be made there' '... which is said'
+mkdir "a place's name"
+TMPDIR=$PWD/"a place's name" "$top_builddir/muster-train" battery --quick --json >out 2>err
+is "$?/$(ls "a place's name")" 0/ '... and leave nothing there, whatever its name'
 text=$("$top_builddir/muster-train" battery --time-limit=1 2>&1)
 is "$?/$text" '2/muster-train battery: --time-limit: expected a number from 5 to 1e+06, found "1"; see muster-train battery --help' \
     'a usage error'

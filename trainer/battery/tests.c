@@ -3,6 +3,8 @@
 
 #include "trainer/battery/tests.h"
 
+#include <ftw.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,7 +26,7 @@ static void say(const struct battery *battery, struct record *record, int rank, 
 static void say(const struct battery *battery, struct record *record, int rank, const char *format,
                 ...)
 {
-    char message[400], part[32];
+    char message[600], part[32];
     va_list arguments;
 
     va_start(arguments, format);
@@ -126,35 +128,47 @@ static void judge_nodes(const struct battery *battery, const char *test, bool sk
     }
 }
 
-/* Ranks that compute right to the tolerance, but not to the bit as most do: another processor, or
- * the beginning of an end. */
+/* Ranks that compute right to the tolerance, but not to the bit as most of those do: another
+ * processor, or the beginning of an end. Where there is no majority nobody is named as the one. */
 static void judge_digests(const struct battery *battery)
 {
-    int ranks = battery->party.ranks, most = 0;
-    uint32_t common = 0;
+    int ranks = battery->party.ranks, right = 0, most = 0, common = 0;
 
     for (int rank = 0; rank < ranks; rank++) {
         int same = 0;
 
+        if (is_off(&battery->outcomes[rank]))
+            continue;
+        right++;
         for (int other = 0; other < ranks; other++)
-            same += battery->outcomes[other].digest == battery->outcomes[rank].digest;
+            same += !is_off(&battery->outcomes[other]) &&
+                    battery->outcomes[other].digest == battery->outcomes[rank].digest;
         if (same > most) {
             most = same;
-            common = battery->outcomes[rank].digest;
+            common = rank;
         }
     }
     for (int rank = 0; rank < ranks; rank++) {
         struct record record = RECORD_INIT;
 
-        if (battery->outcomes[rank].digest == common || is_off(&battery->outcomes[rank]))
+        if (battery->outcomes[rank].digest == battery->outcomes[common].digest ||
+            is_off(&battery->outcomes[rank]))
             continue;
         record.test = "train.one";
         record.metric = "digest";
         record.verdict = VERDICT_WARN;
-        say(battery, &record, rank,
-            "its parameters after %d steps are not to the bit those of %d of %d ranks: another "
-            "kind of processor, or one that computes wrongly",
-            TRIAL_STEPS, most, ranks);
+        if (2 * most > right)
+            say(battery, &record, rank,
+                "its parameters after %d steps are not to the bit those of %d of %d ranks: another "
+                "kind of processor, or one that computes wrongly",
+                TRIAL_STEPS, most, right);
+        else
+            say(battery, &record, -1,
+                "rank %d on %s has parameters after %d steps that are not to the bit those of rank "
+                "%d on %s: different kinds of processors, or one computes wrongly; more ranks "
+                "would tell which",
+                rank, battery->party.names[rank], TRIAL_STEPS, common,
+                battery->party.names[common]);
     }
 }
 
@@ -188,18 +202,16 @@ static void run_one(struct battery *battery)
 static void run_one_speed(struct battery *battery, double seconds)
 {
     int ranks = battery->party.ranks;
-    double *rates = calloc((size_t)ranks, sizeof *rates),
-           *sorted = calloc((size_t)ranks, sizeof *sorted);
+    double *rates = team_words(battery->all, sizeof *rates), median;
+    struct error *why = team_words(battery->all, sizeof *why), err = {""};
     struct trial_speed speed;
-    double median;
 
     phase(battery, "train.one speed");
-    trial_speed(battery->alone, seconds, &speed);
-    if (!rates || !sorted)
-        watch_fault("out of memory");
+    if (trial_speed(battery->alone, &battery->plant, seconds, &speed, &err) != 0)
+        speed.tokens_per_s = NAN;
     team_tell(battery->all, &speed.tokens_per_s, sizeof *rates, rates);
-    memcpy(sorted, rates, (size_t)ranks * sizeof *rates);
-    median = statistics_median(sorted, (size_t)ranks);
+    team_tell(battery->all, &err, sizeof *why, why);
+    median = statistics_median(rates, (size_t)ranks);
     for (int rank = 0; rank < ranks; rank++) {
         struct record record = RECORD_INIT;
         bool is_slow = ranks > 2 && rates[rank] < SLOW * median;
@@ -209,6 +221,11 @@ static void run_one_speed(struct battery *battery, double seconds)
             continue;
         record.test = "train.one";
         record.metric = "throughput";
+        if (isnan(rates[rank])) {
+            record.verdict = VERDICT_UNKNOWN;
+            say(battery, &record, rank, "its speed was not measured: %s", why[rank].text);
+            continue;
+        }
         record.value = rates[rank];
         record.unit = "tokens/s";
         if (is_slow) {
@@ -222,7 +239,7 @@ static void run_one_speed(struct battery *battery, double seconds)
         }
     }
     free(rates);
-    free(sorted);
+    free(why);
 }
 
 static void run_node(struct battery *battery)
@@ -237,13 +254,21 @@ static void run_node(struct battery *battery)
         judge_nodes(battery, "train.node", true);
 }
 
+static int take_away(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+    (void)status;
+    (void)type;
+    (void)where;
+    return remove(path);
+}
+
 /* Half of a training, a checkpoint on the node's own disk, and the rest from it: to the bit. */
 static void run_checkpoint(struct battery *battery, uint32_t digest)
 {
     struct trial trial = {&scheme_ddp, NULL, NULL};
     struct trial_outcome outcome;
     const char *base = getenv("TMPDIR");
-    char directory[200] = "", command[260];
+    char directory[PATH_MAX] = "";
     bool leads = team_seat(battery->node).rank == 0;
 
     phase(battery, "train.checkpoint");
@@ -262,11 +287,8 @@ static void run_checkpoint(struct battery *battery, uint32_t digest)
         snprintf(outcome.text, sizeof outcome.text, "%s: no directory can be made there",
                  base && *base ? base : "/tmp");
     }
-    if (leads && directory[0]) {
-        snprintf(command, sizeof command, "rm -rf '%s'", directory);
-        if (system(command) != 0)
-            fprintf(stderr, "muster-train: %s could not be removed\n", directory);
-    }
+    if (leads && directory[0] && nftw(directory, take_away, 16, FTW_DEPTH | FTW_PHYS) != 0)
+        fprintf(stderr, "muster-train: %s could not be removed: %m\n", directory);
     if (outcome.rv == 0 && outcome.digest != digest) {
         outcome.rv = -1;
         snprintf(outcome.text, sizeof outcome.text,
@@ -313,21 +335,30 @@ static void run_nodes_speed(struct battery *battery, double seconds)
 {
     struct trial_speed speed;
     struct record record = RECORD_INIT;
+    struct error err;
+    int rv;
 
     phase(battery, "train.nodes speed");
-    trial_speed(battery->all, seconds, &speed);
+    rv = trial_speed(battery->all, NULL, seconds, &speed, &err);
     if (battery->party.rank != 0)
         return;
     record.test = "train.nodes";
     record.metric = "throughput";
+    if (rv != 0) {
+        record.verdict = VERDICT_UNKNOWN;
+        say(battery, &record, -1, "the speed of %d ranks was not measured: %s",
+            battery->party.ranks, err.text);
+        return;
+    }
     record.value = speed.tokens_per_s;
     record.unit = "tokens/s";
     say(battery, &record, -1, "%s", "");
+    record.unit = "1";
     record.metric = "efficiency";
     record.value = speed.tokens_per_s / battery->speed_alone;
-    record.unit = "1";
-    say(battery, &record, -1, "of %.0f tokens/s of %d ranks each by itself", battery->speed_alone,
-        battery->party.ranks);
+    if (!isnan(record.value))
+        say(battery, &record, -1, "of %.0f tokens/s of %d ranks each by itself",
+            battery->speed_alone, battery->party.ranks);
     record.metric = "communication";
     record.value = speed.waited_share;
     say(battery, &record, -1, "share of the time that rank 0 waited");
@@ -340,18 +371,15 @@ static void run_data(struct battery *battery)
     struct dataset dataset = {42, 50257, BATCH, TIME, false, NULL};
     int ranks = battery->party.ranks, rank = battery->party.rank;
     int32_t inputs[BATCH * TIME], targets[BATCH * TIME];
-    uint64_t digest = 0, whole = 0, sum = 0, *all = calloc((size_t)ranks, sizeof *all);
+    uint64_t digest = 0, whole = 0, sum = 0, *all = team_words(battery->all, sizeof *all);
     struct record record = RECORD_INIT;
 
     phase(battery, "train.data");
-    if (!all)
-        watch_fault("out of memory");
     for (uint64_t step = 0; step < STEPS; step++) {
-        int first = (int)((long)BATCH * rank / ranks),
-            end = (int)((long)BATCH * (rank + 1) / ranks);
+        int first, count = placement_share(BATCH, rank, ranks, &first);
 
-        dataset_read(&dataset, step, first, end - first, inputs, targets);
-        for (int row = first; row < end; row++)
+        dataset_read(&dataset, step, first, count, inputs, targets);
+        for (int row = first; row < first + count; row++)
             digest += crc32c((uint32_t)(step * BATCH + (uint64_t)row),
                              (const uint8_t *)(inputs + (row - first) * TIME), TIME * 4);
         dataset_read(&dataset, step, 0, BATCH, inputs, targets);

@@ -15,7 +15,8 @@ struct battery {
     struct party party;
     struct team *all, *node, *alone;
     struct trial_outcome *outcomes; /* of each rank */
-    double speed_alone;             /* of all ranks together, each by itself, tokens/s */
+    double speed_alone;             /* of all ranks together, each by itself, tokens/s; NAN where
+                                       one could not tell */
 };
 
 /* The train.* tests one after the other, with their verdicts: rank 0 gives the records out.

@@ -102,9 +102,9 @@ static int store(struct training *training, const char *directory, bool loads, s
         return rv == 1 ? 0 : -1;
     }
     rv = saver_create(directory, &problem, training->team, &piece, 1, 1, &saver, err);
-    if (rv != 0)
-        return -1; /* rank 0 alone can fail: a team of one node, whose directory it is */
-    rv = saver_save(saver, training->step, err) | saver_finish(saver, err);
+    rv = team_agree(training->team, rv, err);
+    if (rv == 0)
+        rv = saver_save(saver, training->step, err) | saver_finish(saver, err);
     saver_destroy(saver);
     return rv;
 }
@@ -148,33 +148,35 @@ void trial_run(const struct trial *trial, struct team *team, struct trial_outcom
     training_clear(&training);
 }
 
-void trial_speed(struct team *team, double seconds, struct trial_speed *speed)
+int trial_speed(struct team *team, const struct plant *plant, double seconds,
+                struct trial_speed *speed, struct error *err)
 {
     int ranks = team_seat(team).ranks;
     struct train_options options =
         options_of((struct shape){4, 4, 256, 128, 4096}, 2 * ranks, &scheme_ddp);
-    double start_s, waited_s = 0;
+    double start_s = 0, waited_s = 0;
     struct step_result result;
     struct training training;
-    struct error err;
     bool goes_on = true;
+    long steps = 0;
+    int rv;
 
     options.is_batch_fixed = options.verifies = false;
-    *speed = (struct trial_speed){.tokens_per_s = NAN, .waited_share = NAN};
-    if (training_start(&options, &compute_cpu, team, &training, &err) != 0 ||
-        training_step(&training, &no_signal, 1, &result, &err) != 0) {
-        training_clear(&training);
-        return;
-    }
+    rv = training_start(&options, &compute_cpu, team, &training, err);
+    training.plant = plant;
+    if (rv == 0)
+        rv = training_step(&training, &no_signal, 1, &result, err);
     start_s = clock_s(); /* the first step has taken its memory */
-    while (goes_on && training_step(&training, &no_signal, 1, &result, &err) == 0) {
+    while (goes_on && rv == 0) {
+        rv = training_step(&training, &no_signal, 1, &result, err);
         waited_s += result.waited_s;
-        speed->steps++;
+        steps++;
         goes_on = clock_s() - start_s < seconds; /* as rank 0 sees it */
         team_repeat(team, &goes_on, sizeof goes_on);
     }
     seconds = clock_s() - start_s;
-    speed->tokens_per_s = (double)speed->steps * options.batch * options.shape.context / seconds;
+    speed->tokens_per_s = (double)steps * options.batch * options.shape.context / seconds;
     speed->waited_share = waited_s / seconds;
     training_clear(&training);
+    return rv;
 }

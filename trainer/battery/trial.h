@@ -23,7 +23,7 @@ struct trial_outcome {
     int32_t step; /* where that was; TRIAL_STEPS: after the last */
     double found; /* the loss there */
     uint32_t digest; /* of the parameters at the end, as far as this rank has them */
-    char text[160];
+    char text[sizeof((struct error){""}.text)];
 };
 
 /* How far a loss may be off: twice what two ways to compute in 32 bits differ by, and more. */
@@ -34,11 +34,11 @@ struct trial_outcome {
 void trial_run(const struct trial *trial, struct team *team, struct trial_outcome *outcome);
 
 /* A larger model for so long: tokens per second of the team, and the share of the time that this
- * rank waited for others. NAN where it cannot be run. Collective. */
+ * rank waited for others. Collective. Returns 0, or -1 with err on all ranks. */
 struct trial_speed {
     double tokens_per_s, waited_share;
-    long steps;
 };
-void trial_speed(struct team *team, double seconds, struct trial_speed *speed);
+int trial_speed(struct team *team, const struct plant *plant, double seconds,
+                struct trial_speed *speed, struct error *err);
 
 #endif
