@@ -39,7 +39,7 @@ void report_norms(const struct training *training, const struct party *party)
 
 static double tokens_per_s(const struct training *training, double seconds)
 {
-    return training->options->batch * training->options->shape.context / seconds;
+    return (double)training->options->batch * training->options->shape.context / seconds;
 }
 
 static void print_left(double seconds)

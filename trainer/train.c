@@ -36,31 +36,11 @@ static void catch_signals(void)
     sigaction(SIGHUP, &action, NULL);
 }
 
-/* What went wrong on one rank ends all of them. result: 0 or -1 with err, of this rank. Collective;
- * returns 0, or -1 on all. */
-static int agree(struct team *team, int result, const struct error *err)
+/* What all ranks know is said by one. */
+static void say(const struct error *err)
 {
-    struct word {
-        int result;
-        char text[sizeof err->text];
-    } *words = calloc((size_t)party.ranks, sizeof *words), word = {.result = result};
-    int failed = 0, first = -1;
-
-    if (!words)
-        return -1;
-    snprintf(word.text, sizeof word.text, "%s", result ? err->text : "");
-    team_tell(team, &word, sizeof word, words);
-    for (int rank = 0; rank < party.ranks; rank++) {
-        failed += words[rank].result != 0;
-        if (first < 0 && words[rank].result)
-            first = rank;
-    }
-    if (failed > 0 && party.rank == 0)
-        fprintf(stderr, "muster-train: %s%s%s\n",
-                failed < party.ranks ? party_name(&party, first) : "",
-                failed < party.ranks ? ": " : "", words[first].text);
-    free(words);
-    return failed ? -1 : 0;
+    if (party.rank == 0)
+        fprintf(stderr, "muster-train: %s\n", err->text);
 }
 
 static void complain(void *context, const char *line)
@@ -87,16 +67,18 @@ static int resume(struct training *training, struct saver **saver)
     rv = pieces ? saver_create(options->checkpoint, &problem, training->team, pieces, count,
                                options->keep, saver, &err)
                 : error_set(&err, "checkpoints: %m");
-    rv = agree(training->team, rv, &err);
+    rv = team_agree(training->team, rv, &err);
     if (rv == 0) {
         scheme->pieces(training->holding, true, pieces);
         found = checkpoint_read(options->checkpoint, &problem, training->team, pieces, wanted,
                                 &training->step, complain, NULL, &err);
-        rv = agree(training->team, found < 0 ? -1 : 0, &err);
+        rv = found < 0 ? -1 : 0;
     }
     free(pieces);
-    if (rv != 0)
+    if (rv != 0) {
+        say(&err);
         return -1;
+    }
     if (found == 0)
         scheme->draw(training->holding); /* one that was not whole may have left numbers */
     else
@@ -109,11 +91,11 @@ static int resume(struct training *training, struct saver **saver)
     return 0;
 }
 
-/* What could not be saved is said by one rank. Returns 0, or 1. */
+/* Returns 0, or 1. */
 static int judge_saving(int rv, const struct error *err)
 {
-    if (rv != 0 && party.rank == 0)
-        fprintf(stderr, "muster-train: %s\n", err->text);
+    if (rv != 0)
+        say(err);
     return rv != 0;
 }
 
@@ -162,8 +144,7 @@ static int train(struct training *training, struct saver *saver)
         watch_phase("step %ld", training->step);
         if (training_step(training, &stop_signal, !saver || !saver_is_writing(saver), &result,
                           &err) != 0) {
-            if (party.rank == 0)
-                fprintf(stderr, "muster-train: %s\n", err.text);
+            say(&err);
             return 1;
         }
         if (party.rank == 0)
@@ -234,22 +215,22 @@ static int run(const struct train_options *options, struct team *team)
     party_set_threads(&party, options->threads);
     team_use(team, options->algorithm);
     team_travel(team, options->wire);
-    rv = team_measure(team, tell_measuring, &err);
-    if (rv == 0)
-        rv = compute ? training_start(options, compute, team, &training, &err) : -1;
+    rv = compute ? 0 : -1;
     if (rv == 0 && options->inject)
         rv = plant_parse(options->inject, &plant, &err);
+    rv = team_agree(team, rv, &err);
+    if (rv == 0)
+        rv = team_measure(team, tell_measuring, &err);
+    if (rv == 0)
+        rv = training_start(options, compute, team, &training, &err);
     training.plant = &plant;
-    if (agree(team, rv, &err) == 0 && (!options->checkpoint || resume(&training, &saver) == 0))
+    if (rv != 0)
+        say(&err);
+    else if (!options->checkpoint || resume(&training, &saver) == 0)
         status = train(&training, saver);
     saver_destroy(saver);
     training_clear(&training);
     return status;
-}
-
-static const char *rank_name(int rank)
-{
-    return party_name(&party, rank);
 }
 
 int main(int argc, char **argv)
@@ -267,7 +248,6 @@ int main(int argc, char **argv)
     if (status >= 0)
         return status;
     catch_signals();
-    team_rank_name = rank_name;
     if (party_start(options.is_json, HUGE_VAL, &party, &err) != 0 ||
         party_team(&party, &team, &err) != 0) {
         fprintf(stderr, "muster-train: %s\n", err.text);

@@ -111,10 +111,39 @@ static int open_data(struct training *training, struct error *err)
     return 0;
 }
 
+/* Whether all ranks read the same tokens: of different files each would take its own share, and
+ * some sequences would be read twice and others by nobody. Collective, the same on all ranks. */
+static int compare_data(const struct training *training, struct error *err)
+{
+    struct word {
+        uint64_t count;
+        uint32_t crc, vocabulary;
+    } own, *all;
+    int ranks = team_seat(training->team).ranks, rv = 0;
+
+    if (!training->file)
+        return 0;
+    own = (struct word){token_file_count(training->file), token_file_crc(training->file),
+                        token_file_vocabulary(training->file)};
+    all = team_words(training->team, sizeof *all);
+    team_tell(training->team, &own, sizeof own, all);
+    for (int rank = 1; rank < ranks && rv == 0; rank++)
+        if (memcmp(&all[rank], &all[0], sizeof *all) != 0)
+            rv = error_set(err,
+                           "%s: %s has %llu tokens (checksum %08x), rank 0 has %llu (%08x): all "
+                           "ranks must have the same",
+                           training->options->data, team_name(training->team, rank),
+                           (unsigned long long)all[rank].count, all[rank].crc,
+                           (unsigned long long)all[0].count, all[0].crc);
+    free(all);
+    return rv;
+}
+
 int training_start(const struct train_options *options, const struct compute *compute,
                    struct team *team, struct training *training, struct error *err)
 {
     const struct shape *shape = &options->shape;
+    int rv = 0;
 
     *training = (struct training){
         .options = options,
@@ -124,10 +153,16 @@ int training_start(const struct train_options *options, const struct compute *co
                     options->is_batch_fixed, NULL},
         .parameter_count = shape_parameters(shape),
     };
-    if (options->scheme->is_replicated && team_alone(&training->alone, err) != 0)
+    if (options->scheme->is_replicated)
+        rv = team_alone(&training->alone, err);
+    if (rv == 0)
+        rv = open_data(training, err);
+    if (team_agree(team, rv, err) != 0 || compare_data(training, err) != 0)
         return -1;
-    if (open_data(training, err) != 0 || lay_out(training, err) != 0 ||
-        take_memory(training, err) != 0)
+    rv = lay_out(training, err);
+    if (rv == 0)
+        rv = take_memory(training, err);
+    if (team_agree(team, rv, err) != 0)
         return -1;
     options->scheme->draw(training->holding);
     return 0;
@@ -167,14 +202,11 @@ struct checkpoint_problem training_problem(const struct training *training)
 static double sum_over_ranks(const struct training *training, double value)
 {
     int ranks = team_seat(training->team).ranks;
-    double *values = calloc((size_t)ranks, sizeof *values), sum = 0;
+    double *values, sum = 0;
 
-    if (training->alone) {
-        free(values);
+    if (training->alone)
         return value;
-    }
-    if (!values)
-        return NAN;
+    values = team_words(training->team, sizeof *values);
     team_tell(training->team, &value, sizeof value, values);
     for (int rank = 0; rank < ranks; rank++)
         sum += values[rank];
@@ -238,7 +270,7 @@ static int not_finite(const struct training *training, const struct step_result 
 {
     int ranks = team_seat(training->team).ranks, bad = 0, first = -1;
     const struct step_word *word;
-    char where[64] = "", who[128] = "";
+    char where[64] = "", who[320] = "";
 
     for (int rank = 0; rank < ranks; rank++) {
         bad += training->words[rank].bad_unit >= 0;
@@ -256,7 +288,8 @@ static int not_finite(const struct training *training, const struct step_result 
     if (ranks > 1 && bad == ranks)
         snprintf(who, sizeof who, ", on all %d ranks", ranks);
     else if (ranks > 1)
-        snprintf(who, sizeof who, ", on %s%s", team_rank_name(first), bad > 1 ? " and others" : "");
+        snprintf(who, sizeof who, ", on %s%s", team_name(training->team, first),
+                 bad > 1 ? " and others" : "");
     return error_set(err, "step %ld: loss %g; the gradient of %s%s is not finite%s", training->step,
                      result->loss, tensor_kinds[word->bad_tensor].name, where, who);
 }
@@ -266,10 +299,10 @@ static int accuse_replica(const struct training *training, int rank, bool is_sur
                           struct error *err)
 {
     int ranks = team_seat(training->team).ranks;
-    uint64_t *all = calloc((size_t)ranks, sizeof *all);
+    uint64_t *all = team_words(training->team, sizeof *all);
     char what[64] = "the loss";
 
-    for (int tensor = 0; all && tensor < TENSOR_COUNT; tensor++) {
+    for (int tensor = 0; tensor < TENSOR_COUNT; tensor++) {
         double norm = training_norm(training, tensor);
         int odd;
 
@@ -282,7 +315,7 @@ static int accuse_replica(const struct training *training, int rank, bool is_sur
         break;
     }
     free(all);
-    verify_accuse(what, rank, 0, ranks, is_sure, err);
+    verify_accuse(training->team, what, rank, 0, ranks, is_sure, err);
     return error_prefix(err, "step %ld", training->step);
 }
 
@@ -290,10 +323,10 @@ static int accuse_replica(const struct training *training, int rank, bool is_sur
 static int compare_replicas(const struct training *training, struct error *err)
 {
     int ranks = team_seat(training->team).ranks, odd = -1;
-    uint64_t *all = calloc((size_t)ranks, sizeof *all);
+    uint64_t *all = team_words(training->team, sizeof *all);
     bool is_sure = false;
 
-    for (int pass = 0; all && pass < 2 && odd < 0; pass++) {
+    for (int pass = 0; pass < 2 && odd < 0; pass++) {
         for (int rank = 0; rank < ranks; rank++)
             memcpy(&all[rank],
                    pass == 0 ? &training->words[rank].loss : &training->words[rank].squares,
@@ -400,12 +433,12 @@ int training_bill(const struct training *training, struct stage_bill *bills,
                              (double)sent.ends / steps,
                              (double)sent.inside / steps};
     int ranks = team_seat(training->team).ranks;
-    struct stage_bill *all = calloc((size_t)ranks, sizeof *all);
+    struct stage_bill *all;
 
-    if (!all || training->steps_made == 0) {
-        free(all);
+    if (training->steps_made == 0)
         return -1;
-    }
+    memset(bills, 0, (size_t)training->arrangement.placement.stages * sizeof *bills);
+    all = team_words(training->team, sizeof *all);
     team_tell(training->team, &own, sizeof own, all);
     for (int rank = 0; rank < ranks; rank++) {
         struct stage_bill *bill;

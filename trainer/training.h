@@ -61,7 +61,8 @@ struct step_result {
 int training_fits(const struct train_options *options, int ranks, struct error *err);
 
 /* Takes memory, opens and verifies the data, draws the weights; options and team must live as long.
- * Returns 0, or -1 with err; to be cleared in either case. */
+ * Collective. Returns 0, or -1 with err on all ranks (team_agree()); to be cleared in either case.
+ */
 int training_start(const struct train_options *options, const struct compute *compute,
                    struct team *team, struct training *training, struct error *err);
 void training_clear(struct training *training);
@@ -87,7 +88,7 @@ struct stage_bill {
 };
 
 /* Those of all stages so far, and what was planned (both: an array of the stages). To be called
- * between steps. Collective. Returns 0, or -1: no step was made, or no memory. */
+ * between steps. Collective. Returns 0, or -1: no step was made. */
 int training_bill(const struct training *training, struct stage_bill *bills,
                   struct forecast *forecasts);
 

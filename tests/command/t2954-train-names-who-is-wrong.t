@@ -38,7 +38,7 @@ is "$?" 1 'a bit of a parameter that differs ends the run'
 named "step 5: rank 2 on $here: parameter fcw of layer 0 is not what most of the 3 ranks have" \
     'named with step, rank, tensor and layer'
 train 2 --scheme=ddp --verify --inject=flip:1@5
-named "step 5: parameter fcw of layer 0 is not the same on all 2 ranks, rank 1 on $here differs from rank 0; more ranks would tell who is wrong" \
+named "step 5: parameter fcw of layer 0 is not the same on all 2 ranks, rank 1 on $here differs from rank 0 on $here; more ranks would tell who is wrong" \
     'of two ranks nobody can tell which'
 train 3 --scheme=ddp --inject=flip:2@5
 is "$?" 0 'without --verify nobody looks'
@@ -58,4 +58,33 @@ named "step 6: rank 2 on $here: the gradient of fcw is not what most of the 3 ra
     'named with step, rank and tensor'
 train 2 --inject=nonsense
 is "$?" 1 'a fault that is none is refused'
+
+# What one rank alone lacks ends all of them, and is said with its name.
+differ() { # RANKS COMMANDS OPTION...: what each rank's shell does before it becomes the trainer
+    # shellcheck disable=SC2016 # for the shell of each rank
+    timeout 120 mpirun --oversubscribe -n "$1" sh -c "rank=\$OMPI_COMM_WORLD_RANK; $2"' exec "$0" "$@"' \
+        "$top_builddir/muster-train" "${small[@]}" --vocab=256 "${@:3}" >out 2>err
+}
+for ((i = 0; i < 99; i++)); do echo "line $i of a text"; done >text
+"$top_builddir/muster-train" tokenize text tokens >/dev/null
+# shellcheck disable=SC2016
+differ 3 '[ $rank = 1 ] && cd /;' --data=tokens
+is "$?" 1 'a rank without the data ends the run'
+named "rank 1 on $here: tokens: No such file or directory" 'named'
+mkdir other
+(echo another line && cat text) >other/text
+"$top_builddir/muster-train" tokenize other/text other/tokens >/dev/null
+# shellcheck disable=SC2016
+differ 3 '[ $rank = 2 ] && cd other;' --data=tokens
+is "$?" 1 'so does one with other data'
+like "$(cat err)" "^muster-train: tokens: rank 2 on $here has 1785 tokens \(checksum [0-9a-f]{8}\), rank 0 has 1772 " \
+    '... named'
+if "$top_builddir/muster-train" "${small[@]}" --steps=0 --precision=bf16 >out 2>&1; then
+    # shellcheck disable=SC2016
+    differ 2 '[ $rank = 1 ] && export DNNL_MAX_CPU_ISA=AVX2;' --precision=bf16
+    is "$?" 1 'and one whose processor has no bf16'
+    like "$(cat err)" "^muster-train: rank 1 on $here: --precision=bf16 needs a processor" '... named'
+else
+    skip 2 'no bf16 here'
+fi
 done_testing

@@ -9,7 +9,8 @@
 #include "trainer/model/head.h"
 #include "trainer/pages.h"
 
-enum { ENDS = 2 }; /* most places for what goes out, and for gradients */
+enum { ENDS = 2 };            /* most places for what goes out, and for gradients */
+enum { ROWS_MOST = 1 << 30 }; /* rows are counted in an int, and some are added to that */
 
 struct model {
     struct model_options options;
@@ -96,6 +97,11 @@ int model_create(const struct model_options *options, struct model **model, stru
     struct model *made = calloc(1, sizeof *made);
     size_t size_bytes = model_bytes(options);
 
+    if (row_count(&options->geometry) > ROWS_MOST) {
+        free(made);
+        return error_set(err, "%zu tokens at once, at most %d can be: more --microbatches or ranks",
+                         row_count(&options->geometry), ROWS_MOST);
+    }
     if (!made || !(made->saved = calloc(saved_count(options), sizeof *made->saved)) ||
         !(made->in = calloc((size_t)in_places(options), sizeof(activations *))) ||
         !(made->memory = aligned_alloc(64, size_bytes))) {

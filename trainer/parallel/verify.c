@@ -10,6 +10,8 @@
 
 #define HELD (UINT64_C(1) << 32) /* beside a sum of 32 bits */
 
+enum { NAME = 288 }; /* bytes of "rank 3 on n2" */
+
 struct verify {
     struct holding *holding;
     struct team *team;
@@ -45,15 +47,19 @@ int verify_odd_one(const uint64_t *values, int ranks, bool *is_sure)
     return -1;
 }
 
-int verify_accuse(const char *what, int rank, int other, int ranks, bool is_sure, struct error *err)
+int verify_accuse(const struct team *team, const char *what, int rank, int other, int ranks,
+                  bool is_sure, struct error *err)
 {
+    char one[NAME];
+
     if (is_sure)
-        return error_set(err, "%s: %s is not what most of the %d ranks have", team_rank_name(rank),
+        return error_set(err, "%s: %s is not what most of the %d ranks have", team_name(team, rank),
                          what, ranks);
+    snprintf(one, sizeof one, "%s", team_name(team, rank));
     return error_set(err,
-                     "%s is not the same on all %d ranks%s, %s differs from rank %d; more ranks "
+                     "%s is not the same on all %d ranks%s, %s differs from %s; more ranks "
                      "would tell who is wrong",
-                     what, ranks, other == 0 ? "" : " that have it", team_rank_name(rank), other);
+                     what, ranks, other == 0 ? "" : " that have it", one, team_name(team, other));
 }
 
 int verify_create(struct holding *holding, struct team *team, struct verify **verify,
@@ -149,16 +155,10 @@ static int odd_holder(const struct verify *verify, size_t number, uint64_t *valu
 static int compare(const struct verify *verify, struct error *err)
 {
     size_t count = (size_t)verify->units * TENSOR_COUNT;
-    size_t ranks = (size_t)team_seat(verify->team).ranks;
-    uint64_t *values = calloc(ranks, sizeof *values);
-    int *holders = calloc(ranks, sizeof *holders), odd = -1;
+    uint64_t *values = team_words(verify->team, sizeof *values);
+    int *holders = team_words(verify->team, sizeof *holders), odd = -1;
     char what[96];
 
-    if (!values || !holders) {
-        free(values);
-        free(holders);
-        return error_set(err, "no memory: %m");
-    }
     for (size_t i = 0; i < count && odd < 0; i++) {
         int holder_count;
         bool is_sure;
@@ -171,7 +171,7 @@ static int compare(const struct verify *verify, struct error *err)
         else
             snprintf(what, sizeof what, "parameter %s of layer %d",
                      tensor_kinds[i % TENSOR_COUNT].name, (int)(i / TENSOR_COUNT) - 1);
-        verify_accuse(what, holders[odd], holders[0], holder_count, is_sure, err);
+        verify_accuse(verify->team, what, holders[odd], holders[0], holder_count, is_sure, err);
     }
     free(values);
     free(holders);
@@ -201,9 +201,7 @@ int verify_before(struct verify *verify, struct error *err)
     for (size_t i = 0; i < verify->piece_count && changed < 0; i++)
         if (sum_of(&verify->pieces[i]) != verify->kept[i])
             changed = (int32_t)i;
-    all = calloc((size_t)ranks, sizeof *all);
-    if (!all)
-        return error_set(err, "no memory: %m");
+    all = team_words(verify->team, sizeof *all);
     team_tell(verify->team, &changed, sizeof changed, all);
     for (int rank = 0; rank < ranks && rv == 0; rank++) {
         char what[32] = "the model";
@@ -217,7 +215,7 @@ int verify_before(struct verify *verify, struct error *err)
         rv = error_set(err,
                        "%s: what it keeps of %s has changed since the last step: its memory "
                        "loses bits",
-                       team_rank_name(rank), what);
+                       team_name(verify->team, rank), what);
     }
     free(all);
     return rv;

@@ -15,10 +15,10 @@ struct verify;
  * -1: all are equal. values: ranks. Pure. */
 int verify_odd_one(const uint64_t *values, int ranks, bool *is_sure);
 
-/* Says who differs about what: "rank 2 on n3: WHAT is not what most of the 3 ranks have". ranks: so
- * many have it, other is the first of them. */
-int verify_accuse(const char *what, int rank, int other, int ranks, bool is_sure,
-                  struct error *err);
+/* Says who of the team differs about what: "rank 2 on n3: WHAT is not what most of the 3 ranks
+ * have". ranks: so many have it, other is the first of them. Returns -1. */
+int verify_accuse(const struct team *team, const char *what, int rank, int other, int ranks,
+                  bool is_sure, struct error *err);
 
 /* team: whose ranks are compared. Returns 0, or -1 with err. */
 int verify_create(struct holding *holding, struct team *team, struct verify **verify,

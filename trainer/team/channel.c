@@ -20,17 +20,19 @@ struct channel {
 int channel_create(struct team *team, int lanes, struct channel **channel, struct error *err)
 {
     struct channel *made = calloc(1, sizeof *made);
+    MPI_Comm comm;
 
+    MPI_Comm_dup(team_communicator(team), &comm); /* by those too that have no memory */
     if (!made || !(made->requests = calloc((size_t)lanes, sizeof *made->requests)) ||
         !(made->ranks = calloc((size_t)lanes, sizeof *made->ranks))) {
         free(made ? made->requests : NULL);
         free(made);
         return error_set(err, "a channel between ranks: %m");
     }
+    made->comm = comm;
     made->lanes = lanes;
     for (int lane = 0; lane < lanes; lane++)
         made->requests[lane] = MPI_REQUEST_NULL;
-    MPI_Comm_dup(team_communicator(team), &made->comm);
     *channel = made;
     return 0;
 }

@@ -20,7 +20,7 @@
 /* Nothing of a rank for so long is a hang: longer than any unit of a model takes. */
 #define PATIENCE_S 60.0
 
-enum { NAME_BYTES = 64 };
+enum { NAME_BYTES = 256 };
 
 /* What each rank tells the others at the start. */
 struct card {
@@ -31,7 +31,19 @@ struct card {
 static struct {
     char (*names)[NAME_BYTES];
     const char **list;
+    const struct party *party;
 } memory;
+
+/* "rank 3 on n2", "this process" where there is one rank only. */
+static const char *rank_name(int rank)
+{
+    static char name[NAME_BYTES + 32];
+
+    if (memory.party->ranks == 1)
+        return "this process";
+    snprintf(name, sizeof name, "rank %d on %s", rank, memory.party->names[rank]);
+    return name;
+}
 
 static void abort_job(void)
 {
@@ -151,6 +163,8 @@ int party_start(bool is_json, double limit_s, struct party *party, struct error 
         start_mpi(party);
     if (gather_cards(party, err) != 0)
         return -1;
+    memory.party = party;
+    team_rank_name = rank_name;
     if (party->ranks == 1)
         return 0;
     sigaction(SIGINT, NULL, &interrupt);
@@ -172,16 +186,6 @@ void party_set_threads(const struct party *party, int threads)
 int party_team(const struct party *party, struct team **team, struct error *err)
 {
     return party->has_mpi ? team_create(MPI_COMM_WORLD, team, err) : team_alone(team, err);
-}
-
-const char *party_name(const struct party *party, int rank)
-{
-    static char name[NAME_BYTES + 32];
-
-    if (party->ranks == 1)
-        return "this process";
-    snprintf(name, sizeof name, "rank %d on %s", rank, party->names[rank]);
-    return name;
 }
 
 void party_finish(struct party *party)

@@ -19,8 +19,9 @@ struct party {
     bool is_json;
 };
 
-/* limit_s: seconds after which the watch ends the job; HUGE_VAL: never. Collective. Returns 0, or
- * -1 with err. */
+/* limit_s: seconds after which the watch ends the job; HUGE_VAL: never. party must live until
+ * party_finish(): team_rank_name() tells of its ranks until then. Collective. Returns 0, or -1 with
+ * err. */
 int party_start(bool is_json, double limit_s, struct party *party, struct error *err);
 
 /* So many threads to compute with; 0: what OMP_NUM_THREADS says, else this rank's share of the
@@ -29,9 +30,6 @@ void party_set_threads(const struct party *party, int threads);
 
 /* A team of all ranks. Returns 0, or -1 with err. Collective. */
 int party_team(const struct party *party, struct team **team, struct error *err);
-
-/* "rank 3 on n2", "this process" where there is one rank only; static, overwritten. */
-const char *party_name(const struct party *party, int rank);
 
 /* Ends MPI and the watch; collective. */
 void party_finish(struct party *party);

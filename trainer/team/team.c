@@ -55,6 +55,24 @@ static const char *number_of(int rank)
 
 const char *(*team_rank_name)(int rank) = number_of;
 
+const char *team_name(const struct team *team, int rank)
+{
+    MPI_Group own, all;
+    int has_mpi, of_all = rank;
+
+    MPI_Initialized(&has_mpi);
+    if (has_mpi && team->comm == MPI_COMM_NULL) {
+        MPI_Comm_rank(MPI_COMM_WORLD, &of_all);
+    } else if (has_mpi) {
+        MPI_Comm_group(team->comm, &own);
+        MPI_Comm_group(MPI_COMM_WORLD, &all);
+        MPI_Group_translate_ranks(own, 1, &rank, all, &of_all);
+        MPI_Group_free(&own);
+        MPI_Group_free(&all);
+    }
+    return team_rank_name(of_all);
+}
+
 int team_alone(struct team **team, struct error *err)
 {
     struct team *made = calloc(1, sizeof *made);
@@ -381,6 +399,15 @@ void team_progress(struct team *team)
             watch_fault("%s", err.text);
 }
 
+void *team_words(const struct team *team, size_t bytes)
+{
+    void *words = calloc((size_t)team->seat.ranks, bytes);
+
+    if (!words)
+        watch_fault("out of memory");
+    return words;
+}
+
 void team_tell(struct team *team, const void *word, size_t bytes, void *words)
 {
     double start_s = clock_s();
@@ -394,6 +421,24 @@ void team_tell(struct team *team, const void *word, size_t bytes, void *words)
     watch_step();
     watch_works();
     team->traffic.waited_s += clock_s() - start_s;
+}
+
+int team_agree(struct team *team, int result, struct error *err)
+{
+    int *results = team_words(team, sizeof *results), failed = 0, first = -1;
+
+    team_tell(team, &result, sizeof result, results);
+    for (int rank = team->seat.ranks - 1; rank >= 0; rank--)
+        if (results[rank] != 0) {
+            failed++;
+            first = rank;
+        }
+    free(results);
+    if (failed == 0)
+        return 0;
+    if (team->seat.ranks > 1)
+        MPI_Bcast(err->text, sizeof err->text, MPI_CHAR, first, team->comm);
+    return failed < team->seat.ranks ? error_prefix(err, "%s", team_name(team, first)) : -1;
 }
 
 void team_repeat(struct team *team, void *values, size_t bytes)

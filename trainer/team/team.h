@@ -34,9 +34,11 @@ void team_destroy(struct team *team);
 struct seat team_seat(const struct team *team);
 MPI_Comm team_communicator(const struct team *team); /* MPI_COMM_NULL: a team without MPI */
 
-/* What a rank is called in messages: "rank 3 on n2". Set by the program; the default says its
- * number. */
+/* What a rank of the job is called in messages: "rank 3 on n2". Set by party_start(); the default
+ * says its number. */
 extern const char *(*team_rank_name)(int rank);
+/* The same for a rank of the team, whatever its number in the job; until the next call. */
+const char *team_name(const struct team *team, int rank);
 
 /* The algorithm for what is started from now on, where it is one for that; NULL: chosen by size and
  * ranks alone, so that sums have the same bits on every machine; "measured": chosen by what
@@ -85,8 +87,14 @@ void team_wait(struct team *team, struct pending *pending);
 /* Lets what is under way get on; for between pieces of work. */
 void team_progress(struct team *team);
 
+/* Room for a word of that many bytes of each rank, zeros; to be freed. Ends the job where there is
+ * no memory: the others would wait for a rank that has none. */
+void *team_words(const struct team *team, size_t bytes);
 /* Each rank's word of that many bytes, in the order of ranks, on all. */
 void team_tell(struct team *team, const void *word, size_t bytes, void *words);
+/* What goes wrong on one rank ends what all do. result: 0, or -1 with err, of this rank. Returns 0,
+ * or -1 on all of them with what the first that failed says, and its name where not all did. */
+int team_agree(struct team *team, int result, struct error *err);
 /* Rank 0's bytes for all. */
 void team_repeat(struct team *team, void *values, size_t bytes);
 

@@ -76,12 +76,10 @@ static int meet(const struct arrange_options *options, struct team *team, const 
                 struct arrangement *made, struct error *err)
 {
     int ranks = team_seat(team).ranks, stages = options->stages > 0 ? options->stages : 1, rv;
-    char(*names)[ISLAND_BYTES] = calloc((size_t)ranks, sizeof *names), own[ISLAND_BYTES] = "";
-    int *order = calloc((size_t)ranks, sizeof *order);
-    int *numbers = calloc((size_t)ranks, sizeof *numbers), replicas;
+    char(*names)[ISLAND_BYTES] = team_words(team, sizeof *names), own[ISLAND_BYTES] = "";
+    int *order = team_words(team, sizeof *order);
+    int *numbers = team_words(team, sizeof *numbers), replicas;
 
-    if (!names || !order || !numbers)
-        abort();
     snprintf(own, sizeof own, "%s", island);
     team_tell(team, own, sizeof own, names);
     made->islands = arrange_islands(names, ranks, order, numbers);
@@ -95,7 +93,7 @@ static int meet(const struct arrange_options *options, struct team *team, const 
                        "would",
                        stages, made->placement.replicas, made->islands, replicas);
     if (rv == 0)
-        made->names = calloc((size_t)stages, sizeof *made->names);
+        made->names = team_words(team, sizeof *made->names); /* no more stages than ranks */
     if (rv == 0 && options->is_auto)
         memcpy(made->placement.order, order, (size_t)ranks * sizeof *order);
     for (int stage = 0; made->names && stage < stages; stage++)
@@ -110,10 +108,8 @@ static int meet(const struct arrange_options *options, struct team *team, const 
 static double most(struct team *team, double value)
 {
     int ranks = team_seat(team).ranks;
-    double *all = calloc((size_t)ranks, sizeof *all);
+    double *all = team_words(team, sizeof *all);
 
-    if (!all)
-        abort();
     team_tell(team, &value, sizeof value, all);
     for (int rank = 0; rank < ranks; rank++)
         value = fmax(value, all[rank]);
@@ -128,19 +124,18 @@ static int measure_work(const struct pipeline_options *options, struct team *tea
     int stages = made->placement.stages, replicas = made->placement.replicas;
     int stage, replica, rows = pipeline_most_rows(options), rv;
     double own_s = 0, parameter_s = 0;
-    struct error failed = {""};
     struct stage own;
 
     placement_find(&made->placement, team_seat(team).rank, &stage, &replica);
     own = placement_stage(&made->placement, options->shape, stage);
-    made->layer_s = calloc((size_t)stages, sizeof *made->layer_s);
-    made->parameter_s = calloc((size_t)stages, sizeof *made->parameter_s);
-    rv = speed_of_layer(options->shape, options->compute, rows, &own_s, &failed);
+    made->layer_s = team_words(team, sizeof *made->layer_s); /* no more stages than ranks */
+    made->parameter_s = team_words(team, sizeof *made->parameter_s);
+    rv = speed_of_layer(options->shape, options->compute, rows, &own_s, err);
     if (rv == 0)
         rv = speed_of_update(stage_parameters(&own), replicas, stages * replicas > 1, &parameter_s,
-                             &failed);
-    if (most(team, made->layer_s && made->parameter_s && rv == 0 ? 0 : 1) > 0)
-        return error_set(err, "%s", *failed.text ? failed.text : "a rank cannot measure a layer");
+                             err);
+    if (team_agree(team, rv, err) != 0)
+        return -1;
     for (int i = 0; i < stages; i++) {
         made->layer_s[i] = most(team, i == stage ? own_s : 0);
         made->parameter_s[i] = most(team, i == stage ? parameter_s : 0);
