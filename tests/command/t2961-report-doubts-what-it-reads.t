@@ -68,6 +68,20 @@ fi
 ok 'CSV of hostile records' report -f csv -o "$work/run.csv" "$work/hostile"
 like "$(cat "$work/run.csv")" "\"'=HYPERLINK" '... has no formula'
 unlike "$(report "$work/hostile" | cat -v)" '\^\[\[2J' 'a table sends no control characters to the terminal'
+cat >"$work/escapes" <<'END'
+{"run":"r\u001b[2J","time":1,"suite":"links","test":"links","metric":"bandwidth","node":"n1\u009b2J","part":"eth1\u001b[2J","peer":"n2","value":1,"unit":"Mb/s"}
+{"run":"r\u001b[2J","time":1,"suite":"links","test":"links","verdict":"\u001b[2J"}
+END
+text=$(report "$work/escapes" | cat -v)
+like "$text" '^eth1\?\[2J: good nodes reach 1 Mb/s' 'nor do names of rails'
+unlike "$text$(cat -v "$work/said")" '\^\[|M-B' '... and runs, the late ones of UTF-8, lines that were left out'
+like "$(cat "$work/said")" 'verdict is \?\[2J, expected pass' '... which are told all the same'
+
+# More suites and tests than muster has: none of them is left out.
+awk 'BEGIN { for (i = 1; i <= 400; i++) printf "{\"run\":\"r\",\"time\":1,\"suite\":\"s%d\",\"test\":\"t%d\",\"node\":\"n1\",\"verdict\":\"%s\"}\n", i, i, i < 400 ? "pass" : "fail" }' >"$work/suites"
+like "$(report -f junit "$work/suites" | sed -n 2p)" ' tests="400" failures="1" ' 'JUnit of 400 suites has the failure of the last'
+is "$(report -f prometheus "$work/suites" | awk '/^muster_verdicts/ { sum += $2 } END { print sum }')" 400 \
+    '... and metrics of 400 tests have all of them'
 
 # More nodes than a matrix has room for.
 awk 'BEGIN { for (i = 1; i <= 9000; i++) printf "{\"run\":\"r\",\"time\":1,\"suite\":\"links\",\"test\":\"links\",\"metric\":\"bandwidth\",\"node\":\"n%d\",\"part\":\"eth1\",\"peer\":\"m%d\",\"value\":1,\"unit\":\"Mb/s\"}\n", i, i }' >"$work/many"

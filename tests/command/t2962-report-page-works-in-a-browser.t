@@ -35,6 +35,14 @@ cat >"$work/hostile" <<'END'
 {"run":"<script>alert(1)</script>","time":1,"suite":"certify","test":"certify","node":"</script><script>document.title='owned'</script>","part":"\"><img src=x onerror=document.title='owned'>","verdict":"fail","message":"<b>bold</b>"}
 END
 "$muster" report -f html -o "$work/hostile.html" "$work/hostile"
+# names that every object has, a time that no date has
+cat >"$work/odd" <<'END'
+{"run":"r","time":1,"suite":"certify","test":"certify","node":"constructor","part":"eth1","verdict":"fail","message":"toString"}
+{"run":"r","time":1,"suite":"certify","test":"links","part":"uplink","verdict":"fail","message":"valueOf"}
+{"run":"r","time":1,"suite":"certify","test":"certificate","metric":"expires","node":"constructor","value":1e17,"unit":"s"}
+{"run":"r","time":1,"suite":"certify","test":"certify","node":"__proto__","verdict":"pass"}
+END
+"$muster" report -f html -o "$work/odd.html" "$work/odd"
 
 timeout 240 python3 "$top_srcdir/tests/report/page-test.py" "$work" >"$work/tap"
 status=$?

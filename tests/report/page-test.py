@@ -113,6 +113,13 @@ def others(browser):
     check('hostile records are text', [browser.run('return document.title'), browser.run('return document.querySelectorAll("main img, main b, main script").length')],
           ['muster <script>alert(1)</script>', 0])
     check('... and readable', browser.text('#attention tbody'), has('<b>bold</b>'))
+    browser.open(f'{work}/odd.html')
+    check('names that every object has break nothing', browser.wait('return document.documentElement.dataset.ready', 'yes'), 'yes')
+    check('... nor has such a node a past', browser.run('return document.querySelectorAll("#node-detail h3").length'), 1)
+    check('... or such a message advice', browser.text('#attention tbody'), lambda t: 'native code' not in t and 'function' not in t)
+    check('... nor a time that no date has', ' '.join(browser.text('#node-detail').split()), has('certificate until –'))
+    check('the console is silent', browser.complaints(), [])
+    browser.open(f'{work}/hostile.html')
     check('every control has a name', browser.run('return [...document.querySelectorAll("button, input, canvas:not([aria-hidden])")].filter(e => e.offsetParent && !(e.innerText || e.getAttribute("aria-label") || (e.labels && e.labels.length))).length'), 0)
     check('the console is silent', browser.complaints(), [])
 

@@ -73,7 +73,7 @@ static void nodes(FILE *stream, const struct survey *survey)
         fputs(i ? ",\n[" : "[", stream);
         html_string(stream, node->name);
         fprintf(stream, ",%d,%d,%d,%d,%.0f,", node->leaf, (int)node->verdict, node->is_concluded,
-                node->is_certified, isnan(node->expires) ? 0 : node->expires);
+                node->is_certified, isfinite(node->expires) ? node->expires : 0);
         html_string(stream, node->part);
         fputc(',', stream);
         html_string(stream, node->message);
@@ -279,7 +279,7 @@ static void past(FILE *stream, const struct survey *survey)
             fputc(',', stream);
         }
         last = at->node;
-        fprintf(stream, "[%.0f,", at->time);
+        fprintf(stream, "[%.0f,", isfinite(at->time) ? at->time : 0);
         html_string(stream, at->run);
         fprintf(stream, ",%d,", (int)at->verdict);
         html_number(stream, at->rail_mbps);

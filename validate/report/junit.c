@@ -14,7 +14,9 @@
  * warning passes, with its lines as system-out. Attributes as in the schema that Jenkins and GitLab
  * read (github.com/testmoapp/junitxml). Bytes that XML 1.0 cannot hold become U+FFFD. */
 
-enum { LINES_MAX = 200 /* of a test case */ };
+/* LINES_MAX: of a test case. SUITES_MAX: muster has a dozen suites; where a file has more, the rest
+ * are one, as a failure must not be left out. */
+enum { LINES_MAX = 200, SUITES_MAX = 256 };
 
 struct line {
     const struct record *record;
@@ -235,7 +237,7 @@ static void test_suite(FILE *stream, const struct survey *survey, const struct l
     for (size_t i = 0; i < count; i++)
         begin = line[i].record->time < begin ? line[i].record->time : begin;
     fputs("  <testsuite", stream);
-    attribute(stream, "name", line->record->suite);
+    attribute(stream, "name", line->suite < SUITES_MAX ? line->record->suite : "others");
     counts(stream, count_cases(line, count));
     seconds(stream, span(line, count));
     if (isfinite(begin)) {
@@ -263,7 +265,7 @@ static void test_suite(FILE *stream, const struct survey *survey, const struct l
 static struct line *sort(const struct survey *survey, size_t *count)
 {
     struct line *line = malloc((survey->count + 1) * sizeof *line);
-    const char *suites[256];
+    const char *suites[SUITES_MAX];
     size_t suite_count = 0;
 
     *count = 0;
@@ -275,11 +277,8 @@ static struct line *sort(const struct survey *survey, size_t *count)
             continue;
         while (suite < suite_count && strcmp(suites[suite], record->suite) != 0)
             suite++;
-        if (suite == suite_count) {
-            if (suite == sizeof suites / sizeof *suites)
-                continue; /* muster has a dozen: such a file is no run */
+        if (suite == suite_count && suite < SUITES_MAX)
             suites[suite_count++] = record->suite;
-        }
         line[(*count)++] = (struct line){record, suite};
     }
     if (line && *count > 0)

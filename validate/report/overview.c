@@ -17,15 +17,19 @@ static const char *text_of(const char *text)
     return text ? text : "";
 }
 
-/* Control characters in a record must not reach a terminal. */
 static void cell(struct table *table, enum verdict colour, const char *text)
 {
-    char *clean = strdup(text);
+    table_cell(table, colour, "%s", text);
+}
 
-    for (char *c = clean; c && *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = '?';
-    table_cell(table, colour, "%s", clean ? clean : "");
+/* A name of a record, outside of a table. */
+static void name_print(FILE *stream, const char *name)
+{
+    char *clean = strdup(name);
+
+    if (clean)
+        table_clean(clean);
+    fputs(clean ? clean : "?", stream);
     free(clean);
 }
 
@@ -51,15 +55,10 @@ static const char *verdict_word(const struct survey_node *node)
 /* "eth1: message", once where the message begins with the part. */
 static void what(struct table *table, const char *part, const char *message)
 {
-    char *text = NULL;
-
     if (!*part || strncmp(message, part, strlen(part)) == 0)
         cell(table, VERDICT_NONE, *message ? message : "-");
-    else if (asprintf(&text, "%s: %s", part, message) >= 0)
-        cell(table, VERDICT_NONE, text);
     else
-        table->out_of_memory = true;
-    free(text);
+        table_cell(table, VERDICT_NONE, "%s: %s", part, message);
 }
 
 static void nodes_print(FILE *stream, const struct survey *survey)
@@ -132,7 +131,8 @@ static void rails_print(FILE *stream, const struct survey *survey)
         const struct survey_rail *rail = &survey->rails[k];
         char good[32], median[32];
 
-        fprintf(stream, "%s: ", rail->name);
+        name_print(stream, rail->name);
+        fputs(": ", stream);
         if (!isnan(rail->median[SURVEY_BANDWIDTH]))
             fprintf(stream, "good nodes reach %s, the median of %zu pairs is %s%s",
                     speed(rail->reference[SURVEY_BANDWIDTH], good),
@@ -163,9 +163,10 @@ int overview_write(FILE *stream, const struct survey *survey)
     nodes_print(stream, survey);
     findings_print(stream, survey);
     rails_print(stream, survey);
-    fprintf(stream, "%zu of %zu nodes passed, %zu failed, %zu unknown; %zu records%s%s%s\n",
+    fprintf(stream, "%zu of %zu nodes passed, %zu failed, %zu unknown; %zu records%s",
             counts[VERDICT_PASS] + counts[VERDICT_WARN], survey->node_count, counts[VERDICT_FAIL],
-            counts[VERDICT_UNKNOWN], survey->count, *survey->run ? ", run " : "", survey->run,
-            stamp);
+            counts[VERDICT_UNKNOWN], survey->count, *survey->run ? ", run " : "");
+    name_print(stream, survey->run);
+    fprintf(stream, "%s\n", stamp);
     return fflush(stream) == 0 && !ferror(stream) ? 0 : -1;
 }

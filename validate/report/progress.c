@@ -4,6 +4,7 @@
 #include "validate/report/progress.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -16,6 +17,19 @@ void progress_init(struct progress *progress, FILE *stream)
     *progress = (struct progress){.stream = stream,
                                   .is_terminal = isatty(fileno(stream)),
                                   .has_colour = table_has_colour(stream)};
+}
+
+/* Formats the text, cleans it, and prints it with what comes before and after it. */
+static void print(struct progress *progress, const char *before, const char *format, va_list values,
+                  const char *after)
+{
+    char *text;
+
+    if (vasprintf(&text, format, values) < 0)
+        return;
+    table_clean(text);
+    fprintf(progress->stream, "%s%s%s\n", before, text, after);
+    free(text);
 }
 
 static void show(struct progress *progress)
@@ -50,6 +64,7 @@ void progress_doing(struct progress *progress, const char *format, ...)
     va_start(values, format);
     vsnprintf(progress->doing, sizeof progress->doing, format, values);
     va_end(values);
+    table_clean(progress->doing);
     progress_tick(progress);
 }
 
@@ -64,12 +79,11 @@ void progress_end(struct progress *progress, enum verdict verdict, const char *f
     const char *colour = progress->has_colour ? table_colour(verdict) : "";
     va_list values;
 
-    fprintf(progress->stream, "%s  %-12s %5.1f s  %s", progress->is_terminal ? "\r\033[K" : "",
-            progress->stage, clock_s() - progress->begin, colour);
+    fprintf(progress->stream, "%s  %-12s %5.1f s  ", progress->is_terminal ? "\r\033[K" : "",
+            progress->stage, clock_s() - progress->begin);
     va_start(values, format);
-    vfprintf(progress->stream, format, values);
+    print(progress, colour, format, values, *colour ? "\033[0m" : "");
     va_end(values);
-    fprintf(progress->stream, "%s\n", *colour ? "\033[0m" : "");
     fflush(progress->stream);
     progress->stage[0] = '\0';
 }
@@ -88,9 +102,8 @@ void progress_say(struct progress *progress, const char *format, ...)
     if (progress->is_terminal && *progress->stage)
         fputs("\r\033[K", progress->stream);
     va_start(values, format);
-    vfprintf(progress->stream, format, values);
+    print(progress, "", format, values, "");
     va_end(values);
-    fputc('\n', progress->stream);
     if (progress->is_terminal && *progress->stage)
         show(progress);
 }

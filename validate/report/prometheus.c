@@ -196,8 +196,8 @@ static int compare_tallies(const void *a, const void *b)
  */
 static int verdicts(FILE *stream, const struct survey *survey)
 {
-    enum { TESTS = 256 };
-    struct tally *tallies = calloc(TESTS, sizeof *tallies);
+    enum { TESTS = 256 }; /* muster has thirty; where a file has more, the rest are one */
+    struct tally *tallies = calloc(TESTS + 1, sizeof *tallies);
     size_t count = 0;
 
     if (!tallies)
@@ -208,12 +208,10 @@ static int verdicts(FILE *stream, const struct survey *survey)
 
         if (record->verdict == VERDICT_NONE)
             continue;
-        while (at < count && strcmp(tallies[at].test, record->test) != 0)
+        while (at < count && at < TESTS && strcmp(tallies[at].test, record->test) != 0)
             at++;
-        if (at == TESTS)
-            continue; /* muster has thirty: such a file is no run */
-        count += at == count;
-        tallies[at].test = record->test;
+        if (at == count)
+            tallies[count++].test = at < TESTS ? record->test : "others";
         tallies[at].verdicts[record->verdict]++;
     }
     qsort(tallies, count, sizeof *tallies, compare_tallies);

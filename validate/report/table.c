@@ -10,6 +10,20 @@
 
 #include "lib/base/grow.h"
 
+void table_clean(char *text)
+{
+    char *end = text;
+
+    for (; *text; text++) {
+        const unsigned char *c = (const unsigned char *)text;
+        bool is_late = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0; /* U+009B is a CSI */
+
+        *end++ = is_late || *c < 0x20 || *c == 0x7f ? '?' : *text;
+        text += is_late;
+    }
+    *end = '\0';
+}
+
 void table_heading(struct table *table, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -30,10 +44,12 @@ void table_cell(struct table *table, enum verdict colour, const char *format, ..
         return;
     }
     va_start(values, format);
-    if (vasprintf(&table->cells[table->count], format, values) < 0)
+    if (vasprintf(&table->cells[table->count], format, values) < 0) {
         table->out_of_memory = true;
-    else
+    } else {
+        table_clean(table->cells[table->count]);
         table->colours[table->count++] = colour;
+    }
     va_end(values);
 }
 

@@ -21,7 +21,11 @@ struct table {
 /* The first row: the names of `count` columns. */
 void table_heading(struct table *table, const char *const *names, size_t count);
 
-/* A row is `columns` cells added one after the other. VERDICT_NONE: no colour. */
+/* Makes each control character of the text, with those of UTF-8 from U+0080 on, a question mark:
+ * what records and files hold must not move a terminal's cursor. Never longer than it was. */
+void table_clean(char *text);
+
+/* A row is `columns` cells added one after the other, cleaned. VERDICT_NONE: no colour. */
 void table_cell(struct table *table, enum verdict colour, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void table_print(const struct table *table, FILE *stream, bool has_colour);

@@ -4,6 +4,9 @@ const VERDICTS = ['none', 'pass', 'skip', 'warn', 'unknown', 'fail'];
 const FAIL = 5, UNKNOWN = 4, WARN = 3, SKIP = 2, PASS = 1;
 const ZERO = 65535, ABSENT = 65534;
 
+/* What stands under a name of records: a node may be called "constructor", which each object has. */
+const named = (object, name) => Object.hasOwn(object, name) ? object[name] : undefined;
+
 const nodes = D.nodes.map((n, index) => ({
   index, name: n[0], leaf: n[1], verdict: n[2], isConcluded: n[3] === 1, isCertified: n[4] === 1,
   expires: n[5], part: n[6], message: n[7], advice: n[8],

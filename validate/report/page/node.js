@@ -32,7 +32,7 @@ function pastChart(past) {
 }
 
 function nodePast(node) {
-  const past = D.past[node.name] || [];
+  const past = named(D.past, node.name) || [];
   if (!past.length) return [];
   const table = el('table', {}, el('thead'), el('tbody'));
   headRow(table, [['Time'], ['Verdict'], ['Worst rail', 'num'], ['Run'], ['Part at fault']]);

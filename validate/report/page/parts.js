@@ -39,7 +39,10 @@ function withUnit(value, unit) {
   return unit === 'Mb/s' && Math.abs(value) >= 1000 ? figure(value / 1000) + ' Gb/s' : figure(value) + ' ' + unit;
 }
 const plural = (count, word) => count + ' ' + word + (count === 1 ? '' : 's');
-const dateText = seconds => new Date(seconds * 1000).toISOString().replace('T', ' ').slice(0, 16) + ' UTC';
+function dateText(seconds) {
+  const date = new Date(seconds * 1000);
+  return Number.isNaN(date.getTime()) ? '–' : date.toISOString().replace('T', ' ').slice(0, 16) + ' UTC';
+}
 function partMessage(part, message) {
   return !part || message.startsWith(part) ? message : part + (message ? ': ' + message : '');
 }
