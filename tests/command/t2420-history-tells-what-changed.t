@@ -113,6 +113,24 @@ else
     skip 4 'record-check is not built'
 fi
 
+# many runs, long names and long facts are told whole
+rm -f "$dir/history.db"*
+long=$(printf 'x%.0s' {1..200})
+for i in {1..70}; do
+    {
+        for node in n1 n2; do
+            fact $node '' modules "$long$long$long a $((i > 3))"
+            verdict $node pass ''
+        done
+        printf '{"time":1,"suite":"collectives","test":"collectives.speed","part":"%s","metric":"busbw","value":%s,"unit":"GB/s"}\n' \
+            "$long" $((i > 69 ? 5 : 9))
+    } | "$add" "$dir/history.db" "run-$i" $((1700000000 + 3600 * i))
+done
+like "$(history --runs 100 n1)" '^20[0-9-]+ [0-9:]+ +modules: ' 'what changed 67 runs ago'
+text=$(history --diff run-1 last)
+is "$(grep -c '^n\[1-2\] *modules ' <<<"$text")" 1 'long facts of several nodes in one line'
+is "$(grep -c " busbw *9 *5 GB/s *-44 %$" <<<"$text")" 1 'a figure of a part with a long name'
+
 echo frob >"$dir/history.db"
 text=$(history n2 2>&1)
 is "$?" 3 'what is no database'

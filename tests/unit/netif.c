@@ -497,8 +497,8 @@ static void journal_not_written(void)
     is_int(mkdir(new, 0700), 0, "something is in the way of the new journal");
     let_go(12, &report);
     is_int(report.left, 1, "... which counts");
-    has_str(report.lines[0].text, "the journal of the interfaces cannot be written: ",
-            "... and is told");
+    has_str(report.lines[0].text,
+            "the journal of the interfaces cannot be written: ", "... and is told");
     rmdir(new);
     let_go(12, &report);
     let_go(13, &report);

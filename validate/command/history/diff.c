@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
 #include "validate/command/history/history.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +15,8 @@
 
 /* What changed between two runs: verdicts, figures beyond noise, facts. */
 
-enum { MOST = 1000 };
-
 struct node_then {
-    char name[64], then_part[64], part[64], message[256];
+    char *name, *message;
     enum verdict then, now; /* VERDICT_NONE: not in that run */
 };
 
@@ -28,9 +29,22 @@ struct diff {
     struct node_then *nodes;
     size_t node_count;
     struct hostlist folded; /* of the change that is being gathered */
-    char fact[256], before[512], after[512];
+    char *fact, *before, *after;
+    bool is_out_of_memory;
     struct table table;
 };
+
+/* Returns 0, or -1 when memory is out; the old text is still there then. */
+static int text_set(char **field, const char *text)
+{
+    char *copy = strdup(text);
+
+    if (!copy)
+        return -1;
+    free(*field);
+    *field = copy;
+    return 0;
+}
 
 static void end_table(struct table *table)
 {
@@ -74,21 +88,25 @@ static void take_node(const struct history_node *node, void *context)
 
     if (!is_now && strcmp(node->run, diff->then.run) != 0)
         return;
+    if (diff->is_out_of_memory)
+        return;
     if (!last || strcmp(last->name, node->node) != 0) {
         struct node_then *grown = grow(diff->nodes, diff->node_count, sizeof *grown);
 
-        if (!grown)
+        if (grown) {
+            diff->nodes = grown;
+            last = &grown[diff->node_count];
+            *last = (struct node_then){0};
+        }
+        if (!grown || text_set(&last->name, node->node) != 0) {
+            diff->is_out_of_memory = true;
             return;
-        diff->nodes = grown;
-        last = &grown[diff->node_count++];
-        *last = (struct node_then){0};
-        snprintf(last->name, sizeof last->name, "%s", node->node);
+        }
+        diff->node_count++;
     }
     *(is_now ? &last->now : &last->then) = node->verdict;
-    if (is_now || last->now == VERDICT_NONE) {
-        snprintf(last->part, sizeof last->part, "%s", node->part);
-        snprintf(last->message, sizeof last->message, "%s", node->message);
-    }
+    if ((is_now || last->now == VERDICT_NONE) && text_set(&last->message, node->message) != 0)
+        diff->is_out_of_memory = true;
 }
 
 static int diff_verdicts(struct diff *diff, struct error *err)
@@ -98,10 +116,12 @@ static int diff_verdicts(struct diff *diff, struct error *err)
     if (history_nodes_of_runs(diff->path, diff->then.run, diff->now.run, diff->node, take_node,
                               diff, err) < 0)
         return -1;
+    if (diff->is_out_of_memory)
+        return error_set(err, "no memory for the nodes");
     table_heading(&diff->table, names, 4);
     for (size_t i = 0; i < diff->node_count; i++) {
         const struct node_then *node = &diff->nodes[i];
-        char text[512];
+        char text[4096];
 
         if (node->then == node->now)
             continue;
@@ -131,8 +151,9 @@ static const struct series_point *point_of(const struct series *series, const ch
     return NULL;
 }
 
-static void diff_figure(struct diff *diff, const struct series *series)
+static void diff_figure(const struct series *series, void *context)
 {
+    struct diff *diff = context;
     const struct series_point *then = point_of(series, diff->then.run);
     const struct series_point *now = point_of(series, diff->now.run);
     struct record record = RECORD_INIT;
@@ -172,14 +193,11 @@ static void diff_figure(struct diff *diff, const struct series *series)
 static int diff_figures(struct diff *diff, struct error *err)
 {
     static const char *const names[] = {"NODE", "PART", "FIGURE", "BEFORE", "AFTER", "CHANGE"};
-    struct series_list list;
-    int result = series_read(diff->path, diff->node, NULL, MOST, &list, err);
+    int result;
 
     table_heading(&diff->table, names, 6);
-    for (size_t i = 0; i < list.count && result == 0; i++)
-        diff_figure(diff, &list.series[i]);
+    result = series_each(diff->path, diff->node, NULL, INT_MAX, diff_figure, diff, err);
     end_table(&diff->table);
-    series_clear(&list);
     return result;
 }
 
@@ -187,11 +205,14 @@ static int diff_figures(struct diff *diff, struct error *err)
 
 static void tell_fact(struct diff *diff)
 {
-    char *nodes = hostlist_fold(&diff->folded), text[1400];
+    char *nodes = hostlist_fold(&diff->folded), *text = NULL;
 
     if (diff->folded.count > 0 && diff->as_json) {
-        snprintf(text, sizeof text, "%s: %s -> %s", diff->fact, diff->before, diff->after);
-        for (size_t i = 0; i < diff->folded.count; i++)
+        if (asprintf(&text, "%s: %s -> %s", diff->fact, diff->before, diff->after) < 0) {
+            diff->is_out_of_memory = true;
+            text = NULL;
+        }
+        for (size_t i = 0; text && i < diff->folded.count; i++)
             say(diff, "host.config", diff->folded.names[i], VERDICT_NONE, text);
     } else if (diff->folded.count > 0) {
         table_cell(&diff->table, VERDICT_NONE, "%s", nodes ? nodes : "?");
@@ -200,6 +221,7 @@ static void tell_fact(struct diff *diff)
         table_cell(&diff->table, VERDICT_NONE, "%s", diff->after);
     }
     free(nodes);
+    free(text);
     hostlist_clear(&diff->folded);
 }
 
@@ -210,14 +232,18 @@ static void take_change(const struct history_change *change, void *context)
     const char *before = change->before ? change->before : "not told";
     const char *after = change->after ? change->after : "not told";
 
+    bool is_another = !diff->fact || strcmp(diff->fact, change->fact) != 0 ||
+                      strcmp(diff->before, before) != 0 || strcmp(diff->after, after) != 0;
+
     diff->lines++;
-    if (strcmp(diff->fact, change->fact) != 0 || strcmp(diff->before, before) != 0 ||
-        strcmp(diff->after, after) != 0)
+    if (is_another) {
         tell_fact(diff);
-    snprintf(diff->fact, sizeof diff->fact, "%s", change->fact);
-    snprintf(diff->before, sizeof diff->before, "%s", before);
-    snprintf(diff->after, sizeof diff->after, "%s", after);
-    hostlist_append(&diff->folded, change->node);
+        if (text_set(&diff->fact, change->fact) != 0 || text_set(&diff->before, before) != 0 ||
+            text_set(&diff->after, after) != 0)
+            diff->is_out_of_memory = true;
+    }
+    if (!diff->is_out_of_memory && hostlist_append(&diff->folded, change->node) != 0)
+        diff->is_out_of_memory = true;
 }
 
 static int diff_facts(struct diff *diff, struct error *err)
@@ -228,8 +254,12 @@ static int diff_facts(struct diff *diff, struct error *err)
     table_heading(&diff->table, names, 4);
     result = history_changes(diff->path, diff->node, diff->then.time, diff->now.time, take_change,
                              diff, err);
-    tell_fact(diff);
+    if (!diff->is_out_of_memory)
+        tell_fact(diff);
+    hostlist_clear(&diff->folded);
     end_table(&diff->table);
+    if (diff->is_out_of_memory)
+        result = error_set(err, "no memory for the facts");
     return result;
 }
 
@@ -270,6 +300,13 @@ int history_diff(const char *path, const char *then, const char *now, const char
     } else if (diff.lines == 0 && !as_json) {
         puts("\nnothing changed: verdicts, figures beyond noise, facts");
     }
+    for (size_t i = 0; i < diff.node_count; i++) {
+        free(diff.nodes[i].name);
+        free(diff.nodes[i].message);
+    }
     free(diff.nodes);
+    free(diff.fact);
+    free(diff.before);
+    free(diff.after);
     return found < 0 ? COMMAND_UNKNOWN : COMMAND_PASS;
 }

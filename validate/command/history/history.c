@@ -99,7 +99,9 @@ static void print_help(void)
         "  -n, --runs N       so many runs [%d]\n"
         "  -j, --json         a record a line\n"
         "  -c, --config FILE  the configuration, instead of $MUSTER_CONF or muster.conf\n"
-        "  -h, --help         this text\n",
+        "  -h, --help         this text\n"
+        "\n"
+        "Exit status: 0 done, 2 usage, 3 the history could not be read or written.\n",
         RUNS_DEFAULT);
 }
 

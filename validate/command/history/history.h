@@ -7,28 +7,24 @@
 /* Inside of muster history: figures over the runs. */
 
 struct series_point {
-    char run[64];
+    char *run;
     double time, value;
     enum verdict verdict; /* of the node in that run */
 };
 
 /* One figure of one part, the oldest run first. */
 struct series {
-    char node[64], part[96], metric[32], unit[16];
+    char *node, *part, *metric, *unit;
     struct series_point *points;
-    size_t count;
+    size_t count; /* at least 1 */
 };
 
-struct series_list {
-    struct series *series;
-    size_t count;
-    bool is_out_of_memory;
-};
-
-/* Reads what history_points() tells. Returns 0, or -1 with err. Release with series_clear(). */
-int series_read(const char *path, const char *node, const char *part, int most,
-                struct series_list *list, struct error *err);
-void series_clear(struct series_list *list);
+/* Calls each() with one series after the other, by node, part and metric, of no more than the
+ * newest `most` runs; it lives until each() returns, so that no more than one is in memory. Returns
+ * 0, or -1 with err. */
+int series_each(const char *path, const char *node, const char *part, int most,
+                void (*each)(const struct series *series, void *context), void *context,
+                struct error *err);
 
 /* The share of its value that the figure moves from run to run without anything being wrong: 4
  * robust standard deviations of the steps between neighbours (which a lasting change is one of and

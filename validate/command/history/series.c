@@ -12,60 +12,84 @@
 #include "lib/base/grow.h"
 #include "lib/base/statistics.h"
 
-static struct series *series_of(struct series_list *list, const struct history_point *point)
-{
-    struct series *last = list->count ? &list->series[list->count - 1] : NULL;
-    struct series *grown;
+/* The series that is being gathered. */
+struct gathering {
+    struct series series;
+    bool is_out_of_memory;
+    void (*each)(const struct series *series, void *context);
+    void *context;
+};
 
-    if (last && strcmp(last->node, point->node) == 0 && strcmp(last->part, point->part) == 0 &&
-        strcmp(last->metric, point->metric) == 0)
-        return last;
-    grown = grow(list->series, list->count, sizeof *grown);
-    if (!grown)
-        return NULL;
-    list->series = grown;
-    last = &grown[list->count++];
-    *last = (struct series){0};
-    snprintf(last->node, sizeof last->node, "%s", point->node);
-    snprintf(last->part, sizeof last->part, "%s", point->part);
-    snprintf(last->metric, sizeof last->metric, "%s", point->metric);
-    snprintf(last->unit, sizeof last->unit, "%s", point->unit);
-    return last;
+static void series_end(struct gathering *gathering)
+{
+    struct series *series = &gathering->series;
+
+    if (series->count > 0 && !gathering->is_out_of_memory)
+        gathering->each(series, gathering->context);
+    for (size_t i = 0; i < series->count; i++)
+        free(series->points[i].run);
+    free(series->points);
+    free(series->node);
+    free(series->part);
+    free(series->metric);
+    free(series->unit);
+    *series = (struct series){0};
+}
+
+static bool is_of(const struct series *series, const struct history_point *point)
+{
+    return series->node && strcmp(series->node, point->node) == 0 &&
+           strcmp(series->part, point->part) == 0 && strcmp(series->metric, point->metric) == 0;
 }
 
 static void add_point(const struct history_point *point, void *context)
 {
-    struct series_list *list = context;
-    struct series *series = series_of(list, point);
-    struct series_point *points =
-        series ? grow(series->points, series->count, sizeof *points) : NULL;
+    struct gathering *gathering = context;
+    struct series *series = &gathering->series;
+    struct series_point *points;
 
-    if (!points) {
-        list->is_out_of_memory = true;
+    if (gathering->is_out_of_memory)
         return;
+    if (!is_of(series, point)) {
+        series_end(gathering);
+        series->node = strdup(point->node);
+        series->part = strdup(point->part);
+        series->metric = strdup(point->metric);
+        series->unit = strdup(point->unit);
     }
+    points = grow(series->points, series->count, sizeof *points);
+    gathering->is_out_of_memory =
+        !points || !series->node || !series->part || !series->metric || !series->unit;
+    if (!points)
+        return;
     series->points = points;
     points += series->count++;
-    *points = (struct series_point){
-        .time = point->time, .value = point->value, .verdict = point->verdict};
-    snprintf(points->run, sizeof points->run, "%s", point->run);
+    *points = (struct series_point){.run = strdup(point->run),
+                                    .time = point->time,
+                                    .value = point->value,
+                                    .verdict = point->verdict};
+    gathering->is_out_of_memory |= !points->run;
 }
 
-int series_read(const char *path, const char *node, const char *part, int most,
-                struct series_list *list, struct error *err)
+static void pass_over(const struct series *series, void *context)
 {
-    *list = (struct series_list){0};
-    if (history_points(path, node, part, NULL, most, add_point, list, err) < 0)
+    (void)series;
+    (void)context;
+}
+
+int series_each(const char *path, const char *node, const char *part, int most,
+                void (*each)(const struct series *series, void *context), void *context,
+                struct error *err)
+{
+    struct gathering gathering = {.each = each, .context = context};
+    int count = history_points(path, node, part, NULL, most, add_point, &gathering, err);
+
+    if (count < 0)
+        gathering.each = pass_over; /* the last one may not be whole */
+    series_end(&gathering);
+    if (count < 0)
         return -1;
-    return list->is_out_of_memory ? error_set(err, "no memory for the figures") : 0;
-}
-
-void series_clear(struct series_list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        free(list->series[i].points);
-    free(list->series);
-    *list = (struct series_list){0};
+    return gathering.is_out_of_memory ? error_set(err, "no memory for the figures") : 0;
 }
 
 static bool is_less_better(const struct series *series)

@@ -3,9 +3,11 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/grow.h"
 #include "lib/base/statistics.h"
 #include "validate/report/table.h"
 
@@ -41,12 +43,14 @@ static void print_points(const struct series *series)
 
 static double median_of(const struct series *series)
 {
-    double values[1024];
-    size_t count = series->count < 1024 ? series->count : 1024;
+    double *values = malloc(series->count * sizeof *values), median = NAN;
 
-    for (size_t i = 0; i < count; i++)
-        values[i] = series->points[series->count - count + i].value;
-    return statistics_median(values, count);
+    for (size_t i = 0; values && i < series->count; i++)
+        values[i] = series->points[i].value;
+    if (values)
+        median = statistics_median(values, series->count);
+    free(values);
+    return median;
 }
 
 /* When the part's figures were last accepted as they are. */
@@ -104,40 +108,51 @@ static bool is_shown(const struct series *series, const char *part)
            (strcmp(series->metric, "sends") != 0 && strcmp(series->metric, "receives") != 0);
 }
 
+struct trends {
+    const char *path, *part;
+    struct table table;
+    bool as_json;
+    int count;
+};
+
+static void add_trend(const struct series *series, void *context)
+{
+    struct trends *trends = context;
+
+    if (!trends->as_json && !is_shown(series, trends->part))
+        return;
+    trends->count++;
+    if (trends->as_json)
+        print_points(series);
+    else
+        add_row(&trends->table, trends->path, series);
+}
+
 static int print_trends(const char *path, const char *node, const char *part, int runs,
                         bool as_json, struct error *err)
 {
     static const char *const names[] = {"NODE", "PART", "FIGURE", "RUNS, OLDEST FIRST",
                                         "N",    "LAST", "MEDIAN", "CHANGE"};
-    struct table table = {0};
-    struct series_list list;
-    int count = 0, result = series_read(path, node, part, runs, &list, err);
+    struct trends trends = {.path = path, .part = part, .as_json = as_json};
+    int result;
 
-    table_heading(&table, names, sizeof names / sizeof *names);
-    for (size_t i = 0; i < list.count && result == 0; i++) {
-        if (!as_json && !is_shown(&list.series[i], part))
-            continue;
-        count++;
-        if (as_json)
-            print_points(&list.series[i]);
-        else
-            add_row(&table, path, &list.series[i]);
-    }
-    if (!as_json && count > 0) {
+    table_heading(&trends.table, names, sizeof names / sizeof *names);
+    result = series_each(path, node, part, runs, add_trend, &trends, err);
+    if (result == 0 && !as_json && trends.count > 0) {
         putchar('\n');
-        table_print(&table, stdout, table_has_colour(stdout));
+        table_print(&trends.table, stdout, table_has_colour(stdout));
     }
-    table_clear(&table);
-    series_clear(&list);
-    return result == 0 ? count : -1;
+    table_clear(&trends.table);
+    return result == 0 ? trends.count : -1;
 }
 
 /* ---------------------------------------------------------------- facts */
 
 struct steps {
     const char *path, *node;
-    double times[64]; /* of the newest runs, the newest first */
+    double *times; /* of the runs, the newest first */
     size_t count;
+    bool is_out_of_memory;
     struct table table;
     bool as_json;
     int lines;
@@ -146,9 +161,14 @@ struct steps {
 static void add_time(const struct history_node *node, void *context)
 {
     struct steps *steps = context;
+    double *grown = grow(steps->times, steps->count, sizeof *grown);
 
-    if (steps->count < sizeof steps->times / sizeof *steps->times)
-        steps->times[steps->count++] = node->time;
+    if (!grown) {
+        steps->is_out_of_memory = true;
+        return;
+    }
+    steps->times = grown;
+    grown[steps->count++] = node->time;
 }
 
 static void add_change(const struct history_change *change, void *context)
@@ -205,6 +225,8 @@ static int print_changes(const char *path, const char *node, int runs, bool as_j
     struct steps steps = {.path = path, .node = node, .as_json = as_json};
     int result = history_nodes(path, node, runs, add_time, &steps, err);
 
+    if (steps.is_out_of_memory)
+        result = error_set(err, "no memory for %d runs", runs);
     table_heading(&steps.table, names, 2);
     for (size_t i = 0; i + 1 < steps.count && result >= 0; i++)
         result = history_changes(path, node, steps.times[i + 1], steps.times[i], add_change, &steps,
@@ -216,6 +238,7 @@ static int print_changes(const char *path, const char *node, int runs, bool as_j
         table_print(&steps.table, stdout, table_has_colour(stdout));
     }
     table_clear(&steps.table);
+    free(steps.times);
     return result < 0 ? -1 : steps.lines;
 }
 

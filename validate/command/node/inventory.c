@@ -442,7 +442,9 @@ static void print_help(void)
          "  -j, --json         one JSON object instead of tables; what is unknown is absent\n"
          "  -r, --root DIR     a recorded tree instead of this machine; then no configuration is\n"
          "                     read but one named with --config\n"
-         "  -h, --help         this text\n");
+         "  -h, --help         this text\n"
+         "\n"
+         "Exit status: 0 done, 2 usage, 3 the node could not be read.");
 }
 
 int command_inventory(int argc, char **argv)
