@@ -306,6 +306,11 @@ tests_unit_survey_t_SOURCES = tests/unit/survey.c
 tests_unit_survey_t_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 tests_unit_survey_t_LDADD = validate/report/libreport.la $(unit_libs) $(JANSSON_LIBS) -lm
 
+check_PROGRAMS += tests/unit/undo.t
+tests_unit_undo_t_SOURCES = tests/unit/undo.c validate/slurm/undo.c validate/slurm/undo.h
+tests_unit_undo_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=flock
+tests_unit_undo_t_LDADD = $(unit_libs) -lm
+
 check_PROGRAMS += tests/unit/process.t
 tests_unit_process_t_SOURCES = tests/unit/process.c \
 	validate/slurm/process.c validate/slurm/process.h

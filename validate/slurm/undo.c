@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,6 +131,7 @@ static int jobs_undo(const char *name, const char *journal, bool is_late, struct
     bool is_seen = false, is_down = false;
 
     for (;;) {
+        double asked = clock_s();
         struct cluster_job *jobs;
         int count = cluster_jobs(name, &jobs, err), left = 0, alive = 0;
 
@@ -159,23 +161,9 @@ static int jobs_undo(const char *name, const char *journal, bool is_late, struct
             if (clock_s() - cancelled > COMPLETING_S)
                 return 0;
         }
-        usleep(100000);
+        /* a controller with very many jobs takes its time for them: it is given as much to rest */
+        usleep((useconds_t)(1e6 * fmax(0.1, fmin(1, clock_s() - asked))));
     }
-}
-
-static int node_undo(const char *node, const char *reason, struct error *err)
-{
-    struct cluster cluster;
-    struct cluster_node *found;
-    int rv = 0;
-
-    if (cluster_load(&cluster, err) != 0)
-        return -1;
-    found = cluster_node(&cluster, node);
-    if (found && !found->is_drained)
-        rv = cluster_drain(node, reason, err);
-    cluster_clear(&cluster);
-    return rv;
 }
 
 static int reservation_undo(const char *name, struct error *err)
@@ -199,6 +187,31 @@ static bool is_settled(const char *text, const char *node)
     return strstr(text, wanted) != NULL;
 }
 
+/* Drains again what was to be tested and did not come so far. */
+static int nodes_undo(const char *text, struct error *err)
+{
+    struct cluster cluster = {0};
+    const char *line = text;
+    bool is_loaded = false;
+    struct entry entry;
+    int rv = 0;
+
+    while (entry_next(&line, &entry)) {
+        const struct cluster_node *found;
+
+        if (strcmp(entry.verb, "resume") != 0 || is_settled(text, entry.name))
+            continue;
+        if (!is_loaded && cluster_load(&cluster, err) != 0)
+            return -1;
+        is_loaded = true;
+        found = cluster_node(&cluster, entry.name);
+        if (found && !found->is_drained && cluster_drain(entry.name, entry.rest, err) != 0)
+            rv = -1;
+    }
+    cluster_clear(&cluster);
+    return rv;
+}
+
 static char *journal_read(int journal)
 {
     off_t size = lseek(journal, 0, SEEK_END);
@@ -214,35 +227,36 @@ static char *journal_read(int journal)
     return text;
 }
 
+/* Does it for each name that the journal has with the verb. */
+static int each_undo(const char *text, const char *verb, bool is_late, struct error *err)
+{
+    const char *line = text;
+    struct entry entry;
+    int rv = 0;
+
+    while (entry_next(&line, &entry))
+        if (strcmp(entry.verb, verb) == 0 &&
+            (strcmp(verb, "job") == 0 ? jobs_undo(entry.name, text, is_late, err)
+                                      : reservation_undo(entry.name, err)) != 0)
+            rv = -1;
+    return rv;
+}
+
 /* Jobs first: their nodes must not become free for others before they are drained again, and a
  * reservation in use cannot be deleted. */
 static int journal_undo(int journal, bool is_late, struct error *err)
 {
-    static const char *const verbs[] = {"job", "resume", "reservation"};
     char *text = journal_read(journal);
     int rv = 0;
 
     if (!text)
         return error_set(err, "cannot read the journal: %m");
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        const char *line = text;
-        struct entry entry;
-
-        while (entry_next(&line, &entry)) {
-            int done = 0;
-
-            if (strcmp(entry.verb, verbs[i]) != 0)
-                continue;
-            if (i == 0)
-                done = jobs_undo(entry.name, text, is_late, err);
-            else if (i == 1 && !is_settled(text, entry.name))
-                done = node_undo(entry.name, entry.rest, err);
-            else if (i == 2)
-                done = reservation_undo(entry.name, err);
-            if (done != 0)
-                rv = -1;
-        }
-    }
+    if (each_undo(text, "job", is_late, err) != 0)
+        rv = -1;
+    if (nodes_undo(text, err) != 0)
+        rv = -1;
+    if (each_undo(text, "reservation", is_late, err) != 0)
+        rv = -1;
     free(text);
     return rv;
 }
@@ -301,25 +315,44 @@ keeper_run(const struct undo *undo, int pipe, int argc, char **argv)
     _exit(1);
 }
 
+/* The journal in its place, locked before anybody else sees it there: one that is not locked is
+ * of a run that is gone. Returns the descriptor, or -1 with errno and path "". */
+static int journal_create(const char *directory, const char *run, char *path, size_t size)
+{
+    char hidden[4096];
+    int journal = -1;
+
+    if (directory_make(directory) == 0 &&
+        snprintf(hidden, sizeof hidden, "%s/.%s", directory, run) < (int)sizeof hidden &&
+        snprintf(path, size, "%s/%s", directory, run) < (int)size)
+        journal = open(hidden, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+    if (journal >= 0 && (flock(journal, LOCK_EX | LOCK_NB) != 0 || link(hidden, path) != 0)) {
+        close(journal);
+        unlink(hidden);
+        journal = -1;
+    } else if (journal >= 0) {
+        unlink(hidden);
+    }
+    if (journal < 0)
+        *path = '\0';
+    return journal;
+}
+
 int undo_begin(const char *directory, const char *run, int argc, char **argv, struct undo *undo,
                struct error *err)
 {
     int ends[2];
 
     *undo = (struct undo){.journal = -1, .keeper_pipe = -1};
-    if (directory_make(directory) == 0 &&
-        snprintf(undo->path, sizeof undo->path, "%s/%s", directory, run) < (int)sizeof undo->path)
-        undo->journal = open(undo->path, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+    undo->journal = journal_create(directory, run, undo->path, sizeof undo->path);
     if (undo->journal < 0) {
         error_set(err,
                   "no journal in %s (%m): should this run and its keeper both be killed, "
                   "nobody cleans up after them",
                   directory);
-        undo->path[0] = '\0';
         undo->journal = memfd_create("muster-journal", MFD_CLOEXEC);
     }
-    if (undo->journal < 0 || flock(undo->journal, LOCK_EX | LOCK_NB) != 0 ||
-        write(undo->journal, "\n", 1) != 1 || pipe2(ends, O_CLOEXEC) != 0) {
+    if (undo->journal < 0 || write(undo->journal, "\n", 1) != 1 || pipe2(ends, O_CLOEXEC) != 0) {
         error_set(err, "cannot keep a journal: %m");
         goto fail;
     }
