@@ -5,7 +5,8 @@ EXTRA_DIST += spank/spank_muster.lds
 if BUILD_PLUGIN
 slurmplugin_LTLIBRARIES = spank/spank_muster.la
 spank_spank_muster_la_SOURCES = \
-	spank/plugin.c spank/host.h \
+	spank/plugin.c \
+	spank/host.c spank/host.h \
 	spank/options.c spank/options.h \
 	spank/claims.c spank/claims.h \
 	spank/local.c spank/local.h \

@@ -4,8 +4,8 @@
 
 #include <sys/types.h>
 
-/* What the rooms of the plugin know of Slurm. plugin.c, the only file that includes spank.h,
- * provides it. Each message is one line that starts with "muster: ". */
+/* What the rooms of the plugin know of Slurm; only host.c and the hooks in plugin.c include
+ * spank.h. Each message is one line that starts with "muster: ". */
 
 /* To the log of the daemon, and to the user wherever Slurm has connected one. */
 void host_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -23,6 +23,12 @@ struct host_task {
     char *const *argv;
     long local_size; /* tasks of the step on this node; -1 unknown */
 };
+
+/* Of the step, or task, that a hook was called for: handle is the hook's spank_t. Returns 0, or -1
+ * after it has logged what Slurm does not tell, or that memory is out. host_task_free() it either
+ * way. */
+int host_task_get(void *handle, struct host_task *task);
+void host_task_free(struct host_task *task);
 
 /* Sets a variable of the step, or in task_init of this task only. Returns 0 or -1. */
 int host_setenv(const struct host_task *task, const char *name, const char *value);

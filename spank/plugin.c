@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-/* The hooks, and the only file that knows spank.h. Which hook may fail, and with which consequence,
- * is a table in spank_muster(8): a user's mistake fails in srun, sbatch and salloc, a preflight
- * that found a fault in srun before the step starts (inside an allocation in the step's tasks, see
- * spank/preflight.h), the gate in job_prolog, and nothing else ever returns anything but 0. */
+/* The hooks. Which hook may fail, and with which consequence, is a table in spank_muster(8): a
+ * user's mistake fails in srun, sbatch and salloc, a preflight that found a fault in srun before
+ * the step starts (inside an allocation in the step's tasks, see spank/preflight.h), the gate in
+ * job_prolog, and nothing else ever returns anything but 0. */
 
 /* -fvisibility=hidden is for the rest: Slurm looks these up by name. */
 #pragma GCC visibility push(default)
@@ -16,9 +16,8 @@ int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
 #endif
 #pragma GCC visibility pop
 
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,136 +39,6 @@ static bool is_loaded, is_task_done, is_gate_done, is_epilog_done, is_recovered;
 
 /* srun was started inside an allocation: only before it has one of its own can that be seen. */
 static bool is_inside;
-
-/* ---------------------------------------------------------------- host.h */
-
-/* One line: what a user wrote into an option must not forge another, or move the cursor. */
-static void format_line(char *line, size_t size, const char *format, va_list args)
-{
-    int length = snprintf(line, size, "muster: ");
-
-    vsnprintf(line + length, size - (size_t)length, format, args);
-    for (char *c = line; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == '\x7f')
-            *c = '?';
-}
-
-void host_error(const char *format, ...)
-{
-    char line[2048];
-    va_list args;
-
-    va_start(args, format);
-    format_line(line, sizeof line, format, args);
-    va_end(args);
-    slurm_error("%s", line);
-}
-
-void host_info(const char *format, ...)
-{
-    char line[2048];
-    va_list args;
-
-    va_start(args, format);
-    format_line(line, sizeof line, format, args);
-    va_end(args);
-    slurm_info("%s", line);
-}
-
-void host_tell(const char *format, ...)
-{
-    char line[8192]; /* a variable of 4096 bytes, its rule and its fact */
-    va_list args;
-
-    va_start(args, format);
-    format_line(line, sizeof line, format, args);
-    va_end(args);
-    slurm_spank_log("%s", line);
-}
-
-int host_setenv(const struct host_task *task, const char *name, const char *value)
-{
-    return spank_setenv(task->handle, name, value, 1) == ESPANK_SUCCESS ? 0 : -1;
-}
-
-int host_unsetenv(const struct host_task *task, const char *name)
-{
-    return spank_unsetenv(task->handle, name) == ESPANK_SUCCESS ? 0 : -1;
-}
-
-const char *host_lookup(const char *name, void *environment)
-{
-    size_t length = strlen(name);
-
-    for (char **entry = environment; entry != NULL && *entry != NULL; entry++)
-        if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=')
-            return *entry + length + 1;
-    return NULL;
-}
-
-/* ---------------------------------------------------------------- what Slurm tells */
-
-static void free_strings(char **strings)
-{
-    for (char **string = strings; string != NULL && *string != NULL; string++)
-        free(*string);
-    free(strings);
-}
-
-/* A copy: Slurm's own array moves with each variable set. NULL when memory is out. */
-static char **copy_strings(char *const *strings)
-{
-    size_t count = 0;
-    char **copy;
-
-    while (strings != NULL && strings[count] != NULL)
-        count++;
-    copy = calloc(count + 1, sizeof *copy);
-    for (size_t i = 0; copy != NULL && i < count; i++) {
-        copy[i] = strdup(strings[i]);
-        if (copy[i] == NULL) {
-            free_strings(copy);
-            return NULL;
-        }
-    }
-    return copy;
-}
-
-/* What a step's tasks get depends on each of these: without one, nothing is set. The caller
- * releases it with free_task(). Returns 0, or -1 after it has logged why not. */
-static int get_task(spank_t spank, struct host_task *task)
-{
-    char **environment = NULL, **argv = NULL;
-    const char *missing = NULL;
-    uint32_t local_size;
-    int argc = 0;
-
-    memset(task, 0, sizeof *task);
-    if (spank_get_item(spank, S_JOB_ENV, &environment) != ESPANK_SUCCESS || environment == NULL)
-        missing = "its environment";
-    else if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS)
-        missing = "its program";
-    else if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &local_size) != ESPANK_SUCCESS)
-        missing = "how many tasks it has on this node";
-    if (missing != NULL) {
-        host_error("environment of the step left as it is: Slurm does not tell %s", missing);
-        return -1;
-    }
-    task->handle = spank;
-    task->environment = copy_strings(environment);
-    task->argc = argv != NULL ? argc : 0;
-    task->argv = argv;
-    task->local_size = local_size;
-    if (task->environment != NULL)
-        return 0;
-    host_error("environment of the step left as it is: out of memory");
-    return -1;
-}
-
-static void free_task(struct host_task *task)
-{
-    free_strings((char **)task->environment);
-}
 
 /* What the readers of this step could not do for want of memory or the like. */
 static void tell_trouble(void)
@@ -262,10 +131,10 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
         host_error("environment of the step left as it is: Slurm does not tell which step it is");
         return 0;
     }
-    if (get_task(spank, &task) == 0)
+    if (host_task_get(spank, &task) == 0)
         step_start(step_id, &options, &arguments, &task);
     tell_trouble();
-    free_task(&task);
+    host_task_free(&task);
     return 0;
 }
 
@@ -302,7 +171,7 @@ int slurm_spank_task_init(spank_t spank, int argc, char *argv[])
     if (is_task_done)
         return 0;
     is_task_done = true;
-    if (get_task(spank, &task) == 0) {
+    if (host_task_get(spank, &task) == 0) {
         const char *mark = host_lookup(PREFLIGHT_MARK, (void *)task.environment);
 
         if (mark != NULL && *mark != '\0')
@@ -311,7 +180,7 @@ int slurm_spank_task_init(spank_t spank, int argc, char *argv[])
             step_task(&task);
     }
     tell_trouble();
-    free_task(&task);
+    host_task_free(&task);
     return status;
 }
 

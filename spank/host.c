@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "spank/host.h"
+
+/* Slurm's functions are found when the plugin is loaded, whatever -fvisibility=hidden says. */
+#pragma GCC visibility push(default)
+#include <slurm/spank.h>
+#pragma GCC visibility pop
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One line: what a user wrote into an option must not forge another, or move the cursor. */
+static void format_line(char *line, size_t size, const char *format, va_list args)
+{
+    int length = snprintf(line, size, "muster: ");
+
+    vsnprintf(line + length, size - (size_t)length, format, args);
+    for (char *c = line; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == '\x7f')
+            *c = '?';
+}
+
+void host_error(const char *format, ...)
+{
+    char line[2048];
+    va_list args;
+
+    va_start(args, format);
+    format_line(line, sizeof line, format, args);
+    va_end(args);
+    slurm_error("%s", line);
+}
+
+void host_info(const char *format, ...)
+{
+    char line[2048];
+    va_list args;
+
+    va_start(args, format);
+    format_line(line, sizeof line, format, args);
+    va_end(args);
+    slurm_info("%s", line);
+}
+
+void host_tell(const char *format, ...)
+{
+    char line[8192]; /* a variable of 4096 bytes, its rule and its fact */
+    va_list args;
+
+    va_start(args, format);
+    format_line(line, sizeof line, format, args);
+    va_end(args);
+    slurm_spank_log("%s", line);
+}
+
+int host_setenv(const struct host_task *task, const char *name, const char *value)
+{
+    return spank_setenv(task->handle, name, value, 1) == ESPANK_SUCCESS ? 0 : -1;
+}
+
+int host_unsetenv(const struct host_task *task, const char *name)
+{
+    return spank_unsetenv(task->handle, name) == ESPANK_SUCCESS ? 0 : -1;
+}
+
+const char *host_lookup(const char *name, void *environment)
+{
+    size_t length = strlen(name);
+
+    for (char **entry = environment; entry != NULL && *entry != NULL; entry++)
+        if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=')
+            return *entry + length + 1;
+    return NULL;
+}
+
+static void free_strings(char **strings)
+{
+    for (char **string = strings; string != NULL && *string != NULL; string++)
+        free(*string);
+    free(strings);
+}
+
+/* A copy: Slurm's own array moves with each variable set. NULL when memory is out. */
+static char **copy_strings(char *const *strings)
+{
+    size_t count = 0;
+    char **copy;
+
+    while (strings != NULL && strings[count] != NULL)
+        count++;
+    copy = calloc(count + 1, sizeof *copy);
+    for (size_t i = 0; copy != NULL && i < count; i++) {
+        copy[i] = strdup(strings[i]);
+        if (copy[i] == NULL) {
+            free_strings(copy);
+            return NULL;
+        }
+    }
+    return copy;
+}
+
+/* What a step's tasks get depends on each of these: without one, nothing is set. */
+int host_task_get(void *handle, struct host_task *task)
+{
+    char **environment = NULL, **argv = NULL;
+    const char *missing = NULL;
+    uint32_t local_size;
+    int argc = 0;
+
+    memset(task, 0, sizeof *task);
+    if (spank_get_item(handle, S_JOB_ENV, &environment) != ESPANK_SUCCESS || environment == NULL)
+        missing = "its environment";
+    else if (spank_get_item(handle, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS)
+        missing = "its program";
+    else if (spank_get_item(handle, S_JOB_LOCAL_TASK_COUNT, &local_size) != ESPANK_SUCCESS)
+        missing = "how many tasks it has on this node";
+    if (missing != NULL) {
+        host_error("environment of the step left as it is: Slurm does not tell %s", missing);
+        return -1;
+    }
+    task->handle = handle;
+    task->environment = copy_strings(environment);
+    task->argc = argv != NULL ? argc : 0;
+    task->argv = argv;
+    task->local_size = local_size;
+    if (task->environment != NULL)
+        return 0;
+    host_error("environment of the step left as it is: out of memory");
+    return -1;
+}
+
+void host_task_free(struct host_task *task)
+{
+    free_strings((char **)task->environment);
+}
