@@ -34,6 +34,9 @@ struct option_row {
     double low, high; /* of COUNT, LONG_COUNT and NUMBER */
 };
 
+/* Some algorithms send a bucket whole, and MPI counts the bytes of a message in an int. */
+enum { BUCKET_MOST_MB = 2000 };
+
 #define FIELD(member) offsetof(struct train_options, member)
 
 static const struct option_row rows[] = {
@@ -80,7 +83,8 @@ static const struct option_row rows[] = {
      FIELD(is_auto), 0, 0},
     {"dry-run", NULL, "says who would compute what, time, memory and traffic, and ends", FLAG,
      FIELD(is_dry), 0, 0},
-    {"bucket", "MB", "gradients that ddp sums at once (4)", NUMBER, FIELD(bucket_mb), 1e-6, 1e6},
+    {"bucket", "MB", "gradients that ddp sums at once (4)", NUMBER, FIELD(bucket_mb), 1e-6,
+     BUCKET_MOST_MB},
     {"window", "UNITS", "units that zero3 has gathered at a time (2), or none: no limit", WINDOW,
      FIELD(window), 1, 1000},
     {"algorithm", "NAME",

@@ -212,6 +212,7 @@ static int run(const struct train_options *options, struct team *team)
     const struct compute *compute = options->is_bf16 ? compute_bf16(&err) : &compute_cpu;
     int status = 1, rv;
 
+    watch_phase("%s", "the beginning");
     party_set_threads(&party, options->threads);
     team_use(team, options->algorithm);
     team_travel(team, options->wire);

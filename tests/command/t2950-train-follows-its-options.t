@@ -36,6 +36,7 @@ refused 'channels must be a multiple of heads, found 32 and 5' "${small[@]}" --h
 refused '--steps: expected a whole number from 0 to 1e+09, found "1.5"' --steps=1.5
 refused '--lr: expected a number from 0 to 1000, found "nan"' --lr=nan
 refused '--batch: expected a whole number from 1 to 65536, found "0"' --batch=0
+refused '--bucket: expected a number from 1e-06 to 2000, found "2001"' --bucket=2001
 refused '--model: expected 124M, 350M, 774M or 1558M, found "7B"' --model=7B
 refused '--precision: expected fp32 or bf16, found "fp8"' --precision=fp8
 refused '--schedule: expected constant, linear or cosine, found "steep"' --schedule=steep
