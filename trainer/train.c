@@ -227,7 +227,7 @@ static int run(const struct train_options *options, struct team *team)
     training.plant = &plant;
     if (rv != 0)
         say(&err);
-    else if (!options->checkpoint || resume(&training, &saver) == 0)
+    else if (!options->checkpoint || options->is_dry || resume(&training, &saver) == 0)
         status = train(&training, saver);
     saver_destroy(saver);
     training_clear(&training);

@@ -26,6 +26,11 @@ is "$?" 0 'a run with checkpoints ends well'
 is "$(ls whole)" $'step-000000057\nstep-000000060' 'the last two checkpoints are there'
 final=$(tail -n 1 out)
 
+train --checkpoint=whole --keep=1 --dry-run >out 2>err
+is "$?/$(ls whole)" $'0/step-000000057\nstep-000000060' 'a dry run takes no checkpoint away'
+train --checkpoint=none --dry-run >out 2>err
+is "$?/$(ls -d none 2>&1)" "0/ls: cannot access 'none': No such file or directory" '... and makes no directory'
+
 # Killed at random; each run goes on where the last one's newest checkpoint is.
 for ((kill = 0; kill < 20; kill++)); do
     train_aside --steps=60 --checkpoint=killed >/dev/null 2>>err
