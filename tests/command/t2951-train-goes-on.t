@@ -29,7 +29,7 @@ final=$(tail -n 1 out)
 train --checkpoint=whole --keep=1 --dry-run >out 2>err
 is "$?/$(ls whole)" $'0/step-000000057\nstep-000000060' 'a dry run takes no checkpoint away'
 train --checkpoint=none --dry-run >out 2>err
-is "$?/$(ls -d none 2>&1)" "0/ls: cannot access 'none': No such file or directory" '... and makes no directory'
+ok '... and makes no directory' [ ! -e none ]
 
 # Killed at random; each run goes on where the last one's newest checkpoint is.
 for ((kill = 0; kill < 20; kill++)); do

@@ -53,6 +53,9 @@ is "$status $(verdicts)" '0 n1 pass n2 pass' 'two nodes by name' || show
 certify -w n3
 is "$status $(verdicts)" '3 n3 unknown' 'one alone is not certified: there is no link to measure'
 like "$words" 'links needs two good nodes' 'which is said'
+text=$(lab run "$muster" certify --dry-run -w n1,n2 --json /dev/full 2>&1 >/dev/null)
+is "$?" 3 'records that cannot be written are no success'
+like "$text" '^muster certify: /dev/full: not all records could be written$' '... and that is said'
 if command -v script >/dev/null; then
     like "$(lab run script -qec "$muster certify -w n1,n2" /dev/null | tr '\r' '\n' | grep -a round)" \
         'links .*round [0-9]+ of [0-9]+' 'a terminal sees which round the links are at'

@@ -177,7 +177,10 @@ static char *certificate_request(const struct certify *certify, const struct hos
         for (size_t k = 0; k < subject->rails.count; k++)
             fprintf(stream, "test: %s\n", subject->rails.names[k]);
     }
-    fclose(stream);
+    if (fclose(stream) != 0) { /* half of it would certify a rail that failed */
+        free(text);
+        return NULL;
+    }
     return text;
 }
 

@@ -3,7 +3,6 @@
 
 #include "validate/certify/certify.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -15,19 +14,29 @@
 #include "lib/base/clock.h"
 #include "validate/command/command.h"
 #include "validate/history/history.h"
+#include "validate/report/recordfile.h"
+#include "validate/report/table.h"
 #include "validate/slurm/step.h"
 
 volatile sig_atomic_t certify_stop;
 
 void certify_note(struct certify *certify, const char *format, ...)
 {
-    char text[600];
+    static const char cut[] = " ... (cut)";
+    char *text;
     va_list values;
+    int length;
 
     va_start(values, format);
-    vsnprintf(text, sizeof text, format, values);
+    length = vasprintf(&text, format, values);
     va_end(values);
+    if (length < 0)
+        return;
+    table_clean(text);
+    if (length > RECORDFILE_MESSAGE) /* a list of a thousand nodes: muster report would doubt it */
+        memcpy(text + RECORDFILE_MESSAGE - strlen(cut), cut, sizeof cut);
     hostlist_append(&certify->notes, text);
+    free(text);
 }
 
 struct subject *certify_subject(const struct certify *certify, const char *name)
@@ -305,10 +314,25 @@ static int run(struct certify *certify, int argc, char **argv)
     return status;
 }
 
+/* Returns 0, or -1 when records were lost, which is said. */
+static int json_close(struct certify *certify)
+{
+    FILE *json = certify->json;
+    bool is_cut;
+
+    if (!json)
+        return 0;
+    certify->json = NULL;
+    is_cut = ferror(json) != 0;
+    is_cut |= (json == stdout ? fflush(json) : fclose(json)) != 0;
+    if (is_cut)
+        fprintf(stderr, "muster certify: %s: not all records could be written\n",
+                json == stdout ? "standard output" : certify->options.json_path);
+    return is_cut ? -1 : 0;
+}
+
 static void certify_clear(struct certify *certify)
 {
-    if (certify->json && certify->json != stdout && fclose(certify->json) != 0)
-        fprintf(stderr, "muster certify: %s: %s\n", certify->options.json_path, strerror(errno));
     records_clear(&certify->records);
     hostlist_clear(&certify->notes);
     cluster_clear(&certify->cluster);
@@ -344,6 +368,8 @@ int command_certify(int argc, char **argv)
     status = command_conf("muster certify", certify.options.config_path, &certify.conf);
     if (status == COMMAND_PASS)
         status = run(&certify, argc, argv);
+    if (json_close(&certify) != 0 && status == COMMAND_PASS)
+        status = COMMAND_UNKNOWN;
     certify_clear(&certify);
     return status;
 }

@@ -162,10 +162,15 @@ void certify_environment(const struct certify *certify, bool is_fabric,
                          struct certify_environment *environment);
 
 /* stages.c */
-/* Whoever a step that did not end accuses: by its records, else by asking the nodes. Returns how
- * many nodes that are. */
-size_t certify_accused(struct certify *certify, enum stage stage, const struct hostlist *names,
-                       size_t first);
+/* How often a step of a stage was tried, and with nobody at fault; zeros at first. */
+struct certify_tries {
+    int made, blameless;
+};
+/* After a step that did not run to its end with all of names (rv: what certify_step() gave; 0: err
+ * is filled in): accuses who is at fault, by the records since first or by asking the nodes.
+ * Returns whether another try is worth it, and then names are those that are still good. */
+bool certify_once_more(struct certify *certify, enum stage stage, struct certify_tries *tries,
+                       struct hostlist *names, size_t first, int rv, struct error *err);
 /* Notes that verdict for all nodes of the list that have no fault so far. */
 void certify_all(struct certify *certify, const struct hostlist *names, enum stage stage,
                  enum verdict verdict, const char *test, const char *message);

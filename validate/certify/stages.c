@@ -11,7 +11,9 @@
 
 #include "validate/slurm/step.h"
 
-enum { CHECK_S = 20, TRIES = 3, MARGIN_S = 10 };
+/* BLAMELESS_MOST: tries that end early with nobody at fault: that may be a moment's, but only once.
+ */
+enum { CHECK_S = 20, TRIES = 3, BLAMELESS_MOST = 1, MARGIN_S = 10 };
 
 void certify_all(struct certify *certify, const struct hostlist *names, enum stage stage,
                  enum verdict verdict, const char *test, const char *message)
@@ -71,8 +73,10 @@ static size_t bad_nodes(const struct certify *certify, const struct hostlist *na
     return bad;
 }
 
-size_t certify_accused(struct certify *certify, enum stage stage, const struct hostlist *names,
-                       size_t first)
+/* Whoever a step that did not end accuses: by its records, else by asking the nodes. Returns how
+ * many nodes that are. */
+static size_t accused(struct certify *certify, enum stage stage, const struct hostlist *names,
+                      size_t first)
 {
     size_t out;
 
@@ -86,6 +90,22 @@ size_t certify_accused(struct certify *certify, enum stage stage, const struct h
         certify_drop_silent(certify);
     }
     return out;
+}
+
+bool certify_once_more(struct certify *certify, enum stage stage, struct certify_tries *tries,
+                       struct hostlist *names, size_t first, int rv, struct error *err)
+{
+    if (rv < 0)
+        return false;
+    if (rv == 0)
+        error_set(err, "did not run to its end: %s", certify->last_error);
+    if (accused(certify, stage, names, first) == 0)
+        tries->blameless++;
+    if (tries->blameless > BLAMELESS_MOST || ++tries->made == TRIES || certify_stop)
+        return false;
+    hostlist_clear(names);
+    certify_good(certify, names);
+    return true;
 }
 
 /* Nodes of the list of which no record came. */
@@ -155,8 +175,7 @@ done:
     hostlist_clear(&names);
 }
 
-/* A stage whose program says who is at fault. When it was stopped by a node the rest is asked once
- * more without that node. build: fills in the arguments for those nodes. */
+/* A stage whose program says who is at fault. build: fills in the arguments for those nodes. */
 static void battery_run(struct certify *certify, enum stage stage, int tasks_per_node,
                         bool is_fabric, double limit_s,
                         void (*build)(const struct certify *certify, const struct hostlist *names,
@@ -165,18 +184,19 @@ static void battery_run(struct certify *certify, enum stage stage, int tasks_per
     struct certify_environment environment;
     struct hostlist names;
     size_t asked = certify_good(certify, &names), first;
+    struct certify_tries tries = {0};
     struct error err = {""};
-    int blameless = 0;
 
     if (asked > 0)
         progress_begin(&certify->progress, stage_name(stage));
     certify_environment(certify, is_fabric, &environment);
-    for (int i = 0; i < TRIES && names.count > 0; i++) {
+    while (names.count > 0) {
         struct arguments program = {0};
         int rv;
 
         build(certify, &names, limit_s, &program);
-        progress_doing(&certify->progress, "%zu nodes%s", names.count, i > 0 ? ", once more" : "");
+        progress_doing(&certify->progress, "%zu nodes%s", names.count,
+                       tries.made > 0 ? ", once more" : "");
         rv = certify_step(certify,
                           &(struct certify_step){.stage = stage,
                                                  .nodes = &names,
@@ -192,11 +212,7 @@ static void battery_run(struct certify *certify, enum stage stage, int tasks_per
             certify_all(certify, &names, stage, VERDICT_PASS, NULL, "");
             break;
         }
-        if (rv == 0)
-            error_set(&err, "did not run to its end: %s", certify->last_error);
-        /* Nobody's fault may be a moment's: one more try, and only one. */
-        if (rv < 0 || (certify_accused(certify, stage, &names, first) == 0 && ++blameless > 1) ||
-            certify_stop || i == TRIES - 1) {
+        if (!certify_once_more(certify, stage, &tries, &names, first, rv, &err)) {
             const struct record *fault = nobodys_fault(certify, first);
             char text[256];
 
@@ -206,8 +222,6 @@ static void battery_run(struct certify *certify, enum stage stage, int tasks_per
             certify_all(certify, &names, stage, VERDICT_UNKNOWN, stage_name(stage), text);
             break;
         }
-        hostlist_clear(&names);
-        certify_good(certify, &names);
     }
     if (asked > 0)
         certify_stage_end(certify, asked);

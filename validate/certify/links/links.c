@@ -13,7 +13,6 @@
 
 enum {
     STEADY_PERCENT = 10,
-    TRIES = 3,
     MARGIN_S = 10,
     CONFIRM_TRIES = 4,
 };
@@ -290,12 +289,12 @@ void certify_links(struct certify *certify)
 {
     struct hostlist names;
     size_t asked = certify_good(certify, &names), first = 0;
+    struct certify_tries tries = {0};
     struct error err = {""};
-    int blameless = 0;
 
     if (asked > 0)
         progress_begin(&certify->progress, "links");
-    for (int i = 0; i < TRIES && names.count > 0; i++) {
+    while (names.count > 0) {
         bool is_whole;
         int rv;
 
@@ -315,20 +314,13 @@ void certify_links(struct certify *certify)
             judge(certify, &names, first);
             break;
         }
-        if (rv == 0)
-            error_set(&err, "did not run to its end: %s", certify->last_error);
-        /* Nobody's fault may be a moment's: one more try, and only one. */
-        if (rv < 0 ||
-            (certify_accused(certify, STAGE_LINKS, &names, first) == 0 && ++blameless > 1) ||
-            certify_stop || i == TRIES - 1) {
+        if (!certify_once_more(certify, STAGE_LINKS, &tries, &names, first, rv, &err)) {
             char text[256];
 
             snprintf(text, sizeof text, "links: %.200s", err.text);
             certify_all(certify, &names, STAGE_LINKS, VERDICT_UNKNOWN, "links", text);
             break;
         }
-        hostlist_clear(&names);
-        certify_good(certify, &names);
     }
     if (asked > 0)
         certify_stage_end(certify, asked);
