@@ -48,6 +48,7 @@ EXTRA_DIST += \
 	tests/lab/t1601-links-show-the-slow-rail.t \
 	tests/lab/t1602-links-measure-rails-and-uplinks-together.t \
 	tests/lab/t1603-links-verify-the-path.t \
+	tests/lab/t1604-links-tell-what-breaks-meanwhile.t \
 	tests/lab/t1700-collectives-are-exact.t \
 	tests/lab/t1701-collectives-name-the-corrupt-rank.t \
 	tests/lab/t1702-algorithms-are-exact.t \

@@ -36,6 +36,16 @@ static bool is_over(struct patience *patience)
     return clock_s() > patience->until_s;
 }
 
+/* For a wait that fails then: since it ends by itself it is no hang. */
+static bool is_late(struct patience *patience)
+{
+    bool is_late = is_over(patience);
+
+    if (patience->spins % SPINS_PER_LOOK == 0)
+        watch_step();
+    return is_late;
+}
+
 /* ---------------------------------------------------------------- work requests */
 
 static int post(struct verbs_link *link, int pair, const void *data, size_t size, uint64_t remote,
@@ -80,7 +90,7 @@ static int await(struct verbs_link *link, struct ibv_cq *queue, double timeout_s
     int found;
 
     while ((found = ibv_poll_cq(queue, 1, completion)) == 0)
-        if (is_over(&patience))
+        if (is_late(&patience))
             return error_set(
                 err, "%s: nothing came from %s of %s within %g s; check that port and the path",
                 verb_name(link->verb), link->peer.port, link->peer_node, timeout_s);
@@ -130,7 +140,7 @@ static int ping_by_write(struct verbs_link *link, uint64_t number, double timeou
         link->unreaped -= found > 0;
         if (number_at(link->small_in) == number && link->unreaped < link->send_depth / 2)
             return 0;
-    } while (!is_over(&patience));
+    } while (!is_late(&patience));
     return error_set(err, "rc_write: %s of %s %s in %g s; check that port and the path",
                      link->peer.port, link->peer_node,
                      link->unreaped > 0 ? "did not acknowledge a message"
@@ -350,7 +360,7 @@ static int drain(struct verbs_stream *stream, double timeout_s, struct error *er
             return -1;
         if (found > 0)
             patience = (struct patience){clock_s() + timeout_s, 0};
-        else if (is_over(&patience))
+        else if (is_late(&patience))
             return error_set(err,
                              "%s: %s of %s took nothing for %g s; check that port and the path",
                              verb_name(link->verb), link->peer.port, link->peer_node, timeout_s);

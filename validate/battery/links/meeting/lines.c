@@ -14,7 +14,9 @@
 #include "validate/battery/watch/beat.h"
 #include "validate/battery/watch/warden.h" /* clock_s() */
 
-enum { CONNECT_MS = 2000, HELLO_MS = 1000, MEET_S = 8 };
+/* Two partners meet, or give up, well before those who wait for all to begin (path_plan's
+ * timeout_s) give up themselves. */
+enum { CONNECT_MS = 2000, HELLO_MS = 1000, MEET_S = 5, REST_MS = 50 };
 
 struct lines {
     struct program *program;
@@ -63,13 +65,13 @@ static int move_all(struct lines *lines, int node, int fd, void *data, size_t si
         ssize_t step = move_some(fd, (char *)data + moved, size - moved, sends);
 
         if (step < 0 || (step == 0 && is_lost(lines, node)))
-            return -1;
+            break;
         if (step == 0)
             rest(fd, sends ? POLLOUT : POLLIN, turn, idle);
         moved += (size_t)step;
     }
     watch_works();
-    return 0;
+    return moved == size ? 0 : -1;
 }
 
 int lines_send(struct lines *lines, int node, const void *data, size_t size_bytes)
@@ -136,15 +138,24 @@ static int take_call(struct lines *lines, int wait_ms, int *fd)
     return node;
 }
 
-static int call(struct lines *lines, int node)
+static int call(struct lines *lines, int node, int timeout_ms)
 {
     struct error err;
 
     return beat_connect(&lines->endpoints[node], lines->program->node,
-                        lines->program->node_name[lines->program->node], CONNECT_MS, &err);
+                        lines->program->node_name[lines->program->node], timeout_ms, &err);
 }
 
-/* The first node: takes the calls of all others, those that come in time. */
+/* For each of the partner's addresses: those that swallow all packets leave time for the others. */
+static int meet_ms(const struct lines *lines, int partner)
+{
+    int most = 1000 * MEET_S / (int)(lines->endpoints[partner].address_count + 1);
+
+    return most < CONNECT_MS ? most : CONNECT_MS;
+}
+
+/* The first node: takes the calls of all others, those that come in time. Who calls again has given
+ * its earlier call up. */
 static void take_calls(struct lines *lines)
 {
     double until = clock_s() + 1e-3 * (CONNECT_MS + HELLO_MS);
@@ -153,11 +164,14 @@ static void take_calls(struct lines *lines)
     while (missing > 0 && clock_s() < until) {
         int fd, node = take_call(lines, 100, &fd);
 
-        if (node > 0 && lines->fds[node] < 0) {
-            lines->fds[node] = fd;
-            missing--;
-        } else if (node >= 0) {
+        if (node == 0) {
             close(fd);
+        } else if (node > 0) {
+            if (lines->fds[node] >= 0)
+                close(lines->fds[node]);
+            else
+                missing--;
+            lines->fds[node] = fd;
         }
     }
 }
@@ -193,7 +207,7 @@ struct lines *lines_open(struct program *program, struct error *err)
     if (program->node == 0)
         take_calls(lines);
     else if (lines->listener >= 0)
-        lines->fds[0] = call(lines, 0);
+        lines->fds[0] = call(lines, 0, CONNECT_MS);
     if (lines->listener >= 0)
         return lines;
     lines_close(lines);
@@ -229,10 +243,10 @@ int lines_meet(struct lines *lines, int partner)
     while (fd < 0 && clock_s() < until && !is_lost(lines, partner)) {
         int node = partner;
 
-        if (calls)
-            fd = call(lines, partner);
-        else
-            node = take_call(lines, 50, &fd);
+        if (calls && (fd = call(lines, partner, meet_ms(lines, partner))) < 0)
+            poll(NULL, 0, REST_MS);
+        else if (!calls)
+            node = take_call(lines, REST_MS, &fd);
         if (node >= 0 && node != partner)
             close(fd);
         if (node != partner)
@@ -256,10 +270,8 @@ int lines_swap(struct lines *lines, const void *out, void *in, size_t size_bytes
         size_t some = size_bytes - at < PIECE_BYTES ? size_bytes - at : PIECE_BYTES;
 
         if (move_all(lines, node, fd, (char *)(size_t)out + at, some, true, idle) != 0 ||
-            move_all(lines, node, fd, (char *)in + at, some, false, idle) != 0) {
-            watch_works();
+            move_all(lines, node, fd, (char *)in + at, some, false, idle) != 0)
             return -1;
-        }
     }
     return 0;
 }

@@ -276,15 +276,40 @@ static int meet_on_rail(struct meeting *meeting, int own, const struct offer *th
     return rv;
 }
 
+/* A pair that is not measured is told, by the one that was to send first. */
+static void tell_unmet(struct meeting *meeting, bool has_met)
+{
+    const struct program *program = meeting->program;
+    const char *own = program->node_name[program->node];
+    const char *partner = program->node_name[meeting->partner];
+    struct link_result *result;
+
+    if (!meeting->is_first)
+        return;
+    result = results_add(meeting->results, program->node, meeting->partner, "");
+    result->is_state = 1;
+    if (has_met)
+        snprintf(result->failure, sizeof result->failure,
+                 "the connection of %.63s and %.63s broke before they were measured", own, partner);
+    else
+        snprintf(result->failure, sizeof result->failure,
+                 "%.63s and %.63s do not reach each other by TCP at any address: no rail was "
+                 "measured between them; check routes and firewalls",
+                 own, partner);
+}
+
 struct offers *meeting_open(struct meeting *meeting)
 {
     struct offers *theirs = malloc(sizeof *theirs);
+    bool has_met;
 
     if (!theirs)
         watch_fault("out of memory");
-    if (lines_meet(meeting->lines, meeting->partner) == 0 &&
+    has_met = lines_meet(meeting->lines, meeting->partner) == 0;
+    if (has_met &&
         lines_swap(meeting->lines, &meeting->rails->own, theirs, sizeof *theirs, NULL) == 0)
         return theirs;
+    tell_unmet(meeting, has_met);
     free(theirs);
     lines_part(meeting->lines);
     return NULL;

@@ -56,7 +56,8 @@ struct link_result {
     char transport[160];
     char failure[256]; /* "" when all was measured */
     /* What libibverbs measured (verbs/bout.h): enum verb and enum verb_scope; a port that takes no
-     * part; what is known of GPU memory, with the reason in failure. */
+     * part, or (rail "") two nodes that do not meet; what is known of GPU memory, with the reason
+     * in failure. */
     int is_verbs, verb, scope, is_state;
     int is_gpu_memory, has_gpu_memory, has_gpu;
     int packet_bytes; /* payload of a packet, the RDMA MTU; 0: not known */
@@ -106,7 +107,8 @@ struct report {
     int path_mtu_bytes;        /* the server's */
 };
 
-/* Opens the line and learns the partner's offers, malloc'd; NULL: it does not come. */
+/* Opens the line and learns the partner's offers, malloc'd; NULL: it does not come, which is among
+ * the results then. */
 struct offers *meeting_open(struct meeting *meeting);
 
 /* Both ends have the same answer: the own rail number i of `first`'s order and the partner's offer
