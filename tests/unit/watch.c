@@ -6,7 +6,10 @@
 #include "validate/battery/watch/watch.h"
 #include "tests/unit/tap.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,8 +193,66 @@ static int stage(const char *plot, int signalled)
     return WIFEXITED(statuses[0]) ? WEXITSTATUS(statuses[0]) : -1;
 }
 
+/* How many of the ranks that have all said hello before the warden looks up are taken in.
+ * is_second: each has said it before, on a connection that it has given up. */
+static int crowd(int size, bool is_second)
+{
+    const char **names = calloc((size_t)size, sizeof *names);
+    int *fds = calloc((size_t)size, sizeof *fds), greeted = 0;
+    struct watch_config config = {"test", 0, size, names, 60, NULL};
+    struct beat_endpoint endpoint;
+    struct error err;
+    int listener = beat_listen("", &endpoint, &err);
+    pid_t warden;
+
+    for (int rank = 0; rank < size; rank++)
+        names[rank] = "n1";
+    for (int turn = is_second ? 0 : 1; turn < 2; turn++)
+        for (int rank = 1; rank < size; rank++) {
+            struct beat hello = {.type = BEAT_HELLO, .rank = rank, .token = endpoint.token};
+            struct sockaddr_in address = {.sin_family = AF_INET,
+                                          .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+                                          .sin_port = endpoint.addresses[0].sin6_port};
+
+            fds[rank] = socket(AF_INET, SOCK_STREAM, 0);
+            if (connect(fds[rank], (struct sockaddr *)&address, sizeof address) != 0 ||
+                beat_send(fds[rank], &hello) != 0)
+                break;
+            if (turn == 0)
+                close(fds[rank]);
+        }
+    fflush(NULL);
+    warden = fork();
+    if (warden == 0) {
+        alarm(ALARM_S);
+        dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+        output_start("test", "launch", true);
+        watch_start_warden(&config, listener, endpoint.token, &err);
+        pause();
+    }
+    close(listener);
+    for (int rank = 1; rank < size; rank++) {
+        struct pollfd answer = {.fd = fds[rank], .events = POLLIN};
+        struct beat beat;
+
+        greeted += poll(&answer, 1, 2000) == 1 &&
+                   recv(fds[rank], &beat, sizeof beat, MSG_WAITALL) == sizeof beat &&
+                   beat.type == BEAT_HELLO && beat.token == endpoint.token;
+    }
+    for (int rank = 1; rank < size; rank++)
+        close(fds[rank]);
+    kill(warden, SIGKILL);
+    waitpid(warden, NULL, 0);
+    free(names);
+    free(fds);
+    return greeted;
+}
+
 int main(void)
 {
+    is_int(crowd(400, false), 399, "400 ranks that say hello at once are all taken in");
+    is_int(crowd(40, true), 39, "ranks that call again are taken in by their second call");
+
     is_int(stage("all is well", 0), 0, "all ranks end: status 0");
     is_str(said, "", "... nothing is said");
     is_str(complained, "", "... by nobody");

@@ -24,7 +24,8 @@ enum guest_state {
 
 struct guest {
     enum guest_state state;
-    int fd; /* -1: none */
+    int fd;          /* -1: none */
+    bool has_spoken; /* more than hello */
     double heard_s;
     struct stall_rank progress;
     char phase[96];
@@ -48,6 +49,7 @@ struct warden {
     int signal_number;
     bool has_immovable; /* a rank was lost that obeys nobody any more: frozen, or it hangs */
     bool has_said_over;
+    bool has_all; /* every rank has tried to connect */
 };
 
 void guests_send_all(const struct warden *warden, enum beat_type type, int value);

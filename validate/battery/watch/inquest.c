@@ -282,6 +282,7 @@ void inquest_unwatched(struct warden *warden)
 {
     if (!atomic_exchange(&warden->state->all_joined, false))
         return;
+    warden->has_all = true;
     for (int rank = 1; rank < warden->state->config.size; rank++) {
         struct guest *guest = &warden->guests[rank];
 

@@ -16,6 +16,9 @@
 #include "validate/battery/watch/guests.h"
 #include "validate/battery/watch/inquest.h"
 
+/* How long a connection may hold a place without a hello. */
+static const double HELLO_S = 1;
+
 void guests_send_all(const struct warden *warden, enum beat_type type, int value)
 {
     struct beat beat = {.type = type, .progress = (uint32_t)value, .token = warden->token};
@@ -30,6 +33,7 @@ static void hear(struct warden *warden, int rank, const struct beat *beat)
     struct guest *guest = &warden->guests[rank];
 
     guest->heard_s = warden->now_s;
+    guest->has_spoken = true;
     switch (beat->type) {
     case BEAT_TICK:
         if (beat->progress != guest->progress.progress)
@@ -72,28 +76,40 @@ static void hear_self(struct warden *warden)
     }
 }
 
+/* One that is free, else one that is held by somebody who has had the time to say hello; NULL:
+ * none. */
+static struct guest *find_place(struct warden *warden)
+{
+    struct guest *silent = NULL;
+
+    for (int i = 0; i < STRANGERS; i++) {
+        struct guest *place = &warden->strangers[i];
+
+        if (place->fd < 0)
+            return place;
+        if (warden->now_s - place->heard_s > HELLO_S)
+            silent = place;
+    }
+    return silent;
+}
+
+/* Who finds no place waits in the kernel's queue until those before it have said hello: all ranks
+ * of a large job come at once. */
 static void accept_strangers(struct warden *warden)
 {
+    struct guest *place;
     int fd;
 
-    while ((fd = accept4(warden->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-        struct guest *oldest = &warden->strangers[0];
-
-        for (int i = 0; i < STRANGERS; i++) {
-            struct guest *place = &warden->strangers[i];
-
-            if (place->fd < 0 || (oldest->fd >= 0 && place->heard_s < oldest->heard_s))
-                oldest = place;
-            if (place->fd < 0)
-                break;
-        }
-        if (oldest->fd >= 0)
-            close(oldest->fd);
-        *oldest = (struct guest){.fd = fd, .heard_s = warden->now_s};
+    while ((place = find_place(warden)) &&
+           (fd = accept4(warden->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+        if (place->fd >= 0)
+            close(place->fd);
+        *place = (struct guest){.fd = fd, .heard_s = warden->now_s};
     }
 }
 
-/* A stranger becomes a guest by a hello with the right token. */
+/* A stranger becomes a guest by a hello with the right token. A rank that says it again, at another
+ * of rank 0's addresses, has given up its earlier connection. */
 static void read_stranger(struct warden *warden, struct guest *stranger)
 {
     int got = beat_receive(stranger->fd, &stranger->buffer);
@@ -105,16 +121,15 @@ static void read_stranger(struct warden *warden, struct guest *stranger)
         return;
     if (got < 0 || hello->type != BEAT_HELLO || hello->token != warden->token || hello->rank <= 0 ||
         hello->rank >= warden->state->config.size ||
-        warden->guests[hello->rank].state != GUEST_AWAITED ||
-        beat_send(stranger->fd, &answer) != 0) {
+        warden->guests[hello->rank].state > GUEST_HERE || beat_send(stranger->fd, &answer) != 0) {
         close(stranger->fd);
         stranger->fd = -1;
         return;
     }
     guest = &warden->guests[hello->rank];
-    guest->state = GUEST_HERE;
-    guest->fd = stranger->fd;
-    guest->heard_s = warden->now_s;
+    if (guest->fd >= 0)
+        close(guest->fd);
+    *guest = (struct guest){.state = GUEST_HERE, .fd = stranger->fd, .heard_s = warden->now_s};
     snprintf(guest->phase, sizeof guest->phase, "start");
     stranger->fd = -1;
 }
@@ -129,6 +144,8 @@ static void read_guest(struct warden *warden, int rank)
     if (got < 0) {
         close(guest->fd);
         guest->fd = -1;
+        if (!warden->has_all && !guest->has_spoken)
+            guest->state = GUEST_AWAITED; /* the answer came too late for it: it will call again */
     }
 }
 
@@ -139,7 +156,8 @@ static void wait_and_read(struct warden *warden)
     double before = warden->now_s;
     char bytes[64];
 
-    warden->polled[0] = (struct pollfd){.fd = warden->listener, .events = POLLIN};
+    warden->polled[0] =
+        (struct pollfd){.fd = find_place(warden) ? warden->listener : -1, .events = POLLIN};
     warden->polled[1] = (struct pollfd){.fd = warden->state->wake[0], .events = POLLIN};
     for (int rank = 0; rank < size; rank++)
         guests[rank] = (struct pollfd){.fd = warden->guests[rank].fd, .events = POLLIN};

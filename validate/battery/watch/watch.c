@@ -155,7 +155,8 @@ static void *member_run(void *argument)
         double now;
         int got = 0;
 
-        poll(polled, 2, (int)(1e3 * interval_s));
+        /* the first beat at once: it tells that rank 0's answer arrived */
+        poll(polled, 2, sent > 0 || bye_sent ? (int)(1e3 * interval_s) : 0);
         if (polled[1].revents && read(watch.wake[0], bytes, sizeof bytes) > 0)
             sent = 0; /* something new to tell */
         if (polled[0].revents)
