@@ -90,6 +90,22 @@ static void finds_the_common_window(void)
     ok(!flows_window(flows + 2, 1, &begin, &end), "no flow, no window");
 }
 
+static void reads_transports(void)
+{
+    static const char print[] = "# UCP endpoint\n"
+                                "#      lane[0]:  0:tcp/eth10.0 md[0] -> md[0]/tcp/sysdev[255]\n"
+                                "#      lane[1]:  0:tcp/eth10.1 md[0] -> md[0]/tcp/sysdev[255]\n"
+                                "#      lane[2]:  1:tcp/eth1.0 md[0] -> md[0]/tcp/sysdev[255]\n";
+    char text[32];
+
+    transport_read(print, text, sizeof text);
+    is_str(text, "tcp/eth10+tcp/eth1", "each transport is told once, by its whole name");
+    transport_read(print, text, sizeof "tcp/eth10+tcp/eth");
+    is_str(text, "tcp/eth10", "... and none cut off");
+    transport_read("", text, sizeof text);
+    is_str(text, "", "... and none is none");
+}
+
 static void tells_another_transport(void)
 {
     ok(transport_is_on("tcp/eth1", "eth1", false), "TCP on the interface");
@@ -105,6 +121,7 @@ static void tells_another_transport(void)
 
 int main(void)
 {
+    reads_transports();
     tells_another_transport();
     tells_tight_from_loose();
     counts_outliers();

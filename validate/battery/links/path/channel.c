@@ -14,6 +14,7 @@
 #include <ucs/config/global_opts.h>
 
 #include "lib/base/clock.h"
+#include "validate/battery/links/path/transport.h"
 #include "validate/battery/watch/warden.h" /* clock_s() */
 
 enum {
@@ -266,12 +267,10 @@ void channel_disconnect(struct channel *channel)
         ucp_request_free(closing);
 }
 
-/* UCX 1.13 tells the transports of an endpoint only in print:
- *   lane[0]:  0:tcp/eth1.0 md[0]  -> ... */
 void channel_transport(const struct channel *channel, char *text, size_t size)
 {
     char *print = NULL;
-    size_t print_size, used = 0;
+    size_t print_size;
     FILE *stream;
 
     *text = '\0';
@@ -279,17 +278,8 @@ void channel_transport(const struct channel *channel, char *text, size_t size)
     if (!stream)
         return;
     ucp_ep_print_info(channel->endpoint, stream);
-    fclose(stream);
-    for (char *lane = print; (lane = strstr(lane, "lane[")) != NULL; lane++) {
-        char name[64];
-
-        if (sscanf(lane, "lane[%*d]: %*d:%63[^ ]", name) != 1)
-            continue;
-        if (strrchr(name, '.'))
-            *strrchr(name, '.') = '\0';
-        if (!strstr(text, name) && used < size)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "+" : "", name);
-    }
+    if (fclose(stream) == 0)
+        transport_read(print, text, size);
     free(print);
 }
 

@@ -57,7 +57,7 @@ struct path_result {
     int mark_count;                   /* parts; 0: no stream was completed */
     double sent_bytes;                /* payload in all, warm-up included */
     double damaged;                   /* messages of the last window that were not what was sent */
-    char transport[96];
+    char transport[160];
 };
 
 /* Returns 0, or -1 with err; result holds what was measured until then. */
