@@ -93,7 +93,7 @@ static void hear_all(struct play *play, int (*take)(struct play *play, int node)
         }
         if (missing == 0)
             break;
-        lines_wait(play->lines);
+        lines_wait(play->lines, is_heard);
     }
     free(is_heard);
 }

@@ -91,13 +91,16 @@ bool lines_has_word(struct lines *lines, int node)
     return lines->fds[node] < 0 || is_lost(lines, node) || poll(&wait, 1, 0) != 0;
 }
 
-void lines_wait(struct lines *lines)
+void lines_wait(struct lines *lines, const bool *is_heard)
 {
     int count = lines->program->node_count;
 
-    for (int node = 0; node < count; node++)
+    for (int node = 0; node < count; node++) {
+        bool is_awaited = !is_heard[node] && !is_lost(lines, node);
+
         lines->polled[node] =
-            (struct pollfd){.fd = is_lost(lines, node) ? -1 : lines->fds[node], .events = POLLIN};
+            (struct pollfd){.fd = is_awaited ? lines->fds[node] : -1, .events = POLLIN};
+    }
     watch_waits_for(-1);
     poll(lines->polled, (nfds_t)count, 50);
     watch_works();

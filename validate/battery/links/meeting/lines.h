@@ -34,8 +34,8 @@ int lines_receive(struct lines *lines, int node, void *data, size_t size_bytes);
 /* First node: whether a message of that node has begun to arrive, or its line is lost. */
 bool lines_has_word(struct lines *lines, int node);
 
-/* First node: waits a moment until some line has a word. */
-void lines_wait(struct lines *lines);
+/* First node: waits a moment until some line has a word, of those whose node is not heard yet. */
+void lines_wait(struct lines *lines, const bool *is_heard);
 
 /* Two partners call it at the same time: opens a line between them. */
 int lines_meet(struct lines *lines, int partner);

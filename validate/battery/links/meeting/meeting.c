@@ -6,10 +6,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/statistics.h"
 #include "validate/battery/links/path/samples.h"
 #include "validate/battery/links/path/transport.h"
+
+static const double LATE_S = 1.5;
 
 struct link_result *results_add(struct link_results *results, int from, int to, const char *rail)
 {
@@ -159,6 +163,26 @@ static void fill_report(int failed, const struct error *err, const struct counte
     errors_between(before, after, &report->errors);
 }
 
+static double counted_bytes(const struct counters *before, const struct counters *after)
+{
+    return (double)(after->tx_bytes - before->tx_bytes + after->rdma_tx_bytes -
+                    before->rdma_tx_bytes);
+}
+
+/* Some drivers ask their NIC for its counts once a second (bnxt_en: stats-block-usecs): before it
+ * is said that what was sent is not among them, they get that time. */
+static void read_late(const struct rail *rail, const struct counters *before, double sent_bytes,
+                      struct counters *after, bool *can_count)
+{
+    double end_s = clock_s() + LATE_S;
+
+    errors_read(rail, after, can_count);
+    while (*can_count && counted_bytes(before, after) < sent_bytes && clock_s() < end_s) {
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+        errors_read(rail, after, can_count);
+    }
+}
+
 int meeting_drive(struct channel *channel, const struct rail *rail, const struct path_plan *plan,
                   struct link_result *result, struct path_result *path, struct report *report)
 {
@@ -169,14 +193,13 @@ int meeting_drive(struct channel *channel, const struct rail *rail, const struct
 
     errors_read(rail, &before, &could_count);
     failed = path_drive(channel, plan, path, &err);
-    errors_read(rail, &after, &can_count);
+    read_late(rail, &before, failed || !could_count ? 0 : path->sent_bytes, &after, &can_count);
     meeting_summarize(path, result);
     result->is_astray =
         !transport_is_on(path->transport, channel_device(rail),
                          rail->port && strcmp(channel_device(rail), rail->name) == 0);
     if (could_count && can_count)
-        result->counted_bytes =
-            (double)(after.tx_bytes - before.tx_bytes + after.rdma_tx_bytes - before.rdma_tx_bytes);
+        result->counted_bytes = counted_bytes(&before, &after);
     fill_report(failed, &err, &before, &after, report);
     result->errors = report->errors;
     return failed;
@@ -248,6 +271,7 @@ static int meet_on_rail(struct meeting *meeting, int own, const struct offer *th
         }
         if (drives)
             probe_send(rails->probes[own], &theirs->probe, plan.session);
+        mine.errors = (struct errors){0};
         if (!mine.failed && !other.failed) {
             if (drives)
                 meeting_drive(channel, rails->rails[own], &plan, result, &path, &mine);

@@ -103,6 +103,7 @@ static void run(struct lane *lanes, int count, bool drives, const struct overlap
         lane->gate = &gate;
         lane->drives = drives;
         lane->has_come = !drives;
+        lane->mine.errors = (struct errors){0};
         if (lane->mine.failed || lane->other.failed) {
             come(lane);
             continue;

@@ -12,13 +12,13 @@
 #include "validate/battery/pattern.h"
 #include "validate/battery/watch/warden.h"
 
-enum order_kind { ORDER_PING, ORDER_STREAM, ORDER_END };
+enum order_kind { ORDER_PING, ORDER_WARMUP, ORDER_STREAM, ORDER_END };
 
 /* What the driver asks of the server. */
 struct order {
     uint32_t kind, count;
     uint64_t message_bytes;
-    uint32_t mark_every; /* ORDER_STREAM: mark the arrival of each so many messages */
+    uint32_t mark_every; /* of a stream: mark the arrival of each so many messages */
 };
 
 struct answer {
@@ -154,7 +154,7 @@ static int warm_up(struct channel *channel, const struct path_plan *plan,
 
     *bytes_per_s = 0;
     do {
-        struct order order = {ORDER_STREAM, count, size, count};
+        struct order order = {ORDER_WARMUP, count, size, count};
 
         if (stream(channel, plan, &order, 1, times, err) != 0)
             return -1;
@@ -294,7 +294,7 @@ static int serve_stream(struct channel *channel, const struct path_plan *plan,
 {
     size_t size = order->message_bytes;
     uint32_t posted = 0, next_mark = order->mark_every;
-    bool is_sampled = order->mark_every < order->count; /* no warm-up */
+    bool is_sampled = order->kind == ORDER_STREAM;
     double first_s = 0;
     char mark[8] = {0};
 
@@ -370,7 +370,7 @@ int path_serve(struct channel *channel, const struct path_plan *plan, struct pat
         timeout_s = plan->timeout_s;
         if (order.kind == ORDER_PING) {
             result = serve_pings(channel, plan, &order, err);
-        } else if (order.kind == ORDER_STREAM) {
+        } else if (order.kind == ORDER_WARMUP || order.kind == ORDER_STREAM) {
             last = order;
             result = serve_stream(channel, plan, &order, &intake, err);
         } else {

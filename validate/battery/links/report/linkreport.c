@@ -101,6 +101,13 @@ void linkreport_bandwidth(const struct program *program, const struct link_resul
         snprintf(message, sizeof message, "%.1f of %g Mb/s nominal", record.value,
                  result->nominal_mbps);
         record.message = message;
+    } else if (floor_percent > 0) {
+        record.verdict = VERDICT_UNKNOWN;
+        snprintf(message, sizeof message,
+                 "the nominal speed of %s is not known, so neither is %g %% of it; NominalSpeed "
+                 "tells it",
+                 record.part, floor_percent);
+        record.message = message;
     } else if (result->is_verbs) {
         record.message = result->transport;
     }
