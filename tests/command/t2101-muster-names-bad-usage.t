@@ -44,6 +44,11 @@ done
 text=$("$muster" certify -nc '' 2>&1)
 is "$?" 2 'so it is in a word of its own'
 like "$text" "^muster certify: option '-nc' is given nothing" '... and named there'
+for option in --junit=/no/such/report --report=html:/no/such/report; do
+    text=$("$muster" certify $option 2>&1)
+    is "$?/$text" '2/muster certify: /no/such/report: No such file or directory' \
+        "a report that has no place is refused before the tests: $option"
+done
 text=$("$muster" inventory extra 2>&1)
 is "$?" 2 'a word too many too'
 like "$text" "^muster inventory: what is 'extra'\\?" '... and is named'

@@ -271,7 +271,8 @@ static int run(struct certify *certify, int argc, char **argv)
 
     certify->begin = clock_s();
     progress_init(&certify->progress, stderr);
-    if (json_open(certify, &err) != 0) {
+    if (certify_reports_can_be_saved(&certify->options, &err) != 0 ||
+        json_open(certify, &err) != 0) {
         fprintf(stderr, "muster certify: %s\n", err.text);
         return COMMAND_USAGE;
     }
@@ -306,7 +307,8 @@ static int run(struct certify *certify, int argc, char **argv)
         certify_report(certify, certify->json == stdout ? stderr : stdout);
         if (geteuid() == 0)
             history_save(certify, verdicts, status, clock_s() - certify->begin);
-        certify_reports(certify);
+        if (certify_reports(certify) != 0 && status == COMMAND_PASS)
+            status = COMMAND_UNKNOWN;
     }
     if (certify_stop)
         fprintf(stderr, "muster certify: stopped by signal %d, all undone\n", (int)certify_stop);

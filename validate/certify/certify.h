@@ -241,8 +241,12 @@ void certify_extras(struct certify *certify);
 /* facts.c: cluster, level, topology, limits, certificates and what was done, for reports */
 void certify_facts(struct certify *certify);
 
-/* reports.c: the reports that options and configuration ask for; what cannot be written is said */
-void certify_reports(struct certify *certify);
+/* reports.c: whether there is a place for the reports that options ask for, looked at before the
+ * tests. Returns 0, or -1 with err. */
+int certify_reports_can_be_saved(const struct certify_options *options, struct error *err);
+/* The reports that options and configuration ask for; what cannot be written is said. Returns 0, or
+ * -1 when one that options ask for is missing. */
+int certify_reports(struct certify *certify);
 
 /* report.c */
 void certify_report(struct certify *certify, FILE *stream);

@@ -30,34 +30,47 @@ static char *path_of(const char *path, const char *run)
     return text;
 }
 
-static void save(const struct survey *survey, const char *format, const char *path)
+int certify_reports_can_be_saved(const struct certify_options *options, struct error *err)
 {
-    struct error err;
-
-    if (format_save(format_find(format), survey, path, &err) != 0)
-        fprintf(stderr, "muster certify: %s report: %s\n", format, err.text);
+    if (options->junit_path && format_can_save(options->junit_path, err) != 0)
+        return -1;
+    for (size_t i = 0; i < options->report_count; i++)
+        if (format_can_save(options->reports[i].path, err) != 0)
+            return -1;
+    return 0;
 }
 
-void certify_reports(struct certify *certify)
+static int save(const struct survey *survey, const char *format, const char *path)
+{
+    struct error err;
+    int rv = format_save(format_find(format), survey, path, &err);
+
+    if (rv != 0)
+        fprintf(stderr, "muster certify: %s report: %s\n", format, err.text);
+    return rv;
+}
+
+int certify_reports(struct certify *certify)
 {
     const struct certify_options *options = &certify->options;
     bool is_site = certify->conf.report_count > 0 && !options->is_dry_run && geteuid() == 0;
     struct survey survey = {0};
     struct error err;
+    int rv = 0;
 
     if (!is_site && options->report_count == 0 && !options->junit_path)
-        return;
+        return 0;
     if (survey_build(&certify->records, certify->run, &survey, &err) != 0) {
         fprintf(stderr, "muster certify: reports: %s\n", err.text);
         survey_clear(&survey);
-        return;
+        return -1;
     }
     if (report_past(&survey, certify->conf.history_path, &err) != 0)
         fprintf(stderr, "muster certify: reports without history: %s\n", err.text);
     if (options->junit_path)
-        save(&survey, "junit", options->junit_path);
+        rv = save(&survey, "junit", options->junit_path);
     for (size_t i = 0; i < options->report_count; i++)
-        save(&survey, options->reports[i].format->name, options->reports[i].path);
+        rv |= save(&survey, options->reports[i].format->name, options->reports[i].path);
     for (size_t i = 0; is_site && i < certify->conf.report_count; i++) {
         char *path = path_of(certify->conf.reports[i].path, certify->run);
 
@@ -66,4 +79,5 @@ void certify_reports(struct certify *certify)
         free(path);
     }
     survey_clear(&survey);
+    return rv ? -1 : 0;
 }

@@ -288,8 +288,10 @@ static int run(struct preflight *preflight)
 
 static void preflight_clear(struct preflight *preflight)
 {
-    if (preflight->json && preflight->json != stdout && fclose(preflight->json) != 0)
-        say(preflight, "%s: %s", preflight->options.json_path, strerror(errno));
+    bool is_lost = preflight->json && ferror(preflight->json);
+
+    if (preflight->json && preflight->json != stdout && (fclose(preflight->json) != 0 || is_lost))
+        say(preflight, "%s: not all records could be written", preflight->options.json_path);
     records_clear(&preflight->records);
     hostlist_clear(&preflight->faults);
     hostlist_clear(&preflight->remarks);

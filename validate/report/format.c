@@ -41,6 +41,18 @@ static int write_straight(const struct report_format *format, const struct surve
     return rv;
 }
 
+int format_can_save(const char *path, struct error *err)
+{
+    struct replacement file;
+
+    if (strcmp(path, "-") == 0 || is_special(path))
+        return 0;
+    if (replacement_begin(&file, path, 0666, err) != 0)
+        return -1;
+    replacement_give_up(&file, NULL);
+    return 0;
+}
+
 int format_save(const struct report_format *format, const struct survey *survey, const char *path,
                 struct error *err)
 {

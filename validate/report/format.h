@@ -20,6 +20,10 @@ extern const struct report_format report_formats[];
 /* NULL when there is none of that name. */
 const struct report_format *format_find(const char *name);
 
+/* Whether format_save() finds a place there: it is tried, and nothing is left of that. Returns 0,
+ * or -1 with err. */
+int format_can_save(const char *path, struct error *err);
+
 /* Writes the report to a file: aside, and renamed when it is whole, so that a reader never sees
  * half of one and a full disk leaves the old one. path "-" is standard output. Its directory must
  * be there. Returns 0, or -1 with err. */
