@@ -15,10 +15,15 @@ suspects() {
     words=$(cat "$work/words")
 }
 
+lab run sh -c 'echo "Report=json:/var/lib/muster/%r.jsonl" >>/etc/muster/muster.conf'
 flies srun -N4 true # the prolog makes the claims' directories
 suspects
 is "$status" 0 'no claim: nothing to do' || show
 like "$words" '^no suspects$' '... and that is said'
+is "$(lab run "$muster" history 2>&1)" \
+    'muster history: no run of muster certify is known in /var/lib/muster/history.db' \
+    '... is no run to look back at'
+is "$(lab run ls /var/lib/muster | grep -c jsonl)" 0 '... and leaves no records of its own'
 is "$(lab on n3 stat -c '%a %U' /var/lib/muster/claims)" '1733 root' "anybody leaves claims, only root reads them"
 
 lab fault slow-rail n3 eth1 50 >/dev/null
@@ -32,6 +37,7 @@ like "$words" '3 nodes asked' 'it and two partners, not all four' || show
 like "$(lab run sinfo -h -N -n n3 -o '%T %E')" '^drained muster: links eth1 [0-9]+ of 200 Mb/s' \
     'it is drained by what was measured now'
 is "$(claims n3)" 'no claims' 'and its claim is gone'
+is "$(lab run ls /var/lib/muster | grep -c jsonl)" 1 'the run with nodes has left its records'
 
 lab heal >/dev/null
 lab run "$muster" certify >/dev/null 2>&1

@@ -305,7 +305,8 @@ static int run(struct certify *certify, int argc, char **argv)
                                                                : "no node to certify");
         certify_facts(certify);
         certify_report(certify, certify->json == stdout ? stderr : stdout);
-        if (geteuid() == 0)
+        /* one without nodes, as --suspects mostly is, must not be what "last" means */
+        if (geteuid() == 0 && certify->count > 0)
             history_save(certify, verdicts, status, clock_s() - certify->begin);
         if (certify_reports(certify) != 0 && status == COMMAND_PASS)
             status = COMMAND_UNKNOWN;

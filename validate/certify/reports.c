@@ -72,7 +72,12 @@ int certify_reports(struct certify *certify)
     for (size_t i = 0; i < options->report_count; i++)
         rv |= save(&survey, options->reports[i].format->name, options->reports[i].path);
     for (size_t i = 0; is_site && i < certify->conf.report_count; i++) {
-        char *path = path_of(certify->conf.reports[i].path, certify->run);
+        bool is_of_run = strstr(certify->conf.reports[i].path, "%r");
+        char *path;
+
+        if (is_of_run && certify->count == 0)
+            continue;
+        path = path_of(certify->conf.reports[i].path, certify->run);
 
         if (path)
             save(&survey, certify->conf.reports[i].format, path);
