@@ -14,7 +14,9 @@ AC_DEFUN([MUSTER_SLURM], [
     SLURM_LIBS=-lslurm
     AS_IF([test -n "$with_slurm"], [
         SLURM_CFLAGS="-I$with_slurm/include"
-        SLURM_LIBS="-L$with_slurm/lib -lslurm"
+        muster_dir=$with_slurm/lib
+        AS_IF([test -e "$with_slurm/lib64/libslurm.so"], [muster_dir=$with_slurm/lib64])
+        SLURM_LIBS="-L$muster_dir -Wl,-rpath,$muster_dir -lslurm"
     ])
     muster_saved_cppflags=$CPPFLAGS
     muster_saved_libs=$LIBS

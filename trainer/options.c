@@ -324,7 +324,8 @@ enum train_request train_options_read(int argc, char **argv, struct train_option
 
 void train_options_help(FILE *stream)
 {
-    fputs("usage: muster-train [option ...]\n       muster-train tokenize [--force] TEXT TOKENS\n\n"
+    fputs("usage: muster-train [option ...]\n       muster-train tokenize [--force] TEXT TOKENS\n"
+          "       muster-train battery [--json] [--quick] [--time-limit=S]\n\n"
           "Trains a GPT-2 on random tokens or a file of them, the same to the bit whatever the "
           "number of threads, and\n"
           "prints loss, gradient norm and speed of each step. With mpirun or srun its ranks share "

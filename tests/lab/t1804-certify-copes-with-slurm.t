@@ -67,6 +67,15 @@ is "$status $(verdicts)" '3 n1 unknown n2 unknown n4 unknown' \
 like "$(jq -r 'select(.verdict == "unknown" and .node == "n1") | .message' "$work/records")" 'rank 0, which tells for all, ended too early' '... and it is said why' || show
 muster=$own
 
+certify --mpi none -w n1,n2
+is "$status $(verdicts)" '3 n1 unknown n2 unknown' 'MPI that does not start under this srun' || show
+like "$words" "does srun's --mpi, or MpiDefault of slurm.conf, fit its MPI" '... is asked about' || show
+configure DisableRootJobs=YES
+certify -w n1,n2
+is "$status" 3 "root's jobs are refused" || show
+like "$words" 'Invalid user id; DisableRootJobs of slurm.conf has to be no' '... and by what is said' || show
+configure DisableRootJobs=NO
+
 certify -w n1,n9
 is "$status $words" '2 muster certify: there is no node n9 in this cluster' 'a node that is not there'
 certify -p none

@@ -43,6 +43,8 @@ like "$words" '^2 nodes, ' '... the others are compared'
 compare -w n2
 is "$status" 3 'no other node'
 like "$words" '^muster compare: no node can be asked: jobs have all CPUs of n2; ask when' '... one line says why'
+compare -w n77
+is "$status $words" '3 muster compare: no partition of this cluster that is up has n77' 'a node that is not there'
 lab run scancel -u root
 within 20 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
 certify --no-drain --level quick -w 'n[1-3]'

@@ -150,8 +150,11 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
         return 1;
     }
     if (step->is_mpi && !records_tell(&certify->records, *first, result.status)) {
-        error_set(err, "rank 0, which tells for all, ended too early (status %d): %s",
-                  result.status, *certify->last_error ? certify->last_error : "no word why");
+        bool is_mute = certify->records.count == *first;
+
+        error_set(err, "rank 0, which tells for all, ended too early (status %d): %s%s",
+                  result.status, *certify->last_error ? certify->last_error : "no word why",
+                  is_mute ? "; does srun's --mpi, or MpiDefault of slurm.conf, fit its MPI?" : "");
         return 1;
     }
     return 0;

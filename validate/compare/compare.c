@@ -161,7 +161,9 @@ static const struct cluster_partition *find_partition(const struct compare *comp
     partition = plan_partition(&compare->cluster, compare->options.partition,
                                (const char *const *)named.names, named.count);
     hostlist_clear(&named);
-    if (!partition)
+    if (!partition && compare->options.nodes && !compare->options.partition)
+        error_set(err, "no partition of this cluster that is up has %s", compare->options.nodes);
+    else if (!partition)
         error_set(err, "there is no such partition in this cluster, or none is up");
     return partition;
 }

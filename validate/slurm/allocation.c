@@ -114,7 +114,11 @@ int allocation_get(const struct allocation_request *request, uint32_t *job_id, s
     wanted.group_id = getgid();
     wanted.work_dir = directory;
     if (slurm_allocate_resources(&wanted, &granted) != SLURM_SUCCESS || !granted) {
-        error_set(err, "no allocation of %s: %s", nodes, slurm_strerror(errno));
+        bool is_root = errno == ESLURM_USER_ID_MISSING && geteuid() == 0;
+
+        error_set(err, "no allocation of %s: %s%s", nodes, slurm_strerror(errno),
+                  is_root ? "; DisableRootJobs of slurm.conf has to be no, as this job is root's"
+                          : "");
         goto done;
     }
     *job_id = release_granted_id(granted);
