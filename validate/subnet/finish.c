@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
 #include "validate/subnet/subnet.h"
 
 #include <ctype.h>
@@ -52,6 +54,17 @@ static void name_adapter(struct subnet_device *device)
     snprintf(device->adapter, sizeof device->adapter, "%.*s", (int)strcspn(text, " "), text);
 }
 
+/* Adapters, as places in devices: by name, then GUID. */
+static int by_name_and_guid(const void *a, const void *b, void *context)
+{
+    const struct subnet *subnet = context;
+    const struct subnet_device *one = &subnet->devices[*(const size_t *)a];
+    const struct subnet_device *other = &subnet->devices[*(const size_t *)b];
+    int order = strcmp(one->name, other->name);
+
+    return order ? order : (one->guid > other->guid) - (one->guid < other->guid);
+}
+
 /* Adapters whose description has the node's name only are numbered as their GUIDs go. */
 static int number_adapters(struct subnet *subnet, struct error *err)
 {
@@ -63,14 +76,16 @@ static int number_adapters(struct subnet *subnet, struct error *err)
         if (subnet->devices[i].kind == SUBNET_ADAPTER && subnet->devices[i].name[0] &&
             !subnet->devices[i].adapter[0])
             order[count++] = i;
-    for (size_t i = 0; i < count; i++) {
+    qsort_r(order, count, sizeof *order, by_name_and_guid, subnet);
+    for (size_t i = 0, first = 0, number = 0; i < count; i++) {
         struct subnet_device *device = &subnet->devices[order[i]];
-        int before = 0;
+        const struct subnet_device *before = &subnet->devices[order[i > 0 ? i - 1 : 0]];
 
-        for (size_t k = 0; k < count; k++)
-            before += strcmp(subnet->devices[order[k]].name, device->name) == 0 &&
-                      subnet->devices[order[k]].guid < device->guid;
-        snprintf(device->adapter, sizeof device->adapter, "hca%d", before);
+        if (strcmp(device->name, before->name) != 0)
+            first = number = i;
+        else if (device->guid != before->guid) /* those of one GUID have one number */
+            number = i;
+        snprintf(device->adapter, sizeof device->adapter, "hca%zu", number - first);
     }
     free(order);
     return 0;

@@ -74,7 +74,7 @@ int subnet_add(struct subnet *subnet, enum subnet_kind kind, uint64_t guid, cons
     device = &devices[subnet->device_count];
     *device = (struct subnet_device){.kind = kind, .guid = guid, .level = -1, .plane = -1};
     if (id)
-        snprintf(device->id, sizeof device->id, "%s", id);
+        copy_text(id, device->id, sizeof device->id);
     else
         snprintf(device->id, sizeof device->id, "0x%016" PRIx64, guid);
     copy_text(description, device->description, sizeof device->description);

@@ -321,37 +321,59 @@ static bool has_uplink(const struct subnet *subnet, int device)
     return false;
 }
 
-static bool has_rail(const struct subnet *subnet, int leaf, int rail)
+/* Who is on which leaf. */
+struct census {
+    int *nodes;           /* of every device: how many attachments */
+    int *rail;            /* of every device: the last one's rail */
+    int *joined, *lonely; /* of every rail: its leaves with a cable to another switch, without */
+    bool *is_counted;     /* [rail][device] */
+};
+
+static void census_clear(struct census *census)
 {
-    for (size_t i = 0; i < subnet->attachment_count; i++)
-        if (subnet->attachments[i].leaf == leaf && subnet->attachments[i].rail == rail)
-            return true;
-    return false;
+    free(census->nodes);
+    free(census->rail);
+    free(census->joined);
+    free(census->lonely);
+    free(census->is_counted);
+}
+
+/* Returns 0, or -1 when memory is out; to be cleared in either case. */
+static int census_make(const struct subnet *subnet, struct census *census)
+{
+    size_t devices = subnet->device_count, rails = subnet->rails.count;
+
+    *census = (struct census){.nodes = calloc(devices + 1, sizeof *census->nodes),
+                              .rail = calloc(devices + 1, sizeof *census->rail),
+                              .joined = calloc(rails + 1, sizeof *census->joined),
+                              .lonely = calloc(rails + 1, sizeof *census->lonely),
+                              .is_counted = calloc(rails * devices + 1, sizeof(bool))};
+    if (!census->nodes || !census->rail || !census->joined || !census->lonely ||
+        !census->is_counted)
+        return -1;
+    for (size_t i = 0; i < subnet->attachment_count; i++) {
+        const struct subnet_rail *at = &subnet->attachments[i];
+        bool *is_counted = &census->is_counted[(size_t)at->rail * devices + (size_t)at->leaf];
+
+        census->nodes[at->leaf]++;
+        census->rail[at->leaf] = at->rail;
+        if (!*is_counted)
+            (has_uplink(subnet, at->leaf) ? census->joined : census->lonely)[at->rail]++;
+        *is_counted = true;
+    }
+    return 0;
 }
 
 /* A leaf that no cable joins to the others, while at least half of those with the same rail are
- * joined.
- * Only a file shows such: nobody can ask it. */
-static void judge_lonely(const struct subnet *subnet, int leaf, struct subnet_findings *findings)
+ * joined. Only a file shows such: nobody can ask it. */
+static void judge_lonely(const struct subnet *subnet, const struct census *census, int leaf,
+                         struct subnet_findings *findings)
 {
-    int joined = 0, lonely = 0, rail = -1, nodes = 0;
+    int rail = census->rail[leaf], nodes = census->nodes[leaf];
     char name[400];
     struct subnet_finding *finding;
 
-    for (size_t i = 0; i < subnet->attachment_count; i++)
-        if (subnet->attachments[i].leaf == leaf) {
-            rail = subnet->attachments[i].rail;
-            nodes++;
-        }
-    for (size_t i = 0; i < subnet->device_count; i++) {
-        if (!has_rail(subnet, (int)i, rail))
-            continue;
-        if (has_uplink(subnet, (int)i))
-            joined++;
-        else
-            lonely++;
-    }
-    if (joined < lonely)
+    if (nodes == 0 || census->joined[rail] < census->lonely[rail])
         return;
     finding = subnet_finding_add(findings, SUBNET_UPLINKS, VERDICT_FAIL,
                                  "%.120s with %d node%s has no uplink at all: check its cables to "
@@ -365,9 +387,15 @@ static void judge_lonely(const struct subnet *subnet, int leaf, struct subnet_fi
 
 int subnet_judge_uplinks(const struct subnet *subnet, struct subnet_findings *findings)
 {
-    for (size_t i = 0; i < subnet->device_count; i++)
+    struct census census;
+    int rv = census_make(subnet, &census);
+
+    for (size_t i = 0; rv == 0 && i < subnet->device_count; i++)
         if (subnet->devices[i].level == 0 && !has_uplink(subnet, (int)i))
-            judge_lonely(subnet, (int)i, findings);
+            judge_lonely(subnet, &census, (int)i, findings);
+    census_clear(&census);
+    if (rv != 0)
+        return -1;
     for (int plane = 0; plane < subnet->plane_count; plane++)
         for (int level = 0; level < subnet->level_count; level++)
             if (judge_tier(subnet, plane, level, findings) != 0)

@@ -106,7 +106,9 @@ static int add_nodes(struct subnet *subnet, struct copy *copy, struct error *err
 
     for (size_t i = 0; i < copy->count; i++) {
         ibnd_node_t *node = copy->nodes[i];
-        int known = has_others && node->type == IB_NODE_CA ? known_device(subnet, node->guid) : -1;
+        int known = has_others && node->type == IB_NODE_CA && node->numports > 1
+                        ? known_device(subnet, node->guid)
+                        : -1;
         enum subnet_kind kind = node->type == IB_NODE_SWITCH ? SUBNET_SWITCH
                                 : node->type == IB_NODE_CA   ? SUBNET_ADAPTER
                                                              : SUBNET_ROUTER;

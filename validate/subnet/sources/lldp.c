@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
 #include "validate/subnet/subnet.h"
 
 #include <ctype.h>
@@ -69,9 +71,14 @@ static json_t *one_of(json_t *value, size_t i)
     return json_is_array(value) ? json_array_get(value, i) : value;
 }
 
+/* A switch may call itself and its ports anything: what does not print goes into no terminal and no
+ * file. */
 static void copy(const char *text, char *to, size_t size)
 {
     snprintf(to, size, "%s", text ? text : "");
+    for (; *to; to++)
+        if (!isprint((unsigned char)*to))
+            *to = '?';
 }
 
 /* "100GbaseCR4", "2.5GbaseT", "1000BaseTFD": the speed that a kind of Ethernet's name begins with.
@@ -241,14 +248,6 @@ static int gather(struct subnet_neighbours *gathering, const char *directory, st
     return rv;
 }
 
-static int by_port(const void *a, const void *b)
-{
-    const struct subnet_neighbour *one = a, *other = b;
-    int order = strcmp(one->chassis, other->chassis);
-
-    return order ? order : strcmp(one->port, other->port);
-}
-
 static int by_node(const void *a, const void *b)
 {
     const struct subnet_neighbour *one = a, *other = b;
@@ -257,68 +256,68 @@ static int by_node(const void *a, const void *b)
                                     : strcmp(one->interface, other->interface);
 }
 
-/* The devices of one side, with a port for each different name: items are sorted by device, then
- * port. port_of: for each item its place in the subnet's ports. */
+/* Places in the items that context has. */
+static int by_port(const void *a, const void *b, void *context)
+{
+    const struct subnet_neighbour *items = context;
+    size_t first = *(const size_t *)a, second = *(const size_t *)b;
+    int order = strcmp(items[first].chassis, items[second].chassis);
+
+    order = order ? order : strcmp(items[first].port, items[second].port);
+    return order ? order : (first > second) - (first < second);
+}
+
+static bool is_one_device(const struct subnet_neighbour *a, const struct subnet_neighbour *b,
+                          bool is_node_side)
+{
+    return is_node_side ? a->node == b->node : strcmp(a->chassis, b->chassis) == 0;
+}
+
+/* The devices of one side, with a port for each item: no two cables are in one port, though a
+ * switch may call several the same. order: of the items, by device, then port. port_of: for each
+ * item its place in the subnet's ports. */
 static int add_side(struct subnet *subnet, const struct subnet_neighbours *gathering,
-                    bool is_node_side, int *port_of, struct error *err)
+                    bool is_node_side, const size_t *order, int *port_of, struct error *err)
 {
     const struct subnet_neighbour *items = gathering->items;
 
     for (size_t i = 0, end; i < gathering->count; i = end) {
-        const char *name = is_node_side ? gathering->nodes.names[items[i].node] : items[i].name;
-        int ports = 0, device;
+        const struct subnet_neighbour *first = &items[order[i]];
+        const char *name = is_node_side ? gathering->nodes.names[first->node] : first->name;
+        int device;
 
-        for (end = i; end < gathering->count &&
-                      (is_node_side ? items[end].node == items[i].node
-                                    : strcmp(items[end].chassis, items[i].chassis) == 0);
-             end++)
-            ports += end == i ||
-                     strcmp(is_node_side ? items[end].interface : items[end].port,
-                            is_node_side ? items[end - 1].interface : items[end - 1].port) != 0;
+        for (end = i + 1;
+             end < gathering->count && is_one_device(first, &items[order[end]], is_node_side);)
+            end++;
         device = subnet_add(subnet, is_node_side ? SUBNET_ADAPTER : SUBNET_SWITCH, 0,
-                            is_node_side ? name : items[i].chassis, name, ports, err);
+                            is_node_side ? name : first->chassis, name, (int)(end - i), err);
         if (device < 0)
             return -1;
-        ports = 0;
         for (size_t k = i; k < end; k++) {
-            const char *label = is_node_side ? items[k].interface : items[k].port;
-            struct subnet_port *port = ports > 0 ? subnet_port(subnet, device, ports) : NULL;
+            const struct subnet_neighbour *item = &items[order[k]];
+            struct subnet_port *port = subnet_port(subnet, device, (int)(k - i) + 1);
 
-            if (!port || strcmp(port->label, label) != 0)
-                port = subnet_port(subnet, device, ++ports);
-            copy(label, port->label, sizeof port->label);
-            port->active = items[k].rate;
-            port_of[k] = (int)(port - subnet->ports);
+            copy(is_node_side ? item->interface : item->port, port->label, sizeof port->label);
+            port->active = item->rate;
+            port_of[order[k]] = (int)(port - subnet->ports);
         }
     }
     return 0;
-}
-
-static int find_port(const struct subnet *subnet, const struct subnet_neighbour *item)
-{
-    for (size_t i = 0; i < subnet->device_count; i++) {
-        const struct subnet_device *device = &subnet->devices[i];
-
-        if (device->kind != SUBNET_SWITCH || strcmp(device->id, item->chassis) != 0)
-            continue;
-        for (int k = 0; k < device->port_count; k++)
-            if (strcmp(subnet->ports[device->first_port + k].label, item->port) == 0)
-                return device->first_port + k;
-    }
-    return -1;
 }
 
 /* Nodes that see no switch are there too, without a port. */
 static int add_mute_nodes(struct subnet *subnet, const struct subnet_neighbours *gathering,
                           struct error *err)
 {
+    size_t next = 0; /* the items are by node */
+
     for (size_t i = 0; i < gathering->nodes.count; i++) {
         const char *name = gathering->nodes.names[i];
-        bool has_any = false;
+        size_t first = next;
 
-        for (size_t k = 0; k < gathering->count; k++)
-            has_any = has_any || gathering->items[k].node == (int)i;
-        if (!has_any && subnet_add(subnet, SUBNET_ADAPTER, 0, name, name, 0, err) < 0)
+        while (next < gathering->count && gathering->items[next].node == (int)i)
+            next++;
+        if (next == first && subnet_add(subnet, SUBNET_ADAPTER, 0, name, name, 0, err) < 0)
             return -1;
     }
     return 0;
@@ -327,26 +326,28 @@ static int add_mute_nodes(struct subnet *subnet, const struct subnet_neighbours 
 int subnet_neighbours_build(struct subnet_neighbours *gathering, struct subnet *subnet,
                             struct error *err)
 {
-    int *port_of = calloc(gathering->count + 1, sizeof *port_of);
-    int rv = port_of ? 0 : error_set(err, "no memory");
+    size_t count = gathering->count, *order = malloc((count + 1) * sizeof *order);
+    int *ports = calloc(2 * count + 1, sizeof *ports); /* of switches, then of nodes */
+    int rv = order && ports ? 0 : error_set(err, "no memory");
 
     subnet->is_ethernet = true;
-    if (rv == 0 && gathering->count > 0) {
-        qsort(gathering->items, gathering->count, sizeof *gathering->items, by_port);
-        rv = add_side(subnet, gathering, false, port_of, err);
-        qsort(gathering->items, gathering->count, sizeof *gathering->items, by_node);
+    if (rv == 0 && count > 0) {
+        qsort(gathering->items, count, sizeof *gathering->items, by_node);
+        for (size_t i = 0; i < count; i++)
+            order[i] = i;
+        qsort_r(order, count, sizeof *order, by_port, gathering->items);
+        rv = add_side(subnet, gathering, false, order, ports, err);
+        for (size_t i = 0; i < count; i++)
+            order[i] = i;
     }
     if (rv == 0)
-        rv = add_side(subnet, gathering, true, port_of, err);
+        rv = add_side(subnet, gathering, true, order, ports + count, err);
     if (rv == 0)
         rv = add_mute_nodes(subnet, gathering, err);
-    for (size_t i = 0; rv == 0 && i < gathering->count; i++) {
-        int other = find_port(subnet, &gathering->items[i]);
-
-        if (other >= 0)
-            rv = subnet_link(subnet, &subnet->ports[port_of[i]], &subnet->ports[other], err);
-    }
-    free(port_of);
+    for (size_t i = 0; rv == 0 && i < count; i++)
+        rv = subnet_link(subnet, &subnet->ports[ports[count + i]], &subnet->ports[ports[i]], err);
+    free(order);
+    free(ports);
     return rv;
 }
 

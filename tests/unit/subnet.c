@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/subnet/subnet.h"
+#include "tests/unit/tap.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "validate/subnet/findings/findings.h"
+
+static struct subnet subnet;
+static struct subnet_neighbours neighbours;
+static struct subnet_findings findings;
+static struct error err;
+
+static void begin(void)
+{
+    subnet_clear(&subnet);
+    subnet_neighbours_clear(&neighbours);
+    subnet_findings_clear(&findings);
+}
+
+/* What a node has heard on its interface eth0, eth1, ...; mbps 0: not said. */
+static void hear(int rail, const char *chassis, const char *port, int mbps)
+{
+    struct subnet_neighbour neighbour = {.rate = {mbps > 0, mbps}};
+
+    snprintf(neighbour.interface, sizeof neighbour.interface, "eth%d", rail);
+    snprintf(neighbour.chassis, sizeof neighbour.chassis, "%s", chassis);
+    snprintf(neighbour.name, sizeof neighbour.name, "%s", chassis);
+    snprintf(neighbour.port, sizeof neighbour.port, "%s", port);
+    if (subnet_neighbours_add(&neighbours, &neighbour, &err) != 0)
+        tap_skip_all("%s", err.text);
+}
+
+static void node(int number)
+{
+    char name[16];
+
+    snprintf(name, sizeof name, "n%d", number);
+    if (subnet_neighbours_node(&neighbours, name, &err) != 0)
+        tap_skip_all("%s", err.text);
+}
+
+/* How many findings there are, -1 with an error. */
+static int judge(void)
+{
+    if ((neighbours.count > 0 && subnet_neighbours_build(&neighbours, &subnet, &err) != 0) ||
+        subnet_finish(&subnet, &err) != 0 || subnet_judge(&subnet, NULL, &findings) != 0) {
+        tap_diag("%s", err.text);
+        return -1;
+    }
+    for (size_t i = 0; i < findings.count && i < 9; i++)
+        tap_diag("%s", findings.items[i].text);
+    return (int)findings.count;
+}
+
+static int adapter(const char *description, uint64_t guid, int device, int port)
+{
+    int added = subnet_add(&subnet, SUBNET_ADAPTER, guid, NULL, description, 1, &err);
+
+    if (added < 0 || subnet_link(&subnet, subnet_port(&subnet, added, 1),
+                                 subnet_port(&subnet, device, port), &err) != 0)
+        tap_skip_all("%s", err.text);
+    return added;
+}
+
+/* A speed that a switch does not say is no slow one. */
+static void test_unknown_rate(void)
+{
+    begin();
+    for (int i = 1; i <= 8; i++) {
+        char port[16];
+
+        node(i);
+        snprintf(port, sizeof port, "Eth1/%d", i);
+        hear(0, "leaf1", port, i == 3 ? 0 : i == 5 ? 50000 : 100000);
+    }
+    is_int(judge(), 1, "of 8 links one is slower, and one does not say how fast it is");
+    is_str(findings.count > 0 ? findings.items[0].node : "", "n5", "... the slower one is told");
+}
+
+/* Where a switch calls all of its ports the same, it has as many as cables are in it. */
+static void test_same_label(void)
+{
+    begin();
+    for (int i = 1; i <= 4; i++) {
+        node(i);
+        hear(0, "leaf1", "a server", 100000);
+    }
+    is_int(judge(), 0, "a switch that calls all of its ports the same");
+    is_int((int)subnet.attachment_count, 4, "... has a port for each node");
+}
+
+/* What a switch says ends up in messages and in topology.conf. */
+static void test_wild_names(void)
+{
+    static const char text[] =
+        "{\"lldp\":{\"interface\":{\"eth0\":{\"chassis\":{\"leaf\\u001b[2J\":{\"id\":{\"type\":"
+        "\"local\",\"value\":\"x\\nSwitchName=y\"}}},\"port\":{\"id\":{\"type\":\"ifname\","
+        "\"value\":"
+        "\"p\\u00071\"}}}}}}";
+    int wild = 0;
+
+    begin();
+    is_int(subnet_neighbours_read(&neighbours, "n1", text, strlen(text), &err), 0,
+           "a switch with a strange name");
+    is_int(judge(), 0, "... is read");
+    for (size_t i = 0; i < subnet.device_count; i++) {
+        const struct subnet_device *device = &subnet.devices[i];
+
+        for (const char *at = device->id; *at; at++)
+            wild += *at < ' ';
+        for (const char *at = device->name; *at; at++)
+            wild += *at < ' ';
+    }
+    for (size_t i = 0; i < subnet.port_count; i++)
+        for (const char *at = subnet.ports[i].label; *at; at++)
+            wild += *at < ' ';
+    is_int(wild, 0, "... as what prints");
+    is_str(subnet.device_count > 0 ? subnet.devices[0].id : "", "x?SwitchName=y",
+           "... in one line");
+}
+
+/* Adapters that say only whose they are are numbered by their GUIDs. */
+static void test_numbers(void)
+{
+    int device, adapters[5];
+
+    begin();
+    device = subnet_add(&subnet, SUBNET_SWITCH, 1, NULL, "leaf1", 8, &err);
+    adapters[0] = adapter("n2", 0x30, device, 1);
+    adapters[1] = adapter("n1", 0x22, device, 2);
+    adapters[2] = adapter("n2", 0x10, device, 3);
+    adapters[3] = adapter("n1", 0x21, device, 4);
+    adapters[4] = adapter("n2", 0x20, device, 5);
+    is_int(subnet_finish(&subnet, &err), 0, "adapters with their node's name only");
+    is_str(subnet.devices[adapters[0]].adapter, "hca2", "... the last one of n2");
+    is_str(subnet.devices[adapters[2]].adapter, "hca0", "... its first one");
+    is_str(subnet.devices[adapters[4]].adapter, "hca1", "... the one between");
+    is_str(subnet.devices[adapters[1]].adapter, "hca1", "... those of n1 by themselves");
+    is_str(subnet.devices[adapters[3]].adapter, "hca0", "... its first one");
+}
+
+/* A switch by itself lacks no uplink, whoever is on it. */
+static void test_one_switch(void)
+{
+    for (int has_names = 0; has_names < 2; has_names++) {
+        int device;
+
+        begin();
+        device = subnet_add(&subnet, SUBNET_SWITCH, 1, NULL, "leaf1", 8, &err);
+        for (int i = 1; i <= 4; i++) {
+            char name[48];
+
+            snprintf(name, sizeof name, has_names ? "n%d mlx5_0" : "MT4129 ConnectX7 %d", i);
+            adapter(name, (uint64_t)(0x20 + i), device, i);
+        }
+        is_int(judge(), 0, "one switch with four %s", has_names ? "nodes" : "nameless adapters");
+    }
+}
+
+static double processor_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* What takes a second here takes hours where time goes by the square of the nodes. */
+static void test_many(void)
+{
+    enum { NODES = 10000, RAILS = 8, LEAF = 16, CHIP = 200 };
+    double began = processor_s();
+    int device = -1;
+
+    begin();
+    for (int i = 0; i < NODES; i++) {
+        node(i + 1);
+        for (int rail = 0; rail < RAILS; rail++) {
+            char leaf[32], port[16];
+
+            snprintf(leaf, sizeof leaf, "leaf%d-%d", i / LEAF, rail);
+            snprintf(port, sizeof port, "Eth1/%d", i % LEAF + 1);
+            hear(rail, leaf, port, i == 4321 && rail == 5 ? 100000 : 400000);
+        }
+    }
+    is_int(judge(), 1, "10,000 nodes with 8 rails by LLDP: one slow link");
+    is_str(findings.count > 0 ? findings.items[0].node : "", "n4322", "... of its node");
+    begin();
+    for (int i = 0; i < NODES * RAILS; i++) {
+        char name[16];
+
+        if (i % CHIP == 0) {
+            snprintf(name, sizeof name, "leaf%d", i / CHIP);
+            device = subnet_add(&subnet, SUBNET_SWITCH, (uint64_t)i + 1, NULL, name, CHIP, &err);
+        }
+        snprintf(name, sizeof name, "n%d", i % NODES + 1);
+        adapter(name, (uint64_t)i + 0x1000000, device, i % CHIP + 1);
+    }
+    is_int(subnet_finish(&subnet, &err), 0, "80,000 adapters with their node's name only");
+    is_int((int)subnet.rails.count, RAILS, "... are 8 rails");
+    printf("# %.2f s of processor time\n", processor_s() - began);
+}
+
+int main(void)
+{
+    test_unknown_rate();
+    test_same_label();
+    test_wild_names();
+    test_numbers();
+    test_one_switch();
+    test_many();
+    begin();
+    return tap_done();
+}
