@@ -12,7 +12,7 @@
  * its program finds out deep inside a library. spank_muster(8) has the table of what can be said.
  * Pure: everything that is asked comes in through struct stepcheck_facts. */
 
-enum { STEPCHECK_PROBLEMS = 6, STEPCHECK_TEXT = 448 };
+enum { STEPCHECK_PROBLEMS = 7 /* as many can be said of one task */, STEPCHECK_TEXT = 448 };
 
 /* As device_access() of lib/node/device.h: 0, an errno, or -1 when it cannot be told. */
 typedef int stepcheck_access_fn(const char *device_file, void *context);

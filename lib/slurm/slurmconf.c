@@ -180,12 +180,26 @@ static int read_file(const char *root, const char *directory, const char *path, 
     return result;
 }
 
+/* The name of slurm.conf in its directory: $SLURM_CONF may name another. */
+static const char *main_file(const char *root, const char *directory)
+{
+    const char *path = root[0] ? NULL : getenv("SLURM_CONF");
+    size_t length = strlen(directory);
+
+    return path && strncmp(path, directory, length) == 0 && path[length] == '/' &&
+                   path[length + 1] && !strchr(path + length + 1, '/')
+               ? path + length + 1
+               : "slurm.conf";
+}
+
 int slurm_lines_read(const char *root, const char *directory, const char *file,
                      struct slurm_lines *lines, struct error *err)
 {
     char path[SYSFS_PATH];
 
     memset(lines, 0, sizeof *lines);
+    if (strcmp(file, "slurm.conf") == 0)
+        file = main_file(root, directory);
     if (snprintf(path, sizeof path, "%s/%s", directory, file) >= (int)sizeof path)
         return error_set(err, "%s/%s: the path is too long", directory, file);
     return read_file(root, directory, path, 0, lines, err);

@@ -29,8 +29,8 @@ struct slurm_lines {
  * with err. */
 int slurm_directory(const char *root, char *directory, size_t size, struct error *err);
 
-/* Reads root/directory/file. Returns 0; 1 when there is no such file; -1 with err. lines is always
- * to be released with slurm_lines_clear(). */
+/* Reads root/directory/file; slurm.conf by the name that $SLURM_CONF gives it. Returns 0; 1 when
+ * there is no such file; -1 with err. lines is always to be released with slurm_lines_clear(). */
 int slurm_lines_read(const char *root, const char *directory, const char *file,
                      struct slurm_lines *lines, struct error *err);
 void slurm_lines_clear(struct slurm_lines *lines);

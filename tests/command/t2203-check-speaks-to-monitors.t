@@ -54,4 +54,7 @@ text=$("$muster" check --health --config "$dir/conf" --only net --node x7 2>&1)
 is "$?" 1 '... is 1 where something did'
 is "$text" "muster check: x7: net.interfaces nowhere9: nowhere9 is not on this node; FabricInterfaces of the \
 configuration names it" '... in a line with node, part and fault, and asks no controller'
+echo 'FabricInterfaces=nowhere[1-5]' >"$dir/conf"
+is "$("$muster" check --health --config "$dir/conf" --only net --node x7 | sed -n '4p;$=')" \
+    $'muster check: x7: and 2 more failed; muster check tells\n4' 'more than three are counted'
 done_testing

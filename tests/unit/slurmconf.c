@@ -123,6 +123,26 @@ static void long_lists_are_whole(void)
     slurm_lines_clear(&lines);
 }
 
+/* slurmd -f and $SLURM_CONF take a file of any name. */
+static void other_names(void)
+{
+    char directory[512], path[512], value[64];
+    struct slurm_lines lines;
+    struct error err = {""};
+
+    tree_put(root, "etc/slurm/slurm.conf", "ClusterName=old\n");
+    tree_put(root, "etc/slurm/prod.conf", "ClusterName=prod\n");
+    snprintf(path, sizeof path, "%s/etc/slurm/prod.conf", root);
+    setenv("SLURM_CONF", path, 1);
+    is_int(slurm_directory("", directory, sizeof directory, &err), 0, "SLURM_CONF=prod.conf (%s)",
+           err.text);
+    is_int(slurm_lines_read("", directory, "slurm.conf", &lines, &err), 0, "... is read");
+    slurm_lines_value(&lines, "ClusterName", value, sizeof value);
+    is_str(value, "prod", "... and no slurm.conf beside it");
+    slurm_lines_clear(&lines);
+    unsetenv("SLURM_CONF");
+}
+
 static void directory_is(const char *expected)
 {
     char directory[256];
@@ -175,6 +195,7 @@ int main(void)
     directory_is("/etc/slurm");
     lines_are_read();
     long_lists_are_whole();
+    other_names();
     bad_files();
     tree_remove(root);
     return tap_done();

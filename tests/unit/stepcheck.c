@@ -285,6 +285,29 @@ static void gid_indexes(void)
         set("SLURM_STEP_NUM_NODES=2", name, NULL);
         is_str(check(), "", "%s says nothing", name);
     }
+    set("SLURM_STEP_NUM_NODES=2", "UCX_IB_GID_INDEX=9", "NCCL_IB_GID_INDEX=9");
+    environment[3] = "NCCL_NET=Socket";
+    environment[4] = "SLURM_STEP_GPUS=0,1,2,3,4,5,6,7";
+    refuse("renderD128", ENOENT);
+    strcpy(node->rdma[0].verbs_file, "/dev/infiniband/uverbs0");
+    refuse("uverbs0", EACCES);
+    memlock = 65536;
+    conf.shm_mb = 1000;
+    shared_memory = 64000000;
+    check();
+    is_int(found.count, 7, "all that can be wrong at a time is told");
+    has_str(found.problems[0], "8 GPUs allocated", "... GPUs");
+    has_str(found.problems[1], "MemlockMB", "... locked memory");
+    has_str(found.problems[2], "uverbs0", "... verbs devices");
+    has_str(found.problems[3], "NCCL_NET=Socket", "... TCP in place of RDMA");
+    has_str(found.problems[4], "UCX_IB_GID_INDEX", "... GID indexes of UCX");
+    has_str(found.problems[5], "NCCL_IB_GID_INDEX", "... and of NCCL");
+    has_str(found.problems[6], "/dev/shm", "... shared memory");
+    conf.shm_mb = 0;
+    memlock = ULLONG_MAX;
+    shared_memory = -1;
+    refuse(NULL, 0);
+    node->rdma[0].verbs_file[0] = '\0';
     set("UCX_IB_GID_INDEX=9", NULL, NULL);
     is_str(check(), "", "nor does a step of one node");
 }

@@ -116,15 +116,20 @@ static void node_drain(const char *node, const char *reason, const struct conf *
 int health_run(const char *command, const struct health_summary *summary, const char *node,
                const struct conf *conf)
 {
+    size_t told = 0, failed = summary->counts[VERDICT_FAIL];
     char text[400];
 
     for (size_t i = 0; i < summary->problem_count; i++)
-        if (summary->problems[i].verdict == VERDICT_FAIL)
+        if (summary->problems[i].verdict == VERDICT_FAIL) {
             printf("%s: %s: %s\n", command, node, summary->problems[i].text);
+            told++;
+        }
+    if (failed > told)
+        printf("%s: %s: and %zu more failed; muster check tells\n", command, node, failed - told);
     if (*summary->drain && conf->health_drain) {
         node_drain(node, summary->drain, conf, text, sizeof text);
         if (*text)
             printf("%s: %s %s\n", command, node, text);
     }
-    return summary->counts[VERDICT_FAIL] > 0 ? COMMAND_FAIL : COMMAND_PASS;
+    return failed > 0 ? COMMAND_FAIL : COMMAND_PASS;
 }

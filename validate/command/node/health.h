@@ -25,8 +25,8 @@ void health_take(struct health_summary *summary, const struct record *record);
  * output. Returns the exit status of a Nagios plugin: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN. */
 int health_nagios(const struct health_summary *summary, double seconds);
 
-/* Prints what failed and, with HealthDrain=yes, drains the node for a hard fault. Returns the exit
- * status: 0 nothing failed, else 1. */
+/* Prints what failed, as many as are named and how many more, and, with HealthDrain=yes, drains the
+ * node for a hard fault. Returns the exit status: 0 nothing failed, else 1. */
 int health_run(const char *command, const struct health_summary *summary, const char *node,
                const struct conf *conf);
 
