@@ -81,27 +81,28 @@ static void tell_gpus(const struct envplan_view *view, const size_t *gpus, size_
     }
 }
 
-/* The IPv4 network of an interface, as "10.1.0.0/16"; "" without an address. */
+/* The IP network of an interface by its first address, as "10.1.0.0/16" or "fd00:1::/64"; ""
+ * without one. */
 static void ip_network(const struct nic *nic, char *text, size_t size)
 {
-    struct in_addr address;
-    char *slash;
-    int bits;
+    unsigned char address[sizeof(struct in6_addr)] = {0};
+    const char *slash =
+        nic != NULL && nic->address_count > 0 ? strchr(nic->addresses[0], '/') : NULL;
+    int bits = slash != NULL ? atoi(slash + 1) : 0, family = AF_INET, width = 32;
 
     text[0] = '\0';
-    if (nic == NULL || nic->address_count == 0)
+    if (slash == NULL)
         return;
-    snprintf(text, size, "%s", nic->addresses[0]);
-    slash = strchr(text, '/');
-    bits = slash != NULL ? atoi(slash + 1) : 0;
-    if (slash != NULL)
-        *slash = '\0';
-    if (bits < 1 || bits > 32 || inet_pton(AF_INET, text, &address) != 1) {
+    snprintf(text, size, "%.*s", (int)(slash - nic->addresses[0]), nic->addresses[0]);
+    if (strchr(text, ':') != NULL)
+        family = AF_INET6, width = 128;
+    if (bits < 1 || bits > width || inet_pton(family, text, address) != 1) {
         text[0] = '\0';
         return;
     }
-    address.s_addr &= htonl(0xffffffffu << (32 - bits));
-    inet_ntop(AF_INET, &address, text, (socklen_t)size);
+    for (int bit = bits; bit < width; bit++)
+        address[bit / 8] &= (unsigned char)~(0x80 >> bit % 8);
+    inet_ntop(family, address, text, (socklen_t)size);
     snprintf(text + strlen(text), size - strlen(text), "/%d", bits);
 }
 

@@ -110,6 +110,24 @@ static void is_line(const char *name, const char *expected)
 
 #define DGX_PORTS "mlx5_0:1,mlx5_3:1,mlx5_4:1,mlx5_5:1,mlx5_6:1,mlx5_9:1,mlx5_10:1,mlx5_11:1"
 
+/* Each physical interface has one address of its own. format: with its number, from 1. */
+static void address_rails(const char *format)
+{
+    size_t number = 0;
+
+    for (size_t i = 0; i < inventory->nic_count; i++) {
+        struct nic *nic = &inventory->nics[i];
+
+        for (size_t j = 0; j < inventory->rdma_count; j++)
+            if (strcmp(inventory->rdma[j].netdev, nic->name) == 0) {
+                number++;
+                snprintf(nic->addresses[0], sizeof nic->addresses[0], "%.*s%zu%s",
+                         (int)strcspn(format, "%"), format, number, strchr(format, 'u') + 1);
+                nic->address_count = 1;
+            }
+    }
+}
+
 static void by_gpu(void)
 {
     start("dgx-h100", "");
@@ -158,6 +176,14 @@ static void by_gpu(void)
     is_line("UCX_NET_DEVICES", "all rails, as bnxt_re0:1 is in 192.168.0.0/24 and bnxt_re1:1 in "
                                "192.168.1.0/24 (RailsAreRouted=no)");
     is_line("UCX_IB_GID_INDEX", "UCX_IB_GID_INDEX left alone (");
+    address_rails("fd00:%zu::1/64");
+    make(NULL);
+    is_line("UCX_NET_DEVICES",
+            "all rails, as bnxt_re0:1 is in fd00:1::/64 and bnxt_re1:1 in fd00:2::/64 "
+            "(RailsAreRouted=no)");
+    address_rails("fd00:1::%zu/64");
+    make(NULL);
+    is_line("UCX_NET_DEVICES", "nearest to GPU 0000:1b:00.0");
     start("mi300x-roce", "RailsAreRouted=yes\n");
     see(1, 0);
     make(NULL);

@@ -34,6 +34,11 @@ int main(void)
     gives("{\"rack\":7,\"muster_level\":1,\"muster_expires\":5,\"owner\":\"a b\"}", 2, 9,
           "{\"rack\":7,\"muster_level\":2,\"muster_expires\":9,\"owner\":\"a b\"}",
           "the site's keys stay, in their order");
+    gives("{\"price\":0.1,\"share\":0.30000000000000004}", 0, 0,
+          "{\"price\":0.10000000000000001,\"share\":0.30000000000000004}",
+          "... to the last digit, where one needs it");
+    gives("{\"price\":0.1}", 1, 5, "{\"price\":0.1,\"muster_level\":1,\"muster_expires\":5}",
+          "... with their numbers as they are");
     gives("{\"rack\":7,\"muster_level\":1,\"muster_expires\":5}", 0, 0, "{\"rack\":7}",
           "taken out again");
     gives("{\"muster_level\":1,\"muster_expires\":5}", 0, 0, "", "nothing is left");

@@ -19,6 +19,24 @@ int extra_level(const char *level)
     return 0;
 }
 
+/* With as few digits as tell the site's numbers apart from others: 0.1 stays 0.1. */
+static char *dump(const json_t *object)
+{
+    char *text = NULL;
+    bool is_same = false;
+
+    for (size_t digits = 15; digits <= 17 && !is_same; digits++) {
+        json_t *again;
+
+        free(text);
+        text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(digits));
+        again = text ? json_loads(text, 0, NULL) : NULL;
+        is_same = json_equal(again, object);
+        json_decref(again);
+    }
+    return text;
+}
+
 char *extra_with(const char *extra, int level, long long expires, struct error *err)
 {
     json_t *object =
@@ -30,11 +48,11 @@ char *extra_with(const char *extra, int level, long long expires, struct error *
     } else if (level > 0) {
         if (json_object_set_new(object, level_key, json_integer(level)) == 0 &&
             json_object_set_new(object, expires_key, json_integer(expires)) == 0)
-            text = json_dumps(object, JSON_COMPACT);
+            text = dump(object);
     } else {
         json_object_del(object, level_key);
         json_object_del(object, expires_key);
-        text = json_object_size(object) > 0 ? json_dumps(object, JSON_COMPACT) : strdup("");
+        text = json_object_size(object) > 0 ? dump(object) : strdup("");
     }
     if (json_is_object(object) && !text)
         error_set(err, "no memory for Extra");
