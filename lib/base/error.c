@@ -3,8 +3,24 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "lib/base/utf8.h"
+
+/* What a file, a switch or a user calls something must not steer a terminal. */
+static void clean(char *text)
+{
+    for (unsigned char *at = (unsigned char *)text; *at;) {
+        size_t length = utf8_length(at);
+        bool is_control = *at < 0x20 || *at == 0x7f || (*at == 0xc2 && length == 2 && at[1] < 0xa0);
+
+        if (length == 0 || is_control)
+            memset(at, '?', length ? length : 1);
+        at += length ? length : 1;
+    }
+}
 
 int error_set(struct error *err, const char *format, ...)
 {
@@ -15,6 +31,7 @@ int error_set(struct error *err, const char *format, ...)
         va_start(arguments, format);
         vsnprintf(err->text, sizeof err->text, format, arguments);
         va_end(arguments);
+        clean(err->text);
     }
     errno = saved_errno;
     return -1;
@@ -34,5 +51,6 @@ int error_prefix(struct error *err, const char *format, ...)
     va_end(arguments);
     length = strlen(err->text);
     snprintf(err->text + length, sizeof err->text - length, ": %s", text);
+    clean(err->text);
     return -1;
 }

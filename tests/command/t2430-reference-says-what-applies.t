@@ -40,6 +40,9 @@ echo "Reference=$dir/table" >"$dir/conf"
 text=$(reference --root "$dir/h100" 2>&1)
 is "$?" 2 'a bad table is a usage error'
 like "$text" "^muster reference: $dir/table:1: found no kind" '... with file and line'
+printf 'metric=\033[31m\302\233\377\303\274\n' >"$dir/table"
+like "$(reference --root "$dir/h100" 2>&1)" ":1: found metric=\?\[31m\?\?\?ü, allowed" \
+    '... and with nothing in it that steers a terminal'
 echo "Reference=$dir/nowhere" >"$dir/conf"
 text=$(reference --root "$dir/h100" 2>&1)
 is "$?" 2 'so is one that is not there'
