@@ -169,6 +169,10 @@ static int read_file(const char *root, const char *directory, const char *path, 
         error_set(err, "%s: %m", path);
         return errno == ENOENT ? 1 : -1;
     }
+    if (strlen(text) == FILE_MAX) {
+        free(text);
+        return error_set(err, "%s: more than %d bytes", path, FILE_MAX - 1);
+    }
     file = lines->files[lines->file_count] = strdup(path);
     if (!file) {
         free(text);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,12 +49,13 @@ int main(void)
 {
     struct hostlist nodes;
     struct error err;
-    int a, b, lock, status;
+    int a, b, lock, status, taken[4096], count = 0;
     char command[300];
     pid_t pid;
 
     ok(testing_lock("/tmp/muster-testing-none/runs", &err) < 0 && errno == ENOENT,
        "where no run ever was, none is choosing");
+    setrlimit(RLIMIT_NOFILE, &(struct rlimit){64, 64});
     ok(mkdtemp(directory) != NULL, "a place for journals");
     a = journal_open("a");
     b = journal_open("b");
@@ -77,6 +79,14 @@ int main(void)
     alarm(20);
     is_str(read_by("c"), "n7", "... is no journal, and is not waited for");
     alarm(0);
+
+    for (lock = dup(0); lock >= 0 && count < 4096; lock = dup(0))
+        taken[count++] = lock;
+    close(taken[--count]); /* one is left, for the directory itself */
+    is_int(testing_read(directory, "c", &nodes, &err), -1, "journals that cannot be opened");
+    has_str(err.text, "Too many open files", "... are an error: their nodes may be in tests");
+    while (count > 0)
+        close(taken[--count]);
 
     lock = testing_lock(directory, &err);
     ok(lock >= 0, "the choice is locked");

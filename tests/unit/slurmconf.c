@@ -123,6 +123,22 @@ static void long_lists_are_whole(void)
     slurm_lines_clear(&lines);
 }
 
+static void long_files_are_refused(void)
+{
+    enum { SIZE = 4 << 20 };
+    char *text = malloc(SIZE + 1);
+    struct slurm_lines lines;
+    struct error err;
+
+    memset(text, '#', SIZE);
+    strcpy(text + SIZE - 19, "\nNodeName=x[1-9999]");
+    tree_put(root, "etc/slurm/slurm.conf", text);
+    is_int(read_conf(&lines, &err), -1, "a file that is not read to its end is an error");
+    is_str(err.text, "/etc/slurm/slurm.conf: more than 4194303 bytes", "... that says so");
+    slurm_lines_clear(&lines);
+    free(text);
+}
+
 /* slurmd -f and $SLURM_CONF take a file of any name. */
 static void other_names(void)
 {
@@ -195,6 +211,7 @@ int main(void)
     directory_is("/etc/slurm");
     lines_are_read();
     long_lists_are_whole();
+    long_files_are_refused();
     other_names();
     bad_files();
     tree_remove(root);

@@ -77,18 +77,18 @@ int testing_read(const char *directory, const char *own, struct hostlist *nodes,
         /* a FIFO is no journal: it is not waited for, and nobody locks it */
         fd = openat(dirfd(runs), entry->d_name,
                     O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+            rv = error_set(err, "cannot read %s/%s: %m", directory, entry->d_name);
         if (fd < 0)
             continue; /* it ended just now */
         if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
             close(fd); /* of a run that is gone with its keeper: for undo_leftovers() */
-        else
-            rv = journal_read(fd, nodes);
+        else if (journal_read(fd, nodes) != 0)
+            rv = error_set(err, "no memory");
     }
     closedir(runs);
-    if (rv != 0) {
+    if (rv != 0)
         hostlist_clear(nodes);
-        error_set(err, "no memory");
-    }
     return rv;
 }
 
