@@ -146,6 +146,29 @@ static void bounded(void)
     is_int(count(), 0, "... all are removed");
 }
 
+/* Anybody may make directories, which root cannot take away while something is in them. */
+static void directories_hide_nothing(void)
+{
+    enum { DIRECTORIES = 3 * CLAIMS_SEEN, CLAIMS = 8 };
+    char name[64];
+
+    for (int i = 0; i < DIRECTORIES; i++) {
+        snprintf(name, sizeof name, "d%d", i);
+        mkdir(file(name), 0700);
+    }
+    for (unsigned i = 1; i <= CLAIMS; i++) {
+        snprintf(name, sizeof name, "job: %u\nnode: n1\ntest: t\n", i);
+        put(i, "n1", name);
+    }
+    is_int(count(), CLAIMS, "%d directories hide no claim", DIRECTORIES);
+    empty();
+    is_int(count(), 0, "... nor keep them");
+    for (int i = 0; i < DIRECTORIES; i++) {
+        snprintf(name, sizeof name, "d%d", i);
+        rmdir(file(name));
+    }
+}
+
 static void places(void)
 {
     struct error err = {""};
@@ -168,6 +191,7 @@ int main(void)
     left_and_read();
     not_believed();
     bounded();
+    directories_hide_nothing();
     places();
     free(claims);
     rmdir(directory);

@@ -180,23 +180,36 @@ static DIR *directory_open(const char *path, struct error *err)
     return directory;
 }
 
+/* The next entry that may be a claim; NULL at the end, or when *seen has come to CLAIMS_SEEN.
+ * Directories are none, and do not count: nobody but their owner can remove a full one. */
+static const struct dirent *entry_next(DIR *stream, int *seen)
+{
+    const struct dirent *entry;
+
+    while (*seen < CLAIMS_SEEN && (entry = readdir(stream)))
+        if (entry->d_type != DT_DIR && strcmp(entry->d_name, ".") != 0 &&
+            strcmp(entry->d_name, "..") != 0) {
+            ++*seen;
+            return entry;
+        }
+    return NULL;
+}
+
 int claims_read(const char *directory, struct claim **claims, struct error *err)
 {
     struct error none = {""};
     DIR *stream = directory_open(directory, &none);
-    struct dirent *entry;
+    const struct dirent *entry;
     size_t count = 0;
+    int seen = 0;
 
     *claims = NULL;
     if (!stream)
         return *none.text ? error_set(err, "%s", none.text) : 0;
     *claims = calloc(CLAIMS_MAX, sizeof **claims);
-    for (int seen = 0; *claims && count < CLAIMS_MAX && seen < CLAIMS_SEEN; seen++) {
+    while (*claims && count < CLAIMS_MAX && (entry = entry_next(stream, &seen))) {
         struct claim claim;
 
-        entry = readdir(stream);
-        if (!entry)
-            break;
         if (*entry->d_name != '.' && entry_read(dirfd(stream), entry->d_name, &claim) &&
             of_user(*claims, count, claim.uid) < CLAIMS_OF_USER)
             (*claims)[count++] = claim;
@@ -212,17 +225,15 @@ int claims_remove(const char *directory, char *const *nodes, size_t count, struc
 {
     struct error none = {""};
     DIR *stream = directory_open(directory, &none);
-    struct dirent *entry;
-    int removed = 0;
+    const struct dirent *entry;
+    int removed = 0, seen = 0;
 
     if (!stream)
         return *none.text ? error_set(err, "%s", none.text) : 0;
-    for (int seen = 0; seen < CLAIMS_SEEN && (entry = readdir(stream)); seen++) {
+    while ((entry = entry_next(stream, &seen))) {
         struct claim claim;
         bool is_claim, is_meant = false;
 
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
         is_claim = entry_read(dirfd(stream), entry->d_name, &claim);
         for (size_t i = 0; is_claim && i < count && !is_meant; i++)
             is_meant = strcmp(nodes[i], claim.node) == 0;

@@ -19,7 +19,7 @@ enum {
     CLAIM_BYTES = 4096,  /* of a file */
     CLAIMS_OF_USER = 16, /* that are heard */
     CLAIMS_MAX = 256,    /* in all */
-    CLAIMS_SEEN = 4096,  /* files that are looked at */
+    CLAIMS_SEEN = 4096,  /* files that are looked at; directories are not counted */
 };
 
 struct claim {
