@@ -198,6 +198,10 @@ check_PROGRAMS += tests/unit/evidence.t
 tests_unit_evidence_t_SOURCES = tests/unit/evidence.c
 tests_unit_evidence_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread
 
+check_PROGRAMS += tests/unit/amount.t
+tests_unit_amount_t_SOURCES = tests/unit/amount.c
+tests_unit_amount_t_LDADD = validate/battery/libbattery.la $(unit_libs)
+
 check_PROGRAMS += tests/unit/samples.t
 tests_unit_samples_t_SOURCES = tests/unit/samples.c
 tests_unit_samples_t_LDADD = validate/battery/libbattery.la $(unit_libs)

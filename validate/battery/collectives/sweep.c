@@ -7,19 +7,21 @@
 #include "collectives/choose/measure.h"
 #include "collectives/choose/tuned.h"
 #include "lib/base/statistics.h"
+#include "validate/battery/collectives/amount.h"
 #include "validate/battery/collectives/ours.h"
 
 enum { ITERATIONS = 100, LEAST_ITERATIONS = 3 };
 
 static const size_t sizes_bytes[] = {1 << 10, 64 << 10, 1 << 20, 16 << 20};
 
-/* What is timed: bytes of all blocks together, as nccl-tests counts them. */
+/* What is timed. */
 struct sweep {
     struct program *program;
     const struct team *team;
     enum collective_kind kind;
     const struct algorithm *algorithm; /* NULL: MPI's own */
-    size_t bytes;
+    size_t bytes; /* one of sizes_bytes; by its name the figure is known */
+    struct amount amount;
     float *in, *out;
     double seconds;
 
@@ -31,39 +33,37 @@ struct sweep {
 static void run_mpi(const struct sweep *sweep)
 {
     MPI_Comm comm = sweep->team->comm;
-    int all = (int)(sweep->bytes / sizeof(float)), each = all / sweep->team->size;
+    int count = (int)sweep->amount.block;
 
     switch (sweep->kind) {
     case COLLECTIVE_ALLREDUCE:
-        MPI_Allreduce(sweep->in, sweep->out, all, MPI_FLOAT, MPI_SUM, comm);
+        MPI_Allreduce(sweep->in, sweep->out, count, MPI_FLOAT, MPI_SUM, comm);
         break;
     case COLLECTIVE_REDUCE:
-        MPI_Reduce(sweep->in, sweep->out, all, MPI_FLOAT, MPI_SUM, 0, comm);
+        MPI_Reduce(sweep->in, sweep->out, count, MPI_FLOAT, MPI_SUM, 0, comm);
         break;
     case COLLECTIVE_BROADCAST:
-        MPI_Bcast(sweep->out, all, MPI_FLOAT, 0, comm);
+        MPI_Bcast(sweep->out, count, MPI_FLOAT, 0, comm);
         break;
     case COLLECTIVE_REDUCE_SCATTER:
-        MPI_Reduce_scatter_block(sweep->in, sweep->out, each, MPI_FLOAT, MPI_SUM, comm);
+        MPI_Reduce_scatter_block(sweep->in, sweep->out, count, MPI_FLOAT, MPI_SUM, comm);
         break;
     case COLLECTIVE_ALL_GATHER:
-        MPI_Allgather(sweep->in, each, MPI_FLOAT, sweep->out, each, MPI_FLOAT, comm);
+        MPI_Allgather(sweep->in, count, MPI_FLOAT, sweep->out, count, MPI_FLOAT, comm);
         break;
     default:
-        MPI_Alltoall(sweep->in, each, MPI_FLOAT, sweep->out, each, MPI_FLOAT, comm);
+        MPI_Alltoall(sweep->in, count, MPI_FLOAT, sweep->out, count, MPI_FLOAT, comm);
     }
 }
 
 static struct collective_call call_of(const struct sweep *sweep)
 {
-    bool has_blocks = collective_kind_has_blocks(sweep->kind);
-
     return (struct collective_call){
         .kind = sweep->kind,
         .type = ELEMENT_FP32,
         .in = sweep->in,
         .out = sweep->out,
-        .count = sweep->bytes / sizeof(float) / (has_blocks ? (size_t)sweep->team->size : 1),
+        .count = sweep->amount.block,
         .algorithm = sweep->algorithm,
         .wire = sweep->wire,
     };
@@ -106,6 +106,7 @@ static void report(const struct sweep *sweep, const double *times, int count)
     const char *by = sweep->algorithm ? sweep->algorithm->name : "MPI";
     double factor = collective_kind_factor(sweep->kind, sweep->team->size);
     double median = statistics_median(times, (size_t)count), low, high;
+    double bytes = (double)sweep->amount.bytes;
     bool is_as_is = !sweep->algorithm || sweep->wire == WIRE_AS_IS;
     char part[80], message[300], why[120];
 
@@ -116,15 +117,15 @@ static void report(const struct sweep *sweep, const double *times, int count)
     record.test = "collectives.speed";
     record.metric = "busbw";
     record.part = part;
-    record.value = 1e-9 * factor * (double)sweep->bytes / median;
-    record.low = 1e-9 * factor * (double)sweep->bytes / high;
-    record.high = 1e-9 * factor * (double)sweep->bytes / low;
+    record.value = 1e-9 * factor * bytes / median;
+    record.low = 1e-9 * factor * bytes / high;
+    record.high = 1e-9 * factor * bytes / low;
     record.samples = (unsigned)count;
     record.unit = "GB/s";
     snprintf(message, sizeof message,
-             "%s of %zu KiB float over %d ranks by %s: %.3f ms, algbw %.3f GB/s%s",
-             collective_kind_name(sweep->kind), sweep->bytes >> 10, sweep->team->size, by,
-             1e3 * median, 1e-9 * (double)sweep->bytes / median, why);
+             "%s of %.6g KiB float over %d ranks by %s: %.3f ms, algbw %.3f GB/s%s",
+             collective_kind_name(sweep->kind), bytes / 1024, sweep->team->size, by,
+             1e3 * median, 1e-9 * bytes / median, why);
     record.message = message;
     output_record(&record);
 }
@@ -187,6 +188,8 @@ static bool find_wire(struct sweep *sweep, enum wire_format wanted)
 
 static void measure_kind(struct sweep *sweep, enum wire_format wanted)
 {
+    sweep->amount = amount_of(sweep->bytes,
+                              collective_kind_has_blocks(sweep->kind) ? sweep->team->size : 1);
     program_phase(sweep->program, "speed of %s, %zu KiB", collective_kind_name(sweep->kind),
                   sweep->bytes >> 10);
     sweep->algorithm = NULL;
@@ -233,7 +236,8 @@ int ours_check_wire(const char *name, struct error *err)
 static void measure_all(struct sweep *sweep, const char *wire, bool is_quick)
 {
     size_t sizes = sizeof sizes_bytes / sizeof *sizes_bytes - (is_quick ? 2 : 0);
-    size_t room = sizes_bytes[sizes - 1];
+    size_t most = sizes_bytes[sizes - 1], blocks = amount_of(most, sweep->team->size).bytes;
+    size_t room = most > blocks ? most : blocks;
     enum wire_format wanted = WIRE_AS_IS;
 
     if (wire && !is_auto(wire))
