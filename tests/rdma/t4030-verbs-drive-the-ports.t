@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# muster-links drives RDMA ports by libibverbs itself, every verb both ways. Two mis-tunings are each a
+# muster-links drives RDMA ports by libibverbs itself, every verb both ways. Mis-tunings are each a
 # sentence: one GID index that means two kinds of GID, and a path that swallows packets which both
 # ports would take; without them nothing is wrong again.
 . "$(dirname "$0")/../tap.sh"
@@ -19,6 +19,15 @@ facts() {
     done
     links_of_two --passes=verbs --verbs=write --message=16K --quick --json
     echo "status $?"
+    for n in 1 2; do
+        tc qdisc del dev eth$n clsact
+    done
+    echo '== long datagrams are swallowed'
+    for n in 1 2; do # on the way: the sender hears nothing of it
+        tc qdisc add dev eth$n clsact
+        tc filter add dev eth$n ingress protocol ip u32 match u16 0x0400 0x0400 at 2 action drop
+    done
+    links_of_two --passes=verbs --verbs=ud --message=16K --quick --json
     for n in 1 2; do
         tc qdisc del dev eth$n clsact
     done
@@ -57,6 +66,11 @@ like "$(links 'long packets are swallowed' 'select(.verdict == "fail") | .messag
     '^n1 rxe1:1 -> n2 rxe2:1: packets of MTU 1024, on which the two ports agree, do not arrive, those of 512 do: ' \
     'a path that swallows long packets is told from a dead one, with the MTU that passes'
 like "$(section 'long packets are swallowed')" '^status 1$' '... and fails'
+is "$(links 'long datagrams are swallowed' 'select(.verdict == "fail") | "\(.metric) \(.message)"' |
+    sed 's/of [0-9]* datagrams/of N datagrams/' | sort)" \
+    "bandwidth_ud_send n1 rxe1:1 -> n2 rxe2:1: ud_send: of N datagrams of 1024 bytes none arrived, though short ones do: something on the way has a smaller MTU; check the switches' and interfaces' MTU
+bandwidth_ud_send n2 rxe2:1 -> n1 rxe1:1: ud_send: of N datagrams of 1024 bytes none arrived, though short ones do: something on the way has a smaller MTU; check the switches' and interfaces' MTU" \
+    'datagrams that never arrive are not told as damaged'
 is "$(links 'good again' 'select(.verdict == "warn" or .verdict == "fail") | .message')" '' \
     'without either nothing is wrong'
 like "$(section 'good again')" '^status 0$' '... and it passes again'

@@ -147,7 +147,8 @@ static int serve(struct bout *bout, struct verbs_link *link, struct word *mine, 
     mine->messages = service.messages;
     mine->bytes_per_s =
         service.last_s > service.first_s ? service.bytes / (service.last_s - service.first_s) : 0;
-    if (link->verb != VERB_READ)
+    /* where no datagram came there is nothing that could be damaged */
+    if (link->verb != VERB_READ && (link->verb != VERB_UD || service.messages > 0))
         mine->damaged = verbs_damaged(link, bout->session);
     return swap(bout, mine, other);
 }
@@ -243,6 +244,11 @@ static void conclude(struct bout *bout, enum verb verb, struct path_result *path
     if (mine->failed || other->failed)
         snprintf(result->failure, sizeof result->failure, "%s",
                  mine->failed ? mine->text : other->text);
+    else if (verb == VERB_UD && other->messages <= 0)
+        snprintf(result->failure, sizeof result->failure,
+                 "%s: of %.0f datagrams of %d bytes none arrived, though short ones do: something "
+                 "on the way has a smaller MTU; check the switches' and interfaces' MTU",
+                 verb_name(verb), mine->messages, mtu_bytes);
 }
 
 /* A message that does not pass is tried with smaller packets: then what is on the way, a switch or
