@@ -83,6 +83,11 @@ like "$(report -f junit "$work/suites" | sed -n 2p)" ' tests="400" failures="1" 
 is "$(report -f prometheus "$work/suites" | awk '/^muster_verdicts/ { sum += $2 } END { print sum }')" 400 \
     '... and metrics of 400 tests have all of them'
 
+# More faults than the page's table has room for.
+awk 'BEGIN { for (i = 1; i <= 20003; i++) printf "{\"run\":\"r\",\"time\":1,\"suite\":\"check\",\"test\":\"t\",\"node\":\"n%d\",\"verdict\":\"%s\"}\n", i, i == 7 ? "pass" : "fail" }' >"$work/faults"
+is "$(report -f html "$work/faults" | grep -o '^"[a-z]*_left_out":[0-9]*' | xargs)" 'bad_left_out:2 passed_left_out:1' \
+    'a page without room for all faults says that they are faults'
+
 # More nodes than a matrix has room for.
 awk 'BEGIN { for (i = 1; i <= 9000; i++) printf "{\"run\":\"r\",\"time\":1,\"suite\":\"links\",\"test\":\"links\",\"metric\":\"bandwidth\",\"node\":\"n%d\",\"part\":\"eth1\",\"peer\":\"m%d\",\"value\":1,\"unit\":\"Mb/s\"}\n", i, i }' >"$work/many"
 like "$(report "$work/many" | tail -2)" '^too many nodes and rails for a matrix' 'a run of 18,000 nodes is reported without one'

@@ -151,12 +151,14 @@ static bool is_quiet(const struct record *record)
             (record->peer && strcmp(record->suite, "links") == 0));
 }
 
-/* The records for the table: all that did not pass, then as many that did as there is room for. */
-static const struct record **rows_find(const struct survey *survey, size_t *count, size_t *left_out)
+/* The records for the table: those that did not pass, then those that did, as many as there is room
+ * for. left_out: how many of either are not in it. */
+static const struct record **rows_find(const struct survey *survey, size_t *count,
+                                       size_t left_out[2])
 {
     const struct record **rows = malloc((survey->count + 1) * sizeof *rows);
 
-    *count = *left_out = 0;
+    *count = left_out[0] = left_out[1] = 0;
     for (int passed = 0; rows && passed < 2; passed++) {
         for (size_t i = 0; i < survey->count; i++) {
             const struct record *record = survey->items[i];
@@ -167,7 +169,7 @@ static const struct record **rows_find(const struct survey *survey, size_t *coun
             if (*count < ROWS_MAX && !is_quiet(record))
                 rows[(*count)++] = record;
             else
-                ++*left_out;
+                left_out[passed]++;
         }
     }
     return rows;
@@ -213,8 +215,8 @@ static void finding_advice(FILE *stream, const struct record *const *list, size_
 
 static int rows(FILE *stream, const struct survey *survey)
 {
-    size_t count, left_out;
-    const struct record **list = rows_find(survey, &count, &left_out);
+    size_t count, left_out[2];
+    const struct record **list = rows_find(survey, &count, left_out);
     struct texts texts = {0};
 
     if (!list || texts_find(list, count, &texts) != 0) {
@@ -227,7 +229,8 @@ static int rows(FILE *stream, const struct survey *survey)
         fputs(i ? ",\n" : "", stream);
         row(stream, list[i], &texts);
     }
-    fprintf(stream, "],\n\"rows_left_out\":%zu,\n", left_out);
+    fprintf(stream, "],\n\"bad_left_out\":%zu,\n\"passed_left_out\":%zu,\n", left_out[0],
+            left_out[1]);
     finding_advice(stream, list, count);
     free(texts.items);
     free(list);

@@ -60,6 +60,7 @@ function summaryStart() {
   byId('notes').replaceChildren(...(D.notes.length
     ? [el('h3', {}, 'What was done'), el('ul', {}, ...D.notes.map(note => el('li', {}, note)))] : []));
   byId('foot').textContent = D.program + ', ' + D.records + ' records'
-    + (D.rows_left_out ? '; ' + D.rows_left_out + ' verdicts that passed are left out of the table' : '')
+    + (D.bad_left_out ? '; too many verdicts that did not pass: ' + D.bad_left_out + ' are left out of the table' : '')
+    + (D.passed_left_out ? '; ' + D.passed_left_out + ' verdicts that passed are left out of the table' : '')
     + (D.no_matrix ? '; too many nodes and rails for a matrix: the figures of links are left out' : '') + '.';
 }
