@@ -13,6 +13,7 @@
 #include "trainer/parallel/pipeline/split.h"
 #include "trainer/parallel/verify.h"
 #include "trainer/plant.h"
+#include "validate/battery/watch/watch.h"
 
 /* The island of this rank's node, as the plugin tells it; without islands its fabric. */
 static const char *own_island(void)
@@ -97,7 +98,7 @@ static int open_data(struct training *training, struct error *err)
     if (!options->data)
         return 0;
     if (token_file_open(options->data, &training->file, err) != 0 ||
-        token_file_verify(training->file, err) != 0)
+        token_file_verify(training->file, watch_step, err) != 0)
         return -1;
     training->dataset.file = training->file;
     if (token_file_vocabulary(training->file) > (uint32_t)options->shape.vocabulary)

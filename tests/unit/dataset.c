@@ -136,14 +136,36 @@ static void patch(off_t at, const void *bytes, size_t length)
     close(fd);
 }
 
+static int megabytes;
+
+static void count_megabyte(void)
+{
+    megabytes++;
+}
+
+static void large_files_are_verified_in_parts(void)
+{
+    enum { COUNT = 5 << 19 }; /* 2.5 MiB */
+    char *text = calloc(1, COUNT);
+    struct token_file *file = made_of(text, COUNT);
+    struct error err = {""};
+
+    is_int(token_file_verify(file, count_megabyte, &err), 0, "a file of 2.5 MiB is verified");
+    is_int(megabytes, 3, "... and tells that it gets on");
+    patch(64 + COUNT - 1, "X", 1);
+    is_int(token_file_verify(file, NULL, &err), -1, "its last token is looked at too");
+    token_file_close(file);
+    free(text);
+}
+
 static void bad_files_are_refused(void)
 {
     struct token_file *file = made_of("some text to train on", 21), *again = NULL;
     struct error err = {""};
 
-    is_int(token_file_verify(file, &err), 0, "a file is verified");
+    is_int(token_file_verify(file, NULL, &err), 0, "a file is verified");
     patch(70, "X", 1);
-    is_int(token_file_verify(file, &err), -1, "one with an altered token is not");
+    is_int(token_file_verify(file, NULL, &err), -1, "one with an altered token is not");
     has_str(err.text, "its tokens were altered", "... and says so");
     patch(24, "\x07", 1);
     is_int(token_file_open(path, &again, &err), -1, "an altered header is seen");
@@ -178,6 +200,7 @@ int main(void)
     ranks_share_a_file();
     random_tokens_are_a_stream();
     bad_files_are_refused();
+    large_files_are_verified_in_parts();
     unlink(path);
     return tap_done();
 }

@@ -145,16 +145,30 @@ void token_file_read(const struct token_file *file, uint64_t first, uint64_t cou
         tokens[i] = (int32_t)token_at(file, first + i);
 }
 
-int token_file_verify(const struct token_file *file, struct error *err)
+int token_file_verify(const struct token_file *file, void (*progress)(void), struct error *err)
 {
-    if (crc_of(0, file->mapped + HEADER_BYTES, file->size_bytes - HEADER_BYTES) !=
-        file->header.tokens_crc)
+    const struct header *header = &file->header;
+    uint64_t chunk = CHUNK_BYTES / header->token_bytes, beyond = header->count;
+    uint32_t crc = 0;
+
+    /* once through the file: it may be larger than memory */
+    for (uint64_t first = 0; first < header->count; first += chunk) {
+        uint64_t end = header->count - first < chunk ? header->count : first + chunk;
+
+        crc = crc_of(crc, file->mapped + HEADER_BYTES + first * header->token_bytes,
+                     (end - first) * header->token_bytes);
+        for (uint64_t i = first; i < end && beyond == header->count; i++)
+            if (token_at(file, i) >= header->vocabulary)
+                beyond = i;
+        if (progress)
+            progress();
+    }
+    if (crc != header->tokens_crc)
         return error_set(err, "%s: its tokens were altered: the checksum is not that of its header",
                          file->path);
-    for (uint64_t i = 0; i < file->header.count; i++)
-        if (token_at(file, i) >= file->header.vocabulary)
-            return error_set(err, "%s: token %llu is %u, its vocabulary has %u", file->path,
-                             (unsigned long long)i, token_at(file, i), file->header.vocabulary);
+    if (beyond < header->count)
+        return error_set(err, "%s: token %llu is %u, its vocabulary has %u", file->path,
+                         (unsigned long long)beyond, token_at(file, beyond), header->vocabulary);
     return 0;
 }
 

@@ -32,8 +32,9 @@ uint64_t token_file_count(const struct token_file *file);
 void token_file_read(const struct token_file *file, uint64_t first, uint64_t count,
                      int32_t *tokens);
 
-/* 0 when the checksum holds and all tokens are below the vocabulary, -1 with err. */
-int token_file_verify(const struct token_file *file, struct error *err);
+/* 0 when the checksum holds and all tokens are below the vocabulary, -1 with err. progress, which
+ * may be NULL, is called after each megabyte: a large file takes minutes to be read. */
+int token_file_verify(const struct token_file *file, void (*progress)(void), struct error *err);
 
 /* Writes the bytes of a text as tokens of a vocabulary of 256; path is complete or not there.
  * Returns 0 with *count, or -1 with err. */

@@ -121,10 +121,12 @@ static void draw(struct holding *holding)
     struct ddp *ddp = (struct ddp *)holding;
     const struct shape *shape = holding->options.shape;
 
-    for (int unit = 0; unit < shape_units(shape); unit++)
+    for (int unit = 0; unit < shape_units(shape); unit++) {
         if (stage_has(ddp->stage, unit))
             parameters_fill(shape, holding->options.seed, unit, 0, shape_unit_size(shape, unit),
                             ddp->parameters + stage_unit_offset(ddp->stage, unit));
+        team_progress(holding->team); /* a large model takes long */
+    }
     memset(ddp->first_moments, 0, ddp->count * sizeof(real));
     memset(ddp->second_moments, 0, ddp->count * sizeof(real));
 }

@@ -266,6 +266,7 @@ static void draw(struct holding *holding)
             at = own_parameters(zero, unit);
         }
         parameters_fill(shape, holding->options.seed, unit, first, count, at);
+        team_progress(holding->team); /* a large model takes long */
     }
     memset(zero->first_moments, 0, parts * sizeof(real));
     memset(zero->second_moments, 0, parts * sizeof(real));
