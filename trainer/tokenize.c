@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/base/stdout_flush.h"
@@ -23,6 +24,7 @@ static int write_tokens(const char *text, const char *tokens)
 {
     bool is_stdin = strcmp(text, "-") == 0;
     FILE *stream = is_stdin ? stdin : fopen(text, "re");
+    struct stat from, to;
     struct error err;
     uint64_t count;
     int rv;
@@ -31,7 +33,12 @@ static int write_tokens(const char *text, const char *tokens)
         fprintf(stderr, "muster-train: %s: %m\n", text);
         return 1;
     }
-    rv = token_file_write_bytes(stream, is_stdin ? "standard input" : text, tokens, &count, &err);
+    if (fstat(fileno(stream), &from) == 0 && stat(tokens, &to) == 0 && from.st_dev == to.st_dev &&
+        from.st_ino == to.st_ino)
+        rv = error_set(&err, "%s: is the text as well", tokens);
+    else
+        rv = token_file_write_bytes(stream, is_stdin ? "standard input" : text, tokens, &count,
+                                    &err);
     if (!is_stdin)
         fclose(stream);
     if (rv != 0) {

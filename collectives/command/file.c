@@ -142,10 +142,15 @@ static int convert_to_file(const struct file_job *job, struct stream *stream, co
                            const char *output, const struct stat *like,
                            struct stream_totals *totals, struct error *err)
 {
+    struct stat there;
+
     if (!job->force && faccessat(AT_FDCWD, output, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         return error_set(err, EXISTS, output);
     if (is_special(output))
         return error_set(err, "%s: is no regular file; --stdout writes to others", output);
+    /* --rm would remove what has just been written */
+    if (stat(output, &there) == 0 && there.st_dev == like->st_dev && there.st_ino == like->st_ino)
+        return error_set(err, "%s: is the input as well", output);
     if (output_begin(output, like, err) != 0)
         return -1;
     stream->out = written.fd;

@@ -98,6 +98,10 @@ is "$?/$text" '1/muster-train: no-text: No such file or directory' 'a text that 
 ok '... leaves nothing' [ ! -e other ]
 like "$("$train" tokenize - piped <text)" '^piped: 3690 ' 'standard input is a text too'
 ok '... the same one' cmp tokens piped
+cp text both
+text=$("$train" tokenize --force both both 2>&1)
+is "$?/$text" '1/muster-train: both: is the text as well' 'the text itself is not overwritten'
+ok '... and stays' cmp -s text both
 "$train" tokenize text >/dev/null 2>&1
 is "$?" 2 'tokenize with one name is a usage error'
 bytes=(--layers=1 --heads=2 --channels=16 --context=16 --vocab=256 --batch=4 --steps=200 --lr=0.01

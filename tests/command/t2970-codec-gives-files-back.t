@@ -71,6 +71,16 @@ is "$(stat -c '%a %y' normal.bf16.mgc | cut -c1-23)" '640 2001-02-03 04:05:06' \
 ok '... and -d --rm brings it back' "$codec" -d --rm normal.bf16.mgc
 is "$(ls normal.bf16*)" normal.bf16 '... alone'
 
+cp normal.bf16 own
+ln own own.link
+for output in own own.link ./own; do
+    text=$("$codec" -f --rm -o $output own 2>&1)
+    is "$?/$text" "1/muster-codec: $output: is the input as well" "not into the input itself: $output"
+    ok '... which stays' cmp -s own normal.bf16
+done
+text=$("$codec" -o '' normal.bf16 2>&1)
+is "$?/$text" "2/muster-codec: --output '': the name of a file" 'an output without a name is a usage error'
+
 text=$("$codec" -t normal.fp32.mgc missing.mgc rows.fp32.mgc 2>&1)
 is "$?" 1 'a file that is missing fails'
 is "$text" 'muster-codec: missing.mgc: No such file or directory' '... and the others are done'
