@@ -3,8 +3,38 @@
 #include "tests/unit/tap.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static struct sum_verdict verdicts[8];
+
+/* Each leaf switch of a large cluster with each other. */
+static void test_many(void)
+{
+    enum { LEAVES = 625, SUMS = LEAVES * (LEAVES - 1) };
+    struct link_sum *sums = calloc(SUMS, sizeof *sums);
+    struct sum_verdict *many = calloc(SUMS, sizeof *many);
+    static char names[SUMS][32];
+    int warned = 0, count = 0;
+
+    for (int from = 0; sums && many && from < LEAVES; from++)
+        for (int to = 0; to < LEAVES; to++) {
+            if (from == to)
+                continue;
+            snprintf(names[count], sizeof names[count], "uplink leaf%d-leaf%d", from, to);
+            sums[count] = (struct link_sum){names[count], 400 + count % 7, from % 2 ? 8 : 4};
+            count++;
+        }
+    sums[12345].mbps = 100;
+    sums_judge(sums, SUMS, 200, 85, many);
+    for (int i = 0; i < SUMS; i++)
+        warned += many[i].verdict == VERDICT_WARN;
+    is_int(warned, 1, "of 390,000 uplinks one carries less than its peers");
+    is_int(many[12345].verdict, VERDICT_WARN, "... and is named");
+    is_near(many[12345].limit, 0.85 * 403, 0.01, "... beside the median of the others");
+    free(sums);
+    free(many);
+}
 
 int main(void)
 {
@@ -29,5 +59,9 @@ int main(void)
     sums_judge(sums, 1, NAN, 85, verdicts);
     is_int(verdicts[0].verdict, VERDICT_UNKNOWN, "of rails that are not known nothing can be said");
     ok(isnan(verdicts[0].limit), "... there is no limit");
+    sums[0].mbps = NAN;
+    sums_judge(sums, 6, 400, 85, verdicts);
+    is_int(verdicts[0].verdict, VERDICT_WARN, "what is no figure is not as much as the peers have");
+    test_many();
     return tap_done();
 }

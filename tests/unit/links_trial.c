@@ -539,6 +539,42 @@ static void weighs_verbs(void)
     ok(accused[3] == VERDICT_UNKNOWN, "what the matrix judges is left to it");
 }
 
+static void count_accused(void *context, const char *node, enum verdict verdict,
+                          const struct record *record)
+{
+    size_t *counts = context;
+
+    (void)record;
+    counts[verdict == VERDICT_FAIL && strcmp(node, "m77") == 0]++;
+}
+
+/* One node damages what it exchanges with each of many. */
+static void weighs_many(void)
+{
+    enum { MANY = 100000 };
+    size_t counts[2] = {0, 0};
+
+    records_clear(&records);
+    records = (struct records){0};
+    for (int i = 0; i < MANY; i++) {
+        struct record record = RECORD_INIT;
+        char name[16];
+
+        snprintf(name, sizeof name, "m%d", i + 100);
+        record.suite = "links";
+        record.test = "links";
+        record.metric = "damaged";
+        record.node = i % 2 ? name : "m77";
+        record.peer = i % 2 ? "m77" : name;
+        record.verdict = VERDICT_FAIL;
+        if (records_add(&records, &record) != 0)
+            tap_skip_all("no memory");
+    }
+    trial_testimony(&records, 0, count_accused, counts);
+    is_int((long)counts[1], MANY, "a node that damages what 100,000 others have of it");
+    is_int((long)counts[0], 0, "... and none of these");
+}
+
 /* Two of n2's three paths were low, or one only, and there was no time to ask. */
 static void doubts_what_could_not_be_asked(void)
 {
@@ -648,6 +684,7 @@ int main(void)
     asks_hosts_again();
     passes_hints_on();
     weighs_verbs();
+    weighs_many();
     trial_clear(&trial);
     records_clear(&records);
     conf_clear(&conf);

@@ -7,25 +7,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/statistics.h"
+/* How the first words of two parts compare. */
+static int compare_kinds(const char *a, const char *b)
+{
+    size_t length = strcspn(a, " "), other = strcspn(b, " ");
+    int order = strncmp(a, b, length < other ? length : other);
+
+    return order ? order : (length > other) - (length < other);
+}
 
 static bool are_peers(const struct link_sum *a, const struct link_sum *b)
 {
-    size_t length = strcspn(a->part, " ");
-
-    return a->flows == b->flows && strcspn(b->part, " ") == length &&
-           strncmp(a->part, b->part, length) == 0;
+    return a->flows == b->flows && compare_kinds(a->part, b->part) == 0;
 }
 
-/* The median of its peers; NAN: too few. */
-static double peers_mbps(const struct link_sum *sums, size_t count, size_t own, double *values)
+/* Sums: peers beside each other, the least one first. */
+static int by_kind(const void *left, const void *right)
 {
-    size_t peers = 0;
+    const struct link_sum *a = *(const struct link_sum *const *)left;
+    const struct link_sum *b = *(const struct link_sum *const *)right;
+    int order = compare_kinds(a->part, b->part);
 
-    for (size_t i = 0; i < count; i++)
-        if (i != own && are_peers(&sums[i], &sums[own]))
-            values[peers++] = sums[i].mbps;
-    return peers >= SUM_PEERS_LEAST ? statistics_median(values, peers) : (double)NAN;
+    order = order ? order : (a->flows > b->flows) - (a->flows < b->flows);
+    return order ? order : (a->mbps > b->mbps) - (a->mbps < b->mbps);
+}
+
+/* The median of all but one of these count sums, which are in order; NAN: too few. */
+static double peers_mbps(const struct link_sum *const *sums, size_t count, size_t own)
+{
+    size_t peers = count - 1, low = (peers - 1) / 2, high = peers / 2;
+
+    if (peers < SUM_PEERS_LEAST)
+        return NAN;
+    return (sums[low + (low >= own)]->mbps + sums[high + (high >= own)]->mbps) / 2;
 }
 
 static void judge(const struct link_sum *sum, double peers, double alone_mbps, double percent,
@@ -55,7 +69,7 @@ static void judge(const struct link_sum *sum, double peers, double alone_mbps, d
     }
     verdict->limit = peers * percent / 100;
     verdict->limit_source = "peers";
-    if (sum->mbps < verdict->limit)
+    if (!(sum->mbps >= verdict->limit))
         verdict->verdict = VERDICT_WARN;
     snprintf(verdict->message, sizeof verdict->message,
              "%.80s: %.0f Mb/s in %d flows%s, its peers %.0f%s", sum->part, sum->mbps, sum->flows,
@@ -65,10 +79,23 @@ static void judge(const struct link_sum *sum, double peers, double alone_mbps, d
 void sums_judge(const struct link_sum *sums, size_t count, double alone_mbps, double peers_percent,
                 struct sum_verdict *verdicts)
 {
-    double *values = malloc((count + 1) * sizeof *values);
+    const struct link_sum **order = malloc((count + 1) * sizeof *order);
 
     for (size_t i = 0; i < count; i++)
-        judge(&sums[i], values ? peers_mbps(sums, count, i, values) : (double)NAN, alone_mbps,
-              peers_percent, &verdicts[i]);
-    free(values);
+        if (order)
+            order[i] = &sums[i];
+        else /* without memory nothing is known of the peers */
+            judge(&sums[i], NAN, alone_mbps, peers_percent, &verdicts[i]);
+    if (!order)
+        return;
+    if (count > 0)
+        qsort(order, count, sizeof *order, by_kind);
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && are_peers(order[i], order[end]);)
+            end++;
+        for (size_t k = i; k < end; k++)
+            judge(order[k], peers_mbps(&order[i], end - i, k - i), alone_mbps, peers_percent,
+                  &verdicts[order[k] - sums]);
+    }
+    free(order);
 }

@@ -29,7 +29,7 @@ enum { SUM_PEERS_LEAST = 3 };
 
 /* alone_mbps: what a rail has alone, NAN: not known. Peers are at least SUM_PEERS_LEAST others of
  * the first word of `part` with as many flows; less than peers_percent of their median is too
- * little. verdicts: room for count. O(count^2). */
+ * little. verdicts: room for count. */
 void sums_judge(const struct link_sum *sums, size_t count, double alone_mbps, double peers_percent,
                 struct sum_verdict *verdicts);
 

@@ -304,7 +304,8 @@ static void judge_link(const struct subnet *subnet, const struct link *link, str
 
     if (link->is_told) {
         judge_errors(subnet, link->port, findings);
-    } else if (usual.mbps > link->mbps && link->mbps > 0 && !is_other_kind(subnet, link->port, &usual)) {
+    } else if (usual.mbps > link->mbps && link->mbps > 0 &&
+               !is_other_kind(subnet, link->port, &usual)) {
         snprintf(against, sizeof against, "%d of %d links of its kind at %s", usual.count, usual.of,
                  subnet_rate_text(subnet, subnet->ports[usual.port].active, rate, sizeof rate));
         tell_rate(subnet, link, usual.mbps, against, findings);
