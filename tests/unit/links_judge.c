@@ -507,6 +507,33 @@ static void test_slow_leaf_found(void)
     is_int(doubted, 4, "... leaves each of its nodes in doubt");
 }
 
+/* Names of nodes as clouds make them differ at their end. */
+static void test_long_names(void)
+{
+    static const char *const ends[] = {
+        "cluster-of-our-site-gpu-h100-pool-europe-west-0001",
+        "cluster-of-our-site-gpu-h100-pool-europe-west-0002",
+    };
+
+    healthy(12, 0);
+    links.rail_count = 1;
+    links.sample_count /= RAILS;
+    node_names[0] = ends[0];
+    node_names[1] = ends[1];
+    slow(0, 1, 0, 0.2);
+    slow(1, 0, 0, 0.2);
+    for (size_t i = 0; i < links.sample_count; i++)
+        if (samples[i].from + samples[i].to == 1)
+            samples[i].again = 3;
+    judge(1, "a slow path between nodes of long names");
+    is_str(found > 0 ? findings[0].part : "",
+           "path cluster-of-our-site-gpu-h100-pool-europe-west-0001-"
+           "cluster-of-our-site-gpu-h100-pool-europe-west-0002 eth1",
+           "... names both");
+    has_str(found > 0 ? findings[0].message : "", "with other partners both ends do well",
+            "... and says all of it");
+}
+
 static void test_misplaced(void)
 {
     const struct finding *finding;
@@ -802,6 +829,7 @@ int main(void)
     test_rail_behind_uplink();
     test_blocks_found();
     test_slow_leaf_found();
+    test_long_names();
     test_misplaced();
     test_one_way();
     test_alone_on_leaves();

@@ -134,8 +134,8 @@ struct finding {
     int example_count;
     bool is_intermittent; /* some of its samples are low, others well */
     bool is_question;     /* UNKNOWN only because it was not asked often enough to be cleared */
-    char part[96];        /* "eth1", "path n1-n3 eth1", "uplink leaf1-leaf2", "all eth1" */
-    char message[240];    /* "eth1 sends 49 of 200 Mb/s (nominal), peers 196" */
+    char part[160];       /* "eth1", "path n1-n3 eth1", "uplink leaf1-leaf2", "all eth1" */
+    char message[320];    /* "eth1 sends 49 of 200 Mb/s (nominal), peers 196" */
 };
 
 /* Judges. *findings is malloc'd, worst first; the caller frees. Returns the number of findings, or

@@ -80,7 +80,7 @@ static void how_often(const struct finding *finding, char *text, size_t size)
 
 static void name_part(const struct findings *findings, struct finding *finding)
 {
-    const char *const *rails = findings->links->rails, *const *nodes = findings->links->nodes;
+    const char *const *rails = findings->links->rails;
     const char *space = finding->rail >= 0 ? " " : "";
     const char *rail = finding->rail >= 0 ? rails[finding->rail] : "";
     char *part = finding->part;
@@ -89,21 +89,16 @@ static void name_part(const struct findings *findings, struct finding *finding)
     switch (finding->kind) {
     case FINDING_UPLINK:
         if (finding->peer_block < 0)
-            snprintf(part, size, "uplink %.60s%s%.20s", findings_block(findings, finding->block),
+            snprintf(part, size, "uplink %.63s%s%.20s", findings_block(findings, finding->block),
                      space, rail);
         else
-            snprintf(part, size, "uplink %.32s-%.32s%s%.20s",
+            snprintf(part, size, "uplink %.63s-%.63s%s%.20s",
                      findings_block(findings, finding->block),
                      findings_block(findings, finding->peer_block), space, rail);
         break;
     case FINDING_LEAF:
-        snprintf(part, size, "leaf %.60s%s%.20s", findings_block(findings, finding->block), space,
+        snprintf(part, size, "leaf %.63s%s%.20s", findings_block(findings, finding->block), space,
                  rail);
-        break;
-    case FINDING_PAIR:
-        snprintf(part, size, "path %.32s-%.32s%s%.20s",
-                 nodes[finding->node < finding->peer ? finding->node : finding->peer],
-                 nodes[finding->node < finding->peer ? finding->peer : finding->node], space, rail);
         break;
     case FINDING_HOST:
         if (finding->rail >= 0)
@@ -117,6 +112,17 @@ static void name_part(const struct findings *findings, struct finding *finding)
         else
             snprintf(part, size, "all rails");
     }
+}
+
+void findings_name_path(const struct findings *findings, struct finding *finding)
+{
+    const char *const *nodes = findings->links->nodes;
+    bool is_forth = finding->node < finding->peer;
+
+    snprintf(finding->part, sizeof finding->part, "path %.63s-%.63s %.20s",
+             nodes[is_forth ? finding->node : finding->peer],
+             nodes[is_forth ? finding->peer : finding->node],
+             findings->links->rails[finding->rail]);
 }
 
 static void describe_end(const struct findings *findings, struct finding *finding,

@@ -23,6 +23,9 @@ struct finding *findings_add(struct findings *findings, enum finding_kind kind,
 /* The name of a block: topology.conf's, or "n[1-4]" of one that was found. */
 const char *findings_block(const struct findings *findings, int block);
 
+/* Puts "path n1-n3 eth1" into the part of the finding, whose node, peer and rail are set. */
+void findings_name_path(const struct findings *findings, struct finding *finding);
+
 /* Puts figures, part and message of what a pursuit accused into the finding, whose kind, node, rail
  * and blocks are set. peers_mbps: what peers reach. */
 void findings_describe(const struct findings *findings, struct finding *finding,

@@ -281,7 +281,6 @@ static void withdraw(struct court *court, int node, int rail)
 struct finding *moments_tell_path(struct court *court, const struct suspect *path,
                                   enum verdict verdict, const struct accused *accused)
 {
-    const struct links *links = court->links;
     bool is_both = path->kind == PART_RAIL, is_forth = path->node < path->peer;
     struct finding *finding = findings_add(&court->findings, FINDING_PAIR, verdict);
 
@@ -298,9 +297,7 @@ struct finding *moments_tell_path(struct court *court, const struct suspect *pat
     finding->again = accused->again;
     finding->sample_count = (int)accused->all[CELL_INSIDE];
     finding->is_intermittent = true;
-    snprintf(finding->part, sizeof finding->part, "path %.32s-%.32s %.20s",
-             links->nodes[is_forth ? path->node : path->peer],
-             links->nodes[is_forth ? path->peer : path->node], links->rails[path->rail]);
+    findings_name_path(&court->findings, finding);
     snprintf(finding->message, sizeof finding->message,
              "%s carries %.0f of %.0f Mb/s%s at times, in %zu of %zu samples; with other partners "
              "both ends do well",

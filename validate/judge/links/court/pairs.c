@@ -80,7 +80,6 @@ static bool is_unproved(const struct court *court, const struct cell *cell, int 
 static void describe(const struct court *court, struct finding *finding, const struct cell *cell,
                      bool is_both)
 {
-    const struct links *links = court->links;
     double base = cells_base(&court->cells, cell);
 
     finding->node = cell->from;
@@ -91,9 +90,7 @@ static void describe(const struct court *court, struct finding *finding, const s
     finding->reference = base * exp(cell->expected);
     finding->limit = base * exp(cell->limit);
     finding->limit_source = "peers";
-    snprintf(finding->part, sizeof finding->part, "path %.32s-%.32s %.20s",
-             links->nodes[cell->from < cell->to ? cell->from : cell->to],
-             links->nodes[cell->from < cell->to ? cell->to : cell->from], links->rails[cell->rail]);
+    findings_name_path(&court->findings, finding);
     snprintf(finding->message, sizeof finding->message,
              "%s carries %.0f of %.0f Mb/s%s; with other partners both ends do well", finding->part,
              finding->value, finding->reference,
