@@ -20,7 +20,7 @@ struct sweep {
     const struct team *team;
     enum collective_kind kind;
     const struct algorithm *algorithm; /* NULL: MPI's own */
-    size_t bytes; /* one of sizes_bytes; by its name the figure is known */
+    size_t bytes;                      /* one of sizes_bytes; by its name the figure is known */
     struct amount amount;
     float *in, *out;
     double seconds;
@@ -124,8 +124,8 @@ static void report(const struct sweep *sweep, const double *times, int count)
     record.unit = "GB/s";
     snprintf(message, sizeof message,
              "%s of %.6g KiB float over %d ranks by %s: %.3f ms, algbw %.3f GB/s%s",
-             collective_kind_name(sweep->kind), bytes / 1024, sweep->team->size, by,
-             1e3 * median, 1e-9 * bytes / median, why);
+             collective_kind_name(sweep->kind), bytes / 1024, sweep->team->size, by, 1e3 * median,
+             1e-9 * bytes / median, why);
     record.message = message;
     output_record(&record);
 }
@@ -188,8 +188,8 @@ static bool find_wire(struct sweep *sweep, enum wire_format wanted)
 
 static void measure_kind(struct sweep *sweep, enum wire_format wanted)
 {
-    sweep->amount = amount_of(sweep->bytes,
-                              collective_kind_has_blocks(sweep->kind) ? sweep->team->size : 1);
+    sweep->amount =
+        amount_of(sweep->bytes, collective_kind_has_blocks(sweep->kind) ? sweep->team->size : 1);
     program_phase(sweep->program, "speed of %s, %zu KiB", collective_kind_name(sweep->kind),
                   sweep->bytes >> 10);
     sweep->algorithm = NULL;
