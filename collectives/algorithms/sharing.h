@@ -16,7 +16,7 @@
  * may be many calls ahead of another.
  *
  * Little data are added up by all who want the sum, from what each rank has put, which is one wait
- * instead of two; more by each a share of it.
+ * instead of two; more by each a share of it, or by some, where ranks wait for processors.
  *
  * Much goes past the caches, into the window and out of it: a line is then not read before it is
  * written, and what another processor's cache holds, changed, comes from there at an eighth of
@@ -30,6 +30,7 @@ struct sharing {
     struct plan *plan;
     size_t half; /* elements of half a window */
     size_t each; /* ... of a rank's share in it, where every rank has one of its own */
+    int owners;  /* of an allreduce: so many ranks have a share */
     unsigned rounds;
     sharing_round_fn *put, *end; /* of round k */
     bool awaits_ends;            /* what it has put is read by others until the round's end */

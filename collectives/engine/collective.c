@@ -106,10 +106,13 @@ int collective_create(MPI_Comm comm, const struct collective_options *options,
         status = agreed(collective, status, err);
     }
     if (status == 0 && collective->topology.nodes == 1 && collective->ranks > 1) {
+        int found = processors(collective->comm);
+
         collective->window = window_create(collective->comm);
         collective->topology.has_window = collective->window != NULL;
         collective->topology.can_pull = collective->window && window_can_pull(collective->window);
-        collective->topology.is_crowded = collective->ranks > processors(collective->comm);
+        collective->topology.is_crowded = collective->ranks > found;
+        collective->topology.processors = collective->ranks > found ? found : 0;
     }
     if (status < 0) {
         collective_destroy(collective);

@@ -58,7 +58,8 @@ struct plan_topology {
     int nodes;
     bool has_window; /* the ranks of a node share memory for PLAN_WINDOW */
     bool can_pull;   /* ... and may read and write each other's: plan_pull(), plan_push() */
-    bool is_crowded; /* it is one node, with more ranks than processors for them */
+    bool is_crowded; /* it is one node, with more ranks than processors for them, */
+    int processors;  /* of which it has so many; else 0 */
     const int *ring; /* [ranks], the ranks in the order in which a ring visits them; NULL: as they
                         are numbered */
 };

@@ -125,6 +125,7 @@ static struct plan_shape shape_of(const struct trial *trial, int rank)
                                       .has_window = true,
                                       .can_pull = true,
                                       .is_crowded = trial->is_crowded,
+                                      .processors = trial->is_crowded ? trial->ranks / 3 + 1 : 0,
                                       .ring = trial->is_shuffled ? ring : NULL};
     if (shape.kind == COLLECTIVE_REDUCE && rank != trial->root)
         shape.in_place = false;
@@ -727,13 +728,19 @@ static unsigned steps_of(const struct trial *trial, enum plan_action action)
 /* More ranks than processors. Blocks of rank r for rank p: (r + 2 p) % 4 times the count. */
 static void test_crowd(void)
 {
-    enum { RANKS = 5, MUCH = 1 << 18 };
+    enum { RANKS = 5, PROCESSORS = RANKS / 3 + 1, MUCH = 1 << 18 };
     struct trial reduce = {.algorithm = algorithm_find(COLLECTIVE_REDUCE, "shared"),
                            .type = ELEMENT_FP32,
                            .ranks = RANKS,
                            .count = 1 << 16,
                            .is_crowded = true,
                            .ranks_per_node = RANKS};
+    struct trial sum = {.algorithm = algorithm_find(COLLECTIVE_ALLREDUCE, "shared"),
+                        .type = ELEMENT_FP32,
+                        .ranks = RANKS,
+                        .count = 4096,
+                        .is_crowded = true,
+                        .ranks_per_node = RANKS};
     struct trial uneven = {.algorithm = algorithm_find(COLLECTIVE_ALL_TO_ALL, "shared"),
                            .type = ELEMENT_FP32,
                            .ranks = RANKS,
@@ -750,6 +757,15 @@ static void test_crowd(void)
     ok(holds_if_applies(&reduce), "... and it is right");
     reduce.is_crowded = false;
     ok(steps_of(&reduce, PLAN_AWAIT) > 0, "... nobody is alone in it otherwise");
+
+    is_int(steps_of(&sum, PLAN_AWAIT), PROCESSORS,
+           "allreduce in a crowd: who does not add up waits for as many as there are processors");
+    ok(holds_if_applies(&sum), "... and it is right");
+    sum.count *= 2;
+    ok(steps_of(&sum, PLAN_AWAIT) > PROCESSORS, "... of more all add up");
+    sum.count /= 2;
+    sum.is_crowded = false;
+    ok(steps_of(&sum, PLAN_AWAIT) > PROCESSORS, "... where there are processors, too");
 
     is_int(steps_of(&uneven, PLAN_SEND), 4, "what is much for one rank goes to it by message");
     is_int(steps_of(&uneven, PLAN_RECEIVE), 3, "... and comes so");
