@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/engine/window.h"
-
 const double candidates_long_us = 5000;
 
 /* Than the best: given up when tried twice. */
@@ -22,9 +20,14 @@ enum {
     BATCH_US = 500,  /* what a batch of calls should take */
     AGAIN_US = 2000,
     BATCH_CALLS = 10000,
+    MORE_CALLS = 2, /* than the first, before a batch */
     LOOP_CALLS = 5, /* of a batch, where they take no longer than LOOP_US: */
-    LOOP_US = 2500, /* ranks that have just met are faster, by messages, than in a loop */
+    LOOP_US = 2500, /* ranks that have just met are faster, by messages, than in a loop; and, */
+    CROWD_LOOP_US = 10000, /* where they wait for processors, of calls four times as long, too */
 };
+
+/* Of a call on one node: more of them than one would take too long. */
+static const double too_long_us = 20000;
 
 static int call_mpi(const struct candidates_call *call)
 {
@@ -93,11 +96,12 @@ static bool may_go_on(const struct candidates_call *call)
     return may;
 }
 
+/* Of the batches, if there were any: ranks that have just met may be faster in a single call. */
 static double least_of(const struct candidate *candidate)
 {
-    double least = candidate->once_us;
+    double least = candidate->batches > 0 ? candidate->us[0] : candidate->once_us;
 
-    for (int i = 0; i < candidate->batches; i++)
+    for (int i = 1; i < candidate->batches; i++)
         least = fmin(least, candidate->us[i]);
     return least;
 }
@@ -136,19 +140,24 @@ static double best_of(const struct candidate *candidates, unsigned count)
     return best;
 }
 
-/* The first call makes the plan, and each touches memory in a slot of the window that is new; what
- * comes then, if none was long, tells how many a batch has. */
+/* The first call makes the plan; what comes then, if none was long, tells how many calls a batch
+ * has. */
 static int warm_up(const struct candidates_call *call, double batch_us, struct candidate *candidate,
                    struct error *err)
 {
-    double once = time_calls(call, candidate->choice, 1, err);
+    bool is_crowded = collective_topology(call->collective)->is_crowded;
+    double loop_us = is_crowded ? CROWD_LOOP_US : LOOP_US;
+    double long_us = call->is_one_node ? too_long_us : candidates_long_us;
+    double once = time_calls(call, candidate->choice, 1, err), last = once;
 
-    for (int i = 0; i < WINDOW_SLOTS && once >= 0 && once < candidates_long_us; i++)
-        once = time_calls(call, candidate->choice, 1, err);
-    if (once < 0)
+    for (int i = 0; i < MORE_CALLS && last >= 0 && last < long_us; i++) {
+        last = time_calls(call, candidate->choice, 1, err);
+        once = call->is_one_node ? fmin(once, last) : last;
+    }
+    if (last < 0)
         return -1;
     candidate->calls =
-        (int)fmax(1, fmin(BATCH_CALLS, fmax(batch_us / once, fmin(LOOP_CALLS, LOOP_US / once))));
+        (int)fmax(1, fmin(BATCH_CALLS, fmax(batch_us / once, fmin(LOOP_CALLS, loop_us / once))));
     candidate->once_us = once;
     if (candidate->calls == 1)
         candidate->us[candidate->batches++] = once;

@@ -10,6 +10,7 @@
 
 #include "collectives/choose/candidates.h"
 #include "collectives/choose/chooser.h"
+#include "collectives/engine/window.h"
 #include "collectives/precision/precision.h"
 
 /* In an order in which a budget that ends early leaves none far from a size that was tried. */
@@ -313,6 +314,25 @@ static void fill(char *start, size_t bytes)
         memcpy(start + at, start, some);
 }
 
+/* Pages of the window are there once they are touched: before anything is timed. */
+static int touch_window(const struct trials *t, struct error *err)
+{
+    struct collective_call call = {.kind = COLLECTIVE_ALLREDUCE,
+                                   .type = ELEMENT_FP32,
+                                   .op = REDUCE_SUM,
+                                   .in = t->call.in,
+                                   .out = t->call.out,
+                                   .count = PLAN_WINDOW_BYTES / sizeof(float),
+                                   .segment_bytes = PLAN_WINDOW_BYTES / 2,
+                                   .algorithm = algorithm_find(COLLECTIVE_ALLREDUCE, "shared")};
+    bool has_window = collective_topology(t->call.collective)->has_window;
+    int status = 0;
+
+    for (int slot = 0; slot < WINDOW_SLOTS && has_window && status == 0; slot++)
+        status = collective_run(t->call.collective, &call, err);
+    return status;
+}
+
 int measure_trials(MPI_Comm comm, const struct layout *layout, const struct measure_trials *options,
                    struct machine *machine, struct error *err)
 {
@@ -335,7 +355,7 @@ int measure_trials(MPI_Comm comm, const struct layout *layout, const struct meas
     } else if (collective_create(comm, NULL, &t.call.collective, err) == 0) {
         fill(t.call.in, ROOM);
         memset(t.call.out, 0, ROOM);
-        tried = try_all(&t, layout, machine, err);
+        tried = touch_window(&t, err) == 0 ? try_all(&t, layout, machine, err) : -1;
         collective_destroy(t.call.collective);
     }
     free(t.call.in);
