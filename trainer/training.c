@@ -26,7 +26,6 @@ static const char *own_island(void)
     return "";
 }
 
-/* Who computes which layers, and room for activations. */
 int training_fits(const struct train_options *options, int ranks, struct error *err)
 {
     int stages = options->stages > 0 ? options->stages : 1, layers = options->shape.layers, rv;
@@ -45,6 +44,7 @@ int training_fits(const struct train_options *options, int ranks, struct error *
     return rv;
 }
 
+/* Who computes which layers, and room for activations. */
 static int lay_out(struct training *training, struct error *err)
 {
     const struct train_options *options = training->options;
