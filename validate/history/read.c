@@ -194,12 +194,13 @@ int history_points(const char *path, const char *node, const char *part, const c
                    void (*each)(const struct history_point *point, void *context), void *context,
                    struct error *err)
 {
+    /* +: a node is found among its runs, not among the nodes of a run, which may be 10,000 */
     static const char query[] =
         "SELECT node, part, metric, unit, run, time, value, verdict FROM"
         " (SELECT f.node, f.part, f.metric, f.unit, f.run, r.time, f.value, n.verdict,"
         " row_number() OVER (PARTITION BY f.node, f.part, f.metric ORDER BY r.time DESC) AS nth"
         " FROM figures f JOIN runs r ON r.run = f.run"
-        " LEFT JOIN nodes n ON n.run = f.run AND n.node = f.node"
+        " LEFT JOIN nodes n ON +n.run = f.run AND n.node = f.node"
         " WHERE (?1 IS NULL OR f.node = ?1) AND (?2 IS NULL OR f.part = ?2)"
         " AND (?3 IS NULL OR f.run = ?3))"
         " WHERE nth <= ?4 ORDER BY node, part, metric, time";
@@ -271,8 +272,8 @@ int history_changes(const char *path, const char *node, double then, double now,
 int history_figures(const char *path, struct history_query *queries, size_t count,
                     struct error *err)
 {
-    static const char query[] =
-        "SELECT f.value FROM figures f JOIN nodes n ON n.run = f.run AND n.node = f.node"
+    static const char query[] = /* +: as above */
+        "SELECT f.value FROM figures f JOIN nodes n ON +n.run = f.run AND n.node = f.node"
         " WHERE f.node = ?1 AND f.part = ?2 AND f.metric = ?3 AND n.fingerprint = ?4"
         " AND n.verdict = 'pass' AND NOT EXISTS (SELECT 1 FROM records r WHERE r.run = f.run"
         " AND r.node = f.node AND r.part = f.part AND r.limit_source = 'history')"
