@@ -82,6 +82,19 @@ is "$? $(cat "$work/said")" "3 muster report: no run is known in $work/history.d
 report -r x
 like "$(cat "$work/said")" "no run is known in $work/history.db" '... nor a run of it'
 
+# Of thousands of nodes as well, who could not be judged keeps the certificate of a run before.
+certified() { # RUN VERDICT-OF-N7 TIME
+    seq 2500 | sed 's/.*/{"suite":"certify","test":"certify","node":"n&","verdict":"pass"}/' |
+        sed "7s/pass/$2/" | "${top_builddir:-.}/tests/history-add" "$work/many.db" "$1" "$3"
+}
+certified r1 pass 1795000000 && certified r2 unknown 1795100000
+python3 -c 'import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as database:
+    database.execute("UPDATE nodes SET certified_until = ? WHERE run = ?", ("2027-01-01 00:00", "r1"))' "$work/many.db"
+echo "HistoryFile=$work/many.db" >"$work/many.conf"
+like "$(report -c "$work/many.conf" -f prometheus -r r2)" '^muster_node_certified\{node="n7"\} 1$' \
+    'who could not be judged keeps a certificate, among thousands of nodes too'
+
 # Nothing is lost where a report cannot be written.
 if [ -w /dev/full ] && mkdir "$work/small" && mount -t tmpfs -o size=16k tmpfs "$work/small" 2>/dev/null; then
     tap_cleanup() { umount "$work/small"; rm -rf "$work"; }

@@ -114,20 +114,26 @@ static void past_take(const struct history_node *node, void *context)
         filler->has_memory = false;
 }
 
-/* The history of up to this many nodes goes into a report, the others' newest word. */
-enum { NODES_WITH_PAST = 2048, RUNS_OF_A_NODE = 30, NODES_MAX = 65536 };
+/* Of each node of the run so many of its runs go into a report, of very many nodes fewer; of others
+ * the newest word. */
+enum { RUNS_OF_A_NODE = 30, RUNS_LEAST = 4, RUNS_IN_ALL = 65536, NODES_MAX = 65536 };
+
+static int runs_of_a_node(size_t nodes)
+{
+    size_t runs = RUNS_IN_ALL / (nodes > 0 ? nodes : 1);
+
+    return runs > RUNS_OF_A_NODE ? RUNS_OF_A_NODE : runs < RUNS_LEAST ? RUNS_LEAST : (int)runs;
+}
 
 int report_past(struct survey *survey, const char *path, struct error *err)
 {
     struct past_filler filler = {survey, true};
     struct survey newest = {0};
     struct past_filler others = {&newest, true};
-    int rv = 0;
+    int runs = runs_of_a_node(survey->node_count), rv = 0;
 
-    if (survey->node_count <= NODES_WITH_PAST)
-        for (size_t i = 0; rv >= 0 && i < survey->node_count; i++)
-            rv =
-                history_nodes(path, survey->nodes[i].name, RUNS_OF_A_NODE, past_take, &filler, err);
+    for (size_t i = 0; rv >= 0 && i < survey->node_count; i++)
+        rv = history_nodes(path, survey->nodes[i].name, runs, past_take, &filler, err);
     if (rv >= 0)
         rv = history_nodes(path, NULL, NODES_MAX, past_take, &others, err);
     for (size_t i = 0; rv >= 0 && i < newest.past_count; i++)
