@@ -14,7 +14,7 @@
 static bool is_sum(const struct record *record)
 {
     return strcmp(record->suite, "links") == 0 && record->metric && !record->node && record->part &&
-           record->value > 0 && record->samples > 0 &&
+           record->value >= 0 && record->samples > 0 &&
            (strcmp(record->metric, "bandwidth_uplink") == 0 ||
             strcmp(record->metric, "bandwidth_bisection") == 0);
 }
