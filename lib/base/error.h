@@ -3,8 +3,8 @@
 #define MUSTER_ERROR_H
 
 /* One line of text that says what went wrong: the object, what was found, what was expected, and
- * where it helps the next step. No newline at its end; control characters, those of UTF-8 from U+0080 on
- * included, and what is no UTF-8 are question marks. */
+ * where it helps the next step. No newline at its end; control characters, those of UTF-8 from
+ * U+0080 on included, and what is no UTF-8 are question marks. */
 struct error {
     char text[512];
 };
