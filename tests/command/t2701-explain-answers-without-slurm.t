@@ -62,7 +62,7 @@ if command -v jq >/dev/null; then
         'set 6 task' '... and its variables'
     is "$(explain --json --procid 0 --all --env NCCL_IB_HCA=$'\xe9t\xe9' |
         jq -r '.variables[] | select(.name == "NCCL_IB_HCA") | .fact')" \
-        $'set by the user to "\uFFFDt\uFFFD"' '... also one whose value is no UTF-8'
+        $'set by the user to "\xef\xbf\xbdt\xef\xbf\xbd"' '... also one whose value is no UTF-8'
 else
     skip 4 'no jq'
 fi

@@ -33,7 +33,7 @@ refused "level is 'off', expected quick or standard" --level=off
 refused "budget is '1', expected seconds from 5 to 3600" --budget=1
 refused "budget is 'nan', expected seconds from 5 to 3600" --budget=nan
 refused '"n[1" has a [ without a ]' -w 'n[1'
-refused "-w names no node: ''" -w ''
+refused "option '-w' is given nothing, expected a value" -w ''
 refused "step is '12', expected JOB.STEP" --step=12
 refused "step is '0.1', expected JOB.STEP" --step=0.1
 refused "step is '12.x', expected JOB.STEP" --step=12.x

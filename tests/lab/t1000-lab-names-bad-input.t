@@ -28,17 +28,17 @@ refused "down takes no 'n1'" down n1
 name=prefix refused "cannot be a lab's name" status
 name='../x' refused "cannot be a lab's name" status
 
-for words in "run: unknown option '--bogus'|$top/tests/run --bogus" \
-    "run: no test of a cluster is called t99|$top/tests/run t18 t99" \
-    "run: --release takes trixie or unstable, not 'sid'|$top/tests/run --release sid" \
-    "quickstart: unknown option '--tset'|$top/quickstart --tset" \
-    "quickstart: what is 'lab'|$top/quickstart --down lab"; do
+told() { # LINE COMMAND...
     status=0
-    # shellcheck disable=SC2086 # a command and its words
-    output=$(${words#*|} 2>&1) || status=$?
-    is "$status:$(wc -l <<<"$output")" 2:1 "${words#*|}: exit status 2, one line"
-    like "$output" "^${words%%|*}" "... that names it"
-done
+    output=$("${@:2}" 2>&1) || status=$?
+    is "$status:$(wc -l <<<"$output")" 2:1 "${*:2}: exit status 2, one line"
+    like "$output" "^$1" '... that names it'
+}
+told "run: unknown option '--bogus'" "$top/tests/run" --bogus
+told 'run: no test of a cluster is called t99' "$top/tests/run" t18 t99
+told "run: --release takes trixie or unstable, not 'sid'" "$top/tests/run" --release sid
+told "quickstart: unknown option '--tset'" "$top/quickstart" --tset
+told "quickstart: what is 'lab'" "$top/quickstart" --down lab
 
 for command in '' up run on fault heal status down; do
     # shellcheck disable=SC2086 # no command is no word
