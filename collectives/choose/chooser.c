@@ -73,7 +73,7 @@ const struct plan_topology *chooser_topology(const struct chooser *chooser)
 
 static bool is_auto(const char *name)
 {
-    return *name == '\0' || strcmp(name, "auto") == 0;
+    return strcmp(name, "auto") == 0;
 }
 
 /* Whether a kind has an algorithm of this name; kind COLLECTIVE_KINDS: any kind. */
@@ -120,9 +120,8 @@ static int force_word(char (*forced)[MACHINE_NAME], char *word, struct error *er
     return 0;
 }
 
-int chooser_force(struct chooser *chooser, const char *words, struct error *err)
+static int force_words(char (*forced)[MACHINE_NAME], const char *words, struct error *err)
 {
-    char forced[COLLECTIVE_KINDS][MACHINE_NAME] = {{0}};
     char *copy = strdup(words), *rest = NULL;
     int status = copy != NULL ? 0 : error_set(err, "out of memory");
 
@@ -130,9 +129,24 @@ int chooser_force(struct chooser *chooser, const char *words, struct error *err)
          word = strtok_r(NULL, ",", &rest))
         status = force_word(forced, word, err);
     free(copy);
-    if (status == 0)
-        memcpy(chooser->forced, forced, sizeof forced);
     return status;
+}
+
+int chooser_check(const char *words, struct error *err)
+{
+    char forced[COLLECTIVE_KINDS][MACHINE_NAME];
+
+    return force_words(forced, words, err);
+}
+
+int chooser_force(struct chooser *chooser, const char *words, struct error *err)
+{
+    char forced[COLLECTIVE_KINDS][MACHINE_NAME] = {{0}};
+
+    if (force_words(forced, words, err) < 0)
+        return -1;
+    memcpy(chooser->forced, forced, sizeof forced);
+    return 0;
 }
 
 /* --------------------------------------------------------------------------------------- sizes */

@@ -37,6 +37,9 @@ void chooser_destroy(struct chooser *chooser); /* NULL is fine */
  * the word that is none. */
 int chooser_force(struct chooser *chooser, const char *words, struct error *err);
 
+/* Whether these are such words: 0, or -1 with err. */
+int chooser_check(const char *words, struct error *err);
+
 /* Where the ranks are and in which order a ring visits them. Lives as long as the chooser. */
 const struct plan_topology *chooser_topology(const struct chooser *chooser);
 

@@ -304,7 +304,6 @@ int tuned_create(MPI_Comm comm, const struct tuned_options *options, struct tune
 {
     struct tuned *tuned = calloc(1, sizeof *tuned);
     struct layout *layout = layout_find(comm, err);
-    struct chooser *chooser = NULL;
     int rank, status = tuned != NULL && layout != NULL ? 0 : error_set(err, "out of memory");
 
     *out = NULL;
@@ -316,14 +315,12 @@ int tuned_create(MPI_Comm comm, const struct tuned_options *options, struct tune
         tuned->with_mpi = options->with_mpi;
         tuned->keeps_order = options->keeps_order;
         tuned->force = share_text(comm, rank, options->force);
+        status = tuned->force != NULL ? chooser_check(tuned->force, err)
+                                      : error_set(err, "out of memory");
+        PMPI_Allreduce(MPI_IN_PLACE, &status, 1, MPI_INT, MPI_MIN, comm);
+    }
+    if (status == 0)
         status = find_figures(comm, layout, options, rank, tuned, err);
-    }
-    if (status == 0) {
-        chooser = chooser_create(&tuned->machine, layout);
-        status = chooser != NULL && tuned->force != NULL ? chooser_force(chooser, tuned->force, err)
-                                                         : error_set(err, "out of memory");
-    }
-    chooser_destroy(chooser);
     layout_free(layout);
     if (status < 0) {
         tuned_destroy(tuned);

@@ -768,6 +768,8 @@ static void test_force(void)
            "... is said");
     is_int(chooser_force(chooser, "scan=ring", &err), -1, "no collective");
     has_str(err.text, "found \"scan\", expected allreduce,", "... is said");
+    is_int(chooser_force(chooser, "allreduce=", &err), -1, "a collective without an algorithm");
+    is_str(err.text, "found \"\", expected auto, mpi or an algorithm of allreduce", "... is said");
     is_int(chooser_force(chooser, "auto", &err), 0, "auto");
     is_int(chooser_force(chooser, "", &err), 0, "nothing");
     chooser_destroy(chooser);
