@@ -65,26 +65,58 @@ static int take(struct subnet_neighbours *neighbours, const struct record *recor
     return subnet_neighbours_add(neighbours, &neighbour, err);
 }
 
+/* What has been heard: by node, and of each in the order in which it came. */
+static int by_node(const void *left, const void *right)
+{
+    const struct record *a = *(const struct record *const *)left;
+    const struct record *b = *(const struct record *const *)right;
+    int order = strcmp(a->node, b->node);
+
+    return order ? order : (a > b) - (a < b);
+}
+
+/* The first of count that is the node's, or where it would stand. */
+static size_t first_of(const struct record *const *heard, size_t count, const char *node)
+{
+    size_t low = 0;
+
+    while (low < count) {
+        size_t middle = low + (count - low) / 2;
+
+        if (strcmp(heard[middle]->node, node) < 0)
+            low = middle + 1;
+        else
+            count = middle;
+    }
+    return low;
+}
+
 /* Nodes that answered, each with what it has heard; records of several come mixed. */
 static int gather(const struct certify *certify, size_t first, struct subnet_neighbours *neighbours,
                   struct error *err)
 {
     const struct records *records = &certify->records;
+    const struct record **heard = calloc(records->count - first + 1, sizeof *heard);
+    size_t count = 0;
+    int rv = heard ? 0 : error_set(err, "out of memory");
 
-    for (size_t i = first; i < records->count; i++) {
+    for (size_t i = first; heard && i < records->count; i++)
+        if (is_of(&records->items[i], "neighbour"))
+            heard[count++] = &records->items[i];
+    if (count > 0)
+        qsort(heard, count, sizeof *heard, by_node);
+    for (size_t i = first; rv == 0 && i < records->count; i++) {
         const struct record *node = &records->items[i];
 
         if (!is_of(node, "neighbours"))
             continue;
-        if (subnet_neighbours_node(neighbours, node->node, err) != 0)
-            return -1;
-        for (size_t k = first; k < records->count; k++)
-            if (is_of(&records->items[k], "neighbour") &&
-                strcmp(records->items[k].node, node->node) == 0 &&
-                take(neighbours, &records->items[k], err) != 0)
-                return -1;
+        rv = subnet_neighbours_node(neighbours, node->node, err);
+        for (size_t k = first_of(heard, count, node->node);
+             rv == 0 && k < count && strcmp(heard[k]->node, node->node) == 0; k++)
+            rv = take(neighbours, heard[k], err);
     }
-    return 0;
+    free(heard);
+    return rv;
 }
 
 int certify_neighbours(struct certify *certify, struct subnet *subnet, struct error *err)

@@ -88,6 +88,18 @@ static void print_people(const struct subnet_neighbours *neighbours)
     free(text);
 }
 
+/* "leaf1 Eth1/5", "-" for no name; a name with blanks has underscores there. */
+static void describe(const struct subnet_neighbour *item, char *text, size_t size)
+{
+    char *end;
+
+    snprintf(text, size, "%s", *item->name ? item->name : "-");
+    for (end = text; *end; end++)
+        if (*end == ' ')
+            *end = '_';
+    snprintf(end, size - (size_t)(end - text), " %s", item->port);
+}
+
 /* Records: doc/records.md. The first one says how many follow. */
 static void write_records(const struct subnet_neighbours *neighbours, const char *node,
                           const char *management)
@@ -110,7 +122,7 @@ static void write_records(const struct subnet_neighbours *neighbours, const char
         record.value = item ? subnet_rate_mbps(item->rate) : (double)count;
         record.unit = item ? "Mb/s" : "count";
         if (item) {
-            snprintf(message, sizeof message, "%s %s", *item->name ? item->name : "-", item->port);
+            describe(item, message, sizeof message);
             record.part = item->interface;
             record.peer = item->chassis;
             record.message = message;
