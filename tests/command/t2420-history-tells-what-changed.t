@@ -138,4 +138,9 @@ like "$text" "^muster history: $dir/history.db: file is not a database$" '... is
 run 9 90 2.0 6.1.2 fail x | "$add" "$dir/history.db" 2026-r9 1800000000 2>"$dir/words"
 is "$?" 1 'a run does not get lost there'
 like "$(cat "$dir/words")" '2026-r9.waiting to be taken in next time' '... it is said where it waits'
+rm "$dir/history.db" && mkdir "$dir/history.db"
+text=$(history n2 2>&1)
+is "$? $text" \
+    "3 muster history: $dir/history.db: found a directory, expected a database; name another HistoryFile" \
+    'a directory'
 done_testing

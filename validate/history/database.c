@@ -49,6 +49,13 @@ static const char second[] =
 
 int database_failed(sqlite3 *database, const char *path, struct error *err)
 {
+    struct stat status;
+
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        return error_set(err,
+                         "%s: found a directory, expected a database; name another "
+                         "HistoryFile",
+                         path);
     return error_set(err, "%s: %s", path, database ? sqlite3_errmsg(database) : "no memory");
 }
 

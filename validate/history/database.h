@@ -17,7 +17,7 @@ enum { HISTORY_SCHEMA = 2, HISTORY_ID = 0x6d757374 /* "must" */ };
     " AND m.suite = 'history' AND m.test = 'accept' AND (m.part IS NULL OR m.part = " part         \
     ")), 0)"
 
-/* "PATH: what SQLite says". Returns -1. */
+/* "PATH: what SQLite says", or that it is a directory. Returns -1. */
 int database_failed(sqlite3 *database, const char *path, struct error *err);
 
 /* Opens for writing: makes the file and the directory it is in, or brings the schema up to date.

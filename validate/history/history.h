@@ -28,6 +28,9 @@ struct history_node {
     enum verdict verdict;
     const char *level, *test, *part, *message, *certified_until;
     double rail_mbps; /* its worst rail; NAN: not measured */
+    double
+        since; /* newest of all nodes: the time of the oldest run of the unbroken newest row of
+                  runs with this verdict, dry runs included; else NAN, and of no use when adding */
 };
 
 /* How long a lock of another process is waited for, 10000. Tests make it short. */
@@ -55,10 +58,6 @@ int history_nodes(const char *path, const char *node, int most,
 int history_nodes_of_runs(const char *path, const char *then, const char *now, const char *node,
                           void (*each)(const struct history_node *node, void *context),
                           void *context, struct error *err);
-
-/* When the node's verdict became what it is: the time of the oldest run of the unbroken newest row
- * of runs with that verdict, dry runs included. 0 when there is none; -1 with err. */
-double history_since(const char *path, const char *node, struct error *err);
 
 /* The run that a person means: its name, an unambiguous beginning of it, "last", or "previous" (the
  * one before). Its strings are in text. Returns 1; 0 when there is none, or several (err says which

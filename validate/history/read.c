@@ -51,8 +51,9 @@ static enum verdict verdict_at(sqlite3_stmt *statement, int column)
     return verdict < 0 ? VERDICT_UNKNOWN : (enum verdict)verdict;
 }
 
+/* and since when, or NULL */
 #define NODE_COLUMNS                                                                               \
-    "SELECT run, node, time, level, verdict, test, part, message, certified_until, rail_mbps "
+    "SELECT run, node, time, level, verdict, test, part, message, certified_until, rail_mbps"
 
 static int tell_nodes(struct reading *reading,
                       void (*each)(const struct history_node *node, void *context), void *context,
@@ -71,7 +72,8 @@ static int tell_nodes(struct reading *reading,
                                     .part = database_text(statement, 6),
                                     .message = database_text(statement, 7),
                                     .certified_until = database_text(statement, 8),
-                                    .rail_mbps = database_number(statement, 9)},
+                                    .rail_mbps = database_number(statement, 9),
+                                    .since = database_number(statement, 10)},
              context);
     return end(reading, rv, count, err);
 }
@@ -81,10 +83,13 @@ int history_nodes(const char *path, const char *node, int most,
                   struct error *err)
 {
     static const char of_one[] =
-        NODE_COLUMNS "FROM nodes WHERE node = ?1 ORDER BY time DESC, run DESC LIMIT ?2";
+        NODE_COLUMNS ", NULL FROM nodes WHERE node = ?1 ORDER BY time DESC, run DESC LIMIT ?2";
     static const char of_all[] =
-        NODE_COLUMNS "FROM (SELECT *, row_number() OVER (PARTITION BY node ORDER BY time DESC,"
-                     " run DESC) AS nth FROM nodes) WHERE nth = 1 ORDER BY node LIMIT ?2";
+        NODE_COLUMNS ", (SELECT min(same.time) FROM nodes same WHERE same.node = newest.node AND"
+                     " same.time > ifnull((SELECT max(other.time) FROM nodes other WHERE"
+                     " other.node = newest.node AND other.verdict IS NOT newest.verdict), -1))"
+                     " FROM (SELECT *, row_number() OVER (PARTITION BY node ORDER BY time DESC,"
+                     " run DESC) AS nth FROM nodes) newest WHERE nth = 1 ORDER BY node LIMIT ?2";
     struct reading reading;
     int rv = begin(&reading, path, 1, node ? of_one : of_all, err);
 
@@ -101,7 +106,7 @@ int history_nodes_of_runs(const char *path, const char *then, const char *now, c
                           void *context, struct error *err)
 {
     static const char query[] = NODE_COLUMNS
-        "FROM nodes WHERE run IN (?1, ?2) AND (?3 IS NULL OR node = ?3) ORDER BY node, time";
+        ", NULL FROM nodes WHERE run IN (?1, ?2) AND (?3 IS NULL OR node = ?3) ORDER BY node, time";
     struct reading reading;
     int rv = begin(&reading, path, 1, query, err);
 
@@ -111,33 +116,6 @@ int history_nodes_of_runs(const char *path, const char *then, const char *now, c
     database_bind_text(reading.statement, 2, now);
     database_bind_text(reading.statement, 3, node);
     return tell_nodes(&reading, each, context, err);
-}
-
-/* The row of equal verdicts from the newest run backwards. */
-struct streak {
-    enum verdict verdict;
-    double since;
-    bool is_begun, is_over;
-};
-
-static void streak_add(const struct history_node *node, void *context)
-{
-    struct streak *streak = context;
-
-    if (!streak->is_begun) {
-        streak->verdict = node->verdict;
-        streak->is_begun = true;
-    }
-    streak->is_over |= node->verdict != streak->verdict;
-    if (!streak->is_over)
-        streak->since = node->time;
-}
-
-double history_since(const char *path, const char *node, struct error *err)
-{
-    struct streak streak = {0};
-
-    return history_nodes(path, node, -1, streak_add, &streak, err) < 0 ? -1 : streak.since;
 }
 
 int history_run_find(const char *path, const char *wanted, struct history_run *run, char text[192],

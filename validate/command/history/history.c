@@ -12,7 +12,6 @@
 enum { RUNS_DEFAULT = 20, NODES_MAX = 65536 };
 
 struct listing {
-    const char *path;
     struct table table;
     bool as_json, is_one_node;
 };
@@ -37,7 +36,6 @@ static void add_row(const struct history_node *node, void *context)
     struct listing *listing = context;
     struct table *table = &listing->table;
     char text[32];
-    double since;
 
     if (listing->as_json) {
         print_record(node);
@@ -49,10 +47,9 @@ static void add_row(const struct history_node *node, void *context)
                node->verdict == VERDICT_PASS   ? "certified"
                : node->verdict == VERDICT_FAIL ? "FAILED"
                                                : "unknown");
-    if (!listing->is_one_node) {
-        since = history_since(listing->path, node->node, NULL);
-        table_cell(table, VERDICT_NONE, "%s", since > 0 ? history_time(since, text) : "-");
-    }
+    if (!listing->is_one_node)
+        table_cell(table, VERDICT_NONE, "%s",
+                   node->since > 0 ? history_time(node->since, text) : "-");
     table_cell(table, VERDICT_NONE, "%s", *node->level ? node->level : "-");
     if (isnan(node->rail_mbps))
         table_cell(table, VERDICT_NONE, "-");
@@ -176,8 +173,7 @@ static int options_read(int argc, char **argv, struct options *options)
 static int list_nodes(const struct options *options, const char *path, const char *node,
                       struct error *err)
 {
-    struct listing listing = {
-        .path = path, .as_json = options->as_json, .is_one_node = node != NULL};
+    struct listing listing = {.as_json = options->as_json, .is_one_node = node != NULL};
     int count;
 
     add_heading(&listing);
