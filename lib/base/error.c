@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,13 +11,12 @@
 /* What a file, a switch or a user calls something must not steer a terminal. */
 static void clean(char *text)
 {
-    for (unsigned char *at = (unsigned char *)text; *at;) {
-        size_t length = utf8_length(at);
-        bool is_control = *at < 0x20 || *at == 0x7f || (*at == 0xc2 && length == 2 && at[1] < 0xa0);
+    while (*text) {
+        size_t length = utf8_printable_length((const unsigned char *)text);
 
-        if (length == 0 || is_control)
-            memset(at, '?', length ? length : 1);
-        at += length ? length : 1;
+        if (length == 0)
+            *text = '?';
+        text += length ? length : 1;
     }
 }
 

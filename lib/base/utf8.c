@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/utf8.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
 size_t utf8_length(const unsigned char *text)
 {
     size_t length;
@@ -29,4 +33,27 @@ size_t utf8_length(const unsigned char *text)
         (length == 4 && (code < 0x10000 || code > 0x10ffff)))
         return 0;
     return length;
+}
+
+size_t utf8_printable_length(const unsigned char *text)
+{
+    bool is_late = text[0] == 0xc2 && text[1] < 0xa0; /* U+0080 to U+009F */
+
+    return is_late || text[0] < 0x20 || text[0] == 0x7f ? 0 : utf8_length(text);
+}
+
+char *utf8_copy(const char *text)
+{
+    char *copy = malloc(3 * strlen(text) + 1), *end = copy;
+
+    while (copy && *text) {
+        size_t length = utf8_length((const unsigned char *)text);
+
+        memcpy(end, length ? text : "\xef\xbf\xbd", length ? length : 3);
+        end += length ? length : 3;
+        text += length ? length : 1;
+    }
+    if (copy)
+        *end = '\0';
+    return copy;
 }

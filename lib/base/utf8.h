@@ -8,4 +8,10 @@
  * (RFC 3629: no overlong forms, no surrogates). text ends in a NUL byte, which is of length 1. */
 size_t utf8_length(const unsigned char *text);
 
+/* The same, but 0 for control characters as well: those up to U+009F steer a terminal. */
+size_t utf8_printable_length(const unsigned char *text);
+
+/* A copy with U+FFFD for each byte that is no UTF-8. malloc'd; NULL when memory is out. */
+char *utf8_copy(const char *text);
+
 #endif

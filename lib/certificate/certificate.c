@@ -62,24 +62,13 @@ static bool is_word(const char *text, size_t length)
     return length > 0;
 }
 
-/* The length of the UTF-8 character at text, 0 for control characters and for bytes that are none.
- */
-static size_t printable_length(const unsigned char *text)
-{
-    bool is_control = text[0] < 0x20 || text[0] == 0x7f;
-
-    if (text[0] == 0xc2) /* U+0080 to U+009F control a terminal as ESC [ does */
-        is_control = text[1] < 0xa0;
-    return is_control ? 0 : utf8_length(text);
-}
-
 /* Whether the line at text, which ends in a newline or a NUL, is fit to be printed. */
 static bool is_line(const char *text, size_t length)
 {
     size_t at = 0;
 
     while (at < length) {
-        size_t character = printable_length((const unsigned char *)text + at);
+        size_t character = utf8_printable_length((const unsigned char *)text + at);
 
         if (character == 0)
             return false;

@@ -8,20 +8,9 @@
 
 json_t *jsontext(const char *text)
 {
-    char *clean = malloc(3 * strlen(text) + 1);
-    size_t size = 0;
-    json_t *string;
+    char *clean = utf8_copy(text);
+    json_t *string = clean ? json_string(clean) : NULL;
 
-    if (!clean)
-        return NULL;
-    while (*text) {
-        size_t length = utf8_length((const unsigned char *)text);
-
-        memcpy(clean + size, length ? text : "\xef\xbf\xbd", length ? length : 3);
-        size += length ? length : 3;
-        text += length ? length : 1;
-    }
-    string = json_stringn(clean, size);
     free(clean);
     return string;
 }

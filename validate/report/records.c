@@ -84,23 +84,6 @@ static bool texts_grow(struct records_texts *texts)
     return true;
 }
 
-/* A copy with U+FFFD for each byte that is no UTF-8. malloc'd. */
-static char *copy_of(const char *text)
-{
-    char *copy = malloc(3 * strlen(text) + 1), *end = copy;
-
-    while (copy && *text) {
-        size_t length = utf8_length((const unsigned char *)text);
-
-        memcpy(end, length ? text : "\xef\xbf\xbd", length ? length : 3);
-        end += length ? length : 3;
-        text += length ? length : 1;
-    }
-    if (copy)
-        *end = '\0';
-    return copy;
-}
-
 static bool is_utf8(const char *text)
 {
     size_t length;
@@ -120,7 +103,7 @@ static const char *text_keep(struct records_texts *texts, const char *text)
     if (2 * (texts->count + 1) > texts->size && !texts_grow(texts))
         return NULL;
     if (!is_utf8(text)) {
-        clean = copy_of(text);
+        clean = utf8_copy(text);
         if (!clean)
             return NULL;
         text = clean;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/utf8.h"
 
 void table_clean(char *text)
 {
@@ -16,10 +17,11 @@ void table_clean(char *text)
 
     for (; *text; text++) {
         const unsigned char *c = (const unsigned char *)text;
-        bool is_late = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0; /* U+009B is a CSI */
+        size_t length = utf8_length(c);
+        bool is_control = length > 0 && utf8_printable_length(c) == 0;
 
-        *end++ = is_late || *c < 0x20 || *c == 0x7f ? '?' : *text;
-        text += is_late;
+        *end++ = is_control ? '?' : *text;
+        text += is_control ? length - 1 : 0;
     }
     *end = '\0';
 }
