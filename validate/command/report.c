@@ -95,6 +95,13 @@ struct past_filler {
     bool has_memory;
 };
 
+/* Of a node that is not of the run the newest word is enough: the last that was taken is its. */
+static bool is_told(const struct survey *survey, const char *node)
+{
+    return survey_node(survey, node) < 0 && survey->past_count > 0 &&
+           strcmp(survey->past[survey->past_count - 1].node, node) == 0;
+}
+
 static void past_take(const struct history_node *node, void *context)
 {
     struct past_filler *filler = context;
@@ -108,6 +115,8 @@ static void past_take(const struct history_node *node, void *context)
                                .verdict = node->verdict};
     struct tm day = {0};
 
+    if (is_told(filler->survey, node->node))
+        return;
     if (*node->certified_until && strptime(node->certified_until, "%Y-%m-%d %H:%M", &day))
         past.expires = (double)timegm(&day);
     if (survey_add_past(filler->survey, &past) != 0)
@@ -116,7 +125,7 @@ static void past_take(const struct history_node *node, void *context)
 
 /* Of each node of the run so many of its runs go into a report, of very many nodes fewer; of others
  * the newest word. */
-enum { RUNS_OF_A_NODE = 30, RUNS_LEAST = 4, RUNS_IN_ALL = 65536, NODES_MAX = 65536 };
+enum { RUNS_OF_A_NODE = 30, RUNS_LEAST = 4, RUNS_IN_ALL = 65536 };
 
 static int runs_of_a_node(size_t nodes)
 {
@@ -128,20 +137,9 @@ static int runs_of_a_node(size_t nodes)
 int report_past(struct survey *survey, const char *path, struct error *err)
 {
     struct past_filler filler = {survey, true};
-    struct survey newest = {0};
-    struct past_filler others = {&newest, true};
-    int runs = runs_of_a_node(survey->node_count), rv = 0;
+    int rv = history_nodes_past(path, runs_of_a_node(survey->node_count), past_take, &filler, err);
 
-    for (size_t i = 0; rv >= 0 && i < survey->node_count; i++)
-        rv = history_nodes(path, survey->nodes[i].name, runs, past_take, &filler, err);
-    if (rv >= 0)
-        rv = history_nodes(path, NULL, NODES_MAX, past_take, &others, err);
-    for (size_t i = 0; rv >= 0 && i < newest.past_count; i++)
-        if (survey_node(survey, newest.past[i].node) < 0 &&
-            survey_add_past(survey, &newest.past[i]) != 0)
-            filler.has_memory = false;
-    survey_clear(&newest);
-    if (rv >= 0 && (!filler.has_memory || !others.has_memory))
+    if (rv >= 0 && !filler.has_memory)
         rv = error_set(err, "%s: no memory", path);
     return rv < 0 ? -1 : 0;
 }

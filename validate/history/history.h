@@ -28,9 +28,9 @@ struct history_node {
     enum verdict verdict;
     const char *level, *test, *part, *message, *certified_until;
     double rail_mbps; /* its worst rail; NAN: not measured */
-    double
-        since; /* newest of all nodes: the time of the oldest run of the unbroken newest row of
-                  runs with this verdict, dry runs included; else NAN, and of no use when adding */
+    /* Newest of all nodes: the time of the oldest run of the unbroken newest row of runs with this
+     * verdict, dry runs included; else NAN, and of no use when adding. */
+    double since;
 };
 
 /* How long a lock of another process is waited for, 10000. Tests make it short. */
@@ -53,6 +53,11 @@ int history_add(const char *path, const struct history_run *run, const struct hi
 int history_nodes(const char *path, const char *node, int most,
                   void (*each)(const struct history_node *node, void *context), void *context,
                   struct error *err);
+
+/* Calls each() for the newest `runs` runs of each node: by node, the newest first. */
+int history_nodes_past(const char *path, int runs,
+                       void (*each)(const struct history_node *node, void *context), void *context,
+                       struct error *err);
 
 /* The nodes of two runs, by name and time; node NULL: all. */
 int history_nodes_of_runs(const char *path, const char *then, const char *now, const char *node,

@@ -55,6 +55,11 @@ static enum verdict verdict_at(sqlite3_stmt *statement, int column)
 #define NODE_COLUMNS                                                                               \
     "SELECT run, node, time, level, verdict, test, part, message, certified_until, rail_mbps"
 
+/* nth: 1 of a node's newest run */
+#define NODES_NEWEST_FIRST                                                                         \
+    "(SELECT *, row_number() OVER (PARTITION BY node ORDER BY time DESC, run DESC) AS nth"         \
+    " FROM nodes)"
+
 static int tell_nodes(struct reading *reading,
                       void (*each)(const struct history_node *node, void *context), void *context,
                       struct error *err)
@@ -88,8 +93,7 @@ int history_nodes(const char *path, const char *node, int most,
         NODE_COLUMNS ", (SELECT min(same.time) FROM nodes same WHERE same.node = newest.node AND"
                      " same.time > ifnull((SELECT max(other.time) FROM nodes other WHERE"
                      " other.node = newest.node AND other.verdict IS NOT newest.verdict), -1))"
-                     " FROM (SELECT *, row_number() OVER (PARTITION BY node ORDER BY time DESC,"
-                     " run DESC) AS nth FROM nodes) newest WHERE nth = 1 ORDER BY node LIMIT ?2";
+                     " FROM " NODES_NEWEST_FIRST " newest WHERE nth = 1 ORDER BY node LIMIT ?2";
     struct reading reading;
     int rv = begin(&reading, path, 1, node ? of_one : of_all, err);
 
@@ -98,6 +102,21 @@ int history_nodes(const char *path, const char *node, int most,
     if (node)
         database_bind_text(reading.statement, 1, node);
     sqlite3_bind_int(reading.statement, 2, most);
+    return tell_nodes(&reading, each, context, err);
+}
+
+int history_nodes_past(const char *path, int runs,
+                       void (*each)(const struct history_node *node, void *context), void *context,
+                       struct error *err)
+{
+    static const char query[] =
+        NODE_COLUMNS ", NULL FROM " NODES_NEWEST_FIRST " WHERE nth <= ?1 ORDER BY node, nth";
+    struct reading reading;
+    int rv = begin(&reading, path, 1, query, err);
+
+    if (rv <= 0)
+        return rv;
+    sqlite3_bind_int(reading.statement, 1, runs);
     return tell_nodes(&reading, each, context, err);
 }
 
