@@ -33,7 +33,7 @@ static int peer_of(const struct plan_shape *shape, int distance)
 
 static void begin(struct plan *plan)
 {
-    plan_window(plan, 1);
+    plan_window_of_buffers(plan);
     plan_signal(plan, HERE);
 }
 

@@ -172,8 +172,8 @@ static struct collective_request *begin(struct collective *collective,
     run->codec = collective->codec;
     run->window = collective->window;
     if (cached->plan.window > 0)
-        run->ticket = window_take_ticket(collective->window,
-                                         cached->plan.window * cached->shape.element_bytes);
+        window_take_ticket(collective->window, cached->plan.window * cached->shape.element_bytes,
+                           &run->ticket);
     run_begin(run);
     collective->statistics.calls++;
     return request;

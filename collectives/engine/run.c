@@ -33,9 +33,11 @@ void run_begin(struct run *run)
 {
     const struct plan *plan = &run->cached->plan;
 
-    memset(run->ended, 0, plan->step_count);
-    memset(run->begun, 0, sizeof run->begun);
-    memset(run->under_way, 0, sizeof run->under_way);
+    if (plan_has_messages(plan)) {
+        memset(run->ended, 0, plan->step_count);
+        memset(run->begun, 0, sizeof run->begun);
+        memset(run->under_way, 0, sizeof run->under_way);
+    }
     run->left = plan->step_count;
     run->has_failed = false;
     run->has_entered = false;
@@ -84,7 +86,7 @@ static void *at(const struct run *run, struct plan_place place)
     if (place.buffer == PLAN_WINDOW) {
         size_t each = run->cached->plan.window;
 
-        return window_part(run->window, run->ticket, (int)(place.offset / each)) +
+        return window_part(run->window, &run->ticket, (int)(place.offset / each)) +
                place.offset % each * run->cached->shape.element_bytes;
     }
     return run->buffers[place.buffer] + place.offset * run->cached->shape.element_bytes;
@@ -169,7 +171,7 @@ static bool begin_messages(struct run *run, enum plan_stream stream)
 
 static bool has_come(const struct run *run, const struct plan_step *step, unsigned looks)
 {
-    while (!window_has_reached(run->window, run->ticket, step->peer, step->number)) {
+    while (!window_has_reached(run->window, &run->ticket, step->peer, step->number)) {
         if (--looks == 0)
             return false;
         processor_pause();
@@ -181,11 +183,12 @@ static bool has_come(const struct run *run, const struct plan_step *step, unsign
 static bool is_held_up(struct run *run, const struct plan_step *step, unsigned looks)
 {
     if (!run->has_entered && run->cached->plan.window > 0) {
-        run->has_entered = window_is_free(run->window, run->ticket);
+        run->has_entered = window_is_free(run->window, &run->ticket);
         if (!run->has_entered)
             return true;
-        window_announce(run->window, run->ticket,
-                        (const void *[]){run->buffers[PLAN_IN], run->buffers[PLAN_OUT]});
+        if (run->cached->plan.tells_buffers)
+            window_announce(run->window, &run->ticket,
+                            (const void *[]){run->buffers[PLAN_IN], run->buffers[PLAN_OUT]});
     }
     return step->action == PLAN_AWAIT && !has_come(run, step, looks);
 }
@@ -194,7 +197,7 @@ static void pull(struct run *run, const struct plan_step *step)
 {
     size_t each = run->cached->shape.element_bytes;
 
-    if (window_pull(run->window, run->ticket, step->peer, step->left.buffer == PLAN_OUT,
+    if (window_pull(run->window, &run->ticket, step->peer, step->left.buffer == PLAN_OUT,
                     step->left.offset * each, at(run, step->out), step->count * each) == 0)
         return;
     error_set(&run->err, "read from the memory of rank %d: %m", step->peer);
@@ -205,7 +208,7 @@ static void push(struct run *run, const struct plan_step *step)
 {
     size_t each = run->cached->shape.element_bytes;
 
-    if (window_push(run->window, run->ticket, step->peer, step->out.buffer == PLAN_OUT,
+    if (window_push(run->window, &run->ticket, step->peer, step->out.buffer == PLAN_OUT,
                     step->out.offset * each, at(run, step->left), step->count * each) == 0)
         return;
     error_set(&run->err, "write to the memory of rank %d: %m", step->peer);
@@ -241,15 +244,10 @@ static void copy(struct run *run, const struct plan_step *step)
         memmove(to, from, bytes);
 }
 
-static bool compute_one(struct run *run, unsigned looks)
+static void compute(struct run *run, const struct plan_step *step)
 {
-    unsigned number;
-    const struct plan_step *step = next_of(run, PLAN_COMPUTES, &number);
-    size_t bytes;
+    size_t bytes = step->count * run->cached->shape.element_bytes;
 
-    if (!step || is_held_up(run, step, looks))
-        return false;
-    bytes = step->count * run->cached->shape.element_bytes;
     if (step->action == PLAN_REDUCE) {
         reduce(run, step);
         run->bytes_reduced += bytes;
@@ -269,17 +267,45 @@ static bool compute_one(struct run *run, unsigned looks)
     } else if (step->action == PLAN_PUSH) {
         push(run, step);
     } else if (step->action == PLAN_SIGNAL) {
-        window_signal(run->window, run->ticket, step->number);
+        window_signal(run->window, &run->ticket, step->number);
     } else if (step->action == PLAN_DIVIDE) {
         reduce_divide(run->type, at(run, step->out), step->count,
                       (unsigned)run->cached->shape.ranks);
     } else if (step->action == PLAN_COPY) {
         copy(run, step);
     }
+}
+
+/* Of a plan with messages. */
+static bool compute_one(struct run *run, unsigned looks)
+{
+    unsigned number;
+    const struct plan_step *step = next_of(run, PLAN_COMPUTES, &number);
+
+    if (!step || is_held_up(run, step, looks))
+        return false;
+    compute(run, step);
     run->ended[number] = 1;
     run->left--;
     run->begun[PLAN_COMPUTES]++;
     return true;
+}
+
+/* Of a plan without: each step comes after the one before, and nothing else is to be looked at. */
+static bool compute_all(struct run *run, unsigned looks)
+{
+    const struct plan *plan = &run->cached->plan;
+    unsigned before = run->left;
+
+    while (!run_has_ended(run)) {
+        const struct plan_step *step = &plan->steps[plan->step_count - run->left];
+
+        if (is_held_up(run, step, looks))
+            break;
+        compute(run, step);
+        run->left--;
+    }
+    return run->left < before;
 }
 
 /* Closes the gaps that ended messages leave. */
@@ -345,11 +371,10 @@ static bool has_more_to_compute(const struct run *run)
     return run->begun[PLAN_COMPUTES] < run->cached->plan.stream_counts[PLAN_COMPUTES];
 }
 
-bool run_move(struct run *run, bool is_waited_for)
+static bool move_messages(struct run *run, bool is_waited_for, unsigned looks)
 {
     bool has_window = run->cached->plan.window > 0;
     bool has_moved = begin_messages(run, PLAN_RECEIVES);
-    unsigned looks = is_waited_for ? run->looks : 1;
 
     has_moved |= begin_messages(run, PLAN_SENDS);
     if (compute_one(run, looks)) {
@@ -360,12 +385,22 @@ bool run_move(struct run *run, bool is_waited_for)
     if (!run_has_ended(run))
         has_moved |= end_messages(run, is_waited_for && run->may_wait && !has_moved &&
                                            !(has_window && has_more_to_compute(run)));
-    if (run->has_failed) {
+    if (run->has_failed)
         abandon(run);
-        if (has_window) /* others need not wait for what does not come */
-            window_signal(run->window, run->ticket, PLAN_SIGNAL_LAST);
+    return has_moved;
+}
+
+bool run_move(struct run *run, bool is_waited_for)
+{
+    unsigned looks = is_waited_for ? run->looks : 1;
+    bool has_moved = plan_has_messages(&run->cached->plan)
+                         ? move_messages(run, is_waited_for, looks)
+                         : compute_all(run, looks);
+
+    if (run->cached->plan.window > 0 && run_has_ended(run)) {
+        if (run->has_failed) /* others need not wait for what does not come */
+            window_signal(run->window, &run->ticket, PLAN_SIGNAL_LAST);
+        window_leave(run->window, &run->ticket);
     }
-    if (has_window && run_has_ended(run))
-        window_leave(run->window, run->ticket);
     return has_moved;
 }

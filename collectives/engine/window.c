@@ -23,12 +23,9 @@
 enum { PAGE = 4096, LINE = 64 };
 
 /* A slot of a rank begins with what it has told there: ticket << 32 | number, so that it only ever
- * grows, and wraps around some day. Behind it where its buffers are, in its own memory; then its
- * part, of a small slot on the same line: few bytes come with the word that tells of them. */
-struct told {
-    _Atomic uint64_t word;
-    uint64_t buffers[WINDOW_BUFFERS];
-};
+ * grows, and wraps around some day. Behind it its part, of a small slot on the same line: few bytes
+ * come with the word that tells of them. */
+typedef _Atomic uint64_t told_word;
 
 /* All calls before this one a rank has left; on a line of its own. */
 struct left {
@@ -45,17 +42,19 @@ struct peer {
 
 /* Slots of one size. */
 struct window_slots {
-    unsigned count;          /* 64 at most */
+    unsigned count;          /* a power of two, 64 at most */
     size_t part, slot_bytes; /* where a part begins in a slot; from one slot to the next */
     size_t rank_bytes;       /* from one rank's slots to the next's, on pages of their own */
     size_t left, begin;      /* in the window: what ranks have left; slots, rank by rank */
     uint64_t tickets;        /* taken */
     uint64_t left_before;    /* this rank's calls before this one are over, */
     uint64_t left_later;     /* and of later ones those of these slots, a bit each */
+    uint64_t left_told;      /* what others know of that, a multiple */
+    unsigned told_each;      /* of this */
     uint64_t free_before;    /* tickets that may begin */
 };
 
-enum size { TINY, SMALL, LARGE, SIZES };
+enum size { LEAST, TINY, SMALL, LARGE, SIZES };
 
 struct window {
     int rank, ranks;
@@ -73,22 +72,23 @@ static size_t rounded_up(size_t bytes, size_t to)
 
 static struct window_slots slots_of(unsigned count, size_t part, size_t part_bytes)
 {
-    size_t slot_bytes = rounded_up(part + part_bytes, LINE);
+    size_t slot_bytes = rounded_up(part + part_bytes, LINE / 2);
 
     return (struct window_slots){.count = count,
                                  .part = part,
                                  .slot_bytes = slot_bytes,
                                  .rank_bytes = rounded_up(count * slot_bytes, PAGE),
-                                 .free_before = count};
+                                 .free_before = count,
+                                 .told_each = count > 4 ? count / 4 : 1};
 }
 
 static void lay_out(struct window *window)
 {
     size_t at = LINE;
 
-    window->slots[TINY] = slots_of(WINDOW_TINY_SLOTS, sizeof(struct told), WINDOW_TINY_BYTES);
-    window->slots[SMALL] =
-        slots_of(WINDOW_SMALL_SLOTS, sizeof(struct told), PLAN_WINDOW_SMALL_BYTES);
+    window->slots[LEAST] = slots_of(WINDOW_LEAST_SLOTS, sizeof(told_word), WINDOW_LEAST_BYTES);
+    window->slots[TINY] = slots_of(WINDOW_TINY_SLOTS, sizeof(told_word), WINDOW_TINY_BYTES);
+    window->slots[SMALL] = slots_of(WINDOW_SMALL_SLOTS, sizeof(told_word), PLAN_WINDOW_SMALL_BYTES);
     window->slots[LARGE] = slots_of(WINDOW_SLOTS, PAGE, PLAN_WINDOW_BYTES);
     for (int size = 0; size < SIZES; size++) {
         window->slots[size].left = at;
@@ -102,16 +102,16 @@ static void lay_out(struct window *window)
     window->bytes = at;
 }
 
-static char *slot_of(const struct window *window, struct window_ticket ticket, int rank)
+static char *slot_of(const struct window *window, const struct window_ticket *ticket, int rank)
 {
-    const struct window_slots *slots = ticket.slots;
+    const struct window_slots *slots = ticket->slots;
 
-    return window->base + slots->begin + (size_t)rank * slots->rank_bytes + ticket.at;
+    return window->base + slots->begin + (size_t)rank * slots->rank_bytes + ticket->at;
 }
 
-static struct told *told_of(const struct window *window, struct window_ticket ticket, int rank)
+static told_word *told_of(const struct window *window, const struct window_ticket *ticket, int rank)
 {
-    return (struct told *)(void *)slot_of(window, ticket, rank);
+    return (told_word *)(void *)slot_of(window, ticket, rank);
 }
 
 static _Atomic uint64_t *left_of(const struct window *window, const struct window_slots *slots,
@@ -288,45 +288,52 @@ bool window_can_pull(const struct window *window)
     return window->peers != NULL;
 }
 
-void window_announce(struct window *window, struct window_ticket ticket,
+static uint64_t *buffers_of(const struct window *window, const struct window_ticket *ticket,
+                            int rank)
+{
+    return (uint64_t *)(void *)window_part(window, ticket, rank);
+}
+
+void window_announce(struct window *window, const struct window_ticket *ticket,
                      const void *const buffers[WINDOW_BUFFERS])
 {
     for (int i = 0; i < WINDOW_BUFFERS; i++)
-        told_of(window, ticket, window->rank)->buffers[i] = (uint64_t)(uintptr_t)buffers[i];
+        buffers_of(window, ticket, window->rank)[i] = (uint64_t)(uintptr_t)buffers[i];
 }
 
-int window_pull(const struct window *window, struct window_ticket ticket, int peer, int buffer,
-                size_t offset, void *out, size_t bytes)
+int window_pull(const struct window *window, const struct window_ticket *ticket, int peer,
+                int buffer, size_t offset, void *out, size_t bytes)
 {
     return reach(process_vm_readv, window->peers[peer].pid,
-                 told_of(window, ticket, peer)->buffers[buffer] + offset, out, bytes);
+                 buffers_of(window, ticket, peer)[buffer] + offset, out, bytes);
 }
 
-int window_push(const struct window *window, struct window_ticket ticket, int peer, int buffer,
-                size_t offset, const void *from, size_t bytes)
+int window_push(const struct window *window, const struct window_ticket *ticket, int peer,
+                int buffer, size_t offset, const void *from, size_t bytes)
 {
     return reach(process_vm_writev, window->peers[peer].pid,
-                 told_of(window, ticket, peer)->buffers[buffer] + offset, (void *)(uintptr_t)from,
-                 bytes);
+                 buffers_of(window, ticket, peer)[buffer] + offset, (void *)(uintptr_t)from, bytes);
 }
 
-struct window_ticket window_take_ticket(struct window *window, size_t part_bytes)
+void window_take_ticket(struct window *window, size_t part_bytes, struct window_ticket *ticket)
 {
-    enum size size = part_bytes <= WINDOW_TINY_BYTES         ? TINY
+    enum size size = part_bytes <= WINDOW_LEAST_BYTES        ? LEAST
+                     : part_bytes <= WINDOW_TINY_BYTES       ? TINY
                      : part_bytes <= PLAN_WINDOW_SMALL_BYTES ? SMALL
                                                              : LARGE;
     struct window_slots *slots = &window->slots[size];
-    uint64_t number = slots->tickets++;
 
-    return (struct window_ticket){slots, number, number % slots->count * slots->slot_bytes};
+    ticket->slots = slots;
+    ticket->number = slots->tickets++;
+    ticket->at = (ticket->number & (slots->count - 1)) * slots->slot_bytes;
 }
 
-bool window_is_free(const struct window *window, struct window_ticket ticket)
+bool window_is_free(const struct window *window, const struct window_ticket *ticket)
 {
-    struct window_slots *slots = ticket.slots;
+    struct window_slots *slots = ticket->slots;
     uint64_t least = slots->left_before;
 
-    if (ticket.number < slots->free_before)
+    if (ticket->number < slots->free_before)
         return true;
     for (int rank = 0; rank < window->ranks; rank++) {
         uint64_t left = atomic_load_explicit(left_of(window, slots, rank), memory_order_acquire);
@@ -334,26 +341,26 @@ bool window_is_free(const struct window *window, struct window_ticket ticket)
         least = left < least ? left : least;
     }
     slots->free_before = least + slots->count;
-    return ticket.number < slots->free_before;
+    return ticket->number < slots->free_before;
 }
 
-char *window_part(const struct window *window, struct window_ticket ticket, int rank)
+char *window_part(const struct window *window, const struct window_ticket *ticket, int rank)
 {
-    return slot_of(window, ticket, rank) + ticket.slots->part;
+    return slot_of(window, ticket, rank) + ticket->slots->part;
 }
 
-static uint64_t word_of(struct window_ticket ticket, uint64_t number)
+static uint64_t word_of(const struct window_ticket *ticket, uint64_t number)
 {
-    return ticket.number << 32 | number;
+    return ticket->number << 32 | number;
 }
 
 /* Told with release and seen with acquire: what a rank has written before it tells, it has written
  * for who sees that; and what it has read of a slot before it leaves, it has read before the slot's
  * next call, which begins when all are seen to have left, writes there. No other order is needed: a
  * word has one writer, a part too, and none of it changes while others may read. */
-void window_signal(struct window *window, struct window_ticket ticket, unsigned number)
+void window_signal(struct window *window, const struct window_ticket *ticket, unsigned number)
 {
-    atomic_store_explicit(&told_of(window, ticket, window->rank)->word, word_of(ticket, number),
+    atomic_store_explicit(told_of(window, ticket, window->rank), word_of(ticket, number),
                           memory_order_release);
 }
 
@@ -388,13 +395,12 @@ static void note_distance(struct window *window, uint64_t took)
         window->far_words -= window->far_words > 0;
 }
 
-bool window_has_reached(struct window *window, struct window_ticket ticket, int rank,
+bool window_has_reached(struct window *window, const struct window_ticket *ticket, int rank,
                         unsigned number)
 {
-    bool is_timed = ticket.slots == &window->slots[LARGE];
+    bool is_timed = ticket->slots == &window->slots[LARGE];
     uint64_t begin = is_timed ? ticks() : 0;
-    uint64_t told =
-        atomic_load_explicit(&told_of(window, ticket, rank)->word, memory_order_acquire);
+    uint64_t told = atomic_load_explicit(told_of(window, ticket, rank), memory_order_acquire);
     bool has_reached = (int64_t)(told - word_of(ticket, number)) >= 0;
 
     if (is_timed && has_reached)
@@ -408,16 +414,20 @@ bool window_is_far(const struct window *window)
 }
 
 /* Calls may end in any order. Who waits for a slot looks at one word of each rank, and once for
- * many slots. */
-void window_leave(struct window *window, struct window_ticket ticket)
+ * many slots; that word changes only where some slots have become free, or who is so many calls
+ * ahead would take its line from the others at each of their calls. */
+void window_leave(struct window *window, const struct window_ticket *ticket)
 {
-    struct window_slots *slots = ticket.slots;
+    struct window_slots *slots = ticket->slots;
+    uint64_t last = slots->count - 1, told;
 
-    slots->left_later |= (uint64_t)1 << ticket.number % slots->count;
-    for (uint64_t bit;
-         bit = (uint64_t)1 << slots->left_before % slots->count, slots->left_later & bit;
+    slots->left_later |= (uint64_t)1 << (ticket->number & last);
+    for (uint64_t bit; bit = (uint64_t)1 << (slots->left_before & last), slots->left_later & bit;
          slots->left_before++)
         slots->left_later &= ~bit;
-    atomic_store_explicit(left_of(window, slots, window->rank), slots->left_before,
-                          memory_order_release);
+    told = slots->left_before - slots->left_before % slots->told_each;
+    if (told == slots->left_told)
+        return;
+    slots->left_told = told;
+    atomic_store_explicit(left_of(window, slots, window->rank), told, memory_order_release);
 }

@@ -22,10 +22,12 @@ enum {
     WINDOW_SLOTS = 2,
     WINDOW_SMALL_SLOTS = 16, /* PLAN_WINDOW_SMALL_BYTES at most */
     WINDOW_TINY_SLOTS = 64,  /* WINDOW_TINY_BYTES at most */
+    WINDOW_LEAST_SLOTS = 64, /* WINDOW_LEAST_BYTES at most */
 };
 
-/* With what is told in it, a slot is then four lines. */
-enum { WINDOW_TINY_BYTES = 232 };
+/* With the word that tells of them, a slot is then four lines, or half of one: the caches' own work
+ * of two calls is one line's then. */
+enum { WINDOW_TINY_BYTES = 248, WINDOW_LEAST_BYTES = 24 };
 
 struct window;
 struct window_slots;
@@ -43,35 +45,36 @@ void window_destroy(struct window *window); /* NULL is fine; nothing is under wa
 
 /* For a call that uses part_bytes of each part, PLAN_WINDOW_BYTES at most: the same at all ranks.
  */
-struct window_ticket window_take_ticket(struct window *window, size_t part_bytes);
+void window_take_ticket(struct window *window, size_t part_bytes, struct window_ticket *ticket);
 
 /* Whether all ranks have left the slot's earlier call. To be seen true before anything else. */
-bool window_is_free(const struct window *window, struct window_ticket ticket);
+bool window_is_free(const struct window *window, const struct window_ticket *ticket);
 
 /* A rank's part, aligned to 8 bytes, a large one to a page. */
-char *window_part(const struct window *window, struct window_ticket ticket, int rank);
+char *window_part(const struct window *window, const struct window_ticket *ticket, int rank);
 
 /* Whether ranks may read and write each other's memory, all of all: the kernel may forbid it
  * (ptrace(2)). */
 bool window_can_pull(const struct window *window);
 
-/* Where this rank's buffers are in the call, told to the others with the first signal. */
+/* Where this rank's buffers are in the call, told to the others with the first signal: the part
+ * holds their addresses. */
 enum { WINDOW_BUFFERS = 2 };
-void window_announce(struct window *window, struct window_ticket ticket,
+void window_announce(struct window *window, const struct window_ticket *ticket,
                      const void *const buffers[WINDOW_BUFFERS]);
 
 /* Reads bytes of a peer's buffer, from an offset on, to out. The peer has told something in the
  * call. -1 with errno: it could not be read. */
-int window_pull(const struct window *window, struct window_ticket ticket, int peer, int buffer,
-                size_t offset, void *out, size_t bytes);
+int window_pull(const struct window *window, const struct window_ticket *ticket, int peer,
+                int buffer, size_t offset, void *out, size_t bytes);
 
 /* Writes bytes from `from` to a peer's buffer, from an offset on; else as window_pull(). */
-int window_push(const struct window *window, struct window_ticket ticket, int peer, int buffer,
-                size_t offset, const void *from, size_t bytes);
+int window_push(const struct window *window, const struct window_ticket *ticket, int peer,
+                int buffer, size_t offset, const void *from, size_t bytes);
 
 /* Tells the others: what was written before can be read by who sees the number reached. */
-void window_signal(struct window *window, struct window_ticket ticket, unsigned number);
-bool window_has_reached(struct window *window, struct window_ticket ticket, int rank,
+void window_signal(struct window *window, const struct window_ticket *ticket, unsigned number);
+bool window_has_reached(struct window *window, const struct window_ticket *ticket, int rank,
                         unsigned number);
 
 /* Whether lately some word that was told took long to come: its processor shares no cache with this
@@ -81,6 +84,6 @@ bool window_has_reached(struct window *window, struct window_ticket ticket, int 
 bool window_is_far(const struct window *window);
 
 /* This rank has done all that it does in the call, and told all that others wait for. */
-void window_leave(struct window *window, struct window_ticket ticket);
+void window_leave(struct window *window, const struct window_ticket *ticket);
 
 #endif

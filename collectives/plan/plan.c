@@ -293,6 +293,14 @@ void plan_window(struct plan *plan, size_t count)
     plan->window = count;
 }
 
+void plan_window_of_buffers(struct plan *plan)
+{
+    enum { BUFFERS_BYTES = 2 * sizeof(uint64_t) };
+
+    plan->window = BUFFERS_BYTES; /* of elements of a byte at least */
+    plan->tells_buffers = true;
+}
+
 void plan_signal(struct plan *plan, unsigned number)
 {
     add(plan, (struct plan_step){.action = PLAN_SIGNAL, .number = number, .count = 1});

@@ -180,11 +180,18 @@ struct plan {
     unsigned *after;
     size_t scratch;                /* elements */
     size_t window;                 /* elements of a rank's part of PLAN_WINDOW; 0: it uses none */
+    bool tells_buffers;            /* a rank's part holds where its PLAN_IN and PLAN_OUT are */
     size_t wire_slots, wire_count; /* slots of PLAN_WIRE, and the elements that each has room for */
     unsigned *streams[PLAN_STREAMS], stream_counts[PLAN_STREAMS]; /* numbers of steps, in order */
 
     struct plan_maker *maker; /* between plan_begin() and plan_end() */
 };
+
+/* A plan without is one stream: its steps are its order. */
+static inline bool plan_has_messages(const struct plan *plan)
+{
+    return plan->stream_counts[PLAN_SENDS] > 0 || plan->stream_counts[PLAN_RECEIVES] > 0;
+}
 
 /* Makes an empty plan for the shape, which lives at least until plan_end(). */
 void plan_begin(struct plan *plan, const struct plan_shape *shape);
@@ -222,6 +229,10 @@ struct plan_place plan_scratch(struct plan *plan, size_t count);
  * ranks say the same, and signal at least once. */
 void plan_window(struct plan *plan, size_t count);
 
+/* The plan uses PLAN_WINDOW for signals alone, and ranks' buffers may be pulled and pushed: a
+ * rank's first signal tells where they are. */
+void plan_window_of_buffers(struct plan *plan);
+
 /* What is computed goes on in order, so that a signal tells of all before it and all behind an
  * await sees what was told. Numbers of a rank's signals ascend from 1. What is awaited is told: by
  * who does not know what others await, the greatest number at its end. */
@@ -229,13 +240,14 @@ void plan_window(struct plan *plan, size_t count);
 void plan_signal(struct plan *plan, unsigned number);
 void plan_await(struct plan *plan, int peer, unsigned number);
 
-/* Reads what stands in PLAN_IN or PLAN_OUT of a peer that has told something; the plan has a
- * window, and the peer leaves the place alone until it is told that this has been done. */
+/* Reads what stands in PLAN_IN or PLAN_OUT of a peer that has told something: with
+ * plan_window_of_buffers(); the peer leaves the place alone until it is told that this has been
+ * done. */
 void plan_pull(struct plan *plan, int peer, struct plan_place from, struct plan_place to,
                size_t count);
 
-/* Writes to PLAN_OUT of a peer that has told something; the plan has a window, and the peer leaves
- * the place alone until it is told that this has been done. */
+/* Writes to PLAN_OUT of a peer that has told something: with plan_window_of_buffers(); the peer
+ * leaves the place alone until it is told that this has been done. */
 void plan_push(struct plan *plan, int peer, struct plan_place from, struct plan_place to,
                size_t count);
 
