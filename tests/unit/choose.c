@@ -505,6 +505,39 @@ static void test_unknown_sizes(void)
     layout_free(layout);
 }
 
+/* What is chosen where the window was tried to take so long, and pull 100 us. */
+static const char *picked_beside_pull(double shared_us)
+{
+    const struct plan_topology node = {.has_window = true, .can_pull = true};
+    struct machine machine = synthetic(10, 1);
+    struct layout *layout = make("a a a a", "x x x x");
+    struct machine_trial tried = {.kind = COLLECTIVE_ALL_TO_ALL,
+                                  .algorithm = "pull",
+                                  .segment_bytes = 262144,
+                                  .bytes = 1 << 20,
+                                  .time_us = 100};
+    struct chooser *chooser;
+    const char *picked;
+
+    machine_add_trial(&machine, &tried, NULL);
+    snprintf(tried.algorithm, sizeof tried.algorithm, "shared");
+    tried.time_us = shared_us;
+    machine_add_trial(&machine, &tried, NULL);
+    chooser = chooser_create(&machine, layout);
+    chooser_allow_window(chooser, &node);
+    picked = picked_all_to_all(chooser, NULL);
+    chooser_destroy(chooser);
+    machine_clear(&machine);
+    layout_free(layout);
+    return picked;
+}
+
+static void test_steadier(void)
+{
+    is_str(picked_beside_pull(108), "shared", "nearly as fast: what varies less");
+    is_str(picked_beside_pull(115), "pull", "clearly slower: what is faster");
+}
+
 static const char *pick(struct chooser *chooser, const struct layout *layout, size_t count)
 {
     struct plan_shape shape = allreduce(layout, count);
@@ -925,6 +958,7 @@ int main(void)
     test_walk_of_all();
     test_segments();
     test_unknown_sizes();
+    test_steadier();
     test_chooser();
     test_wire();
     test_both();
