@@ -303,14 +303,14 @@ static bool is_shared(const struct choice *choice)
     return choice->algorithm != NULL && strcmp(choice->algorithm->name, "shared") == 0;
 }
 
-/* Of choices in their order. */
-static struct choice steadiest(const struct choice *choices, unsigned count)
+/* The number of the one to take, of choices in their order. */
+static unsigned steadiest(const struct choice *choices, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
         if (is_shared(&choices[i]) && choices[i].measured_us > 0 &&
             choices[i].measured_us <= steadier * choices[0].measured_us)
-            return choices[i];
-    return choices[0];
+            return i;
+    return 0;
 }
 
 /* Of an unknown size the window's is taken where there is one: at 4 KiB others take four times as
@@ -333,7 +333,7 @@ static struct choice pick(struct chooser *chooser, const struct plan_shape *shap
     for (unsigned i = 0; i < count && is_unknown_to_others(shape); i++)
         if (is_shared(&choices[i]))
             return choices[i];
-    return steadiest(choices, count);
+    return choices[steadiest(choices, count)];
 }
 
 /* Each call asks, some of which take 0.1 us: no logarithm. */
@@ -406,6 +406,7 @@ void chooser_explain(struct chooser *chooser, const struct plan_shape *shape,
 {
     struct choice choices[CHOICES];
     unsigned count = chooser_list(chooser, shape, type, choices);
+    unsigned chosen = steadiest(choices, count);
 
     for (unsigned i = 0; i < count; i++) {
         const struct choice *choice = &choices[i];
@@ -421,6 +422,6 @@ void chooser_explain(struct chooser *chooser, const struct plan_shape *shape,
             fprintf(stream, " %12.1f", choice->measured_us);
         else
             fprintf(stream, " %12s", "-");
-        fprintf(stream, "%s\n", i == 0 ? "  chosen" : "");
+        fprintf(stream, "%s\n", i == chosen ? "  chosen" : "");
     }
 }

@@ -54,17 +54,18 @@ void chooser_allow_window(struct chooser *chooser, const struct plan_topology *e
 /* Whether MPI's own collectives are among what is chosen from: only who calls them can say yes. */
 void chooser_allow_mpi(struct chooser *chooser, bool is_allowed);
 
-/* The best for the shape. Kept for later calls of nearly this size (sizes up to 19 % apart count as
- * one). One thread at a time. The algorithm is one that applies to the shape, or NULL for MPI's. */
+/* The best for the shape, or what is hardly slower and varies less. Kept for later calls of nearly
+ * this size (sizes up to 19 % apart count as one). One thread at a time. The algorithm is one that
+ * applies to the shape, or NULL for MPI's. */
 struct choice chooser_pick(struct chooser *chooser, const struct plan_shape *shape,
                            enum element_type type);
 
-/* All that apply, the best first; every size counts as itself. Returns how many. */
+/* All that apply, the fastest first; every size counts as itself. Returns how many. */
 unsigned chooser_list(struct chooser *chooser, const struct plan_shape *shape,
                       enum element_type type, struct choice choices[CHOICES]);
 
 /* Prediction beside measurement, one line for each choice of chooser_list(): collective, bytes,
- * algorithm, segment in bytes, us predicted, us measured or -, and "chosen" after the first. */
+ * algorithm, segment in bytes, us predicted, us measured or -, and "chosen" after what is. */
 void chooser_explain(struct chooser *chooser, const struct plan_shape *shape,
                      enum element_type type, FILE *stream);
 
