@@ -292,11 +292,12 @@ static bool is_unknown_to_others(const struct plan_shape *shape)
            (shape->counts != NULL || shape->send_counts != NULL);
 }
 
-/* What is shared wins unless others are so much faster: what the kernel copies takes up to twice as
- * long in one start of a program as in another, what goes through the window hardly varies.
- * Measured with 2, 5 and 13 ranks on two processors, where four of five wrong choices were of that
- * kind. */
-static const double steadier = 1.1;
+/* Of so many bytes what is shared wins unless others are so much faster in the trials, which are of
+ * one start of a program: what the kernel copies takes up to twice as long in another. Measured
+ * with 2, 5 and 13 ranks on two processors: where trials of 1 MiB and 16 MiB say pull or messages,
+ * what is shared takes as long in the median of three starts, or half as long. */
+static const size_t steadier_from = 1 << 20;
+static const double steadier = 1.25;
 
 static bool is_shared(const struct choice *choice)
 {
@@ -304,9 +305,9 @@ static bool is_shared(const struct choice *choice)
 }
 
 /* The number of the one to take, of choices in their order. */
-static unsigned steadiest(const struct choice *choices, unsigned count)
+static unsigned steadiest(const struct choice *choices, unsigned count, size_t bytes)
 {
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count && bytes >= steadier_from; i++)
         if (is_shared(&choices[i]) && choices[i].measured_us > 0 &&
             choices[i].measured_us <= steadier * choices[0].measured_us)
             return i;
@@ -333,7 +334,7 @@ static struct choice pick(struct chooser *chooser, const struct plan_shape *shap
     for (unsigned i = 0; i < count && is_unknown_to_others(shape); i++)
         if (is_shared(&choices[i]))
             return choices[i];
-    return choices[steadiest(choices, count)];
+    return choices[steadiest(choices, count, bytes)];
 }
 
 /* Each call asks, some of which take 0.1 us: no logarithm. */
@@ -406,7 +407,7 @@ void chooser_explain(struct chooser *chooser, const struct plan_shape *shape,
 {
     struct choice choices[CHOICES];
     unsigned count = chooser_list(chooser, shape, type, choices);
-    unsigned chosen = steadiest(choices, count);
+    unsigned chosen = steadiest(choices, count, chooser_bytes(shape));
 
     for (unsigned i = 0; i < count; i++) {
         const struct choice *choice = &choices[i];

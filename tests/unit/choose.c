@@ -461,13 +461,13 @@ static void test_segments(void)
     layout_free(layout);
 }
 
-/* What is chosen for an all-to-all of 1 MiB a rank: NULL counts where all blocks are alike. */
-static const char *picked_all_to_all(struct chooser *chooser, const size_t *counts)
+/* What is chosen for an all-to-all: NULL counts where all blocks are alike. */
+static const char *picked_all_to_all(struct chooser *chooser, size_t count, const size_t *counts)
 {
     const struct plan_shape shape = {.kind = COLLECTIVE_ALL_TO_ALL,
                                      .element_bytes = 4,
                                      .ranks = 4,
-                                     .count = counts ? 0 : 1 << 16,
+                                     .count = count,
                                      .counts = counts,
                                      .topology = chooser_topology(chooser)};
     struct choice choice = chooser_pick(chooser, &shape, ELEMENT_FP32);
@@ -492,21 +492,22 @@ static void test_unknown_sizes(void)
     machine_add_trial(&machine, &tried, NULL);
     chooser = chooser_create(&machine, layout);
     chooser_allow_window(chooser, &node);
-    is_str(picked_all_to_all(chooser, NULL), "pull", "an all-to-all of 1 MiB by what was tried");
-    is_str(picked_all_to_all(chooser, counts), "shared",
+    is_str(picked_all_to_all(chooser, 1 << 16, NULL), "pull",
+           "an all-to-all of 1 MiB by what was tried");
+    is_str(picked_all_to_all(chooser, 0, counts), "shared",
            "... of whose size no rank knows, the window");
     chooser_destroy(chooser);
     chooser = chooser_create(&machine, layout);
     chooser_allow_window(chooser, &node);
     chooser_force(chooser, "all-to-all=pairwise", &err);
-    is_str(picked_all_to_all(chooser, counts), "pairwise", "... and what it is told to");
+    is_str(picked_all_to_all(chooser, 0, counts), "pairwise", "... and what it is told to");
     chooser_destroy(chooser);
     machine_clear(&machine);
     layout_free(layout);
 }
 
-/* What is chosen where the window was tried to take so long, and pull 100 us. */
-static const char *picked_beside_pull(double shared_us)
+/* What is chosen for so many bytes where the window was tried to take so long, and pull 100 us. */
+static const char *picked_beside_pull(size_t bytes, double shared_us)
 {
     const struct plan_topology node = {.has_window = true, .can_pull = true};
     struct machine machine = synthetic(10, 1);
@@ -514,7 +515,7 @@ static const char *picked_beside_pull(double shared_us)
     struct machine_trial tried = {.kind = COLLECTIVE_ALL_TO_ALL,
                                   .algorithm = "pull",
                                   .segment_bytes = 262144,
-                                  .bytes = 1 << 20,
+                                  .bytes = bytes,
                                   .time_us = 100};
     struct chooser *chooser;
     const char *picked;
@@ -525,7 +526,7 @@ static const char *picked_beside_pull(double shared_us)
     machine_add_trial(&machine, &tried, NULL);
     chooser = chooser_create(&machine, layout);
     chooser_allow_window(chooser, &node);
-    picked = picked_all_to_all(chooser, NULL);
+    picked = picked_all_to_all(chooser, bytes / 16, NULL);
     chooser_destroy(chooser);
     machine_clear(&machine);
     layout_free(layout);
@@ -534,8 +535,9 @@ static const char *picked_beside_pull(double shared_us)
 
 static void test_steadier(void)
 {
-    is_str(picked_beside_pull(108), "shared", "nearly as fast: what varies less");
-    is_str(picked_beside_pull(115), "pull", "clearly slower: what is faster");
+    is_str(picked_beside_pull(1 << 21, 120), "shared", "nearly as fast: what varies less");
+    is_str(picked_beside_pull(1 << 21, 130), "pull", "clearly slower: what is faster");
+    is_str(picked_beside_pull(1 << 18, 120), "pull", "of less: what is faster");
 }
 
 static const char *pick(struct chooser *chooser, const struct layout *layout, size_t count)
