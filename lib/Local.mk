@@ -23,6 +23,7 @@ lib_libmuster_la_SOURCES += \
 	lib/base/record.c lib/base/record.h \
 	lib/base/regular.c lib/base/regular.h \
 	lib/base/replacement.c lib/base/replacement.h \
+	lib/base/signals.h \
 	lib/base/stdout_flush.c lib/base/stdout_flush.h \
 	lib/base/sysfs.c lib/base/sysfs.h \
 	lib/base/trouble.c lib/base/trouble.h \

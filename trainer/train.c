@@ -2,11 +2,11 @@
 #include "config.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/signals.h"
 #include "lib/base/stdout_flush.h"
 #include "trainer/battery/battery.h"
 #include "trainer/checkpoint/saver.h"
@@ -29,11 +29,9 @@ static void note_signal(int number)
 /* The first signal ends the run after its step, the second one at once. */
 static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    signals_catch(signals, sizeof signals / sizeof *signals, note_signal, (int)SA_RESETHAND);
 }
 
 /* What all ranks know is said by one. */

@@ -2,11 +2,11 @@
 #include "config.h"
 #include "collectives/command/bench.h"
 #include "collectives/command/file.h"
+#include "lib/base/signals.h"
 #include "lib/base/stdout_flush.h"
 
 #include <getopt.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,15 +251,8 @@ static void on_signal(int number)
 static void watch_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXFSZ};
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
 
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        struct sigaction old;
-
-        /* what nohup(1) ignores stays ignored */
-        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-            sigaction(numbers[i], &action, NULL);
-    }
+    signals_catch(numbers, sizeof numbers / sizeof *numbers, on_signal, (int)SA_RESETHAND);
 }
 
 static int run_all(const struct options *options, char **inputs, int count)

@@ -133,16 +133,30 @@ text=$("$train" --batch=65536 --model=1558M 2>&1)
 is "$?" 1 'memory that cannot be had: status 1'
 like "$text" '^muster-train: .* GB of memory cannot be had: ' '... in one line'
 
+under_way() { # waits until it has made a step
+    local i
+    for ((i = 0; i < 100; i++)); do
+        grep -q 'step 1 ' out && break
+        sleep 0.1
+    done
+}
+set -m # what a script starts beside itself ignores SIGINT, but jobs do not
 "$train" "${small[@]}" --steps=1000000 >out 2>err &
 pid=$!
-for ((i = 0; i < 100; i++)); do
-    grep -q 'step 1 ' out && break
-    sleep 0.1
-done
+set +m
+under_way
 kill -INT $pid
 wait $pid
 is "$?" 130 'SIGINT ends it'
 like "$(cat err)" '^muster-train: ended by signal 2 after step [0-9]+ of 1000000$' '... and is said'
+(trap '' HUP && exec "$train" "${small[@]}" --steps=1000000 >out 2>err) &
+pid=$!
+under_way
+kill -HUP $pid
+sleep 0.5
+kill -TERM $pid
+wait $pid
+is "$?" 143 'SIGHUP that nohup ignores does not end it, SIGTERM does'
 "$train" "${small[@]}" >/dev/full 2>err
 is "$?/$(cat err)" '1/muster-train: standard output: No space left on device' \
     'a full disk under standard output is an error, and said'

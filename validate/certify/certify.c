@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/signals.h"
 #include "validate/command/command.h"
 #include "validate/history/history.h"
 #include "validate/report/recordfile.h"
@@ -145,7 +146,7 @@ static void jitter_wait(struct certify *certify)
 /* What must be there before anything is asked or changed. */
 static int prepare(struct certify *certify, int argc, char **argv, struct error *err)
 {
-    struct sigaction action = {.sa_handler = stop};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     char *slash;
     int left;
 
@@ -161,9 +162,7 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
     setenv("MUSTER_RUN", certify->run, 1);
     if (certify->progress.is_terminal)
         setenv("MUSTER_PROGRESS", "1", 1);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    signals_catch(signals, sizeof signals / sizeof *signals, stop, 0);
     signal(SIGPIPE, SIG_IGN);
     jitter_wait(certify);
     if (cluster_open(err) != 0)

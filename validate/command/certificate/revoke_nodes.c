@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/signals.h"
 #include "validate/act/plan.h"
 #include "validate/command/command.h"
 #include "validate/report/records.h"
@@ -25,14 +25,8 @@ static void interrupt(int signal_number)
 static void catch_signals(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    const struct sigaction action = {.sa_handler = interrupt};
 
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        struct sigaction before;
-
-        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(signals[i], &action, NULL); /* nohup's stay as they are */
-    }
+    signals_catch(signals, sizeof signals / sizeof *signals, interrupt, 0);
 }
 
 static void hear(const char *line, bool is_error, void *context)
