@@ -50,7 +50,8 @@ static int owner_count(const struct plan_shape *shape)
 {
     bool is_little = shape->count * shape->element_bytes <= CROWD_SHARE_BYTES;
 
-    return shape->topology->is_crowded && is_little ? shape->topology->processors : shape->ranks;
+    return plan_is_crowded(shape->topology) && is_little ? shape->topology->processors
+                                                         : shape->ranks;
 }
 
 /* The rank whose share is the index-th: as far from each other as can be, lest they be those of

@@ -145,7 +145,7 @@ static double best_of(const struct candidate *candidates, unsigned count)
 static int warm_up(const struct candidates_call *call, double batch_us, struct candidate *candidate,
                    struct error *err)
 {
-    bool is_crowded = collective_topology(call->collective)->is_crowded;
+    bool is_crowded = plan_is_crowded(collective_topology(call->collective));
     double loop_us = is_crowded ? CROWD_LOOP_US : LOOP_US;
     double long_us = call->is_one_node ? too_long_us : candidates_long_us;
     double once = time_calls(call, candidate->choice, 1, err), last = once;

@@ -60,7 +60,6 @@ void chooser_allow_window(struct chooser *chooser, const struct plan_topology *e
 {
     chooser->topology.has_window = engine->has_window;
     chooser->topology.can_pull = engine->can_pull;
-    chooser->topology.is_crowded = engine->is_crowded;
     chooser->topology.processors = engine->processors;
 }
 

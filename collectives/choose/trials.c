@@ -92,7 +92,7 @@ static bool is_worth_trying(const struct trials *t, const struct choice *choice,
 {
     bool is_long = !t->call.is_one_node && bytes > long_from && isfinite(least->measured_us) &&
                    least->measured_us > candidates_long_us;
-    bool is_crowded = collective_topology(t->call.collective)->is_crowded;
+    bool is_crowded = plan_is_crowded(collective_topology(t->call.collective));
 
     if (is_crowded && t->phase != AGAIN && choice->algorithm == NULL)
         return true;

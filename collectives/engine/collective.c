@@ -111,7 +111,6 @@ int collective_create(MPI_Comm comm, const struct collective_options *options,
         collective->window = window_create(collective->comm);
         collective->topology.has_window = collective->window != NULL;
         collective->topology.can_pull = collective->window && window_can_pull(collective->window);
-        collective->topology.is_crowded = collective->ranks > found;
         collective->topology.processors = collective->ranks > found ? found : 0;
     }
     if (status < 0) {

@@ -159,7 +159,7 @@ static struct collective_request *begin(struct collective *collective,
     run->comm = collective->comm;
     run->tag = (int)(collective->sequence++ % TAGS);
     run->may_wait = !collective->may_share;
-    run->looks = collective->topology.is_crowded ? 1 : LOOKS;
+    run->looks = plan_is_crowded(&collective->topology) ? 1 : LOOKS;
     run->type = call->type;
     run->op = call->op;
     run->buffers[PLAN_IN] = input_of(run, call);
@@ -255,7 +255,7 @@ int collective_test(struct collective_request **request, struct error *err)
 static void linger(const struct collective *collective, unsigned turn)
 {
     enum { SPINS = 4096 / LOOKS, PROBE_EVERY = 32, PROBE_SPINS = 256 / LOOKS };
-    bool spins = turn < SPINS && !collective->topology.is_crowded;
+    bool spins = turn < SPINS && !plan_is_crowded(&collective->topology);
 
     if (turn % (spins ? PROBE_SPINS : PROBE_EVERY) == 0)
         progress(collective);

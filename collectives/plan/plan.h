@@ -58,11 +58,16 @@ struct plan_topology {
     int nodes;
     bool has_window; /* the ranks of a node share memory for PLAN_WINDOW */
     bool can_pull;   /* ... and may read and write each other's: plan_pull(), plan_push() */
-    bool is_crowded; /* it is one node, with more ranks than processors for them, */
-    int processors;  /* of which it has so many; else 0 */
+    int processors;  /* that it has, where it is one node with more ranks than those; else 0 */
     const int *ring; /* [ranks], the ranks in the order in which a ring visits them; NULL: as they
                         are numbered */
 };
+
+/* Whether ranks wait for processors. */
+static inline bool plan_is_crowded(const struct plan_topology *topology)
+{
+    return topology->processors > 0;
+}
 
 /* What is asked for. Blocks: allreduce, broadcast, reduce have one of `count` elements. The others
  * have one per rank, of count elements each, or of counts[rank]: reduce-scatter in `in`, all-gather

@@ -124,7 +124,6 @@ static struct plan_shape shape_of(const struct trial *trial, int rank)
                                       .nodes = nodes[trial->ranks - 1] + 1,
                                       .has_window = true,
                                       .can_pull = true,
-                                      .is_crowded = trial->is_crowded,
                                       .processors = trial->is_crowded ? trial->ranks / 3 + 1 : 0,
                                       .ring = trial->is_shuffled ? ring : NULL};
     if (shape.kind == COLLECTIVE_REDUCE && rank != trial->root)
