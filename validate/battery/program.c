@@ -267,6 +267,20 @@ static void *inject_run(void *argument)
     return NULL;
 }
 
+/* A fault that nobody has would be a test that finds nothing. All ranks know the same. */
+static void refuse_inject_of_nobody(const struct program *program)
+{
+    const struct inject *inject = &program->common.inject;
+
+    if (inject->kind == INJECT_NONE || inject->rank < program->size)
+        return;
+    if (program->rank == 0)
+        fprintf(stderr, "%s: option --inject: rank %d of %d ranks (--help lists the options)\n",
+                program->spec->name, inject->rank, program->size);
+    MPI_Finalize();
+    exit(2);
+}
+
 /* A death at a given time strikes wherever the main thread is. */
 static void start_inject(struct program *program)
 {
@@ -344,6 +358,7 @@ void program_start(struct program *program, const struct program_spec *spec, voi
     MPI_Errhandler_free(&handler);
     MPI_Comm_rank(MPI_COMM_WORLD, &program->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &program->size);
+    refuse_inject_of_nobody(program);
     gather_names(program);
     start_watch(program);
     fuse_put_out();
