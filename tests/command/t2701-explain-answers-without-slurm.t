@@ -38,6 +38,7 @@ unlike "$(explain --ntasks-per-node 1 --program "numactl $(printf -- '-x%.0s ' {
     'a launcher is seen behind a hundred words'
 like "$(explain --procid 0 --job 7.2)" 'job 7 step 2' 'the job can be told'
 unlike "$(explain --procid 0 --env $'NCCL_IB_HCA=\033[31m' --all)" $'\033' 'no escape sequence gets through'
+unlike "$(explain --procid 0 --env $'NCCL_IB_HCA=\302\23331m' --all)" $'\302\233' '... nor one that begins with U+009B'
 unlike "$(NCCL_IB_HCA=mine explain --procid 0 --all)" 'mine' "a recorded node's tasks have nothing of this shell"
 
 text=$(explain --export)

@@ -181,16 +181,6 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
     return 0;
 }
 
-static int json_open(struct certify *certify, struct error *err)
-{
-    const char *path = certify->options.json_path;
-
-    if (!path)
-        return 0;
-    certify->json = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
-    return certify->json ? 0 : error_set(err, "%s: %m", path);
-}
-
 /* One record a node with the verdict of all. */
 static void conclude(struct certify *certify, enum verdict *verdicts)
 {
@@ -271,7 +261,7 @@ static int run(struct certify *certify, int argc, char **argv)
     certify->begin = clock_s();
     progress_init(&certify->progress, stderr);
     if (certify_reports_can_be_saved(&certify->options, &err) != 0 ||
-        json_open(certify, &err) != 0) {
+        recordfile_open(certify->options.json_path, &certify->json, &err) != 0) {
         fprintf(stderr, "muster certify: %s\n", err.text);
         return COMMAND_USAGE;
     }
@@ -319,18 +309,13 @@ static int run(struct certify *certify, int argc, char **argv)
 /* Returns 0, or -1 when records were lost, which is said. */
 static int json_close(struct certify *certify)
 {
-    FILE *json = certify->json;
-    bool is_cut;
+    struct error err;
+    int rv = recordfile_close(certify->options.json_path, certify->json, &err);
 
-    if (!json)
-        return 0;
     certify->json = NULL;
-    is_cut = ferror(json) != 0;
-    is_cut |= (json == stdout ? fflush(json) : fclose(json)) != 0;
-    if (is_cut)
-        fprintf(stderr, "muster certify: %s: not all records could be written\n",
-                json == stdout ? "standard output" : certify->options.json_path);
-    return is_cut ? -1 : 0;
+    if (rv != 0)
+        fprintf(stderr, "muster certify: %s\n", err.text);
+    return rv;
 }
 
 static void certify_clear(struct certify *certify)

@@ -14,6 +14,7 @@
 
 #include "lib/base/clock.h"
 #include "validate/command/command.h"
+#include "validate/report/recordfile.h"
 #include "validate/slurm/step.h"
 
 enum { STATUS_COMPONENTS = 4 /* with --step: a fault, and the step is heterogeneous */ };
@@ -96,15 +97,6 @@ static int job_find(struct preflight *preflight, struct error *err)
     if (*end || errno || preflight->options.job_id == 0)
         return error_set(err, "SLURM_JOB_ID is '%s', expected a number", job);
     return 0;
-}
-
-static int json_open(struct preflight *preflight, struct error *err)
-{
-    const char *path = preflight->options.json_path;
-
-    if (path)
-        preflight->json = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
-    return path && !preflight->json ? error_set(err, "%s: %m", path) : 0;
 }
 
 /* "preflight-12.0-4711": no other step of the job has that name. */
@@ -253,7 +245,7 @@ static int run(struct preflight *preflight)
     preflight->begin = clock_s();
     preflight->budget_s = preflight->options.budget_s > 0 ? preflight->options.budget_s
                                                           : preflight->conf.preflight_budget_s;
-    if (json_open(preflight, &err) != 0) {
+    if (recordfile_open(preflight->options.json_path, &preflight->json, &err) != 0) {
         say(preflight, "%s", err.text);
         return COMMAND_USAGE;
     }
@@ -288,10 +280,10 @@ static int run(struct preflight *preflight)
 
 static void preflight_clear(struct preflight *preflight)
 {
-    bool is_lost = preflight->json && ferror(preflight->json);
+    struct error err;
 
-    if (preflight->json && preflight->json != stdout && (fclose(preflight->json) != 0 || is_lost))
-        say(preflight, "%s: not all records could be written", preflight->options.json_path);
+    if (recordfile_close(preflight->options.json_path, preflight->json, &err) != 0)
+        say(preflight, "%s", err.text);
     records_clear(&preflight->records);
     hostlist_clear(&preflight->faults);
     hostlist_clear(&preflight->remarks);

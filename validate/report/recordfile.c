@@ -10,6 +10,28 @@
 #include <string.h>
 #include <sys/stat.h>
 
+int recordfile_open(const char *path, FILE **stream, struct error *err)
+{
+    *stream = NULL;
+    if (!path)
+        return 0;
+    *stream = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
+    return *stream ? 0 : error_set(err, "%s: %m", path);
+}
+
+int recordfile_close(const char *path, FILE *stream, struct error *err)
+{
+    bool is_cut;
+
+    if (!stream)
+        return 0;
+    is_cut = ferror(stream) != 0;
+    is_cut |= (stream == stdout ? fflush(stream) : fclose(stream)) != 0;
+    return is_cut ? error_set(err, "%s: not all records could be written",
+                              stream == stdout ? "standard output" : path)
+                  : 0;
+}
+
 /* TOLD: of one file; the first ones say what is wrong with it. GREATEST: no figure of any unit in
  * doc/records.md comes near it. */
 enum { TOLD = 10 };

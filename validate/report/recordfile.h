@@ -2,11 +2,18 @@
 #ifndef MUSTER_RECORDFILE_H
 #define MUSTER_RECORDFILE_H
 
+#include <stdio.h>
+
 #include "validate/report/records.h"
 
-/* Files of records, which come from anywhere: none of their lines is believed more than it must be.
- * A line that is no record, is longer than RECORDFILE_LINE bytes or contradicts itself is left out
- * and told; the rest is taken. */
+/* Files that records are written to: "-" is standard output, path NULL nothing, with *stream NULL.
+ * Return 0, or -1 with err: there is none, or what was written before is not all there. */
+int recordfile_open(const char *path, FILE **stream, struct error *err);
+int recordfile_close(const char *path, FILE *stream, struct error *err);
+
+/* Files of records to read, which come from anywhere: none of their lines is believed more than it
+ * must be. A line that is no record, is longer than RECORDFILE_LINE bytes or contradicts itself is
+ * left out and told; the rest is taken. */
 
 enum {
     RECORDFILE_LINE = 65536,

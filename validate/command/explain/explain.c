@@ -2,8 +2,8 @@
 #include "validate/command/explain/explain.h"
 #include "validate/command/command.h"
 #include "validate/command/jsontext.h"
+#include "validate/report/table.h"
 
-#include <ctype.h>
 #include <getopt.h>
 #include <jansson.h>
 #include <limits.h>
@@ -60,8 +60,13 @@ struct view {
 /* Values and facts can be the user's: no escape sequences for the terminal. */
 static void print_safely(const char *text)
 {
-    for (; *text; text++)
-        putchar(iscntrl((unsigned char)*text) ? '?' : *text);
+    char *clean = strdup(text);
+
+    if (!clean)
+        return;
+    table_clean(clean);
+    fputs(clean, stdout);
+    free(clean);
 }
 
 static void print_variable(const struct envplan_variable *variable)
