@@ -68,6 +68,8 @@ is "$(links 'both ports of a node' 'select(.node == "n1" and .metric == "bandwid
     "\(.part) \(.message)"' | sort)" 'rxe1:1 to rxe2:1, 1 queue pair, MTU 1024
 rxe2:1 to rxe1:1, 1 queue pair, MTU 1024' '... and to the other of its node'
 like "$(section 'both ports of a node')" '^status 0$' '... and passes'
+is "$(links 'both ports of a node' 'select(.metric == "rounds") | "\(.value) of \(.limit)"')" '2 of 2' \
+    '... in a round for each rail, between which the clock is looked at'
 is "$(links chosen 'select(.metric == "bandwidth_rc_write" and .node == "n1") | .message')" \
     '4 queue pairs, MTU 512, GID ::ffff:10.77.0.1, SL 3, TC 96' 'what was asked for is told'
 wire() { section wire | awk -v key="$1" '$1 == key { print ($NF > 0 ? "packets" : "none") }'; }

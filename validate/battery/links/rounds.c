@@ -35,6 +35,7 @@ struct play {
     struct course course;
     struct turn turn;
     int measured;             /* results of the pass */
+    int most_rails;           /* of a node, known to the first one */
     struct rail_kinds *kinds; /* node_count, of the first node */
     bool *has_gone;           /* node_count, of the first node: lost for the run */
     double start_s, round_s;  /* of the run; how long the last round took */
@@ -152,6 +153,8 @@ static int take_offers(struct play *play, int node)
     if (lines_receive(play->lines, node, &offers, sizeof offers) != 0)
         return -1;
     kinds_note(&offers, &play->kinds[node]);
+    if (offers.count > play->most_rails)
+        play->most_rails = offers.count;
     if (play->options->tells_speeds)
         linkreport_speeds(play->program, node, &offers);
     return 0;
@@ -230,7 +233,7 @@ static void hold(struct play *play)
     program_phase(program, "links %s round %d of %d", pass_name(course->kind), round + 1,
                   course->rounds);
     if (course->kind == PASS_LOCAL) {
-        verbs_hold_local(program, &play->rails, &course->plan, &play->options->verbs,
+        verbs_hold_local(program, &play->rails, round, &course->plan, &play->options->verbs,
                          &play->results);
     } else if (partner >= 0 && !watch_is_lost(program->leader_of_node[partner])) {
         meeting.is_first = course_is_first(program, course, round, program->node);
@@ -247,6 +250,16 @@ static void hold(struct play *play)
 }
 
 /* ---------------------------------------------------------------- the first node */
+
+/* A pass within nodes has a round for each rail. */
+static int make_course(struct play *play, enum pass_kind kind, struct error *err)
+{
+    int rv = course_make(play->program, play->options, kind, &play->course, err);
+
+    if (kind == PASS_LOCAL && play->most_rails > 1)
+        play->course.once = play->course.rounds = play->most_rails;
+    return rv;
+}
 
 static void send_turn(struct play *play)
 {
@@ -343,7 +356,7 @@ static void conduct(struct play *play)
             linkreport_unknown("%s: %s", pass_name(play->passes.kinds[i]), verbs_missing());
             continue;
         }
-        if (course_make(program, play->options, play->passes.kinds[i], &play->course, &err) != 0)
+        if (make_course(play, play->passes.kinds[i], &err) != 0)
             linkreport_unknown("%s: %s", pass_name(play->passes.kinds[i]), err.text);
         else
             conduct_pass(play, is_wanted);
@@ -368,8 +381,7 @@ static void follow(struct play *play)
         if (play->turn.pass != pass) {
             pass = play->turn.pass;
             course_clear(&play->course);
-            if (course_make(play->program, play->options, play->passes.kinds[pass], &play->course,
-                            &err) != 0)
+            if (make_course(play, play->passes.kinds[pass], &err) != 0)
                 watch_fault("%s", err.text);
         }
         hold(play);
@@ -408,6 +420,7 @@ static void open_play(struct play *play)
     if (!play->has_gone || !play->kinds)
         watch_fault("out of memory");
     rails_open(program, &play->rails, &play->results);
+    play->most_rails = play->rails.own.count;
     play->lines = lines_open(program, &err);
     if (!play->lines)
         watch_fault("%s", err.text);

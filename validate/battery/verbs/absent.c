@@ -18,7 +18,7 @@ int verbs_hold(struct meeting *meeting, const struct verbs_settings *settings)
     return 0;
 }
 
-void verbs_hold_local(struct program *program, const struct rails *rails,
+void verbs_hold_local(struct program *program, const struct rails *rails, int round,
                       const struct path_plan *plan, const struct verbs_settings *settings,
                       struct link_results *results)
 {

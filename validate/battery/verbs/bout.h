@@ -15,9 +15,10 @@ const char *verbs_missing(void);
  * meeting's line. Both ends call it. Returns 0, or -1 when the partner did not come, or went. */
 int verbs_hold(struct meeting *meeting, const struct verbs_settings *settings);
 
-/* This node's ports by themselves: writes of each to itself, and to each other one; and what memory
- * of GPUs could be registered there. */
-void verbs_hold_local(struct program *program, const struct rails *rails,
+/* This node's ports by themselves, each in a round to the one so many behind it: in round 0 writes
+ * to itself, and what memory of GPUs could be registered there; with as many rounds as rails,
+ * writes to each other one. */
+void verbs_hold_local(struct program *program, const struct rails *rails, int round,
                       const struct path_plan *plan, const struct verbs_settings *settings,
                       struct link_results *results);
 

@@ -104,33 +104,67 @@ static void tell_gpu_memory(struct program *program, const struct rail *rail,
         verbs_probe_gpu_memory(port, "", result->failure, sizeof result->failure);
 }
 
-void verbs_hold_local(struct program *program, const struct rails *rails,
+static int open_port(const struct rail *rail, const struct verbs_settings *settings,
+                     struct verbs_port **port, struct error *err)
+{
+    return verbs_port_open(
+        rail->port, settings->gid_index >= 0 ? settings->gid_index : rail->gid_index, port, err);
+}
+
+/* A port to itself, with all that is to be told of it alone. */
+static void hold_one(struct program *program, const struct rail *rail, const struct path_plan *plan,
+                     const struct verbs_settings *settings, struct link_results *results)
+{
+    struct verbs_port *port = NULL;
+    struct error err = {""};
+
+    if (open_port(rail, settings, &port, &err) == 0) {
+        tell_gpu_memory(program, rail, port, results);
+        hold(program, rail, rail, port, port, plan, settings, results);
+    } else {
+        struct link_result *result = add_result(program, rail, rail, results);
+
+        result->is_state = 1;
+        snprintf(result->failure, sizeof result->failure, "%.255s", err.text);
+    }
+    verbs_port_close(port);
+}
+
+/* Of a port that cannot be opened hold_one() has told. */
+static void hold_two(struct program *program, const struct rail *from, const struct rail *to,
+                     const struct path_plan *plan, const struct verbs_settings *settings,
+                     struct link_results *results)
+{
+    struct verbs_port *from_port = NULL, *to_port = NULL;
+    struct error err = {""};
+
+    if (open_port(from, settings, &from_port, &err) == 0 &&
+        open_port(to, settings, &to_port, &err) == 0)
+        hold(program, from, to, from_port, to_port, plan, settings, results);
+    verbs_port_close(from_port);
+    verbs_port_close(to_port);
+}
+
+/* Of one that is down rails_open() has told. */
+static bool is_measured(const struct rail *rail)
+{
+    return fabric_class_is_rdma(rail->class) && rail_is_up(rail);
+}
+
+void verbs_hold_local(struct program *program, const struct rails *rails, int round,
                       const struct path_plan *plan, const struct verbs_settings *settings,
                       struct link_results *results)
 {
-    struct verbs_port *ports[MEETING_RAILS] = {NULL};
+    int count = rails->own.count;
 
-    for (int i = 0; i < rails->own.count; i++) {
-        const struct rail *rail = rails->rails[i];
-        struct error err = {""};
-        int gid = settings->gid_index >= 0 ? settings->gid_index : rail->gid_index;
+    for (int i = 0; i < count && round < count; i++) {
+        const struct rail *from = rails->rails[i], *to = rails->rails[(i + round) % count];
 
-        if (!fabric_class_is_rdma(rail->class) || !rail_is_up(rail))
-            continue; /* of one that is down rails_open() has told */
-        if (verbs_port_open(rail->port, gid, &ports[i], &err) == 0) {
-            tell_gpu_memory(program, rail, ports[i], results);
-        } else {
-            struct link_result *result = add_result(program, rail, rail, results);
-
-            result->is_state = 1;
-            snprintf(result->failure, sizeof result->failure, "%.255s", err.text);
-        }
+        if (!is_measured(from) || !is_measured(to))
+            continue;
+        if (from == to)
+            hold_one(program, from, plan, settings, results);
+        else
+            hold_two(program, from, to, plan, settings, results);
     }
-    for (int i = 0; i < rails->own.count; i++)
-        for (int j = 0; j < rails->own.count; j++)
-            if (ports[i] && ports[j])
-                hold(program, rails->rails[i], rails->rails[j], ports[i], ports[j], plan, settings,
-                     results);
-    for (int i = 0; i < rails->own.count; i++)
-        verbs_port_close(ports[i]);
 }
