@@ -21,17 +21,10 @@
 static volatile sig_atomic_t stop_signal;
 static struct party party;
 
+/* Ends the run after its step. */
 static void note_signal(int number)
 {
     stop_signal = number;
-}
-
-/* The first signal ends the run after its step, the second one at once. */
-static void catch_signals(void)
-{
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-
-    signals_catch(signals, sizeof signals / sizeof *signals, note_signal, (int)SA_RESETHAND);
 }
 
 /* What all ranks know is said by one. */
@@ -246,7 +239,7 @@ int main(int argc, char **argv)
     status = read_options(argc, argv, &options);
     if (status >= 0)
         return status;
-    catch_signals();
+    signals_catch(note_signal, (int)SA_RESETHAND); /* the second one ends it at once */
     if (party_start(options.is_json, HUGE_VAL, &party, &err) != 0 ||
         party_team(&party, &team, &err) != 0) {
         fprintf(stderr, "muster-train: %s\n", err.text);

@@ -250,9 +250,8 @@ static void on_signal(int number)
 
 static void watch_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXFSZ};
-
-    signals_catch(numbers, sizeof numbers / sizeof *numbers, on_signal, (int)SA_RESETHAND);
+    signals_catch(on_signal, (int)SA_RESETHAND);
+    signal_catch(SIGXFSZ, on_signal, (int)SA_RESETHAND);
 }
 
 static int run_all(const struct options *options, char **inputs, int count)

@@ -3,20 +3,24 @@
 #define MUSTER_SIGNALS_H
 
 #include <signal.h>
-#include <stddef.h>
 
-/* The handler gets these signals from here on, but those that are ignored: what nohup(1) ignores
- * stays so. flags: sigaction()'s. */
-static inline void signals_catch(const int *numbers, size_t count, void (*handler)(int), int flags)
+/* The handler gets this signal from here on, unless it is ignored: what nohup(1) ignores stays so.
+ * flags: sigaction()'s. */
+static inline void signal_catch(int number, void (*handler)(int), int flags)
 {
     const struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+    struct sigaction before;
 
-    for (size_t i = 0; i < count; i++) {
-        struct sigaction before;
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
 
-        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(numbers[i], &action, NULL);
-    }
+/* What ends a program from outside. */
+static inline void signals_catch(void (*handler)(int), int flags)
+{
+    signal_catch(SIGINT, handler, flags);
+    signal_catch(SIGTERM, handler, flags);
+    signal_catch(SIGHUP, handler, flags);
 }
 
 #endif

@@ -146,7 +146,6 @@ static void jitter_wait(struct certify *certify)
 /* What must be there before anything is asked or changed. */
 static int prepare(struct certify *certify, int argc, char **argv, struct error *err)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     char *slash;
     int left;
 
@@ -162,7 +161,7 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
     setenv("MUSTER_RUN", certify->run, 1);
     if (certify->progress.is_terminal)
         setenv("MUSTER_PROGRESS", "1", 1);
-    signals_catch(signals, sizeof signals / sizeof *signals, stop, 0);
+    signals_catch(stop, 0);
     signal(SIGPIPE, SIG_IGN);
     jitter_wait(certify);
     if (cluster_open(err) != 0)

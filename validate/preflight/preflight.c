@@ -113,7 +113,7 @@ static void names_make(struct preflight *preflight)
              preflight->run, (long)getpid());
 }
 
-static void signals_catch(void)
+static void catch_signals(void)
 {
     struct sigaction action = {.sa_handler = stop};
 
@@ -251,7 +251,7 @@ static int run(struct preflight *preflight)
     }
     names_make(preflight);
     setenv("MUSTER_RUN", preflight->run, 1);
-    signals_catch();
+    catch_signals();
     if (job_find(preflight, &err) != 0) {
         say(preflight, "%s", err.text);
         return COMMAND_USAGE;

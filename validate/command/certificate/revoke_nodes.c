@@ -21,14 +21,6 @@ static void interrupt(int signal_number)
     interrupted = signal_number;
 }
 
-/* A step that is on its way is ended by srun itself, so that no job of ours stays behind. */
-static void catch_signals(void)
-{
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-
-    signals_catch(signals, sizeof signals / sizeof *signals, interrupt, 0);
-}
-
 static void hear(const char *line, bool is_error, void *context)
 {
     if (!is_error)
@@ -116,7 +108,7 @@ int revoke_nodes(const char *command, const char *list, bool as_json)
         return COMMAND_USAGE;
     }
     step_clean_environment();
-    catch_signals();
+    signals_catch(interrupt, 0); /* a step on its way is ended by srun itself */
     if (cluster_open(&err) != 0 || cluster_load(&cluster, &err) != 0) {
         fprintf(stderr, "%s: %s\n", command, err.text);
         hostlist_clear(&names);
