@@ -127,13 +127,14 @@ static void repeat(struct course *course, const struct rounds_plan *options)
 }
 
 int course_make(const struct program *program, const struct rounds_plan *options,
-                enum pass_kind kind, struct course *course, struct error *err)
+                enum pass_kind kind, int rails, struct course *course, struct error *err)
 {
     *course = (struct course){.kind = kind,
                               .plan = make_plan(options, kind, options->is_quick),
                               .plan_again = make_plan(options, kind, true)};
     if (kind == PASS_LOCAL) {
-        course->once = course->rounds = course->times = 1;
+        course->once = course->rounds = rails > 1 ? rails : 1;
+        course->times = 1;
         return 0;
     }
     if (options->blocks.count > 0) {

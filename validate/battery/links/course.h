@@ -21,9 +21,10 @@ struct course {
     char *const *block_names;
 };
 
-/* Returns 0, or -1 with err: why there is nothing to measure. To be cleared in either case. */
+/* A pass within nodes has a round for each of so many rails, and one where there is none. Returns
+ * 0, or -1 with err: why there is nothing to measure. To be cleared in either case. */
 int course_make(const struct program *program, const struct rounds_plan *options,
-                enum pass_kind kind, struct course *course, struct error *err);
+                enum pass_kind kind, int rails, struct course *course, struct error *err);
 void course_clear(struct course *course);
 
 /* Which of the first `once` rounds that one is: schedule_round_again(). */

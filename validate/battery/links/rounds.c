@@ -35,7 +35,7 @@ struct play {
     struct course course;
     struct turn turn;
     int measured;             /* results of the pass */
-    int most_rails;           /* of a node, known to the first one */
+    int most_rails;           /* of a node; others than the first one know their own alone */
     struct rail_kinds *kinds; /* node_count, of the first node */
     bool *has_gone;           /* node_count, of the first node: lost for the run */
     double start_s, round_s;  /* of the run; how long the last round took */
@@ -251,16 +251,6 @@ static void hold(struct play *play)
 
 /* ---------------------------------------------------------------- the first node */
 
-/* A pass within nodes has a round for each rail. */
-static int make_course(struct play *play, enum pass_kind kind, struct error *err)
-{
-    int rv = course_make(play->program, play->options, kind, &play->course, err);
-
-    if (kind == PASS_LOCAL && play->most_rails > 1)
-        play->course.once = play->course.rounds = play->most_rails;
-    return rv;
-}
-
 static void send_turn(struct play *play)
 {
     for (int node = 1; node < play->program->node_count; node++)
@@ -356,7 +346,8 @@ static void conduct(struct play *play)
             linkreport_unknown("%s: %s", pass_name(play->passes.kinds[i]), verbs_missing());
             continue;
         }
-        if (make_course(play, play->passes.kinds[i], &err) != 0)
+        if (course_make(program, play->options, play->passes.kinds[i], play->most_rails,
+                        &play->course, &err) != 0)
             linkreport_unknown("%s: %s", pass_name(play->passes.kinds[i]), err.text);
         else
             conduct_pass(play, is_wanted);
@@ -381,7 +372,8 @@ static void follow(struct play *play)
         if (play->turn.pass != pass) {
             pass = play->turn.pass;
             course_clear(&play->course);
-            if (make_course(play, play->passes.kinds[pass], &err) != 0)
+            if (course_make(play->program, play->options, play->passes.kinds[pass],
+                            play->most_rails, &play->course, &err) != 0)
                 watch_fault("%s", err.text);
         }
         hold(play);
