@@ -298,7 +298,7 @@ static bool is_unknown_to_others(const struct plan_shape *shape)
 static const size_t steadier_from = 1 << 20;
 static const double steadier = 1.25;
 
-static bool is_shared(const struct choice *choice)
+bool choice_is_shared(const struct choice *choice)
 {
     return choice->algorithm != NULL && strcmp(choice->algorithm->name, "shared") == 0;
 }
@@ -307,7 +307,7 @@ static bool is_shared(const struct choice *choice)
 static unsigned steadiest(const struct choice *choices, unsigned count, size_t bytes)
 {
     for (unsigned i = 0; i < count && bytes >= steadier_from; i++)
-        if (is_shared(&choices[i]) && choices[i].measured_us > 0 &&
+        if (choice_is_shared(&choices[i]) && choices[i].measured_us > 0 &&
             choices[i].measured_us <= steadier * choices[0].measured_us)
             return i;
     return 0;
@@ -331,7 +331,7 @@ static struct choice pick(struct chooser *chooser, const struct plan_shape *shap
         choices[0].predicted_us = chooser_predict(chooser, choices[0].algorithm, &typical, type);
     }
     for (unsigned i = 0; i < count && is_unknown_to_others(shape); i++)
-        if (is_shared(&choices[i]))
+        if (choice_is_shared(&choices[i]))
             return choices[i];
     return choices[steadiest(choices, count, bytes)];
 }

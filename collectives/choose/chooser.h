@@ -26,6 +26,9 @@ struct choice {
     double measured_us;                /* 0: not tried near this size */
 };
 
+/* Whether it goes through memory that the ranks of a node share, not through messages. */
+bool choice_is_shared(const struct choice *choice);
+
 struct chooser;
 
 /* machine and layout live at least as long. NULL: out of memory. */

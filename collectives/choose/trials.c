@@ -103,7 +103,7 @@ static bool is_worth_trying(const struct trials *t, const struct choice *choice,
                                                                               : nearly_best);
     if (is_crowded && bytes > crowd_from && choice->measured_us > nearly_best * least->measured_us)
         return false;
-    if (is_crowded && choice->algorithm != NULL && strcmp(choice->algorithm->name, "shared") == 0)
+    if (is_crowded && choice_is_shared(choice))
         return true;
     return choice->algorithm == NULL || choice->predicted_us <= cheap_us ||
            choice->predicted_us <= worse * least->predicted_us;
