@@ -161,12 +161,28 @@ static void take_each(const struct sharing *s, unsigned k)
     }
 }
 
-/* Blocks may be as each rank likes, and so rounds: a rank at its end has put and read all. */
+/* The greatest block that goes by way of the window, if all ranks know it, else 0: where blocks are
+ * as each rank likes, two ranks know what goes between them, and more do not. */
+static size_t greatest_known(const struct plan_shape *shape)
+{
+    int other = 1 - shape->rank;
+    size_t out, in;
+
+    if (!shape->counts && !shape->send_counts)
+        return shape->count;
+    if (shape->ranks > 2)
+        return 0;
+    out = block_to(shape, other).count;
+    in = block_from(shape, other).count;
+    return out > in ? out : in;
+}
+
+/* Where ranks do not know all blocks, rounds are as many as each has: a rank at its end has put and
+ * read all. */
 void shared_all_to_all(const struct plan_shape *shape, struct plan *plan)
 {
-    bool is_known = !shape->counts && !shape->send_counts;
-    struct sharing s =
-        sharing_open(shape, plan, is_known ? (size_t)shape->ranks * shape->count : 0);
+    size_t greatest = greatest_known(shape);
+    struct sharing s = sharing_open(shape, plan, (size_t)shape->ranks * greatest);
 
     s.put = put_for_each;
     s.end = take_each;
@@ -183,7 +199,7 @@ void shared_all_to_all(const struct plan_shape *shape, struct plan *plan)
     if (s.rounds == 0)
         copy_own(&s);
     sharing_go(&s);
-    if (!is_known)
+    if (greatest == 0)
         plan_signal(plan, PLAN_SIGNAL_LAST);
 }
 
