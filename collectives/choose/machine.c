@@ -140,6 +140,10 @@ int machine_add_trial(struct machine *machine, const struct machine_trial *trial
 
 enum { OUTSIDE = 20, OUTSIDE_ONE = 4 }; /* of several sizes, of one */
 
+/* A trial of so many bytes and more is all rate. Between a size that fits into the caches and one
+ * that does not the rate would be better the slower the smaller was. */
+static const size_t whole_from = 1 << 20;
+
 /* Whether another of the kind was tried at a size above this one and up to that. */
 static bool is_tried_between(const struct machine *machine, enum collective_kind kind,
                              enum wire_format wire, size_t above, size_t bytes)
@@ -187,7 +191,7 @@ double machine_trial_us(const struct machine *machine, enum collective_kind kind
         if (bytes / (first == NULL ? OUTSIDE_ONE : OUTSIDE) > below[0]->bytes ||
             is_tried_between(machine, kind, wire, below[0]->bytes, bytes))
             return 0;
-        if (first == NULL)
+        if (first == NULL || below[0]->bytes >= whole_from)
             return below[0]->time_us * (double)bytes / (double)below[0]->bytes;
         return beyond((double)first->bytes, first->time_us, (double)below[0]->bytes,
                       below[0]->time_us, (double)bytes);

@@ -77,9 +77,10 @@ int machine_add_trial(struct machine *machine, const struct machine_trial *trial
                       struct error *err);
 
 /* The time of a collective from its trials at other sizes, interpolated as links are; outside the
- * range tried at most by a factor of 20, or 4 where it is one size, at the rate of the end. 0: it
- * was not tried, or too far from this size, or others were tried at a greater size up to this one
- * and it was not worth it: a rate within the caches says nothing of one beyond them. */
+ * range tried at most by a factor of 20, or 4 where it is one size, at the rate of the end (of 1
+ * MiB and more: that of the greatest trial alone). 0: it was not tried, or too far from this size,
+ * or others were tried at a greater size up to this one and it was not worth it: a rate within the
+ * caches says nothing of one beyond them. */
 double machine_trial_us(const struct machine *machine, enum collective_kind kind,
                         enum wire_format wire, const char *algorithm, size_t segment_bytes,
                         size_t bytes);

@@ -214,6 +214,11 @@ static void test_trials(void)
     is_near(tried(&machine, 150000), 0, 0, "... but not from there on");
     is_near(machine_trial_us(&machine, COLLECTIVE_ALLREDUCE, WIRE_AS_IS, "ring", 0, 1000), 0, 0,
             "another segment was not tried");
+    add(&machine, "ring", 65536, 1 << 19, 30000);
+    add(&machine, "ring", 65536, 1 << 21, 100000);
+    is_near(
+        tried(&machine, 1 << 23), 400000, 1e-6,
+        "above 1 MiB the greatest says it alone: what was slow in the caches is no better there");
     machine_clear(&machine);
 }
 
