@@ -66,11 +66,11 @@ void mpi_call_settle(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-double mpi_call_time_us(mpi_call_fn *run, void *context, int calls)
+double mpi_call_time_us(mpi_call_fn *run, void *context, int before, int calls)
 {
     double time_us, longest_us;
 
-    for (int i = 0; i < calls; i++)
+    for (int i = 0; i < before; i++)
         run(context);
     MPI_Barrier(MPI_COMM_WORLD);
     time_us = MPI_Wtime();

@@ -32,9 +32,9 @@ void mpi_call_settle(void);
 /* Something to time: once. */
 typedef void mpi_call_fn(void *context);
 
-/* `calls` calls without barriers between them: us a call, of the rank that takes longest. After as
- * many that are not timed: what ran before has left caches to itself. */
-double mpi_call_time_us(mpi_call_fn *run, void *context, int calls);
+/* `calls` calls without barriers between them: us a call, of the rank that takes longest. After
+ * `before` that are not timed: as many, where what ran before has left caches to itself. */
+double mpi_call_time_us(mpi_call_fn *run, void *context, int before, int calls);
 
 /* How many calls a loop should have whose one call takes so long. */
 int mpi_call_loop(double once_us);

@@ -67,7 +67,7 @@ static void run(void *context)
 static double time_us(struct pair *p, bool is_ours, int calls)
 {
     p->is_ours = is_ours;
-    return mpi_call_time_us(run, p, calls);
+    return mpi_call_time_us(run, p, calls, calls);
 }
 
 static int compare(const void *left, const void *right)

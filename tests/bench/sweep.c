@@ -12,6 +12,7 @@
 
 #include "config.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,7 @@ struct candidate {
     size_t segment_bytes;
     enum wire_format wire;
     int calls;
+    double first_us;
     double us[MPI_CALL_ROUNDS];
 };
 
@@ -83,22 +85,53 @@ static void run_once(void *context)
     }
 }
 
+/* Calls that take longer leave nothing in caches to the next: a loop is one call, and one that is
+ * not timed comes before all of them. */
+static const double long_us = 20000;
+
+/* Whether it takes long and much longer than the best of ours or of Open MPI's, to which it
+ * belongs: sizes that take a second a call are swept in minutes so. */
+static bool is_out(const struct candidate *candidate, const struct candidate *candidates,
+                   unsigned count, unsigned chosen)
+{
+    static const double longer = 1.5;
+
+    if (candidate->first_us < long_us || candidate == &candidates[chosen] || candidate->is_memory ||
+        strcmp(candidate->name, "mpi") == 0)
+        return false;
+    for (unsigned i = 0; i < count; i++)
+        if (!candidates[i].is_memory &&
+            (candidates[i].algorithm == NULL) == (candidate->algorithm == NULL) &&
+            longer * candidates[i].first_us < candidate->first_us)
+            return true;
+    return false;
+}
+
+/* chosen: the number of the one that is, or CANDIDATES. */
 static void time_all(const struct sweep *s, struct candidate *candidates, unsigned count,
-                     size_t bytes)
+                     unsigned chosen, size_t bytes)
 {
     for (int round = -2; round < MPI_CALL_ROUNDS; round++)
         for (unsigned i = 0; i < count; i++) {
             struct candidate *c = &candidates[i];
             struct timed timed = {s, c};
-            double time_us = mpi_call_time_us(run_once, &timed, c->calls);
+            bool is_long = round > -2 && c->first_us >= long_us;
+            double time_us;
 
-            if (round >= 0)
-                c->us[round] = time_us;
+            if (is_long && (round == -1 || is_out(c, candidates, count, chosen)))
+                continue;
+            time_us = mpi_call_time_us(run_once, &timed, is_long ? 0 : c->calls, c->calls);
+            if (round == -2)
+                c->first_us = time_us;
             else if (round == -1)
                 c->calls = mpi_call_loop(time_us);
+            else
+                c->us[round] = time_us;
         }
     for (unsigned i = 0; i < count && s->rank == 0; i++)
-        mpi_call_print(collective_kind_name(s->kind), bytes, candidates[i].name, candidates[i].us);
+        if (!is_out(&candidates[i], candidates, count, chosen))
+            mpi_call_print(collective_kind_name(s->kind), bytes, candidates[i].name,
+                           candidates[i].us);
 }
 
 /* algorithm: NULL for MPI's own. */
@@ -228,7 +261,7 @@ static void sweep_size(struct sweep *s, size_t bytes, enum wire_format wire)
         count = list_ours(s, candidates, &chosen);
         count += list_open_mpi(s, candidates + count);
     }
-    time_all(s, candidates, count, bytes);
+    time_all(s, candidates, count, chosen, bytes);
     if (chosen < count && s->rank == 0) {
         char name[NAME + sizeof "chosen:"];
 

@@ -33,10 +33,10 @@ static void sweep_size(struct call *call, const char *kind, size_t bytes)
     call->count =
         (int)(bytes / sizeof(float) / (mpi_call_has_blocks(call->kind) ? (size_t)ranks : 1));
     call->count += call->count == 0;
-    mpi_call_time_us(run, call, calls);
-    calls = mpi_call_loop(mpi_call_time_us(run, call, calls));
+    mpi_call_time_us(run, call, calls, calls);
+    calls = mpi_call_loop(mpi_call_time_us(run, call, calls, calls));
     for (int round = 0; round < MPI_CALL_ROUNDS; round++)
-        us[round] = mpi_call_time_us(run, call, calls);
+        us[round] = mpi_call_time_us(run, call, calls, calls);
     if (rank == 0)
         mpi_call_print(kind, bytes, "mpich", us);
 }
