@@ -2,15 +2,20 @@
 """What the benchmarks share: labs, figures, and how they are told."""
 
 import argparse
+import array
+import glob
 import json
 import math
 import os
 import random
+import re
 import shutil
 import signal
 import statistics
+import struct
 import subprocess
 import sys
+import tempfile
 
 top = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 build = os.environ.get("BUILD", os.path.join(top, ".lab/build"))
@@ -53,6 +58,44 @@ def program(name):
     """One of this room's programs, built when it is not."""
     run("make", "-s", "-C", build, f"tests/bench/{name}")
     return os.path.join(build, "tests/bench", name)
+
+
+def narrowed(values, kind):
+    """Bytes of an array of floats as bf16, to the nearest, or as fp16, which needs them 65536 times
+    as large and takes what is beyond its range as the greatest."""
+    if kind == "bf16":
+        bits = array.array("I", values.tobytes())
+        return array.array("H", [(b + 0x7fff + (b >> 16 & 1)) >> 16 for b in bits]).tobytes()
+    return struct.pack(f"={len(values)}e", *[max(-65504.0, min(65504.0, 65536 * v)) for v in values])
+
+
+def trained_gradients(kind):
+    """A file of muster-train's gradient after 30 steps of a transformer of 6 million parameters on
+    this project's sources, byte by byte; bf16, fp16 or fp32. Made when it is not there."""
+    path = os.path.join(build, f"tests/bench/trained.{kind}")
+    if os.path.exists(path):
+        return path
+    train = os.path.join(build, "muster-train")
+    with tempfile.TemporaryDirectory() as directory:
+        text, tokens, checkpoint = (os.path.join(directory, name) for name in ("text", "tokens", "c"))
+        with open(text, "wb") as all_of_it:
+            for name in sorted(glob.glob(os.path.join(top, "**/*.[ch]"), recursive=True)):
+                with open(name, "rb") as file:
+                    all_of_it.write(file.read())
+        run(train, "tokenize", text, tokens)
+        # AdamW's first moments are the gradient then
+        run(train, f"--data={tokens}", "--vocab=256", "--layers=6", "--heads=8", "--channels=288",
+            "--context=128", "--batch=8", "--steps=30", "--beta1=0", f"--checkpoint={checkpoint}",
+            env={**os.environ, **open_mpi})
+        shard, = glob.glob(os.path.join(checkpoint, "step-*", "shard-*"))
+        with open(shard, "rb") as file:
+            state = file.read()
+    third = len(state) // 3
+    gradients = array.array("f", state[third:2 * third])
+    with open(path + ".new", "wb") as file:
+        file.write(gradients.tobytes() if kind == "fp32" else narrowed(gradients, kind))
+    os.replace(path + ".new", path)
+    return path
 
 
 # what mpirun is told for ranks on this machine, more of them than processors too
@@ -162,6 +205,36 @@ def load():
 def machine():
     return {"cpus": os.cpu_count(), "load_before": load(), "kernel": os.uname().release,
             "slurm": run("slurmd", "-V").split()[-1]}
+
+
+def processors():
+    with open("/proc/cpuinfo") as file:
+        names = re.findall(r"^model name\s*: (.*)$", file.read(), re.MULTILINE)
+    return f"{os.cpu_count()} processors ({names[0] if names else 'unknown'})"
+
+
+def command():
+    """As it was called, but for where its figures go."""
+    words = sys.argv[1:]
+    kept = [word for i, word in enumerate(words)
+            if word not in ("--document", "--json") and (i == 0 or words[i - 1] != "--json")]
+    return " ".join([f"tests/bench/{os.path.basename(sys.argv[0])}", *kept])
+
+
+def write_document(title, commands, lines, columns, rows):
+    """Replaces the section of this title in doc/performance.md, or adds it: lines of words and a
+    table of texts."""
+    document = os.path.join(top, "doc/performance.md")
+    head = f"## {title}\n"
+    with open(document) as file:
+        before, _, rest = file.read().partition(head)
+    after = rest[rest.index("\n## ") + 1:] if "\n## " in rest else ""
+    section = [head, ", ".join(f"`{words}`" for words in commands), "", *lines, "",
+               "| " + " | ".join(columns) + " |", "|" + "---|" * len(columns),
+               *("| " + " | ".join(row) + " |" for row in rows)]
+    with open(document + ".new", "w") as file:
+        file.write(before.rstrip("\n") + "\n\n" + "\n".join(section) + "\n" + (after and "\n" + after))
+    os.replace(document + ".new", document)
 
 
 def tell(name, lines, figures, found, where):

@@ -4,11 +4,11 @@
  * applies, in each of the segments that are chosen from, "mpi", which is MPI's own choice,
  * "chosen", which is one of them: where it is, its figures are that one's; "mpi:ALGORITHM", each of
  * Open MPI's algorithms, open_mpi.h; and "memory", what memory alone asks, least_work(). sweep
- * KIND,... BYTES,... WIRE TYPE: each algorithm as it is and, with WIRE+ before the name, on the
- * wire. In turns ROUNDS loops of calls without barriers of each, us a call of the rank that takes
- * longest; a line "KIND BYTES NAME US ..." from rank 0, NAME/SEGMENT where there are several. fp32
- * or TYPE, sums, root 0; numbers spread as gradients are where a wire is asked for, else from -1
- * to 1. */
+ * KIND,... BYTES,... WIRE TYPE [FILE]: each algorithm as it is and, with WIRE+ before the name, on
+ * the wire. In turns ROUNDS loops of calls without barriers of each, us a call of the rank that
+ * takes longest; a line "KIND BYTES NAME US ..." from rank 0, NAME/SEGMENT where there are several.
+ * fp32 or TYPE, sums, root 0; where a wire is asked for, the file's numbers or some spread as
+ * gradients are, else from -1 to 1. */
 
 #include "config.h"
 
@@ -270,6 +270,7 @@ static void sweep_size(struct sweep *s, size_t bytes, enum wire_format wire)
     }
 }
 
+/* Numbers spread as gradients are. */
 static void fill(const struct sweep *s, size_t bytes)
 {
     enum { SOME = 1 << 16 };
@@ -292,6 +293,22 @@ static void fill(const struct sweep *s, size_t bytes)
     free(values);
 }
 
+/* With a file's numbers, again and again. */
+static void fill_from(const struct sweep *s, const char *path, size_t bytes)
+{
+    FILE *file = fopen(path, "rb");
+    size_t have = file != NULL ? fread(s->in, 1, bytes, file) : 0;
+
+    have -= have % element_bytes(s->type);
+    if (have == 0) {
+        fprintf(stderr, "sweep: %s: no numbers\n", path);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    for (size_t at = have; at < bytes; at += have)
+        memcpy((char *)s->in + at, s->in, bytes - at < have ? bytes - at : have);
+    fclose(file);
+}
+
 static void stop(const char *word, const char *expected)
 {
     fprintf(stderr, "sweep: found \"%s\", expected %s\n", word, expected);
@@ -312,11 +329,11 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &s.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &s.ranks);
-    if (argc != 3 && argc != 5) {
-        fprintf(stderr, "usage: sweep KIND,... BYTES,... [WIRE TYPE]\n");
+    if (argc != 3 && argc != 5 && argc != 6) {
+        fprintf(stderr, "usage: sweep KIND,... BYTES,... [WIRE TYPE [FILE]]\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    if (argc == 5) {
+    if (argc >= 5) {
         if (!element_parse(argv[4], &s.type))
             stop(argv[4], "a type of elements");
         if (!wire_parse(argv[3], &wire) || wire == WIRE_AS_IS || !wire_applies(wire, s.type))
@@ -329,7 +346,9 @@ int main(int argc, char **argv)
     most = (most + (size_t)s.ranks * sizeof(float) + 63) / 64 * 64;
     s.in = mpi_call_numbers(most);
     s.out = mpi_call_numbers(most);
-    if (wire != WIRE_AS_IS)
+    if (argc == 6)
+        fill_from(&s, argv[5], most);
+    else if (wire != WIRE_AS_IS)
         fill(&s, most);
     options.with_mpi = wire == WIRE_AS_IS; /* MPI has no wires, nor sums of bf16 */
     if (tuned_create(MPI_COMM_WORLD, &options, &tuned, &err) < 0 ||
