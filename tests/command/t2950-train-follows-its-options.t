@@ -140,10 +140,9 @@ under_way() { # waits until it has made a step
         sleep 0.1
     done
 }
-set -m # what a script starts beside itself ignores SIGINT, but jobs do not
-"$train" "${small[@]}" --steps=1000000 >out 2>err &
+# what a script starts beside itself ignores SIGINT
+env --default-signal=INT "$train" "${small[@]}" --steps=1000000 >out 2>err &
 pid=$!
-set +m
 under_way
 kill -INT $pid
 wait $pid
