@@ -12,7 +12,6 @@
 
 #include "config.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,30 +269,33 @@ static void sweep_size(struct sweep *s, size_t bytes, enum wire_format wire)
     }
 }
 
+/* What the input begins with, again and again up to its end. */
+static void repeat(const struct sweep *s, size_t have, size_t bytes)
+{
+    for (size_t at = have; at < bytes; at += have)
+        memcpy((char *)s->in + at, s->in, bytes - at < have ? bytes - at : have);
+}
+
 /* Numbers spread as gradients are. */
 static void fill(const struct sweep *s, size_t bytes)
 {
     enum { SOME = 1 << 16 };
-    size_t count = bytes / element_bytes(s->type), each = element_bytes(s->type);
+    size_t count = bytes / element_bytes(s->type), some = count < SOME ? count : SOME;
     float *values = malloc(SOME * sizeof *values);
 
     if (values == NULL)
         MPI_Abort(MPI_COMM_WORLD, 1);
     measure_fill(values, SOME);
-    for (size_t i = 0; i < count; i += SOME) {
-        size_t some = count - i < SOME ? count - i : SOME;
-        char *at = (char *)s->in + i * each;
-
-        if (s->type == ELEMENT_FP32)
-            memcpy(at, values, some * each);
-        else
-            precision_narrow(s->type == ELEMENT_BF16 ? PRECISION_BF16 : PRECISION_FP16, values,
-                             some, at);
-    }
+    if (s->type == ELEMENT_FP32)
+        memcpy(s->in, values, some * sizeof *values);
+    else
+        precision_narrow(s->type == ELEMENT_BF16 ? PRECISION_BF16 : PRECISION_FP16, values, some,
+                         s->in);
+    repeat(s, some * element_bytes(s->type), bytes);
     free(values);
 }
 
-/* With a file's numbers, again and again. */
+/* A file's numbers. */
 static void fill_from(const struct sweep *s, const char *path, size_t bytes)
 {
     FILE *file = fopen(path, "rb");
@@ -304,8 +306,7 @@ static void fill_from(const struct sweep *s, const char *path, size_t bytes)
         fprintf(stderr, "sweep: %s: no numbers\n", path);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    for (size_t at = have; at < bytes; at += have)
-        memcpy((char *)s->in + at, s->in, bytes - at < have ? bytes - at : have);
+    repeat(s, have, bytes);
     fclose(file);
 }
 
