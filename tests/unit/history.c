@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -485,7 +486,78 @@ static void test_locked(void)
     is_int(count_rows(path, "SELECT count(*) FROM runs"), 3, "... it is taken in");
 }
 
-/* In a mount namespace of its own: a disk of 120 kB, and a /run of its own. */
+static int mode_of(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 ? (int)(status.st_mode & 0777) : -1;
+}
+
+/* As an ordinary user: reads the history, then keeps whatever can be opened of it locked until the
+ * pipe ends. Exit status 0: the copy could be read, and the database itself could not. */
+static void __attribute__((noreturn)) other_user(const char *path, const char *copy, int done)
+{
+    struct error err = {""};
+    sqlite3 *database = NULL, *original = NULL;
+    char byte = 0;
+    int rv = 1;
+
+    if (setgid(65534) != 0 || setuid(65534) != 0)
+        _exit(77);
+    seen[0] = '\0';
+    if (history_nodes(path, NULL, 9, see, NULL, &err) == 2 &&
+        sqlite3_open_v2(path, &original, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK &&
+        sqlite3_open_v2(copy, &database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+        sqlite3_exec(database, "BEGIN; SELECT count(*) FROM runs", NULL, NULL, NULL) == SQLITE_OK)
+        rv = 0;
+    if (rv != 0)
+        fprintf(stderr, "# the other user: %s; %s\n", err.text, seen);
+    if (write(done, &byte, 1) != 1 || read(done, &byte, 1) < 0)
+        rv = 2;
+    _exit(rv);
+}
+
+static void test_other_users(void)
+{
+    const char *path = in_directory("others.db"), *copy = in_directory("others.db.copy");
+    struct error err = {""};
+    int ends[2], status = -1;
+    char byte;
+    pid_t child;
+
+    add(path, "o1", 100, VERDICT_PASS, VERDICT_PASS, &err);
+    is_int(mode_of(path), 0600, "the history is its owner's alone");
+    is_int(mode_of(copy), 0644, "... and all others have a copy");
+    chmod(path, 0644);
+    add(path, "o2", 200, VERDICT_PASS, VERDICT_PASS, &err);
+    is_int(mode_of(path), 0600, "one that everybody could read is everybody's no more");
+    is_int(count_rows(copy, "SELECT count(*) FROM runs"), 2, "... and the copy has each run");
+    if (geteuid() != 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) {
+        ok(true, "other users # SKIP needs root");
+        return;
+    }
+    chmod(directory, 0755);
+    fflush(NULL);
+    child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        other_user(path, copy, ends[1]);
+    }
+    close(ends[1]);
+    ok(read(ends[0], &byte, 1) == 1, "another user reads, and holds a lock");
+    history_busy_ms = 100;
+    is_int(add(path, "o3", 300, VERDICT_PASS, VERDICT_PASS, &err), 0, "... which stops no run (%s)",
+           err.text);
+    history_busy_ms = 10000;
+    is_int(count_rows(copy, "SELECT count(*) FROM runs"), 3, "... nor the next copy");
+    close(ends[0]);
+    waitpid(child, &status, 0);
+    is_int(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0,
+           "the user read the copy and could not open the history itself");
+}
+
+/* In a mount namespace of its own: a disk of 240 kB, half of which the copy takes, and a /run of
+ * its own. */
 static int on_full_disk(void)
 {
     const char *path = in_directory("small/history.db");
@@ -495,7 +567,7 @@ static int on_full_disk(void)
 
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         mkdir(in_directory("small"), 0755) != 0 ||
-        mount("small", in_directory("small"), "tmpfs", 0, "size=120k") != 0 ||
+        mount("small", in_directory("small"), "tmpfs", 0, "size=240k") != 0 ||
         mount("run", "/run", "tmpfs", 0, "size=8m") != 0)
         return 77;
     for (int i = 0; i < 4000 && rv >= 0 && waiting < 3; i++) {
@@ -613,6 +685,7 @@ int main(void)
     test_migration();
     test_bad_databases();
     test_locked();
+    test_other_users();
     test_full_disk();
     test_concurrency();
     test_kills();

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <time.h>
 
 #include "validate/history/database.h"
@@ -45,6 +46,7 @@ static int mark_add(sqlite3 *database, const char *path, const char *node, const
 int history_accept(const char *path, const char *node, const char *part, const char *why,
                    double now, struct error *err)
 {
+    struct error failed = {""};
     sqlite3 *database;
     int version, known;
 
@@ -70,6 +72,8 @@ int history_accept(const char *path, const char *node, const char *part, const c
     if (!database)
         return -1;
     known = mark_add(database, path, node, part, why, now > 0 ? now : (double)time(NULL), err);
+    if (known == 0 && copy_write(database, path, &failed) != 0)
+        fprintf(stderr, "%s; other users read the history as it was before\n", failed.text);
     sqlite3_close(database);
     return known;
 }

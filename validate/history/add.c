@@ -368,6 +368,8 @@ int history_add(const char *path, const struct history_run *run, const struct hi
             database_failed(database, path, &why);
         }
     }
+    if (is_done && copy_write(database, path, &why) != 0)
+        fprintf(stderr, "%s; other users read the history as it was before this run\n", why.text);
     sqlite3_close(database); /* rolls back what was not committed */
     if (is_done)
         return 0;

@@ -2,6 +2,7 @@
 #include "validate/history/database.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -146,6 +147,29 @@ static int bring_up_to_date(sqlite3 *database, const char *path, struct error *e
     return result;
 }
 
+bool database_uri(const char *path, const char *query, char *uri, size_t size)
+{
+    size_t length = (size_t)snprintf(uri, size, "file:");
+
+    for (; *path && length + strlen(query) + 8 < size; path++)
+        length += (size_t)snprintf(uri + length, size - length,
+                                   strchr("%?#", *path) ? "%%%02x" : "%c", (unsigned char)*path);
+    snprintf(uri + length, size - length, "?%s", query);
+    return !*path;
+}
+
+/* The file's journal gets its mode. */
+static void owner_only(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    struct stat status;
+
+    if (fd >= 0)
+        close(fd);
+    else if (stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_mode & 077)
+        chmod(path, 0600);
+}
+
 sqlite3 *database_open(const char *path, struct error *err)
 {
     sqlite3 *database = NULL;
@@ -158,6 +182,7 @@ sqlite3 *database_open(const char *path, struct error *err)
         *slash = '\0';
         mkdir(directory, 0755);
     }
+    owner_only(path);
     if (sqlite3_open_v2(path, &database,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
                         NULL) != SQLITE_OK ||
@@ -177,13 +202,21 @@ sqlite3 *database_open(const char *path, struct error *err)
 sqlite3 *database_read(const char *path, int *version, struct error *err)
 {
     sqlite3 *database = NULL;
+    struct stat status;
 
     *version = 0;
-    if (access(path, F_OK) != 0 && errno == ENOENT)
+    if (stat(path, &status) != 0 && errno == ENOENT)
         return NULL;
     *version = -1;
-    if (sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK ||
-        sqlite3_busy_timeout(database, history_busy_ms) != SQLITE_OK ||
+    if (geteuid() != 0 && S_ISREG(status.st_mode) && status.st_uid != geteuid()) {
+        if (!(database = copy_read(path, err)))
+            return NULL;
+    } else if (sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
+        database_failed(database, path, err);
+        sqlite3_close(database);
+        return NULL;
+    }
+    if (sqlite3_busy_timeout(database, history_busy_ms) != SQLITE_OK ||
         sqlite3_exec(database, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL) != SQLITE_OK)
         database_failed(database, path, err);
     else

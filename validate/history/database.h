@@ -21,12 +21,24 @@ enum { HISTORY_SCHEMA = 2, HISTORY_ID = 0x6d757374 /* "must" */ };
 int database_failed(sqlite3 *database, const char *path, struct error *err);
 
 /* Opens for writing: makes the file and the directory it is in, or brings the schema up to date.
- * NULL with err, also when the file is not muster's or a newer muster's. */
+ * The file is its owner's alone (mode 0600). NULL with err, also when the file is not muster's or a
+ * newer muster's. */
 sqlite3 *database_open(const char *path, struct error *err);
 
-/* Opens for reading. *version: of its schema. NULL with err; NULL with *version 0 when there is no
- * file. */
+/* Opens for reading: root and the file's owner the file, all others the copy. *version: of its
+ * schema. NULL with err; NULL with *version 0 when there is no file. */
 sqlite3 *database_read(const char *path, int *version, struct error *err);
+
+/* Makes the copy for all others anew, PATH.copy of mode 0644, whole or not at all. database: the
+ * one at path, open for writing outside a transaction. Returns 0, or -1 with err: the former copy
+ * stays.
+ */
+int copy_write(sqlite3 *database, const char *path, struct error *err);
+/* Opens the copy. NULL with err. */
+sqlite3 *copy_read(const char *path, struct error *err);
+
+/* "file:PATH?query", in which PATH's own %, ? and # are escaped. Returns whether it fits. */
+bool database_uri(const char *path, const char *query, char *uri, size_t size);
 
 /* NULL and "" become NULL; so does a number that is not finite. */
 void database_bind_text(sqlite3_stmt *statement, int at, const char *text);

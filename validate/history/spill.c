@@ -70,18 +70,6 @@ int spill_write(const char *path, const struct history_run *run, const struct hi
 
 /* ---------------------------------------------------------------- taking in */
 
-/* "file:PATH?mode=ro", in which PATH's own %, ? and # are escaped. */
-static bool uri_of(const char *path, char *uri, size_t size)
-{
-    size_t length = (size_t)snprintf(uri, size, "file:");
-
-    for (; *path && length + 16 < size; path++)
-        length += (size_t)snprintf(uri + length, size - length,
-                                   strchr("%?#", *path) ? "%%%02x" : "%c", (unsigned char)*path);
-    snprintf(uri + length, size - length, "?mode=ro");
-    return !*path;
-}
-
 static bool one_number(sqlite3 *database, const char *query, int *found)
 {
     sqlite3_stmt *statement;
@@ -145,7 +133,7 @@ static int take_in(sqlite3 *database, const char *path, const char *waiting, str
     sqlite3_stmt *statement = NULL;
     int there = 0, result = 0;
 
-    if (!uri_of(waiting, uri, sizeof uri) ||
+    if (!database_uri(waiting, "mode=ro", uri, sizeof uri) ||
         sqlite3_prepare_v2(database, "ATTACH ? AS waiting", -1, &statement, NULL) != SQLITE_OK)
         return database_failed(database, path, err);
     sqlite3_bind_text(statement, 1, uri, -1, SQLITE_TRANSIENT);

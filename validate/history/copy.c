@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/history/database.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Who can open a database can lock it, and a lock for reading that is never let go keeps every
+ * writer out. So the database is its owner's alone, and all others read a copy, which nobody locks:
+ * it is never written to, but replaced as a whole. */
+
+enum { PATH = 4096 };
+
+static bool copy_path(const char *path, const char *end, char *text, size_t size)
+{
+    return snprintf(text, size, "%s.copy%s", path, end) < (int)size;
+}
+
+sqlite3 *copy_read(const char *path, struct error *err)
+{
+    char copy[PATH], uri[3 * PATH];
+    sqlite3 *database = NULL;
+
+    if (!copy_path(path, "", copy, sizeof copy) ||
+        !database_uri(copy, "immutable=1", uri, sizeof uri)) {
+        error_set(err, "%s: the path is too long", path);
+        return NULL;
+    }
+    if (access(copy, F_OK) != 0) {
+        error_set(err, "%s: %s; the next run of muster certify makes it", copy, strerror(errno));
+        return NULL;
+    }
+    if (sqlite3_open_v2(uri, &database, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) == SQLITE_OK)
+        return database;
+    database_failed(database, copy, err);
+    sqlite3_close(database);
+    return NULL;
+}
+
+/* All pages, from a connection of its own: the writing one cannot be read from meanwhile. Without a
+ * journal, as what is not whole is thrown away. */
+static int pages_copy(const char *path, const char *aside, struct error *err)
+{
+    sqlite3 *from = NULL, *to = NULL;
+    sqlite3_backup *backup;
+    int result = 0, rv;
+
+    if (sqlite3_open_v2(path, &from, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
+        result = database_failed(from, path, err);
+    } else if (sqlite3_open_v2(aside, &to, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK ||
+               sqlite3_exec(to, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", NULL, NULL,
+                            NULL) != SQLITE_OK ||
+               !(backup = sqlite3_backup_init(to, "main", from, "main"))) {
+        result = database_failed(to, aside, err);
+    } else {
+        sqlite3_backup_step(backup, -1);
+        rv = sqlite3_backup_finish(backup);
+        result = rv == SQLITE_OK ? 0 : error_set(err, "%s: %s", aside, sqlite3_errstr(rv));
+    }
+    sqlite3_close(from);
+    sqlite3_close(to);
+    return result;
+}
+
+/* The lock on the database keeps other writers, and other copies, out. */
+static int copy_make(const char *path, const char *aside, const char *copy, struct error *err)
+{
+    int fd, result;
+
+    unlink(aside); /* of one that was killed */
+    fd = open(aside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return error_set(err, "%s: %m", aside);
+    close(fd); /* before SQLite locks it: closing it later would let go of that */
+    result = pages_copy(path, aside, err);
+    fd = result == 0 ? open(aside, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
+    if (result == 0 &&
+        (fd < 0 || fsync(fd) != 0 || fchmod(fd, 0644) != 0 || rename(aside, copy) != 0))
+        result = error_set(err, "%s: %m", copy);
+    if (fd >= 0)
+        close(fd);
+    if (result != 0)
+        unlink(aside);
+    return result;
+}
+
+int copy_write(sqlite3 *database, const char *path, struct error *err)
+{
+    char copy[PATH], aside[PATH];
+    int result;
+
+    if (!copy_path(path, "", copy, sizeof copy) || !copy_path(path, ".new", aside, sizeof aside))
+        return error_set(err, "%s: the path is too long", path);
+    if (sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
+        return database_failed(database, path, err);
+    result = copy_make(path, aside, copy, err);
+    sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
+    return result;
+}
