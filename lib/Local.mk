@@ -10,6 +10,7 @@ lib_libmuster_la_LIBADD = -ldl
 lib_libmuster_la_SOURCES += \
 	lib/base/base_name.h \
 	lib/base/clock.h \
+	lib/base/condition.h \
 	lib/base/error.c lib/base/error.h \
 	lib/base/fabric_class.c lib/base/fabric_class.h \
 	lib/base/grow.h \

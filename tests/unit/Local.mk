@@ -114,6 +114,10 @@ EXTRA_DIST += \
 	tests/fixtures/unpack \
 	# end of EXTRA_DIST
 
+check_PROGRAMS += tests/unit/condition.t
+tests_unit_condition_t_SOURCES = tests/unit/condition.c
+tests_unit_condition_t_LDADD = $(unit_libs)
+
 check_PROGRAMS += tests/unit/trouble.t
 tests_unit_trouble_t_SOURCES = tests/unit/trouble.c
 tests_unit_trouble_t_LDADD = tests/unit/libtree.la $(unit_libs)

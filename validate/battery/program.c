@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/condition.h"
 #include "lib/base/node_name.h"
 #include "lib/base/stdout_flush.h"
 #include "lib/certificate/failed_rails.h"
@@ -28,7 +29,7 @@ static struct {
     bool is_out;
     double limit_s;
     atomic_bool has_mpi; /* MPI_Init has returned */
-} fuse = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+} fuse = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static atomic_bool has_left_mpi;
 
@@ -61,16 +62,14 @@ static void fuse_leave(bool has_mpi)
 
 static void *fuse_run(void *argument)
 {
-    struct timespec until;
+    double until_s = clock_s() + fuse.limit_s;
     struct record record = RECORD_INIT;
     char message[160], node[64];
     bool is_out;
 
     (void)argument;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += (time_t)fuse.limit_s;
     pthread_mutex_lock(&fuse.lock);
-    while (!fuse.is_out && pthread_cond_timedwait(&fuse.changed, &fuse.lock, &until) == 0)
+    while (!fuse.is_out && condition_wait(&fuse.changed, &fuse.lock, until_s))
         ;
     is_out = fuse.is_out;
     pthread_mutex_unlock(&fuse.lock);
@@ -101,7 +100,8 @@ static void *fuse_run(void *argument)
 static void fuse_light(double limit_s)
 {
     fuse.limit_s = limit_s;
-    if (pthread_create(&fuse.thread, NULL, fuse_run, NULL) != 0)
+    if (condition_init(&fuse.changed) != 0 ||
+        pthread_create(&fuse.thread, NULL, fuse_run, NULL) != 0)
         fuse.is_out = true;
 }
 

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CONDITION_H
+#define MUSTER_CONDITION_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <time.h>
+
+/* Waits with a deadline on the clock of lib/base/clock.h: pthread's own way is the time of day,
+ * with which a deadline moves when somebody sets that. */
+
+/* Instead of PTHREAD_COND_INITIALIZER. Returns 0 or an error number. */
+static inline int condition_init(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+    int rv = pthread_condattr_init(&attributes);
+
+    if (rv != 0)
+        return rv;
+    rv = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    if (rv == 0)
+        rv = pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return rv;
+}
+
+/* Returns whether it was woken (it may be for nothing) before until_s of clock_s(). */
+static inline bool condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock, double until_s)
+{
+    struct timespec until = {.tv_sec = (time_t)until_s};
+
+    until.tv_nsec = (long)(1e9 * (until_s - (double)until.tv_sec));
+
+    return pthread_cond_timedwait(condition, lock, &until) == 0;
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/condition.h"
+
+#include <stdlib.h>
+
+#include "lib/base/clock.h"
+#include "tests/unit/tap.h"
+
+int main(void)
+{
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t changed;
+    double begin = clock_s(), took;
+    bool is_woken = true;
+
+    is_int(condition_init(&changed), 0, "a condition");
+    pthread_mutex_lock(&lock);
+    while (is_woken && clock_s() < begin + 5)
+        is_woken = condition_wait(&changed, &lock, begin + 0.2);
+    took = clock_s() - begin;
+    pthread_mutex_unlock(&lock);
+    ok(!is_woken, "... nobody wakes");
+    ok(took >= 0.2 && took < 5, "... is waited for until a moment of the even clock (%.3f s)",
+       took);
+    pthread_cond_destroy(&changed);
+    return tap_done();
+}
