@@ -8,18 +8,6 @@
 
 #include "lib/base/utf8.h"
 
-/* What a file, a switch or a user calls something must not steer a terminal. */
-static void clean(char *text)
-{
-    while (*text) {
-        size_t length = utf8_printable_length((const unsigned char *)text);
-
-        if (length == 0)
-            *text = '?';
-        text += length ? length : 1;
-    }
-}
-
 int error_set(struct error *err, const char *format, ...)
 {
     int saved_errno = errno;
@@ -29,7 +17,7 @@ int error_set(struct error *err, const char *format, ...)
         va_start(arguments, format);
         vsnprintf(err->text, sizeof err->text, format, arguments);
         va_end(arguments);
-        clean(err->text);
+        utf8_clean(err->text);
     }
     errno = saved_errno;
     return -1;
@@ -49,6 +37,6 @@ int error_prefix(struct error *err, const char *format, ...)
     va_end(arguments);
     length = strlen(err->text);
     snprintf(err->text + length, sizeof err->text - length, ": %s", text);
-    clean(err->text);
+    utf8_clean(err->text);
     return -1;
 }

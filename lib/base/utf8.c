@@ -35,11 +35,32 @@ size_t utf8_length(const unsigned char *text)
     return length;
 }
 
+/* Of three bytes, U+2000 to U+207F. */
+static bool turns_text(const unsigned char *text)
+{
+    if (text[0] != 0xe2)
+        return false;
+    return (text[1] == 0x80 &&
+            (text[2] == 0x8e || text[2] == 0x8f || (text[2] >= 0xa8 && text[2] <= 0xae))) ||
+           (text[1] == 0x81 && text[2] >= 0xa6 && text[2] <= 0xa9);
+}
+
 size_t utf8_printable_length(const unsigned char *text)
 {
     bool is_late = text[0] == 0xc2 && text[1] < 0xa0; /* U+0080 to U+009F */
 
-    return is_late || text[0] < 0x20 || text[0] == 0x7f ? 0 : utf8_length(text);
+    return is_late || text[0] < 0x20 || text[0] == 0x7f || turns_text(text) ? 0 : utf8_length(text);
+}
+
+void utf8_clean(char *text)
+{
+    while (*text) {
+        size_t length = utf8_printable_length((const unsigned char *)text);
+
+        if (length == 0)
+            *text = '?';
+        text += length ? length : 1;
+    }
 }
 
 char *utf8_copy(const char *text)

@@ -82,7 +82,7 @@ static void parsing(void)
     is_int(records_parse(&records, text), 0, "what record_write() writes is read");
     found = &records.items[0];
     is_str(found->suite, "links", "suite");
-    is_str(found->peer, "n\"2\n", "a string with what JSON escapes");
+    is_str(found->peer, "n\"2?", "a string with what JSON escapes, a line's end cleaned");
     is_str(found->message, "caf\xc3\xa9", "UTF-8");
     is_near(found->value, 196.25, 1e-9, "value");
     is_near(found->time, 1795190000.25, 1e-3, "time");
@@ -102,6 +102,11 @@ static void parsing(void)
     is_str(records.items[2].message, "caf\xef\xbf\xbd \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
            "they become U+FFFD");
     ok(records.items[2].node == records.items[0].node, "equal texts are kept once");
+    is_int(records_parse(&records, "{\"suite\":\"a\",\"test\":\"b\",\"node\":\"n1\\u001b[2J\","
+                                   "\"message\":\"\\u001b]0;x\\u0007\\r\\u009b31m \\u202ebad\"}"),
+           0, "a record that would steer a terminal is read");
+    is_str(records.items[3].node, "n1?[2J", "... without what does");
+    is_str(records.items[3].message, "?]0;x????31m ???bad", "... in any string");
     for (int i = 0; i < 2000; i++) {
         char name[32];
 
@@ -109,8 +114,8 @@ static void parsing(void)
         record.node = name;
         records_add(&records, &record);
     }
-    is_str(records.items[3 + 1234].node, "n234", "of many texts each is the right one");
-    ok(records.items[3 + 1234].node == records.items[3 + 234].node, "and is there once");
+    is_str(records.items[4 + 1234].node, "n234", "of many texts each is the right one");
+    ok(records.items[4 + 1234].node == records.items[4 + 234].node, "and is there once");
     records_clear(&records);
 
     refused("", "nothing");

@@ -84,12 +84,12 @@ static bool texts_grow(struct records_texts *texts)
     return true;
 }
 
-static bool is_utf8(const char *text)
+static bool is_printable(const char *text)
 {
     size_t length;
 
     for (; *text; text += length)
-        if ((length = utf8_length((const unsigned char *)text)) == 0)
+        if ((length = utf8_printable_length((const unsigned char *)text)) == 0)
             return false;
     return true;
 }
@@ -102,10 +102,11 @@ static const char *text_keep(struct records_texts *texts, const char *text)
 
     if (2 * (texts->count + 1) > texts->size && !texts_grow(texts))
         return NULL;
-    if (!is_utf8(text)) {
+    if (!is_printable(text)) {
         clean = utf8_copy(text);
         if (!clean)
             return NULL;
+        utf8_clean(clean);
         text = clean;
     }
     at = slot_of(texts, text);

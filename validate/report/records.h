@@ -35,7 +35,8 @@ int records_parse_bytes(struct records *records, const char *line, size_t length
  * apart. Rank 0 prints for all: where it died, the others leave with 3 as if that had been said. */
 bool records_tell(const struct records *records, size_t first, int status);
 
-/* Adds a copy. Bytes that are not UTF-8 become U+FFFD. Returns 0, or -1 when memory is out. */
+/* Adds a copy. Bytes that are not UTF-8 become U+FFFD, control characters '?'. Returns 0, or -1
+ * when memory is out. */
 int records_add(struct records *records, const struct record *record);
 
 void records_clear(struct records *records);

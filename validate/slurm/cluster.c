@@ -11,6 +11,7 @@
 
 #include "lib/base/grow.h"
 #include "lib/base/read_all.h"
+#include "lib/base/utf8.h"
 #include "validate/slurm/process.h"
 #include "validate/slurm/release.h"
 
@@ -19,6 +20,16 @@ enum { TOPOLOGY_S = 30 };
 static char *copy(const char *text)
 {
     return strdup(text ? text : "");
+}
+
+/* Of what anybody may have written. */
+static char *copy_clean(const char *text)
+{
+    char *made = copy(text);
+
+    if (made)
+        utf8_clean(made);
+    return made;
 }
 
 static int slurm_failed(struct error *err, const char *what)
@@ -103,9 +114,9 @@ static bool node_take(const node_info_t *info, struct cluster_node *node)
     node->name = copy(info->name);
     node->address = copy(info->node_addr ? info->node_addr : info->name);
     node->port = info->port;
-    node->gres = copy(info->gres);
-    node->features = copy(info->features);
-    node->reason = copy(info->reason);
+    node->gres = copy_clean(info->gres);
+    node->features = copy_clean(info->features);
+    node->reason = copy_clean(info->reason);
     node->extra = copy(release_node_extra(info));
     node->reason_uid = info->reason_uid;
     node->reason_time = info->reason_time;

@@ -20,7 +20,7 @@ struct cluster_node {
     uint16_t port;
     char *gres;     /* as configured, "gpu:8"; "" */
     char *features; /* those that are available, "h100,rack3"; "" */
-    char *reason;   /* why it is down or drained; "" */
+    char *reason;   /* why it is down or drained, one printable line; "" */
     char *extra;    /* the site's text, a JSON object where jobs may ask for it; "" */
     uid_t reason_uid;
     time_t reason_time;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/utf8.h"
 #include "validate/slurm/release.h"
 
 enum { IDLE_MINUTES = 10 }; /* a reservation that nobody uses goes by itself */
@@ -107,6 +108,8 @@ int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *er
         job->uid = info->user_id;
         snprintf(job->name, sizeof job->name, "%s", info->name);
         snprintf(job->host, sizeof job->host, "%s", info->alloc_node ? info->alloc_node : "");
+        utf8_clean(job->name);
+        utf8_clean(job->host);
         job->is_pending = base == JOB_PENDING;
         job->is_running = base == JOB_RUNNING && !is_completing;
         job->is_completing = is_completing;

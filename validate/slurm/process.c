@@ -17,6 +17,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/read_all.h"
+#include "lib/base/utf8.h"
 
 enum { LINE_MAX_BYTES = 65536, TICK_MS = 100 };
 
@@ -57,8 +58,10 @@ struct stream {
 };
 
 static void line_deliver(const struct process *process, struct process_result *result,
-                         struct stream *stream, const char *line)
+                         struct stream *stream, char *line)
 {
+    if (stream->is_error) /* records are cleaned as they are taken apart */
+        utf8_clean(line);
     if (stream->is_error && *line)
         snprintf(result->last_error, sizeof result->last_error, "%s", line);
     if (process->on_line)
