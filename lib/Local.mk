@@ -78,6 +78,7 @@ lib_libmuster_la_SOURCES += \
 	lib/certificate/certificate_file.c \
 	lib/certificate/failed_rails.c lib/certificate/failed_rails.h \
 	lib/certificate/fingerprint.c lib/certificate/fingerprint.h \
+	lib/certificate/refused.c lib/certificate/refused.h \
 	lib/certificate/seal.c lib/certificate/seal.h \
 	# end
 

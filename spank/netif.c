@@ -19,6 +19,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/node_name.h"
+#include "lib/certificate/refused.h"
 #include "lib/conf/conf.h"
 #include "lib/netif/netif_apply.h"
 #include "spank/host.h"
@@ -186,7 +187,7 @@ int netif_prolog(const char *config_path, uint32_t job_id)
         snprintf(line, sizeof line, "%s: %s; job %u refused by OnInterface=refuse", node,
                  *first ? first : work->err.text, job_id);
         host_error("%s", line);
-        refusal_note(work->certificate_path, line);
+        refused_write(work->certificate_path, line);
     }
     munmap(work, sizeof *work);
     return is_refused ? -1 : 0;

@@ -22,6 +22,7 @@
 #include "lib/certificate/certificate.h"
 #include "lib/conf/conf.h"
 #include "lib/certificate/fingerprint.h"
+#include "lib/certificate/refused.h"
 #include "lib/certificate/seal.h"
 #include "spank/host.h"
 #include "spank/refusal.h"
@@ -206,6 +207,6 @@ int gate_check(const char *config_path, const struct gate_job *job)
              node, certificate_state_name(finding.state), finding.message, job->job_id, finding.key,
              node);
     host_error("%s", line);
-    refusal_note(finding.certificate_path, line);
+    refused_write(finding.certificate_path, line);
     return -1;
 }

@@ -21,9 +21,23 @@ like "$got" 'Prolog failure on node n1' '... and names the node'
 ok '... which is drained' within 10 is_in n1 drained
 is "$(reason n1)" 'Prolog error' "... for Slurm's own reason"
 is "$(lab run squeue -h | wc -l)" 0 '... and leaves no job'
-issue n2
-ok "the user's other node works on" as_user srun -w n2 true
+got=$(lab run "$muster" certify -w n1 2>&1)
+is $? 0 'what the refusal tells to do, muster certify -w n1, certifies the node' || echo "$got"
+like "$got" "n1 was drained by muster's gate: the gate refused a job: n1: certificate missing" \
+    '... and says why it was drained'
+like "$got" 'n1 released, it was drained: Prolog error' '... and that it is released'
+ok '... which it is' within 10 is_in n1 idle
+ok '... and the job runs' as_user srun -w n1 true
+not_ok '... the note is gone' lab on n1 test -e "${certificate%/*}/refused"
+lab run scontrol update nodename=n1 state=drain reason='Prolog error'
+got=$(lab run "$muster" certify -w n1 2>&1)
+is $? 1 'a prolog that somebody else failed is not cured so' || echo "$got"
+like "$got" "Prolog error, and not by muster's gate" '... which it says'
+is "$(state_of n1) $(reason n1)" 'drained Prolog error' '... and the drain stands again'
+ok '... and so does its certificate' lab on n1 test -e "$certificate"
 resume n1
+lab on n1 rm "$certificate"
+ok "the user's other node works on" as_user srun -w n2 true
 
 printf '#!/bin/sh\nhostname\n' >"$work/job"
 chmod 755 "$work/job"

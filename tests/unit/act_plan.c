@@ -24,10 +24,40 @@ static void is_role(const struct cluster_node *node, bool is_dry_run, enum plan_
 {
     struct plan plan;
 
-    plan_node(node, is_dry_run, &plan);
+    plan_node(node, is_dry_run, false, &plan);
     is_int(plan.role, role, "%s", what);
     is_str(plan.part, part, "... part '%s'", part);
     has_str(plan.message, says, "... says '%s'", says);
+}
+
+/* A failed prolog may be muster's own gate: only the node knows. */
+static void failed_prologs(void)
+{
+    struct cluster_node node = idle();
+    char prolog[] = "Prolog error", epilog[] = "Epilog error";
+    struct plan plan;
+
+    node.is_drained = true;
+    node.reason = prolog;
+    plan_node(&node, false, false, &plan);
+    is_int(plan.role, ROLE_FAULTY, "a failed prolog is Slurm's drain where nobody named the node");
+    ok(!plan.wants_refusal, "... and no refusal is asked for");
+    plan_node(&node, false, true, &plan);
+    is_int(plan.role, ROLE_RETEST, "named with -w it is tested again");
+    ok(plan.wants_refusal, "... and released only if its note says that the gate refused");
+    plan_node(&node, true, true, &plan);
+    is_int(plan.role, ROLE_LEAVE, "... but not in a dry run");
+    node.is_allocated = true;
+    plan_node(&node, false, true, &plan);
+    is_int(plan.role, ROLE_LEAVE, "... and not while jobs run there");
+    node.is_allocated = false;
+    node.is_down = true;
+    plan_node(&node, false, true, &plan);
+    is_int(plan.role, ROLE_FAULTY, "one that is down as well is not");
+    node.is_down = false;
+    node.reason = epilog;
+    plan_node(&node, false, true, &plan);
+    is_int(plan.role, ROLE_FAULTY, "nor is one whose epilog failed");
 }
 
 static void roles(void)
@@ -136,6 +166,7 @@ static void many_nodes(void)
 int main(void)
 {
     roles();
+    failed_prologs();
     partitions();
     many_nodes();
     return tap_done();

@@ -2,6 +2,7 @@
 #include "config.h"
 #include "lib/certificate/certificate.h"
 #include "lib/certificate/failed_rails.h"
+#include "lib/certificate/refused.h"
 #include "tests/unit/tap.h"
 
 #include <errno.h>
@@ -545,12 +546,32 @@ static void names_failed_rails(void)
     failed_rails_clear(&failed);
 }
 
+static void keeps_the_refusal(void)
+{
+    char line[128];
+    time_t when = 0;
+
+    is_int(refused_read(path, &when, line, sizeof line), -1, "no job was refused");
+    refused_write(path, "n3: certificate missing\033[2J: job 12 refused");
+    if (geteuid() == 0) {
+        is_int(refused_read(path, &when, line, sizeof line), 0, "the last refusal is read");
+        is_str(line, "n3: certificate missing?[2J: job 12 refused", "... fit to be printed");
+        ok(time(NULL) - when < 60 && when <= time(NULL), "... and its time");
+    }
+    refused_remove(path);
+    is_int(refused_read(path, &when, line, sizeof line), -1, "it goes with a certificate");
+    ok(refused_explains(1000, 1002), "a refusal explains the drain that follows");
+    ok(refused_explains(1290, 1000), "... also where the clocks are apart");
+    ok(!refused_explains(1000, 1400), "... but not a later one");
+}
+
 int main(void)
 {
     names_failed_rails();
     if (!mkdtemp(directory))
         return 99;
     snprintf(path, sizeof path, "%s/certificate", directory);
+    keeps_the_refusal();
     formats();
     parses();
     tells_states();

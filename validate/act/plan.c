@@ -14,7 +14,7 @@ static void plan_set(struct plan *plan, enum plan_role role, const char *part, c
     snprintf(plan->message, sizeof plan->message, format, state, reason);
 }
 
-void plan_node(const struct cluster_node *node, bool is_dry_run, struct plan *plan)
+void plan_node(const struct cluster_node *node, bool is_dry_run, bool is_named, struct plan *plan)
 {
     bool is_away = node->is_down || node->is_drained || node->is_invalid;
     const char *part = reason_slurm_part(node->reason);
@@ -29,7 +29,13 @@ void plan_node(const struct cluster_node *node, bool is_dry_run, struct plan *pl
                  node->state, node->reason);
     else if (is_away && reason_is_ours(node->reason))
         plan->role = ROLE_RETEST;
-    else if (is_away && part)
+    else if (is_away && is_named && !node->is_down && part && strcmp(part, "prolog") == 0) {
+        plan->role = ROLE_RETEST;
+        plan->wants_refusal = true;
+        if (is_dry_run)
+            plan_set(plan, ROLE_LEAVE, "", "%s by Slurm, and a dry run does not lift it: %s",
+                     node->state, node->reason);
+    } else if (is_away && part)
         plan_set(plan, ROLE_FAULTY, part, "%s by Slurm: %s", node->state, node->reason);
     else if (node->is_down && !*node->reason)
         plan_set(plan, ROLE_FAULTY, "slurmd", "%s by Slurm%s", node->state, "");

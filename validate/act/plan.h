@@ -18,13 +18,17 @@ enum plan_role {
 
 struct plan {
     enum plan_role role;
-    char part[32];     /* ROLE_FAULTY: "slurmd", "gres", ... */
-    char message[256]; /* ROLE_FAULTY, ROLE_LEAVE: why, one line */
+    bool wants_refusal; /* ROLE_RETEST of a drain of Slurm's: it is lifted for good only if the
+                           node's own note says that muster's gate is its cause */
+    char part[32];      /* ROLE_FAULTY: "slurmd", "gres", ... */
+    char message[256];  /* ROLE_FAULTY, ROLE_LEAVE: why, one line */
 };
 
 /* What is to be done with a node, from its state in Slurm. is_dry_run: nothing may be changed, so a
- * drain cannot be lifted. */
-void plan_node(const struct cluster_node *node, bool is_dry_run, struct plan *plan);
+ * drain cannot be lifted. is_named: an administrator named the node (-w), so that one that Slurm
+ * drained for a failed prolog may be looked at: muster's own gate fails it too, and only the node
+ * knows whether it did. */
+void plan_node(const struct cluster_node *node, bool is_dry_run, bool is_named, struct plan *plan);
 
 /* The partition to allocate in: wanted when given, else of those that are up the one that has most
  * of the named nodes (the default one, then the first, where there are several). NULL when there is

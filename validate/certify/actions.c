@@ -95,7 +95,9 @@ static void strike(struct certify *certify, struct subject *subject)
 /* Decides about a node and does it, once. */
 static void decide(struct certify *certify, struct subject *subject)
 {
-    struct decision_facts facts = {.role = subject->plan.role,
+    /* until the node has said that it was muster's gate, its drain is Slurm's */
+    struct decision_facts facts = {.role = subject->plan.wants_refusal ? ROLE_FAULTY
+                                                                       : subject->plan.role,
                                    .verdict = final_of(subject),
                                    .is_near = subject->outcome.is_near};
     struct error err;
@@ -273,9 +275,10 @@ static void certificates_revoke(struct certify *certify)
     for (size_t i = 0; i < certify->count; i++) {
         const struct subject *subject = &certify->subjects[i];
 
-        /* One that does not answer would only hold up the step. */
-        if (subject->is_in_job && final_of(subject) == VERDICT_FAIL &&
-            subject->decision != DECISION_SUSPECT &&
+        /* One that does not answer would only hold up the step; a prolog of somebody else's says
+         * nothing against the node. */
+        if (subject->is_in_job && !subject->plan.wants_refusal &&
+            final_of(subject) == VERDICT_FAIL && subject->decision != DECISION_SUSPECT &&
             strcmp(subject->outcome.test, "workers.enumerate") != 0)
             hostlist_append(&names, subject->name);
     }

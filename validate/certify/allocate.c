@@ -140,7 +140,7 @@ static size_t changes_note(struct certify *certify, const struct hostlist *names
 
         if (!node || !outcome_is_good(&subject->outcome))
             continue;
-        plan_node(node, false, &plan);
+        plan_node(node, false, false, &plan);
         if (plan.role == ROLE_FAULTY) {
             certify_verdict(certify, subject, STAGE_REACH, VERDICT_FAIL, "slurm.state", plan.part,
                             plan.message);

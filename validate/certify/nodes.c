@@ -18,7 +18,7 @@ static void subject_add(struct certify *certify, struct cluster_node *node)
     struct subject *subject = &certify->subjects[certify->count++];
 
     *subject = (struct subject){.name = node->name, .slurm = node, .rail_mbps = NAN};
-    plan_node(node, certify->options.is_dry_run, &subject->plan);
+    plan_node(node, certify->options.is_dry_run, certify->options.nodes != NULL, &subject->plan);
 }
 
 /* For certify_subject(). */
@@ -63,6 +63,46 @@ static int select_named(struct certify *certify, struct error *err)
     return rv;
 }
 
+static bool is_testable(const struct plan *plan)
+{
+    return plan->role == ROLE_TEST || plan->role == ROLE_RETEST;
+}
+
+/* Links and collectives need two nodes: a single one that was named is tested with a free one, of
+ * its own leaf switch where there is one. */
+static void add_partner(struct certify *certify)
+{
+    const struct cluster_node *alone = NULL;
+    struct cluster_node *partner = NULL;
+    const struct cluster_partition *partition;
+    size_t testable = 0;
+
+    for (size_t i = 0; i < certify->count; i++)
+        if (is_testable(&certify->subjects[i].plan)) {
+            alone = certify->subjects[i].slurm;
+            testable++;
+        }
+    if (testable != 1)
+        return;
+    partition = plan_partition(&certify->cluster, certify->options.partition,
+                               (const char *const[]){alone->name}, 1);
+    for (size_t i = 0; partition && i < certify->cluster.node_count; i++) {
+        struct cluster_node *node = &certify->cluster.nodes[i];
+        struct plan plan;
+
+        plan_node(node, certify->options.is_dry_run, false, &plan);
+        if (node == alone || plan.role != ROLE_TEST || node->is_waiting || !node->is_responding ||
+            !hostlist_contains(&partition->nodes, node->name))
+            continue;
+        if (!partner || (partner->leaf != alone->leaf && node->leaf == alone->leaf))
+            partner = node;
+    }
+    if (!partner)
+        return;
+    subject_add(certify, partner);
+    certify_note(certify, "%s is tested too: %s needs a partner", partner->name, alone->name);
+}
+
 /* Without names: all but what is somebody else's; that is told in one line. */
 static void select_all(struct certify *certify, const struct hostlist *only)
 {
@@ -72,7 +112,7 @@ static void select_all(struct certify *certify, const struct hostlist *only)
 
         if (only && !hostlist_contains(only, node->name))
             continue;
-        plan_node(node, certify->options.is_dry_run, &plan);
+        plan_node(node, certify->options.is_dry_run, false, &plan);
         if (plan.role == ROLE_LEAVE)
             certify_note(certify, "%s: %s", node->name, plan.message);
         else
@@ -134,6 +174,7 @@ int certify_select(struct certify *certify, struct error *err)
             certify->count = 0;
             return -1;
         }
+        add_partner(certify);
     } else {
         select_all(certify, partition ? &partition->nodes : NULL);
         if ((certify->options.is_suspects && certify_suspects(certify, err) != 0) ||

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/certificate/refused.h"
 #include "validate/slurm/step.h"
 
 /* BLAMELESS_MOST: tries that end early with nobody at fault: that may be a moment's, but only once.
@@ -129,6 +130,41 @@ static size_t silent_nodes(const struct certify *certify, const struct hostlist 
     return silent->count;
 }
 
+/* Whose the drain of a node is that Slurm drained for a failed prolog: its own note says that its
+ * gate refused a job then, or the drain is somebody else's and stands again at the end. */
+static void refusals_take(struct certify *certify, size_t first)
+{
+    for (size_t i = 0; i < certify->count; i++) {
+        struct subject *subject = &certify->subjects[i];
+        const struct record *note = NULL;
+        char text[256];
+
+        if (!subject->plan.wants_refusal || !subject->is_asked)
+            continue;
+        for (size_t k = first; k < certify->records.count; k++) {
+            const struct record *record = &certify->records.items[k];
+
+            if (record->node && strcmp(record->node, subject->name) == 0 &&
+                strcmp(record->test, "slurm.gate") == 0 && record->metric &&
+                strcmp(record->metric, "refused") == 0 && record->value > 0 &&
+                record->value < 1e11 &&
+                refused_explains((time_t)record->value, subject->slurm->reason_time))
+                note = record;
+        }
+        if (note) {
+            subject->plan.wants_refusal = false;
+            certify_note(certify, "%s was drained by muster's gate: %s", subject->name,
+                         note->message ? note->message : "");
+            continue;
+        }
+        snprintf(text, sizeof text,
+                 "%.100s, and not by muster's gate: slurmd's log on %.60s has why; then scontrol "
+                 "update nodename=%.60s state=resume",
+                 subject->slurm->reason, subject->name, subject->name);
+        certify_verdict(certify, subject, STAGE_CHECK, VERDICT_FAIL, "slurm.state", "prolog", text);
+    }
+}
+
 void certify_check(struct certify *certify)
 {
     struct hostlist names, silent = {0};
@@ -160,6 +196,7 @@ void certify_check(struct certify *certify)
     }
     certify_rails_note(certify, first);
     verdicts_take(certify, STAGE_CHECK, first, VERDICT_NONE);
+    refusals_take(certify, first);
     certify_compare(certify, first);
     if (silent.count > 0) {
         certify_reach_again(certify, &silent, STAGE_CHECK);

@@ -11,6 +11,7 @@ validate_checks_libchecks_la_SOURCES = \
 	validate/checks/config_devices.c \
 	validate/checks/config_host.c \
 	validate/checks/config_software.c \
+	validate/checks/gate.c \
 	validate/checks/gpus.c \
 	validate/checks/gres.c validate/checks/gres.h \
 	validate/checks/gresconf.c \

@@ -14,6 +14,7 @@ const struct check check_table[] = {
     {"host.limits", "locked memory, open files, shared memory, RDMA devices", check_limits},
     {"host.munge", "a MUNGE credential is made and decoded", check_munge},
     {"host.clock", "the clock is synchronised", check_clock},
+    {"slurm.gate", "the last job that this node's prolog refused", check_gate},
     {"preflight.claims", "what users' preflights hold against this node", check_claims},
     {"host.config", "facts to compare with the other nodes", check_config},
     /* end of check_table */

@@ -51,6 +51,7 @@ void check_gpu_enumerate(const struct checks *checks, const char *test);
 void check_gpu_health(const struct checks *checks, const char *test);
 void check_gres(const struct checks *checks, const char *test);
 void check_limits(const struct checks *checks, const char *test);
+void check_gate(const struct checks *checks, const char *test);
 void check_claims(const struct checks *checks, const char *test);
 void check_munge(const struct checks *checks, const char *test);
 void check_clock(const struct checks *checks, const char *test);

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "lib/certificate/refused.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/read_all.h"
+#include "lib/base/replacement.h"
+
+enum { CLOCKS_APART_S = 300 };
+
+static const char form[] = "%Y-%m-%dT%H:%M:%SZ";
+
+/* The file "refused" of that directory, made when it is missing. */
+static bool path_of(const char *certificate_path, bool is_made, char path[300])
+{
+    const char *slash = strrchr(certificate_path, '/');
+    int length = slash ? (int)(slash - certificate_path) : 0;
+
+    if (length == 0 || length > 280)
+        return false;
+    snprintf(path, 300, "%.*s", length, certificate_path);
+    if (is_made)
+        mkdir(path, 0755);
+    strcpy(path + length, "/refused");
+    return true;
+}
+
+void refused_write(const char *certificate_path, const char *line)
+{
+    char path[300], stamp[32];
+    time_t now = time(NULL);
+    struct replacement file;
+    struct tm utc;
+
+    if (!path_of(certificate_path, true, path))
+        return;
+    gmtime_r(&now, &utc);
+    strftime(stamp, sizeof stamp, form, &utc);
+    if (replacement_begin(&file, path, 0644, NULL) != 0)
+        return;
+    file.mode = 0644;        /* whatever slurmd's umask is */
+    file.is_unsynced = true; /* a job waits, and a note is no record */
+    fprintf(file.stream, "%s %s\n", stamp, line);
+    (void)replacement_end(&file, NULL);
+}
+
+int refused_read(const char *certificate_path, time_t *when, char *line, size_t size)
+{
+    char path[300], text[REFUSED_LINE + 64];
+    struct stat status;
+    struct tm utc = {0};
+    const char *rest;
+    ssize_t length;
+    int fd;
+
+    if (!path_of(certificate_path, false, path))
+        return -1;
+    fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    length = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == 0
+                 ? read_all(fd, text, sizeof text - 1)
+                 : -1;
+    close(fd);
+    if (length < 0)
+        return -1;
+    text[length] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    rest = strptime(text, form, &utc);
+    if (!rest || *rest != ' ')
+        return -1;
+    *when = timegm(&utc);
+    snprintf(line, size, "%s", rest + 1);
+    for (char *c = line; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+    return 0;
+}
+
+void refused_remove(const char *certificate_path)
+{
+    char path[300];
+
+    if (path_of(certificate_path, false, path))
+        unlink(path);
+}
+
+bool refused_explains(time_t refused, time_t drained)
+{
+    return refused >= drained - CLOCKS_APART_S && refused <= drained + CLOCKS_APART_S;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <math.h>
+
+#include "lib/certificate/refused.h"
+#include "validate/checks/checks.h"
+
+/* Slurm says "Prolog error" whoever failed it: where it was muster's gate, this says so. */
+void check_gate(const struct checks *checks, const char *test)
+{
+    struct record record = RECORD_INIT;
+    char line[400], message[512];
+    time_t when;
+
+    if (checks->root[0]) {
+        checks_say(checks, test, "", VERDICT_SKIP, "a recorded tree has no gate");
+        return;
+    }
+    if (refused_read(checks->conf->certificate_path, &when, line, sizeof line) != 0) {
+        checks_say(checks, test, "", VERDICT_PASS, "no job was refused since the last certificate");
+        return;
+    }
+    snprintf(message, sizeof message, "the gate refused a job: %s", line);
+    record.metric = "refused";
+    record.value = (double)when;
+    record.unit = "s";
+    record.verdict = VERDICT_WARN;
+    record.message = message;
+    checks_report(checks, test, &record);
+}
