@@ -168,6 +168,13 @@ static int read_options(int argc, char **argv, struct train_options *options)
     bool speaks = launcher_rank() == 0;
     struct error err;
 
+    if (argc < 2) {
+        if (speaks)
+            train_options_help(stderr);
+        else
+            usleep(300000);
+        return 2;
+    }
     switch (train_options_read(argc, argv, options, &err)) {
     case TRAIN_HELP:
         if (speaks)

@@ -32,6 +32,10 @@ while read -r option; do
 done < <(grep -o -- '^  --[a-z0-9-]*' <<<"$help")
 like "$("$train" --version)" '^muster-train [0-9]' '--version'
 
+text=$(timeout 20 "$train" 2>&1 >out)
+is "$?/$(wc -c <out)" 2/0 'without options it trains nothing: a usage error'
+is "$text" "$help" '... and prints its help'
+
 refused 'channels must be a multiple of heads, found 32 and 5' "${small[@]}" --heads=5
 refused '--steps: expected a whole number from 0 to 1e+09, found "1.5"' --steps=1.5
 refused '--lr: expected a number from 0 to 1000, found "nan"' --lr=nan
