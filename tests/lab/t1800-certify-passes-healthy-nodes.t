@@ -51,8 +51,14 @@ is "$(lab run "$muster" history | grep -c certified)" 4 'and the newest of each 
 certify -w n1,n2
 is "$status $(verdicts)" '0 n1 pass n2 pass' 'two nodes by name' || show
 certify -w n3
-is "$status $(verdicts)" '3 n3 unknown' 'one alone is not certified: there is no link to measure'
-like "$words" 'links needs two good nodes' 'which is said'
+is "$status $(verdicts)" '0 n1 pass n3 pass n4 pass' 'one alone is tested with partners' || show
+like "$words" '^n\[1,4\] tested as partners of n3: links needs two nodes$' 'which is said'
+lab run scontrol update nodename=n[1-2,4] state=drain reason=elsewhere
+certify -w n3
+is "$status $words" \
+    '3 muster certify: n3 cannot be tested alone: links needs two nodes, and no other node is free; wait until one is' \
+    '... and where none is free nothing is started'
+lab run scontrol update nodename=n[1-2,4] state=resume
 text=$(lab run "$muster" certify --dry-run -w n1,n2 --json /dev/full 2>&1 >/dev/null)
 is "$?" 3 'records that cannot be written are no success'
 like "$text" '^muster certify: /dev/full: not all records could be written$' '... and that is said'

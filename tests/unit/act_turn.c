@@ -37,6 +37,9 @@ static void turns(void)
     is_str(chosen(nodes + 2, 1, 5), "0", "a busy one is not chosen");
     memset(nodes, 0, sizeof nodes);
     is_str(chosen(nodes, 5, 2), "11000", "equals in their order");
+    nodes[0].is_partner = nodes[1].is_partner = nodes[3].is_partner = true;
+    nodes[2].certified_until = 900;
+    is_str(chosen(nodes, 5, 3), "10101", "partners after those that they are for");
 }
 
 static void dues(void)

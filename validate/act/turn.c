@@ -4,6 +4,8 @@
 /* Whether a goes before b. Equal ones stay in their order. */
 static bool is_before(const struct turn_node *a, const struct turn_node *b)
 {
+    if (a->is_partner != b->is_partner)
+        return b->is_partner;
     if (a->is_drained != b->is_drained)
         return a->is_drained;
     return a->certified_until < b->certified_until;

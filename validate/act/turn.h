@@ -12,6 +12,7 @@
 struct turn_node {
     bool is_busy;           /* another run tests it now */
     bool is_drained;        /* by muster: tests may give it back to users */
+    bool is_partner;        /* here for the sake of the others, which go first */
     double certified_until; /* seconds since the epoch; 0: no certificate is known */
     bool is_chosen;         /* the answer */
 };

@@ -52,6 +52,7 @@ struct subject {
     bool is_in_job;
     bool is_asked;   /* among the nodes of the last certify_good() */
     bool is_resumed; /* its drain was lifted by us */
+    bool is_partner; /* chosen only as another's partner */
     bool is_silent;  /* it stopped answering while it was in the job */
     bool is_decided; /* decision is what was done */
     enum decision decision;

@@ -47,17 +47,17 @@ static int select_named(struct certify *certify, struct error *err)
     struct hostlist names;
     int rv = hostlist_expand(certify->options.nodes, &names, err);
 
+    if (rv == 0 && cluster_unknown_node(&certify->cluster, &names, err)) {
+        certify->is_misused = true;
+        rv = -1;
+    }
     for (size_t i = 0; rv == 0 && i < names.count; i++) {
-        struct cluster_node *node = cluster_node(&certify->cluster, names.names[i]);
-
         bool is_double = false;
 
         for (size_t k = 0; k < i && !is_double; k++)
             is_double = strcmp(names.names[k], names.names[i]) == 0;
-        if (!node)
-            rv = misuse(certify, err, "there is no node %s in this cluster", names.names[i]);
-        else if (!is_double)
-            subject_add(certify, node);
+        if (!is_double)
+            subject_add(certify, cluster_node(&certify->cluster, names.names[i]));
     }
     hostlist_clear(&names);
     return rv;
@@ -68,39 +68,67 @@ static bool is_testable(const struct plan *plan)
     return plan->role == ROLE_TEST || plan->role == ROLE_RETEST;
 }
 
-/* Links and collectives need two nodes: a single one that was named is tested with a free one, of
- * its own leaf switch where there is one. */
-static void add_partner(struct certify *certify)
+/* Adds all free nodes that are not among the subjects; those that wait for their first certificate
+ * last. */
+static void others_add(struct certify *certify, const struct hostlist *named,
+                       const struct hostlist *only, struct hostlist *others)
 {
-    const struct cluster_node *alone = NULL;
-    struct cluster_node *partner = NULL;
-    const struct cluster_partition *partition;
-    size_t testable = 0;
+    for (int is_waiting = 0; is_waiting < 2; is_waiting++)
+        for (size_t i = 0; i < certify->cluster.node_count; i++) {
+            struct cluster_node *node = &certify->cluster.nodes[i];
+            struct plan plan;
 
-    for (size_t i = 0; i < certify->count; i++)
-        if (is_testable(&certify->subjects[i].plan)) {
-            alone = certify->subjects[i].slurm;
-            testable++;
+            if (node->is_waiting != is_waiting || hostlist_contains(named, node->name) ||
+                (only && !hostlist_contains(only, node->name)))
+                continue;
+            plan_node(node, certify->options.is_dry_run, false, &plan);
+            if (plan.role != ROLE_TEST || !node->is_responding)
+                continue;
+            hostlist_append(others, node->name);
+            subject_add(certify, node);
         }
-    if (testable != 1)
-        return;
-    partition = plan_partition(&certify->cluster, certify->options.partition,
-                               (const char *const[]){alone->name}, 1);
-    for (size_t i = 0; partition && i < certify->cluster.node_count; i++) {
-        struct cluster_node *node = &certify->cluster.nodes[i];
-        struct plan plan;
+}
 
-        plan_node(node, certify->options.is_dry_run, false, &plan);
-        if (node == alone || plan.role != ROLE_TEST || node->is_waiting || !node->is_responding ||
-            !hostlist_contains(&partition->nodes, node->name))
+/* Links needs two nodes: one that is named alone gets free ones as partners. Returns 0, or -1 with
+ * err where there are none. */
+static int partners_add(struct certify *certify, struct error *err)
+{
+    const struct cluster_partition *partition;
+    struct hostlist named = {0}, others = {0}, partners = {0};
+    const char *alone = NULL;
+    size_t testable = 0;
+    char *folded;
+    int rv = 0;
+
+    for (size_t i = 0; i < certify->count; i++) {
+        hostlist_append(&named, certify->subjects[i].name);
+        if (!is_testable(&certify->subjects[i].plan))
             continue;
-        if (!partner || (partner->leaf != alone->leaf && node->leaf == alone->leaf))
-            partner = node;
+        testable++;
+        alone = certify->subjects[i].name;
     }
-    if (!partner)
-        return;
-    subject_add(certify, partner);
-    certify_note(certify, "%s is tested too: %s needs a partner", partner->name, alone->name);
+    if (testable == 1) {
+        partition = plan_partition(&certify->cluster, certify->options.partition, &alone, 1);
+        others_add(certify, &named, partition ? &partition->nodes : NULL, &others);
+        certify_keep(certify, &others, &named);
+        for (size_t i = 0; i < certify->count; i++)
+            if (!hostlist_contains(&named, certify->subjects[i].name))
+                hostlist_append(&partners, certify->subjects[i].name);
+        folded = hostlist_fold(&partners);
+        if (partners.count == 0)
+            rv = error_set(err,
+                           "%s cannot be tested alone: links needs two nodes, and no other node is "
+                           "free; wait until one is",
+                           alone);
+        else if (folded)
+            certify_note(certify, "%s tested as partner%s of %s: links needs two nodes", folded,
+                         partners.count == 1 ? "" : "s", alone);
+        free(folded);
+    }
+    hostlist_clear(&named);
+    hostlist_clear(&others);
+    hostlist_clear(&partners);
+    return rv;
 }
 
 /* Without names: all but what is somebody else's; that is told in one line. */
@@ -170,11 +198,10 @@ int certify_select(struct certify *certify, struct error *err)
             return misuse(certify, err, "there is no partition %s in this cluster", wanted);
     }
     if (certify->options.nodes) {
-        if (select_named(certify, err) != 0) {
+        if (select_named(certify, err) != 0 || partners_add(certify, err) != 0) {
             certify->count = 0;
             return -1;
         }
-        add_partner(certify);
     } else {
         select_all(certify, partition ? &partition->nodes : NULL);
         if ((certify->options.is_suspects && certify_suspects(certify, err) != 0) ||

@@ -23,7 +23,7 @@ static void print_help(void)
         "ones with the part at fault as the reason. Without -w or -p: all idle nodes, and those\n"
         "that muster itself drained. Nodes that others drained or use are left alone.\n"
         "\n"
-        "  -w, --nodes LIST       these nodes: n[1-4]\n"
+        "  -w, --nodes LIST       these nodes: n[1-4]; one alone is tested with free partners\n"
         "  -p, --partition NAME   the nodes of this partition\n"
         "  -l, --level LEVEL      quick (default), standard or full\n"
         "  -s, --suspects         only nodes that a failed preflight left a claim about, or that\n"

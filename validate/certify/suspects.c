@@ -132,10 +132,13 @@ void certify_keep(struct certify *certify, const struct hostlist *others,
 
     if (wanted->count > 0)
         partners_find(certify, others, wanted, &partners);
-    for (size_t i = 0; i < certify->count; i++)
-        if (hostlist_contains(wanted, certify->subjects[i].name) ||
-            hostlist_contains(&partners, certify->subjects[i].name))
-            certify->subjects[kept++] = certify->subjects[i];
+    for (size_t i = 0; i < certify->count; i++) {
+        struct subject subject = certify->subjects[i];
+
+        subject.is_partner = hostlist_contains(&partners, subject.name);
+        if (subject.is_partner || hostlist_contains(wanted, subject.name))
+            certify->subjects[kept++] = subject;
+    }
     certify->count = kept;
     hostlist_clear(&partners);
 }

@@ -96,6 +96,7 @@ static void turns_choose(const struct certify *certify, const struct hostlist *b
             .is_busy = (subject->plan.role != ROLE_TEST && subject->plan.role != ROLE_RETEST) ||
                        hostlist_contains(busy, subject->name),
             .is_drained = subject->plan.role == ROLE_RETEST,
+            .is_partner = subject->is_partner,
             .certified_until = has_ends ? ends.until[i] : 0};
     }
     turn_choose(nodes, certify->count, cap > busy->count ? cap - busy->count : 0);

@@ -71,6 +71,11 @@ void cluster_clear(struct cluster *cluster);
 /* The node of that name, or NULL: in the time of a binary search, of a cluster that is loaded. */
 struct cluster_node *cluster_node(const struct cluster *cluster, const char *name);
 
+/* The first of the names that is no node of the cluster, with err; NULL: all are. Asked before
+ * anything is done with any of them. */
+const char *cluster_unknown_node(const struct cluster *cluster, const struct hostlist *names,
+                                 struct error *err);
+
 /* Inside of cluster_load(), and for tests that make up a cluster: what cluster_node() looks into.
  * Returns 0, or -1 with err. */
 int cluster_index(struct cluster *cluster, struct error *err);

@@ -39,6 +39,17 @@ struct cluster_node *cluster_node(const struct cluster *cluster, const char *nam
     return found ? *found : NULL;
 }
 
+const char *cluster_unknown_node(const struct cluster *cluster, const struct hostlist *names,
+                                 struct error *err)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (!cluster_node(cluster, names->names[i])) {
+            error_set(err, "there is no node %s in this cluster", names->names[i]);
+            return names->names[i];
+        }
+    return NULL;
+}
+
 int cluster_mark_waiting(struct cluster *cluster, const struct hostlist *waiting,
                          const struct hostlist *others, struct error *err)
 {
