@@ -22,7 +22,55 @@ for command in $commands; do
     is "$("$muster" "$command" --help </dev/null)" "$help" "... as $command --help does"
     "$muster" "$command" --no-such-option </dev/null >/dev/null 2>&1
     is "$?" 2 "... and an unknown option is a usage error"
+    "$muster" "$command" --help </dev/null >/dev/full 2>/dev/null
+    is "$?" 3 '... and a standard output that is full: 3'
+    case $command in
+    claim) ;; # reads no configuration
+    *)
+        "$muster" "$command" --config=/no/such </dev/null >/dev/null 2>&1
+        is "$?" 2 '... and a configuration that is not there: 2'
+        ;;
+    esac
+    case $command in
+    compare | history | report) ;; # take words
+    *)
+        "$muster" "$command" extra </dev/null >/dev/null 2>&1
+        is "$?" 2 '... and a word too many: 2'
+        ;;
+    esac
 done
+
+# The table of muster(1), held against the commands and what each says of itself.
+table=$(sed -n '/^\.SH EXIT STATUS/,/^\.SH ENV/p' "$top_srcdir/doc/muster.1.in" |
+    sed -n '/^COMMAND/,/^\.EE/{/^COMMAND/d;/^\.EE/d;p}')
+is "$(cut -d' ' -f1 <<<"$table" | xargs)" "$(xargs <<<"$commands")" \
+    'the table of exit statuses has each command, in order'
+while IFS= read -r row; do
+    command=${row%% *}
+    said=$("$muster" "$command" --help | tr '\n' ' ' | grep -o 'Exit status: .*' | tr -s ' ')
+    like "$said" '^Exit status: 0' "$command --help says its exit status"
+    like "$said" '[, ]2 ' '... 2 among them'
+    for status in 1 3; do
+        cell=${row:13}
+        [ "$status" = 1 ] && cell=${cell:25:26} || cell=${cell:51}
+        if [ "${cell%% *}" = - ]; then
+            unlike "$said" "[, ]$status " "... and not $status, as in the table"
+        else
+            like "$said" "[, ]$status " "... and $status, as in the table"
+        fi
+    done
+done <<<"$table"
+
+# What root has to do is refused to others before anything is asked of Slurm.
+nobody() { timeout 20 setpriv --reuid=65534 --clear-groups "$muster" "$@" 2>&1; }
+if [ "$(id -u)" -eq 0 ] && nobody --version >/dev/null; then
+    for words in certify 'certify -w n1' reserve 'reserve -w n1' 'reserve --release n1' 'revoke -w n1'; do
+        # shellcheck disable=SC2086 # words
+        text=$(SLURM_CONF=/no/such nobody $words)
+        is "$?" 2 "muster $words as a user: a usage error"
+        like "$text" "^muster ${words%% *}: .* needs? root" '... which says that root is needed'
+    done
+fi
 like "$("$muster" --version)" '^muster [0-9]' '--version'
 
 text=$("$muster" inventry 2>&1)

@@ -149,8 +149,6 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
     char *slash;
     int left;
 
-    if (geteuid() != 0 && !certify->options.is_dry_run)
-        return error_set(err, "draining and certifying need root; --dry-run does not");
     run_name(certify->run, sizeof certify->run);
     snprintf(certify->job_name, sizeof certify->job_name, "muster-certify-%s", certify->run);
     certify->budget_s = certify->options.budget_s > 0              ? certify->options.budget_s
@@ -351,6 +349,9 @@ int command_certify(int argc, char **argv)
         if (status >= 0)
             return status;
     }
+    if (geteuid() != 0 && !certify.options.is_dry_run)
+        return command_misuse("muster certify",
+                              "draining and certifying need root; --dry-run does not");
     status = command_conf("muster certify", certify.options.config_path, &certify.conf);
     if (status == COMMAND_PASS)
         status = run(&certify, argc, argv);

@@ -35,7 +35,7 @@ static void print_help(void)
          "      --remove LIST    remove the claims about these nodes, and what is no claim\n"
          "  -h, --help           this text\n"
          "\n"
-         "Exit status: 0 done, 1 something failed, 2 usage.");
+         "Exit status: 0 done, 1 not done, 2 usage.");
 }
 
 static int failed(const struct options *options, const struct error *err)

@@ -100,12 +100,10 @@ static int wanted_find(const struct options *options, const char *history,
 
     if (text && hostlist_expand(text, &named, err) != 0)
         return COMMAND_USAGE;
-    for (size_t i = 0; i < named.count && status == COMMAND_PASS; i++)
-        if (!cluster_node(cluster, named.names[i])) {
-            error_set(err, "there is no node %s in this cluster", named.names[i]);
-            status = COMMAND_USAGE;
-        }
-    if (!text && standing_certified(history, certified_add, &certified, err) < 0)
+    if (cluster_unknown_node(cluster, &named, err))
+        status = COMMAND_USAGE;
+    if (status == COMMAND_PASS && !text &&
+        standing_certified(history, certified_add, &certified, err) < 0)
         status = COMMAND_UNKNOWN;
     if (status == COMMAND_PASS &&
         (hostlist_set_make(&named, &asked) != 0 || hostlist_set_make(&certified, &known) != 0)) {
@@ -225,6 +223,9 @@ int command_reserve(int argc, char **argv)
 
     if (status >= 0)
         return status;
+    if (geteuid() != 0 && !options.is_list && !options.is_dry_run)
+        return command_misuse(argv[0], "changing a reservation needs root; --list and --dry-run do "
+                                       "not");
     status = command_conf(argv[0], options.config, &conf);
     if (status == COMMAND_PASS) {
         status = reserve(&options, &conf, &err);

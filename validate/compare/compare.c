@@ -128,16 +128,14 @@ static int choose(struct compare *compare, const struct cluster_partition *parti
     for (size_t i = 0; i < named.count; i++) {
         const struct cluster_node *node = cluster_node(&compare->cluster, named.names[i]);
 
-        if (node && is_fit(node) && hostlist_set_contains(&members, node->name)) {
+        if (is_fit(node) && hostlist_set_contains(&members, node->name)) {
             hostlist_append(node->is_full ? &full : chosen, node->name);
             continue;
         }
         compare->is_incomplete = true;
-        fprintf(stderr, "muster compare: %s: %s%s\n", named.names[i],
-                !node ? "there is no such node in this cluster" : "not asked, it is ",
-                !node                                         ? ""
-                : hostlist_set_contains(&members, node->name) ? node->state
-                                                              : "in another partition: -p");
+        fprintf(stderr, "muster compare: %s: %s%s\n", named.names[i], "not asked, it is ",
+                hostlist_set_contains(&members, node->name) ? node->state
+                                                            : "in another partition: -p");
     }
     rv = leave_full(compare, &full, chosen->count > 0, err);
     hostlist_set_clear(&members);
@@ -232,6 +230,24 @@ static int conclude(struct compare *compare, const struct comparison *comparison
     return worst == VERDICT_UNKNOWN || compare->is_incomplete ? COMMAND_UNKNOWN : COMMAND_PASS;
 }
 
+/* Returns COMMAND_PASS when the nodes of -w and the partition of -p are there. */
+static int nodes_check(const struct compare *compare)
+{
+    struct hostlist named = {0};
+    struct error err;
+    int status = COMMAND_PASS;
+
+    if (compare->options.partition &&
+        !plan_partition(&compare->cluster, compare->options.partition, NULL, 0))
+        return command_misuse("muster compare", "there is no partition %s in this cluster",
+                              compare->options.partition);
+    if (compare->options.nodes && (hostlist_expand(compare->options.nodes, &named, &err) != 0 ||
+                                   cluster_unknown_node(&compare->cluster, &named, &err)))
+        status = command_misuse("muster compare", "%s", err.text);
+    hostlist_clear(&named);
+    return status;
+}
+
 static int gather(struct compare *compare)
 {
     struct options *options = &compare->options;
@@ -246,10 +262,11 @@ static int gather(struct compare *compare)
             return COMMAND_UNKNOWN;
         }
         compare->has_cluster = true;
+        status = nodes_check(compare);
     }
     for (int i = 0; i < options->file_count && status == COMMAND_PASS; i++)
         status = read_file(compare, options->files[i]);
-    if (options->file_count == 0 && ask(compare, &err) != 0) {
+    if (options->file_count == 0 && status == COMMAND_PASS && ask(compare, &err) != 0) {
         fprintf(stderr, "muster compare: %s\n", err.text);
         status = COMMAND_UNKNOWN;
     }

@@ -110,6 +110,8 @@ int command_revoke(int argc, char **argv)
         return command_word_error(argv[0], argv[optind]);
     if (options.nodes && (options.config || options.file || options.node))
         return command_misuse(argv[0], "-w goes with -j only: each node has its own configuration");
+    if (options.nodes && geteuid() != 0)
+        return command_misuse(argv[0], "revoking the certificates of nodes needs root");
     if (options.nodes)
         return revoke_nodes(argv[0], options.nodes, options.as_json);
     status = command_conf(argv[0], options.config, &conf);

@@ -83,8 +83,6 @@ static int revoke_node(const struct cluster *cluster, const char *name, struct r
     const struct cluster_node *node = cluster_node(cluster, name);
     const struct cluster_partition *partition = plan_partition(cluster, NULL, &name, 1);
 
-    if (!node)
-        return error_set(err, "there is no such node in this cluster");
     if (node->is_down || node->is_drained || node->is_absent || node->is_invalid)
         return error_set(err, "it is %s and runs no job; run muster revoke on the node itself",
                          node->state);
@@ -114,7 +112,11 @@ int revoke_nodes(const char *command, const char *list, bool as_json)
         hostlist_clear(&names);
         return COMMAND_UNKNOWN;
     }
-    for (size_t i = 0; i < names.count && !interrupted; i++) {
+    if (cluster_unknown_node(&cluster, &names, &err)) {
+        fprintf(stderr, "%s: %s\n", command, err.text);
+        status = COMMAND_USAGE;
+    }
+    for (size_t i = 0; i < names.count && status != COMMAND_USAGE && !interrupted; i++) {
         struct records records = {0};
 
         if (revoke_node(&cluster, names.names[i], &records, &err) != 0) {

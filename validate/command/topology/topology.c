@@ -337,7 +337,8 @@ static void print_help(void)
         "                     read but one named with --config\n"
         "  -h, --help         this text\n"
         "\n"
-        "Exit status: 0 every GPU has its rails, 2 usage, 3 it cannot be told for one.");
+        "Exit status: 0 every GPU has its rails, 1 the fabric has a fault, 2 usage, 3 cannot "
+        "tell.");
 }
 
 static int topology(const struct look_options *options)
