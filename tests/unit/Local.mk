@@ -186,9 +186,13 @@ check_PROGRAMS += tests/unit/pattern.t
 tests_unit_pattern_t_SOURCES = tests/unit/pattern.c
 tests_unit_pattern_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread
 
+check_PROGRAMS += tests/unit/cpu_time.t
+tests_unit_cpu_time_t_SOURCES = tests/unit/cpu_time.c
+tests_unit_cpu_time_t_LDADD = tests/unit/libtree.la validate/battery/libbattery.la $(unit_libs) -lpthread
+
 check_PROGRAMS += tests/unit/stall.t
 tests_unit_stall_t_SOURCES = tests/unit/stall.c
-tests_unit_stall_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread
+tests_unit_stall_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread -lm
 
 check_PROGRAMS += tests/unit/battery_options.t
 tests_unit_battery_options_t_SOURCES = tests/unit/battery_options.c

@@ -1,23 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/battery/watch/stall.h"
+
+#include <math.h>
+#include <stdbool.h>
+
 #include "tests/unit/tap.h"
 
-static int culprits[8];
+enum { WORKING = STALL_WORKING };
+
+static int culprits[48];
 static size_t found;
 
 static enum stall_kind find(const struct stall_rank *ranks, size_t count)
 {
-    return stall_find(ranks, count, culprits, &found);
+    return stall_find(ranks, count, 10, culprits, &found);
 }
 
-int main(void)
+/* All had 12 s of the 12 s in which nothing moved. */
+static void check_scheduled(void)
 {
-    const struct stall_rank in_collective[] = {{5, -1}, {5, -1}, {4, STALL_WORKING}, {5, -1}};
-    const struct stall_rank chain[] = {{5, 1}, {5, 2}, {5, 3}, {5, 2}};
-    const struct stall_rank behind[] = {{5, -1}, {5, -1}, {5, -1}, {4, -1}};
-    const struct stall_rank equal[] = {{5, -1}, {5, -1}, {5, -1}};
-    const struct stall_rank all_work[] = {{5, STALL_WORKING}, {5, STALL_WORKING}};
-    const struct stall_rank two_pairs[] = {{5, 1}, {5, 0}, {5, 3}, {5, 2}};
+    const struct stall_rank in_collective[] = {
+        {5, -1, 12, 0}, {5, -1, 12, 0}, {4, WORKING, 12, 0}, {5, -1, 12, 0}};
+    const struct stall_rank chain[] = {{5, 1, 12, 0}, {5, 2, 12, 0}, {5, 3, 12, 0}, {5, 2, 12, 0}};
+    const struct stall_rank behind[] = {
+        {5, -1, 12, 0}, {5, -1, 12, 0}, {5, -1, 12, 0}, {4, -1, 12, 0}};
+    const struct stall_rank equal[] = {{5, -1, 12, 0}, {5, -1, 12, 0}, {5, -1, 12, 0}};
+    const struct stall_rank all_work[] = {{5, WORKING, 12, 0}, {5, WORKING, 12, 0}};
+    const struct stall_rank two_pairs[] = {
+        {5, 1, 12, 0}, {5, 0, 12, 0}, {5, 3, 12, 0}, {5, 2, 12, 0}};
 
     is_int(find(in_collective, 4), STALL_HUNG, "one is outside of MPI");
     is_int(found, 1, "... one culprit");
@@ -32,5 +42,64 @@ int main(void)
     is_int(find(all_work, 2), STALL_UNKNOWN, "all work: nobody is accused");
     is_int(find(two_pairs, 4), STALL_PAIR, "two pairs");
     is_int(found, 4, "... both are named");
+}
+
+/* 12 s, of which some were spent in run queues. */
+static void check_busy(void)
+{
+    const struct stall_rank slow_pair[] = {{5, 1, 2, 10}, {5, 0, 11, 1}};
+    const struct stall_rank slow_worker[] = {{5, -1, 12, 0}, {5, WORKING, 3, 9}, {5, -1, 12, 0}};
+    const struct stall_rank one_hangs[] = {{5, -1, 1, 11}, {5, WORKING, 12, 0}, {5, -1, 2, 10}};
+    const struct stall_rank one_hangs_one_slow[] = {
+        {5, WORKING, 1, 11}, {5, WORKING, 12, 0}, {5, -1, 2, 10}};
+    const struct stall_rank one_pair_slow[] = {
+        {5, 1, 12, 0}, {5, 0, 2, 10}, {5, 3, 12, 0}, {5, 2, 12, 0}};
+    const struct stall_rank behind[] = {{5, -1, 12, 0}, {5, -1, 2, 10}, {4, -1, 12, 0}};
+    const struct stall_rank not_told[] = {{5, 1, 0, NAN}, {5, 0, 0, NAN}};
+    struct stall_rank all_slow[48];
+
+    for (int i = 0; i < 48; i++)
+        all_slow[i] = (struct stall_rank){5, i ^ 1, 0.5, 11.5};
+    is_int(find(all_slow, 48), STALL_SLOW, "24 pairs, all of them in run queues: slow");
+    is_int(found, 0, "... nobody is named");
+    is_int(find(slow_pair, 2), STALL_SLOW, "a pair of which one was not scheduled is slow");
+    is_int(found, 0, "... nobody is named");
+    is_int(find(slow_worker, 3), STALL_SLOW, "one that works and was not scheduled is slow");
+    is_int(find(one_hangs, 3), STALL_HUNG, "one that slept hangs, however busy those that wait");
+    ok(found == 1 && culprits[0] == 1, "... it is named");
+    is_int(find(one_hangs_one_slow, 3), STALL_HUNG, "one sleeps, one is not scheduled");
+    ok(found == 1 && culprits[0] == 1, "... the one that slept is named alone");
+    is_int(find(one_pair_slow, 4), STALL_PAIR, "of two pairs one was scheduled");
+    ok(found == 2 && culprits[0] == 2 && culprits[1] == 3, "... that one is named");
+    is_int(find(behind, 3), STALL_SLOW, "one is behind, and may wait for one that is slow");
+    is_int(find(not_told, 2), STALL_SLOW, "a kernel that does not tell: nobody is named");
+}
+
+static void check_allowed(void)
+{
+    ok(fabs(stall_allowed_s(0, 240, 4) - 10) < 0.1, "10 s in a small job");
+    ok(stall_allowed_s(0, 240, 2000) > 25, "more in a large one");
+    ok(fabs(stall_allowed_s(0, 8, 4) - 4) < 0.1, "half of a short time limit");
+    ok(stall_allowed_s(0, 1, 4) >= 2, "... 2 s at least");
+    ok(stall_allowed_s(60, 8, 4) >= 60, "what a program asks for");
+
+    ok(fabs(stall_silence_s(0.2, 0.2) - 3) < 1e-9, "silence of 3 s where heartbeats come in time");
+    ok(fabs(stall_silence_s(0.2, 1.5) - 7.5) < 1e-9, "... longer where they were late before");
+    ok(stall_silence_s(0.2, 100) <= 60, "... but not for ever");
+    ok(stall_silence_s(2, 2) >= 20, "... and where they are rare");
+    ok(fabs(stall_gap_s(0.2, 1) - 1) < 1e-9, "a long pause is remembered");
+    ok(stall_gap_s(1, 0.2) > 0.9, "... for a while");
+    ok(stall_gap_s(1, 0.2) < 1, "... less and less");
+
+    ok(!stall_is_common(1, 1), "one of one other node is silent: it may be its own fault");
+    ok(!stall_is_common(1, 3) && !stall_is_common(2, 10), "few of many: their own");
+    ok(stall_is_common(2, 3) && stall_is_common(6, 10), "most at once: not theirs");
+}
+
+int main(void)
+{
+    check_scheduled();
+    check_busy();
+    check_allowed();
     return tap_done();
 }

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,11 +24,33 @@
  * machine. */
 enum { RANKS = 4, ALARM_S = 20, SOON_S = 15 };
 
-static const char *const nodes[RANKS] = {"n1", "n1", "n2", "n2"};
+static const char *const two_nodes[RANKS] = {"n1", "n1", "n2", "n2"};
+static const char *const four_nodes[RANKS] = {"n1", "n2", "n3", "n4"};
+static const char *const *nodes = two_nodes;
 static pid_t pids[RANKS];
 static char said[65536];      /* by rank 0 on its standard output */
 static char complained[4096]; /* by the others, on their standard error */
 static double took_s;
+
+/* The main thread alone, on one processor with two that are always ready: it is ready all the time
+ * and seldom runs. The same time passes for a rank of a busy node. */
+static void spin_without_processor(void)
+{
+    struct sched_param parameter = {0};
+    cpu_set_t one;
+    pid_t parent = getpid();
+
+    CPU_ZERO(&one);
+    CPU_SET(0, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    for (int i = 0; i < 2; i++)
+        if (fork() == 0)
+            while (getppid() == parent)
+                ;
+    sched_setscheduler(0, SCHED_IDLE, &parameter);
+    for (;;)
+        ;
+}
 
 /* What each rank does once the watch is up. */
 static void behave(const char *plot, int rank)
@@ -39,6 +62,19 @@ static void behave(const char *plot, int rank)
     }
     if (strcmp(plot, "rank 3 freezes") == 0 && rank == 3)
         raise(SIGSTOP);
+    if (strcmp(plot, "most freeze") == 0 && rank >= 2)
+        raise(SIGSTOP);
+    if (strcmp(plot, "two are not scheduled") == 0 && rank >= 2) {
+        watch_waits_for(5 - rank);
+        spin_without_processor();
+    }
+    if (strcmp(plot, "rank 3 stops a while") == 0) {
+        for (int i = 0; i < 4; i++) {
+            usleep(500000);
+            watch_step();
+        }
+        return;
+    }
     if (strcmp(plot, "rank 1 hangs") == 0 && rank == 1)
         for (;;)
             pause();
@@ -67,6 +103,7 @@ static void behave(const char *plot, int rank)
 /* A job that goes on without MPI: rank 0 waits until two are lost. */
 static void go_on(const char *plot, int rank)
 {
+    usleep(300000); /* rank 0 tolerates by then */
     if (strcmp(plot, "two are lost") == 0 && rank == 2)
         raise(SIGKILL);
     if (strcmp(plot, "two are lost") == 0 && rank == 3)
@@ -175,13 +212,23 @@ static int stage(const char *plot, int signalled)
         usleep(700000);
         kill(pids[1], signalled);
     }
+    if (strcmp(plot, "rank 3 stops a while") == 0) {
+        usleep(500000);
+        kill(pids[3], SIGSTOP);
+        usleep(2000000);
+        kill(pids[3], SIGCONT);
+    }
     for (int i = 0; i < RANKS; i++) {
         int rank = (i + 1) % RANKS; /* a frozen one is killed once rank 0 is gone */
 
-        if (rank == 3 &&
-            (strcmp(plot, "rank 3 freezes") == 0 || strcmp(plot, "two are lost") == 0)) {
+        if (rank == 2 && strcmp(plot, "most freeze") == 0)
+            continue;
+        if (rank == 3 && (strcmp(plot, "rank 3 freezes") == 0 ||
+                          strcmp(plot, "two are lost") == 0 || strcmp(plot, "most freeze") == 0)) {
             waitpid(pids[0], &statuses[0], 0);
+            kill(pids[2], SIGKILL);
             kill(pids[3], SIGKILL);
+            waitpid(pids[2], &statuses[2], 0);
             waitpid(pids[3], &statuses[3], 0);
             break;
         }
@@ -272,6 +319,20 @@ int main(void)
             "... it and its node are named");
     ok(strstr(said, "rank 2") == NULL, "... and no other");
     ok(took_s < SOON_S, "... soon (%.1f s)", took_s);
+
+    nodes = four_nodes;
+    is_int(stage("most freeze", 0), 3, "most nodes freeze at once: status 3");
+    ok(strstr(said, "\"fail\"") == NULL, "... nobody is accused");
+    has_str(said, "2 of 4 ranks fell silent at once", "... and it is told");
+    nodes = two_nodes;
+
+    is_int(stage("rank 3 stops a while", 0), 0, "a rank that stands still for a while: status 0");
+    is_str(said, "", "... nothing is said");
+
+    is_int(stage("two are not scheduled", 0), 3, "a pair without a processor: status 3");
+    ok(strstr(said, "\"fail\"") == NULL, "... nobody is accused");
+    has_str(said, "\"metric\":\"slow\"", "... it is told as slow");
+    has_str(said, "while nodes were busy: rank ", "... and which node was busy");
 
     is_int(stage("rank 1 hangs", 0), 1, "a rank hangs: status 1");
     has_str(said, "\"metric\":\"hang\",\"node\":\"n1\",\"part\":\"rank 1\",\"verdict\":\"fail\"",

@@ -16,6 +16,8 @@ validate_battery_libbattery_la_SOURCES = \
 	validate/battery/output.c validate/battery/output.h \
 	validate/battery/pattern.c validate/battery/pattern.h \
 	validate/battery/verbs/verb.c validate/battery/verbs/verb.h \
+	validate/battery/watch/cpu_time.c validate/battery/watch/cpu_time.h \
+	validate/battery/watch/sockets.c validate/battery/watch/sockets.h \
 	validate/battery/watch/stall.c validate/battery/watch/stall.h \
 	validate/battery/collectives/values.c validate/battery/collectives/values.h \
 	validate/battery/watch/warden.c validate/battery/watch/warden.h \
@@ -55,7 +57,6 @@ battery_libs = validate/battery/libbattery.la validate/schedule/libschedule.la l
 
 launch_sources = \
 	validate/battery/launch/messages.c validate/battery/launch/messages.h \
-	validate/battery/launch/sockets.c validate/battery/launch/sockets.h \
 	validate/battery/launch/workers.c validate/battery/launch/workers.h \
 	# end of launch_sources
 

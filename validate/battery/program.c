@@ -422,14 +422,15 @@ bool program_lies(const struct program *program)
            program->common.inject.rank == program->rank;
 }
 
-void program_wait(struct program *program, MPI_Request *request, int waits_for)
+void program_wait_all(struct program *program, MPI_Request *requests, MPI_Status *statuses,
+                      int count, int waits_for)
 {
     struct timespec pause_time = {.tv_nsec = 20000};
-    int is_done = 0;
+    int are_done = 0;
 
     (void)program;
     watch_waits_for(waits_for);
-    for (int tries = 0; MPI_Test(request, &is_done, MPI_STATUS_IGNORE), !is_done; tries++) {
+    for (int tries = 0; MPI_Testall(count, requests, &are_done, statuses), !are_done; tries++) {
         if (tries < 20)
             continue;
         nanosleep(&pause_time, NULL);
@@ -437,6 +438,11 @@ void program_wait(struct program *program, MPI_Request *request, int waits_for)
             pause_time.tv_nsec += pause_time.tv_nsec / 4;
     }
     watch_works();
+}
+
+void program_wait(struct program *program, MPI_Request *request, int waits_for)
+{
+    program_wait_all(program, request, MPI_STATUSES_IGNORE, 1, waits_for);
 }
 
 void program_barrier(struct program *program, MPI_Comm comm)

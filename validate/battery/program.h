@@ -65,6 +65,8 @@ bool program_lies(const struct program *program);
 /* Waits for the request without burning a core, for minutes if need be: polls and sleeps.
  * waits_for as in watch_waits_for(). */
 void program_wait(struct program *program, MPI_Request *request, int waits_for);
+void program_wait_all(struct program *program, MPI_Request *requests, MPI_Status *statuses,
+                      int count, int waits_for);
 
 /* A barrier of all ranks of comm that does not burn cores. */
 void program_barrier(struct program *program, MPI_Comm comm);

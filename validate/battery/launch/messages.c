@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "validate/battery/launch/sockets.h"
 #include "validate/battery/pattern.h"
+#include "validate/battery/watch/sockets.h"
 #include "validate/schedule/tournament.h"
 
 /* Empty, less than a word, a word, MPI's eager and rendezvous protocols, and several segments. */
@@ -75,20 +75,20 @@ static void exchange_with(struct exchange *exchange, int partner, int max_bytes)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && sizes[i] <= max_bytes; i++) {
         struct pattern pattern =
             pattern_of((uint32_t)rank, (uint32_t)partner, (uint64_t)sizes[i], 1);
-        MPI_Status status;
+        MPI_Request requests[2];
+        MPI_Status statuses[2];
         int received;
 
         pattern_fill(&pattern, exchange->out, (size_t)sizes[i]);
         if (program_lies(program) && sizes[i] > 0)
             exchange->out[sizes[i] / 2] ^= 0x10;
         memset(exchange->in, 0, (size_t)sizes[i]);
-        watch_waits_for(partner);
-        MPI_Sendrecv(exchange->out, sizes[i], MPI_BYTE, partner, (int)i, exchange->in, sizes[i],
-                     MPI_BYTE, partner, (int)i, MPI_COMM_WORLD, &status);
-        watch_works();
+        MPI_Irecv(exchange->in, sizes[i], MPI_BYTE, partner, (int)i, MPI_COMM_WORLD, &requests[0]);
+        MPI_Isend(exchange->out, sizes[i], MPI_BYTE, partner, (int)i, MPI_COMM_WORLD, &requests[1]);
+        program_wait_all(program, requests, statuses, 2, partner);
         if (program->node_of_rank[partner] != program->node)
             exchange->sent_bytes += sizes[i];
-        MPI_Get_count(&status, MPI_BYTE, &received);
+        MPI_Get_count(&statuses[0], MPI_BYTE, &received);
         check(exchange, partner, sizes[i], received);
         watch_step();
     }

@@ -28,6 +28,10 @@ struct beat {
     uint64_t token;
     uint32_t progress;
     int32_t waits_for;
+    /* of a tick: the main thread's, and the process's bytes */
+    double ran_s, queued_s; /* cpu_time.h; queued_s NAN: not known */
+    double moved_bytes;     /* sockets.h, looked at only while no step is done */
+    int32_t state;          /* 'R', 'S', 'D', ... */
     char text[232];
 };
 

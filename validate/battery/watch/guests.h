@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "validate/battery/watch/beat.h"
+#include "validate/battery/watch/cpu_time.h"
 #include "validate/battery/watch/stall.h"
 #include "validate/battery/watch/warden.h"
 
@@ -27,7 +28,12 @@ struct guest {
     int fd;          /* -1: none */
     bool has_spoken; /* more than hello */
     double heard_s;
-    struct stall_rank progress;
+    double gap_s; /* the longest pause between two heartbeats that came lately */
+    uint32_t progress;
+    int waits_for;
+    double queued_s, moved_bytes; /* as in its last tick */
+    int thread_state;
+    double still_queued_s, still_bytes; /* when something in the job moved last */
     char phase[96];
     struct beat_buffer buffer;
 };
@@ -44,13 +50,21 @@ struct warden {
     int *culprits;
     double now_s;
     double moved_s; /* when some rank made progress last */
+    bool has_moved; /* since still_queued_s and still_bytes were noted */
+    double gap_s;   /* how late this process itself was lately, as stall_gap_s() */
     double signalled_s, ticked_s;
-    double stood_still_s; /* this process itself, 0 mostly */
+    double late_s, late_at_s; /* this process itself stood still so long, until then */
+    bool was_queued;          /* ... ready to run meanwhile, that is on a busy machine */
+    struct cpu_time_memory cpu_memory;
+    double queued_s; /* of this thread */
     int signal_number;
     bool has_immovable; /* a rank was lost that obeys nobody any more: frozen, or it hangs */
     bool has_said_over;
     bool has_all; /* every rank has tried to connect */
 };
+
+/* The silence of that rank that counts as frozen. */
+double guests_silence_s(const struct warden *warden, int rank);
 
 void guests_send_all(const struct warden *warden, enum beat_type type, int value);
 

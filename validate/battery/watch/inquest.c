@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
@@ -106,12 +107,53 @@ static void say_died(const struct warden *warden, int rank)
 
 static bool has_stood_still(const struct warden *warden)
 {
-    return warden->stood_still_s > 0.7 * watch_silence_s(warden->state->config.size);
+    return warden->late_s > 2 && warden->now_s - warden->late_at_s < 10;
+}
+
+/* How many nodes other than rank 0's there are, and how many of them have a rank among those. */
+static bool is_common(const struct warden *warden, const int *ranks, int count)
+{
+    const struct watch_config *config = &warden->state->config;
+    int others = 0, found = 0;
+
+    for (int rank = 1; rank < config->size; rank++) {
+        const char *node = config->nodes[rank];
+        bool is_new = strcmp(node, config->nodes[0]) != 0, is_found = false;
+
+        for (int before = rank - 1; before > 0 && is_new; before--)
+            is_new = strcmp(node, config->nodes[before]) != 0;
+        for (int i = 0; i < count && is_new && !is_found; i++)
+            is_found = strcmp(node, config->nodes[ranks[i]]) == 0;
+        others += is_new;
+        found += is_found;
+    }
+    return stall_is_common(found, others);
+}
+
+/* What many nodes show at once is not theirs. */
+static void say_common(const struct warden *warden, const char *metric, int count, const char *what)
+{
+    say(warden, VERDICT_UNKNOWN, metric, -1,
+        "%d of %d ranks %s at once, on most nodes: the network, %s (rank 0's node) or Slurm, not "
+        "these nodes",
+        count, warden->state->config.size, what, node_of(warden, 0));
+}
+
+static void say_late(const struct warden *warden)
+{
+    if (warden->was_queued)
+        say(warden, VERDICT_UNKNOWN, "frozen", -1,
+            "rank 0 on %s was not scheduled for %.1f s: its node is busy", node_of(warden, 0),
+            warden->late_s);
+    else
+        say(warden, VERDICT_FAIL, "frozen", 0, "rank 0 on %s itself stood still for %.1f s",
+            node_of(warden, 0), warden->late_s);
 }
 
 void inquest_dead(struct warden *warden)
 {
     int size = warden->state->config.size;
+    bool is_everywhere;
     int count = 0;
 
     for (int rank = 1; rank < size; rank++)
@@ -119,7 +161,8 @@ void inquest_dead(struct warden *warden)
             warden->culprits[count++] = rank;
     if (count == 0)
         return;
-    if (is_tolerated(warden) && !has_stood_still(warden)) {
+    is_everywhere = is_common(warden, warden->culprits, count);
+    if (is_tolerated(warden) && !has_stood_still(warden) && !is_everywhere) {
         for (int i = 0; i < count; i++) {
             say_died(warden, warden->culprits[i]);
             lose(warden, warden->culprits[i], false);
@@ -127,42 +170,48 @@ void inquest_dead(struct warden *warden)
         return;
     }
     output_take_over();
-    if (has_stood_still(warden)) { /* so the others left */
-        say(warden, VERDICT_FAIL, "frozen", 0, "rank 0 on %s itself stood still for %.1f s",
-            node_of(warden, 0), warden->stood_still_s);
-        count = 0;
-    }
-    for (int i = 0; i < count; i++)
+    if (has_stood_still(warden)) /* so the others left */
+        say_late(warden);
+    else if (is_everywhere)
+        say_common(warden, "died", count, "ended");
+    for (int i = 0; i < count && !is_everywhere && !has_stood_still(warden); i++)
         say_died(warden, warden->culprits[i]);
-    say_unfinished(warden, count > 0 ? "a rank died" : "rank 0 was frozen");
+    say_unfinished(warden, has_stood_still(warden) ? "rank 0 stood still" : "a rank died");
     end_job(warden, true);
 }
 
 void inquest_frozen(struct warden *warden)
 {
     int size = warden->state->config.size, count = 0;
-    double silence = watch_silence_s(size);
+    bool is_silent = false;
 
+    /* Ranks of the same node fall silent together, but for one interval. */
     for (int rank = 1; rank < size; rank++) {
-        struct guest *guest = &warden->guests[rank];
+        const struct guest *guest = &warden->guests[rank];
+        double silent = warden->now_s - guest->heard_s, silence = guests_silence_s(warden, rank);
 
-        if (guest->state == GUEST_HERE && warden->now_s - guest->heard_s > silence)
-            count++;
-    }
-    if (count == 0)
-        return;
-    if (!is_tolerated(warden))
-        output_take_over();
-    for (int rank = 1; rank < size; rank++) {
-        struct guest *guest = &warden->guests[rank];
-        double silent = warden->now_s - guest->heard_s;
-
-        /* Ranks of the same node fall silent together, but for one interval. */
         if (guest->state != GUEST_HERE || silent <= 0.7 * silence)
             continue;
+        is_silent |= silent > silence;
+        warden->culprits[count++] = rank;
+    }
+    if (!is_silent)
+        return;
+    if (is_common(warden, warden->culprits, count)) {
+        output_take_over();
+        say_common(warden, "frozen", count, "fell silent");
+        say_unfinished(warden, "many ranks are silent");
+        end_job(warden, false);
+    }
+    if (!is_tolerated(warden))
+        output_take_over();
+    for (int i = 0; i < count; i++) {
+        int rank = warden->culprits[i];
+
         say(warden, VERDICT_FAIL, "frozen", rank,
             "rank %d on %s is silent for %.1f s in phase %s: frozen or cut off", rank,
-            node_of(warden, rank), silent, guest->phase);
+            node_of(warden, rank), warden->now_s - warden->guests[rank].heard_s,
+            warden->guests[rank].phase);
         if (is_tolerated(warden))
             lose(warden, rank, true);
     }
@@ -172,79 +221,132 @@ void inquest_frozen(struct warden *warden)
     end_job(warden, false);
 }
 
-/* Returns whether the culprits are known, and the job can go on without them. */
-static bool say_stalled(struct warden *warden, double still_s)
+/* What each rank had of the time since something moved last, as far as its heartbeats tell. */
+static void fill_stall(const struct warden *warden, struct stall_rank *ranks)
 {
-    int size = warden->state->config.size;
-    struct stall_rank *ranks = calloc((size_t)size, sizeof *ranks);
-    enum stall_kind kind = STALL_UNKNOWN;
-    bool is_over = false;
-    size_t count = 0;
+    for (int rank = 0; rank < warden->state->config.size; rank++) {
+        const struct guest *guest = &warden->guests[rank];
+        double queued_s = guest->queued_s - guest->still_queued_s;
 
-    for (int rank = 0; rank < size && ranks; rank++) {
-        ranks[rank] = warden->guests[rank].progress;
-        if (warden->guests[rank].state != GUEST_HERE) /* it cannot be the one */
-            ranks[rank] = (struct stall_rank){UINT32_MAX, STALL_WAIT_ALL};
+        ranks[rank] = (struct stall_rank){guest->progress, guest->waits_for,
+                                          guest->heard_s - warden->moved_s - queued_s, queued_s};
+        if (isnan(queued_s))
+            ranks[rank].had_s = 0;
+        if (guest->state != GUEST_HERE) /* it cannot be the one */
+            ranks[rank] = (struct stall_rank){UINT32_MAX, STALL_WAIT_ALL, INFINITY, 0};
     }
-    if (ranks)
-        kind = stall_find(ranks, (size_t)size, warden->culprits, &count);
+}
+
+static const char *state_name(int state)
+{
+    return state == 'R'   ? "running"
+           : state == 'D' ? "in uninterruptible sleep"
+           : state == 'T' ? "stopped"
+                          : "sleeping";
+}
+
+static void say_hang(struct warden *warden, enum stall_kind kind, const struct stall_rank *ranks,
+                     size_t count, double still_s)
+{
     for (size_t i = 0; i < count && kind == STALL_HUNG; i++) {
         int rank = warden->culprits[i];
+        const struct guest *guest = &warden->guests[rank];
 
         say(warden, VERDICT_FAIL, "hang", rank,
-            "rank %d on %s hangs in phase %s: no progress for %.0f s, the others wait for it", rank,
-            node_of(warden, rank), warden->guests[rank].phase, still_s);
-        if (is_tolerated(warden) && rank > 0)
-            lose(warden, rank, false);
-        else
-            is_over = true;
+            "rank %d on %s hangs in phase %s: no progress for %.0f s, the others wait for it "
+            "(its main thread is %s, %.1f s in the run queue)",
+            rank, node_of(warden, rank), guest->phase, still_s, state_name(guest->thread_state),
+            ranks[rank].queued_s);
     }
     for (size_t i = 0; i + 1 < count && kind == STALL_PAIR; i += 2) {
         int rank = warden->culprits[i], other = warden->culprits[i + 1];
 
         say(warden, VERDICT_FAIL, "hang", rank,
-            "rank %d on %s and rank %d on %s wait for each other for %.0f s in phase %s", rank,
-            node_of(warden, rank), other, node_of(warden, other), still_s,
-            warden->guests[rank].phase);
+            "rank %d on %s and rank %d on %s wait for each other for %.0f s in phase %s (%.1f and "
+            "%.1f s in the run queue)",
+            rank, node_of(warden, rank), other, node_of(warden, other), still_s,
+            warden->guests[rank].phase, ranks[rank].queued_s, ranks[other].queued_s);
     }
-    free(ranks);
+}
+
+/* Who waited for a processor most. */
+static void say_slow(const struct warden *warden, const struct stall_rank *ranks, double still_s)
+{
+    int slowest = 0;
+
+    for (int rank = 1; rank < warden->state->config.size; rank++)
+        if (ranks[rank].queued_s > ranks[slowest].queued_s)
+            slowest = rank;
+    if (isnan(ranks[slowest].queued_s))
+        say(warden, VERDICT_UNKNOWN, "slow", -1,
+            "no progress for %.0f s in phase %s; the kernel does not tell whether the ranks were "
+            "scheduled (CONFIG_SCHED_INFO)",
+            still_s, warden->guests[0].phase);
+    else
+        say(warden, VERDICT_UNKNOWN, "slow", -1,
+            "no progress for %.0f s in phase %s while nodes were busy: rank %d on %s was %.0f %% "
+            "of the time in the run queue",
+            still_s, warden->guests[0].phase, slowest, node_of(warden, slowest),
+            fmin(100 * ranks[slowest].queued_s / still_s, 100));
+}
+
+/* Returns when there is not enough evidence, or the job can go on without the culprits. */
+static void tell_stall(struct warden *warden, double still_s, double allowed_s, bool is_over)
+{
+    size_t size = (size_t)warden->state->config.size, count = 0;
+    struct stall_rank *ranks = calloc(size, sizeof *ranks);
+    enum stall_kind kind = STALL_UNKNOWN;
+    bool goes_on = is_tolerated(warden);
+
+    if (ranks) {
+        fill_stall(warden, ranks);
+        kind = stall_find(ranks, size, allowed_s, warden->culprits, &count);
+    }
+    if (kind == STALL_SLOW && !is_over) {
+        free(ranks);
+        return;
+    }
+    if (!goes_on)
+        output_take_over();
+    for (size_t i = 0; i < count; i++)
+        goes_on = goes_on && kind == STALL_HUNG && warden->culprits[i] > 0;
+    goes_on = goes_on && kind == STALL_HUNG;
+    say_hang(warden, kind, ranks, count, still_s);
+    for (size_t i = 0; i < count && goes_on; i++)
+        lose(warden, warden->culprits[i], false);
+    if (kind == STALL_SLOW)
+        say_slow(warden, ranks, still_s);
     if (kind == STALL_UNKNOWN)
         say(warden, VERDICT_UNKNOWN, "hang", -1,
             "the job hangs in phase %s: no progress for %.0f s, no rank is behind the others",
             warden->guests[0].phase, still_s);
-    return kind == STALL_HUNG && !is_over;
+    free(ranks);
+    if (goes_on)
+        return;
+    output_take_over();
+    say_unfinished(warden, kind == STALL_SLOW ? "the time limit is over" : "the job hangs");
+    end_job(warden, true);
 }
 
 void inquest_stall(struct warden *warden)
 {
-    double limit = warden->state->config.time_limit_s;
+    const struct watch_config *config = &warden->state->config;
+    double limit = config->time_limit_s;
     double elapsed = warden->now_s - warden->state->started_s;
     double still = warden->now_s - warden->moved_s;
-    double patience = warden->state->config.patience_s;
-    double allowed = limit / 2 < 10 ? limit / 2 : 10;
+    double allowed = stall_allowed_s(config->patience_s, limit, config->size);
+    /* The main threads stop by themselves between two rounds; this is for when they do not. */
+    bool is_over = elapsed > limit + 2;
     char why[80];
 
     /* While a rank is silent it may be frozen: that is the better answer, soon to come. */
-    for (int rank = 1; rank < warden->state->config.size; rank++)
+    for (int rank = 1; rank < config->size && !is_over; rank++)
         if (warden->guests[rank].state == GUEST_HERE &&
-            warden->now_s - warden->guests[rank].heard_s >
-                watch_silence_s(warden->state->config.size) / 3)
+            warden->now_s - warden->guests[rank].heard_s > guests_silence_s(warden, rank) / 3)
             return;
-    if (allowed < 2)
-        allowed = 2;
-    if (patience > 0)
-        allowed = patience;
-    if (still > allowed || (elapsed > limit && still > 2)) {
-        if (!is_tolerated(warden))
-            output_take_over();
-        if (say_stalled(warden, still))
-            return;
-        output_take_over();
-        say_unfinished(warden, "the job hangs");
-        end_job(warden, true);
-    }
-    /* The main threads stop by themselves between two rounds; this is for when they do not. */
-    if (elapsed > limit + 2) {
+    if (still > allowed || (is_over && still > 2))
+        tell_stall(warden, still, allowed, is_over);
+    if (is_over) {
         output_take_over();
         snprintf(why, sizeof why, "the time limit of %g s is over", limit);
         say_unfinished(warden, why);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/battery/watch/stall.h"
 
+#include <math.h>
+#include <stdbool.h>
+
 static size_t find_working(const struct stall_rank *ranks, size_t count, int *culprits)
 {
     size_t found = 0;
@@ -40,26 +43,90 @@ static size_t find_behind(const struct stall_rank *ranks, size_t count, int *cul
     return found;
 }
 
-enum stall_kind stall_find(const struct stall_rank *ranks, size_t count, int *culprits,
-                           size_t *culprit_count)
+/* Keeps the groups of so many culprits (1, or 2: pairs) that had the time that is allowed. */
+static size_t keep_scheduled(const struct stall_rank *ranks, double allowed_s, size_t group,
+                             int *culprits, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i + group <= count; i += group) {
+        bool is_proven = true;
+
+        for (size_t k = 0; k < group; k++)
+            is_proven = is_proven && ranks[culprits[i + k]].had_s >= allowed_s;
+        for (size_t k = 0; k < group && is_proven; k++)
+            culprits[kept++] = culprits[i + k];
+    }
+    return kept;
+}
+
+/* A rank that is behind, or in no pair, may wait for any other. */
+static bool are_all_scheduled(const struct stall_rank *ranks, size_t count, double allowed_s)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(ranks[i].had_s >= allowed_s))
+            return false;
+    return true;
+}
+
+enum stall_kind stall_find(const struct stall_rank *ranks, size_t count, double allowed_s,
+                           int *culprits, size_t *culprit_count)
 {
     size_t found = find_working(ranks, count, culprits);
 
     *culprit_count = 0;
     /* When all are outside of MPI nobody can be told from the rest. */
     if (found > 0 && found < count) {
-        *culprit_count = found;
-        return STALL_HUNG;
+        *culprit_count = keep_scheduled(ranks, allowed_s, 1, culprits, found);
+        return *culprit_count > 0 ? STALL_HUNG : STALL_SLOW;
     }
     found = find_pairs(ranks, count, culprits);
     if (found > 0) {
-        *culprit_count = found;
-        return STALL_PAIR;
+        *culprit_count = keep_scheduled(ranks, allowed_s, 2, culprits, found);
+        return *culprit_count > 0 ? STALL_PAIR : STALL_SLOW;
     }
+    if (!are_all_scheduled(ranks, count, allowed_s))
+        return STALL_SLOW;
     found = find_behind(ranks, count, culprits);
     if (found < count && 2 * found <= count) {
         *culprit_count = found;
         return STALL_HUNG;
     }
     return STALL_UNKNOWN;
+}
+
+double stall_allowed_s(double base_s, double time_limit_s, int size)
+{
+    double allowed = base_s;
+
+    if (allowed <= 0)
+        allowed = time_limit_s / 2 < 10 ? time_limit_s / 2 : 10;
+    if (allowed < 2)
+        allowed = 2;
+    return allowed * (1 + 1e-3 * size);
+}
+
+double stall_silence_s(double interval_s, double gap_s)
+{
+    const double least = 3, most = 60;
+    double silence = 10 * interval_s;
+
+    if (silence < least)
+        silence = least;
+    if (silence < 5 * gap_s)
+        silence = 5 * gap_s;
+    return silence < most ? silence : most;
+}
+
+double stall_gap_s(double gap_s, double pause_s)
+{
+    const double memory_s = 10;
+    double rest = gap_s * exp(-pause_s / memory_s);
+
+    return pause_s > rest ? pause_s : rest;
+}
+
+int stall_is_common(int silent, int others)
+{
+    return silent > 1 && 2 * silent > others;
 }

@@ -4,6 +4,7 @@
 #include "validate/battery/watch/warden.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,9 @@
 /* How long a connection may hold a place without a hello. */
 static const double HELLO_S = 1;
 
+/* How often it looks whom it does not hear. */
+static const double POLL_S = 0.1;
+
 void guests_send_all(const struct warden *warden, enum beat_type type, int value)
 {
     struct beat beat = {.type = type, .progress = (uint32_t)value, .token = warden->token};
@@ -28,18 +32,40 @@ void guests_send_all(const struct warden *warden, enum beat_type type, int value
             beat_send(warden->guests[rank].fd, &beat);
 }
 
+double guests_silence_s(const struct warden *warden, int rank)
+{
+    return stall_silence_s(watch_interval_s(warden->state->config.size),
+                           fmax(warden->guests[rank].gap_s, warden->gap_s));
+}
+
+/* So few bytes are keepalives of a library's, no progress. */
+static const double MOVED_BYTES = 4096;
+
+static void hear_tick(struct warden *warden, struct guest *guest, const struct beat *beat)
+{
+    if (beat->progress != guest->progress ||
+        beat->moved_bytes >= guest->still_bytes + MOVED_BYTES) {
+        warden->moved_s = warden->now_s;
+        warden->has_moved = true;
+    }
+    guest->progress = beat->progress;
+    guest->waits_for = beat->waits_for;
+    guest->queued_s = beat->queued_s;
+    guest->moved_bytes = beat->moved_bytes;
+    guest->thread_state = beat->state;
+    snprintf(guest->phase, sizeof guest->phase, "%.95s", beat->text);
+}
+
 static void hear(struct warden *warden, int rank, const struct beat *beat)
 {
     struct guest *guest = &warden->guests[rank];
 
+    guest->gap_s = stall_gap_s(guest->gap_s, warden->now_s - guest->heard_s);
     guest->heard_s = warden->now_s;
     guest->has_spoken = true;
     switch (beat->type) {
     case BEAT_TICK:
-        if (beat->progress != guest->progress.progress)
-            warden->moved_s = warden->now_s;
-        guest->progress = (struct stall_rank){beat->progress, beat->waits_for};
-        snprintf(guest->phase, sizeof guest->phase, "%.95s", beat->text);
+        hear_tick(warden, guest, beat);
         break;
     case BEAT_FAULT:
         inquest_fault(warden, rank, beat->text);
@@ -149,6 +175,42 @@ static void read_guest(struct warden *warden, int rank)
     }
 }
 
+/* The time that this process itself stood still is nobody's. */
+static void note_late(struct warden *warden, double pause_s)
+{
+    struct cpu_time time = {.queued_s = 0};
+    double queued_s = warden->queued_s;
+
+    if (pause_s > POLL_S + STALL_LATE_S || warden->now_s - warden->ticked_s > 0.5) {
+        cpu_time_read("", gettid(), warden->now_s, &warden->cpu_memory, &time);
+        warden->queued_s = time.queued_s;
+    }
+    if (pause_s <= POLL_S + STALL_LATE_S)
+        return;
+    for (int rank = 0; rank < warden->state->config.size; rank++) {
+        struct guest *guest = &warden->guests[rank];
+
+        guest->heard_s = fmin(guest->heard_s + pause_s, warden->now_s);
+    }
+    warden->moved_s = fmin(warden->moved_s + pause_s, warden->now_s);
+    warden->gap_s = stall_gap_s(warden->gap_s, pause_s);
+    warden->late_s = pause_s;
+    warden->late_at_s = warden->now_s;
+    warden->was_queued = time.queued_s - queued_s > pause_s / 2;
+}
+
+/* Something has moved: from here on it is counted anew what each rank had. */
+static void note_moved(struct warden *warden)
+{
+    if (!warden->has_moved)
+        return;
+    warden->has_moved = false;
+    for (int rank = 0; rank < warden->state->config.size; rank++) {
+        warden->guests[rank].still_queued_s = warden->guests[rank].queued_s;
+        warden->guests[rank].still_bytes = warden->guests[rank].moved_bytes;
+    }
+}
+
 static void wait_and_read(struct warden *warden)
 {
     int size = warden->state->config.size;
@@ -163,14 +225,9 @@ static void wait_and_read(struct warden *warden)
         guests[rank] = (struct pollfd){.fd = warden->guests[rank].fd, .events = POLLIN};
     for (int i = 0; i < STRANGERS; i++)
         strangers[i] = (struct pollfd){.fd = warden->strangers[i].fd, .events = POLLIN};
-    poll(warden->polled, (nfds_t)(2 + size + STRANGERS), 100);
+    poll(warden->polled, (nfds_t)(2 + size + STRANGERS), (int)(1e3 * POLL_S));
     warden->now_s = clock_s();
-    if (warden->now_s - before > 1) { /* it was this process that stood still */
-        for (int rank = 0; rank < size; rank++)
-            warden->guests[rank].heard_s += warden->now_s - before;
-        warden->moved_s += warden->now_s - before;
-        warden->stood_still_s = warden->now_s - before;
-    }
+    note_late(warden, warden->now_s - before);
     if (warden->polled[1].revents)
         (void)!read(warden->state->wake[0], bytes, sizeof bytes);
     for (int rank = 1; rank < size; rank++)
@@ -243,6 +300,7 @@ void warden_run(struct watch_state *state, int listener, uint64_t token)
         while (!is_over(warden)) {
             wait_and_read(warden);
             hear_self(warden);
+            note_moved(warden);
             inquest_unwatched(warden);
             inquest_dead(warden);
             inquest_signal(warden);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "validate/battery/watch/cpu_time.h"
 #include "validate/battery/watch/watch.h"
 
 /* What the main thread tells the watching thread of its process. */
@@ -26,16 +27,25 @@ struct watch_state {
     char phase[96];
     char fault[232];
     double started_s; /* clock_s() at the start */
+    pid_t main_thread;
+    /* what a tick tells of the main thread and the sockets; of the watching thread alone */
+    struct cpu_time_memory cpu_memory;
+    struct cpu_time cpu;
+    double evidence_s;      /* when it was read */
+    uint32_t told_progress; /* and since when it is that */
+    double told_s;
+    bool has_socket_bytes; /* socket_bytes is of a moment since then */
+    double socket_bytes, moved_bytes;
 };
 
-/* Copies the state as a beat of that type. */
+/* Copies the state as a beat of that type. By the watching thread. */
 void watch_beat(struct watch_state *state, enum beat_type type, struct beat *beat);
 
 /* Calls abort_job in a thread, gives it one second, and ends the process. */
 void watch_leave(struct watch_state *state, bool abort_job, int status) __attribute__((noreturn));
 
-/* The silence of a rank that counts as frozen. */
-double watch_silence_s(int size);
+/* How often ranks send a heartbeat. */
+double watch_interval_s(int size);
 
 /* Rank 0's thread: returns when every rank has said goodbye; else it ends the process. */
 void warden_run(struct watch_state *state, int listener, uint64_t token);

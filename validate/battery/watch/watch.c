@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "validate/battery/watch/sockets.h"
 #include "validate/battery/watch/stall.h"
 #include "validate/battery/watch/warden.h"
 
@@ -26,18 +28,46 @@ static int warden_listener;
 static uint64_t warden_token;
 
 /* How often ranks send a beat: with very many of them rank 0 must not drown in beats. */
-static double beat_interval_s(int size)
+double watch_interval_s(int size)
 {
     double interval = 50e-6 * size;
 
     return interval > 0.2 ? interval : 0.2;
 }
 
-double watch_silence_s(int size)
+/* Rank 0's sockets are not looked at: heartbeats come in all the time, and what it exchanges with
+ * another rank is seen there. */
+static void read_moved_bytes(struct watch_state *state, uint32_t progress, double now)
 {
-    double silence = 10 * beat_interval_s(size);
+    double bytes;
 
-    return silence > 3 ? silence : 3;
+    if (progress != state->told_progress) {
+        state->told_progress = progress;
+        state->told_s = now;
+        state->has_socket_bytes = false;
+    } else if (now - state->told_s > 1 && state->config.rank > 0) {
+        bytes = sockets_moved_bytes(connection);
+        if (state->has_socket_bytes && bytes > state->socket_bytes)
+            state->moved_bytes += bytes - state->socket_bytes;
+        state->socket_bytes = bytes;
+        state->has_socket_bytes = true;
+    }
+}
+
+static void add_evidence(struct watch_state *state, struct beat *beat)
+{
+    double now = clock_s();
+
+    if (now - state->evidence_s > 0.1) {
+        state->evidence_s = now;
+        if (cpu_time_read("", state->main_thread, now, &state->cpu_memory, &state->cpu) != 0)
+            state->cpu.queued_s = NAN;
+        read_moved_bytes(state, beat->progress, now);
+    }
+    beat->ran_s = state->cpu.ran_s;
+    beat->queued_s = state->cpu.queued_s;
+    beat->state = state->cpu.state;
+    beat->moved_bytes = state->moved_bytes;
 }
 
 void watch_beat(struct watch_state *state, enum beat_type type, struct beat *beat)
@@ -47,6 +77,8 @@ void watch_beat(struct watch_state *state, enum beat_type type, struct beat *bea
     beat->rank = state->config.rank;
     beat->progress = atomic_load(&state->progress);
     beat->waits_for = atomic_load(&state->waits_for);
+    if (type == BEAT_TICK)
+        add_evidence(state, beat);
     pthread_mutex_lock(&state->lock);
     snprintf(beat->text, sizeof beat->text, "%s", type == BEAT_FAULT ? state->fault : state->phase);
     pthread_mutex_unlock(&state->lock);
@@ -141,9 +173,8 @@ static void hear(const struct beat *beat)
 static void *member_run(void *argument)
 {
     struct beat_buffer buffer = {.length = 0};
-    double interval_s = beat_interval_s(watch.config.size);
-    double silence_s = watch_silence_s(watch.config.size);
-    double heard = clock_s(), last = heard, sent = 0, signalled = 0;
+    double interval_s = watch_interval_s(watch.config.size);
+    double heard = clock_s(), last = heard, sent = 0, signalled = 0, gap_s = 0;
     bool fault_sent = false, bye_sent = false;
     struct beat beat;
 
@@ -161,12 +192,16 @@ static void *member_run(void *argument)
             sent = 0; /* something new to tell */
         if (polled[0].revents)
             while ((got = beat_receive(connection, &buffer)) == 1) {
-                heard = clock_s();
+                now = clock_s();
+                gap_s = stall_gap_s(gap_s, now - heard);
+                heard = now;
                 hear(&buffer.beat);
             }
         now = clock_s();
-        if (now - last > 1) /* it was this process that stood still */
-            heard += now - last;
+        if (now - last > interval_s + STALL_LATE_S) { /* it was this process that stood still */
+            heard = fmin(heard + now - last, now);
+            gap_s = stall_gap_s(gap_s, now - last);
+        }
         last = now;
         if (bye_sent && got < 0)
             return NULL;
@@ -174,7 +209,7 @@ static void *member_run(void *argument)
             lose_rank_0("is gone", true);
         if (got < 0 || (signalled > 0 && now - signalled > 2))
             watch_leave(&watch, false, 3);
-        if (now - heard > silence_s)
+        if (now - heard > stall_silence_s(interval_s, gap_s))
             lose_rank_0("does not answer any more", !bye_sent);
         if (atomic_load(&watch.signal) && signalled == 0) {
             watch_beat(&watch, BEAT_SIGNAL, &beat);
@@ -221,6 +256,7 @@ static int start(const struct watch_config *config, void *run(void *), struct er
 
     watch.config = *config;
     watch.started_s = clock_s();
+    watch.main_thread = gettid();
     atomic_store(&watch.waits_for, STALL_WORKING);
     free(watch.lost);
     watch.lost = calloc((size_t)config->size, sizeof *watch.lost);

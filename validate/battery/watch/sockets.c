@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/battery/launch/sockets.h"
+#include "validate/battery/watch/sockets.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -33,21 +33,18 @@ static bool is_loopback(int socket)
     return true;
 }
 
-/* 0 for what is no TCP connection, or of a kernel before 4.1. */
-static double sent_bytes(int socket)
+/* Returns false for what is no TCP connection, or of a kernel before 4.1. */
+static bool read_info(int socket, struct tcp_info *info)
 {
-    struct tcp_info info;
-    socklen_t size = sizeof info;
+    socklen_t size = sizeof *info;
 
-    memset(&info, 0, sizeof info);
-    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
-        size < offsetof(struct tcp_info, tcpi_bytes_acked) + sizeof info.tcpi_bytes_acked ||
-        is_loopback(socket))
-        return 0;
-    return (double)info.tcpi_bytes_acked;
+    memset(info, 0, sizeof *info);
+    return getsockopt(socket, IPPROTO_TCP, TCP_INFO, info, &size) == 0 &&
+           size >=
+               offsetof(struct tcp_info, tcpi_bytes_received) + sizeof info->tcpi_bytes_received;
 }
 
-double sockets_sent_bytes(void)
+static double sum_sockets(double (*bytes_of)(int socket), int except)
 {
     DIR *directory = opendir("/proc/self/fd");
     const struct dirent *entry;
@@ -59,9 +56,35 @@ double sockets_sent_bytes(void)
         char *end;
         long number = strtol(entry->d_name, &end, 10);
 
-        if (end != entry->d_name && *end == '\0')
-            sum += sent_bytes((int)number);
+        if (end != entry->d_name && *end == '\0' && number != except)
+            sum += bytes_of((int)number);
     }
     closedir(directory);
     return sum;
+}
+
+static double sent_bytes(int socket)
+{
+    struct tcp_info info;
+
+    return read_info(socket, &info) && !is_loopback(socket) ? (double)info.tcpi_bytes_acked : 0;
+}
+
+static double moved_bytes(int socket)
+{
+    struct tcp_info info;
+
+    return read_info(socket, &info)
+               ? (double)info.tcpi_bytes_acked + (double)info.tcpi_bytes_received
+               : 0;
+}
+
+double sockets_sent_bytes(void)
+{
+    return sum_sockets(sent_bytes, -1);
+}
+
+double sockets_moved_bytes(int except)
+{
+    return sum_sockets(moved_bytes, except);
 }

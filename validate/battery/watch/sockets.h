@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_BATTERY_SOCKETS_H
+#define MUSTER_BATTERY_SOCKETS_H
+
+/* Bytes of the TCP connections that this process has now, whatever library holds them: the kernel
+ * tells (tcp_info(7), tcpi_bytes_acked and tcpi_bytes_received; RFC 4898
+ * tcpEStatsAppHCThruOctetsAcked and ...Received). */
+
+/* Sent, and acknowledged by the other end; connections to this host itself (lo) are left out. */
+double sockets_sent_bytes(void);
+
+/* Sent and acknowledged, and received; without that of the socket `except` (-1: of none). */
+double sockets_moved_bytes(int except);
+
+#endif
