@@ -24,6 +24,7 @@ lib_libmuster_la_SOURCES += \
 	lib/base/record.c lib/base/record.h \
 	lib/base/regular.c lib/base/regular.h \
 	lib/base/replacement.c lib/base/replacement.h \
+	lib/base/rtnetlink.c lib/base/rtnetlink.h \
 	lib/base/signals.h \
 	lib/base/stdout_flush.c lib/base/stdout_flush.h \
 	lib/base/sysfs.c lib/base/sysfs.h \
@@ -51,6 +52,7 @@ lib_libmuster_la_SOURCES += \
 # what a node is made of, read from /sys and /proc
 lib_libmuster_la_SOURCES += \
 	lib/node/addresses.c \
+	lib/node/addresses_live.c lib/node/addresses_live.h \
 	lib/node/binding.c lib/node/binding.h \
 	lib/node/counters.c lib/node/counters.h \
 	lib/node/device.c lib/node/device.h \
@@ -70,6 +72,8 @@ lib_libmuster_la_SOURCES += \
 	lib/fabric/fabric.c lib/fabric/fabric.h \
 	lib/fabric/islands.c lib/fabric/islands.h \
 	lib/fabric/rails.c lib/fabric/rails.h \
+	lib/fabric/unused.c \
+	lib/fabric/uppers.c \
 	# end
 
 # what was found, sealed, held against what the node is now
@@ -104,7 +108,7 @@ lib_libmuster_la_SOURCES += \
 	lib/netif/netif_machine.c lib/netif/netif_machine.h \
 	lib/netif/netif_plan.c \
 	lib/netif/dcb.c lib/netif/dcb.h \
-	lib/netif/netlink.c lib/netif/netlink.h lib/netif/netlink_parts.h \
+	lib/netif/netlink.c lib/netif/netlink.h \
 	# end
 
 # What needs libm, which the plugin must not.

@@ -25,13 +25,16 @@ static const struct nic *find_management(const struct inventory *inventory, cons
     return best;
 }
 
-/* The management interface itself, a member of it when it is a bond or a bridge, or an RDMA port
- * that shares either. */
-static bool is_management(const struct fabric *fabric, const struct rail *rail)
+/* The management interface itself, what it stands on (the members of a bond or bridge, what a VLAN
+ * is on top of) unless that has an address of its own, or an RDMA port that shares either. */
+static bool is_management(const struct inventory *inventory, const struct fabric *fabric,
+                          const struct rail *rail)
 {
     return fabric->management && rail->nic &&
            (rail->nic == fabric->management ||
-            strcmp(rail->nic->master, fabric->management->name) == 0);
+            strcmp(rail->nic->master, fabric->management->name) == 0 ||
+            (rail->nic->address_count == 0 &&
+             nic_stands_on(inventory, fabric->management, rail->nic)));
 }
 
 static bool is_named(const struct hostlist *names, const struct rail *rail)
@@ -43,9 +46,10 @@ static bool is_named(const struct hostlist *names, const struct rail *rail)
 
 /* What can carry a job's data where the configuration names nothing. BMCs and installers leave
  * Ethernet over USB behind. */
-static bool is_candidate(const struct fabric *fabric, const struct rail *rail)
+static bool is_candidate(const struct inventory *inventory, const struct fabric *fabric,
+                         const struct rail *rail)
 {
-    if (is_management(fabric, rail))
+    if (is_management(inventory, fabric, rail))
         return false;
     return rail->port || (rail->nic->is_physical && strcmp(rail->nic->bus, "usb") != 0);
 }
@@ -81,9 +85,18 @@ static bool keep_named(const struct rail *rail, const void *names)
     return is_named(names, rail);
 }
 
-static bool keep_candidate(const struct rail *rail, const void *fabric)
+/* What the choice goes by. */
+struct chooser {
+    const struct inventory *inventory;
+    const struct conf *conf; /* may be NULL */
+    struct fabric *fabric;
+};
+
+static bool keep_candidate(const struct rail *rail, const void *context)
 {
-    return is_candidate(fabric, rail);
+    const struct chooser *chooser = context;
+
+    return is_candidate(chooser->inventory, chooser->fabric, rail);
 }
 
 static bool keep_class(const struct rail *rail, const void *class)
@@ -120,13 +133,43 @@ static size_t keep_fastest_kind(struct rail *rails, size_t count)
     return filter(rails, count, keep_driver, driver);
 }
 
+/* Adds a rail to left_out, after a comma where the last one had its reason. */
+static void left_out_add(struct fabric *fabric, const char *name, bool is_first)
+{
+    size_t size = sizeof fabric->left_out, length = strlen(fabric->left_out);
+
+    if (length + strlen(name) + 40 > size) /* room for a reason */
+        name = length >= 3 && strcmp(fabric->left_out + length - 3, "...") == 0 ? "" : "...";
+    if (*name)
+        snprintf(fabric->left_out + length, size - length, "%s%s",
+                 length == 0 ? ""
+                 : is_first  ? ", "
+                             : " ",
+                 name);
+}
+
+static void left_out_why(struct fabric *fabric, const char *why)
+{
+    size_t length = strlen(fabric->left_out);
+
+    snprintf(fabric->left_out + length, sizeof fabric->left_out - length, " %s", why);
+}
+
+static void note_unused(struct fabric *fabric)
+{
+    for (size_t i = 0; i < fabric->unused_count; i++)
+        left_out_add(fabric, fabric->unused[i].name, i == 0);
+    if (fabric->unused_count > 0)
+        left_out_why(fabric, "down and not set up");
+}
+
 /* Chooses among what the node has, without a word from the configuration. */
-static size_t choose_found(const struct fabric *fabric, struct rail *rails, size_t count)
+static size_t choose_found(const struct chooser *chooser, struct rail *rails, size_t count)
 {
     enum fabric_class class;
     size_t physical_functions;
 
-    count = filter(rails, count, keep_candidate, fabric);
+    count = filter(rails, count, keep_candidate, chooser);
     class = best_class(rails, count);
     count = filter(rails, count, keep_class, &class);
     for (size_t i = physical_functions = 0; i < count; i++)
@@ -135,7 +178,9 @@ static size_t choose_found(const struct fabric *fabric, struct rail *rails, size
         count = filter(rails, count, keep_physical_function, NULL);
     if (class == FABRIC_ETHERNET)
         count = keep_fastest_kind(rails, count);
-    return count;
+    count =
+        rails_lift(chooser->inventory, chooser->conf, chooser->fabric->management, rails, count);
+    return rails_leave_unused(chooser->inventory, chooser->conf, rails, count, chooser->fabric);
 }
 
 static int compare_rails(const void *a, const void *b)
@@ -170,28 +215,6 @@ static void explain_management(const struct fabric *fabric, const struct conf *c
         snprintf(text, size, "; management is %s (default route)", fabric->management->name);
     else
         snprintf(text, size, "; no default route, so none is management");
-}
-
-/* Adds a rail to left_out, after a comma where the last one had its reason. */
-static void left_out_add(struct fabric *fabric, const char *name, bool is_first)
-{
-    size_t size = sizeof fabric->left_out, length = strlen(fabric->left_out);
-
-    if (length + strlen(name) + 40 > size) /* room for a reason */
-        name = length >= 3 && strcmp(fabric->left_out + length - 3, "...") == 0 ? "" : "...";
-    if (*name)
-        snprintf(fabric->left_out + length, size - length, "%s%s",
-                 length == 0 ? ""
-                 : is_first  ? ", "
-                             : " ",
-                 name);
-}
-
-static void left_out_why(struct fabric *fabric, const char *why)
-{
-    size_t length = strlen(fabric->left_out);
-
-    snprintf(fabric->left_out + length, sizeof fabric->left_out - length, " %s", why);
 }
 
 /* No host bridge between them. */
@@ -332,7 +355,8 @@ static enum rule choose_rails(const struct inventory *inventory, const struct co
         count = filter(rails, count, keep_class, &wanted);
     }
     if (!conf || conf->fabric_interfaces.count == 0)
-        count = choose_found(fabric, rails, count);
+        count = choose_found(&(struct chooser){inventory, conf, fabric}, rails, count);
+    note_unused(fabric);
     take(rails, count, fabric);
     if (rule != RULE_NAMED && (!conf || conf->fabric_interfaces.count == 0))
         leave_storage(inventory, fabric);

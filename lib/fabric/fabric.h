@@ -22,10 +22,14 @@ struct rail {
     int gid_index; /* RoCE: the index of the best GID (v2 over IPv4, v2, v1); -1 none */
 };
 
+enum { FABRIC_UNUSED = 32 };
+
 struct fabric {
     enum fabric_class class;           /* the best class any rail that is up has */
     struct rail rails[INVENTORY_NICS]; /* up or not, in the natural order of names */
     size_t rail_count;
+    struct rail unused[FABRIC_UNUSED]; /* ports that are down and that nothing says are rails */
+    size_t unused_count;
     const struct nic *management; /* never a rail unless it is the only NIC; may be NULL */
     char reason[384];             /* which rule chose these rails, from which fact, one line */
     char left_out[256]; /* rails of the same kind that are not among them, and why: "mlx5_1:1
@@ -54,8 +58,12 @@ void rail_why_down(const struct rail *rail, char *text, size_t size);
  * for management, members of a management bond, Ethernet over USB, virtual functions where a
  * physical one is there, where plain Ethernet is the best NICs of another driver than the fastest
  * that is up (unused ports on the board), and, where most GPUs have a NIC behind their own PCIe
- * switch, ports that are behind no GPU's (the storage network). With nothing but the management
- * NIC, that one is the rail, and reason says so. conf may be NULL. Pure: reads nothing. */
+ * switch, ports that are behind no GPU's (the storage network). The members of a bond are one rail,
+ * the bond; an interface without an address below a VLAN that has one is the VLAN. A port that is
+ * down and has no address or setting, while another rail is up with one, is unused and no rail; so
+ * is an InfiniBand port that is down beside the card's other one, where no other card uses its.
+ * With nothing but the management NIC, that one is the rail, and reason says so. conf may be NULL.
+ * Pure: reads nothing. */
 void fabric_choose(const struct inventory *inventory, const struct conf *conf,
                    struct fabric *fabric);
 

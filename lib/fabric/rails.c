@@ -192,6 +192,14 @@ size_t rails_all(const struct inventory *inventory, const struct conf *conf, str
     return count;
 }
 
+struct rail rail_of_nic(const struct conf *conf, const struct nic *nic, enum fabric_class class)
+{
+    struct rail rail = make_rail(conf, nic, NULL);
+
+    rail.class = class;
+    return rail;
+}
+
 /* Linux's ARPHRD_INFINIBAND: IPoIB reaches InfiniBand only. */
 static const int arp_type_infiniband = 32;
 
@@ -202,8 +210,7 @@ size_t rails_sockets(const struct inventory *inventory, const struct conf *conf,
     for (size_t i = 0; i < inventory->nic_count; i++) {
         if (inventory->nics[i].arp_type == arp_type_infiniband)
             continue;
-        rails[count] = make_rail(conf, &inventory->nics[i], NULL);
-        rails[count++].class = FABRIC_ETHERNET;
+        rails[count++] = rail_of_nic(conf, &inventory->nics[i], FABRIC_ETHERNET);
     }
     return count;
 }

@@ -5,7 +5,7 @@
 #include <linux/dcbnl.h>
 #include <string.h>
 
-#include "lib/netif/netlink_parts.h"
+#include "lib/netif/netlink.h"
 
 enum { REQUEST_MAX = 512 };
 

@@ -6,21 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/base/error.h"
+#include "lib/base/rtnetlink.h"
 #include "lib/conf/netif.h"
 
-/* A small client of the kernel's rtnetlink (rtnetlink(7)) and of its ethtool ioctl, for what muster
- * sets on interfaces. Every answer is waited for NETLINK_WAIT_MS at most and its lengths are
- * checked before they are believed. Errors are "%m" of the kernel with its own words (the extended
- * acknowledgement) where it gives any. */
-
-enum { NETLINK_WAIT_MS = 5000 };
-
-struct netlink {
-    int fd;
-    int ioctl_fd; /* for ethtool */
-    uint32_t sequence;
-};
+/* What muster reads and sets of interfaces by rtnetlink and by the kernel's ethtool ioctl. */
 
 struct netlink_link {
     int index;
@@ -32,10 +21,6 @@ struct netlink_link {
 struct netlink_rings {
     long rx, tx, rx_max, tx_max; /* descriptors */
 };
-
-/* Returns 0, or -1 with err; close what was opened. */
-int netlink_open(struct netlink *netlink, struct error *err);
-void netlink_close(struct netlink *netlink);
 
 /* The interface of that name, or with name NULL of that index. Returns 0; -1 with err and errno,
  * ENODEV when there is none. */
@@ -59,10 +44,6 @@ int netlink_set_ring(const struct netlink *netlink, const char *name, enum netif
 /* What a message of the kernel says, for netlink_get() and the tests: RTM_NEWLINK's. Returns 0, or
  * -1 when it is none or its lengths do not fit. */
 int netlink_parse_link(const void *message, size_t length, struct netlink_link *link);
-
-/* NLMSG_ERROR's: 0 for an acknowledgement, else the errno, and text gets the kernel's words or "".
- * -1 when it is none or its lengths do not fit. */
-int netlink_parse_error(const void *message, size_t length, char *text, size_t size);
 
 /* Writes RTM_SETLINK's; returns its length, 0 when it does not fit into size. */
 size_t netlink_format_set(void *message, size_t size, uint32_t sequence, int index,

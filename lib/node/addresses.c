@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/node/inventory-parts.h"
+#include "lib/node/addresses_live.h"
 #include "lib/base/sysfs.h"
 #include "lib/base/trouble.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The formats are those of the kernel's net/ipv4/fib_trie.c (fib_route_seq_show,
+/* Recorded trees. The formats are those of the kernel's net/ipv4/fib_trie.c (fib_route_seq_show,
  * fib_trie_seq_show), net/ipv6/addrconf.c (if6_seq_show) and net/ipv6/route.c. */
 
 enum {
@@ -42,7 +44,7 @@ static struct nic *find_nic(struct inventory *inventory, const char *name)
     return NULL;
 }
 
-static void add_address(struct nic *nic, const char *text, int prefix_length)
+void nic_add_address(struct nic *nic, const char *text, int prefix_length)
 {
     char address[INVENTORY_NAME + 8];
 
@@ -52,7 +54,7 @@ static void add_address(struct nic *nic, const char *text, int prefix_length)
     strcpy(nic->addresses[nic->address_count++], address);
 }
 
-static void default_route(struct nic *nic, long metric)
+void nic_add_default_route(struct nic *nic, long metric)
 {
     if (!nic->has_default_route || metric < nic->default_route_metric)
         nic->default_route_metric = metric;
@@ -76,20 +78,22 @@ static void read_route(const char *line, struct inventory *inventory, struct tab
     if (!nic || !(flags & ROUTE_UP))
         return;
     if (destination == 0 && mask == 0) {
-        default_route(nic, metric);
+        nic_add_default_route(nic, metric);
     } else if (!(flags & ROUTE_GATEWAY) && table->network_count < NETWORKS) {
         table->networks[table->network_count++] =
             (struct network){ntohl(destination), ntohl(mask), nic};
     }
 }
 
-static void read_routes(const char *root, struct inventory *inventory, struct table *table)
+static bool read_routes(const char *root, struct inventory *inventory, struct table *table)
 {
     char *text = sysfs_file(root, FILE_MAX, "proc/net/route"), *rest = text, *line;
+    bool is_told = text != NULL;
 
     while (rest && (line = strsep(&rest, "\n")))
         read_route(line, inventory, table);
     free(text);
+    return is_told;
 }
 
 static void add_local(struct table *table, const char *text)
@@ -111,9 +115,10 @@ static void add_local(struct table *table, const char *text)
 }
 
 /* A leaf "|-- 10.1.0.3" is followed by its routes; "/32 host LOCAL" makes it an address of ours. */
-static void read_locals(const char *root, struct table *table)
+static bool read_locals(const char *root, struct table *table)
 {
     char *text = sysfs_file(root, FILE_MAX, "proc/net/fib_trie"), *rest = text, *line;
+    bool is_told = text != NULL;
     const char *leaf = NULL;
 
     while (rest && (line = strsep(&rest, "\n"))) {
@@ -125,6 +130,7 @@ static void read_locals(const char *root, struct table *table)
             add_local(table, leaf);
     }
     free(text);
+    return is_told;
 }
 
 static void give(struct table *table, size_t local, const struct network *network)
@@ -133,7 +139,7 @@ static void give(struct table *table, size_t local, const struct network *networ
     char text[INET_ADDRSTRLEN];
 
     inet_ntop(AF_INET, &binary, text, sizeof text);
-    add_address(network->nic, text, __builtin_popcount(network->mask));
+    nic_add_address(network->nic, text, __builtin_popcount(network->mask));
     table->locals[local] = 0;
 }
 
@@ -188,16 +194,19 @@ static void give_by_gids(struct inventory *inventory, struct table *table)
     }
 }
 
-static void read_ipv4(const char *root, struct inventory *inventory)
+/* Returns whether all IPv4 addresses are on an interface: one in no network of the main table may
+ * be any interface's. */
+static bool read_ipv4(const char *root, struct inventory *inventory)
 {
     struct table *table = calloc(1, sizeof *table);
+    bool is_known;
 
     if (!table) {
         trouble_note();
-        return;
+        return false;
     }
-    read_routes(root, inventory, table);
-    read_locals(root, table);
+    is_known = read_routes(root, inventory, table);
+    is_known &= read_locals(root, table);
     give_by_gids(inventory, table);
     for (size_t i = 0; i < table->local_count; i++) {
         const struct network *network =
@@ -205,8 +214,11 @@ static void read_ipv4(const char *root, struct inventory *inventory)
 
         if (network)
             give(table, i, network);
+        else if (table->locals[i])
+            is_known = false;
     }
     free(table);
+    return is_known;
 }
 
 /* "fd00...0002 04 40 00 82 eth0": address, index, prefix length, scope, flags, name */
@@ -229,7 +241,7 @@ static void read_ipv6_line(const char *line, struct inventory *inventory)
         binary.s6_addr[i] = (uint8_t)byte;
     }
     inet_ntop(AF_INET6, &binary, text, sizeof text);
-    add_address(nic, text, (int)prefix_length);
+    nic_add_address(nic, text, (int)prefix_length);
 }
 
 /* Where no IPv4 default route is: one of /proc/net/ipv6_route with prefix length 0, not the
@@ -246,7 +258,7 @@ static void read_ipv6_route(const char *line, struct inventory *inventory)
         return;
     nic = find_nic(inventory, name);
     if (nic)
-        default_route(nic, (long)metric);
+        nic_add_default_route(nic, (long)metric);
 }
 
 static void read_ipv6(const char *root, struct inventory *inventory)
@@ -267,6 +279,16 @@ static void read_ipv6(const char *root, struct inventory *inventory)
 
 void addresses_read(const char *root, struct inventory *inventory)
 {
-    read_ipv4(root, inventory);
-    read_ipv6(root, inventory);
+    bool is_live = !root || !*root || strcmp(root, "/") == 0, is_known;
+
+    if (is_live) {
+        is_known = addresses_read_live(inventory) == 0;
+        if (!is_known)
+            trouble_set(errno ? errno : EIO);
+    } else {
+        is_known = read_ipv4(root, inventory);
+        read_ipv6(root, inventory);
+    }
+    for (size_t i = 0; i < inventory->nic_count; i++)
+        inventory->nics[i].has_known_addresses = is_known || inventory->nics[i].address_count > 0;
 }

@@ -12,8 +12,13 @@ int nics_read(const char *root, struct inventory *inventory, struct error *err);
 /* After nics_read(). */
 int rdma_read(const char *root, struct inventory *inventory, struct error *err);
 
-/* Addresses and default routes of the NICs; after nics_read() and rdma_read(). */
+/* Addresses and default routes of the NICs, of this machine from the kernel, of a recorded one from
+ * its files; after nics_read() and rdma_read(). */
 void addresses_read(const char *root, struct inventory *inventory);
+
+/* Adds "TEXT/PREFIX_LENGTH", where there is room. */
+void nic_add_address(struct nic *nic, const char *text, int prefix_length);
+void nic_add_default_route(struct nic *nic, long metric);
 
 int gpus_read(const char *root, struct inventory *inventory, struct error *err);
 

@@ -7,9 +7,10 @@
 
 #include "lib/base/error.h"
 
-/* What one node is made of, read from /sys and /proc and nothing else (no library, no program, no
- * device opened), so that a recorded tree is a complete test case.
- * A number that the node does not tell is -1, a text "" . */
+/* What one node is made of, read from /sys and /proc, its addresses and routes from the kernel by
+ * rtnetlink, and nothing else (no library, no program, no device opened). A recorded tree of files
+ * is a complete test case: there the addresses are those that /proc/net tells. A number that the
+ * node does not tell is -1, a text "" . */
 
 enum {
     INVENTORY_NAME = 64,
@@ -37,7 +38,10 @@ struct nic {
     char driver[INVENTORY_NAME]; /* without a device the kind: "veth", "bond", "bridge" ... */
     struct location location;
     char bus[INVENTORY_NAME];    /* of the device behind it: "pci", "virtio", "usb", "vmbus" */
-    char master[INVENTORY_NAME]; /* the bond or bridge that it is a member of, or "" */
+    int index;                   /* of the kernel's (ifindex) */
+    char master[INVENTORY_NAME]; /* the bond, bridge or VRF that it is a member of, or "" */
+    char lower[INVENTORY_NAME]; /* what a VLAN, a macvlan or the like stands on (of a bond or bridge
+                                   its first member), or "" */
     bool is_physical; /* has a device behind it, or is a virtual pair's end (veth) that is in no
                          bridge; false for lo, bridges, bonds, tunnels, dummies, VLANs */
     bool is_virtual_function; /* SR-IOV: device/physfn exists */
@@ -51,13 +55,17 @@ struct nic {
     long carrier_changes;
     bool has_default_route;
     long default_route_metric; /* of the best one; -1 without */
-    /* "10.1.0.3/24", IPv4 first, then IPv6 without link-local ones. /proc tells the node's IPv4
-     * addresses and each interface's networks, not which address is on which interface: where two
-     * interfaces share one network, its addresses are dealt to them in order, after those that
-     * RDMA GIDs tie to an interface. How many an interface has is certain, which one then is not.
-     */
+    /* "10.1.0.3/24", IPv4 first, then IPv6 without link-local ones, as the kernel lists them. Of a
+     * recorded tree only the node's IPv4 addresses and each interface's networks are known, not
+     * which address is on which interface: where two interfaces share one network, its addresses
+     * are dealt to them in order, after those that RDMA GIDs tie to an interface. How many an
+     * interface has is certain, which one then is not. */
     char addresses[INVENTORY_ADDRESSES][INVENTORY_NAME];
     size_t address_count;
+    bool has_known_addresses;               /* false: that it has none is not known */
+    char duplicate_address[INVENTORY_NAME]; /* an IPv6 address that the kernel found to be in use
+                                               elsewhere (duplicate address detection) and does not
+                                               use; or "" */
 };
 
 enum link_layer { LINK_UNKNOWN, LINK_INFINIBAND, LINK_ETHERNET };
@@ -134,9 +142,9 @@ struct inventory {
 
 /* Reads the node under root ("" or "/" for this machine). The struct is large: allocate it with
  * inventory_read(), release with inventory_free(). A file that is missing leaves its field unknown;
- * more devices than fit, a root without a sys directory, or want of memory or
- * descriptors while reading (half a node would look like a changed one), is an error. Costs a few
- * ms. Returns NULL with err set when it fails. */
+ * more devices than fit, a root without a sys directory, a kernel that does not answer, or want of
+ * memory or descriptors while reading (half a node would look like a changed one), is an error.
+ * Costs a few ms. Returns NULL with err set when it fails. */
 struct inventory *inventory_read(const char *root, struct error *err);
 void inventory_free(struct inventory *inventory);
 

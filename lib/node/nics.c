@@ -31,16 +31,15 @@ static void read_device_type(const char *root, const char *name, char *type, siz
 }
 
 /* An interface that stands on another one of this node has a link lower_NAME. */
-static bool has_lower(const char *root, const char *name)
+static void read_lower(const char *root, struct nic *nic)
 {
     char **names;
-    size_t count = sysfs_names(root, &names, "sys/class/net/%s", name);
-    bool found = false;
+    size_t count = sysfs_names(root, &names, "sys/class/net/%s", nic->name);
 
-    for (size_t i = 0; i < count; i++)
-        found = found || strncmp(names[i], "lower_", 6) == 0;
+    for (size_t i = 0; i < count && !nic->lower[0]; i++)
+        if (strncmp(names[i], "lower_", 6) == 0)
+            snprintf(nic->lower, sizeof nic->lower, "%s", names[i] + 6);
     sysfs_names_free(names, count);
-    return found;
 }
 
 /* sysfs does not say "veth". What tells a pair's end from a dummy, an ifb or a tunnel: it is an
@@ -49,17 +48,18 @@ static bool has_lower(const char *root, const char *name)
  * dummies and ifbs none). */
 static bool is_veth(const char *root, const struct nic *nic)
 {
-    int index = read_int(root, nic->name, "ifindex"), peer = read_int(root, nic->name, "iflink");
+    int peer = read_int(root, nic->name, "iflink");
 
     if (nic->arp_type != ARPHRD_ETHER || nic->driver[0] || peer <= 0 ||
-        sysfs_exists(root, "sys/class/net/%s/tun_flags", nic->name) || has_lower(root, nic->name))
+        sysfs_exists(root, "sys/class/net/%s/tun_flags", nic->name) || nic->lower[0])
         return false;
-    return index != peer || nic->speed_mbps == 10000;
+    return nic->index != peer || nic->speed_mbps == 10000;
 }
 
 /* Bonds and bridges have a directory of that name also where uevent does not tell. */
 static void read_kind(const char *root, struct nic *nic)
 {
+    read_lower(root, nic);
     read_device_type(root, nic->name, nic->driver, sizeof nic->driver);
     if (sysfs_exists(root, "sys/class/net/%s/bonding", nic->name))
         strcpy(nic->driver, "bond");
@@ -94,6 +94,7 @@ static void read_nic(const char *root, const char *name, struct nic *nic)
     sysfs_line(root, nic->mac, sizeof nic->mac, "sys/class/net/%s/address", name);
     sysfs_line(root, nic->state, sizeof nic->state, "sys/class/net/%s/operstate", name);
     sysfs_link(root, nic->master, sizeof nic->master, "sys/class/net/%s/master", name);
+    nic->index = read_int(root, name, "ifindex");
     nic->arp_type = read_int(root, name, "type");
     nic->mtu_bytes = read_int(root, name, "mtu");
     nic->speed_mbps = read_int(root, name, "speed");

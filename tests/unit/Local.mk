@@ -53,6 +53,10 @@ tests_unit_netif_kill_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=open -Wl,--wrap=write
 	-Wl,--wrap=fsync -Wl,--wrap=rename -Wl,--wrap=unlink
 tests_unit_netif_kill_t_LDADD = $(unit_libs)
 
+check_PROGRAMS += tests/unit/addresses.t
+tests_unit_addresses_t_SOURCES = tests/unit/addresses.c
+tests_unit_addresses_t_LDADD = tests/unit/libtree.la $(unit_libs)
+
 check_PROGRAMS += tests/unit/netlink.t
 tests_unit_netlink_t_SOURCES = tests/unit/netlink.c
 tests_unit_netlink_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=ioctl

@@ -72,8 +72,12 @@ static void chosen_by_rules(void)
     is_str(fabric.rails[1].nic ? fabric.rails[1].nic->name : "", "eth2", "... on its interface");
     found("lab-node", FABRIC_ETHERNET, "eth0", "eth1 eth2");
     is_near(fabric.rails[0].nominal_mbps, 10000, 0, "... at what veth claims");
-    /* neither the bond's members nor its RDMA device */
-    found("bond", FABRIC_ROCE_V2, "bond0", "mlx5_2:1 mlx5_3:1");
+    /* neither the bond's members nor its RDMA device, nor the second port, which nobody uses */
+    found("bond", FABRIC_ROCE_V2, "bond0", "mlx5_2:1");
+    is_int(fabric.unused_count, 1, "... one port is unused");
+    is_str(fabric.unused_count ? fabric.unused[0].name : "", "mlx5_3:1",
+           "... the second of the card");
+    has_str(fabric.reason, "left out: mlx5_3:1 down and not set up", "... and the reason says so");
     is_int(fabric.rails[0].gid_index, 2, "... not the GID of the VLAN");
     ok(rail_is_up(&fabric.rails[0]), "... the first is up");
     ok(!rail_is_up(&fabric.rails[1]), "... the second is not");
@@ -122,6 +126,74 @@ static void chosen_by_configuration(void)
     conf_clear(&conf);
 }
 
+/* Nodes made up of NICs of one driver. */
+static struct inventory *made;
+
+static struct nic *add(const char *name, const char *driver, const char *address)
+{
+    struct nic *nic = &made->nics[made->nic_count++];
+
+    *nic = (struct nic){.is_physical = strncmp(driver, "mlx", 3) == 0,
+                        .is_up = true,
+                        .has_carrier = true,
+                        .has_known_addresses = true,
+                        .arp_type = 1,
+                        .speed_mbps = 100000};
+    strcpy(nic->name, name);
+    strcpy(nic->driver, driver);
+    if (*address)
+        strcpy(nic->addresses[nic->address_count++], address);
+    return nic;
+}
+
+static void down(struct nic *nic)
+{
+    nic->is_up = nic->has_carrier = false;
+}
+
+static void interfaces_on_others(void)
+{
+    struct conf conf;
+
+    made = calloc(1, sizeof *made);
+    add("eth0", "mlx5_core", "10.0.0.1/24")->has_default_route = true;
+    strcpy(add("eth1", "mlx5_core", "")->master, "bond1");
+    strcpy(add("eth2", "mlx5_core", "")->master, "bond1");
+    add("bond1", "bond", "10.1.0.1/24");
+    add("eth3", "mlx5_core", "");
+    strcpy(add("eth3.100", "vlan", "fd00::1/64")->lower, "eth3");
+    down(add("eth4", "mlx5_core", ""));
+    down(add("eth5", "mlx5_core", "10.5.0.1/24"));
+    add("eth6", "mlx5_core", "");
+    fabric_choose(made, NULL, &fabric);
+    rails_are("bond1 eth3.100 eth5 eth6");
+    ok(fabric.unused_count == 1 && strcmp(fabric.unused[0].name, "eth4") == 0,
+       "a port that is down and has no address is unused, the others are not");
+    conf_defaults(&conf);
+    hostlist_append(&conf.fabric_interfaces, "eth4");
+    fabric_choose(made, &conf, &fabric);
+    rails_are("eth4");
+    conf_clear(&conf);
+    strcpy(made->nics[1].master, "");
+    made->nics[6].has_known_addresses = false;
+    fabric_choose(made, NULL, &fabric);
+    is_int(fabric.unused_count, 0, "one whose addresses are not known is a rail");
+    memset(made, 0, sizeof *made);
+    strcpy(add("eth0", "mlx5_core", "")->master, "bond0");
+    add("bond0", "bond", "");
+    strcpy(add("bond0.7", "vlan", "10.0.0.1/24")->lower, "bond0");
+    made->nics[2].has_default_route = true;
+    add("eth1", "mlx5_core", "10.1.0.1/24");
+    fabric_choose(made, NULL, &fabric);
+    rails_are("eth1"); /* not what a VLAN over a bond, which is management, stands on */
+    for (size_t i = 0; i < made->nic_count; i++)
+        down(&made->nics[i]);
+    made->nics[3].address_count = 0;
+    fabric_choose(made, NULL, &fabric);
+    rails_are("eth1"); /* with no other rail that works it stays one */
+    free(made);
+}
+
 /* One interface is both; its name, its being alone and its use are told. */
 static void only_management(void)
 {
@@ -159,6 +231,7 @@ int main(void)
     chosen_by_rules();
     chosen_by_configuration();
     only_management();
+    interfaces_on_others();
     inventory_free(node);
     return tap_done();
 }

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "lib/netif/dcb.h"
-#include "lib/netif/netlink_parts.h"
+#include "lib/netif/netlink.h"
 #include "lib/netif/netif_machine.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"

@@ -302,6 +302,9 @@ void facts_rails(const struct facts *facts)
     fact_text(facts, "fabric", "", fabric_class_name(fabric->class));
     for (size_t i = 0; i < fabric->rail_count; i++)
         tell_rail(facts, &fabric->rails[i]);
+    /* where the other nodes have a link there, this one lacks a rail */
+    for (size_t i = 0; i < fabric->unused_count; i++)
+        tell_rail(facts, &fabric->unused[i]);
 }
 
 /* ---------------------------------------------------------------- GPUs */

@@ -231,13 +231,26 @@ static void check_mtu(struct context *context)
     }
 }
 
+static bool is_member(const struct context *context, const struct nic *nic)
+{
+    const struct nic *master =
+        nic->master[0] ? inventory_nic(context->checks->inventory, nic->master) : NULL;
+
+    return nic->master[0] && !(master && strcmp(master->driver, "vrf") == 0);
+}
+
 static void check_address(struct context *context)
 {
     const struct rail *rail = context->rail;
     const struct gid *gid = NULL;
 
     if (rail->class == FABRIC_ETHERNET || rail->class == FABRIC_IWARP) {
-        if (rail->nic && rail->nic->address_count == 0 && !rail->nic->master[0])
+        if (!rail->nic || rail->nic->address_count > 0 || rail->nic->duplicate_address[0] ||
+            is_member(context, rail->nic))
+            return;
+        if (!rail->nic->has_known_addresses)
+            say(context, VERDICT_UNKNOWN, "the addresses of %s are not known", rail->nic->name);
+        else
             say_unusable(context,
                          "%s has no IP address, which %s needs; give it one, or leave it out of "
                          "FabricInterfaces",
@@ -389,6 +402,20 @@ static void check_journal(const struct checks *checks, const char *test)
     journal_clear(&journal);
 }
 
+/* Whether they should be rails the site and the other nodes know. */
+static void tell_unused(const struct checks *checks, const char *test)
+{
+    for (size_t i = 0; i < checks->fabric->unused_count; i++) {
+        const struct rail *rail = &checks->fabric->unused[i];
+
+        checks_say(
+            checks, test, rail->name, VERDICT_SKIP,
+            "%s is down and nothing sets it up: not taken for a rail; if it is one, bring it "
+            "up or name it in FabricInterfaces",
+            rail->name);
+    }
+}
+
 void check_interfaces(const struct checks *checks, const char *test)
 {
     const struct hostlist *named = &checks->conf->fabric_interfaces;
@@ -410,6 +437,7 @@ void check_interfaces(const struct checks *checks, const char *test)
                    management);
     for (size_t i = 0; i < fabric->rail_count; i++)
         check_rail(checks, test, &fabric->rails[i]);
+    tell_unused(checks, test);
     check_journal(checks, test);
     if (fabric->rail_count == 0 && missing == 0)
         checks_say(checks, test, "", VERDICT_UNKNOWN, "%s", fabric->reason);

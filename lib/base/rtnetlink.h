@@ -1,13 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MUSTER_NETLINK_PARTS_H
-#define MUSTER_NETLINK_PARTS_H
+#ifndef MUSTER_RTNETLINK_H
+#define MUSTER_RTNETLINK_H
 
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "lib/netif/netlink.h"
+#include "lib/base/error.h"
 
-/* What netlink.c and dcb.c make and read messages with. */
+/* A small client of the kernel's rtnetlink (rtnetlink(7)): the socket, and messages made and read.
+ * Every answer is waited for wait_ms at most and its lengths are checked before they are believed.
+ * Errors are "%m" of the kernel with its own words (the extended acknowledgement) where it gives
+ * any. */
+
+enum { NETLINK_WAIT_MS = 5000 };
+
+struct netlink {
+    int fd;
+    int ioctl_fd; /* for ethtool */
+    long wait_ms; /* NETLINK_WAIT_MS once opened */
+    uint32_t sequence;
+};
+
+/* Returns 0, or -1 with err; close what was opened. */
+int netlink_open(struct netlink *netlink, struct error *err);
+void netlink_close(struct netlink *netlink);
 
 /* Walks attributes: *at is moved behind the one returned; NULL at the end or where lengths do not
  * fit. */
@@ -25,5 +44,9 @@ void netlink_put_attribute(char *message, unsigned short type, const void *value
 int netlink_ask(struct netlink *netlink, const void *request, size_t length,
                 int (*take)(const struct nlmsghdr *message, size_t length, void *context),
                 void *context, struct error *err);
+
+/* NLMSG_ERROR's: 0 for an acknowledgement, else the errno, and text gets the kernel's words or "".
+ * -1 when it is none or its lengths do not fit. */
+int netlink_parse_error(const void *message, size_t length, char *text, size_t size);
 
 #endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/fabric/rails.h"
+
+#include <string.h>
+
+/* Ports that nobody uses: the second one of a card with two, say. A port that is down does not tell
+ * whether it should be up. Without an address or any other setting that says so it is not a rail;
+ * whoever sees other nodes knows more. */
+
+static bool is_configured(const struct inventory *inventory, const struct conf *conf,
+                          const struct rail *rail)
+{
+    const struct nic *nic = rail->nic;
+
+    if (rail->nominal_mbps > 0 && strcmp(rail->nominal_source, "conf") == 0)
+        return true;
+    if (!nic)
+        return false;
+    if (!nic->has_known_addresses || nic->address_count > 0 || nic->duplicate_address[0] ||
+        nic->master[0])
+        return true;
+    for (size_t i = 0; i < inventory->nic_count; i++)
+        if (strcmp(inventory->nics[i].lower, nic->name) == 0)
+            return true;
+    for (size_t i = 0; conf && i < conf->netif_line_count; i++)
+        if (hostlist_contains(&conf->netif_lines[i].interfaces, nic->name))
+            return true;
+    return false;
+}
+
+/* Of InfiniBand, whose ports need no address. "0000:3b:00" of "0000:3b:00.1" is the card. */
+static bool is_same_card(const struct rail *a, const struct rail *b)
+{
+    const char *one = a->port->location.pci, *other = b->port->location.pci;
+    size_t length = strcspn(one, ".");
+
+    return length > 0 && strcspn(other, ".") == length && strncmp(one, other, length) == 0;
+}
+
+/* The first, second, ... port of its card: the PCI function, the port of the device. */
+static bool is_same_position(const struct rail *a, const struct rail *b)
+{
+    const char *one = a->port->location.pci, *other = b->port->location.pci;
+
+    return a->port->port == b->port->port &&
+           strcmp(one + strcspn(one, "."), other + strcspn(other, ".")) == 0;
+}
+
+static bool is_unplugged(const struct rail *rail)
+{
+    return rail->port && strcmp(rail->port->state, "DOWN") == 0 &&
+           strcmp(rail->port->phys_state, "LinkUp") != 0;
+}
+
+/* The card's other port is up, and no other card's port of that position is. */
+static bool is_second_port(const struct rail *rails, size_t count, const struct rail *rail)
+{
+    bool has_sibling = false;
+
+    if (!is_unplugged(rail))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (!rails[i].port || !rail_is_up(&rails[i]))
+            continue;
+        if (is_same_card(rail, &rails[i]))
+            has_sibling = true;
+        else if (is_same_position(rail, &rails[i]))
+            return false;
+    }
+    return has_sibling;
+}
+
+static bool has_link(const struct rail *rail)
+{
+    return rail_is_up(rail) && rail->nic && rail->nic->is_up && rail->nic->has_carrier;
+}
+
+static bool is_unused(const struct inventory *inventory, const struct conf *conf,
+                      const struct rail *rails, size_t count, const struct rail *rail)
+{
+    bool has_other = false;
+
+    if (rail->class == FABRIC_INFINIBAND)
+        return (!conf || conf_nominal_mbps(conf, rail->name) < 0) &&
+               is_second_port(rails, count, rail);
+    if (rail->class != FABRIC_ETHERNET && rail->class != FABRIC_IWARP &&
+        rail->class != FABRIC_ROCE_V1 && rail->class != FABRIC_ROCE_V2)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        has_other |= has_link(&rails[i]) && rails[i].nic->address_count > 0;
+    return has_other && rail->nic && !has_link(rail) && !is_configured(inventory, conf, rail);
+}
+
+size_t rails_leave_unused(const struct inventory *inventory, const struct conf *conf,
+                          struct rail *rails, size_t count, struct fabric *fabric)
+{
+    bool is_left[RAILS_MAX];
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++)
+        is_left[i] = is_unused(inventory, conf, rails, count, &rails[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (!is_left[i])
+            rails[kept++] = rails[i];
+        else if (fabric->unused_count < FABRIC_UNUSED)
+            fabric->unused[fabric->unused_count++] = rails[i];
+    }
+    return kept;
+}

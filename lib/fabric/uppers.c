@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/fabric/rails.h"
+
+#include <string.h>
+
+enum { DEPTH_MAX = 4 }; /* a VLAN over a bond over its members is two */
+
+static const struct nic *bond_of(const struct inventory *inventory, const struct nic *nic)
+{
+    const struct nic *master = nic->master[0] ? inventory_nic(inventory, nic->master) : NULL;
+
+    return master && strcmp(master->driver, "bond") == 0 ? master : NULL;
+}
+
+static bool stands_on(const struct inventory *inventory, const struct nic *upper,
+                      const struct nic *nic, int depth)
+{
+    if (strcmp(nic->master, upper->name) == 0 || strcmp(upper->lower, nic->name) == 0)
+        return true;
+    for (size_t i = 0; depth < DEPTH_MAX && i < inventory->nic_count; i++) {
+        const struct nic *between = &inventory->nics[i];
+
+        if ((strcmp(nic->master, between->name) == 0 || strcmp(between->lower, nic->name) == 0) &&
+            stands_on(inventory, upper, between, depth + 1))
+            return true;
+    }
+    return false;
+}
+
+bool nic_stands_on(const struct inventory *inventory, const struct nic *upper,
+                   const struct nic *nic)
+{
+    return stands_on(inventory, upper, nic, 0);
+}
+
+/* The first one on top of nic, a VLAN say, that has an address. */
+static const struct nic *addressed_on(const struct inventory *inventory, const struct nic *nic)
+{
+    for (size_t i = 0; i < inventory->nic_count; i++)
+        if (strcmp(inventory->nics[i].lower, nic->name) == 0 &&
+            inventory->nics[i].address_count > 0)
+            return &inventory->nics[i];
+    return NULL;
+}
+
+static const struct nic *carrier_of(const struct inventory *inventory, const struct nic *nic)
+{
+    const struct nic *bond = bond_of(inventory, nic), *upper;
+
+    nic = bond ? bond : nic;
+    upper =
+        nic->address_count == 0 && nic->has_known_addresses ? addressed_on(inventory, nic) : NULL;
+    return upper ? upper : nic;
+}
+
+size_t rails_lift(const struct inventory *inventory, const struct conf *conf,
+                  const struct nic *management, struct rail *rails, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct nic *carrier;
+        bool is_double = false;
+
+        if (rails[i].port || !rails[i].nic) {
+            rails[kept++] = rails[i];
+            continue;
+        }
+        carrier = carrier_of(inventory, rails[i].nic);
+        for (size_t k = 0; k < kept; k++)
+            is_double |= rails[k].nic == carrier && !rails[k].port;
+        if (is_double || carrier == management)
+            continue;
+        rails[kept++] =
+            carrier == rails[i].nic ? rails[i] : rail_of_nic(conf, carrier, rails[i].class);
+    }
+    return kept;
+}
