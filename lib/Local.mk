@@ -28,6 +28,7 @@ lib_libmuster_la_SOURCES += \
 	lib/base/signals.h \
 	lib/base/stdout_flush.c lib/base/stdout_flush.h \
 	lib/base/sysfs.c lib/base/sysfs.h \
+	lib/base/text.c lib/base/text.h \
 	lib/base/trouble.c lib/base/trouble.h \
 	lib/base/utf8.c lib/base/utf8.h \
 	lib/base/write_all.c lib/base/write_all.h \

@@ -10,6 +10,10 @@ check_PROGRAMS += tests/unit/hostlist.t
 tests_unit_hostlist_t_SOURCES = tests/unit/hostlist.c
 tests_unit_hostlist_t_LDADD = $(unit_libs)
 
+check_PROGRAMS += tests/unit/text.t
+tests_unit_text_t_SOURCES = tests/unit/text.c
+tests_unit_text_t_LDADD = $(unit_libs)
+
 check_PROGRAMS += tests/unit/replacement.t
 tests_unit_replacement_t_SOURCES = tests/unit/replacement.c
 tests_unit_replacement_t_LDADD = tests/unit/libtree.la $(unit_libs)

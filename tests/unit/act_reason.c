@@ -17,17 +17,26 @@ static void owners(void)
 
 static void reasons(void)
 {
+    const struct reason_fault two[] = {{"links", "eth1", "eth1 98 of 940 Mb/s"},
+                                       {"slurm.gres", "gpu3", "is not there"}};
     char reason[200], small[40];
     const time_t day = 1795190000; /* 2026-11-20 */
 
-    reason_write("links", "eth1", "eth1 98 of 940 Mb/s", day, reason, sizeof reason);
+    reason_write(&(struct reason_fault){"links", "eth1", "eth1 98 of 940 Mb/s"}, 1, day, reason,
+                 sizeof reason);
     is_str(reason, "muster: links eth1 98 of 940 Mb/s 2026-11-20", "a part is not named twice");
-    reason_write("slurm.gres", "gpu3", "/dev/gpu3 \"is\" not\nthere", day, reason, sizeof reason);
+    reason_write(&(struct reason_fault){"slurm.gres", "gpu3", "/dev/gpu3 \"is\" not\nthere"}, 1,
+                 day, reason, sizeof reason);
     is_str(reason, "muster: slurm.gres gpu3 /dev/gpu3  is  not there 2026-11-20",
            "nor left out; quotes and newlines are gone");
-    reason_write("links", "eth1", "eth1 is slower than anything that was ever seen", day, small,
-                 sizeof small);
+    reason_write(
+        &(struct reason_fault){"links", "eth1", "eth1 is slower than anything that was ever seen"},
+        1, day, small, sizeof small);
     is_str(small + strlen(small) - 11, " 2026-11-20", "a long one is cut before its date");
+    is_str(small, "muster: links eth1 is... 2026-11-20", "... behind a whole word");
+    reason_write(two, 2, day, reason, sizeof reason);
+    is_str(reason, "muster: links eth1 98 of 940 Mb/s; slurm.gres gpu3 is not there 2026-11-20",
+           "two faults are both told");
     ok(reason_is_same("muster: links eth1 98 of 940 Mb/s 2026-11-20",
                       "muster: links eth1 101.5 of 940 Mb/s 2026-12-24"),
        "figures and dates do not make another fault");

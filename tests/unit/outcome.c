@@ -20,21 +20,21 @@ static void outcomes(void)
     outcome_note(&outcome, STAGE_CHECK, VERDICT_WARN, "host.config", "kernel",
                  "6.1, 6.2 elsewhere");
     is_int(outcome_conclude(&outcome), VERDICT_PASS, "a warning does not forbid the certificate");
-    is_str(outcome.part, "kernel", "... and is told");
+    is_str(outcome_worst(&outcome)->part, "kernel", "... and is told");
     outcome_note(&outcome, STAGE_LAUNCH, VERDICT_UNKNOWN, "mpi.launch", "", "did not end");
     ok(!outcome_is_good(&outcome), "unknown goes no further");
     is_int(outcome_conclude(&outcome), VERDICT_UNKNOWN, "unknown is not certified");
     outcome_note(&outcome, STAGE_LINKS, VERDICT_FAIL, "links", "eth1", "slow");
     outcome_note(&outcome, STAGE_LINKS, VERDICT_FAIL, "links", "eth2", "slow");
     is_int(outcome_conclude(&outcome), VERDICT_FAIL, "a failure outweighs unknown");
-    is_str(outcome.part, "eth1", "the first of several failures is named");
+    is_str(outcome_worst(&outcome)->part, "eth1", "the first of several failures is named");
 
     outcome = (struct outcome){0};
     outcome_note(&outcome, STAGE_REACH, VERDICT_PASS, NULL, NULL, NULL);
     outcome_note(&outcome, STAGE_CHECK, VERDICT_SKIP, "a", "", "");
     is_int(outcome_conclude(&outcome), VERDICT_UNKNOWN,
            "a stage with skipped tests only is no pass");
-    has_str(outcome.message, "check was not run", "... and is named");
+    has_str(outcome_worst(&outcome)->message, "check was not run", "... and is named");
 
     outcome = (struct outcome){0};
     for (int stage = 0; stage < STAGE_TRAIN; stage++)
@@ -54,17 +54,58 @@ static void nears(void)
        "a figure near its limit fails, near it");
     outcome_note_near(&outcome, STAGE_LINKS, "links", "eth2", "a little slow");
     ok(outcome.is_near, "... a second one too");
-    is_str(outcome.part, "eth1", "... and the first is named");
+    is_str(outcome_worst(&outcome)->part, "eth1", "... and the first is named");
     outcome_note(&outcome, STAGE_LINKS, VERDICT_FAIL, "links", "eth3", "dead");
     ok(!outcome.is_near, "any other failure is none near a limit");
-    is_str(outcome.part, "eth3", "... and is the one to be named");
+    is_str(outcome_worst(&outcome)->part, "eth3", "... and is the one to be named");
     outcome_note_near(&outcome, STAGE_LINKS, "links", "eth4", "a little slow");
     ok(!outcome.is_near, "whatever comes after it");
-    is_str(outcome.part, "eth3", "... it stays the one");
+    is_str(outcome_worst(&outcome)->part, "eth3", "... it stays the one");
     outcome = (struct outcome){0};
     outcome_note(&outcome, STAGE_CHECK, VERDICT_UNKNOWN, "check", "", "no word");
     outcome_note_near(&outcome, STAGE_LINKS, "links", "eth1", "a little slow");
     ok(outcome.is_near, "it outweighs what is unknown");
+}
+
+static void several(void)
+{
+    struct outcome outcome = {0};
+    char text[OUTCOME_TEXT], small[40];
+
+    outcome_text(&outcome, false, text, sizeof text);
+    is_str(text, "", "without a fault there is nothing to tell");
+    outcome_note(&outcome, STAGE_CHECK, VERDICT_WARN, "host.config", "kernel", "6.1");
+    outcome_note_near(&outcome, STAGE_LINKS, "links", "eth2", "eth2 70 of 100 Mb/s");
+    outcome_note(&outcome, STAGE_CHECK, VERDICT_FAIL, "slurm.gres", "gpu3", "is not there");
+    outcome_note(&outcome, STAGE_LINKS, VERDICT_FAIL, "links", "eth1", "eth1 9 of 100 Mb/s");
+    outcome_note(&outcome, STAGE_LINKS, VERDICT_FAIL, "links", "eth1", "eth1 8 of 100 Mb/s");
+    is_int(outcome.fault_count, 4, "one fault of each test and part");
+    outcome_text(&outcome, false, text, sizeof text);
+    is_str(text, "gpu3: is not there; eth1 9 of 100 Mb/s; eth2 70 of 100 Mb/s",
+           "all failures are told, the hard ones first");
+    outcome_text(&outcome, true, small, sizeof small);
+    is_str(small, "is not there; eth1 9 of 100 Mb/s...", "... as many as there is room for");
+
+    outcome_excuse(&outcome, 0);
+    is_int(outcome.verdict, VERDICT_FAIL, "what many have alike leaves the others");
+    outcome_text(&outcome, false, text, sizeof text);
+    is_str(text, "eth1 9 of 100 Mb/s; eth2 70 of 100 Mb/s", "... and is not told with them");
+    is_int(outcome.stages[STAGE_CHECK], VERDICT_UNKNOWN, "... its stage is unknown");
+    outcome_excuse(&outcome, 0);
+    ok(outcome.is_near, "... and what is left is near its limit");
+    outcome_excuse(&outcome, 0);
+    ok(outcome.verdict == VERDICT_UNKNOWN && !outcome.is_near, "all of it alike is unknown");
+
+    outcome = (struct outcome){0};
+    for (int i = 0; i < 2 * OUTCOME_FAULTS; i++) {
+        char part[8];
+
+        snprintf(part, sizeof part, "gpu%d", i);
+        outcome_note(&outcome, STAGE_CHECK, i < OUTCOME_FAULTS ? VERDICT_UNKNOWN : VERDICT_FAIL,
+                     "slurm.gres", part, "");
+    }
+    is_int(outcome.fault_count, OUTCOME_FAULTS, "more faults than there is room for");
+    is_str(outcome.faults[OUTCOME_FAULTS - 1].part, "gpu11", "... and the worst are kept");
 }
 
 static void statuses(void)
@@ -100,6 +141,7 @@ int main(void)
     names();
     outcomes();
     nears();
+    several();
     statuses();
     return tap_done();
 }

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/text.h"
+
 /* Reasons that Slurm sets by itself when it takes a node away (22.05 to 26.05: slurmctld's
  * node_mgr.c, ping_nodes.c, job_mgr.c, slurmd's req.c), and the part of the node that each accuses.
  * A reason that is not here was written by a person or by a site's health check. */
@@ -44,19 +46,25 @@ bool reason_is_ours(const char *reason)
     return strncmp(reason, REASON_PREFIX, strlen(REASON_PREFIX)) == 0;
 }
 
-void reason_write(const char *test, const char *part, const char *message, time_t now, char *reason,
+void reason_write(const struct reason_fault *faults, size_t count, time_t now, char *reason,
                   size_t size)
 {
-    char date[16];
+    char date[16], text[1024] = "";
+    size_t used = 0;
     struct tm day;
-    bool is_named = !*part || strncmp(message, part, strlen(part)) == 0;
-    int room;
 
     gmtime_r(&now, &day);
     strftime(date, sizeof date, "%Y-%m-%d", &day);
-    room = (int)size - (int)strlen(date) - 2;
-    snprintf(reason, room > 0 ? (size_t)room : 0, REASON_PREFIX " %s %s%s%s", test,
-             is_named ? "" : part, is_named ? "" : " ", message);
+    for (size_t i = 0; i < count && used < sizeof text; i++) {
+        const struct reason_fault *fault = &faults[i];
+        bool is_named =
+            !*fault->part || strncmp(fault->message, fault->part, strlen(fault->part)) == 0;
+
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s%s%s", i > 0 ? "; " : "",
+                                 fault->test, is_named ? "" : fault->part, is_named ? "" : " ",
+                                 fault->message);
+    }
+    text_put(reason, size - strlen(date) - 1, REASON_PREFIX " %s", text);
     for (char *c = reason; *c; c++)
         if (*c == '\n' || *c == '\'' || *c == '"')
             *c = ' ';

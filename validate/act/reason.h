@@ -17,9 +17,14 @@ bool reason_is_ours(const char *reason);
  * or a site's health check wrote it. */
 const char *reason_slurm_part(const char *reason);
 
-/* The reason of a drain: "muster: links eth1 98 of 940 Mb/s 2026-11-20". The part is put before the
- * message unless the message names it. No character that Slurm's tools would split at. */
-void reason_write(const char *test, const char *part, const char *message, time_t now, char *reason,
+struct reason_fault {
+    const char *test, *part, *message;
+};
+
+/* The reason of a drain, worst fault first: "muster: links eth1 98 of 940 Mb/s; slurm.gres gpu3 is
+ * not there 2026-11-20". A part is put before its message unless that names it. What does not fit
+ * ends after a whole word. No character that Slurm's tools would split at. */
+void reason_write(const struct reason_fault *faults, size_t count, time_t now, char *reason,
                   size_t size);
 
 /* Whether two such reasons say the same fault, dates and figures apart: then the older one stays,

@@ -36,14 +36,21 @@ static size_t drain_cap(const struct certify *certify)
 /* Drains a node that failed; one of ours keeps its reason where that says the same. */
 static void drain(struct certify *certify, struct subject *subject)
 {
+    const struct outcome *outcome = &subject->outcome;
+    struct reason_fault faults[OUTCOME_FAULTS];
+    size_t count = 0;
     char reason[200];
     const char *old = subject->decision == DECISION_KEEP ? subject->slurm->reason : "";
     struct error err;
     int rv;
 
-    reason_write(
-        strcmp(subject->outcome.test, "workers.enumerate") == 0 ? "reach" : subject->outcome.test,
-        subject->outcome.part, subject->outcome.message, time(NULL), reason, sizeof reason);
+    for (size_t i = 0; i < outcome->fault_count; i++)
+        if (outcome->faults[i].verdict == VERDICT_FAIL)
+            faults[count++] = (struct reason_fault){
+                strcmp(outcome->faults[i].test, "workers.enumerate") == 0 ? "reach"
+                                                                          : outcome->faults[i].test,
+                outcome->faults[i].part, outcome->faults[i].message};
+    reason_write(faults, count, time(NULL), reason, sizeof reason);
     if (*old && reason_is_same(old, reason))
         snprintf(reason, sizeof reason, "%s", old);
     if (certify->options.is_dry_run) {
@@ -68,19 +75,19 @@ static void drain(struct certify *certify, struct subject *subject)
 /* A failure near a limit is put on record, and counted at the next one. */
 static void strike(struct certify *certify, struct subject *subject)
 {
-    const struct outcome *outcome = &subject->outcome;
+    const struct outcome_fault *fault = outcome_worst(&subject->outcome);
     bool is_last = subject->strike >= certify->conf.strikes;
     struct record record = RECORD_INIT;
     char count[64], text[360];
 
     strikes_say(subject->strike, certify->conf.strikes, (double)certify->conf.strike_window_s,
                 count, sizeof count);
-    snprintf(text, sizeof text, "%s %s, %s", outcome->test, outcome->message, count);
+    snprintf(text, sizeof text, "%s %s, %s", fault->test, fault->message, count);
     record.suite = "certify";
     record.test = "strikes";
-    record.metric = outcome->test;
+    record.metric = fault->test;
     record.node = subject->name;
-    record.part = outcome->part;
+    record.part = fault->part;
     record.value = subject->strike;
     record.unit = "count";
     record.limit = certify->conf.strikes;
@@ -95,6 +102,7 @@ static void strike(struct certify *certify, struct subject *subject)
 /* Decides about a node and does it, once. */
 static void decide(struct certify *certify, struct subject *subject)
 {
+    const struct outcome_fault *worst = outcome_worst(&subject->outcome);
     /* until the node has said that it was muster's gate, its drain is Slurm's */
     struct decision_facts facts = {.role = subject->plan.wants_refusal ? ROLE_FAULTY
                                                                        : subject->plan.role,
@@ -105,9 +113,9 @@ static void decide(struct certify *certify, struct subject *subject)
     if (subject->is_decided)
         return;
     if (facts.is_near && facts.role == ROLE_TEST) {
-        facts.strike = standing_strike(
-            certify->conf.history_path, subject->name, subject->outcome.test, subject->outcome.part,
-            (double)time(NULL), (double)certify->conf.strike_window_s, &err);
+        facts.strike =
+            standing_strike(certify->conf.history_path, subject->name, worst->test, worst->part,
+                            (double)time(NULL), (double)certify->conf.strike_window_s, &err);
         if (facts.strike < 0) {
             certify_note(certify, "%s: its strikes are not known: %s", subject->name, err.text);
             facts.strike = 1;
@@ -279,7 +287,7 @@ static void certificates_revoke(struct certify *certify)
          * nothing against the node. */
         if (subject->is_in_job && !subject->plan.wants_refusal &&
             final_of(subject) == VERDICT_FAIL && subject->decision != DECISION_SUSPECT &&
-            strcmp(subject->outcome.test, "workers.enumerate") != 0)
+            strcmp(outcome_worst(&subject->outcome)->test, "workers.enumerate") != 0)
             hostlist_append(&names, subject->name);
     }
     if (names.count > 0 && !certify->options.is_dry_run) {

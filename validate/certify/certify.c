@@ -185,13 +185,16 @@ static void conclude(struct certify *certify, enum verdict *verdicts)
         struct subject *subject = &certify->subjects[i];
         struct record record = RECORD_INIT;
 
+        char text[OUTCOME_TEXT];
+
         verdicts[i] = outcome_conclude(&subject->outcome);
+        outcome_text(&subject->outcome, true, text, sizeof text);
         record.suite = "certify";
         record.test = "certify";
         record.node = subject->name;
-        record.part = subject->outcome.part;
+        record.part = outcome_worst(&subject->outcome)->part;
         record.verdict = verdicts[i];
-        record.message = subject->outcome.message;
+        record.message = text;
         certify_record(certify, &record);
     }
 }
@@ -210,12 +213,13 @@ static void history_save(struct certify *certify, const enum verdict *verdicts, 
 
     for (size_t i = 0; nodes && i < certify->count; i++) {
         const struct subject *subject = &certify->subjects[i];
+        const struct outcome_fault *worst = outcome_worst(&subject->outcome);
 
         nodes[i] = (struct history_node){.node = subject->name,
                                          .verdict = verdicts[i],
-                                         .test = subject->outcome.test,
-                                         .part = subject->outcome.part,
-                                         .message = subject->outcome.message,
+                                         .test = worst->test,
+                                         .part = worst->part,
+                                         .message = worst->message,
                                          .certified_until = subject->certified_until,
                                          .rail_mbps = subject->rail_mbps};
     }

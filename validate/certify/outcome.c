@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/text.h"
+
 const char *stage_name(enum stage stage)
 {
     static const char *const names[] = {"reach", "check",       "launch",
@@ -18,29 +20,122 @@ static int weight_of(enum verdict verdict)
     return verdict == VERDICT_SKIP ? 1 : verdict == VERDICT_NONE ? 0 : (int)verdict + 2;
 }
 
+/* A failure near a limit is less than any other. */
+static int rank_of(const struct outcome_fault *fault)
+{
+    return 2 * (int)fault->verdict - (fault->is_near ? 1 : 0);
+}
+
+static void conclude(struct outcome *outcome)
+{
+    const struct outcome_fault *worst = outcome_worst(outcome);
+
+    outcome->verdict = worst->verdict;
+    outcome->is_near = worst->is_near;
+}
+
+static void fault_remove(struct outcome *outcome, size_t at)
+{
+    outcome->fault_count--;
+    memmove(&outcome->faults[at], &outcome->faults[at + 1],
+            (outcome->fault_count - at) * sizeof *outcome->faults);
+}
+
+/* Puts the fault where it belongs, in the place of a lesser one of the same test and part. */
+static void fault_add(struct outcome *outcome, const struct outcome_fault *fault)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < outcome->fault_count; i++) {
+        const struct outcome_fault *other = &outcome->faults[i];
+
+        if (strcmp(other->test, fault->test) != 0 || strcmp(other->part, fault->part) != 0)
+            continue;
+        if (rank_of(other) >= rank_of(fault))
+            return;
+        fault_remove(outcome, i);
+        break;
+    }
+    while (at < outcome->fault_count && rank_of(&outcome->faults[at]) >= rank_of(fault))
+        at++;
+    if (at == OUTCOME_FAULTS)
+        return;
+    if (outcome->fault_count == OUTCOME_FAULTS)
+        outcome->fault_count--;
+    memmove(&outcome->faults[at + 1], &outcome->faults[at],
+            (outcome->fault_count - at) * sizeof *outcome->faults);
+    outcome->faults[at] = *fault;
+    outcome->fault_count++;
+    conclude(outcome);
+}
+
+static void note(struct outcome *outcome, enum stage stage, enum verdict verdict, bool is_near,
+                 const char *test, const char *part, const char *message)
+{
+    struct outcome_fault fault = {.stage = stage, .verdict = verdict, .is_near = is_near};
+
+    if (weight_of(verdict) > weight_of(outcome->stages[stage]))
+        outcome->stages[stage] = verdict;
+    if (verdict < VERDICT_WARN)
+        return;
+    snprintf(fault.test, sizeof fault.test, "%s", test ? test : "");
+    snprintf(fault.part, sizeof fault.part, "%s", part ? part : "");
+    text_put(fault.message, sizeof fault.message, "%s", message ? message : "");
+    fault_add(outcome, &fault);
+}
+
 void outcome_note(struct outcome *outcome, enum stage stage, enum verdict verdict, const char *test,
                   const char *part, const char *message)
 {
-    if (weight_of(verdict) > weight_of(outcome->stages[stage]))
-        outcome->stages[stage] = verdict;
-    if ((verdict <= outcome->verdict && !(verdict == VERDICT_FAIL && outcome->is_near)) ||
-        verdict < VERDICT_WARN)
-        return;
-    outcome->is_near = false;
-    outcome->verdict = verdict;
-    outcome->stage = stage;
-    snprintf(outcome->test, sizeof outcome->test, "%s", test ? test : "");
-    snprintf(outcome->part, sizeof outcome->part, "%s", part ? part : "");
-    snprintf(outcome->message, sizeof outcome->message, "%s", message ? message : "");
+    note(outcome, stage, verdict, false, test, part, message);
 }
 
 void outcome_note_near(struct outcome *outcome, enum stage stage, const char *test,
                        const char *part, const char *message)
 {
-    if (outcome->verdict == VERDICT_FAIL)
-        return;
-    outcome_note(outcome, stage, VERDICT_FAIL, test, part, message);
-    outcome->is_near = true;
+    note(outcome, stage, VERDICT_FAIL, true, test, part, message);
+}
+
+void outcome_excuse(struct outcome *outcome, size_t at)
+{
+    struct outcome_fault fault = outcome->faults[at];
+    enum verdict worst = VERDICT_NONE;
+
+    fault_remove(outcome, at);
+    fault.verdict = VERDICT_UNKNOWN;
+    fault.is_near = false;
+    fault.is_common = true;
+    fault_add(outcome, &fault);
+    conclude(outcome);
+    for (size_t i = 0; i < outcome->fault_count; i++)
+        if (outcome->faults[i].stage == fault.stage && outcome->faults[i].verdict > worst)
+            worst = outcome->faults[i].verdict;
+    outcome->stages[fault.stage] = worst;
+}
+
+const struct outcome_fault *outcome_worst(const struct outcome *outcome)
+{
+    static const struct outcome_fault none = {.verdict = VERDICT_NONE};
+
+    return outcome->fault_count > 0 ? &outcome->faults[0] : &none;
+}
+
+void outcome_text(const struct outcome *outcome, bool is_first_bare, char *text, size_t size)
+{
+    char all[OUTCOME_FAULTS * 330] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < outcome->fault_count; i++) {
+        const struct outcome_fault *fault = &outcome->faults[i];
+        bool is_bare = !*fault->part || (i == 0 && is_first_bare) ||
+                       strncmp(fault->message, fault->part, strlen(fault->part)) == 0;
+
+        if (fault->verdict == outcome->verdict)
+            used +=
+                (size_t)snprintf(all + used, sizeof all - used, "%s%s%s%s", i > 0 ? "; " : "",
+                                 is_bare ? "" : fault->part, is_bare ? "" : ": ", fault->message);
+    }
+    text_put(text, size, "%s", all);
 }
 
 bool outcome_is_good(const struct outcome *outcome)

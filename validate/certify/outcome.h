@@ -19,29 +19,50 @@ enum stage {
 };
 const char *stage_name(enum stage stage); /* "reach", "check", ... */
 
+enum { OUTCOME_FAULTS = 6, OUTCOME_TEXT = 400 };
+
+/* What a stage found of one part. */
+struct outcome_fault {
+    enum stage stage;
+    enum verdict verdict; /* WARN and worse */
+    bool is_near;         /* FAIL, by a figure near its limit (validate/act/strikes.h) */
+    bool is_common; /* many nodes have it alike: none is failed for it (validate/act/alike.h) */
+    char test[64], part[64], message[256];
+};
+
 struct outcome {
-    enum verdict stages[STAGE_COUNT];      /* VERDICT_NONE: not run */
-    char cells[STAGE_COUNT][24];           /* what the table shows; "" : the verdict's name */
-    enum verdict verdict;                  /* worst so far */
-    enum stage stage;                      /* where that was */
-    bool is_near;                          /* FAIL, by figures near their limits only */
-    char test[64], part[64], message[256]; /* of the worst, the first of several alike */
+    enum verdict stages[STAGE_COUNT];            /* VERDICT_NONE: not run */
+    char cells[STAGE_COUNT][24];                 /* what the table shows; "" : the verdict's name */
+    enum verdict verdict;                        /* worst so far */
+    bool is_near;                                /* FAIL, by figures near their limits only */
+    struct outcome_fault faults[OUTCOME_FAULTS]; /* the worst first, then in their order; one of
+                                                    a test and part; what has no room is left out */
+    size_t fault_count;
 };
 
 /* Notes a verdict of a stage. pass also where nothing is said. */
 void outcome_note(struct outcome *outcome, enum stage stage, enum verdict verdict, const char *test,
                   const char *part, const char *message);
 
-/* Notes a failure by a figure near its limit (validate/act/strikes.h). Any other failure outweighs
- * it. */
+/* Notes a failure by a figure near its limit. Any other failure outweighs it. */
 void outcome_note_near(struct outcome *outcome, enum stage stage, const char *test,
                        const char *part, const char *message);
+
+/* Makes that failure one that many nodes have alike: UNKNOWN. */
+void outcome_excuse(struct outcome *outcome, size_t fault);
+
+/* The worst fault; one of empty texts where there is none. */
+const struct outcome_fault *outcome_worst(const struct outcome *outcome);
+
+/* All faults that are as bad as the worst, "eth1 98 of 940 Mb/s; gpu3: ...", each with its part,
+ * but for the part of the first where is_first_bare. "" where there is none. */
+void outcome_text(const struct outcome *outcome, bool is_first_bare, char *text, size_t size);
 
 /* Whether the node is still without a fault and may take part in the next stage. */
 bool outcome_is_good(const struct outcome *outcome);
 
 /* The verdict of the node as a whole: PASS (certified) when each stage was passed (a warning does
- * not forbid it), FAIL when one failed, else UNKNOWN; message is set where it was empty. */
+ * not forbid it), FAIL when one failed, else UNKNOWN, for which there is a fault then. */
 enum verdict outcome_conclude(struct outcome *outcome);
 
 /* The exit status: 0 all certified, 1 something failed, 3 something could not be told. is_fault: a

@@ -35,14 +35,10 @@ static void stage_cell(struct table *table, const struct outcome *outcome, enum 
 
 static void fault_cell(struct table *table, const struct outcome *outcome)
 {
-    const char *part = outcome->part, *message = outcome->message;
+    char text[OUTCOME_TEXT];
 
-    if (outcome->verdict == VERDICT_NONE)
-        table_cell(table, VERDICT_NONE, "-");
-    else if (!*part || strncmp(message, part, strlen(part)) == 0)
-        table_cell(table, VERDICT_NONE, "%s", message);
-    else
-        table_cell(table, VERDICT_NONE, "%s: %s", part, message);
+    outcome_text(outcome, false, text, sizeof text);
+    table_cell(table, VERDICT_NONE, "%s", *text ? text : "-");
 }
 
 void certify_report(struct certify *certify, FILE *stream)

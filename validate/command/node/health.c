@@ -38,9 +38,9 @@ void health_take(struct health_summary *summary, const struct record *record)
     if (record->verdict >= VERDICT_WARN)
         problem_add(summary, record);
     if (!*summary->drain && health_is_hard(record))
-        reason_write(record->test, record->part ? record->part : "",
-                     record->message ? record->message : "", time(NULL), summary->drain,
-                     sizeof summary->drain);
+        reason_write(&(struct reason_fault){record->test, record->part ? record->part : "",
+                                            record->message ? record->message : ""},
+                     1, time(NULL), summary->drain, sizeof summary->drain);
 }
 
 int health_nagios(const struct health_summary *summary, double seconds)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/text.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char mark[] = "...";
+
+static bool is_inside_character(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+char *text_put(char *text, size_t size, const char *format, ...)
+{
+    va_list values;
+    size_t end;
+    int length;
+
+    va_start(values, format);
+    length = vsnprintf(text, size, format, values);
+    va_end(values);
+    if (length >= 0 && (size_t)length < size)
+        return text;
+    /* the last blank that leaves room for the mark, else, in one long word, its last character */
+    end = size - sizeof mark;
+    while (end > 0 && text[end] != ' ')
+        end--;
+    if (end == 0)
+        for (end = size - sizeof mark; end > 0 && is_inside_character(text[end]);)
+            end--;
+    while (end > 0 && strchr(" ,;:", text[end - 1]))
+        end--;
+    memcpy(text + end, mark, sizeof mark);
+    return text;
+}

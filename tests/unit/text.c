@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/text.h"
+
+#include "tests/unit/tap.h"
+
+int main(void)
+{
+    char text[24];
+
+    is_str(text_put(text, sizeof text, "%d of %d", 3, 8), "3 of 8", "what fits is as it is");
+    is_str(text_put(text, sizeof text, "twenty three characters"), "twenty three characters",
+           "... to the last byte");
+    is_str(text_put(text, sizeof text, "twenty four characters, no"), "twenty four...",
+           "what does not ends after a word");
+    is_str(text_put(text, sizeof text, "one, two, three; four and five"), "one, two, three...",
+           "... without its comma");
+    is_str(text_put(text, sizeof text, "/a/very/long/path/that/has/no/blank"),
+           "/a/very/long/path/th...", "one long word is cut all the same");
+    is_str(text_put(text, sizeof text, "aaaaaaaaaaaaaaaaaaa\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"),
+           "aaaaaaaaaaaaaaaaaaa...", "... but not inside a character");
+    return tap_done();
+}
