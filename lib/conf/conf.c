@@ -112,7 +112,9 @@ static const struct conf_key keys[] = {
      "kept off the failed ones.",
      "none", 0},
     {"DrainCap", KIND_PERCENT, AT(drain_cap_percent), 0, 100, "25%",
-     "At most this share of the nodes is drained in one run, never less than one node."},
+     "At most this share of the cluster's nodes is drained by muster at a time, never less than "
+     "one "
+     "node."},
     {"Strikes", KIND_INTEGER, AT(strikes), 1, 100, "3",
      "How often the same part must fail near its limit within StrikeWindow before its node is "
      "drained; until then the node is a suspect."},

@@ -124,8 +124,8 @@ struct conf {
     int link_times;             /* LinkTimes=3: all pairs so often; 0: auto */
     double clock_offset_ms;     /* ClockOffsetMs=1000 */
     int allow_failed_rails;     /* AllowFailedRails=1; 0: none */
-    double drain_cap_percent;   /* DrainCap=25%: at most this share of the nodes drained in a run,
-                                   never less than one node */
+    double drain_cap_percent;   /* DrainCap=25%: at most this share of the cluster's nodes drained
+                                   by muster at a time, never less than one node */
     int strikes;                /* Strikes=3: so often a fault near its limit must come back */
     long strike_window_s;       /* StrikeWindow=1d: within which */
     double test_cap_percent;    /* TestCap=100%: at most this share of the nodes in tests at a time,

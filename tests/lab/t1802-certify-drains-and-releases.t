@@ -65,13 +65,40 @@ lab run scancel -n busy
 within 20 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
 
 lab fault missing-gpu n1 2 >/dev/null
-lab fault missing-gpu n2 2 >/dev/null
-lab fault missing-gpu n4 2 >/dev/null
+lab fault missing-gpu n2 3 >/dev/null
 certify
-is "$status" 1 'three faults at once' || show
-is "$(states | grep -o drained | wc -l)" 1 'drain no more than the cap: a quarter, one of four'
-like "$words" 'NOT DRAINED: n\[2,4\] failed too, but at most 1 of 4' 'and say so'
+is "$status $(states)" '1 n1 drained n2 idle n3 idle n4 idle' \
+    'two faults at once drain no more than the cap: a quarter, one of four' || show
+like "$words" 'NOT DRAINED: n2 failed too, but at most 1 of 4' 'and say so'
+certify -w n1,n2
+is "$status $(states)" '1 n1 drained n2 idle n3 idle n4 idle' 'what stands drained counts in the next run' || show
+lab heal >/dev/null
 resume n1
+lab fault missing-gpu n1 2 >/dev/null
+lab fault missing-gpu n2 2 >/dev/null
+lab fault missing-gpu n4 5 >/dev/null
+certify
+is "$status $(states)" '3 n1 idle n2 idle n3 idle n4 idle' 'what three of four have alike drains nobody' || show
+like "$(verdicts)" 'n1 unknown n2 unknown n3 [a-z]+ n4 unknown' 'is no failure of theirs'
+like "$(grep -A 1 '^$' "$work/words" | sed -n 2p)" \
+    '^3 of 4 nodes fail alike in check: slurm.gres gpu2: .*no node is drained for it: n\[1-2,4\]$' \
+    'and is the first line of the report' || show
+valid 'its record is one'
+lab heal >/dev/null
+
+lab run sh -c 'cp /etc/hosts /etc/hosts.whole && grep -v -w n2 /etc/hosts.whole >/etc/hosts'
+certify
+like "$status $(states) $(verdicts)" '^3 n1 idle n2 idle n3 idle n4 idle .*n2 unknown' \
+    'a name that is gone from the head drains nobody' || show
+like "$words" 'n2 .*its name does not resolve on this host' 'and is the head'"'"'s' || show
+lab run sh -c 'cat /etc/hosts.whole >/etc/hosts'
+for node in n1 n2 n3; do
+    lab fault cut-off $node >/dev/null
+done
+certify --level quick
+like "$status $(states)" '^3 n1 [^ ]+ n2 [^ ]+ n3 [^ ]+ n4 idle$' 'three of four cut off at once: unknown' || show
+unlike "$(for node in n1 n2 n3; do reason $node; done)" '^muster:' 'nobody is drained by muster'
+like "$words" '3 of 4 nodes fail alike in reach: .*no answer from the host' 'one line says so'
 lab heal >/dev/null
 ok 'nothing is left' nothing_left
 done_testing

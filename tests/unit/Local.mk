@@ -262,6 +262,10 @@ check_PROGRAMS += tests/unit/act_reason.t
 tests_unit_act_reason_t_SOURCES = tests/unit/act_reason.c
 tests_unit_act_reason_t_LDADD = validate/act/libact.la $(unit_libs)
 
+check_PROGRAMS += tests/unit/act_alike.t
+tests_unit_act_alike_t_SOURCES = tests/unit/act_alike.c
+tests_unit_act_alike_t_LDADD = validate/act/libact.la $(unit_libs)
+
 check_PROGRAMS += tests/unit/act_cap.t
 tests_unit_act_cap_t_SOURCES = tests/unit/act_cap.c
 tests_unit_act_cap_t_LDADD = validate/act/libact.la $(unit_libs)

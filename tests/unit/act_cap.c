@@ -3,8 +3,23 @@
 
 #include "tests/unit/tap.h"
 
+static void takings(void)
+{
+    static char ours[] = "muster: links eth1 98 of 940 Mb/s 2026-11-20", theirs[] = "replace PSU",
+                none[] = "";
+    struct cluster_node nodes[] = {{.reason = ours, .is_drained = true},
+                                   {.reason = ours, .is_down = true},
+                                   {.reason = theirs, .is_drained = true},
+                                   {.reason = ours},
+                                   {.reason = none, .is_down = true}};
+
+    is_int(cap_taken(&(struct cluster){.nodes = nodes, .node_count = 5}), 2,
+           "those drained or down by muster's reasons are taken, no others");
+}
+
 int main(void)
 {
+    takings();
     is_int(cap_nodes(4, 25, CAP_DRAINS_LEAST), 1, "a quarter of 4");
     is_int(cap_nodes(5, 25, CAP_DRAINS_LEAST), 2, "a quarter of 5, rounded up");
     is_int(cap_nodes(100, 0, CAP_DRAINS_LEAST), 1, "never less than one drained");

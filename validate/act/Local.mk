@@ -4,6 +4,7 @@
 noinst_LTLIBRARIES += validate/act/libact.la
 validate_act_libact_la_SOURCES = \
 	validate/act/act.h \
+	validate/act/alike.c validate/act/alike.h \
 	validate/act/cap.c validate/act/cap.h \
 	validate/act/decision.c validate/act/decision.h \
 	validate/act/health.c validate/act/health.h \

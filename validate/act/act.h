@@ -10,7 +10,9 @@
  *   decision.h  what becomes of a tested node: certified, suspect, drained; nothing in a dry run; a
  *               drain is lifted only by a test that was passed
  *   strikes.h   a fault near the limit must come back within a window before it drains
- *   cap.h       only a share of the nodes is drained, or in tests, at a time
+ *   alike.h     what fails many nodes alike is no node's fault
+ *   cap.h       only a share of the nodes is drained, by whichever tool and run, or in tests, at a
+ *               time
  *   turn.h      which nodes are tested when not all may be; jitter
  *   health.h    a node's own health check drains it for a missing or dead part only, where the site
  *               wants that, and all nodes together within the cap
@@ -19,6 +21,7 @@
  * That a second, good partner confirms a slow link before anybody is accused is
  * validate/judge/links/trial/trial.h. */
 
+#include "validate/act/alike.h"
 #include "validate/act/cap.h"
 #include "validate/act/decision.h"
 #include "validate/act/health.h"

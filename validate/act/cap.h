@@ -2,13 +2,23 @@
 #ifndef MUSTER_ACT_CAP_H
 #define MUSTER_ACT_CAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+#include "validate/slurm/cluster.h"
 
 /* A share of the nodes, as a number of them: so many faults at once often have one cause, and a
  * cluster that restarts must not start a wave of tests. Pure. */
 
 /* percent of `nodes` nodes, rounded up, no less than `least`. */
 size_t cap_nodes(size_t nodes, double percent, size_t least);
+
+/* Whether muster has taken the node from service: it is drained or down by a reason of muster's. */
+bool cap_is_taken(const struct cluster_node *node);
+
+/* How many of the cluster's nodes are: what counts against DrainCap, whichever run or tool took
+ * them. */
+size_t cap_taken(const struct cluster *cluster);
 
 enum { CAP_DRAINS_LEAST = 1, CAP_TESTS_LEAST = 2 /* links needs two */ };
 

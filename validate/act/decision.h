@@ -20,7 +20,7 @@ struct decision_facts {
 struct decision_rules {
     bool is_dry_run, no_drain;
     int strikes;         /* wanted of faults near the limit */
-    size_t drained, cap; /* so far in this run, and at most: cap.h */
+    size_t drained, cap; /* nodes that muster has out of service now, and at most: cap.h */
 };
 
 enum decision {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "validate/act/reason.h"
+#include "validate/act/cap.h"
 
 bool health_is_hard(const struct record *record)
 {
@@ -17,25 +17,17 @@ bool health_is_hard(const struct record *record)
     return strcmp(record->test, "net.interfaces") == 0 && !record->metric;
 }
 
-static bool is_taken(const struct cluster_node *node)
-{
-    return (node->is_drained || node->is_down) && reason_is_ours(node->reason);
-}
-
 enum health health_decide(const struct cluster *cluster, const char *name, size_t cap)
 {
     const struct cluster_node *node = cluster_node(cluster, name);
-    size_t taken = 0;
 
-    for (size_t i = 0; i < cluster->node_count; i++)
-        taken += is_taken(&cluster->nodes[i]);
     if (!node)
         return HEALTH_NO_NODE;
-    if (is_taken(node))
+    if (cap_is_taken(node))
         return HEALTH_OURS;
     if (node->is_drained || node->is_down || node->is_invalid)
         return HEALTH_FOREIGN;
-    return taken < cap ? HEALTH_DRAIN : HEALTH_CAP;
+    return cap_taken(cluster) < cap ? HEALTH_DRAIN : HEALTH_CAP;
 }
 
 bool health_is_beyond(const struct cluster *cluster, const char *name, size_t cap)
@@ -43,13 +35,13 @@ bool health_is_beyond(const struct cluster *cluster, const char *name, size_t ca
     const struct cluster_node *node = cluster_node(cluster, name);
     size_t before = 0;
 
-    if (!node || !is_taken(node))
+    if (!node || !cap_is_taken(node))
         return false;
     for (size_t i = 0; i < cluster->node_count; i++) {
         const struct cluster_node *other = &cluster->nodes[i];
 
         before +=
-            is_taken(other) &&
+            cap_is_taken(other) &&
             (other->reason_time < node->reason_time ||
              (other->reason_time == node->reason_time && strcmp(other->name, node->name) < 0));
     }

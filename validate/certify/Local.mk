@@ -3,6 +3,7 @@
 # `muster certify`: choose nodes, run the battery on them, judge, act. A part of the command.
 muster_SOURCES += \
 	validate/certify/certify.c validate/certify/certify.h \
+	validate/certify/alike.c \
 	validate/certify/outcome.c validate/certify/outcome.h \
 	validate/certify/options.c \
 	validate/certify/allocate.c \

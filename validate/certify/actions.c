@@ -30,7 +30,30 @@ static void settle(struct certify *certify, const struct subject *subject)
 
 static size_t drain_cap(const struct certify *certify)
 {
-    return cap_nodes(certify->count, certify->conf.drain_cap_percent, CAP_DRAINS_LEAST);
+    return cap_nodes(certify->cluster.node_count, certify->conf.drain_cap_percent,
+                     CAP_DRAINS_LEAST);
+}
+
+/* Counts what muster has out of service now, whoever of its runs and tools took it: those whose
+ * drain was lifted for the test too, unless they passed. */
+static void drained_count(struct certify *certify)
+{
+    struct cluster now = {0};
+    bool is_known = cluster_load(&now, NULL) == 0;
+    size_t count = cap_taken(is_known ? &now : &certify->cluster);
+
+    for (size_t i = 0; i < certify->count; i++) {
+        const struct subject *subject = &certify->subjects[i];
+        const struct cluster_node *node = is_known ? cluster_node(&now, subject->name) : NULL;
+
+        if (is_known)
+            count += subject->is_resumed && node && !cap_is_taken(node) &&
+                     final_of(subject) != VERDICT_PASS;
+        else
+            count += subject->decision == DECISION_DRAIN;
+    }
+    certify->drained = count;
+    cluster_clear(&now);
 }
 
 /* Drains a node that failed; one of ours keeps its reason where that says the same. */
@@ -137,7 +160,15 @@ static void decide(struct certify *certify, struct subject *subject)
 
 void certify_drop_silent(struct certify *certify)
 {
+    bool is_any = false;
+
     for (size_t i = 0; i < certify->count && !certify->options.is_dry_run; i++)
+        is_any |= certify->subjects[i].is_silent && !certify->subjects[i].is_decided;
+    if (!is_any)
+        return;
+    certify_alike(certify);
+    drained_count(certify);
+    for (size_t i = 0; i < certify->count; i++)
         if (certify->subjects[i].is_silent)
             decide(certify, &certify->subjects[i]);
 }
@@ -147,6 +178,9 @@ static void decide_all(struct certify *certify)
     struct hostlist spared = {0};
     char *folded;
 
+    certify_alike(certify);
+    certify_alike_tell(certify);
+    drained_count(certify);
     for (size_t i = 0; i < certify->count; i++) {
         decide(certify, &certify->subjects[i]);
         if (certify->subjects[i].decision == DECISION_SPARE)
@@ -155,10 +189,10 @@ static void decide_all(struct certify *certify)
     if (spared.count > 0) {
         folded = hostlist_fold(&spared);
         certify_note(certify,
-                     "NOT DRAINED: %s failed too, but at most %zu of %zu nodes are drained in a "
-                     "run (DrainCap=%.0f%%). So many faults at once often have one cause.",
-                     folded ? folded : "others", drain_cap(certify), certify->count,
-                     certify->conf.drain_cap_percent);
+                     "NOT DRAINED: %s failed too, but at most %zu of %zu nodes are drained by "
+                     "muster at a time (DrainCap=%.0f%%), and %zu are",
+                     folded ? folded : "others", drain_cap(certify), certify->cluster.node_count,
+                     certify->conf.drain_cap_percent, certify->drained);
         free(folded);
     }
     hostlist_clear(&spared);
@@ -259,7 +293,7 @@ static void certificates_issue(struct certify *certify)
                      "%Y-%m-%d %H:%M UTC", &day);
             continue;
         }
-        snprintf(text, sizeof text, "its certificate was not written: %.200s",
+        text_put(text, sizeof text, "its certificate was not written: %s",
                  record && record->message ? record->message
                  : *err.text               ? err.text
                  : *certify->last_error    ? certify->last_error

@@ -322,6 +322,7 @@ static int json_close(struct certify *certify)
 static void certify_clear(struct certify *certify)
 {
     records_clear(&certify->records);
+    hostlist_clear(&certify->headlines);
     hostlist_clear(&certify->notes);
     cluster_clear(&certify->cluster);
     name_index_clear(&certify->by_name);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "lib/base/text.h"
 #include "lib/conf/conf.h"
 #include "validate/judge/index.h"
 #include "validate/act/act.h"
@@ -78,14 +79,15 @@ struct certify {
     struct records records;
     FILE *json;
     struct progress progress;
-    struct hostlist notes;    /* lines under the table */
-    bool is_misused;          /* a node or partition was named that is not there */
-    bool has_fault;           /* a fault that is no node's */
-    size_t drained;           /* nodes taken from service so far */
-    char runs[512];           /* the directory of journals */
-    size_t stray_lines;       /* lines of programs that were no records */
-    char last_error[256];     /* what a program said last on standard error */
-    time_t certified_until_s; /* the end of this run's certificates */
+    struct hostlist headlines; /* lines above the table: what is no node's fault and hit many */
+    struct hostlist notes;     /* lines under the table */
+    bool is_misused;           /* a node or partition was named that is not there */
+    bool has_fault;            /* a fault that is no node's */
+    size_t drained;            /* nodes that muster has out of service, this run's included */
+    char runs[512];            /* the directory of journals */
+    size_t stray_lines;        /* lines of programs that were no records */
+    char last_error[256];      /* what a program said last on standard error */
+    time_t certified_until_s;  /* the end of this run's certificates */
 };
 
 /* options.c: returns -1 to go on, else the exit status. */
@@ -190,6 +192,13 @@ struct subnet;
 /* neighbours.c: fills subnet, which is empty, with the Ethernet that the lldpds of the good nodes
  * have heard. Returns 0, 1 where there is nothing to see, or -1 with err. */
 int certify_neighbours(struct certify *certify, struct subnet *subnet, struct error *err);
+
+/* alike.c */
+/* Makes the failures that many nodes have alike nobody's: to be called before anything is done to a
+ * node. */
+void certify_alike(struct certify *certify);
+/* Tells of each of these, as a line above the table and a record. Once. */
+void certify_alike_tell(struct certify *certify);
 
 /* config.c */
 /* Compares the facts that the nodes told since first. */

@@ -241,13 +241,16 @@ static size_t ask(struct certify *certify, enum stage stage,
         no_munge += answers[i].state == REACH_NO_MUNGE;
     for (size_t i = 0; i < count; i++) {
         enum reach_state state = answers[i].state;
-        enum verdict verdict = state == REACH_ANSWERS                              ? VERDICT_PASS
-                               : state == REACH_FAILED || state == REACH_NOT_ASKED ? VERDICT_UNKNOWN
-                                                                                   : VERDICT_FAIL;
+        enum verdict verdict = state == REACH_ANSWERS ? VERDICT_PASS
+                               : reach_accuses(state) ? VERDICT_FAIL
+                                                      : VERDICT_UNKNOWN;
 
-        /* Refused by everybody: then it is this host's credential that is wrong. */
-        if (state == REACH_NO_MUNGE && no_munge == count && count > 1)
+        /* Refused by several: then a key is being changed, or it is this host's that is wrong. */
+        if (state == REACH_NO_MUNGE && no_munge > 1)
             verdict = VERDICT_UNKNOWN;
+        /* In the middle of a stage what this host lacks is no reason to end that. */
+        if (stage != STAGE_REACH && (state == REACH_NO_ADDRESS || state == REACH_NO_ROUTE))
+            continue;
         if (verdict != VERDICT_PASS)
             silent++;
         subjects[i]->is_silent |= verdict == VERDICT_FAIL && stage != STAGE_REACH;
@@ -306,7 +309,7 @@ void certify_reach(struct certify *certify)
             char text[256];
 
             /* It answers now: whether it was at fault cannot be told, nor tested. */
-            snprintf(text, sizeof text,
+            text_put(text, sizeof text,
                      "%.140s; it answers now: scontrol update nodename=%.50s "
                      "state=resume",
                      subject->plan.message, subject->name);

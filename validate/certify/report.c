@@ -61,6 +61,8 @@ void certify_report(struct certify *certify, FILE *stream)
             stage_cell(&table, &subject->outcome, (enum stage)stage);
         fault_cell(&table, &subject->outcome);
     }
+    for (size_t i = 0; i < certify->headlines.count; i++)
+        fprintf(stream, "%s%s\n", i == 0 ? "\n" : "", certify->headlines.names[i]);
     if (certify->count > 0) {
         fputc('\n', stream);
         table_print(&table, stream, has_colour);

@@ -242,7 +242,7 @@ static void nodes_ask(struct preflight *preflight)
         for (size_t i = 0; i < count; i++) {
             enum reach_state state = answers[i].state;
 
-            if (state == REACH_ANSWERS || state == REACH_NOT_ASKED || state == REACH_FAILED ||
+            if (!reach_accuses(state) ||
                 state == REACH_NO_MUNGE) /* that may be this host's own fault */
                 continue;
             asked[i]->is_silent = true;

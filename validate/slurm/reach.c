@@ -16,10 +16,18 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/text.h"
+#include "lib/certificate/seal.h"
 #include "validate/slurm/process.h"
 #include "validate/slurm/release.h"
 
-enum { AT_ONCE = 64, DEFAULT_PORT = 6818 };
+enum { AT_ONCE = 64, DEFAULT_PORT = 6818, RESTART_S = 3 };
+
+bool reach_accuses(enum reach_state state)
+{
+    return state == REACH_NO_SLURMD || state == REACH_NO_MUNGE || state == REACH_FROZEN ||
+           state == REACH_CUT_OFF;
+}
 
 const char *reach_part(enum reach_state state)
 {
@@ -31,7 +39,6 @@ const char *reach_part(enum reach_state state)
     case REACH_FROZEN:
         return "node";
     case REACH_CUT_OFF:
-    case REACH_NO_ADDRESS:
         return "network";
     default:
         return "";
@@ -94,10 +101,9 @@ static void __attribute__((noreturn)) ask(const struct cluster_node *node, pid_t
         tell(fd, WORD_END,
              reason == -1             ? REACH_NO_ADDRESS
              : reason == ECONNREFUSED ? REACH_NO_SLURMD
-             : reason == ETIMEDOUT || reason == EHOSTUNREACH || reason == ENETUNREACH ||
-                     reason == EHOSTDOWN
-                 ? REACH_CUT_OFF
-                 : REACH_FAILED,
+             : reason == ENETUNREACH  ? REACH_NO_ROUTE
+             : reason == ETIMEDOUT || reason == EHOSTUNREACH || reason == EHOSTDOWN ? REACH_CUT_OFF
+                                                                                    : REACH_FAILED,
              reason);
         _exit(0);
     }
@@ -164,7 +170,12 @@ static void answer_set(struct reach *answer, enum reach_state state, int reason,
                  reason > 0 ? strerror(reason) : "connection timed out");
         break;
     case REACH_NO_ADDRESS:
-        snprintf(text, size, "its name does not resolve here");
+        snprintf(text, size,
+                 "its name does not resolve on this host: look at /etc/hosts and DNS here");
+        break;
+    case REACH_NO_ROUTE:
+        snprintf(text, size, "this host has no route to it (%s): look at the network here",
+                 strerror(reason));
         break;
     default:
         snprintf(text, size, "cannot tell: %s", slurm_strerror(reason));
@@ -270,10 +281,34 @@ static int round_run(struct cluster_node *const *nodes, size_t count, const bool
     return rv;
 }
 
+/* A credential that this host cannot make or read itself says nothing of the nodes. */
+static void own_munge(struct reach *answers, size_t count)
+{
+    static const char text[] = "muster";
+    struct error err = {""};
+    char *seal = NULL;
+    bool is_any = false;
+
+    for (size_t i = 0; i < count; i++)
+        is_any |= answers[i].state == REACH_NO_MUNGE;
+    if (!is_any || (seal_make(text, strlen(text), &seal, &err) == 0 &&
+                    seal_verify_by(geteuid(), seal, text, strlen(text), &err) == 1)) {
+        free(seal);
+        return;
+    }
+    free(seal);
+    for (size_t i = 0; i < count; i++)
+        if (answers[i].state == REACH_NO_MUNGE) {
+            answers[i].state = REACH_FAILED;
+            text_put(answers[i].message, sizeof answers[i].message,
+                     "cannot tell: MUNGE does not work on this host: %s", err.text);
+        }
+}
+
 int reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline_s,
                 const volatile sig_atomic_t *stop, struct reach *answers, struct error *err)
 {
-    bool *is_wanted = calloc(count + 1, sizeof *is_wanted), is_any = false;
+    bool *is_wanted = calloc(count + 1, sizeof *is_wanted), is_any = false, is_refused = false;
     int rv;
 
     if (!is_wanted)
@@ -284,12 +319,15 @@ int reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline
     }
     rv = round_run(nodes, count, is_wanted, deadline_s, stop, answers, err);
     for (size_t i = 0; i < count; i++) {
-        is_wanted[i] = answers[i].state != REACH_NOT_ASKED && answers[i].state != REACH_ANSWERS &&
-                       answers[i].state != REACH_NO_SLURMD;
+        is_wanted[i] = answers[i].state != REACH_NOT_ASKED && answers[i].state != REACH_ANSWERS;
         is_any |= is_wanted[i];
+        is_refused |= answers[i].state == REACH_NO_SLURMD;
     }
+    for (int i = 0; i < 20 * RESTART_S && is_refused && !(stop && *stop); i++)
+        usleep(50000);
     if (rv == 0 && is_any && !(stop && *stop))
         rv = round_run(nodes, count, is_wanted, 2 * deadline_s, stop, answers, err);
+    own_munge(answers, count);
     free(is_wanted);
     return rv;
 }

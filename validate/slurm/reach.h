@@ -3,6 +3,7 @@
 #define MUSTER_REACH_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "validate/slurm/cluster.h"
@@ -18,7 +19,8 @@ enum reach_state {
     REACH_NO_MUNGE,   /* slurmd is there and drops what is not authenticated */
     REACH_FROZEN,     /* the host's kernel takes the connection, slurmd does not speak */
     REACH_CUT_OFF,    /* no answer to the connection */
-    REACH_NO_ADDRESS, /* the name does not resolve */
+    REACH_NO_ADDRESS, /* the name does not resolve, on this host */
+    REACH_NO_ROUTE,   /* this host has no way to the address */
     REACH_FAILED,     /* anything else: cannot tell */
 };
 
@@ -31,9 +33,15 @@ struct reach {
 /* The part at fault: "slurmd", "munge", "node", "network", "" for the states that accuse nobody. */
 const char *reach_part(enum reach_state state);
 
+/* Whether the state may be the node's own fault; of the others this host is the cause, or it cannot
+ * be told. */
+bool reach_accuses(enum reach_state state);
+
 /* Fills answers[i] for nodes[i]. A node that does not answer within deadline_s is asked once more
- * with twice the time, so that a busy node is not called a dead one. Stops early, with
- * REACH_NOT_ASKED for the rest, when *stop (may be NULL) is set. Returns 0, or -1 with err. */
+ * with twice the time, so that a busy node is not called a dead one, nor one whose slurmd is being
+ * started again. Where this host's own MUNGE does not work no node is said to refuse it. Stops
+ * early, with REACH_NOT_ASKED for the rest, when *stop (may be NULL) is set. Returns 0, or -1 with
+ * err. */
 int reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline_s,
                 const volatile sig_atomic_t *stop, struct reach *answers, struct error *err);
 
