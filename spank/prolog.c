@@ -32,7 +32,7 @@ struct finding {
     bool is_known; /* false: it could not be told, message says why */
     enum certificate_state state;
     enum conf_policy policy;
-    char key[16]; /* the key of muster.conf that decided: "OnMissing" */
+    char key[20]; /* the key of muster.conf that decided: "OnMissing" */
     char certificate_path[256];
     char message[1024];
 };
@@ -46,7 +46,8 @@ static void cannot_tell(struct finding *finding, const char *text)
     snprintf(finding->message, sizeof finding->message, "%s", text);
 }
 
-/* The policy for a state. A certificate that is not genuine is worse than any of the three. */
+/* The policy for a state. A certificate that is not genuine is worse than missing, expired and
+ * changed. */
 static void decide(const struct conf *conf, struct finding *finding)
 {
     enum conf_policy strictest = conf->on_missing;
@@ -66,6 +67,10 @@ static void decide(const struct conf *conf, struct finding *finding)
     case CERTIFICATE_CHANGED:
         strictest = conf->on_changed;
         key = "OnChanged";
+        break;
+    case CERTIFICATE_UNVERIFIABLE:
+        strictest = conf->on_unverifiable;
+        key = "OnUnverifiable";
         break;
     case CERTIFICATE_INVALID:
         if (conf->on_expired > strictest) {

@@ -37,9 +37,13 @@ static const long long last_time = 253402300799LL;
 const char *certificate_state_name(enum certificate_state state)
 {
     static const char *const names[] = {
-        [CERTIFICATE_VALID] = "valid",     [CERTIFICATE_MISSING] = "missing",
-        [CERTIFICATE_EXPIRED] = "expired", [CERTIFICATE_CHANGED] = "changed",
-        [CERTIFICATE_INVALID] = "invalid", [CERTIFICATE_UNVERIFIED] = "unverified",
+        [CERTIFICATE_VALID] = "valid",
+        [CERTIFICATE_MISSING] = "missing",
+        [CERTIFICATE_EXPIRED] = "expired",
+        [CERTIFICATE_CHANGED] = "changed",
+        [CERTIFICATE_INVALID] = "invalid",
+        [CERTIFICATE_UNVERIFIED] = "unverified",
+        [CERTIFICATE_UNVERIFIABLE] = "unverifiable",
     };
 
     return (unsigned)state < sizeof names / sizeof *names ? names[state] : "unknown";

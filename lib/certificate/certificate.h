@@ -61,8 +61,15 @@ char *certificate_format(const struct certificate *certificate);
 int certificate_parse(const char *text, struct certificate *certificate, char **seal,
                       size_t *text_length, struct error *err);
 
-/* Answers whether a seal was made by root over exactly text: 1 yes, 0 no (err says why), -1 cannot
- * tell (munged does not answer; err says why). */
+/* Whether a seal was made by root over exactly a text. */
+enum seal_verdict {
+    SEAL_UNDECODABLE = -2, /* not with munged's key: sealed before the key was changed, or forged */
+    SEAL_UNKNOWN = -1,     /* munged does not answer */
+    SEAL_FALSE = 0,
+    SEAL_GENUINE = 1,
+};
+
+/* Answers that; err says why not. */
 typedef int seal_verify_fn(const char *seal, const char *text, size_t text_length,
                            struct error *err);
 
@@ -74,6 +81,8 @@ enum certificate_state {
     CERTIFICATE_INVALID,    /* altered, copied from another node or cluster, not root's, unreadable
                                as a certificate */
     CERTIFICATE_UNVERIFIED, /* cannot tell: munged does not answer, or an I/O error */
+    CERTIFICATE_UNVERIFIABLE, /* its seal is not of this node's MUNGE key: the key was changed
+                                 since, or it is forged */
 };
 const char *certificate_state_name(enum certificate_state state);
 

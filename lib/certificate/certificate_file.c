@@ -217,11 +217,14 @@ static enum certificate_state check_text(const char *path, const char *text,
         return CERTIFICATE_INVALID;
     }
     switch (verify(seal, text, length, err)) {
-    case 1:
+    case SEAL_GENUINE:
         state = compare(certificate, facts, err);
         break;
-    case 0:
+    case SEAL_FALSE:
         state = CERTIFICATE_INVALID;
+        break;
+    case SEAL_UNDECODABLE:
+        state = CERTIFICATE_UNVERIFIABLE;
         break;
     default:
         error_prefix(err, "cannot verify the seal");

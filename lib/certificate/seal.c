@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 #include "lib/certificate/seal.h"
+#include "lib/certificate/certificate.h"
 #include "lib/base/clock.h"
 #include "lib/base/write_all.h"
 
@@ -79,7 +80,7 @@ struct job {
     uid_t owner;
 };
 
-enum { MADE = 'm', YES = 'y', NO = 'n', UNKNOWN = 'u', REPLY_MAX = 4 << 20 };
+enum { MADE = 'm', YES = 'y', NO = 'n', UNKNOWN = 'u', OTHER_KEY = 'k', REPLY_MAX = 4 << 20 };
 
 /* The child's answer: one of the letters above, then the seal or the reason. */
 static void answer(int fd, char letter, const char *text)
@@ -126,6 +127,11 @@ static void verify_in_child(const struct job *job, munge_ctx_t context, int fd)
     case EMUNGE_SOCKET:
     case EMUNGE_TIMEOUT:
         answer_failure(fd, UNKNOWN, "MUNGE does not answer", context, code);
+        break;
+    case EMUNGE_CRED_INVALID: /* decrypted with another key it is as good as altered */
+        answer(fd, OTHER_KEY,
+               "this node's MUNGE key does not decode the seal: the key was changed since, or the "
+               "seal is forged");
         break;
     default:
         answer_failure(fd, NO, "the seal is not genuine", context, code);
@@ -305,7 +311,10 @@ int seal_verify_by(unsigned owner_uid, const char *seal, const char *text, size_
 
     if (!reply)
         return -1;
-    result = reply[0] == YES ? 1 : reply[0] == NO ? 0 : -1;
+    result = reply[0] == YES         ? SEAL_GENUINE
+             : reply[0] == NO        ? SEAL_FALSE
+             : reply[0] == OTHER_KEY ? SEAL_UNDECODABLE
+                                     : SEAL_UNKNOWN;
     error_set(err, "%s", reply + 1);
     free(reply);
     return result;

@@ -18,8 +18,10 @@ enum { SEAL_TIMEOUT_MS = 800 };
 /* A credential of this process's user over text. *seal is malloc'd. 0, or -1 with err. */
 int seal_make(const char *text, size_t text_length, char **seal, struct error *err);
 
-/* As seal_verify_fn in certificate.h: 1 when root made the seal over exactly this text, 0 when not,
- * -1 when it cannot be told; err says why. A credential that has expired or been replayed, or
+/* As seal_verify_fn in certificate.h: SEAL_GENUINE when root made the seal over exactly this text,
+ * SEAL_FALSE when it was made by another user or over another text, or is no credential,
+ * SEAL_UNDECODABLE when this munged's key does not decode it, SEAL_UNKNOWN when it cannot be told;
+ * err says why. A credential that has expired or been replayed, or
  * that comes from the future by this node's clock, still proves its origin. */
 int seal_verify(const char *seal, const char *text, size_t text_length, struct error *err);
 

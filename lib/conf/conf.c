@@ -94,6 +94,9 @@ static const struct conf_key keys[] = {
      "What happens to a job on a node whose certificate has expired."},
     {"OnChanged", KIND_POLICY, AT(on_changed), 0, 0, "log",
      "What happens to a job on a node that is not what it was when it was certified."},
+    {"OnUnverifiable", KIND_POLICY, AT(on_unverifiable), 0, 0, "log",
+     "What happens to a job on a node whose MUNGE key does not decode the seal of its "
+     "certificate."},
     {"LinkNominalPercent", KIND_PERCENT, AT(link_nominal_percent), 0, 100, "80%",
      "A link fails below this share of its nominal speed."},
     {"LinkPeersPercent", KIND_PERCENT, AT(link_peers_percent), 0, 100, "85%",

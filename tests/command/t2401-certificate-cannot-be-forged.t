@@ -66,9 +66,60 @@ like "$(verdict)" '^1 .*invalid: the directory .* is writable by others' "everyb
 chmod 755 "$dir"
 like "$(verdict)" '^0 ' 'and the good one again'
 
-# another key: munged cannot tell who made the seal, but that it was not the cluster's root
+# another key: munged cannot tell who made the seal
 munged_stop
+cp "$dir/munge/key" "$dir/munge/key.old"
 munged_key
 munged_start
-like "$(verdict)" '^1 .*invalid: the seal is not genuine' "another cluster's key"
+like "$(verdict)" "^3 .*unverifiable: this node's MUNGE key does not decode the seal" 'another key'
+sed -i 's/196/197/' "$certificate"
+like "$(verdict)" '^3 .*unverifiable' '... nor whether it is altered'
+restore
+
+renew() { # OPTION...: exit status and line
+    local status=0
+    said=$(muster certificate --renew --node n1 "$@" 2>&1) || status=$?
+    echo "$status $said"
+}
+like "$(renew --node n2)" '^1 .*n2: not renewed: certificate invalid: .* of node n1, this is n2' \
+    "another node's is not sealed again"
+like "$(renew --cluster attic)" '^1 .*not renewed: .*of cluster lab, this is attic' \
+    "... nor another cluster's"
+sed -i 's/^fingerprint kernel: .*/fingerprint kernel: 1.0/' "$certificate"
+like "$(renew)" '^1 .*not renewed: certificate changed: .*kernel: was 1.0' '... nor that of what the node was'
+restore
+chmod 666 "$certificate"
+like "$(renew)" '^1 .*not renewed: certificate invalid: .*writable by others' \
+    '... nor one that others may have written'
+chmod 644 "$certificate"
+like "$(setpriv --reuid 12345 --regid 12345 --clear-groups "${top_builddir:-.}/muster" certificate \
+    --renew --node n1 2>&1)" 'only root' '... nor by a user'
+like "$(renew --old-socket "$dir/munge/nothing")" '^3 .*not renewed: certificate unverified: ' \
+    'with --old-socket the munged there has to know it'
+like "$(renew --old-socket "$dir/munge/socket")" '^3 .*not renewed: certificate unverifiable: ' \
+    '... by its key'
+munged_old=$dir/munge.old
+cp -a "$dir/munge" "$munged_old"
+rm -f "$munged_old/socket"*
+mv "$munged_old/key.old" "$munged_old/key"
+setsid /usr/sbin/munged --foreground --force --key-file="$munged_old/key" \
+    --socket="$munged_old/socket" --pid-file="$munged_old/pid" --log-file="$munged_old/log" \
+    --seed-file="$munged_old/seed" >/dev/null 2>&1 &
+for _ in {1..100}; do
+    munge -n --socket "$munged_old/socket" >/dev/null 2>&1 && break
+    sleep 0.1
+done
+sed -i 's/196/197/' "$certificate"
+like "$(renew --old-socket "$munged_old/socket")" '^1 .*not renewed: certificate invalid: .*the seal was made over' \
+    'a text that the old seal is not over is not sealed again'
+restore
+like "$(renew --old-socket "$munged_old/socket")" '^0 n1: certificate renewed: level standard' \
+    'a genuine one is'
+kill $!
+wait $! 2>/dev/null
+like "$(verdict)" '^0 ' '... and verified with the new key'
+is "$(sed '/^seal/d' "$certificate")" "$(cat "$dir/text")" '... with the same text'
+restore
+like "$(renew)" '^0 n1: certificate renewed' "without --old-socket root's file is believed"
+like "$(renew)" '^0 n1: nothing to renew' 'a seal that holds is left alone'
 done_testing

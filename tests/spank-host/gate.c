@@ -103,6 +103,15 @@ static void gate_lets_through(void)
     is_int(gate(refuse_all, 1000), 0, "munged does not answer: passes");
     has_str(host_log, "unverified", "... and says so");
 
+    setenv("FAKE_MUNGE", "rotated", 1);
+    is_int(gate(refuse_all, 1000), 0, "another MUNGE key: passes, whatever the other policies");
+    has_str(host_log, "certificate unverifiable: this node's MUNGE key", "... and says so");
+    is_int(gate("OnUnverifiable=ignore\n", 1000), 0, "... ignored: passes");
+    is_str(host_log, "", "... without a word");
+    is_int(gate("OnUnverifiable=refuse\n", 1000), -1, "... unless the site wants it refused");
+    has_str(host_log, "refused by OnUnverifiable=refuse; next: muster certify -w n2",
+            "... by the key's name");
+
     setenv("FAKE_MUNGE", "hangs", 1);
     begin = now_ms();
     is_int(gate(refuse_all, 1000), 0, "munged hangs: passes");

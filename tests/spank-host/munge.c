@@ -3,8 +3,9 @@
 
 /* A stand-in for libmunge: a credential is "MUNGE:", uid and payload in hexadecimal, ":", and
  * anybody can forge one. FAKE_MUNGE in the environment says what is wrong with it today: "silent"
- * (munged does not answer), "hangs" (for ever), "freezes" (its caller too: libmunge is called in a
- * process of its own, and what is frozen is the process that waits for that one). */
+ * (munged does not answer), "rotated" (it has another key), "hangs" (for ever), "freezes" (its
+ * caller too: libmunge is called in a process of its own, and what is frozen is the process that
+ * waits for that one). */
 
 /* their declarations are not the same in all releases */
 #define munge_ctx_get munge_ctx_get_declared
@@ -53,11 +54,14 @@ EXPORTED munge_err_t munge_decode(const char *credential, munge_ctx_t context, v
                                   int *length, uid_t *uid, gid_t *gid)
 {
     unsigned maker, byte;
+    const char *is = getenv("FAKE_MUNGE");
     char *bytes;
     int at = 0, n = 0;
 
     (void)context;
     (void)gid;
+    if (is != NULL && strcmp(is, "rotated") == 0)
+        return EMUNGE_CRED_INVALID;
     if (mood() != EMUNGE_SUCCESS)
         return mood();
     if (sscanf(credential, "MUNGE:%8x%n", &maker, &at) != 1)

@@ -18,6 +18,7 @@ muster_SOURCES = \
 	validate/command/reserve.c \
 	validate/command/certificate/certificate.c validate/command/certificate/certificate.h \
 	validate/command/certificate/issue.c \
+	validate/command/certificate/renew.c \
 	validate/command/certificate/revoke.c \
 	validate/command/certificate/revoke_nodes.c \
 	validate/command/explain/explain.c validate/command/explain/explain.h \

@@ -65,12 +65,13 @@ static enum certificate_state examine(const struct certificate_options *options,
     return certificate_check(place->path, 0, &facts, seal_verify, certificate, message, size);
 }
 
-static int status_of(enum certificate_state state)
+int certificate_exit_status(enum certificate_state state)
 {
     switch (state) {
     case CERTIFICATE_VALID:
         return COMMAND_PASS;
     case CERTIFICATE_UNVERIFIED:
+    case CERTIFICATE_UNVERIFIABLE:
         return COMMAND_UNKNOWN;
     case CERTIFICATE_MISSING:
     case CERTIFICATE_EXPIRED:
@@ -177,7 +178,7 @@ static int show(const struct certificate_options *options)
 
     if (status == COMMAND_PASS) {
         state = examine(options, &place, &certificate, message, sizeof message);
-        status = status_of(state);
+        status = certificate_exit_status(state);
         if (!options->as_json)
             print_people(&place, state, &certificate, message);
         else if (print_json(&place, state, &certificate, message) < 0)
@@ -197,7 +198,7 @@ static int verify(const struct certificate_options *options)
     if (status == COMMAND_PASS) {
         enum certificate_state state = examine(options, &place, NULL, message, sizeof message);
 
-        status = status_of(state);
+        status = certificate_exit_status(state);
         snprintf(line, sizeof line, "%s: %s", certificate_state_name(state), message);
         if (options->as_json) {
             struct record record = RECORD_INIT;
@@ -220,15 +221,16 @@ static int verify(const struct certificate_options *options)
 static const struct action {
     const char *name;
     int (*run)(const struct certificate_options *options);
-} actions[] = {{"show", show}, {"verify", verify}, {"issue", certificate_issue}};
+} actions[] = {
+    {"show", show}, {"verify", verify}, {"issue", certificate_issue}, {"renew", certificate_renew}};
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
 static void print_help(void)
 {
     puts(
-        "Usage: muster certificate show|verify|issue [OPTION...]\n"
+        "Usage: muster certificate show|verify|issue|renew [OPTION...]\n"
         "The certificate of this node: what it says (show), whether it holds (verify: one line),\n"
-        "and a new one (issue).\n"
+        "a new one (issue), and the same one under a new MUNGE key (renew).\n"
         "\n"
         "  -c, --config FILE     the configuration, instead of $MUSTER_CONF or muster.conf\n"
         "  -C, --cluster NAME    Slurm's name of the cluster that it must be for, instead of\n"
@@ -237,7 +239,14 @@ static void print_help(void)
         "  -j, --json            one JSON object: show the certificate, else a record\n"
         "  -n, --node NAME       Slurm's name of this node, instead of $SLURMD_NODENAME or the\n"
         "                        host's name\n"
+        "      --old-socket PATH the socket of a munged with the key of before: renew believes it\n"
+        "                        rather than the file's owner\n"
+        "      --renew           the same as renew\n"
         "  -h, --help            this text\n"
+        "\n"
+        "renew needs root. It seals the same text again, to the same end, where the key was "
+        "changed\n"
+        "and all else still holds.\n"
         "\n"
         "issue needs root and reads what to certify on standard input, for many nodes at once:\n"
         "  run: ID\n"
@@ -249,7 +258,7 @@ static void print_help(void)
         "with the last two again for each node; it does nothing on a node that is not among them.\n"
         "muster certify does this on the nodes that pass.\n"
         "\n"
-        "Exit status: 0 valid or issued, 1 not valid or not issued, 2 usage, 3 could not tell.");
+        "Exit status: 0 valid, issued or renewed, 1 it is not, 2 usage, 3 could not tell.");
 }
 
 /* The options in argv; true when they could be read, else *status is the exit status. */
@@ -262,6 +271,8 @@ static bool read_options(int argc, char **argv, struct certificate_options *opti
         {"help", no_argument, NULL, 'h'},
         {"json", no_argument, NULL, 'j'},
         {"node", required_argument, NULL, 'n'},
+        {"old-socket", required_argument, NULL, 'o'},
+        {"renew", no_argument, NULL, 'R'},
         {NULL, 0, NULL, 0},
     };
     int option;
@@ -287,6 +298,12 @@ static bool read_options(int argc, char **argv, struct certificate_options *opti
         case 'n':
             options->node = optarg;
             break;
+        case 'o':
+            options->old_socket = optarg;
+            break;
+        case 'R':
+            options->action = "renew";
+            break;
         default:
             *status = command_usage_error(argv[0]);
             return false;
@@ -302,10 +319,13 @@ int command_certificate(int argc, char **argv)
 
     if (!read_options(argc, argv, &options, &status))
         return status;
-    if (argc - optind != 1)
-        return command_misuse(argv[0], "expected one of show, verify, issue");
+    if (argc - optind != (options.action ? 0 : 1))
+        return command_misuse(argv[0], "expected one of show, verify, issue, renew");
+    if (!options.action)
+        options.action = argv[optind];
     for (size_t i = 0; i < ACTIONS; i++)
-        if (strcmp(argv[optind], actions[i].name) == 0)
+        if (strcmp(options.action, actions[i].name) == 0)
             return actions[i].run(&options);
-    return command_misuse(argv[0], "found '%s', expected one of show, verify, issue", argv[optind]);
+    return command_misuse(argv[0], "found '%s', expected one of show, verify, issue, renew",
+                          options.action);
 }

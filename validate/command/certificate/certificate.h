@@ -11,7 +11,9 @@
 /* What the words after `muster certificate` and `muster revoke` say, and what follows from them. */
 struct certificate_options {
     const char *name;                           /* of the command, for messages */
+    const char *action;                         /* by an option, rather than by a word */
     const char *config, *file, *node, *cluster; /* NULL: not given */
+    const char *old_socket;                     /* of a munged that has the key of before */
     bool as_json;
 };
 
@@ -30,7 +32,11 @@ int certificate_place_read(const struct certificate_options *options,
                            struct certificate_place *place);
 void certificate_place_clear(struct certificate_place *place);
 
-/* `muster certificate issue`: returns the exit status. */
+/* `muster certificate issue`, `renew`: return the exit status. */
 int certificate_issue(const struct certificate_options *options);
+int certificate_renew(const struct certificate_options *options);
+
+/* The exit status that a state stands for. */
+int certificate_exit_status(enum certificate_state state);
 
 #endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+#include "validate/command/certificate/certificate.h"
+#include "lib/certificate/seal.h"
+#include "validate/command/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What the verification of the old seal leaves for the new one. certificate_check() takes no
+ * context, and a process renews one certificate. */
+static struct {
+    const char *socket, *old_socket;
+    char *text; /* what the old seal is over, once it cannot be decoded any more; malloc'd */
+} renewal;
+
+/* A seal that munged does not decode counts as root's: by the word of the munged that has the old
+ * key, or without one because of where it stands. certificate_check() has seen that none but root
+ * could write there, and root could have any text sealed by certificate issue. */
+static int verify(const char *seal, const char *text, size_t text_length, struct error *err)
+{
+    int verdict = seal_verify(seal, text, text_length, err);
+
+    if (verdict != SEAL_UNDECODABLE)
+        return verdict;
+    if (renewal.old_socket) {
+        seal_use_socket(renewal.old_socket);
+        verdict = seal_verify(seal, text, text_length, err);
+        seal_use_socket(renewal.socket);
+        if (verdict != SEAL_GENUINE) {
+            error_prefix(err, "by the munged of --old-socket");
+            return verdict;
+        }
+    }
+    free(renewal.text);
+    renewal.text = strndup(text, text_length);
+    return renewal.text ? SEAL_GENUINE : error_set(err, "out of memory");
+}
+
+/* Seals the same text anew. 0, or -1 with err. */
+static int seal_again(const struct certificate_place *place, struct error *err)
+{
+    char *seal = NULL;
+    int rv = seal_make(renewal.text, strlen(renewal.text), &seal, err);
+
+    if (rv == 0)
+        rv = certificate_install(place->path, renewal.text, seal, err);
+    free(seal);
+    return rv;
+}
+
+static int report(const struct certificate_options *options, const struct certificate_place *place,
+                  int status, const char *message)
+{
+    if (options->as_json) {
+        struct record record = RECORD_INIT;
+
+        record.suite = record.test = "certificate";
+        record.node = place->node;
+        record.verdict = status == COMMAND_PASS   ? VERDICT_PASS
+                         : status == COMMAND_FAIL ? VERDICT_FAIL
+                                                  : VERDICT_UNKNOWN;
+        record.message = message;
+        record_write(stdout, &record);
+    } else if (status == COMMAND_PASS) {
+        printf("%s: %s\n", place->node, message);
+    }
+    if (status != COMMAND_PASS)
+        fprintf(stderr, "%s: %s: %s\n", options->name, place->node, message);
+    return status;
+}
+
+static int renew(const struct certificate_options *options, const struct certificate_place *place)
+{
+    const struct certificate_facts facts = {
+        .node = place->node,
+        .cluster = options->cluster ? options->cluster : getenv("SLURM_CLUSTER_NAME"),
+        .fingerprint = place->fingerprint,
+        .now = time(NULL),
+    };
+    enum certificate_state state;
+    char found[512], message[700];
+    struct error err;
+    int status;
+
+    if (geteuid() != 0)
+        return report(options, place, COMMAND_FAIL, "only root can seal one; run as root");
+    renewal.socket = place->conf.munge_socket;
+    renewal.old_socket = options->old_socket;
+    state = certificate_check(place->path, 0, &facts, verify, NULL, found, sizeof found);
+    if (state != CERTIFICATE_VALID) {
+        snprintf(message, sizeof message, "not renewed: certificate %s: %s; next: muster certify",
+                 certificate_state_name(state), found);
+        return report(options, place, certificate_exit_status(state), message);
+    }
+    if (!renewal.text)
+        return report(options, place, COMMAND_PASS,
+                      "nothing to renew: this node's MUNGE key decodes the seal");
+    if (seal_again(place, &err) != 0) {
+        snprintf(message, sizeof message, "not renewed: %s", err.text);
+        return report(options, place, COMMAND_FAIL, message);
+    }
+    state = certificate_check(place->path, 0, &facts, seal_verify, NULL, found, sizeof found);
+    status = certificate_exit_status(state);
+    snprintf(message, sizeof message, "certificate %s: %s",
+             status == COMMAND_PASS ? "renewed" : certificate_state_name(state), found);
+    return report(options, place, status, message);
+}
+
+int certificate_renew(const struct certificate_options *options)
+{
+    struct certificate_place place;
+    int status;
+
+    if (options->old_socket && seal_use_socket(options->old_socket) != 0) {
+        fprintf(stderr, "%s: the path of --old-socket is too long\n", options->name);
+        return COMMAND_USAGE;
+    }
+    status = certificate_place_read(options, &place);
+    if (status == COMMAND_PASS)
+        status = renew(options, &place);
+    free(renewal.text);
+    renewal.text = NULL;
+    certificate_place_clear(&place);
+    return status;
+}
