@@ -14,6 +14,7 @@ enum { FILE_MAX = 1 << 20 };
 
 #define AT(member) offsetof(struct conf, member)
 #define STATE MUSTER_LOCALSTATEDIR "/lib/muster/"
+#define RUN "/run/muster/" /* gone with the next boot, wherever localstatedir is */
 
 static const struct conf_key keys[] = {
     {"ManagementInterface", KIND_INTERFACE, AT(management_interface), 0, 0, "",
@@ -63,7 +64,7 @@ static const struct conf_key keys[] = {
      "times."},
     {"OnInterface", KIND_POLICY, AT(on_interface), 0, 0, "log",
      "What happens to a job on a node where such a setting cannot be made."},
-    {"InterfaceJournal", KIND_PATH, AT(interface_journal), 0, 0, STATE "interfaces",
+    {"InterfaceJournal", KIND_PATH, AT(interface_journal), 0, 0, RUN "interfaces",
      "Where a node keeps what its interfaces were before."},
     {"MungeSocket", KIND_SOCKET, AT(munge_socket), 0, 0, "",
      "The socket of the munged that seals certificates; empty: MUNGE's own."},

@@ -102,7 +102,7 @@ struct conf {
     struct netif_line netif_lines[NETIF_LINES]; /* Interface=eth[1-2] mtu=9000 ..., repeatable */
     size_t netif_line_count;
     enum conf_policy on_interface; /* OnInterface: a setting that cannot be made */
-    char interface_journal[256];   /* InterfaceJournal; LOCALSTATEDIR/lib/muster/interfaces */
+    char interface_journal[256];   /* InterfaceJournal=/run/muster/interfaces */
 
     bool write_extra; /* WriteExtra=yes: level and end of certificates in the nodes' Extra */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/netif/netif_apply.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -351,6 +352,40 @@ static void check_addresses(struct work *work, const struct netif_line *line)
     }
 }
 
+/* What this job does not need the journal to say: what is left of an earlier boot or was put back
+ * just now. The old one says too much, which the next one finds out again. */
+static void store_aside(struct work *work, const char *journal_path)
+{
+    struct error err;
+
+    if (work->is_dirty && journal_store(journal_path, &work->journal, &err) != 0) {
+        netif_report_add(work->report, LINE_LEFT,
+                         "the journal of the interfaces cannot be written: %s", err.text);
+        work->report->left++;
+    }
+    work->is_dirty = false;
+}
+
+/* Without a journal nothing is set, and nothing has to be where all is as asked for. */
+static void look_only(struct work *work, const char *why)
+{
+    unsigned before = work->report->failed;
+
+    for (int round = 0; round < 2; round++) {
+        work->change_count = 0;
+        for (size_t i = 0; i < work->line_count; i++)
+            plan_line(work, &work->lines[i], round);
+        for (size_t i = 0; i < work->change_count; i++) {
+            const struct change *change = &work->changes[i];
+
+            fail(work, change->interface, change->setting, change->wanted, change->line, why);
+        }
+    }
+    if (work->report->failed == before)
+        netif_report_add(work->report, LINE_INFO,
+                         "%s; all interfaces are as they should be, so nothing had to be set", why);
+}
+
 /* Returns whether all went well enough to go on. */
 static bool work_round(struct work *work, const char *journal_path, int round)
 {
@@ -381,27 +416,31 @@ void netif_hold(const char *journal_path, int wait_ms, const struct netif_machin
     struct work work = {
         .machine = machine, .lines = lines, .line_count = line_count, .job = job, .report = report};
     struct error err;
-    bool has_roce = false;
+    bool has_roce = false, is_held_by_another;
     int lock = journal_lock(journal_path, wait_ms, &err);
 
-    if (lock < 0) {
+    is_held_by_another = lock < 0 && errno == EWOULDBLOCK;
+    if (is_held_by_another) { /* who holds it may be changing the interfaces this moment */
         netif_report_add(report, LINE_FAILED, "no interface is set: %s", err.text);
         report->failed++;
         return;
     }
-    if (load(journal_path, machine, &work.journal, &work.is_dirty, report) != 0) {
-        report->failed++;
-        close(lock);
-        return;
+    if (lock < 0) {
+        look_only(&work, err.text);
+    } else if (load(journal_path, machine, &work.journal, &work.is_dirty, report) != 0) {
+        look_only(&work, "the journal cannot be read");
+    } else {
+        put_orphans_back(machine, &work.journal, &work.is_dirty, report);
+        store_aside(&work, journal_path);
+        for (size_t i = 0; i < line_count; i++)
+            has_roce |= wants_roce(&lines[i]);
+        if (!has_roce || work_round(&work, journal_path, 0))
+            work_round(&work, journal_path, 1);
     }
-    put_orphans_back(machine, &work.journal, &work.is_dirty, report);
-    for (size_t i = 0; i < line_count; i++)
-        has_roce |= wants_roce(&lines[i]);
-    if (!has_roce || work_round(&work, journal_path, 0))
-        work_round(&work, journal_path, 1);
     for (size_t i = 0; i < line_count; i++)
         check_addresses(&work, &lines[i]);
     free(work.changes);
     journal_clear(&work.journal);
-    close(lock);
+    if (lock >= 0)
+        close(lock);
 }

@@ -326,6 +326,8 @@ int journal_load(const char *path, struct netif_journal *journal, struct error *
         text[length > 0 ? length : 0] = '\0';
         if (length < 0)
             error_set(err, "%s: %m", path);
+        else if (length == 0)
+            result = 1;
         else if (strlen(text) != (size_t)length)
             error_set(err, "%s: found a NUL byte", path);
         else if (journal_parse(text, journal, err) == 0)
@@ -365,9 +367,7 @@ int journal_store(const char *path, const struct netif_journal *journal, struct 
         error_set(err, "%s: %m", temporary);
         goto out;
     }
-    /* The directory is not synchronised: after a crash of the machine either file will do, as both
-     * are of a boot that is over. But one without its content would be none. */
-    if (write_all(fd, text, strlen(text)) != 0 || fsync(fd) != 0 || rename(temporary, path) != 0) {
+    if (write_all(fd, text, strlen(text)) != 0 || rename(temporary, path) != 0) {
         error_set(err, "%s: %m", path);
         unlink(temporary);
     } else {
@@ -387,8 +387,10 @@ int journal_lock(const char *path, int wait_ms, struct error *err)
     char *slash;
     int fd;
 
-    if (snprintf(name, sizeof name, "%s.lock", path) >= (int)sizeof name)
+    if (snprintf(name, sizeof name, "%s.lock", path) >= (int)sizeof name) {
+        errno = ENAMETOOLONG;
         return error_set(err, "%.100s...: the path is too long", path);
+    }
     snprintf(directory, sizeof directory, "%s", path);
     slash = strrchr(directory, '/');
     if (slash && slash > directory) {
@@ -402,11 +404,13 @@ int journal_lock(const char *path, int wait_ms, struct error *err)
         if (errno != EWOULDBLOCK && errno != EINTR) {
             error_set(err, "%s: %m", name);
             close(fd);
+            errno = EIO;
             return -1;
         }
         if (clock_ms() >= deadline_ms) {
             error_set(err, "%s: another prolog or epilog has held it for %d ms", name, wait_ms);
             close(fd);
+            errno = EWOULDBLOCK;
             return -1;
         }
         nanosleep(&pause, NULL);

@@ -9,8 +9,9 @@
 #include "lib/base/error.h"
 #include "lib/conf/netif.h"
 
-/* The journal: what interfaces were before muster set them, which is on disk before the first of
- * them is touched, and which jobs still want them so. A text file of root's:
+/* The journal: what interfaces were before muster set them, which is written before the first of
+ * them is touched, and which jobs still want them so. It is of one boot, as the settings are: it
+ * stands on /run, and nothing waits for a disk. A text file of root's:
  *   muster-interfaces 1
  *   boot 571a17f9-6ccc-4226-a5af-f9f96bf0af61
  *   eth1 3 mtu was 1500 set 9000 jobs 12,13
@@ -70,17 +71,19 @@ char *journal_format(const struct netif_journal *journal);
 /* Reads such a text. Returns 0, or -1 with err "line N: ..." and an empty journal. */
 int journal_parse(const char *text, struct netif_journal *journal, struct error *err);
 
-/* Reads the file: 0; 1 when there is none, with an empty journal; -1 with err. It counts only as a
+/* Reads the file: 0; 1 when there is none, or an empty one, which only a lost power supply leaves
+ * on a disk, with an empty journal; -1 with err. It counts only as a
  * regular file of this user's (root) that nobody else may write to. */
 int journal_load(const char *path, struct netif_journal *journal, struct error *err);
 
-/* Replaces the file as a whole, on disk when this returns; an empty journal removes it. Returns 0,
+/* Replaces the file as a whole; an empty journal removes it. Returns 0,
  * or -1 with err and the old one in place: also where the new one is larger than journal_load()
  * takes. */
 int journal_store(const char *path, const struct netif_journal *journal, struct error *err);
 
 /* Takes the lock that goes with the journal, PATH.lock, waiting wait_ms at most. Returns a
- * descriptor to close, or -1 with err. Makes the directory when it is missing. */
+ * descriptor to close, or -1 with err and errno, EWOULDBLOCK where another one holds it. Makes the
+ * directory when it is missing. */
 int journal_lock(const char *path, int wait_ms, struct error *err);
 
 #endif

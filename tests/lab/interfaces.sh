@@ -5,7 +5,7 @@
 # the plugin whose slurmds have it from their start, so that they run its epilog.
 
 # shellcheck disable=SC2034 # for the tests
-journal=/var/lib/muster/interfaces
+journal=/run/muster/interfaces
 
 interfaces_lab_up() { # LAB-OPTION...
     gate_lab_up "$@"
@@ -16,7 +16,7 @@ interfaces_lab_up() { # LAB-OPTION...
 # Every setting of n1's interfaces that muster may touch, and all others below conf.
 settings() {
     lab on n1 sh -c 'for i in eth0 eth1 eth2; do ip -o link show dev $i | sed "s/ qdisc .* qlen/ qlen/"; done
-        grep -r . /proc/sys/net/ipv4/conf; ls /var/lib/muster/interfaces 2>/dev/null' | sort
+        grep -r . /proc/sys/net/ipv4/conf; ls /run/muster/interfaces 2>/dev/null' | sort
 }
 
 settings_are() { [ "$(settings)" = "$1" ]; } # TEXT

@@ -507,6 +507,47 @@ static void journal_not_written(void)
     fake_reset();
 }
 
+/* A journal is of one boot: what cannot be written is missed only where something has to change. */
+static void journal_not_needed(void)
+{
+    char good[sizeof path], other[96],
+        old[] = "muster-interfaces 1\nboot 01234567\n"
+                "eth2 4 mtu was 1500 set 9000 jobs 7\nend 1\n";
+    struct netif_report report;
+    FILE *file;
+
+    fake_reset();
+    strcpy(good, path);
+    snprintf(path, sizeof path, "%s/no/more/interfaces", directory);
+    hold("eth1 mtu=1500", 12, &report);
+    is_int(report.failed, 0, "no journal can be written, but all is as asked for: no failure");
+    has_str(report.lines[0].text, "nothing had to be set", "... which is said");
+    hold("eth[1-2] mtu=9000", 12, &report);
+    is_int(report.failed, 2, "two settings that would have to change fail");
+    is_int(fake_value("eth1", NETIF_MTU), 1500, "... and are not made");
+    has_str(report.lines[0].text, "eth1: mtu 9000 cannot be set: ", "... each with a line");
+    strcpy(path, good);
+
+    file = fopen(path, "w");
+    fputs(old, file);
+    fclose(file);
+    chmod(path, 0600);
+    snprintf(other, sizeof other, "%s.new", path);
+    mkdir(other, 0700);
+    hold("eth1 mtu=1500", 12, &report);
+    is_int(report.failed, 0, "the journal of an earlier boot that cannot be removed is no failure");
+    is_int(fake_value("eth2", NETIF_MTU), 1500, "... and nothing of it is put back");
+    rmdir(other);
+
+    fclose(fopen(path, "w"));
+    chmod(path, 0600);
+    hold("eth1 mtu=9000", 12, &report);
+    is_int(report.failed, 0, "an empty one, which a lost power supply leaves, is none");
+    let_go(12, &report);
+    is_int(report.left, 0, "... and what is set then is put back");
+    fake_reset();
+}
+
 int main(void)
 {
     char lock[96];
@@ -527,6 +568,7 @@ int main(void)
     failures();
     bad_journal();
     journal_not_written();
+    journal_not_needed();
     snprintf(lock, sizeof lock, "%s.lock", path);
     unlink(lock);
     is_int(rmdir(directory), 0, "no file is left behind");

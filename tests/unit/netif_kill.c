@@ -52,6 +52,7 @@ int __real_unlink(const char *name);
 int __wrap_unlink(const char *name);
 
 static bool is_counted;
+static unsigned *synced; /* by all processes */
 
 int __wrap_open(const char *name, int flags, ...)
 {
@@ -81,7 +82,8 @@ ssize_t __wrap_write(int fd, const void *data, size_t size)
 
 int __wrap_fsync(int fd)
 {
-    return is_counted && step() ? -1 : __real_fsync(fd);
+    (*synced)++;
+    return __real_fsync(fd);
 }
 
 int __wrap_rename(const char *from, const char *to)
@@ -279,18 +281,19 @@ int main(void)
 {
     char name[128];
 
-    /* in memory where that is possible: thousands of fsync() */
     snprintf(directory, sizeof directory, "%s/muster-netif-XXXXXX",
              access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     if (!mkdtemp(directory))
         return 99;
     snprintf(path, sizeof path, "%s/interfaces", directory);
     steps = mmap(NULL, sizeof *steps, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    synced = mmap(NULL, sizeof *synced, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     killed_and_failing(false);
     killed_and_failing(true);
     next_job_ends_it();
     many_at_once();
     waits_for_the_lock();
+    is_int(*synced, 0, "no job waits for a disk");
     snprintf(name, sizeof name, "%s.lock", path);
     unlink(name);
     snprintf(name, sizeof name, "%s.new", path);
