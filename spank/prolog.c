@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -34,6 +35,7 @@ struct finding {
     enum conf_policy policy;
     char key[20]; /* the key of muster.conf that decided: "OnMissing" */
     char certificate_path[256];
+    char battery_user[33];
     char message[1024];
 };
 _Static_assert(sizeof(struct finding) <= PIPE_BUF, "one write is one piece");
@@ -116,6 +118,7 @@ static void examine(const char *config_path, const char *node, struct finding *f
     }
     snprintf(finding->certificate_path, sizeof finding->certificate_path, "%s",
              conf.certificate_path);
+    snprintf(finding->battery_user, sizeof finding->battery_user, "%s", conf.battery_user);
     seal_use_socket(conf.munge_socket);
     fingerprint = fingerprint_now(&conf, &err);
     if (fingerprint == NULL) {
@@ -131,9 +134,26 @@ static void examine(const char *config_path, const char *node, struct finding *f
     conf_clear(&conf);
 }
 
+static bool is_refusal(const struct finding *finding)
+{
+    return finding->is_known && finding->policy == POLICY_REFUSE &&
+           finding->state != CERTIFICATE_VALID && finding->state != CERTIFICATE_UNVERIFIED;
+}
+
+/* Whether the job is the battery's, which has to run there for the node to be certified. Asks the
+ * name service, and so only where the job would be refused otherwise. */
+static bool is_battery(const struct finding *finding, uid_t uid)
+{
+    struct passwd entry, *found = NULL;
+    char text[4096];
+
+    return getpwnam_r(finding->battery_user, &entry, text, sizeof text, &found) == 0 && found &&
+           found->pw_uid == uid;
+}
+
 /* ---------------------------------------------------------------- the deadline */
 
-static bool read_finding(int fd, struct finding *finding, long deadline_ms)
+static bool read_in_time(int fd, void *bytes, size_t size, long deadline_ms)
 {
     struct pollfd wait = {.fd = fd, .events = POLLIN};
 
@@ -142,7 +162,7 @@ static bool read_finding(int fd, struct finding *finding, long deadline_ms)
         int ready = poll(&wait, 1, left_ms > 0 ? (int)left_ms : 0);
 
         if (ready > 0)
-            return read(fd, finding, sizeof *finding) == sizeof *finding;
+            return read(fd, bytes, size) == (ssize_t)size;
         if (ready == 0 || left_ms <= 0 || (errno != EINTR && errno != EAGAIN))
             return false;
     }
@@ -150,7 +170,8 @@ static bool read_finding(int fd, struct finding *finding, long deadline_ms)
 
 /* Examines in a process of its own, which is given up at the deadline: what hangs inside libmunge
  * or the kernel cannot be interrupted otherwise. */
-static void examine_in_time(const char *config_path, const char *node, struct finding *finding)
+static void examine_in_time(const char *config_path, const char *node, uid_t uid,
+                            struct finding *finding, bool *is_exempt)
 {
     long deadline_ms = clock_ms() + GATE_DEADLINE_MS;
     int ends[2];
@@ -164,12 +185,22 @@ static void examine_in_time(const char *config_path, const char *node, struct fi
     if (child == 0) {
         refusal_let_go_of_output();
         examine(config_path, node, finding);
-        _exit(write(ends[1], finding, sizeof *finding) != sizeof *finding);
+        if (write(ends[1], finding, sizeof *finding) == sizeof *finding && is_refusal(finding)) {
+            *is_exempt = is_battery(finding, uid);
+            _exit(write(ends[1], is_exempt, sizeof *is_exempt) != sizeof *is_exempt);
+        }
+        _exit(0);
     }
     close(ends[1]);
     if (child < 0) {
         cannot_tell(finding, "no process for the examination");
-    } else if (read_finding(ends[0], finding, deadline_ms)) {
+    } else if (read_in_time(ends[0], finding, sizeof *finding, deadline_ms)) {
+        /* a name service that does not answer changes nothing about the finding */
+        if (is_refusal(finding) &&
+            !read_in_time(ends[0], is_exempt, sizeof *is_exempt, deadline_ms)) {
+            *is_exempt = false;
+            kill(child, SIGKILL);
+        }
         waitpid(child, NULL, 0);
     } else {
         bool is_late = clock_ms() >= deadline_ms;
@@ -189,20 +220,21 @@ static void examine_in_time(const char *config_path, const char *node, struct fi
 int gate_check(const char *config_path, const struct gate_job *job)
 {
     struct finding finding = {0};
+    bool is_exempt = false;
     char node[HOST_NAME_MAX + 1], line[1600];
 
     if (job->uid == 0)
         return 0;
     node_name(node, sizeof node);
-    examine_in_time(config_path, node, &finding);
+    examine_in_time(config_path, node, job->uid, &finding, &is_exempt);
     if (!finding.is_known) {
         host_error("%s: job %u let through, the gate cannot tell: %s", node, job->job_id,
                    finding.message);
         return 0;
     }
-    if (finding.state == CERTIFICATE_VALID || finding.policy == POLICY_IGNORE)
+    if (finding.state == CERTIFICATE_VALID || finding.policy == POLICY_IGNORE || is_exempt)
         return 0;
-    if (finding.state == CERTIFICATE_UNVERIFIED || finding.policy != POLICY_REFUSE) {
+    if (!is_refusal(&finding)) {
         host_info("%s: certificate %s: %s; job %u let through", node,
                   certificate_state_name(finding.state), finding.message, job->job_id);
         return 0;

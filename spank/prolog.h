@@ -12,7 +12,7 @@
 enum { GATE_DEADLINE_MS = 900 };
 
 struct gate_job {
-    uid_t uid;       /* root's jobs pass: certification itself has to run there */
+    uid_t uid;       /* root's jobs and BatteryUser's pass: certification has to run there */
     uint32_t job_id; /* for the message */
 };
 

@@ -66,6 +66,8 @@ static const struct conf_key keys[] = {
      "What happens to a job on a node where such a setting cannot be made."},
     {"InterfaceJournal", KIND_PATH, AT(interface_journal), 0, 0, RUN "interfaces",
      "Where a node keeps what its interfaces were before."},
+    {"BatteryUser", KIND_USER, AT(battery_user), 0, 0, "muster",
+     "The user that muster certify runs its MPI programs as, on all nodes; never root."},
     {"MungeSocket", KIND_SOCKET, AT(munge_socket), 0, 0, "",
      "The socket of the munged that seals certificates; empty: MUNGE's own."},
     {"CertificateFile", KIND_PATH, AT(certificate_path), 0, 0, STATE "certificate",

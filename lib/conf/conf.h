@@ -106,6 +106,7 @@ struct conf {
 
     bool write_extra; /* WriteExtra=yes: level and end of certificates in the nodes' Extra */
 
+    char battery_user[33];       /* BatteryUser=muster: whose the MPI programs of certify are */
     char munge_socket[108];      /* MungeSocket; "": libmunge's own; for seal_use_socket() */
     char certificate_path[256];  /* CertificateFile; default LOCALSTATEDIR/lib/muster/certificate */
     char history_path[256];      /* HistoryFile; default LOCALSTATEDIR/lib/muster/history.db */

@@ -14,6 +14,7 @@ enum conf_kind {
     KIND_PATH,       /* char[256], absolute */
     KIND_SOCKET,     /* char[108], absolute, may be empty */
     KIND_FILE,       /* char[256], absolute, may be empty */
+    KIND_USER,       /* char[33], a user's name, never root */
     KIND_INTEGER,    /* int, or the key's word where it has one */
     KIND_YES_NO,     /* bool */
     KIND_PORTS,      /* int first, last */

@@ -36,6 +36,9 @@ void conf_value_allowed(const struct conf_key *key, char *text, size_t size)
         snprintf(text, size, "an absolute path of at most %zu bytes, or nothing",
                  sizeof((struct conf *)0)->golden_path - 1);
         break;
+    case KIND_USER:
+        snprintf(text, size, "the name of a user other than root");
+        break;
     case KIND_COMPARE:
         snprintf(text, size, "gres, features, partitions, several with commas, or none");
         break;
@@ -107,6 +110,17 @@ static bool is_interface_name(const char *name)
         return false;
     return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:") ==
            length;
+}
+
+/* As useradd has them. A number is none, nor is root. */
+static bool is_user_name(const char *name)
+{
+    size_t length = strlen(name);
+
+    return length > 0 && length < sizeof((struct conf *)0)->battery_user &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
+               length &&
+           strcspn(name, "0123456789.-") > 0 && strcmp(name, "root") != 0;
 }
 
 static const char *const compare_names[] = {"gres", "features", "partitions"};
@@ -349,6 +363,11 @@ int conf_value_set(struct conf *conf, const struct conf_key *key, const char *va
             return not_allowed(key, value, err);
         strcpy(field, value);
         return 0;
+    case KIND_USER:
+        if (!is_user_name(value))
+            return not_allowed(key, value, err);
+        strcpy(field, value);
+        return 0;
     case KIND_COMPARE:
         return conf_compare_parse(value, field) == 0 ? 0 : not_allowed(key, value, err);
     case KIND_INTEGER:
@@ -428,6 +447,7 @@ int conf_value_print(const struct conf *conf, const struct conf_key *key, FILE *
     case KIND_PATH:
     case KIND_SOCKET:
     case KIND_FILE:
+    case KIND_USER:
         fputs(field, stream);
         return 0;
     case KIND_COMPARE:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,13 @@ static int gate(const char *policies, uid_t uid)
     is_int(host_call("job_epilog"), 0, "... job_epilog");
     host_unload();
     return status;
+}
+
+static uid_t uid_of(const char *name)
+{
+    const struct passwd *user = getpwnam(name);
+
+    return user ? user->pw_uid : 12345;
 }
 
 static void gate_states(void)
@@ -75,6 +83,13 @@ static void gate_states(void)
                cases[i].key);
         is_str(host_log, "", "... without a word");
     }
+    put_certificate(MISSING);
+    is_int(gate("OnMissing=refuse\nBatteryUser=nobody\n", uid_of("nobody")), 0,
+           "a job of BatteryUser's passes: certification has to run there");
+    is_str(host_log, "", "... without a word");
+    is_int(gate("OnMissing=refuse\nBatteryUser=nobody\n", 1000), -1, "... nobody else's");
+    is_int(gate("OnMissing=refuse\nBatteryUser=no-such-user\n", 1000), -1,
+           "... nor with a BatteryUser that is not there");
     put_certificate(ALTERED);
     is_int(gate("OnMissing=refuse\nOnExpired=log\nOnChanged=log\n", 1000), -1,
            "a certificate that is not genuine meets the strictest policy");

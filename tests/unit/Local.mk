@@ -341,7 +341,8 @@ tests_unit_undo_t_LDADD = $(unit_libs) -lm
 
 check_PROGRAMS += tests/unit/process.t
 tests_unit_process_t_SOURCES = tests/unit/process.c \
-	validate/slurm/process.c validate/slurm/process.h
+	validate/slurm/process.c validate/slurm/process.h \
+	validate/slurm/user.c validate/slurm/user.h
 tests_unit_process_t_LDADD = $(unit_libs)
 
 check_PROGRAMS += tests/unit/history.t

@@ -68,6 +68,7 @@ static void reads_values(void)
                      "SetEnvironment=no\n"
                      "CheckSteps=no\n"
                      "MasterPorts=30000-30010\n"
+                     "BatteryUser=_hpc-test\n"
                      "MungeSocket=/run/munge/other\n"
                      "CertificateFile=/run/muster/certificate\n"
                      "CertificateValidity=12h\n"
@@ -100,6 +101,7 @@ static void reads_values(void)
     is_int(conf.check_steps, false, "CheckSteps");
     is_int(conf.master_port_first, 30000, "the first port");
     is_int(conf.master_port_last, 30010, "the last port");
+    is_str(conf.battery_user, "_hpc-test", "BatteryUser");
     is_str(conf.munge_socket, "/run/munge/other", "MungeSocket");
     is_str(conf.certificate_path, "/run/muster/certificate", "CertificateFile");
     is_int(conf.certificate_valid_s, 12 * 3600, "12h");
@@ -192,6 +194,11 @@ static void refuses_values(void)
     refused("MasterPorts=1024-65536", "1: MasterPorts=1024-65536: found");
     refused("CertificateFile=certificate", "1: CertificateFile=certificate: found");
     refused("CertificateFile=", "1: CertificateFile=: found \"\", allowed an absolute path");
+    refused("BatteryUser=root",
+            "1: BatteryUser=root: found \"root\", allowed the name of a user other than root");
+    refused("BatteryUser=0", "1: BatteryUser=0: found \"0\", allowed the name");
+    refused("BatteryUser=", "1: BatteryUser=: found \"\", allowed the name");
+    refused("BatteryUser=a b", "1: BatteryUser=a b: found");
     refused("MungeSocket=munge.socket", "1: MungeSocket=munge.socket: found");
     refused("CertificateValidity=7w", "1: CertificateValidity=7w: found \"7w\", allowed 1m to");
     refused("CertificateValidity=7days", "1: CertificateValidity=7days: found");

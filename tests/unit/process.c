@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/unit/tap.h"
+#include "validate/slurm/user.h"
 
 static char heard[200000];
 static volatile sig_atomic_t stop;
@@ -29,6 +31,7 @@ static void tick(void *context)
 }
 
 static bool holds_input;
+static const struct user *user;
 
 static struct process_result run(const char *script, const char *input, double deadline_s,
                                  const char *environment, void *context)
@@ -45,6 +48,7 @@ static struct process_result run(const char *script, const char *input, double d
     arguments_add(&shell, "-c");
     arguments_add(&shell, "%s", script);
     is_int(process_run(&(struct process){.argv = shell.argv,
+                                         .user = user,
                                          .environment = variables,
                                          .input = input,
                                          .holds_input = holds_input,
@@ -74,6 +78,71 @@ static bool is_gone(int pid)
         state = 'Z';
     fclose(file);
     return state == 'Z';
+}
+
+/* What root starts as somebody else has nothing left of root's, and dies with us all the same. */
+static void is_the_users(void)
+{
+    struct user nobody;
+    struct error err = {""};
+    char whole[300];
+
+    is_int(user_find("root", &nobody, &err), -1, "root is refused");
+    is_str(err.text, "has UID 0, which is root's", "... and why");
+    is_int(user_find("no-such-user", &nobody, &err), -1, "nor is there anybody of that name");
+    is_str(err.text, "no such user", "... which is said");
+    is_int(user_find("nobody", &nobody, &err), 0, "nobody is somebody (%s)", err.text);
+    if (geteuid() != 0) {
+        tap_skip("a program of another user: not root");
+        return;
+    }
+    user = &nobody;
+    run("id -ru; id -u; id -rg; id -G", NULL, 10, NULL, NULL);
+    snprintf(whole, sizeof whole, "%u|%u|%u|%u|", nobody.uid, nobody.uid, nobody.gid, nobody.gid);
+    is_str(heard, whole, "the program is nobody's, with nobody's groups");
+    run("sed -n 's/^Cap\\(Prm\\|Eff\\):\\t0*//p' /proc/self/status", NULL, 10, NULL, NULL);
+    is_str(heard, "||", "... with no capability");
+    run("echo $USER $LOGNAME $HOME", NULL, 10, NULL, NULL);
+    snprintf(whole, sizeof whole, "nobody nobody %s|", nobody.home);
+    is_str(heard, whole, "... and nobody's environment");
+    user = NULL;
+}
+
+/* Killed, we take the program of another user with us: a change of user takes the kernel's note of
+ * that away. */
+static void dies_with_us(void)
+{
+    struct process_result result;
+    struct error err = {""};
+    struct user nobody;
+    char *const sleeper[] = {(char[]){"sleep"}, (char[]){"31.4159"}, NULL};
+    int status;
+    pid_t parent, pid = 0;
+
+    if (geteuid() != 0 || user_find("nobody", &nobody, &err) != 0) {
+        tap_skip("a program of another user dies with us: not root");
+        return;
+    }
+    parent = fork();
+    if (parent == 0) {
+        process_run(&(struct process){.argv = sleeper, .user = &nobody, .deadline_s = 60}, &result,
+                    &err);
+        _exit(0);
+    }
+    for (int i = 0; i < 100 && pid == 0; i++) {
+        FILE *found = popen("pgrep -u nobody -f '^sleep 31.4159$'", "r");
+
+        if (!found || fscanf(found, "%d", &pid) != 1)
+            pid = 0;
+        if (found)
+            pclose(found);
+        usleep(20000);
+    }
+    kill(parent, SIGKILL);
+    waitpid(parent, &status, 0);
+    for (int i = 0; i < 50 && pid > 0 && !is_gone(pid); i++)
+        usleep(20000);
+    ok(pid > 0 && is_gone(pid), "a program of another user dies with us");
 }
 
 int main(void)
@@ -147,5 +216,7 @@ int main(void)
     is_int(process_run(&(struct process){.argv = nothing, .deadline_s = 1}, &result, &err), -1,
            "a program that is not there is an error");
     has_str(err.text, "cannot start /no/such/program: No such file", "... which is told");
+    is_the_users();
+    dies_with_us();
     return tap_done();
 }

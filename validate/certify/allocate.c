@@ -12,40 +12,56 @@
 
 enum {
     ALLOCATE_S = 20,
+    ALLOCATE_NEXT_S = 60, /* the nodes' epilogs, and CompleteWait of slurm.conf, come first */
     ALLOCATE_TRIES = 3,
-    JOB_BESIDES_MIN = 2,
-    RESERVED_BESIDES_MIN = 5 /* the job begins and ends inside the reservation */
+    SHORT_JOB_MIN = 5, /* check, and certificates */
+    BATTERY_BESIDES_MIN = 2,
+    RESERVED_BESIDES_MIN = 5 /* all jobs begin and end inside the reservation */
 };
 
 /* All stages of the battery by their limits, and what surrounds them. */
-static int minutes_of(const struct certify *certify, int besides)
+static int battery_minutes(const struct certify *certify)
 {
-    return (int)ceil(3 * certify->budget_s / 60) + besides;
+    return (int)ceil(3 * certify->budget_s / 60) + BATTERY_BESIDES_MIN;
 }
 
-/* Lifts our drains inside a reservation, so that nothing but the test can start there. Nodes that
- * wait for their first certificate can be had in a reservation of ours only, too. */
-static int drains_lift(struct certify *certify, const struct hostlist *names, struct error *err)
+static int job_minutes(const struct certify *certify)
 {
-    char *folded = NULL;
-    bool is_any = false;
-    int rv = 0;
+    int minutes = SHORT_JOB_MIN;
+
+    if (!certify->is_root)
+        minutes += battery_minutes(certify);
+    else if (certify->job == JOB_BATTERY)
+        minutes = battery_minutes(certify);
+    return minutes;
+}
+
+/* Keeps all other jobs off the nodes until the run is over. It ends by itself, in case nobody is
+ * left to end it, but not with a node whose drain we lift: that would be in service then. */
+static int reserve(struct certify *certify, const struct hostlist *names, struct error *err)
+{
+    int minutes = battery_minutes(certify) + 2 * SHORT_JOB_MIN + RESERVED_BESIDES_MIN;
+    char *folded = hostlist_fold(names);
 
     for (size_t i = 0; i < names->count; i++)
-        is_any |= certify_subject(certify, names->names[i])->plan.role == ROLE_RETEST ||
-                  certify_subject(certify, names->names[i])->slurm->is_waiting;
-    if (!is_any)
-        return 0;
-    folded = hostlist_fold(names);
+        if (certify_subject(certify, names->names[i])->plan.role == ROLE_RETEST)
+            minutes = 0;
     snprintf(certify->reservation, sizeof certify->reservation, "muster-%s", certify->run);
     if (!folded || undo_note_reservation(&certify->undo, certify->reservation, err) != 0 ||
-        cluster_reserve(certify->reservation, folded, minutes_of(certify, RESERVED_BESIDES_MIN),
-                        err) != 0) {
+        cluster_reserve(certify->reservation, folded, certify->battery.name, minutes, err) != 0) {
         certify->reservation[0] = '\0';
         free(folded);
         return -1;
     }
     free(folded);
+    return 0;
+}
+
+/* Lifts our drains inside the reservation. */
+static int drains_lift(struct certify *certify, const struct hostlist *names, struct error *err)
+{
+    int rv = 0;
+
     for (size_t i = 0; rv == 0 && i < names->count; i++) {
         struct subject *subject = certify_subject(certify, names->names[i]);
 
@@ -57,6 +73,22 @@ static int drains_lift(struct certify *certify, const struct hostlist *names, st
         subject->is_resumed = rv == 0;
     }
     return rv;
+}
+
+/* Those whose certificates may change: faulty ones too, as long as they answer. */
+static size_t certificate_nodes(const struct certify *certify, struct hostlist *names)
+{
+    *names = (struct hostlist){0};
+    for (size_t i = 0; i < certify->count; i++) {
+        const struct subject *subject = &certify->subjects[i];
+        struct outcome outcome = subject->outcome;
+
+        if (subject->is_in_job && !subject->is_silent && !subject->is_missed &&
+            outcome_conclude(&outcome) != VERDICT_UNKNOWN &&
+            strcmp(outcome.test, "workers.enumerate") != 0)
+            hostlist_append(names, subject->name);
+    }
+    return names->count;
 }
 
 /* Those that may be allocated; the others get to know why not. */
@@ -89,6 +121,13 @@ static size_t candidates(struct certify *certify, struct hostlist *names)
     }
     free(list);
     return names->count;
+}
+
+static size_t choose(struct certify *certify, struct hostlist *names)
+{
+    return certify->job == JOB_CHECK     ? candidates(certify, names)
+           : certify->job == JOB_BATTERY ? certify_good(certify, names)
+                                         : certificate_nodes(certify, names);
 }
 
 static void tick(void *context)
@@ -138,6 +177,11 @@ static size_t changes_note(struct certify *certify, const struct hostlist *names
         const struct cluster_node *node = cluster_node(&now, subject->name);
         struct plan plan;
 
+        if (node && !outcome_is_good(&subject->outcome) && !subject->is_missed &&
+            certify->job == JOB_CERTIFICATES) {
+            subject->is_missed = node->is_completing || node->is_down || node->is_drained;
+            changed += subject->is_missed;
+        }
         if (!node || !outcome_is_good(&subject->outcome))
             continue;
         plan_node(node, false, false, &plan);
@@ -192,44 +236,57 @@ static size_t allocation_failed(struct certify *certify, const struct hostlist *
 }
 
 /* Tries until there is an allocation or nobody more is found to be left out. names: who is to be
- * had; at last those of the job, to be cleared. */
-static void allocation_try(struct certify *certify, struct hostlist *names, struct error *err)
+ * had; at last those of the job, to be cleared. before: the job whose place it takes, or 0. */
+static void allocation_try(struct certify *certify, uint32_t before, struct hostlist *names,
+                           struct error *err)
 {
-    int rv = 0;
-
     for (int i = 0; i < ALLOCATE_TRIES && names->count > 0; i++) {
+        int rv;
+
         progress_doing(&certify->progress, "%zu nodes of partition %s", names->count,
                        certify->partition);
         rv = allocation_get(
-            &(struct allocation_request){.job_name = certify->job_name,
-                                         .nodes = names,
-                                         .partition = certify->partition,
-                                         .reservation =
-                                             *certify->reservation ? certify->reservation : NULL,
-                                         .minutes = minutes_of(certify, JOB_BESIDES_MIN),
-                                         .deadline_s = ALLOCATE_S,
-                                         .stop = &certify_stop,
-                                         .on_tick = tick,
-                                         .context = certify},
+            &(struct allocation_request){
+                .job_name = certify->job_name,
+                .user = certify->is_root && certify->job == JOB_BATTERY ? &certify->battery : NULL,
+                .before = i == 0 ? before : 0,
+                .nodes = names,
+                .partition = certify->partition,
+                .reservation = *certify->reservation ? certify->reservation : NULL,
+                .minutes = job_minutes(certify),
+                .deadline_s = before != 0 ? ALLOCATE_NEXT_S : ALLOCATE_S,
+                .stop = &certify_stop,
+                .on_tick = tick,
+                .context = certify},
             &certify->job_id, err);
         if (rv == 0 || certify_stop || allocation_failed(certify, names) == 0)
             break; /* with nobody to leave out the next try would end the same way */
         hostlist_clear(names);
-        candidates(certify, names);
+        choose(certify, names);
     }
+}
+
+static enum stage stage_of(const struct certify *certify)
+{
+    return certify->job == JOB_CHECK     ? STAGE_REACH
+           : certify->job == JOB_BATTERY ? STAGE_LAUNCH
+                                         : STAGE_COLLECTIVES;
 }
 
 static void allocation_tell(struct certify *certify, const struct hostlist *names,
                             const struct error *err)
 {
     if (certify->job_id == 0) {
-        certify_all(certify, names, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", err->text);
+        certify_all(certify, names, stage_of(certify), VERDICT_UNKNOWN, "slurm.state", err->text);
         progress_end(&certify->progress, VERDICT_UNKNOWN, "%s", err->text);
         return;
     }
     for (size_t i = 0; i < names->count; i++)
         certify_subject(certify, names->names[i])->is_in_job = true;
-    progress_end(&certify->progress, VERDICT_NONE, "job %u, %zu nodes%s%s", certify->job_id,
+    progress_end(&certify->progress, VERDICT_NONE, "job %u of %s, %zu nodes%s%s", certify->job_id,
+                 certify->job == JOB_BATTERY ? certify->battery.name
+                 : certify->is_root          ? "root"
+                                             : "this user",
                  names->count, *certify->reservation ? ", reservation " : "", certify->reservation);
 }
 
@@ -241,9 +298,30 @@ void certify_allocate(struct certify *certify)
     if (candidates(certify, &names) > 0) {
         progress_begin(&certify->progress, "allocate");
         if (undo_note_job(&certify->undo, certify->job_name, &err) == 0 &&
+            (!certify->is_root || reserve(certify, &names, &err) == 0) &&
             drains_lift(certify, &names, &err) == 0)
-            allocation_try(certify, &names, &err);
+            allocation_try(certify, 0, &names, &err);
         allocation_tell(certify, &names, &err);
+    }
+    hostlist_clear(&names);
+}
+
+void certify_allocate_next(struct certify *certify, enum certify_job job)
+{
+    struct hostlist names;
+    struct error err = {""};
+    uint32_t before = certify->job_id;
+
+    if (!certify->is_root || before == 0 || certify_stop)
+        return;
+    certify->job = job;
+    certify->job_id = 0;
+    if (choose(certify, &names) > 0) {
+        progress_begin(&certify->progress, "allocate");
+        allocation_try(certify, before, &names, &err);
+        allocation_tell(certify, &names, &err);
+    } else {
+        cluster_job_cancel(before, NULL);
     }
     hostlist_clear(&names);
 }
@@ -270,13 +348,13 @@ bool certify_allocate_again(struct certify *certify)
     certify_good(certify, &names);
     progress_end(&certify->progress, VERDICT_UNKNOWN, "job %u was taken away", certify->job_id);
     progress_begin(&certify->progress, "allocate");
-    for (size_t i = 0; i < certify->count; i++)
-        certify->subjects[i].is_in_job = false;
+    for (size_t i = 0; i < names.count; i++)
+        certify_subject(certify, names.names[i])->is_in_job = certify->job != JOB_CHECK;
     certify->job_id = 0;
     if (allocation_failed(certify, &names) > 0) {
         hostlist_clear(&names);
-        candidates(certify, &names);
-        allocation_try(certify, &names, &err);
+        choose(certify, &names);
+        allocation_try(certify, 0, &names, &err);
     }
     allocation_tell(certify, &names, &err);
     hostlist_clear(&names);

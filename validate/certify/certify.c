@@ -143,12 +143,29 @@ static void jitter_wait(struct certify *certify)
     certify->begin = clock_s();
 }
 
+/* Whose the MPI programs are. */
+static int battery_user(struct certify *certify, struct error *err)
+{
+    const char *name = certify->conf.battery_user;
+    struct error why = {""};
+
+    certify->is_root = geteuid() == 0;
+    if (!certify->is_root || user_find(name, &certify->battery, &why) == 0)
+        return 0;
+    return error_set(err,
+                     "BatteryUser=%s: %s; next: useradd --system --user-group --home-dir / --shell "
+                     "/usr/sbin/nologin %s, with the same UID on all nodes",
+                     name, why.text, name);
+}
+
 /* What must be there before anything is asked or changed. */
 static int prepare(struct certify *certify, int argc, char **argv, struct error *err)
 {
     char *slash;
     int left;
 
+    if (battery_user(certify, err) != 0)
+        return -1;
     run_name(certify->run, sizeof certify->run);
     snprintf(certify->job_name, sizeof certify->job_name, "muster-certify-%s", certify->run);
     certify->budget_s = certify->options.budget_s > 0              ? certify->options.budget_s
@@ -242,11 +259,14 @@ static int stages_run(struct certify *certify, struct error *err)
     certify_allocate(certify);
     certify_check(certify);
     certify_subnet(certify);
+    certify_allocate_next(certify, JOB_BATTERY);
     certify_launch(certify);
     certify_links(certify);
     certify_collectives(certify);
     certify_train(certify);
     certify_reach_last(certify);
+    if (!certify->options.is_dry_run)
+        certify_allocate_next(certify, JOB_CERTIFICATES);
     if (!certify_stop)
         certify_act(certify);
     return 0;

@@ -19,6 +19,7 @@
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/process.h"
 #include "validate/slurm/undo.h"
+#include "validate/slurm/user.h"
 
 /* One run of `muster certify`: what its stages share. */
 
@@ -44,6 +45,11 @@ struct certify_options {
     double budget_s;  /* 0: the configuration's */
 };
 
+/* A step has the user of its job, so a run that is root's has three jobs, one after the other in a
+ * reservation of the run: root's for what reads and writes as root, the battery user's for the MPI
+ * programs between. A dry run of an ordinary user has one, that user's own. */
+enum certify_job { JOB_CHECK, JOB_BATTERY, JOB_CERTIFICATES };
+
 /* A node that is looked at. */
 struct subject {
     const char *name;
@@ -55,6 +61,7 @@ struct subject {
     bool is_resumed; /* its drain was lifted by us */
     bool is_partner; /* chosen only as another's partner */
     bool is_silent;  /* it stopped answering while it was in the job */
+    bool is_missed;  /* it could not be had for one of the later jobs */
     bool is_decided; /* decision is what was done */
     enum decision decision;
     int strike;       /* if its failure is near a limit: which one, from 1 */
@@ -74,6 +81,9 @@ struct certify {
     size_t count;
     struct name_index by_name; /* of subjects */
     char *partition;
+    struct user battery; /* whose the MPI programs are */
+    bool is_root;        /* check and certificates are root's, in jobs of their own */
+    enum certify_job job;
     uint32_t job_id; /* 0: no allocation */
     struct undo undo;
     struct records records;
@@ -123,9 +133,13 @@ void certify_reach(struct certify *certify);
 size_t certify_reach_again(struct certify *certify, const struct hostlist *names, enum stage stage);
 /* Asks all good ones a last time: nothing is certified whose slurmd went after its last stage. */
 void certify_reach_last(struct certify *certify);
-/* allocate.c: an allocation of the nodes to be tested, job_id. A node that is not to be had has its
- * verdict. */
+/* allocate.c: an allocation of the nodes to be tested, job_id, for muster check. A node that is not
+ * to be had has its verdict. */
 void certify_allocate(struct certify *certify);
+/* The next job, in place of the one that is there: JOB_BATTERY of the nodes that have no fault so
+ * far, JOB_CERTIFICATES of those whose certificates may change, faulty ones that answer among them.
+ * Does nothing where all of the run is one user's. */
+void certify_allocate_next(struct certify *certify, enum certify_job job);
 /* When the job was taken away, as Slurm does once a prolog has failed, which may be a moment after
  * the allocation seemed to be there: ends the stage's progress and tries to have another one with
  * the nodes that are still to be had. Returns false, and nothing is done, when the job is there. */

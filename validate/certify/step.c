@@ -122,7 +122,10 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
                                 .tasks_per_node = step->tasks_per_node,
                                 .mpi = step->is_mpi ? certify->options.mpi : "none",
                                 .program = step->program},
-                 &(struct process){.input = step->input,
+                 &(struct process){.user = certify->is_root && certify->job == JOB_BATTERY
+                                               ? &certify->battery
+                                               : NULL,
+                                   .input = step->input,
                                    .environment = step->environment,
                                    .deadline_s = step->deadline_s,
                                    .grace_s = GRACE_S,

@@ -14,6 +14,7 @@ validate_slurm_libcluster_la_SOURCES = \
 	validate/slurm/allocation.c validate/slurm/allocation.h \
 	validate/slurm/step.c validate/slurm/step.h \
 	validate/slurm/undo.c validate/slurm/undo.h \
+	validate/slurm/user.c validate/slurm/user.h \
 	# end of validate_slurm_libcluster_la_SOURCES
 validate_slurm_libcluster_la_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
 validate_slurm_libcluster_la_LIBADD = $(SLURM_LIBS)

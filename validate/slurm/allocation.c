@@ -4,13 +4,17 @@
 #include "validate/slurm/allocation.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
-#include "validate/slurm/process.h"
+#include "lib/base/read_all.h"
+#include "validate/slurm/cluster.h"
 #include "validate/slurm/release.h"
 
 enum { ASK_US = 50000, TICK_ASKS = 2 };
@@ -84,17 +88,90 @@ static int wait_ready(const struct allocation_request *request, uint32_t job_id,
     }
 }
 
-int allocation_get(const struct allocation_request *request, uint32_t *job_id, struct error *err)
+/* Slurm's refusal and, where that is known, what the site has to do. */
+static int refused(struct error *err, const char *nodes, const struct user *user, int reason)
+{
+    const char *name = user ? user->name : geteuid() == 0 ? "root" : "this user";
+    char next[200] = "";
+
+    if (reason == ESLURM_USER_ID_MISSING && !user && geteuid() == 0)
+        snprintf(next, sizeof next,
+                 "; DisableRootJobs of slurm.conf has to be no, as this job is root's");
+    else if (reason == ESLURM_INVALID_ACCOUNT)
+        snprintf(next, sizeof next,
+                 "; AccountingStorageEnforce wants an account: sacctmgr add user %s account=NAME",
+                 name);
+    else if (reason == ESLURM_ACCESS_DENIED || reason == ESLURM_GROUP_ID_MISSING)
+        snprintf(next, sizeof next,
+                 "; AllowGroups, AllowAccounts and RootOnly of the partition must let %s in", name);
+    return error_set(err, "no allocation of %s for %s: %s%s", nodes, name, slurm_strerror(reason),
+                     next);
+}
+
+/* Asks for the job as the user that this process is. Returns 0 or Slurm's errno. */
+static int submit(job_desc_msg_t *wanted, uint32_t *job_id)
 {
     resource_allocation_response_msg_t *granted = NULL;
+
+    wanted->user_id = getuid();
+    wanted->group_id = getgid();
+    if (slurm_allocate_resources(wanted, &granted) != SLURM_SUCCESS || !granted)
+        return errno ? errno : ESLURM_INTERNAL;
+    *job_id = release_granted_id(granted);
+    slurm_free_resource_allocation_response_msg(granted);
+    return 0;
+}
+
+/* What a child of another user's tells. */
+struct submitted {
+    int reason;
+    uint32_t job_id;
+};
+
+/* In a child that has become the user: from 23.11 on a job belongs to whose credential the request
+ * has, whatever root asks for. */
+static int submit_as(const struct user *user, job_desc_msg_t *wanted, uint32_t *job_id)
+{
+    struct submitted told = {.reason = ECHILD};
+    pid_t parent = getpid(), child;
+    int ends[2], reason;
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return errno;
+    fflush(NULL);
+    child = fork();
+    if (child == 0) {
+        if (user_become(user) != 0)
+            told.reason = errno;
+        else if (prctl(PR_SET_PDEATHSIG, SIGKILL), getppid() == parent)
+            told.reason = submit(wanted, &told.job_id);
+        _exit(write(ends[1], &told, sizeof told) != (ssize_t)sizeof told);
+    }
+    reason = errno;
+    close(ends[1]);
+    if (child > 0) {
+        if (read_all(ends[0], &told, sizeof told) != (ssize_t)sizeof told)
+            told = (struct submitted){.reason = ECHILD};
+        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+            ;
+        reason = told.reason;
+        *job_id = told.job_id;
+    }
+    close(ends[0]);
+    return reason;
+}
+
+int allocation_get(const struct allocation_request *request, uint32_t *job_id, struct error *err)
+{
     char *nodes = hostlist_fold(request->nodes), *name = strdup(request->job_name);
     char *partition = request->partition ? strdup(request->partition) : NULL;
     char *reservation = request->reservation ? strdup(request->reservation) : NULL;
     char directory[] = "/";
     double begin = clock_s();
     job_desc_msg_t wanted;
-    int rv = -1;
+    int reason, rv = -1;
 
+    *job_id = 0;
     if (!nodes || !name || (request->partition && !partition) ||
         (request->reservation && !reservation)) {
         error_set(err, "no memory for an allocation of %zu nodes", request->nodes->count);
@@ -110,22 +187,16 @@ int allocation_get(const struct allocation_request *request, uint32_t *job_id, s
     wanted.pn_min_memory = 0; /* all of it */
     wanted.time_limit = (uint32_t)request->minutes;
     wanted.kill_on_node_fail = 0; /* the loss of a node is a result, not the end */
-    wanted.user_id = getuid();
-    wanted.group_id = getgid();
     wanted.work_dir = directory;
-    if (slurm_allocate_resources(&wanted, &granted) != SLURM_SUCCESS || !granted) {
-        bool is_root = errno == ESLURM_USER_ID_MISSING && geteuid() == 0;
-
-        error_set(err, "no allocation of %s: %s%s", nodes, slurm_strerror(errno),
-                  is_root ? "; DisableRootJobs of slurm.conf has to be no, as this job is root's"
-                          : "");
+    reason = request->user ? submit_as(request->user, &wanted, job_id) : submit(&wanted, job_id);
+    if (reason != 0) {
+        refused(err, nodes, request->user, reason);
         goto done;
     }
-    *job_id = release_granted_id(granted);
+    if (request->before != 0)
+        cluster_job_cancel(request->before, NULL);
     rv = wait_ready(request, *job_id, begin, err);
 done:
-    if (granted)
-        slurm_free_resource_allocation_response_msg(granted);
     if (rv != 0)
         *job_id = 0;
     free(nodes);

@@ -7,10 +7,13 @@
 
 #include "lib/base/error.h"
 #include "lib/base/hostlist.h"
+#include "validate/slurm/user.h"
 
 /* An allocation of whole nodes with all that is in them. */
 struct allocation_request {
     const char *job_name;
+    const struct user *user; /* whose job it is, and so all of its steps; NULL: our own */
+    uint32_t before;         /* ends once this one is queued, and leaves it its nodes; 0: none */
     const struct hostlist *nodes;
     const char *partition;             /* NULL: Slurm's default */
     const char *reservation;           /* NULL: none */

@@ -95,10 +95,11 @@ int cluster_set_extra(const char *nodes, const char *extra, struct error *err);
  * SlurmdTimeout. */
 int cluster_down(const char *nodes, const char *reason, struct error *err);
 
-/* A reservation for root over the nodes, beginning now, with MAINT and IGNORE_JOBS, so that no
- * other job starts there. It ends by itself after `minutes`, or after being left without a job for
- * ten. */
-int cluster_reserve(const char *name, const char *nodes, int minutes, struct error *err);
+/* A reservation for root and that user (NULL: root alone) over the nodes, beginning now, with MAINT
+ * and IGNORE_JOBS, so that no other job starts there. It ends by itself after `minutes`, or after
+ * being left without a job for ten; with minutes 0 never: somebody has to delete it. */
+int cluster_reserve(const char *name, const char *nodes, const char *user, int minutes,
+                    struct error *err);
 /* 0 also when there is no such reservation. */
 int cluster_unreserve(const char *name, struct error *err);
 

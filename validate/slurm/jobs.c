@@ -12,12 +12,14 @@
 
 enum { IDLE_MINUTES = 10 }; /* a reservation that nobody uses goes by itself */
 
-int cluster_reserve(const char *name, const char *nodes, int minutes, struct error *err)
+int cluster_reserve(const char *name, const char *nodes, const char *user, int minutes,
+                    struct error *err)
 {
     resv_desc_msg_t wanted;
-    char *made, *names = strdup(nodes), *title = strdup(name), users[] = "root";
+    char *made, *names = strdup(nodes), *title = strdup(name), users[64];
     int rv = 0;
 
+    snprintf(users, sizeof users, "root%s%s", user ? "," : "", user ? user : "");
     if (!names || !title) {
         rv = error_set(err, "no memory");
         goto done;
@@ -27,13 +29,19 @@ int cluster_reserve(const char *name, const char *nodes, int minutes, struct err
     wanted.node_list = names;
     wanted.users = users;
     wanted.start_time = time(NULL);
-    wanted.duration = (uint32_t)minutes;
-    wanted.purge_comp_time = IDLE_MINUTES * 60;
-    wanted.flags = RESERVE_FLAG_MAINT | RESERVE_FLAG_IGN_JOBS | RESERVE_FLAG_SPEC_NODES |
-                   RESERVE_FLAG_PURGE_COMP;
+    wanted.flags = RESERVE_FLAG_MAINT | RESERVE_FLAG_IGN_JOBS | RESERVE_FLAG_SPEC_NODES;
+    wanted.duration = minutes > 0 ? (uint32_t)minutes : INFINITE;
+    if (minutes > 0) {
+        wanted.flags |= RESERVE_FLAG_PURGE_COMP;
+        wanted.purge_comp_time = IDLE_MINUTES * 60;
+    }
     made = slurm_create_reservation(&wanted);
     if (!made)
-        rv = error_set(err, "cannot reserve %s: %s", nodes, slurm_strerror(errno));
+        rv = error_set(err, "cannot reserve %s for %s: %s%s", nodes, users, slurm_strerror(errno),
+                       errno == ESLURM_INVALID_ACCOUNT
+                           ? "; AccountingStorageEnforce wants an account for each: sacctmgr add "
+                             "user NAME account=NAME"
+                           : "");
     free(made);
 done:
     free(names);

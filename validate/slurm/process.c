@@ -18,6 +18,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/read_all.h"
 #include "lib/base/utf8.h"
+#include "validate/slurm/user.h"
 
 enum { LINE_MAX_BYTES = 65536, TICK_MS = 100 };
 
@@ -117,7 +118,9 @@ child_run(const struct process *process, pid_t parent, int in, int out, int erro
     int reason;
 
     setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (process->user && user_become(process->user) != 0)
+        goto fail;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* after the change of user, which clears it */
     if (getppid() != parent)
         _exit(127);
     sigemptyset(&none);
@@ -130,6 +133,7 @@ child_run(const struct process *process, pid_t parent, int in, int out, int erro
         putenv((char *)(uintptr_t)process->environment[i]);
     if (dup2(in, 0) >= 0 && dup2(out, 1) >= 0 && dup2(error, 2) >= 0)
         execvp(process->argv[0], process->argv);
+fail:
     reason = errno;
     while (write(failed, &reason, sizeof reason) < 0 && errno == EINTR)
         ;

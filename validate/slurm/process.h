@@ -14,9 +14,12 @@
 /* A line of the program's output without its newline. A line over 64 KiB comes in pieces. */
 typedef void process_line_fn(const char *line, bool is_error, void *context);
 
+struct user;
+
 struct process {
     char *const *argv;              /* argv[0] is looked up in PATH; ends with NULL */
     const char *const *environment; /* "NAME=VALUE" besides our own, ends with NULL; may be NULL */
+    const struct user *user;        /* whose it is: root only can start another's; NULL: our own */
     const char *input; /* written to its standard input, which is then closed; NULL: /dev/null */
     bool holds_input;  /* without input: its standard input says nothing, and does not end before it
                         */
@@ -43,7 +46,7 @@ struct process_result {
 };
 
 /* Runs to the end. Returns 0 with *result, or -1 with err when the program could not be started
- * (not found, no memory, no more processes). */
+ * (not found, no memory, no more processes, its user cannot be had). */
 int process_run(const struct process *process, struct process_result *result, struct error *err);
 
 /* An argument vector that is put together piece by piece. */

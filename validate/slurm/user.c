@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/slurm/user.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+int user_find(const char *name, struct user *user, struct error *err)
+{
+    struct passwd entry, *found = NULL;
+    char text[16384];
+    int reason = getpwnam_r(name, &entry, text, sizeof text, &found);
+
+    *user = (struct user){.group_count = USER_GROUPS};
+    if (!found) {
+        if (reason == 0)
+            return error_set(err, "no such user");
+        errno = reason;
+        return error_set(err, "cannot be looked up: %m");
+    }
+    if (found->pw_uid == 0)
+        return error_set(err, "has UID 0, which is root's");
+    user->uid = found->pw_uid;
+    user->gid = found->pw_gid;
+    if (snprintf(user->name, sizeof user->name, "%s", name) >= (int)sizeof user->name ||
+        snprintf(user->home, sizeof user->home, "%s", found->pw_dir) >= (int)sizeof user->home)
+        return error_set(err, "its name or home directory is too long");
+    if (getgrouplist(name, user->gid, user->groups, &user->group_count) < 0)
+        return error_set(err, "is in %d groups, at most %d are possible", user->group_count,
+                         USER_GROUPS);
+    return 0;
+}
+
+int user_become(const struct user *user)
+{
+    const struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
+
+    (void)setrlimit(RLIMIT_MEMLOCK, &unlimited); /* a container may not let root do it */
+    if (setgroups((size_t)user->group_count, user->groups) != 0 ||
+        setresgid(user->gid, user->gid, user->gid) != 0 ||
+        setresuid(user->uid, user->uid, user->uid) != 0)
+        return -1;
+    if (setuid(0) == 0) { /* whatever let that happen: root's rights are not gone */
+        errno = EPERM;
+        return -1;
+    }
+    if (setenv("HOME", user->home, 1) != 0 || setenv("USER", user->name, 1) != 0 ||
+        setenv("LOGNAME", user->name, 1) != 0)
+        return -1;
+    return 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_USER_H
+#define MUSTER_USER_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "lib/base/error.h"
+
+/* Another user that a child process becomes: whose the MPI programs of `muster certify` are. */
+
+enum { USER_GROUPS = 256 };
+
+struct user {
+    char name[33], home[256];
+    uid_t uid;
+    gid_t gid;
+    gid_t groups[USER_GROUPS];
+    int group_count;
+};
+
+/* Looks the user up, with all that becoming it needs: a child then asks no name service. Returns 0,
+ * or -1 with err "no such user" or what else keeps a process from becoming it; root, whatever its
+ * name is, is refused. */
+int user_find(const char *name, struct user *user, struct error *err);
+
+/* Makes this process, which is root's and has one thread, that user's for good: groups, both sets
+ * of IDs, no capability left, HOME, USER and LOGNAME. Its limit of locked memory is lifted
+ * before, as srun hands limits on to the tasks. The signal at the parent's death (prctl) is lost by
+ * it and has to be asked for again. Returns 0, or -1 with errno: the process must end then. */
+int user_become(const struct user *user);
+
+#endif
