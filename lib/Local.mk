@@ -18,6 +18,7 @@ lib_libmuster_la_SOURCES += \
 	lib/base/splitmix.h \
 	lib/base/hostlist.c lib/base/hostlist.h \
 	lib/base/node_name.c lib/base/node_name.h \
+	lib/base/privileges.c lib/base/privileges.h \
 	lib/base/quantity.c lib/base/quantity.h \
 	lib/base/ranges.c lib/base/ranges.h \
 	lib/base/read_all.c lib/base/read_all.h \

@@ -123,7 +123,7 @@ is_sanitized() { # PROGRAM
 
 # For what starts mpirun: as root too, and what leaks in Open MPI is not for us to find.
 mpi_environment() {
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 MUSTER_ALLOW_ROOT=1
     export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
     # else each of more than two ranks reads the names of all PCI devices there are, which takes
     # AddressSanitizer seconds

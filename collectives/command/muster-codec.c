@@ -2,6 +2,7 @@
 #include "config.h"
 #include "collectives/command/bench.h"
 #include "collectives/command/file.h"
+#include "lib/base/privileges.h"
 #include "lib/base/signals.h"
 #include "lib/base/stdout_flush.h"
 
@@ -275,6 +276,7 @@ int main(int argc, char **argv)
 
     if (status >= 0)
         return status;
+    privileges_drop(); /* what it reads may be a stranger's */
     inputs = argc - optind;
     if (options.job.output && strcmp(options.job.output, "-") != 0 && inputs > 1)
         return usage_error("--output", options.job.output, "one FILE at a time");

@@ -99,7 +99,7 @@ def trained_gradients(kind):
 
 
 # what mpirun is told for ranks on this machine, more of them than processors too
-open_mpi = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+open_mpi = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "MUSTER_ALLOW_ROOT": "1",
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_pml": "ob1"}
 
 

@@ -12,6 +12,7 @@ top_builddir=${top_builddir:-.}
 unset MUSTER_CONF PMIX_RANK OMPI_COMM_WORLD_RANK PMI_RANK SLURM_PROCID
 work=$(mktemp -d)
 tap_cleanup() { rm -rf "$work"; }
+mpi_environment # its leave for root too
 case $top_builddir in /*) ;; *) top_builddir=$PWD/$top_builddir ;; esac
 cd "$work" || exit
 
@@ -76,4 +77,13 @@ refused muster-links --bytes=1T -- \
     'option --bytes: expected a size from 1 to 1099511627776 bytes (64K, 1M), found "1T"'
 refused muster-links --floor=120 -- 'option --floor: expected a number from 1 to 100, found "120"'
 refused muster-links --repeats=65 -- 'option --repeats: expected a number from 1 to 64, found "65"'
+if [ "$(id -u)" -eq 0 ]; then
+    for program in muster-launch muster-links muster-collectives muster-preflight; do
+        text=$(env -u MUSTER_ALLOW_ROOT timeout 20 "$top_builddir/$program" 2>&1 </dev/null)
+        is "$? $text" "2 $program: does not run as root: it takes messages from the network; run it as \
+another user, or set MUSTER_ALLOW_ROOT=1" "$program refuses root, in one line"
+    done
+else
+    skip 4 'not root'
+fi
 done_testing

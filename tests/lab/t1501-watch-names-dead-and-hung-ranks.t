@@ -49,9 +49,9 @@ like "$noise" 'rank 1 on n2: rank 0 on n1 does not answer any more; leaving' \
 within_s 12 '... srun returns'
 ok '... no process is left' within 5 nobody_left muster-
 
-lab run srun -N4 "$work/muster-links" --json --repeats 64 >"$work/records" 2>/dev/null </dev/null &
+as_muster srun -N4 "$work/muster-links" --json --repeats 64 >"$work/records" 2>/dev/null </dev/null &
 within 10 grep -q '"latency"' "$work/records"
-lab run scancel --signal=TERM -u root --state=R 2>/dev/null
+lab run scancel --signal=TERM -u muster --state=R 2>/dev/null
 status=0
 wait $! || status=$?
 is "$(of '.verdict in ("fail", "unknown")' .verdict .metric)" 'unknown complete' \

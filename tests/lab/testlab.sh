@@ -6,6 +6,7 @@
 #   . "$(dirname "$0")/testlab.sh"      # after tap.sh
 #   lab_up -n 2                         # lab $name; stops the test run when it does not start
 #   lab run srun -N2 hostname           # the lab command, for this lab
+#   as_muster srun -N2 muster-launch    # as an ordinary user, BatteryUser
 #   $work                               # a directory the nodes see too, gone with the lab
 #   $release $prefix                    # Debian's release that the lab runs, and where what was
 #                                       # built for it is: MUSTER_LAB_RELEASE=trixie tests/lab/t1200*
@@ -28,6 +29,9 @@ elif [ ! -e "$prefix/lib/slurm/spank_muster.so" ]; then
 fi
 
 lab() { "$lab_dir/lab" -L "$name" "$@"; }
+
+# As the user that MPI programs are: the battery refuses root.
+as_muster() { lab run setpriv --reuid=muster --regid=muster --init-groups "$@"; }
 
 lab_up() {
     local output

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/base/node_name.h"
+#include "lib/base/privileges.h"
 #include "trainer/compute/compute.h"
 #include "validate/battery/launcher.h"
 #include "validate/battery/output.h"
@@ -159,8 +160,10 @@ int party_start(bool is_json, double limit_s, struct party *party, struct error 
 
     *party = (struct party){.ranks = 1, .has_mpi = launcher_has_mpi(), .is_json = is_json};
     output_start("muster-train", "train", is_json);
-    if (party->has_mpi)
+    if (party->has_mpi) {
+        privileges_give_up("muster-train", launcher_rank() == 0);
         start_mpi(party);
+    }
     if (gather_cards(party, err) != 0)
         return -1;
     memory.party = party;

@@ -15,6 +15,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/condition.h"
 #include "lib/base/node_name.h"
+#include "lib/base/privileges.h"
 #include "lib/base/stdout_flush.h"
 #include "lib/certificate/failed_rails.h"
 #include "validate/battery/launcher.h"
@@ -345,6 +346,7 @@ void program_start(struct program *program, const struct program_spec *spec, voi
 
     *program = (struct program){.spec = spec, .process_start = launcher_process_start()};
     parse(program, context, argc, argv);
+    privileges_give_up(spec->name, launcher_rank() == 0);
     output_start(spec->name, spec->suite, program->common.json);
     read_node(program);
     set_mpi_defaults(program);

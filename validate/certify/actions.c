@@ -317,14 +317,12 @@ static void certificates_revoke(struct certify *certify)
     for (size_t i = 0; i < certify->count; i++) {
         const struct subject *subject = &certify->subjects[i];
 
-        /* One that does not answer would only hold up the step; a prolog of somebody else's says
-         * nothing against the node. */
-        if (subject->is_in_job && !subject->plan.wants_refusal &&
-            final_of(subject) == VERDICT_FAIL && subject->decision != DECISION_SUSPECT &&
-            strcmp(outcome_worst(&subject->outcome)->test, "workers.enumerate") != 0)
+        /* a prolog of somebody else's says nothing against the node */
+        if (certify_is_held(subject) && !subject->plan.wants_refusal &&
+            final_of(subject) == VERDICT_FAIL && subject->decision != DECISION_SUSPECT)
             hostlist_append(&names, subject->name);
     }
-    if (names.count > 0 && !certify->options.is_dry_run) {
+    if (names.count > 0 && certify->job_id != 0 && !certify->options.is_dry_run) {
         step_muster(&program, "revoke", "--json", NULL);
         certificates_step(certify, &names, NULL, &program, &first, &err);
     }

@@ -75,19 +75,18 @@ static int drains_lift(struct certify *certify, const struct hostlist *names, st
     return rv;
 }
 
-/* Those whose certificates may change: faulty ones too, as long as they answer. */
-static size_t certificate_nodes(const struct certify *certify, struct hostlist *names)
+bool certify_is_held(const struct subject *subject)
+{
+    return subject->is_in_job && !subject->is_silent && !subject->is_missed &&
+           strcmp(outcome_worst(&subject->outcome)->test, "workers.enumerate") != 0;
+}
+
+static size_t held_nodes(const struct certify *certify, struct hostlist *names)
 {
     *names = (struct hostlist){0};
-    for (size_t i = 0; i < certify->count; i++) {
-        const struct subject *subject = &certify->subjects[i];
-        struct outcome outcome = subject->outcome;
-
-        if (subject->is_in_job && !subject->is_silent && !subject->is_missed &&
-            outcome_conclude(&outcome) != VERDICT_UNKNOWN &&
-            strcmp(outcome.test, "workers.enumerate") != 0)
-            hostlist_append(names, subject->name);
-    }
+    for (size_t i = 0; i < certify->count; i++)
+        if (certify_is_held(&certify->subjects[i]))
+            hostlist_append(names, certify->subjects[i].name);
     return names->count;
 }
 
@@ -127,7 +126,7 @@ static size_t choose(struct certify *certify, struct hostlist *names)
 {
     return certify->job == JOB_CHECK     ? candidates(certify, names)
            : certify->job == JOB_BATTERY ? certify_good(certify, names)
-                                         : certificate_nodes(certify, names);
+                                         : held_nodes(certify, names);
 }
 
 static void tick(void *context)
@@ -158,9 +157,60 @@ static void allocation_drop(struct certify *certify)
     }
 }
 
+/* What we are to make of a node's state: our reservation is no obstacle, nor is our job, which is
+ * still there while the next one is asked for. */
+static void plan_again(const struct certify *certify, const struct cluster_node *node,
+                       bool has_our_job, struct plan *plan)
+{
+    struct cluster_node seen = *node;
+
+    seen.is_reserved &= !*certify->reservation;
+    if (has_our_job) {
+        seen.is_allocated = seen.is_completing = false;
+        seen.is_idle = true;
+    }
+    plan_node(&seen, false, false, plan);
+}
+
+/* What the node's state means for the run. Returns whether it is no longer to be had. */
+static bool change_note(struct certify *certify, struct subject *subject,
+                        const struct cluster_node *node, bool has_our_job, bool is_hung)
+{
+    struct plan plan;
+    char text[256];
+
+    plan_again(certify, node, has_our_job, &plan);
+    if (!outcome_is_good(&subject->outcome)) { /* it failed, and is to lose its certificate */
+        bool was_missed = subject->is_missed;
+
+        subject->is_missed |=
+            certify->job == JOB_CERTIFICATES && (plan.role != ROLE_TEST || is_hung);
+        return subject->is_missed && !was_missed;
+    }
+    if (plan.role == ROLE_FAULTY) {
+        certify_verdict(certify, subject, STAGE_REACH, VERDICT_FAIL, "slurm.state", plan.part,
+                        plan.message);
+        subject->plan.role = ROLE_FAULTY; /* the drain is Slurm's */
+    } else if (plan.role == ROLE_RETEST &&
+               (subject->plan.role == ROLE_TEST || subject->is_resumed)) {
+        snprintf(text, sizeof text, "drained meanwhile by its health check: %.200s", node->reason);
+        certify_verdict(certify, subject, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "", text);
+    } else if (plan.role == ROLE_LEAVE && !node->is_completing) {
+        certify_verdict(certify, subject, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "",
+                        plan.message);
+    } else if (is_hung) {
+        certify_verdict(certify, subject, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "prolog",
+                        "a job does not begin or end there: look at its prolog and epilog");
+    } else {
+        return false;
+    }
+    return true;
+}
+
 /* What became of the nodes since they were looked at: Slurm has drained one whose prolog failed, a
- * job came first on another. Returns how many of them are no longer to be had. */
-static size_t changes_note(struct certify *certify, const struct hostlist *names)
+ * job came first on another. has_our_job: they are in a job of ours. Returns how many of them are
+ * no longer to be had. */
+static size_t changes_note(struct certify *certify, const struct hostlist *names, bool has_our_job)
 {
     struct cluster now;
     size_t changed = 0, completing = 0;
@@ -175,40 +225,10 @@ static size_t changes_note(struct certify *certify, const struct hostlist *names
     for (size_t i = 0; i < names->count; i++) {
         struct subject *subject = certify_subject(certify, names->names[i]);
         const struct cluster_node *node = cluster_node(&now, subject->name);
-        struct plan plan;
+        /* the cancelled try is over on the other nodes */
+        bool is_hung = node && node->is_completing && !has_our_job && completing < names->count;
 
-        if (node && !outcome_is_good(&subject->outcome) && !subject->is_missed &&
-            certify->job == JOB_CERTIFICATES) {
-            subject->is_missed = node->is_completing || node->is_down || node->is_drained;
-            changed += subject->is_missed;
-        }
-        if (!node || !outcome_is_good(&subject->outcome))
-            continue;
-        plan_node(node, false, false, &plan);
-        if (plan.role == ROLE_FAULTY) {
-            certify_verdict(certify, subject, STAGE_REACH, VERDICT_FAIL, "slurm.state", plan.part,
-                            plan.message);
-            subject->plan.role = ROLE_FAULTY; /* the drain is Slurm's */
-            changed++;
-        } else if (plan.role == ROLE_RETEST && subject->plan.role == ROLE_TEST) {
-            char text[256];
-
-            snprintf(text, sizeof text, "drained meanwhile by its health check: %.200s",
-                     node->reason);
-            certify_verdict(certify, subject, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "",
-                            text);
-            changed++;
-        } else if (plan.role == ROLE_LEAVE && !node->is_completing &&
-                   !(node->is_reserved && *certify->reservation)) {
-            certify_verdict(certify, subject, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "",
-                            plan.message);
-            changed++;
-        } else if (node->is_completing && completing < names->count) {
-            /* The cancelled try is over on the other nodes. */
-            certify_verdict(certify, subject, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "prolog",
-                            "a job does not begin or end there: look at its prolog and epilog");
-            changed++;
-        }
+        changed += node && change_note(certify, subject, node, has_our_job, is_hung);
     }
     cluster_clear(&now);
     return changed;
@@ -227,10 +247,10 @@ static size_t allocation_failed(struct certify *certify, const struct hostlist *
     }
     certify_drop_silent(certify);
     allocation_drop(certify);
-    out += changes_note(certify, names);
+    out += changes_note(certify, names, false);
     for (int i = 0; out == 0 && i < 10 && !certify_stop; i++) {
         usleep(500000);
-        out = changes_note(certify, names);
+        out = changes_note(certify, names, false);
     }
     return out;
 }
@@ -316,7 +336,12 @@ void certify_allocate_next(struct certify *certify, enum certify_job job)
         return;
     certify->job = job;
     certify->job_id = 0;
-    if (choose(certify, &names) > 0) {
+    choose(certify, &names);
+    if (changes_note(certify, &names, true) > 0) { /* a node that is drained is in no other job */
+        hostlist_clear(&names);
+        choose(certify, &names);
+    }
+    if (names.count > 0) {
         progress_begin(&certify->progress, "allocate");
         allocation_try(certify, before, &names, &err);
         allocation_tell(certify, &names, &err);

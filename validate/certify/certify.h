@@ -137,9 +137,12 @@ void certify_reach_last(struct certify *certify);
  * to be had has its verdict. */
 void certify_allocate(struct certify *certify);
 /* The next job, in place of the one that is there: JOB_BATTERY of the nodes that have no fault so
- * far, JOB_CERTIFICATES of those whose certificates may change, faulty ones that answer among them.
+ * far, JOB_CERTIFICATES of those that certify_is_held().
  * Does nothing where all of the run is one user's. */
 void certify_allocate_next(struct certify *certify, enum certify_job job);
+/* Whether the node was in the jobs so far and answers, faulty or not: one that does not would only
+ * hold up a step. */
+bool certify_is_held(const struct subject *subject);
 /* When the job was taken away, as Slurm does once a prolog has failed, which may be a moment after
  * the allocation seemed to be there: ends the stage's progress and tries to have another one with
  * the nodes that are still to be had. Returns false, and nothing is done, when the job is there. */

@@ -238,14 +238,15 @@ void certify_consume(struct certify *certify)
 
         if (outcome_conclude(&outcome) != VERDICT_UNKNOWN)
             hostlist_append(&tested, subject->name);
-        if (subject->is_in_job && !subject->is_silent)
+        if (certify_is_held(subject))
             hostlist_append(&answering, subject->name);
     }
     for (size_t i = 0; i < certify->records.count; i++)
         is_any |= is_claim(&certify->records.items[i]) &&
                   hostlist_contains(&tested, certify->records.items[i].node);
     folded = hostlist_fold(&tested);
-    if (is_any && folded && answering.count > 0 && !certify->options.is_dry_run)
+    if (is_any && folded && answering.count > 0 && certify->job_id != 0 &&
+        !certify->options.is_dry_run)
         claims_remove(certify, folded, &answering);
     free(folded);
     hostlist_clear(&tested);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/privileges.h"
 #include "validate/command/command.h"
 #include "validate/report/recordfile.h"
 #include "validate/slurm/step.h"
@@ -255,6 +256,12 @@ static int run(struct preflight *preflight)
     if (job_find(preflight, &err) != 0) {
         say(preflight, "%s", err.text);
         return COMMAND_USAGE;
+    }
+    /* a step has the user of its job: nobody else can be in root's */
+    if (privileges_are_too_many()) {
+        say(preflight, "skipped in a job of root's: the battery %s%s", privileges_refusal,
+            preflight->options.has_step ? "; the step starts" : "");
+        return COMMAND_UNKNOWN;
     }
     step_clean_environment();
     if (preflight_members_find(preflight, &err) != 0) {
