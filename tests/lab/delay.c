@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * delay - a long cable: what goes into one of two tap devices comes out of the other, later.
+ * delay - a long or bad cable: what goes into one of two tap devices comes out of the other, later,
+ * or not, or with a bit of its payload turned.
  *
- *   delay TAP TAP MICROSECONDS
+ *   delay TAP TAP MICROSECONDS [LOST_PERCENT [TURNED_PERCENT]]
  *
- * Both ways alike, in order, and nothing is lost as long as no more than QUEUE frames are on their
- * way in a direction; then the newest is, as on a switch whose queue is full. The devices exist.
+ * Both ways alike, in order. Only IPv4 and IPv6 are lost or damaged, at random from a fixed seed.
+ * Nothing else is lost as long as no more than QUEUE frames are on their way in a direction; then
+ * the newest is, as on a switch whose queue is full. A tap device takes checksums as they are and
+ * gives them whole, so that the receiver sees the damage. The devices exist.
  * For kernels without netem. Runs until it is killed; exit status 1: a device cannot be had.
  */
 #define _GNU_SOURCE
@@ -23,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { QUEUE = 4096, FRAME_BYTES = 9100 };
+enum { QUEUE = 4096, FRAME_BYTES = 9100, HEADERS_BYTES = 14 + 40 };
 
 struct frame {
     int64_t due_ns;
@@ -31,7 +34,13 @@ struct frame {
     unsigned char bytes[FRAME_BYTES];
 };
 
+struct damage {
+    double lost, turned; // shares of the frames
+    uint64_t seed;
+};
+
 struct cable {
+    struct damage damage;
     int in, out;
     unsigned first, count; // in frames[]
     struct frame *frames;
@@ -58,6 +67,40 @@ static int tap_open(const char *name)
     return fd;
 }
 
+// SplitMix64: 0 to 1.
+static double draw(struct damage *damage)
+{
+    uint64_t z = damage->seed += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+// Behind Ethernet's and IP's headers, so that TCP's or UDP's checksum is what does not fit.
+static void turn_bit(struct damage *damage, struct frame *frame)
+{
+    size_t place = HEADERS_BYTES + (size_t)(draw(damage) * (double)(frame->size - HEADERS_BYTES));
+
+    frame->bytes[place] ^= (unsigned char)(1U << (unsigned)(draw(damage) * 8));
+}
+
+// Whether the frame arrives.
+static bool harm(struct damage *damage, struct frame *frame)
+{
+    bool is_ip =
+        frame->size > HEADERS_BYTES && ((frame->bytes[12] == 0x08 && frame->bytes[13] == 0) ||
+                                        (frame->bytes[12] == 0x86 && frame->bytes[13] == 0xdd));
+
+    if (!is_ip)
+        return true;
+    if (damage->lost > 0 && draw(damage) < damage->lost)
+        return false;
+    if (damage->turned > 0 && draw(damage) < damage->turned)
+        turn_bit(damage, frame);
+    return true;
+}
+
 static void take_in(struct cable *cable, int64_t delay_ns)
 {
     static unsigned char lost[FRAME_BYTES];
@@ -72,6 +115,8 @@ static void take_in(struct cable *cable, int64_t delay_ns)
         if (is_full)
             continue;
         frame->size = (size_t)size;
+        if (!harm(&cable->damage, frame))
+            continue;
         frame->due_ns = now_ns() + delay_ns;
         cable->count++;
     }
@@ -97,8 +142,8 @@ int main(int argc, char *argv[])
     struct pollfd fds[2];
     int64_t delay_ns;
 
-    if (argc != 4) {
-        fputs("usage: delay TAP TAP MICROSECONDS\n", stderr);
+    if (argc < 4 || argc > 6) {
+        fputs("usage: delay TAP TAP MICROSECONDS [LOST_PERCENT [TURNED_PERCENT]]\n", stderr);
         return 1;
     }
     delay_ns = strtol(argv[3], NULL, 10) * INT64_C(1000);
@@ -112,6 +157,9 @@ int main(int argc, char *argv[])
     for (int i = 0; i < 2; i++) {
         cables[i].in = fds[i].fd;
         cables[i].out = fds[!i].fd;
+        cables[i].damage = (struct damage){.lost = argc > 4 ? strtod(argv[4], NULL) / 100 : 0,
+                                           .turned = argc > 5 ? strtod(argv[5], NULL) / 100 : 0,
+                                           .seed = 1 + (uint64_t)i};
     }
     prctl(PR_SET_TIMERSLACK, 1000UL);
     for (;;) {

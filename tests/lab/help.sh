@@ -77,6 +77,10 @@ Plants a fault, beside those that are there already; $me heal undoes all of them
   flaky-rail NODE IFACE [MBPS [SLOW_S FAST_S]]
                                 slower for a while, again and again (default 1 s of every 3)
   long-rail NODE IFACE [US]     frames are so much longer on their way, both ways (default 1000)
+  lossy-rail NODE IFACE [PERCENT]
+                                so many frames are lost, both ways (default 2)
+  corrupt-rail NODE IFACE [PERCENT]
+                                so many frames have a bit turned, both ways (default 0.5)
   rail-down NODE IFACE          no carrier, as if the cable were pulled
   wrong-mtu NODE IFACE [MTU]    the node's end has another MTU (default 1500)
   path-mtu NODE IFACE [MTU]     the switch's end has another MTU: longer frames vanish

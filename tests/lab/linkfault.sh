@@ -111,21 +111,50 @@ fault_flaky_rail() { # NODE IFACE [MBPS [SLOW_S FAST_S]]
     say "$1: $2 runs at $mbps Mb/s for $slow s of every $((slow + fast)) s"
 }
 
+# A rail has one such cable at a time: the newest.
+cable_fault() { # NODE IFACE DELAY-ARGUMENT...
+    cable_undo "$1" "$2"
+    [ -x "$state/delay" ] || cc -O2 -Wall -o "$state/delay" "$lab_dir/delay.c"
+    cable_put "$1" "$2"
+    keeper_start cable "$1" "$2" exec nsenter --net="/run/netns/$(ns_of fabric)" \
+        "$state/delay" "$1-$2-near" "$1-$2-far" "${@:3}"
+    cable_wait "$1" "$2" || die "nothing carries frames between $1's $2 and its switch"
+}
+
+cable_undo() { # NODE IFACE
+    keeper_stop cable "$1" "$2"
+    cable_take "$1" "$2"
+}
+
 fault_long_rail() { # NODE IFACE [US]
     local us=${3:-1000}
     rail_fault long-rail "$us" US 1 100000 "$@"
-    long_rail_undo "$1" "$2"
-    [ -x "$state/delay" ] || cc -O2 -Wall -o "$state/delay" "$lab_dir/delay.c"
-    cable_put "$1" "$2"
-    keeper_start long-rail "$1" "$2" exec nsenter --net="/run/netns/$(ns_of fabric)" \
-        "$state/delay" "$1-$2-near" "$1-$2-far" "$us"
-    cable_wait "$1" "$2" || die "nothing delays $1's $2"
+    cable_fault "$1" "$2" "$us"
     say "$1: what $2 sends and receives is $us us longer on its way"
 }
 
-long_rail_undo() { # NODE IFACE
-    keeper_stop long-rail "$1" "$2"
-    cable_take "$1" "$2"
+fault_lossy_rail() { # NODE IFACE [PERCENT]
+    local percent=${3:-2}
+    percent_fault lossy-rail 2 "$@"
+    cable_fault "$1" "$2" 0 "$percent"
+    say "$1: $percent % of what $2 sends and receives is lost"
+}
+
+fault_corrupt_rail() { # NODE IFACE [PERCENT]
+    local percent=${3:-0.5}
+    percent_fault corrupt-rail 0.5 "$@"
+    cable_fault "$1" "$2" 0 0 "$percent"
+    say "$1: $percent % of what $2 sends and receives has a bit turned"
+}
+
+percent_fault() { # KIND DEFAULT NODE IFACE [PERCENT]
+    local percent=${5:-$2}
+    fault_arguments "$1" $(($# - 2)) 2 3 'NODE IFACE [PERCENT]'
+    fault_node "$3"
+    fault_rail "$4"
+    [[ $percent =~ ^[0-9]{1,2}(\.[0-9]{1,3})?$ ]] ||
+        usage_error "PERCENT is '$percent', expected a number from 0 to 99.999"
+    fault_record "$1" "$3" "$4" "$percent"
 }
 
 # At the switch: what is longer vanishes without a word, both ways.
@@ -145,7 +174,7 @@ linkfault_undo() { # KIND NODE ARGUMENT...
         keeper_stop flaky-rail "$2" "$3"
         link_shape "$2" "$3" "$rail_mbps"
         ;;
-    long-rail) long_rail_undo "$2" "$3" ;;
+    long-rail | lossy-rail | corrupt-rail) cable_undo "$2" "$3" ;;
     path-mtu) port_mtu "$2" "$3" 9000 ;;
     *) return 1 ;;
     esac

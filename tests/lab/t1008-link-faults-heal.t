@@ -76,6 +76,22 @@ trip=$(round_trip n2 n1 1)
 ok "it is short again: $trip us" between "$trip" 1 1900
 runs_at '... and fast' 60 84 n1 n2 1
 
+# How many of 200 packets come back.
+answers() { # FROM TO RAIL
+    lab on "$1" ping -q -c 200 -i 0.002 -W 1 "$(address "$2" "$3")" | sed -n 's/.*, \([0-9]*\) received.*/\1/p'
+}
+
+ok 'plant lossy-rail n2 eth1 20' lab fault lossy-rail n2 eth1 20
+count=$(answers n2 n1 1)
+ok "a fifth is lost each way: $count of 200 come back" between "$count" 90 165
+is "$(answers n2 n1 2)" 200 '... of the other rail nothing'
+ok 'plant corrupt-rail n2 eth1 20 instead' lab fault corrupt-rail n2 eth1 20
+count=$(answers n2 n1 1)
+ok "what is damaged is thrown away: $count of 200 come back" between "$count" 90 165
+ok 'heal' lab heal
+is "$(answers n2 n1 1)" 200 'nothing is lost any more'
+is "$(lab fault lossy-rail n2 eth1 two 2>&1 | grep -c PERCENT)" 1 'what is no share is refused'
+
 ok 'plant path-mtu n4 eth1' lab fault path-mtu n4 eth1
 not_ok 'long frames vanish' lab on n3 ping -c 1 -W 1 -M 'do' -s 8000 "$(address n4 1)"
 ok '... short ones do not' lab on n3 ping -c 1 -W 1 -M 'do' -s 1400 "$(address n4 1)"
