@@ -136,3 +136,20 @@ void counters_read_pci(const char *root, const char *pci, struct counters *count
     counters->pcie_nonfatal = read_total(root, pci, "aer_dev_nonfatal");
     counters->pcie_fatal = read_total(root, pci, "aer_dev_fatal");
 }
+
+/* Two lines that begin with "Tcp:": names, and numbers in the same order. */
+void counters_read_tcp(const char *root, struct counters *counters)
+{
+    char *text = sysfs_file(root, 16384, "proc/self/net/snmp");
+    char *names = text ? strstr(text, "Tcp: ") : NULL;
+    char *numbers = names ? strstr(names + 1, "Tcp: ") : NULL;
+    char *rest_of_names, *rest_of_numbers;
+
+    for (char *name = names ? strtok_r(names, " \n", &rest_of_names) : NULL,
+              *number = numbers ? strtok_r(numbers, " \n", &rest_of_numbers) : NULL;
+         name && number && name < numbers; name = strtok_r(NULL, " \n", &rest_of_names),
+              number = strtok_r(NULL, " \n", &rest_of_numbers))
+        if (strcmp(name, "InCsumErrors") == 0)
+            counters->checksum_errors += strtoull(number, NULL, 10);
+    free(text);
+}

@@ -22,6 +22,14 @@ check_PROGRAMS += tests/unit/record.t
 tests_unit_record_t_SOURCES = tests/unit/record.c
 tests_unit_record_t_LDADD = $(unit_libs)
 
+check_PROGRAMS += tests/unit/segments.t
+tests_unit_segments_t_SOURCES = tests/unit/segments.c
+tests_unit_segments_t_LDADD = validate/battery/libbattery.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/links_losses.t
+tests_unit_links_losses_t_SOURCES = tests/unit/links_losses.c
+tests_unit_links_losses_t_LDADD = validate/judge/libjudge.la $(unit_libs)
+
 check_PROGRAMS += tests/unit/links_judge.t
 tests_unit_links_judge_t_SOURCES = tests/unit/links_judge.c
 tests_unit_links_judge_t_LDADD = validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)

@@ -71,6 +71,14 @@ int main(void)
     is_int(counters.rdma_retransmits, 229, "... and the rest stays");
     counters_read_pci(root, "", &counters);
     is_int(counters.pcie_correctable, 5, "no device: nothing changes");
+    tree_put(root, "proc/self/net/snmp",
+             "Ip: Forwarding InCsumErrors\nIp: 1 99\nTcp: RtoMin RetransSegs InCsumErrors OutRsts\n"
+             "Tcp: 200 5 7 3\nUdp: InDatagrams InCsumErrors\nUdp: 4 88\n");
+    counters_read_tcp(root, &counters);
+    is_int(counters.checksum_errors, 7, "segments of TCP with a wrong checksum");
+    tree_put(root, "proc/self/net/snmp", "Tcp: InCsumErrors\n");
+    counters_read_tcp(root, &counters);
+    is_int(counters.checksum_errors, 7, "... a file that is cut off has none");
     tree_remove(root);
     root = tree_unpack("broken");
     counters_read(root, "", "mlx5_0", 1, &counters);

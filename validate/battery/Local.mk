@@ -11,6 +11,7 @@ validate_battery_libbattery_la_SOURCES = \
 	validate/battery/launcher.c validate/battery/launcher.h \
 	validate/battery/links/passes.c validate/battery/links/passes.h \
 	validate/battery/links/path/samples.c validate/battery/links/path/samples.h \
+	validate/battery/links/path/segments.c validate/battery/links/path/segments.h \
 	validate/battery/links/path/transport.c validate/battery/links/path/transport.h \
 	validate/battery/options.c validate/battery/options.h \
 	validate/battery/output.c validate/battery/output.h \

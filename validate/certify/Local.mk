@@ -16,6 +16,7 @@ muster_SOURCES += \
 	validate/certify/links/links.c \
 	validate/certify/links/findings.c \
 	validate/certify/links/hints.c validate/certify/links/hints.h \
+	validate/certify/links/losses.c \
 	validate/certify/links/sums.c \
 	validate/certify/rails.c \
 	validate/certify/actions.c \

@@ -231,6 +231,8 @@ void certify_link_findings(struct certify *certify, const struct trial *trial, s
 
 /* links/sums.c: judges what uplinks and halves carried when all their nodes used them, among the
  * records since first; figures: of all rails, NAN where not measured */
+/* losses.c: what rails and paths had to send again, by the records since first. */
+void certify_losses(struct certify *certify, const struct hostlist *names, size_t first);
 void certify_sums(struct certify *certify, size_t first, const double *figures, size_t count);
 
 /* actions.c: drains, certificates, releases */

@@ -50,6 +50,11 @@ validate_judge_libjudge_la_SOURCES += \
 	validate/judge/links/trial/trial.c validate/judge/links/trial/trial.h \
 	# end of trial
 
+# packets that were lost
+validate_judge_libjudge_la_SOURCES += \
+	validate/judge/links/losses/losses.c validate/judge/links/losses/losses.h \
+	# end of losses
+
 # what nodes are and have, held against each other
 validate_judge_libjudge_la_SOURCES += \
 	validate/judge/facts/facts.c validate/judge/facts/facts.h \

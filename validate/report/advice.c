@@ -22,6 +22,9 @@ static const struct {
     {"links", "not steady", "Measure again when the nodes are idle."},
     {"links", "us (", "Look for a busy core, power saving or another path of this NIC."},
     {"links", "no carrier", "Reseat the cable; look at the transceiver and the switch port."},
+    {"links", " % of what it ",
+     "Packets are lost or damaged: clean and reseat the cable, change the transceiver, look at the "
+     "switch port's error counters."},
     {"links", "damaged",
      "Replace the cable or transceiver and measure again; if it stays, replace the NIC."},
     {"links", "another",

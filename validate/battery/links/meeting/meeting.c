@@ -141,6 +141,8 @@ void meeting_summarize(const struct path_result *path, struct link_result *resul
     result->stalled = path->stalled;
     result->sent_bytes = path->sent_bytes;
     result->damaged = path->damaged;
+    result->pings = path->pings;
+    result->stream = path->stream;
     result->path_mtu_bytes = -1;
     memcpy(result->marks_s, path->marks_s, sizeof result->marks_s);
     result->mark_bytes = path->mark_bytes;
@@ -189,10 +191,12 @@ int meeting_drive(struct channel *channel, const struct rail *rail, const struct
     struct counters before, after;
     bool can_count, could_count;
     struct error err = {""};
+    struct path_plan counting = *plan;
     int failed;
 
+    counting.netdev = rail->nic ? rail->nic->name : NULL;
     errors_read(rail, &before, &could_count);
-    failed = path_drive(channel, plan, path, &err);
+    failed = path_drive(channel, &counting, path, &err);
     read_late(rail, &before, failed || !could_count ? 0 : path->sent_bytes, &after, &can_count);
     meeting_summarize(path, result);
     result->is_astray =

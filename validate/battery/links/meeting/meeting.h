@@ -52,6 +52,7 @@ struct link_result {
     bool is_astray;                    /* UCX took another transport or device */
     double sent_bytes, counted_bytes;  /* payload, and what the NIC counted; -1: it cannot */
     struct errors errors, peer_errors; /* that the two NICs counted meanwhile */
+    struct segments pings, stream;     /* of TCP, that the sender sent */
     double damaged;
     char transport[160];
     char failure[256]; /* "" when all was measured */

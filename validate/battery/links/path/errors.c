@@ -18,6 +18,8 @@ static const struct {
     {"crc_errors", offsetof(struct counters, rx_crc_errors), true},
     {"rx_errors", offsetof(struct counters, rx_errors), true},
     {"tx_errors", offsetof(struct counters, tx_errors), true},
+    {"checksum_errors", offsetof(struct counters, checksum_errors), false,
+     "TCP threw them away; what they had was damaged on the way"},
     {"rx_dropped", offsetof(struct counters, rx_dropped), false},
     {"collisions", offsetof(struct counters, collisions), true},
     {"carrier_changes", offsetof(struct counters, carrier_changes), true},
@@ -76,6 +78,7 @@ void errors_read(const struct rail *rail, struct counters *counters, bool *can_c
     if (rail->nic)
         read_pauses(rail->nic->name, counters);
     counters_read_pci("", pci, counters);
+    counters_read_tcp("", counters);
 }
 
 double errors_arrived_bytes(const struct rail *rail)

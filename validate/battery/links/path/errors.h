@@ -9,7 +9,7 @@
 
 /* The errors that a rail's NIC and its PCIe link count while they are used. Travels as it is. */
 
-enum { ERROR_KINDS = 20 };
+enum { ERROR_KINDS = 21 };
 
 struct errors {
     double counts[ERROR_KINDS]; /* more than before */

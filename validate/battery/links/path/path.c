@@ -242,11 +242,19 @@ int path_drive(struct channel *channel, const struct path_plan *plan, struct pat
 {
     const struct order end = {.kind = ORDER_END};
     struct answer answer = {0};
+    struct segments before, between, after;
+    int rv;
 
     memset(result, 0, sizeof *result);
-    if (measure_latency(channel, plan, result, err) != 0 ||
-        measure_bandwidth(channel, plan, result, err) != 0 ||
-        ask(channel, plan, &end, plan->timeout_s, err) != 0 ||
+    segments_read(plan->netdev, &before);
+    rv = measure_latency(channel, plan, result, err);
+    segments_read(plan->netdev, &between);
+    if (rv == 0)
+        rv = measure_bandwidth(channel, plan, result, err);
+    segments_read(plan->netdev, &after);
+    segments_between(&before, &between, &result->pings);
+    segments_between(&between, &after, &result->stream);
+    if (rv != 0 || ask(channel, plan, &end, plan->timeout_s, err) != 0 ||
         channel_hear(channel, tag_of(plan, TAG_ANSWER), &answer, sizeof answer, plan->timeout_s,
                      err) != 0)
         return -1;

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "validate/battery/links/path/channel.h"
+#include "validate/battery/links/path/segments.h"
 
 /* One direction of one pair on one rail. The driver sends and measures, the server answers. Both
  * call their side with the same session, a number that no other direction of the run has. Nothing
@@ -26,6 +27,7 @@ struct path_plan {
     void (*begin)(void *context); /* the driver's, when the warm-up is over and the stream comes; or
                                      NULL */
     void *context;
+    const char *netdev; /* the driver's: TCP's segments through it are counted; or NULL */
     /* the server's: bytes that have arrived at the interface so far, < 0: not known; or NULL */
     double (*arrived)(const void *interface);
     const void *interface;
@@ -57,6 +59,7 @@ struct path_result {
     int mark_count;                   /* parts; 0: no stream was completed */
     double sent_bytes;                /* payload in all, warm-up included */
     double damaged;                   /* messages of the last window that were not what was sent */
+    struct segments pings, stream;    /* that the driver sent */
     char transport[160];
 };
 

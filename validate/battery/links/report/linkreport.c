@@ -208,6 +208,19 @@ static void report_path_mtu(const struct program *program, const struct link_res
     output_record(&record);
 }
 
+/* The share of TCP's segments that the sender had to send again. */
+static void report_loss(const struct program *program, const struct link_result *result,
+                        const char *metric, const struct segments *segments)
+{
+    struct record record = linkreport_record(program, result, metric);
+
+    record.value = segments->lost;
+    record.samples = (unsigned)segments->sent;
+    record.unit = "count";
+    if (segments->sent > 0)
+        output_record(&record);
+}
+
 /* The receiver's word against the sender's. */
 static void report_received(const struct program *program, const struct link_result *result)
 {
@@ -257,8 +270,11 @@ static void report(const struct program *program, const struct course *course, i
         return;
     }
     linkreport_bandwidth(program, result, metric, shared, kind == PASS_PAIRS ? floor_percent : 0);
-    if (kind == PASS_PAIRS)
+    if (kind == PASS_PAIRS) {
         report_received(program, result);
+        report_loss(program, result, "lost_pings", &result->pings);
+        report_loss(program, result, "lost_segments", &result->stream);
+    }
     linkreport_latency(program, result, "latency");
     if (kind == PASS_PAIRS || is_short || result->is_astray)
         report_path(program, result);

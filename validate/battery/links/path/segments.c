@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/links/path/segments.h"
+
+#include <dirent.h>
+#include <ifaddrs.h>
+#include <linux/tcp.h>
+#include <math.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static bool is_same_address(const struct sockaddr *left, const struct sockaddr *right)
+{
+    if (left->sa_family != right->sa_family)
+        return false;
+    if (left->sa_family == AF_INET)
+        return ((const struct sockaddr_in *)left)->sin_addr.s_addr ==
+               ((const struct sockaddr_in *)right)->sin_addr.s_addr;
+    return left->sa_family == AF_INET6 &&
+           memcmp(&((const struct sockaddr_in6 *)left)->sin6_addr,
+                  &((const struct sockaddr_in6 *)right)->sin6_addr, sizeof(struct in6_addr)) == 0;
+}
+
+static bool is_on(int fd, const char *interface, const struct ifaddrs *all)
+{
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+
+    if (getsockname(fd, (struct sockaddr *)&address, &length) != 0)
+        return false;
+    for (const struct ifaddrs *entry = all; entry; entry = entry->ifa_next)
+        if (entry->ifa_addr && strcmp(entry->ifa_name, interface) == 0 &&
+            is_same_address(entry->ifa_addr, (const struct sockaddr *)&address))
+            return true;
+    return false;
+}
+
+static void add(int fd, struct segments *segments)
+{
+    struct tcp_info info = {0};
+    socklen_t length = sizeof info;
+
+    /* an old kernel fills in less: then it does not tell, and the rest stays 0 */
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0 ||
+        length < offsetof(struct tcp_info, tcpi_dsack_dups) + sizeof info.tcpi_dsack_dups)
+        return;
+    segments->sent += info.tcpi_data_segs_out;
+    segments->lost += info.tcpi_total_retrans > info.tcpi_dsack_dups
+                          ? info.tcpi_total_retrans - info.tcpi_dsack_dups
+                          : 0;
+}
+
+void segments_read(const char *interface, struct segments *segments)
+{
+    struct ifaddrs *all;
+    DIR *directory;
+
+    *segments = (struct segments){0, 0};
+    if (!interface || !*interface || getifaddrs(&all) != 0)
+        return;
+    directory = opendir("/proc/self/fd");
+    for (struct dirent *entry; directory && (entry = readdir(directory)) != NULL;) {
+        char *end;
+        long fd = strtol(entry->d_name, &end, 10);
+
+        if (end != entry->d_name && !*end && is_on((int)fd, interface, all))
+            add((int)fd, segments);
+    }
+    if (directory)
+        closedir(directory);
+    freeifaddrs(all);
+}
+
+void segments_between(const struct segments *before, const struct segments *after,
+                      struct segments *segments)
+{
+    *segments =
+        (struct segments){fmax(after->sent - before->sent, 0), fmax(after->lost - before->lost, 0)};
+}
