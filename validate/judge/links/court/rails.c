@@ -148,9 +148,11 @@ static void warn_of_latency(struct court *court, int node, int rail, double late
     finding->limit = median_us * court->limits.latency_peers_ratio;
     finding->limit_source = "peers";
     snprintf(finding->part, sizeof finding->part, "%.90s", court->links->rails[rail]);
-    snprintf(finding->message, sizeof finding->message,
-             "%s answers in %.0f us at best, the median of its peers is %.0f us",
-             court->links->rails[rail], latency_us, median_us);
+    snprintf(
+        finding->message, sizeof finding->message,
+        "%s has a latency of %.0f us, its peers %.0f us (median); check its path, power saving "
+        "and busy cores",
+        court->links->rails[rail], latency_us, median_us);
 }
 
 int court_latency(struct court *court)

@@ -451,15 +451,18 @@ struct record trial_record(const struct trial *trial, const struct finding *find
 void trial_short_message(const struct finding *finding, char *text, size_t size)
 {
     bool is_speed = strcmp(finding->metric, "latency") != 0;
+    bool is_one_way =
+        strcmp(finding->direction, "sends") == 0 || strcmp(finding->direction, "receives") == 0;
 
     if ((finding->kind != FINDING_RAIL && finding->kind != FINDING_NODE &&
          finding->kind != FINDING_HOST) ||
         finding->verdict != VERDICT_FAIL || isnan(finding->value))
         snprintf(text, size, "%s", finding->message);
     else if (is_speed)
-        snprintf(text, size, "%.60s %.0f of %.0f Mb/s", finding->part, finding->value,
+        snprintf(text, size, "%.60s %s%s%.0f of %.0f Mb/s", finding->part,
+                 is_one_way ? finding->direction : "", is_one_way ? " " : "", finding->value,
                  finding->reference);
     else
-        snprintf(text, size, "%.60s %.1f us, peers %.1f us", finding->part, finding->value,
+        snprintf(text, size, "%.60s latency %.1f us, peers %.1f us", finding->part, finding->value,
                  finding->reference);
 }
