@@ -29,6 +29,19 @@ like "$text" 'g\[1-4\]: .*H100' '... in which group'
 unlike "$text" 'NODES' 'what one node alone tells is not odd'
 like "$text" 'no differences' '... and that is said'
 
+# what only one node may have
+identity() { # NODE METRIC PART VALUE
+    printf '{"suite":"check","test":"net.addresses","metric":"%s","node":"%s","part":"%s","message":"%s","time":1,"run":"r"}\n' \
+        "$2" "$1" "$3" "$4"
+}
+{ cat "$dir/run" && identity g1 address eth1 10.1.1.1 && identity g2 address eth1 10.1.1.3 &&
+    identity g3 address eth1 10.1.1.3; } >"$dir/twice"
+text=$(compare "$dir/twice")
+is "$?" 3 'an address that two nodes have is status 3'
+like "$text" '^unknown  g2  eth1 has the address 10.1.1.3, and so has g3 \(eth1\)' '... said of the one'
+like "$text" '^unknown  g3  eth1 has the address 10.1.1.3, and so has g2 \(eth1\)' '... and of the other'
+unlike "$text" ' g1 ' '... and of no third'
+
 sed '/"node":"g4"/{/"part":"mlx5_0:1"/s/400000/100000/g}' "$dir/run" >"$dir/slow"
 text=$(compare "$dir/slow")
 is "$?" 1 'a rail of another speed is status 1'

@@ -621,7 +621,7 @@ static void wanted(const char *only, const char *expected)
 int main(void)
 {
     unsetenv("SLURM_CONF");
-    wanted("net", "net.interfaces");
+    wanted("net", "net.interfaces net.addresses");
     wanted("net.interfaces", "net.interfaces");
     wanted("gpu,host.munge", "gpu.enumerate gpu.health host.munge");
     wanted("ne", "");

@@ -218,6 +218,9 @@ void certify_alike(struct certify *certify);
 void certify_alike_tell(struct certify *certify);
 
 /* config.c */
+/* Finds addresses that two nodes have among what they told since first: neither is certified, and
+ * neither is at fault. To be called before other verdicts count. */
+void certify_duplicates(struct certify *certify, size_t first);
 /* Compares the facts that the nodes told since first. */
 void certify_compare(struct certify *certify, size_t first);
 

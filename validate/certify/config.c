@@ -3,6 +3,7 @@
 
 #include "validate/certify/certify.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "validate/compare/comparison.h"
@@ -57,6 +58,49 @@ static void say_lonely(struct certify *certify, const struct comparison *compari
         record.message = text;
         certify_record(certify, &record);
     }
+}
+
+/* ---------------------------------------------------------------- what two nodes have */
+
+static void say_duplicate(struct certify *certify, const struct duplicate *duplicate)
+{
+    char text[512];
+
+    if (duplicate->is_common) {
+        duplicate_message(duplicate, 0, text, sizeof text);
+        certify_note(certify, "%s: %s; most nodes have it, so it is taken as meant",
+                     duplicate->holders[0].node, text);
+        return;
+    }
+    for (size_t i = 0; i < duplicate->count; i++) {
+        struct subject *subject = certify_subject(certify, duplicate->holders[i].node);
+
+        duplicate_message(duplicate, i, text, sizeof text);
+        if (subject)
+            certify_verdict(certify, subject, STAGE_CHECK, VERDICT_UNKNOWN, "net.addresses",
+                            duplicate->holders[i].part, text);
+    }
+}
+
+void certify_duplicates(struct certify *certify, size_t first)
+{
+    struct identity *identities = NULL;
+    struct duplicate *duplicates = NULL;
+    size_t count = 0, nodes = 0;
+    int found = -1;
+
+    if (identities_take(&certify->records, first, is_asked, certify, &identities, &count, &nodes) ==
+        0)
+        found = duplicates_find(identities, count, nodes, &duplicates);
+    if (found < 0) {
+        certify_note(certify, "no memory to compare the nodes' addresses");
+        certify->has_fault = true;
+    }
+    /* what is said adds records, whose list may move; the facts' strings stay where they are */
+    for (int i = 0; i < found; i++)
+        say_duplicate(certify, &duplicates[i]);
+    free(duplicates);
+    free(identities);
 }
 
 void certify_compare(struct certify *certify, size_t first)

@@ -195,6 +195,7 @@ void certify_check(struct certify *certify)
             goto done;
     }
     certify_rails_note(certify, first);
+    certify_duplicates(certify, first);
     verdicts_take(certify, STAGE_CHECK, first, VERDICT_NONE);
     refusals_take(certify, first);
     certify_compare(certify, first);

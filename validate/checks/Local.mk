@@ -4,6 +4,8 @@
 noinst_LTLIBRARIES += validate/checks/libchecks.la
 validate_checks_libchecks_la_SOURCES = \
 	validate/checks/checks.c validate/checks/checks.h \
+	validate/checks/addresses.c validate/checks/addresses.h \
+	validate/checks/arp.c \
 	validate/checks/claims.c \
 	validate/checks/clock.c \
 	validate/checks/build_id.c \

@@ -8,6 +8,7 @@
 const struct check check_table[] = {
     {"net.interfaces", "every rail: link, speed, MTU, address, RDMA port, PCIe, errors",
      check_interfaces},
+    {"net.addresses", "addresses, MACs and GUIDs that no other host may have", check_addresses},
     {"gpu.enumerate", "GPUs found against the configuration, their drivers", check_gpu_enumerate},
     {"gpu.health", "uncorrected memory errors, state, PCIe width", check_gpu_health},
     {"slurm.gres", "gres.conf and slurm.conf against the device files", check_gres},

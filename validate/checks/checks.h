@@ -47,6 +47,7 @@ void checks_say(const struct checks *checks, const char *test, const char *part,
 
 /* What the files of the table define. */
 void check_interfaces(const struct checks *checks, const char *test);
+void check_addresses(const struct checks *checks, const char *test);
 void check_gpu_enumerate(const struct checks *checks, const char *test);
 void check_gpu_health(const struct checks *checks, const char *test);
 void check_gres(const struct checks *checks, const char *test);

@@ -36,7 +36,9 @@ struct compare {
 static void read_line(struct compare *compare, const char *path, unsigned number, const char *line,
                       unsigned *complaints)
 {
-    int result = strstr(line, "host.config") ? records_parse(&compare->records, line) : 0;
+    int result = strstr(line, "host.config") || strstr(line, "net.addresses")
+                     ? records_parse(&compare->records, line)
+                     : 0;
 
     if (result == 0)
         return;
@@ -177,7 +179,7 @@ static int ask(struct compare *compare, struct error *err)
     if (!partition)
         return -1;
     rv = choose(compare, partition, &chosen, err);
-    step_muster(&program, "check", "--json", "--only=host.config", NULL);
+    step_muster(&program, "check", "--json", "--only=host.config,net.addresses", NULL);
     if (rv == 0 && isatty(2))
         fprintf(stderr, "asking %zu node%s of partition %s\n", chosen.count,
                 chosen.count == 1 ? "" : "s", partition->name);
@@ -203,7 +205,7 @@ static int ask(struct compare *compare, struct error *err)
 static int conclude(struct compare *compare, const struct comparison *comparison)
 {
     struct error err;
-    enum verdict worst = VERDICT_PASS;
+    enum verdict worst = VERDICT_PASS, duplicates;
 
     for (size_t i = 0; i < comparison->count; i++)
         if (comparison->oddities[i].verdict > worst)
@@ -216,6 +218,9 @@ static int conclude(struct compare *compare, const struct comparison *comparison
             show_values(comparison);
         show_differences(comparison);
     }
+    duplicates = show_duplicates(&compare->records, compare->options.as_json);
+    if (duplicates > worst)
+        worst = duplicates;
     if (compare->options.save) {
         if (comparison_save(comparison, compare->options.save, &err) != 0) {
             fprintf(stderr, "muster compare: %s\n", err.text);

@@ -155,6 +155,43 @@ int comparison_make(struct comparison *comparison, const struct records *records
     return 0;
 }
 
+int identities_take(const struct records *records, size_t first,
+                    bool (*is_wanted)(const void *context, const char *node), const void *context,
+                    struct identity **identities, size_t *count, size_t *nodes)
+{
+    struct hostlist told = {0};
+    struct hostlist_set set;
+    int result = 0;
+
+    *identities = NULL;
+    *count = *nodes = 0;
+    for (size_t i = first; i < records->count && result == 0; i++) {
+        const struct record *record = &records->items[i];
+        struct identity *grown;
+
+        if (strcmp(record->test, "net.addresses") != 0 || record->verdict != VERDICT_NONE ||
+            !record->node || !record->metric || !record->part || !record->message ||
+            (is_wanted && !is_wanted(context, record->node)))
+            continue;
+        grown = grow(*identities, *count, sizeof *grown);
+        if (!grown || hostlist_append(&told, record->node) != 0) {
+            result = -1;
+            continue;
+        }
+        *identities = grown;
+        grown[(*count)++] =
+            (struct identity){record->node, record->metric, record->part, record->message};
+    }
+    if (result == 0)
+        result = hostlist_set_make(&told, &set);
+    if (result == 0) {
+        *nodes = set.count;
+        hostlist_set_clear(&set);
+    }
+    hostlist_clear(&told);
+    return result;
+}
+
 void comparison_clear(struct comparison *comparison)
 {
     golden_clear(&comparison->golden);

@@ -4,6 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/conf/conf.h"
+#include "validate/judge/facts/duplicates.h"
 #include "validate/judge/facts/majority.h"
 #include "validate/report/records.h"
 #include "validate/slurm/cluster.h"
@@ -30,6 +31,13 @@ int comparison_golden(struct comparison *comparison, const char *path, struct er
 int comparison_make(struct comparison *comparison, const struct records *records, size_t first,
                     bool (*is_wanted)(const void *context, const char *node), const void *context,
                     const struct cluster *cluster, unsigned by, struct error *err);
+
+/* What only one node may have (net.addresses without a verdict) among the same records. *identities
+ * is malloc'd, the caller frees it; its strings belong to the records. *nodes: how many nodes told
+ * any. Returns 0, or -1 when memory is out. */
+int identities_take(const struct records *records, size_t first,
+                    bool (*is_wanted)(const void *context, const char *node), const void *context,
+                    struct identity **identities, size_t *count, size_t *nodes);
 
 void comparison_clear(struct comparison *comparison);
 

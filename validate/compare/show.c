@@ -149,6 +149,53 @@ void show_values(const struct comparison *comparison)
     free(voices);
 }
 
+static void show_duplicate(const struct duplicate *duplicate, enum verdict verdict, bool as_json)
+{
+    for (size_t i = 0; i < duplicate->count; i++) {
+        const struct identity *holder = &duplicate->holders[i];
+        struct record record = RECORD_INIT;
+        char text[512];
+
+        duplicate_message(duplicate, i, text, sizeof text);
+        if (!as_json) {
+            printf("%s  %s  %s\n", verdict_name(verdict), holder->node, text);
+            continue;
+        }
+        record.suite = "compare";
+        record.test = "net.addresses";
+        record.node = holder->node;
+        record.part = holder->part;
+        record.verdict = verdict;
+        record.message = text;
+        record_write(stdout, &record);
+    }
+}
+
+enum verdict show_duplicates(const struct records *records, bool as_json)
+{
+    struct identity *identities;
+    struct duplicate *duplicates = NULL;
+    enum verdict worst = VERDICT_PASS;
+    size_t count, nodes;
+    int found = -1;
+
+    if (identities_take(records, 0, NULL, NULL, &identities, &count, &nodes) == 0)
+        found = duplicates_find(identities, count, nodes, &duplicates);
+    if (found < 0) {
+        fprintf(stderr, "muster compare: no memory to compare the nodes' addresses\n");
+        worst = VERDICT_UNKNOWN;
+    }
+    for (int i = 0; i < found; i++) {
+        enum verdict verdict = duplicates[i].is_common ? VERDICT_WARN : VERDICT_UNKNOWN;
+
+        worst = verdict > worst ? verdict : worst;
+        show_duplicate(&duplicates[i], verdict, as_json);
+    }
+    free(duplicates);
+    free(identities);
+    return worst;
+}
+
 void show_records(const struct comparison *comparison)
 {
     for (size_t i = 0; i < comparison->count; i++) {

@@ -18,4 +18,8 @@ void show_differences(const struct comparison *comparison);
 /* The differences as JSON lines. */
 void show_records(const struct comparison *comparison);
 
+/* What several nodes have and only one may, one line each or as JSON lines. Returns the worst
+ * verdict: UNKNOWN, as it is not known which of them is wrong; WARN for what most nodes have. */
+enum verdict show_duplicates(const struct records *records, bool as_json);
+
 #endif

@@ -57,6 +57,7 @@ validate_judge_libjudge_la_SOURCES += \
 
 # what nodes are and have, held against each other
 validate_judge_libjudge_la_SOURCES += \
+	validate/judge/facts/duplicates.c validate/judge/facts/duplicates.h \
 	validate/judge/facts/facts.c validate/judge/facts/facts.h \
 	validate/judge/facts/golden.c validate/judge/facts/golden.h \
 	validate/judge/facts/groups.c validate/judge/facts/groups.h \

@@ -40,6 +40,9 @@ static const struct {
     {"net.interfaces", "error",
      "Clean or replace the cable and transceiver; watch whether the counter goes on rising."},
     {"net.interfaces", "", "Compare the interface with the same one of a node that passed."},
+    {"net.addresses", "",
+     "Find the other host by its name or its MAC in the switches' tables; give one of the two "
+     "another address."},
     {"gpu.enumerate", "",
      "Look for the GPU in lspci and the kernel's log; reseat it or cycle the node's power."},
     {"gpu.health", "PCIe", "Reseat the GPU; look at the riser and the BIOS setting of its slot."},

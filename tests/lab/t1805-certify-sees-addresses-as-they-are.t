@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Rails with addresses of other kinds are seen; an address that two nodes have is said of both and
+# costs neither its service; a port that nobody uses fails nobody, one that the others use does.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/certify.sh"
+
+address() { lab on "$1" ip -4 -o addr show dev "$2" | awk '{ sub("/.*", "", $4); print $4; exit }'; }
+check() { lab on "$1" "$muster" check --only net 2>&1; }
+net=$(address n1 eth1)
+net=${net%.*}
+
+lab on n1 ip -batch - <<BATCH
+addr flush dev eth1
+addr add $net.1/32 dev eth1 noprefixroute
+rule add from $net.1 lookup 101
+route add $net.0/24 dev eth1 src $net.1 table 101
+addr flush dev eth2
+addr add fd00:2::1/64 dev eth2 nodad
+BATCH
+text=$(check n1)
+is "$?" 0 'a rail with a /32 and its own table, and one with IPv6 only'
+like "$text" "^pass +net.interfaces +eth1 .*, $net.1/32" '... are seen'
+like "$text" '^pass +net.interfaces +eth2 .*, fd00:2::1/64' '... both'
+like "$text" "^net.addresses +address +eth1 +$net.1\$" '... and told'
+lab on n1 ip -batch - <<BATCH
+rule del from $net.1 lookup 101
+addr flush dev eth1
+addr add $net.1/24 dev eth1
+addr flush dev eth2
+addr add ${net%.*}.2.1/24 dev eth2
+BATCH
+is "$(lab on n1 ip -4 -o addr show dev eth2 | wc -l)" 1 'as it was'
+
+own=$(address n2 eth1)
+lab on n2 ip addr del "$own/24" dev eth1
+lab on n2 ip addr add "$net.3/24" dev eth1
+like "$(check n2)" "^unknown +net.addresses +eth1 +another host, MAC [0-9a-f:]*:03, answers to the address $net.3 of eth1" \
+    'another host answers to an address'
+certify -l quick
+is "$status $(verdicts)" '3 n1 pass n2 unknown n3 unknown n4 pass' "n2 with n3's address" || show
+like "$words" "eth1 has the address $net.3, and so has n3 \\(eth1\\)" '... is said'
+is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' '... and nobody is drained'
+lab on n2 ip addr del "$net.3/24" dev eth1
+lab on n2 ip addr add "$own/24" dev eth1
+is "$(check n2 | grep -c '^unknown')" 0 'as it was'
+
+for host in head n1 n2 n3 n4; do
+    lab on $host sed -i 's/^NominalSpeed=eth\[1-2\]/NominalSpeed=eth1/; /^FabricInterfaces/d' /etc/muster/muster.conf
+    [ $host = head ] || lab on $host ip addr flush dev eth2
+    [ $host = head ] || lab on $host ip link set eth2 down
+done
+text=$(check n1)
+is "$?" 0 'a port that is down and without an address'
+like "$text" '^skip +net.interfaces +eth2 +eth2 is down and nothing sets it up: not taken for a rail' \
+    '... is told'
+certify -l quick
+is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' '... and fails nobody' || show
+for node in n1 n3 n4; do
+    lab on $node ip link set eth2 up
+    lab on $node ip addr add "${net%.*}.2.${node#n}/24" dev eth2
+done
+like "$(lab run "$muster" compare)" '^fail +n2 +eth2 +carrier +no +yes \(3 of 4\)' \
+    '... but a node whose peers use it'
+valid 'records of the schema'
+done_testing

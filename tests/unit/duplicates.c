@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/judge/facts/duplicates.h"
+#include "tests/unit/tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void finds(void)
+{
+    struct identity told[] = {
+        {"n3", "address", "eth1", "10.1.1.3"},      {"n2", "address", "eth1", "10.1.1.3"},
+        {"n1", "address", "eth1", "10.1.1.1"},      {"n1", "mac", "eth1", "02:00:00:00:00:01"},
+        {"n2", "mac", "eth2", "02:00:00:00:00:01"}, {"n2", "address", "eth2", "10.1.1.1"},
+        {"n4", "address", "eth1", "10.1.1.4"},      {"n4", "address", "eth2", "10.1.1.4"},
+        {"n5", "address", "eth1", "169.254.0.1"},   {"n4", "address", "eth1", "169.254.0.1"},
+        {"n5", "mac", "eth1", "00:00:5e:00:01:07"}, {"n4", "mac", "eth1", "00:00:5e:00:01:07"},
+        {"n5", "mac", "eth2", "00:00:00:00:00:00"}, {"n4", "mac", "eth2", "00:00:00:00:00:00"},
+        {"n5", "guid", "mlx5_0:1", "10.1.1.4"},
+    };
+    struct duplicate *duplicates;
+    char text[256];
+
+    is_int(duplicates_find(told, sizeof told / sizeof *told, 5, &duplicates), 3,
+           "two addresses and a MAC that two nodes have");
+    is_str(duplicates[0].holders[0].value, "10.1.1.1", "one address");
+    duplicate_message(&duplicates[0], 0, text, sizeof text);
+    is_str(text, "eth1 has the address 10.1.1.1, and so has n2 (eth2); give one of them another",
+           "... what the first hears");
+    duplicate_message(&duplicates[0], 1, text, sizeof text);
+    is_str(text, "eth2 has the address 10.1.1.1, and so has n1 (eth1); give one of them another",
+           "... what the second hears");
+    ok(!duplicates[0].is_common, "... is a mistake");
+    duplicate_message(&duplicates[2], 0, text, sizeof text);
+    is_str(text,
+           "eth1 has the MAC 02:00:00:00:00:01, and so has n2 (eth2); give one of them another",
+           "a MAC");
+    free(duplicates);
+}
+
+/* Behind NAT each virtual machine has the same address. */
+static void leaves_common_ones(void)
+{
+    struct identity told[] = {{"n1", "address", "eth0", "10.0.2.15"},
+                              {"n2", "address", "eth0", "10.0.2.15"},
+                              {"n3", "address", "eth0", "10.0.2.15"}};
+    struct duplicate *duplicates;
+    char text[256];
+
+    is_int(duplicates_find(told, 3, 4, &duplicates), 1, "three of four nodes");
+    ok(duplicates[0].is_common, "... have it by intention");
+    duplicate_message(&duplicates[0], 1, text, sizeof text);
+    is_str(text,
+           "eth0 has the address 10.0.2.15, and so have n1 (eth0) and 1 more; give each its "
+           "own",
+           "... which says whose");
+    free(duplicates);
+    is_int(duplicates_find(told, 3, 6, &duplicates), 1, "three of six");
+    ok(!duplicates[0].is_common, "... do not");
+    free(duplicates);
+    is_int(duplicates_find(told, 2, 2, &duplicates), 1, "two of two");
+    ok(!duplicates[0].is_common, "... neither");
+    free(duplicates);
+    is_int(duplicates_find(NULL, 0, 0, &duplicates), 0, "nothing told");
+}
+
+int main(void)
+{
+    finds();
+    leaves_common_ones();
+    return tap_done();
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/checks/addresses.h"
+
+#include <arpa/inet.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "validate/checks/facts.h"
+
+/* net.addresses: what only this node may have on its rails and its management interface, to be
+ * compared with the other nodes, and whether somebody else answers to it. */
+
+static void tell_nic(const struct facts *facts, const struct nic *nic)
+{
+    for (size_t i = 0; i < nic->address_count; i++)
+        fact_tell(facts, "address", nic->name, NAN, NULL, "%.*s",
+                  (int)strcspn(nic->addresses[i], "/"), nic->addresses[i]);
+    fact_text(facts, "address", nic->name, nic->duplicate_address);
+    if (strlen(nic->mac) == 17) /* IPoIB's has the port's GUID in it */
+        fact_text(facts, "mac", nic->name, nic->mac);
+    if (nic->duplicate_address[0])
+        checks_say(facts->checks, facts->test, nic->name, VERDICT_UNKNOWN,
+                   "%s does not use its address %s: another host had it (duplicate address "
+                   "detection); give one of them another",
+                   nic->name, nic->duplicate_address);
+}
+
+/* An InfiniBand port's own half of its GIDs. */
+static void tell_guid(const struct facts *facts, const struct rail *rail)
+{
+    const char *gid = rail->port->gid_count > 0 ? rail->port->gids[0].gid : "";
+
+    if (rail->class == FABRIC_INFINIBAND && strlen(gid) == 39)
+        fact_text(facts, "guid", rail->name, gid + 20);
+}
+
+static bool can_be_probed(const struct nic *nic)
+{
+    return nic->arp_type == 1 && nic->is_up && nic->has_carrier && nic->index > 0;
+}
+
+static size_t collect(const struct nic *nic, struct arp_address *addresses, size_t count)
+{
+    for (size_t i = 0; i < nic->address_count && can_be_probed(nic) && count < ARP_MAX; i++) {
+        char text[INVENTORY_NAME];
+        struct in_addr binary;
+
+        snprintf(text, sizeof text, "%.*s", (int)strcspn(nic->addresses[i], "/"),
+                 nic->addresses[i]);
+        if (inet_pton(AF_INET, text, &binary) == 1)
+            addresses[count++] = (struct arp_address){.nic = nic, .address = binary.s_addr};
+    }
+    return count;
+}
+
+static void probe(const struct checks *checks, const char *test, struct arp_address *addresses,
+                  size_t count)
+{
+    size_t conflicts = 0;
+
+    if (arp_probe(checks->inventory, addresses, count) != 0) {
+        checks_say(checks, test, "", VERDICT_SKIP,
+                   "whether others answer to this node's addresses is not known: no ARP: %m");
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char *mac = addresses[i].other;
+        char text[INET_ADDRSTRLEN];
+
+        if (!addresses[i].is_answered)
+            continue;
+        conflicts++;
+        inet_ntop(AF_INET, &addresses[i].address, text, sizeof text);
+        checks_say(checks, test, addresses[i].nic->name, VERDICT_UNKNOWN,
+                   "another host, MAC %02x:%02x:%02x:%02x:%02x:%02x, answers to the address %s of "
+                   "%s too; give one of them another",
+                   mac[0], mac[1], mac[2], mac[3], mac[4], mac[5], text, addresses[i].nic->name);
+    }
+    if (conflicts == 0)
+        checks_say(checks, test, "", VERDICT_PASS,
+                   "no other host answers to the node's IPv4 addresses (%zu)", count);
+}
+
+void check_addresses(const struct checks *checks, const char *test)
+{
+    const struct fabric *fabric = checks->fabric;
+    const struct facts facts = {checks, test};
+    struct arp_address addresses[ARP_MAX];
+    bool is_live = !checks->root[0] && geteuid() == 0, has_management = false;
+    size_t count = 0;
+
+    for (size_t i = 0; i < fabric->rail_count; i++) {
+        const struct rail *rail = &fabric->rails[i];
+
+        if (rail->port)
+            tell_guid(&facts, rail);
+        if (!rail->nic)
+            continue;
+        has_management |= rail->nic == fabric->management;
+        tell_nic(&facts, rail->nic);
+        count = collect(rail->nic, addresses, count);
+    }
+    if (fabric->management && !has_management) {
+        tell_nic(&facts, fabric->management);
+        count = collect(fabric->management, addresses, count);
+    }
+    if (is_live && count > 0)
+        probe(checks, test, addresses, count);
+}
