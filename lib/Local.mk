@@ -80,6 +80,7 @@ lib_libmuster_la_SOURCES += \
 
 # what was found, sealed, held against what the node is now
 lib_libmuster_la_SOURCES += \
+	lib/certificate/brake.c lib/certificate/brake.h \
 	lib/certificate/certificate.c lib/certificate/certificate.h \
 	lib/certificate/certificate_file.c \
 	lib/certificate/failed_rails.c lib/certificate/failed_rails.h \

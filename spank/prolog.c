@@ -20,6 +20,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/node_name.h"
+#include "lib/certificate/brake.h"
 #include "lib/certificate/certificate.h"
 #include "lib/conf/conf.h"
 #include "lib/certificate/fingerprint.h"
@@ -37,6 +38,8 @@ struct finding {
     char certificate_path[256];
     char battery_user[33];
     char message[1024];
+    bool is_braked; /* policy is to refuse, and brake says why not now */
+    char brake[300];
 };
 _Static_assert(sizeof(struct finding) <= PIPE_BUF, "one write is one piece");
 
@@ -48,45 +51,20 @@ static void cannot_tell(struct finding *finding, const char *text)
     snprintf(finding->message, sizeof finding->message, "%s", text);
 }
 
-/* The policy for a state. A certificate that is not genuine is worse than missing, expired and
- * changed. */
-static void decide(const struct conf *conf, struct finding *finding)
+/* What the cluster has to say about a refusal. */
+static void ask_brake(const struct conf *conf, const struct certificate *certificate,
+                      const char *fingerprint, struct finding *finding)
 {
-    enum conf_policy strictest = conf->on_missing;
-    const char *key = "OnMissing";
+    struct brake brake;
+    char cause[BRAKE_CAUSE];
+    int status;
 
-    switch (finding->state) {
-    case CERTIFICATE_VALID:
-    case CERTIFICATE_UNVERIFIED:
-        strictest = POLICY_LOG;
-        break;
-    case CERTIFICATE_MISSING:
-        break;
-    case CERTIFICATE_EXPIRED:
-        strictest = conf->on_expired;
-        key = "OnExpired";
-        break;
-    case CERTIFICATE_CHANGED:
-        strictest = conf->on_changed;
-        key = "OnChanged";
-        break;
-    case CERTIFICATE_UNVERIFIABLE:
-        strictest = conf->on_unverifiable;
-        key = "OnUnverifiable";
-        break;
-    case CERTIFICATE_INVALID:
-        if (conf->on_expired > strictest) {
-            strictest = conf->on_expired;
-            key = "OnExpired";
-        }
-        if (conf->on_changed > strictest) {
-            strictest = conf->on_changed;
-            key = "OnChanged";
-        }
-        break;
-    }
-    finding->policy = strictest;
-    snprintf(finding->key, sizeof finding->key, "%s", key);
+    if (conf->gate_brake == 0)
+        return;
+    brake_cause(finding->state, certificate->fingerprint, fingerprint, cause);
+    status = brake_read(conf->certificate_path, &brake, NULL);
+    finding->is_braked = !brake_permits(status == 0 ? &brake : NULL, cause, time(NULL),
+                                        finding->brake, sizeof finding->brake);
 }
 
 /* malloc'd, or NULL with err */
@@ -107,8 +85,10 @@ static char *fingerprint_now(const struct conf *conf, struct error *err)
 static void examine(const char *config_path, const char *node, struct finding *finding)
 {
     struct certificate_facts facts = {node, getenv("SLURM_CLUSTER_NAME"), NULL, time(NULL)};
+    struct certificate certificate;
     struct conf conf;
     struct error err;
+    const char *key;
     char *fingerprint;
 
     if (conf_read(config_path, &conf, &err) < 0) {
@@ -126,9 +106,13 @@ static void examine(const char *config_path, const char *node, struct finding *f
     } else {
         facts.fingerprint = fingerprint;
         finding->is_known = true;
-        finding->state = certificate_check(conf.certificate_path, 0, &facts, seal_verify, NULL,
-                                           finding->message, sizeof finding->message);
-        decide(&conf, finding);
+        finding->state = certificate_check(conf.certificate_path, 0, &facts, seal_verify,
+                                           &certificate, finding->message, sizeof finding->message);
+        finding->policy = certificate_policy(&conf, finding->state, &key);
+        snprintf(finding->key, sizeof finding->key, "%s", key);
+        if (finding->policy == POLICY_REFUSE)
+            ask_brake(&conf, &certificate, fingerprint, finding);
+        certificate_clear(&certificate);
     }
     free(fingerprint);
     conf_clear(&conf);
@@ -237,6 +221,13 @@ int gate_check(const char *config_path, const struct gate_job *job)
     if (!is_refusal(&finding)) {
         host_info("%s: certificate %s: %s; job %u let through", node,
                   certificate_state_name(finding.state), finding.message, job->job_id);
+        return 0;
+    }
+    if (finding.is_braked) {
+        host_error("%s: certificate %s: %s; job %u let through, though %s=refuse, as the brake is "
+                   "on: %s; to lift it: muster certificate --brake=off",
+                   node, certificate_state_name(finding.state), finding.message, job->job_id,
+                   finding.key, finding.brake);
         return 0;
     }
     snprintf(line, sizeof line,

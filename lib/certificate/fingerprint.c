@@ -281,6 +281,29 @@ static void say_difference(struct message *message, int number, const struct fac
     }
 }
 
+static bool is_same_value(const struct fact *a, const struct fact *b)
+{
+    return a->value_length == b->value_length && memcmp(a->value, b->value, a->value_length) == 0;
+}
+
+void fingerprint_first_difference(const char *then, const char *now, char *key, size_t size)
+{
+    struct fact old, new;
+    const char *rest;
+
+    snprintf(key, size, "%s", "");
+    for (rest = then; next_fact(&rest, &old);)
+        if (!find_fact(now, &old, &new) || !is_same_value(&old, &new)) {
+            snprintf(key, size, "%.*s", (int)old.key_length, old.key);
+            return;
+        }
+    for (rest = now; next_fact(&rest, &new);)
+        if (!find_fact(then, &new, &old)) {
+            snprintf(key, size, "%.*s", (int)new.key_length, new.key);
+            return;
+        }
+}
+
 int fingerprint_compare(const char *then, const char *now, char *message, size_t message_size)
 {
     enum { NAMED = 3 }; /* more than these are counted */

@@ -33,4 +33,9 @@ char *fingerprint_node(const struct inventory *inventory, const struct conf *con
  * "; and 4 more". The words that begin both values are left out but for the last. */
 int fingerprint_compare(const char *then, const char *now, char *message, size_t message_size);
 
+/* The key of the first line that fingerprint_compare() would name, "kernel"; "" when they are
+ * equal.
+ */
+void fingerprint_first_difference(const char *then, const char *now, char *key, size_t size);
+
 #endif

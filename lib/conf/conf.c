@@ -100,6 +100,10 @@ static const struct conf_key keys[] = {
     {"OnUnverifiable", KIND_POLICY, AT(on_unverifiable), 0, 0, "log",
      "What happens to a job on a node whose MUNGE key does not decode the seal of its "
      "certificate."},
+    {"GateBrake", KIND_INTEGER, AT(gate_brake), 1, 1000000, "3",
+     "At most so many nodes refuse jobs for the same cause, and all of them within DrainCap; each "
+     "asks by muster check --health. off: no limit, and no health check needed.",
+     "off", 0},
     {"LinkNominalPercent", KIND_PERCENT, AT(link_nominal_percent), 0, 100, "80%",
      "A link fails below this share of its nominal speed."},
     {"LinkPeersPercent", KIND_PERCENT, AT(link_peers_percent), 0, 100, "85%",

@@ -119,6 +119,7 @@ struct conf {
     long certificate_valid_s; /* CertificateValidity=7d (also h, m, s) */
     enum conf_policy on_missing, on_expired, on_changed; /* OnMissing=log|refuse|ignore */
     enum conf_policy on_unverifiable;                    /* OnUnverifiable=log */
+    int gate_brake;                                      /* GateBrake=3; 0: off */
 
     double link_nominal_percent; /* LinkNominalPercent=80: fail below this share of nominal */
     double link_peers_percent; /* LinkPeersPercent=85: fail below this share of the peers' median */

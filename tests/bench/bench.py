@@ -144,7 +144,8 @@ class Lab:
         conf = os.path.join(self.directory, node, "etc/muster/muster.conf")
         with open(conf, "a") as file:
             file.write("CertificateFile=/var/lib/muster/certificate\n"
-                       "OnMissing=refuse\nOnExpired=refuse\nOnChanged=refuse\n")
+                       "OnMissing=refuse\nOnExpired=refuse\nOnChanged=refuse\n"
+                       "GateBrake=off\n")
         work = os.path.join(self.directory, "work")
         os.makedirs(work, exist_ok=True)
         shutil.copy(muster, work)

@@ -52,4 +52,38 @@ ok 'certified, resumed and released, it waits but for the two minutes that Slurm
     within 10 is_job "$id" 'PENDING BeginTime'
 ok "and a user's srun runs there again" as_user srun -w n1 true
 
+# one event of the whole site: both nodes without a certificate, of which DrainCap lets one refuse
+for node in n1 n2; do
+    sed -i 's/^GateBrake=.*/GateBrake=3/; /^On/d' "$top/.lab/$name/$node/etc/muster/muster.conf"
+    conf_add $node OnMissing=refuse
+    lab on $node rm -f "$certificate"
+done
+on() { # NODE WORD...: muster there
+    local node=$1
+    shift
+    lab on "$node" env MUSTER_CONF=/etc/muster/muster.conf SLURMD_NODENAME="$node" "$work/muster" "$@"
+}
+ok 'before any health check no node refuses' as_user srun -w n1 true
+like "$(slurmd_log n1 | tail -n 8)" 'job [0-9]+ let through, though OnMissing=refuse, as the brake is on' \
+    '... and says that the brake is on'
+on n1 check --health >/dev/null
+on n2 check --health >"$work/said"
+like "$(cat "$work/said")" 'n2: gate: 2 of 2 nodes are "missing"' 'the health checks ask for leave'
+like "$(on n2 certificate show)" 'brake +on, .*2 of 2 nodes.*muster certificate --brake=off' \
+    '... muster certificate shows the brake, and the line that lifts it'
+ok 'the second node runs its job' as_user srun -w n2 true
+not_ok 'the first refuses its own' as_user srun -w n1 true
+within 10 is_in n1 drained
+is "$(state_of n2)" idle 'so that not all are drained'
+on n1 check --health >/dev/null
+like "$(reason n1)" '^muster: gate certificate missing' \
+    "the health check makes the drain muster's own, so that any run tests the node"
+lab run "$muster" certify >"$work/said" 2>&1 || cat "$work/said"
+is "$(state_of n1) $(state_of n2)" 'idle idle' '... and releases it'
+not_ok '... nothing of the gate is left in Extra' \
+    sh -c "'$lab_dir/lab' -L '$name' run scontrol show node | grep -q muster_gate"
+lab on n2 rm "$certificate"
+on n2 certificate --brake=off >/dev/null
+not_ok 'with the brake lifted the second node refuses too' as_user srun -w n2 true
+
 done_testing

@@ -23,7 +23,7 @@ prolog() { # SHELL-COMMAND
 
 is "$(certificates)" '' 'no node has a certificate'
 for node in n1 n2 n3 n4; do
-    echo OnMissing=refuse | lab on $node sh -c 'cat >>/etc/muster/muster.conf'
+    printf '%s\n' OnMissing=refuse GateBrake=off | lab on $node sh -c 'cat >>/etc/muster/muster.conf'
 done
 certify
 is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' \

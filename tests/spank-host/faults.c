@@ -262,7 +262,8 @@ int main(int argc, char *argv[])
     machine = tree_unpack("lab-node");
     snprintf(root, sizeof root, "root=%s", machine);
     snprintf(conf, sizeof conf,
-             "CertificateFile=%s\nOnMissing=refuse\nOnExpired=refuse\nOnChanged=refuse\n",
+             "CertificateFile=%s\nOnMissing=refuse\nOnExpired=refuse\nOnChanged=refuse\n"
+             "GateBrake=off\n",
              file("certificate"));
     write_file(file("muster.conf"), conf);
     remember(root);

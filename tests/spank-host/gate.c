@@ -23,7 +23,8 @@ static int gate(const char *policies, uid_t uid)
     char conf[8192];
     int status;
 
-    snprintf(conf, sizeof conf, "CertificateFile=%s\n%s", file("certificate"), policies);
+    snprintf(conf, sizeof conf, "CertificateFile=%s\n%s%s", file("certificate"), policies,
+             strstr(policies, "GateBrake") ? "" : "GateBrake=off\n");
     start(S_CTX_JOB_SCRIPT, conf);
     host_job.uid = uid;
     status = host_call("job_prolog");
@@ -159,6 +160,45 @@ static void gate_lets_through(void)
     host_unload();
 }
 
+/* The health check's file says whether a job may be refused. */
+static void put_brake(const char *leave, const char *cause, long age_s)
+{
+    FILE *stream = fopen(file("brake"), "w");
+
+    fprintf(stream, "muster brake 1\ntime: %ld\nleave: %s\ncause: %s\nmessage: 7 of 8 nodes\n",
+            (long)time(NULL) - age_s, leave, cause);
+    fclose(stream);
+    chmod(file("brake"), 0644);
+}
+
+static void gate_brakes(void)
+{
+    static const char braked[] = "OnExpired=refuse\nOnChanged=refuse\nGateBrake=3\n";
+
+    put_certificate(EXPIRED);
+    is_int(gate(braked, 1000), 0, "nobody has looked at the cluster: passes");
+    has_str(host_log,
+            "job 12 let through, though OnExpired=refuse, as the brake is on: muster check "
+            "--health has not looked at the cluster for \"expired\"",
+            "... and says why");
+    has_str(host_log, "to lift it: muster certificate --brake=off", "... and how to lift it");
+    put_brake("no", "expired", 10);
+    is_int(gate(braked, 1000), 0, "many nodes are refused alike: passes");
+    has_str(host_log, "as the brake is on: 7 of 8 nodes;", "... and says so");
+    put_brake("yes", "expired", 10);
+    is_int(gate(braked, 1000), -1, "with leave: refused");
+    put_brake("yes", "expired", 7300);
+    is_int(gate(braked, 1000), 0, "an old leave: passes");
+    put_brake("yes", "missing", 10);
+    is_int(gate(braked, 1000), 0, "a leave for another cause: passes");
+    put_brake("lifted", "any", 100000);
+    is_int(gate(braked, 1000), -1, "lifted: refused");
+    put_certificate(CHANGED);
+    put_brake("yes", "changed nic eth77", 10);
+    is_int(gate(braked, 1000), -1, "a changed node has the fact that changed in its cause");
+    unlink(file("brake"));
+}
+
 int main(int argc, char *argv[])
 {
     (void)argc;
@@ -168,6 +208,7 @@ int main(int argc, char *argv[])
     if (geteuid() == 0) {
         gate_states();
         gate_lets_through();
+        gate_brakes();
     } else {
         tap_skip("certificates that count are root's");
     }

@@ -298,6 +298,13 @@ check_PROGRAMS += tests/unit/act_testing.t
 tests_unit_act_testing_t_SOURCES = tests/unit/act_testing.c
 tests_unit_act_testing_t_LDADD = validate/act/libact.la $(unit_libs)
 
+check_PROGRAMS += tests/unit/act_refusals.t
+tests_unit_act_refusals_t_SOURCES = tests/unit/act_refusals.c \
+	validate/act/refusals.c validate/act/refusals.h \
+	validate/slurm/extra.c validate/slurm/extra.h
+tests_unit_act_refusals_t_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_act_refusals_t_LDADD = validate/act/libact.la $(unit_libs) $(JANSSON_LIBS)
+
 check_PROGRAMS += tests/unit/act_health.t
 tests_unit_act_health_t_SOURCES = tests/unit/act_health.c
 tests_unit_act_health_t_LDADD = validate/act/libact.la $(unit_libs)

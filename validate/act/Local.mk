@@ -10,6 +10,7 @@ validate_act_libact_la_SOURCES = \
 	validate/act/health.c validate/act/health.h \
 	validate/act/plan.c validate/act/plan.h \
 	validate/act/reason.c validate/act/reason.h \
+	validate/act/refusals.c validate/act/refusals.h \
 	validate/act/strikes.c validate/act/strikes.h \
 	validate/act/testing.c validate/act/testing.h \
 	validate/act/turn.c validate/act/turn.h \

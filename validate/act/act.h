@@ -16,6 +16,7 @@
  *   turn.h      which nodes are tested when not all may be; jitter
  *   health.h    a node's own health check drains it for a missing or dead part only, where the site
  *               wants that, and all nodes together within the cap
+ *   refusals.h  so many nodes' gates may refuse jobs for one cause
  *   testing.h   two runs on one head do not test the same node
  *
  * That a second, good partner confirms a slow link before anybody is accused is
@@ -27,6 +28,7 @@
 #include "validate/act/health.h"
 #include "validate/act/plan.h"
 #include "validate/act/reason.h"
+#include "validate/act/refusals.h"
 #include "validate/act/strikes.h"
 #include "validate/act/turn.h"
 

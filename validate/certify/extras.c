@@ -75,12 +75,38 @@ static void expired_add(struct certify *certify, struct group *groups, size_t *c
     }
 }
 
+/* What the health check of a node wrote for the gate ends with its certificate. */
+static void gates_clear(struct certify *certify)
+{
+    for (size_t i = 0; i < certify->count; i++) {
+        struct subject *subject = &certify->subjects[i];
+        struct error err;
+        char *cause, *text;
+
+        if (!*subject->certified_until)
+            continue;
+        cause = extra_gate(subject->slurm->extra);
+        text = cause ? extra_with_gate(subject->slurm->extra, NULL, &err) : NULL;
+        if (text && cluster_set_extra(subject->name, text, &err) == 0) {
+            free(subject->slurm->extra);
+            subject->slurm->extra = text;
+            text = NULL;
+        } else if (cause) {
+            certify_note(certify, "%s", err.text);
+        }
+        free(text);
+        free(cause);
+    }
+}
+
 void certify_extras(struct certify *certify)
 {
     struct group *groups;
     size_t count = 0;
     struct error err;
 
+    if (!certify->options.is_dry_run)
+        gates_clear(certify);
     if (!certify->cluster.has_extra || !certify->conf.write_extra || certify->options.is_dry_run)
         return;
     groups = calloc(certify->count + certify->cluster.node_count + 1, sizeof *groups);

@@ -17,6 +17,7 @@ muster_SOURCES = \
 	validate/command/report.c validate/command/report.h \
 	validate/command/reserve.c \
 	validate/command/certificate/certificate.c validate/command/certificate/certificate.h \
+	validate/command/certificate/brake.c \
 	validate/command/certificate/issue.c \
 	validate/command/certificate/renew.c \
 	validate/command/certificate/revoke.c \
@@ -28,6 +29,7 @@ muster_SOURCES = \
 	validate/command/history/series.c \
 	validate/command/history/trends.c \
 	validate/command/node/check.c \
+	validate/command/node/gate.c \
 	validate/command/node/health.c validate/command/node/health.h \
 	validate/command/node/interfaces.c \
 	validate/command/node/inventory.c \

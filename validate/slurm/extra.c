@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char level_key[] = "muster_level", expires_key[] = "muster_expires";
+static const char level_key[] = "muster_level", expires_key[] = "muster_expires",
+                  gate_key[] = "muster_gate";
 
 int extra_level(const char *level)
 {
@@ -68,4 +69,35 @@ bool extra_is_over(const char *extra, long long now)
 
     json_decref(object);
     return is_over;
+}
+
+char *extra_with_gate(const char *extra, const char *cause, struct error *err)
+{
+    json_t *object =
+        extra && *extra ? json_loads(extra, JSON_REJECT_DUPLICATES, NULL) : json_object();
+    char *text = NULL;
+
+    if (!json_is_object(object)) {
+        error_set(err, "Extra is '%.100s', no JSON object: left alone", extra ? extra : "");
+        json_decref(object);
+        return NULL;
+    }
+    if (!cause)
+        json_object_del(object, gate_key);
+    if (!cause || json_object_set_new(object, gate_key, json_string(cause)) == 0)
+        text = json_object_size(object) > 0 ? dump(object) : strdup("");
+    if (!text)
+        error_set(err, "no memory for Extra");
+    json_decref(object);
+    return text;
+}
+
+char *extra_gate(const char *extra)
+{
+    json_t *object = extra && *extra ? json_loads(extra, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    const char *cause = json_string_value(json_object_get(object, gate_key));
+    char *copy = cause ? strdup(cause) : NULL;
+
+    json_decref(object);
+    return copy;
 }

@@ -24,4 +24,11 @@ char *extra_with(const char *extra, int level, long long expires, struct error *
 /* Whether it offers a certificate that has ended by now, seconds since 1970. */
 bool extra_is_over(const char *extra, long long now);
 
+/* What the node's gate would refuse its jobs for, "muster_gate":"changed kernel", where the health
+ * checks of the other nodes read it. cause NULL takes it out. As extra_with(). */
+char *extra_with_gate(const char *extra, const char *cause, struct error *err);
+
+/* The cause that it has, malloc'd, or NULL. */
+char *extra_gate(const char *extra);
+
 #endif

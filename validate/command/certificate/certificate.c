@@ -106,10 +106,14 @@ static void print_rows(const char *title, const char *text)
 static void print_people(const struct certificate_place *place, enum certificate_state state,
                          const struct certificate *certificate, const char *message)
 {
-    char date[32];
+    char date[32], *brake;
 
     printf("%-13s%s\n%-13s%s: %s\n", "certificate", place->path, "state",
            certificate_state_name(state), message);
+    brake = certificate_brake_text(place, state, certificate);
+    if (brake && *brake)
+        printf("%-13s%s\n", "brake", brake);
+    free(brake);
     if (!certificate->node[0])
         return;
     printf("%-13s%s\n%-13s%s\n%-13s%s\n", "node", certificate->node, "cluster",
@@ -143,12 +147,16 @@ static json_t *lines_json(const char *text)
 static int print_json(const struct certificate_place *place, enum certificate_state state,
                       const struct certificate *certificate, const char *message)
 {
+    char *brake = certificate_brake_text(place, state, certificate);
     json_t *object = json_object();
     int result;
 
     json_object_set_new(object, "path", jsontext(place->path));
     json_object_set_new(object, "state", jsontext(certificate_state_name(state)));
     json_object_set_new(object, "message", jsontext(message));
+    if (brake && *brake)
+        json_object_set_new(object, "brake", jsontext(brake));
+    free(brake);
     if (certificate->node[0]) {
         json_object_set_new(object, "node", jsontext(certificate->node));
         json_object_set_new(object, "cluster", jsontext(certificate->cluster));
@@ -221,8 +229,11 @@ static int verify(const struct certificate_options *options)
 static const struct action {
     const char *name;
     int (*run)(const struct certificate_options *options);
-} actions[] = {
-    {"show", show}, {"verify", verify}, {"issue", certificate_issue}, {"renew", certificate_renew}};
+} actions[] = {{"show", show},
+               {"verify", verify},
+               {"issue", certificate_issue},
+               {"renew", certificate_renew},
+               {"brake", certificate_brake}};
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
 static void print_help(void)
@@ -242,6 +253,8 @@ static void print_help(void)
         "      --old-socket PATH the socket of a munged with the key of before: renew believes it\n"
         "                        rather than the file's owner\n"
         "      --renew           the same as renew\n"
+        "      --brake=on|off    off lifts the gate's brake on this node: jobs are refused as\n"
+        "                        muster.conf says, however many nodes do; needs root\n"
         "  -h, --help            this text\n"
         "\n"
         "renew needs root. It seals the same text again, to the same end, where the key was "
@@ -265,15 +278,11 @@ static void print_help(void)
 static bool read_options(int argc, char **argv, struct certificate_options *options, int *status)
 {
     static const struct option long_options[] = {
-        {"cluster", required_argument, NULL, 'C'},
-        {"config", required_argument, NULL, 'c'},
-        {"file", required_argument, NULL, 'f'},
-        {"help", no_argument, NULL, 'h'},
-        {"json", no_argument, NULL, 'j'},
-        {"node", required_argument, NULL, 'n'},
-        {"old-socket", required_argument, NULL, 'o'},
-        {"renew", no_argument, NULL, 'R'},
-        {NULL, 0, NULL, 0},
+        {"brake", required_argument, NULL, 'b'},  {"cluster", required_argument, NULL, 'C'},
+        {"config", required_argument, NULL, 'c'}, {"file", required_argument, NULL, 'f'},
+        {"help", no_argument, NULL, 'h'},         {"json", no_argument, NULL, 'j'},
+        {"node", required_argument, NULL, 'n'},   {"old-socket", required_argument, NULL, 'o'},
+        {"renew", no_argument, NULL, 'R'},        {NULL, 0, NULL, 0},
     };
     int option;
 
@@ -301,6 +310,10 @@ static bool read_options(int argc, char **argv, struct certificate_options *opti
         case 'o':
             options->old_socket = optarg;
             break;
+        case 'b':
+            options->action = "brake";
+            options->brake = optarg;
+            break;
         case 'R':
             options->action = "renew";
             break;
@@ -324,7 +337,8 @@ int command_certificate(int argc, char **argv)
     if (!options.action)
         options.action = argv[optind];
     for (size_t i = 0; i < ACTIONS; i++)
-        if (strcmp(options.action, actions[i].name) == 0)
+        if ((options.brake || strcmp(options.action, "brake") != 0) &&
+            strcmp(options.action, actions[i].name) == 0)
             return actions[i].run(&options);
     return command_misuse(argv[0], "found '%s', expected one of show, verify, issue, renew",
                           options.action);

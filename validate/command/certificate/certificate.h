@@ -14,6 +14,7 @@ struct certificate_options {
     const char *action;                         /* by an option, rather than by a word */
     const char *config, *file, *node, *cluster; /* NULL: not given */
     const char *old_socket;                     /* of a munged that has the key of before */
+    const char *brake;                          /* "on", "off" */
     bool as_json;
 };
 
@@ -35,6 +36,14 @@ void certificate_place_clear(struct certificate_place *place);
 /* `muster certificate issue`, `renew`: return the exit status. */
 int certificate_issue(const struct certificate_options *options);
 int certificate_renew(const struct certificate_options *options);
+
+/* The gate's brake on this node in one line, "" where the gate would not refuse; malloc'd, or NULL
+ * when memory is out. */
+char *certificate_brake_text(const struct certificate_place *place, enum certificate_state state,
+                             const struct certificate *certificate);
+
+/* `muster certificate --brake`: lifts it or takes that back. Returns the exit status. */
+int certificate_brake(const struct certificate_options *options);
 
 /* The exit status that a state stands for. */
 int certificate_exit_status(enum certificate_state state);

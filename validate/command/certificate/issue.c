@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 #include "validate/command/certificate/certificate.h"
+#include "lib/certificate/brake.h"
 #include "lib/certificate/refused.h"
 #include "lib/certificate/seal.h"
 #include "validate/command/command.h"
@@ -167,6 +168,7 @@ static int issue(const struct certificate_place *place, struct certificate *cert
         return error_set(err, "%s was written, but is %s: %s", place->path,
                          certificate_state_name(state), message);
     refused_remove(place->path);
+    brake_remove(place->path, NULL);
     return 0;
 }
 

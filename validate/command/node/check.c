@@ -126,8 +126,10 @@ static int run_checks(const struct options *options, const struct look *look, do
             check_table[i].run(&checks, check_table[i].name);
     if (options->as_nagios)
         return health_nagios(&summary, clock_s() - begin_s);
-    if (options->as_health)
+    if (options->as_health) {
+        health_gate("muster check", checks.node, look->inventory, &look->conf);
         return health_run("muster check", &summary, checks.node, &look->conf);
+    }
     if (output.facts > 0 && !output.shows_facts && !output.as_json)
         printf("%zu facts to compare with other nodes: muster check --only host.config\n",
                output.facts);

@@ -4,6 +4,7 @@
 
 #include "lib/base/record.h"
 #include "lib/conf/conf.h"
+#include "lib/node/inventory.h"
 
 /* muster check for a monitor (--nagios) and for slurmd (--health). */
 
@@ -29,5 +30,11 @@ int health_nagios(const struct health_summary *summary, double seconds);
  * node for a hard fault. Returns the exit status: 0 nothing failed, else 1. */
 int health_run(const char *command, const struct health_summary *summary, const char *node,
                const struct conf *conf);
+
+/* For the prolog's gate (lib/certificate/brake.h): asks the controller for leave to refuse jobs
+ * where this node's certificate is one that muster.conf refuses, takes that back once it holds, and
+ * makes a drain by the gate muster's own. Prints what went wrong, and that the brake is on. */
+void health_gate(const char *command, const char *node, const struct inventory *inventory,
+                 const struct conf *conf);
 
 #endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "lib/certificate/brake.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/read_all.h"
+#include "lib/base/replacement.h"
+#include "lib/certificate/fingerprint.h"
+
+static const char *const leaves[] = {
+    [BRAKE_ON] = "no", [BRAKE_LEAVE] = "yes", [BRAKE_LIFTED] = "lifted"};
+
+enum conf_policy certificate_policy(const struct conf *conf, enum certificate_state state,
+                                    const char **key)
+{
+    enum conf_policy strictest = conf->on_missing;
+
+    *key = "OnMissing";
+    switch (state) {
+    case CERTIFICATE_VALID:
+    case CERTIFICATE_UNVERIFIED:
+        return POLICY_LOG;
+    case CERTIFICATE_MISSING:
+        break;
+    case CERTIFICATE_EXPIRED:
+        *key = "OnExpired";
+        return conf->on_expired;
+    case CERTIFICATE_CHANGED:
+        *key = "OnChanged";
+        return conf->on_changed;
+    case CERTIFICATE_UNVERIFIABLE:
+        *key = "OnUnverifiable";
+        return conf->on_unverifiable;
+    case CERTIFICATE_INVALID:
+        if (conf->on_expired > strictest) {
+            strictest = conf->on_expired;
+            *key = "OnExpired";
+        }
+        if (conf->on_changed > strictest) {
+            strictest = conf->on_changed;
+            *key = "OnChanged";
+        }
+        break;
+    }
+    return strictest;
+}
+
+void brake_cause(enum certificate_state state, const char *then, const char *now,
+                 char cause[BRAKE_CAUSE])
+{
+    char fact[BRAKE_CAUSE] = "";
+
+    if (state == CERTIFICATE_CHANGED)
+        fingerprint_first_difference(then ? then : "", now ? now : "", fact, sizeof fact);
+    /* "gpu 0000:1a:00.0": the same slot of all nodes is one cause, and so is any */
+    fact[strcspn(fact, ":")] = '\0';
+    snprintf(cause, BRAKE_CAUSE, "%s%s%.40s", certificate_state_name(state), *fact ? " " : "",
+             fact);
+    for (char *c = cause; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+}
+
+static int path_of(const char *certificate_path, char path[300], struct error *err)
+{
+    const char *slash = strrchr(certificate_path, '/');
+    int length = slash ? (int)(slash - certificate_path) : 0;
+
+    if (length == 0 || length > 280)
+        return error_set(err, "%.80s: no path of a certificate", certificate_path);
+    snprintf(path, 300, "%.*s/brake", length, certificate_path);
+    return 0;
+}
+
+/* The value of the line that begins with key, in text; false when there is none. */
+static bool value_of(const char *text, const char *key, char *value, size_t size)
+{
+    const char *line = strstr(text, key);
+
+    if (!line)
+        return false;
+    line += strlen(key);
+    snprintf(value, size, "%.*s", (int)strcspn(line, "\n"), line);
+    for (char *c = value; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+    return true;
+}
+
+static int parse(const char *text, struct brake *brake)
+{
+    char time[24], leave[16];
+
+    *brake = (struct brake){0};
+    if (strncmp(text, "muster brake 1\n", 15) != 0 ||
+        !value_of(text, "\ntime: ", time, sizeof time) ||
+        !value_of(text, "\nleave: ", leave, sizeof leave) ||
+        !value_of(text, "\ncause: ", brake->cause, sizeof brake->cause) ||
+        !value_of(text, "\nmessage: ", brake->message, sizeof brake->message))
+        return -1;
+    brake->when = (time_t)strtoll(time, NULL, 10);
+    for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++)
+        if (strcmp(leave, leaves[i]) == 0) {
+            brake->leave = (enum brake_leave)i;
+            return 0;
+        }
+    return -1;
+}
+
+int brake_read(const char *certificate_path, struct brake *brake, struct error *err)
+{
+    char path[300], text[1024];
+    struct stat status;
+    ssize_t length;
+    int fd;
+
+    *brake = (struct brake){0};
+    if (path_of(certificate_path, path, err) != 0)
+        return -1;
+    fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+        return 1;
+    if (fd < 0)
+        return error_set(err, "%s: %m", path);
+    length = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == 0 &&
+                     !(status.st_mode & (S_IWGRP | S_IWOTH))
+                 ? read_all(fd, text, sizeof text - 1)
+                 : -1;
+    close(fd);
+    if (length < 0)
+        return error_set(err, "%s is not a file that only root can write to", path);
+    text[length] = '\0';
+    return parse(text, brake) == 0 ? 0 : error_set(err, "%s is no brake file", path);
+}
+
+int brake_write(const char *certificate_path, const struct brake *brake, struct error *err)
+{
+    struct replacement file;
+    char path[300];
+
+    if (path_of(certificate_path, path, err) != 0 || replacement_begin(&file, path, 0644, err) != 0)
+        return -1;
+    file.mode = 0644;
+    file.is_unsynced = true; /* without it jobs are not refused */
+    fprintf(file.stream, "muster brake 1\ntime: %lld\nleave: %s\ncause: %s\nmessage: %s\n",
+            (long long)brake->when, leaves[brake->leave], brake->cause, brake->message);
+    return replacement_end(&file, err);
+}
+
+int brake_remove(const char *certificate_path, struct error *err)
+{
+    char path[300];
+
+    if (path_of(certificate_path, path, err) != 0)
+        return -1;
+    return unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR
+               ? 0
+               : error_set(err, "%s: %m", path);
+}
+
+bool brake_permits(const struct brake *brake, const char *cause, time_t now, char *why, size_t size)
+{
+    if (brake && brake->leave == BRAKE_LIFTED) {
+        snprintf(why, size, "lifted: %s", brake->message);
+        return true;
+    }
+    if (!brake || brake->when + BRAKE_FRESH_S < now || brake->when > now + BRAKE_FRESH_S ||
+        strcmp(brake->cause, cause) != 0) {
+        snprintf(why, size,
+                 "muster check --health has not looked at the cluster for \"%s\" within %d minutes",
+                 cause, BRAKE_FRESH_S / 60);
+        return false;
+    }
+    snprintf(why, size, "%s", brake->message);
+    return brake->leave == BRAKE_LEAVE;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/act/refusals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/act/reason.h"
+#include "validate/slurm/extra.h"
+
+static bool is_taken(const struct cluster_node *node)
+{
+    const char *part = reason_slurm_part(node->reason);
+
+    return (node->is_drained || node->is_down) &&
+           (reason_is_ours(node->reason) || (part && strcmp(part, "prolog") == 0));
+}
+
+void refusals_count(const struct cluster *cluster, const char *node, const char *cause,
+                    struct refusals *refusals)
+{
+    *refusals = (struct refusals){0};
+    for (size_t i = 0; i < cluster->node_count; i++) {
+        const struct cluster_node *other = &cluster->nodes[i];
+        char *its = strcmp(other->name, node) == 0 ? NULL : extra_gate(other->extra);
+
+        if (its && strcmp(its, cause) == 0)
+            refusals->alike++;
+        else if (strcmp(other->name, node) != 0 && is_taken(other))
+            refusals->taken++;
+        free(its);
+    }
+}
+
+bool refusals_allow(const struct refusals *refusals, size_t limit, size_t cap)
+{
+    return refusals->alike < limit && refusals->alike + refusals->taken < cap;
+}

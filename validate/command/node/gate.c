@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "lib/certificate/brake.h"
+#include "lib/certificate/fingerprint.h"
+#include "lib/certificate/refused.h"
+#include "lib/certificate/seal.h"
+#include "validate/act/act.h"
+#include "validate/command/node/health.h"
+#include "validate/slurm/cluster.h"
+#include "validate/slurm/extra.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What the health check does for the gate: asks for leave to refuse jobs, and says in the drain's
+ * reason that it was the gate that refused one. Nothing is asked of the controller by a node whose
+ * certificate holds. */
+
+enum { NOTE_OLD_S = 86400 /* the drain follows a refusal within seconds */ };
+
+static void report(const char *command, const char *node, const char *text)
+{
+    printf("%s: %s: gate: %s\n", command, node, text);
+}
+
+/* A node that Slurm drained with "Prolog error" for a refusal of the gate is muster's from now on:
+ * muster certify tests it without being given its name. */
+static void own_drain(const char *command, const char *name, const struct cluster *cluster,
+                      const struct conf *conf)
+{
+    const struct cluster_node *node = cluster_node(cluster, name);
+    const char *part = node ? reason_slurm_part(node->reason) : NULL;
+    char line[400], reason[200];
+    size_t length = strlen(name);
+    const char *text = line;
+    struct error err;
+    time_t when;
+
+    if (!part || strcmp(part, "prolog") != 0 || !node->is_drained ||
+        refused_read(conf->certificate_path, &when, line, sizeof line) != 0 ||
+        !refused_explains(when, node->reason_time))
+        return;
+    if (strncmp(text, name, length) == 0 && strncmp(text + length, ": ", 2) == 0)
+        text += length + 2;
+    reason_write(&(struct reason_fault){"gate", "", text}, 1, time(NULL), reason, sizeof reason);
+    if (cluster_drain(name, reason, &err) != 0)
+        report(command, name, err.text);
+}
+
+/* Writes the cause, NULL for none, into the node's Extra where it is another. */
+static int publish(const struct cluster_node *node, const char *cause, struct error *err)
+{
+    char *is = extra_gate(node->extra), *text = NULL;
+    int rv = 0;
+
+    if ((is && cause && strcmp(is, cause) == 0) || (!is && !cause))
+        goto out;
+    text = extra_with_gate(node->extra, cause, err);
+    rv = text ? cluster_set_extra(node->name, text, err) : -1;
+out:
+    free(is);
+    free(text);
+    return rv;
+}
+
+/* Publishes first, and looks at the others then: refusals.h. */
+static int ask_leave(const char *name, const struct conf *conf, struct cluster *cluster,
+                     struct brake *brake, struct error *err)
+{
+    const struct cluster_node *node = cluster_node(cluster, name);
+    struct refusals refusals;
+    size_t cap;
+
+    if (!node)
+        return error_set(err, "Slurm has no node %s", name);
+    if (publish(node, brake->cause, err) != 0)
+        return -1;
+    cluster_clear(cluster);
+    if (cluster_load(cluster, err) != 0)
+        return -1;
+    cap = cap_nodes(cluster->node_count, conf->drain_cap_percent, CAP_DRAINS_LEAST);
+    refusals_count(cluster, name, brake->cause, &refusals);
+    brake->when = time(NULL);
+    brake->leave =
+        refusals_allow(&refusals, (size_t)conf->gate_brake, cap) ? BRAKE_LEAVE : BRAKE_ON;
+    snprintf(brake->message, sizeof brake->message,
+             "%zu of %zu nodes are \"%s\", and %zu others are drained; at most %d refuse jobs for "
+             "one cause (GateBrake), and %zu in all (DrainCap)",
+             refusals.alike + 1, cluster->node_count, brake->cause, refusals.taken,
+             conf->gate_brake, cap);
+    return 0;
+}
+
+/* The certificate as the gate sees it. Returns whether it would refuse, and for what. */
+static bool would_refuse(const char *name, const struct inventory *inventory,
+                         const struct conf *conf, struct brake *brake)
+{
+    char *fingerprint = fingerprint_node(inventory, conf), message[512];
+    const struct certificate_facts facts = {name, getenv("SLURM_CLUSTER_NAME"), fingerprint,
+                                            time(NULL)};
+    struct certificate certificate = {0};
+    enum certificate_state state;
+    const char *key;
+    bool is_refused;
+
+    if (!fingerprint)
+        return false;
+    seal_use_socket(conf->munge_socket);
+    state = certificate_check(conf->certificate_path, 0, &facts, seal_verify, &certificate, message,
+                              sizeof message);
+    is_refused = certificate_policy(conf, state, &key) == POLICY_REFUSE;
+    brake_cause(state, certificate.fingerprint, fingerprint, brake->cause);
+    certificate_clear(&certificate);
+    free(fingerprint);
+    return is_refused;
+}
+
+void health_gate(const char *command, const char *name, const struct inventory *inventory,
+                 const struct conf *conf)
+{
+    struct brake brake = {0}, before;
+    struct cluster cluster = {0};
+    struct error err;
+    char line[8];
+    time_t when;
+    bool has_note = refused_read(conf->certificate_path, &when, line, sizeof line) == 0 &&
+                    when > time(NULL) - NOTE_OLD_S;
+    bool has_file = brake_read(conf->certificate_path, &before, NULL) != 1;
+    bool is_refusing;
+    int rv = 0;
+
+    if (geteuid() != 0)
+        return;
+    is_refusing = conf->gate_brake > 0 && would_refuse(name, inventory, conf, &brake);
+    if (!has_note && !has_file && !is_refusing)
+        return;
+    if (cluster_open(&err) != 0 || cluster_load(&cluster, &err) != 0) {
+        report(command, name, err.text);
+        return;
+    }
+    if (has_note)
+        own_drain(command, name, &cluster, conf);
+    if (is_refusing) {
+        rv = ask_leave(name, conf, &cluster, &brake, &err);
+        if (rv == 0 && !(has_file && before.leave == BRAKE_LIFTED))
+            rv = brake_write(conf->certificate_path, &brake, &err);
+        if (rv == 0 && brake.leave == BRAKE_ON)
+            report(command, name, brake.message);
+    } else if (has_file) {
+        const struct cluster_node *node = cluster_node(&cluster, name);
+
+        rv = node ? publish(node, NULL, &err) : 0;
+        if (rv == 0)
+            rv = brake_remove(conf->certificate_path, &err);
+    }
+    if (rv != 0)
+        report(command, name, err.text);
+    cluster_clear(&cluster);
+}
