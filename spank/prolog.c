@@ -194,7 +194,11 @@ static void examine_in_time(const char *config_path, const char *node, uid_t uid
                                        "a file system hangs)"
                                      : "the examination ended without an answer");
         kill(child, SIGKILL);
-        waitpid(child, NULL, is_late ? WNOHANG : 0);
+        if (!is_late)
+            waitpid(child, NULL, 0);
+        /* a moment for what can be killed; what hangs in the kernel is left */
+        for (int i = 0; is_late && i < 50 && waitpid(child, NULL, WNOHANG) == 0; i++)
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
     close(ends[0]);
 }

@@ -120,7 +120,7 @@ static ssize_t receive(const struct netlink *netlink, char *buffer, long deadlin
         socklen_t from_length = sizeof from;
         ssize_t got;
 
-        if (ready < 0 && errno == EINTR)
+        if (ready < 0 && errno == EINTR && left_ms > 0)
             continue;
         if (ready <= 0) {
             if (ready == 0)
