@@ -1,9 +1,44 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Healthy nodes are certified, in time, again and again; what is printed and written is whole.
+# Healthy nodes are certified, in time, again and again; what is printed and written is whole. The MPI
+# programs are never root's; check and certificates are.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
+
+conf=$top/.lab/$name/head/etc/muster/muster.conf
+cp "$conf" "$work/conf"
+echo BatteryUser=root >>"$conf"
+certify
+is "$status $(grep -c . "$work/words")" '2 1' 'BatteryUser=root is refused in one line' || show
+like "$words" 'BatteryUser=root: found "root", allowed the name of a user other than root$' 'which says why'
+cp "$work/conf" "$conf"
+echo BatteryUser=no-such >>"$conf"
+certify
+is "$status $words" "3 muster certify: BatteryUser=no-such: no such user; next: useradd --system --user-group \
+--home-dir / --shell /usr/sbin/nologin no-such, with the same UID on all nodes" 'and so is a user that is not there'
+ok 'before anything starts' nothing_left
+cp "$work/conf" "$conf"
+
+# What the processes of muster's on a node are: "NAME UID CAPABILITIES NO-NEW-PRIVS" a line. A program of
+# the battery is of interest once it has threads: until it is about to start MPI it has one.
+cat >"$work/processes" <<'END'
+while :; do
+    for status in /proc/[0-9]*/status; do
+        awk '$1 == "Name:" { if ($2 !~ /^muster/) exit; name = $2 }
+            $1 == "Uid:" { uid = $2 "/" $3 "/" $4 "/" $5 }
+            $1 == "Threads:" { threads = $2 }
+            $1 == "CapPrm:" || $1 == "CapEff:" { sub(/^0+/, "", $2); caps = caps $2 }
+            $1 == "NoNewPrivs:" && (threads > 1 || name == "muster") {
+                print name, uid, (name == "muster" ? "-" : caps == "" ? "none" : caps), $2 }' $status
+    done 2>/dev/null
+    sleep 0.05
+done
+END
+for node in n1 n4; do
+    lab on $node sh "$work/processes" >"$work/processes.$node" 2>/dev/null &
+    watchers="${watchers-} $!"
+done
 
 for round in 1 2; do
     begin=$(date +%s%N)
@@ -15,6 +50,15 @@ for round in 1 2; do
     is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'and leaves them idle'
     ok 'with nothing left of it' nothing_left
 done
+# shellcheck disable=SC2086 # words
+kill $watchers
+wait $watchers 2>/dev/null
+is "$(sort -u "$work"/processes.n? | grep -v '^muster ' | xargs -n 4 echo)" \
+    'muster-collecti 7711/7711/7711/7711 none 1
+muster-launch 7711/7711/7711/7711 none 1
+muster-links 7711/7711/7711/7711 none 1' 'MPI programs are never root, and can become nothing else'
+is "$(sort -u "$work"/processes.n? | grep '^muster ' | cut -d' ' -f2 | sort -u | xargs)" 0/0/0/0 \
+    'muster check and the certificates are root'
 is "$(grep -Ec '^n[1-4] +certified ' "$work/words")" 4 'the table has a line a node'
 like "$words" '4 of 4 nodes certified \(quick\) until 20[0-9-]+ [0-9:]+ UTC, [0-9.]+ s, run 20' \
     'and one that sums up'
