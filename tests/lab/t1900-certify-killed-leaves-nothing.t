@@ -58,6 +58,21 @@ is "$(states) $(reason n2)" "n1 idle n2 drained n3 idle n4 idle $ours" 'as it wa
 ok 'nothing is left' within 30 nothing_left
 resume n2
 
+# As another head sees it, which has not its journal: the mark at the node and the reservation are enough.
+lab run scontrol update nodename=n2 state=drain "reason=$ours"
+lab run scontrol update nodename=n2 comment='rack 7'
+lab run sh -c "'$muster' certify >/dev/null 2>&1 & sleep 3; pkill -9 muster" 2>/dev/null
+lab run sh -c 'scancel -u root; scancel -u muster'
+lab run sh -c 'rm /var/lib/muster/runs/*'
+like "$(lab run scontrol -o show reservation)" 'muster-20.* Duration=365-' \
+    'with its journal gone too the reservation stays, and does not end by itself'
+certify -p none
+like "$words" 'cleaning up after run 20.*, which has no job any more' 'a run on another head cleans up after it'
+is "$(states) $(reason n2)" "n1 idle n2 drained n3 idle n4 idle $ours" 'the drain is back as it was' || show
+like "$(lab run scontrol -o show node n2)" 'Comment=rack 7( |$)' "and the site's comment"
+ok 'nothing is left' nothing_left
+resume n2
+
 for signal in INT TERM HUP; do
     interrupted $signal 1.5
     is "$status" 3 "$signal: exit status 3" || show

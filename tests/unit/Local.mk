@@ -354,9 +354,14 @@ tests_unit_survey_t_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 tests_unit_survey_t_LDADD = validate/report/libreport.la $(unit_libs) $(JANSSON_LIBS) -lm
 
 check_PROGRAMS += tests/unit/undo.t
-tests_unit_undo_t_SOURCES = tests/unit/undo.c validate/slurm/undo.c validate/slurm/undo.h
+tests_unit_undo_t_SOURCES = tests/unit/undo.c validate/slurm/undo.c validate/slurm/undo.h \
+	validate/slurm/retest.c validate/slurm/retest.h
 tests_unit_undo_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=flock
 tests_unit_undo_t_LDADD = $(unit_libs) -lm
+
+check_PROGRAMS += tests/unit/retest.t
+tests_unit_retest_t_SOURCES = tests/unit/retest.c validate/slurm/retest.c validate/slurm/retest.h
+tests_unit_retest_t_LDADD = $(unit_libs)
 
 check_PROGRAMS += tests/unit/process.t
 tests_unit_process_t_SOURCES = tests/unit/process.c \

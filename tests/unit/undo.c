@@ -39,10 +39,15 @@ void cluster_clear(struct cluster *cluster)
 
 struct cluster_node *cluster_node(const struct cluster *cluster, const char *name)
 {
-    static struct cluster_node in_service, drained = {.is_drained = true};
+    static char name_3[] = "n3", comment_3[] = "x [muster run: y]";
+    static struct cluster_node in_service, drained = {.is_drained = true},
+                                           marked = {.name = name_3, .comment = comment_3};
 
     (void)cluster;
-    return strcmp(name, "n4") == 0 ? &drained : strcmp(name, "gone") == 0 ? NULL : &in_service;
+    return strcmp(name, "n4") == 0     ? &drained
+           : strcmp(name, "gone") == 0 ? NULL
+           : strcmp(name, "n3") == 0   ? &marked
+                                       : &in_service;
 }
 
 int cluster_drain(const char *nodes, const char *reason, struct error *err)
@@ -57,6 +62,13 @@ int cluster_down(const char *nodes, const char *reason, struct error *err)
     (void)reason;
     (void)err;
     note("down", nodes);
+    return 0;
+}
+
+int cluster_set_comment(const char *nodes, const char *comment, struct error *err)
+{
+    (void)err;
+    note(comment, nodes);
     return 0;
 }
 
@@ -135,7 +147,7 @@ int main(int argc, char **argv)
     undo_note_resume(&undo, "gone", "muster: five", &err);
     undo_note_settled(&undo, "n2", &err);
     is_int(undo_end(&undo, &err), 0, "the first ends");
-    is_str(done, "jobs j1;muster: one n1;muster: three n3;unreserve r1;",
+    is_str(done, "jobs j1;muster: one n1;muster: three n3;x n3;unreserve r1;",
            "... jobs first, then nodes that are not settled, then reservations");
     is_int(loads, 1, "... and the controller is asked for its nodes once");
     is_int(count_journals(), 0, "... and nothing is left of it");

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "validate/history/standing.h"
+#include "validate/slurm/retest.h"
 #include "validate/slurm/step.h"
 
 enum { CERTIFICATE_S = 20 };
@@ -24,7 +25,8 @@ static void settle(struct certify *certify, const struct subject *subject)
 {
     struct error err;
 
-    if (subject->is_resumed && undo_note_settled(&certify->undo, subject->name, &err) != 0)
+    if (subject->is_resumed && (retest_unmark(subject->slurm, &err) != 0 ||
+                                undo_note_settled(&certify->undo, subject->name, &err) != 0))
         certify_note(certify, "%s", err.text);
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "validate/slurm/allocation.h"
+#include "validate/slurm/retest.h"
 
 enum {
     ALLOCATE_S = 20,
@@ -46,7 +47,7 @@ static int reserve(struct certify *certify, const struct hostlist *names, struct
     for (size_t i = 0; i < names->count; i++)
         if (certify_subject(certify, names->names[i])->plan.role == ROLE_RETEST)
             minutes = 0;
-    snprintf(certify->reservation, sizeof certify->reservation, "muster-%s", certify->run);
+    snprintf(certify->reservation, sizeof certify->reservation, CLUSTER_RUN "%s", certify->run);
     if (!folded || undo_note_reservation(&certify->undo, certify->reservation, err) != 0 ||
         cluster_reserve(certify->reservation, folded, certify->battery.name, minutes, err) != 0) {
         certify->reservation[0] = '\0';
@@ -68,6 +69,8 @@ static int drains_lift(struct certify *certify, const struct hostlist *names, st
         if (subject->plan.role != ROLE_RETEST)
             continue;
         rv = undo_note_resume(&certify->undo, subject->name, subject->slurm->reason, err);
+        if (rv == 0)
+            rv = retest_mark(subject->slurm, certify->run, err);
         if (rv == 0)
             rv = cluster_resume(subject->name, err);
         subject->is_resumed = rv == 0;

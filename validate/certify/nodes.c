@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "validate/slurm/reach.h"
+#include "validate/slurm/retest.h"
 
 enum { REACH_S = 4, SETTLE_S = 15 };
 
@@ -162,6 +163,11 @@ static bool is_settling(const struct cluster *cluster, const struct hostlist *na
     return false;
 }
 
+static void say_leftover(const char *text)
+{
+    fprintf(stderr, "muster certify: %s\n", text);
+}
+
 static int load_settled(struct certify *certify, struct error *err)
 {
     struct hostlist names = {0};
@@ -189,6 +195,19 @@ int certify_select(struct certify *certify, struct error *err)
 
     if (load_settled(certify, err) != 0)
         return -1;
+    if (certify->is_root) {
+        struct error why;
+        int left = retest_leftovers(&certify->cluster, RETEST_CONFIRM_S, &certify_stop,
+                                    say_leftover, &why);
+
+        if (left < 0)
+            say_leftover(why.text);
+        if (left != 0) {
+            cluster_clear(&certify->cluster);
+            if (load_settled(certify, err) != 0)
+                return -1;
+        }
+    }
     certify->subjects = calloc(certify->cluster.node_count + 1, sizeof *certify->subjects);
     if (!certify->subjects)
         return error_set(err, "no memory for %zu nodes", certify->cluster.node_count);

@@ -11,6 +11,7 @@ validate_slurm_libcluster_la_SOURCES = \
 	validate/slurm/nodes.c \
 	validate/slurm/release.c validate/slurm/release.h \
 	validate/slurm/reach.c validate/slurm/reach.h \
+	validate/slurm/retest.c validate/slurm/retest.h \
 	validate/slurm/allocation.c validate/slurm/allocation.h \
 	validate/slurm/step.c validate/slurm/step.h \
 	validate/slurm/undo.c validate/slurm/undo.h \

@@ -117,6 +117,7 @@ static bool node_take(const node_info_t *info, struct cluster_node *node)
     node->gres = copy_clean(info->gres);
     node->features = copy_clean(info->features);
     node->reason = copy_clean(info->reason);
+    node->comment = copy(info->comment);
     node->extra = copy(release_node_extra(info));
     node->reason_uid = info->reason_uid;
     node->reason_time = info->reason_time;
@@ -124,7 +125,7 @@ static bool node_take(const node_info_t *info, struct cluster_node *node)
     node->leaf = -1;
     state_translate(info, node);
     return node->name && node->address && node->gres && node->features && node->reason &&
-           node->extra;
+           node->comment && node->extra;
 }
 
 static int nodes_load(struct cluster *cluster, struct error *err)
@@ -162,6 +163,11 @@ static int waiting_load(struct cluster *cluster, struct error *err)
         if (info->start_time > now || info->end_time < now)
             continue;
         cluster->has_waiting |= names == &waiting;
+        if (strncmp(info->name, CLUSTER_RUN "2", strlen(CLUSTER_RUN "2")) == 0 &&
+            hostlist_append(&cluster->runs, info->name + strlen(CLUSTER_RUN)) != 0)
+            rv = error_set(err, "no memory for the cluster's reservations");
+        if (rv != 0)
+            break;
         rv = hostlist_expand(info->node_list ? info->node_list : "", &more, err);
         for (size_t k = 0; rv == 0 && k < more.count; k++)
             if (hostlist_append(names, more.names[k]) != 0)
@@ -328,6 +334,7 @@ void cluster_clear(struct cluster *cluster)
         free(cluster->nodes[i].gres);
         free(cluster->nodes[i].features);
         free(cluster->nodes[i].reason);
+        free(cluster->nodes[i].comment);
         free(cluster->nodes[i].extra);
     }
     for (size_t i = 0; i < cluster->partition_count; i++) {
@@ -336,6 +343,7 @@ void cluster_clear(struct cluster *cluster)
     }
     for (size_t i = 0; i < cluster->leaf_count; i++)
         free(cluster->leaves[i]);
+    hostlist_clear(&cluster->runs);
     free(cluster->nodes);
     free(cluster->by_name);
     free(cluster->partitions);
@@ -385,6 +393,26 @@ int cluster_down(const char *nodes, const char *reason, struct error *err)
 int cluster_resume(const char *nodes, struct error *err)
 {
     return node_update(nodes, NODE_RESUME, NULL, err);
+}
+
+int cluster_set_comment(const char *nodes, const char *comment, struct error *err)
+{
+    update_node_msg_t update;
+    char *names = copy(nodes), *text = copy(comment);
+    int rv = 0;
+
+    if (!names || !text) {
+        rv = error_set(err, "no memory");
+    } else {
+        slurm_init_update_node_msg(&update);
+        update.node_names = names;
+        update.comment = text;
+        if (slurm_update_node(&update) != SLURM_SUCCESS)
+            rv = error_set(err, "%s: cannot write Comment: %s", nodes, slurm_strerror(errno));
+    }
+    free(names);
+    free(text);
+    return rv;
 }
 
 int cluster_set_extra(const char *nodes, const char *extra, struct error *err)

@@ -21,6 +21,7 @@ struct cluster_node {
     char *gres;     /* as configured, "gpu:8"; "" */
     char *features; /* those that are available, "h100,rack3"; "" */
     char *reason;   /* why it is down or drained, one printable line; "" */
+    char *comment;  /* the site's text and, behind it, a mark of muster's (retest.h); "" */
     char *extra;    /* the site's text, a JSON object where jobs may ask for it; "" */
     uid_t reason_uid;
     time_t reason_time;
@@ -54,9 +55,10 @@ struct cluster {
     size_t partition_count;
     char **leaves; /* names of the leaf switches */
     size_t leaf_count;
-    bool has_waiting; /* the reservation CLUSTER_WAITING is there */
-    bool has_extra;   /* jobs may ask for what is in a node's Extra: 23.11 and later, where
-                         SchedulerParameters has extra_constraints */
+    struct hostlist runs; /* the runs that have a reservation, CLUSTER_RUN and their name */
+    bool has_waiting;     /* the reservation CLUSTER_WAITING is there */
+    bool has_extra;       /* jobs may ask for what is in a node's Extra: 23.11 and later, where
+                             SchedulerParameters has extra_constraints */
 };
 
 /* Reads slurm.conf, once per process. Returns 0, or -1 with err (Slurm's own way with a missing
@@ -88,6 +90,7 @@ int cluster_mark_waiting(struct cluster *cluster, const struct hostlist *waiting
 /* nodes in Slurm's notation. Return 0, or -1 with err. */
 int cluster_drain(const char *nodes, const char *reason, struct error *err);
 int cluster_resume(const char *nodes, struct error *err);
+int cluster_set_comment(const char *nodes, const char *comment, struct error *err);
 /* Each change makes the scheduler start over: for those only that have another. */
 int cluster_set_extra(const char *nodes, const char *extra, struct error *err);
 /* Drains the nodes and sets them down as well: for those that do not answer. The jobs there are
@@ -100,6 +103,8 @@ int cluster_down(const char *nodes, const char *reason, struct error *err);
  * being left without a job for ten; with minutes 0 never: somebody has to delete it. */
 int cluster_reserve(const char *name, const char *nodes, const char *user, int minutes,
                     struct error *err);
+/* The reservation of a run is named by this and the run: "muster-20261120-161200-1a2b". */
+#define CLUSTER_RUN "muster-"
 /* 0 also when there is no such reservation. */
 int cluster_unreserve(const char *name, struct error *err);
 

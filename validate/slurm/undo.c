@@ -21,6 +21,7 @@
 #include "lib/base/clock.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/process.h"
+#include "validate/slurm/retest.h"
 
 enum {
     JOURNAL_MAX_BYTES = 16 << 20,
@@ -206,6 +207,8 @@ static int nodes_undo(const char *text, struct error *err)
         is_loaded = true;
         found = cluster_node(&cluster, entry.name);
         if (found && !found->is_drained && cluster_drain(entry.name, entry.rest, err) != 0)
+            rv = -1;
+        else if (found && retest_read(found, NULL, NULL) && retest_unmark(found, err) != 0)
             rv = -1;
     }
     cluster_clear(&cluster);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/slurm/retest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/tap.h"
+
+/* The mark of a drain that is lifted, and what a later run makes of one that was left. */
+
+static char done[512], job_name[64];
+static struct cluster_node nodes[3];
+
+static void note(const char *what, const char *name)
+{
+    size_t length = strlen(done);
+
+    snprintf(done + length, sizeof done - length, "%s %s;", what, name);
+}
+
+int cluster_set_comment(const char *name, const char *comment, struct error *err)
+{
+    (void)err;
+    note(comment, name);
+    return 0;
+}
+
+static void cluster_make(struct cluster *cluster)
+{
+    *cluster = (struct cluster){.nodes = nodes, .node_count = 3};
+    hostlist_append(&cluster->runs, "20261120-1");
+}
+
+int cluster_load(struct cluster *cluster, struct error *err)
+{
+    (void)err;
+    cluster_make(cluster);
+    return 0;
+}
+
+void cluster_clear(struct cluster *cluster)
+{
+    hostlist_clear(&cluster->runs);
+}
+
+int cluster_drain(const char *name, const char *reason, struct error *err)
+{
+    (void)err;
+    note(reason, name);
+    return 0;
+}
+
+int cluster_unreserve(const char *name, struct error *err)
+{
+    (void)err;
+    note("unreserve", name);
+    return 0;
+}
+
+int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *err)
+{
+    (void)prefix;
+    (void)err;
+    *jobs = calloc(1, sizeof **jobs);
+    if (*jobs)
+        snprintf((*jobs)->name, sizeof(*jobs)->name, "%s", job_name);
+    return *jobs && *job_name ? 1 : 0;
+}
+
+static void say(const char *text)
+{
+    note("say", text);
+}
+
+int main(void)
+{
+    static volatile sig_atomic_t stop;
+    struct cluster_node node = {.name = (char[]){"n1"},
+                                .reason = (char[]){"muster: eth1 [9 Mb/s]"}};
+    struct cluster cluster;
+    struct error err = {""};
+    char run[64], reason[256];
+
+    is_int(retest_mark(&node, "20261120-1", &err), 0, "a node without a comment is marked");
+    is_str(done, "[muster 20261120-1: muster: eth1 [9 Mb/s]] n1;", "... with run and reason");
+    node.comment = (char[]){"rack 7 [left]"};
+    done[0] = '\0';
+    retest_mark(&node, "20261120-1", &err);
+    is_str(done, "rack 7 [left] [muster 20261120-1: muster: eth1 [9 Mb/s]] n1;",
+           "the site's comment stays");
+    ok(!retest_read(&node, run, reason), "a comment of the site's alone is no mark");
+    node.comment = (char[]){"rack 7 [left] [muster 20261120-1: muster: eth1 [9 Mb/s]]"};
+    ok(retest_read(&node, run, reason), "a mark is read");
+    is_str(run, "20261120-1", "... its run");
+    is_str(reason, "muster: eth1 [9 Mb/s]", "... the reason of the drain");
+    done[0] = '\0';
+    retest_mark(&node, "20261121-2", &err);
+    is_str(done, "rack 7 [left] [muster 20261121-2: muster: eth1 [9 Mb/s]] n1;",
+           "a new mark replaces an old one");
+    done[0] = '\0';
+    retest_unmark(&node, &err);
+    is_str(done, "rack 7 [left] n1;", "unmarked, the site's comment is as it was");
+    node.comment = NULL;
+    ok(!retest_read(&node, NULL, NULL), "no comment is no mark");
+
+    nodes[0] = (struct cluster_node){.name = (char[]){"n1"},
+                                     .comment = (char[]){"x [muster 20261120-1: muster: one]"}};
+    nodes[1] = (struct cluster_node){.name = (char[]){"n2"},
+                                     .comment = (char[]){"[muster 20261120-1: muster: two]"},
+                                     .is_drained = true};
+    nodes[2] = (struct cluster_node){.name = (char[]){"n3"}, .comment = (char[]){"y"}};
+    cluster_make(&cluster);
+    snprintf(job_name, sizeof job_name, "muster-certify-20261120-1");
+    done[0] = '\0';
+    is_int(retest_leftovers(&cluster, 0, &stop, say, &err), 0, "a run with a job lives");
+    is_str(done, "", "... and is left alone");
+    job_name[0] = '\0';
+    is_int(retest_leftovers(&cluster, 0, &stop, say, &err), 1, "one without a job is over");
+    is_str(
+        done,
+        "say cleaning up after run 20261120-1, which has no job any more;muster: one n1;x n1; n2;"
+        "unreserve muster-20261120-1;",
+        "... its nodes are drained again, marks and reservation go");
+    stop = 1;
+    done[0] = '\0';
+    is_int(retest_leftovers(&cluster, 0, &stop, say, &err), 0, "interrupted, nothing is done");
+    is_str(done, "", "... nothing");
+    cluster_clear(&cluster);
+    return tap_done();
+}

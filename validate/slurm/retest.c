@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/slurm/retest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/clock.h"
+
+static const char opening[] = "[muster ";
+
+/* The length of what the site wrote, and where the mark begins, NULL: there is none. */
+static size_t site_length(const char *comment, const char **mark)
+{
+    size_t length = strlen(comment);
+    const char *found = NULL;
+
+    for (const char *at = comment; (at = strstr(at, opening)); at++)
+        found = at;
+    if (length == 0 || comment[length - 1] != ']')
+        found = NULL;
+    *mark = found;
+    if (found)
+        length = (size_t)(found - comment);
+    if (found && length > 0 && comment[length - 1] == ' ')
+        length--;
+    return length;
+}
+
+static const char *comment_of(const struct cluster_node *node)
+{
+    return node->comment ? node->comment : "";
+}
+
+int retest_mark(const struct cluster_node *node, const char *run, struct error *err)
+{
+    const char *comment = comment_of(node), *mark;
+    int length = (int)site_length(comment, &mark), rv;
+    char *text;
+
+    if (asprintf(&text, "%.*s%s%s%s: %s]", length, comment, length > 0 ? " " : "", opening, run,
+                 node->reason) < 0)
+        return error_set(err, "no memory");
+    rv = cluster_set_comment(node->name, text, err);
+    free(text);
+    return rv;
+}
+
+int retest_unmark(const struct cluster_node *node, struct error *err)
+{
+    const char *comment = comment_of(node), *mark;
+    char *text = strndup(comment, site_length(comment, &mark));
+    int rv = text ? cluster_set_comment(node->name, text, err) : error_set(err, "no memory");
+
+    free(text);
+    return rv;
+}
+
+bool retest_read(const struct cluster_node *node, char run[64], char reason[256])
+{
+    const char *mark, *colon;
+
+    (void)site_length(comment_of(node), &mark);
+    colon = mark ? strstr(mark, ": ") : NULL;
+    if (!colon)
+        return false;
+    mark += strlen(opening);
+    if (run)
+        snprintf(run, 64, "%.*s", (int)(colon - mark), mark);
+    if (reason)
+        snprintf(reason, 256, "%.*s", (int)strlen(colon + 2) - 1, colon + 2);
+    return true;
+}
+
+/* ---------------------------------------------------------------- what runs have left */
+
+static bool has_job(const char *run, const struct cluster_job *jobs, int count)
+{
+    char name[96];
+
+    snprintf(name, sizeof name, "muster-certify-%.63s", run);
+    for (int i = 0; i < count; i++)
+        if (strcmp(jobs[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The runs that have a reservation or a mark, and no job. Returns 0, or -1 with err. */
+static int jobless(const struct cluster *cluster, struct hostlist *runs, struct error *err)
+{
+    struct cluster_job *jobs = NULL;
+    int count = 0;
+
+    *runs = (struct hostlist){0};
+    for (size_t i = 0; i < cluster->runs.count; i++)
+        hostlist_append(runs, cluster->runs.names[i]);
+    for (size_t i = 0; i < cluster->node_count; i++) {
+        char run[64];
+
+        if (retest_read(&cluster->nodes[i], run, NULL) && !hostlist_contains(runs, run))
+            hostlist_append(runs, run);
+    }
+    if (runs->count > 0)
+        count = cluster_jobs("muster-certify-", &jobs, err);
+    if (count < 0) {
+        hostlist_clear(runs);
+        return -1;
+    }
+    for (size_t i = 0; i < runs->count;) {
+        if (!has_job(runs->names[i], jobs, count)) {
+            i++;
+            continue;
+        }
+        free(runs->names[i]);
+        runs->names[i] = runs->names[--runs->count];
+    }
+    free(jobs);
+    return 0;
+}
+
+static int run_settle(const struct cluster *cluster, const char *run, void (*say)(const char *text),
+                      struct error *err)
+{
+    char text[400], reservation[96];
+    int rv = 0;
+
+    snprintf(text, sizeof text, "cleaning up after run %.63s, which has no job any more", run);
+    say(text);
+    for (size_t i = 0; i < cluster->node_count; i++) {
+        const struct cluster_node *node = &cluster->nodes[i];
+        char name[64], reason[256];
+
+        if (!retest_read(node, name, reason) || strcmp(name, run) != 0)
+            continue;
+        if ((!node->is_drained && cluster_drain(node->name, reason, err) != 0) ||
+            retest_unmark(node, err) != 0)
+            rv = -1;
+    }
+    snprintf(reservation, sizeof reservation, CLUSTER_RUN "%.63s", run);
+    return rv == 0 ? cluster_unreserve(reservation, err) : -1;
+}
+
+int retest_leftovers(const struct cluster *cluster, double confirm_s,
+                     const volatile sig_atomic_t *stop, void (*say)(const char *text),
+                     struct error *err)
+{
+    struct hostlist suspects, runs = {0};
+    struct cluster now = {0};
+    double begin = clock_s();
+    int rv = jobless(cluster, &suspects, err), count = 0;
+
+    if (rv != 0 || suspects.count == 0)
+        return rv;
+    while (rv == 0 && !*stop) { /* only one that is there all the time counts */
+        rv = cluster_load(&now, err) == 0 ? jobless(&now, &runs, err) : -1;
+        for (size_t i = 0; rv == 0 && i < suspects.count;)
+            if (hostlist_contains(&runs, suspects.names[i])) {
+                i++;
+            } else {
+                free(suspects.names[i]);
+                suspects.names[i] = suspects.names[--suspects.count];
+            }
+        if (suspects.count == 0 || clock_s() - begin >= confirm_s)
+            break;
+        hostlist_clear(&runs);
+        cluster_clear(&now);
+        sleep(1);
+    }
+    for (size_t i = 0; rv == 0 && !*stop && i < suspects.count; i++, count++)
+        rv = run_settle(&now, suspects.names[i], say, err);
+    hostlist_clear(&suspects);
+    hostlist_clear(&runs);
+    cluster_clear(&now);
+    return rv == 0 ? count : -1;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_RETEST_H
+#define MUSTER_RETEST_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "lib/base/error.h"
+#include "validate/slurm/cluster.h"
+
+/* A drain of muster's that is lifted for a test stands in the node's Comment meanwhile, behind what
+ * the site has there: "rack 7 [muster RUN: REASON]". So any later run on any head finds it, should
+ * head and keeper of this one be gone for good. (Not in its Reason: slurmctld, 22.05 to 26.05,
+ * clears that of a node in service whenever the node is updated.) */
+
+/* To be called before the drain is lifted. Return 0, or -1 with err. */
+int retest_mark(const struct cluster_node *node, const char *run, struct error *err);
+int retest_unmark(const struct cluster_node *node, struct error *err);
+
+/* Whether the node is marked, with the run's name and the reason of the drain; texts may be NULL.
+ */
+bool retest_read(const struct cluster_node *node, char run[64], char reason[256]);
+
+enum { RETEST_CONFIRM_S = 30 }; /* so long a living run can be without a job, at most */
+
+/* Puts right what runs have left that have no job in Slurm, watched for confirm_s seconds: nodes
+ * that are marked are drained again, the reservation muster-RUN goes. say gets a line for each run.
+ * Returns how many runs those were, or -1 with err.
+ */
+int retest_leftovers(const struct cluster *cluster, double confirm_s,
+                     const volatile sig_atomic_t *stop, void (*say)(const char *text),
+                     struct error *err);
+
+#endif
