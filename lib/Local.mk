@@ -26,6 +26,7 @@ lib_libmuster_la_SOURCES += \
 	lib/base/regular.c lib/base/regular.h \
 	lib/base/replacement.c lib/base/replacement.h \
 	lib/base/rtnetlink.c lib/base/rtnetlink.h \
+	lib/base/sha256.c lib/base/sha256.h \
 	lib/base/signals.h \
 	lib/base/stdout_flush.c lib/base/stdout_flush.h \
 	lib/base/sysfs.c lib/base/sysfs.h \

@@ -58,4 +58,19 @@ is "$(of '.verdict in ("fail", "unknown")' .verdict .metric)" 'unknown complete'
     'SIGTERM: an unknown, and nobody is accused'
 like "$records$(cat "$work/records")" 'stopped by SIGTERM' '... it says why'
 ok '... no process is left' within 5 nobody_left muster-
+
+# Whatever it does, and with a rank that hangs.
+for program in 'muster-launch --inject hang:1@messages' 'muster-collectives --inject hang:0@bcast' \
+    'muster-links --inject hang:2@links'; do
+    # shellcheck disable=SC2086 # words
+    as_muster srun -N4 "$work/"$program --json --time-limit 60 >"$work/records" 2>/dev/null </dev/null &
+    sleep 1.5
+    begin=$EPOCHREALTIME
+    lab run scancel --signal=TERM -u muster --state=R 2>/dev/null
+    status=0
+    wait $! || status=$?
+    seconds=$(awk "BEGIN { print $EPOCHREALTIME - $begin }")
+    within_s 3 "SIGTERM ends $program in 2 s, and srun returns"
+    is "$(of '.verdict == "fail"' .message)" '' '... nobody is accused'
+done
 done_testing

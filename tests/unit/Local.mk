@@ -206,6 +206,14 @@ check_PROGRAMS += tests/unit/pattern.t
 tests_unit_pattern_t_SOURCES = tests/unit/pattern.c
 tests_unit_pattern_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread
 
+check_PROGRAMS += tests/unit/sha256.t
+tests_unit_sha256_t_SOURCES = tests/unit/sha256.c
+tests_unit_sha256_t_LDADD = $(unit_libs)
+
+check_PROGRAMS += tests/unit/admission.t
+tests_unit_admission_t_SOURCES = tests/unit/admission.c
+tests_unit_admission_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread
+
 check_PROGRAMS += tests/unit/cpu_time.t
 tests_unit_cpu_time_t_SOURCES = tests/unit/cpu_time.c
 tests_unit_cpu_time_t_LDADD = tests/unit/libtree.la validate/battery/libbattery.la $(unit_libs) -lpthread

@@ -68,6 +68,11 @@ static void behave(const char *plot, int rank)
         watch_waits_for(5 - rank);
         spin_without_processor();
     }
+    if (strcmp(plot, "two pairs wait") == 0) {
+        watch_waits_for(rank ^ 1);
+        for (;;)
+            pause();
+    }
     if (strcmp(plot, "rank 3 stops a while") == 0) {
         for (int i = 0; i < 4; i++) {
             usleep(500000);
@@ -152,11 +157,11 @@ static void play(const char *plot, int rank, int listener, const struct beat_end
 
     output_start("test", "launch", true);
     if (rank == 0) {
-        failed = watch_start_warden(&config, listener, endpoint->token, &err);
+        failed = watch_start_warden(&config, listener, endpoint, &err);
         usleep(200000); /* in MPI a barrier */
         watch_all_joined();
     } else {
-        int fd = beat_connect(endpoint, rank, nodes[rank], 1000, &err);
+        int fd = beat_connect(endpoint, rank, 1000, 4000, &err);
 
         failed = fd < 0 || watch_start_member(&config, fd, &err) != 0;
         usleep(200000);
@@ -194,7 +199,7 @@ static int stage(const char *plot, int signalled)
     struct beat_endpoint endpoint;
     struct error err;
     FILE *out = tmpfile(), *complaints = tmpfile();
-    int listener = beat_listen("", &endpoint, &err), statuses[RANKS];
+    int listener = beat_listen("", false, &endpoint, &err), statuses[RANKS];
     double begin = now();
 
     fflush(NULL);
@@ -240,8 +245,8 @@ static int stage(const char *plot, int signalled)
     return WIFEXITED(statuses[0]) ? WEXITSTATUS(statuses[0]) : -1;
 }
 
-/* How many of the ranks that have all said hello before the warden looks up are taken in.
- * is_second: each has said it before, on a connection that it has given up. */
+/* How many of the ranks that have all called before the warden looks up are taken in.
+ * is_second: each has called before, on a connection that it has given up. */
 static int crowd(int size, bool is_second)
 {
     const char **names = calloc((size_t)size, sizeof *names);
@@ -249,21 +254,20 @@ static int crowd(int size, bool is_second)
     struct watch_config config = {"test", 0, size, names, 60, NULL};
     struct beat_endpoint endpoint;
     struct error err;
-    int listener = beat_listen("", &endpoint, &err);
+    int listener = beat_listen("", false, &endpoint, &err);
+    unsigned char key[SHA256_BYTES];
     pid_t warden;
 
     for (int rank = 0; rank < size; rank++)
         names[rank] = "n1";
     for (int turn = is_second ? 0 : 1; turn < 2; turn++)
         for (int rank = 1; rank < size; rank++) {
-            struct beat hello = {.type = BEAT_HELLO, .rank = rank, .token = endpoint.token};
             struct sockaddr_in address = {.sin_family = AF_INET,
                                           .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
                                           .sin_port = endpoint.addresses[0].sin6_port};
 
             fds[rank] = socket(AF_INET, SOCK_STREAM, 0);
-            if (connect(fds[rank], (struct sockaddr *)&address, sizeof address) != 0 ||
-                beat_send(fds[rank], &hello) != 0)
+            if (connect(fds[rank], (struct sockaddr *)&address, sizeof address) != 0)
                 break;
             if (turn == 0)
                 close(fds[rank]);
@@ -274,18 +278,13 @@ static int crowd(int size, bool is_second)
         alarm(ALARM_S);
         dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
         output_start("test", "launch", true);
-        watch_start_warden(&config, listener, endpoint.token, &err);
+        watch_start_warden(&config, listener, &endpoint, &err);
         pause();
     }
     close(listener);
-    for (int rank = 1; rank < size; rank++) {
-        struct pollfd answer = {.fd = fds[rank], .events = POLLIN};
-        struct beat beat;
-
-        greeted += poll(&answer, 1, 2000) == 1 &&
-                   recv(fds[rank], &beat, sizeof beat, MSG_WAITALL) == sizeof beat &&
-                   beat.type == BEAT_HELLO && beat.token == endpoint.token;
-    }
+    beat_key(&endpoint, key);
+    for (int rank = 1; rank < size; rank++)
+        greeted += admission_call(fds[rank], key, rank, 4000) == 0;
     for (int rank = 1; rank < size; rank++)
         close(fds[rank]);
     kill(warden, SIGKILL);
@@ -297,7 +296,7 @@ static int crowd(int size, bool is_second)
 
 int main(void)
 {
-    is_int(crowd(400, false), 399, "400 ranks that say hello at once are all taken in");
+    is_int(crowd(400, false), 399, "400 ranks that call at once are all taken in");
     is_int(crowd(40, true), 39, "ranks that call again are taken in by their second call");
 
     is_int(stage("all is well", 0), 0, "all ranks end: status 0");
@@ -333,6 +332,10 @@ int main(void)
     ok(strstr(said, "\"fail\"") == NULL, "... nobody is accused");
     has_str(said, "\"metric\":\"slow\"", "... it is told as slow");
     has_str(said, "while nodes were busy: rank ", "... and which node was busy");
+
+    is_int(stage("two pairs wait", 0), 3, "two pairs at once wait for each other: status 3");
+    ok(strstr(said, "\"fail\"") == NULL, "... nobody is accused");
+    has_str(said, "2 pairs of ranks at once wait for each other", "... both are counted");
 
     is_int(stage("rank 1 hangs", 0), 1, "a rank hangs: status 1");
     has_str(said, "\"metric\":\"hang\",\"node\":\"n1\",\"part\":\"rank 1\",\"verdict\":\"fail\"",

@@ -16,6 +16,7 @@
 #include "trainer/compute/compute.h"
 #include "validate/battery/launcher.h"
 #include "validate/battery/output.h"
+#include "validate/battery/watch/peer_filter.h"
 #include "validate/battery/watch/watch.h"
 
 /* Nothing of a rank for so long is a hang: longer than any unit of a model takes. */
@@ -95,6 +96,20 @@ static int gather_cards(struct party *party, struct error *err)
     return 0;
 }
 
+/* What listens of MPI's and of the watch hears the nodes of this run alone. */
+static void close_listeners(const struct party *party)
+{
+    struct peer_addresses own, *all = calloc((size_t)party->ranks, sizeof *all);
+    struct sock_filter filter[PEER_FILTER_MOST];
+
+    peer_addresses_read(&own);
+    if (!all)
+        watch_fault("out of memory");
+    MPI_Allgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, MPI_COMM_WORLD);
+    peer_filter_apply(filter, peer_filter_make(all, (size_t)party->ranks, filter));
+    free(all);
+}
+
 static void start_watch(const struct party *party, double limit_s)
 {
     struct watch_config config = {.program = "muster-train",
@@ -109,8 +124,8 @@ static void start_watch(const struct party *party, double limit_s)
     int socket = -1;
 
     if (party->rank == 0) {
-        socket = beat_listen(NULL, &endpoint, &err);
-        if (socket < 0 || watch_start_warden(&config, socket, endpoint.token, &err) != 0) {
+        socket = beat_listen(NULL, false, &endpoint, &err);
+        if (socket < 0 || watch_start_warden(&config, socket, &endpoint, &err) != 0) {
             fprintf(stderr, "muster-train: no watch over the ranks: %s\n", err.text);
             endpoint.address_count = 0;
         }
@@ -118,7 +133,7 @@ static void start_watch(const struct party *party, double limit_s)
     MPI_Bcast(&endpoint, sizeof endpoint, MPI_BYTE, 0, MPI_COMM_WORLD);
     if (party->rank != 0) {
         if (endpoint.address_count > 0)
-            socket = beat_connect(&endpoint, party->rank, party->names[party->rank], 2000, &err);
+            socket = beat_connect(&endpoint, party->rank, WATCH_CONNECT_MS, WATCH_ANSWER_MS, &err);
         watch_start_member(&config, socket, &err);
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -158,6 +173,7 @@ int party_start(bool is_json, double limit_s, struct party *party, struct error 
 {
     struct sigaction interrupt, terminate;
 
+    beat_take_secret();
     *party = (struct party){.ranks = 1, .has_mpi = launcher_has_mpi(), .is_json = is_json};
     output_start("muster-train", "train", is_json);
     if (party->has_mpi) {
@@ -173,6 +189,7 @@ int party_start(bool is_json, double limit_s, struct party *party, struct error 
     sigaction(SIGINT, NULL, &interrupt);
     sigaction(SIGTERM, NULL, &terminate);
     start_watch(party, limit_s);
+    close_listeners(party);
     restore_signals(&interrupt, &terminate);
     return 0;
 }

@@ -3,7 +3,9 @@
 # The MPI programs. What needs no MPI is a library of its own, so that unit tests can link it.
 noinst_LTLIBRARIES += validate/battery/libbattery.la
 validate_battery_libbattery_la_SOURCES = \
+	validate/battery/watch/admission.c validate/battery/watch/admission.h \
 	validate/battery/watch/beat.c validate/battery/watch/beat.h \
+	validate/battery/watch/peer_filter.c validate/battery/watch/peer_filter.h \
 	validate/battery/watch/guests.h \
 	validate/battery/watch/inquest.c validate/battery/watch/inquest.h \
 	validate/battery/collectives/amount.c validate/battery/collectives/amount.h \

@@ -239,9 +239,9 @@ static void start_watch(struct program *program)
     int socket = -1, result = 0;
 
     if (program->rank == 0) {
-        socket = beat_listen(program_management(program), &endpoint, &err);
+        socket = beat_listen(program->conf.management_interface, true, &endpoint, &err);
         if (socket >= 0)
-            result = watch_start_warden(&config, socket, endpoint.token, &err);
+            result = watch_start_warden(&config, socket, &endpoint, &err);
         if (socket < 0 || result != 0) {
             fprintf(stderr, "%s: no watch over the ranks: %s\n", program->spec->name, err.text);
             endpoint.address_count = 0;
@@ -251,12 +251,33 @@ static void start_watch(struct program *program)
     if (program->rank != 0) {
         if (endpoint.address_count > 0)
             socket =
-                beat_connect(&endpoint, program->rank, program->name_of[program->rank], 2000, &err);
+                beat_connect(&endpoint, program->rank, WATCH_CONNECT_MS, WATCH_ANSWER_MS, &err);
         watch_start_member(&config, socket, &err);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (program->rank == 0)
         watch_all_joined();
+}
+
+/* Once a node: its lowest rank's. A failure costs the filter alone. */
+static void make_peer_filter(struct program *program)
+{
+    struct peer_addresses *nodes = allocate((size_t)program->size, sizeof *nodes), own;
+
+    peer_addresses_read(&own);
+    MPI_Allgather(&own, sizeof own, MPI_BYTE, nodes, sizeof own, MPI_BYTE, MPI_COMM_WORLD);
+    for (int node = 0; node < program->node_count; node++)
+        nodes[node] = nodes[program->leader_of_node[node]];
+    program->peer_filter = allocate(PEER_FILTER_MOST, sizeof *program->peer_filter);
+    program->peer_filter_length =
+        peer_filter_make(nodes, (size_t)program->node_count, program->peer_filter);
+    free(nodes);
+    program_close_listeners(program);
+}
+
+void program_close_listeners(const struct program *program)
+{
+    peer_filter_apply(program->peer_filter, program->peer_filter_length);
 }
 
 static void *inject_run(void *argument)
@@ -345,6 +366,7 @@ void program_start(struct program *program, const struct program_spec *spec, voi
     int provided;
 
     *program = (struct program){.spec = spec, .process_start = launcher_process_start()};
+    beat_take_secret();
     parse(program, context, argc, argv);
     privileges_give_up(spec->name, launcher_rank() == 0);
     output_start(spec->name, spec->suite, program->common.json);
@@ -362,7 +384,9 @@ void program_start(struct program *program, const struct program_spec *spec, voi
     MPI_Comm_size(MPI_COMM_WORLD, &program->size);
     refuse_inject_of_nobody(program);
     gather_names(program);
+    make_peer_filter(program);
     start_watch(program);
+    program_close_listeners(program);
     fuse_put_out();
     start_inject(program);
 }
@@ -511,6 +535,7 @@ int program_finish(struct program *program)
     }
     inventory_free(program->inventory);
     free(program->fabric);
+    free(program->peer_filter);
     conf_clear(&program->conf);
     free(program->names);
     free(program->node_of_rank);

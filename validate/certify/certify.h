@@ -18,6 +18,7 @@
 #include "validate/report/records.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/process.h"
+#include "validate/slurm/step.h"
 #include "validate/slurm/undo.h"
 #include "validate/slurm/user.h"
 
@@ -175,11 +176,12 @@ int certify_muster(struct certify *certify, const struct certify_step *step,
 /* The battery's environment, ends with NULL: control traffic on the management network; is_fabric:
  * data on the rails. Points into itself: not to be copied. */
 struct certify_environment {
-    const char *entries[8];
-    char management[1024], oob[128], run[96];
+    const char *entries[10];
+    char management[1024], oob[128], run[96], secret[STEP_SECRET_BYTES];
 };
 void certify_environment(const struct certify *certify, bool is_fabric,
                          struct certify_environment *environment);
+void certify_add_secret(struct certify_environment *environment);
 
 /* stages.c */
 /* How often a step of a stage was tried, and with nobody at fault; zeros at first. */

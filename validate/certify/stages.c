@@ -228,6 +228,7 @@ static void battery_run(struct certify *certify, enum stage stage, int tasks_per
     if (asked > 0)
         progress_begin(&certify->progress, stage_name(stage));
     certify_environment(certify, is_fabric, &environment);
+    certify_add_secret(&environment);
     while (names.count > 0) {
         struct arguments program = {0};
         int rv;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "validate/slurm/cluster.h"
@@ -154,6 +155,18 @@ int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
     arguments_clear(&srun);
     free(folded);
     return rv;
+}
+
+int step_make_secret(char entry[STEP_SECRET_BYTES])
+{
+    unsigned char bytes[32];
+    size_t length = (size_t)snprintf(entry, STEP_SECRET_BYTES, "MUSTER_SECRET=");
+
+    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+        return -1;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        length += (size_t)snprintf(entry + length, STEP_SECRET_BYTES - length, "%02x", bytes[i]);
+    return 0;
 }
 
 void step_clean_environment(void)

@@ -38,6 +38,13 @@ int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
  * were started in, must not shape the test. */
 void step_clean_environment(void);
 
+/* "MUSTER_SECRET=" and 32 random bytes in hexadecimal figures: an entry of the environment of one
+ * step, by which its tasks know each other (validate/battery/watch/admission.h). For nothing else:
+ * never on a command line, in a record or a log. Returns 0, or -1: the kernel has no random bytes.
+ */
+enum { STEP_SECRET_BYTES = 80 };
+int step_make_secret(char entry[STEP_SECRET_BYTES]);
+
 /* The path of one of muster's own programs: beside this one, else where it was installed. */
 void step_program_path(const char *name, char *path, size_t size);
 

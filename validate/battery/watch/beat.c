@@ -11,10 +11,31 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "lib/base/clock.h"
+
+static char secret[128]; /* of the run; "": none */
+
+void beat_take_secret(void)
+{
+    char *found = getenv("MUSTER_SECRET");
+
+    if (!found)
+        return;
+    snprintf(secret, sizeof secret, "%s", found);
+    memset(found, 0, strlen(found)); /* in /proc/self/environ too */
+    unsetenv("MUSTER_SECRET");
+}
+
+void beat_key(const struct beat_endpoint *endpoint, unsigned char key[SHA256_BYTES])
+{
+    hmac_sha256(secret, strlen(secret), endpoint->token, BEAT_TOKEN_BYTES, key);
+}
 
 /* How gladly an interface's address is offered: the preferred interface, others, loopback. */
 static int order_of(const struct ifaddrs *entry, const char *interface)
@@ -45,7 +66,7 @@ static int address_of(const struct ifaddrs *entry, struct sockaddr_in6 *address)
     return -1;
 }
 
-static int list_addresses(const char *interface, in_port_t port, struct beat_endpoint *endpoint,
+static int list_addresses(const char *interface, bool is_only, struct beat_endpoint *endpoint,
                           struct error *err)
 {
     struct ifaddrs *all;
@@ -56,30 +77,28 @@ static int list_addresses(const char *interface, in_port_t port, struct beat_end
         for (const struct ifaddrs *entry = all; entry; entry = entry->ifa_next) {
             struct sockaddr_in6 address;
 
-            if (endpoint->address_count == BEAT_ADDRESSES)
+            if (endpoint->address_count == (is_only && order == 0 ? 1 : BEAT_ADDRESSES))
                 break;
             if (order_of(entry, interface) != order || address_of(entry, &address) != 0)
                 continue;
-            address.sin6_port = port;
             endpoint->addresses[endpoint->address_count++] = address;
         }
+        if (is_only && order == 0 && endpoint->address_count > 0)
+            break;
     }
     freeifaddrs(all);
     return endpoint->address_count > 0 ? 0 : error_set(err, "this node has no address");
 }
 
-int beat_listen(const char *interface, struct beat_endpoint *endpoint, struct error *err)
+/* NULL: to all addresses, of IPv4 too. Returns the socket, or -1 with errno. */
+static int listen_on(const struct sockaddr_in6 *address)
 {
     struct sockaddr_in6 any = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT};
     struct sockaddr_in any4 = {.sin_family = AF_INET};
-    struct sockaddr_storage bound;
-    socklen_t length = sizeof bound;
-    int both = 0, fd;
+    int both = 0, fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-    memset(endpoint, 0, sizeof *endpoint);
-    if (getrandom(&endpoint->token, sizeof endpoint->token, 0) != sizeof endpoint->token)
-        return error_set(err, "no random number: %m");
-    fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (address)
+        any = *address;
     if (fd >= 0) {
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &both, sizeof both);
         if (bind(fd, (struct sockaddr *)&any, sizeof any) != 0) {
@@ -88,22 +107,45 @@ int beat_listen(const char *interface, struct beat_endpoint *endpoint, struct er
         }
     }
     if (fd < 0) { /* a kernel without IPv6 */
+        if (address && IN6_IS_ADDR_V4MAPPED(&address->sin6_addr))
+            memcpy(&any4.sin_addr, &address->sin6_addr.s6_addr[12], 4);
         fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        if (fd < 0 || bind(fd, (struct sockaddr *)&any4, sizeof any4) != 0)
-            goto fail;
+        if (fd >= 0 && bind(fd, (struct sockaddr *)&any4, sizeof any4) != 0) {
+            close(fd);
+            fd = -1;
+        }
     }
-    if (listen(fd, SOMAXCONN) != 0 || getsockname(fd, (struct sockaddr *)&bound, &length) != 0)
-        goto fail;
-    if (list_addresses(interface, ((struct sockaddr_in6 *)&bound)->sin6_port, endpoint, err) != 0) {
+    if (fd >= 0 && listen(fd, SOMAXCONN) != 0) {
         close(fd);
-        return -1;
+        fd = -1;
     }
     return fd;
-fail:
-    error_set(err, "cannot listen: %m");
-    if (fd >= 0)
-        close(fd);
-    return -1;
+}
+
+int beat_listen(const char *interface, bool is_only, struct beat_endpoint *endpoint,
+                struct error *err)
+{
+    struct sockaddr_storage bound;
+    socklen_t length = sizeof bound;
+    int fd;
+
+    memset(endpoint, 0, sizeof *endpoint);
+    if (getrandom(endpoint->token, BEAT_TOKEN_BYTES, 0) != BEAT_TOKEN_BYTES)
+        return error_set(err, "no random number: %m");
+    is_only = is_only && interface && *interface;
+    if (list_addresses(interface, is_only, endpoint, err) != 0)
+        return -1;
+    fd = listen_on(is_only ? &endpoint->addresses[0] : NULL);
+    if (fd < 0 || getsockname(fd, (struct sockaddr *)&bound, &length) != 0) {
+        error_set(err, "cannot listen: %m");
+        endpoint->address_count = 0;
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    for (uint32_t i = 0; i < endpoint->address_count; i++)
+        endpoint->addresses[i].sin6_port = ((struct sockaddr_in6 *)&bound)->sin6_port;
+    return fd;
 }
 
 static int connect_one(const struct sockaddr_in6 *address, int timeout_ms)
@@ -140,41 +182,39 @@ static int connect_one(const struct sockaddr_in6 *address, int timeout_ms)
     return fd;
 }
 
-/* Another process of the same address, a loopback one above all, may answer: the warden's own
- * greeting proves that it is the right one. */
-static int greet(int fd, const struct beat_endpoint *endpoint, int rank, const char *node,
-                 int timeout_ms)
+/* Where many connections want a place at once one may be closed before its turn: again, until
+ * answer_ms are over. Another process of the same address, a loopback one above all, may answer: it
+ * does not know the secret. */
+static int call(const struct beat_endpoint *endpoint, const struct sockaddr_in6 *address, int rank,
+                int timeout_ms, int answer_ms)
 {
-    struct beat hello = {.type = BEAT_HELLO, .rank = rank, .token = endpoint->token};
-    struct beat_buffer answer = {.length = 0};
-    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    long until_ms = 0;
+    unsigned char key[SHA256_BYTES];
+    int fd;
 
-    snprintf(hello.text, sizeof hello.text, "%s", node);
-    if (beat_send(fd, &hello) != 0)
-        return -1;
-    while (poll(&wait, 1, timeout_ms) == 1) {
-        int got = beat_receive(fd, &answer);
-
-        if (got < 0)
+    beat_key(endpoint, key);
+    do {
+        fd = connect_one(address, timeout_ms);
+        if (fd < 0)
             return -1;
-        if (got == 1)
-            return answer.beat.type == BEAT_HELLO && answer.beat.token == endpoint->token ? 0 : -1;
-    }
-    errno = ETIMEDOUT;
+        if (until_ms == 0)
+            until_ms = clock_ms() + answer_ms;
+        if (admission_call(fd, key, rank, (int)(until_ms - clock_ms())) == 0)
+            return fd;
+        close(fd);
+        poll(NULL, 0, 20);
+    } while (errno == ECONNRESET && clock_ms() < until_ms);
     return -1;
 }
 
-int beat_connect(const struct beat_endpoint *endpoint, int rank, const char *node, int timeout_ms,
+int beat_connect(const struct beat_endpoint *endpoint, int rank, int timeout_ms, int answer_ms,
                  struct error *err)
 {
     for (uint32_t i = 0; i < endpoint->address_count && i < BEAT_ADDRESSES; i++) {
-        int fd = connect_one(&endpoint->addresses[i], timeout_ms);
+        int fd = call(endpoint, &endpoint->addresses[i], rank, timeout_ms, answer_ms);
 
-        if (fd < 0)
-            continue;
-        if (greet(fd, endpoint, rank, node, timeout_ms) == 0)
+        if (fd >= 0)
             return fd;
-        close(fd);
     }
     return error_set(err, "no answer from rank 0 on any of its %u addresses: %m",
                      endpoint->address_count);

@@ -3,16 +3,17 @@
 #define MUSTER_BEAT_H
 
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "lib/base/error.h"
+#include "validate/battery/watch/admission.h"
 
 /* The messages between the watch of every rank and the warden on rank 0, over TCP. All ranks of a
  * job run the same program on the same kind of machine: structs travel as they are. */
 
 enum beat_type {
-    BEAT_HELLO,  /* first message of a rank: rank, token, text its node */
     BEAT_TICK,   /* still here: progress, waits_for, text the phase */
     BEAT_FAULT,  /* the rank cannot go on: text says why */
     BEAT_SIGNAL, /* the rank was told to stop by a signal: progress is its number */
@@ -25,7 +26,6 @@ enum beat_type {
 struct beat {
     uint32_t type;
     int32_t rank;
-    uint64_t token;
     uint32_t progress;
     int32_t waits_for;
     /* of a tick: the main thread's, and the process's bytes */
@@ -36,21 +36,31 @@ struct beat {
 };
 
 /* Where rank 0 listens. */
-enum { BEAT_ADDRESSES = 8 };
+enum { BEAT_ADDRESSES = 8, BEAT_TOKEN_BYTES = 32 };
 struct beat_endpoint {
-    uint64_t token;
+    unsigned char token[BEAT_TOKEN_BYTES]; /* random; to other ranks by MPI alone */
     uint32_t address_count;
     struct sockaddr_in6 addresses[BEAT_ADDRESSES]; /* IPv4 ones as mapped */
 };
 
-/* Opens a listening socket on all addresses and fills endpoint: addresses of the interface first
- * (NULL or "": none is preferred), then those of others that are up, loopback last. Returns the
- * socket, or -1 with err. */
-int beat_listen(const char *interface, struct beat_endpoint *endpoint, struct error *err);
+/* Takes the secret of the run out of the environment (MUSTER_SECRET, 32 bytes in hexadecimal
+ * figures, which came with the step), so that no other program and no reader of /proc sees it.
+ * Without one the tokens alone are secret, as far as MPI's own messages are. */
+void beat_take_secret(void);
 
-/* Tries the addresses in turn, each for at most timeout_ms; says hello. Returns the socket, or -1
+/* The key by which both ends of a connection to that endpoint prove themselves (admission.h). */
+void beat_key(const struct beat_endpoint *endpoint, unsigned char key[SHA256_BYTES]);
+
+/* Opens a listening socket and fills endpoint: addresses of the interface first (NULL or "": none
+ * is preferred), then those of others that are up, loopback last. is_only: the socket is bound to
+ * the interface's address, where it has one, and that is the only one. Returns the socket, or -1
  * with err. */
-int beat_connect(const struct beat_endpoint *endpoint, int rank, const char *node, int timeout_ms,
+int beat_listen(const char *interface, bool is_only, struct beat_endpoint *endpoint,
+                struct error *err);
+
+/* Tries the addresses in turn: each for at most timeout_ms to connect, and answer_ms until both
+ * ends have proved that they know the secret. Returns the socket, or -1 with err. */
+int beat_connect(const struct beat_endpoint *endpoint, int rank, int timeout_ms, int answer_ms,
                  struct error *err);
 
 /* Sends without waiting. Returns 0, or -1 when the message did not go out as a whole. */

@@ -25,8 +25,8 @@ enum guest_state {
 
 struct guest {
     enum guest_state state;
-    int fd;          /* -1: none */
-    bool has_spoken; /* more than hello */
+    int fd; /* -1: none */
+    bool has_spoken;
     double heard_s;
     double gap_s; /* the longest pause between two heartbeats that came lately */
     uint32_t progress;
@@ -38,15 +38,12 @@ struct guest {
     struct beat_buffer buffer;
 };
 
-enum { STRANGERS = 64 }; /* connections that have not said hello yet */
-
 struct warden {
     struct watch_state *state;
     int listener;
-    uint64_t token;
+    struct admission admission;
     struct guest *guests;  /* by rank; rank 0 has no connection */
-    struct pollfd *polled; /* listener, wake pipe, guests, strangers */
-    struct guest strangers[STRANGERS];
+    struct pollfd *polled; /* wake pipe, guests, those of the admission */
     int *culprits;
     double now_s;
     double moved_s; /* when some rank made progress last */

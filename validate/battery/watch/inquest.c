@@ -72,7 +72,7 @@ static void __attribute__((noreturn)) end_job(struct warden *warden, bool is_sur
  * it will not. */
 static void lose(struct warden *warden, int rank, bool is_immovable)
 {
-    struct beat quit = {.type = BEAT_QUIT, .progress = 3, .token = warden->token};
+    struct beat quit = {.type = BEAT_QUIT, .progress = 3};
     struct guest *guest = &warden->guests[rank];
 
     if (guest->fd >= 0) {
@@ -258,8 +258,8 @@ static void say_hang(struct warden *warden, enum stall_kind kind, const struct s
             rank, node_of(warden, rank), guest->phase, still_s, state_name(guest->thread_state),
             ranks[rank].queued_s);
     }
-    for (size_t i = 0; i + 1 < count && kind == STALL_PAIR; i += 2) {
-        int rank = warden->culprits[i], other = warden->culprits[i + 1];
+    if (kind == STALL_PAIR) {
+        int rank = warden->culprits[0], other = warden->culprits[1];
 
         say(warden, VERDICT_FAIL, "hang", rank,
             "rank %d on %s and rank %d on %s wait for each other for %.0f s in phase %s (%.1f and "
@@ -267,6 +267,25 @@ static void say_hang(struct warden *warden, enum stall_kind kind, const struct s
             rank, node_of(warden, rank), other, node_of(warden, other), still_s,
             warden->guests[rank].phase, ranks[rank].queued_s, ranks[other].queued_s);
     }
+}
+
+static void say_many(const struct warden *warden, enum stall_kind kind, size_t count,
+                     double still_s)
+{
+    const int *ranks = warden->culprits;
+
+    if (kind == STALL_PAIRS)
+        say(warden, VERDICT_UNKNOWN, "hang", -1,
+            "%zu pairs of ranks at once wait for each other for %.0f s in phase %s, rank %d on %s "
+            "and rank %d on %s among them: the network, not these nodes; look for 'neighbor table "
+            "overflow' in their kernel logs",
+            count / 2, still_s, warden->guests[ranks[0]].phase, ranks[0], node_of(warden, ranks[0]),
+            ranks[1], node_of(warden, ranks[1]));
+    else
+        say(warden, VERDICT_UNKNOWN, "hang", -1,
+            "%zu ranks on most nodes at once make no progress for %.0f s in phase %s: not these "
+            "nodes' own fault",
+            count, still_s, warden->guests[ranks[0]].phase);
 }
 
 /* Who waited for a processor most. */
@@ -296,13 +315,15 @@ static void tell_stall(struct warden *warden, double still_s, double allowed_s, 
     size_t size = (size_t)warden->state->config.size, count = 0;
     struct stall_rank *ranks = calloc(size, sizeof *ranks);
     enum stall_kind kind = STALL_UNKNOWN;
-    bool goes_on = is_tolerated(warden);
+    bool goes_on = is_tolerated(warden), is_everywhere;
 
     if (ranks) {
         fill_stall(warden, ranks);
         kind = stall_find(ranks, size, allowed_s, warden->culprits, &count);
     }
-    if (kind == STALL_SLOW && !is_over) {
+    is_everywhere = kind == STALL_PAIRS ||
+                    (kind == STALL_HUNG && is_common(warden, warden->culprits, (int)count));
+    if ((kind == STALL_SLOW || is_everywhere) && !is_over) {
         free(ranks);
         return;
     }
@@ -310,8 +331,11 @@ static void tell_stall(struct warden *warden, double still_s, double allowed_s, 
         output_take_over();
     for (size_t i = 0; i < count; i++)
         goes_on = goes_on && kind == STALL_HUNG && warden->culprits[i] > 0;
-    goes_on = goes_on && kind == STALL_HUNG;
-    say_hang(warden, kind, ranks, count, still_s);
+    goes_on = goes_on && kind == STALL_HUNG && !is_everywhere;
+    if (is_everywhere)
+        say_many(warden, kind, count, still_s);
+    else
+        say_hang(warden, kind, ranks, count, still_s);
     for (size_t i = 0; i < count && goes_on; i++)
         lose(warden, warden->culprits[i], false);
     if (kind == STALL_SLOW)
@@ -324,7 +348,7 @@ static void tell_stall(struct warden *warden, double still_s, double allowed_s, 
     if (goes_on)
         return;
     output_take_over();
-    say_unfinished(warden, kind == STALL_SLOW ? "the time limit is over" : "the job hangs");
+    say_unfinished(warden, is_over ? "the time limit is over" : "the job hangs");
     end_job(warden, true);
 }
 

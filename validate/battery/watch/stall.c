@@ -82,8 +82,10 @@ enum stall_kind stall_find(const struct stall_rank *ranks, size_t count, double 
     }
     found = find_pairs(ranks, count, culprits);
     if (found > 0) {
-        *culprit_count = keep_scheduled(ranks, allowed_s, 2, culprits, found);
-        return *culprit_count > 0 ? STALL_PAIR : STALL_SLOW;
+        if (keep_scheduled(ranks, allowed_s, 2, culprits, found) == 0)
+            return STALL_SLOW;
+        *culprit_count = find_pairs(ranks, count, culprits);
+        return found == 2 ? STALL_PAIR : STALL_PAIRS;
     }
     if (!are_all_scheduled(ranks, count, allowed_s))
         return STALL_SLOW;

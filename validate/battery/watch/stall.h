@@ -28,7 +28,9 @@ enum stall_kind {
     STALL_SLOW,    /* not enough evidence yet: some that it depends on were not scheduled */
     STALL_UNKNOWN, /* all wait, none is behind */
     STALL_HUNG,    /* the culprits do not take part: they are outside of MPI, or behind the rest */
-    STALL_PAIR,    /* culprits[0] and [1], [2] and [3], ... wait for each other */
+    STALL_PAIR,    /* culprits[0] and [1] wait for each other */
+    STALL_PAIRS,   /* several do at once, [0] and [1], [2] and [3], ...: they have no end in common,
+                      so what stops them is none of theirs */
 };
 
 /* allowed_s: what each of them must have had at least. culprits holds up to count ranks. */

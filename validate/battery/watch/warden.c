@@ -17,15 +17,12 @@
 #include "validate/battery/watch/guests.h"
 #include "validate/battery/watch/inquest.h"
 
-/* How long a connection may hold a place without a hello. */
-static const double HELLO_S = 1;
-
 /* How often it looks whom it does not hear. */
 static const double POLL_S = 0.1;
 
 void guests_send_all(const struct warden *warden, enum beat_type type, int value)
 {
-    struct beat beat = {.type = type, .progress = (uint32_t)value, .token = warden->token};
+    struct beat beat = {.type = type, .progress = (uint32_t)value};
 
     for (int rank = 1; rank < warden->state->config.size; rank++)
         if (warden->guests[rank].fd >= 0)
@@ -102,62 +99,31 @@ static void hear_self(struct warden *warden)
     }
 }
 
-/* One that is free, else one that is held by somebody who has had the time to say hello; NULL:
- * none. */
-static struct guest *find_place(struct warden *warden)
+/* A rank that calls again before it has said anything, at another of rank 0's addresses, has given
+ * up its earlier connection. One that has spoken has one connection for good. */
+static void take_in(struct warden *warden, int rank, int fd)
 {
-    struct guest *silent = NULL;
+    struct guest *guest = &warden->guests[rank];
 
-    for (int i = 0; i < STRANGERS; i++) {
-        struct guest *place = &warden->strangers[i];
-
-        if (place->fd < 0)
-            return place;
-        if (warden->now_s - place->heard_s > HELLO_S)
-            silent = place;
-    }
-    return silent;
-}
-
-/* Who finds no place waits in the kernel's queue until those before it have said hello: all ranks
- * of a large job come at once. */
-static void accept_strangers(struct warden *warden)
-{
-    struct guest *place;
-    int fd;
-
-    while ((place = find_place(warden)) &&
-           (fd = accept4(warden->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-        if (place->fd >= 0)
-            close(place->fd);
-        *place = (struct guest){.fd = fd, .heard_s = warden->now_s};
-    }
-}
-
-/* A stranger becomes a guest by a hello with the right token. A rank that says it again, at another
- * of rank 0's addresses, has given up its earlier connection. */
-static void read_stranger(struct warden *warden, struct guest *stranger)
-{
-    int got = beat_receive(stranger->fd, &stranger->buffer);
-    const struct beat *hello = &stranger->buffer.beat;
-    struct beat answer = {.type = BEAT_HELLO, .token = warden->token};
-    struct guest *guest;
-
-    if (got == 0)
-        return;
-    if (got < 0 || hello->type != BEAT_HELLO || hello->token != warden->token || hello->rank <= 0 ||
-        hello->rank >= warden->state->config.size ||
-        warden->guests[hello->rank].state > GUEST_HERE || beat_send(stranger->fd, &answer) != 0) {
-        close(stranger->fd);
-        stranger->fd = -1;
+    if (rank == 0 || guest->state > GUEST_HERE || (guest->fd >= 0 && guest->has_spoken)) {
+        close(fd);
         return;
     }
-    guest = &warden->guests[hello->rank];
     if (guest->fd >= 0)
         close(guest->fd);
-    *guest = (struct guest){.state = GUEST_HERE, .fd = stranger->fd, .heard_s = warden->now_s};
+    *guest = (struct guest){.state = GUEST_HERE, .fd = fd, .heard_s = warden->now_s};
     snprintf(guest->phase, sizeof guest->phase, "start");
-    stranger->fd = -1;
+}
+
+/* What a connection says must fit the rank that it belongs to. */
+static bool is_sane(const struct warden *warden, int rank, const struct beat *beat)
+{
+    bool is_known = beat->type == BEAT_TICK || beat->type == BEAT_FAULT ||
+                    beat->type == BEAT_SIGNAL || beat->type == BEAT_BYE;
+
+    return is_known && beat->rank == rank && beat->waits_for >= STALL_WORKING &&
+           beat->waits_for < warden->state->config.size &&
+           (isnan(beat->queued_s) || beat->queued_s >= 0) && beat->moved_bytes >= 0;
 }
 
 static void read_guest(struct warden *warden, int rank)
@@ -166,7 +132,8 @@ static void read_guest(struct warden *warden, int rank)
     int got;
 
     while ((got = beat_receive(guest->fd, &guest->buffer)) == 1)
-        hear(warden, rank, &guest->buffer.beat);
+        if (is_sane(warden, rank, &guest->buffer.beat))
+            hear(warden, rank, &guest->buffer.beat);
     if (got < 0) {
         close(guest->fd);
         guest->fd = -1;
@@ -214,30 +181,25 @@ static void note_moved(struct warden *warden)
 static void wait_and_read(struct warden *warden)
 {
     int size = warden->state->config.size;
-    struct pollfd *guests = warden->polled + 2, *strangers = guests + size;
+    struct pollfd *guests = warden->polled + 1;
     double before = warden->now_s;
     char bytes[64];
+    int rank, fd;
 
-    warden->polled[0] =
-        (struct pollfd){.fd = find_place(warden) ? warden->listener : -1, .events = POLLIN};
-    warden->polled[1] = (struct pollfd){.fd = warden->state->wake[0], .events = POLLIN};
-    for (int rank = 0; rank < size; rank++)
+    warden->polled[0] = (struct pollfd){.fd = warden->state->wake[0], .events = POLLIN};
+    for (rank = 0; rank < size; rank++)
         guests[rank] = (struct pollfd){.fd = warden->guests[rank].fd, .events = POLLIN};
-    for (int i = 0; i < STRANGERS; i++)
-        strangers[i] = (struct pollfd){.fd = warden->strangers[i].fd, .events = POLLIN};
-    poll(warden->polled, (nfds_t)(2 + size + STRANGERS), (int)(1e3 * POLL_S));
+    admission_polled(&warden->admission, guests + size);
+    poll(warden->polled, (nfds_t)(1 + size + ADMISSION_POLLED), (int)(1e3 * POLL_S));
     warden->now_s = clock_s();
     note_late(warden, warden->now_s - before);
-    if (warden->polled[1].revents)
+    if (warden->polled[0].revents)
         (void)!read(warden->state->wake[0], bytes, sizeof bytes);
-    for (int rank = 1; rank < size; rank++)
+    for (rank = 1; rank < size; rank++)
         if (guests[rank].revents && warden->guests[rank].fd >= 0)
             read_guest(warden, rank);
-    for (int i = 0; i < STRANGERS; i++)
-        if (strangers[i].revents && warden->strangers[i].fd >= 0)
-            read_stranger(warden, &warden->strangers[i]);
-    if (warden->polled[0].revents)
-        accept_strangers(warden);
+    while ((fd = admission_next(&warden->admission, warden->now_s, &rank)) >= 0)
+        take_in(warden, rank, fd);
 }
 
 /* True when rank 0 is done and so is everybody. */
@@ -262,15 +224,13 @@ static bool warden_open(struct warden *warden)
         setrlimit(RLIMIT_NOFILE, &files);
     }
     warden->guests = calloc((size_t)size, sizeof *warden->guests);
-    warden->polled = calloc((size_t)(2 + size + STRANGERS), sizeof *warden->polled);
+    warden->polled = calloc((size_t)(1 + size + ADMISSION_POLLED), sizeof *warden->polled);
     warden->culprits = calloc((size_t)size, sizeof *warden->culprits);
     if (!warden->guests || !warden->polled || !warden->culprits)
         return false;
     warden->now_s = warden->moved_s = clock_s();
     for (int rank = 0; rank < size; rank++)
         warden->guests[rank].fd = -1;
-    for (int i = 0; i < STRANGERS; i++)
-        warden->strangers[i].fd = -1;
     warden->guests[0].state = GUEST_HERE;
     return true;
 }
@@ -280,22 +240,21 @@ static void warden_close(struct warden *warden)
     for (int rank = 0; rank < warden->state->config.size; rank++)
         if (warden->guests[rank].fd >= 0)
             close(warden->guests[rank].fd);
-    for (int i = 0; i < STRANGERS; i++)
-        if (warden->strangers[i].fd >= 0)
-            close(warden->strangers[i].fd);
+    admission_close(&warden->admission);
     close(warden->listener);
     free(warden->guests);
     free(warden->polled);
     free(warden->culprits);
 }
 
-void warden_run(struct watch_state *state, int listener, uint64_t token)
+void warden_run(struct watch_state *state, int listener, const unsigned char *key)
 {
     struct warden *warden = calloc(1, sizeof *warden);
 
     if (!warden)
         return;
-    *warden = (struct warden){.state = state, .listener = listener, .token = token};
+    *warden = (struct warden){.state = state, .listener = listener};
+    admission_open(&warden->admission, listener, key, state->config.size);
     if (warden_open(warden)) {
         while (!is_over(warden)) {
             wait_and_read(warden);

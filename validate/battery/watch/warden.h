@@ -48,6 +48,6 @@ void watch_leave(struct watch_state *state, bool abort_job, int status) __attrib
 double watch_interval_s(int size);
 
 /* Rank 0's thread: returns when every rank has said goodbye; else it ends the process. */
-void warden_run(struct watch_state *state, int listener, uint64_t token);
+void warden_run(struct watch_state *state, int listener, const unsigned char *key);
 
 #endif

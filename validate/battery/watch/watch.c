@@ -25,7 +25,7 @@ static pthread_t thread;
 static bool has_thread;
 static int connection = -1; /* a member's */
 static int warden_listener;
-static uint64_t warden_token;
+static unsigned char warden_key[SHA256_BYTES];
 
 /* How often ranks send a beat: with very many of them rank 0 must not drown in beats. */
 double watch_interval_s(int size)
@@ -242,7 +242,7 @@ static void *member_run(void *argument)
 static void *warden_thread(void *argument)
 {
     (void)argument;
-    warden_run(&watch, warden_listener, warden_token);
+    warden_run(&watch, warden_listener, warden_key);
     return NULL;
 }
 
@@ -276,11 +276,11 @@ static int start(const struct watch_config *config, void *run(void *), struct er
     return 0;
 }
 
-int watch_start_warden(const struct watch_config *config, int listener, uint64_t token,
-                       struct error *err)
+int watch_start_warden(const struct watch_config *config, int listener,
+                       const struct beat_endpoint *endpoint, struct error *err)
 {
     warden_listener = listener;
-    warden_token = token;
+    beat_key(endpoint, warden_key);
     return start(config, warden_thread, err);
 }
 

@@ -20,6 +20,9 @@
  * writes a record, sends all ranks home and ends the process. A rank that loses rank 0 leaves by
  * itself, within 3 s. The threads never call MPI, but for abort_job. One watch per process. */
 
+/* Of another rank to rank 0: to connect, and until it is taken in, on a busy machine too. */
+enum { WATCH_CONNECT_MS = 2000, WATCH_ANSWER_MS = 8000 };
+
 struct watch_config {
     const char *program;
     int rank, size;
@@ -29,9 +32,9 @@ struct watch_config {
     double patience_s;       /* no progress for so long is a hang; 0: 10 s, or half the limit */
 };
 
-/* Rank 0, with the socket of beat_listen(). */
-int watch_start_warden(const struct watch_config *config, int listener, uint64_t token,
-                       struct error *err);
+/* Rank 0, with the socket and the endpoint of beat_listen(). */
+int watch_start_warden(const struct watch_config *config, int listener,
+                       const struct beat_endpoint *endpoint, struct error *err);
 
 /* Another rank, with the socket of beat_connect(), or -1 when it has none and goes unwatched. */
 int watch_start_member(const struct watch_config *config, int socket, struct error *err);

@@ -16,11 +16,12 @@
 
 /* Two partners meet, or give up, well before those who wait for all to begin (path_plan's
  * timeout_s) give up themselves. */
-enum { CONNECT_MS = 2000, HELLO_MS = 1000, MEET_S = 5, REST_MS = 50 };
+enum { CONNECT_MS = 2000, ANSWER_MS = 2000, MEET_S = 5, REST_MS = 50 };
 
 struct lines {
     struct program *program;
     int listener;
+    struct admission admission;
     struct beat_endpoint *endpoints; /* node_count */
     int *fds;                        /* node_count: to the first node, or at it to all; -1: none */
     int partner, partner_fd;         /* -1: none */
@@ -106,47 +107,26 @@ void lines_wait(struct lines *lines, const bool *is_heard)
     watch_works();
 }
 
-/* The node of a connection that says hello with our token; -1: a stranger. */
-static int hear_hello(struct lines *lines, int fd)
-{
-    struct beat_buffer buffer = {.length = 0};
-    struct pollfd wait = {.fd = fd, .events = POLLIN};
-    struct beat answer = {.type = BEAT_HELLO,
-                          .token = lines->endpoints[lines->program->node].token};
-    int got = 0;
-
-    while (got == 0 && poll(&wait, 1, HELLO_MS) == 1)
-        got = beat_receive(fd, &buffer);
-    if (got != 1 || buffer.beat.type != BEAT_HELLO || buffer.beat.token != answer.token ||
-        buffer.beat.rank < 0 || buffer.beat.rank >= lines->program->node_count ||
-        beat_send(fd, &answer) != 0)
-        return -1;
-    return buffer.beat.rank;
-}
-
-/* Takes one connection, if there is one. Returns the node, *fd its line; or -1. */
+/* Waits until somebody calls who knows the secret. Returns the node, *fd its line; or -1. */
 static int take_call(struct lines *lines, int wait_ms, int *fd)
 {
-    struct pollfd wait = {.fd = lines->listener, .events = POLLIN};
+    struct pollfd polled[ADMISSION_POLLED];
     int node;
 
-    if (poll(&wait, 1, wait_ms) != 1)
-        return -1;
-    *fd = accept4(lines->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (*fd < 0)
-        return -1;
-    node = hear_hello(lines, *fd);
-    if (node < 0)
-        close(*fd);
-    return node;
+    *fd = admission_next(&lines->admission, clock_s(), &node);
+    if (*fd >= 0)
+        return node;
+    admission_polled(&lines->admission, polled);
+    poll(polled, ADMISSION_POLLED, wait_ms);
+    *fd = admission_next(&lines->admission, clock_s(), &node);
+    return *fd >= 0 ? node : -1;
 }
 
 static int call(struct lines *lines, int node, int timeout_ms)
 {
     struct error err;
 
-    return beat_connect(&lines->endpoints[node], lines->program->node,
-                        lines->program->node_name[lines->program->node], timeout_ms, &err);
+    return beat_connect(&lines->endpoints[node], lines->program->node, timeout_ms, ANSWER_MS, &err);
 }
 
 /* For each of the partner's addresses: those that swallow all packets leave time for the others. */
@@ -161,7 +141,7 @@ static int meet_ms(const struct lines *lines, int partner)
  * its earlier call up. */
 static void take_calls(struct lines *lines)
 {
-    double until = clock_s() + 1e-3 * (CONNECT_MS + HELLO_MS);
+    double until = clock_s() + 1e-3 * (CONNECT_MS + ANSWER_MS);
     int missing = lines->program->node_count - 1;
 
     while (missing > 0 && clock_s() < until) {
@@ -200,10 +180,14 @@ static struct lines *allocate(struct program *program)
 struct lines *lines_open(struct program *program, struct error *err)
 {
     struct lines *lines = allocate(program);
+    unsigned char key[SHA256_BYTES] = {0};
     struct beat_endpoint own;
     MPI_Request request;
 
-    lines->listener = beat_listen(program_management(program), &own, err);
+    lines->listener = beat_listen(program_management(program), false, &own, err);
+    if (lines->listener >= 0)
+        beat_key(&own, key);
+    admission_open(&lines->admission, lines->listener, key, program->node_count);
     MPI_Iallgather(&own, sizeof own, MPI_BYTE, lines->endpoints, sizeof own, MPI_BYTE,
                    program->leaders, &request);
     program_wait(program, &request, -1);
@@ -225,6 +209,7 @@ void lines_close(struct lines *lines)
     for (int node = 0; node < lines->program->node_count; node++)
         if (lines->fds[node] >= 0)
             close(lines->fds[node]);
+    admission_close(&lines->admission);
     if (lines->listener >= 0)
         close(lines->listener);
     free(lines->endpoints);

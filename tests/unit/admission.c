@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who is let in at a listening socket, and what lying, silent and chattering callers cost. */
+#include "config.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/base/clock.h"
+#include "tests/unit/tap.h"
+#include "validate/battery/watch/beat.h"
+#include "validate/battery/watch/peer_filter.h"
+
+enum { RANKS = 8, SILENT = 200 };
+
+static struct admission admission;
+static struct beat_endpoint endpoint;
+static unsigned char key[SHA256_BYTES];
+static struct sockaddr_in where = {.sin_family = AF_INET};
+
+/* from: an address of 127.0.0.0/8, host order; 0: any. */
+static int dial(uint32_t from)
+{
+    struct sockaddr_in source = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(from)};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    if (from && bind(fd, (struct sockaddr *)&source, sizeof source) != 0)
+        tap_skip_all("cannot bind");
+    if (connect(fd, (struct sockaddr *)&where, sizeof where) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static void reopen(void)
+{
+    admission_close(&admission);
+    admission_open(&admission, admission.listener, key, RANKS);
+}
+
+/* Serves for so long, or until one is let in: its rank, or -1. */
+static int serve(double seconds)
+{
+    double until = clock_s() + seconds;
+
+    while (clock_s() < until) {
+        struct pollfd polled[ADMISSION_POLLED];
+        int rank, fd = admission_next(&admission, clock_s(), &rank);
+
+        if (fd >= 0) {
+            close(fd);
+            return rank;
+        }
+        admission_polled(&admission, polled);
+        poll(polled, ADMISSION_POLLED, 20);
+    }
+    return -1;
+}
+
+/* A caller in a process of its own; its exit status: 0 let in, else errno of admission_call(). */
+static pid_t call(int rank, const unsigned char *with)
+{
+    pid_t pid = fork();
+    int fd;
+
+    if (pid != 0)
+        return pid;
+    fd = dial(0);
+    _exit(admission_call(fd, with, rank, 3000) == 0 ? 0 : errno);
+}
+
+static int status_of(pid_t pid)
+{
+    int status;
+
+    waitpid(pid, &status, 0);
+    return WEXITSTATUS(status);
+}
+
+static void check_callers(void)
+{
+    unsigned char other[SHA256_BYTES] = {1}, environment[SHA256_BYTES];
+    pid_t pid = call(5, key);
+
+    is_int(serve(3), 5, "who knows the secret is let in as its rank");
+    is_int(status_of(pid), 0, "... and knows the listener");
+    pid = call(3, other);
+    is_int(serve(0.5), -1, "who does not know it is not");
+    is_int(status_of(pid), ECONNRESET, "... and is told by the end of the connection");
+    pid = call(RANKS, key);
+    is_int(serve(0.5), -1, "a rank that the run does not have is not");
+    status_of(pid);
+    pid = call(-1, key);
+    is_int(serve(0.5), -1, "... nor a negative one");
+    status_of(pid);
+
+    setenv("MUSTER_SECRET", "00112233445566778899aabbccddeeff", 1);
+    beat_take_secret();
+    ok(getenv("MUSTER_SECRET") == NULL, "the secret of the run is taken out of the environment");
+    beat_key(&endpoint, environment);
+    ok(!sha256_equal(environment, key), "... and is part of the key");
+}
+
+/* What a caller sent once does not open a second connection. */
+static void check_replay(void)
+{
+    unsigned char nonce[NONCE_BYTES];
+    struct admission_proof proof = {.rank = 2};
+    int ends[2], fd;
+
+    /* a caller that plays listener: it gets a proof for its own nonce */
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+        tap_skip_all("no sockets");
+    memset(nonce, 7, sizeof nonce);
+    is_int(write(ends[0], nonce, sizeof nonce), sizeof nonce, "a false listener asks");
+    if (fork() == 0)
+        _exit(admission_call(ends[1], key, 2, 500) == 0);
+    is_int(recv(ends[0], &proof, sizeof proof, MSG_WAITALL), sizeof proof, "... gets a proof");
+    fd = dial(0);
+    is_int(write(fd, &proof, sizeof proof), sizeof proof, "... and plays it to the true one");
+    is_int(serve(0.5), -1, "... which does not let it in");
+    close(fd);
+    close(ends[0]);
+    close(ends[1]);
+    wait(NULL);
+}
+
+static void check_garbage(void)
+{
+    static char noise[1 << 16];
+    int fd = dial(0);
+    pid_t pid;
+
+    memset(noise, 0xa5, sizeof noise);
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    ok(write(fd, noise, sizeof noise) > 0, "garbage of any length");
+    is_int(serve(0.3), -1, "... lets nobody in");
+    close(fd);
+    fd = dial(0);
+    is_int(write(fd, noise, 3), 3, "a proof that breaks off");
+    close(fd);
+    pid = call(1, key);
+    is_int(serve(3), 1, "... and the next caller is let in");
+    status_of(pid);
+}
+
+static void check_silent(void)
+{
+    int fds[SILENT];
+    double begin, took;
+    pid_t pid;
+
+    for (int i = 0; i < SILENT; i++)
+        fds[i] = dial(0);
+    begin = clock_s();
+    pid = call(6, key);
+    is_int(serve(10), 6, "after 200 silent connections the true one is let in");
+    took = clock_s() - begin;
+    ok(took < 3, "... soon (%.2f s)", took);
+    is_int(status_of(pid), 0, "... by its first call");
+    for (int i = 0; i < SILENT; i++)
+        close(fds[i]);
+    reopen();
+    serve(0.2);
+    for (int i = 0; i < 10; i++)
+        fds[i] = dial(0);
+    begin = clock_s();
+    pid = call(4, key);
+    serve(3);
+    took = clock_s() - begin;
+    ok(took < 0.5, "ten silent ones cost nothing (%.3f s)", took);
+    status_of(pid);
+    for (int i = 0; i < 10; i++)
+        close(fds[i]);
+}
+
+static void set(struct peer_addresses *node, int index, const char *text)
+{
+    if (inet_pton(AF_INET6, text, &node->addresses[index]) != 1)
+        tap_skip_all("no address: %s", text);
+    node->count = (uint32_t)index + 1;
+}
+
+static void check_filter(void)
+{
+    static struct peer_addresses nodes[1000];
+    struct sock_filter program[PEER_FILTER_MOST];
+    struct timeval soon = {.tv_usec = 300000};
+    int fd, listener = socket(AF_INET, SOCK_STREAM, 0), connected;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000001)};
+    socklen_t size = sizeof address;
+    size_t length;
+
+    set(&nodes[0], 0, "::ffff:10.0.0.1");
+    set(&nodes[0], 1, "fd00::1");
+    set(&nodes[1], 0, "::ffff:10.0.0.2");
+    length = peer_filter_make(nodes, 2, program);
+    ok(length > 0 && length < 40, "a filter of two nodes (%zu instructions)", length);
+    bind(listener, (struct sockaddr *)&address, sizeof address);
+    listen(listener, 8);
+    getsockname(listener, (struct sockaddr *)&where, &size);
+    ok(peer_filter_apply(program, length) >= 1, "... on the sockets that listen");
+    fd = dial(0x7f000001);
+    ok(fd >= 0, "this host itself gets through");
+    close(fd);
+    /* the same program without the loopback's range */
+    for (size_t i = 0; i < length; i++)
+        if (program[i].code == (BPF_JMP | BPF_JGE | BPF_K) && program[i].k == 0x7f000000)
+            program[i].k = 0x7f000002;
+    peer_filter_apply(program, length);
+    fd = socket(AF_INET, SOCK_STREAM, 0);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &soon, sizeof soon);
+    connected = connect(fd, (struct sockaddr *)&where, sizeof where);
+    ok(connected != 0, "an address that is not among them does not");
+    close(fd);
+    fd = dial(0x7f000003);
+    ok(fd >= 0, "... one that is does");
+    close(fd);
+    close(listener);
+
+    for (uint32_t i = 0; i < 1000; i++) {
+        nodes[i].count = 1;
+        nodes[i].addresses[0] = (struct in6_addr){.s6_addr = {[10] = 0xff,
+                                                              0xff,
+                                                              10,
+                                                              (unsigned char)(i % 7),
+                                                              (unsigned char)(i / 250 * 16),
+                                                              (unsigned char)(3 * i)}};
+    }
+    length = peer_filter_make(nodes, 1000, program);
+    ok(length > 0 && length <= PEER_FILTER_MOST, "1000 nodes (%zu instructions)", length);
+    nodes[500].is_cut = 1;
+    is_int(peer_filter_make(nodes, 1000, program), 0,
+           "a node whose addresses are not all known: none");
+}
+
+int main(void)
+{
+    struct error err;
+    int listener = beat_listen("", false, &endpoint, &err);
+    struct sockaddr_storage bound;
+    socklen_t size = sizeof bound;
+
+    alarm(60);
+    if (listener < 0 || getsockname(listener, (struct sockaddr *)&bound, &size) != 0)
+        tap_skip_all("%s", err.text);
+    where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    where.sin_port = endpoint.addresses[0].sin6_port;
+    beat_key(&endpoint, key);
+    admission_open(&admission, listener, key, RANKS);
+    check_callers();
+    check_replay();
+    check_garbage();
+    check_silent();
+    admission_close(&admission);
+    close(listener);
+    check_filter();
+    return tap_done();
+}
