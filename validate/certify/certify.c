@@ -344,6 +344,7 @@ static void certify_clear(struct certify *certify)
     records_clear(&certify->records);
     hostlist_clear(&certify->headlines);
     hostlist_clear(&certify->notes);
+    hostlist_clear(&certify->lossy);
     cluster_clear(&certify->cluster);
     name_index_clear(&certify->by_name);
     for (size_t i = 0; i < certify->count; i++) {

@@ -91,6 +91,7 @@ struct certify {
     FILE *json;
     struct progress progress;
     struct hostlist headlines; /* lines above the table: what is no node's fault and hit many */
+    struct hostlist lossy;     /* "NODE RAIL" of those that fail for what they lose */
     struct hostlist notes;     /* lines under the table */
     bool is_misused;           /* a node or partition was named that is not there */
     bool has_fault;            /* a fault that is no node's */
@@ -238,6 +239,8 @@ void certify_link_findings(struct certify *certify, const struct trial *trial, s
  * records since first; figures: of all rails, NAN where not measured */
 /* losses.c: what rails and paths had to send again, by the records since first. */
 void certify_losses(struct certify *certify, const struct hostlist *names, size_t first);
+/* Whether that rail of that node failed there. */
+bool certify_is_lossy(const struct certify *certify, const char *node, const char *rail);
 void certify_sums(struct certify *certify, size_t first, const double *figures, size_t count);
 
 /* actions.c: drains, certificates, releases */

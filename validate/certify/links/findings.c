@@ -64,6 +64,22 @@ static bool is_hint(const struct finding *finding)
            strcmp(finding->limit_source, "reference") == 0;
 }
 
+/* A path that is slow for what the rail at one of its ends loses. */
+static bool is_by_loss(const struct certify *certify, const struct trial *trial,
+                       const struct finding *finding)
+{
+    const struct links *links = &trial->links;
+    const int ends[] = {finding->node, finding->peer};
+    bool is_lossy = false;
+
+    if ((finding->kind != FINDING_PAIR && finding->kind != FINDING_AMBIGUOUS) || finding->rail < 0)
+        return false;
+    for (int i = 0; i < 2; i++)
+        is_lossy |= ends[i] >= 0 &&
+                    certify_is_lossy(certify, links->nodes[ends[i]], links->rails[finding->rail]);
+    return is_lossy;
+}
+
 static void finding_take(struct certify *certify, const struct trial *trial,
                          const struct finding *finding)
 {
@@ -201,7 +217,8 @@ static void figures_take(struct certify *certify, const struct trial *trial)
 void certify_link_findings(struct certify *certify, const struct trial *trial, size_t first)
 {
     for (size_t i = 0; i < trial->count; i++)
-        finding_take(certify, trial, &trial->findings[i]);
+        if (!is_by_loss(certify, trial, &trial->findings[i]))
+            finding_take(certify, trial, &trial->findings[i]);
     topology_take(certify, trial);
     certify_sums(certify, first, trial->figures, trial->links.node_count * trial->links.rail_count);
     figures_take(certify, trial);

@@ -160,6 +160,19 @@ static void message_write(const struct losses *losses, const struct hostlist *na
     }
 }
 
+static void lossy_text(const char *node, const char *rail, char *text, size_t size)
+{
+    snprintf(text, size, "%.255s %.63s", node, rail);
+}
+
+bool certify_is_lossy(const struct certify *certify, const char *node, const char *rail)
+{
+    char text[320];
+
+    lossy_text(node, rail, text, sizeof text);
+    return hostlist_contains(&certify->lossy, text);
+}
+
 static void finding_take(struct certify *certify, const struct losses *losses,
                          const struct hostlist *names, const struct loss_finding *finding)
 {
@@ -187,7 +200,11 @@ static void finding_take(struct certify *certify, const struct losses *losses,
     certify_record(certify, &record);
     if (is_nodes) {
         struct subject *subject = certify_subject(certify, record.node);
+        char text[320];
 
+        lossy_text(record.node, part, text, sizeof text);
+        if (finding->kind == LOSS_RAIL)
+            hostlist_append(&certify->lossy, text);
         outcome_note(&subject->outcome, STAGE_LINKS,
                      certify_rails_verdict(certify, subject, part, record.verdict), "links", part,
                      message);

@@ -106,7 +106,8 @@ enum finding_kind {
     FINDING_LIAR,   /* node's figures contradict those of its partners: node */
     FINDING_MISPLACED, /* node's links are those of another block than topology.conf says: node,
                           block, peer_block (where it seems to be) */
-    FINDING_AMBIGUOUS, /* node and rail, or the path to its partners: cannot be told */
+    FINDING_AMBIGUOUS, /* node and rail, or the path to its partners (of one path: to peer): cannot
+                          be told */
     FINDING_MISSING,   /* nothing was measured of node's rail, or of one direction of it */
 };
 

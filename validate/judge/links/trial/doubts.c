@@ -77,7 +77,7 @@ static struct finding end_of(const struct trial *trial, const struct finding *pa
     finding.kind = FINDING_AMBIGUOUS;
     finding.verdict = VERDICT_UNKNOWN;
     finding.node = end;
-    finding.peer = -1;
+    finding.peer = peer;
     snprintf(finding.part, sizeof finding.part, "%s", trial->links.rails[path->rail]);
     snprintf(finding.message, sizeof finding.message,
              "%s: its path to %s had %.0f of %.0f Mb/s at times: either end, or what is between",
