@@ -75,6 +75,20 @@ static const char *certified(void)
     return standing_certified(path, see_certified, NULL, NULL) < 0 ? "an error" : seen;
 }
 
+static void see_failed(const char *node, void *context)
+{
+    size_t length = strlen(seen);
+
+    (void)context;
+    snprintf(seen + length, sizeof seen - length, "%s;", node);
+}
+
+static const char *failed(void)
+{
+    seen[0] = '\0';
+    return standing_failed(path, see_failed, NULL, NULL) < 0 ? "an error" : seen;
+}
+
 static int strike(const char *node, const char *part)
 {
     struct error err;
@@ -92,6 +106,7 @@ int main(void)
     is_int(strike("n1", "eth1"), 1, "without a history the first strike is the first");
     is_str(suspects(0), "", "nobody is suspect");
     is_str(certified(), "", "nor certified");
+    is_str(failed(), "", "nor failed");
 
     add("a", 30 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
     add("b", 20 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
@@ -107,16 +122,22 @@ int main(void)
     is_str(certified(), "n1 613180;", "it is certified");
     add("e", 8 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
     is_str(certified(), "n1 613180;", "a suspect keeps its certificate");
+    is_str(failed(), "", "... and has not failed for good");
     add("f", 7 * HOUR, "n1", VERDICT_FAIL, 2, NULL, false);
     is_str(certified(), "", "one that was drained does not");
     is_str(suspects(now - DAY), "", "... and is no suspect any more");
     is_int(strike("n1", "eth1"), 1, "... and begins anew");
+    is_str(failed(), "n1;", "... and has failed");
     add("g", 6 * HOUR, "n2", VERDICT_PASS, 0, "2026-11-27 18:13 UTC", false);
     add("h", 5 * HOUR, "n2", VERDICT_UNKNOWN, 0, NULL, false);
     add("i", 4 * HOUR, "n2", VERDICT_FAIL, 0, NULL, true);
+    is_str(failed(), "n1;", "nor does it fail then");
     is_str(certified(), "n2 613180;", "neither unknown nor a dry run takes it away");
     add("j", 3 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
     is_int(strike("n1", "eth1"), 2, "a strike");
+    is_str(failed(), "n1;", "what failed before stands until it is certified");
+    add("k", 2.5 * HOUR, "n1", VERDICT_PASS, 0, "2026-11-27 18:13 UTC", false);
+    is_str(failed(), "", "... and no longer");
     is_int(history_accept(path, "n1", NULL, "new cable", now - 2 * HOUR, &err), 0, "repaired");
     is_int(strike("n1", "eth1"), 1, "... it counts no more");
 

@@ -119,6 +119,36 @@ int standing_suspects(const char *path, double since,
                err);
 }
 
+struct failed {
+    void (*each)(const char *node, void *context);
+    void *context;
+};
+
+static int failed_row(sqlite3_stmt *statement, void *context)
+{
+    const struct failed *failed = context;
+
+    failed->each(database_text(statement, 0), failed->context);
+    return 0;
+}
+
+int standing_failed(const char *path, void (*each)(const char *node, void *context), void *context,
+                    struct error *err)
+{
+    return ask(path,
+               &(struct question){
+                   .query = "SELECT node FROM nodes AS mine JOIN runs USING (run)"
+                            " WHERE mine.verdict = 'fail' AND dry_run = 0 AND NOT EXISTS"
+                            " (SELECT 1 FROM records WHERE records.run = mine.run AND"
+                            " records.node = mine.node AND test = 'strikes' AND verdict = 'warn')"
+                            " AND NOT EXISTS (SELECT 1 FROM nodes AS later"
+                            " WHERE later.node = mine.node AND later.time > mine.time AND"
+                            " later.certified_until IS NOT NULL) GROUP BY node ORDER BY node",
+                   .row = failed_row,
+                   .context = &(struct failed){each, context}},
+               err);
+}
+
 struct certified {
     void (*each)(const char *node, double until, void *context);
     void *context;

@@ -18,6 +18,11 @@ int standing_suspects(const char *path, double since,
                       void (*each)(const char *node, const char *message, void *context),
                       void *context, struct error *err);
 
+/* Calls each() for the nodes that failed, not as suspects, and were not certified since: none of
+ * them may have a certificate. Returns how many, or -1 with err. */
+int standing_failed(const char *path, void (*each)(const char *node, void *context), void *context,
+                    struct error *err);
+
 /* Calls each() for the nodes that were certified, with the end of the certificate in seconds since
  * the epoch, unless they failed since. Returns how many, or -1 with err. */
 int standing_certified(const char *path,

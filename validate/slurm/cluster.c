@@ -145,6 +145,28 @@ static int nodes_load(struct cluster *cluster, struct error *err)
                       : error_set(err, "no memory for the cluster's nodes");
 }
 
+int cluster_node_reason(const char *name, char *reason, size_t size, time_t *time,
+                        struct error *err)
+{
+    node_info_msg_t *found = NULL;
+
+    *reason = '\0';
+    *time = 0;
+    if (slurm_load_node_single(&found, (char *)(size_t)name, SHOW_ALL) != SLURM_SUCCESS)
+        return slurm_failed(err, "cannot ask the controller for this node");
+    for (uint32_t i = 0; i < found->record_count; i++) {
+        struct cluster_node node = {0};
+
+        state_translate(&found->node_array[i], &node);
+        if (found->node_array[i].reason && (node.is_drained || node.is_down)) {
+            snprintf(reason, size, "%s", found->node_array[i].reason);
+            *time = found->node_array[i].reason_time;
+        }
+    }
+    slurm_free_node_info_msg(found);
+    return 0;
+}
+
 /* Who waits for a certificate, and whether a node's reservation is somebody else's. */
 static int waiting_load(struct cluster *cluster, struct error *err)
 {

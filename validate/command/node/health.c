@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/certificate/certificate.h"
+#include "lib/base/text.h"
 #include "validate/act/act.h"
 #include "validate/command/command.h"
 #include "validate/slurm/cluster.h"
@@ -113,6 +115,44 @@ static void node_drain(const char *node, const char *reason, const struct conf *
     cluster_clear(&cluster);
 }
 
+/* Whose seal it is does not matter for when it was issued. */
+static int any_seal(const char *seal, const char *text, size_t text_length, struct error *err)
+{
+    (void)seal;
+    (void)text;
+    (void)text_length;
+    (void)err;
+    return 1;
+}
+
+/* A node that muster drained after it was certified could not be reached then, or its certificate
+ * would be gone: it takes it away itself, before somebody resumes it. Returns what is to be said,
+ * in text; "" for nothing. */
+static void certificate_withdraw(const char *node, const struct conf *conf, char *text, size_t size)
+{
+    struct certificate certificate;
+    char reason[240];
+    time_t drained;
+    struct error err;
+    enum certificate_state state =
+        certificate_check(conf->certificate_path, 0, &(struct certificate_facts){0}, any_seal,
+                          &certificate, reason, sizeof reason);
+    time_t issued = certificate.issued;
+
+    *text = '\0';
+    certificate_clear(&certificate);
+    if (state == CERTIFICATE_MISSING || issued == 0 || cluster_open(&err) != 0 ||
+        cluster_node_reason(node, reason, sizeof reason, &drained, &err) != 0)
+        return; /* without Slurm nothing starts here */
+    if (!reason_is_ours(reason) || drained <= issued)
+        return;
+    if (certificate_remove(conf->certificate_path, &err) < 0)
+        text_put(text, size, "certificate not removed: %s", err.text);
+    else
+        text_put(text, size, "certificate removed, the node was drained after its issue: %s",
+                 reason);
+}
+
 int health_run(const char *command, const struct health_summary *summary, const char *node,
                const struct conf *conf)
 {
@@ -131,5 +171,8 @@ int health_run(const char *command, const struct health_summary *summary, const 
         if (*text)
             printf("%s: %s %s\n", command, node, text);
     }
+    certificate_withdraw(node, conf, text, sizeof text);
+    if (*text)
+        printf("%s: %s %s\n", command, node, text);
     return failed > 0 ? COMMAND_FAIL : COMMAND_PASS;
 }
