@@ -32,7 +32,33 @@ try() { # LAST-STAGE FAULT NODE PART
         'the others are idle'
     like "$(reason "$3")" '^muster: reach ' "$3 is drained"
     lab heal >/dev/null
+    if lab on "$3" test -e /var/lib/muster/certificate; then
+        # the run could not reach it; slurmd's health check does it, before somebody resumes the node
+        lab on "$3" muster check --health >"$work/health" 2>&1 || :
+        like "$(cat "$work/health")" 'certificate removed, the node was drained after its issue: muster: reach' \
+            'at the next contact it loses its certificate'
+        unlike "$(certificates)" "$3" 'which is gone'
+    fi
     resume "$3"
+}
+
+# A process of a node that is killed: by somebody once, or whenever it has run for two seconds.
+kill_process() { # NODE once|always: in the links
+    "$lab_dir/lab" -L "$name" run "$muster" certify --json "$work/records" >"$work/words" 2>&1 </dev/null &
+    local pid=$! killer=
+    within 30 grep -q '^  launch ' "$work/words"
+    if [ "$2" = once ]; then
+        within 10 lab on "$1" pgrep -x muster-links
+        sleep 1
+        lab on "$1" pkill -KILL -x muster-links
+    else
+        "$lab_dir/lab" -L "$name" on "$1" sh -c 'for i in $(seq 150); do
+            pkill -KILL --older 2 -x muster-links; sleep 0.2; done' >/dev/null 2>&1 &
+        killer=$!
+    fi
+    status=0
+    wait $pid || status=$?
+    [ -z "$killer" ] || kill $killer
 }
 
 try check frozen n3 'frozen'
@@ -41,6 +67,17 @@ try launch cut-off n4 'frozen or cut off|network'
 try links slurmd-killed n1 'slurmd'
 certify
 is "$status $(states)" '0 n1 idle n2 idle n3 idle n4 idle' 'healed, all four pass' || show
+kill_process n2 once
+is "$status $(verdicts)" '3 n1 pass n2 unknown n3 pass n4 pass' 'a process killed once: unknown' || show
+like "$words" 'n2 .* died in phase links.*not again, alone with n[134]: suspect' 'it was measured again alone'
+is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'nobody is drained'
+if [ -n "${MUSTER_LONG-}" ]; then
+    kill_process n2 always
+    like "$status $(verdicts)" '^1 .*n2 fail' 'one that dies whenever it is measured fails' || show
+    like "$(reason n2)" '^muster: reach .* died in phase .*; again, alone with n[134]' 'and is drained'
+    is "$(certificates | grep -c n2)" 0 'and has no certificate any more'
+    resume n2
+fi
 ok 'and Slurm starts jobs that name all of them' \
     lab run timeout 15 srun -N4 -w 'n[1-4]' --exclusive true
 done_testing

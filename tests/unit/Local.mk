@@ -10,6 +10,11 @@ check_PROGRAMS += tests/unit/hostlist.t
 tests_unit_hostlist_t_SOURCES = tests/unit/hostlist.c
 tests_unit_hostlist_t_LDADD = $(unit_libs)
 
+check_PROGRAMS += tests/unit/complaint.t
+tests_unit_complaint_t_SOURCES = tests/unit/complaint.c \
+	validate/slurm/complaint.c validate/slurm/complaint.h
+tests_unit_complaint_t_LDADD = $(unit_libs)
+
 check_PROGRAMS += tests/unit/text.t
 tests_unit_text_t_SOURCES = tests/unit/text.c
 tests_unit_text_t_LDADD = $(unit_libs)
@@ -373,6 +378,7 @@ tests_unit_retest_t_LDADD = $(unit_libs)
 
 check_PROGRAMS += tests/unit/process.t
 tests_unit_process_t_SOURCES = tests/unit/process.c \
+	validate/slurm/complaint.c validate/slurm/complaint.h \
 	validate/slurm/process.c validate/slurm/process.h \
 	validate/slurm/user.c validate/slurm/user.h
 tests_unit_process_t_LDADD = $(unit_libs)

@@ -160,9 +160,9 @@ int main(void)
     has_str(heard, "one|", "a line of output");
     has_str(heard, "!two|", "a line of standard error");
     has_str(heard, "three|", "a last line without a newline");
-    is_str(result.last_error, "two", "the last error is kept");
+    is_str(result.complaint.text, "two", "the last error is kept");
     result = run("printf '\\033[2Jn2 is bad\\007\\n' >&2", NULL, 10, "A=1", NULL);
-    is_str(result.last_error, "?[2Jn2 is bad?", "... and steers no terminal");
+    is_str(result.complaint.text, "?[2Jn2 is bad?", "... and steers no terminal");
     is_str(heard, "!?[2Jn2 is bad?|", "... where it is heard either");
 
     result = run("cat; echo end", "first\nsecond\n", 10, NULL, NULL);

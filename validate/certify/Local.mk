@@ -4,6 +4,7 @@
 muster_SOURCES += \
 	validate/certify/certify.c validate/certify/certify.h \
 	validate/certify/alike.c \
+	validate/certify/retest.c \
 	validate/certify/outcome.c validate/certify/outcome.h \
 	validate/certify/options.c \
 	validate/certify/allocate.c \

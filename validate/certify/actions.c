@@ -296,10 +296,10 @@ static void certificates_issue(struct certify *certify)
             continue;
         }
         text_put(text, sizeof text, "its certificate was not written: %s",
-                 record && record->message ? record->message
-                 : *err.text               ? err.text
-                 : *certify->last_error    ? certify->last_error
-                                           : "no word why");
+                 record && record->message  ? record->message
+                 : *err.text                ? err.text
+                 : *certify->complaint.text ? certify->complaint.text
+                                            : "no word why");
         certify_verdict(certify, subject, STAGE_COLLECTIVES, VERDICT_UNKNOWN, "certificate", "",
                         text);
     }
@@ -308,20 +308,32 @@ static void certificates_issue(struct certify *certify)
     hostlist_clear(&names);
 }
 
-/* A node that failed must not keep the certificate of better days; a suspect keeps it. */
+static void failed_add(const char *node, void *context)
+{
+    hostlist_append(context, node);
+}
+
+/* A node that failed must not keep the certificate of better days; a suspect keeps it. One that an
+ * earlier run failed could not be reached then, and has not been certified since: it is told at
+ * this contact. */
 static void certificates_revoke(struct certify *certify)
 {
     struct arguments program = {0};
-    struct hostlist names = {0};
+    struct hostlist names = {0}, failed = {0};
     size_t first;
     struct error err;
 
+    if (standing_failed(certify->conf.history_path, failed_add, &failed, &err) < 0)
+        certify_note(certify, "which nodes failed before is not known: %s", err.text);
     for (size_t i = 0; i < certify->count; i++) {
         const struct subject *subject = &certify->subjects[i];
+        enum verdict verdict = final_of(subject);
+        bool is_failed = verdict == VERDICT_FAIL ||
+                         (verdict == VERDICT_UNKNOWN && hostlist_contains(&failed, subject->name));
 
         /* a prolog of somebody else's says nothing against the node */
-        if (certify_is_held(subject) && !subject->plan.wants_refusal &&
-            final_of(subject) == VERDICT_FAIL && subject->decision != DECISION_SUSPECT)
+        if (certify_is_held(subject) && !subject->plan.wants_refusal && is_failed &&
+            subject->decision != DECISION_SUSPECT)
             hostlist_append(&names, subject->name);
     }
     if (names.count > 0 && certify->job_id != 0 && !certify->options.is_dry_run) {
@@ -329,6 +341,7 @@ static void certificates_revoke(struct certify *certify)
         certificates_step(certify, &names, NULL, &program, &first, &err);
     }
     hostlist_clear(&names);
+    hostlist_clear(&failed);
 }
 
 /* Those that were ours to test again: released when they passed, else put back by undo. */

@@ -80,8 +80,7 @@ static int drains_lift(struct certify *certify, const struct hostlist *names, st
 
 bool certify_is_held(const struct subject *subject)
 {
-    return subject->is_in_job && !subject->is_silent && !subject->is_missed &&
-           strcmp(outcome_worst(&subject->outcome)->test, "workers.enumerate") != 0;
+    return subject->is_in_job && !subject->is_silent && !subject->is_missed;
 }
 
 static size_t held_nodes(const struct certify *certify, struct hostlist *names)

@@ -84,8 +84,8 @@ size_t certify_good(struct certify *certify, struct hostlist *names)
     for (size_t i = 0; i < certify->count; i++) {
         struct subject *subject = &certify->subjects[i];
 
-        subject->is_asked =
-            !certify_stop && subject->is_in_job && outcome_is_good(&subject->outcome);
+        subject->is_asked = !certify_stop && subject->is_in_job && !subject->is_suspect &&
+                            outcome_is_good(&subject->outcome);
         if (subject->is_asked)
             hostlist_append(names, subject->name);
     }

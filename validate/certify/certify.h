@@ -63,7 +63,9 @@ struct subject {
     bool is_partner; /* chosen only as another's partner */
     bool is_silent;  /* it stopped answering while it was in the job */
     bool is_missed;  /* it could not be had for one of the later jobs */
-    bool is_decided; /* decision is what was done */
+    bool is_suspect; /* a process died or hung in this stage: set aside for certify_retest() */
+    char suspicion[200], suspect_part[64]; /* of a suspect: what was seen, and where */
+    bool is_decided;                       /* decision is what was done */
     enum decision decision;
     int strike;       /* if its failure is near a limit: which one, from 1 */
     double rail_mbps; /* its worst rail's figure, NAN */
@@ -90,16 +92,16 @@ struct certify {
     struct records records;
     FILE *json;
     struct progress progress;
-    struct hostlist headlines; /* lines above the table: what is no node's fault and hit many */
-    struct hostlist lossy;     /* "NODE RAIL" of those that fail for what they lose */
-    struct hostlist notes;     /* lines under the table */
-    bool is_misused;           /* a node or partition was named that is not there */
-    bool has_fault;            /* a fault that is no node's */
-    size_t drained;            /* nodes that muster has out of service, this run's included */
-    char runs[512];            /* the directory of journals */
-    size_t stray_lines;        /* lines of programs that were no records */
-    char last_error[256];      /* what a program said last on standard error */
-    time_t certified_until_s;  /* the end of this run's certificates */
+    struct hostlist headlines;  /* lines above the table: what is no node's fault and hit many */
+    struct hostlist lossy;      /* "NODE RAIL" of those that fail for what they lose */
+    struct hostlist notes;      /* lines under the table */
+    bool is_misused;            /* a node or partition was named that is not there */
+    bool has_fault;             /* a fault that is no node's */
+    size_t drained;             /* nodes that muster has out of service, this run's included */
+    char runs[512];             /* the directory of journals */
+    size_t stray_lines;         /* lines of programs that were no records */
+    struct complaint complaint; /* what a program said on standard error */
+    time_t certified_until_s;   /* the end of this run's certificates */
 };
 
 /* options.c: returns -1 to go on, else the exit status. */
@@ -118,8 +120,8 @@ void certify_record(struct certify *certify, const struct record *record);
  * is none. */
 void certify_verdict(struct certify *certify, struct subject *subject, enum stage stage,
                      enum verdict verdict, const char *test, const char *part, const char *message);
-/* The nodes of the job that have no fault so far; sets is_asked of these and no others. names must
- * be released. Returns their number. */
+/* The nodes of the job that have no fault so far and are no suspects; sets is_asked of these and no
+ * others. names must be released. Returns their number. */
 size_t certify_good(struct certify *certify, struct hostlist *names);
 /* Ends a stage's line of progress: how many of the nodes are good. */
 void certify_stage_end(struct certify *certify, size_t asked);
@@ -194,6 +196,20 @@ struct certify_tries {
  * Returns whether another try is worth it, and then names are those that are still good. */
 bool certify_once_more(struct certify *certify, enum stage stage, struct certify_tries *tries,
                        struct hostlist *names, size_t first, int rv, struct error *err);
+/* retest.c: what a program says of its own processes, died, hung, silent, makes suspects */
+bool certify_is_death(const struct record *record);
+/* Those that were asked and about which there is such a record since first. Returns how many are
+ * new. */
+size_t certify_suspect(struct certify *certify, size_t first);
+/* Runs a stage's program on the nodes, which are two; *first is the index of its first record.
+ * Returns 0 when it ran to its end, 1 when it did not, -1 when it could not be run. */
+typedef int certify_pair_fn(struct certify *certify, const struct hostlist *names, size_t *first,
+                            const void *context);
+/* Measures the suspects again, each alone with a node that is good: one that dies or hangs again,
+ * or whose slurmd no longer answers, fails; of the others it is unknown. asked: nodes of the stage;
+ * where many of these are suspects none is measured again. */
+void certify_retest(struct certify *certify, enum stage stage, size_t asked, certify_pair_fn *run,
+                    const void *context);
 /* Notes that verdict for all nodes of the list that have no fault so far. */
 void certify_all(struct certify *certify, const struct hostlist *names, enum stage stage,
                  enum verdict verdict, const char *test, const char *message);

@@ -22,7 +22,7 @@ void certify_all(struct certify *certify, const struct hostlist *names, enum sta
     for (size_t i = 0; i < names->count; i++) {
         struct subject *subject = certify_subject(certify, names->names[i]);
 
-        if (subject && outcome_is_good(&subject->outcome))
+        if (subject && !subject->is_suspect && outcome_is_good(&subject->outcome))
             certify_verdict(certify, subject, stage, verdict, test, "", message);
     }
 }
@@ -36,7 +36,7 @@ static void verdicts_take(struct certify *certify, enum stage stage, size_t firs
         const struct record *record = &certify->records.items[i];
         struct subject *subject = record->node ? certify_subject(certify, record->node) : NULL;
 
-        if (subject && record->verdict >= least && subject->is_asked)
+        if (subject && record->verdict >= least && subject->is_asked && !certify_is_death(record))
             outcome_note(&subject->outcome, stage,
                          certify_rails_verdict(certify, subject, record->part, record->verdict),
                          record->test, record->part, record->message);
@@ -69,13 +69,16 @@ static size_t bad_nodes(const struct certify *certify, const struct hostlist *na
 {
     size_t bad = 0;
 
-    for (size_t i = 0; i < names->count; i++)
-        bad += !outcome_is_good(&certify_subject(certify, names->names[i])->outcome);
+    for (size_t i = 0; i < names->count; i++) {
+        const struct subject *subject = certify_subject(certify, names->names[i]);
+
+        bad += subject->is_suspect || !outcome_is_good(&subject->outcome);
+    }
     return bad;
 }
 
-/* Whoever a step that did not end accuses: by its records, else by asking the nodes. Returns how
- * many nodes that are. */
+/* Whoever a step that did not end accuses or makes a suspect: by its records, else by asking the
+ * nodes. Returns how many nodes that are. */
 static size_t accused(struct certify *certify, enum stage stage, const struct hostlist *names,
                       size_t first)
 {
@@ -84,6 +87,7 @@ static size_t accused(struct certify *certify, enum stage stage, const struct ho
     if (certify_stop)
         return 0;
     verdicts_take(certify, stage, first, VERDICT_FAIL);
+    certify_suspect(certify, first);
     out = bad_nodes(certify, names);
     if (out == 0) {
         progress_doing(&certify->progress, "asking each node again");
@@ -99,7 +103,7 @@ bool certify_once_more(struct certify *certify, enum stage stage, struct certify
     if (rv < 0)
         return false;
     if (rv == 0)
-        error_set(err, "did not run to its end: %s", certify->last_error);
+        error_set(err, "did not run to its end: %s", certify->complaint.text);
     if (accused(certify, stage, names, first) == 0)
         tries->blameless++;
     if (tries->blameless > BLAMELESS_MOST || ++tries->made == TRIES || certify_stop)
@@ -201,10 +205,10 @@ void certify_check(struct certify *certify)
     certify_compare(certify, first);
     if (silent.count > 0) {
         certify_reach_again(certify, &silent, STAGE_CHECK);
-        snprintf(text, sizeof text, "muster check said nothing: %.200s",
-                 rv != 0                ? err.text
-                 : *certify->last_error ? certify->last_error
-                                        : "no word why");
+        text_put(text, sizeof text, "muster check said nothing: %s",
+                 rv != 0                    ? err.text
+                 : *certify->complaint.text ? certify->complaint.text
+                                            : "no word why");
         certify_all(certify, &silent, STAGE_CHECK, VERDICT_UNKNOWN, "check", text);
     }
     certify_stage_end(certify, asked);
@@ -213,13 +217,54 @@ done:
     hostlist_clear(&names);
 }
 
-/* A stage whose program says who is at fault. build: fills in the arguments for those nodes. */
-static void battery_run(struct certify *certify, enum stage stage, int tasks_per_node,
-                        bool is_fabric, double limit_s,
-                        void (*build)(const struct certify *certify, const struct hostlist *names,
-                                      double limit_s, struct arguments *program))
+/* A stage whose program says who is at fault. */
+struct battery {
+    enum stage stage;
+    int tasks_per_node;
+    bool is_fabric;
+    double limit_s;
+    /* fills in the arguments for those nodes */
+    void (*build)(const struct certify *certify, const struct hostlist *names, double limit_s,
+                  struct arguments *program);
+};
+
+/* Returns 0 when it ran to its end with all of the nodes, 1 when it did not, -1 when it could not
+ * be started; rv: what certify_step() gave. */
+static int battery_step(struct certify *certify, const struct battery *battery,
+                        const struct hostlist *names, size_t *first, int *rv, struct error *err)
 {
     struct certify_environment environment;
+    struct arguments program = {0};
+
+    certify_environment(certify, battery->is_fabric, &environment);
+    certify_add_secret(&environment);
+    battery->build(certify, names, battery->limit_s, &program);
+    *rv = certify_step(certify,
+                       &(struct certify_step){.stage = battery->stage,
+                                              .nodes = names,
+                                              .tasks_per_node = battery->tasks_per_node,
+                                              .is_mpi = true,
+                                              .program = program.argv,
+                                              .environment = environment.entries,
+                                              .deadline_s = battery->limit_s + MARGIN_S},
+                       first, err);
+    arguments_clear(&program);
+    return *rv == 0 && !certify_is_complete(certify, *first) ? 1 : *rv;
+}
+
+static int battery_pair(struct certify *certify, const struct hostlist *names, size_t *first,
+                        const void *context)
+{
+    struct error err;
+    int rv, whole = battery_step(certify, context, names, first, &rv, &err);
+
+    verdicts_take(certify, ((const struct battery *)context)->stage, *first, VERDICT_FAIL);
+    return whole;
+}
+
+static void battery_run(struct certify *certify, const struct battery *battery)
+{
+    enum stage stage = battery->stage;
     struct hostlist names;
     size_t asked = certify_good(certify, &names), first;
     struct certify_tries tries = {0};
@@ -227,26 +272,12 @@ static void battery_run(struct certify *certify, enum stage stage, int tasks_per
 
     if (asked > 0)
         progress_begin(&certify->progress, stage_name(stage));
-    certify_environment(certify, is_fabric, &environment);
-    certify_add_secret(&environment);
     while (names.count > 0) {
-        struct arguments program = {0};
         int rv;
 
-        build(certify, &names, limit_s, &program);
         progress_doing(&certify->progress, "%zu nodes%s", names.count,
                        tries.made > 0 ? ", once more" : "");
-        rv = certify_step(certify,
-                          &(struct certify_step){.stage = stage,
-                                                 .nodes = &names,
-                                                 .tasks_per_node = tasks_per_node,
-                                                 .is_mpi = true,
-                                                 .program = program.argv,
-                                                 .environment = environment.entries,
-                                                 .deadline_s = limit_s + MARGIN_S},
-                          &first, &err);
-        arguments_clear(&program);
-        if (rv == 0 && certify_is_complete(certify, first)) {
+        if (battery_step(certify, battery, &names, &first, &rv, &err) == 0) {
             verdicts_take(certify, stage, first, VERDICT_NONE);
             certify_all(certify, &names, stage, VERDICT_PASS, NULL, "");
             break;
@@ -256,12 +287,13 @@ static void battery_run(struct certify *certify, enum stage stage, int tasks_per
             char text[256];
 
             verdicts_take(certify, stage, first, VERDICT_UNKNOWN);
-            snprintf(text, sizeof text, "%s: %.200s", stage_name(stage),
+            text_put(text, sizeof text, "%s: %s", stage_name(stage),
                      fault && fault->message ? fault->message : err.text);
             certify_all(certify, &names, stage, VERDICT_UNKNOWN, stage_name(stage), text);
             break;
         }
     }
+    certify_retest(certify, stage, asked, battery_pair, battery);
     if (asked > 0)
         certify_stage_end(certify, asked);
     hostlist_clear(&names);
@@ -299,8 +331,8 @@ static void launch_arguments(const struct certify *certify, const struct hostlis
 
 void certify_launch(struct certify *certify)
 {
-    battery_run(certify, STAGE_LAUNCH, ranks_per_node(certify), false, certify->budget_s / 2,
-                launch_arguments);
+    battery_run(certify, &(struct battery){STAGE_LAUNCH, ranks_per_node(certify), false,
+                                           certify->budget_s / 2, launch_arguments});
 }
 
 static void collectives_arguments(const struct certify *certify, const struct hostlist *names,
@@ -312,8 +344,8 @@ static void collectives_arguments(const struct certify *certify, const struct ho
 
 void certify_collectives(struct certify *certify)
 {
-    battery_run(certify, STAGE_COLLECTIVES, ranks_per_node(certify), true, certify->budget_s / 2,
-                collectives_arguments);
+    battery_run(certify, &(struct battery){STAGE_COLLECTIVES, ranks_per_node(certify), true,
+                                           certify->budget_s / 2, collectives_arguments});
 }
 
 static void train_arguments(const struct certify *certify, const struct hostlist *names,
@@ -338,8 +370,8 @@ void certify_train(struct certify *certify)
 
     step_program_path("muster-train", path, sizeof path);
     if (certify->options.level != LEVEL_QUICK && access(path, X_OK) == 0) {
-        battery_run(certify, STAGE_TRAIN, ranks_per_node(certify), true, certify->budget_s / 2,
-                    train_arguments);
+        battery_run(certify, &(struct battery){STAGE_TRAIN, ranks_per_node(certify), true,
+                                               certify->budget_s / 2, train_arguments});
         return;
     }
     for (size_t i = 0; i < certify->count; i++)

@@ -78,7 +78,7 @@ static void hear(const char *line, bool is_error, void *context)
         if (strncmp(line, RECORD_PROGRESS, strlen(RECORD_PROGRESS)) == 0)
             progress_doing(&certify->progress, "%s", line + strlen(RECORD_PROGRESS));
         else if (*line)
-            snprintf(certify->last_error, sizeof certify->last_error, "%s", line);
+            complaint_add(&certify->complaint, line);
         return;
     }
     if (hearing->stop || clock_s() > hearing->until)
@@ -127,7 +127,7 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
     struct process_result result;
 
     *first = certify->records.count;
-    certify->last_error[0] = '\0';
+    certify->complaint = (struct complaint){0};
     if (step_run(&(struct step){.job_id = certify->job_id,
                                 .nodes = step->nodes,
                                 .tasks_per_node = step->tasks_per_node,
@@ -160,14 +160,14 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
     if (result.end == PROCESS_SIGNALED ||
         (result.status != 0 && result.status != 1 && result.status != 3)) {
         error_set(err, "ended with status %d: %s", result.status,
-                  *certify->last_error ? certify->last_error : "no word why");
+                  *certify->complaint.text ? certify->complaint.text : "no word why");
         return 1;
     }
     if (step->is_mpi && !records_tell(&certify->records, *first, result.status)) {
         bool is_mute = certify->records.count == *first;
 
         error_set(err, "rank 0, which tells for all, ended too early (status %d): %s%s",
-                  result.status, *certify->last_error ? certify->last_error : "no word why",
+                  result.status, *certify->complaint.text ? certify->complaint.text : "no word why",
                   is_mute ? "; does srun's --mpi, or MpiDefault of slurm.conf, fit its MPI?" : "");
         return 1;
     }

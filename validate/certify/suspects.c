@@ -27,7 +27,7 @@ static void hear(const char *line, bool is_error, void *context)
     struct certify *certify = context;
 
     if (is_error)
-        snprintf(certify->last_error, sizeof certify->last_error, "%s", line);
+        complaint_add(&certify->complaint, line);
     else if (records_parse(&certify->records, line) == 0 && certify->json)
         record_write(certify->json, &certify->records.items[certify->records.count - 1]);
 }
@@ -72,7 +72,7 @@ static int claims_collect(struct certify *certify, const struct hostlist *names,
     arguments_clear(&program);
     if (rv == 0 && (result.end != PROCESS_EXITED || result.status != 0))
         rv = error_set(err, "the claims of %zu nodes could not be read: %s", names->count,
-                       *result.last_error ? result.last_error : "no answer in time");
+                       *result.complaint.text ? result.complaint.text : "no answer in time");
     return rv;
 }
 

@@ -84,9 +84,9 @@ void preflight_claim(struct preflight *preflight)
         &result, &err);
     if (rv != 0 || result.end != PROCESS_EXITED || result.status != 0) {
         snprintf(text, sizeof text, "no claim could be left for the administrator: %s",
-                 rv != 0              ? err.text
-                 : *result.last_error ? result.last_error
-                                      : "no answer in time");
+                 rv != 0                  ? err.text
+                 : *result.complaint.text ? result.complaint.text
+                                          : "no answer in time");
         hostlist_append(&preflight->remarks, text);
     }
     arguments_clear(&program);

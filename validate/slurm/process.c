@@ -64,7 +64,7 @@ static void line_deliver(const struct process *process, struct process_result *r
     if (stream->is_error) /* records are cleaned as they are taken apart */
         utf8_clean(line);
     if (stream->is_error && *line)
-        snprintf(result->last_error, sizeof result->last_error, "%s", line);
+        complaint_add(&result->complaint, line);
     if (process->on_line)
         process->on_line(line, stream->is_error, process->context);
 }

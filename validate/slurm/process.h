@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "lib/base/error.h"
+#include "validate/slurm/complaint.h"
 
 /* One program started, watched and reaped. No shell; the program and what it starts are a process
  * group of their own, so that a Ctrl-C at the terminal reaches only us and a deadline ends all of
@@ -42,7 +43,7 @@ struct process_result {
     enum process_end end;
     int status;
     double seconds;
-    char last_error[256]; /* the last line that was not empty on standard error */
+    struct complaint complaint; /* what it said on standard error */
 };
 
 /* Runs to the end. Returns 0 with *result, or -1 with err when the program could not be started

@@ -157,7 +157,7 @@ static int links_step(struct certify *certify, const struct hostlist *names,
     *is_whole = rv >= 0 && tells_all_passes(certify, &program, *first);
     if (rv == 0 && !*is_whole) {
         error_set(err, "muster-links ended before its last pass: %s",
-                  *certify->last_error ? certify->last_error : "no word why");
+                  *certify->complaint.text ? certify->complaint.text : "no word why");
         rv = 1;
     }
     arguments_clear(&program);
@@ -182,24 +182,19 @@ static bool rest_is_complete(const struct certify *certify, size_t first)
     return is_complete;
 }
 
-/* Takes the nodes that died or froze, by what the watch says of them, out of the list; what the
- * others measured counts. Returns how many are left. */
+/* Takes the nodes whose process died or hung, by what the watch says of them, out of the list, as
+ * suspects; what the others measured counts. Returns how many are left. */
 static size_t lost_take(struct certify *certify, size_t first, struct hostlist *names)
 {
     struct hostlist left = {0};
 
-    for (size_t i = first; i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
-        struct subject *subject = record->node ? certify_subject(certify, record->node) : NULL;
+    certify_suspect(certify, first);
+    for (size_t i = 0; i < names->count; i++) {
+        const struct subject *subject = certify_subject(certify, names->names[i]);
 
-        if (subject && subject->is_asked && record->verdict == VERDICT_FAIL &&
-            strcmp(record->test, "workers.enumerate") == 0)
-            outcome_note(&subject->outcome, STAGE_LINKS, record->verdict, record->test,
-                         record->part, record->message);
-    }
-    for (size_t i = 0; i < names->count; i++)
-        if (outcome_is_good(&certify_subject(certify, names->names[i])->outcome))
+        if (!subject->is_suspect && outcome_is_good(&subject->outcome))
             hostlist_append(&left, names->names[i]);
+    }
     hostlist_clear(names);
     *names = left;
     return left.count;
@@ -245,7 +240,7 @@ static void accuse(void *context, const char *node, enum verdict verdict,
 {
     struct subject *subject = certify_subject(context, node);
 
-    if (subject && subject->is_asked)
+    if (subject && subject->is_asked && !subject->is_suspect && !certify_is_death(record))
         outcome_note(&subject->outcome, STAGE_LINKS,
                      certify_rails_verdict(context, subject, record->part, verdict), record->test,
                      record->part, record->message);
@@ -286,6 +281,22 @@ static void judge(struct certify *certify, const struct hostlist *names, size_t 
     free(leaves);
 }
 
+/* A suspect and its partner alone. */
+static int links_pair(struct certify *certify, const struct hostlist *names, size_t *first,
+                      const void *context)
+{
+    struct error err;
+    bool is_whole;
+    char pairs[300];
+    int rv;
+
+    (void)context;
+    snprintf(pairs, sizeof pairs, "%s:%s", names->names[0], names->names[1]);
+    rv = links_step(certify, names, &(struct retry){trial_look(names->count), pairs, false}, first,
+                    &is_whole, &err);
+    return rv == 0 && !certify_is_complete(certify, *first) ? 1 : rv;
+}
+
 void certify_links(struct certify *certify)
 {
     struct hostlist names;
@@ -300,6 +311,7 @@ void certify_links(struct certify *certify)
         int rv;
 
         if (names.count < 2) {
+            certify_retest(certify, STAGE_LINKS, asked, links_pair, NULL);
             certify_all(certify, &names, STAGE_LINKS, VERDICT_UNKNOWN, "links",
                         "links needs two good nodes");
             break;
@@ -318,11 +330,12 @@ void certify_links(struct certify *certify)
         if (!certify_once_more(certify, STAGE_LINKS, &tries, &names, first, rv, &err)) {
             char text[256];
 
-            snprintf(text, sizeof text, "links: %.200s", err.text);
+            text_put(text, sizeof text, "links: %s", err.text);
             certify_all(certify, &names, STAGE_LINKS, VERDICT_UNKNOWN, "links", text);
             break;
         }
     }
+    certify_retest(certify, STAGE_LINKS, asked, links_pair, NULL);
     if (asked > 0)
         certify_stage_end(certify, asked);
     hostlist_clear(&names);

@@ -61,7 +61,7 @@ static int revoke_on(const char *node, const char *partition, struct records *re
     if (result.end == PROCESS_STOPPED)
         return error_set(err, "interrupted; its certificate may still be there");
     return error_set(err, "%s; run muster revoke on the node itself",
-                     *result.last_error ? result.last_error : "it did not answer in time");
+                     *result.complaint.text ? result.complaint.text : "it did not answer in time");
 }
 
 /* Nobody who asks for certified nodes is to get this one. Best effort: the gate knows anyway. */

@@ -59,7 +59,7 @@ static int ask_lldpd(struct answer *answer, struct error *err)
         return error_set(err, "lldpcli did not answer within %d s", DEADLINE_S);
     if (result.end != PROCESS_EXITED || result.status != 0)
         return error_set(err, "lldpcli ended with status %d: %s: is lldpd running?", result.status,
-                         *result.last_error ? result.last_error : "no word why");
+                         *result.complaint.text ? result.complaint.text : "no word why");
     return 0;
 }
 

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/slurm/complaint.h"
+
+#include <string.h>
+
+#include "tests/unit/tap.h"
+
+static const char *of(const char *const *lines)
+{
+    static struct complaint complaint;
+
+    complaint = (struct complaint){0};
+    for (; *lines; lines++)
+        complaint_add(&complaint, *lines);
+    return complaint.text;
+}
+
+int main(void)
+{
+    char long_line[600];
+
+    is_str(of((const char *const[]){NULL}), "", "nothing was said");
+    is_str(of((const char *const[]){"", "   ", NULL}), "", "... nor by empty lines");
+    is_str(of((const char *const[]){
+               "srun: error: n2: task 1: Exited with exit code 1",
+               "slurmstepd: error: n2: cannot write to /var/spool: No space left on device",
+               "srun: error: n1: task 0: Killed", "srun: Terminating StepId=3.0", NULL}),
+           "slurmstepd: error: n2: cannot write to /var/spool: No space left on device",
+           "a full disk, and not the task that was killed for it");
+    is_str(of((const char *const[]){"[n2:123] some layer complains of an address",
+                                    "muster-links: n2: cannot open /dev/shm: No space left", NULL}),
+           "muster-links: n2: cannot open /dev/shm: No space left", "our own words before MPI's");
+    is_str(of((const char *const[]){"[n2:123] first", "[n2:123] second", NULL}), "[n2:123] first",
+           "the first of several alike");
+    is_str(of((const char *const[]){"srun: error: n1: task 0: Killed", NULL}),
+           "srun: error: n1: task 0: Killed", "where there is nothing else that");
+    memset(long_line, 'x', sizeof long_line);
+    for (size_t i = 5; i < sizeof long_line; i += 6)
+        long_line[i] = ' ';
+    long_line[sizeof long_line - 1] = '\0';
+    has_str(of((const char *const[]){long_line, NULL}), "xxxxx...",
+            "a long line ends after a word");
+    return tap_done();
+}

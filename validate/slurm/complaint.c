@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/slurm/complaint.h"
+
+#include <string.h>
+
+#include "lib/base/text.h"
+
+/* What follows from something else: srun and slurmstepd end the other tasks and say so. */
+static const char *const effects[] = {
+    ": Killed",
+    ": Terminated",
+    ": Exited with exit code",
+    ": Aborted",
+    ": Segmentation fault",
+    "Job step aborted",
+    "Terminating StepId",
+    "Terminating job step",
+    "CANCELLED AT",
+    "First task exited",
+    "step creation temporarily disabled",
+    "srun: got SIG",
+    "srun: forcing job termination",
+    "srun: interrupt",
+};
+
+/* A line that names a cause is worth more than any other. */
+static const char *const causes[] = {"muster", "slurmstepd: error: ", "srun: error: "};
+
+static int weight_of(const char *line)
+{
+    size_t blanks = strspn(line, " \t-*=");
+
+    if (!line[blanks])
+        return 0;
+    for (size_t i = 0; i < sizeof effects / sizeof *effects; i++)
+        if (strstr(line, effects[i]))
+            return 1;
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
+        if (strncmp(line, causes[i], strlen(causes[i])) == 0)
+            return 3;
+    return 2;
+}
+
+void complaint_add(struct complaint *complaint, const char *line)
+{
+    int weight = weight_of(line);
+
+    if (weight <= complaint->weight)
+        return;
+    complaint->weight = weight;
+    text_put(complaint->text, sizeof complaint->text, "%s", line);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_COMPLAINT_H
+#define MUSTER_COMPLAINT_H
+
+/* What a program that failed said on standard error, in one line for a person: of many lines the
+ * one that is nearest to the cause, not the last, which is mostly srun's about a task that it has
+ * killed. Nothing decides by it. Pure. */
+
+struct complaint {
+    char text[256]; /* "" when nothing was said; a long line ends after a whole word */
+    int weight;
+};
+
+/* Takes the next line. Zeros at first. Lines of the same weight: the first is kept. */
+void complaint_add(struct complaint *complaint, const char *line);
+
+#endif
