@@ -44,28 +44,34 @@ static void decisions(void)
     static char names[4][4] = {"n1", "n2", "n3", "n4"}, none[] = "",
                 ours[] = "muster: net.interfaces eth1 has no carrier 2026-11-20",
                 theirs[] = "replace PSU";
+    static const char mine[] = "muster: gpu.enumerate gpu3 has gone 2026-11-21";
     struct cluster_node nodes[4];
     struct cluster cluster = {.nodes = nodes, .node_count = 4};
 
     for (int i = 0; i < 4; i++)
         nodes[i] = (struct cluster_node){.name = names[i], .reason = none, .is_idle = true};
-    is_int(health_decide(&cluster, "n1", 1), HEALTH_DRAIN, "a node in service is drained");
-    is_int(health_decide(&cluster, "n9", 1), HEALTH_NO_NODE, "one that Slurm does not know is not");
+    is_int(health_decide(&cluster, "n1", mine, 1), HEALTH_DRAIN, "a node in service is drained");
+    is_int(health_decide(&cluster, "n9", mine, 1), HEALTH_NO_NODE,
+           "one that Slurm does not know is not");
     nodes[0].is_drained = true;
     nodes[0].reason = theirs;
-    is_int(health_decide(&cluster, "n1", 1), HEALTH_FOREIGN, "nor one that others drained");
-    is_int(health_decide(&cluster, "n2", 1), HEALTH_DRAIN, "... which counts for no cap of ours");
+    is_int(health_decide(&cluster, "n1", mine, 1), HEALTH_FOREIGN, "nor one that others drained");
+    is_int(health_decide(&cluster, "n2", mine, 1), HEALTH_DRAIN,
+           "... which counts for no cap of ours");
     nodes[0].reason = none;
     nodes[0].is_drained = false;
     nodes[0].is_down = true;
-    is_int(health_decide(&cluster, "n1", 1), HEALTH_FOREIGN, "nor one that is down");
+    is_int(health_decide(&cluster, "n1", mine, 1), HEALTH_FOREIGN, "nor one that is down");
     nodes[0].is_down = false;
     nodes[0].is_drained = true;
     nodes[0].reason = ours;
     nodes[0].reason_time = 100;
-    is_int(health_decide(&cluster, "n1", 1), HEALTH_OURS, "nor one that is drained by us");
-    is_int(health_decide(&cluster, "n2", 1), HEALTH_CAP, "nor one beyond the cap");
-    is_int(health_decide(&cluster, "n2", 2), HEALTH_DRAIN, "... within it, yes");
+    is_int(health_decide(&cluster, "n1", mine, 1), HEALTH_OURS, "nor one that is drained by us");
+    is_int(health_decide(&cluster, "n2", mine, 1), HEALTH_CAP, "nor one beyond the cap");
+    is_int(health_decide(&cluster, "n2", mine, 2), HEALTH_DRAIN, "... within it, yes");
+
+    is_int(health_decide(&cluster, "n2", ours, 2), HEALTH_ALIKE,
+           "... not for what half of the nodes have alike");
 
     /* n2, n3 and n4 did so in one second, one after the other unseen */
     for (int i = 1; i < 4; i++) {

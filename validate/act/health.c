@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "validate/act/alike.h"
 #include "validate/act/cap.h"
+#include "validate/act/reason.h"
 
 bool health_is_hard(const struct record *record)
 {
@@ -17,9 +19,11 @@ bool health_is_hard(const struct record *record)
     return strcmp(record->test, "net.interfaces") == 0 && !record->metric;
 }
 
-enum health health_decide(const struct cluster *cluster, const char *name, size_t cap)
+enum health health_decide(const struct cluster *cluster, const char *name, const char *reason,
+                          size_t cap)
 {
     const struct cluster_node *node = cluster_node(cluster, name);
+    size_t alike = 1;
 
     if (!node)
         return HEALTH_NO_NODE;
@@ -27,7 +31,12 @@ enum health health_decide(const struct cluster *cluster, const char *name, size_
         return HEALTH_OURS;
     if (node->is_drained || node->is_down || node->is_invalid)
         return HEALTH_FOREIGN;
-    return cap_taken(cluster) < cap ? HEALTH_DRAIN : HEALTH_CAP;
+    if (cap_taken(cluster) >= cap)
+        return HEALTH_CAP;
+    for (size_t i = 0; i < cluster->node_count; i++)
+        alike +=
+            cap_is_taken(&cluster->nodes[i]) && reason_is_same(cluster->nodes[i].reason, reason);
+    return alike_is_common(alike, alike, cluster->node_count) ? HEALTH_ALIKE : HEALTH_DRAIN;
 }
 
 bool health_is_beyond(const struct cluster *cluster, const char *name, size_t cap)

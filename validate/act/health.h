@@ -22,11 +22,13 @@ enum health {
     HEALTH_OURS,    /* muster has drained it already */
     HEALTH_FOREIGN, /* somebody else has, or Slurm: their reason stays */
     HEALTH_CAP,     /* muster has drained as many nodes as it may */
+    HEALTH_ALIKE,   /* muster has drained others for the same, so many that none is at fault */
     HEALTH_NO_NODE, /* the controller does not know it */
 };
 
-/* Before the drain. cap: cap.h, of all nodes. */
-enum health health_decide(const struct cluster *cluster, const char *node, size_t cap);
+/* Before the drain, for that reason. cap: cap.h, of all nodes. */
+enum health health_decide(const struct cluster *cluster, const char *node, const char *reason,
+                          size_t cap);
 
 /* After it, when the others that drained themselves in the same second are seen: whether this node
  * is one too many, by the time of its reason and then by its name. */

@@ -88,7 +88,7 @@ static void node_drain(const char *node, const char *reason, const struct conf *
         return;
     }
     cap = cap_nodes(cluster.node_count, conf->drain_cap_percent, CAP_DRAINS_LEAST);
-    switch (health_decide(&cluster, node, cap)) {
+    switch (health_decide(&cluster, node, reason, cap)) {
     case HEALTH_DRAIN:
         if (cluster_drain(node, reason, &err) != 0) {
             snprintf(text, size, "not drained: %s", err.text);
@@ -105,6 +105,11 @@ static void node_drain(const char *node, const char *reason, const struct conf *
     case HEALTH_CAP:
         snprintf(text, size,
                  "not drained: muster has drained %zu nodes, as many as DrainCap allows", cap);
+        break;
+    case HEALTH_ALIKE:
+        snprintf(text, size,
+                 "not drained: muster has drained others for the same, so one cause outside the "
+                 "nodes is likely");
         break;
     case HEALTH_NO_NODE:
         snprintf(text, size, "not drained: Slurm has no node %s", node);
