@@ -69,7 +69,7 @@ certify
 is "$status $(states)" '0 n1 idle n2 idle n3 idle n4 idle' 'healed, all four pass' || show
 kill_process n2 once
 is "$status $(verdicts)" '3 n1 pass n2 unknown n3 pass n4 pass' 'a process killed once: unknown' || show
-like "$words" 'n2 .* died in phase links.*not again, alone with n[134]: suspect' 'it was measured again alone'
+like "$(cat "$work/words")" 'n2 .* died in phase links.*not again, alone with n[134]: suspect' 'it was measured again alone'
 is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'nobody is drained'
 if [ -n "${MUSTER_LONG-}" ]; then
     kill_process n2 always
