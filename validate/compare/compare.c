@@ -190,7 +190,8 @@ static int ask(struct compare *compare, struct error *err)
                 .deadline_s = DEADLINE_S, .grace_s = GRACE_S, .on_line = hear, .context = compare},
             &result, err);
     if (rv == 0 && compare->records.count == 0)
-        rv = error_set(err, "%s", *result.complaint.text ? result.complaint.text : "no node answered");
+        rv = error_set(err, "%s",
+                       *result.complaint.text ? result.complaint.text : "no node answered");
     if (rv == 0 && (result.end != PROCESS_EXITED || result.status != 0)) {
         fprintf(stderr, "muster compare: not all nodes answered: %s\n", result.complaint.text);
         compare->is_incomplete = true;
