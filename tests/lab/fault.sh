@@ -252,7 +252,7 @@ nodes_recover() {
 faults_planted() {
     sort -u "$state/faults" | awk '
         BEGIN { split("frozen cut-off rail-down flaky-rail long-rail lossy-rail corrupt-rail " \
-                      "slow-host slow-leaf slow-rail slow-sends " \
+                      "slow-host slow-leaf slow-path slow-rail slow-sends " \
                       "slow-receives wrong-mtu path-mtu slow-uplink munge-key " \
                       "missing-gpu gres-lies slurmd-killed", kind, " ")
                 for (i in kind) rank[kind[i]] = i }

@@ -74,6 +74,8 @@ Plants a fault, beside those that are there already; $me heal undoes all of them
   slow-host NODE [MBPS]         both rails share one slower link, as a PCIe slot (default 5/4 of
                                 a rail): seen only when both run
   slow-leaf LEAF [MBPS]         all ports of leaf1 or leaf2 slower (default a half)
+  slow-path NODE PEER IFACE [MBPS]
+                                only what the two send each other there (default a quarter)
   flaky-rail NODE IFACE [MBPS [SLOW_S FAST_S]]
                                 slower for a while, again and again (default 1 s of every 3)
   long-rail NODE IFACE [US]     frames are so much longer on their way, both ways (default 1000)

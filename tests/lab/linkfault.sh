@@ -56,6 +56,20 @@ fault_slow_leaf() { # LEAF [MBPS]
     say "$1: all its ports run at $mbps Mb/s instead of $rail_mbps"
 }
 
+# The way between two nodes only, both ways.
+fault_slow_path() { # NODE PEER IFACE [MBPS]
+    local mbps=${4:-$((rail_mbps / 4))}
+    fault_arguments slow-path $# 3 4 'NODE PEER IFACE [MBPS]'
+    fault_node "$1"
+    fault_node "$2"
+    fault_rail "$3"
+    plain_number "$mbps" MBPS 1 100000
+    fault_record slow-path "$1" "$2" "$3" "$mbps"
+    path_shape "$1" "$2" "$3" "$mbps"
+    path_shape "$2" "$1" "$3" "$mbps"
+    say "$1 and $2: $3 has $mbps Mb/s between them instead of $rail_mbps"
+}
+
 # A process of the lab's that goes on for as long as a fault is planted: its file has its number.
 keeper_file() { # KIND NODE IFACE
     echo "$state/$1-$2-$3"
@@ -176,6 +190,10 @@ linkfault_undo() { # KIND NODE ARGUMENT...
         ;;
     long-rail | lossy-rail | corrupt-rail) cable_undo "$2" "$3" ;;
     path-mtu) port_mtu "$2" "$3" 9000 ;;
+    slow-path)
+        link_shape "$2" "$4" "$rail_mbps"
+        link_shape "$3" "$4" "$rail_mbps"
+        ;;
     *) return 1 ;;
     esac
 }

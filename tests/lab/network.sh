@@ -174,6 +174,20 @@ link_shape_receives() { # NODE IFACE MBPS: at the switch
     tc -n "$(ns_of fabric)" qdisc replace dev "$1-$2" root $(shape "$3")
 }
 
+# At the switch: what PEER sends to NODE there has that speed, all else the rail's.
+path_shape() { # NODE PEER IFACE MBPS
+    local fabric port=$1-$3
+    fabric=$(ns_of fabric)
+    tc -n "$fabric" -batch - <<BATCH
+qdisc replace dev $port root handle 1: htb default 2
+class add dev $port parent 1: classid 1:1 htb rate $4mbit burst 64k cburst 64k quantum 9018
+class add dev $port parent 1: classid 1:2 htb rate ${rail_mbps}mbit burst 64k cburst 64k quantum 9018
+qdisc add dev $port parent 1:1 bfifo limit 500000
+qdisc add dev $port parent 1:2 bfifo limit 500000
+filter add dev $port parent 1: protocol ip u32 match ip src $(address_of "$2" "${3#eth}")/32 flowid 1:1
+BATCH
+}
+
 link_set() { # NODE IFACE up|down: at the switch, as if the cable were pulled
     ip -n "$(ns_of fabric)" link set "$1-$2" "$3"
 }
