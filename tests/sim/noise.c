@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/noise.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "tests/sim/fabric.h"
 
 static int take_line(const char *line, struct noise_share *figures)
 {
@@ -57,4 +60,19 @@ struct noise_share noise_figure(const struct noise_record *record, uint64_t meet
     size_t line = (size_t)(meeting % (uint64_t)record->count);
 
     return record->figures[line][figure % record->figure_count[line]];
+}
+
+struct noise_preemption noise_preempt(bool is_busy, uint64_t *random)
+{
+    struct noise_preemption share = {1, 1, 1, 0.02 * sim_uniform(random)};
+    bool is_preempted = sim_uniform(random) < (is_busy ? 0.6 : 0.004);
+
+    if (sim_uniform(random) < (is_preempted ? 0.75 : 0.015))
+        share.stalled = 0.05 + 0.55 * sim_uniform(random);
+    if (!is_preempted || sim_uniform(random) >= 0.7)
+        return share;
+    share.value = 0.3 + 0.72 * sim_uniform(random);
+    share.low = share.value * (0.5 + 0.5 * sim_uniform(random));
+    share.high = fmax(share.value, share.value + (1 - share.value) * sim_uniform(random));
+    return share;
 }

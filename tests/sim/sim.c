@@ -6,6 +6,7 @@
  *   sim row N       the N-th row of what long prints
  *   sim times N     what comes and goes with time in small clusters, N of each
  *   sim healthy N   such clusters where nothing does
+ *   sim busy N      such clusters on busy machines, N of each kind of fault
  *   sim one KIND NODES RAILS LEAF OVERSUBSCRIPTION all|few lab|worse BAD-PERCENT RUNS
  *
  * -v tells what was missed and what was accused wrongly. The table is Markdown. The noise of the
@@ -19,14 +20,15 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "tests/sim/busy.h"
 #include "tests/sim/times.h"
 #include "tests/sim/trialrun.h"
 
 /* What a lab showed, and a good deal worse, which is made up. A node's hiccups are made up in both:
  * on one machine they cannot be told from the machine's. */
 static struct noise_record recorded;
-static const struct noise lab_noise = {"lab", 0.003, 0, 0.002, &recorded};
-static const struct noise worse_noise = {"worse", 0.04, 0.03, 0.01, NULL};
+static const struct noise lab_noise = {"lab", 0.003, 0, 0.002, 0, &recorded};
+static const struct noise worse_noise = {"worse", 0.04, 0.03, 0.01, 0, NULL};
 
 /* Wall time of muster-links, seconds: a round of one rail in both directions, of all rails
  * together, and of suspects on one rail. Means of the runs that lab.noise is of. */
@@ -304,6 +306,11 @@ static void play_times(int runs, bool is_healthy)
     times_play(&(struct times_plan){runs, is_healthy, &lab_noise, is_verbose});
 }
 
+static void play_busy(int runs)
+{
+    busy_play(&(struct busy_plan){runs, &lab_noise, is_verbose});
+}
+
 static int play_all(const struct setting *settings, size_t count, int kind_runs)
 {
     struct tally sum = {0};
@@ -426,11 +433,15 @@ int main(int argc, char **argv)
         return play_times_of(argv[first + 1], false);
     if (argc == first + 2 && strcmp(argv[first], "healthy") == 0)
         return play_times_of(argv[first + 1], true);
+    if (argc == first + 2 && strcmp(argv[first], "busy") == 0 && atoi(argv[first + 1]) > 0) {
+        play_busy(atoi(argv[first + 1]));
+        return 0;
+    }
     if (argc == first + 2 && strcmp(argv[first], "row") == 0)
         return play_row(argv[first + 1]);
     if (argc == first + 10 && strcmp(argv[first], "one") == 0 && strchr("trm", argv[first + 1][0]))
         return play_one(argv + first + 1);
-    fprintf(stderr, "usage: sim [-v] short | long | row N | times N | healthy N | one "
+    fprintf(stderr, "usage: sim [-v] short | long | row N | times N | healthy N | busy N | one "
                     "tree|rails|mesh NODES RAILS LEAF "
                     "OVERSUBSCRIPTION all|few lab|worse BAD-PERCENT RUNS\n");
     return 2;

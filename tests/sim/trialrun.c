@@ -22,6 +22,7 @@ struct simulation {
     struct run_result *result;
     uint64_t random;
     struct flow *flows;
+    bool *is_busy;      /* [nodes] this round's meeting whose lower node it is */
     double *hiccups;    /* [nodes] what this round leaves of each node's speed */
     uint64_t *meetings; /* [nodes] random, of this round's meeting whose lower node it is */
     int *loads;         /* [nodes] of each node's pair in this round, schedule_pair_load() */
@@ -99,6 +100,7 @@ static void repeat(struct simulation *simulation, const struct flow *flow, int r
         }
         samples[i] = mbps;
     }
+    record->stalled = 0;
     record->value = statistics_median(samples, (size_t)repeats);
     statistics_interval(samples, (size_t)repeats, &record->low, &record->high);
     if (noise->record) {
@@ -145,6 +147,16 @@ static double stream(struct simulation *simulation, const struct flow *flow, int
     record->low *= share.low;
     record->high *= share.high;
     record->stalled = 0;
+    if (plan->noise.busy > 0) {
+        struct noise_preemption shares =
+            noise_preempt(simulation->is_busy[low], &simulation->random);
+
+        record->value *= shares.value;
+        record->low *= shares.low;
+        record->high *= shares.high;
+        record->stalled = shares.stalled;
+        best_mbps *= shares.high;
+    }
     return best_mbps;
 }
 
@@ -191,6 +203,8 @@ static void roll_round(struct simulation *simulation)
 {
     for (int i = 0; i < simulation->plan->fabric->nodes; i++) {
         simulation->meetings[i] = sim_random(&simulation->random) >> 8;
+        simulation->is_busy[i] = simulation->plan->noise.busy > 0 &&
+                                 sim_uniform(&simulation->random) < simulation->plan->noise.busy;
         simulation->hiccups[i] = sim_uniform(&simulation->random) < simulation->plan->noise.hiccup
                                      ? 0.4 + 0.5 * sim_uniform(&simulation->random)
                                      : 1;
@@ -407,6 +421,7 @@ void run_hold(const struct run_plan *plan, struct run_result *result)
     *simulation = (struct simulation){.plan = plan, .result = result, .random = plan->seed};
     simulation->flows =
         sim_allocate((size_t)fabric->nodes * (size_t)fabric->rails, sizeof *simulation->flows);
+    simulation->is_busy = sim_allocate((size_t)fabric->nodes, sizeof *simulation->is_busy);
     simulation->hiccups = sim_allocate((size_t)fabric->nodes, sizeof *simulation->hiccups);
     simulation->meetings = sim_allocate((size_t)fabric->nodes, sizeof *simulation->meetings);
     simulation->loads = sim_allocate((size_t)fabric->nodes, sizeof *simulation->loads);
@@ -453,6 +468,7 @@ void run_clear(struct run_result *result)
     free(result->leaf_names);
     free(simulation->rails);
     free(simulation->flows);
+    free(simulation->is_busy);
     free(simulation->hiccups);
     free(simulation->loads);
     free(simulation->meetings);
