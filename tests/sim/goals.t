@@ -24,6 +24,10 @@ for row in "${rows[@]}"; do
         sed -n ${row}p | steady)" "$("$sim" row $row | steady)" \
         "row $row of doc/attribution.md is what is printed now"
 done
+if ! is_sanitized "$sim"; then
+    is "$("$sim" busy 3 | awk -F'|' 'NR > 2 && ($9 + 0 > 0 || ($4 + 0 == 0 && $6 + 0 < 100))')" '' \
+        'no innocent node is drained, however busy the machines; on quiet ones each part is named'
+fi
 "$sim" row 0 >/dev/null 2>&1
 is $? 2 'a row that is not there is refused'
 "$sim" one tree 1 2 16 1 few lab 2 2 >/dev/null 2>&1

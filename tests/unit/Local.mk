@@ -39,6 +39,10 @@ check_PROGRAMS += tests/unit/links_judge.t
 tests_unit_links_judge_t_SOURCES = tests/unit/links_judge.c
 tests_unit_links_judge_t_LDADD = validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)
 
+check_PROGRAMS += tests/unit/links_likelihood.t
+tests_unit_links_likelihood_t_SOURCES = tests/unit/links_likelihood.c
+tests_unit_links_likelihood_t_LDADD = validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)
+
 check_PROGRAMS += tests/unit/matrix.t
 tests_unit_matrix_t_SOURCES = tests/unit/matrix.c
 tests_unit_matrix_t_LDADD = validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)

@@ -681,9 +681,10 @@ int main(void)
     has_str(findings[0].message, "of 200 Mb/s (nominal), its peers 19",
             "... and what it should be");
     count = links_suspect_pairs(&links, findings, (size_t)found, pairs, 8);
-    is_int(count, 2, "... is confirmed with two partners");
+    is_int(count, 3, "... is confirmed with two partners, and a control pair");
     ok(pairs[0].from == 2 && pairs[1].from == 2 && pairs[0].to != pairs[1].to,
        "... that are not the same");
+    ok(pairs[2].from != 2 && pairs[2].to != 2, "... the control is of others");
 
     healthy(4, 2);
     slow(2, -1, 1, 0.5);

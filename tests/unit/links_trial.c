@@ -34,6 +34,7 @@ static int times_count, times_next,
 static double latency_us, least_latency_us; /* of n2's eth1; 0: not measured */
 static int measured, measured_together, measured_most = 99; /* measured_most: then it fails */
 static double path_mbps;                                    /* of n3 to n4 on eth2; 0: well */
+static double others_mbps;                                  /* of each alone but n2's; 0: well */
 static double all_mbps, all_alone_mbps; /* of each path, at first and alone; 0: well */
 static bool lacks_rail;                 /* n2 has no eth2 */
 
@@ -98,6 +99,10 @@ static void add_transfer(int from, int to, int rail, const struct figures *figur
 
     if ((measured > 0 ? all_alone_mbps : all_mbps) > 0) {
         all.sent = all.high = all.received = all.arrived = measured > 0 ? all_alone_mbps : all_mbps;
+        use = &all;
+    }
+    if (others_mbps > 0 && measured > 0 && from != 1 && to != 1) {
+        all.sent = all.high = all.received = all.arrived = others_mbps;
         use = &all;
     }
     if (path_mbps > 0 && from == 2 && to == 3 && rail == 1)
@@ -235,6 +240,42 @@ static void acquits_what_the_machine_took(void)
     ok(!hold(&kept_waiting, &taken), "what the interface counted in the best part is what counts");
 }
 
+/* Three rules before a node is drained. */
+static void drains_only_what_is_proved(void)
+{
+    static const double one_path_mbps[NODES][NODES] = {
+        {0, 196.0}, {196.0, 0, 196.0, 49.0}, {0, 196.0}, {0, 49.0}};
+    const struct figures unscheduled = {49, 50, 49, 49, 0, 0.4};
+    const struct finding *finding = hold(&slow, &unscheduled);
+
+    ok(finding && finding->verdict == VERDICT_UNKNOWN && finding->node == 1,
+       "a rail that is slow while an end is not scheduled is unknown");
+    has_str(finding ? finding->message : "", "both ends were scheduled", "... which is said: %s",
+            finding ? finding->message : "");
+    ok(measured == trial.tries, "... after as many looks as may be");
+
+    others_mbps = 60;
+    finding = hold(&slow, &slow);
+    for (size_t i = 0; i < trial.count; i++)
+        ok(trial.findings[i].verdict != VERDICT_FAIL || trial.findings[i].node < 0 ||
+               trial.findings[i].kind == FINDING_PAIR,
+           "a rail is no failure while the control pair is as slow: %s", trial.findings[i].message);
+    ok(finding && trial.count > 0, "... it is not certified either");
+    others_mbps = 0;
+
+    recorded_mbps = one_path_mbps;
+    times = (const double[]){49};
+    times_count = 1;
+    times_peer = 3;
+    hold(&well, &well);
+    for (size_t i = 0; i < trial.count; i++)
+        ok(trial.findings[i].verdict != VERDICT_FAIL || trial.findings[i].kind == FINDING_PAIR,
+           "a slow path drains neither end: %s", trial.findings[i].message);
+    times = NULL;
+    times_peer = -1;
+    recorded_mbps = NULL;
+}
+
 /* The rail is sure after one look, the path is not, and for a second look there is no time. */
 static void keeps_what_is_sure(void)
 {
@@ -243,10 +284,13 @@ static void keeps_what_is_sure(void)
 
     path_mbps = 59;
     measured_most = 1;
-    finding = hold(&slow, &held_up);
+    finding = hold(&slow, &slow);
     ok(finding && finding->verdict == VERDICT_FAIL && finding->kind == FINDING_RAIL &&
            finding->node == 1,
        "a rail that was slow alone is at fault, whatever there was no time to ask");
+    finding = hold(&slow, &held_up);
+    ok(finding && finding->verdict == VERDICT_UNKNOWN,
+       "... but not when an end was not scheduled each time");
     measured_most = 0;
     finding = hold(&slow, &slow);
     ok(finding && finding->verdict == VERDICT_UNKNOWN, "... but not when nobody was asked");
@@ -669,6 +713,7 @@ int main(void)
     accuses_what_stays_slow();
     accuses_the_only_rail();
     acquits_what_the_machine_took();
+    drains_only_what_is_proved();
     keeps_what_is_sure();
     believes_no_burst();
     knows_what_comes_and_goes();

@@ -44,8 +44,11 @@ validate_judge_libjudge_la_SOURCES += \
 
 # records judged, and suspects measured again
 validate_judge_libjudge_la_SOURCES += \
+	validate/judge/links/trial/confirm.c validate/judge/links/trial/confirm.h \
 	validate/judge/links/trial/doubts.c validate/judge/links/trial/doubts.h \
+	validate/judge/links/trial/likelihood.c validate/judge/links/trial/likelihood.h \
 	validate/judge/links/trial/matrix.c validate/judge/links/trial/matrix.h \
+	validate/judge/links/trial/samples.c validate/judge/links/trial/samples.h \
 	validate/judge/links/trial/testimony.c \
 	validate/judge/links/trial/trial.c validate/judge/links/trial/trial.h \
 	# end of trial

@@ -8,6 +8,8 @@
 struct suspects {
     const struct links *links;
     const bool *is_suspect; /* [node] */
+    bool has_uplink;        /* an uplink is one of them */
+    bool *has_control;      /* [node], of each block the first one's */
     struct link_pair *pairs;
     size_t count, most, table_size;
     size_t *table; /* place of the pair + 1 */
@@ -64,7 +66,33 @@ static int add_neighbour(struct suspects *suspects, int node)
     return partner;
 }
 
-/* Two partners that nobody suspects: one of its own block, and one half the list away. */
+/* The control pair of the suspects of a block: nodes that nobody suspects, both of the block where
+ * there are two, else the suspect's partners. What is slow there at the same time is no suspect's.
+ * Where an uplink is suspected as well, besides a pair inside another block. */
+static void add_control(struct suspects *suspects, int node, int first, int second)
+{
+    int nodes = (int)suspects->links->node_count, mate;
+
+    if (suspects->has_control[block_of(suspects, node)])
+        return;
+    suspects->has_control[block_of(suspects, node)] = true;
+    mate = partner_from(suspects, first, first + 1, node, true);
+    if (mate < 0 || block_of(suspects, first) != block_of(suspects, node))
+        mate = second;
+    if (mate >= 0)
+        add_pair(suspects, first, mate);
+    for (int other = 0; other < nodes && suspects->has_uplink; other++) {
+        mate = partner_from(suspects, other, other + 1, node, true);
+        if (suspects->is_suspect[other] || mate < 0 ||
+            block_of(suspects, other) == block_of(suspects, node))
+            continue;
+        add_pair(suspects, other, mate);
+        break;
+    }
+}
+
+/* Two partners that nobody suspects: one of its own block, and one half the list away; and a
+ * control pair. */
 static void add_partners(struct suspects *suspects, int node)
 {
     int nodes = (int)suspects->links->node_count;
@@ -75,6 +103,7 @@ static void add_partners(struct suspects *suspects, int node)
     second = partner_from(suspects, node, node + nodes / 2, first, false);
     if (second >= 0)
         add_pair(suspects, node, second);
+    add_control(suspects, node, first, second);
 }
 
 /* Pairs that showed it, of nodes that are not suspects themselves as far as there are any: two, or
@@ -157,6 +186,8 @@ static void add_all(struct suspects *suspects, const struct finding *findings, s
 {
     bool has_host = false;
 
+    for (size_t i = 0; i < count; i++)
+        suspects->has_uplink = suspects->has_uplink || findings[i].kind == FINDING_UPLINK;
     for (size_t i = 0; i < count; i++) {
         const struct finding *finding = &findings[i];
 
@@ -184,13 +215,15 @@ size_t links_suspect_pairs(const struct links *links, const struct finding *find
                                 .most = most,
                                 .table_size = 2 * most + 1};
 
+    suspects.has_control = calloc(links->node_count + 1, sizeof *suspects.has_control);
     suspects.table = calloc(suspects.table_size, sizeof *suspects.table);
     for (size_t i = 0; i < finding_count && is_suspect; i++)
         if (findings[i].node >= 0 && findings[i].kind != FINDING_PAIR && is_worth_it(&findings[i]))
             is_suspect[findings[i].node] = true;
-    if (is_suspect && suspects.table)
+    if (is_suspect && suspects.has_control && suspects.table)
         add_all(&suspects, findings, finding_count);
     free(is_suspect);
+    free(suspects.has_control);
     free(suspects.table);
     return suspects.count;
 }

@@ -181,6 +181,11 @@ static double best_of(const struct record *record, const struct record *received
     return fmax(record->value, most);
 }
 
+double matrix_isolated_mbps(const struct records *records, size_t i)
+{
+    return best_of(&records->items[i], received_of(records, i));
+}
+
 /* fmax() of NAN and a number is the number. The low end of the repeats is that of the record whose
  * value counts, or of the last one alone on the network. Returns what the record says. */
 static double take_bandwidth(struct link_sample *cell, const struct record *record,

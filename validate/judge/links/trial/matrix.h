@@ -46,6 +46,10 @@ struct matrix_source {
 /* Whether the record is a bandwidth or latency of a pair and rail. */
 bool matrix_is_measurement(const struct record *record);
 
+/* What the bandwidth of that index, which was measured alone on the network, has shown at best,
+ * without the time in which its ends were not let run; in Mb/s. */
+double matrix_isolated_mbps(const struct records *records, size_t i);
+
 /* Builds the matrix from the records since first. Of several records of a cell the best one counts,
  * as other work on the machines comes and goes and only ever takes away; of those since again,
  * which are measurements of suspects alone on the network, without the time in which the ends were

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "validate/judge/links/trial/confirm.h"
 #include "validate/judge/links/trial/doubts.h"
 #include "validate/schedule/apart.h"
 
@@ -257,6 +258,15 @@ static void doubt(const struct trial *trial, struct finding *finding)
              "; not steady, is the machine busy?");
 }
 
+/* Whether it may be a node's failure as it stands; another look may say more. */
+static bool is_confirmed(const struct confirm *confirm, const struct finding *finding)
+{
+    char why[192];
+
+    return !confirm_is_asked(finding) ||
+           (confirm && confirm_holds(confirm, finding, why, sizeof why));
+}
+
 /* Holds the suspects against the last measurement alone. Returns how many need another one: those
  * that it does not bear out, which are in doubt when there is no other (is_last), and those of
  * which it does not make sure. */
@@ -265,6 +275,7 @@ static size_t suspects_check(struct trial *trial, size_t last, bool is_last)
     struct matrix matrix;
     struct links alone = {0};
     bool is_there = matrix_build(&trial->source, last, last, &matrix) == 0;
+    struct confirm *confirm = is_last ? NULL : confirm_open(trial);
     size_t open = 0;
 
     if (is_there)
@@ -278,12 +289,14 @@ static size_t suspects_check(struct trial *trial, size_t last, bool is_last)
             (finding->kind == FINDING_PAIR || (finding->kind == FINDING_RAIL && is_few(trial))))
             open++;
         if (finding->verdict != VERDICT_FAIL ||
-            (is_there && is_steady(trial, &matrix, &alone, finding)))
+            (is_there && is_steady(trial, &matrix, &alone, finding) &&
+             (is_last || is_confirmed(confirm, finding))))
             continue;
         open++;
         if (is_last)
             doubt(trial, finding);
     }
+    confirm_close(confirm);
     matrix_clear(&matrix);
     return open;
 }
@@ -334,8 +347,8 @@ static void clear_judgement(struct trial *trial)
     trial->count = 0;
 }
 
-/* Brings the matrix up to the records: those since again are of suspects alone. */
-static int gather(struct trial *trial, size_t again)
+/* Brings the matrix up to the records: those since trial.again are of suspects alone. */
+static int gather(struct trial *trial)
 {
     size_t count = trial->source.records->count;
     int rv = 1;
@@ -344,19 +357,19 @@ static int gather(struct trial *trial, size_t again)
         rv = matrix_add(&trial->source, trial->gathered, &trial->matrix);
     if (rv == 1) {
         matrix_clear(&trial->matrix);
-        rv = matrix_build(&trial->source, trial->first, again, &trial->matrix);
+        rv = matrix_build(&trial->source, trial->first, trial->again, &trial->matrix);
     }
     trial->gathered = count;
     return rv;
 }
 
-static int judge(struct trial *trial, size_t again)
+static int judge(struct trial *trial)
 {
     struct links_limits limits = limits_of(trial->source.conf);
     int count;
 
     clear_judgement(trial);
-    if (gather(trial, again) != 0)
+    if (gather(trial) != 0)
         return -1;
     trial->links = matrix_links(&trial->matrix);
     trial->figures =
@@ -378,20 +391,21 @@ int trial_times(size_t nodes, bool is_quick)
 
 struct trial_look trial_look(size_t nodes)
 {
-    return nodes <= LINKS_FEW ? (struct trial_look){3, 4, true} : (struct trial_look){1, 15, false};
+    return nodes <= LINKS_FEW ? (struct trial_look){3, 4, true} : (struct trial_look){2, 8, false};
 }
 
 int trial_hold(struct trial *trial)
 {
-    size_t last = SIZE_MAX, again = SIZE_MAX;
+    size_t last = SIZE_MAX;
     bool is_asked_to_the_end = false;
 
+    trial->again = SIZE_MAX;
     trial->is_confirmed = false;
     trial->gathered = 0;
     for (int i = 0;; i++) {
         size_t next = SIZE_MAX;
 
-        if (judge(trial, again) != 0)
+        if (judge(trial) != 0)
             return -1;
         if (!has_suspect(trial) || (trial->is_confirmed && suspects_check(trial, last, false) == 0))
             break;
@@ -404,10 +418,11 @@ int trial_hold(struct trial *trial)
             break;
         }
         last = next;
-        if (again == SIZE_MAX)
-            again = last;
+        if (trial->again == SIZE_MAX)
+            trial->again = last;
         trial->is_confirmed = true;
     }
+    confirm_all(trial);
     doubts_drop(trial, is_asked_to_the_end);
     return doubts_of_paths(trial);
 }

@@ -37,6 +37,7 @@ struct trial {
     /* the outcome: links is the view that findings is about */
     struct matrix matrix;
     size_t gathered; /* records that are in it */
+    size_t again;    /* the first record of suspects measured alone; SIZE_MAX: there is none */
     struct history_figure *history;
     struct reference_figure *references;
     double *figures; /* links_figures() */
