@@ -57,7 +57,7 @@ static void passes_add(const struct certify *certify, bool has_blocks, bool has_
 {
     enum certify_level level = certify->options.level;
 
-    arguments_add(program, "--passes=pairs%s%s%s%s", level >= LEVEL_STANDARD ? ",together" : "",
+    arguments_add(program, "--passes=pairs,together%s%s%s",
                   level == LEVEL_FULL && has_blocks ? ",uplinks" : "",
                   level == LEVEL_FULL ? ",bisection" : "", has_rdma ? ",verbs" : "");
     /* datagrams may be lost where a receiver is kept waiting: only where time is there to see it */
