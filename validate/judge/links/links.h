@@ -156,10 +156,11 @@ bool links_show_blocks(const struct links *links, const struct links_limits *lim
 
 /* The pairs that should be measured once more, alone on the network, before anyone is accused: a
  * suspect node with two partners that have no finding of their own, of its own block and as far
- * from the first partner as may be, and for each block of suspects a control pair of others; a suspect pair itself, and when it was low alone its ends with
- * somebody else; pairs across a suspect uplink or inside a suspect leaf; with a host that is slow
- * with all rails at once the two slowest such pairs of others. Each pair once, no more than `most`.
- * pairs: room for `most`. Returns their number. */
+ * from the first partner as may be, and for each block of suspects a control pair of others; a
+ * suspect pair itself, and when it was low alone its ends with somebody else; pairs across a
+ * suspect uplink or inside a suspect leaf; with a host that is slow with all rails at once the two
+ * slowest such pairs of others. Each pair once, no more than `most`. pairs: room for `most`.
+ * Returns their number. */
 size_t links_suspect_pairs(const struct links *links, const struct finding *findings,
                            size_t finding_count, struct link_pair *pairs, size_t most);
 
