@@ -15,7 +15,10 @@
 
 static char directory[] = "/tmp/muster-undo-XXXXXX";
 static int seen_unlocked, loads;
-static char done[256];
+static char done[256], said[1000];
+static bool is_unreserved;
+static struct cluster_job found_jobs[2];
+static int found_count;
 
 static void note(const char *what, const char *name)
 {
@@ -37,17 +40,32 @@ void cluster_clear(struct cluster *cluster)
     (void)cluster;
 }
 
+/* n4 is drained; n5 is in service with the reason that it had; n8 does not end its job. */
 struct cluster_node *cluster_node(const struct cluster *cluster, const char *name)
 {
-    static char name_3[] = "n3", comment_3[] = "x [muster run: y]";
-    static struct cluster_node in_service, drained = {.is_drained = true},
-                                           marked = {.name = name_3, .comment = comment_3};
+    static struct cluster_node node;
+    static char five[] = "muster: five", none[] = "", comment_3[] = "x [muster run: y]";
 
     (void)cluster;
-    return strcmp(name, "n4") == 0     ? &drained
-           : strcmp(name, "gone") == 0 ? NULL
-           : strcmp(name, "n3") == 0   ? &marked
-                                       : &in_service;
+    node = (struct cluster_node){.name = (char *)(size_t)name,
+                                 .is_drained = strcmp(name, "n4") == 0,
+                                 .is_completing = strcmp(name, "n8") == 0,
+                                 .reason = strcmp(name, "n5") == 0 ? five : none,
+                                 .comment = strcmp(name, "n3") == 0 ? comment_3 : NULL};
+    return strcmp(name, "gone") == 0 ? NULL : &node;
+}
+
+/* Of reservations there are r1 as it was made, and r2, which somebody has given other nodes. */
+int cluster_reservation(const char *name, struct hostlist *nodes, struct error *err)
+{
+    const char *found = strcmp(name, "r1") == 0   ? "n3,n[1-2],n4,gone"
+                        : strcmp(name, "r2") == 0 ? "n[6-7]"
+                                                  : NULL;
+
+    *nodes = (struct hostlist){0};
+    if (!found || is_unreserved)
+        return 0;
+    return hostlist_expand(found, nodes, err) == 0 ? 1 : -1;
 }
 
 int cluster_drain(const char *nodes, const char *reason, struct error *err)
@@ -82,15 +100,19 @@ int cluster_unreserve(const char *name, struct error *err)
 int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *err)
 {
     (void)err;
-    *jobs = NULL;
+    *jobs = calloc(2, sizeof **jobs);
+    if (*jobs)
+        memcpy(*jobs, found_jobs, sizeof found_jobs);
     note("jobs", prefix);
-    return 0;
+    return *jobs ? found_count : -1;
 }
 
 int cluster_job_cancel(uint32_t id, struct error *err)
 {
-    (void)id;
     (void)err;
+    note("cancel", id == 7 ? "7" : "another");
+    found_count = 1; /* the first of them is gone */
+    found_jobs[0] = found_jobs[1];
     return 0;
 }
 
@@ -119,7 +141,82 @@ int __wrap_flock(int fd, int operation)
 
 static void say(const char *text)
 {
-    (void)text;
+    size_t length = strlen(said);
+
+    snprintf(said + length, sizeof said - length, "%s;", text);
+}
+
+/* What a killed run has left behind. */
+static int leftover(const char *text, size_t length)
+{
+    struct error err = {""};
+    char path[64];
+    FILE *file;
+
+    done[0] = said[0] = '\0';
+    snprintf(path, sizeof path, "%s/killed", directory);
+    file = fopen(path, "w");
+    if (!file || fwrite(text, 1, length, file) != length || fclose(file) != 0)
+        return -2;
+    return undo_leftovers(directory, "one", say, &err);
+}
+
+static void remove_leftover(void)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "%s/killed", directory);
+    is_int(unlink(path), 0, "... and is left where it was");
+}
+
+static void test_leftovers(void)
+{
+    static const char other[] = "\ncluster two\njob j1\nresume n5 muster: five\n",
+                      nameless[] = "\njob j1\nresume n5 muster: five\n",
+                      garbage[] = "\ncluster one\nresume n5 muster: five\nrm -rf\n",
+                      torn[] = "\ncluster one\nresume n5 muster: five\nresume n3 must",
+                      zeros[] = "\ncluster one\nresume n5 muster: five\n\0\0\0\0",
+                      altered[] = "\ncluster one\nreservation r2 0123456789abcdef\n"
+                                  "resume n6 muster: six\n";
+
+    is_int(leftover(other, strlen(other)), 0, "a journal of another cluster");
+    is_str(done, "", "... is not executed");
+    has_str(said, "it is of cluster two, this is one", "... which is told");
+    remove_leftover();
+    is_int(leftover(nameless, strlen(nameless)), 0, "one that names no cluster");
+    is_str(done, "", "... is not executed");
+    has_str(said, "it does not say of which cluster it is", "... which is told");
+    remove_leftover();
+    is_int(leftover(garbage, strlen(garbage)), 0, "one with a line that is none");
+    is_str(done, "", "... is not executed");
+    has_str(said, "'rm -rf' is no line of a journal", "... which is told");
+    remove_leftover();
+    is_int(leftover(torn, strlen(torn)), 1, "one whose last line has no end");
+    is_str(done, "muster: five n5;", "... is executed as far as it goes");
+    is_int(leftover(zeros, sizeof zeros - 1), 1, "one that ends in zeros");
+    is_str(done, "muster: five n5;", "... as well");
+    is_int(count_journals(), 0, "... and is gone");
+    is_int(leftover(altered, strlen(altered)), 1, "where the reservation has other nodes by now");
+    is_str(done, "", "... nothing is deleted nor drained");
+    has_str(said, "reservation r2 left as it is: it holds n[6-7] now", "... which is told");
+    has_str(said, "n6 left as it is", "... of the node, too");
+}
+
+static void test_jobs(int argc, char **argv)
+{
+    struct error err = {""};
+    struct undo undo;
+
+    found_jobs[0] = (struct cluster_job){.id = 7, .name = "j1", .uid = geteuid()};
+    found_jobs[1] = (struct cluster_job){.id = 8, .name = "j1", .uid = geteuid() + 1};
+    found_count = 2;
+    done[0] = '\0';
+    is_int(undo_begin(directory, "jobs", "one", argc, argv, &undo, &err), 0, "a run with a job");
+    undo_note_job(&undo, "j1", &err);
+    is_int(undo_end(&undo, &err), 0, "... ends");
+    is_str(done, "jobs j1;cancel 7;jobs j1;",
+           "... and leaves another user's job of that name alone");
+    found_count = 0;
 }
 
 int main(int argc, char **argv)
@@ -129,28 +226,33 @@ int main(int argc, char **argv)
     char command[64];
 
     ok(mkdtemp(directory) != NULL, "a place for journals");
-    is_int(undo_begin(directory, "run", argc, argv, &undo, &err), 0, "a run begins (%s)", err.text);
+    is_int(undo_begin(directory, "run", "one", argc, argv, &undo, &err), 0, "a run begins (%s)",
+           err.text);
     is_int(seen_unlocked, 0, "its journal is locked before others see it");
     is_int(count_journals(), 1, "... and then they do");
-    is_int(undo_leftovers(directory, say, &err), 0, "... as of a run that lives");
-    is_int(undo_begin(directory, "run", argc, argv, &second, &err), 0, "another of its name");
+    is_int(undo_leftovers(directory, "one", say, &err), 0, "... as of a run that lives");
+    is_int(undo_begin(directory, "run", "one", argc, argv, &second, &err), 0,
+           "another of its name");
     is_str(second.path, "", "... has its journal in memory");
     has_str(err.text, "no journal in ", "... and is told so");
     is_int(undo_end(&second, &err), 0, "the second ends");
     is_int(count_journals(), 1, "... and leaves the first one's journal");
-    undo_note_reservation(&undo, "r1", &err);
+    undo_note_reservation(&undo, "r1", "gone,n[1-4]", &err);
     undo_note_job(&undo, "j1", &err);
     undo_note_resume(&undo, "n1", "muster: one", &err);
     undo_note_resume(&undo, "n2", "muster: two", &err);
     undo_note_resume(&undo, "n3", "muster: three", &err);
     undo_note_resume(&undo, "n4", "muster: four", &err);
     undo_note_resume(&undo, "gone", "muster: five", &err);
+    undo_note_resume(&undo, "n6", "muster: six", &err);
     undo_note_settled(&undo, "n2", &err);
     is_int(undo_end(&undo, &err), 0, "the first ends");
     is_str(done, "jobs j1;muster: one n1;muster: three n3;x n3;unreserve r1;",
            "... jobs first, then nodes that are not settled, then reservations");
     is_int(loads, 1, "... and the controller is asked for its nodes once");
     is_int(count_journals(), 0, "... and nothing is left of it");
+    test_leftovers();
+    test_jobs(argc, argv);
     snprintf(command, sizeof command, "rmdir '%s'", directory);
     is_int(system(command), 0, "no file is left behind");
     return tap_done();

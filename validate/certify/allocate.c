@@ -48,7 +48,7 @@ static int reserve(struct certify *certify, const struct hostlist *names, struct
         if (certify_subject(certify, names->names[i])->plan.role == ROLE_RETEST)
             minutes = 0;
     snprintf(certify->reservation, sizeof certify->reservation, CLUSTER_RUN "%s", certify->run);
-    if (!folded || undo_note_reservation(&certify->undo, certify->reservation, err) != 0 ||
+    if (!folded || undo_note_reservation(&certify->undo, certify->reservation, folded, err) != 0 ||
         cluster_reserve(certify->reservation, folded, certify->battery.name, minutes, err) != 0) {
         certify->reservation[0] = '\0';
         free(folded);

@@ -161,7 +161,7 @@ static int battery_user(struct certify *certify, struct error *err)
 /* What must be there before anything is asked or changed. */
 static int prepare(struct certify *certify, int argc, char **argv, struct error *err)
 {
-    char *slash;
+    char *slash, cluster[256];
     int left;
 
     if (battery_user(certify, err) != 0)
@@ -179,16 +179,16 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
     signals_catch(stop, 0);
     signal(SIGPIPE, SIG_IGN);
     jitter_wait(certify);
-    if (cluster_open(err) != 0)
+    if (cluster_open(err) != 0 || cluster_name(cluster, sizeof cluster, err) != 0)
         return -1;
     snprintf(certify->runs, sizeof certify->runs, "%s", certify->conf.history_path);
     slash = strrchr(certify->runs, '/'); /* an absolute path */
     snprintf(slash, sizeof certify->runs - (size_t)(slash - certify->runs), "/runs");
-    left = geteuid() == 0 ? undo_leftovers(certify->runs, say_leftover, err) : 0;
+    left = geteuid() == 0 ? undo_leftovers(certify->runs, cluster, say_leftover, err) : 0;
     if (left < 0)
         fprintf(stderr, "muster certify: %s\n", err->text);
     err->text[0] = '\0';
-    if (undo_begin(certify->runs, certify->run, argc, argv, &certify->undo, err) != 0)
+    if (undo_begin(certify->runs, certify->run, cluster, argc, argv, &certify->undo, err) != 0)
         return -1;
     if (*err->text && geteuid() == 0)
         fprintf(stderr, "muster certify: %s\n", err->text);

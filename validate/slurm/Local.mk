@@ -9,10 +9,12 @@ validate_slurm_libcluster_la_SOURCES = \
 	validate/slurm/cluster.c validate/slurm/cluster.h \
 	validate/slurm/extra.c validate/slurm/extra.h \
 	validate/slurm/jobs.c \
+	validate/slurm/journal.c validate/slurm/journal.h \
 	validate/slurm/nodes.c \
 	validate/slurm/release.c validate/slurm/release.h \
 	validate/slurm/reach.c validate/slurm/reach.h \
 	validate/slurm/retest.c validate/slurm/retest.h \
+	validate/slurm/runs.c validate/slurm/runs.h \
 	validate/slurm/allocation.c validate/slurm/allocation.h \
 	validate/slurm/step.c validate/slurm/step.h \
 	validate/slurm/undo.c validate/slurm/undo.h \

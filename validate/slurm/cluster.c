@@ -336,6 +336,17 @@ static int name_load(struct cluster *cluster, struct error *err)
     return cluster->name ? 0 : error_set(err, "no memory for the cluster's name");
 }
 
+int cluster_name(char *name, size_t size, struct error *err)
+{
+    struct cluster cluster = {0};
+
+    if (name_load(&cluster, err) != 0)
+        return -1;
+    snprintf(name, size, "%s", cluster.name);
+    cluster_clear(&cluster);
+    return 0;
+}
+
 int cluster_load(struct cluster *cluster, struct error *err)
 {
     *cluster = (struct cluster){0};

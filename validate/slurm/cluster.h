@@ -65,6 +65,9 @@ struct cluster {
  * configuration is to end the process: it is tried in a child first). */
 int cluster_open(struct error *err);
 
+/* Asks the controller for ClusterName. Returns 0, or -1 with err. */
+int cluster_name(char *name, size_t size, struct error *err);
+
 /* Asks the controller for nodes, partitions and topology. Returns 0, or -1 with err and cluster
  * empty. Release with cluster_clear(). */
 int cluster_load(struct cluster *cluster, struct error *err);
@@ -112,6 +115,11 @@ int cluster_reserve(const char *name, const char *nodes, const char *user, int m
 #define CLUSTER_RUN "muster-"
 /* 0 also when there is no such reservation. */
 int cluster_unreserve(const char *name, struct error *err);
+
+/* Whether the reservation is there, and then its nodes, to be cleared. Returns 1, 0, or -1 with
+ * err.
+ */
+int cluster_reservation(const char *name, struct hostlist *nodes, struct error *err);
 
 /* The reservation in which nodes wait for their first certificate: root's, without end, with MAINT
  * and IGNORE_JOBS, so that a reservation of a run may lie over it. Jobs that run there go on. */

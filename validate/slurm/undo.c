@@ -6,8 +6,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +21,13 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/hash.h"
 #include "validate/slurm/cluster.h"
+#include "validate/slurm/journal.h"
 #include "validate/slurm/process.h"
 #include "validate/slurm/retest.h"
 
 enum {
-    JOURNAL_MAX_BYTES = 16 << 20,
     GONE_S = 30,      /* how long a job may take to be cancelled, a reservation to be free */
     COMPLETING_S = 8, /* and then to be gone: on a node that is lost it never is */
     EPILOG_S = 2,     /* and what its nodes have before those that went silent are set down */
@@ -73,9 +76,18 @@ int undo_note_job(struct undo *undo, const char *job_name, struct error *err)
     return journal_add(undo, "job", job_name, "", err);
 }
 
-int undo_note_reservation(struct undo *undo, const char *name, struct error *err)
+/* A list of any length as few letters; what another list has is another one. */
+static void nodes_mark(const char *nodes, char mark[24])
 {
-    return journal_add(undo, "reservation", name, "", err);
+    snprintf(mark, 24, "%016" PRIx64, hash_text(HASH_BEGIN, nodes));
+}
+
+int undo_note_reservation(struct undo *undo, const char *name, const char *nodes, struct error *err)
+{
+    char mark[24];
+
+    nodes_mark(nodes, mark);
+    return journal_add(undo, "reservation", name, mark, err);
 }
 
 int undo_note_resume(struct undo *undo, const char *node, const char *reason, struct error *err)
@@ -93,40 +105,53 @@ int undo_note_settled(struct undo *undo, const char *node, struct error *err)
     return journal_add(undo, "settled", node, "", err);
 }
 
-/* One line of the journal: its verb, the name, the rest. */
-struct entry {
-    char verb[16], name[256], rest[1024];
+/* What is being undone. */
+struct undoing {
+    const char *text; /* of the journal */
+    bool is_late;     /* a request that the run made may still be on its way */
+    void (*say)(const char *text);
 };
 
-/* Takes the next line of the text that is one; false at the end. */
-static bool entry_next(const char **text, struct entry *entry)
+static void __attribute__((format(printf, 2, 3)))
+undoing_say(const struct undoing *undoing, const char *format, ...)
 {
-    while (**text) {
-        size_t length = strcspn(*text, "\n");
-        char whole[1400];
+    char text[400];
+    va_list arguments;
 
-        snprintf(whole, sizeof whole, "%.*s", (int)length, *text);
-        *text += length + ((*text)[length] == '\n');
-        entry->rest[0] = '\0';
-        if (sscanf(whole, "%15s %255s %1023[^\n]", entry->verb, entry->name, entry->rest) >= 2)
-            return true;
-    }
-    return false;
+    if (!undoing->say)
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    undoing->say(text);
 }
 
+/* Those that answer again by now end their job themselves. */
 static void silent_down(const char *text)
 {
-    struct entry entry;
+    struct cluster cluster = {0};
+    struct journal_entry entry;
+    bool is_loaded = false;
 
-    while (entry_next(&text, &entry))
-        if (strcmp(entry.verb, "down") == 0)
+    while (journal_next(&text, &entry)) {
+        const struct cluster_node *node;
+
+        if (strcmp(entry.verb, "down") != 0)
+            continue;
+        if (!is_loaded && cluster_load(&cluster, NULL) != 0)
+            return;
+        is_loaded = true;
+        node = cluster_node(&cluster, entry.name);
+        if (node && node->is_completing)
             cluster_down(entry.name, entry.rest, NULL);
+    }
+    cluster_clear(&cluster);
 }
 
 /* Cancels jobs of that name until none is there. With is_late, waits for one that is still to
  * come. A node that does not answer keeps a job completing: those that the journal names are set
  * down then, for another that is not waited for beyond COMPLETING_S. */
-static int jobs_undo(const char *name, const char *journal, bool is_late, struct error *err)
+static int jobs_undo(const struct undoing *undoing, const char *name, struct error *err)
 {
     double begin = clock_s(), cancelled = 0;
     bool is_seen = false, is_down = false;
@@ -137,7 +162,7 @@ static int jobs_undo(const char *name, const char *journal, bool is_late, struct
         int count = cluster_jobs(name, &jobs, err), left = 0, alive = 0;
 
         for (int i = 0; i < count; i++) {
-            if (strcmp(jobs[i].name, name) != 0)
+            if (strcmp(jobs[i].name, name) != 0 || jobs[i].uid != geteuid())
                 continue;
             is_seen = true;
             left++;
@@ -148,7 +173,7 @@ static int jobs_undo(const char *name, const char *journal, bool is_late, struct
         }
         free(jobs);
         if (count == 0 || (count > 0 && left == 0)) {
-            if (is_seen || !is_late || clock_s() - begin > LATE_S)
+            if (is_seen || !undoing->is_late || clock_s() - begin > LATE_S)
                 return 0;
         } else if (clock_s() - begin > GONE_S) {
             return count < 0 ? -1 : error_set(err, "job %s is still there", name);
@@ -156,7 +181,7 @@ static int jobs_undo(const char *name, const char *journal, bool is_late, struct
         if (left > 0 && alive == 0) {
             cancelled = cancelled > 0 ? cancelled : clock_s();
             if (!is_down && clock_s() - cancelled > EPILOG_S) {
-                silent_down(journal);
+                silent_down(undoing->text);
                 is_down = true;
             }
             if (clock_s() - cancelled > COMPLETING_S)
@@ -167,99 +192,151 @@ static int jobs_undo(const char *name, const char *journal, bool is_late, struct
     }
 }
 
-static int reservation_undo(const char *name, struct error *err)
+/* Whether the reservation is there and holds the nodes that it was made with, which nodes gets
+ * then. Returns 1, 0, or -1 with err. */
+static int reservation_find(const struct undoing *undoing, const struct journal_entry *entry,
+                            struct hostlist *nodes, struct error *err)
+{
+    int found = cluster_reservation(entry->name, nodes, err);
+    char *folded = found == 1 ? hostlist_fold(nodes) : NULL, mark[24];
+
+    if (found != 1)
+        return found;
+    if (folded)
+        nodes_mark(folded, mark);
+    if (!folded)
+        found = error_set(err, "no memory");
+    else if (strcmp(mark, entry->rest) != 0)
+        found = 0;
+    if (found == 0)
+        undoing_say(undoing,
+                    "reservation %s left as it is: it holds %.200s now, not what the run put in it",
+                    entry->name, folded);
+    if (found != 1)
+        hostlist_clear(nodes);
+    free(folded);
+    return found;
+}
+
+static int reservation_undo(const struct undoing *undoing, const struct journal_entry *entry,
+                            struct error *err)
 {
     double begin = clock_s();
+    struct hostlist nodes = {0};
 
-    while (cluster_unreserve(name, err) != 0) {
+    for (;;) {
+        int found = reservation_find(undoing, entry, &nodes, err);
+
+        hostlist_clear(&nodes);
+        if (found == 0 || (found == 1 && cluster_unreserve(entry->name, err) == 0))
+            return 0;
         if (clock_s() - begin > GONE_S)
             return -1;
         usleep(200000);
     }
-    return 0;
 }
 
-/* Whether a later line settles the node. */
-static bool is_settled(const char *text, const char *node)
+/* The nodes of the run's reservations, as far as they stand. */
+static int held_find(const struct undoing *undoing, struct hostlist *held, struct error *err)
 {
-    char wanted[300];
+    const char *line = undoing->text;
+    struct journal_entry entry;
+    int rv = 0;
 
-    snprintf(wanted, sizeof wanted, "\nsettled %s\n", node);
-    return strstr(text, wanted) != NULL;
+    while (rv == 0 && journal_next(&line, &entry)) {
+        const struct undoing quiet = {.text = undoing->text};
+        struct hostlist nodes = {0};
+
+        if (strcmp(entry.verb, "reservation") != 0)
+            continue;
+        rv = reservation_find(&quiet, &entry, &nodes, err) < 0 ? -1 : 0;
+        for (size_t i = 0; rv == 0 && i < nodes.count; i++)
+            rv = hostlist_append(held, nodes.names[i]) == 0 ? 0 : error_set(err, "no memory");
+        hostlist_clear(&nodes);
+    }
+    return rv;
 }
 
 /* Drains again what was to be tested and did not come so far. */
-static int nodes_undo(const char *text, struct error *err)
+static int node_undo(const struct undoing *undoing, const struct journal_entry *entry,
+                     const struct cluster_node *node, const struct hostlist *held,
+                     struct error *err)
+{
+    bool is_marked = node && retest_read(node, NULL, NULL);
+
+    if (!node)
+        return 0;
+    if (!node->is_drained && (is_marked || hostlist_contains(held, node->name) ||
+                              strcmp(node->reason, entry->rest) == 0)) {
+        if (cluster_drain(entry->name, entry->rest, err) != 0)
+            return -1;
+    } else if (!node->is_drained) {
+        undoing_say(undoing, "%s left as it is: it was taken out of the run's reservation since",
+                    entry->name);
+    }
+    return is_marked ? retest_unmark(node, err) : 0;
+}
+
+static int nodes_undo(const struct undoing *undoing, struct error *err)
 {
     struct cluster cluster = {0};
-    const char *line = text;
+    struct hostlist held = {0};
+    const char *line = undoing->text;
     bool is_loaded = false;
-    struct entry entry;
+    struct journal_entry entry;
     int rv = 0;
 
-    while (entry_next(&line, &entry)) {
-        const struct cluster_node *found;
-
-        if (strcmp(entry.verb, "resume") != 0 || is_settled(text, entry.name))
+    while (journal_next(&line, &entry)) {
+        if (strcmp(entry.verb, "resume") != 0 || journal_is_settled(undoing->text, entry.name))
             continue;
-        if (!is_loaded && cluster_load(&cluster, err) != 0)
-            return -1;
-        is_loaded = true;
-        found = cluster_node(&cluster, entry.name);
-        if (found && !found->is_drained && cluster_drain(entry.name, entry.rest, err) != 0)
+        if (!is_loaded &&
+            (cluster_load(&cluster, err) != 0 || held_find(undoing, &held, err) != 0)) {
             rv = -1;
-        else if (found && retest_read(found, NULL, NULL) && retest_unmark(found, err) != 0)
+            break;
+        }
+        is_loaded = true;
+        if (node_undo(undoing, &entry, cluster_node(&cluster, entry.name), &held, err) != 0)
             rv = -1;
     }
+    hostlist_clear(&held);
     cluster_clear(&cluster);
     return rv;
 }
 
-static char *journal_read(int journal)
-{
-    off_t size = lseek(journal, 0, SEEK_END);
-    char *text;
-
-    if (size < 0 || size > JOURNAL_MAX_BYTES || !(text = malloc((size_t)size + 1)))
-        return NULL;
-    if (pread(journal, text, (size_t)size, 0) != size) {
-        free(text);
-        return NULL;
-    }
-    text[size] = '\0';
-    return text;
-}
-
 /* Does it for each name that the journal has with the verb. */
-static int each_undo(const char *text, const char *verb, bool is_late, struct error *err)
+static int each_undo(const struct undoing *undoing, const char *verb, struct error *err)
 {
-    const char *line = text;
-    struct entry entry;
+    const char *line = undoing->text;
+    struct journal_entry entry;
     int rv = 0;
 
-    while (entry_next(&line, &entry))
+    while (journal_next(&line, &entry))
         if (strcmp(entry.verb, verb) == 0 &&
-            (strcmp(verb, "job") == 0 ? jobs_undo(entry.name, text, is_late, err)
-                                      : reservation_undo(entry.name, err)) != 0)
+            (strcmp(verb, "job") == 0 ? jobs_undo(undoing, entry.name, err)
+                                      : reservation_undo(undoing, &entry, err)) != 0)
             rv = -1;
     return rv;
 }
 
 /* Jobs first: their nodes must not become free for others before they are drained again, and a
- * reservation in use cannot be deleted. */
+ * reservation in use cannot be deleted. One whose node could not be drained again stays. */
+static int text_undo(const struct undoing *undoing, struct error *err)
+{
+    int rv = each_undo(undoing, "job", err);
+
+    if (nodes_undo(undoing, err) != 0)
+        return -1;
+    return each_undo(undoing, "reservation", err) != 0 ? -1 : rv;
+}
+
 static int journal_undo(int journal, bool is_late, struct error *err)
 {
     char *text = journal_read(journal);
-    int rv = 0;
+    int rv;
 
     if (!text)
         return error_set(err, "cannot read the journal: %m");
-    if (each_undo(text, "job", is_late, err) != 0)
-        rv = -1;
-    if (nodes_undo(text, err) != 0)
-        rv = -1;
-    if (each_undo(text, "reservation", is_late, err) != 0)
-        rv = -1;
+    rv = text_undo(&(struct undoing){.text = text, .is_late = is_late}, err);
     free(text);
     return rv;
 }
@@ -341,8 +418,8 @@ static int journal_create(const char *directory, const char *run, char *path, si
     return journal;
 }
 
-int undo_begin(const char *directory, const char *run, int argc, char **argv, struct undo *undo,
-               struct error *err)
+int undo_begin(const char *directory, const char *run, const char *cluster, int argc, char **argv,
+               struct undo *undo, struct error *err)
 {
     int ends[2];
 
@@ -355,8 +432,14 @@ int undo_begin(const char *directory, const char *run, int argc, char **argv, st
                   directory);
         undo->journal = memfd_create("muster-journal", MFD_CLOEXEC);
     }
-    if (undo->journal < 0 || write(undo->journal, "\n", 1) != 1 || pipe2(ends, O_CLOEXEC) != 0) {
+    if (undo->journal < 0 || write(undo->journal, "\n", 1) != 1) {
         error_set(err, "cannot keep a journal: %m");
+        goto fail;
+    }
+    if (journal_add(undo, "cluster", cluster, "", err) != 0)
+        goto fail;
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        error_set(err, "cannot start the keeper: %m");
         goto fail;
     }
     fflush(NULL);
@@ -398,7 +481,34 @@ int undo_end(struct undo *undo, struct error *err)
     return rv;
 }
 
-int undo_leftovers(const char *directory, void (*say)(const char *text), struct error *err)
+/* Returns 1; 0 when it is left as it is; -1 with err. */
+static int leftover_undo(int journal, const char *path, const char *run, const char *cluster,
+                         void (*say)(const char *text), struct error *err)
+{
+    char *text = journal_read(journal);
+    struct undoing undoing = {.text = text, .say = say};
+    struct error why = {""};
+    int rv = 0;
+
+    if (!text) {
+        rv = error_set(err, "cannot read %s: %m", path);
+    } else if (journal_check(text, cluster, &why) != 0) {
+        undoing_say(&undoing,
+                    "%s, of a run that was killed, left as it is: %.200s; next: undo "
+                    "what it says by hand, then remove it",
+                    path, why.text);
+    } else {
+        undoing_say(&undoing, "cleaning up after run %.200s, which was killed", run);
+        rv = text_undo(&undoing, err) == 0 ? 1 : -1;
+    }
+    if (rv == 1)
+        unlink(path);
+    free(text);
+    return rv;
+}
+
+int undo_leftovers(const char *directory, const char *cluster, void (*say)(const char *text),
+                   struct error *err)
 {
     DIR *runs = opendir(directory);
     const struct dirent *entry;
@@ -407,25 +517,19 @@ int undo_leftovers(const char *directory, void (*say)(const char *text), struct 
     if (!runs)
         return errno == ENOENT ? 0 : error_set(err, "cannot read %s: %m", directory);
     while ((entry = readdir(runs))) {
-        char path[4096], text[400];
-        int journal;
+        char path[4096];
+        int journal, done = 0;
 
         if (entry->d_name[0] == '.')
             continue;
         snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
-        journal = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        journal = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
         if (journal < 0)
             continue;
-        if (flock(journal, LOCK_EX | LOCK_NB) == 0) {
-            snprintf(text, sizeof text, "cleaning up after run %.200s, which was killed",
-                     entry->d_name);
-            say(text);
-            count++;
-            if (journal_undo(journal, false, err) == 0)
-                unlink(path);
-            else
-                rv = -1;
-        }
+        if (flock(journal, LOCK_EX | LOCK_NB) == 0)
+            done = leftover_undo(journal, path, entry->d_name, cluster, say, err);
+        count += done == 1;
+        rv = done < 0 ? -1 : rv;
         close(journal);
     }
     closedir(runs);

@@ -13,7 +13,10 @@
  *   2. the keeper, a small process of its own session that reads end of file from a pipe once the
  *      run has died without a goodbye, killed with SIGKILL for instance,
  *   3. the next run, which finds the journal of a run that is gone with its keeper.
- * The journal is locked (flock) by the run and its keeper as long as one of them lives. */
+ * The journal is locked (flock) by the run and its keeper as long as one of them lives. Only what
+ * is still as the run left it is undone: jobs of that name are those of this user, a reservation
+ * holds the nodes that it was made with, and a node is in that reservation still, or has the reason
+ * back that it had; what somebody else has changed since stays as it is. */
 struct undo {
     int journal;     /* file descriptor */
     char path[4096]; /* "" when the journal could only be held in memory */
@@ -21,16 +24,18 @@ struct undo {
     pid_t keeper;
 };
 
-/* Opens directory/run and starts the keeper. Where the directory cannot be written the journal is
- * held in memory and err says so (the third line is lost then); still returns 0. -1 with err when
- * there can be no journal or keeper at all: nothing must be changed then. argc, argv: of main(), so
- * that the keeper shows its own name. */
-int undo_begin(const char *directory, const char *run, int argc, char **argv, struct undo *undo,
-               struct error *err);
+/* Opens directory/run, a journal of that cluster, and starts the keeper. Where the directory cannot
+ * be written the journal is held in memory and err says so (the third line is lost then); still
+ * returns 0. -1 with err when there can be no journal or keeper at all: nothing must be changed
+ * then. argc, argv: of main(), so that the keeper shows its own name. */
+int undo_begin(const char *directory, const char *run, const char *cluster, int argc, char **argv,
+               struct undo *undo, struct error *err);
 
 /* Each is to be called before the change. Returns 0, or -1 with err: leave the change then. */
 int undo_note_job(struct undo *undo, const char *job_name, struct error *err);
-int undo_note_reservation(struct undo *undo, const char *name, struct error *err);
+/* nodes: as hostlist_fold() writes them. */
+int undo_note_reservation(struct undo *undo, const char *name, const char *nodes,
+                          struct error *err);
 /* The drain of a node is about to be lifted. */
 int undo_note_resume(struct undo *undo, const char *node, const char *reason, struct error *err);
 /* The node has stopped answering in the middle of the job: once the job is cancelled, and does not
@@ -46,7 +51,9 @@ int undo_note_settled(struct undo *undo, const char *node, struct error *err);
  * something is still there (the keeper then goes on trying for a while). */
 int undo_end(struct undo *undo, struct error *err);
 
-/* Finds journals of runs that are gone and undoes them. Returns how many there were, or -1. */
-int undo_leftovers(const char *directory, void (*say)(const char *text), struct error *err);
+/* Finds journals of runs that are gone and undoes them. One that is not of this cluster, or is not
+ * whole, is told and left as it is. Returns how many were undone, or -1. */
+int undo_leftovers(const char *directory, const char *cluster, void (*say)(const char *text),
+                   struct error *err);
 
 #endif

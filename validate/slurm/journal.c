@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/slurm/journal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { JOURNAL_MAX_BYTES = 16 << 20 };
+
+char *journal_read(int journal)
+{
+    off_t size = lseek(journal, 0, SEEK_END);
+    char *text;
+
+    if (size > JOURNAL_MAX_BYTES)
+        errno = EFBIG;
+    if (size < 0 || size > JOURNAL_MAX_BYTES || !(text = malloc((size_t)size + 1)))
+        return NULL;
+    if (pread(journal, text, (size_t)size, 0) != size) {
+        free(text);
+        return NULL;
+    }
+    text[size] = '\0';
+    return text;
+}
+
+static bool entry_read(const char *line, size_t length, struct journal_entry *entry)
+{
+    char whole[1400];
+
+    snprintf(whole, sizeof whole, "%.*s", (int)length, line);
+    entry->rest[0] = '\0';
+    return sscanf(whole, "%15s %255s %1023[^\n]", entry->verb, entry->name, entry->rest) >= 2;
+}
+
+bool journal_next(const char **text, struct journal_entry *entry)
+{
+    while (**text) {
+        const char *line = *text;
+        size_t length = strcspn(line, "\n");
+
+        *text += length + (line[length] == '\n');
+        if (line[length] == '\n' && entry_read(line, length, entry))
+            return true;
+    }
+    return false;
+}
+
+static bool is_known(const char *verb)
+{
+    static const char *const verbs[] = {"cluster", "job",     "reservation", "resume",
+                                        "down",    "settled", "testing"};
+
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(verb, verbs[i]) == 0)
+            return true;
+    return false;
+}
+
+int journal_check(const char *text, const char *cluster, struct error *err)
+{
+    bool is_first = true;
+
+    for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+        struct journal_entry entry;
+
+        if (end == line)
+            continue;
+        if (!entry_read(line, (size_t)(end - line), &entry) || !is_known(entry.verb))
+            return error_set(err, "'%.*s' is no line of a journal",
+                             (int)(end - line < 60 ? end - line : 60), line);
+        if (is_first != (strcmp(entry.verb, "cluster") == 0))
+            return error_set(err, is_first ? "it does not say of which cluster it is"
+                                           : "it names a cluster twice");
+        if (is_first && strcmp(entry.name, cluster) != 0)
+            return error_set(err, "it is of cluster %s, this is %s", entry.name, cluster);
+        is_first = false;
+    }
+    return 0;
+}
+
+bool journal_is_settled(const char *text, const char *node)
+{
+    char wanted[300];
+
+    snprintf(wanted, sizeof wanted, "\nsettled %s\n", node);
+    return strstr(text, wanted) != NULL;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_JOURNAL_H
+#define MUSTER_JOURNAL_H
+
+#include <stdbool.h>
+
+#include "lib/base/error.h"
+
+/* The lines of a run's journal, "VERB NAME REST" each: what undo.c writes before each change, and
+ * testing.c to tell other runs. The first names the cluster. Pure, but for journal_read(). */
+
+struct journal_entry {
+    char verb[16], name[256], rest[1024];
+};
+
+/* All of the file, malloc'd; NULL with errno. What is behind a NUL byte is lost: after a power loss
+ * a file may end in zeros. */
+char *journal_read(int journal);
+
+/* Takes the next line; false at the end. */
+bool journal_next(const char **text, struct journal_entry *entry);
+
+/* Whether the text may be executed for this cluster: it names it first, and each line that has its
+ * end is one that is known (a line without end was never acted upon). Returns 0, or -1 with err. */
+int journal_check(const char *text, const char *cluster, struct error *err);
+
+/* Whether a line settles the node. */
+bool journal_is_settled(const char *text, const char *node);
+
+#endif
