@@ -79,6 +79,26 @@ is "$status" 3 "root's jobs are refused" || show
 like "$words" 'Invalid user id; DisableRootJobs of slurm.conf has to be no' '... and by what is said' || show
 configure DisableRootJobs=NO
 
+# n2 lies about n1, and about itself without end; somebody's reason would steer the terminal.
+cp "$muster" "$work/muster"
+{
+    echo '#!/bin/sh'
+    echo 'printf '"'"'{"suite":"check","test":"net.link","node":"n1","part":"eth1","verdict":"fail","message":"planted"}\n'"'"
+    echo "[ \"\$1\" != check ] || yes '{\"suite\":\"check\",\"test\":\"x\",\"node\":\"n2\"}' | head -n 20000"
+    echo "exec '$work/muster' \"\$@\""
+} >"$work/liar"
+chmod +x "$work/liar"
+lab on n2 mount --bind "$work/liar" "$muster"
+lab run scontrol update nodename=n3 state=drain "$(printf 'reason=\033[2Jgone\302\233')"
+certify
+lab on n2 umount "$muster"
+resume n3
+like "$(verdicts)" '^n1 pass n2 (pass|unknown) n4 pass$' 'what n2 says of n1 does not count' || show
+like "$words" '^n2: [0-9]+ records were about other nodes, or too many, and were left out' '... which is told' || show
+ok 'nor more than a bounded number' test "$(grep -c '"test":"x"' "$work/records")" -lt 10000
+like "$words" '^n3: .*\?\[2Jgone' 'a reason is told without what steers a terminal' || show
+unlike "$(cat "$work/words")" $'\033' '... or any of it'
+
 certify -w n1,n9
 is "$status $words" '2 muster certify: there is no node n9 in this cluster' 'a node that is not there'
 certify -p none

@@ -370,6 +370,10 @@ tests_unit_survey_t_SOURCES = tests/unit/survey.c
 tests_unit_survey_t_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 tests_unit_survey_t_LDADD = validate/report/libreport.la $(unit_libs) $(JANSSON_LIBS) -lm
 
+check_PROGRAMS += tests/unit/labels.t
+tests_unit_labels_t_SOURCES = tests/unit/labels.c validate/slurm/labels.c validate/slurm/labels.h
+tests_unit_labels_t_LDADD = $(unit_libs)
+
 check_PROGRAMS += tests/unit/undo.t
 tests_unit_undo_t_SOURCES = tests/unit/undo.c validate/slurm/journal.c validate/slurm/journal.h \
 	validate/slurm/undo.c validate/slurm/undo.h validate/slurm/retest.c validate/slurm/retest.h

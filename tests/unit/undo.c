@@ -212,7 +212,7 @@ static void test_jobs(int argc, char **argv)
     found_count = 2;
     done[0] = '\0';
     is_int(undo_begin(directory, "jobs", "one", argc, argv, &undo, &err), 0, "a run with a job");
-    undo_note_job(&undo, "j1", &err);
+    undo_note_job(&undo, "j1", geteuid(), &err);
     is_int(undo_end(&undo, &err), 0, "... ends");
     is_str(done, "jobs j1;cancel 7;jobs j1;",
            "... and leaves another user's job of that name alone");
@@ -238,7 +238,7 @@ int main(int argc, char **argv)
     is_int(undo_end(&second, &err), 0, "the second ends");
     is_int(count_journals(), 1, "... and leaves the first one's journal");
     undo_note_reservation(&undo, "r1", "gone,n[1-4]", &err);
-    undo_note_job(&undo, "j1", &err);
+    undo_note_job(&undo, "j1", geteuid(), &err);
     undo_note_resume(&undo, "n1", "muster: one", &err);
     undo_note_resume(&undo, "n2", "muster: two", &err);
     undo_note_resume(&undo, "n3", "muster: three", &err);

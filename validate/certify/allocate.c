@@ -319,7 +319,8 @@ void certify_allocate(struct certify *certify)
 
     if (candidates(certify, &names) > 0) {
         progress_begin(&certify->progress, "allocate");
-        if (undo_note_job(&certify->undo, certify->job_name, &err) == 0 &&
+        if (undo_note_job(&certify->undo, certify->job_name,
+                          certify->is_root ? certify->battery.uid : geteuid(), &err) == 0 &&
             (!certify->is_root || reserve(certify, &names, &err) == 0) &&
             drains_lift(certify, &names, &err) == 0)
             allocation_try(certify, 0, &names, &err);

@@ -100,6 +100,8 @@ struct certify {
     size_t drained;             /* nodes that muster has out of service, this run's included */
     char runs[512];             /* the directory of journals */
     size_t stray_lines;         /* lines of programs that were no records */
+    size_t refused_records;     /* what nodes said of others, or too much of */
+    char refused_node[64];      /* the first of those that did */
     struct complaint complaint; /* what a program said on standard error */
     time_t certified_until_s;   /* the end of this run's certificates */
 };

@@ -73,6 +73,11 @@ void certify_report(struct certify *certify, FILE *stream)
     if (certify->stray_lines > 0)
         fprintf(stream, "%zu lines of the programs were not records and were left out\n",
                 certify->stray_lines);
+    if (certify->refused_records > 0)
+        fprintf(stream,
+                "%s: %zu records were about other nodes, or too many, and were left out%s\n",
+                certify->refused_node, certify->refused_records,
+                "; next: look at what runs there as muster");
     fprintf(stream, "%s%zu of %zu nodes %s (%s)", certify->options.is_dry_run ? "dry run: " : "",
             counts[VERDICT_PASS], certify->count,
             certify->options.is_dry_run ? "would be certified" : "certified",

@@ -3,14 +3,16 @@
 
 #include "validate/certify/certify.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/clock.h"
+#include "validate/slurm/labels.h"
 #include "validate/slurm/step.h"
 
 /* A program on the nodes of the job: started, heard, watched, ended. */
 
-enum { GRACE_S = 3, WATCH_AFTER_S = 5, WATCH_EACH_S = 10, SILENT_S = 12 };
+enum { GRACE_S = 3, WATCH_AFTER_S = 5, WATCH_EACH_S = 10, SILENT_S = 12, RECORDS_OF_NODE = 8192 };
 
 /* For the programs that listen; of one step. */
 void certify_add_secret(struct certify_environment *environment)
@@ -61,6 +63,9 @@ void certify_environment(const struct certify *certify, bool is_fabric,
 struct hearing {
     struct certify *certify;
     const struct certify_step *step;
+    struct hostlist nodes; /* of its tasks, where there is one on each */
+    struct labels labels;
+    size_t *records_of;         /* each of the nodes */
     double watch_at;            /* when the nodes are to be asked next */
     volatile sig_atomic_t stop; /* ends the step */
     double heard_at;            /* the last line */
@@ -69,25 +74,33 @@ struct hearing {
     bool has_memory;
 };
 
-static void hear(const char *line, bool is_error, void *context)
+/* What a node says of another one, or beyond any measure, is not taken. */
+static bool is_accepted(struct hearing *hearing, long task, const struct record *record)
 {
-    struct hearing *hearing = context;
     struct certify *certify = hearing->certify;
+    const char *node = task >= 0 ? hearing->nodes.names[task] : NULL;
 
-    if (is_error) {
-        if (strncmp(line, RECORD_PROGRESS, strlen(RECORD_PROGRESS)) == 0)
-            progress_doing(&certify->progress, "%s", line + strlen(RECORD_PROGRESS));
-        else if (*line)
-            complaint_add(&certify->complaint, line);
-        return;
-    }
-    if (hearing->stop || clock_s() > hearing->until)
-        return;
-    hearing->heard_at = clock_s();
-    switch (records_parse(&certify->records, line)) {
+    if (!node)
+        return true;
+    if ((!record->node || strcmp(record->node, node) == 0) &&
+        hearing->records_of[task]++ < RECORDS_OF_NODE)
+        return true;
+    if (certify->refused_records++ == 0)
+        snprintf(certify->refused_node, sizeof certify->refused_node, "%s", node);
+    return false;
+}
+
+static void record_hear(struct hearing *hearing, long task, const char *line)
+{
+    struct certify *certify = hearing->certify;
+    struct records *records = &certify->records;
+
+    switch (records_parse(records, line)) {
     case 0:
-        if (certify->json)
-            record_write(certify->json, &certify->records.items[certify->records.count - 1]);
+        if (!is_accepted(hearing, task, &records->items[records->count - 1]))
+            records->count--;
+        else if (certify->json)
+            record_write(certify->json, &records->items[records->count - 1]);
         break;
     case 1:
         certify->stray_lines += *line != '\0';
@@ -95,6 +108,34 @@ static void hear(const char *line, bool is_error, void *context)
     default:
         hearing->has_memory = false;
     }
+}
+
+static void hear(const char *line, bool is_error, void *context)
+{
+    struct hearing *hearing = context;
+    struct certify *certify = hearing->certify;
+    bool has_labels = hearing->nodes.count > 0;
+    const char *text = line;
+    long task = -1;
+
+    if (is_error) {
+        /* srun's own lines have no label */
+        if (has_labels)
+            text = labels_skip(&hearing->labels, line);
+        if (strncmp(text, RECORD_PROGRESS, strlen(RECORD_PROGRESS)) == 0)
+            progress_doing(&certify->progress, "%s", text + strlen(RECORD_PROGRESS));
+        else if (*text)
+            complaint_add(&certify->complaint, text);
+        return;
+    }
+    if (hearing->stop || clock_s() > hearing->until)
+        return;
+    hearing->heard_at = clock_s();
+    if (has_labels && (task = labels_take(&hearing->labels, line, &text)) < 0) {
+        certify->stray_lines += text && *text;
+        return;
+    }
+    record_hear(hearing, task, text);
 }
 
 static void tick(void *context)
@@ -115,6 +156,39 @@ static void tick(void *context)
     }
 }
 
+static int compare_places(const void *a, const void *b)
+{
+    const struct cluster_node *const *one = a, *const *other = b;
+
+    return *one < *other ? -1 : *one > *other;
+}
+
+/* One task on each node: Slurm counts them in the order of its own table of nodes. */
+static int labels_begin(struct hearing *hearing)
+{
+    const struct hostlist *nodes = hearing->step->nodes;
+    const struct cluster_node **places = calloc(nodes->count + 1, sizeof *places);
+    int rv = places ? 0 : -1;
+
+    for (size_t i = 0; rv == 0 && i < nodes->count; i++)
+        if (!(places[i] = cluster_node(&hearing->certify->cluster, nodes->names[i])))
+            rv = -1;
+    if (rv == 0)
+        qsort(places, nodes->count, sizeof *places, compare_places);
+    for (size_t i = 0; rv == 0 && i < nodes->count; i++)
+        rv = hostlist_append(&hearing->nodes, places[i]->name);
+    free(places);
+    hearing->records_of = calloc(nodes->count + 1, sizeof *hearing->records_of);
+    return rv == 0 && hearing->records_of ? labels_make(&hearing->nodes, &hearing->labels) : -1;
+}
+
+static void labels_end(struct hearing *hearing)
+{
+    labels_clear(&hearing->labels);
+    free(hearing->records_of);
+    hostlist_clear(&hearing->nodes);
+}
+
 int certify_step(struct certify *certify, const struct certify_step *step, size_t *first,
                  struct error *err)
 {
@@ -125,26 +199,35 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
                               .until = clock_s() + step->deadline_s,
                               .has_memory = true};
     struct process_result result;
+    int rv;
 
     *first = certify->records.count;
     certify->complaint = (struct complaint){0};
-    if (step_run(&(struct step){.job_id = certify->job_id,
-                                .nodes = step->nodes,
-                                .tasks_per_node = step->tasks_per_node,
-                                .mpi = step->is_mpi ? certify->options.mpi : "none",
-                                .program = step->program},
-                 &(struct process){.user = certify->is_root && certify->job == JOB_BATTERY
-                                               ? &certify->battery
-                                               : NULL,
-                                   .input = step->input,
-                                   .environment = step->environment,
-                                   .deadline_s = step->deadline_s,
-                                   .grace_s = GRACE_S,
-                                   .on_line = hear,
-                                   .on_tick = tick,
-                                   .context = &hearing,
-                                   .stop = &hearing.stop},
-                 &result, err) != 0)
+    if (!step->is_mpi && step->tasks_per_node == 1 && labels_begin(&hearing) != 0) {
+        labels_end(&hearing);
+        return error_set(err, "no memory for a step on %zu nodes", step->nodes->count);
+    }
+    rv = step_run(&(struct step){.job_id = certify->job_id,
+                                 .nodes = step->nodes,
+                                 .tasks_per_node = step->tasks_per_node,
+                                 .mpi = step->is_mpi ? certify->options.mpi : "none",
+                                 .has_labels = hearing.nodes.count > 0,
+                                 .is_of_first = step->is_mpi,
+                                 .program = step->program},
+                  &(struct process){.user = certify->is_root && certify->job == JOB_BATTERY
+                                                ? &certify->battery
+                                                : NULL,
+                                    .input = step->input,
+                                    .environment = step->environment,
+                                    .deadline_s = step->deadline_s,
+                                    .grace_s = GRACE_S,
+                                    .on_line = hear,
+                                    .on_tick = tick,
+                                    .context = &hearing,
+                                    .stop = &hearing.stop},
+                  &result, err);
+    labels_end(&hearing);
+    if (rv != 0)
         return -1;
     certify_drop_silent(certify);
     if (!hearing.has_memory)

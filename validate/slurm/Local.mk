@@ -10,6 +10,7 @@ validate_slurm_libcluster_la_SOURCES = \
 	validate/slurm/extra.c validate/slurm/extra.h \
 	validate/slurm/jobs.c \
 	validate/slurm/journal.c validate/slurm/journal.h \
+	validate/slurm/labels.c validate/slurm/labels.h \
 	validate/slurm/nodes.c \
 	validate/slurm/release.c validate/slurm/release.h \
 	validate/slurm/reach.c validate/slurm/reach.h \

@@ -39,6 +39,10 @@ static int component_add(const struct step *step, const struct hostlist *nodes, 
     arguments_add(srun, "--kill-on-bad-exit=0"); /* our programs say who died before they end */
     arguments_add(srun, "--chdir=/");
     arguments_add(srun, "--export=ALL");
+    if (step->has_labels)
+        arguments_add(srun, "--label");
+    if (step->is_of_first)
+        arguments_add(srun, "--output=0");
     if (step->mpi)
         arguments_add(srun, "--mpi=%s", step->mpi);
     for (int i = 0; step->program[i]; i++)

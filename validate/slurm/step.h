@@ -18,6 +18,8 @@ struct step {
     const char *name; /* of the step; NULL: the job is ours, and so is each of its steps */
     const char *mpi;  /* srun's --mpi; NULL: the cluster's default; "none" for what is not MPI */
     bool has_no_gres; /* asks for none of the job's GPUs: what runs beside has them */
+    bool has_labels;  /* each line says which task wrote it: labels.h */
+    bool is_of_first; /* of standard output only what task 0 writes */
     char *const *program; /* path and arguments, ends with NULL */
 };
 

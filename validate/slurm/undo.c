@@ -71,9 +71,12 @@ static int journal_add(struct undo *undo, const char *verb, const char *name, co
     return 0;
 }
 
-int undo_note_job(struct undo *undo, const char *job_name, struct error *err)
+int undo_note_job(struct undo *undo, const char *job_name, uid_t uid, struct error *err)
 {
-    return journal_add(undo, "job", job_name, "", err);
+    char text[16];
+
+    snprintf(text, sizeof text, "%u", (unsigned)uid);
+    return journal_add(undo, "job", job_name, text, err);
 }
 
 /* A list of any length as few letters; what another list has is another one. */
@@ -151,8 +154,11 @@ static void silent_down(const char *text)
 /* Cancels jobs of that name until none is there. With is_late, waits for one that is still to
  * come. A node that does not answer keeps a job completing: those that the journal names are set
  * down then, for another that is not waited for beyond COMPLETING_S. */
-static int jobs_undo(const struct undoing *undoing, const char *name, struct error *err)
+static int jobs_undo(const struct undoing *undoing, const struct journal_entry *entry,
+                     struct error *err)
 {
+    const char *name = entry->name;
+    uid_t uid = *entry->rest ? (uid_t)strtoul(entry->rest, NULL, 10) : geteuid();
     double begin = clock_s(), cancelled = 0;
     bool is_seen = false, is_down = false;
 
@@ -162,7 +168,7 @@ static int jobs_undo(const struct undoing *undoing, const char *name, struct err
         int count = cluster_jobs(name, &jobs, err), left = 0, alive = 0;
 
         for (int i = 0; i < count; i++) {
-            if (strcmp(jobs[i].name, name) != 0 || jobs[i].uid != geteuid())
+            if (strcmp(jobs[i].name, name) != 0 || (jobs[i].uid != geteuid() && jobs[i].uid != uid))
                 continue;
             is_seen = true;
             left++;
@@ -312,7 +318,7 @@ static int each_undo(const struct undoing *undoing, const char *verb, struct err
 
     while (journal_next(&line, &entry))
         if (strcmp(entry.verb, verb) == 0 &&
-            (strcmp(verb, "job") == 0 ? jobs_undo(undoing, entry.name, err)
+            (strcmp(verb, "job") == 0 ? jobs_undo(undoing, &entry, err)
                                       : reservation_undo(undoing, &entry, err)) != 0)
             rv = -1;
     return rv;

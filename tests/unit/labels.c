@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/slurm/labels.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/unit/tap.h"
+
+static struct labels labels;
+
+static void taken(const char *line, long task, const char *text, const char *what)
+{
+    const char *found;
+
+    is_int(labels_take(&labels, line, &found), task, "%s", what);
+    if (text)
+        is_str(found, text, "... with its text");
+    else
+        ok(!found, "... of which more is to come");
+}
+
+/* What slurmstepd passes on of a long line: pieces, which srun labels each. */
+static void piece(char *line, size_t size, int task, char letter, size_t length)
+{
+    int label = snprintf(line, size, "%2d: ", task);
+
+    memset(line + label, letter, length);
+    line[(size_t)label + length] = '\0';
+}
+
+int main(void)
+{
+    struct hostlist nodes;
+    static char line[LABELS_PIECE + 16], other[LABELS_PIECE + 16];
+    const char *found;
+    struct error err;
+
+    hostlist_expand("n[1-12]", &nodes, &err);
+    is_int(labels_make(&nodes, &labels), 0, "twelve tasks");
+    taken(" 0: {\"a\":1}", 0, "{\"a\":1}", "a line of the first");
+    taken("11: x", 11, "x", "of the last");
+    taken("12: x", -1, "12: x", "of none");
+    taken("srun: x", -1, "srun: x", "a line of srun's own");
+    taken("", -1, "", "an empty line");
+    taken(" 3: 0: x", 3, "0: x", "a task writes no other's label");
+    is_str(labels_skip(&labels, " 7: why"), "why", "what is behind a label");
+    is_str(labels_skip(&labels, "srun: error: x"), "srun: error: x", "... or all of the line");
+
+    piece(line, sizeof line, 4, 'a', LABELS_PIECE);
+    piece(other, sizeof other, 5, 'b', LABELS_PIECE);
+    taken(line, -1, NULL, "the first piece of a long line");
+    taken(other, -1, NULL, "... of another task's");
+    taken(line, -1, NULL, "... the second");
+    taken(" 6: z", 6, "z", "... a short line in between");
+    is_int(labels_take(&labels, " 4: end", &found), 4, "... the last");
+    is_int((long)strlen(found), 2 * LABELS_PIECE + 3, "... make one line");
+    ok(strspn(found, "a") == 2 * LABELS_PIECE && strcmp(found + 2 * LABELS_PIECE, "end") == 0,
+       "... of that task alone");
+    taken(" 4: next", 4, "next", "... and the next one is whole again");
+    for (int i = 0; i < 200; i++)
+        labels_take(&labels, other, &found);
+    is_int(labels_take(&labels, " 5: end", &found), 5, "a line without end");
+    is_int((long)strlen(found), LABELS_LINE_MOST, "... is cut");
+    labels_clear(&labels);
+    hostlist_clear(&nodes);
+    return tap_done();
+}
