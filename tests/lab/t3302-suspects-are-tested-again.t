@@ -24,7 +24,7 @@ is "$(lab run "$muster" history 2>&1)" \
     'muster history: no run of muster certify is known in /var/lib/muster/history.db' \
     '... is no run to look back at'
 is "$(lab run ls /var/lib/muster | grep -c jsonl)" 0 '... and leaves no records of its own'
-is "$(lab on n3 stat -c '%a %U' /var/lib/muster/claims)" '1733 root' "anybody leaves claims, only root reads them"
+is "$(lab on n3 stat -c '%a %U' /run/muster/claims)" '1733 root' "anybody leaves claims, only root reads them"
 
 lab fault slow-rail n3 eth1 50 >/dev/null
 flies srun -N4 --preflight=quick true
@@ -44,14 +44,21 @@ lab run "$muster" certify >/dev/null 2>&1
 is "$(states)" idle 'repaired, it is released'
 
 # a claim that is not true; and one about a node that could not take it, which another keeps
-printf 'n2\tn2\t77\tlinks\teth2\teth2 is no good\nn1\tn4\t77\tworkers.enumerate\tnode\tfrozen\n' >"$work/lines"
-for node in n1 n2; do
-    as_user sh -c "srun -Q -w $node --input=all $muster claim --leave <$work/lines"
-done
+# keeps: of a job that Slurm knows. Others are of no job, or of one that was not there.
+leaves() { # LIST JOB LINES: as a user, from a job there; JOB in the lines is its number
+    printf '%b' "$3" >"$work/lines"
+    as_user sh -c "srun -Q -w $1 -N ${2:-1} sh -c 'sed s/JOB/\$SLURM_JOB_ID/ $work/lines | $muster claim --leave'"
+}
+leaves n2,n4,n1 3 'n2\tn2\tJOB\tlinks\teth2\teth2 is no good\nn1\tn4\tJOB\tworkers.enumerate\tnode\tfrozen\n'
+leaves n4 1 'n4\tn3\t77\tlinks\teth2\tof no job\nn4\tn1\tJOB\tlinks\teth1\tit was not there\n'
+as_user srun -Q -w n3 sh -c 'i=0; while [ $i -lt 3000 ]; do echo junk >/run/muster/claims/65534-$i-n3 || exit 0; i=$((i + 1)); done' 2>/dev/null
+is "$(lab on n3 df --output=fstype /run/muster/claims | tail -n 1)" tmpfs 'they fill nothing but their own place'
 like "$(claims n1)" '^n4: .*frozen' 'another node keeps a claim'
 suspects
 is "$status" 0 'claims that nothing confirms' || show
 like "$words" '2 of 4 free nodes: n\[2,4\]' 'test both of them' || show
+like "$words" '^n3: [0-9]+ files beyond 16 a user and 256 in all removed, most of user 65534$' 'junk is told and removed' || show
+like "$words" '^[0-9]+ claims not believed, the first of user 65534: Slurm knows no such job' 'a claim of no job is not believed' || show
 is "$(states)" idle 'drain nobody'
 is "$(claims n1) $(claims n2)" 'no claims no claims' 'and are consumed'
 done_testing

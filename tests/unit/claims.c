@@ -3,10 +3,12 @@
 
 #include "validate/claims/claims.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/unit/tap.h"
@@ -16,6 +18,7 @@
 
 static char directory[256];
 static struct claim *claims;
+static struct claims_overflow overflow;
 
 static const char *file(const char *name)
 {
@@ -44,7 +47,7 @@ static int count(void)
     struct error err;
 
     free(claims);
-    return claims_read(directory, &claims, &err);
+    return claims_read(directory, &claims, &overflow, &err);
 }
 
 static void empty(void)
@@ -142,14 +145,60 @@ static void bounded(void)
         put(job, "n1", text);
     }
     is_int(count(), CLAIMS_OF_USER, "of one user only so many are heard");
+    is_int((long)overflow.files, 5, "... the others are counted");
+    is_int(count(), CLAIMS_OF_USER, "... and removed");
+    is_int((long)overflow.files, 0, "... at once");
     empty();
     is_int(count(), 0, "... all are removed");
+}
+
+/* One user's junk, named as claims are, and fresh; others' real ones are older. */
+static void junk_hides_nothing(void)
+{
+    enum { JUNK = 20000, USERS = 20 };
+    char name[64];
+    int junk = 0;
+    FILE *stream;
+
+    if (geteuid() != 0) {
+        ok(true, "other users # SKIP needs root");
+        return;
+    }
+    for (unsigned i = 1; i <= JUNK; i++) {
+        snprintf(name, sizeof name, "7-%u-n1", i);
+        stream = fopen(file(name), "w");
+        if (stream && fputs("junk", stream) >= 0 && fclose(stream) == 0)
+            junk += chown(file(name), 7, 7) == 0;
+    }
+    is_int(junk, JUNK, "a user leaves %d files", JUNK);
+    for (unsigned uid = 1000; uid < 1000 + USERS; uid++) {
+        const struct timespec times[2] = {{.tv_sec = time(NULL) - 3600},
+                                          {.tv_sec = time(NULL) - 3600}};
+
+        snprintf(name, sizeof name, "%u-5-n1", uid);
+        stream = fopen(file(name), "w");
+        if (stream && fputs("job: 5\nnode: n1\ntest: t\n", stream) >= 0 && fclose(stream) == 0)
+            junk +=
+                chown(file(name), uid, uid) == 0 && utimensat(AT_FDCWD, file(name), times, 0) == 0;
+    }
+    is_int(count(), USERS, "... which hide no other user's claim");
+    is_int((long)overflow.files, JUNK - CLAIMS_OF_USER, "... are counted");
+    is_int(overflow.uid, 7, "... with whose they are");
+    empty();
+    is_int(count(), 0, "... and removed");
+    stream = fopen(file("0-9-n1"), "w");
+    if (stream && fputs("job: 9\nnode: n1\n", stream) >= 0 && fclose(stream) == 0)
+        is_int(utimensat(AT_FDCWD, file("0-9-n1"),
+                         (const struct timespec[]){{.tv_sec = 1}, {.tv_sec = 1}}, 0),
+               0, "a claim of long ago");
+    is_int(count(), 0, "... is none any more");
+    empty();
 }
 
 /* Anybody may make directories, which root cannot take away while something is in them. */
 static void directories_hide_nothing(void)
 {
-    enum { DIRECTORIES = 3 * CLAIMS_SEEN, CLAIMS = 8 };
+    enum { DIRECTORIES = 5000, CLAIMS = 8 };
     char name[64];
 
     for (int i = 0; i < DIRECTORIES; i++) {
@@ -175,12 +224,14 @@ static void places(void)
     char path[256];
 
     free(claims);
-    is_int(claims_read("/no/such/directory", &claims, &err), 0, "no directory, no claims");
+    is_int(claims_read("/no/such/directory", &claims, &overflow, &err), 0,
+           "no directory, no claims");
     ok(claims == NULL, "... nor memory");
-    is_int(claims_read("/dev/null", &claims, &err), -1, "what is no directory is an error");
+    is_int(claims_read("/dev/null", &claims, &overflow, &err), -1,
+           "what is no directory is an error");
     has_str(err.text, "/dev/null: ", "... with its name");
     claims_directory("/root", path, sizeof path);
-    is_str(path, "/root" MUSTER_LOCALSTATEDIR "/lib/muster/claims", "where they are");
+    is_str(path, "/root/run/muster/claims", "where they are");
 }
 
 int main(void)
@@ -191,6 +242,7 @@ int main(void)
     left_and_read();
     not_believed();
     bounded();
+    junk_hides_nothing();
     directories_hide_nothing();
     places();
     free(claims);

@@ -2,19 +2,31 @@
 #include "config.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/grow.h"
 #include "validate/certify/certify.h"
+#include "validate/claims/claims.h"
 #include "validate/history/standing.h"
+#include "validate/slurm/ran.h"
 #include "validate/slurm/reach.h"
 #include "validate/slurm/step.h"
 
 /* What users' preflights and strikes hold against nodes: a reason to test these again, and no more.
  */
 
-enum { PARTNERS = 2, REACH_S = 4, WAIT_S = 10, COLLECT_S = 30, REMOVE_S = 20, GRACE_S = 3 };
+enum {
+    PARTNERS = 2,
+    REACH_S = 4,
+    WAIT_S = 10,
+    COLLECT_S = 30,
+    REMOVE_S = 20,
+    GRACE_S = 3,
+    SUSPECTS_OF_USER = 16
+};
 
 static bool is_claim(const struct record *record)
 {
@@ -22,14 +34,48 @@ static bool is_claim(const struct record *record)
            record->node;
 }
 
+/* The claims as they come in, and whether Slurm knows of them. */
+struct heard {
+    struct certify *certify;
+    struct ran *asked; /* strings are the records' */
+    size_t count;
+};
+
+/* Whose it is stands in its run; as a record it is one of this run. */
+static void claim_hear(struct heard *heard, struct record *record)
+{
+    struct ran *asked = grow(heard->asked, heard->count, sizeof *asked);
+    struct ran claim = {.node = record->node, .at = (time_t)record->time};
+    unsigned job, uid;
+
+    if (!asked)
+        return;
+    heard->asked = asked;
+    if (!record->run || sscanf(record->run, CLAIM_RUN, &job, &uid) != 2)
+        job = uid = 0; /* Slurm knows no such job */
+    claim.job_id = job;
+    claim.uid = uid;
+    asked[heard->count++] = claim;
+    record->run = NULL;
+}
+
 static void hear(const char *line, bool is_error, void *context)
 {
-    struct certify *certify = context;
+    struct heard *heard = context;
+    struct certify *certify = heard->certify;
+    struct record *record;
 
     if (is_error)
         complaint_add(&certify->complaint, line);
-    else if (records_parse(&certify->records, line) == 0 && certify->json)
-        record_write(certify->json, &certify->records.items[certify->records.count - 1]);
+    else if (records_parse(&certify->records, line) == 0) {
+        record = &certify->records.items[certify->records.count - 1];
+        if (is_claim(record))
+            claim_hear(heard, record);
+        else if (record->metric && strcmp(record->metric, "overflow") == 0 && record->message)
+            certify_note(certify, "%s: %s", record->node ? record->node : "?", record->message);
+        if (certify->json)
+            record_write(certify->json, record);
+    }
 }
 
 /* Of the subjects those that are free and answer; a claim on another waits. */
@@ -52,7 +98,8 @@ static void readers_find(struct certify *certify, struct hostlist *names)
 }
 
 /* Reads the claims of those nodes by a small job on them. Returns 0, or -1 with err. */
-static int claims_collect(struct certify *certify, const struct hostlist *names, struct error *err)
+static int claims_collect(struct certify *certify, const struct hostlist *names,
+                          struct heard *heard, struct error *err)
 {
     const struct cluster_partition *partition =
         plan_partition(&certify->cluster, certify->options.partition,
@@ -66,7 +113,7 @@ static int claims_collect(struct certify *certify, const struct hostlist *names,
                      &(struct process){.deadline_s = COLLECT_S,
                                        .grace_s = GRACE_S,
                                        .on_line = hear,
-                                       .context = certify,
+                                       .context = heard,
                                        .stop = &certify_stop},
                      &result, err);
     arguments_clear(&program);
@@ -164,9 +211,66 @@ static void struck_add(const char *node, const char *message, void *context)
     }
 }
 
+/* The suspects of a user, of which one run tests no more than some. */
+static bool has_room(const struct heard *heard, size_t at)
+{
+    size_t before = 0;
+
+    for (size_t i = 0; i < at; i++)
+        before += heard->asked[i].is_true && heard->asked[i].uid == heard->asked[at].uid;
+    return before < SUSPECTS_OF_USER;
+}
+
+/* Makes suspects of the nodes that believed claims are about. */
+static void claims_weigh(struct certify *certify, struct heard *heard, size_t first,
+                         struct hostlist *suspects)
+{
+    size_t at = 0, doubted = 0, beyond = 0;
+    unsigned uid = 0;
+
+    for (size_t i = first; i < certify->records.count && at < heard->count; i++) {
+        const struct record *record = &certify->records.items[i];
+        const struct cluster_node *node;
+        struct ran *asked;
+        bool is_subject = false;
+
+        if (!is_claim(record))
+            continue;
+        asked = &heard->asked[at++];
+        node = cluster_node(&certify->cluster, record->node);
+        if (!node || !asked->is_true) {
+            uid = doubted++ == 0 ? (unsigned)asked->uid : uid;
+            continue;
+        }
+        if (hostlist_contains(suspects, node->name)) {
+            asked->is_true = false; /* one of a node is enough */
+            continue;
+        }
+        if (!has_room(heard, at - 1)) {
+            beyond++;
+            continue;
+        }
+        for (size_t k = 0; k < certify->count; k++)
+            is_subject |= strcmp(certify->subjects[k].name, node->name) == 0;
+        certify_note(certify, "%s: %s%s", node->name, record->message ? record->message : "",
+                     is_subject ? "" : "; it is not free and waits");
+        if (is_subject)
+            hostlist_append(suspects, node->name);
+    }
+    if (doubted > 0)
+        certify_note(certify,
+                     "%zu claims not believed, the first of user %u: Slurm knows no such job of "
+                     "that user on that node at that time",
+                     doubted, uid);
+    if (beyond > 0)
+        certify_note(certify, "%zu claims wait: a run tests no more than %d nodes for one user",
+                     beyond, SUSPECTS_OF_USER);
+}
+
 int certify_suspects(struct certify *certify, struct error *err)
 {
     struct hostlist readers = {0}, suspects = {0};
+    struct heard heard = {.certify = certify};
     size_t first = certify->records.count;
     int rv = 0;
 
@@ -174,22 +278,12 @@ int certify_suspects(struct certify *certify, struct error *err)
     progress_doing(&certify->progress, "reading the claims on the free nodes");
     readers_find(certify, &readers);
     if (readers.count > 0)
-        rv = claims_collect(certify, &readers, err);
-    for (size_t i = first; rv == 0 && i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
-        const struct cluster_node *node =
-            is_claim(record) ? cluster_node(&certify->cluster, record->node) : NULL;
-        bool is_subject = false;
-
-        if (!node || hostlist_contains(&suspects, node->name))
-            continue;
-        for (size_t k = 0; k < certify->count; k++)
-            is_subject |= strcmp(certify->subjects[k].name, node->name) == 0;
-        certify_note(certify, "%s: %s%s", node->name, record->message ? record->message : "",
-                     is_subject ? "" : "; it is not free and waits");
-        if (is_subject)
-            hostlist_append(&suspects, node->name);
-    }
+        rv = claims_collect(certify, &readers, &heard, err);
+    if (rv == 0)
+        rv = ran_ask(heard.asked, heard.count, err);
+    if (rv == 0)
+        claims_weigh(certify, &heard, first, &suspects);
+    free(heard.asked);
     if (rv == 0)
         rv = standing_suspects(certify->conf.history_path,
                                (double)time(NULL) - (double)certify->conf.strike_window_s,
@@ -210,8 +304,8 @@ int certify_suspects(struct certify *certify, struct error *err)
 }
 
 /* The claims about those nodes ("n[1-2]") from all that answer. */
-static void claims_remove(struct certify *certify, const char *about,
-                          const struct hostlist *answering)
+static void claims_take_away(struct certify *certify, const char *about,
+                             const struct hostlist *answering)
 {
     struct arguments program = {0};
     struct error err;
@@ -247,7 +341,7 @@ void certify_consume(struct certify *certify)
     folded = hostlist_fold(&tested);
     if (is_any && folded && answering.count > 0 && certify->job_id != 0 &&
         !certify->options.is_dry_run)
-        claims_remove(certify, folded, &answering);
+        claims_take_away(certify, folded, &answering);
     free(folded);
     hostlist_clear(&tested);
     hostlist_clear(&answering);

@@ -11,6 +11,7 @@
 
 void check_claims(const struct checks *checks, const char *test)
 {
+    struct claims_overflow overflow;
     struct claim *claims = NULL;
     struct error err = {""};
     char directory[4096], text[512];
@@ -21,7 +22,7 @@ void check_claims(const struct checks *checks, const char *test)
         checks_say(checks, test, "", VERDICT_SKIP, "only root may read users' claims");
         return;
     }
-    count = claims_read(directory, &claims, &err);
+    count = claims_read(directory, &claims, &overflow, &err);
     if (count < 0) {
         checks_say(checks, test, "", VERDICT_UNKNOWN, "%s", err.text);
         return;

@@ -12,11 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/grow.h"
 #include "lib/base/write_all.h"
 
 void claims_directory(const char *root, char *path, size_t size)
 {
-    snprintf(path, size, "%s%s", root, MUSTER_LOCALSTATEDIR "/lib/muster/claims");
+    snprintf(path, size, "%s%s", root, CLAIMS_DIRECTORY);
 }
 
 /* Whether it is a name that a node can have: letters, digits, '.', '-', '_', at most 63. */
@@ -158,15 +159,6 @@ static int oldest_first(const void *left, const void *right)
     return a->made != b->made ? (a->made > b->made ? 1 : -1) : strcmp(a->node, b->node);
 }
 
-static size_t of_user(const struct claim *claims, size_t count, uid_t uid)
-{
-    size_t found = 0;
-
-    for (size_t i = 0; i < count; i++)
-        found += claims[i].uid == uid;
-    return found;
-}
-
 /* Returns NULL, with err where that is not because there is none. */
 static DIR *directory_open(const char *path, struct error *err)
 {
@@ -195,30 +187,119 @@ static const struct dirent *entry_next(DIR *stream, int *seen)
     return NULL;
 }
 
-int claims_read(const char *directory, struct claim **claims, struct error *err)
+/* A file that may be a claim: what is known of it without opening it. */
+struct candidate {
+    uid_t uid;
+    time_t made;
+    size_t nth; /* of its owner's, the newest is 0 */
+    char name[96];
+};
+
+static int by_owner_newest_first(const void *left, const void *right)
+{
+    const struct candidate *a = left, *b = right;
+
+    if (a->uid != b->uid)
+        return a->uid < b->uid ? -1 : 1;
+    return a->made != b->made ? (a->made < b->made ? 1 : -1) : strcmp(a->name, b->name);
+}
+
+static int in_turns(const void *left, const void *right)
+{
+    const struct candidate *a = left, *b = right;
+
+    if (a->nth != b->nth)
+        return a->nth < b->nth ? -1 : 1;
+    return by_owner_newest_first(left, right);
+}
+
+/* Returns whether it may be a claim: of the right kind, size, age and name. */
+static bool candidate_read(int directory, const char *name, struct candidate *candidate)
+{
+    struct stat status;
+    char expected[16];
+
+    if (*name == '.' || strlen(name) >= sizeof candidate->name ||
+        fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode) ||
+        status.st_nlink != 1 || status.st_size > CLAIM_BYTES || status.st_size == 0 ||
+        status.st_mtime < time(NULL) - CLAIM_AGE_S)
+        return false;
+    snprintf(expected, sizeof expected, "%u-", (unsigned)status.st_uid);
+    if (strncmp(name, expected, strlen(expected)) != 0)
+        return false;
+    *candidate = (struct candidate){.uid = status.st_uid, .made = status.st_mtime};
+    strcpy(candidate->name, name);
+    return true;
+}
+
+/* Puts them in the order in which they are read. Returns how many of them are. */
+static size_t candidates_order(struct candidate *candidates, size_t count)
+{
+    size_t wanted = 0;
+
+    qsort(candidates, count, sizeof *candidates, by_owner_newest_first);
+    for (size_t i = 1; i < count; i++)
+        if (candidates[i].uid == candidates[i - 1].uid)
+            candidates[i].nth = candidates[i - 1].nth + 1;
+    qsort(candidates, count, sizeof *candidates, in_turns);
+    while (wanted < count && wanted < CLAIMS_MAX && candidates[wanted].nth < CLAIMS_OF_USER)
+        wanted++;
+    return wanted;
+}
+
+/* Removes those from first on. The last of them is of who has left most. */
+static void overflow_clear(int directory, const struct candidate *candidates, size_t first,
+                           size_t count, struct claims_overflow *overflow)
+{
+    for (size_t i = first; i < count; i++)
+        unlinkat(directory, candidates[i].name, 0);
+    overflow->files = count - first;
+    overflow->uid = count > first ? candidates[count - 1].uid : 0;
+}
+
+int claims_read(const char *directory, struct claim **claims, struct claims_overflow *overflow,
+                struct error *err)
 {
     struct error none = {""};
     DIR *stream = directory_open(directory, &none);
+    struct candidate *candidates = NULL, *grown;
     const struct dirent *entry;
-    size_t count = 0;
+    size_t count = 0, wanted, found = 0;
+    bool has_memory = true;
     int seen = 0;
 
     *claims = NULL;
+    *overflow = (struct claims_overflow){0};
     if (!stream)
         return *none.text ? error_set(err, "%s", none.text) : 0;
-    *claims = calloc(CLAIMS_MAX, sizeof **claims);
-    while (*claims && count < CLAIMS_MAX && (entry = entry_next(stream, &seen))) {
-        struct claim claim;
+    while (has_memory && (entry = entry_next(stream, &seen))) {
+        struct candidate candidate;
 
-        if (*entry->d_name != '.' && entry_read(dirfd(stream), entry->d_name, &claim) &&
-            of_user(*claims, count, claim.uid) < CLAIMS_OF_USER)
-            (*claims)[count++] = claim;
+        if (!candidate_read(dirfd(stream), entry->d_name, &candidate))
+            continue;
+        grown = grow(candidates, count, sizeof *candidates);
+        has_memory = grown != NULL;
+        if (has_memory) {
+            candidates = grown;
+            candidates[count++] = candidate;
+        }
     }
+    *claims = calloc(CLAIMS_MAX, sizeof **claims);
+    has_memory = has_memory && *claims;
+    wanted = has_memory && count > 0 ? candidates_order(candidates, count) : 0;
+    for (size_t i = 0; i < wanted; i++)
+        found += entry_read(dirfd(stream), candidates[i].name, &(*claims)[found]);
+    if (has_memory)
+        overflow_clear(dirfd(stream), candidates, wanted, count, overflow);
     closedir(stream);
-    if (!*claims)
+    free(candidates);
+    if (!has_memory) {
+        free(*claims);
+        *claims = NULL;
         return error_set(err, "%s: out of memory", directory);
-    qsort(*claims, count, sizeof **claims, oldest_first);
-    return (int)count;
+    }
+    qsort(*claims, found, sizeof **claims, oldest_first);
+    return (int)found;
 }
 
 int claims_remove(const char *directory, char *const *nodes, size_t count, struct error *err)

@@ -44,21 +44,27 @@ static int failed(const struct options *options, const struct error *err)
     return COMMAND_FAIL;
 }
 
-static void report(const struct options *options, const char *node, const char *part,
+static void report(const struct options *options, const char *node, const struct claim *claim,
                    const char *metric, double value, const char *message)
 {
     struct record record = RECORD_INIT;
+    char run[64];
 
     if (!options->as_json) {
         printf("%s\n", message);
         return;
+    }
+    if (claim) {
+        snprintf(run, sizeof run, CLAIM_RUN, claim->job_id, (unsigned)claim->uid);
+        record.run = run;
+        record.time = (double)claim->made;
+        record.part = claim->part;
     }
     record.suite = "claim";
     record.test = "preflight.claims";
     record.metric = metric;
     record.node = node;
     record.peer = options->node;
-    record.part = part;
     record.value = value;
     record.unit = metric ? "count" : NULL;
     record.verdict = metric ? VERDICT_NONE : VERDICT_WARN;
@@ -68,9 +74,10 @@ static void report(const struct options *options, const char *node, const char *
 
 static int list(const struct options *options)
 {
+    struct claims_overflow overflow;
     struct claim *claims;
     struct error err;
-    int count = claims_read(options->directory, &claims, &err);
+    int count = claims_read(options->directory, &claims, &overflow, &err);
 
     if (count < 0)
         return failed(options, &err);
@@ -80,10 +87,18 @@ static int list(const struct options *options)
         claim_describe(&claims[i], text, sizeof text);
         if (!options->as_json)
             printf("%s: ", claims[i].node);
-        report(options, claims[i].node, claims[i].part, NULL, __builtin_nan(""), text);
+        report(options, claims[i].node, &claims[i], NULL, __builtin_nan(""), text);
+    }
+    if (overflow.files > 0) {
+        char text[160];
+
+        snprintf(text, sizeof text,
+                 "%zu files beyond %d a user and %d in all removed, most of user %u",
+                 overflow.files, CLAIMS_OF_USER, CLAIMS_MAX, (unsigned)overflow.uid);
+        report(options, options->node, NULL, "overflow", (double)overflow.files, text);
     }
     if (count == 0) /* so that whoever asks sees that it was read */
-        report(options, options->node, "", "claims", 0, "no claims");
+        report(options, options->node, NULL, "claims", 0, "no claims");
     free(claims);
     return COMMAND_PASS;
 }
@@ -104,7 +119,7 @@ static int remove_some(const struct options *options)
     if (removed < 0)
         return failed(options, &err);
     snprintf(text, sizeof text, "%d claim%s removed", removed, removed == 1 ? "" : "s");
-    report(options, options->node, "", "removed", removed, text);
+    report(options, options->node, NULL, "removed", removed, text);
     return COMMAND_PASS;
 }
 

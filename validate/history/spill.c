@@ -58,7 +58,7 @@ int spill_write(const char *path, const struct history_run *run, const struct hi
         return error_set(err, "%s; the run is lost: '%s' is no name of a file", why, run->run);
     for (int i = 0; place(path, i, run->run, text, sizeof text); i++) {
         if (i == 1)
-            mkdir(second_place, 0700);
+            mkdir(second_place, 0755);
         if (access(text, F_OK) != 0 && write_at(text, run, nodes, count, records)) {
             error_set(err, "%s; the run waits in %s to be taken in next time", why, text);
             return 1;

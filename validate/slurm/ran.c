@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/slurm/ran.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/hostlist.h"
+#include "validate/slurm/process.h"
+#include "validate/slurm/release.h"
+
+enum { CLOCKS_S = 300 /* that clocks may differ */, ACCOUNTING_S = 10 };
+
+static void nodes_take(const char *text, struct ran *asked)
+{
+    struct hostlist nodes = {0};
+
+    if (text && hostlist_expand(text, &nodes, NULL) == 0)
+        asked->is_true = hostlist_contains(&nodes, asked->node);
+    hostlist_clear(&nodes);
+}
+
+static bool is_of(const slurm_job_info_t *info, const struct ran *asked)
+{
+    bool is_leader =
+        info->het_job_id != 0 && info->het_job_id != NO_VAL && info->het_job_id == asked->job_id;
+
+    return (is_leader || release_job_id(info) == asked->job_id) && info->user_id == asked->uid &&
+           info->start_time != 0 && info->start_time <= asked->at + CLOCKS_S &&
+           ((info->job_state & JOB_STATE_BASE) < JOB_COMPLETE ||
+            info->end_time + CLOCKS_S >= asked->at);
+}
+
+void ran_take_line(const char *line, struct ran *asked, size_t count)
+{
+    unsigned job, uid;
+    int nodes = 0;
+
+    if (sscanf(line, "%u|%u|%n", &job, &uid, &nodes) != 2 || nodes == 0)
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (!asked[i].is_true && asked[i].job_id == job && asked[i].uid == uid)
+            nodes_take(line + nodes, &asked[i]);
+}
+
+struct lines {
+    struct ran *asked;
+    size_t count;
+};
+
+static void line_hear(const char *line, bool is_error, void *context)
+{
+    const struct lines *lines = context;
+
+    if (!is_error)
+        ran_take_line(line, lines->asked, lines->count);
+}
+
+/* What fails here is a cluster without accounting. */
+static void accounting_ask(struct ran *asked, size_t count)
+{
+    struct lines lines = {asked, count};
+    struct arguments words = {0};
+    struct process_result result;
+    char *jobs = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&jobs, &size);
+
+    for (size_t i = 0; stream && i < count; i++)
+        if (!asked[i].is_true)
+            fprintf(stream, "%s%u", ftell(stream) > 0 ? "," : "", asked[i].job_id);
+    if (stream && fclose(stream) == 0 && size > 0) {
+        arguments_add(&words, "sacct");
+        arguments_add(&words, "--noheader");
+        arguments_add(&words, "--parsable2");
+        arguments_add(&words, "--allocations");
+        arguments_add(&words, "--allusers");
+        arguments_add(&words, "--format=JobIDRaw,UID,NodeList");
+        arguments_add(&words, "--jobs=%s", jobs);
+        if (!words.out_of_memory)
+            process_run(&(struct process){.argv = words.argv,
+                                          .deadline_s = ACCOUNTING_S,
+                                          .grace_s = 1,
+                                          .on_line = line_hear,
+                                          .context = &lines},
+                        &result, NULL);
+        arguments_clear(&words);
+    }
+    free(jobs);
+}
+
+int ran_ask(struct ran *asked, size_t count, struct error *err)
+{
+    job_info_msg_t *found = NULL;
+
+    if (count == 0)
+        return 0;
+    if (slurm_load_jobs(0, &found, SHOW_ALL) != SLURM_SUCCESS)
+        return error_set(err, "cannot ask the controller for its jobs: %s", slurm_strerror(errno));
+    for (uint32_t i = 0; i < found->record_count; i++)
+        for (size_t k = 0; k < count; k++)
+            if (!asked[k].is_true && is_of(&found->job_array[i], &asked[k]))
+                nodes_take(found->job_array[i].nodes, &asked[k]);
+    slurm_free_job_info_msg(found);
+    accounting_ask(asked, count);
+    return 0;
+}

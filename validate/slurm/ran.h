@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_RAN_H
+#define MUSTER_RAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "lib/base/error.h"
+
+/* Whether a job was that user's and ran on that node at that time. */
+struct ran {
+    uint32_t job_id;
+    uid_t uid;
+    const char *node;
+    time_t at;
+    bool is_true; /* the answer */
+};
+
+/* Asks once for all: the controller, and for jobs that it has forgotten (MinJobAge after their end)
+ * the accounting, where there is one. Returns 0, or -1 with err. */
+int ran_ask(struct ran *asked, size_t count, struct error *err);
+
+/* For tests: takes a line of sacct, "12|1000|n[1-2]". */
+void ran_take_line(const char *line, struct ran *asked, size_t count);
+
+#endif
