@@ -27,7 +27,7 @@ facts() {
     echo '== explain'
     "$muster" explain
     "$top/tests/fixtures/record" >"$work/rxe-pair.tree"
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 MUSTER_ALLOW_ROOT=1
     echo '== links'
     # two ranks that take themselves for two nodes
     # shellcheck disable=SC2016
