@@ -105,6 +105,14 @@ static void is_the_users(void)
     run("echo $USER $LOGNAME $HOME", NULL, 10, NULL, NULL);
     snprintf(whole, sizeof whole, "nobody nobody %s|", nobody.home);
     is_str(heard, whole, "... and nobody's environment");
+    setenv("ROOTS_TOKEN", "secret", 1);
+    setenv("PATHS", "secret", 1);
+    setenv("UCX_TLS", "tcp", 1);
+    run("echo $ROOTS_TOKEN $PATHS $UCX_TLS", NULL, 10, NULL, NULL);
+    is_str(heard, "tcp|", "... and of root's what MPI programs have a use for");
+    unsetenv("ROOTS_TOKEN");
+    unsetenv("PATHS");
+    unsetenv("UCX_TLS");
     user = NULL;
 }
 

@@ -182,11 +182,10 @@ int certify_muster(struct certify *certify, const struct certify_step *step,
  * data on the rails. Points into itself: not to be copied. */
 struct certify_environment {
     const char *entries[10];
-    char management[1024], oob[128], run[96], secret[STEP_SECRET_BYTES];
+    char management[1024], oob[128], run[96];
 };
 void certify_environment(const struct certify *certify, bool is_fabric,
                          struct certify_environment *environment);
-void certify_add_secret(struct certify_environment *environment);
 
 /* stages.c */
 /* How often a step of a stage was tried, and with nobody at fault; zeros at first. */

@@ -237,7 +237,6 @@ static int battery_step(struct certify *certify, const struct battery *battery,
     struct arguments program = {0};
 
     certify_environment(certify, battery->is_fabric, &environment);
-    certify_add_secret(&environment);
     battery->build(certify, names, battery->limit_s, &program);
     *rv = certify_step(certify,
                        &(struct certify_step){.stage = battery->stage,

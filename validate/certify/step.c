@@ -14,17 +14,6 @@
 
 enum { GRACE_S = 3, WATCH_AFTER_S = 5, WATCH_EACH_S = 10, SILENT_S = 12, RECORDS_OF_NODE = 8192 };
 
-/* For the programs that listen; of one step. */
-void certify_add_secret(struct certify_environment *environment)
-{
-    size_t count = 0;
-
-    while (environment->entries[count])
-        count++;
-    if (step_make_secret(environment->secret) == 0)
-        environment->entries[count] = environment->secret;
-}
-
 void certify_environment(const struct certify *certify, bool is_fabric,
                          struct certify_environment *environment)
 {

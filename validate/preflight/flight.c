@@ -54,8 +54,7 @@ static void hear(const char *line, bool is_error, void *context)
 
 /* MPI as the job has it; or where the rails are in doubt, on the management network. */
 static void environment_make(const struct preflight *preflight, bool is_on_management,
-                             char text[2][128], char secret[STEP_SECRET_BYTES],
-                             const char *entries[10])
+                             char text[2][128], const char *entries[8])
 {
     const char *interface = preflight->conf.management_interface;
     size_t count = 0;
@@ -73,8 +72,6 @@ static void environment_make(const struct preflight *preflight, bool is_on_manag
         entries[count++] = text[0];
         entries[count++] = text[1];
     }
-    if (step_make_secret(secret) == 0)
-        entries[count++] = secret;
     entries[count] = NULL;
 }
 
@@ -127,15 +124,15 @@ static bool step_hold(struct preflight *preflight, const struct hostlist *names,
     struct hearing hearing = {preflight, true};
     long *groups = preflight_groups(preflight, names);
     struct process_result result;
-    const char *entries[10];
-    char text[2][128], secret[STEP_SECRET_BYTES];
+    const char *entries[8];
+    char text[2][128];
     const char *unknown;
     struct error err;
     int rv;
 
     *first = preflight->records.count;
     preflight->last_error[0] = '\0';
-    environment_make(preflight, is_on_management, text, secret, entries);
+    environment_make(preflight, is_on_management, text, entries);
     rv = step_run(&(struct step){.job_id = preflight->options.job_id,
                                  .nodes = names,
                                  .groups = groups,

@@ -111,16 +111,49 @@ static void cancel(const struct step *step)
         cluster_job_cancel_steps(step->job_id + (uint32_t)group, step->name, NULL);
 }
 
+enum { ENTRIES = 32, SECRET_BYTES = 32 };
+
+/* What the ranks of this step know each other by (validate/battery/watch/admission.h): in its
+ * environment alone, never on a command line, in a record or a log. */
+static int add_secret(const struct process *watching, char *text, size_t size,
+                      const char *entries[ENTRIES], struct error *err)
+{
+    unsigned char bytes[SECRET_BYTES];
+    size_t count = 0, length = (size_t)snprintf(text, size, "MUSTER_SECRET=");
+
+    while (watching->environment && watching->environment[count] && count < ENTRIES - 2) {
+        entries[count] = watching->environment[count];
+        count++;
+    }
+    if (watching->environment && watching->environment[count])
+        return error_set(err, "more than %d variables for a step", ENTRIES - 2);
+    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+        return error_set(err, "no random bytes for a step's secret: %m");
+    for (size_t i = 0; i < sizeof bytes; i++)
+        length += (size_t)snprintf(text + length, size - length, "%02x", bytes[i]);
+    entries[count] = text;
+    entries[count + 1] = NULL;
+    return 0;
+}
+
 int step_run(const struct step *step, const struct process *watching, struct process_result *result,
              struct error *err)
 {
+    bool is_mpi = !step->mpi || strcmp(step->mpi, "none") != 0;
+    struct process process = *watching;
+    const char *entries[ENTRIES];
     struct arguments srun = {0};
+    char secret[80];
     int rv = -1;
 
+    if (is_mpi && add_secret(watching, secret, sizeof secret, entries, err) != 0)
+        return -1;
+    if (is_mpi)
+        process.environment = entries;
     if (command_make(step, &srun) != 0) {
         error_set(err, "no memory for a step on %zu nodes", step->nodes->count);
     } else {
-        rv = srun_run(watching, &srun, step->groups != NULL, result, err);
+        rv = srun_run(&process, &srun, step->groups != NULL, result, err);
         if (rv == 0 && result->end != PROCESS_EXITED)
             cancel(step);
     }
@@ -159,18 +192,6 @@ int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
     arguments_clear(&srun);
     free(folded);
     return rv;
-}
-
-int step_make_secret(char entry[STEP_SECRET_BYTES])
-{
-    unsigned char bytes[32];
-    size_t length = (size_t)snprintf(entry, STEP_SECRET_BYTES, "MUSTER_SECRET=");
-
-    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
-        return -1;
-    for (size_t i = 0; i < sizeof bytes; i++)
-        length += (size_t)snprintf(entry + length, STEP_SECRET_BYTES - length, "%02x", bytes[i]);
-    return 0;
 }
 
 void step_clean_environment(void)

@@ -23,8 +23,9 @@ struct step {
     char *const *program; /* path and arguments, ends with NULL */
 };
 
-/* Runs one step; watching is as in process_run(), whose argv is filled here. When the step did not
- * end by itself its tasks are killed by Slurm as well. */
+/* Runs one step; watching is as in process_run(), whose argv is filled here. A step of MPI programs
+ * has a secret of its own in its environment besides. When the step did not end by itself its tasks
+ * are killed by Slurm as well. */
 int step_run(const struct step *step, const struct process *watching, struct process_result *result,
              struct error *err);
 
@@ -39,13 +40,6 @@ int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
  * SBATCH_*, but for SLURM_CONF) out of our environment: an administrator's habits, or a job that we
  * were started in, must not shape the test. */
 void step_clean_environment(void);
-
-/* "MUSTER_SECRET=" and 32 random bytes in hexadecimal figures: an entry of the environment of one
- * step, by which its tasks know each other (validate/battery/watch/admission.h). For nothing else:
- * never on a command line, in a record or a log. Returns 0, or -1: the kernel has no random bytes.
- */
-enum { STEP_SECRET_BYTES = 80 };
-int step_make_secret(char entry[STEP_SECRET_BYTES]);
 
 /* The path of one of muster's own programs: beside this one, else where it was installed. */
 void step_program_path(const char *name, char *path, size_t size);

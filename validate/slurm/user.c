@@ -7,7 +7,9 @@
 #include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -37,6 +39,39 @@ int user_find(const char *name, struct user *user, struct error *err)
     return 0;
 }
 
+/* Root's environment may hold what is root's alone (tokens, agents' sockets): what an MPI program
+ * has a use for goes on. A name that ends with '_' stands for all that begin so. */
+static bool is_kept(const char *entry)
+{
+    static const char *const names[] = {
+        "PATH",       "LANG",    "LANGUAGE", "LC_",   "TZ",      "TERM",   "LD_LIBRARY_PATH",
+        "SLURM_CONF", "MALLOC_", "MUSTER_",  "OMPI_", "OPAL_",   "PMIX_",  "PRTE_",
+        "MPICH_",     "I_MPI_",  "FI_",      "UCX_",  "UCC_",    "HWLOC_", "OMP_",
+        "OPENBLAS_",  "DNNL_",   "ONEDNN_",  "NCCL_", "RCCL_",   "HCCL_",  "HABANA_",
+        "CUDA_",      "HIP_",    "ROCR_",    "HSA_",  "NO_COLOR"};
+    size_t length = strcspn(entry, "=");
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t wanted = strlen(names[i]);
+
+        if (strncmp(entry, names[i], wanted) == 0 &&
+            (names[i][wanted - 1] == '_' || length == wanted))
+            return true;
+    }
+    return false;
+}
+
+static void keep_environment(void)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; environ && environ[i]; i++)
+        if (is_kept(environ[i]))
+            environ[kept++] = environ[i];
+    if (environ)
+        environ[kept] = NULL;
+}
+
 int user_become(const struct user *user)
 {
     const struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
@@ -50,6 +85,7 @@ int user_become(const struct user *user)
         errno = EPERM;
         return -1;
     }
+    keep_environment();
     if (setenv("HOME", user->home, 1) != 0 || setenv("USER", user->name, 1) != 0 ||
         setenv("LOGNAME", user->name, 1) != 0)
         return -1;

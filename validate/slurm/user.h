@@ -25,9 +25,10 @@ struct user {
 int user_find(const char *name, struct user *user, struct error *err);
 
 /* Makes this process, which is root's and has one thread, that user's for good: groups, both sets
- * of IDs, no capability left, HOME, USER and LOGNAME. Its limit of locked memory is lifted
- * before, as srun hands limits on to the tasks. The signal at the parent's death (prctl) is lost by
- * it and has to be asked for again. Returns 0, or -1 with errno: the process must end then. */
+ * of IDs, no capability left, HOME, USER and LOGNAME; of root's environment only what MPI programs
+ * have a use for. Its limit of locked memory is lifted before, as srun hands limits on to the
+ * tasks. The signal at the parent's death (prctl) is lost by it and has to be asked for again.
+ * Returns 0, or -1 with errno: the process must end then. */
 int user_become(const struct user *user);
 
 #endif
