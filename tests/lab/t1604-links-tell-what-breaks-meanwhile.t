@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # muster-links: two nodes that stop reaching each other, and a rail that dies in a stream, are told
-# as what they are.
+# as what they are; strangers at its ports change nothing.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/battery.sh"
@@ -39,6 +39,108 @@ is "$(of '.metric == "carrier_changes"' .node .part .value)" 'n1 eth1 1' \
     '... what its interface counted is told once'
 ok 'heal' lab on n1 ip link set eth1 up
 unset MUSTER_PROGRESS
+
+# Strangers at every port that the programs listen at, once they are past MPI_Init: an ordinary user on
+# n4, which takes no part, and one on n2, whose address is one of the run's.
+cat >"$work/ports.py" <<'END'
+# PROGRAM: prints each TCP port that its processes listen at, until they are gone.
+import os, sys, time
+program, told, was_there, is_there = sys.argv[1].encode(), set(), False, True
+while is_there or not was_there:
+    is_there = False
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if open(f"/proc/{pid}/cmdline", "rb").read().split(b"\0")[0] != program:
+                continue
+            is_there = was_there = True
+            own = {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")}
+            for name in ("tcp", "tcp6"):
+                for line in open(f"/proc/{pid}/net/{name}").readlines()[1:]:
+                    field = line.split()
+                    port = int(field[1].split(":")[1], 16)
+                    if field[3] == "0A" and f"socket:[{field[9]}]" in own and port not in told:
+                        told.add(port)
+                        print(port, flush=True)
+        except OSError:
+            pass
+    time.sleep(0.1)
+END
+cat >"$work/stranger.py" <<'END'
+# COUNT GARBAGE ADDRESS...: COUNT connections to each port on standard input at each address, every
+# other one sends GARBAGE bytes. Prints how many were made, and how many had no answer.
+import os, select, socket, sys
+count, garbage, addresses = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+poll, ends, text, made = select.epoll(), {}, b"", 0
+poll.register(0)
+while True:
+    is_over = False
+    for fd, _ in poll.poll():
+        if fd == 0:
+            some = os.read(0, 4096)
+            is_over = not some
+            *ports, text = (text + some).split(b"\n")
+            for address, port in [(address, port) for port in ports for address in addresses]:
+                for number in range(count):
+                    end = socket.socket()
+                    end.setblocking(False)
+                    end.connect_ex((address, int(port)))
+                    ends[end.fileno()] = end, number % 2 * garbage
+                    poll.register(end, select.EPOLLOUT | select.EPOLLONESHOT)
+        elif ends[fd][0].getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0:
+            made += 1
+            ends[fd][0].send(os.urandom(ends[fd][1]))
+        else: # refused: the program does not listen at this address
+            ends.pop(fd)[0].close()
+    if is_over:
+        break
+print("made", made, "unanswered", len(ends) - made)
+END
+addresses=$(for node in n1 n2 n3; do for rail in 0 1 2; do address $node $rail; done; done)
+three() { # PROGRAM OPTION...: on n1, n2 and n3
+    local program=$1 begin=$EPOCHREALTIME
+    shift
+    status=0
+    MUSTER_PROGRESS=1 as_muster timeout 60 srun -N3 -w 'n[1-3]' \
+        "$work/$program" --json "$@" >"$work/records" 2>"$work/noise" </dev/null || status=$?
+    seconds=$(awk "BEGIN { print $EPOCHREALTIME - $begin }")
+}
+stranger() { # NODE COUNT GARBAGE PROGRAM
+    # shellcheck disable=SC2086
+    { within 20 grep -q muster-progress "$work/noise" && python3 "$work/ports.py" "$work/$4"; } |
+        lab on "$1" setpriv --reuid=65534 --regid=65534 --clear-groups \
+            python3 -c "$(cat "$work/stranger.py")" "$2" "$3" $addresses >"$work/stranger.$1"
+}
+# Newer kernels let only CAP_NET_ADMIN attach a filter to a TCP socket.
+has_filter() {
+    lab on n1 setpriv --reuid=65534 --regid=65534 --clear-groups python3 -c '
+import ctypes, socket, struct
+code = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 1))
+program = struct.pack("HL", 1, ctypes.addressof(code))
+socket.socket().setsockopt(socket.SOL_SOCKET, 26, program) # SO_ATTACH_FILTER' 2>/dev/null
+}
+met='made [1-9][0-9]+ unanswered 0'
+kept_off=$met
+! has_filter || kept_off='made 0 unanswered [1-9][0-9]+'
+strangers_change_nothing() { # GARBAGE PROGRAM OPTION...
+    local garbage=$1 quiet_s
+    shift
+    three "$@"
+    is "$status" 0 "$1: passes on three nodes"
+    quiet_s=$seconds
+    : >"$work/noise"
+    stranger n4 10 "$garbage" "$1" &
+    stranger n2 100 0 "$1" &
+    three "$@"
+    wait
+    is "$status" 0 '... with strangers at every port, too'
+    is "$(of '.verdict not in ("pass", None)' .message)" '' '... and nothing is judged otherwise'
+    valid '...'
+    within_s "$(awk "BEGIN { print 2 * $quiet_s + 6 }")" "... nor takes much longer than $quiet_s s"
+    like "$(cat "$work/stranger.n2")" "^$met\$" '... one on a node of the run was there'
+    like "$(cat "$work/stranger.n4")" "^$kept_off\$" '... and one on another node'
+}
+strangers_change_nothing 1000 muster-links --quick
+strangers_change_nothing 0 muster-collectives --quick
 
 # As a driver does that asks its NIC once a second.
 late=$work/tx_bytes
