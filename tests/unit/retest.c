@@ -9,7 +9,8 @@
 
 /* The mark of a drain that is lifted, and what a later run makes of one that was left. */
 
-static char done[512], job_name[64];
+static char done[512], job_name[64], job_reservation[64];
+static uid_t job_uid;
 static struct cluster_node nodes[3];
 
 static void note(const char *what, const char *name)
@@ -63,8 +64,11 @@ int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *er
     (void)prefix;
     (void)err;
     *jobs = calloc(1, sizeof **jobs);
-    if (*jobs)
+    if (*jobs) {
         snprintf((*jobs)->name, sizeof(*jobs)->name, "%s", job_name);
+        snprintf((*jobs)->reservation, sizeof(*jobs)->reservation, "%s", job_reservation);
+        (*jobs)->uid = job_uid;
+    }
     return *jobs && *job_name ? 1 : 0;
 }
 
@@ -113,10 +117,19 @@ int main(void)
     cluster_make(&cluster);
     snprintf(job_name, sizeof job_name, "muster-certify-20261120-1");
     done[0] = '\0';
-    is_int(retest_leftovers(&cluster, 0, &stop, say, &err), 0, "a run with a job lives");
-    is_str(done, "", "... and is left alone");
-    job_name[0] = '\0';
-    is_int(retest_leftovers(&cluster, 0, &stop, say, &err), 1, "one without a job is over");
+    is_int(retest_leftovers(&cluster, 977, 0, &stop, say, &err), 0, "a run with a job lives");
+    job_uid = 977;
+    is_int(retest_leftovers(&cluster, 977, 0, &stop, say, &err), 0, "so does one of BatteryUser's");
+    is_str(done, "", "... and both are left alone");
+    job_uid = 1000;
+    snprintf(job_reservation, sizeof job_reservation, "muster-20261120-1");
+    is_int(retest_leftovers(&cluster, 977, 0, &stop, say, &err), 0,
+           "so does one whose BatteryUser is another");
+    job_reservation[0] = '\0';
+    is_int(retest_leftovers(&cluster, 977, 0, &stop, say, &err), 1,
+           "another user's job of that name keeps nothing");
+    done[0] = job_name[0] = '\0';
+    is_int(retest_leftovers(&cluster, 977, 0, &stop, say, &err), 1, "one without a job is over");
     is_str(
         done,
         "say cleaning up after run 20261120-1, which has no job any more;muster: one n1;x n1; n2;"
@@ -124,7 +137,7 @@ int main(void)
         "... its nodes are drained again, marks and reservation go");
     stop = 1;
     done[0] = '\0';
-    is_int(retest_leftovers(&cluster, 0, &stop, say, &err), 0, "interrupted, nothing is done");
+    is_int(retest_leftovers(&cluster, 977, 0, &stop, say, &err), 0, "interrupted, nothing is done");
     is_str(done, "", "... nothing");
     cluster_clear(&cluster);
     return tap_done();

@@ -7,6 +7,7 @@ muster_SOURCES += \
 	validate/certify/retest.c \
 	validate/certify/outcome.c validate/certify/outcome.h \
 	validate/certify/options.c \
+	validate/certify/others.c \
 	validate/certify/allocate.c \
 	validate/certify/neighbours.c \
 	validate/certify/nodes.c \

@@ -42,20 +42,15 @@ static int job_minutes(const struct certify *certify)
 static int reserve(struct certify *certify, const struct hostlist *names, struct error *err)
 {
     int minutes = battery_minutes(certify) + 2 * SHORT_JOB_MIN + RESERVED_BESIDES_MIN;
-    char *folded = hostlist_fold(names);
 
     for (size_t i = 0; i < names->count; i++)
         if (certify_subject(certify, names->names[i])->plan.role == ROLE_RETEST)
             minutes = 0;
     snprintf(certify->reservation, sizeof certify->reservation, CLUSTER_RUN "%s", certify->run);
-    if (!folded || undo_note_reservation(&certify->undo, certify->reservation, folded, err) != 0 ||
-        cluster_reserve(certify->reservation, folded, certify->battery.name, minutes, err) != 0) {
-        certify->reservation[0] = '\0';
-        free(folded);
-        return -1;
-    }
-    free(folded);
-    return 0;
+    if (certify_reserve(certify, names, minutes, err) == 0)
+        return 0;
+    certify->reservation[0] = '\0';
+    return -1;
 }
 
 /* Lifts our drains inside the reservation. */

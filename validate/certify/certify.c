@@ -167,7 +167,7 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
     if (battery_user(certify, err) != 0)
         return -1;
     run_name(certify->run, sizeof certify->run);
-    snprintf(certify->job_name, sizeof certify->job_name, "muster-certify-%s", certify->run);
+    snprintf(certify->job_name, sizeof certify->job_name, CLUSTER_RUN_JOB "%s", certify->run);
     certify->budget_s = certify->options.budget_s > 0              ? certify->options.budget_s
                         : certify->options.level == LEVEL_QUICK    ? certify->conf.quick_budget_s
                         : certify->options.level == LEVEL_STANDARD ? certify->conf.standard_budget_s

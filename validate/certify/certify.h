@@ -278,6 +278,15 @@ void certify_keep(struct certify *certify, const struct hostlist *others,
 /* Takes away the claims about nodes that were tested, if any are known, from all in the job. */
 void certify_consume(struct certify *certify);
 
+/* others.c: runs at the same time, on this host or another, as the controller knows them */
+/* What another run of root's holds is left alone, and who that is is said; busy gets its nodes. */
+void certify_others(struct certify *certify, struct hostlist *busy);
+/* Makes certify->reservation, noted for undo, over nodes that no other run holds: of runs that ask
+ * at the same time at least one sees the other's, gives way, and tries again for a while. Returns
+ * 0, or -1 with err, which says who holds them, and no reservation. */
+int certify_reserve(struct certify *certify, const struct hostlist *names, int minutes,
+                    struct error *err);
+
 /* turns.c: which nodes a run tests when not all may be, or need to be */
 /* Leaves only those among the subjects whose certificate is missing or ends soon, and partners.
  * Returns 0, or -1 with err. */

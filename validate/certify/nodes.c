@@ -197,8 +197,8 @@ int certify_select(struct certify *certify, struct error *err)
         return -1;
     if (certify->is_root) {
         struct error why;
-        int left = retest_leftovers(&certify->cluster, RETEST_CONFIRM_S, &certify_stop,
-                                    say_leftover, &why);
+        int left = retest_leftovers(&certify->cluster, certify->battery.uid, RETEST_CONFIRM_S,
+                                    &certify_stop, say_leftover, &why);
 
         if (left < 0)
             say_leftover(why.text);

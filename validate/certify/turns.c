@@ -152,6 +152,7 @@ int certify_take_turns(struct certify *certify, struct error *err)
                      err->text);
     }
     if (nodes && (lock < 0 || testing_read(certify->runs, certify->run, &busy, err) == 0)) {
+        certify_others(certify, &busy);
         turns_choose(certify, &busy, nodes);
         turns_take(certify, &busy, nodes, &chosen);
         rv = lock < 0 ? 0 : testing_write(certify->undo.journal, &chosen, err);

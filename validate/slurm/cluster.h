@@ -132,13 +132,16 @@ struct cluster_job {
     uint32_t id;
     char name[64];
     uid_t uid;
-    char host[64]; /* where it was submitted */
+    char host[64];        /* where it was submitted */
+    char reservation[96]; /* "": none */
     bool is_pending, is_running, is_completing;
 };
 
 /* The jobs whose name begins with prefix and that are not over. *jobs is malloc'd; the caller
  * frees. Returns their number, or -1 with err. */
 int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *err);
+/* The jobs of a run are named by this and the run. */
+#define CLUSTER_RUN_JOB "muster-certify-"
 
 /* 0 also when the job is over. */
 int cluster_job_cancel(uint32_t id, struct error *err);

@@ -116,6 +116,8 @@ int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *er
         job->uid = info->user_id;
         snprintf(job->name, sizeof job->name, "%s", info->name);
         snprintf(job->host, sizeof job->host, "%s", info->alloc_node ? info->alloc_node : "");
+        snprintf(job->reservation, sizeof job->reservation, "%s",
+                 info->resv_name ? info->resv_name : "");
         utf8_clean(job->name);
         utf8_clean(job->host);
         job->is_pending = base == JOB_PENDING;

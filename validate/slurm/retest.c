@@ -77,19 +77,27 @@ bool retest_read(const struct cluster_node *node, char run[64], char reason[256]
 
 /* ---------------------------------------------------------------- what runs have left */
 
-static bool has_job(const char *run, const struct cluster_job *jobs, int count)
+bool retest_is_job_of(const struct cluster_job *job, const char *run, uid_t battery_uid)
 {
-    char name[96];
+    bool is_inside = strncmp(job->reservation, CLUSTER_RUN, strlen(CLUSTER_RUN)) == 0 &&
+                     strcmp(job->reservation + strlen(CLUSTER_RUN), run) == 0;
 
-    snprintf(name, sizeof name, "muster-certify-%.63s", run);
+    return strncmp(job->name, CLUSTER_RUN_JOB, strlen(CLUSTER_RUN_JOB)) == 0 &&
+           strcmp(job->name + strlen(CLUSTER_RUN_JOB), run) == 0 &&
+           (job->uid == 0 || job->uid == battery_uid || is_inside);
+}
+
+static bool has_job(const char *run, uid_t battery_uid, const struct cluster_job *jobs, int count)
+{
     for (int i = 0; i < count; i++)
-        if (strcmp(jobs[i].name, name) == 0)
+        if (retest_is_job_of(&jobs[i], run, battery_uid))
             return true;
     return false;
 }
 
 /* The runs that have a reservation or a mark, and no job. Returns 0, or -1 with err. */
-static int jobless(const struct cluster *cluster, struct hostlist *runs, struct error *err)
+static int jobless(const struct cluster *cluster, uid_t battery_uid, struct hostlist *runs,
+                   struct error *err)
 {
     struct cluster_job *jobs = NULL;
     int count = 0;
@@ -104,13 +112,13 @@ static int jobless(const struct cluster *cluster, struct hostlist *runs, struct 
             hostlist_append(runs, run);
     }
     if (runs->count > 0)
-        count = cluster_jobs("muster-certify-", &jobs, err);
+        count = cluster_jobs(CLUSTER_RUN_JOB, &jobs, err);
     if (count < 0) {
         hostlist_clear(runs);
         return -1;
     }
     for (size_t i = 0; i < runs->count;) {
-        if (!has_job(runs->names[i], jobs, count)) {
+        if (!has_job(runs->names[i], battery_uid, jobs, count)) {
             i++;
             continue;
         }
@@ -143,19 +151,19 @@ static int run_settle(const struct cluster *cluster, const char *run, void (*say
     return rv == 0 ? cluster_unreserve(reservation, err) : -1;
 }
 
-int retest_leftovers(const struct cluster *cluster, double confirm_s,
+int retest_leftovers(const struct cluster *cluster, uid_t battery_uid, double confirm_s,
                      const volatile sig_atomic_t *stop, void (*say)(const char *text),
                      struct error *err)
 {
     struct hostlist suspects, runs = {0};
     struct cluster now = {0};
     double begin = clock_s();
-    int rv = jobless(cluster, &suspects, err), count = 0;
+    int rv = jobless(cluster, battery_uid, &suspects, err), count = 0;
 
     if (rv != 0 || suspects.count == 0)
         return rv;
     while (rv == 0 && !*stop) { /* only one that is there all the time counts */
-        rv = cluster_load(&now, err) == 0 ? jobless(&now, &runs, err) : -1;
+        rv = cluster_load(&now, err) == 0 ? jobless(&now, battery_uid, &runs, err) : -1;
         for (size_t i = 0; rv == 0 && i < suspects.count;)
             if (hostlist_contains(&runs, suspects.names[i])) {
                 i++;

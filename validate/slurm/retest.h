@@ -21,13 +21,17 @@ int retest_unmark(const struct cluster_node *node, struct error *err);
  */
 bool retest_read(const struct cluster_node *node, char run[64], char reason[256]);
 
+/* Whether the job is one of that run: by its name, which anybody may give, and its user, who is
+ * root or BatteryUser, or of another BatteryUser's, whom the run's reservation lets in. */
+bool retest_is_job_of(const struct cluster_job *job, const char *run, uid_t battery_uid);
+
 enum { RETEST_CONFIRM_S = 30 }; /* so long a living run can be without a job, at most */
 
-/* Puts right what runs have left that have no job in Slurm, watched for confirm_s seconds: nodes
- * that are marked are drained again, the reservation muster-RUN goes. say gets a line for each run.
- * Returns how many runs those were, or -1 with err.
+/* Puts right what runs have left that have no job in Slurm, root's or of BatteryUser (battery_uid),
+ * watched for confirm_s seconds: nodes that are marked are drained again, the reservation
+ * muster-RUN goes. say gets a line for each run. Returns how many runs those were, or -1 with err.
  */
-int retest_leftovers(const struct cluster *cluster, double confirm_s,
+int retest_leftovers(const struct cluster *cluster, uid_t battery_uid, double confirm_s,
                      const volatile sig_atomic_t *stop, void (*say)(const char *text),
                      struct error *err);
 

@@ -6,98 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/grow.h"
 #include "lib/base/utf8.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/release.h"
+#include "validate/slurm/retest.h"
 
-struct list {
-    struct cluster_run *runs;
-    int count;
-};
-
-/* The run of that name, added where it is not there. NULL when memory is out. */
-static struct cluster_run *run_of(struct list *list, const char *name)
+/* As for struct cluster's runs: all of them begin with their year. */
+static bool is_run(const char *reservation)
 {
-    struct cluster_run *runs;
-
-    for (int i = 0; i < list->count; i++)
-        if (strcmp(list->runs[i].run, name) == 0)
-            return &list->runs[i];
-    runs = grow(list->runs, (size_t)list->count, sizeof *runs);
-    if (!runs)
-        return NULL;
-    list->runs = runs;
-    runs[list->count] = (struct cluster_run){0};
-    snprintf(runs[list->count].run, sizeof runs->run, "%s", name);
-    utf8_clean(runs[list->count].run);
-    return &runs[list->count++];
+    return reservation && strncmp(reservation, CLUSTER_RUN "2", strlen(CLUSTER_RUN "2")) == 0;
 }
 
-static int nodes_add(struct cluster_run *run, const char *text, struct error *err)
-{
-    struct hostlist more = {0};
-    int rv = hostlist_expand(text ? text : "", &more, err);
-
-    for (size_t i = 0; rv == 0 && i < more.count; i++)
-        if (hostlist_append(&run->nodes, more.names[i]) != 0)
-            rv = error_set(err, "no memory for the nodes of run %s", run->run);
-    hostlist_clear(&more);
-    return rv;
-}
-
-static void since_take(struct cluster_run *run, time_t since)
-{
-    if (run->since == 0 || since < run->since)
-        run->since = since;
-}
-
-static int job_take(struct list *list, const slurm_job_info_t *info, struct error *err)
-{
-    uint32_t base = info->job_state & JOB_STATE_BASE;
-    struct cluster_run *run;
-
-    if (!info->name || strncmp(info->name, RUNS_JOB, strlen(RUNS_JOB)) != 0 || info->user_id != 0 ||
-        (base != JOB_PENDING && base != JOB_RUNNING))
-        return 0;
-    run = run_of(list, info->name + strlen(RUNS_JOB));
-    if (!run)
-        return error_set(err, "no memory for the runs");
-    run->has_job = true;
-    snprintf(run->host, sizeof run->host, "%s", info->alloc_node ? info->alloc_node : "");
-    utf8_clean(run->host);
-    since_take(run, info->submit_time);
-    return nodes_add(run, info->nodes && *info->nodes ? info->nodes : info->req_nodes, err);
-}
-
-static int reservation_take(struct list *list, const reserve_info_t *info, struct error *err)
-{
-    struct cluster_run *run;
-
-    if (!info->name || strncmp(info->name, RUNS_RESERVATION, strlen(RUNS_RESERVATION)) != 0)
-        return 0;
-    run = run_of(list, info->name + strlen(RUNS_RESERVATION));
-    if (!run)
-        return error_set(err, "no memory for the runs");
-    run->has_reservation = true;
-    since_take(run, info->start_time);
-    return nodes_add(run, info->node_list, err);
-}
-
-static int jobs_take(struct list *list, struct error *err)
-{
-    job_info_msg_t *found = NULL;
-    int rv = 0;
-
-    if (slurm_load_jobs(0, &found, SHOW_ALL) != SLURM_SUCCESS)
-        return error_set(err, "cannot ask the controller for its jobs: %s", slurm_strerror(errno));
-    for (uint32_t i = 0; rv == 0 && i < found->record_count; i++)
-        rv = job_take(list, &found->job_array[i], err);
-    slurm_free_job_info_msg(found);
-    return rv;
-}
-
-static int reservations_take(struct list *list, struct error *err)
+static int reservations_take(struct cluster_run **runs, int *count, struct error *err)
 {
     reserve_info_msg_t *found = NULL;
     int rv = 0;
@@ -105,23 +25,51 @@ static int reservations_take(struct list *list, struct error *err)
     if (slurm_load_reservations(0, &found) != SLURM_SUCCESS)
         return error_set(err, "cannot ask the controller for its reservations: %s",
                          slurm_strerror(errno));
-    for (uint32_t i = 0; rv == 0 && i < found->record_count; i++)
-        rv = reservation_take(list, &found->reservation_array[i], err);
+    *runs = calloc(found->record_count + 1, sizeof **runs);
+    if (!*runs)
+        rv = error_set(err, "no memory for the cluster's runs");
+    for (uint32_t i = 0; rv == 0 && i < found->record_count; i++) {
+        const reserve_info_t *info = &found->reservation_array[i];
+        struct cluster_run *run = &(*runs)[*count];
+
+        if (!is_run(info->name))
+            continue;
+        snprintf(run->run, sizeof run->run, "%s", info->name + strlen(CLUSTER_RUN));
+        utf8_clean(run->run);
+        run->since = info->start_time;
+        rv = hostlist_expand(info->node_list ? info->node_list : "", &run->nodes, err);
+        *count += rv == 0;
+    }
     slurm_free_reservation_info_msg(found);
     return rv;
 }
 
-int cluster_runs(struct cluster_run **runs, struct error *err)
+static int jobs_take(uid_t battery_uid, struct cluster_run *runs, int count, struct error *err)
 {
-    struct list list = {0};
+    struct cluster_job *jobs = NULL;
+    int job_count = cluster_jobs(CLUSTER_RUN_JOB, &jobs, err);
+
+    for (int i = 0; i < job_count; i++)
+        for (int k = 0; k < count; k++)
+            if (retest_is_job_of(&jobs[i], runs[k].run, battery_uid)) {
+                runs[k].has_job = true;
+                snprintf(runs[k].host, sizeof runs[k].host, "%s", jobs[i].host);
+            }
+    free(jobs);
+    return job_count < 0 ? -1 : 0;
+}
+
+int cluster_runs(uid_t battery_uid, struct cluster_run **runs, struct error *err)
+{
+    int count = 0;
 
     *runs = NULL;
-    if (reservations_take(&list, err) != 0 || jobs_take(&list, err) != 0) {
-        cluster_runs_free(list.runs, list.count);
-        return -1;
-    }
-    *runs = list.runs;
-    return list.count;
+    if (reservations_take(runs, &count, err) == 0 &&
+        (count == 0 || jobs_take(battery_uid, *runs, count, err) == 0))
+        return count;
+    cluster_runs_free(*runs, count);
+    *runs = NULL;
+    return -1;
 }
 
 void cluster_runs_free(struct cluster_run *runs, int count)

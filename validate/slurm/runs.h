@@ -3,27 +3,26 @@
 #define MUSTER_RUNS_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 #include <time.h>
 
 #include "lib/base/error.h"
 #include "lib/base/hostlist.h"
 
-/* The runs of muster certify that the controller knows, of whatever host: by root's jobs, named
- * muster-certify-RUN, and the reservations muster-RUN in which drained nodes are tested again. */
-
-#define RUNS_JOB "muster-certify-"
-#define RUNS_RESERVATION "muster-"
+/* The runs of muster certify that the controller knows, of whatever host. A run of root's holds its
+ * nodes by its reservation, which no user can make; its jobs tell that it lives, and where. */
 
 struct cluster_run {
     char run[64];
-    char host[64]; /* where it was started; "" where only its reservation is there */
+    char host[64]; /* where it was started; "" without a job */
     time_t since;
-    bool has_job, has_reservation; /* a reservation without a job: it begins, ends, or was killed */
-    struct hostlist nodes;         /* of the reservation and of the job, doubles kept */
+    bool has_job; /* without: it begins, ends, or was killed (retest.h) */
+    struct hostlist nodes;
 };
 
-/* *runs is to be released with cluster_runs_free(). Returns their number, or -1 with err. */
-int cluster_runs(struct cluster_run **runs, struct error *err);
+/* battery_uid: BatteryUser, whose jobs count as root's do, and nobody else's. *runs is to be
+ * released with cluster_runs_free(). Returns their number, or -1 with err. */
+int cluster_runs(uid_t battery_uid, struct cluster_run **runs, struct error *err);
 void cluster_runs_free(struct cluster_run *runs, int count);
 
 #endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/certify.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/base/clock.h"
+#include "validate/slurm/runs.h"
+
+enum { YIELD_S = 15 };           /* the run that was first has a job by then */
+static const double AGAIN_S = 3; /* the next try comes within that */
+
+static bool is_own(const struct certify *certify, const struct cluster_run *run)
+{
+    return strcmp(run->run, certify->run) == 0;
+}
+
+/* "run 2026... of host head2 tests it since 12:03 UTC" */
+static void run_describe(const struct cluster_run *run, const char *what, char *text, size_t size)
+{
+    char since[32];
+    struct tm day;
+
+    gmtime_r(&run->since, &day);
+    strftime(since, sizeof since, "%H:%M UTC", &day);
+    if (run->has_job)
+        text_put(text, size, "run %s of host %s tests %s since %s", run->run, run->host, what,
+                 since);
+    else
+        text_put(text, size, "reservation " CLUSTER_RUN "%s holds %s since %s", run->run, what,
+                 since);
+}
+
+/* Those that were named stay, to be told; the others are none of this run's. */
+static void subjects_leave(struct certify *certify, const struct cluster_run *run)
+{
+    struct hostlist_set held;
+    size_t kept = 0;
+    char text[200];
+
+    if (hostlist_set_make(&run->nodes, &held) != 0)
+        return;
+    run_describe(run, "it", text, sizeof text);
+    for (size_t i = 0; i < certify->count; i++) {
+        struct subject subject = certify->subjects[i];
+        bool is_held = hostlist_set_contains(&held, subject.name);
+
+        if (is_held) {
+            subject.plan.role = ROLE_LEAVE;
+            text_put(subject.plan.message, sizeof subject.plan.message, "left alone: %s", text);
+        }
+        if (!is_held || certify->options.nodes)
+            certify->subjects[kept++] = subject;
+    }
+    certify->count = kept;
+    hostlist_set_clear(&held);
+}
+
+/* Adds to the list those of the others that it has not. */
+static void names_join(struct hostlist *names, const struct hostlist *others)
+{
+    struct hostlist_set known;
+
+    if (hostlist_set_make(names, &known) != 0)
+        return;
+    /* the set is of what was there before: others has each name once */
+    for (size_t i = 0, count = others->count; i < count; i++)
+        if (!hostlist_set_contains(&known, others->names[i]))
+            hostlist_append(names, others->names[i]);
+    hostlist_set_clear(&known);
+}
+
+/* Says who holds those of the run's nodes that this one could have had. */
+static void run_note(struct certify *certify, const struct cluster_run *run)
+{
+    struct hostlist named = {0}, shared = {0};
+    bool has_names =
+        certify->options.nodes && hostlist_expand(certify->options.nodes, &named, NULL) == 0;
+    struct hostlist_set wanted;
+    char *folded = NULL, text[400];
+
+    if (hostlist_set_make(&named, &wanted) == 0) {
+        for (size_t i = 0; i < run->nodes.count; i++)
+            if (!has_names || hostlist_set_contains(&wanted, run->nodes.names[i]))
+                hostlist_append(&shared, run->nodes.names[i]);
+        hostlist_set_clear(&wanted);
+    }
+    if (shared.count > 0)
+        folded = hostlist_fold(&shared);
+    if (folded) {
+        run_describe(run, folded, text, sizeof text);
+        certify_note(certify, "left alone: %s", text);
+    }
+    free(folded);
+    hostlist_clear(&named);
+    hostlist_clear(&shared);
+}
+
+void certify_others(struct certify *certify, struct hostlist *busy)
+{
+    struct cluster_run *runs = NULL;
+    struct error err = {""};
+    int count = cluster_runs(certify->battery.uid, &runs, &err);
+
+    if (count < 0)
+        certify_note(certify, "whether another host tests the same nodes is not known: %s",
+                     err.text);
+    for (int i = 0; i < count; i++) {
+        if (is_own(certify, &runs[i]))
+            continue;
+        run_note(certify, &runs[i]);
+        subjects_leave(certify, &runs[i]);
+        names_join(busy, &runs[i].nodes);
+    }
+    cluster_runs_free(runs, count);
+}
+
+enum standing {
+    STANDING_FREE,
+    STANDING_UNSETTLED, /* another run asks for them as well, or that is not known */
+    STANDING_TAKEN      /* another run has begun there */
+};
+
+/* Whether another run holds one of the nodes; err says which. */
+static enum standing standing_of(const struct certify *certify, const struct hostlist *names,
+                                 struct error *err)
+{
+    enum standing standing = STANDING_FREE;
+    struct cluster_run *runs = NULL;
+    int count = cluster_runs(certify->battery.uid, &runs, err);
+    struct hostlist_set ours;
+
+    if (count < 0)
+        return STANDING_UNSETTLED;
+    if (hostlist_set_make(names, &ours) != 0) {
+        error_set(err, "no memory for %zu nodes", names->count);
+        standing = STANDING_UNSETTLED;
+    }
+    for (int i = 0; i < count && standing == STANDING_FREE; i++)
+        for (size_t k = 0; k < runs[i].nodes.count && !is_own(certify, &runs[i]); k++)
+            if (hostlist_set_contains(&ours, runs[i].nodes.names[k])) {
+                char text[200];
+
+                run_describe(&runs[i], runs[i].nodes.names[k], text, sizeof text);
+                error_set(err, "%s; next: certify once it has ended", text);
+                standing = runs[i].has_job ? STANDING_TAKEN : STANDING_UNSETTLED;
+                break;
+            }
+    hostlist_set_clear(&ours);
+    cluster_runs_free(runs, count);
+    return standing;
+}
+
+/* Runs that began together are to try again at different times. */
+static void wait_again(struct certify *certify)
+{
+    uint32_t salt = (uint32_t)getpid() * 2654435761U;
+    double begin = clock_s(), delay_s;
+
+    if (getrandom(&salt, sizeof salt, GRND_NONBLOCK) != (ssize_t)sizeof salt)
+        salt ^= (uint32_t)time(NULL);
+    delay_s = turn_jitter_s(AGAIN_S, salt);
+    while (!certify_stop && clock_s() - begin < delay_s) {
+        progress_tick(&certify->progress);
+        usleep(50000);
+    }
+}
+
+int certify_reserve(struct certify *certify, const struct hostlist *names, int minutes,
+                    struct error *err)
+{
+    char *folded = hostlist_fold(names);
+    double begin = clock_s();
+    int rv = folded ? undo_note_reservation(&certify->undo, certify->reservation, folded, err)
+                    : error_set(err, "no memory");
+
+    while (rv == 0) {
+        enum standing standing = standing_of(certify, names, err);
+
+        if (standing == STANDING_FREE) {
+            rv = cluster_reserve(certify->reservation, folded, certify->battery.name, minutes, err);
+            if (rv != 0)
+                break;
+            /* others that looked when we did have theirs, or will see ours */
+            standing = standing_of(certify, names, err);
+            if (standing == STANDING_FREE)
+                break;
+            rv = cluster_unreserve(certify->reservation, err);
+        }
+        if (standing == STANDING_TAKEN || clock_s() - begin > YIELD_S || certify_stop)
+            rv = -1;
+        if (rv != 0)
+            break;
+        progress_doing(&certify->progress, "%s", err->text);
+        wait_again(certify);
+    }
+    free(folded);
+    return rv;
+}
