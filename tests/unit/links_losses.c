@@ -30,7 +30,7 @@ static void reset(void)
  * one leaf switch. */
 static const char *found(int nodes, int leaf)
 {
-    static char text[512];
+    static char text[4096];
     static const char *const names[] = {"rail", "either", "path", "many"};
     struct loss_sample samples[NODES * NODES * RAILS];
     struct loss_finding *findings;
@@ -53,7 +53,7 @@ static const char *found(int nodes, int leaf)
     *text = '\0';
     if (losses_judge(samples, count, nodes, RAILS, &findings, &total) != 0)
         return "no memory";
-    for (size_t i = 0; i < total && used < sizeof text; i++) {
+    for (size_t i = 0; i < total && used + 64 < sizeof text; i++) {
         const struct loss_finding *finding = &findings[i];
 
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ";" : "",

@@ -160,8 +160,10 @@ int retest_leftovers(const struct cluster *cluster, uid_t battery_uid, double co
     double begin = clock_s();
     int rv = jobless(cluster, battery_uid, &suspects, err), count = 0;
 
-    if (rv != 0 || suspects.count == 0)
+    if (rv != 0 || suspects.count == 0) {
+        hostlist_clear(&suspects);
         return rv;
+    }
     while (rv == 0 && !*stop) { /* only one that is there all the time counts */
         rv = cluster_load(&now, err) == 0 ? jobless(&now, battery_uid, &runs, err) : -1;
         for (size_t i = 0; rv == 0 && i < suspects.count;)
