@@ -41,8 +41,10 @@ static int component_add(const struct step *step, const struct hostlist *nodes, 
     arguments_add(srun, "--export=ALL");
     if (step->has_labels)
         arguments_add(srun, "--label");
-    if (step->is_of_first)
+    if (step->is_of_first) {
         arguments_add(srun, "--output=0");
+        arguments_add(srun, "--error=all"); /* or it goes where the output does */
+    }
     if (step->mpi)
         arguments_add(srun, "--mpi=%s", step->mpi);
     for (int i = 0; step->program[i]; i++)
