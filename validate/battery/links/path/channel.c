@@ -97,8 +97,10 @@ static void set_gid_index(const struct rail *rail, bool is_users)
 static int open_worker(struct channel *channel, const struct rail *rail, struct error *err)
 {
     ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_TAG};
+    /* one thread at a time, but not always the one that made it: rails measured at once have one
+     * each */
     ucp_worker_params_t worker_params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-                                         .thread_mode = UCS_THREAD_MODE_SINGLE};
+                                         .thread_mode = UCS_THREAD_MODE_SERIALIZED};
     bool is_users = getenv("UCX_IB_GID_INDEX") != NULL;
     ucp_config_t *config;
     ucs_status_t status;
