@@ -9,9 +9,11 @@ spank_spank_muster_la_SOURCES = \
 	spank/host.c spank/host.h \
 	spank/options.c spank/options.h \
 	spank/claims.c spank/claims.h \
+	spank/deadline.c spank/deadline.h \
 	spank/local.c spank/local.h \
 	spank/preflight.c spank/preflight.h \
 	spank/preload.c spank/preload.h \
+	spank/node.c spank/node.h \
 	spank/step.c spank/step.h \
 	spank/check.c spank/check.h \
 	spank/prolog.c spank/prolog.h \

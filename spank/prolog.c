@@ -3,33 +3,28 @@
 
 #include "spank/prolog.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <pwd.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/base/clock.h"
 #include "lib/base/node_name.h"
+#include "lib/base/write_all.h"
 #include "lib/certificate/brake.h"
 #include "lib/certificate/certificate.h"
 #include "lib/conf/conf.h"
 #include "lib/certificate/fingerprint.h"
 #include "lib/certificate/refused.h"
 #include "lib/certificate/seal.h"
+#include "spank/deadline.h"
 #include "spank/host.h"
-#include "spank/refusal.h"
 
-/* What the examination found; it crosses a pipe in one write. */
+/* What the examination found; it crosses a pipe. */
 struct finding {
     bool is_known; /* false: it could not be told, message says why */
     enum certificate_state state;
@@ -41,7 +36,6 @@ struct finding {
     bool is_braked; /* policy is to refuse, and brake says why not now */
     char brake[300];
 };
-_Static_assert(sizeof(struct finding) <= PIPE_BUF, "one write is one piece");
 
 /* ---------------------------------------------------------------- the examination */
 
@@ -137,70 +131,51 @@ static bool is_battery(const struct finding *finding, uid_t uid)
 
 /* ---------------------------------------------------------------- the deadline */
 
-static bool read_in_time(int fd, void *bytes, size_t size, long deadline_ms)
+struct question {
+    const char *config_path, *node;
+    uid_t uid;
+};
+
+static void answer(int fd, void *context)
 {
-    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    const struct question *question = context;
+    struct finding finding = {0};
+    bool is_exempt;
 
-    for (;;) {
-        long left_ms = deadline_ms - clock_ms();
-        int ready = poll(&wait, 1, left_ms > 0 ? (int)left_ms : 0);
-
-        if (ready > 0)
-            return read(fd, bytes, size) == (ssize_t)size;
-        if (ready == 0 || left_ms <= 0 || (errno != EINTR && errno != EAGAIN))
-            return false;
+    examine(question->config_path, question->node, &finding);
+    if (write_all(fd, &finding, sizeof finding) == 0 && is_refusal(&finding)) {
+        is_exempt = is_battery(&finding, question->uid);
+        write_all(fd, &is_exempt, sizeof is_exempt);
     }
 }
 
-/* Examines in a process of its own, which is given up at the deadline: what hangs inside libmunge
- * or the kernel cannot be interrupted otherwise. */
+/* Examines in a process of its own: libmunge, a driver or a file system may hang. */
 static void examine_in_time(const char *config_path, const char *node, uid_t uid,
                             struct finding *finding, bool *is_exempt)
 {
-    long deadline_ms = clock_ms() + GATE_DEADLINE_MS;
-    int ends[2];
-    pid_t child;
+    struct question question = {config_path, node, uid};
+    struct deadline deadline;
+    bool is_late;
 
-    if (pipe2(ends, O_CLOEXEC) < 0) {
-        cannot_tell(finding, "no pipe for the examination");
+    if (!deadline_start(&deadline, GATE_DEADLINE_MS, answer, &question)) {
+        cannot_tell(finding, "no process for the examination");
         return;
     }
-    child = fork();
-    if (child == 0) {
-        refusal_let_go_of_output();
-        examine(config_path, node, finding);
-        if (write(ends[1], finding, sizeof *finding) == sizeof *finding && is_refusal(finding)) {
-            *is_exempt = is_battery(finding, uid);
-            _exit(write(ends[1], is_exempt, sizeof *is_exempt) != sizeof *is_exempt);
-        }
-        _exit(0);
-    }
-    close(ends[1]);
-    if (child < 0) {
-        cannot_tell(finding, "no process for the examination");
-    } else if (read_in_time(ends[0], finding, sizeof *finding, deadline_ms)) {
+    if (deadline_read(&deadline, finding, sizeof *finding)) {
         /* a name service that does not answer changes nothing about the finding */
-        if (is_refusal(finding) &&
-            !read_in_time(ends[0], is_exempt, sizeof *is_exempt, deadline_ms)) {
-            *is_exempt = false;
-            kill(child, SIGKILL);
-        }
-        waitpid(child, NULL, 0);
-    } else {
-        bool is_late = clock_ms() >= deadline_ms;
+        bool has_answer =
+            !is_refusal(finding) || deadline_read(&deadline, is_exempt, sizeof *is_exempt);
 
-        memset(finding, 0, sizeof *finding);
-        cannot_tell(finding, is_late ? "no answer within the gate's deadline (munged, a driver or "
-                                       "a file system hangs)"
-                                     : "the examination ended without an answer");
-        kill(child, SIGKILL);
-        if (!is_late)
-            waitpid(child, NULL, 0);
-        /* a moment for what can be killed; what hangs in the kernel is left */
-        for (int i = 0; is_late && i < 50 && waitpid(child, NULL, WNOHANG) == 0; i++)
-            nanosleep(&(struct timespec){0, 1000000}, NULL);
+        if (!has_answer)
+            *is_exempt = false;
+        deadline_end(&deadline, has_answer);
+        return;
     }
-    close(ends[0]);
+    is_late = deadline_end(&deadline, false);
+    memset(finding, 0, sizeof *finding);
+    cannot_tell(finding, is_late ? "no answer within the gate's deadline (munged, a driver or "
+                                   "a file system hangs)"
+                                 : "the examination ended without an answer");
 }
 
 /* ---------------------------------------------------------------- the refusal */

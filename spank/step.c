@@ -15,6 +15,7 @@
 #include "lib/envplan/visible_gpus.h"
 #include "lib/node/binding.h"
 #include "spank/check.h"
+#include "spank/node.h"
 #include "spank/preload.h"
 
 /* slurm.h's SLURM_MAX_NORMAL_STEP_ID: above it are batch, extern, interactive and pending steps. */
@@ -25,6 +26,7 @@ static struct {
     bool is_explained;
     bool is_on;
     bool is_checked;   /* what its tasks were given is compared with what they have */
+    bool is_unread;    /* the node could not be read, which its user is to know */
     char why_not[640]; /* why is_on is false */
     struct conf conf;
     bool has_conf;
@@ -66,10 +68,11 @@ static bool node_read(const char *root)
     struct error err;
 
     step.is_recorded = root != NULL;
-    step.inventory = inventory_read(root != NULL ? root : "", &err);
+    step.inventory = node_read_in_time(root != NULL ? root : "", &err);
     if (step.inventory == NULL) {
         snprintf(step.why_not, sizeof step.why_not, "%s", err.text);
         host_error("environment left as it is: %s", step.why_not);
+        step.is_unread = true;
         return false;
     }
     return true;
@@ -191,6 +194,9 @@ void step_task(const struct host_task *task)
         return;
     }
     apply(task, &plan);
+    if (step.is_unread && !step.is_explained && place.local_rank <= 0)
+        host_tell("%s: environment left as it is: %s", *place.node != '\0' ? place.node : "?",
+                  step.why_not);
     if (step.is_explained && place.local_rank <= 0)
         explain(&plan, *place.node != '\0' ? place.node : "?");
     if (step.is_checked)

@@ -34,6 +34,13 @@ tests_spank_host_gate_t_LDFLAGS = $(host_ldflags)
 tests_spank_host_gate_t_LDADD = $(host_libs)
 EXTRA_tests_spank_host_gate_t_DEPENDENCIES = $(host_needs)
 
+check_PROGRAMS += tests/spank-host/deadline.t
+tests_spank_host_deadline_t_SOURCES = tests/spank-host/deadline.c
+tests_spank_host_deadline_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
+tests_spank_host_deadline_t_LDFLAGS = $(host_ldflags)
+tests_spank_host_deadline_t_LDADD = $(host_libs)
+EXTRA_tests_spank_host_deadline_t_DEPENDENCIES = $(host_needs)
+
 check_PROGRAMS += tests/spank-host/lives.t
 tests_spank_host_lives_t_SOURCES = tests/spank-host/lives.c
 tests_spank_host_lives_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)

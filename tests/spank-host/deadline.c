@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#undef _FORTIFY_SOURCE /* its inline functions have the names that are defined here */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/base/clock.h"
+#include "tests/spank-host/fixture.h"
+#include "tests/spank-host/host.h"
+#include "tests/spank-host/watch.h"
+#include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
+
+/* A step on a node whose sysfs does not answer: it starts all the same, with the environment that
+ * it has, and its user reads one line. The plugin calls the open() that is defined here. */
+
+static enum { ANSWERS, HANGS, DIES } driver;
+static pid_t test;
+
+#pragma GCC visibility push(default)
+int open(const char *path, int flags, ...)
+{
+    static __typeof__(&open) real;
+    mode_t mode;
+    va_list args;
+
+    va_start(args, flags);
+    mode = va_arg(args, mode_t);
+    va_end(args);
+    if (strstr(path, "/sys/class/net/eth1/mtu") != NULL && driver == DIES && getpid() != test)
+        _exit(3);
+    while (strstr(path, "/sys/class/net/eth1/mtu") != NULL && driver == HANGS)
+        pause();
+    if (real == NULL)
+        real = (__typeof__(&open))dlsym(RTLD_NEXT, "open");
+    return real(path, flags, mode);
+}
+
+int __open_2(const char *path, int flags);
+int __open_2(const char *path, int flags)
+{
+    return open(path, flags, 0);
+}
+#pragma GCC visibility pop
+
+static void complain(const char *line)
+{
+    ok(0, "%s", line);
+}
+
+static void call(const char *local_rank)
+{
+    host_setenv("SLURM_LOCALID", local_rank);
+    host_setenv("SLURM_PROCID", local_rank);
+    is_int(host_call("task_init"), 0, "... task_init");
+}
+
+/* Returns how long init_post_opt took. */
+static long start_step(char *root, const char *local_rank)
+{
+    long begin_ms, taken_ms;
+
+    start(S_CTX_REMOTE, "");
+    host_arguments[1] = root;
+    host_setenv("SLURM_JOB_ID", "12");
+    host_setenv("SLURM_STEP_ID", "3");
+    host_setenv("SLURM_NTASKS", "4");
+    host_setenv("SLURMD_NODENAME", "n2");
+    host_call("init");
+    begin_ms = clock_ms();
+    is_int(host_call("init_post_opt"), 0, "... init_post_opt");
+    taken_ms = clock_ms() - begin_ms;
+    call(local_rank);
+    return taken_ms;
+}
+
+static int count(const char *text)
+{
+    int found = 0;
+
+    for (const char *at = host_log; (at = strstr(at, text)) != NULL; at++)
+        found++;
+    return found;
+}
+
+static void end_step(void)
+{
+    ok(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD, "... no process is left");
+    host_unload();
+}
+
+int main(int argc, char *argv[])
+{
+    static const char told[] = "tell: muster: n2: environment left as it is: ";
+    char *machine, root[4300];
+    long taken_ms;
+
+    (void)argc;
+    fixture_begin(argv);
+    test = getpid();
+    watch_hooks(complain);
+    machine = tree_unpack("lab-node");
+    snprintf(root, sizeof root, "root=%s", machine);
+
+    taken_ms = start_step(root, "0");
+    ok(host_getenv("RANK") != NULL, "sysfs answers: the task has its variables (%ld ms)", taken_ms);
+    is_str(host_log, "", "... without a word");
+    end_step();
+
+    driver = HANGS;
+    taken_ms = start_step(root, "0");
+    ok(taken_ms >= 2900 && taken_ms < 8000, "sysfs hangs: the step goes on (%ld ms)", taken_ms);
+    ok(host_getenv("RANK") == NULL, "... with the environment as it was");
+    has_str(host_log, "error: muster: environment left as it is: /sys was not read within 3 s",
+            "... slurmd's log tells");
+    is_int(count(told), 1, "... and the user reads one line");
+    end_step();
+
+    driver = DIES;
+    taken_ms = start_step(root, "1");
+    ok(taken_ms < 2900, "the reading dies: the step goes on (%ld ms)", taken_ms);
+    ok(host_getenv("RANK") == NULL, "... with the environment as it was");
+    has_str(host_log, "ended without an answer", "... slurmd's log tells");
+    is_int(count(told), 0, "... the node's other tasks tell nothing");
+    end_step();
+
+    driver = ANSWERS;
+    tree_remove(machine);
+    fixture_end();
+    return tap_done();
+}
