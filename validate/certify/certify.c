@@ -127,15 +127,20 @@ static void say_leftover(const char *text)
     fprintf(stderr, "muster certify: %s\n", text);
 }
 
-/* Many heads and timers must not begin at the same moment. */
-static void jitter_wait(struct certify *certify)
+double certify_delay_s(double most_s)
 {
     uint32_t salt = (uint32_t)getpid() * 2654435761U;
-    double delay_s, begin = clock_s();
 
     if (getrandom(&salt, sizeof salt, GRND_NONBLOCK) != (ssize_t)sizeof salt)
         salt ^= (uint32_t)time(NULL);
-    delay_s = turn_jitter_s(certify->options.jitter_s, salt);
+    return turn_jitter_s(most_s, salt);
+}
+
+/* Many heads and timers must not begin at the same moment. */
+static void jitter_wait(struct certify *certify)
+{
+    double delay_s = certify_delay_s(certify->options.jitter_s), begin = clock_s();
+
     if (delay_s >= 1)
         progress_say(&certify->progress, "beginning in %.0f s (--jitter)", delay_s);
     while (!certify_stop && clock_s() - begin < delay_s)

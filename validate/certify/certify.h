@@ -115,6 +115,8 @@ extern volatile sig_atomic_t certify_stop;
 /* certify.c */
 void certify_note(struct certify *certify, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* A random delay of 0 to most_s, another one in each process, so that not all begin at once. */
+double certify_delay_s(double most_s);
 struct subject *certify_subject(const struct certify *certify, const char *name);
 /* Takes a record: keeps it and writes it to the JSON lines. */
 void certify_record(struct certify *certify, const struct record *record);

@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -159,12 +158,8 @@ static enum standing standing_of(const struct certify *certify, const struct hos
 /* Runs that began together are to try again at different times. */
 static void wait_again(struct certify *certify)
 {
-    uint32_t salt = (uint32_t)getpid() * 2654435761U;
-    double begin = clock_s(), delay_s;
+    double begin = clock_s(), delay_s = certify_delay_s(AGAIN_S);
 
-    if (getrandom(&salt, sizeof salt, GRND_NONBLOCK) != (ssize_t)sizeof salt)
-        salt ^= (uint32_t)time(NULL);
-    delay_s = turn_jitter_s(AGAIN_S, salt);
     while (!certify_stop && clock_s() - begin < delay_s) {
         progress_tick(&certify->progress);
         usleep(50000);

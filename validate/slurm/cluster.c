@@ -167,6 +167,15 @@ int cluster_node_reason(const char *name, char *reason, size_t size, time_t *tim
     return 0;
 }
 
+const char *cluster_run_name(const char *reservation)
+{
+    static const char begin[] = CLUSTER_RUN "2"; /* all runs begin with their year */
+
+    return reservation && strncmp(reservation, begin, strlen(begin)) == 0
+               ? reservation + strlen(CLUSTER_RUN)
+               : NULL;
+}
+
 /* Who waits for a certificate, and whether a node's reservation is somebody else's. */
 static int waiting_load(struct cluster *cluster, struct error *err)
 {
@@ -181,12 +190,12 @@ static int waiting_load(struct cluster *cluster, struct error *err)
         const reserve_info_t *info = &found->reservation_array[i];
         struct hostlist *names = strcmp(info->name, CLUSTER_WAITING) == 0 ? &waiting : &others,
                         more = {0};
+        const char *run;
 
         if (info->start_time > now || info->end_time < now)
             continue;
         cluster->has_waiting |= names == &waiting;
-        if (strncmp(info->name, CLUSTER_RUN "2", strlen(CLUSTER_RUN "2")) == 0 &&
-            hostlist_append(&cluster->runs, info->name + strlen(CLUSTER_RUN)) != 0)
+        if ((run = cluster_run_name(info->name)) && hostlist_append(&cluster->runs, run) != 0)
             rv = error_set(err, "no memory for the cluster's reservations");
         if (rv != 0)
             break;
@@ -428,10 +437,17 @@ int cluster_resume(const char *nodes, struct error *err)
     return node_update(nodes, NODE_RESUME, NULL, err);
 }
 
-int cluster_set_comment(const char *nodes, const char *comment, struct error *err)
+static void comment_set(update_node_msg_t *update, char *text)
+{
+    update->comment = text;
+}
+
+/* Writes one text of the nodes; what: its name, set puts it into the request. */
+static int text_update(const char *nodes, const char *what, const char *value,
+                       void (*set)(update_node_msg_t *update, char *text), struct error *err)
 {
     update_node_msg_t update;
-    char *names = copy(nodes), *text = copy(comment);
+    char *names = copy(nodes), *text = copy(value);
     int rv = 0;
 
     if (!names || !text) {
@@ -439,31 +455,21 @@ int cluster_set_comment(const char *nodes, const char *comment, struct error *er
     } else {
         slurm_init_update_node_msg(&update);
         update.node_names = names;
-        update.comment = text;
+        set(&update, text);
         if (slurm_update_node(&update) != SLURM_SUCCESS)
-            rv = error_set(err, "%s: cannot write Comment: %s", nodes, slurm_strerror(errno));
+            rv = error_set(err, "%s: cannot write %s: %s", nodes, what, slurm_strerror(errno));
     }
     free(names);
     free(text);
     return rv;
 }
 
+int cluster_set_comment(const char *nodes, const char *comment, struct error *err)
+{
+    return text_update(nodes, "Comment", comment, comment_set, err);
+}
+
 int cluster_set_extra(const char *nodes, const char *extra, struct error *err)
 {
-    update_node_msg_t update;
-    char *names = copy(nodes), *text = copy(extra);
-    int rv = 0;
-
-    if (!names || !text) {
-        rv = error_set(err, "no memory");
-    } else {
-        slurm_init_update_node_msg(&update);
-        update.node_names = names;
-        release_node_set_extra(&update, text);
-        if (slurm_update_node(&update) != SLURM_SUCCESS)
-            rv = error_set(err, "%s: cannot write Extra: %s", nodes, slurm_strerror(errno));
-    }
-    free(names);
-    free(text);
-    return rv;
+    return text_update(nodes, "Extra", extra, release_node_set_extra, err);
 }

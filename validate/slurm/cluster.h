@@ -113,6 +113,8 @@ int cluster_reserve(const char *name, const char *nodes, const char *user, int m
                     struct error *err);
 /* The reservation of a run is named by this and the run: "muster-20261120-161200-1a2b". */
 #define CLUSTER_RUN "muster-"
+/* The run whose reservation has that name, a part of it; NULL: it is no run's. */
+const char *cluster_run_name(const char *reservation);
 /* 0 also when there is no such reservation. */
 int cluster_unreserve(const char *name, struct error *err);
 

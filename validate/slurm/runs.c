@@ -11,12 +11,6 @@
 #include "validate/slurm/release.h"
 #include "validate/slurm/retest.h"
 
-/* As for struct cluster's runs: all of them begin with their year. */
-static bool is_run(const char *reservation)
-{
-    return reservation && strncmp(reservation, CLUSTER_RUN "2", strlen(CLUSTER_RUN "2")) == 0;
-}
-
 static int reservations_take(struct cluster_run **runs, int *count, struct error *err)
 {
     reserve_info_msg_t *found = NULL;
@@ -31,10 +25,11 @@ static int reservations_take(struct cluster_run **runs, int *count, struct error
     for (uint32_t i = 0; rv == 0 && i < found->record_count; i++) {
         const reserve_info_t *info = &found->reservation_array[i];
         struct cluster_run *run = &(*runs)[*count];
+        const char *name = cluster_run_name(info->name);
 
-        if (!is_run(info->name))
+        if (!name)
             continue;
-        snprintf(run->run, sizeof run->run, "%s", info->name + strlen(CLUSTER_RUN));
+        snprintf(run->run, sizeof run->run, "%s", name);
         utf8_clean(run->run);
         run->since = info->start_time;
         rv = hostlist_expand(info->node_list ? info->node_list : "", &run->nodes, err);

@@ -4,13 +4,14 @@
 #include "validate/battery/watch/peer_filter.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+
+#include "validate/battery/watch/sockets.h"
 
 enum { RANGES = 96, PREFIXES = 32 };
 
@@ -186,22 +187,24 @@ static int attach(int socket, const struct sock_fprog *filter)
     return setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, filter, sizeof *filter) == 0;
 }
 
+struct application {
+    struct sock_fprog filter;
+    int count;
+};
+
+static void apply(int socket, void *context)
+{
+    struct application *application = context;
+
+    application->count += attach(socket, &application->filter);
+}
+
 int peer_filter_apply(const struct sock_filter *program, size_t length)
 {
-    struct sock_fprog filter = {(unsigned short)length, (struct sock_filter *)(size_t)program};
-    DIR *directory = length > 0 ? opendir("/proc/self/fd") : NULL;
-    const struct dirent *entry;
-    int count = 0;
+    struct application application = {
+        .filter = {(unsigned short)length, (struct sock_filter *)(size_t)program}};
 
-    if (!directory)
-        return 0;
-    while ((entry = readdir(directory))) {
-        char *end;
-        long number = strtol(entry->d_name, &end, 10);
-
-        if (end != entry->d_name && *end == '\0')
-            count += attach((int)number, &filter);
-    }
-    closedir(directory);
-    return count;
+    if (length > 0)
+        sockets_each(apply, &application);
+    return application.count;
 }

@@ -44,47 +44,58 @@ static bool read_info(int socket, struct tcp_info *info)
                offsetof(struct tcp_info, tcpi_bytes_received) + sizeof info->tcpi_bytes_received;
 }
 
-static double sum_sockets(double (*bytes_of)(int socket), int except)
+void sockets_each(void (*take)(int socket, void *context), void *context)
 {
     DIR *directory = opendir("/proc/self/fd");
     const struct dirent *entry;
-    double sum = 0;
 
     if (!directory)
-        return 0;
+        return;
     while ((entry = readdir(directory))) {
         char *end;
         long number = strtol(entry->d_name, &end, 10);
 
-        if (end != entry->d_name && *end == '\0' && number != except)
-            sum += bytes_of((int)number);
+        if (end != entry->d_name && *end == '\0')
+            take((int)number, context);
     }
     closedir(directory);
-    return sum;
 }
 
-static double sent_bytes(int socket)
+struct sum {
+    double bytes;
+    int except;
+};
+
+static void add_sent(int socket, void *context)
 {
+    struct sum *sum = context;
     struct tcp_info info;
 
-    return read_info(socket, &info) && !is_loopback(socket) ? (double)info.tcpi_bytes_acked : 0;
+    if (socket != sum->except && read_info(socket, &info) && !is_loopback(socket))
+        sum->bytes += (double)info.tcpi_bytes_acked;
 }
 
-static double moved_bytes(int socket)
+static void add_moved(int socket, void *context)
 {
+    struct sum *sum = context;
     struct tcp_info info;
 
-    return read_info(socket, &info)
-               ? (double)info.tcpi_bytes_acked + (double)info.tcpi_bytes_received
-               : 0;
+    if (socket != sum->except && read_info(socket, &info))
+        sum->bytes += (double)info.tcpi_bytes_acked + (double)info.tcpi_bytes_received;
 }
 
 double sockets_sent_bytes(void)
 {
-    return sum_sockets(sent_bytes, -1);
+    struct sum sum = {0, -1};
+
+    sockets_each(add_sent, &sum);
+    return sum.bytes;
 }
 
 double sockets_moved_bytes(int except)
 {
-    return sum_sockets(moved_bytes, except);
+    struct sum sum = {0, except};
+
+    sockets_each(add_moved, &sum);
+    return sum.bytes;
 }

@@ -2,9 +2,12 @@
 #ifndef MUSTER_BATTERY_SOCKETS_H
 #define MUSTER_BATTERY_SOCKETS_H
 
-/* Bytes of the TCP connections that this process has now, whatever library holds them: the kernel
- * tells (tcp_info(7), tcpi_bytes_acked and tcpi_bytes_received; RFC 4898
- * tcpEStatsAppHCThruOctetsAcked and ...Received). */
+/* The descriptors that this process has now, whatever library holds them. Most may be no sockets:
+ * take() asks the kernel. */
+void sockets_each(void (*take)(int socket, void *context), void *context);
+
+/* Bytes of the TCP connections among them: the kernel tells (tcp_info(7), tcpi_bytes_acked and
+ * tcpi_bytes_received; RFC 4898 tcpEStatsAppHCThruOctetsAcked and ...Received). */
 
 /* Sent, and acknowledged by the other end; connections to this host itself (lo) are left out. */
 double sockets_sent_bytes(void);

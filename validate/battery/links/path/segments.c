@@ -3,7 +3,6 @@
 
 #include "validate/battery/links/path/segments.h"
 
-#include <dirent.h>
 #include <ifaddrs.h>
 #include <linux/tcp.h>
 #include <math.h>
@@ -13,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+
+#include "validate/battery/watch/sockets.h"
 
 static bool is_same_address(const struct sockaddr *left, const struct sockaddr *right)
 {
@@ -55,24 +56,28 @@ static void add(int fd, struct segments *segments)
                           : 0;
 }
 
+struct reading {
+    const char *interface;
+    const struct ifaddrs *all;
+    struct segments *segments;
+};
+
+static void read_socket(int fd, void *context)
+{
+    const struct reading *reading = context;
+
+    if (is_on(fd, reading->interface, reading->all))
+        add(fd, reading->segments);
+}
+
 void segments_read(const char *interface, struct segments *segments)
 {
     struct ifaddrs *all;
-    DIR *directory;
 
     *segments = (struct segments){0, 0};
     if (!interface || !*interface || getifaddrs(&all) != 0)
         return;
-    directory = opendir("/proc/self/fd");
-    for (struct dirent *entry; directory && (entry = readdir(directory)) != NULL;) {
-        char *end;
-        long fd = strtol(entry->d_name, &end, 10);
-
-        if (end != entry->d_name && !*end && is_on((int)fd, interface, all))
-            add((int)fd, segments);
-    }
-    if (directory)
-        closedir(directory);
+    sockets_each(read_socket, &(struct reading){interface, all, segments});
     freeifaddrs(all);
 }
 

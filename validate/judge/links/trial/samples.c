@@ -152,6 +152,17 @@ static int scale(const struct trial *trial, struct samples *samples)
     return best && ratios ? 0 : -1;
 }
 
+/* Whether other is of the same direction as the mean, which then takes it in. */
+static bool mean_take(struct sample *mean, const struct sample *other)
+{
+    if (other->sample.from != mean->sample.from)
+        return false;
+    mean->mbps += ratio_of(other);
+    mean->is_stalled |= other->is_stalled;
+    mean->is_shared |= other->is_shared;
+    return true;
+}
+
 /* Adds the mean of all rails of each pair run and direction: rails that share what a host has do
  * not share it evenly. */
 static void means_add(struct samples *samples, size_t rails)
@@ -166,27 +177,11 @@ static void means_add(struct samples *samples, size_t rails)
             continue;
         mean.mbps /= mean.nominal_mbps;
         for (size_t k = i + 1;
-             k < count && samples->items[k].sample.pair_run == mean.sample.pair_run; k++) {
-            const struct sample *other = &samples->items[k];
-
-            if (other->sample.from != mean.sample.from)
-                continue;
-            found++;
-            mean.mbps += ratio_of(other);
-            mean.is_stalled |= other->is_stalled;
-            mean.is_shared |= other->is_shared;
-        }
+             k < count && samples->items[k].sample.pair_run == mean.sample.pair_run; k++)
+            found += mean_take(&mean, &samples->items[k]);
         for (size_t k = i; k > 0 && samples->items[k - 1].sample.pair_run == mean.sample.pair_run;
-             k--) {
-            const struct sample *other = &samples->items[k - 1];
-
-            if (other->sample.from != mean.sample.from)
-                continue;
-            found++;
-            mean.mbps += ratio_of(other);
-            mean.is_stalled |= other->is_stalled;
-            mean.is_shared |= other->is_shared;
-        }
+             k--)
+            found += mean_take(&mean, &samples->items[k - 1]);
         if (found != rails)
             continue;
         mean.sample.rail = SAMPLES_MEAN;
