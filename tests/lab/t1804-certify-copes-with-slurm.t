@@ -48,8 +48,9 @@ like "$words" 'n3 .*look at its prolog' 'is named, and accuses nobody'
 prolog true
 lab on n3 pkill -f 'sleep 60'
 within 60 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
-# Slurm drains a node whose prolog was killed, and every 15 s again while its slurmd goes on to tell
-lab on n3 sh -c 'pkill -x slurmd; while pgrep -x slurmd; do sleep 0.1; done; /usr/sbin/slurmd' >/dev/null
+# Slurm drains a node whose prolog was killed, and every 15 s again while its slurmd goes on to tell; told
+# to end, slurmd waits minutes for that
+lab on n3 sh -c 'pkill -KILL -x slurmd; while pgrep -x slurmd; do sleep 0.1; done; /usr/sbin/slurmd' >/dev/null
 resume n3 2>/dev/null
 within 20 sh -c "test \"\$('$lab_dir/lab' -L '$name' run sinfo -h -n n3 -o %T)\" = idle"
 certify
