@@ -44,9 +44,11 @@ static void spin_without_processor(void)
     CPU_SET(0, &one);
     sched_setaffinity(0, sizeof one, &one);
     for (int i = 0; i < 2; i++)
-        if (fork() == 0)
+        if (fork() == 0) {
             while (getppid() == parent)
                 ;
+            _exit(0);
+        }
     sched_setscheduler(0, SCHED_IDLE, &parameter);
     for (;;)
         ;
