@@ -14,8 +14,10 @@ is "$(of '.test == "mpi.launch"' .node | sort | xargs)" 'n1 n2 n3 n4' 'start tim
 is "$(of '.test == "mpi.launch" and not 0.05 < .value < 30' .node .value)" '' '... a sensible one'
 is "$(of '.test == "workers.enumerate"' .node .value | sort | xargs)" 'n1 2 n2 2 n3 2 n4 2' \
     'two ranks on each node'
-is "$(of '.test == "mpi.messages"' .node .value | sort | xargs)" 'n1 84 n2 84 n3 84 n4 84' \
+is "$(of '.metric == "messages"' .node .value | sort | xargs)" 'n1 84 n2 84 n3 84 n4 84' \
     'each rank got 6 messages of each of 7'
+is "$(of '.metric == "coverage"' .value .message)" '1 all pairs of 8 ranks exchanged messages' \
+    '... of all others'
 is "$(of '.test == "host.clock"' .node | sort | xargs)" 'n2 n3 n4' 'clocks against that of n1'
 is "$(of '.test == "host.clock" and abs(.value) > 50' .node .value)" '' '... which is the same one'
 
@@ -35,6 +37,15 @@ is "$(of '.verdict == "fail"' .node .part | sort | uniq -c | xargs)" '7 n3 rank 
     '... named as sender in all its pairs, and nobody else'
 like "$(of '.verdict == "fail"' .message | sed 1q)" 'rank 5 on n3 -> rank [0-9] on n[0-9]: byte [0-9]+ of ' \
     '... with the byte'
+
+battery 2 muster-launch --confidence 0.5 --inject lie:5
+is "$status" 1 'with less confidence a lying rank fails as well'
+valid 'sampled'
+is "$(of '.metric == "coverage" and 0.42 < .value < 0.43' .message)" \
+    'each of 8 ranks exchanged messages with 3 of the 7 others; a fault between two ranks alone may be in a pair that was not tested' \
+    '... and the record says which share of the pairs was tested'
+is "$(of '.verdict == "fail"' .node .part | sort | uniq -c | xargs)" '3 n3 rank 5' \
+    '... named by all that it met'
 
 MUSTER_CONF='' battery 2 muster-launch --config /no/such/file
 is "$status" 2 'a configuration that is not there is a usage error'

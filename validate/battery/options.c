@@ -58,6 +58,18 @@ int option_seconds(const char *value, double low, double high, double *seconds, 
     return 0;
 }
 
+int option_confidence(const char *value, double *confidence, struct error *err)
+{
+    char *end;
+    double found = strtod(value, &end);
+
+    if (end == value || *end || !(found > 0 && found < 1))
+        return error_set(err, "expected a share above 0 and below 1, such as 0.99, found \"%s\"",
+                         value);
+    *confidence = found;
+    return 0;
+}
+
 int inject_parse(const char *text, struct inject *inject, struct error *err)
 {
     const char *colon = strchr(text, ':'), *place;

@@ -56,5 +56,6 @@ int option_number(const char *value, long low, long high, long *number, struct e
 int option_size(const char *value, long long low, long long high, long long *size_bytes,
                 struct error *err);
 int option_seconds(const char *value, double low, double high, double *seconds, struct error *err);
+int option_confidence(const char *value, double *confidence, struct error *err);
 
 #endif

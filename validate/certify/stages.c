@@ -328,10 +328,27 @@ static void launch_arguments(const struct certify *certify, const struct hostlis
     free(folded);
 }
 
+/* What a stage left out of what it could have tested, by its newest record of metric coverage. */
+static void coverage_note(struct certify *certify, enum stage stage, size_t first)
+{
+    for (size_t i = certify->records.count; i-- > first;) {
+        const struct record *record = &certify->records.items[i];
+
+        if (!record->metric || strcmp(record->metric, "coverage") != 0)
+            continue;
+        if (record->value < 1 && record->message)
+            certify_note(certify, "%s: %s", stage_name(stage), record->message);
+        return;
+    }
+}
+
 void certify_launch(struct certify *certify)
 {
+    size_t first = certify->records.count;
+
     battery_run(certify, &(struct battery){STAGE_LAUNCH, ranks_per_node(certify), false,
                                            certify->budget_s / 2, launch_arguments});
+    coverage_note(certify, STAGE_LAUNCH, first);
 }
 
 static void collectives_arguments(const struct certify *certify, const struct hostlist *names,
@@ -343,8 +360,11 @@ static void collectives_arguments(const struct certify *certify, const struct ho
 
 void certify_collectives(struct certify *certify)
 {
+    size_t first = certify->records.count;
+
     battery_run(certify, &(struct battery){STAGE_COLLECTIVES, ranks_per_node(certify), true,
                                            certify->budget_s / 2, collectives_arguments});
+    coverage_note(certify, STAGE_COLLECTIVES, first);
 }
 
 static void train_arguments(const struct certify *certify, const struct hostlist *names,

@@ -9,7 +9,7 @@
 
 #include "validate/battery/pattern.h"
 #include "validate/battery/watch/sockets.h"
-#include "validate/schedule/tournament.h"
+#include "validate/schedule/schedule.h"
 
 /* Empty, less than a word, a word, MPI's eager and rendezvous protocols, and several segments. */
 static const int sizes[] = {0, 1, 8, 4096, 65536, 1048576};
@@ -31,6 +31,10 @@ struct exchange {
     int message_count; /* received */
     double sent_bytes; /* to other nodes */
 };
+
+/* So many ranks: all pairs. Above it fewer rounds name a bad rank as surely, and all of them would
+ * take time that grows with the ranks. */
+enum { ALL_PAIRS_RANKS = 32 };
 
 /* By which way a rank's messages to other nodes left. */
 struct way {
@@ -252,9 +256,53 @@ static void report_all(struct exchange *exchange)
     free(damages);
 }
 
-void messages_exchange(struct program *program, int rounds, int max_bytes)
+/* The same on all ranks. */
+static struct schedule *make_schedule(const struct program *program,
+                                      const struct messages_plan *plan)
 {
-    int all_rounds = tournament_rounds(program->size);
+    struct schedule_request request = {.kind = SCHEDULE_PAIRS,
+                                       .node_count = program->size,
+                                       .most_rounds = plan->rounds,
+                                       .confidence = plan->confidence};
+    struct schedule *schedule;
+    struct error err;
+
+    if (plan->rounds == 0 && plan->confidence == 0 && program->size > ALL_PAIRS_RANKS)
+        request.confidence = plan->is_quick ? 0.99 : 0.999;
+    if (schedule_make(&request, &schedule, &err) != 0)
+        watch_fault("%s", err.text);
+    return schedule;
+}
+
+static void report_coverage(const struct program *program, int rounds)
+{
+    struct record record = RECORD_INIT;
+    int others = program->size - 1;
+    int met = rounds < others ? rounds : others;
+    char message[160];
+
+    record.test = "mpi.messages";
+    record.metric = "coverage";
+    record.value = others > 0 ? (double)met / others : 1;
+    record.unit = "1";
+    record.verdict = VERDICT_PASS;
+    if (met == others)
+        snprintf(message, sizeof message, "all pairs of %d ranks exchanged messages",
+                 program->size);
+    else
+        snprintf(message, sizeof message,
+                 "each of %d ranks exchanged messages with %d of the %d others; a fault between "
+                 "two ranks alone may be in a pair that was not tested",
+                 program->size, met, others);
+    record.message = message;
+    output_record(&record);
+}
+
+void messages_exchange(struct program *program, const struct messages_plan *plan)
+{
+    int max_bytes = plan->is_quick ? 65536 : 1048576;
+    struct schedule *schedule = make_schedule(program, plan);
+    int rounds = schedule_rounds(schedule);
     double tcp_bytes = sockets_sent_bytes();
     struct exchange exchange = {.program = program,
                                 .out = malloc((size_t)max_bytes),
@@ -264,21 +312,22 @@ void messages_exchange(struct program *program, int rounds, int max_bytes)
 
     if (!exchange.out || !exchange.in || !exchange.damages)
         watch_fault("out of memory");
-    if (rounds == 0 || rounds > all_rounds)
-        rounds = all_rounds;
     for (int round = 0; round < rounds; round++) {
-        int partner = tournament_partner(program->size, round, program->rank);
+        int partner = schedule_partner(schedule, round, program->rank);
 
         program_phase(program, "messages round %d of %d", round + 1, rounds);
         if (program->rank == 0)
             output_progress("messages, round %d of %d", round + 1, rounds);
-        if (partner != TOURNAMENT_BYE)
+        if (partner != SCHEDULE_BYE)
             exchange_with(&exchange, partner, max_bytes);
     }
+    schedule_destroy(schedule);
     tcp_bytes = sockets_sent_bytes() - tcp_bytes;
     program_phase(program, "messages report");
     report_all(&exchange);
     report_ways(&exchange, tcp_bytes);
+    if (program->rank == 0)
+        report_coverage(program, rounds);
     free(exchange.out);
     free(exchange.in);
     free(exchange.damages);

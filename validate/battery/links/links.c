@@ -55,14 +55,7 @@ static int take_bytes(const char *value, void *context, struct error *err)
 
 static int take_confidence(const char *value, void *context, struct error *err)
 {
-    char *end;
-    double found = strtod(value, &end);
-
-    if (end == value || *end || !(found > 0 && found < 1))
-        return error_set(err, "expected a share above 0 and below 1, such as 0.99, found \"%s\"",
-                         value);
-    ((struct rounds_plan *)context)->confidence = found;
-    return 0;
+    return option_confidence(value, &((struct rounds_plan *)context)->confidence, err);
 }
 
 static int take_passes(const char *value, void *context, struct error *err)

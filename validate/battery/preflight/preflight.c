@@ -101,8 +101,8 @@ static void run(struct program *program, struct preflight_options *options)
     if (options->is_links_only)
         return;
     output_suite("launch");
-    messages_exchange(program, options->rounds.is_quick ? 8 : 0,
-                      options->rounds.is_quick ? 65536 : 1048576);
+    messages_exchange(program, &(struct messages_plan){.rounds = options->rounds.is_quick ? 8 : 0,
+                                                       .is_quick = options->rounds.is_quick});
     output_suite("collectives");
     sum_check(program);
     speed_measure(program, options->rounds.is_quick ? 0.1 : 0.5);
