@@ -23,6 +23,7 @@ healthy() { # NAME LIMIT OPTION...
 }
 
 healthy 'default' 20
+is "$(of '.metric == "coverage" and .value > 0' .verdict)" pass '... and the share of the cases that was run'
 healthy 'quick' 6 --quick
 OMPI_MCA_btl=self,vader,tcp OMPI_MCA_btl_tcp_if_include=eth1 healthy 'over a rail' 10 --quick
 battery 1 muster-collectives --time-limit 1

@@ -243,6 +243,9 @@ check_PROGRAMS += tests/unit/evidence.t
 tests_unit_evidence_t_SOURCES = tests/unit/evidence.c
 tests_unit_evidence_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread
 
+check_PROGRAMS += tests/unit/effort.t
+tests_unit_effort_t_SOURCES = tests/unit/effort.c
+tests_unit_effort_t_LDADD = validate/battery/libbattery.la $(unit_libs)
 check_PROGRAMS += tests/unit/amount.t
 tests_unit_amount_t_SOURCES = tests/unit/amount.c
 tests_unit_amount_t_LDADD = validate/battery/libbattery.la $(unit_libs)

@@ -9,6 +9,7 @@ validate_battery_libbattery_la_SOURCES = \
 	validate/battery/watch/guests.h \
 	validate/battery/watch/inquest.c validate/battery/watch/inquest.h \
 	validate/battery/collectives/amount.c validate/battery/collectives/amount.h \
+	validate/battery/collectives/effort.c validate/battery/collectives/effort.h \
 	validate/battery/collectives/evidence.c validate/battery/collectives/evidence.h \
 	validate/battery/launcher.c validate/battery/launcher.h \
 	validate/battery/links/passes.c validate/battery/links/passes.h \

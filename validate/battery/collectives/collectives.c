@@ -6,14 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/clock.h"
 #include "validate/battery/collectives/bound.h"
 #include "validate/battery/collectives/cases.h"
+#include "validate/battery/collectives/effort.h"
 #include "validate/battery/collectives/ours.h"
 #include "validate/battery/collectives/speed.h"
 #include "validate/battery/collectives/verdict.h"
 
 enum { TEAMS = 4, SMALL = 7 };
 enum { ROUNDS_MOST = 100000, ROUNDS_MORE = 4 };
+
+/* Of the time limit: what the cases may take, and until when further communicators are begun. */
+static const double CASES_SHARE = 1.0 / 3, TEAMS_SHARE = 2.0 / 3;
+
+/* What rank 0 says before a collective. */
+enum word { WORD_STOP, WORD_ENOUGH, WORD_GO };
 
 struct collectives_options {
     bool is_quick, has_algorithms;
@@ -104,6 +112,8 @@ struct session {
     int odd; /* an odd number of elements that is not small */
     size_t big_bytes;
     int turn; /* for what goes round: types, roots */
+    struct effort effort;
+    double begin_s; /* clock_s() of the first case */
 };
 
 static void run_case(struct session *session, enum value_type type, enum value_op op, int count,
@@ -164,20 +174,62 @@ static void run_big(struct session *session, enum value_type type)
         run_case(session, type, OP_SUM, (int)(count - 1) | 1, false);
 }
 
-/* On the world: all types, all operations, all sizes. */
-static void run_all(struct session *session)
-{
-    bool all_ops = session->routine->reduces &&
-                   (!session->is_quick || strcmp(session->routine->name, "allreduce") == 0);
-    const int counts[] = {0, 1, session->odd};
+/* A type and an operation; OP_COUNT: one that goes round. */
+struct kind {
+    enum value_type type;
+    enum value_op op;
+};
 
-    for (enum value_type type = 0; (int)type < types_of(session); type++) {
+/* All of the routine: at least one. */
+static size_t kinds_of(const struct session *session, const struct routine *routine,
+                       struct kind kinds[TYPE_COUNT * OP_COUNT])
+{
+    bool all_ops =
+        routine->reduces && (!session->is_quick || strcmp(routine->name, "allreduce") == 0);
+    int types = routine->algorithm ? TYPE_COUNT : TYPE_OF_MPI;
+    size_t count = 0;
+
+    for (enum value_type type = 0; (int)type < types; type++) {
         for (enum value_op op = 0; op < OP_COUNT && all_ops; op++)
             if (value_op_applies(type, op))
-                run_in_and_out(session, type, op, SMALL);
+                kinds[count++] = (struct kind){type, op};
         if (!all_ops)
-            run_in_and_out(session, type, next_op(session, type), SMALL);
+            kinds[count++] = (struct kind){type, OP_COUNT};
     }
+    return count;
+}
+
+static bool is_barrier(const struct routine *routine)
+{
+    return strcmp(routine->name, "barrier") == 0;
+}
+
+static bool is_world(const struct team *team)
+{
+    return strcmp(team->name, "world") == 0;
+}
+
+enum { OTHER_CASES = 3 }; /* of a routine on a communicator that is not the world */
+
+/* Kinds of cases of the routine on the team, but for its sizes on the world. */
+static size_t planned_cases(const struct session *session, const struct team *team,
+                            const struct routine *routine)
+{
+    struct kind kinds[TYPE_COUNT * OP_COUNT];
+
+    return is_barrier(routine) ? 1
+           : is_world(team)    ? kinds_of(session, routine, kinds)
+                               : OTHER_CASES;
+}
+
+/* On the world: all sizes, then all types and operations, or as many of them as there is time for.
+ */
+static void run_all(struct session *session)
+{
+    struct kind kinds[TYPE_COUNT * OP_COUNT];
+    const int counts[] = {0, 1, session->odd};
+    size_t count = kinds_of(session, session->routine, kinds);
+
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         enum value_type type = next_type(session);
 
@@ -188,54 +240,80 @@ static void run_all(struct session *session)
         run_big(session, TYPE_FLOAT_CODED);
     if (!session->is_quick)
         run_big(session, TYPE_DOUBLE);
+    for (size_t i = 0; i < count; i++) {
+        const struct kind *kind = &kinds[effort_order(i, count)];
+        double elapsed_s = clock_s() - session->begin_s;
+
+        if (i >= EFFORT_LEAST && i % EFFORT_STEP == 0 &&
+            !verdict_say(session->program, effort_has_time(&session->effort, elapsed_s)))
+            break;
+        run_in_and_out(session, kind->type,
+                       kind->op == OP_COUNT ? next_op(session, kind->type) : kind->op, SMALL);
+        effort_add(&session->effort);
+    }
 }
 
 /* On other communicators: a few of each. */
 static void run_some(struct session *session)
 {
-    const int counts[] = {1, SMALL, session->odd};
+    const int counts[OTHER_CASES] = {1, SMALL, session->odd};
 
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    for (size_t i = 0; i < OTHER_CASES; i++) {
         enum value_type type = next_type(session);
 
         run_in_and_out(session, type, next_op(session, type), counts[i]);
+        effort_add(&session->effort);
     }
 }
 
-/* Whether there is time for more. */
-static bool goes_on(struct program *program)
+/* Whether there is time for the next collective on the team. The world's are run to the end of the
+ * time limit; what other communicators would add is left out before that comes near. */
+static enum word next_word(const struct session *session, const struct team *team)
 {
-    return verdict_say(program, program->rank == 0 && !watch_time_is_up(1));
+    double elapsed_s = clock_s() - session->begin_s;
+
+    if (session->program->rank != 0)
+        return WORD_GO; /* rank 0's counts */
+    if (watch_time_is_up(1))
+        return WORD_STOP;
+    return !is_world(team) && elapsed_s > TEAMS_SHARE * session->program->common.time_limit_s
+               ? WORD_ENOUGH
+               : WORD_GO;
 }
 
-static bool run_team(struct session *session, const struct team *team)
+static enum word run_team(struct session *session, const struct team *team)
 {
     struct program *program = session->program;
 
     session->bench.team = team;
     for (session->routine = routines; session->routine->name; session->routine++) {
-        if (!goes_on(program))
-            return false;
+        enum word word = (enum word)verdict_say(program, (int)next_word(session, team));
+
+        if (word != WORD_GO)
+            return word;
+        effort_begin(&session->effort, planned_cases(session, team, session->routine));
         program_phase(program, "%s on %s", session->routine->name, team->name);
         if (program->rank == 0)
             output_progress("%s on %s", session->routine->name, team->name);
-        if (strcmp(session->routine->name, "barrier") == 0)
+        if (is_barrier(session->routine)) {
             run_case(session, TYPE_INT8, OP_SUM, 0, false);
-        else if (strcmp(team->name, "world") == 0)
+            effort_add(&session->effort);
+        } else if (is_world(team)) {
             run_all(session);
-        else
+        } else {
             run_some(session);
+        }
     }
-    return true;
+    return WORD_GO;
 }
 
 /* A round more, with the ranks moved on by a place for each round before it: who is root, whose
  * neighbour, and where in a tree or a ring is another then. */
-static bool run_round(struct session *session, int round)
+static enum word run_round(struct session *session, int round)
 {
     struct program *program = session->program;
     struct team team = {.name = "rotated", .shift = round % program->size};
-    bool is_complete;
+    enum word word;
 
     program_phase(program, "communicator of round %d", round + 1);
     MPI_Comm_split(MPI_COMM_WORLD, 0, (program->rank - team.shift + program->size) % program->size,
@@ -244,25 +322,58 @@ static bool run_round(struct session *session, int round)
     MPI_Comm_size(team.comm, &team.size);
     if (session->has_algorithms)
         ours_open(&team);
-    is_complete = run_team(session, &team);
+    word = run_team(session, &team);
     ours_close(&team);
     MPI_Comm_free(&team.comm);
-    return is_complete;
+    return word;
 }
 
 /* All communicators, as many rounds as asked for, and some more while it is open who is at fault:
- * who lies sometimes alone may leave too little to tell by. */
+ * who lies sometimes alone may leave too little to tell by. Returns whether there was time for what
+ * must be run. */
 static bool run_rounds(struct session *session, struct team teams[TEAMS], long rounds)
 {
+    enum word word = WORD_GO;
+
+    session->begin_s = clock_s();
+    session->effort.allowed_s = CASES_SHARE * session->program->common.time_limit_s;
     for (int i = 0; i < TEAMS; i++)
-        if (!run_team(session, &teams[i]))
-            return false;
-    for (int round = 1; round < rounds || (round < rounds + ROUNDS_MORE &&
-                                           !verdict_is_clear(session->program, &session->bench));
+        for (const struct routine *routine = routines; routine->name; routine++)
+            session->effort.planned += planned_cases(session, &teams[i], routine);
+    for (int i = 0; i < TEAMS && word == WORD_GO; i++)
+        word = run_team(session, &teams[i]);
+    session->effort.elapsed_s = clock_s() - session->begin_s;
+    for (int round = 1; word == WORD_GO &&
+                        (round < rounds || (round < rounds + ROUNDS_MORE &&
+                                            !verdict_is_clear(session->program, &session->bench)));
          round++)
-        if (!run_round(session, round))
-            return false;
-    return true;
+        word = run_round(session, round);
+    return word == WORD_GO || (word == WORD_ENOUGH && rounds == 1);
+}
+
+static void report_coverage(const struct session *session)
+{
+    const struct effort *effort = &session->effort;
+    struct record record = RECORD_INIT;
+    char message[200];
+
+    record.test = "collectives.correct";
+    record.metric = "coverage";
+    record.value = effort_coverage(effort);
+    record.unit = "1";
+    record.verdict = VERDICT_PASS;
+    if (record.value < 1)
+        snprintf(
+            message, sizeof message,
+            "%zu of %zu kinds of cases were run in %.1f s: %d ranks are slow together, and the "
+            "rest would have taken longer than the time limit of %g s allows",
+            effort->run, effort->planned, effort->elapsed_s, session->program->size,
+            session->program->common.time_limit_s);
+    else
+        snprintf(message, sizeof message, "all %zu kinds of cases were run in %.1f s",
+                 effort->planned, effort->elapsed_s);
+    record.message = message;
+    output_record(&record);
 }
 
 int main(int argc, char **argv)
@@ -290,7 +401,7 @@ int main(int argc, char **argv)
     session->is_quick = options.is_quick;
     session->has_algorithms = options.has_algorithms;
     session->big_bytes = options.is_quick ? 128 << 10 : 1 << 20;
-    session->odd = ranks <= 512 ? 1023 : 15;
+    session->odd = effort_odd(ranks, session->big_bytes);
     room = ((size_t)session->odd + 8) * 8 * ranks;
     if (room < session->big_bytes + 64 * ranks)
         room = session->big_bytes + 64 * ranks;
@@ -299,6 +410,8 @@ int main(int argc, char **argv)
         run_rounds(session, teams, options.rounds) && bound_check(&session->bench, &teams[0]);
     program_phase(&program, "report");
     verdict_report(&program, &session->bench, &session->account, is_complete);
+    if (program.rank == 0 && is_complete)
+        report_coverage(session);
     if (is_complete)
         speed_measure(&program, options.is_quick ? 0.15 : 0.5);
     if (is_complete && options.has_algorithms)
