@@ -33,7 +33,7 @@ usage: $me [-L NAME] up [-n NODES] [--rail-mbps N] [--release R] [--plugin FILE]
 
 Starts the lab and returns when every node is idle. When it is up already, says so.
 
-  -n, --nodes NODES   1 to 64, default 4; the first half is on leaf1, the rest on leaf2
+  -n, --nodes NODES   1 to 512, default 4; the first half is on leaf1, the rest on leaf2
   --rail-mbps N       speed of eth1 and eth2 in Mb/s each way, default 200; the uplink between
                       the leaves has NODES/2 times that
   --release R         Debian's, and with it Slurm's: bookworm (22.05, the default: the machine's

@@ -18,11 +18,16 @@ leaf_of() { # NODE
     if [ "${1#n}" -le "$half" ]; then echo leaf1; else echo leaf2; fi
 }
 
+# The networks lie one behind the other: /24 each, or /22 where a /24 has too few addresses.
+address_bits() {
+    if [ "$nodes" -le 250 ]; then echo 24; else echo 22; fi
+}
+
 address_of() { # HOST [RAIL]
-    case $1 in
-    head) echo "10.$octet.0.254" ;;
-    *) echo "10.$octet.${2:-0}.${1#n}" ;;
-    esac
+    local number=${1#n} span
+    span=$((1 << (24 - $(address_bits))))
+    [ "$1" != head ] || number=$((span * 256 - 2))
+    echo "10.$octet.$((${2:-0} * span + number / 256)).$((number % 256))"
 }
 
 # The shape of a link for tc: what leaves at more than the rate waits. The bucket holds 1.6 ms of the
@@ -94,11 +99,11 @@ network_configure() {
         dir=$(host_dir "$host")
         {
             echo "link set lo up"
-            echo "addr add $(address_of "$host")/24 dev eth0"
+            echo "addr add $(address_of "$host")/$(address_bits) dev eth0"
             echo "link set eth0 up"
             if [ "$host" != head ]; then
                 for rail in 1 2; do
-                    echo "addr add $(address_of "$host" $rail)/24 dev eth$rail"
+                    echo "addr add $(address_of "$host" $rail)/$(address_bits) dev eth$rail"
                     # frame by frame through the shaper, and none longer than the MTU
                     echo "link set eth$rail up gso_max_segs 1"
                 done
@@ -126,13 +131,13 @@ network_create() {
         echo "link add uplink1 up mtu 9000 master leaf1 type veth peer name uplink2 mtu 9000"
         echo "link set uplink2 up master leaf2"
         echo "link add head-eth0 up master mgmt type veth" \
-            "peer name eth0 address 02:00:$(mac_byte "$octet"):00:00:fe netns $(ns_of head)"
+            "peer name eth0 address 02:00:$(mac_byte "$octet"):00:ff:fe netns $(ns_of head)"
         for node in $(node_names); do
             number=${node#n}
             for rail in 0 1 2; do
                 echo "link add $node-eth$rail up master $(switch_of "$node" $rail)" \
                     "mtu $(mtu_of $rail) type veth peer name eth$rail mtu $(mtu_of $rail)" \
-                    "address 02:00:$(mac_byte "$octet"):0$rail:00:$(mac_byte "$number")" \
+                    "address 02:00:$(mac_byte "$octet"):0$rail:$(mac_byte $((number / 256))):$(mac_byte $((number % 256)))" \
                     "netns $(ns_of "$node")"
             done
         done

@@ -41,8 +41,8 @@ MailProg=/bin/true
 # A node that stops answering is asked again after a third of SlurmdTimeout and is down after it.
 SlurmdTimeout=120
 SlurmctldTimeout=60
-MessageTimeout=10
-TCPTimeout=2
+MessageTimeout=$((nodes > 64 ? 60 : 10))
+TCPTimeout=$((nodes > 64 ? 15 : 2))
 KillWait=5
 UnkillableStepTimeout=50
 ReturnToService=2

@@ -17,7 +17,7 @@ refused "no command 'fly'" fly
 refused "does not know '-x'" up -x
 refused 'needs a value' up -n
 refused "number of nodes is 'x'" up -n x
-refused 'from 1 to 64' up -n 65
+refused 'from 1 to 512' up -n 513
 refused "speed of a rail is '0'" up --rail-mbps 0
 refused 'no plugin /none' up --plugin /none
 refused 'no fault' fault melt n1

@@ -86,4 +86,15 @@ ok 'files of a node do not meet those of the others' \
         lab on n1 touch /tmp/a /dev/shm/a /run/a /etc/a /var/lib/muster/a &&
         ! lab on n2 sh -c 'ls /tmp/a || ls /dev/shm/a || ls /run/a || ls /etc/a || ls /var/lib/muster/a' &&
         ! ls /etc/a"
+
+if [ -n "${MUSTER_LONG-}" ]; then # more nodes than a /24 has addresses
+    lab down >/dev/null
+    lab_up -n 300
+    is "$(lab run srun -N300 hostname | sort -u | wc -l)" 300 'srun -N300 hostname'
+    for rail in 0 1 2; do
+        ok "n300 reaches n1 and n256 by eth$rail" lab on n300 sh -c "ping -c 1 -W 5 $(address n1 $rail) &&
+            ping -c 1 -W 5 $(address n256 $rail)"
+    done
+    is "$(lab run sinfo -h -N -o %N | sort -u | wc -l)" 300 '... all of them registered'
+fi
 done_testing
