@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The page of muster report in a real browser: what it says, clicks, keys, filter, sort, theme, and not a
-# word on the console; with 4, 64 and 512 nodes.
+# word on the console; with 4, 64, 512 and 4,096 nodes.
 set -u
 top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
 muster=${top_builddir:-.}/muster
@@ -25,6 +25,9 @@ page small 4 --per-leaf 2 --together 1 --fault slow-rail:n3:eth1
 page medium 64 --per-leaf 8 --fault slow-rail:n3:eth1 --fault one-way:n5:eth2 --fault path:n7:n19:eth1 \
     --fault uplink:leaf1:leaf3 --fault dead:n12 --fault unknown:n13 --fault warn:n14
 page large 512 --rounds 24 --fault slow-rail:n300:eth1
+page huge 4096 --rounds 8 --fault slow-rail:n3000:eth2
+# grows with the pairs that were measured, not with those that there are
+ok 'the page of 4,096 nodes is small' test "$(stat -c %s "$work/huge.html")" -lt 3000000
 # a thousand steps; the last hundred twice, as of a run that went on from a checkpoint
 awk 'BEGIN { for (i = 1; i <= 1100; i++) { step = i <= 1000 ? i : i - 100
     record = "{\"time\":%d,\"suite\":\"train\",\"test\":\"train.one\",\"metric\":\"%s\",\"part\":\"step %d\",\"value\":%g,\"unit\":\"%s\"}\n"

@@ -20,9 +20,10 @@ void html_number(FILE *stream, double number);
 
 /* html_links.c: the rails as a JSON array. A rail and metric is {"count", "median", "reference",
  * "origin", "step", "mask", "values", "low", "high", "verdicts", "limits", "limit_of"}: mask are
- * lengths of cells that were not measured and that were, by turns; values are the measured ones, 16
- * bits each with the low byte first, in base64: exp(origin + code * step), 65535 is 0, 65534 none;
- * verdicts and limit_of are pairs of value and length over all cells; limit_of counts limits
+ * lengths of cells, of all nodes by all nodes, that were not measured and that were, by turns; it
+ * is left out where it is that of the figures before; values are the measured ones, 16 bits each
+ * with the low byte first, in base64: exp(origin + code * step), 65535 is 0, 65534 none; verdicts
+ * and limit_of are pairs of value and length over the measured cells; limit_of counts limits
  * [limit, source] from 1, 0 is none. 0, or -1 when memory is out. */
 int html_rails(FILE *stream, const struct survey *survey);
 

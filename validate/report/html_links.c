@@ -84,11 +84,9 @@ static void values(FILE *stream, const char *key, const struct survey_cell *cell
 
     fprintf(stream, ",\"%s\":\"", key);
     for (size_t i = 0; i < count; i++) {
-        unsigned code;
+        unsigned code =
+            code_of(*(const float *)(const void *)((const char *)&cells[i] + offset), scale);
 
-        if (isnan(cells[i].value))
-            continue;
-        code = code_of(*(const float *)(const void *)((const char *)&cells[i] + offset), scale);
         base64_add(&base64, code & 0xff);
         base64_add(&base64, (unsigned char)(code >> 8));
     }
@@ -97,21 +95,35 @@ static void values(FILE *stream, const char *key, const struct survey_cell *cell
 }
 
 /* Lengths of cells that were not measured and that were, by turns. */
-static void mask(FILE *stream, const struct survey_cell *cells, size_t count)
+static void mask(FILE *stream, const struct survey_cell *cells, size_t count, size_t nodes)
 {
-    bool is_measured = false;
-    size_t length = 0;
+    size_t begin = 0, end = 0; /* of what was measured in a row */
 
     fputs(",\"mask\":[", stream);
     for (size_t i = 0; i < count; i++) {
-        if (isnan(cells[i].value) == is_measured) {
-            fprintf(stream, "%zu,", length);
-            is_measured = !is_measured;
-            length = 0;
+        size_t at = (size_t)cells[i].from * nodes + cells[i].to;
+
+        if (i == 0 || at != end) {
+            if (i > 0)
+                fprintf(stream, "%zu,", end - begin);
+            fprintf(stream, "%zu,", at - end);
+            begin = at;
         }
-        length++;
+        end = at + 1;
     }
-    fprintf(stream, "%zu]", length);
+    fprintf(stream, "%zu]", end - begin);
+}
+
+static bool is_same_mask(const struct survey_cell *a, size_t a_count, const struct survey_cell *b,
+                         size_t b_count)
+{
+    size_t i = 0;
+
+    if (!a || a_count != b_count)
+        return false;
+    while (i < a_count && a[i].from == b[i].from && a[i].to == b[i].to)
+        i++;
+    return i == a_count;
 }
 
 /* value, length, value, length, ... */
@@ -141,7 +153,7 @@ static void limits(FILE *stream, const struct survey *survey, const struct surve
         size_t at = 0;
 
         bytes[i] = 0;
-        if (isnan(cells[i].value) || isnan(cells[i].limit))
+        if (isnan(cells[i].limit))
             continue;
         while (at < found_count &&
                (found[at]->limit != cells[i].limit || found[at]->source != cells[i].source))
@@ -164,29 +176,37 @@ static void limits(FILE *stream, const struct survey *survey, const struct surve
     fputc(']', stream);
 }
 
+/* What was written last, whose mask the next one need not repeat. */
+struct before {
+    const struct survey_cell *cells;
+    size_t count;
+};
+
 static int metric(FILE *stream, const struct survey *survey, const struct survey_rail *rail,
-                  enum survey_metric which)
+                  enum survey_metric which, struct before *before)
 {
     const struct survey_cell *cells = rail->cells[which];
-    size_t count = survey->node_count * survey->node_count;
+    size_t count = rail->measured[which];
     struct scale scale = scale_of(cells, count);
     unsigned char *bytes = malloc(count + 1);
 
     if (!bytes)
         return -1;
-    fprintf(stream, "{\"count\":%zu,\"median\":", rail->measured[which]);
+    fprintf(stream, "{\"count\":%zu,\"median\":", count);
     html_number(stream, rail->median[which]);
     fputs(",\"reference\":", stream);
     html_number(stream, rail->reference[which]);
     fprintf(stream, ",\"origin\":%.12g,\"step\":%.12g", scale.origin, scale.step);
-    mask(stream, cells, count);
+    if (!is_same_mask(before->cells, before->count, cells, count))
+        mask(stream, cells, count, survey->node_count);
+    *before = (struct before){cells, count};
     values(stream, "values", cells, count, offsetof(struct survey_cell, value), scale);
-    if (rail->measured[which] <= INTERVALS) {
+    if (count <= INTERVALS) {
         values(stream, "low", cells, count, offsetof(struct survey_cell, low), scale);
         values(stream, "high", cells, count, offsetof(struct survey_cell, high), scale);
     }
     for (size_t i = 0; i < count; i++)
-        bytes[i] = isnan(cells[i].value) ? VERDICT_NONE : cells[i].verdict;
+        bytes[i] = cells[i].verdict;
     runs(stream, "verdicts", bytes, count);
     limits(stream, survey, cells, count, bytes);
     fputc('}', stream);
@@ -196,6 +216,7 @@ static int metric(FILE *stream, const struct survey *survey, const struct survey
 
 int html_rails(FILE *stream, const struct survey *survey)
 {
+    struct before before = {NULL, 0};
     int rv = 0;
 
     fputc('[', stream);
@@ -206,7 +227,7 @@ int html_rails(FILE *stream, const struct survey *survey)
             if (!survey->rails[k].cells[i])
                 continue;
             fprintf(stream, ",\n\"%s\":", survey_metric_name((enum survey_metric)i));
-            rv = metric(stream, survey, &survey->rails[k], (enum survey_metric)i);
+            rv = metric(stream, survey, &survey->rails[k], (enum survey_metric)i, &before);
         }
         fputc('}', stream);
     }

@@ -276,8 +276,11 @@ static void past_clear(struct survey *survey)
 void survey_clear(struct survey *survey)
 {
     for (size_t k = 0; k < survey->rail_count; k++)
-        for (int metric = 0; metric < SURVEY_METRICS; metric++)
+        for (int metric = 0; metric < SURVEY_METRICS; metric++) {
             free(survey->rails[k].cells[metric]);
+            free(survey->rails[k].best[metric][0]);
+            free(survey->rails[k].best[metric][1]);
+        }
     free(survey->rails);
     free(survey->nodes);
     free(survey->leaves);

@@ -35,8 +35,9 @@ enum survey_metric {
     SURVEY_METRICS
 };
 
-/* A figure of a pair and rail: row sends, column receives. */
+/* A figure of a pair and rail. */
 struct survey_cell {
+    unsigned from, to;             /* nodes: who sends and who receives */
     float value, low, high, limit; /* Mb/s or us; NAN: none */
     unsigned char verdict;         /* enum verdict; of a figure below its limit fail */
     unsigned char source;          /* of the limit: index of limit_sources */
@@ -44,9 +45,12 @@ struct survey_cell {
 
 struct survey_rail {
     const char *name;
-    struct survey_cell *cells[SURVEY_METRICS]; /* nodes x nodes; NULL: nothing was measured */
-    size_t measured[SURVEY_METRICS];
-    double median[SURVEY_METRICS]; /* of all pairs; NAN where nothing was measured */
+    /* The pairs that were measured, each once, by sender and then by receiver: a large cluster
+     * measures a few of its millions of pairs. NULL: nothing was measured. */
+    struct survey_cell *cells[SURVEY_METRICS];
+    size_t measured[SURVEY_METRICS]; /* how many those are */
+    float *best[SURVEY_METRICS][2];  /* each node's best figure as receiver [0], sender [1]; NAN */
+    double median[SURVEY_METRICS];   /* of all pairs; NAN where nothing was measured */
     /* What a good node reaches: the median over the nodes of the best that each showed with any
      * partner. A few bad nodes are in half of all pairs, but in no other node's best. */
     double reference[SURVEY_METRICS];
@@ -82,14 +86,14 @@ struct survey {
     struct survey_rail *rails;
     size_t rail_count;
     const char *limit_sources[SURVEY_SOURCES]; /* [0] is "" */
-    bool has_no_matrix; /* too many nodes and rails for one: more than SURVEY_CELLS cells */
+    bool has_no_matrix; /* too many figures for one: more than SURVEY_CELLS of a metric */
 
     struct survey_past *past; /* the history of nodes, where the caller adds one: that of a
                                node in one piece, newest first */
     size_t past_count;
 };
 
-enum { SURVEY_CELLS = 1 << 26 /* of one metric: 2 rails of 5,792 nodes */ };
+enum { SURVEY_CELLS = 1 << 25 /* of one metric: all pairs of 4,096 nodes on 2 rails */ };
 
 /* Puts the records of one run in order: that of the name, NULL: the one whose records are newest.
  * Records without a run belong to any. The records must outlive it. Returns 0, or -1 with err: no

@@ -94,20 +94,6 @@ static struct survey_rail *rail_of(const struct survey *survey, const char *name
                : bsearch(&wanted, survey->rails, survey->rail_count, sizeof wanted, compare_rails);
 }
 
-static struct survey_cell *cells_of(struct survey *survey, struct survey_rail *rail,
-                                    enum survey_metric metric)
-{
-    size_t count = survey->node_count * survey->node_count;
-
-    if (rail->cells[metric])
-        return rail->cells[metric];
-    rail->cells[metric] = malloc(count * sizeof(struct survey_cell));
-    for (size_t i = 0; rail->cells[metric] && i < count; i++)
-        rail->cells[metric][i] =
-            (struct survey_cell){.value = NAN, .low = NAN, .high = NAN, .limit = NAN};
-    return rail->cells[metric];
-}
-
 static unsigned char source_of(struct survey *survey, const char *source)
 {
     unsigned char i = 1;
@@ -125,10 +111,26 @@ static unsigned char source_of(struct survey *survey, const char *source)
 
 /* As the judge takes it: of several figures of a pair the best one, as other work on the machines
  * only ever takes away. */
-static bool is_better(const struct survey_cell *cell, double value, enum survey_metric metric)
+static bool is_better(float known, float value, enum survey_metric metric)
 {
-    return isnan(cell->value) ||
-           (metric == SURVEY_LATENCY ? value < (double)cell->value : value > (double)cell->value);
+    return isnan(known) || (metric == SURVEY_LATENCY ? value < known : value > known);
+}
+
+/* Room for one more; doubled where the count is a power of two. */
+static struct survey_cell *next_cell(struct survey_rail *rail, enum survey_metric metric)
+{
+    size_t count = rail->measured[metric];
+
+    if ((count & (count - 1)) == 0) {
+        struct survey_cell *cells =
+            realloc(rail->cells[metric], (count ? 2 * count : 1) * sizeof *cells);
+
+        if (!cells)
+            return NULL;
+        rail->cells[metric] = cells;
+    }
+    rail->measured[metric]++;
+    return &rail->cells[metric][count];
 }
 
 static int take_cell(struct survey *survey, const struct record *record, enum survey_metric metric)
@@ -139,18 +141,60 @@ static int take_cell(struct survey *survey, const struct record *record, enum su
 
     if (!rail || from < 0 || to < 0)
         return 0;
-    if (!cells_of(survey, rail, metric))
+    cell = next_cell(rail, metric);
+    if (!cell)
         return -1;
-    cell = &rail->cells[metric][(size_t)from * survey->node_count + (size_t)to];
-    rail->measured[metric] += isnan(cell->value);
-    if (is_better(cell, record->value, metric))
-        *cell = (struct survey_cell){.value = (float)record->value,
-                                     .low = (float)record->low,
-                                     .high = (float)record->high,
-                                     .limit = (float)record->limit,
-                                     .verdict = (unsigned char)record->verdict,
-                                     .source = source_of(survey, record->limit_source)};
+    *cell = (struct survey_cell){.from = (unsigned)from,
+                                 .to = (unsigned)to,
+                                 .value = (float)record->value,
+                                 .low = (float)record->low,
+                                 .high = (float)record->high,
+                                 .limit = (float)record->limit,
+                                 .verdict = (unsigned char)record->verdict,
+                                 .source = source_of(survey, record->limit_source)};
     return 0;
+}
+
+/* Stable, in time linear in cells and nodes. `starts` has a place more than there are nodes. */
+static void sort_by(bool is_sender, const struct survey_cell *cells, size_t count, size_t nodes,
+                    size_t *starts, struct survey_cell *out)
+{
+    memset(starts, 0, (nodes + 1) * sizeof *starts);
+    for (size_t i = 0; i < count; i++)
+        starts[(is_sender ? cells[i].from : cells[i].to) + 1]++;
+    for (size_t i = 0; i < nodes; i++)
+        starts[i + 1] += starts[i];
+    for (size_t i = 0; i < count; i++)
+        out[starts[is_sender ? cells[i].from : cells[i].to]++] = cells[i];
+}
+
+/* By sender, then by receiver; of several figures of a pair the best one. */
+static int put_in_order(struct survey *survey, struct survey_rail *rail, enum survey_metric metric)
+{
+    struct survey_cell *cells = rail->cells[metric], *other;
+    size_t count = rail->measured[metric], nodes = survey->node_count, left = 0;
+    size_t *starts;
+
+    if (!cells)
+        return 0;
+    other = malloc(count * sizeof *other);
+    starts = malloc((nodes + 1) * sizeof *starts);
+    if (other && starts) {
+        sort_by(false, cells, count, nodes, starts, other);
+        sort_by(true, other, count, nodes, starts, cells);
+        for (size_t i = 0; i < count; i++) {
+            struct survey_cell *last = left > 0 ? &cells[left - 1] : NULL;
+
+            if (!last || last->from != cells[i].from || last->to != cells[i].to)
+                cells[left++] = cells[i];
+            else if (is_better(last->value, cells[i].value, metric))
+                *last = cells[i];
+        }
+        rail->measured[metric] = left;
+    }
+    free(starts);
+    free(other);
+    return other && starts ? 0 : -1;
 }
 
 /* A rail's limit, which muster certify says once for all pairs, and its findings about pairs. */
@@ -158,88 +202,121 @@ static void take_conclusion(struct survey *survey, const struct record *record)
 {
     struct survey_rail *rail;
     enum survey_metric metric = metric_named(record->metric);
-    size_t count = survey->node_count * survey->node_count;
 
     if (!is(record->suite, "certify") || !is(record->test, "links") || record->node ||
         record->peer || isnan(record->limit) || metric == SURVEY_METRICS)
         return;
     rail = rail_of(survey, record->part);
-    for (size_t i = 0; rail && rail->cells[metric] && i < count; i++) {
+    for (size_t i = 0; rail && i < rail->measured[metric]; i++) {
         struct survey_cell *cell = &rail->cells[metric][i];
 
-        if (!isnan(cell->value) && isnan(cell->limit)) {
+        if (isnan(cell->limit)) {
             cell->limit = (float)record->limit;
             cell->source = source_of(survey, record->limit_source);
         }
     }
 }
 
-static double reference_of(const struct survey *survey, const struct survey_cell *cells,
-                           enum survey_metric metric, double *values)
+/* Each node's best, and their median. */
+static int find_best(const struct survey *survey, struct survey_rail *rail,
+                     enum survey_metric metric, double *values)
 {
     size_t n = survey->node_count, left = 0;
+    float **best = rail->best[metric];
 
-    for (size_t i = 0; i < n; i++) {
-        struct survey_cell best = {.value = NAN};
+    best[0] = malloc(n * sizeof **best);
+    best[1] = malloc(n * sizeof **best);
+    if (!best[0] || !best[1])
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        best[0][i] = best[1][i] = NAN;
+    for (size_t i = 0; i < rail->measured[metric]; i++) {
+        const struct survey_cell *cell = &rail->cells[metric][i];
 
-        for (size_t k = 0; k < n; k++) {
-            if (!isnan(cells[i * n + k].value) &&
-                is_better(&best, (double)cells[i * n + k].value, metric))
-                best = cells[i * n + k];
-            if (!isnan(cells[k * n + i].value) &&
-                is_better(&best, (double)cells[k * n + i].value, metric))
-                best = cells[k * n + i];
-        }
-        if (!isnan(best.value))
-            values[left++] = (double)best.value;
+        if (is_better(best[0][cell->to], cell->value, metric))
+            best[0][cell->to] = cell->value;
+        if (is_better(best[1][cell->from], cell->value, metric))
+            best[1][cell->from] = cell->value;
     }
-    return statistics_median(values, left);
+    for (size_t i = 0; i < n; i++) {
+        float either =
+            isnan(best[0][i]) || (!isnan(best[1][i]) && is_better(best[0][i], best[1][i], metric))
+                ? best[1][i]
+                : best[0][i];
+
+        if (!isnan(either))
+            values[left++] = (double)either;
+    }
+    rail->reference[metric] = statistics_median(values, left);
+    return 0;
 }
 
 /* The verdicts of pairs that nobody judged by themselves, and the medians. */
 static int settle(struct survey *survey, struct survey_rail *rail, enum survey_metric metric)
 {
-    size_t count = survey->node_count * survey->node_count, left = 0;
+    size_t count = rail->measured[metric];
     double *values;
+    int rv;
 
     if (!rail->cells[metric])
         return 0;
-    values = malloc((rail->measured[metric] + survey->node_count + 1) * sizeof *values);
+    values = malloc((count + survey->node_count + 1) * sizeof *values);
     if (!values)
         return -1;
     for (size_t i = 0; i < count; i++) {
         struct survey_cell *cell = &rail->cells[metric][i];
 
-        if (isnan(cell->value))
-            continue;
-        values[left++] = (double)cell->value;
+        values[i] = (double)cell->value;
         if (cell->verdict == VERDICT_NONE && !isnan(cell->limit))
             cell->verdict = metric == SURVEY_LATENCY
                                 ? (cell->value > cell->limit ? VERDICT_WARN : VERDICT_PASS)
                                 : (cell->value < cell->limit ? VERDICT_FAIL : VERDICT_PASS);
     }
-    rail->median[metric] = statistics_median(values, left);
-    rail->reference[metric] = reference_of(survey, rail->cells[metric], metric, values);
+    rail->median[metric] = statistics_median(values, count);
+    rv = find_best(survey, rail, metric, values);
     free(values);
+    return rv;
+}
+
+static void drop_figures(struct survey *survey)
+{
+    for (size_t k = 0; k < survey->rail_count; k++)
+        for (int metric = 0; metric < SURVEY_METRICS; metric++) {
+            free(survey->rails[k].cells[metric]);
+            survey->rails[k].cells[metric] = NULL;
+            survey->rails[k].measured[metric] = 0;
+        }
+    survey->has_no_matrix = true;
+}
+
+static int take_cells(struct survey *survey)
+{
+    size_t counts[SURVEY_METRICS] = {0};
+
+    for (size_t i = 0; i < survey->count; i++) {
+        enum survey_metric metric = survey_metric_of(survey->items[i]);
+
+        if (metric == SURVEY_METRICS)
+            continue;
+        if (take_cell(survey, survey->items[i], metric) != 0)
+            return -1;
+        if (++counts[metric] > SURVEY_CELLS) {
+            drop_figures(survey);
+            return 0;
+        }
+    }
     return 0;
 }
 
 int survey_links(struct survey *survey)
 {
     survey->limit_sources[0] = "";
-    if (rails_find(survey) != 0)
+    if (rails_find(survey) != 0 || take_cells(survey) != 0)
         return -1;
-    if (survey->node_count > 0 &&
-        survey->rail_count > SURVEY_CELLS / survey->node_count / survey->node_count) {
-        survey->has_no_matrix = true;
-        return 0;
-    }
-    for (size_t i = 0; i < survey->count; i++) {
-        enum survey_metric metric = survey_metric_of(survey->items[i]);
-
-        if (metric != SURVEY_METRICS && take_cell(survey, survey->items[i], metric) != 0)
-            return -1;
-    }
+    for (size_t k = 0; k < survey->rail_count; k++)
+        for (int metric = 0; metric < SURVEY_METRICS; metric++)
+            if (put_in_order(survey, &survey->rails[k], (enum survey_metric)metric) != 0)
+                return -1;
     for (size_t i = 0; i < survey->count; i++)
         take_conclusion(survey, survey->items[i]);
     for (size_t k = 0; k < survey->rail_count; k++)
@@ -252,15 +329,7 @@ int survey_links(struct survey *survey)
 double survey_figure(const struct survey *survey, size_t node, size_t rail,
                      enum survey_metric metric, bool is_sending)
 {
-    const struct survey_cell *cells = survey->rails[rail].cells[metric];
-    struct survey_cell best = {.value = NAN};
-    size_t n = survey->node_count;
+    const float *best = survey->rails[rail].best[metric][is_sending];
 
-    for (size_t i = 0; cells && i < n; i++) {
-        const struct survey_cell *cell = is_sending ? &cells[node * n + i] : &cells[i * n + node];
-
-        if (!isnan(cell->value) && is_better(&best, (double)cell->value, metric))
-            best = *cell;
-    }
-    return (double)best.value;
+    return best ? (double)best[node] : (double)NAN;
 }

@@ -5,17 +5,16 @@ const RAMPS = { /* from as good as what good nodes reach to nothing */
 };
 const OVER = { light: { fail: [217, 72, 15], warn: [224, 164, 32], none: [255, 255, 255] }, dark: { fail: [255, 122, 61], warn: [240, 190, 80], none: [15, 19, 23] } };
 const LENS = 15, WORST = 12;
-const map = { rail: 0, figure: 'bandwidth', order: 'name', at: null, isHeld: false, cell: 1 };
+const map = { rail: 0, figure: 'bandwidth', order: 'name', at: null, isHeld: false, cell: 1, step: 1 };
 
 const figuresOf = (rail, metric) => rails[rail][metric];
 const shownMetric = () => map.figure === 'difference' ? 'bandwidth' : map.figure;
 
 /* How good a figure is, 1: as good nodes reach. */
-function share(figures, values, from, to) {
-  const value = values[from * N + to];
-  if (Number.isNaN(value)) return NaN;
+function share(figures, at) {
+  const value = figures.values[at];
   if (map.figure === 'difference') {
-    const back = values[to * N + from];
+    const back = figures.value(figures.pairs.to[at], figures.pairs.from[at]);
     return Number.isNaN(back) ? NaN : back === 0 ? 1 : Math.min(1, value / back);
   }
   if (map.figure === 'latency') return value === 0 ? 1 : Math.min(1, figures.reference / value);
@@ -34,26 +33,33 @@ function orderOf(kind) {
   return order;
 }
 
-/* The map with one pixel a pair, and the pairs that are to stand out. */
+/* Failed before warned before what is only low. */
+function rankOf(verdict, goodness) { return verdict === FAIL ? goodness - 2 : verdict === WARN ? goodness - 1 : goodness; }
+
+/* The colours of the pairs of what is shown: of(i) is that of figure i, and none that of the others. */
+function colours() {
+  const theme = isDark() ? 'dark' : 'light', table = rampTable(RAMPS[theme]), over = OVER[theme], figures = figuresOf(map.rail, shownMetric());
+  const verdict = i => map.figure === 'difference' ? 0 : figures.verdicts[i];
+  const of = i => verdict(i) === FAIL ? over.fail : verdict(i) === WARN ? over.warn : table[Math.round(share(figures, i) * 256)] || over.none;
+  return { figures, of, verdict, none: over.none };
+}
+
+/* The map with one pixel a pair, or the worst of a square of pairs where there are too many nodes to
+ * see one, and the pairs that are to stand out. */
 function paint() {
-  const theme = isDark() ? 'dark' : 'light', table = rampTable(RAMPS[theme]), over = OVER[theme];
-  const figures = figuresOf(map.rail, shownMetric()), marks = [];
-  const off = document.createElement('canvas');
-  off.width = off.height = N;
-  const context = off.getContext('2d'), image = context.createImageData(N, N), pixels = image.data;
-  const values = figures.values, verdicts = figures.verdicts;
-  for (let y = 0, p = 0; y < N; y++) {
-    const from = map.sequence[y];
-    for (let x = 0; x < N; x++, p += 4) {
-      const to = map.sequence[x], goodness = share(figures, values, from, to);
-      let colour = over.none;
-      if (!Number.isNaN(goodness)) {
-        const verdict = map.figure === 'difference' ? 0 : verdicts[from * N + to];
-        colour = verdict === FAIL ? over.fail : verdict === WARN ? over.warn : table[Math.round(goodness * 256)];
-        if (verdict === FAIL || verdict === WARN) marks.push([x, y, colour]);
-      }
-      pixels[p] = colour[0]; pixels[p + 1] = colour[1]; pixels[p + 2] = colour[2]; pixels[p + 3] = 255;
-    }
+  const { figures, of, verdict, none } = colours(), { from, to } = figures.pairs, { place, step } = map, marks = [];
+  const off = document.createElement('canvas'), side = Math.ceil(N / step), worst = new Float32Array(side * side).fill(2);
+  off.width = off.height = side;
+  const context = off.getContext('2d'), image = context.createImageData(side, side), pixels = new Uint32Array(image.data.buffer);
+  const packed = ([r, g, b]) => (255 << 24 | b << 16 | g << 8 | r) >>> 0;
+  pixels.fill(packed(none));
+  for (let i = 0; i < figures.count; i++) {
+    const x = place[to[i]], y = place[from[i]], at = Math.floor(y / step) * side + Math.floor(x / step), goodness = share(figures, i);
+    if (Number.isNaN(goodness)) continue;
+    if (verdict(i) === FAIL || verdict(i) === WARN) marks.push([x, y, of(i)]);
+    if (rankOf(verdict(i), goodness) >= worst[at]) continue;
+    worst[at] = rankOf(verdict(i), goodness);
+    pixels[at] = packed(of(i));
   }
   context.putImageData(image, 0, 0);
   map.image = off;
@@ -72,7 +78,7 @@ function draw() {
   canvas.style.height = size + TOP + 1 + 'px';
   context.scale(ratio, ratio);
   context.imageSmoothingEnabled = false;
-  context.drawImage(map.image, GUTTER, TOP, size, size);
+  context.drawImage(map.image, GUTTER, TOP, map.image.width * map.step * cell, map.image.width * map.step * cell);
   if (cell < 3)
     for (const [x, y, colour] of map.marks) {
       context.fillStyle = `rgb(${colour})`;
@@ -150,16 +156,22 @@ function lens() {
     context.fillText('the cells around a pair, enlarged', canvas.width / 2, canvas.height / 2);
     return;
   }
-  const [x, y] = map.at;
-  context.drawImage(map.image, x - half, y - half, LENS, LENS, 0, 0, canvas.width, canvas.height);
+  const [x, y] = map.at, { figures, of, none } = colours(), { sequence } = map;
+  for (let row = 0; row < LENS; row++)
+    for (let column = 0; column < LENS; column++) {
+      const to = sequence[x - half + column], from = sequence[y - half + row], i = from === undefined || to === undefined ? -2 : figures.pairs.find(from, to);
+      if (i === -2) continue; // beyond the edge
+      context.fillStyle = `rgb(${i < 0 ? none : of(i)})`;
+      context.fillRect(column * side, row * side, side, side);
+    }
   context.strokeStyle = style.getPropertyValue('--text');
   context.lineWidth = 2;
   context.strokeRect(half * side, half * side, side, side);
 }
 
 function pairRow(rail, metric, from, to) {
-  const figures = figuresOf(rail, metric), cell = from * N + to;
-  if (!figures || Number.isNaN(figures.values[cell])) return null;
+  const figures = figuresOf(rail, metric), cell = figures ? figures.pairs.find(from, to) : -1;
+  if (cell < 0) return null;
   const value = figures.values[cell], unit = METRICS[metric].unit, limit = figures.limit(cell), parts = [withUnit(value, unit)];
   if (figures.low && !Number.isNaN(figures.low[cell])) parts.push(' (' + figure(figures.low[cell]) + ' to ' + figure(figures.high[cell]) + ')');
   if (limit) parts.push(', limit ' + withUnit(limit[0], unit) + (limit[1] ? ' (' + limit[1] + ')' : ''));
@@ -198,21 +210,20 @@ function legend() {
 }
 
 function worstTable() {
-  const figures = figuresOf(map.rail, shownMetric()), values = figures.values, metric = METRICS[shownMetric()], list = [];
-  for (let from = 0; from < N; from++)
-    for (let to = 0; to < N; to++) {
-      const goodness = share(figures, values, from, to);
-      if (Number.isNaN(goodness) || (list.length === WORST && goodness >= list[WORST - 1][0])) continue;
-      let at = list.length;
-      while (at > 0 && list[at - 1][0] > goodness) at--;
-      list.splice(at, 0, [goodness, from, to]);
-      if (list.length > WORST) list.pop();
-    }
+  const figures = figuresOf(map.rail, shownMetric()), { values, pairs } = figures, metric = METRICS[shownMetric()], list = [];
+  for (let i = 0; i < figures.count; i++) {
+    const goodness = share(figures, i);
+    if (Number.isNaN(goodness) || (list.length === WORST && goodness >= list[WORST - 1][0])) continue;
+    let at = list.length;
+    while (at > 0 && list[at - 1][0] > goodness) at--;
+    list.splice(at, 0, [goodness, i]);
+    if (list.length > WORST) list.pop();
+  }
   headRow(byId('worst'), [['Sends'], ['Receives'], [metric.title, 'num'], ['The other way', 'num'], ['Limit', 'num'], ['Verdict'], ['']]);
-  byId('worst').tBodies[0].replaceChildren(...list.map(([, from, to]) => {
-    const cell = from * N + to, limit = figures.limit(cell), verdict = figures.verdicts[cell];
+  byId('worst').tBodies[0].replaceChildren(...list.map(([, cell]) => {
+    const from = pairs.from[cell], to = pairs.to[cell], limit = figures.limit(cell), verdict = figures.verdicts[cell];
     return el('tr', {}, el('td', {}, nodeButton(nodes[from].name)), el('td', {}, nodeButton(nodes[to].name)),
-      el('td', { class: 'num' }, withUnit(values[cell], metric.unit)), el('td', { class: 'num' }, withUnit(values[to * N + from], metric.unit)),
+      el('td', { class: 'num' }, withUnit(values[cell], metric.unit)), el('td', { class: 'num' }, withUnit(figures.value(to, from), metric.unit)),
       el('td', { class: 'num' }, limit ? withUnit(limit[0], metric.unit) : '–'), el('td', {}, verdict ? badge(verdict) : '–'),
       el('td', {}, el('button', { type: 'button', class: 'link', onclick: () => { choose(map.place[to], map.place[from], true); byId('matrix').focus(); } }, 'show')));
   }));
@@ -223,7 +234,8 @@ function redraw() {
   const available = Math.min(byId('links').clientWidth, window.innerWidth - 40) - GUTTER - 2;
   const room = available > 800 ? available - 300 : available;
   /* below a pixel a pair only where there are more pairs than pixels: what stands out is drawn wider */
-  map.cell = N > room ? Math.max(.5, room / N) : Math.min(48, Math.floor(Math.min(room, 1100) / N));
+  map.cell = N > room ? room / N : Math.min(48, Math.floor(Math.min(room, 1100) / N));
+  map.step = Math.max(1, Math.ceil(N / room));
   map.sequence = orderOf(map.order);
   map.place = new Int32Array(N);
   map.sequence.forEach((node, i) => { map.place[node] = i; });

@@ -1,20 +1,16 @@
 /* One node: its verdict, its rails, its past. */
 /* As the judge takes it: a rail is as good as the best it showed with any partner. */
-const bestOf = (list, isLeast) => list.length ? list.reduce((a, b) => (isLeast ? b < a : b > a) ? b : a) : NaN;
-
 function nodeRails(node) {
   const table = el('table', {}, el('thead'), el('tbody'));
   headRow(table, [['Rail'], ['Best sent', 'num'], ['Best received', 'num'], ['Good nodes reach', 'num'], ['Limit', 'num'], ['Latency', 'num'], ['Pairs', 'num']]);
   for (const rail of rails) {
-    const along = (figures, isSending) => {
-      const list = [];
-      for (let i = 0; figures && i < N; i++) { const v = figures.values[isSending ? node.index * N + i : i * N + node.index]; if (!Number.isNaN(v)) list.push(v); }
-      return list;
-    };
-    const sent = along(rail.bandwidth, true), received = along(rail.bandwidth, false), pairs = sent.length + received.length, limit = rail.bandwidth && rail.bandwidth.mainLimit;
+    const figures = rail.bandwidth, limit = figures && figures.mainLimit, pairs = figures && figures.pairs, i = node.index;
+    const [received, sent] = figures ? figures.best.map(list => list[i]) : [NaN, NaN];
+    const incoming = pairs ? pairs.to.reduce((count, to) => count + (to === i), 0) : 0, count = pairs ? pairs.start[i + 1] - pairs.start[i] + incoming : 0;
+    const latencies = rail.latency ? rail.latency.values.slice(rail.latency.pairs.start[i], rail.latency.pairs.start[i + 1]) : [];
     const low = v => el('td', { class: 'num' + (limit && v < limit[0] ? ' fail' : '') }, withUnit(v, 'Mb/s'));
-    table.tBodies[0].append(el('tr', {}, el('td', {}, rail.name), low(bestOf(sent)), low(bestOf(received)), el('td', { class: 'num' }, rail.bandwidth ? withUnit(rail.bandwidth.reference, 'Mb/s') : '–'),
-      el('td', { class: 'num' }, limit ? withUnit(limit[0], 'Mb/s') : '–'), el('td', { class: 'num' }, withUnit(bestOf(along(rail.latency, true), true), 'µs')), el('td', { class: 'num' }, String(pairs))));
+    table.tBodies[0].append(el('tr', {}, el('td', {}, rail.name), low(sent), low(received), el('td', { class: 'num' }, rail.bandwidth ? withUnit(rail.bandwidth.reference, 'Mb/s') : '–'),
+      el('td', { class: 'num' }, limit ? withUnit(limit[0], 'Mb/s') : '–'), el('td', { class: 'num' }, withUnit(latencies.length ? latencies.reduce((a, b) => Math.min(a, b)) : NaN, 'µs')), el('td', { class: 'num' }, String(count))));
   }
   return [el('h3', {}, 'Its rails'), el('div', { class: 'scroll' }, table)];
 }

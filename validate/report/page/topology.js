@@ -8,15 +8,13 @@ function betweenLeaves() {
   const leafOf = Int32Array.from(nodes, n => n.leaf);
   for (const rail of rails) {
     if (!rail.bandwidth || count < 2) continue;
-    const counts = new Uint32Array(count * count * PERCENTS), totals = new Uint32Array(count * count), values = rail.bandwidth.values, scale = 100 / rail.bandwidth.reference;
-    for (let from = 0, cell = 0; from < N; from++)
-      for (let to = 0; to < N; to++, cell++) {
-        const value = values[cell];
-        if (value !== value || leafOf[from] < 0 || leafOf[to] < 0) continue;
-        const key = leafOf[from] * count + leafOf[to];
-        counts[key * PERCENTS + Math.min(PERCENTS - 1, Math.round(value * scale))]++;
-        totals[key]++;
-      }
+    const counts = new Uint32Array(count * count * PERCENTS), totals = new Uint32Array(count * count), { pairs, values } = rail.bandwidth, scale = 100 / rail.bandwidth.reference;
+    values.forEach((value, i) => {
+      const from = leafOf[pairs.from[i]], to = leafOf[pairs.to[i]], key = from * count + to;
+      if (from < 0 || to < 0) return;
+      counts[key * PERCENTS + Math.min(PERCENTS - 1, Math.round(value * scale))]++;
+      totals[key]++;
+    });
     for (let key = 0; key < count * count; key++) {
       if (!totals[key]) continue;
       let percent = 0;
@@ -75,6 +73,41 @@ function betweenTable(between, uplinks) {
   return [el('h3', {}, 'Between leaves'), el('p', { class: 'muted' }, 'Median of the pairs, in percent of what good nodes of the rail reach; the worst rail. A row sends.'), el('div', { class: 'scroll' }, table)];
 }
 
+/* Of each leaf and rail the node whose best figure is the lowest, as a share of what good nodes reach;
+ * leaves with the lowest first. */
+function leafRails() {
+  const shown = rails.filter(rail => rail.bandwidth), list = D.leaves.map(name => ({ name, cells: shown.map(() => null) }));
+  shown.forEach((rail, k) => {
+    const [received, sent] = rail.bandwidth.best, { reference, mainLimit } = rail.bandwidth;
+    for (const node of nodes) {
+      const value = Math.min(received[node.index], sent[node.index]), cells = node.leaf >= 0 && list[node.leaf].cells;
+      if (cells && value >= 0 && !(cells[k] && cells[k].value <= value)) cells[k] = { node, value, share: value / reference, isLow: mainLimit && value < mainLimit[0] };
+    }
+  });
+  const worst = row => Math.min(Infinity, ...row.cells.filter(Boolean).map(cell => cell.share));
+  return { shown, list: list.sort((a, b) => worst(a) - worst(b)) };
+}
+
+function leafRailsTable() {
+  const { shown, list } = leafRails(), table = el('table', { id: 'leaf-rails' }, el('thead'), el('tbody')), parts = [];
+  const cellOf = cell => {
+    if (!cell) return el('td', {}, '–');
+    const colours = shareColour(cell.share), text = `${cell.isLow ? MARKS[FAIL] + ' ' : ''}${Math.round(100 * cell.share)} % `, td = el('td', {}, text, nodeButton(cell.node.name));
+    if (cell.isLow) { td.style.background = 'var(--fail)'; td.style.color = 'var(--bg)'; } else { td.style.background = colours.background; td.style.color = colours.ink; }
+    td.lastChild.style.color = 'inherit';
+    return td;
+  };
+  const draw = all => table.tBodies[0].replaceChildren(...(all ? list : list.slice(0, ATTENTION_FIRST)).map(row => el('tr', {}, el('th', { scope: 'row' }, row.name), ...row.cells.map(cellOf))));
+  headRow(table, [['Leaf'], ...shown.map(rail => [rail.name])]);
+  draw(false);
+  parts.push(el('h3', {}, 'Rails by leaf'), el('p', { class: 'muted' }, 'The lowest node of each leaf and rail, in percent of what good nodes reach, the lowest leaf first.'), el('div', { class: 'scroll' }, table));
+  if (list.length > ATTENTION_FIRST) {
+    const more = el('button', { type: 'button', id: 'leaf-rails-more', onclick: () => { draw(true); more.remove(); } }, 'Show all ' + list.length);
+    parts.push(el('p', {}, more));
+  }
+  return parts;
+}
+
 function topologyShow() { byId('topology').hidden = !N; }
 
 function topologyStart() {
@@ -84,6 +117,7 @@ function topologyStart() {
     const uplinks = uplinkVerdicts(), cards = D.leaves.map((name, leaf) => leafCard(leaf, name, between, uplinks));
     if (nodes.some(n => n.leaf < 0)) cards.push(leafCard(-1, D.leaves.length ? 'Leaf not known' : 'All nodes', between, uplinks));
     byId('leaves').replaceChildren(...cards);
+    byId('rails-by-leaf').replaceChildren(...(D.leaves.length && rails.some(r => r.bandwidth) ? leafRailsTable() : []));
     byId('between').replaceChildren(...(D.leaves.length > 1 && D.leaves.length <= BETWEEN && rails.some(r => r.bandwidth) ? betweenTable(between, uplinks) : []));
   };
   byId('topology-note').textContent = D.leaves.length
