@@ -42,6 +42,6 @@ status=0
 words=$(lab run timeout --foreground -s INT 3 "$muster" revoke -w n1,n2 2>&1) || status=$?
 lab heal >/dev/null
 like "$words" 'muster revoke: n1: interrupted' 'a signal ends it, and says where'
-like "$words" 'muster revoke: interrupted: n2 and those behind it were not asked' '... and what was not done'
+like "$words" 'muster revoke: interrupted: not asked: n2' '... and what was not done'
 ok '... and no job stays behind' within 10 sh -c "! '$lab_dir/lab' -L '$name' run squeue -h -n muster | grep -q ."
 done_testing

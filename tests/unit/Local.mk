@@ -378,13 +378,19 @@ tests_unit_labels_t_SOURCES = tests/unit/labels.c validate/slurm/labels.c valida
 tests_unit_labels_t_LDADD = $(unit_libs)
 
 check_PROGRAMS += tests/unit/undo.t
-tests_unit_undo_t_SOURCES = tests/unit/undo.c validate/slurm/journal.c validate/slurm/journal.h \
+tests_unit_undo_t_SOURCES = tests/unit/undo.c validate/slurm/batch.c validate/slurm/batch.h \
+	validate/slurm/journal.c validate/slurm/journal.h \
 	validate/slurm/undo.c validate/slurm/undo.h validate/slurm/retest.c validate/slurm/retest.h
 tests_unit_undo_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=flock
 tests_unit_undo_t_LDADD = $(unit_libs) -lm
 
+check_PROGRAMS += tests/unit/batch.t
+tests_unit_batch_t_SOURCES = tests/unit/batch.c validate/slurm/batch.c validate/slurm/batch.h
+tests_unit_batch_t_LDADD = $(unit_libs)
+
 check_PROGRAMS += tests/unit/retest.t
-tests_unit_retest_t_SOURCES = tests/unit/retest.c validate/slurm/retest.c validate/slurm/retest.h
+tests_unit_retest_t_SOURCES = tests/unit/retest.c validate/slurm/batch.c validate/slurm/batch.h \
+	validate/slurm/retest.c validate/slurm/retest.h
 tests_unit_retest_t_LDADD = $(unit_libs)
 
 check_PROGRAMS += tests/unit/process.t

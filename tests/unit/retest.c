@@ -33,7 +33,7 @@ static void cluster_make(struct cluster *cluster)
     hostlist_append(&cluster->runs, "20261120-1");
 }
 
-int cluster_load(struct cluster *cluster, struct error *err)
+int cluster_load_nodes(struct cluster *cluster, struct error *err)
 {
     (void)err;
     cluster_make(cluster);
@@ -77,6 +77,27 @@ static void say(const char *text)
     note("say", text);
 }
 
+/* The comment is written for one node. */
+static int mark(const struct cluster_node *node, const char *run)
+{
+    struct batch comments = {0};
+    struct error err;
+
+    return retest_mark(node, run, &comments, &err) == 0
+               ? batch_apply(&comments, cluster_set_comment, NULL, NULL, &err)
+               : -1;
+}
+
+static int unmark(const struct cluster_node *node)
+{
+    struct batch comments = {0};
+    struct error err;
+
+    return retest_unmark(node, &comments, &err) == 0
+               ? batch_apply(&comments, cluster_set_comment, NULL, NULL, &err)
+               : -1;
+}
+
 int main(void)
 {
     static volatile sig_atomic_t stop;
@@ -86,11 +107,11 @@ int main(void)
     struct error err = {""};
     char run[64], reason[256];
 
-    is_int(retest_mark(&node, "20261120-1", &err), 0, "a node without a comment is marked");
+    is_int(mark(&node, "20261120-1"), 0, "a node without a comment is marked");
     is_str(done, "[muster 20261120-1: muster: eth1 [9 Mb/s]] n1;", "... with run and reason");
     node.comment = (char[]){"rack 7 [left]"};
     done[0] = '\0';
-    retest_mark(&node, "20261120-1", &err);
+    mark(&node, "20261120-1");
     is_str(done, "rack 7 [left] [muster 20261120-1: muster: eth1 [9 Mb/s]] n1;",
            "the site's comment stays");
     ok(!retest_read(&node, run, reason), "a comment of the site's alone is no mark");
@@ -99,11 +120,11 @@ int main(void)
     is_str(run, "20261120-1", "... its run");
     is_str(reason, "muster: eth1 [9 Mb/s]", "... the reason of the drain");
     done[0] = '\0';
-    retest_mark(&node, "20261121-2", &err);
+    mark(&node, "20261121-2");
     is_str(done, "rack 7 [left] [muster 20261121-2: muster: eth1 [9 Mb/s]] n1;",
            "a new mark replaces an old one");
     done[0] = '\0';
-    retest_unmark(&node, &err);
+    unmark(&node);
     is_str(done, "rack 7 [left] n1;", "unmarked, the site's comment is as it was");
     node.comment = NULL;
     ok(!retest_read(&node, NULL, NULL), "no comment is no mark");
@@ -132,7 +153,7 @@ int main(void)
     is_int(retest_leftovers(&cluster, 977, 0, &stop, say, &err), 1, "one without a job is over");
     is_str(
         done,
-        "say cleaning up after run 20261120-1, which has no job any more;muster: one n1;x n1; n2;"
+        "say cleaning up after run 20261120-1, which has no job any more;muster: one n1; n2;x n1;"
         "unreserve muster-20261120-1;",
         "... its nodes are drained again, marks and reservation go");
     stop = 1;

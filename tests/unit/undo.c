@@ -27,7 +27,7 @@ static void note(const char *what, const char *name)
     snprintf(done + length, sizeof done - length, "%s %s;", what, name);
 }
 
-int cluster_load(struct cluster *cluster, struct error *err)
+int cluster_load_nodes(struct cluster *cluster, struct error *err)
 {
     (void)err;
     *cluster = (struct cluster){0};

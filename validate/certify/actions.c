@@ -21,13 +21,33 @@ static enum verdict final_of(const struct subject *subject)
     return outcome_conclude(&outcome);
 }
 
-static void settle(struct certify *certify, const struct subject *subject)
+static void settled(const char *name, const char *comment, const struct error *err, void *context)
+{
+    struct certify *certify = context;
+    struct error why;
+
+    (void)comment;
+    if (err)
+        certify_note(certify, "%s", err->text);
+    else if (undo_note_settled(&certify->undo, name, &why) != 0)
+        certify_note(certify, "%s", why.text);
+}
+
+/* The node's drain, which we had lifted, is as it is to be. */
+static void settle_add(struct certify *certify, const struct subject *subject,
+                       struct batch *comments)
 {
     struct error err;
 
-    if (subject->is_resumed && (retest_unmark(subject->slurm, &err) != 0 ||
-                                undo_note_settled(&certify->undo, subject->name, &err) != 0))
+    if (subject->is_resumed && retest_unmark(subject->slurm, comments, &err) != 0)
         certify_note(certify, "%s", err.text);
+}
+
+static void settle(struct certify *certify, struct batch *comments)
+{
+    struct error err;
+
+    batch_apply(comments, cluster_set_comment, settled, certify, &err);
 }
 
 static size_t drain_cap(const struct certify *certify)
@@ -41,7 +61,7 @@ static size_t drain_cap(const struct certify *certify)
 static void drained_count(struct certify *certify)
 {
     struct cluster now = {0};
-    bool is_known = cluster_load(&now, NULL) == 0;
+    bool is_known = cluster_load_nodes(&now, NULL) == 0;
     size_t count = cap_taken(is_known ? &now : &certify->cluster);
 
     for (size_t i = 0; i < certify->count; i++) {
@@ -58,16 +78,26 @@ static void drained_count(struct certify *certify)
     cluster_clear(&now);
 }
 
-/* Drains a node that failed; one of ours keeps its reason where that says the same. */
-static void drain(struct certify *certify, struct subject *subject)
+/* What is done to nodes once it is decided about all. */
+struct actions {
+    struct certify *certify;
+    struct batch drains, comments;
+};
+
+static bool stays_drained(const struct subject *subject)
 {
+    return subject->decision == DECISION_KEEP && *subject->slurm->reason;
+}
+
+/* A node that failed is to be drained; one of ours keeps its reason where that says the same. */
+static void drain_add(struct actions *actions, const struct subject *subject)
+{
+    struct certify *certify = actions->certify;
     const struct outcome *outcome = &subject->outcome;
     struct reason_fault faults[OUTCOME_FAULTS];
     size_t count = 0;
     char reason[200];
-    const char *old = subject->decision == DECISION_KEEP ? subject->slurm->reason : "";
-    struct error err;
-    int rv;
+    const char *old = stays_drained(subject) ? subject->slurm->reason : "";
 
     for (size_t i = 0; i < outcome->fault_count; i++)
         if (outcome->faults[i].verdict == VERDICT_FAIL)
@@ -86,15 +116,36 @@ static void drain(struct certify *certify, struct subject *subject)
         certify_note(certify, "%s stays drained: %s", subject->name, reason);
         return;
     }
-    rv = cluster_drain(subject->name, reason, &err);
-    if (rv == 0 && subject->is_silent)
-        rv = undo_note_down(&certify->undo, subject->name, reason, &err);
-    if (rv != 0) {
-        certify_note(certify, "%s", err.text);
+    if (batch_add(&actions->drains, subject->name, reason) != 0)
+        certify_note(certify, "%s: no memory to drain it: %s", subject->name, reason);
+}
+
+static void drained(const char *name, const char *reason, const struct error *err, void *context)
+{
+    struct actions *actions = context;
+    struct certify *certify = actions->certify;
+    const struct subject *subject = certify_subject(certify, name);
+    struct error why = {""};
+
+    if (err)
+        why = *err;
+    else if (subject->is_silent)
+        undo_note_down(&certify->undo, name, reason, &why);
+    if (*why.text) {
+        certify_note(certify, "%s", why.text);
         return;
     }
-    settle(certify, subject);
-    certify_note(certify, "%s %s: %s", subject->name, *old ? "stays drained" : "drained", reason);
+    settle_add(certify, subject, &actions->comments);
+    certify_note(certify, "%s %s: %s", name, stays_drained(subject) ? "stays drained" : "drained",
+                 reason);
+}
+
+static void actions_take(struct actions *actions)
+{
+    struct error err;
+
+    batch_apply(&actions->drains, cluster_drain, drained, actions, &err);
+    settle(actions->certify, &actions->comments);
 }
 
 /* A failure near a limit is put on record, and counted at the next one. */
@@ -124,9 +175,10 @@ static void strike(struct certify *certify, struct subject *subject)
         certify_note(certify, "%s is a suspect: %s", subject->name, text);
 }
 
-/* Decides about a node and does it, once. */
-static void decide(struct certify *certify, struct subject *subject)
+/* Decides about a node, once. */
+static void decide(struct actions *actions, struct subject *subject)
 {
+    struct certify *certify = actions->certify;
     const struct outcome_fault *worst = outcome_worst(&subject->outcome);
     /* until the node has said that it was muster's gate, its drain is Slurm's */
     struct decision_facts facts = {.role = subject->plan.wants_refusal ? ROLE_FAULTY
@@ -157,11 +209,12 @@ static void decide(struct certify *certify, struct subject *subject)
                                                        .cap = drain_cap(certify)});
     certify->drained += subject->decision == DECISION_DRAIN;
     if (subject->decision == DECISION_DRAIN || subject->decision == DECISION_KEEP)
-        drain(certify, subject);
+        drain_add(actions, subject);
 }
 
 void certify_drop_silent(struct certify *certify)
 {
+    struct actions actions = {.certify = certify};
     bool is_any = false;
 
     for (size_t i = 0; i < certify->count && !certify->options.is_dry_run; i++)
@@ -172,11 +225,13 @@ void certify_drop_silent(struct certify *certify)
     drained_count(certify);
     for (size_t i = 0; i < certify->count; i++)
         if (certify->subjects[i].is_silent)
-            decide(certify, &certify->subjects[i]);
+            decide(&actions, &certify->subjects[i]);
+    actions_take(&actions);
 }
 
 static void decide_all(struct certify *certify)
 {
+    struct actions actions = {.certify = certify};
     struct hostlist spared = {0};
     char *folded;
 
@@ -184,10 +239,11 @@ static void decide_all(struct certify *certify)
     certify_alike_tell(certify);
     drained_count(certify);
     for (size_t i = 0; i < certify->count; i++) {
-        decide(certify, &certify->subjects[i]);
+        decide(&actions, &certify->subjects[i]);
         if (certify->subjects[i].decision == DECISION_SPARE)
             hostlist_append(&spared, certify->subjects[i].name);
     }
+    actions_take(&actions);
     if (spared.count > 0) {
         folded = hostlist_fold(&spared);
         certify_note(certify,
@@ -347,15 +403,18 @@ static void certificates_revoke(struct certify *certify)
 /* Those that were ours to test again: released when they passed, else put back by undo. */
 static void drains_release(struct certify *certify)
 {
+    struct batch comments = {0};
+
     for (size_t i = 0; i < certify->count; i++) {
-        struct subject *subject = &certify->subjects[i];
+        const struct subject *subject = &certify->subjects[i];
 
         if (!subject->is_resumed || final_of(subject) != VERDICT_PASS)
             continue;
-        settle(certify, subject);
+        settle_add(certify, subject, &comments);
         certify_note(certify, "%s released, it was drained: %s", subject->name,
                      subject->slurm->reason);
     }
+    settle(certify, &comments);
 }
 
 void certify_act(struct certify *certify)

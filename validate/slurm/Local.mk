@@ -4,6 +4,7 @@
 if BUILD_MUSTER
 noinst_LTLIBRARIES += validate/slurm/libcluster.la
 validate_slurm_libcluster_la_SOURCES = \
+	validate/slurm/batch.c validate/slurm/batch.h \
 	validate/slurm/complaint.c validate/slurm/complaint.h \
 	validate/slurm/process.c validate/slurm/process.h \
 	validate/slurm/cluster.c validate/slurm/cluster.h \

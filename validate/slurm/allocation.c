@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,9 @@
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/release.h"
 
-enum { ASK_US = 50000, TICK_ASKS = 2 };
+/* The longer it has taken, the less often the controller is asked: so a wait of 20 s is some 50
+ * requests, and its end is seen a tenth late at most. */
+static const double ASK_S = 0.05, ASK_MOST_S = 1, TICK_S = 0.1;
 
 /* The job as the controller has it. */
 struct standing {
@@ -56,13 +59,26 @@ static const char *reason_of(const struct standing *standing)
                                 : "the prolog did not end on all of them";
 }
 
+/* Until it is time to ask again. */
+static void ask_wait(const struct allocation_request *request, double begin)
+{
+    double asked = clock_s(), pause_s = fmin(ASK_MOST_S, fmax(ASK_S, 0.1 * (asked - begin)));
+
+    for (double left_s = pause_s; left_s > 0 && !(request->stop && *request->stop);
+         left_s = pause_s - (clock_s() - asked)) {
+        usleep((useconds_t)(1e6 * fmin(left_s, TICK_S)));
+        if (request->on_tick)
+            request->on_tick(request->context);
+    }
+}
+
 /* As salloc waits: until the prologs have ended as well. A job can be lost to one that fails. */
 static int wait_ready(const struct allocation_request *request, uint32_t job_id, double begin,
                       struct error *err)
 {
     static const int all = READY_JOB_STATE | READY_NODE_STATE | READY_PROLOG_STATE;
 
-    for (int i = 1;; i++) {
+    for (;;) {
         int ready = slurm_job_node_ready(job_id);
 
         if (ready > 0 && (ready & all) == all)
@@ -82,9 +98,7 @@ static int wait_ready(const struct allocation_request *request, uint32_t job_id,
                       request->deadline_s, *reason ? ": " : "", reason);
             return 1;
         }
-        if (request->on_tick && i % TICK_ASKS == 0)
-            request->on_tick(request->context);
-        usleep(ASK_US);
+        ask_wait(request, begin);
     }
 }
 

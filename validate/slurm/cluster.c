@@ -368,6 +368,16 @@ int cluster_load(struct cluster *cluster, struct error *err)
     return 0;
 }
 
+int cluster_load_nodes(struct cluster *cluster, struct error *err)
+{
+    *cluster = (struct cluster){0};
+    if (nodes_load(cluster, err) != 0 || waiting_load(cluster, err) != 0) {
+        cluster_clear(cluster);
+        return -1;
+    }
+    return 0;
+}
+
 void cluster_clear(struct cluster *cluster)
 {
     for (size_t i = 0; i < cluster->node_count; i++) {

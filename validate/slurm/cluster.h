@@ -71,6 +71,8 @@ int cluster_name(char *name, size_t size, struct error *err);
 /* Asks the controller for nodes, partitions and topology. Returns 0, or -1 with err and cluster
  * empty. Release with cluster_clear(). */
 int cluster_load(struct cluster *cluster, struct error *err);
+/* For what changes while a run goes on: nodes and reservations only. As cluster_load(). */
+int cluster_load_nodes(struct cluster *cluster, struct error *err);
 void cluster_clear(struct cluster *cluster);
 
 /* Asks the controller for one node only: *reason, cut at size, is why it is drained or down and

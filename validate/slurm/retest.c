@@ -35,7 +35,8 @@ static const char *comment_of(const struct cluster_node *node)
     return node->comment ? node->comment : "";
 }
 
-int retest_mark(const struct cluster_node *node, const char *run, struct error *err)
+int retest_mark(const struct cluster_node *node, const char *run, struct batch *comments,
+                struct error *err)
 {
     const char *comment = comment_of(node), *mark;
     int length = (int)site_length(comment, &mark), rv;
@@ -44,19 +45,19 @@ int retest_mark(const struct cluster_node *node, const char *run, struct error *
     if (asprintf(&text, "%.*s%s%s%s: %s]", length, comment, length > 0 ? " " : "", opening, run,
                  node->reason) < 0)
         return error_set(err, "no memory");
-    rv = cluster_set_comment(node->name, text, err);
+    rv = batch_add(comments, node->name, text);
     free(text);
-    return rv;
+    return rv == 0 ? 0 : error_set(err, "no memory");
 }
 
-int retest_unmark(const struct cluster_node *node, struct error *err)
+int retest_unmark(const struct cluster_node *node, struct batch *comments, struct error *err)
 {
     const char *comment = comment_of(node), *mark;
     char *text = strndup(comment, site_length(comment, &mark));
-    int rv = text ? cluster_set_comment(node->name, text, err) : error_set(err, "no memory");
+    int rv = text ? batch_add(comments, node->name, text) : -1;
 
     free(text);
-    return rv;
+    return rv == 0 ? 0 : error_set(err, "no memory");
 }
 
 bool retest_read(const struct cluster_node *node, char run[64], char reason[256])
@@ -133,20 +134,29 @@ static int run_settle(const struct cluster *cluster, const char *run, void (*say
                       struct error *err)
 {
     char text[400], reservation[96];
+    struct batch drains = {0}, comments = {0};
     int rv = 0;
 
     snprintf(text, sizeof text, "cleaning up after run %.63s, which has no job any more", run);
     say(text);
-    for (size_t i = 0; i < cluster->node_count; i++) {
+    for (size_t i = 0; rv == 0 && i < cluster->node_count; i++) {
         const struct cluster_node *node = &cluster->nodes[i];
         char name[64], reason[256];
 
         if (!retest_read(node, name, reason) || strcmp(name, run) != 0)
             continue;
-        if ((!node->is_drained && cluster_drain(node->name, reason, err) != 0) ||
-            retest_unmark(node, err) != 0)
-            rv = -1;
+        if (!node->is_drained && batch_add(&drains, node->name, reason) != 0)
+            rv = error_set(err, "no memory");
+        if (rv == 0)
+            rv = retest_unmark(node, &comments, err);
     }
+    /* a node that cannot be drained keeps its mark, as all do then, for the next run */
+    if (rv == 0)
+        rv = batch_apply(&drains, cluster_drain, NULL, NULL, err);
+    if (rv == 0)
+        rv = batch_apply(&comments, cluster_set_comment, NULL, NULL, err);
+    batch_clear(&drains);
+    batch_clear(&comments);
     snprintf(reservation, sizeof reservation, CLUSTER_RUN "%.63s", run);
     return rv == 0 ? cluster_unreserve(reservation, err) : -1;
 }
@@ -165,7 +175,7 @@ int retest_leftovers(const struct cluster *cluster, uid_t battery_uid, double co
         return rv;
     }
     while (rv == 0 && !*stop) { /* only one that is there all the time counts */
-        rv = cluster_load(&now, err) == 0 ? jobless(&now, battery_uid, &runs, err) : -1;
+        rv = cluster_load_nodes(&now, err) == 0 ? jobless(&now, battery_uid, &runs, err) : -1;
         for (size_t i = 0; rv == 0 && i < suspects.count;)
             if (hostlist_contains(&runs, suspects.names[i])) {
                 i++;

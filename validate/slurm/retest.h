@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "lib/base/error.h"
+#include "validate/slurm/batch.h"
 #include "validate/slurm/cluster.h"
 
 /* A drain of muster's that is lifted for a test stands in the node's Comment meanwhile, behind what
@@ -13,9 +14,11 @@
  * head and keeper of this one be gone for good. (Not in its Reason: slurmctld, 22.05 to 26.05,
  * clears that of a node in service whenever the node is updated.) */
 
-/* To be called before the drain is lifted. Return 0, or -1 with err. */
-int retest_mark(const struct cluster_node *node, const char *run, struct error *err);
-int retest_unmark(const struct cluster_node *node, struct error *err);
+/* Add the node and its new Comment to the batch, for cluster_set_comment(): with the mark, to be
+ * applied before the drain is lifted, and without it. Return 0, or -1 with err. */
+int retest_mark(const struct cluster_node *node, const char *run, struct batch *comments,
+                struct error *err);
+int retest_unmark(const struct cluster_node *node, struct batch *comments, struct error *err);
 
 /* Whether the node is marked, with the run's name and the reason of the drain; texts may be NULL.
  */

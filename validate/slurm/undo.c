@@ -22,6 +22,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/hash.h"
+#include "validate/slurm/batch.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/journal.h"
 #include "validate/slurm/process.h"
@@ -134,6 +135,7 @@ static void silent_down(const char *text)
 {
     struct cluster cluster = {0};
     struct journal_entry entry;
+    struct batch silent = {0};
     bool is_loaded = false;
 
     while (journal_next(&text, &entry)) {
@@ -141,13 +143,14 @@ static void silent_down(const char *text)
 
         if (strcmp(entry.verb, "down") != 0)
             continue;
-        if (!is_loaded && cluster_load(&cluster, NULL) != 0)
+        if (!is_loaded && cluster_load_nodes(&cluster, NULL) != 0)
             return;
         is_loaded = true;
         node = cluster_node(&cluster, entry.name);
         if (node && node->is_completing)
-            cluster_down(entry.name, entry.rest, NULL);
+            batch_add(&silent, entry.name, entry.rest);
     }
+    batch_apply(&silent, cluster_down, NULL, NULL, NULL);
     cluster_clear(&cluster);
 }
 
@@ -263,50 +266,77 @@ static int held_find(const struct undoing *undoing, struct hostlist *held, struc
     return rv;
 }
 
-/* Drains again what was to be tested and did not come so far. */
-static int node_undo(const struct undoing *undoing, const struct journal_entry *entry,
-                     const struct cluster_node *node, const struct hostlist *held,
-                     struct error *err)
+/* What is to be put back: drains first, and only of nodes that have theirs the mark goes. */
+struct restoring {
+    struct cluster cluster;
+    struct hostlist held;
+    struct batch drains, comments;
+    struct error *err;
+    int rv;
+};
+
+static void unmark_add(struct restoring *restoring, const struct cluster_node *node)
 {
-    bool is_marked = node && retest_read(node, NULL, NULL);
+    if (retest_read(node, NULL, NULL) &&
+        retest_unmark(node, &restoring->comments, restoring->err) != 0)
+        restoring->rv = -1;
+}
+
+static void drain_done(const char *name, const char *reason, const struct error *err, void *context)
+{
+    struct restoring *restoring = context;
+
+    (void)reason;
+    if (!err)
+        unmark_add(restoring, cluster_node(&restoring->cluster, name));
+}
+
+/* Drains again what was to be tested and did not come so far. */
+static void node_undo(const struct undoing *undoing, const struct journal_entry *entry,
+                      struct restoring *restoring)
+{
+    const struct cluster_node *node = cluster_node(&restoring->cluster, entry->name);
 
     if (!node)
-        return 0;
-    if (!node->is_drained && (is_marked || hostlist_contains(held, node->name) ||
-                              strcmp(node->reason, entry->rest) == 0)) {
-        if (cluster_drain(entry->name, entry->rest, err) != 0)
-            return -1;
-    } else if (!node->is_drained) {
+        return;
+    if (!node->is_drained &&
+        (retest_read(node, NULL, NULL) || hostlist_contains(&restoring->held, node->name) ||
+         strcmp(node->reason, entry->rest) == 0)) {
+        if (batch_add(&restoring->drains, entry->name, entry->rest) != 0)
+            restoring->rv = error_set(restoring->err, "no memory");
+        return;
+    }
+    if (!node->is_drained)
         undoing_say(undoing, "%s left as it is: it was taken out of the run's reservation since",
                     entry->name);
-    }
-    return is_marked ? retest_unmark(node, err) : 0;
+    unmark_add(restoring, node);
 }
 
 static int nodes_undo(const struct undoing *undoing, struct error *err)
 {
-    struct cluster cluster = {0};
-    struct hostlist held = {0};
+    struct restoring restoring = {.err = err};
     const char *line = undoing->text;
     bool is_loaded = false;
     struct journal_entry entry;
-    int rv = 0;
 
     while (journal_next(&line, &entry)) {
         if (strcmp(entry.verb, "resume") != 0 || journal_is_settled(undoing->text, entry.name))
             continue;
-        if (!is_loaded &&
-            (cluster_load(&cluster, err) != 0 || held_find(undoing, &held, err) != 0)) {
-            rv = -1;
+        if (!is_loaded && (cluster_load_nodes(&restoring.cluster, err) != 0 ||
+                           held_find(undoing, &restoring.held, err) != 0)) {
+            restoring.rv = -1;
             break;
         }
         is_loaded = true;
-        if (node_undo(undoing, &entry, cluster_node(&cluster, entry.name), &held, err) != 0)
-            rv = -1;
+        node_undo(undoing, &entry, &restoring);
     }
-    hostlist_clear(&held);
-    cluster_clear(&cluster);
-    return rv;
+    if (batch_apply(&restoring.drains, cluster_drain, drain_done, &restoring, err) != 0 ||
+        batch_apply(&restoring.comments, cluster_set_comment, NULL, NULL, err) != 0)
+        restoring.rv = -1;
+    batch_clear(&restoring.comments);
+    hostlist_clear(&restoring.held);
+    cluster_clear(&restoring.cluster);
+    return restoring.rv;
 }
 
 /* Does it for each name that the journal has with the verb. */

@@ -8,6 +8,7 @@
 #include "validate/act/plan.h"
 #include "validate/command/command.h"
 #include "validate/report/records.h"
+#include "validate/slurm/batch.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/extra.h"
 #include "validate/slurm/step.h"
@@ -27,77 +28,255 @@ static void hear(const char *line, bool is_error, void *context)
         records_parse(context, line);
 }
 
-/* What the node says became of its certificate. Returns 0 when there is none any more, else -1 with
- * err. */
-static int revoke_on(const char *node, const char *partition, struct records *records,
-                     struct error *err)
+/* A node of the list. */
+struct target {
+    const char *name;
+    bool is_asked, is_told; /* told: of what became of its certificate */
+};
+
+struct revoking {
+    const char *command;
+    bool as_json;
+    struct cluster cluster;
+    struct target *targets;
+    size_t count;
+    int status;
+};
+
+static void failure_tell(struct revoking *revoking, struct target *target, const char *why)
+{
+    fprintf(stderr, "%s: %s: %s\n", revoking->command, target->name, why);
+    target->is_told = true;
+    revoking->status = COMMAND_FAIL;
+}
+
+/* What the node itself says became of its certificate. */
+static void answer_tell(struct revoking *revoking, struct target *target,
+                        const struct record *record)
+{
+    if (!record->message) {
+        failure_tell(revoking, target, "its answer is not understood");
+    } else if (record->verdict == VERDICT_FAIL) {
+        failure_tell(revoking, target, record->message);
+    } else {
+        if (revoking->as_json)
+            record_write(stdout, record);
+        else
+            printf("%s: %s\n", target->name, record->message);
+        target->is_told = true;
+    }
+}
+
+static int compare_targets(const void *a, const void *b)
+{
+    struct target *const *one = a, *const *other = b;
+
+    return strcmp((*one)->name, (*other)->name);
+}
+
+static int compare_name(const void *name, const void *target)
+{
+    return strcmp(name, (*(struct target *const *)target)->name);
+}
+
+/* Asks them all in one step. Of those that did not answer, complaint says why. */
+static void step_ask(struct revoking *revoking, struct target **targets, size_t count,
+                     const char *partition, char *complaint, size_t size)
 {
     struct arguments program = {0};
-    char *name = strdup(node);
-    struct process_result result;
-    size_t first = records->count;
-    int rv;
-
-    if (!name)
-        return error_set(err, "no memory for a step on %s", node);
-    step_muster(&program, "revoke", "--json", NULL);
-    rv = step_run_on(&(struct hostlist){&name, 1}, partition, WAIT_S, program.argv,
-                     &(struct process){.deadline_s = DEADLINE_S,
-                                       .grace_s = GRACE_S,
-                                       .on_line = hear,
-                                       .context = records,
-                                       .stop = &interrupted},
-                     &result, err);
-    arguments_clear(&program);
-    free(name);
-    if (rv != 0)
-        return -1;
-    if (records->count > first && !records->items[first].message)
-        return error_set(err, "its answer is not understood");
-    if (records->count > first && result.end == PROCESS_EXITED && result.status == 0)
-        return 0;
-    if (records->count > first)
-        return error_set(err, "%s", records->items[first].message);
-    if (result.end == PROCESS_STOPPED)
-        return error_set(err, "interrupted; its certificate may still be there");
-    return error_set(err, "%s; run muster revoke on the node itself",
-                     *result.complaint.text ? result.complaint.text : "it did not answer in time");
-}
-
-/* Nobody who asks for certified nodes is to get this one. Best effort: the gate knows anyway. */
-static void take_out_extra(const char *command, const struct cluster *cluster, const char *name)
-{
-    const struct cluster_node *node = cluster_node(cluster, name);
+    struct hostlist names = {0};
+    struct records records = {0};
+    struct process_result result = {0};
     struct error err = {""};
-    char *text =
-        node && cluster->has_extra && *node->extra ? extra_with(node->extra, 0, 0, &err) : NULL;
+    int rv = 0;
 
-    if (text && strcmp(text, node->extra) != 0 && cluster_set_extra(name, text, &err) != 0)
-        fprintf(stderr, "%s: %s\n", command, err.text);
-    free(text);
+    for (size_t i = 0; rv == 0 && i < count; i++) {
+        targets[i]->is_asked = true;
+        rv = hostlist_append(&names, targets[i]->name);
+    }
+    step_muster(&program, "revoke", "--json", NULL);
+    if (rv != 0)
+        error_set(&err, "no memory for a step on %zu nodes", count);
+    else
+        rv = step_run_on(&names, partition, WAIT_S, program.argv,
+                         &(struct process){.deadline_s = DEADLINE_S,
+                                           .grace_s = GRACE_S,
+                                           .on_line = hear,
+                                           .context = &records,
+                                           .stop = &interrupted},
+                         &result, &err);
+    for (size_t i = 0; i < records.count; i++) {
+        const char *node = records.items[i].node;
+        struct target **found =
+            node ? bsearch(node, targets, count, sizeof(*targets), compare_name) : NULL;
+
+        if (found && !(*found)->is_told)
+            answer_tell(revoking, *found, &records.items[i]);
+    }
+    if (rv != 0)
+        snprintf(complaint, size, "%s", err.text);
+    else if (result.end == PROCESS_STOPPED)
+        snprintf(complaint, size, "interrupted; its certificate may still be there");
+    else
+        snprintf(complaint, size, "%s; run muster revoke on the node itself",
+                 *result.complaint.text ? result.complaint.text : "it did not answer in time");
+    arguments_clear(&program);
+    hostlist_clear(&names);
+    records_clear(&records);
 }
 
-static int revoke_node(const struct cluster *cluster, const char *name, struct records *records,
-                       struct error *err)
+/* One step for all: a node that keeps it from starting is found by halves, in which the others are
+ * asked again. once: not so, for nodes that are not expected to start one. */
+static void group_ask(struct revoking *revoking, struct target **targets, size_t count,
+                      const char *partition, bool once)
 {
-    const struct cluster_node *node = cluster_node(cluster, name);
-    const struct cluster_partition *partition = plan_partition(cluster, NULL, &name, 1);
+    char complaint[600];
+    size_t left = 0;
 
-    if (node->is_down || node->is_drained || node->is_absent || node->is_invalid)
-        return error_set(err, "it is %s and runs no job; run muster revoke on the node itself",
-                         node->state);
-    if (!partition)
-        return error_set(err, "it is in no partition that is up; run muster revoke on the node "
-                              "itself");
-    return revoke_on(name, partition->name, records, err);
+    if (count == 0 || interrupted)
+        return;
+    step_ask(revoking, targets, count, partition, complaint, sizeof complaint);
+    for (size_t i = 0; i < count; i++) {
+        struct target *target = targets[i];
+
+        targets[i] = targets[left]; /* those that are told go behind the others */
+        targets[left] = target;
+        left += !target->is_told;
+    }
+    if (left > 1)
+        qsort(targets, left, sizeof(*targets), compare_targets);
+    if (once || count == 1 || interrupted) {
+        for (size_t i = 0; i < left; i++)
+            failure_tell(revoking, targets[i], complaint);
+        return;
+    }
+    group_ask(revoking, targets, left / 2, partition, false);
+    group_ask(revoking, targets + left / 2, left - left / 2, partition, false);
+}
+
+/* Asks those that are in the partition that has most of them. Returns how many are left, which are
+ * the first of targets then. */
+static size_t partition_ask(struct revoking *revoking, struct target **targets, size_t count)
+{
+    const char **names = calloc(count + 1, sizeof *names);
+    struct target **idle = calloc(count + 1, sizeof(*idle)),
+                  **full = calloc(count + 1, sizeof(*full));
+    const struct cluster_partition *partition = NULL;
+    struct hostlist_set members = {0};
+    size_t idle_count = 0, full_count = 0, left = 0;
+
+    for (size_t i = 0; names && i < count; i++)
+        names[i] = targets[i]->name;
+    if (names && idle && full)
+        partition = plan_partition(&revoking->cluster, NULL, names, count);
+    if (partition && hostlist_set_make(&partition->nodes, &members) != 0)
+        partition = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (!partition)
+            failure_tell(revoking, targets[i],
+                         "it is in no partition that is up; run muster revoke on the node itself");
+        else if (!hostlist_set_contains(&members, targets[i]->name))
+            targets[left++] = targets[i];
+        else if (cluster_node(&revoking->cluster, targets[i]->name)->is_full)
+            full[full_count++] = targets[i];
+        else
+            idle[idle_count++] = targets[i];
+    }
+    if (partition) {
+        group_ask(revoking, idle, idle_count, partition->name, false);
+        group_ask(revoking, full, full_count, partition->name, true);
+    }
+    hostlist_set_clear(&members);
+    free(names);
+    free(idle);
+    free(full);
+    return left;
+}
+
+static void all_ask(struct revoking *revoking)
+{
+    struct target **targets = calloc(revoking->count + 1, sizeof(*targets));
+    size_t count = 0;
+
+    for (size_t i = 0; targets && i < revoking->count; i++) {
+        const struct cluster_node *node =
+            cluster_node(&revoking->cluster, revoking->targets[i].name);
+        char why[200];
+
+        if (node->is_down || node->is_drained || node->is_absent || node->is_invalid) {
+            snprintf(why, sizeof why,
+                     "it is %s and runs no job; run muster revoke on the node itself", node->state);
+            revoking->targets[i].is_asked = true;
+            failure_tell(revoking, &revoking->targets[i], why);
+        } else {
+            targets[count++] = &revoking->targets[i];
+        }
+    }
+    if (count > 1)
+        qsort(targets, count, sizeof(*targets), compare_targets);
+    while (count > 0 && !interrupted)
+        count = partition_ask(revoking, targets, count);
+    free(targets);
+}
+
+/* Nobody who asks for certified nodes is to get these. Best effort: the gate knows anyway. */
+static void extras_take_out(const struct revoking *revoking)
+{
+    struct batch batch = {0};
+    struct error err = {""};
+
+    for (size_t i = 0; i < revoking->count && revoking->cluster.has_extra; i++) {
+        const struct target *target = &revoking->targets[i];
+        const struct cluster_node *node = cluster_node(&revoking->cluster, target->name);
+        char *text = target->is_asked && *node->extra ? extra_with(node->extra, 0, 0, &err) : NULL;
+
+        if (text && strcmp(text, node->extra) != 0)
+            batch_add(&batch, target->name, text);
+        free(text);
+    }
+    if (batch_apply(&batch, cluster_set_extra, NULL, NULL, &err) != 0)
+        fprintf(stderr, "%s: %s\n", revoking->command, err.text);
+}
+
+/* Who was not asked any more. */
+static void interruption_tell(const struct revoking *revoking)
+{
+    struct hostlist names = {0};
+    char *folded;
+
+    for (size_t i = 0; i < revoking->count; i++)
+        if (!revoking->targets[i].is_asked)
+            hostlist_append(&names, revoking->targets[i].name);
+    folded = names.count > 0 ? hostlist_fold(&names) : NULL;
+    if (folded)
+        fprintf(stderr, "%s: interrupted: not asked: %s\n", revoking->command, folded);
+    free(folded);
+    hostlist_clear(&names);
+}
+
+/* Each node once, in the order of the list. Returns 0, or -1 with err. */
+static int targets_make(struct revoking *revoking, const struct hostlist *names, struct error *err)
+{
+    bool *is_seen = calloc(revoking->cluster.node_count + 1, sizeof *is_seen);
+
+    revoking->targets = calloc(names->count + 1, sizeof *revoking->targets);
+    for (size_t i = 0; is_seen && revoking->targets && i < names->count; i++) {
+        const struct cluster_node *node = cluster_node(&revoking->cluster, names->names[i]);
+        bool *seen = &is_seen[node - revoking->cluster.nodes];
+
+        if (!*seen)
+            revoking->targets[revoking->count++].name = node->name;
+        *seen = true;
+    }
+    free(is_seen);
+    return revoking->count > 0 ? 0 : error_set(err, "no memory for %zu nodes", names->count);
 }
 
 int revoke_nodes(const char *command, const char *list, bool as_json)
 {
+    struct revoking revoking = {.command = command, .as_json = as_json};
     struct hostlist names;
-    struct cluster cluster;
     struct error err;
-    int status = COMMAND_PASS;
 
     if (hostlist_expand(list, &names, &err) == 0 && names.count == 0)
         error_set(&err, "-w names no node: '%s'", list);
@@ -107,35 +286,25 @@ int revoke_nodes(const char *command, const char *list, bool as_json)
     }
     step_clean_environment();
     signals_catch(interrupt, 0); /* a step on its way is ended by srun itself */
-    if (cluster_open(&err) != 0 || cluster_load(&cluster, &err) != 0) {
+    if (cluster_open(&err) != 0 || cluster_load(&revoking.cluster, &err) != 0) {
+        revoking.status = COMMAND_UNKNOWN;
+    } else if (cluster_unknown_node(&revoking.cluster, &names, &err)) {
+        revoking.status = COMMAND_USAGE;
+    } else if (targets_make(&revoking, &names, &err) != 0) {
+        revoking.status = COMMAND_UNKNOWN;
+    } else {
+        all_ask(&revoking);
+        extras_take_out(&revoking);
+        err.text[0] = '\0';
+    }
+    if (*err.text)
         fprintf(stderr, "%s: %s\n", command, err.text);
-        hostlist_clear(&names);
-        return COMMAND_UNKNOWN;
+    if (interrupted) {
+        interruption_tell(&revoking);
+        revoking.status = COMMAND_UNKNOWN;
     }
-    if (cluster_unknown_node(&cluster, &names, &err)) {
-        fprintf(stderr, "%s: %s\n", command, err.text);
-        status = COMMAND_USAGE;
-    }
-    for (size_t i = 0; i < names.count && status != COMMAND_USAGE && !interrupted; i++) {
-        struct records records = {0};
-
-        if (revoke_node(&cluster, names.names[i], &records, &err) != 0) {
-            fprintf(stderr, "%s: %s: %s\n", command, names.names[i], err.text);
-            status = COMMAND_FAIL;
-        } else if (as_json) {
-            record_write(stdout, &records.items[0]);
-        } else {
-            printf("%s: %s\n", names.names[i], records.items[0].message);
-        }
-        take_out_extra(command, &cluster, names.names[i]);
-        records_clear(&records);
-        if (interrupted && i + 1 < names.count)
-            fprintf(stderr, "%s: interrupted: %s and those behind it were not asked\n", command,
-                    names.names[i + 1]);
-    }
-    if (interrupted)
-        status = COMMAND_UNKNOWN;
-    cluster_clear(&cluster);
+    free(revoking.targets);
+    cluster_clear(&revoking.cluster);
     hostlist_clear(&names);
-    return status;
+    return revoking.status;
 }

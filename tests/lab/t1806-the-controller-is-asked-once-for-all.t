@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What muster asks of slurmctld does not grow with the nodes: 4 and 16 of one cluster, some with
+# faults, are certified, tested again and released, and lose their certificates by as many requests of
+# each kind. The battery is made up, for the sake of time.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+
+muster=${MUSTER:-$prefix/bin/muster}
+[ -x "$muster" ] || skip_all "no $muster: install muster to .lab/prefix, or name it in MUSTER"
+lab_up -n 16
+printf 'DrainCap=100\nLinkTimes=1\n' >>"$top/.lab/$name/head/etc/muster/muster.conf"
+
+# a battery that finds everything well: each node is measured with the next one
+bin=$work/bin
+mkdir "$bin"
+cp "$muster" "$bin/muster"
+cat >"$bin/muster-links" <<'BATTERY'
+#!/bin/sh
+[ "$SLURM_PROCID" = 0 ] || exit 0
+scontrol show hostnames "$SLURM_JOB_NODELIST" | awk -v suite="${0##*muster-}" -v run="$MUSTER_RUN" '
+    function record(words) {
+        printf "{\"suite\":\"%s\",\"test\":\"%s\",\"time\":1,\"run\":\"%s\",\"verdict\":\"pass\",%s}\n", suite, suite, run, words
+    }
+    function figure(from, to, rail) {
+        record("\"metric\":\"bandwidth\",\"node\":\"" from "\",\"part\":\"" rail "\",\"peer\":\"" to "\",\"value\":198,\"unit\":\"Mb/s\"")
+    }
+    { node[NR - 1] = $1 }
+    END {
+        for (i = 0; i < NR; i++)
+            for (rail = 1; rail <= 2; rail++) {
+                figure(node[i], node[(i + 1) % NR], "eth" rail)
+                figure(node[(i + 1) % NR], node[i], "eth" rail)
+            }
+        record("\"metric\":\"rounds\",\"part\":\"pairs\",\"value\":2,\"unit\":\"count\"")
+        record("\"metric\":\"rounds\",\"part\":\"together\",\"value\":2,\"unit\":\"count\"")
+    }'
+BATTERY
+chmod 755 "$bin/muster-links"
+cp "$bin/muster-links" "$bin/muster-launch"
+cp "$bin/muster-links" "$bin/muster-collectives"
+
+# "KIND COUNT" of what was asked since the last time, but for what slurmd and slurmstepd say of each job
+# by themselves, and for what is asked until something is there: whether the job is ready, or gone
+requests() {
+    lab run sdiag | sed -n '/by message type/,/by user/s/^[\t ]*\([A-Z_]*\) .*count:\([0-9]*\) .*/\1 \2/p' | sort |
+        grep -vE '^(REQUEST_(STEP_COMPLETE|COMPLETE_PROLOG|JOB_READY|JOB_INFO|JOB_INFO_SINGLE|FED_INFO|STATS_INFO)|MESSAGE_.*) '
+    lab run sdiag -r >/dev/null
+}
+
+certify() { # NODES
+    lab run "$bin/muster" certify --level quick --json "$work/records" -w "$1" >"$work/words" 2>&1 </dev/null || true
+}
+
+# In $work/NAME.COUNT what two things ask for with so many nodes, of which a quarter has a fault.
+round() { # COUNT
+    local count=$1 half=$(($1 / 2)) quarter=$(($1 / 4)) i
+    lab run scontrol update "nodename=n[1-$half]" state=drain reason='muster: slurm.gres gpu2 missing 2026-11-20'
+    for ((i = 1; i <= quarter; i++)); do lab fault missing-gpu n$i 2 >/dev/null; done
+    requests >/dev/null
+    certify "n[1-$count]"
+    requests >"$work/certify.$count"
+    lab heal >/dev/null
+    like "$(cat "$work/words")" "$((count - quarter)) of $count nodes certified" "of $count nodes half were drained, and a quarter fails again" ||
+        sed 's/^/# /' "$work/words"
+    is "$(grep -c ' stays drained: muster: ' "$work/words") $(grep -c ' released, it was drained' "$work/words")" \
+        "$quarter $((half - quarter))" '... drained again, or released' || sed 's/^/# /' "$work/words"
+    is "$(lab run sinfo -h -N -t drained -o %N | wc -l)" "$quarter" '... as Slurm says'
+    is "$(lab run scontrol -o show node | grep -c 'Comment=.*muster')" 0 '... with no mark left'
+    lab run scontrol update "nodename=n[1-$quarter]" state=resume
+
+    requests >/dev/null
+    is "$(lab run "$bin/muster" revoke -w "n[1-$count]" 2>&1 | grep -c ': certificate revoked: \|: there was no certificate')" $count \
+        'all certificates are revoked'
+    requests >"$work/revoke.$count"
+}
+
+for count in 4 16; do
+    round $count
+done
+for what in certify revoke; do
+    is "$(cat "$work/$what.16")" "$(cat "$work/$what.4")" "$what asks the controller for as much with 16 nodes as with 4"
+done
+is "$(sed -n 's/^REQUEST_UPDATE_NODE //p' "$work/certify.16")" 5 \
+    'mark, resume, drain, unmark the drained and the released: a request each'
+done_testing

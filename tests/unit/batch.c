@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/slurm/batch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/hostlist.h"
+#include "tests/unit/tap.h"
+
+/* How many requests a change of many nodes is, and who has failed when one is refused. */
+
+enum { NODES = 4096 };
+
+static int requests, refusals;
+static char asked[400], failed[400];
+static const char *refused_node; /* "": all */
+
+static int change(const char *nodes, const char *text, struct error *err)
+{
+    struct hostlist names;
+
+    requests++;
+    if (strlen(asked) + strlen(nodes) + strlen(text) + 3 < sizeof asked) {
+        size_t length = strlen(asked);
+
+        snprintf(asked + length, sizeof asked - length, "%s=%s;", nodes, text);
+    }
+    if (hostlist_expand(nodes, &names, err) != 0)
+        return -1;
+    if (refused_node && (!*refused_node || hostlist_contains(&names, refused_node))) {
+        refusals++;
+        error_set(err, "refused");
+    } else {
+        err->text[0] = '\0';
+    }
+    hostlist_clear(&names);
+    return *err->text ? -1 : 0;
+}
+
+struct seen {
+    int changed, failed;
+    size_t next;
+    char names[NODES][8];
+};
+
+static void done(const char *name, const char *text, const struct error *err, void *context)
+{
+    struct seen *seen = context;
+
+    (void)text;
+    seen->changed += !err;
+    seen->failed += err != NULL;
+    if (err && seen->failed == 1)
+        snprintf(failed, sizeof failed, "%s: %s", name, err->text);
+    if (seen->next < NODES)
+        snprintf(seen->names[seen->next++], sizeof seen->names[0], "%s", name);
+}
+
+static struct seen seen;
+
+static int apply(int nodes, int texts, const char *refused, struct error *err)
+{
+    struct batch batch = {0};
+
+    requests = refusals = 0;
+    asked[0] = failed[0] = '\0';
+    refused_node = refused;
+    memset(&seen, 0, sizeof seen);
+    for (int i = 0; i < nodes; i++) {
+        char name[16], text[16];
+
+        snprintf(name, sizeof name, "n%d", i + 1);
+        snprintf(text, sizeof text, "%c", 'a' + i % texts);
+        batch_add(&batch, name, text);
+    }
+    return batch_apply(&batch, change, done, &seen, err);
+}
+
+int main(void)
+{
+    struct batch none = {0};
+    struct error err = {""};
+
+    is_int(batch_apply(&none, change, done, &seen, &err), 0, "an empty batch");
+    is_int(requests, 0, "... asks for nothing");
+    is_int(apply(6, 2, NULL, &err), 0, "two texts for six nodes");
+    is_str(asked, "n[1,3,5]=a;n[2,4,6]=b;", "... are two requests");
+    is_str(seen.names[1], "n2", "... told in the order of the nodes");
+    apply(4, 1, NULL, &err);
+    is_int(requests, 1, "one text for 4 nodes is one request");
+    is_int(apply(NODES, 1, NULL, &err), 0, "the same for %d", NODES);
+    is_int(requests, 1, "... is one request");
+    is_int(seen.changed, NODES, "... and each is told");
+
+    is_int(apply(NODES, 1, "n1000", &err), -1, "one of them cannot be changed");
+    is_str(err.text, "refused", "... which is an error");
+    is_int(seen.changed, NODES - 1, "... the others are");
+    is_str(failed, "n1000: refused", "... and it alone fails");
+    ok(requests <= 2 * 12 + 1, "... after %d requests", requests);
+    is_int(apply(NODES, 3, "", &err), -1, "no node can be changed");
+    is_int(seen.failed, NODES, "... each fails");
+    is_int(requests, BATCH_FAILURES, "... and the controller is not asked for ever");
+    return tap_done();
+}
