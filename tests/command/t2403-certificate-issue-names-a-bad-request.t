@@ -27,8 +27,13 @@ refused 'a NUL byte' 's/196/\x00/' 'standard input, line 6: found a NUL byte'
 refused 'an unknown key' 's/^run/colour/' 'standard input, line 1: found "colour", expected run'
 refused 'a key of the head behind a node' '$a level: full' 'standard input, line 9: found "level"'
 refused 'a node twice' 's/n2/n1/' 'standard input, line 7: node: found n1 a second time'
+refused 'a list that is none' 's/^node: n2/node: n[2/' 'standard input, line 7: node: '
+refused 'a node twice, once in a list' 's/^node: n2/node: n[1-2]/' 'standard input, line 7: node: found n1 a second time'
 refused 'no nodes' '/^node/,$d' 'standard input: found no node'
 refused 'no words' 's/.*/hello/' 'standard input, line 1: found "hello"'
+
+request n1 | sed 's/^node: n1/node: n[0-1]/' | muster certificate issue --node n1 >/dev/null
+is $? 0 'a block may be for a list of nodes'
 
 chmod 755 "$dir"
 touch "$dir/empty"

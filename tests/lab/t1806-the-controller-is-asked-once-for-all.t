@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What muster asks of slurmctld does not grow with the nodes: 4 and 16 of one cluster, some with
-# faults, are certified, tested again and released, and lose their certificates by as many requests of
+# What muster asks of slurmctld does not grow with the nodes: 4 and 16 of one cluster, of which some were
+# drained and some fail, are certified, and lose their certificates, by as many requests of
 # each kind. The battery is made up, for the sake of time.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"

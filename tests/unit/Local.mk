@@ -339,6 +339,11 @@ tests_unit_outcome_t_SOURCES = tests/unit/outcome.c \
 	validate/certify/outcome.c validate/certify/outcome.h
 tests_unit_outcome_t_LDADD = validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)
 
+check_PROGRAMS += tests/unit/request.t
+tests_unit_request_t_SOURCES = tests/unit/request.c \
+	validate/certify/request.c validate/certify/request.h
+tests_unit_request_t_LDADD = $(unit_libs)
+
 check_PROGRAMS += tests/unit/spares.t
 tests_unit_spares_t_SOURCES = tests/unit/spares.c \
 	validate/preflight/spares.c validate/preflight/preflight.h

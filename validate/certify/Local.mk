@@ -4,6 +4,8 @@
 muster_SOURCES += \
 	validate/certify/certify.c validate/certify/certify.h \
 	validate/certify/alike.c \
+	validate/certify/certificates.c \
+	validate/certify/request.c validate/certify/request.h \
 	validate/certify/retest.c \
 	validate/certify/outcome.c validate/certify/outcome.h \
 	validate/certify/options.c \

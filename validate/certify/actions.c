@@ -10,9 +10,6 @@
 
 #include "validate/history/standing.h"
 #include "validate/slurm/retest.h"
-#include "validate/slurm/step.h"
-
-enum { CERTIFICATE_S = 20 };
 
 static enum verdict final_of(const struct subject *subject)
 {
@@ -256,150 +253,6 @@ static void decide_all(struct certify *certify)
     hostlist_clear(&spared);
 }
 
-/* What `muster certificate issue` reads on each of the good nodes. malloc'd. */
-static char *certificate_request(const struct certify *certify, const struct hostlist *names)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-
-    if (!stream)
-        return NULL;
-    fprintf(stream, "run: %s\ncluster: %s\nlevel: %s\nexpires: %lld\n", certify->run,
-            certify->cluster.name, certify_level_name(certify->options.level),
-            (long long)certify->certified_until_s);
-    for (size_t i = 0; i < names->count; i++) {
-        const struct subject *subject = certify_subject(certify, names->names[i]);
-
-        fprintf(stream, "node: %s\n", subject->name);
-        for (int stage = STAGE_CHECK; stage < STAGE_COUNT; stage++)
-            if (stage != STAGE_LINKS && subject->outcome.stages[stage] != VERDICT_SKIP)
-                fprintf(stream, "test: %s: %s\n", stage_name((enum stage)stage),
-                        verdict_name(subject->outcome.stages[stage]));
-        for (size_t k = 0; k < subject->rails.count; k++)
-            fprintf(stream, "test: %s\n", subject->rails.names[k]);
-    }
-    if (fclose(stream) != 0) { /* half of it would certify a rail that failed */
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
-/* Whether each of the nodes did it is told by their records. */
-static int certificates_step(struct certify *certify, const struct hostlist *names,
-                             const char *input, struct arguments *program, size_t *first,
-                             struct error *err)
-{
-    return certify_muster(certify,
-                          &(struct certify_step){.stage = STAGE_COLLECTIVES,
-                                                 .nodes = names,
-                                                 .input = input,
-                                                 .deadline_s = CERTIFICATE_S},
-                          program, first, err);
-}
-
-/* The verdict that the node gave about its certificate. */
-static const struct record *certificate_record(const struct certify *certify, const char *node,
-                                               size_t first)
-{
-    for (size_t i = first; i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
-
-        if (record->node && strcmp(record->node, node) == 0 &&
-            strcmp(record->test, "certificate") == 0 && record->verdict != VERDICT_NONE)
-            return record;
-    }
-    return NULL;
-}
-
-static void certificates_issue(struct certify *certify)
-{
-    struct arguments program = {0};
-    struct hostlist names = {0};
-    char *request = NULL;
-    size_t first;
-    struct error err = {""};
-    struct tm day;
-    int rv;
-
-    for (size_t i = 0; i < certify->count; i++)
-        if (certify->subjects[i].is_in_job && final_of(&certify->subjects[i]) == VERDICT_PASS)
-            hostlist_append(&names, certify->subjects[i].name);
-    if (names.count == 0 || certify->options.is_dry_run) {
-        hostlist_clear(&names);
-        return;
-    }
-    progress_begin(&certify->progress, "certificates");
-    certify->certified_until_s = time(NULL) + certify->conf.certificate_valid_s;
-    request = certificate_request(certify, &names);
-    if (request) {
-        step_muster(&program, "certificate", "issue", "--json", NULL);
-        rv = certificates_step(certify, &names, request, &program, &first, &err);
-    } else {
-        rv = error_set(&err, "no memory");
-    }
-    for (size_t i = 0; i < names.count; i++) {
-        struct subject *subject = certify_subject(certify, names.names[i]);
-        const struct record *record =
-            rv < 0 ? NULL : certificate_record(certify, subject->name, first);
-        char text[256];
-
-        if (record && record->verdict == VERDICT_PASS) {
-            gmtime_r(&certify->certified_until_s, &day);
-            strftime(subject->certified_until, sizeof subject->certified_until,
-                     "%Y-%m-%d %H:%M UTC", &day);
-            continue;
-        }
-        text_put(text, sizeof text, "its certificate was not written: %s",
-                 record && record->message  ? record->message
-                 : *err.text                ? err.text
-                 : *certify->complaint.text ? certify->complaint.text
-                                            : "no word why");
-        certify_verdict(certify, subject, STAGE_COLLECTIVES, VERDICT_UNKNOWN, "certificate", "",
-                        text);
-    }
-    certify_stage_end(certify, names.count);
-    free(request);
-    hostlist_clear(&names);
-}
-
-static void failed_add(const char *node, void *context)
-{
-    hostlist_append(context, node);
-}
-
-/* A node that failed must not keep the certificate of better days; a suspect keeps it. One that an
- * earlier run failed could not be reached then, and has not been certified since: it is told at
- * this contact. */
-static void certificates_revoke(struct certify *certify)
-{
-    struct arguments program = {0};
-    struct hostlist names = {0}, failed = {0};
-    size_t first;
-    struct error err;
-
-    if (standing_failed(certify->conf.history_path, failed_add, &failed, &err) < 0)
-        certify_note(certify, "which nodes failed before is not known: %s", err.text);
-    for (size_t i = 0; i < certify->count; i++) {
-        const struct subject *subject = &certify->subjects[i];
-        enum verdict verdict = final_of(subject);
-        bool is_failed = verdict == VERDICT_FAIL ||
-                         (verdict == VERDICT_UNKNOWN && hostlist_contains(&failed, subject->name));
-
-        /* a prolog of somebody else's says nothing against the node */
-        if (certify_is_held(subject) && !subject->plan.wants_refusal && is_failed &&
-            subject->decision != DECISION_SUSPECT)
-            hostlist_append(&names, subject->name);
-    }
-    if (names.count > 0 && certify->job_id != 0 && !certify->options.is_dry_run) {
-        step_muster(&program, "revoke", "--json", NULL);
-        certificates_step(certify, &names, NULL, &program, &first, &err);
-    }
-    hostlist_clear(&names);
-    hostlist_clear(&failed);
-}
-
 /* Those that were ours to test again: released when they passed, else put back by undo. */
 static void drains_release(struct certify *certify)
 {
@@ -420,8 +273,8 @@ static void drains_release(struct certify *certify)
 void certify_act(struct certify *certify)
 {
     decide_all(certify);
-    certificates_revoke(certify);
-    certificates_issue(certify);
+    certify_certificates_revoke(certify);
+    certify_certificates_issue(certify);
     certify_leave_waiting(certify);
     certify_extras(certify);
     drains_release(certify);

@@ -180,6 +180,9 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
  * step's stage, nodes, input and deadline. program is cleared. */
 int certify_muster(struct certify *certify, const struct certify_step *step,
                    struct arguments *program, size_t *first, struct error *err);
+/* The deadline of a step of so many nodes that takes a node less than seconds: Slurm starts the
+ * tasks, and their output is read, at some 50 nodes a second at least. */
+double certify_deadline_s(double seconds, size_t nodes);
 /* The battery's environment, ends with NULL: control traffic on the management network; is_fabric:
  * data on the rails. Points into itself: not to be copied. */
 struct certify_environment {
@@ -267,6 +270,11 @@ void certify_sums(struct certify *certify, size_t first, const double *figures, 
  * down: a job with such a node does not end, and without it the others are free at once. */
 void certify_drop_silent(struct certify *certify);
 void certify_act(struct certify *certify);
+
+/* certificates.c: written on each of the nodes that passed, in parts of bounded size; taken away
+ * from those that failed */
+void certify_certificates_issue(struct certify *certify);
+void certify_certificates_revoke(struct certify *certify);
 
 /* suspects.c */
 /* Reads the claims on those subjects that are free, and the strikes of earlier runs, notes each,

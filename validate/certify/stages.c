@@ -187,7 +187,9 @@ void certify_check(struct certify *certify)
         step_muster(&program, "check", "--json", NULL);
         rv = certify_muster(
             certify,
-            &(struct certify_step){.stage = STAGE_CHECK, .nodes = &names, .deadline_s = CHECK_S},
+            &(struct certify_step){.stage = STAGE_CHECK,
+                                   .nodes = &names,
+                                   .deadline_s = certify_deadline_s(CHECK_S, names.count)},
             &program, &first, &err);
         if (silent_nodes(certify, &names, first, &silent) < names.count || i == TRIES ||
             !certify_allocate_again(certify))

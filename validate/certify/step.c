@@ -12,7 +12,14 @@
 
 /* A program on the nodes of the job: started, heard, watched, ended. */
 
-enum { GRACE_S = 3, WATCH_AFTER_S = 5, WATCH_EACH_S = 10, SILENT_S = 12, RECORDS_OF_NODE = 8192 };
+enum {
+    GRACE_S = 3,
+    WATCH_AFTER_S = 5,
+    WATCH_EACH_S = 10,
+    SILENT_S = 12,
+    RECORDS_OF_NODE = 8192,
+    NODES_PER_S = 50
+};
 
 void certify_environment(const struct certify *certify, bool is_fabric,
                          struct certify_environment *environment)
@@ -46,6 +53,11 @@ void certify_environment(const struct certify *certify, bool is_fabric,
         environment->entries[count++] = environment->management;
         environment->entries[count++] = environment->oob;
     }
+}
+
+double certify_deadline_s(double seconds, size_t nodes)
+{
+    return seconds + (double)nodes / NODES_PER_S;
 }
 
 /* What a step's lines are read into. */

@@ -2,6 +2,7 @@
 #include "config.h"
 #include "validate/command/certificate/certificate.h"
 #include "lib/certificate/brake.h"
+#include "lib/base/hostlist.h"
 #include "lib/certificate/refused.h"
 #include "lib/certificate/seal.h"
 #include "validate/command/command.h"
@@ -49,6 +50,21 @@ static int take_time(time_t *field, const char *value, struct error *err)
     return 0;
 }
 
+/* Whether the node is one of a list in Slurm's notation. */
+static int names_hold(const char *list, const char *node, bool *does, struct error *err)
+{
+    struct hostlist names;
+
+    *does = strcmp(list, node) == 0;
+    if (*does)
+        return 0;
+    if (hostlist_expand(list, &names, err) != 0)
+        return error_prefix(err, "node: ");
+    *does = hostlist_contains(&names, node);
+    hostlist_clear(&names);
+    return 0;
+}
+
 /* One line of the request. is_ours: the block that it is in is this node's. */
 static int take_line(struct request *request, const char *node, char *line, bool *is_head,
                      bool *is_ours, struct error *err)
@@ -62,9 +78,10 @@ static int take_line(struct request *request, const char *node, char *line, bool
     value += 2;
     if (strcmp(line, "node") == 0) {
         *is_head = false;
-        *is_ours = strcmp(value, node) == 0;
+        if (names_hold(value, node, is_ours, err) != 0)
+            return -1;
         if (*is_ours && request->has_node)
-            return error_set(err, "node: found %.80s a second time", value);
+            return error_set(err, "node: found %.80s a second time", node);
         request->has_node |= *is_ours;
         return 0;
     }
