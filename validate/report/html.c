@@ -306,8 +306,7 @@ static int data(FILE *stream, const struct survey *survey)
     member_time(stream, "end", survey->end);
     member_time(stream, "seconds",
                 isnan(survey->seconds) ? survey->end - survey->begin : survey->seconds);
-    fprintf(stream, "\"records\":%zu,\n\"no_matrix\":%s,\n", survey->count,
-            survey->has_no_matrix ? "true" : "false");
+    fprintf(stream, "\"records\":%zu,\n", survey->count);
     nodes(stream, survey);
     string_list(stream, "leaves", survey->leaves, survey->leaf_count);
     string_list(stream, "notes", survey->notes, survey->note_count);

@@ -142,8 +142,6 @@ static void rails_print(FILE *stream, const struct survey *survey)
             fprintf(stream, "%.3g us", rail->reference[SURVEY_LATENCY]);
         fputc('\n', stream);
     }
-    if (survey->has_no_matrix)
-        fputs("too many nodes and rails for a matrix: the figures of links are left out\n", stream);
 }
 
 int overview_write(FILE *stream, const struct survey *survey)

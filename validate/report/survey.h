@@ -86,14 +86,11 @@ struct survey {
     struct survey_rail *rails;
     size_t rail_count;
     const char *limit_sources[SURVEY_SOURCES]; /* [0] is "" */
-    bool has_no_matrix; /* too many figures for one: more than SURVEY_CELLS of a metric */
 
     struct survey_past *past; /* the history of nodes, where the caller adds one: that of a
                                node in one piece, newest first */
     size_t past_count;
 };
-
-enum { SURVEY_CELLS = 1 << 25 /* of one metric: all pairs of 4,096 nodes on 2 rails */ };
 
 /* Puts the records of one run in order: that of the name, NULL: the one whose records are newest.
  * Records without a run belong to any. The records must outlive it. Returns 0, or -1 with err: no

@@ -278,32 +278,13 @@ static int settle(struct survey *survey, struct survey_rail *rail, enum survey_m
     return rv;
 }
 
-static void drop_figures(struct survey *survey)
-{
-    for (size_t k = 0; k < survey->rail_count; k++)
-        for (int metric = 0; metric < SURVEY_METRICS; metric++) {
-            free(survey->rails[k].cells[metric]);
-            survey->rails[k].cells[metric] = NULL;
-            survey->rails[k].measured[metric] = 0;
-        }
-    survey->has_no_matrix = true;
-}
-
 static int take_cells(struct survey *survey)
 {
-    size_t counts[SURVEY_METRICS] = {0};
-
     for (size_t i = 0; i < survey->count; i++) {
         enum survey_metric metric = survey_metric_of(survey->items[i]);
 
-        if (metric == SURVEY_METRICS)
-            continue;
-        if (take_cell(survey, survey->items[i], metric) != 0)
+        if (metric != SURVEY_METRICS && take_cell(survey, survey->items[i], metric) != 0)
             return -1;
-        if (++counts[metric] > SURVEY_CELLS) {
-            drop_figures(survey);
-            return 0;
-        }
     }
     return 0;
 }

@@ -62,5 +62,5 @@ function summaryStart() {
   byId('foot').textContent = D.program + ', ' + D.records + ' records'
     + (D.bad_left_out ? '; too many verdicts that did not pass: ' + D.bad_left_out + ' are left out of the table' : '')
     + (D.passed_left_out ? '; ' + D.passed_left_out + ' verdicts that passed are left out of the table' : '')
-    + (D.no_matrix ? '; too many nodes and rails for a matrix: the figures of links are left out' : '') + '.';
+    + '.';
 }
