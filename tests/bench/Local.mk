@@ -32,6 +32,7 @@ EXTRA_DIST += \
 	tests/bench/codec \
 	tests/bench/collectives \
 	tests/bench/gate \
+	tests/bench/head \
 	tests/bench/islands \
 	tests/bench/judge \
 	tests/bench/links \
