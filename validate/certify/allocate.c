@@ -111,6 +111,7 @@ static size_t candidates(struct certify *certify, struct hostlist *names)
 {
     const struct cluster_partition *partition;
     const char **list = calloc(certify->count + 1, sizeof *list);
+    struct hostlist_set members = {0};
     size_t count = 0;
 
     *names = (struct hostlist){0};
@@ -122,8 +123,10 @@ static size_t candidates(struct certify *certify, struct hostlist *names)
     partition = plan_partition(&certify->cluster, certify->options.partition, list, count);
     free(certify->partition);
     certify->partition = partition ? strdup(partition->name) : NULL;
+    if (partition && hostlist_set_make(&partition->nodes, &members) != 0)
+        certify_note(certify, "no memory for the nodes of partition %s", partition->name);
     for (size_t i = 0; i < count; i++) {
-        if (partition && hostlist_contains(&partition->nodes, list[i])) {
+        if (hostlist_set_contains(&members, list[i])) {
             hostlist_append(names, list[i]);
         } else {
             char text[128];
@@ -134,6 +137,7 @@ static size_t candidates(struct certify *certify, struct hostlist *names)
                             VERDICT_UNKNOWN, "slurm.state", "", text);
         }
     }
+    hostlist_set_clear(&members);
     free(list);
     return names->count;
 }

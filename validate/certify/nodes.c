@@ -47,19 +47,24 @@ static int select_named(struct certify *certify, struct error *err)
 {
     struct hostlist names;
     int rv = hostlist_expand(certify->options.nodes, &names, err);
+    bool *is_taken;
 
     if (rv == 0 && cluster_unknown_node(&certify->cluster, &names, err)) {
         certify->is_misused = true;
         rv = -1;
     }
+    is_taken = calloc(certify->cluster.node_count + 1, sizeof *is_taken);
+    if (rv == 0 && !is_taken)
+        rv = error_set(err, "no memory for %zu nodes", names.count);
     for (size_t i = 0; rv == 0 && i < names.count; i++) {
-        bool is_double = false;
+        struct cluster_node *node = cluster_node(&certify->cluster, names.names[i]);
+        bool *taken = &is_taken[node - certify->cluster.nodes];
 
-        for (size_t k = 0; k < i && !is_double; k++)
-            is_double = strcmp(names.names[k], names.names[i]) == 0;
-        if (!is_double)
-            subject_add(certify, cluster_node(&certify->cluster, names.names[i]));
+        if (!*taken)
+            subject_add(certify, node);
+        *taken = true;
     }
+    free(is_taken);
     hostlist_clear(&names);
     return rv;
 }
@@ -133,13 +138,17 @@ static int partners_add(struct certify *certify, struct error *err)
 }
 
 /* Without names: all but what is somebody else's; that is told in one line. */
-static void select_all(struct certify *certify, const struct hostlist *only)
+static int select_all(struct certify *certify, const struct hostlist *only, struct error *err)
 {
+    struct hostlist_set wanted = {0};
+
+    if (only && hostlist_set_make(only, &wanted) != 0)
+        return error_set(err, "no memory for %zu nodes", only->count);
     for (size_t i = 0; i < certify->cluster.node_count; i++) {
         struct cluster_node *node = &certify->cluster.nodes[i];
         struct plan plan;
 
-        if (only && !hostlist_contains(only, node->name))
+        if (only && !hostlist_set_contains(&wanted, node->name))
             continue;
         plan_node(node, certify->options.is_dry_run, false, &plan);
         if (plan.role == ROLE_LEAVE)
@@ -147,16 +156,18 @@ static void select_all(struct certify *certify, const struct hostlist *only)
         else
             subject_add(certify, node);
     }
+    hostlist_set_clear(&wanted);
+    return 0;
 }
 
 /* A job that ended a moment ago, or a slurmd that came back, needs a few seconds in the controller.
  */
-static bool is_settling(const struct cluster *cluster, const struct hostlist *names)
+static bool is_settling(const struct cluster *cluster, const struct hostlist_set *names)
 {
     for (size_t i = 0; i < cluster->node_count; i++) {
         const struct cluster_node *node = &cluster->nodes[i];
 
-        if ((!names->count || hostlist_contains(names, node->name)) && node->is_completing &&
+        if ((!names->count || hostlist_set_contains(names, node->name)) && node->is_completing &&
             node->is_responding && !node->is_allocated && !node->is_drained)
             return true;
     }
@@ -171,19 +182,23 @@ static void say_leftover(const char *text)
 static int load_settled(struct certify *certify, struct error *err)
 {
     struct hostlist names = {0};
+    struct hostlist_set wanted = {0};
     double begin = clock_s();
     int rv = 0;
 
     if (certify->options.nodes)
         rv = hostlist_expand(certify->options.nodes, &names, err);
+    if (rv == 0 && hostlist_set_make(&names, &wanted) != 0)
+        rv = error_set(err, "no memory for %zu nodes", names.count);
     while (rv == 0) {
         rv = cluster_load(&certify->cluster, err);
-        if (rv != 0 || !is_settling(&certify->cluster, &names) || clock_s() - begin > SETTLE_S ||
+        if (rv != 0 || !is_settling(&certify->cluster, &wanted) || clock_s() - begin > SETTLE_S ||
             certify_stop)
             break;
         cluster_clear(&certify->cluster);
         usleep(300000);
     }
+    hostlist_set_clear(&wanted);
     hostlist_clear(&names);
     return rv;
 }
@@ -222,8 +237,8 @@ int certify_select(struct certify *certify, struct error *err)
             return -1;
         }
     } else {
-        select_all(certify, partition ? &partition->nodes : NULL);
-        if ((certify->options.is_suspects && certify_suspects(certify, err) != 0) ||
+        if (select_all(certify, partition ? &partition->nodes : NULL, err) != 0 ||
+            (certify->options.is_suspects && certify_suspects(certify, err) != 0) ||
             (certify->options.is_due && certify_due(certify, err) != 0)) {
             certify->count = 0;
             return -1;
@@ -238,8 +253,9 @@ int certify_select(struct certify *certify, struct error *err)
 
 /* Asks those subjects for which is_wanted says so. Returns how many do not answer. */
 static size_t ask(struct certify *certify, enum stage stage,
-                  bool (*is_wanted)(const struct subject *subject, const struct hostlist *names),
-                  const struct hostlist *names)
+                  bool (*is_wanted)(const struct subject *subject,
+                                    const struct hostlist_set *names),
+                  const struct hostlist_set *names)
 {
     struct cluster_node **nodes = calloc(certify->count + 1, sizeof(*nodes));
     struct subject **subjects = calloc(certify->count + 1, sizeof(*subjects));
@@ -284,20 +300,27 @@ static size_t ask(struct certify *certify, enum stage stage,
     return silent;
 }
 
-static bool is_wanted_first(const struct subject *subject, const struct hostlist *names)
+static bool is_wanted_first(const struct subject *subject, const struct hostlist_set *names)
 {
     (void)names;
     return subject->plan.role != ROLE_LEAVE;
 }
 
-static bool is_wanted_again(const struct subject *subject, const struct hostlist *names)
+static bool is_wanted_again(const struct subject *subject, const struct hostlist_set *names)
 {
-    return outcome_is_good(&subject->outcome) && hostlist_contains(names, subject->name);
+    return outcome_is_good(&subject->outcome) && hostlist_set_contains(names, subject->name);
 }
 
 size_t certify_reach_again(struct certify *certify, const struct hostlist *names, enum stage stage)
 {
-    return ask(certify, stage, is_wanted_again, names);
+    struct hostlist_set set;
+    size_t silent;
+
+    if (hostlist_set_make(names, &set) != 0)
+        return 0; /* nobody can be asked */
+    silent = ask(certify, stage, is_wanted_again, &set);
+    hostlist_set_clear(&set);
+    return silent;
 }
 
 void certify_reach_last(struct certify *certify)
