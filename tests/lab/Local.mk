@@ -54,6 +54,7 @@ EXTRA_DIST += \
 	tests/lab/t1702-algorithms-are-exact.t \
 	tests/lab/t1703-chains-pass-on-what-comes.t \
 	tests/lab/campaign-faults \
+	tests/lab/campaign.sh \
 	tests/lab/certify.sh \
 	tests/lab/t1800-certify-passes-healthy-nodes.t \
 	tests/lab/t1801-certify-names-each-fault.t \

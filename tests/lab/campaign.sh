@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# campaign.sh - for campaign-faults: certifications with other work beside, and what they did to nodes
+# that are innocent.
+#
+#   campaign_healthy 10 4 8 16    # ten certifications of healthy labs of 4, 8 and 16 nodes
+#   campaign_busy 20              # twenty of each fault that belongs to no node
+#   campaign_end                  # ends all that was started, labs included
+#
+# Beside each certification are six busy loops and a lab of four healthy nodes that are certified again and
+# again; those count as well, in a row of their own. Records are kept in $kept, one file a run.
+
+readonly busy_loops=6
+loops=() beside='' sizes_up=()
+declare -A tally=()
+innocent=0
+
+# shellcheck disable=SC2154 # lab_dir, muster, kept, name and limit are set in campaign-faults
+lab_of() { "$lab_dir/lab" -L "$1" "${@:2}"; }
+
+# Verdicts of nodes and parts that are not pass, a line each, of the run's conclusions and reasons.
+not_passed() { # RECORDS
+    jq -r 'select(.suite == "certify" and .test != "certify" and .verdict and .verdict != "pass" and
+        .verdict != "skip") | "\(.node // "-") \(.verdict) \(.test) \(.part // "") \(.message // "")"' "$1"
+}
+
+verdicts_of() { # RECORDS: NODE VERDICT
+    jq -r 'select(.suite == "certify" and .test == "certify" and .node) | "\(.node) \(.verdict)"' "$1"
+}
+
+# Nodes that muster drained, which then are back in service for the next run.
+drained_by_muster() { # LAB
+    lab_of "$1" run sinfo -h -N -o '%N|%T|%E' | awk -F'|' '$2 ~ /drain/ && $3 ~ /^muster:/ { print $1 }' | sort -u
+}
+
+resume_all() { # LAB NODE...
+    local node
+    for node in "${@:2}"; do
+        lab_of "$1" run scontrol update "nodename=$node" state=resume
+    done
+}
+
+count_for() { # ROW WHAT [HOW-MANY]
+    local key="$1|$2"
+    tally[$key]=$((${tally[$key]-0} + ${3-1}))
+}
+
+# Certifies LAB once. Records go to $kept/RUN.jsonl, what it said to $kept/RUN.txt. Counts nodes in ROW, and sets
+# $failed_nodes and $drained_nodes.
+certify_and_count() { # LAB ROW RUN [OPTION...]
+    local lab=$1 row=$2 run=$3 status=0 begin=$EPOCHREALTIME verdict count
+    shift 3
+    : >"$kept/$run.jsonl"
+    lab_of "$lab" run "$muster" certify --json "$kept/$run.jsonl" ${limit:+--time-limit "$limit"} "$@" \
+        >"$kept/$run.txt" 2>&1 </dev/null || status=$?
+    failed_nodes=$(verdicts_of "$kept/$run.jsonl" | awk '$2 == "fail" { print $1 }' | xargs)
+    drained_nodes=$(drained_by_muster "$lab" | xargs)
+    count_for "$row" runs
+    count_for "$row" nodes "$(verdicts_of "$kept/$run.jsonl" | grep -c .)"
+    for verdict in pass fail unknown; do
+        count=$(verdicts_of "$kept/$run.jsonl" | awk -v verdict=$verdict '$2 == verdict' | wc -l)
+        count_for "$row" $verdict "$count"
+    done
+    count_for "$row" drained "$(wc -w <<<"$drained_nodes")"
+    # shellcheck disable=SC2086 # names
+    resume_all "$lab" $drained_nodes
+    printf '%-12s %-32s %6.1f s  status %s  load %s%s%s\n' "$row" "$run" \
+        "$(awk "BEGIN { print $EPOCHREALTIME - $begin }")" "$status" "$(cut -d' ' -f1 /proc/loadavg)" \
+        "${failed_nodes:+  failed: $failed_nodes}" "${drained_nodes:+  drained: $drained_nodes}"
+    if verdicts_of "$kept/$run.jsonl" | grep -qv ' pass$'; then
+        not_passed "$kept/$run.jsonl" | sed 's/^/    /'
+        # no verdict without its reason: the run itself may say it
+        [ -s "$kept/$run.jsonl" ] || sed 's/^/    /' "$kept/$run.txt"
+    fi
+}
+
+certify_beside() {
+    local round=0
+    trap 'exit 143' TERM
+    tally=()
+    while :; do
+        round=$((round + 1))
+        certify_and_count "$name-beside" beside "beside-$$-$round" >"$kept/beside-$$-$round.out"
+        {
+            cat "$kept/beside-$$-$round.out"
+            declare -p tally
+        } >"$kept/beside.now"
+        mv "$kept/beside.now" "$kept/beside.last"
+        ! grep -q '^    ' "$kept/beside-$$-$round.out" || cat "$kept/beside-$$-$round.out" >>"$kept/beside.bad"
+        rm "$kept/beside-$$-$round.out"
+    done
+}
+
+# They die with whoever started them, however it ends.
+beside_start() {
+    local loop
+    rm -f "$kept"/beside.{last,bad} "$kept"/beside-*.out
+    lab_of "$name-beside" up -n 4 >/dev/null || return 1
+    for ((loop = 0; loop < busy_loops; loop++)); do # not _, which each command sets
+        setpriv --pdeathsig KILL sh -c 'while :; do :; done' &
+        loops+=($!)
+        disown
+    done
+    certify_beside &
+    beside=$!
+}
+
+beside_stop() {
+    [ ${#loops[@]} -eq 0 ] || kill -KILL "${loops[@]}" 2>/dev/null
+    [ -z "$beside" ] || kill "$beside" 2>/dev/null
+    loops=()
+    # its lab's end is the end of the certification that is under way
+    lab_of "$name-beside" down >/dev/null
+    [ -z "$beside" ] || wait "$beside" 2>/dev/null
+    beside=
+    # What its last whole round counted; a tally of a run without one is not there.
+    if [ -e "$kept/beside.last" ]; then
+        local key line
+        line=$(grep '^declare -A tally=' "$kept/beside.last" | sed 's/^declare -A tally=/local -A theirs=/')
+        eval "$line"
+        for key in "${!theirs[@]}"; do
+            if [[ $key == beside\|* ]]; then tally[$key]=$((${tally[$key]-0} + theirs[$key])); fi
+        done
+    fi
+    [ ! -e "$kept/beside.bad" ] || sed 's/^/beside: /' "$kept/beside.bad"
+}
+
+campaign_end() {
+    local one
+    beside_stop
+    for one in "${sizes_up[@]}"; do
+        lab_of "$one" down >/dev/null
+    done
+    sizes_up=()
+}
+
+take_up() { # LAB NODES
+    sizes_up+=("$1")
+    lab_of "$1" up -n "$2" >/dev/null || return 1
+}
+
+table() {
+    local row innocents
+    printf '\n%-12s %5s %6s %10s %7s %8s %8s\n' NODES RUNS NODES CERTIFIED FAILED UNKNOWN DRAINED
+    for row in $(printf '%s\n' "${!tally[@]}" | sed -n 's/|runs$//p' | sort -V); do
+        printf '%-12s %5d %6d %10d %7d %8d %8d\n' "$row" "${tally[$row|runs]}" "${tally[$row|nodes]-0}" \
+            "${tally[$row|pass]-0}" "${tally[$row|fail]-0}" "${tally[$row|unknown]-0}" "${tally[$row|drained]-0}"
+        innocents=$((${tally[$row|fail]-0} + ${tally[$row|drained]-0}))
+        innocent=$((innocent + innocents))
+    done
+    echo "$innocent verdicts and drains against innocent nodes; records are in $kept"
+}
+
+campaign_healthy() { # TIMES NODES...
+    local times=$1 size round
+    shift
+    for size; do
+        take_up "$name-$size" "$size" || return 1
+        beside_start || return 1
+        for ((round = 1; round <= times; round++)); do
+            certify_and_count "$name-$size" "$size" "healthy-$size-$$-$round"
+        done
+        campaign_end
+    done
+    table
+    [ "$innocent" -eq 0 ]
+}
+
+# Faults that are no node's, and what certify must name.
+busy_faults() {
+    cat <<'END'
+slow-leaf leaf2 | ^leaf leaf2
+slow-path n1 n3 eth1 | ^path n1.*n3
+END
+}
+
+campaign_busy() { # TIMES
+    local times=$1 round fault pattern run what named key
+    take_up "$name-busy" 4 || return 1
+    beside_start || return 1
+    for ((round = 1; round <= times; round++)); do
+        while IFS='|' read -r fault pattern; do
+            fault=${fault% } pattern=${pattern# }
+            run=${fault%% *}-$$-$round
+            # shellcheck disable=SC2086 # a fault is several words
+            lab_of "$name-busy" fault $fault >/dev/null || return 1
+            certify_and_count "$name-busy" "${fault%% *}" "$run"
+            named=$(jq -r 'select(.suite == "certify" and .test == "links" and .verdict == "fail") | .part // ""' \
+                "$kept/$run.jsonl" | grep -Ec -e "$pattern")
+            if [ -n "$failed_nodes$drained_nodes" ]; then
+                what=innocent
+            elif [ "$named" -gt 0 ]; then
+                what=right
+            elif verdicts_of "$kept/$run.jsonl" | grep -qv ' pass$' || [ -n "$(not_passed "$kept/$run.jsonl")" ]; then
+                what=unknown
+            else
+                what=missed
+            fi
+            echo "    ${fault%% *}: $what"
+            count_for "${fault%% *}" "named $what"
+            lab_of "$name-busy" heal >/dev/null
+        done < <(busy_faults)
+    done
+    campaign_end
+    table
+    printf '\n%-12s %6s %8s %7s %9s\n' FAULT RIGHT UNKNOWN MISSED INNOCENT
+    while IFS='|' read -r fault _; do
+        key=${fault%% *}
+        printf '%-12s %6d %8d %7d %9d\n' "$key" "${tally[$key|named right]-0}" "${tally[$key|named unknown]-0}" \
+            "${tally[$key|named missed]-0}" "${tally[$key|named innocent]-0}"
+    done < <(busy_faults)
+    [ "$innocent" -eq 0 ]
+}
