@@ -8,13 +8,15 @@
 
 certify
 is "$status" 0 'all four are certified' || show
-lab fault slow-rail n3 eth2 >/dev/null
+lab fault missing-gpu n3 2 >/dev/null
 certify --dry-run
 is "$status $(states)" '1 n1 idle n2 idle n3 idle n4 idle' 'a dry run drains nobody' || show
-like "$words" 'n3 would be drained: muster: links eth2 [0-9]+ of 200 Mb/s 20' 'but says whom it would'
+like "$words" 'n3 would be drained: muster: slurm.gres gpu2 .*20' 'but says whom it would'
 is "$(certificates)" 'n1 n2 n3 n4' 'and leaves certificates as they are'
 certify --no-drain
 is "$status $(states)" '1 n1 idle n2 idle n3 idle n4 idle' '--no-drain drains nobody' || show
+lab heal >/dev/null
+lab fault slow-rail n3 eth2 >/dev/null
 certify
 is "$status $(states)" '1 n1 idle n2 idle n3 drained n4 idle' 'the slow node is drained' || show
 like "$(reason n3)" '^muster: links eth2 (4[0-9]|5[0-9]) of 200 Mb/s 20[0-9]{2}-[0-9]{2}-[0-9]{2}$' \
