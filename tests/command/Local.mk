@@ -129,9 +129,9 @@ dist_check_SCRIPTS += \
 	# end of muster-codec
 
 # collectives over MPI
-dist_check_SCRIPTS += \
-	tests/command/t2980-collectives-are-right-over-mpi.t \
+long_checks += \
 	tests/command/t2985-programs-as-they-are-use-collectives.t \
+	tests/command/t2980-collectives-are-right-over-mpi.t \
 	# end of collectives
 if HAVE_MPI
 noinst_PROGRAMS += tests/command/unmodified

@@ -19,7 +19,7 @@ tests_sim_sim_SOURCES = \
 tests_sim_sim_LDADD = validate/judge/libjudge.la validate/schedule/libschedule.la \
 	validate/report/libreport.la lib/libmuster.la lib/libstatistics.la -lm
 
-dist_check_SCRIPTS += tests/sim/goals.t
+long_checks += tests/sim/goals.t
 EXTRA_DIST += tests/sim/noise tests/sim/lab.noise
 
 sim: tests/sim/sim
