@@ -7,7 +7,7 @@
  *   sim times N     what comes and goes with time in small clusters, N of each
  *   sim healthy N   such clusters where nothing does
  *   sim busy N      such clusters on busy machines, N of each kind of fault
- *   sim one KIND NODES RAILS LEAF OVERSUBSCRIPTION all|few lab|worse BAD-PERCENT RUNS
+ *   sim one KIND NODES RAILS LEAF OVERSUBSCRIPTION all|few|CONFIDENCE lab|worse BAD-PERCENT RUNS
  *
  * -v tells what was missed and what was accused wrongly. The table is Markdown. The noise of the
  * lab is read from tests/sim/lab.noise of the sources, which are at $top_srcdir or here. */
@@ -43,12 +43,15 @@ struct tally {
     double said[BINS];            /* sum of their confidences */
 };
 
+#define ALL 0.0
+#define FEW (1 - 1e-12)
+
 struct setting {
     const char *name;
     enum fabric_kind kind;
     int nodes, rails, leaf_size;
     double oversubscription;
-    bool is_all_pairs;
+    double confidence; /* of the schedule; ALL: all pairs, FEW: the most rounds that any takes */
     const struct noise *noise;
     double bad_share; /* of the nodes */
     int runs;
@@ -103,7 +106,7 @@ static void run(const struct setting *setting, const enum fault_kind *kinds, int
                                 .stated = stated,
                                 .faults = faults,
                                 .fault_count = count,
-                                .confidence = setting->is_all_pairs ? 0 : 1 - 1e-12,
+                                .confidence = setting->confidence,
                                 .has_together = true,
                                 .has_received = setting->nodes <= 256,
                                 .noise = *setting->noise,
@@ -184,6 +187,14 @@ static const char head[] =
     "false | rounds | again | wall, s | judge, s | trial, s | MB |\n"
     "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
 
+static const char *pairs_name(double confidence)
+{
+    static char text[16];
+
+    snprintf(text, sizeof text, "%g", confidence);
+    return confidence == ALL ? "all" : confidence == FEW ? "few" : text;
+}
+
 static void print_setting(const struct setting *setting, const struct tally *tally)
 {
     char found[16], right[16];
@@ -193,7 +204,7 @@ static void print_setting(const struct setting *setting, const struct tally *tal
     printf("| %s | %d | %d | %s | %s | %g %% | %ld | %ld | %s | %s | %.4f %% | %ld | %ld | %.0f | "
            "%.2f | "
            "%.2f | %.0f |\n",
-           setting->name, setting->nodes, setting->rails, setting->is_all_pairs ? "all" : "few",
+           setting->name, setting->nodes, setting->rails, pairs_name(setting->confidence),
            setting->noise->name, 100 * setting->bad_share, tally->runs, tally->planted, found,
            right, percent(tally->accused, tally->healthy), tally->rounds, tally->again_rounds,
            tally->wall_s, tally->judge_s, tally->trial_s, memory_mb());
@@ -234,9 +245,9 @@ static bool goal(bool holds, const char *text)
 static void play_kinds(int runs, struct tally *sum)
 {
     static const struct setting where[] = {
-        {"fat tree", FABRIC_TREE, 128, 2, 16, 1, true, &lab_noise, 0, 0, false},
-        {"fat tree, 4:1", FABRIC_TREE, 128, 2, 16, 4, true, &lab_noise, 0, 0, false},
-        {"leaves joined directly", FABRIC_MESH, 64, 2, 8, 1, true, &lab_noise, 0, 0, false},
+        {"fat tree", FABRIC_TREE, 128, 2, 16, 1, ALL, &lab_noise, 0, 0, false},
+        {"fat tree, 4:1", FABRIC_TREE, 128, 2, 16, 4, ALL, &lab_noise, 0, 0, false},
+        {"leaves joined directly", FABRIC_MESH, 64, 2, 8, 1, ALL, &lab_noise, 0, 0, false},
     };
 
     memset(by_kind, 0, sizeof by_kind);
@@ -274,31 +285,31 @@ static void print_calibration(const struct tally *sum)
 }
 
 static const struct setting short_settings[] = {
-    {"fat tree", FABRIC_TREE, 64, 2, 16, 1, false, &lab_noise, 0.02, 30, true},
-    {"fat tree", FABRIC_TREE, 64, 2, 16, 1, false, &worse_noise, 0, 20, true},
-    {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, false, &lab_noise, 0.01, 1, true},
-    {"rail-optimised", FABRIC_RAILS, 256, 4, 32, 1, false, &lab_noise, 0.02, 2, true},
+    {"fat tree", FABRIC_TREE, 64, 2, 16, 1, FEW, &lab_noise, 0.02, 30, true},
+    {"fat tree", FABRIC_TREE, 64, 2, 16, 1, FEW, &worse_noise, 0, 20, true},
+    {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, FEW, &lab_noise, 0.01, 1, true},
+    {"rail-optimised", FABRIC_RAILS, 256, 4, 32, 1, FEW, &lab_noise, 0.02, 2, true},
 };
 
 static const struct setting long_settings[] = {
-    {"fat tree", FABRIC_TREE, 64, 2, 16, 1, false, &lab_noise, 0, 200, true},
-    {"fat tree", FABRIC_TREE, 64, 2, 16, 1, false, &worse_noise, 0, 200, true},
-    {"fat tree", FABRIC_TREE, 64, 2, 16, 1, false, &lab_noise, 0.02, 400, true},
-    {"fat tree", FABRIC_TREE, 256, 2, 16, 1, false, &lab_noise, 0.02, 60, true},
-    {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, false, &lab_noise, 0.005, 20, true},
-    {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, false, &lab_noise, 0.02, 10, true},
-    {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, false, &worse_noise, 0.02, 10, true},
-    {"fat tree, 2:1", FABRIC_TREE, 1024, 2, 32, 2, false, &lab_noise, 0.02, 10, true},
-    {"rail-optimised", FABRIC_RAILS, 256, 8, 32, 1, false, &lab_noise, 0.02, 10, true},
-    {"rail-optimised", FABRIC_RAILS, 1024, 4, 32, 1, false, &lab_noise, 0.02, 5, true},
-    {"rail-optimised", FABRIC_RAILS, 1024, 4, 32, 1, false, &worse_noise, 0.02, 5, true},
-    {"fat tree", FABRIC_TREE, 4096, 2, 32, 1, false, &lab_noise, 0.01, 4, true},
-    {"fat tree", FABRIC_TREE, 16384, 2, 32, 1, false, &lab_noise, 0.01, 1, true},
-    {"fat tree", FABRIC_TREE, 16384, 2, 32, 1, false, &lab_noise, 0.02, 1, true},
-    {"rail-optimised", FABRIC_RAILS, 16384, 2, 64, 1, false, &lab_noise, 0.01, 1, true},
-    {"fat tree", FABRIC_TREE, 64, 2, 16, 1, true, &worse_noise, 0.02, 20, false},
-    {"fat tree", FABRIC_TREE, 256, 2, 16, 1, true, &lab_noise, 0.02, 3, false},
-    {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, true, &lab_noise, 0.01, 1, false},
+    {"fat tree", FABRIC_TREE, 64, 2, 16, 1, FEW, &lab_noise, 0, 200, true},
+    {"fat tree", FABRIC_TREE, 64, 2, 16, 1, FEW, &worse_noise, 0, 200, true},
+    {"fat tree", FABRIC_TREE, 64, 2, 16, 1, FEW, &lab_noise, 0.02, 400, true},
+    {"fat tree", FABRIC_TREE, 256, 2, 16, 1, FEW, &lab_noise, 0.02, 60, true},
+    {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, FEW, &lab_noise, 0.005, 20, true},
+    {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, FEW, &lab_noise, 0.02, 10, true},
+    {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, FEW, &worse_noise, 0.02, 10, true},
+    {"fat tree, 2:1", FABRIC_TREE, 1024, 2, 32, 2, FEW, &lab_noise, 0.02, 10, true},
+    {"rail-optimised", FABRIC_RAILS, 256, 8, 32, 1, FEW, &lab_noise, 0.02, 10, true},
+    {"rail-optimised", FABRIC_RAILS, 1024, 4, 32, 1, FEW, &lab_noise, 0.02, 5, true},
+    {"rail-optimised", FABRIC_RAILS, 1024, 4, 32, 1, FEW, &worse_noise, 0.02, 5, true},
+    {"fat tree", FABRIC_TREE, 4096, 2, 32, 1, FEW, &lab_noise, 0.01, 4, true},
+    {"fat tree", FABRIC_TREE, 16384, 2, 32, 1, FEW, &lab_noise, 0.01, 1, true},
+    {"fat tree", FABRIC_TREE, 16384, 2, 32, 1, FEW, &lab_noise, 0.02, 1, true},
+    {"rail-optimised", FABRIC_RAILS, 16384, 2, 64, 1, FEW, &lab_noise, 0.01, 1, true},
+    {"fat tree", FABRIC_TREE, 64, 2, 16, 1, ALL, &worse_noise, 0.02, 20, false},
+    {"fat tree", FABRIC_TREE, 256, 2, 16, 1, ALL, &lab_noise, 0.02, 3, false},
+    {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, ALL, &lab_noise, 0.01, 1, false},
 };
 
 static void play_times(int runs, bool is_healthy)
@@ -361,14 +372,17 @@ static int play_one(char **words)
                               .rails = atoi(words[2]),
                               .leaf_size = atoi(words[3]),
                               .oversubscription = atof(words[4]),
-                              .is_all_pairs = strcmp(words[5], "all") == 0,
+                              .confidence = strcmp(words[5], "all") == 0   ? ALL
+                                            : strcmp(words[5], "few") == 0 ? FEW
+                                                                           : atof(words[5]),
                               .noise = strcmp(words[6], "lab") == 0 ? &lab_noise : &worse_noise,
                               .bad_share = atof(words[7]) / 100,
                               .runs = atoi(words[8])};
     struct tally tally;
 
-    if (setting.nodes < 2 || setting.rails < 1 || setting.leaf_size < 1 ||
-        !(setting.oversubscription >= 1) || setting.runs < 1) {
+    if (setting.nodes < 2 || !(setting.confidence >= 0 && setting.confidence < 1) ||
+        setting.rails < 1 || setting.leaf_size < 1 || !(setting.oversubscription >= 1) ||
+        setting.runs < 1) {
         fprintf(stderr,
                 "sim: a fabric has two nodes, a rail, a node on a leaf and a run at least\n");
         return 2;
@@ -443,6 +457,6 @@ int main(int argc, char **argv)
         return play_one(argv + first + 1);
     fprintf(stderr, "usage: sim [-v] short | long | row N | times N | healthy N | busy N | one "
                     "tree|rails|mesh NODES RAILS LEAF "
-                    "OVERSUBSCRIPTION all|few lab|worse BAD-PERCENT RUNS\n");
+                    "OVERSUBSCRIPTION all|few|CONFIDENCE lab|worse BAD-PERCENT RUNS\n");
     return 2;
 }
