@@ -144,6 +144,7 @@ int record_write(FILE *stream, const struct record *record)
     field_string(&line, "limit_source", record->limit_source);
     field_number(&line, "confidence", record->confidence);
     field_number(&line, "shared", record->shared);
+    field_number(&line, "round", record->round);
     field_number(&line, "stalled", record->stalled);
     if (record->verdict != VERDICT_NONE)
         field_string(&line, "verdict", verdict_name(record->verdict));

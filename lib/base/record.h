@@ -41,6 +41,7 @@ struct record {
     const char *limit_source; /* "nominal", "peers", "conf", "sysfs", "majority" */
     double confidence;        /* in the verdict, 0 to 1 */
     double shared;            /* pairs that used the same uplink at that time, itself counted */
+    double round;             /* of the run, from 1: links with the same were measured at once */
     double stalled;           /* share of the time in which a process was kept from running */
     enum verdict verdict;
     const char *message; /* one line for a person */
@@ -56,7 +57,7 @@ struct record {
     {                                                                                              \
         .value = __builtin_nan(""), .low = __builtin_nan(""), .high = __builtin_nan(""),           \
         .outliers = __builtin_nan(""), .lowest = __builtin_nan(""), .limit = __builtin_nan(""),    \
-        .confidence = __builtin_nan(""), .shared = __builtin_nan(""),                              \
+        .confidence = __builtin_nan(""), .shared = __builtin_nan(""), .round = __builtin_nan(""),  \
         .stalled = __builtin_nan(""), .time = __builtin_nan("")                                    \
     }
 

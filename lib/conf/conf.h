@@ -125,17 +125,19 @@ struct conf {
     double link_peers_percent; /* LinkPeersPercent=85: fail below this share of the peers' median */
     double latency_peers_ratio; /* LatencyPeersRatio=5: warn above this multiple of the median */
     int link_times;             /* LinkTimes=3: all pairs so often; 0: auto */
-    double clock_offset_ms;     /* ClockOffsetMs=1000 */
-    int allow_failed_rails;     /* AllowFailedRails=1; 0: none */
-    double drain_cap_percent;   /* DrainCap=25%: at most this share of the cluster's nodes drained
-                                   by muster at a time, never less than one node */
-    int strikes;                /* Strikes=3: so often a fault near its limit must come back */
-    long strike_window_s;       /* StrikeWindow=1d: within which */
-    double test_cap_percent;    /* TestCap=100%: at most this share of the nodes in tests at a time,
-                                   never less than two nodes */
-    bool health_drain;          /* HealthDrain=no: muster check --health drains its node */
+    int concurrency;            /* Concurrency=16: pairs at once; 0: auto */
+    int leaf_concurrency, uplink_concurrency; /* of these in a leaf, over its uplinks; 0: auto */
+    double clock_offset_ms;                   /* ClockOffsetMs=1000 */
+    int allow_failed_rails;                   /* AllowFailedRails=1; 0: none */
+    double drain_cap_percent; /* DrainCap=25%: at most this share of the cluster's nodes drained
+                                 by muster at a time, never less than one node */
+    int strikes;              /* Strikes=3: so often a fault near its limit must come back */
+    long strike_window_s;     /* StrikeWindow=1d: within which */
+    double test_cap_percent;  /* TestCap=100%: at most this share of the nodes in tests at a time,
+                                 never less than two nodes */
+    bool health_drain;        /* HealthDrain=no: muster check --health drains its node */
     double quick_budget_s, standard_budget_s,
-        full_budget_s;             /* QuickBudget=60s StandardBudget=5m FullBudget=30m */
+        full_budget_s;             /* QuickBudget=2m StandardBudget=5m FullBudget=30m; 0: auto */
     enum conf_preflight preflight; /* Preflight=off|quick|standard */
     double preflight_budget_s;     /* PreflightBudget=30s */
 };

@@ -19,7 +19,7 @@ enum conf_kind {
     KIND_YES_NO,     /* bool */
     KIND_PORTS,      /* int first, last */
     KIND_LONG_TIME,  /* long, seconds */
-    KIND_TIME,       /* double, seconds */
+    KIND_TIME,       /* double, seconds, or the key's word where it has one */
     KIND_PERCENT,    /* double */
     KIND_DECIMAL,    /* double */
     KIND_POLICY,     /* enum conf_policy */
@@ -38,7 +38,7 @@ struct conf_key {
     double minimum, maximum;
     const char *default_text;
     const char *help;
-    const char *word; /* KIND_INTEGER: a word for one value */
+    const char *word; /* KIND_INTEGER, KIND_TIME: a word for one value */
     int word_value;
 };
 

@@ -56,7 +56,8 @@ void conf_value_allowed(const struct conf_key *key, char *text, size_t size)
     case KIND_TIME:
         quantity_format_time(key->minimum, minimum, sizeof minimum);
         quantity_format_time(key->maximum, maximum, sizeof maximum);
-        snprintf(text, size, "%s to %s (units s, m, h, d; none: s)", minimum, maximum);
+        snprintf(text, size, "%s to %s (units s, m, h, d; none: s)%s%s", minimum, maximum,
+                 key->word ? ", or " : "", key->word ? key->word : "");
         break;
     case KIND_PERCENT:
         snprintf(text, size, "%s%% to %s%%", minimum, maximum);
@@ -281,6 +282,10 @@ static int take_time(const struct conf_key *key, const char *value, double *seco
 {
     double number;
 
+    if (key->word && strcasecmp(value, key->word) == 0) {
+        *seconds = key->word_value;
+        return 0;
+    }
     if (!quantity_parse_time(value, &number) || number < key->minimum || number > key->maximum)
         return not_allowed(key, value, err);
     *seconds = number;
@@ -479,7 +484,10 @@ int conf_value_print(const struct conf *conf, const struct conf_key *key, FILE *
         quantity_format_time((double)*(const long *)field, text, sizeof text);
         break;
     case KIND_TIME:
-        quantity_format_time(*(const double *)field, text, sizeof text);
+        if (key->word && (int)*(const double *)field == key->word_value)
+            snprintf(text, sizeof text, "%s", key->word);
+        else
+            quantity_format_time(*(const double *)field, text, sizeof text);
         break;
     case KIND_PERCENT:
     case KIND_DECIMAL:

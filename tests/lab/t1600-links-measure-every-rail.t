@@ -57,6 +57,12 @@ is "$status" 3 'a pair with a node that takes no part cannot be told'
 like "$records" 'both nodes must take part' '... and it says why'
 battery 1 muster-links --quick --rounds 1
 is "$(of '.metric == "bandwidth"' .node .peer | sort -u | wc -l)" 4 '--rounds 1: two pairs, both ways'
+battery 1 muster-links --quick --rounds 1 --concurrency 1 --rails eth1
+is "$(of '.metric == "bandwidth"' .round | sort | uniq -c | awk '{ print $1 }' | xargs)" '2 2' \
+    '--concurrency 1: one pair after the other, as the records say'
+like "$(of '.metric == "rounds"' .message)" '^1 of 1 rounds' '... in one round'
+battery 1 muster-links --quick --passes bisection --concurrency 1
+like "$status $(of '.verdict == "unknown"' .message)" '^3 bisection needs all pairs at once' '... what needs all is not measured'
 battery 1 muster-links --quick --rounds 1 --times 2
 is "$(of '.metric == "bandwidth" and .part == "eth1"' .node .peer | sort | uniq -c | awk '{ print $1 }' | xargs)" \
     '2 2 2 2' '--times 2: all of them twice'

@@ -207,6 +207,10 @@ check_PROGRAMS += tests/unit/tournament.t
 tests_unit_tournament_t_SOURCES = tests/unit/tournament.c
 tests_unit_tournament_t_LDADD = validate/schedule/libschedule.la $(unit_libs)
 
+check_PROGRAMS += tests/unit/split.t
+tests_unit_split_t_SOURCES = tests/unit/split.c
+tests_unit_split_t_LDADD = validate/schedule/libschedule.la $(unit_libs)
+
 check_PROGRAMS += tests/unit/schedule.t
 tests_unit_schedule_t_SOURCES = tests/unit/schedule.c
 tests_unit_schedule_t_LDADD = validate/schedule/libschedule.la $(unit_libs)
@@ -343,6 +347,11 @@ check_PROGRAMS += tests/unit/request.t
 tests_unit_request_t_SOURCES = tests/unit/request.c \
 	validate/certify/request.c validate/certify/request.h
 tests_unit_request_t_LDADD = $(unit_libs)
+
+check_PROGRAMS += tests/unit/budget.t
+tests_unit_budget_t_SOURCES = tests/unit/budget.c \
+	validate/certify/budget.c validate/certify/budget.h
+tests_unit_budget_t_LDADD = validate/schedule/libschedule.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/spares.t
 tests_unit_spares_t_SOURCES = tests/unit/spares.c \

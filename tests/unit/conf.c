@@ -82,6 +82,9 @@ static void reads_values(void)
                      "CompareBy=Partitions,gres\n"
                      "PreflightBudget=2m\n"
                      "LatencyPeersRatio=3.25\n"
+                     "Concurrency=16\n"
+                     "LeafConcurrency=ALL\n"
+                     "StandardBudget=Auto\n"
                      "QuickBudget=90",
                      &conf, &err),
            0, "a file with every kind of value is read (%s)", err.text);
@@ -116,6 +119,9 @@ static void reads_values(void)
     is_str(conf.golden_path, "/etc/muster/golden", "Golden");
     is_int(conf.compare_by, COMPARE_GRES | COMPARE_PARTITIONS, "CompareBy");
     is_near(conf.preflight_budget_s, 120, 0, "PreflightBudget");
+    is_int(conf.concurrency, 16, "Concurrency");
+    is_int(conf.leaf_concurrency, 0, "a word for a number, in any case");
+    is_near(conf.standard_budget_s, 0, 0, "... for a time");
     is_near(conf.quick_budget_s, 90, 0, "a time without unit, in a last line without end");
     conf_clear(&conf);
     conf_clear(NULL);
@@ -204,6 +210,9 @@ static void refuses_values(void)
     refused("CertificateValidity=7days", "1: CertificateValidity=7days: found");
     refused("CertificateValidity=1s", "1: CertificateValidity=1s: found");
     refused("QuickBudget=1.5s", "1: QuickBudget=1.5s: found");
+    refused("FullBudget=none", "1: FullBudget=none: found \"none\", allowed 1s to 7d (units s, m, "
+                               "h, d; none: s), or auto");
+    refused("Concurrency=0", "1: Concurrency=0: found \"0\", allowed 1 to 100000, or auto");
     refused("LinkPeersPercent=101", "1: LinkPeersPercent=101: found \"101\", allowed 0% to 100%");
     refused("LinkPeersPercent=80 %", "1: LinkPeersPercent=80 %: found");
     refused("LatencyPeersRatio=5%", "1: LatencyPeersRatio=5%: found");

@@ -75,6 +75,7 @@ muster_launch_CFLAGS = $(battery_cflags)
 muster_launch_LDADD = $(battery_libs)
 
 links_sources = \
+	validate/battery/links/sub_rounds.c validate/battery/links/sub_rounds.h \
 	validate/battery/links/course.c validate/battery/links/course.h \
 	validate/battery/links/meeting/lines.c validate/battery/links/meeting/lines.h \
 	validate/battery/links/meeting/meeting.c validate/battery/links/meeting/meeting.h \

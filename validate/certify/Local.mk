@@ -7,6 +7,8 @@ muster_SOURCES += \
 	validate/certify/certificates.c \
 	validate/certify/request.c validate/certify/request.h \
 	validate/certify/retest.c \
+	validate/certify/budget.c validate/certify/budget.h \
+	validate/certify/estimate.c \
 	validate/certify/outcome.c validate/certify/outcome.h \
 	validate/certify/options.c \
 	validate/certify/others.c \

@@ -23,7 +23,7 @@ enum {
 /* All stages of the battery by their limits, and what surrounds them. */
 static int battery_minutes(const struct certify *certify)
 {
-    return (int)ceil(3 * certify->budget_s / 60) + BATTERY_BESIDES_MIN;
+    return (int)ceil(certify_battery_s(certify, certify->count) / 60) + BATTERY_BESIDES_MIN;
 }
 
 static int job_minutes(const struct certify *certify)

@@ -177,6 +177,8 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
                         : certify->options.level == LEVEL_QUICK    ? certify->conf.quick_budget_s
                         : certify->options.level == LEVEL_STANDARD ? certify->conf.standard_budget_s
                                                                    : certify->conf.full_budget_s;
+    if (certify->options.concurrency > 0)
+        certify->conf.concurrency = certify->options.concurrency;
     step_clean_environment();
     setenv("MUSTER_RUN", certify->run, 1);
     if (certify->progress.is_terminal)
@@ -265,6 +267,7 @@ static int stages_run(struct certify *certify, struct error *err)
     certify_check(certify);
     certify_subnet(certify);
     certify_allocate_next(certify, JOB_BATTERY);
+    certify_estimate_say(certify);
     certify_launch(certify);
     certify_links(certify);
     certify_collectives(certify);

@@ -12,6 +12,7 @@
 #include "lib/conf/conf.h"
 #include "validate/judge/index.h"
 #include "validate/act/act.h"
+#include "validate/certify/budget.h"
 #include "validate/certify/outcome.h"
 #include "validate/report/format.h"
 #include "validate/report/progress.h"
@@ -26,8 +27,6 @@
 
 enum { CERTIFY_REPORTS = 16 };
 
-/* How much is tested: each level all that the one before it has. */
-enum certify_level { LEVEL_QUICK, LEVEL_STANDARD, LEVEL_FULL };
 const char *certify_level_name(enum certify_level level); /* "quick", "standard", "full" */
 
 struct certify_options {
@@ -44,6 +43,7 @@ struct certify_options {
     bool is_due;      /* only nodes whose certificate is missing or ends soon, and partners */
     double jitter_s;  /* begin after a random part of it */
     double budget_s;  /* 0: the configuration's */
+    int concurrency;  /* 0: the configuration's */
 };
 
 /* A step has the user of its job, so a run that is root's has three jobs, one after the other in a
@@ -77,7 +77,8 @@ struct subject {
 struct certify {
     struct certify_options options;
     struct conf conf;
-    double budget_s, begin;                      /* clock_s() */
+    double budget_s;                             /* the administrator's, 0: none */
+    double begin;                                /* clock_s() */
     char run[64], job_name[96], reservation[96]; /* reservation "": none */
     struct cluster cluster;
     struct subject *subjects;
@@ -129,6 +130,14 @@ void certify_verdict(struct certify *certify, struct subject *subject, enum stag
 size_t certify_good(struct certify *certify, struct hostlist *names);
 /* Ends a stage's line of progress: how many of the nodes are good. */
 void certify_stage_end(struct certify *certify, size_t asked);
+
+/* estimate.c: how long the stages take with so many nodes, by what is known of them (budget.h) */
+struct budget_work certify_work(const struct certify *certify, size_t nodes);
+double certify_limit_s(const struct certify *certify, enum stage stage, size_t nodes);
+double certify_battery_s(const struct certify *certify, size_t nodes); /* all of them at most */
+int certify_link_times(const struct certify *certify, size_t nodes);   /* all pairs so often */
+/* A line with the estimate of each stage, for the nodes that are good. */
+void certify_estimate_say(struct certify *certify);
 
 /* nodes.c */
 /* Chooses the nodes that the run is about. Returns 0, or -1 with err where it cannot go on at all.

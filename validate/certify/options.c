@@ -4,9 +4,12 @@
 #include "validate/certify/certify.h"
 
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "validate/command/command.h"
+
+enum { PAIRS_MOST = 100000 };
 
 static const char *const level_names[] = {"quick", "standard", "full"};
 
@@ -43,6 +46,7 @@ static void print_help(void)
         "      --mpi TYPE         srun's --mpi for the MPI programs, if not the cluster's default\n"
         "      --time-limit S     seconds that the tests may take, instead of QuickBudget,\n"
         "                         StandardBudget or FullBudget\n"
+        "      --concurrency K    pairs of nodes measured at once, instead of Concurrency\n"
         "  -h, --help             this text\n"
         "\n"
         "Exit status: 0 all certified, 1 some failed, 2 usage, 3 could not tell or interrupted.");
@@ -66,6 +70,15 @@ static int report_add(struct certify_options *options, char *text)
     return 0;
 }
 
+/* Returns 0 where it is no number in its range. */
+static int pairs_read(const char *text)
+{
+    char *end;
+    long pairs = strtol(text, &end, 10);
+
+    return end == text || *end || pairs < 1 || pairs > PAIRS_MOST ? 0 : (int)pairs;
+}
+
 int certify_options_read(int argc, char **argv, struct certify_options *options)
 {
     static const struct option table[] = {
@@ -84,6 +97,7 @@ int certify_options_read(int argc, char **argv, struct certify_options *options)
         {"config", required_argument, NULL, 'c'},
         {"mpi", required_argument, NULL, 'm'},
         {"time-limit", required_argument, NULL, 't'},
+        {"concurrency", required_argument, NULL, 'C'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
@@ -145,6 +159,13 @@ int certify_options_read(int argc, char **argv, struct certify_options *options)
             if (command_seconds("muster certify", "time limit", optarg, 10, 86400,
                                 &options->budget_s) >= 0)
                 return COMMAND_USAGE;
+            break;
+        case 'C':
+            options->concurrency = pairs_read(optarg);
+            if (options->concurrency == 0)
+                return command_misuse("muster certify",
+                                      "concurrency is '%s', expected pairs from 1 to %d", optarg,
+                                      PAIRS_MOST);
             break;
         case 'h':
             print_help();

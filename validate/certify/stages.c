@@ -224,7 +224,6 @@ struct battery {
     enum stage stage;
     int tasks_per_node;
     bool is_fabric;
-    double limit_s;
     /* fills in the arguments for those nodes */
     void (*build)(const struct certify *certify, const struct hostlist *names, double limit_s,
                   struct arguments *program);
@@ -237,9 +236,10 @@ static int battery_step(struct certify *certify, const struct battery *battery,
 {
     struct certify_environment environment;
     struct arguments program = {0};
+    double limit_s = certify_limit_s(certify, battery->stage, names->count);
 
     certify_environment(certify, battery->is_fabric, &environment);
-    battery->build(certify, names, battery->limit_s, &program);
+    battery->build(certify, names, limit_s, &program);
     *rv = certify_step(certify,
                        &(struct certify_step){.stage = battery->stage,
                                               .nodes = names,
@@ -247,7 +247,7 @@ static int battery_step(struct certify *certify, const struct battery *battery,
                                               .is_mpi = true,
                                               .program = program.argv,
                                               .environment = environment.entries,
-                                              .deadline_s = battery->limit_s + MARGIN_S},
+                                              .deadline_s = limit_s + MARGIN_S},
                        first, err);
     arguments_clear(&program);
     return *rv == 0 && !certify_is_complete(certify, *first) ? 1 : *rv;
@@ -348,8 +348,8 @@ void certify_launch(struct certify *certify)
 {
     size_t first = certify->records.count;
 
-    battery_run(certify, &(struct battery){STAGE_LAUNCH, ranks_per_node(certify), false,
-                                           certify->budget_s / 2, launch_arguments});
+    battery_run(certify,
+                &(struct battery){STAGE_LAUNCH, ranks_per_node(certify), false, launch_arguments});
     coverage_note(certify, STAGE_LAUNCH, first);
 }
 
@@ -365,7 +365,7 @@ void certify_collectives(struct certify *certify)
     size_t first = certify->records.count;
 
     battery_run(certify, &(struct battery){STAGE_COLLECTIVES, ranks_per_node(certify), true,
-                                           certify->budget_s / 2, collectives_arguments});
+                                           collectives_arguments});
     coverage_note(certify, STAGE_COLLECTIVES, first);
 }
 
@@ -391,8 +391,8 @@ void certify_train(struct certify *certify)
 
     step_program_path("muster-train", path, sizeof path);
     if (certify->options.level != LEVEL_QUICK && access(path, X_OK) == 0) {
-        battery_run(certify, &(struct battery){STAGE_TRAIN, ranks_per_node(certify), true,
-                                               certify->budget_s / 2, train_arguments});
+        battery_run(certify,
+                    &(struct battery){STAGE_TRAIN, ranks_per_node(certify), true, train_arguments});
         return;
     }
     for (size_t i = 0; i < certify->count; i++)

@@ -44,6 +44,7 @@ static const struct {
     {"outliers", offsetof(struct record, outliers)},
     {"confidence", offsetof(struct record, confidence)},
     {"shared", offsetof(struct record, shared)},
+    {"round", offsetof(struct record, round)},
     {"stalled", offsetof(struct record, stalled)},
 };
 enum { NUMBERS = sizeof numbers / sizeof *numbers };

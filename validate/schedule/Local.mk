@@ -6,6 +6,7 @@ validate_schedule_libschedule_la_SOURCES = \
 	validate/schedule/apart.c validate/schedule/apart.h \
 	validate/schedule/schedule.c validate/schedule/schedule.h \
 	validate/schedule/schedule_make.c validate/schedule/schedule_parts.h \
+	validate/schedule/split.c validate/schedule/split.h \
 	validate/schedule/tournament.c validate/schedule/tournament.h \
 	# end of validate_schedule_libschedule_la_SOURCES
 validate_schedule_libschedule_la_LIBADD = -lm

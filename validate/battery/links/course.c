@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a second look at all pairs fewer rounds do: it asks of nodes, not of pairs. */
-static const double SECOND_CONFIDENCE = 0.99;
+/* Of a second look at all pairs fewer rounds do: it asks of nodes, not of pairs. So they do when
+ * the time is over. */
+static const double SECOND_CONFIDENCE = 0.99, LEAST_CONFIDENCE = 0.99;
 
 static struct path_plan make_plan(const struct rounds_plan *options, enum pass_kind kind,
                                   bool is_quick)
@@ -29,7 +30,7 @@ static struct path_plan make_plan(const struct rounds_plan *options, enum pass_k
         plan.samples = (int)options->repeats;
     /* Flows that are to run together do not go on one by one. */
     plan.most_samples = is_pairs ? 3 * plan.samples : plan.samples;
-    if (kind == PASS_UPLINKS || kind == PASS_BISECTION)
+    if (pass_is_for_all(kind))
         plan.samples = plan.most_samples = 2 * plan.samples;
     return plan;
 }
@@ -111,7 +112,8 @@ static int make_schedule(const struct program *program, const struct rounds_plan
     request.kind = course->kind == PASS_UPLINKS     ? SCHEDULE_UPLINKS
                    : course->kind == PASS_BISECTION ? SCHEDULE_BISECTION
                                                     : SCHEDULE_PAIRS;
-    if (is_second_look(options, course->kind) && request.confidence == 0)
+    if (is_second_look(options, course->kind) &&
+        (request.confidence == 0 || request.confidence > SECOND_CONFIDENCE))
         request.confidence = SECOND_CONFIDENCE;
     if (schedule_make(&request, &course->schedule, err) != 0)
         return -1;
@@ -119,9 +121,14 @@ static int make_schedule(const struct program *program, const struct rounds_plan
     return 0;
 }
 
-static void repeat(struct course *course, const struct rounds_plan *options)
+static void repeat(const struct program *program, struct course *course,
+                   const struct rounds_plan *options)
 {
-    course->once = course->rounds;
+    int enough = schedule_rounds_for(program->node_count, LEAST_CONFIDENCE);
+
+    course->once = course->enough = course->rounds;
+    if (!course->partners && !pass_is_for_all(course->kind) && enough < course->once)
+        course->enough = enough;
     course->times = course->kind == PASS_PAIRS && options->times > 1 ? (int)options->times : 1;
     course->rounds *= course->times;
 }
@@ -133,7 +140,7 @@ int course_make(const struct program *program, const struct rounds_plan *options
                               .plan = make_plan(options, kind, options->is_quick),
                               .plan_again = make_plan(options, kind, true)};
     if (kind == PASS_LOCAL) {
-        course->once = course->rounds = rails > 1 ? rails : 1;
+        course->once = course->enough = course->rounds = rails > 1 ? rails : 1;
         course->times = 1;
         return 0;
     }
@@ -145,7 +152,7 @@ int course_make(const struct program *program, const struct rounds_plan *options
         for (int node = 0; node < program->node_count; node++)
             course->blocks[node] = blocks_of(&options->blocks, program->node_name[node]);
     }
-    if (!options->pairs || kind == PASS_UPLINKS || kind == PASS_BISECTION) {
+    if (!options->pairs || pass_is_for_all(kind)) {
         if (make_schedule(program, options, course, err) != 0)
             return -1;
     } else if (take_pairs(program, options->pairs, course, err) != 0) {
@@ -153,7 +160,7 @@ int course_make(const struct program *program, const struct rounds_plan *options
     } else if (options->rounds > 0 && options->rounds < course->rounds) {
         course->rounds = (int)options->rounds;
     }
-    repeat(course, options);
+    repeat(program, course, options);
     return 0;
 }
 
@@ -182,6 +189,39 @@ int course_partner(const struct program *program, const struct course *course, i
     if (course->partners)
         return course->partners[course_round(course, round) * program->node_count + node];
     return schedule_partner(course->schedule, course_round(course, round), node);
+}
+
+static int pairs_leaving(const struct program *program, const struct course *course, int round,
+                         int node)
+{
+    int block = course->blocks[node], count = 0;
+
+    for (int other = 0; other < program->node_count; other++) {
+        int partner;
+
+        if (course->blocks[other] != block || course->sub_rounds[other] != course->sub_rounds[node])
+            continue;
+        partner = course_partner(program, course, round, other);
+        count += partner != SCHEDULE_BYE && course->blocks[partner] != block;
+    }
+    return count;
+}
+
+int course_pair_load(const struct program *program, const struct course *course, int round,
+                     int node)
+{
+    int partner, own, other;
+
+    if (!course->schedule)
+        return 0;
+    if (!course->sub_rounds || !course->blocks)
+        return schedule_pair_load(course->schedule, course_round(course, round), node);
+    partner = course_partner(program, course, round, node);
+    if (partner == SCHEDULE_BYE || course->blocks[partner] == course->blocks[node])
+        return 0;
+    own = pairs_leaving(program, course, round, node);
+    other = pairs_leaving(program, course, round, partner);
+    return own > other ? own : other;
 }
 
 bool course_is_first(const struct program *program, const struct course *course, int round,

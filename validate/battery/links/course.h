@@ -13,11 +13,14 @@ struct course {
     enum pass_kind kind;
     int rounds, once; /* once: of these, all pairs that are wanted; the others are more of them */
     int times;        /* that all are wanted */
+    int enough; /* of `once`: so many name a bad node well enough when there is no time for all */
     struct path_plan plan, plan_again; /* of the first time; of the others, which are as quick as
                                           can be: they are for what comes and goes */
     int *partners; /* [once x nodes] of the pairs that were asked for, or NULL: as schedule says */
     struct schedule *schedule;
-    int *blocks; /* of each node, -1 in none; NULL: not known */
+    const int *sub_rounds; /* [nodes] of the round that runs, of each one's pair; the first node's.
+                              NULL: all at once */
+    int *blocks;           /* of each node, -1 in none; NULL: not known */
     char *const *block_names;
 };
 
@@ -36,6 +39,11 @@ const struct path_plan *course_plan(const struct course *course, int round);
 /* The node's partner, SCHEDULE_BYE when it rests; whether it sends first, when it has one. */
 int course_partner(const struct program *program, const struct course *course, int round, int node);
 bool course_is_first(const struct program *program, const struct course *course, int round,
+                     int node);
+
+/* How many pairs at once cross the uplinks that the node's pair uses: schedule_pair_load() of those
+ * in its sub-round. */
+int course_pair_load(const struct program *program, const struct course *course, int round,
                      int node);
 
 /* Pair number `index` of "A:B+C:D,E:F": its round from 0, -1: no more. A node that takes no part is

@@ -38,6 +38,23 @@ static int take_rounds(const char *value, void *context, struct error *err)
     return option_number(value, 1, INT_MAX, &((struct rounds_plan *)context)->rounds, err);
 }
 
+static int take_concurrency(const char *value, void *context, struct error *err)
+{
+    return option_number(value, 1, INT_MAX, &((struct rounds_plan *)context)->concurrency, err);
+}
+
+static int take_leaf_concurrency(const char *value, void *context, struct error *err)
+{
+    return option_number(value, 1, INT_MAX, &((struct rounds_plan *)context)->leaf_concurrency,
+                         err);
+}
+
+static int take_uplink_concurrency(const char *value, void *context, struct error *err)
+{
+    return option_number(value, 1, INT_MAX, &((struct rounds_plan *)context)->uplink_concurrency,
+                         err);
+}
+
 static int take_repeats(const char *value, void *context, struct error *err)
 {
     return option_number(value, 1, PATH_SAMPLES, &((struct rounds_plan *)context)->repeats, err);
@@ -173,6 +190,14 @@ static const struct option_spec option_table[] = {
      "time beginning elsewhere: what comes and goes shows at one of\n"
      "several moments (1)",
      take_times},
+    {"concurrency", "K",
+     "at most K pairs at once, in sub-rounds (all; of the nodes of one\n"
+     "machine two ranks for each of its processors)",
+     take_concurrency},
+    {"leaf-concurrency", "K", "at most K pairs at once within a block (all)",
+     take_leaf_concurrency},
+    {"uplink-concurrency", "K", "at most K pairs at once across the uplinks of a block (all)",
+     take_uplink_concurrency},
     {"repeats", "K",
      "samples of each bandwidth at first, 1 to 64 (5; quick 4); more\n"
      "follow, up to three times that, until the figure is certain",

@@ -29,6 +29,11 @@ const char *pass_metric(enum pass_kind kind)
     return kinds[kind].metric;
 }
 
+bool pass_is_for_all(enum pass_kind kind)
+{
+    return kind == PASS_UPLINKS || kind == PASS_BISECTION;
+}
+
 static int pass_of(const char *name, size_t length)
 {
     for (int kind = 0; kind < PASS_KINDS; kind++)

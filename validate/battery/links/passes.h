@@ -2,6 +2,7 @@
 #ifndef MUSTER_PASSES_H
 #define MUSTER_PASSES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "lib/base/error.h"
@@ -30,6 +31,7 @@ int passes_parse(const char *text, struct passes *passes, struct error *err);
 
 const char *pass_name(enum pass_kind kind);   /* "pairs" */
 const char *pass_metric(enum pass_kind kind); /* "bandwidth", "bandwidth_together", ... */
+bool pass_is_for_all(enum pass_kind kind);    /* all of its pairs at once: uplinks, bisection */
 
 /* Leaf switches and their nodes. */
 struct blocks {

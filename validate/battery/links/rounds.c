@@ -9,6 +9,7 @@
 
 #include "lib/base/clock.h"
 #include "validate/battery/links/course.h"
+#include "validate/battery/links/sub_rounds.h"
 #include "validate/battery/links/report/kinds.h"
 #include "validate/battery/links/report/linkreport.h"
 #include "validate/battery/links/meeting/meeting.h"
@@ -37,6 +38,9 @@ struct play {
     int measured;             /* results of the pass */
     int most_rails;           /* of a node; others than the first one know their own alone */
     struct rail_kinds *kinds; /* node_count, of the first node */
+    struct sub_rounds subs;   /* of the first node */
+    int sub_round;            /* of the round that runs */
+    int rounds;               /* of the run, begun so far */
     bool *has_gone;           /* node_count, of the first node: lost for the run */
     double start_s, round_s;  /* of the run; how long the last round took */
 };
@@ -71,8 +75,8 @@ static bool node_is_gone(struct play *play, int node)
     return play->has_gone[node];
 }
 
-/* Waits until each node that is still there has a word, and lets take() read it; take() returns -1
- * when the line is lost. */
+/* Waits until each node that has a part in the sub-round and is still there has a word, and lets
+ * take() read it; take() returns -1 when the line is lost. */
 static void hear_all(struct play *play, int (*take)(struct play *play, int node))
 {
     int count = play->program->node_count, missing;
@@ -80,6 +84,8 @@ static void hear_all(struct play *play, int (*take)(struct play *play, int node)
 
     if (!is_heard)
         watch_fault("out of memory");
+    for (int node = 0; node < count; node++)
+        is_heard[node] = !sub_rounds_calls(&play->subs, play->sub_round, node);
     for (;;) {
         missing = 0;
         for (int node = 1; node < count; node++) {
@@ -153,6 +159,7 @@ static int take_offers(struct play *play, int node)
     if (lines_receive(play->lines, node, &offers, sizeof offers) != 0)
         return -1;
     kinds_note(&offers, &play->kinds[node]);
+    sub_rounds_note(&play->subs, node, &offers);
     if (offers.count > play->most_rails)
         play->most_rails = offers.count;
     if (play->options->tells_speeds)
@@ -171,7 +178,9 @@ static int introduce(struct play *play)
     if (play->options->tells_speeds)
         linkreport_speeds(play->program, 0, &play->rails.own);
     kinds_note(&play->rails.own, &play->kinds[0]);
+    sub_rounds_note(&play->subs, 0, &play->rails.own);
     hear_all(play, take_offers);
+    sub_rounds_ready(&play->subs);
     kinds_report(play->program, play->kinds);
     hear_all(play, take_results);
     linkreport_states(play->program, &play->results);
@@ -211,11 +220,6 @@ static bool is_verbs(enum pass_kind kind)
     return kind == PASS_VERBS || kind == PASS_LOCAL;
 }
 
-static bool is_for_all(const struct course *course)
-{
-    return course->kind == PASS_UPLINKS || course->kind == PASS_BISECTION;
-}
-
 static void hold(struct play *play)
 {
     struct program *program = play->program;
@@ -242,8 +246,8 @@ static void hold(struct play *play)
         else if (course->kind == PASS_VERBS)
             verbs_hold(&meeting, &play->options->verbs);
         else
-            overlap_hold(&meeting, is_for_all(course) ? &start : NULL);
-    } else if (is_for_all(course)) {
+            overlap_hold(&meeting, pass_is_for_all(course->kind) ? &start : NULL);
+    } else if (pass_is_for_all(course->kind)) {
         wait_for_start(play, 0);
         wait_for_start(play, 1);
     }
@@ -254,7 +258,7 @@ static void hold(struct play *play)
 static void send_turn(struct play *play)
 {
     for (int node = 1; node < play->program->node_count; node++)
-        if (!node_is_gone(play, node))
+        if (sub_rounds_calls(&play->subs, play->sub_round, node) && !node_is_gone(play, node))
             play->has_gone[node] |=
                 lines_send(play->lines, node, &play->turn, sizeof play->turn) != 0;
 }
@@ -268,20 +272,35 @@ static int count_left(struct play *play)
     return count;
 }
 
+/* All nodes have a part in what comes. */
+static void call_all(struct play *play)
+{
+    play->subs.is_split = false;
+    play->course.sub_rounds = NULL;
+}
+
 static void conduct_round(struct play *play, int round)
 {
     double begin_s = clock_s();
 
-    play->turn.number++;
+    play->rounds++;
     play->turn.round = round;
-    send_turn(play);
-    hold(play);
-    hear_all(play, take_results);
-    drop_broken(play);
-    play->measured += play->results.count;
-    linkreport_round(play->program, &play->course, round, &play->results,
-                     play->options->floor_percent);
-    play->results.count = 0;
+    sub_rounds_begin(&play->subs, play->program, &play->course, round);
+    for (play->sub_round = 0; play->sub_round < play->subs.count; play->sub_round++) {
+        play->turn.number++;
+        send_turn(play);
+        if (sub_rounds_calls(&play->subs, play->sub_round, play->program->node))
+            hold(play);
+        hear_all(play, take_results);
+        drop_broken(play);
+        play->measured += play->results.count;
+        for (int i = 0; i < play->results.count; i++)
+            play->results.items[i].turn = play->turn.number;
+        linkreport_round(play->program, &play->course, round, &play->results,
+                         play->options->floor_percent);
+        play->results.count = 0;
+    }
+    call_all(play);
     play->round_s = clock_s() - begin_s;
 }
 
@@ -290,9 +309,9 @@ static void tell_progress(const struct play *play, int round, double mean_s)
     const struct course *course = &play->course;
 
     if (round == 0)
-        output_progress("%s, round 1 of %d", pass_name(course->kind), course->rounds);
+        output_progress("%s: 0 of %d rounds", pass_name(course->kind), course->rounds);
     else
-        output_progress("%s, round %d of %d, %.0f s left", pass_name(course->kind), round + 1,
+        output_progress("%s: %d of %d rounds, about %.0f s left", pass_name(course->kind), round,
                         course->rounds, ceil(mean_s * (course->rounds - round)));
 }
 
@@ -310,6 +329,7 @@ static void conduct_pass(struct play *play, bool is_wanted)
     const struct course *course = &play->course;
     double begin_s = clock_s(), longest_s = 0;
     int round = 0, least = course->kind == PASS_LOCAL ? 1 : 2;
+    bool is_lonely;
 
     play->measured = 0;
     for (; round < course->rounds && has_time(play, round, longest_s); round++) {
@@ -319,16 +339,21 @@ static void conduct_pass(struct play *play, bool is_wanted)
         conduct_round(play, round);
         longest_s = fmax(longest_s, play->round_s);
     }
-    linkreport_pass(play->program, course, round, clock_s() - begin_s, clock_s() - play->start_s);
-    if (round < course->rounds && count_left(play) < least)
+    is_lonely = round < course->rounds && count_left(play) < least;
+    linkreport_pass(play->program, course, round, is_wanted && !is_lonely, clock_s() - begin_s,
+                    clock_s() - play->start_s);
+    if (is_lonely)
         linkreport_unknown("fewer than two nodes are left: %d of %d rounds measured", round,
                            course->rounds);
     else if (play->measured == 0 && is_verbs(course->kind))
         linkreport_unknown("%s: no rail that two nodes have in common is InfiniBand or RoCE",
                            pass_name(course->kind));
-    else if (round < course->once && is_wanted)
-        linkreport_unknown("the time limit of %g s is over: %d of %d rounds measured",
-                           play->program->common.time_limit_s, round, course->once);
+}
+
+static bool is_limited(const struct rounds_plan *options)
+{
+    return options->concurrency > 0 || options->leaf_concurrency > 0 ||
+           options->uplink_concurrency > 0;
 }
 
 static void conduct(struct play *play)
@@ -346,8 +371,11 @@ static void conduct(struct play *play)
             linkreport_unknown("%s: %s", pass_name(play->passes.kinds[i]), verbs_missing());
             continue;
         }
-        if (course_make(program, play->options, play->passes.kinds[i], play->most_rails,
-                        &play->course, &err) != 0)
+        if (pass_is_for_all(play->passes.kinds[i]) && is_limited(play->options))
+            linkreport_unknown("%s needs all pairs at once, which the concurrency forbids",
+                               pass_name(play->passes.kinds[i]));
+        else if (course_make(program, play->options, play->passes.kinds[i], play->most_rails,
+                             &play->course, &err) != 0)
             linkreport_unknown("%s: %s", pass_name(play->passes.kinds[i]), err.text);
         else
             conduct_pass(play, is_wanted);
@@ -355,7 +383,7 @@ static void conduct(struct play *play)
     }
     for (int node = 0; node < program->node_count; node++)
         if (node_is_gone(play, node))
-            linkreport_lost(program, node, play->turn.number);
+            linkreport_lost(program, node, play->rounds);
     play->turn = (struct turn){0};
     send_turn(play);
 }
@@ -413,6 +441,7 @@ static void open_play(struct play *play)
         watch_fault("out of memory");
     rails_open(program, &play->rails, &play->results);
     play->most_rails = play->rails.own.count;
+    sub_rounds_open(&play->subs, play->options, program->node_count);
     play->lines = lines_open(program, &err);
     if (!play->lines)
         watch_fault("%s", err.text);
@@ -443,6 +472,7 @@ void rounds_play(struct program *program, const struct rounds_plan *plan)
     rails_close(&play.rails);
     lines_close(play.lines);
     free(play.results.items);
+    sub_rounds_close(&play.subs);
     free(play.has_gone);
     free(play.kinds);
 }

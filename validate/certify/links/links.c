@@ -50,16 +50,36 @@ static char *blocks_text(const struct certify *certify, const struct hostlist *n
     return NULL;
 }
 
+/* Whether the site limits how many pairs run at once: then nothing is measured by all at once. */
+static bool is_limited(const struct certify *certify)
+{
+    return certify->conf.concurrency > 0 || certify->conf.leaf_concurrency > 0 ||
+           certify->conf.uplink_concurrency > 0;
+}
+
+static void concurrency_add(const struct certify *certify, struct arguments *program)
+{
+    const struct conf *conf = &certify->conf;
+
+    if (conf->concurrency > 0)
+        arguments_add(program, "--concurrency=%d", conf->concurrency);
+    if (conf->leaf_concurrency > 0)
+        arguments_add(program, "--leaf-concurrency=%d", conf->leaf_concurrency);
+    if (conf->uplink_concurrency > 0)
+        arguments_add(program, "--uplink-concurrency=%d", conf->uplink_concurrency);
+}
+
 /* All pairs in turn; then all rails of a pair at once; then all that an uplink is there for; and
  * RDMA ports by libibverbs itself. */
 static void passes_add(const struct certify *certify, bool has_blocks, bool has_rdma,
                        struct arguments *program)
 {
     enum certify_level level = certify->options.level;
+    bool is_for_all = level == LEVEL_FULL && !is_limited(certify);
 
     arguments_add(program, "--passes=pairs,together%s%s%s",
-                  level == LEVEL_FULL && has_blocks ? ",uplinks" : "",
-                  level == LEVEL_FULL ? ",bisection" : "", has_rdma ? ",verbs" : "");
+                  is_for_all && has_blocks ? ",uplinks" : "", is_for_all ? ",bisection" : "",
+                  has_rdma ? ",verbs" : "");
     /* datagrams may be lost where a receiver is kept waiting: only where time is there to see it */
     if (has_rdma && level != LEVEL_FULL)
         arguments_add(program, "--verbs=%s", level == LEVEL_QUICK ? "write" : "write,read,send");
@@ -91,12 +111,14 @@ static void links_arguments(const struct certify *certify, const struct hostlist
         if (retry->is_together)
             arguments_add(program, "--passes=pairs,together");
     } else {
-        arguments_add(program, "--times=%d",
-                      certify->conf.link_times > 0
-                          ? certify->conf.link_times
-                          : trial_times(names->count, certify->options.level == LEVEL_QUICK));
+        double confidence = budget_confidence(certify->options.level, names->count);
+
+        arguments_add(program, "--times=%d", certify_link_times(certify, names->count));
+        if (confidence > 0)
+            arguments_add(program, "--confidence=%.15g", confidence);
         passes_add(certify, blocks != NULL, certify_has_verbs(certify, names), program);
     }
+    concurrency_add(certify, program);
     if (blocks)
         arguments_add(program, "--blocks=%s", blocks);
     free(blocks);
@@ -139,9 +161,11 @@ static int links_step(struct certify *certify, const struct hostlist *names,
     struct certify_environment environment;
     struct arguments program = {0};
     /* a look at suspects has pairs one after the other, some 5 s each: it ends when it is done */
-    double limit_s = retry ? certify->budget_s : certify->budget_s / 2;
+    double limit_s = certify_limit_s(certify, STAGE_LINKS, names->count);
     int rv;
 
+    if (retry && certify->budget_s > 0)
+        limit_s = certify->budget_s;
     certify_environment(certify, false, &environment);
     links_arguments(certify, names, limit_s, retry, &program);
     rv = certify_step(certify,
@@ -164,22 +188,41 @@ static int links_step(struct certify *certify, const struct hostlist *names,
     return rv;
 }
 
-/* Whether the run came to its end without those nodes that were lost on the way: all rounds of the
- * pairs were held, and nothing is unknown that has no node. */
-static bool rest_is_complete(const struct certify *certify, size_t first)
+static bool is_rounds(const struct record *record)
+{
+    return record->metric && strcmp(record->metric, "rounds") == 0 && record->part;
+}
+
+/* Whether the run came to its end, without those nodes that were lost on the way: some rounds of
+ * the pairs were held, and nothing is unknown that has no node but how many rounds there was time
+ * for. *pairs: the record of their rounds. */
+static bool rest_is_complete(const struct certify *certify, size_t first, size_t *pairs)
 {
     bool is_complete = false;
 
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
 
-        if (!record->node && record->verdict >= VERDICT_UNKNOWN)
+        if (!record->node && record->verdict >= VERDICT_UNKNOWN && !is_rounds(record))
             return false;
-        if (record->metric && strcmp(record->metric, "rounds") == 0 && record->part &&
-            strcmp(record->part, "pairs") == 0)
-            is_complete = record->verdict == VERDICT_PASS;
+        if (!is_rounds(record) || strcmp(record->part, "pairs") != 0)
+            continue;
+        is_complete = record->value > 0;
+        *pairs = i;
     }
     return is_complete;
+}
+
+/* Passes that the time limit cut: what they did not measure is of no node. */
+static void cut_passes_note(struct certify *certify, size_t first)
+{
+    for (size_t i = first; i < certify->records.count; i++) {
+        const struct record *record = &certify->records.items[i];
+
+        if (is_rounds(record) && record->verdict == VERDICT_UNKNOWN)
+            certify_note(certify, "links, %s: %s", record->part,
+                         record->message ? record->message : "");
+    }
 }
 
 /* Takes the nodes whose process died or hung, by what the watch says of them, out of the list, as
@@ -246,7 +289,21 @@ static void accuse(void *context, const char *node, enum verdict verdict,
                      record->part, record->message);
 }
 
-static void judge(struct certify *certify, const struct hostlist *names, size_t first)
+static void rounds_conclude(struct certify *certify, const struct hostlist *names, size_t rounds)
+{
+    const struct record *record = &certify->records.items[rounds];
+    bool is_enough = record->verdict == VERDICT_PASS;
+    char text[256];
+
+    text_put(text, sizeof text, "links: %s", record->message ? record->message : "");
+    certify_all(certify, names, STAGE_LINKS, is_enough ? VERDICT_PASS : VERDICT_UNKNOWN,
+                is_enough ? NULL : "links", is_enough ? "" : text);
+}
+
+/* rounds: the index of the record of the pairs' rounds. Where they were not enough nobody passes
+ * for what was measured, but it counts. */
+static void judge(struct certify *certify, const struct hostlist *names, size_t first,
+                  size_t rounds)
 {
     int *leaves = calloc(names->count + 1, sizeof *leaves);
     struct asked asked = {certify, hints_open(certify, first), names->count};
@@ -274,7 +331,7 @@ static void judge(struct certify *certify, const struct hostlist *names, size_t 
         trial_testimony(&certify->records, first, accuse, certify);
         certify_losses(certify, names, first); /* first: what is lost makes a rail slow as well */
         certify_link_findings(certify, &trial, first);
-        certify_all(certify, names, STAGE_LINKS, VERDICT_PASS, NULL, "");
+        rounds_conclude(certify, names, rounds);
     }
     trial_clear(&trial);
     hints_close(asked.hints);
@@ -307,6 +364,7 @@ void certify_links(struct certify *certify)
     if (asked > 0)
         progress_begin(&certify->progress, "links");
     while (names.count > 0) {
+        size_t rounds = 0;
         bool is_whole;
         int rv;
 
@@ -316,15 +374,13 @@ void certify_links(struct certify *certify)
                         "links needs two good nodes");
             break;
         }
-        progress_doing(&certify->progress, "%zu nodes, every pair and rail", names.count);
+        progress_doing(&certify->progress, "%zu nodes, every rail", names.count);
         rv = links_step(certify, &names, NULL, &first, &is_whole, &err);
-        if (rv == 0 && certify_is_complete(certify, first)) {
-            judge(certify, &names, first);
-            break;
-        }
-        if (is_whole && !certify_stop && rest_is_complete(certify, first) &&
-            lost_take(certify, first, &names) > 1) {
-            judge(certify, &names, first);
+        if (is_whole && !certify_stop && rest_is_complete(certify, first, &rounds) &&
+            ((rv == 0 && certify_is_complete(certify, first)) ||
+             lost_take(certify, first, &names) > 1)) {
+            cut_passes_note(certify, first);
+            judge(certify, &names, first, rounds);
             break;
         }
         if (!certify_once_more(certify, STAGE_LINKS, &tries, &names, first, rv, &err)) {

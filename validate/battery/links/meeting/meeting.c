@@ -42,6 +42,10 @@ void rails_open(struct program *program, struct rails *rails, struct link_result
     const struct fabric *fabric = program->fabric;
 
     memset(rails, 0, sizeof *rails);
+    if (program->inventory) {
+        snprintf(rails->own.boot_id, sizeof rails->own.boot_id, "%s", program->inventory->boot_id);
+        rails->own.processors = program->inventory->cpu_count;
+    }
     if (fabric->rail_count == 0)
         snprintf(results_add(results, program->node, -1, "")->failure, sizeof(char[256]),
                  "no rail: %.200s", fabric->reason);

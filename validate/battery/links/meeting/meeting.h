@@ -26,6 +26,8 @@ struct offer {
 };
 
 struct offers {
+    char boot_id[INVENTORY_NAME]; /* of the machine that the node runs on; "": not known */
+    int processors;               /* of that machine */
     int count;
     struct offer rails[MEETING_RAILS];
 };
@@ -33,6 +35,7 @@ struct offers {
 /* One direction of one rail of one pair, or (to -1) a rail that takes no part. Travels as it is. */
 struct link_result {
     int from, to; /* nodes */
+    int turn;     /* sub-round of the run, the first node's */
     char rail[INVENTORY_NAME], peer_rail[INVENTORY_NAME];
     double nominal_mbps;                                /* the lower of both ends'; -1 unknown */
     double latency_us, latency_low_us, latency_high_us; /* median, least, greatest */

@@ -85,6 +85,7 @@ void linkreport_bandwidth(const struct program *program, const struct link_resul
 
     if (shared > 0)
         record.shared = shared;
+    record.round = result->turn;
     record.value = result->bandwidth_mbps;
     record.low = result->bandwidth_low_mbps;
     record.high = result->bandwidth_high_mbps;
@@ -240,9 +241,7 @@ static void report(const struct program *program, const struct course *course, i
     enum pass_kind kind = course->kind;
     char name[48];
     const char *metric = name;
-    int shared = course->schedule ? schedule_pair_load(course->schedule,
-                                                       course_round(course, round), result->from)
-                                  : 0;
+    int shared = result->to >= 0 ? course_pair_load(program, course, round, result->from) : 0;
     bool is_short = result->counted_bytes >= 0 && result->counted_bytes < result->sent_bytes;
 
     if (result->is_state || result->is_gpu_memory) {
@@ -307,7 +306,7 @@ void linkreport_states(const struct program *program, const struct link_results 
 void linkreport_round(const struct program *program, const struct course *course, int round,
                       struct link_results *results, double floor_percent)
 {
-    if (course->kind == PASS_UPLINKS || course->kind == PASS_BISECTION)
+    if (pass_is_for_all(course->kind))
         sums_report(program, course, round, results);
     for (int i = 0; i < results->count; i++)
         report(program, course, round, &results->items[i], floor_percent);
@@ -315,7 +314,7 @@ void linkreport_round(const struct program *program, const struct course *course
 }
 
 void linkreport_pass(const struct program *program, const struct course *course, int rounds,
-                     double pass_s, double run_s)
+                     bool is_wanted, double pass_s, double run_s)
 {
     struct record record = RECORD_INIT;
     char message[200];
@@ -327,10 +326,18 @@ void linkreport_pass(const struct program *program, const struct course *course,
     record.limit = course->rounds;
     record.limit_source = "expected";
     record.unit = "count";
-    record.verdict = rounds >= course->once ? VERDICT_PASS : VERDICT_SKIP;
-    snprintf(message, sizeof message, "%d of %d rounds in %.1f s, %.1f s of the limit of %g s left",
-             rounds, course->rounds, pass_s, fmax(program->common.time_limit_s - run_s, 0),
-             program->common.time_limit_s);
+    record.verdict = rounds >= course->enough ? VERDICT_PASS
+                     : is_wanted              ? VERDICT_UNKNOWN
+                                              : VERDICT_SKIP;
+    if (record.verdict == VERDICT_UNKNOWN)
+        snprintf(message, sizeof message,
+                 "the time limit of %g s is over: %d of %d rounds measured, %d are enough",
+                 program->common.time_limit_s, rounds, course->once, course->enough);
+    else
+        snprintf(message, sizeof message,
+                 "%d of %d rounds in %.1f s, %.1f s of the limit of %g s left", rounds,
+                 course->rounds, pass_s, fmax(program->common.time_limit_s - run_s, 0),
+                 program->common.time_limit_s);
     record.message = message;
     output_record(&record);
 }

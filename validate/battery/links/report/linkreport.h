@@ -13,15 +13,16 @@ void linkreport_speeds(const struct program *program, int node, const struct off
 /* Rails that take no part. */
 void linkreport_states(const struct program *program, const struct link_results *results);
 
-/* What a round of the course measured. floor_percent > 0: a bandwidth of a pair below that share of
- * nominal fails. Of flows that all ran at once the figures are those of the time in which all of
- * them did, with a record of their sum. */
+/* What a sub-round of the course measured. floor_percent > 0: a bandwidth of a pair below that
+ * share of nominal fails. Of flows that all ran at once the figures are those of the time in which
+ * all of them did, with a record of their sum. */
 void linkreport_round(const struct program *program, const struct course *course, int round,
                       struct link_results *results, double floor_percent);
 
-/* How many rounds of the pass were measured, in what time, and what is left of the limit. */
+/* How many rounds of the pass were measured, in what time, and what is left of the limit: pass
+ * where they are enough, else unknown where the pass is wanted. */
 void linkreport_pass(const struct program *program, const struct course *course, int rounds,
-                     double pass_s, double run_s);
+                     bool is_wanted, double pass_s, double run_s);
 
 /* A node that was lost in round number `turn` of the run. */
 void linkreport_lost(const struct program *program, int node, int turn);

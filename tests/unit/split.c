@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/schedule/split.h"
+#include "validate/schedule/schedule.h"
+#include "tests/unit/tap.h"
+
+#include <string.h>
+
+enum { NODES = 64, LEAF = 16 };
+
+static int blocks[NODES], partners[NODES], sub_rounds[NODES];
+
+/* A round of NODES: with across, each node with one of another leaf. */
+static void make_round(bool across)
+{
+    for (int node = 0; node < NODES; node++) {
+        blocks[node] = node / LEAF;
+        partners[node] = across ? (node + NODES / 2) % NODES : node ^ 1;
+    }
+}
+
+/* The most pairs of one sub-round for which is_of() holds. */
+static int most_at_once(int count, bool (*is_of)(int node, int what), int what)
+{
+    int most = 0;
+
+    for (int number = 0; number < count; number++) {
+        int pairs = 0;
+
+        for (int node = 0; node < NODES; node++)
+            pairs += sub_rounds[node] == number && partners[node] > node && is_of(node, what);
+        most = pairs > most ? pairs : most;
+    }
+    return most;
+}
+
+static bool is_any(int node, int what)
+{
+    (void)node;
+    (void)what;
+    return true;
+}
+
+static bool is_of_leaf(int node, int leaf)
+{
+    return blocks[node] == leaf || blocks[partners[node]] == leaf;
+}
+
+/* Each pair has one sub-round, both ends the same. */
+static int wrong_pairs(int count)
+{
+    int wrong = 0;
+
+    for (int node = 0; node < NODES; node++)
+        wrong += partners[node] < 0 ? sub_rounds[node] != -1
+                                    : sub_rounds[node] < 0 || sub_rounds[node] >= count ||
+                                          sub_rounds[node] != sub_rounds[partners[node]];
+    return wrong;
+}
+
+static int split(const struct split_limits *limits)
+{
+    int count = schedule_split(limits, partners, NODES, sub_rounds);
+
+    is_int(wrong_pairs(count), 0, "each pair is in one sub-round of %d", count);
+    return count;
+}
+
+static void test_pairs(void)
+{
+    int count;
+
+    make_round(false);
+    is_int(split(&(struct split_limits){0}), 1, "without limits all pairs run at once");
+    count = split(&(struct split_limits){.pairs = 10});
+    is_int(count, 4, "32 pairs, 10 at once");
+    is_int(most_at_once(count, is_any, 0), 10, "... and no more than these");
+    is_int(split(&(struct split_limits){.pairs = 1}), 32, "one at a time");
+    partners[0] = partners[1] = SCHEDULE_BYE;
+    is_int(split(&(struct split_limits){.pairs = 1}), 31, "those that rest need none");
+    for (int node = 0; node < NODES; node++)
+        partners[node] = SCHEDULE_BYE;
+    is_int(split(&(struct split_limits){.pairs = 1}), 0, "a round without pairs has none");
+    is_int(schedule_split(&(struct split_limits){0}, partners, 0, sub_rounds), 0,
+           "nor without nodes");
+}
+
+static void test_leaves(void)
+{
+    int count;
+
+    make_round(false);
+    count = split(&(struct split_limits){.leaf_pairs = 2, .blocks = blocks});
+    is_int(count, 4, "2 of a leaf's 8 pairs at once, in all leaves");
+    is_int(most_at_once(count, is_of_leaf, 3), 2, "... no more than these");
+    is_int(split(&(struct split_limits){.uplink_pairs = 2, .blocks = blocks}), 1,
+           "pairs inside a leaf use no uplink");
+    make_round(true);
+    count = split(&(struct split_limits){.uplink_pairs = 3, .blocks = blocks});
+    is_int(count, 6, "3 of a leaf's 16 pairs across at once");
+    is_int(most_at_once(count, is_of_leaf, 0), 3, "... no more than these");
+    is_int(split(&(struct split_limits){.leaf_pairs = 1, .blocks = blocks}), 1,
+           "pairs across are of no leaf");
+    blocks[0] = -1;
+    is_int(split(&(struct split_limits){.uplink_pairs = 16, .blocks = blocks}), 1,
+           "a node of no known leaf");
+    is_int(split(&(struct split_limits){.uplink_pairs = 1}), 1,
+           "leaves that are not known have no limit");
+}
+
+static void test_hosts(void)
+{
+    int hosts[NODES], host_ranks[NODES], count;
+
+    make_round(false);
+    for (int node = 0; node < NODES; node++) {
+        hosts[node] = 0;
+        host_ranks[node] = 4;
+    }
+    count = split(&(struct split_limits){.hosts = hosts, .host_ranks = host_ranks});
+    is_int(count, 16, "all on one machine of four ranks at once: two pairs");
+    for (int node = 0; node < NODES; node++)
+        hosts[node] = node;
+    count = split(&(struct split_limits){.hosts = hosts, .host_ranks = host_ranks});
+    is_int(count, 1, "each on its own: all");
+    for (int node = 0; node < NODES; node++)
+        hosts[node] = node % 2;
+    count = split(&(struct split_limits){.hosts = hosts, .host_ranks = host_ranks});
+    is_int(count, 8, "partners on two machines: four pairs");
+    memset(host_ranks, 0, sizeof host_ranks);
+    host_ranks[0] = 1;
+    for (int node = 0; node < NODES; node++)
+        hosts[node] = 0;
+    is_int(split(&(struct split_limits){.hosts = hosts, .host_ranks = host_ranks}), 32,
+           "a pair that nothing has room for is by itself");
+}
+
+int main(void)
+{
+    test_pairs();
+    test_leaves();
+    test_hosts();
+    return tap_done();
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/links/sub_rounds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Ranks of one machine at work at once, for each of its processors: a stream sleeps most of the
+ * time while the kernel sends, and a rank that waits for its turn to run shows as stalled. */
+enum { RANKS_PER_PROCESSOR = 2 };
+
+struct machine {
+    char boot_id[sizeof((struct offers *)0)->boot_id];
+    int processors, node;
+};
+
+void sub_rounds_open(struct sub_rounds *subs, const struct rounds_plan *options, int node_count)
+{
+    size_t n = (size_t)node_count;
+
+    *subs = (struct sub_rounds){.limits = {.pairs = (int)options->concurrency,
+                                           .leaf_pairs = (int)options->leaf_concurrency,
+                                           .uplink_pairs = (int)options->uplink_concurrency},
+                                .node_count = node_count,
+                                .machines = calloc(n, sizeof *subs->machines),
+                                .hosts = calloc(n, sizeof *subs->hosts),
+                                .host_ranks = calloc(n, sizeof *subs->host_ranks),
+                                .partners = calloc(n, sizeof *subs->partners),
+                                .numbers = calloc(n, sizeof *subs->numbers)};
+    if (!subs->machines || !subs->hosts || !subs->host_ranks || !subs->partners || !subs->numbers)
+        watch_fault("out of memory");
+}
+
+void sub_rounds_close(struct sub_rounds *subs)
+{
+    free(subs->machines);
+    free(subs->hosts);
+    free(subs->host_ranks);
+    free(subs->partners);
+    free(subs->numbers);
+}
+
+void sub_rounds_note(struct sub_rounds *subs, int node, const struct offers *offers)
+{
+    struct machine *machine = &subs->machines[node];
+
+    memcpy(machine->boot_id, offers->boot_id, sizeof machine->boot_id);
+    machine->boot_id[sizeof machine->boot_id - 1] = '\0';
+    machine->processors = offers->processors;
+    machine->node = node;
+}
+
+static int by_machine(const void *left, const void *right)
+{
+    const struct machine *a = left, *b = right;
+    int order = strcmp(a->boot_id, b->boot_id);
+
+    return order ? order : a->node - b->node;
+}
+
+/* Nodes of one kernel are on one machine; one that does not tell is on its own. */
+void sub_rounds_ready(struct sub_rounds *subs)
+{
+    int host = -1;
+
+    qsort(subs->machines, (size_t)subs->node_count, sizeof *subs->machines, by_machine);
+    for (int i = 0; i < subs->node_count; i++) {
+        const struct machine *machine = &subs->machines[i];
+
+        if (i == 0 || !*machine->boot_id || strcmp(machine->boot_id, machine[-1].boot_id) != 0)
+            host++;
+        subs->hosts[machine->node] = host;
+        subs->host_ranks[host] = RANKS_PER_PROCESSOR * machine->processors;
+    }
+    if (subs->limits.pairs == 0) {
+        subs->limits.hosts = subs->hosts;
+        subs->limits.host_ranks = subs->host_ranks;
+    }
+}
+
+void sub_rounds_begin(struct sub_rounds *subs, const struct program *program, struct course *course,
+                      int round)
+{
+    subs->is_split = !pass_is_for_all(course->kind) && course->kind != PASS_LOCAL;
+    subs->count = 1;
+    course->sub_rounds = NULL;
+    if (!subs->is_split)
+        return;
+    for (int node = 0; node < subs->node_count; node++)
+        subs->partners[node] = course_partner(program, course, round, node);
+    subs->limits.blocks = course->blocks;
+    subs->count = schedule_split(&subs->limits, subs->partners, subs->node_count, subs->numbers);
+    if (subs->count < 0)
+        watch_fault("out of memory");
+    course->sub_rounds = subs->count > 1 ? subs->numbers : NULL;
+}
+
+bool sub_rounds_calls(const struct sub_rounds *subs, int number, int node)
+{
+    return !subs->is_split || subs->numbers[node] == number;
+}

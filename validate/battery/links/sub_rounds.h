@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_SUB_ROUNDS_H
+#define MUSTER_SUB_ROUNDS_H
+
+#include "validate/battery/links/course.h"
+#include "validate/battery/links/meeting/meeting.h"
+#include "validate/schedule/split.h"
+
+/* Which pairs of a round run at once: the first node's. All of them, but no more than is asked for;
+ * where that is not, and several nodes run on one machine, no more ranks than it can run. */
+struct sub_rounds {
+    struct split_limits limits;
+    int node_count;
+    struct machine *machines; /* node_count */
+    int *hosts, *host_ranks;  /* node_count, as split_limits has them */
+    int *partners, *numbers;  /* node_count, of the round: schedule_split() */
+    int count;                /* of the round; all at once: 1 */
+    bool is_split;            /* by numbers */
+};
+
+void sub_rounds_open(struct sub_rounds *subs, const struct rounds_plan *options, int node_count);
+void sub_rounds_close(struct sub_rounds *subs);
+
+/* What a node tells of the machine that it runs on; and when all have told. */
+void sub_rounds_note(struct sub_rounds *subs, int node, const struct offers *offers);
+void sub_rounds_ready(struct sub_rounds *subs);
+
+/* Splits the round, and lets the course know. Passes that need all nodes at once are not split. */
+void sub_rounds_begin(struct sub_rounds *subs, const struct program *program, struct course *course,
+                      int round);
+
+/* Whether the node has a part in that sub-round. */
+bool sub_rounds_calls(const struct sub_rounds *subs, int number, int node);
+
+#endif
