@@ -198,6 +198,8 @@ static void all_ask(struct revoking *revoking)
     struct target **targets = calloc(revoking->count + 1, sizeof(*targets));
     size_t count = 0;
 
+    for (size_t i = 0; !targets && i < revoking->count; i++)
+        failure_tell(revoking, &revoking->targets[i], "no memory to ask it");
     for (size_t i = 0; targets && i < revoking->count; i++) {
         const struct cluster_node *node =
             cluster_node(&revoking->cluster, revoking->targets[i].name);
