@@ -39,6 +39,7 @@ EXTRA_DIST += \
 	tests/bench/memory \
 	tests/bench/nhc \
 	tests/bench/preload \
+	tests/bench/scale \
 	tests/bench/schemes \
 	tests/bench/step \
 	tests/bench/sweep_mpich.c \
