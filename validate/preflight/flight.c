@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/text.h"
 #include "validate/judge/links/trial/trial.h"
 #include "validate/preflight/preflight.h"
 #include "validate/slurm/reach.h"
@@ -36,11 +37,8 @@ static void hear(const char *line, bool is_error, void *context)
     struct hearing *hearing = context;
     struct preflight *preflight = hearing->preflight;
 
-    if (is_error) {
-        if (*line)
-            snprintf(preflight->last_error, sizeof preflight->last_error, "%s", line);
-        return;
-    }
+    if (is_error)
+        return; /* complaint.h keeps what is nearest to the cause */
     switch (records_parse(&preflight->records, line)) {
     case 0:
         if (preflight->json)
@@ -91,19 +89,17 @@ static bool is_complete(const struct records *records, size_t first)
     return records->count > first;
 }
 
-/* What is said of a program that was not heard of before it ended: MPI's libraries have many words
- * for it, the last of which need not be the telling ones. */
+/* What is said of a program that was not heard of before it ended. */
 static void silent_note(struct preflight *preflight)
 {
-    char line[sizeof preflight->last_error];
+    char line[sizeof preflight->reason];
 
-    if (strncmp(preflight->last_error, "srun: ", 6) == 0 &&
-        !strstr(preflight->last_error, ": task "))
+    if (strncmp(preflight->reason, "srun: ", 6) == 0 && !strstr(preflight->reason, ": task "))
         return; /* the step was refused */
-    snprintf(line, sizeof line, "%s", preflight->last_error);
-    snprintf(preflight->last_error, sizeof preflight->last_error,
-             "MPI did not start (does srun's --mpi, or MpiDefault of slurm.conf, fit it?): %.160s",
-             *line ? line : "no word of why");
+    text_put(line, sizeof line, "%s", preflight->reason);
+    text_put(preflight->reason, sizeof preflight->reason,
+             "MPI did not start (does srun's --mpi, or MpiDefault of slurm.conf, fit it?): %s",
+             *line ? line : "no error message was given");
 }
 
 /* Why the program cannot tell, in its own words; NULL: it has not said. */
@@ -115,7 +111,7 @@ static const char *unknown_of(const struct records *records, size_t first)
     return NULL;
 }
 
-/* Returns whether the program ran to its end on all of the nodes; else preflight->last_error says
+/* Returns whether the program ran to its end on all of the nodes; else preflight->reason says
  * what was seen. */
 static bool step_hold(struct preflight *preflight, const struct hostlist *names,
                       bool is_on_management, struct arguments *program, double limit_s,
@@ -131,7 +127,6 @@ static bool step_hold(struct preflight *preflight, const struct hostlist *names,
     int rv;
 
     *first = preflight->records.count;
-    preflight->last_error[0] = '\0';
     environment_make(preflight, is_on_management, text, entries);
     rv = step_run(&(struct step){.job_id = preflight->options.job_id,
                                  .nodes = names,
@@ -150,22 +145,24 @@ static bool step_hold(struct preflight *preflight, const struct hostlist *names,
                       .stop = &preflight_stop},
                   &result, &err);
     free(groups);
+    text_put(preflight->reason, sizeof preflight->reason, "%s",
+             rv == 0 ? result.complaint.text : "");
     if (rv != 0)
-        snprintf(preflight->last_error, sizeof preflight->last_error, "%.255s", err.text);
+        text_put(preflight->reason, sizeof preflight->reason, "%s", err.text);
     else if (!hearing.has_memory)
-        snprintf(preflight->last_error, sizeof preflight->last_error, "out of memory");
+        snprintf(preflight->reason, sizeof preflight->reason, "out of memory");
     else if (result.end == PROCESS_TIMED_OUT)
-        snprintf(preflight->last_error, sizeof preflight->last_error,
+        snprintf(preflight->reason, sizeof preflight->reason,
                  "no end within %.0f s of a budget of %.0f s", result.seconds, preflight->budget_s);
     else if (result.end == PROCESS_EXITED && is_complete(&preflight->records, *first) &&
              records_tell(&preflight->records, *first, result.status))
         return true;
     else if ((unknown = unknown_of(&preflight->records, *first)) != NULL)
-        snprintf(preflight->last_error, sizeof preflight->last_error, "%s", unknown);
+        text_put(preflight->reason, sizeof preflight->reason, "%s", unknown);
     else if (result.end == PROCESS_EXITED && preflight->records.count == *first)
         silent_note(preflight);
-    else if (!*preflight->last_error)
-        snprintf(preflight->last_error, sizeof preflight->last_error, "the step ended early");
+    else if (!*preflight->reason)
+        snprintf(preflight->reason, sizeof preflight->reason, "the step ended early");
     return false;
 }
 
@@ -429,7 +426,7 @@ static void fly_with(struct preflight *preflight, const struct hostlist *names)
         if (preflight->options.level == PREFLIGHT_STANDARD && !preflight->has_fault &&
             preflight_left_s(preflight) > LEAST_S) {
             if (!collectives_run(preflight, names, &first))
-                preflight_cannot_tell(preflight, "collectives: %s", preflight->last_error);
+                preflight_cannot_tell(preflight, "collectives: %s", preflight->reason);
             verdicts_take(preflight, first, preflight->records.count);
         }
         return;
@@ -438,7 +435,7 @@ static void fly_with(struct preflight *preflight, const struct hostlist *names)
         return;
     /* Something keeps MPI from working as the job has it: a rail, or a node that has gone? */
     last = preflight->records.count;
-    preflight_cannot_tell(preflight, "%s", preflight->last_error);
+    preflight_cannot_tell(preflight, "%s", preflight->reason);
     nodes_ask(preflight);
     if (!preflight->has_fault && preflight_left_s(preflight) > LEAST_S + GRACE_S) {
         size_t again;

@@ -52,8 +52,8 @@ struct preflight {
     struct hostlist faults;  /* lines: a node and a part at fault each, or what is no node's */
     struct hostlist remarks; /* lines that hold up nothing */
     bool has_fault;
-    char unknown[320];    /* why it cannot be told; "": it can */
-    char last_error[256]; /* what a program said last on standard error */
+    char unknown[320]; /* why it cannot be told; "": it can */
+    char reason[256];  /* why the last program cannot tell */
 };
 
 /* Set by SIGINT, SIGTERM, SIGHUP to the signal's number. */
