@@ -18,7 +18,6 @@ spank_spank_muster_la_SOURCES = \
 	spank/check.c spank/check.h \
 	spank/prolog.c spank/prolog.h \
 	spank/netif.c spank/netif.h \
-	spank/refusal.c spank/refusal.h \
 	# end of spank_spank_muster_la_SOURCES
 spank_spank_muster_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS) \
 	-DMUSTER_LIBDIR='"$(libdir)"'

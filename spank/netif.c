@@ -4,26 +4,19 @@
 #include "spank/netif.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "lib/base/clock.h"
 #include "lib/base/node_name.h"
 #include "lib/certificate/refused.h"
 #include "lib/conf/conf.h"
 #include "lib/netif/netif_apply.h"
+#include "spank/deadline.h"
 #include "spank/host.h"
-#include "spank/refusal.h"
 
 /* Where the journal was before it went to /run. */
 static const char former_journal[] = MUSTER_LOCALSTATEDIR "/lib/muster/interfaces";
@@ -91,68 +84,51 @@ static void work_on(struct work *work, const char *config_path, enum when when, 
 
 /* ---------------------------------------------------------------- the deadline */
 
-/* Until the child's end of the pipe is closed, by its end. Returns false at the deadline. */
-static bool wait_for_end(int fd, long deadline_ms)
+struct request {
+    struct work *work;
+    const char *config_path;
+    enum when when;
+    uint32_t job_id;
+};
+
+/* The answer is that it is done: the work is in the memory that both see. */
+static void work_and_tell(int fd, void *context)
 {
-    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    const struct request *request = context;
 
-    for (;;) {
-        long left_ms = deadline_ms - clock_ms();
-        int ready = poll(&wait, 1, left_ms > 0 ? (int)left_ms : 0);
-
-        if (ready > 0)
-            return true;
-        if (ready == 0 || left_ms <= 0 || (errno != EINTR && errno != EAGAIN))
-            return false;
-    }
+    work_on(request->work, request->config_path, request->when, request->job_id);
+    request->work->is_done = true;
+    (void)!write(fd, "", 1);
 }
 
 /* Does the work in a child. Returns its memory, to be unmapped, or NULL after a line in the log. */
 static struct work *work_in_time(const char *config_path, enum when when, uint32_t job_id)
 {
+    struct request request = {.config_path = config_path, .when = when, .job_id = job_id};
     struct work *work =
         mmap(NULL, sizeof *work, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    long deadline_ms = clock_ms() + NETIF_DEADLINE_MS;
-    pid_t parent = getpid(), child;
-    int ends[2];
+    struct deadline deadline;
+    bool is_told, is_late;
+    char byte;
 
-    if (work == MAP_FAILED || pipe2(ends, O_CLOEXEC) < 0) {
-        host_error("no memory or no pipe to set interfaces with: %s", strerror(errno));
-        if (work != MAP_FAILED)
-            munmap(work, sizeof *work);
+    if (work == MAP_FAILED) {
+        host_error("no memory to set interfaces with: %s", strerror(errno));
         return NULL;
     }
-    child = fork();
-    if (child == 0) {
-        /* an epilog must not overtake the child of a prolog that was killed */
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent)
-            _exit(1);
-        close(ends[0]);
-        refusal_let_go_of_output();
-        work_on(work, config_path, when, job_id);
-        work->is_done = true;
-        _exit(0);
+    request.work = work;
+    if (!deadline_start(&deadline, NETIF_DEADLINE_MS, work_and_tell, &request)) {
+        error_set(&work->err, "no process to set interfaces with: %s", strerror(errno));
+        return work;
     }
-    close(ends[1]);
-    if (child > 0) {
-        bool has_ended = wait_for_end(ends[0], deadline_ms);
-        bool is_late = !has_ended && clock_ms() >= deadline_ms;
-
-        if (!has_ended)
-            kill(child, SIGKILL);
-        waitpid(child, NULL, is_late ? WNOHANG : 0);
-        if (!work->is_done)
-            snprintf(work->err.text, sizeof work->err.text,
-                     !has_ended && !is_late ? "setting the interfaces could not be waited for"
-                     : has_ended            ? "setting the interfaces ended before its end"
-                                 : "setting the interfaces did not end within %d ms (a driver or a "
-                                   "file system hangs); what was set is in the journal",
-                     NETIF_DEADLINE_MS);
-    } else {
-        snprintf(work->err.text, sizeof work->err.text, "no process to set interfaces with");
-    }
-    close(ends[0]);
+    is_told = deadline_read(&deadline, &byte, 1);
+    is_late = deadline_end(&deadline, is_told);
+    if (!work->is_done && is_late)
+        error_set(&work->err,
+                  "setting the interfaces did not end within %d ms (a driver or a file system "
+                  "hangs); what was set is in the journal",
+                  NETIF_DEADLINE_MS);
+    else if (!work->is_done)
+        error_set(&work->err, "setting the interfaces ended before its end");
     return work;
 }
 
