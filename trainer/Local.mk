@@ -38,6 +38,7 @@ trainer_sources = \
 	trainer/team/channel.c trainer/team/channel.h \
 	trainer/team/party.c trainer/team/party.h \
 	trainer/team/team.c trainer/team/team.h \
+	validate/battery/peer_exchange.c validate/battery/peer_exchange.h \
 	trainer/model/head.c trainer/model/head.h \
 	trainer/model/layer.c trainer/model/layer.h \
 	trainer/model/model.c trainer/model/model.h \

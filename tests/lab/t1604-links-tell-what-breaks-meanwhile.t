@@ -40,20 +40,31 @@ is "$(of '.metric == "carrier_changes"' .node .part .value)" 'n1 eth1 1' \
 ok 'heal' lab on n1 ip link set eth1 up
 unset MUSTER_PROGRESS
 
-# Strangers at every port that the programs listen at, once they are past MPI_Init: an ordinary user on
-# n4, which takes no part, and one on n2, whose address is one of the run's.
+# Strangers at every port that the programs listen at: an ordinary user on n4, which takes no part, and
+# one on n2, whose address is one of the run's.
 cat >"$work/ports.py" <<'END'
-# PROGRAM: prints each TCP port that its processes listen at, until they are gone.
+# PROGRAM: prints each TCP port that its processes listen at, until they are gone. Not those that
+# they have inherited from slurmstepd, which nobody accepts at after MPI_Init.
 import os, sys, time
 program, told, was_there, is_there = sys.argv[1].encode(), set(), False, True
-while is_there or not was_there:
+begin = time.monotonic()
+def sockets(pid):
+    return {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")}
+while is_there or (not was_there and time.monotonic() < begin + 20):
     is_there = False
+    inherited = set()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if open(f"/proc/{pid}/comm").read().startswith("slurmstepd"):
+                inherited |= sockets(pid)
+        except OSError:
+            pass
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             if open(f"/proc/{pid}/cmdline", "rb").read().split(b"\0")[0] != program:
                 continue
             is_there = was_there = True
-            own = {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")}
+            own = sockets(pid) - inherited
             for name in ("tcp", "tcp6"):
                 for line in open(f"/proc/{pid}/net/{name}").readlines()[1:]:
                     field = line.split()
@@ -67,33 +78,43 @@ while is_there or not was_there:
 END
 cat >"$work/stranger.py" <<'END'
 # COUNT GARBAGE ADDRESS...: COUNT connections to each port on standard input at each address, every
-# other one sends GARBAGE bytes. Prints how many were made, and how many had no answer.
-import os, select, socket, sys
+# other one sends GARBAGE bytes. Prints how many were made, had no answer, and were closed before the
+# program ended.
+import os, select, socket, sys, time
 count, garbage, addresses = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
-poll, ends, text, made = select.epoll(), {}, b"", 0
+poll, ends, text, made, closed = select.epoll(), {}, b"", 0, []
 poll.register(0)
-while True:
-    is_over = False
-    for fd, _ in poll.poll():
+over = None # when the program was gone; what is under way then is still answered
+while over is None or (time.monotonic() < over + 5 and any(end[1] is not None for end in ends.values())):
+    for fd, _ in poll.poll(1):
         if fd == 0:
             some = os.read(0, 4096)
-            is_over = not some
+            if not some:
+                over = time.monotonic()
+                poll.unregister(0)
             *ports, text = (text + some).split(b"\n")
             for address, port in [(address, port) for port in ports for address in addresses]:
                 for number in range(count):
                     end = socket.socket()
                     end.setblocking(False)
                     end.connect_ex((address, int(port)))
-                    ends[end.fileno()] = end, number % 2 * garbage
+                    ends[end.fileno()] = end, number % 2 * garbage, address + ":" + port.decode()
                     poll.register(end, select.EPOLLOUT | select.EPOLLONESHOT)
+        elif ends[fd][1] is None: # the other end is closed
+            closed.append((time.monotonic(), ends[fd][2]))
         elif ends[fd][0].getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0:
             made += 1
-            ends[fd][0].send(os.urandom(ends[fd][1]))
+            try:
+                ends[fd][0].send(os.urandom(ends[fd][1]))
+            except OSError: # closed already
+                pass
+            ends[fd] = ends[fd][0], None, ends[fd][2]
+            poll.modify(fd, select.EPOLLIN | select.EPOLLONESHOT)
         else: # refused: the program does not listen at this address
             ends.pop(fd)[0].close()
-    if is_over:
-        break
-print("made", made, "unanswered", len(ends) - made)
+met = {end[2] for end in ends.values() if end[1] is None}
+before = [name for when, name in closed if when < over - 0.2]
+print("made", made, "unanswered", len(ends) - made, "closed", len(before), "open", *sorted(met - set(before)))
 END
 addresses=$(for node in n1 n2 n3; do for rail in 0 1 2; do address $node $rail; done; done)
 three() { # PROGRAM OPTION...: on n1, n2 and n3
@@ -104,23 +125,19 @@ three() { # PROGRAM OPTION...: on n1, n2 and n3
         "$work/$program" --json "$@" >"$work/records" 2>"$work/noise" </dev/null || status=$?
     seconds=$(awk "BEGIN { print $EPOCHREALTIME - $begin }")
 }
-stranger() { # NODE COUNT GARBAGE PROGRAM
+stranger() { # NODE COUNT GARBAGE PROGRAM COMMAND...: begins after the command
     # shellcheck disable=SC2086
-    { within 20 grep -q muster-progress "$work/noise" && python3 "$work/ports.py" "$work/$4"; } |
+    python3 "$work/ports.py" "$work/$4" | { "${@:5}" && cat; } |
         lab on "$1" setpriv --reuid=65534 --regid=65534 --clear-groups \
             python3 -c "$(cat "$work/stranger.py")" "$2" "$3" $addresses >"$work/stranger.$1"
 }
-# Newer kernels let only CAP_NET_ADMIN attach a filter to a TCP socket.
-has_filter() {
-    lab on n1 setpriv --reuid=65534 --regid=65534 --clear-groups python3 -c '
-import ctypes, socket, struct
-code = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 1))
-program = struct.pack("HL", 1, ctypes.addressof(code))
-socket.socket().setsockopt(socket.SOL_SOCKET, 26, program) # SO_ATTACH_FILTER' 2>/dev/null
+past_init() { within 20 grep -q muster-progress "$work/noise"; }
+are_closed() { # PROGRAM
+    like "$(cat "$work/stranger.n4")" '^made [1-9][0-9]+ unanswered 0 closed [1-9][0-9]* open$' \
+        'strangers on another node: every port closes their connections'
+    like "$(cat "$work/noise")" "$1: n[123]: [0-9]+ connections from outside this run's nodes closed \\(first: ($(address n4 0)|$(address n4 1)|$(address n4 2))\\)" \
+        '... which is told'
 }
-met='made [1-9][0-9]+ unanswered 0'
-kept_off=$met
-! has_filter || kept_off='made 0 unanswered [1-9][0-9]+'
 strangers_change_nothing() { # GARBAGE PROGRAM OPTION...
     local garbage=$1 quiet_s
     shift
@@ -128,19 +145,27 @@ strangers_change_nothing() { # GARBAGE PROGRAM OPTION...
     is "$status" 0 "$1: passes on three nodes"
     quiet_s=$seconds
     : >"$work/noise"
-    stranger n4 10 "$garbage" "$1" &
-    stranger n2 100 0 "$1" &
+    stranger n4 10 "$garbage" "$1" true & # within MPI_Init as well
+    stranger n2 100 0 "$1" past_init &
     three "$@"
     wait
     is "$status" 0 '... with strangers at every port, too'
     is "$(of '.verdict not in ("pass", None)' .message)" '' '... and nothing is judged otherwise'
     valid '...'
     within_s "$(awk "BEGIN { print 2 * $quiet_s + 6 }")" "... nor takes much longer than $quiet_s s"
-    like "$(cat "$work/stranger.n2")" "^$met\$" '... one on a node of the run was there'
-    like "$(cat "$work/stranger.n4")" "^$kept_off\$" '... and one on another node'
+    like "$(cat "$work/stranger.n2")" '^made [1-9][0-9]+ unanswered 0 ' \
+        '... some on a node of the run were there'
+    are_closed "$1"
 }
 strangers_change_nothing 1000 muster-links --quick
 strangers_change_nothing 0 muster-collectives --quick
+
+: >"$work/noise"
+stranger n4 10 1000 muster-launch true & # within MPI_Init as well: it takes a second in all
+SLURM_NTASKS_PER_NODE=6 three muster-launch # a single rank a node is done within a second
+wait
+is "$status" 0 'muster-launch: passes with strangers at every port from its begin'
+are_closed muster-launch
 
 # As a driver does that asks its NIC once a second.
 late=$work/tx_bytes

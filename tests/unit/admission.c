@@ -14,7 +14,6 @@
 #include "lib/base/clock.h"
 #include "tests/unit/tap.h"
 #include "validate/battery/watch/beat.h"
-#include "validate/battery/watch/peer_filter.h"
 
 enum { RANKS = 8, SILENT = 200 };
 
@@ -180,66 +179,6 @@ static void check_silent(void)
         close(fds[i]);
 }
 
-static void set(struct peer_addresses *node, int index, const char *text)
-{
-    if (inet_pton(AF_INET6, text, &node->addresses[index]) != 1)
-        tap_skip_all("no address: %s", text);
-    node->count = (uint32_t)index + 1;
-}
-
-static void check_filter(void)
-{
-    static struct peer_addresses nodes[1000];
-    struct sock_filter program[PEER_FILTER_MOST];
-    struct timeval soon = {.tv_usec = 300000};
-    int fd, listener = socket(AF_INET, SOCK_STREAM, 0), connected;
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000001)};
-    socklen_t size = sizeof address;
-    size_t length;
-
-    set(&nodes[0], 0, "::ffff:10.0.0.1");
-    set(&nodes[0], 1, "fd00::1");
-    set(&nodes[1], 0, "::ffff:10.0.0.2");
-    length = peer_filter_make(nodes, 2, program);
-    ok(length > 0 && length < 40, "a filter of two nodes (%zu instructions)", length);
-    bind(listener, (struct sockaddr *)&address, sizeof address);
-    listen(listener, 8);
-    getsockname(listener, (struct sockaddr *)&where, &size);
-    ok(peer_filter_apply(program, length) >= 1, "... on the sockets that listen");
-    fd = dial(0x7f000001);
-    ok(fd >= 0, "this host itself gets through");
-    close(fd);
-    /* the same program without the loopback's range */
-    for (size_t i = 0; i < length; i++)
-        if (program[i].code == (BPF_JMP | BPF_JGE | BPF_K) && program[i].k == 0x7f000000)
-            program[i].k = 0x7f000002;
-    peer_filter_apply(program, length);
-    fd = socket(AF_INET, SOCK_STREAM, 0);
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &soon, sizeof soon);
-    connected = connect(fd, (struct sockaddr *)&where, sizeof where);
-    ok(connected != 0, "an address that is not among them does not");
-    close(fd);
-    fd = dial(0x7f000003);
-    ok(fd >= 0, "... one that is does");
-    close(fd);
-    close(listener);
-
-    for (uint32_t i = 0; i < 1000; i++) {
-        nodes[i].count = 1;
-        nodes[i].addresses[0] = (struct in6_addr){.s6_addr = {[10] = 0xff,
-                                                              0xff,
-                                                              10,
-                                                              (unsigned char)(i % 7),
-                                                              (unsigned char)(i / 250 * 16),
-                                                              (unsigned char)(3 * i)}};
-    }
-    length = peer_filter_make(nodes, 1000, program);
-    ok(length > 0 && length <= PEER_FILTER_MOST, "1000 nodes (%zu instructions)", length);
-    nodes[500].is_cut = 1;
-    is_int(peer_filter_make(nodes, 1000, program), 0,
-           "a node whose addresses are not all known: none");
-}
-
 int main(void)
 {
     struct error err;
@@ -260,6 +199,5 @@ int main(void)
     check_silent();
     admission_close(&admission);
     close(listener);
-    check_filter();
     return tap_done();
 }

@@ -16,7 +16,8 @@
 #include "trainer/compute/compute.h"
 #include "validate/battery/launcher.h"
 #include "validate/battery/output.h"
-#include "validate/battery/watch/peer_filter.h"
+#include "validate/battery/peer_exchange.h"
+#include "validate/battery/watch/peers.h"
 #include "validate/battery/watch/watch.h"
 
 /* Nothing of a rank for so long is a hang: longer than any unit of a model takes. */
@@ -94,20 +95,6 @@ static int gather_cards(struct party *party, struct error *err)
     party->names = memory.list;
     free(cards);
     return 0;
-}
-
-/* What listens of MPI's and of the watch hears the nodes of this run alone. */
-static void close_listeners(const struct party *party)
-{
-    struct peer_addresses own, *all = calloc((size_t)party->ranks, sizeof *all);
-    struct sock_filter filter[PEER_FILTER_MOST];
-
-    peer_addresses_read(&own);
-    if (!all)
-        watch_fault("out of memory");
-    MPI_Allgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, MPI_COMM_WORLD);
-    peer_filter_apply(filter, peer_filter_make(all, (size_t)party->ranks, filter));
-    free(all);
 }
 
 static void start_watch(const struct party *party, double limit_s)
@@ -188,8 +175,8 @@ int party_start(bool is_json, double limit_s, struct party *party, struct error 
         return 0;
     sigaction(SIGINT, NULL, &interrupt);
     sigaction(SIGTERM, NULL, &terminate);
+    peer_exchange(MPI_COMM_WORLD, true);
     start_watch(party, limit_s);
-    close_listeners(party);
     restore_signals(&interrupt, &terminate);
     return 0;
 }
@@ -210,6 +197,8 @@ int party_team(const struct party *party, struct team **team, struct error *err)
 
 void party_finish(struct party *party)
 {
+    if (party->ranks > 1)
+        peers_report("muster-train", party->names[party->rank]);
     if (party->has_mpi) {
         if (party->ranks > 1)
             MPI_Barrier(MPI_COMM_WORLD);

@@ -5,7 +5,7 @@ noinst_LTLIBRARIES += validate/battery/libbattery.la
 validate_battery_libbattery_la_SOURCES = \
 	validate/battery/watch/admission.c validate/battery/watch/admission.h \
 	validate/battery/watch/beat.c validate/battery/watch/beat.h \
-	validate/battery/watch/peer_filter.c validate/battery/watch/peer_filter.h \
+	validate/battery/watch/peers.c validate/battery/watch/peers.h \
 	validate/battery/watch/guests.h \
 	validate/battery/watch/inquest.c validate/battery/watch/inquest.h \
 	validate/battery/collectives/amount.c validate/battery/collectives/amount.h \
@@ -67,6 +67,7 @@ launch_sources = \
 muster_launch_SOURCES = \
 	validate/battery/launch/clock.c validate/battery/launch/clock.h \
 	validate/battery/launch/launch.c \
+	validate/battery/peer_exchange.c validate/battery/peer_exchange.h \
 	validate/battery/program.c validate/battery/program.h \
 	$(launch_sources) \
 	# end of muster_launch_SOURCES
@@ -95,6 +96,7 @@ links_sources = \
 bin_PROGRAMS += muster-links
 muster_links_SOURCES = \
 	validate/battery/links/links.c \
+	validate/battery/peer_exchange.c validate/battery/peer_exchange.h \
 	validate/battery/program.c validate/battery/program.h \
 	$(links_sources) \
 	# end of muster_links_SOURCES
@@ -108,6 +110,7 @@ muster_collectives_SOURCES = \
 	validate/battery/collectives/cases.c validate/battery/collectives/cases.h \
 	validate/battery/collectives/collectives.c \
 	validate/battery/collectives/ours.c validate/battery/collectives/ours.h \
+	validate/battery/peer_exchange.c validate/battery/peer_exchange.h \
 	validate/battery/program.c validate/battery/program.h \
 	validate/battery/collectives/speed.c validate/battery/collectives/speed.h \
 	validate/battery/collectives/sweep.c \
@@ -122,6 +125,7 @@ muster_preflight_SOURCES = \
 	validate/battery/collectives/speed.c validate/battery/collectives/speed.h \
 	validate/battery/preflight/preflight.c \
 	validate/battery/preflight/sum.c validate/battery/preflight/sum.h \
+	validate/battery/peer_exchange.c validate/battery/peer_exchange.h \
 	validate/battery/program.c validate/battery/program.h \
 	$(launch_sources) $(links_sources) \
 	# end of muster_preflight_SOURCES

@@ -19,6 +19,8 @@
 #include "lib/base/stdout_flush.h"
 #include "lib/certificate/failed_rails.h"
 #include "validate/battery/launcher.h"
+#include "validate/battery/peer_exchange.h"
+#include "validate/battery/watch/peers.h"
 #include "validate/battery/watch/stall.h"
 
 /* The fuse: until the watch is up, MPI may hang with nobody to say so. */
@@ -259,27 +261,6 @@ static void start_watch(struct program *program)
         watch_all_joined();
 }
 
-/* Once a node: its lowest rank's. A failure costs the filter alone. */
-static void make_peer_filter(struct program *program)
-{
-    struct peer_addresses *nodes = allocate((size_t)program->size, sizeof *nodes), own;
-
-    peer_addresses_read(&own);
-    MPI_Allgather(&own, sizeof own, MPI_BYTE, nodes, sizeof own, MPI_BYTE, MPI_COMM_WORLD);
-    for (int node = 0; node < program->node_count; node++)
-        nodes[node] = nodes[program->leader_of_node[node]];
-    program->peer_filter = allocate(PEER_FILTER_MOST, sizeof *program->peer_filter);
-    program->peer_filter_length =
-        peer_filter_make(nodes, (size_t)program->node_count, program->peer_filter);
-    free(nodes);
-    program_close_listeners(program);
-}
-
-void program_close_listeners(const struct program *program)
-{
-    peer_filter_apply(program->peer_filter, program->peer_filter_length);
-}
-
 static void *inject_run(void *argument)
 {
     const struct inject *inject = argument;
@@ -384,9 +365,8 @@ void program_start(struct program *program, const struct program_spec *spec, voi
     MPI_Comm_size(MPI_COMM_WORLD, &program->size);
     refuse_inject_of_nobody(program);
     gather_names(program);
-    make_peer_filter(program);
+    peer_exchange(MPI_COMM_WORLD, program->is_leader);
     start_watch(program);
-    program_close_listeners(program);
     fuse_put_out();
     start_inject(program);
 }
@@ -525,6 +505,7 @@ int program_finish(struct program *program)
 {
     int status = 0;
 
+    peers_report(program->spec->name, program->name_of[program->rank]);
     if (atomic_load(&has_left_mpi))
         finish_without_mpi(program);
     else
@@ -535,7 +516,6 @@ int program_finish(struct program *program)
     }
     inventory_free(program->inventory);
     free(program->fabric);
-    free(program->peer_filter);
     conf_clear(&program->conf);
     free(program->names);
     free(program->node_of_rank);

@@ -10,7 +10,6 @@
 #include "lib/node/inventory.h"
 #include "validate/battery/options.h"
 #include "validate/battery/output.h"
-#include "validate/battery/watch/peer_filter.h"
 #include "validate/battery/watch/watch.h"
 
 /* What all battery programs share: options, MPI's start and end, who is where, the watch. */
@@ -42,9 +41,6 @@ struct program {
     bool is_leader;         /* the lowest rank of its node */
     MPI_Comm leaders;       /* in the order of nodes; MPI_COMM_NULL on other ranks */
 
-    struct sock_filter *peer_filter; /* peer_filter.h; NULL: none */
-    size_t peer_filter_length;
-
     double process_start; /* epoch seconds, UTC */
     double mpi_ready;     /* when MPI_Init had returned */
     int steps;            /* program_step() calls so far */
@@ -62,10 +58,6 @@ void program_step(struct program *program);
 
 /* The name of this node's management interface; may be "". */
 const char *program_management(const struct program *program);
-
-/* All TCP sockets of this process that listen by now hear the nodes of this run alone
- * (peer_filter.h). */
-void program_close_listeners(const struct program *program);
 
 /* True when this rank is the one that --inject=lie:RANK names. */
 bool program_lies(const struct program *program);

@@ -445,7 +445,6 @@ static void open_play(struct play *play)
     play->lines = lines_open(program, &err);
     if (!play->lines)
         watch_fault("%s", err.text);
-    program_close_listeners(program);
 }
 
 void rounds_play(struct program *program, const struct rounds_plan *plan)

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Connections from outside the run's nodes are closed before a library reads a byte. The nodes'
+ * addresses are 127.0.0.1 and ::1 here, all others of 127.0.0.0/8 are outside. No privilege. */
+#define _GNU_SOURCE
+#include "config.h"
+
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "tests/unit/tap.h"
+#include "validate/battery/watch/peers.h"
+
+enum { NODE = 0x7f000001, OTHER = 0x7f000005, THREADS = 4, PEERS = 40, OTHERS = 200 };
+
+static struct sockaddr_in where = {.sin_family = AF_INET};
+
+static int serve_tcp(int flags)
+{
+    struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
+    int fd = socket(AF_INET, SOCK_STREAM | flags, 0);
+    socklen_t size = sizeof where;
+
+    if (fd < 0 || bind(fd, (struct sockaddr *)&any, sizeof any) != 0 || listen(fd, 1024) != 0 ||
+        getsockname(fd, (struct sockaddr *)&where, &size) != 0)
+        tap_skip_all("cannot listen");
+    where.sin_addr.s_addr = htonl(NODE);
+    return fd;
+}
+
+static int dial(uint32_t from)
+{
+    struct sockaddr_in source = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(from)};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    if (bind(fd, (struct sockaddr *)&source, sizeof source) != 0 ||
+        connect(fd, (struct sockaddr *)&where, sizeof where) != 0)
+        tap_skip_all("cannot connect from 127.0.0.0/8");
+    return fd;
+}
+
+/* The other end has closed: end of file, or a reset. Waits for up to so long. */
+static bool is_over(int fd, int wait_ms)
+{
+    struct pollfd polled = {.fd = fd, .events = POLLIN};
+    ssize_t got;
+    char byte;
+
+    if (poll(&polled, 1, wait_ms) != 1)
+        return false;
+    got = recv(fd, &byte, 1, MSG_DONTWAIT);
+    return got == 0 || (got < 0 && errno != EAGAIN);
+}
+
+static void check_before(void)
+{
+    int listener = serve_tcp(0), other = dial(OTHER), node = dial(NODE), elsewhere, to_other;
+    int first = accept(listener, NULL, NULL), second = accept(listener, NULL, NULL);
+    struct sockaddr_in target = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(OTHER)};
+    struct in6_addr nodes[3] = {IN6ADDR_LOOPBACK_INIT};
+    socklen_t size = sizeof target;
+
+    ok(first >= 0 && second >= 0, "without a list all are accepted");
+    elsewhere = socket(AF_INET, SOCK_STREAM, 0);
+    to_other = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(elsewhere, (struct sockaddr *)&target, sizeof target) != 0 ||
+        listen(elsewhere, 1) != 0 || getsockname(elsewhere, (struct sockaddr *)&target, &size) != 0)
+        tap_skip_all("cannot listen");
+    connect(to_other, (struct sockaddr *)&target, sizeof target);
+    inet_pton(AF_INET6, "::ffff:127.0.0.1", &nodes[1]);
+    nodes[2] = nodes[1];
+    is_int(peers_set(nodes, 3), 0, "the run's addresses are set");
+    ok(is_over(other, 5000), "... a connection from outside that was accepted before ends");
+    ok(!is_over(node, 0), "... one of a node does not");
+    ok(!is_over(to_other, 0), "... nor one that this process made");
+    close(first);
+    close(second);
+    close(other);
+    close(node);
+    close(elsewhere);
+    close(to_other);
+    close(listener);
+}
+
+static void check_accept(void)
+{
+    int listener = serve_tcp(SOCK_NONBLOCK), other = dial(OTHER), node, fd;
+    struct sockaddr_in from;
+    socklen_t size = sizeof from;
+    Dl_info info;
+
+    errno = 0;
+    is_int(accept(listener, NULL, NULL), -1, "a connection from outside is not accepted");
+    is_int(errno, EAGAIN, "... as if there were none");
+    ok(is_over(other, 5000), "... and is closed at once");
+    close(other);
+    other = dial(OTHER);
+    node = dial(NODE);
+    fd = accept4(listener, (struct sockaddr *)&from, &size, SOCK_CLOEXEC);
+    ok(fd >= 0, "the node's behind it is accepted by the same call");
+    ok(from.sin_family == AF_INET && ntohl(from.sin_addr.s_addr) == NODE && size == sizeof from,
+       "... with its address");
+    is_int(fcntl(fd, F_GETFD), FD_CLOEXEC, "... and its flags");
+    close(fd);
+    size = 4;
+    close(node);
+    node = dial(NODE);
+    memset(&from, 0x5a, sizeof from);
+    fd = accept(listener, (struct sockaddr *)&from, &size);
+    ok(fd >= 0 && size == sizeof from && from.sin_addr.s_addr == 0x5a5a5a5a,
+       "an address is cut to the room that there is");
+    close(fd);
+    close(node);
+    close(other);
+    close(listener);
+    errno = 0;
+    is_int(accept(-1, NULL, NULL), -1, "an error");
+    is_int(errno, EBADF, "... is told");
+    ok(dladdr(dlsym(RTLD_DEFAULT, "accept"), &info) != 0 && strstr(info.dli_fname, "peers") != NULL,
+       "libraries find this program's accept()");
+    ok(dladdr(dlsym(RTLD_DEFAULT, "accept4"), &info) != 0 &&
+           strstr(info.dli_fname, "peers") != NULL,
+       "... and accept4()");
+}
+
+static void check_families(void)
+{
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT};
+    struct sockaddr_un name = {.sun_family = AF_UNIX, .sun_path = ""};
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0), caller, fd;
+    socklen_t size = sizeof name;
+
+    caller = socket(AF_UNIX, SOCK_STREAM, 0);
+    bind(listener, (struct sockaddr *)&name, sizeof(sa_family_t));
+    getsockname(listener, (struct sockaddr *)&name, &size);
+    listen(listener, 1);
+    connect(caller, (struct sockaddr *)&name, size);
+    fd = accept(listener, NULL, NULL);
+    ok(fd >= 0, "a local socket is not asked for its address");
+    close(fd);
+    close(caller);
+    close(listener);
+    listener = socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    size = sizeof six;
+    if (bind(listener, (struct sockaddr *)&six, sizeof six) != 0 || listen(listener, 8) != 0 ||
+        getsockname(listener, (struct sockaddr *)&six, &size) != 0) {
+        ok(true, "no IPv6 here # SKIP");
+        close(listener);
+        return;
+    }
+    where.sin_port = six.sin6_port;
+    caller = dial(OTHER);
+    is_int(accept(listener, NULL, NULL), -1, "an IPv4 address at an IPv6 socket from outside");
+    close(caller);
+    caller = dial(NODE);
+    fd = accept(listener, NULL, NULL);
+    ok(fd >= 0, "... and of a node");
+    close(fd);
+    close(caller);
+    close(listener);
+}
+
+static int listener_of_all, accepted;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void count(int fd)
+{
+    close(fd);
+    accepted++;
+}
+
+static void *accept_some(void *argument)
+{
+    int fd;
+
+    (void)argument;
+    while ((fd = accept(listener_of_all, NULL, NULL)) >= 0) {
+        pthread_mutex_lock(&lock);
+        count(fd);
+        pthread_mutex_unlock(&lock);
+    }
+    return NULL;
+}
+
+static void on_signal(int number)
+{
+    int saved = errno, fd = accept(listener_of_all, NULL, NULL);
+
+    (void)number;
+    if (fd >= 0)
+        count(fd);
+    errno = saved;
+}
+
+static void check_crowd(void)
+{
+    int fds[OTHERS + PEERS], calls = 0, over = 0, fd;
+    pthread_t threads[THREADS];
+
+    listener_of_all = serve_tcp(SOCK_NONBLOCK);
+    for (int i = 0; i < OTHERS; i++)
+        fds[i] = dial(OTHER);
+    do {
+        fd = accept(listener_of_all, NULL, NULL);
+        calls++;
+        for (over = 0; over < OTHERS && is_over(fds[over], 0);)
+            over++;
+    } while (fd < 0 && over < OTHERS && calls < 20);
+    ok(fd < 0 && over == OTHERS && calls > 1 && calls < 20,
+       "200 from outside hold no thread: %d calls close %d", calls, over);
+    for (int i = 0; i < OTHERS; i++)
+        close(fds[i]);
+    for (int i = 0; i < OTHERS + PEERS; i++)
+        fds[i] = dial(i % 6 == 5 ? NODE : OTHER);
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, accept_some, NULL);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < 10; i++)
+        accept_some(NULL);
+    is_int(accepted, PEERS, "by four threads: each connection of a node is accepted once");
+    for (int i = 0; i < OTHERS + PEERS; i++)
+        close(fds[i]);
+    accepted = 0;
+    signal(SIGUSR1, on_signal);
+    for (int i = 0; i < 10; i++)
+        fds[i] = dial(i % 2 ? NODE : OTHER);
+    for (int i = 0; i < 10; i++)
+        raise(SIGUSR1);
+    is_int(accepted, 5, "... and in a signal handler");
+    for (int i = 0; i < 10; i++)
+        close(fds[i]);
+    close(listener_of_all);
+}
+
+static void check_own(void)
+{
+    struct in6_addr *own, loopback = IN6ADDR_ANY_INIT;
+    size_t many = peers_own(&own), found = 0;
+
+    inet_pton(AF_INET6, "::ffff:127.0.0.1", &loopback);
+    for (size_t i = 0; i < many; i++)
+        found += memcmp(&own[i], &loopback, sizeof loopback) == 0;
+    is_int((long)found, 1, "this node's addresses have its loopback");
+    free(own);
+}
+
+int main(void)
+{
+    alarm(60);
+    if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+        tap_skip_all("cannot give root up");
+    check_own();
+    check_before();
+    check_accept();
+    check_families();
+    check_crowd();
+    return tap_done();
+}
