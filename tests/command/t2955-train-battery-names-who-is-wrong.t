@@ -62,6 +62,14 @@ like "$text" '/no-such: no directory can be made there' '... which is said'
 mkdir "a place's name"
 TMPDIR=$PWD/"a place's name" "$top_builddir/muster-train" battery --quick --json >out 2>err
 is "$?/$(ls "a place's name")" 0/ '... and leave nothing there, whatever its name'
+mkdir -p tmp/muster-train-killed/step tmp/muster-train-now elsewhere
+touch tmp/muster-train-killed/step/a elsewhere/a
+ln -s ../elsewhere tmp/muster-train-link
+touch -d '2 days ago' tmp/muster-train-killed elsewhere
+touch -h -d '2 days ago' tmp/muster-train-link
+TMPDIR=$PWD/tmp "$top_builddir/muster-train" battery --quick --json >out 2>err
+is "$?/$(cd tmp && echo *)/$(ls elsewhere)" '0/muster-train-link muster-train-now/a' \
+    'what a killed run has left there is removed a day later, and nothing else'
 text=$("$top_builddir/muster-train" battery --time-limit=1 2>&1)
 is "$?/$text" '2/muster-train battery: --time-limit: expected a number from 5 to 1e+06, found "1"; see muster-train battery --help' \
     'a usage error'

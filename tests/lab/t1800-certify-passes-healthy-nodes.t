@@ -35,10 +35,20 @@ while :; do
     sleep 0.05
 done
 END
-for node in n1 n4; do
-    lab on $node sh "$work/processes" >"$work/processes.$node" 2>/dev/null &
-    watchers="${watchers-} $!"
-done
+watch_processes() {
+    watchers=
+    for node in n1 n4; do
+        lab on $node sh "$work/processes" >"$work/processes.$node" 2>/dev/null &
+        watchers="$watchers $!"
+    done
+}
+end_watch() {
+    # shellcheck disable=SC2086 # words
+    kill $watchers
+    # shellcheck disable=SC2086
+    wait $watchers 2>/dev/null
+}
+watch_processes
 
 for round in 1 2; do
     begin=$(date +%s%N)
@@ -50,9 +60,7 @@ for round in 1 2; do
     is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'and leaves them idle'
     ok 'with nothing left of it' nothing_left
 done
-# shellcheck disable=SC2086 # words
-kill $watchers
-wait $watchers 2>/dev/null
+end_watch
 is "$(sort -u "$work"/processes.n? | grep -v '^muster ' | xargs -n 4 echo)" \
     'muster-collecti 7711/7711/7711/7711 none 1
 muster-launch 7711/7711/7711/7711 none 1
@@ -113,10 +121,17 @@ else
     skip 1 'no script(1)'
 fi
 begin=$(date +%s)
+watch_processes
 certify --level standard -p lab
+end_watch
 is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' 'level standard on a partition' || show
 took=$(($(date +%s) - begin))
 ok "in under five minutes ($took s)" test $took -lt 300
 like "$(lab on n1 cat /var/lib/muster/certificate)" '^level: standard' 'the certificate says so'
 like "$(lab on n1 cat /var/lib/muster/certificate)" '^test train: (pass|warn)' '... and that training was tried'
+is "$(sort -u "$work"/processes.n? | grep -v '^muster ' | grep train | xargs -n 4 echo)" \
+    'muster-train 7711/7711/7711/7711 none 1' '... without privileges, as all MPI programs'
+is "$(sort -u "$work"/processes.n? | grep -v '^muster ' | grep -vc ' 7711/7711/7711/7711 none 1$')" 0 \
+    '... of which none has any'
+is "$(lab on n1 find /tmp -name 'muster-*')" '' '... and nothing is left in /tmp'
 done_testing

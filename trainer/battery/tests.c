@@ -3,6 +3,8 @@
 
 #include "trainer/battery/tests.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <math.h>
@@ -10,6 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "collectives/codec/crc32c.h"
 #include "lib/base/statistics.h"
@@ -18,6 +23,11 @@
 
 /* A rank slower than this share of the median of all is said to be slow. */
 #define SLOW 0.75
+
+#define CHECKPOINT_PREFIX "muster-train-"
+
+/* No battery takes so long. */
+enum { OLD_S = 24 * 3600 };
 
 static void say(const struct battery *battery, struct record *record, int rank, const char *format,
                 ...) __attribute__((format(printf, 4, 5)));
@@ -262,19 +272,39 @@ static int take_away(const char *path, const struct stat *status, int type, stru
     return remove(path);
 }
 
+/* A run that was killed could not take its directory away. Only what is this user's own goes, and
+ * what no run can use any more. */
+static void take_away_old(const char *base)
+{
+    DIR *entries = opendir(base);
+    const struct dirent *entry;
+    char path[PATH_MAX];
+    struct stat status;
+
+    while (entries && (entry = readdir(entries)))
+        if (strncmp(entry->d_name, CHECKPOINT_PREFIX, strlen(CHECKPOINT_PREFIX)) == 0 &&
+            fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+            status.st_mtime < time(NULL) - OLD_S &&
+            (size_t)snprintf(path, sizeof path, "%s/%s", base, entry->d_name) < sizeof path)
+            nftw(path, take_away, 16, FTW_DEPTH | FTW_PHYS);
+    if (entries)
+        closedir(entries);
+}
+
 /* Half of a training, a checkpoint on the node's own disk, and the rest from it: to the bit. */
 static void run_checkpoint(struct battery *battery, uint32_t digest)
 {
     struct trial trial = {&scheme_ddp, NULL, NULL};
     struct trial_outcome outcome;
-    const char *base = getenv("TMPDIR");
+    const char *base = getenv("TMPDIR") && *getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
     char directory[PATH_MAX] = "";
     bool leads = team_seat(battery->node).rank == 0;
 
     phase(battery, "train.checkpoint");
     if (leads) {
-        snprintf(directory, sizeof directory, "%s/muster-train-XXXXXX",
-                 base && *base ? base : "/tmp");
+        take_away_old(base);
+        snprintf(directory, sizeof directory, "%s/" CHECKPOINT_PREFIX "XXXXXX", base);
         if (!mkdtemp(directory))
             directory[0] = '\0';
     }
@@ -284,8 +314,7 @@ static void run_checkpoint(struct battery *battery, uint32_t digest)
         trial_run(&trial, battery->node, &outcome);
     } else {
         outcome = (struct trial_outcome){.rv = -1, .worst = NAN};
-        snprintf(outcome.text, sizeof outcome.text, "%s: no directory can be made there",
-                 base && *base ? base : "/tmp");
+        snprintf(outcome.text, sizeof outcome.text, "%s: no directory can be made there", base);
     }
     if (leads && directory[0] && nftw(directory, take_away, 16, FTW_DEPTH | FTW_PHYS) != 0)
         fprintf(stderr, "muster-train: %s could not be removed: %m\n", directory);
