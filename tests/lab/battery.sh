@@ -33,7 +33,7 @@ battery() { # RANKS-PER-NODE PROGRAM OPTION...
     shift 2
     status=0
     timeout 120 "$lab_dir/lab" -L "$name" run setpriv --reuid=muster --regid=muster --init-groups \
-        srun -N4 --ntasks-per-node="$ranks" "$work/$program" --json "$@" >"$work/records" 2>"$work/noise" </dev/null || status=$?
+        srun -N4 --ntasks-per-node="$ranks" "$work/$program" "$@" --json >"$work/records" 2>"$work/noise" </dev/null || status=$?
     seconds=$(awk "BEGIN { print $EPOCHREALTIME - $begin }")
     records=$(cat "$work/records")
     noise=$(cat "$work/noise")

@@ -59,6 +59,27 @@ is "$(of '.verdict in ("fail", "unknown")' .verdict .metric)" 'unknown complete'
 like "$records$(cat "$work/records")" 'stopped by SIGTERM' '... it says why'
 ok '... no process is left' within 5 nobody_left muster-
 
+# Slow is not hung: a rank's main thread that hardly gets a processor for longer than a hang takes to be
+# told, half the limit. What keeps it off is of its session, as the kernel weighs them there (autogroup).
+cat >"$work/slowly" <<'END'
+#!/bin/sh
+if [ "$(hostname)" = n3 ]; then
+    (
+        sleep 1.5
+        for loop in $(seq $((2 * $(nproc)))); do
+            setpriv --pdeathsig KILL sh -c 'while kill -0 $1; do :; done' - $$ &
+        done
+        chrt -i -p 0 $$
+        while kill -0 $$; do sleep 0.1; done
+    ) >/dev/null 2>&1 &
+fi
+exec "$@"
+END
+chmod +x "$work/slowly"
+battery 1 slowly "$work/muster-collectives" --time-limit 10
+like "$status" '^[03]$' 'a rank without a processor: passed or unknown'
+is "$(of '.verdict == "fail"' .node .part .metric .message)" '' '... slow is not hung'
+
 # Whatever it does, and with a rank that hangs.
 for program in 'muster-launch --inject hang:1@messages' 'muster-collectives --inject hang:0@bcast' \
     'muster-links --inject hang:2@links'; do
