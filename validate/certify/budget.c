@@ -28,7 +28,7 @@ static const struct level_cost {
 };
 
 /* An estimate is of healthy machines with nothing beside; what is ended has come to a stop. */
-static const double patience = 10, links_least_limit_s = 120;
+static const double patience = 10, links_least_limit_s = 900;
 
 double budget_confidence(enum certify_level level, size_t nodes)
 {
