@@ -83,4 +83,44 @@ done
 is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'all nodes are idle'
 certify
 is "$status" 0 'and pass' || show
+
+# A campaign is what its runs left in the history: it survives whatever becomes of the head.
+progress() { lab run "$muster" history --campaigns spring --json 2>/dev/null | jq -r .message; }
+progresses() { [ "$(progress)" = "$1" ]; }
+
+lab run sh -c "'$muster' certify --campaign spring -w 'n[1-3]' --nodes-at-a-time 2 >/dev/null 2>&1 & echo \$!" >"$work/pid"
+ok 'a campaign certifies a first group' within 120 progresses '2 of 3 nodes certified (quick), 1 left' || progress
+lab run sh -c "kill -9 $(cat "$work/pid")"
+certify --campaign spring
+is "$status" 0 'killed and asked for again it goes on' || show
+is "$(verdicts)" 'n1 pass n2 pass n3 pass' '... with the node that is left and those that are certified as partners' || show
+valid '... every record is as doc/records.md says'
+like "$words" 'n\[1-2\] tested as partners' '... which it says'
+like "$words" 'campaign spring: 3 of 3 nodes certified \(quick\); complete' '... to its end'
+is "$(jq -r 'select(.test == "campaign" and .metric == "certified") | "\(.part) \(.value) \(.limit)"' "$work/records")" \
+    'spring 3 3' '... and in the records'
+like "$(lab run "$muster" history --campaigns spring)" '^certified: n\[1-3\]$' 'history tells which nodes'
+certify --campaign spring --level standard
+is "$status" 2 'another level is another campaign'
+certify --campaign spring
+is "$status $(cat "$work/records")" '0 ' 'asked for once more there is nothing to do'
+ok 'nothing is left' nothing_left
+if [ -n "${MUSTER_LONG-}" ]; then
+    lab run sh -c 'sbatch -w n2 -o /dev/null --wrap "sleep 300"' >/dev/null
+    ok 'a job has a node' within 20 sh -c "'$lab_dir/lab' -L '$name' run sinfo -h -n n2 -o %T | grep -Eq 'mixed|allocated'"
+    lab run sh -c "env --default-signal=INT '$muster' certify --campaign autumn -w 'n[1-3]' >'$work/words' 2>&1 & echo \$!" >"$work/pid"
+    ok 'it waits for a busy node' within 120 grep -q 'waiting until 1 busy node' "$work/words"
+    lab run sh -c "kill -INT $(cat "$work/pid")"
+    ok 'a signal ends it' within 20 grep -q 'next: muster certify --campaign autumn' "$work/words"
+    lab run scancel -u root
+    certify --campaign autumn
+    is "$status" 0 'it goes on once that is free' || show
+    like "$words" 'campaign autumn: 3 of 3 nodes certified \(quick\); complete' '... to its end'
+    for delay in 1 3 5 7 9 11; do
+        lab run sh -c "'$muster' certify --campaign winter --nodes-at-a-time 2 >/dev/null 2>&1 & sleep $delay; pkill -9 muster"
+    done 2>/dev/null
+    certify --campaign winter --nodes-at-a-time 2
+    is "$status" 0 'killed with its keepers, again and again, it comes to its end' || show
+    like "$words" 'campaign winter: 4 of 4 nodes certified \(quick\); complete' '... with all nodes'
+fi
 done_testing

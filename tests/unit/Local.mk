@@ -342,6 +342,12 @@ tests_unit_standing_t_SOURCES = tests/unit/standing.c
 tests_unit_standing_t_LDADD = validate/history/libhistory.la validate/judge/libjudge.la \
 	validate/act/libact.la validate/report/libreport.la $(unit_libs)
 
+check_PROGRAMS += tests/unit/campaign.t
+tests_unit_campaign_t_SOURCES = tests/unit/campaign.c \
+	validate/certify/group.c validate/certify/group.h
+tests_unit_campaign_t_LDADD = validate/history/libhistory.la validate/judge/libjudge.la \
+	validate/act/libact.la validate/report/libreport.la $(unit_libs)
+
 check_PROGRAMS += tests/unit/outcome.t
 tests_unit_outcome_t_SOURCES = tests/unit/outcome.c \
 	validate/certify/outcome.c validate/certify/outcome.h

@@ -6,6 +6,8 @@ muster_SOURCES += \
 	validate/certify/alike.c \
 	validate/certify/certificates.c \
 	validate/certify/request.c validate/certify/request.h \
+	validate/certify/campaign.c validate/certify/campaign.h \
+	validate/certify/group.c validate/certify/group.h \
 	validate/certify/retest.c \
 	validate/certify/budget.c validate/certify/budget.h \
 	validate/certify/estimate.c \

@@ -13,6 +13,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/signals.h"
+#include "validate/certify/campaign.h"
 #include "validate/command/command.h"
 #include "validate/history/history.h"
 #include "validate/report/recordfile.h"
@@ -107,6 +108,12 @@ static void stop(int signal_number)
     certify_stop = signal_number;
 }
 
+void certify_catch_signals(void)
+{
+    signals_catch(stop, 0);
+    signal(SIGPIPE, SIG_IGN);
+}
+
 /* "20261120-161200-1a2b" */
 static void run_name(char *text, size_t size)
 {
@@ -183,8 +190,7 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
     setenv("MUSTER_RUN", certify->run, 1);
     if (certify->progress.is_terminal)
         setenv("MUSTER_PROGRESS", "1", 1);
-    signals_catch(stop, 0);
-    signal(SIGPIPE, SIG_IGN);
+    certify_catch_signals();
     jitter_wait(certify);
     if (cluster_open(err) != 0 || cluster_name(cluster, sizeof cluster, err) != 0)
         return -1;
@@ -280,7 +286,7 @@ static int stages_run(struct certify *certify, struct error *err)
     return 0;
 }
 
-static int run(struct certify *certify, int argc, char **argv)
+int certify_run(struct certify *certify, int argc, char **argv)
 {
     enum verdict *verdicts = NULL;
     struct error err = {""};
@@ -290,7 +296,8 @@ static int run(struct certify *certify, int argc, char **argv)
     certify->begin = clock_s();
     progress_init(&certify->progress, stderr);
     if (certify_reports_can_be_saved(&certify->options, &err) != 0 ||
-        recordfile_open(certify->options.json_path, &certify->json, &err) != 0) {
+        (!certify->campaign &&
+         recordfile_open(certify->options.json_path, &certify->json, &err) != 0)) {
         fprintf(stderr, "muster certify: %s\n", err.text);
         return COMMAND_USAGE;
     }
@@ -323,8 +330,9 @@ static int run(struct certify *certify, int argc, char **argv)
                                                                : "no node to certify");
         certify_facts(certify);
         certify_report(certify, certify->json == stdout ? stderr : stdout);
-        /* one without nodes, as --suspects mostly is, must not be what "last" means */
-        if (geteuid() == 0 && certify->count > 0)
+        /* one without nodes, as --suspects mostly is, must not be what "last" means, and one that
+         * was stopped is no try of a campaign */
+        if (geteuid() == 0 && certify->count > 0 && !(certify->campaign && certify_stop))
             history_save(certify, verdicts, status, clock_s() - certify->begin);
         if (certify_reports(certify) != 0 && status == COMMAND_PASS)
             status = COMMAND_UNKNOWN;
@@ -347,7 +355,7 @@ static int json_close(struct certify *certify)
     return rv;
 }
 
-static void certify_clear(struct certify *certify)
+void certify_clear(struct certify *certify)
 {
     records_clear(&certify->records);
     hostlist_clear(&certify->headlines);
@@ -383,12 +391,17 @@ int command_certify(int argc, char **argv)
         if (status >= 0)
             return status;
     }
+    if (certify.options.is_campaign) {
+        certify.options.campaign_nodes = certify.options.nodes;
+        certify.options.nodes = NULL;
+    }
     if (geteuid() != 0 && !certify.options.is_dry_run)
         return command_misuse("muster certify",
                               "draining and certifying need root; --dry-run does not");
     status = command_conf("muster certify", certify.options.config_path, &certify.conf);
     if (status == COMMAND_PASS)
-        status = run(&certify, argc, argv);
+        status = certify.options.is_campaign ? certify_campaign(&certify, argc, argv)
+                                             : certify_run(&certify, argc, argv);
     if (json_close(&certify) != 0 && status == COMMAND_PASS)
         status = COMMAND_UNKNOWN;
     certify_clear(&certify);

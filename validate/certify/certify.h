@@ -38,6 +38,11 @@ struct certify_options {
     } reports[CERTIFY_REPORTS]; /* --report */
     size_t report_count;
     enum certify_level level;
+    bool has_level;             /* it was given */
+    const char *campaign;       /* NULL: not given */
+    const char *campaign_nodes; /* of a campaign: what -w named, and nodes is NULL; NULL: nothing */
+    long at_a_time;             /* of a campaign: nodes of a run; 0: as many as are free */
+    bool is_campaign;           /* several runs, of one name */
     bool is_dry_run, no_drain;
     bool is_suspects; /* only nodes that a claim or a strike is about, and partners */
     bool is_due;      /* only nodes whose certificate is missing or ends soon, and partners */
@@ -74,8 +79,11 @@ struct subject {
     struct hostlist rails;    /* lines "links eth1: 196 Mb/s" for the certificate */
 };
 
+struct campaigning;
+
 struct certify {
     struct certify_options options;
+    const struct campaigning *campaign; /* whose run it is; NULL: of none */
     struct conf conf;
     double budget_s;                             /* the administrator's, 0: none */
     double begin;                                /* clock_s() */
@@ -114,6 +122,11 @@ int certify_options_read(int argc, char **argv, struct certify_options *options)
 extern volatile sig_atomic_t certify_stop;
 
 /* certify.c */
+/* One run, from its beginning to its report; returns its exit status. To be cleared. */
+int certify_run(struct certify *certify, int argc, char **argv);
+void certify_clear(struct certify *certify);
+/* SIGINT, SIGTERM and SIGHUP set certify_stop. */
+void certify_catch_signals(void);
 void certify_note(struct certify *certify, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* A random delay of 0 to most_s, another one in each process, so that not all begin at once. */
@@ -143,6 +156,8 @@ void certify_estimate_say(struct certify *certify);
 /* Chooses the nodes that the run is about. Returns 0, or -1 with err where it cannot go on at all.
  */
 int certify_select(struct certify *certify, struct error *err);
+/* Adds the nodes of the list to the subjects, which must be nodes of the cluster. */
+void certify_subjects_add(struct certify *certify, const struct hostlist *names);
 /* Asks each node's slurmd. */
 void certify_reach(struct certify *certify);
 /* Asks those nodes of the list again that have no fault so far and notes who does not answer;
@@ -164,6 +179,9 @@ bool certify_is_held(const struct subject *subject);
  * the allocation seemed to be there: ends the stage's progress and tries to have another one with
  * the nodes that are still to be had. Returns false, and nothing is done, when the job is there. */
 bool certify_allocate_again(struct certify *certify);
+
+/* campaign.c: the next group of the campaign whose run this is. Returns 0, or -1 with err. */
+int certify_select_group(struct certify *certify, struct error *err);
 
 /* step.c */
 struct certify_step {

@@ -22,6 +22,12 @@ static void subject_add(struct certify *certify, struct cluster_node *node)
     plan_node(node, certify->options.is_dry_run, certify->options.nodes != NULL, &subject->plan);
 }
 
+void certify_subjects_add(struct certify *certify, const struct hostlist *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        subject_add(certify, cluster_node(&certify->cluster, names->names[i]));
+}
+
 /* For certify_subject(). */
 static int subjects_index(struct certify *certify, struct error *err)
 {
@@ -231,7 +237,12 @@ int certify_select(struct certify *certify, struct error *err)
         if (!partition)
             return misuse(certify, err, "there is no partition %s in this cluster", wanted);
     }
-    if (certify->options.nodes) {
+    if (certify->campaign) {
+        if (certify_select_group(certify, err) != 0) {
+            certify->count = 0;
+            return -1;
+        }
+    } else if (certify->options.nodes) {
         if (select_named(certify, err) != 0 || partners_add(certify, err) != 0) {
             certify->count = 0;
             return -1;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "validate/command/command.h"
+#include "validate/history/campaign.h"
 
 enum { PAIRS_MOST = 100000 };
 
@@ -33,6 +34,13 @@ static void print_help(void)
         "                         have a strike against them, and two partners\n"
         "      --due              only nodes whose certificate is missing or ends within a day,\n"
         "                         and partners for them\n"
+        "      --campaign NAME    all nodes, or those of -w or -p, in runs of those that are "
+        "free,\n"
+        "                         until each was tested since the campaign began; asked again, it\n"
+        "                         goes on\n"
+        "      --nodes-at-a-time N\n"
+        "                         a campaign in runs of up to N nodes, and certified ones as\n"
+        "                         partners; without --campaign the time is its name\n"
         "      --jitter S         begin after a random part of so many seconds\n"
         "  -n, --dry-run          test, but drain, release and certify nobody\n"
         "      --no-drain         certify, but drain nobody\n"
@@ -89,6 +97,8 @@ int certify_options_read(int argc, char **argv, struct certify_options *options)
         {"dry-run", no_argument, NULL, 'n'},
         {"suspects", no_argument, NULL, 's'},
         {"due", no_argument, NULL, 'u'},
+        {"campaign", required_argument, NULL, 'G'},
+        {"nodes-at-a-time", required_argument, NULL, 'N'},
         {"jitter", required_argument, NULL, 'i'},
         {"no-drain", no_argument, NULL, 'D'},
         {"json", required_argument, NULL, 'j'},
@@ -101,6 +111,7 @@ int certify_options_read(int argc, char **argv, struct certify_options *options)
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
+    char *number_end;
     int option;
 
     while ((option = command_option(argc, argv, "w:p:l:nsj:r:c:h", table)) != -1) {
@@ -112,6 +123,7 @@ int certify_options_read(int argc, char **argv, struct certify_options *options)
             options->partition = optarg;
             break;
         case 'l':
+            options->has_level = true;
             options->level = LEVEL_QUICK;
             while (options->level < LEVEL_FULL && strcmp(optarg, level_names[options->level]) != 0)
                 options->level++;
@@ -127,6 +139,23 @@ int certify_options_read(int argc, char **argv, struct certify_options *options)
             break;
         case 'u':
             options->is_due = true;
+            break;
+        case 'G':
+            if (!campaign_is_name(optarg))
+                return command_misuse("muster certify",
+                                      "campaign is '%s', expected up to %d letters, digits, '.', "
+                                      "'_' and '-', the first a letter or digit",
+                                      optarg, CAMPAIGN_NAME - 1);
+            options->campaign = optarg;
+            options->is_campaign = true;
+            break;
+        case 'N':
+            options->at_a_time = strtol(optarg, &number_end, 10);
+            if (number_end == optarg || *number_end || options->at_a_time < 2 ||
+                options->at_a_time > 1000000)
+                return command_misuse("muster certify",
+                                      "nodes at a time is '%s', expected a number from 2", optarg);
+            options->is_campaign = true;
             break;
         case 'i':
             if (command_seconds("muster certify", "jitter", optarg, 0, 86400, &options->jitter_s) >=
@@ -177,6 +206,13 @@ int certify_options_read(int argc, char **argv, struct certify_options *options)
     if (optind < argc)
         return command_misuse("muster certify", "what is '%s'? Nodes are named with -w",
                               argv[optind]);
+    if (options->is_campaign && (options->is_dry_run || options->is_suspects || options->is_due))
+        return command_misuse("muster certify", "a campaign certifies nodes: none of --dry-run, "
+                                                "--suspects and --due goes with it");
+    if (options->is_campaign && (options->junit_path || options->report_count > 0))
+        return command_misuse("muster certify", "a campaign is several runs: --junit and --report "
+                                                "do not go with it; muster report makes a report "
+                                                "of each");
     if (options->is_due && (options->nodes || options->is_suspects))
         return command_misuse("muster certify",
                               "--due finds its nodes itself: neither -w nor --suspects goes with "

@@ -25,6 +25,7 @@ muster_SOURCES = \
 	validate/command/explain/explain.c validate/command/explain/explain.h \
 	validate/command/explain/task.c \
 	validate/command/history/history.c validate/command/history/history.h \
+	validate/command/history/campaigns.c \
 	validate/command/history/diff.c \
 	validate/command/history/series.c \
 	validate/command/history/trends.c \

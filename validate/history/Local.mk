@@ -6,6 +6,7 @@ noinst_LTLIBRARIES += validate/history/libhistory.la
 validate_history_libhistory_la_SOURCES = \
 	validate/history/accept.c \
 	validate/history/add.c \
+	validate/history/campaign.c validate/history/campaign.h \
 	validate/history/copy.c \
 	validate/history/database.c validate/history/database.h \
 	validate/history/fingerprints.c \

@@ -103,6 +103,13 @@ static bool has_small_matrix(const struct records *records)
     return count <= PAIRS_MOST;
 }
 
+/* That the run is one of a campaign's. */
+static bool is_of_campaign(const struct record *record)
+{
+    return strcmp(record->suite, "certify") == 0 && strcmp(record->test, "campaign") == 0 &&
+           record->metric && strcmp(record->metric, "nodes") == 0;
+}
+
 static bool add_records(sqlite3 *database, const struct history_run *run,
                         const struct records *records)
 {
@@ -117,7 +124,7 @@ static bool add_records(sqlite3 *database, const struct history_run *run,
         const struct record *record = &records->items[i];
 
         if ((record->verdict == VERDICT_NONE || record->verdict == VERDICT_PASS) &&
-            !(has_matrix && is_of_matrix(record)))
+            !(has_matrix && is_of_matrix(record)) && !is_of_campaign(record))
             continue;
         database_bind_text(statement, 1, run->run);
         database_bind_number(statement, 2, record->time);

@@ -265,3 +265,31 @@ bool database_insert(sqlite3_stmt *statement)
     sqlite3_clear_bindings(statement);
     return is_done;
 }
+
+int database_ask(const char *path, const struct database_question *question, struct error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    sqlite3 *database;
+    int count = 0, version, rv;
+
+    database = database_read(path, &version, err);
+    if (!database)
+        return version == 0 ? 0 : -1;
+    if (sqlite3_prepare_v2(database, question->query, -1, &statement, NULL) != SQLITE_OK) {
+        database_failed(database, path, err);
+        sqlite3_close(database);
+        return -1;
+    }
+    for (int i = 0; i < 3 && question->texts[i]; i++)
+        sqlite3_bind_text(statement, i + 1, question->texts[i], -1, SQLITE_TRANSIENT);
+    sqlite3_bind_double(statement, 4, question->number);
+    while ((rv = sqlite3_step(statement)) == SQLITE_ROW && count >= 0)
+        count = question->row(statement, question->context) == 0 ? count + 1 : -1;
+    if (count < 0)
+        error_set(err, "no memory");
+    else if (rv != SQLITE_DONE)
+        count = database_failed(database, path, err);
+    sqlite3_finalize(statement);
+    sqlite3_close(database);
+    return count;
+}

@@ -51,6 +51,18 @@ double database_number(sqlite3_stmt *statement, int column);
 /* Runs the statement once with what was bound, and clears that. */
 bool database_insert(sqlite3_stmt *statement);
 
+/* A question: its rows are handed to row() one by one. */
+struct database_question {
+    const char *query;
+    const char *texts[3];                               /* ?1 ...; NULL: none */
+    double number;                                      /* ?4 */
+    int (*row)(sqlite3_stmt *statement, void *context); /* -1: no memory */
+    void *context;
+};
+
+/* Returns how many rows there were, 0 also without a database, or -1 with err. */
+int database_ask(const char *path, const struct database_question *question, struct error *err);
+
 /* The tables of one run, filled inside a transaction that is open. */
 bool database_add(sqlite3 *database, const struct history_run *run, double now,
                   const struct history_node *nodes, size_t count, const struct records *records);

@@ -11,44 +11,6 @@
 #include "validate/act/strikes.h"
 #include "validate/history/database.h"
 
-/* A question to the database: rows are handed to row() one by one. */
-struct question {
-    const char *query;
-    const char *texts[3];                               /* ?1 ...; NULL: none */
-    double number;                                      /* ?4 */
-    int (*row)(sqlite3_stmt *statement, void *context); /* -1: no memory */
-    void *context;
-};
-
-/* Returns how many rows there were, or -1 with err. */
-static int ask(const char *path, const struct question *question, struct error *err)
-{
-    sqlite3_stmt *statement = NULL;
-    sqlite3 *database;
-    int count = 0, version, rv;
-
-    database = database_read(path, &version, err);
-    if (!database)
-        return version == 0 ? 0 : -1;
-    if (sqlite3_prepare_v2(database, question->query, -1, &statement, NULL) != SQLITE_OK) {
-        database_failed(database, path, err);
-        sqlite3_close(database);
-        return -1;
-    }
-    for (int i = 0; i < 3 && question->texts[i]; i++)
-        sqlite3_bind_text(statement, i + 1, question->texts[i], -1, SQLITE_TRANSIENT);
-    sqlite3_bind_double(statement, 4, question->number);
-    while ((rv = sqlite3_step(statement)) == SQLITE_ROW && count >= 0)
-        count = question->row(statement, question->context) == 0 ? count + 1 : -1;
-    if (count < 0)
-        error_set(err, "no memory");
-    else if (rv != SQLITE_DONE)
-        count = database_failed(database, path, err);
-    sqlite3_finalize(statement);
-    sqlite3_close(database);
-    return count;
-}
-
 struct strikes {
     struct strike *items;
     size_t count;
@@ -72,16 +34,17 @@ int standing_strike(const char *path, const char *node, const char *test, const 
 {
     struct strikes strikes = {0};
     int count =
-        ask(path,
-            &(struct question){.query = "SELECT records.time, records.verdict = 'fail' FROM records"
-                                        " JOIN runs USING (run) WHERE suite = 'certify' AND"
-                                        " test = 'strikes' AND node = ?1 AND metric = ?2 AND"
-                                        " ifnull(part, '') = ?3 AND dry_run = 0 AND records.time >"
-                                        " " DATABASE_ACCEPTED("?1", "?3") " ORDER BY records.time",
-                               .texts = {node, test, part ? part : ""},
-                               .row = strike_row,
-                               .context = &strikes},
-            err);
+        database_ask(path,
+                     &(struct database_question){
+                         .query = "SELECT records.time, records.verdict = 'fail' FROM records"
+                                  " JOIN runs USING (run) WHERE suite = 'certify' AND"
+                                  " test = 'strikes' AND node = ?1 AND metric = ?2 AND"
+                                  " ifnull(part, '') = ?3 AND dry_run = 0 AND records.time >"
+                                  " " DATABASE_ACCEPTED("?1", "?3") " ORDER BY records.time",
+                         .texts = {node, test, part ? part : ""},
+                         .row = strike_row,
+                         .context = &strikes},
+                     err);
 
     if (count >= 0)
         count = strikes_count(strikes.items, strikes.count, now, window_s);
@@ -106,17 +69,18 @@ int standing_suspects(const char *path, double since,
                       void (*each)(const char *node, const char *message, void *context),
                       void *context, struct error *err)
 {
-    return ask(path,
-               &(struct question){
-                   .query = "SELECT node, message FROM records WHERE suite = 'certify' AND"
-                            " test = 'strikes' AND verdict = 'warn' AND time > ?4 AND run ="
-                            " (SELECT nodes.run FROM nodes JOIN runs USING (run)"
-                            " WHERE nodes.node = records.node AND dry_run = 0"
-                            " ORDER BY nodes.time DESC LIMIT 1) GROUP BY node ORDER BY node",
-                   .number = since,
-                   .row = suspect_row,
-                   .context = &(struct suspects){each, context}},
-               err);
+    return database_ask(path,
+                        &(struct database_question){
+                            .query =
+                                "SELECT node, message FROM records WHERE suite = 'certify' AND"
+                                " test = 'strikes' AND verdict = 'warn' AND time > ?4 AND run ="
+                                " (SELECT nodes.run FROM nodes JOIN runs USING (run)"
+                                " WHERE nodes.node = records.node AND dry_run = 0"
+                                " ORDER BY nodes.time DESC LIMIT 1) GROUP BY node ORDER BY node",
+                            .number = since,
+                            .row = suspect_row,
+                            .context = &(struct suspects){each, context}},
+                        err);
 }
 
 struct failed {
@@ -135,18 +99,19 @@ static int failed_row(sqlite3_stmt *statement, void *context)
 int standing_failed(const char *path, void (*each)(const char *node, void *context), void *context,
                     struct error *err)
 {
-    return ask(path,
-               &(struct question){
-                   .query = "SELECT node FROM nodes AS mine JOIN runs USING (run)"
-                            " WHERE mine.verdict = 'fail' AND dry_run = 0 AND NOT EXISTS"
-                            " (SELECT 1 FROM records WHERE records.run = mine.run AND"
-                            " records.node = mine.node AND test = 'strikes' AND verdict = 'warn')"
-                            " AND NOT EXISTS (SELECT 1 FROM nodes AS later"
-                            " WHERE later.node = mine.node AND later.time > mine.time AND"
-                            " later.certified_until IS NOT NULL) GROUP BY node ORDER BY node",
-                   .row = failed_row,
-                   .context = &(struct failed){each, context}},
-               err);
+    return database_ask(
+        path,
+        &(struct database_question){
+            .query = "SELECT node FROM nodes AS mine JOIN runs USING (run)"
+                     " WHERE mine.verdict = 'fail' AND dry_run = 0 AND NOT EXISTS"
+                     " (SELECT 1 FROM records WHERE records.run = mine.run AND"
+                     " records.node = mine.node AND test = 'strikes' AND verdict = 'warn')"
+                     " AND NOT EXISTS (SELECT 1 FROM nodes AS later"
+                     " WHERE later.node = mine.node AND later.time > mine.time AND"
+                     " later.certified_until IS NOT NULL) GROUP BY node ORDER BY node",
+            .row = failed_row,
+            .context = &(struct failed){each, context}},
+        err);
 }
 
 struct certified {
@@ -168,18 +133,19 @@ int standing_certified(const char *path,
                        void (*each)(const char *node, double until, void *context), void *context,
                        struct error *err)
 {
-    return ask(path,
-               &(struct question){
-                   /* a suspect that failed keeps its certificate */
-                   .query = "SELECT node, max(certified_until) FROM nodes AS mine"
-                            " WHERE certified_until IS NOT NULL AND NOT EXISTS"
-                            " (SELECT 1 FROM nodes AS later JOIN runs USING (run)"
-                            " WHERE later.node = mine.node AND later.time > mine.time AND"
-                            " later.verdict = 'fail' AND dry_run = 0 AND NOT EXISTS"
-                            " (SELECT 1 FROM records WHERE records.run = later.run AND"
-                            " records.node = later.node AND test = 'strikes' AND verdict = 'warn'))"
-                            " GROUP BY node ORDER BY node",
-                   .row = certified_row,
-                   .context = &(struct certified){each, context}},
-               err);
+    return database_ask(
+        path,
+        &(struct database_question){
+            /* a suspect that failed keeps its certificate */
+            .query = "SELECT node, max(certified_until) FROM nodes AS mine"
+                     " WHERE certified_until IS NOT NULL AND NOT EXISTS"
+                     " (SELECT 1 FROM nodes AS later JOIN runs USING (run)"
+                     " WHERE later.node = mine.node AND later.time > mine.time AND"
+                     " later.verdict = 'fail' AND dry_run = 0 AND NOT EXISTS"
+                     " (SELECT 1 FROM records WHERE records.run = later.run AND"
+                     " records.node = later.node AND test = 'strikes' AND verdict = 'warn'))"
+                     " GROUP BY node ORDER BY node",
+            .row = certified_row,
+            .context = &(struct certified){each, context}},
+        err);
 }

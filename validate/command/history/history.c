@@ -84,12 +84,15 @@ static void print_help(void)
         "Usage: muster history [OPTION...] [NODE] [PART]\n"
         "       muster history [OPTION...] --diff RUN1 RUN2 [NODE]\n"
         "       muster history [OPTION...] --accept NODE [PART]\n"
+        "       muster history [OPTION...] --campaigns [NAME]\n"
         "What the runs of muster certify on this host found: of each node the newest verdict\n"
         "and since when it stands; of one node its newest runs, its figures over them and what\n"
         "changed on it; of a part (eth1, mlx5_0:1) the figures of all nodes, or of one.\n"
         "\n"
         "  -d, --diff         what changed between two runs: verdicts, figures beyond noise,\n"
         "                     facts; a run is its name or the beginning of it, last, previous\n"
+        "      --campaigns    how far the campaigns of muster certify are; with a NAME also which\n"
+        "                     nodes\n"
         "      --accept       NODE, or a PART of it, was repaired or replaced, or may stay as it\n"
         "                     is: what it has shown, and strikes against it, count no more\n"
         "  -m, --message TEXT why, for --accept: history shows it\n"
@@ -104,7 +107,7 @@ static void print_help(void)
 
 struct options {
     const char *config, *message;
-    bool as_json, is_diff, is_accept;
+    bool as_json, is_diff, is_accept, is_campaigns;
     int runs;
     char **words;
     int count;
@@ -114,10 +117,15 @@ struct options {
 static int options_read(int argc, char **argv, struct options *options)
 {
     static const struct option table[] = {
-        {"accept", no_argument, NULL, 'A'},     {"config", required_argument, NULL, 'c'},
-        {"diff", no_argument, NULL, 'd'},       {"help", no_argument, NULL, 'h'},
-        {"json", no_argument, NULL, 'j'},       {"message", required_argument, NULL, 'm'},
-        {"runs", required_argument, NULL, 'n'}, {NULL, 0, NULL, 0},
+        {"campaigns", no_argument, NULL, 'C'},
+        {"accept", no_argument, NULL, 'A'},
+        {"config", required_argument, NULL, 'c'},
+        {"diff", no_argument, NULL, 'd'},
+        {"help", no_argument, NULL, 'h'},
+        {"json", no_argument, NULL, 'j'},
+        {"message", required_argument, NULL, 'm'},
+        {"runs", required_argument, NULL, 'n'},
+        {NULL, 0, NULL, 0},
     };
     int option;
     long runs;
@@ -127,6 +135,9 @@ static int options_read(int argc, char **argv, struct options *options)
         switch (option) {
         case 'c':
             options->config = optarg;
+            break;
+        case 'C':
+            options->is_campaigns = true;
             break;
         case 'A':
             options->is_accept = true;
@@ -156,6 +167,9 @@ static int options_read(int argc, char **argv, struct options *options)
     }
     options->words = argv + optind;
     options->count = argc - optind;
+    if (options->is_campaigns && (options->is_diff || options->is_accept || options->count > 1))
+        return command_misuse("muster history",
+                              "--campaigns wants one name or none; not --diff, not --accept");
     if (options->is_accept && (options->is_diff || options->count < 1))
         return command_misuse("muster history",
                               "--accept wants a node, and a part of it unless all are meant; not "
@@ -232,7 +246,10 @@ int command_history(int argc, char **argv)
     if (status >= 0)
         return status;
     status = command_conf("muster history", options.config, &conf);
-    if (status == COMMAND_PASS && options.is_accept)
+    if (status == COMMAND_PASS && options.is_campaigns)
+        status = history_campaigns(conf.history_path, options.count ? options.words[0] : NULL,
+                                   options.as_json);
+    else if (status == COMMAND_PASS && options.is_accept)
         status = accept_now(&options, conf.history_path);
     else if (status == COMMAND_PASS && options.is_diff)
         status = history_diff(conf.history_path, options.words[0], options.words[1],

@@ -51,6 +51,9 @@ const char *history_time(double seconds, char text[32]);
 int history_trends(const char *path, const char *node, const char *part, int runs, bool as_json,
                    struct error *err);
 
+/* The campaigns, or with a name that one and its nodes. Returns an exit status. */
+int history_campaigns(const char *path, const char *name, bool as_json);
+
 /* What changed between two runs. Returns an exit status. */
 int history_diff(const char *path, const char *then, const char *now, const char *node,
                  bool as_json);

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/history/campaign.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/unit/tap.h"
+#include "validate/certify/group.h"
+#include "validate/history/history.h"
+
+enum { HOUR = 3600, NODES = 8 };
+
+static const double now = 1795190000;
+static char path[] = "/tmp/muster-campaign-XXXXXX";
+
+/* A run of that level so long before now, 60 s long, with one node; campaign, nodes: NULL: of none.
+ */
+static void add(const char *run, double ago, const char *campaign, const char *nodes,
+                const char *level, const char *node, enum verdict verdict, const char *test)
+{
+    struct records records = {0};
+    struct record record = RECORD_INIT;
+    struct error err;
+
+    record.suite = "certify";
+    record.test = "campaign";
+    record.metric = "nodes";
+    record.run = run;
+    record.part = campaign;
+    record.time = now - ago;
+    record.value = 4;
+    record.unit = "count";
+    record.message = nodes;
+    if (campaign)
+        records_add(&records, &record);
+    is_int(history_add(
+               path,
+               &(struct history_run){.run = run, .level = level, .time = now - ago, .seconds = 60},
+               &(struct history_node){.node = node,
+                                      .verdict = verdict,
+                                      .test = test,
+                                      .certified_until =
+                                          verdict == VERDICT_PASS ? "2027-01-01 00:00" : NULL,
+                                      .rail_mbps = NAN},
+               1, &records, 0, &err),
+           0, "run %s is added", run);
+    records_clear(&records);
+}
+
+static void is_campaign(const char *name, const char *expected, const char *what)
+{
+    struct campaign campaign;
+    struct error err;
+    char text[200] = "error";
+
+    if (campaign_read(path, name, NULL, &campaign, &err) >= 0) {
+        campaign_describe(&campaign, text, sizeof text);
+        campaign_clear(&campaign);
+    }
+    is_str(text, expected, "%s", what);
+}
+
+static void histories(void)
+{
+    struct campaign campaign;
+    struct hostlist names = {0}, nodes = {0};
+    struct error err;
+
+    is_int(campaign_read(path, "spring", NULL, &campaign, &err), 0, "no run, no campaign");
+    campaign_clear(&campaign);
+    add("r0", 9 * HOUR, NULL, NULL, "quick", "n3", VERDICT_PASS, "");
+    add("r1", 8 * HOUR, "spring", "n[1-4]", "standard", "n1", VERDICT_PASS, "");
+    is_campaign("spring", "1 of 4 nodes certified (standard), 3 left",
+                "what was certified before the campaign is left");
+    add("r2", 7 * HOUR, "spring", "n[1-4]", "standard", "n2", VERDICT_FAIL, "links");
+    is_campaign("spring", "1 of 4 nodes certified (standard), 1 failed, 2 left",
+                "one that failed is not left");
+    add("r3", 6 * HOUR, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN, "slurm.state");
+    add("r4", 6 * HOUR - 1, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN, "slurm.state");
+    add("r5", 5 * HOUR, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN, "launch");
+    is_campaign("spring", "1 of 4 nodes certified (standard), 1 failed, 2 left",
+                "one that a job had, or that was unknown once, is left");
+    add("r6", 4 * HOUR, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN, "launch");
+    is_campaign("spring", "1 of 4 nodes certified (standard), 1 failed, 1 unknown, 1 left",
+                "... not when it was unknown twice");
+    add("r7", 3 * HOUR, NULL, NULL, "quick", "n4", VERDICT_PASS, "");
+    is_campaign("spring", "1 of 4 nodes certified (standard), 1 failed, 1 unknown, 1 left",
+                "a certificate of a lower level does not count");
+    add("r8", 2 * HOUR, NULL, NULL, "full", "n4", VERDICT_PASS, "");
+    add("r9", 2 * HOUR - 1, NULL, NULL, "standard", "n2", VERDICT_PASS, "");
+    add("r10", 2 * HOUR - 2, NULL, NULL, "standard", "n9", VERDICT_PASS, "");
+    is_campaign("spring", "3 of 4 nodes certified (standard), 1 unknown",
+                "one of another run does, and of other nodes it is not");
+    add("r11", 1 * HOUR, NULL, NULL, "quick", "n1", VERDICT_FAIL, "links");
+    is_campaign("spring", "2 of 4 nodes certified (standard), 1 failed, 1 unknown",
+                "one that fails later has failed");
+    add("r12", 60, "autumn", NULL, "quick", "n1", VERDICT_PASS, "");
+    is_campaign("autumn", "1 of 4 nodes certified (quick), 3 left",
+                "where the nodes are not known by name their number is");
+    is_int(campaign_names(path, &names, &err), 0, "all campaigns");
+    ok(names.count == 2 && strcmp(names.names[0], "spring") == 0, "... the oldest first");
+    hostlist_expand("n[1,5]", &nodes, &err);
+    is_int(campaign_read(path, "spring", &nodes, &campaign, &err), 1,
+           "other nodes may be asked for");
+    is_int((long long)campaign.counts[CAMPAIGN_LEFT], 1, "... of which those are left");
+    ok(fabs(campaign.begin - (now - 8 * HOUR - 60)) < 1,
+       "it began with the beginning of its first run");
+    campaign_clear(&campaign);
+    hostlist_clear(&names);
+    hostlist_clear(&nodes);
+}
+
+static void is_group(const struct cluster *cluster, const struct campaign *campaign, size_t most,
+                     const char *expected, const char *what)
+{
+    struct group group;
+    struct error err;
+    char *wanted, *partners, text[300];
+
+    group_choose(cluster, campaign, NULL, most, &group, &err);
+    wanted = hostlist_fold(&group.wanted);
+    partners = hostlist_fold(&group.partners);
+    snprintf(text, sizeof text, "%s + %s; %zu %zu %zu", wanted, partners, group.ready, group.busy,
+             group.away);
+    is_str(text, expected, "%s", what);
+    free(wanted);
+    free(partners);
+    group_clear(&group);
+}
+
+static void groups(void)
+{
+    static char names[NODES][4], empty[] = "", part[] = "batch", other[] = "gpu";
+    static struct cluster_node nodes[NODES];
+    struct cluster_partition partitions[2] = {
+        {.name = part, .is_up = true, .is_default = true, .time_limit_minutes = -1},
+        {.name = other, .is_up = true, .time_limit_minutes = -1}};
+    struct cluster cluster = {
+        .nodes = nodes, .node_count = NODES, .partitions = partitions, .partition_count = 1};
+    struct campaign campaign = {.name = "spring"};
+    struct error err;
+
+    hostlist_expand("n[1-8]", &campaign.nodes, &err);
+    hostlist_expand("n[1-8]", &partitions[0].nodes, &err);
+    campaign.states = calloc(NODES, sizeof *campaign.states);
+    for (int i = 0; i < NODES; i++) {
+        snprintf(names[i], sizeof names[i], "n%d", i + 1);
+        nodes[i] = (struct cluster_node){.name = names[i],
+                                         .address = names[i],
+                                         .gres = empty,
+                                         .reason = empty,
+                                         .is_idle = true,
+                                         .is_responding = true,
+                                         .state = "idle"};
+    }
+    is_group(&cluster, &campaign, 3, "n[1-3] + ; 8 0 0", "the first group has no partners");
+    is_group(&cluster, &campaign, 0, "n[1-8] + ; 8 0 0", "without a limit all that are free");
+    campaign.states[0] = campaign.states[1] = CAMPAIGN_CERTIFIED;
+    campaign.states[2] = CAMPAIGN_FAILED;
+    is_group(&cluster, &campaign, 3, "n[4-6] + n[1-2]; 5 0 0",
+             "the next one has those that are certified as partners");
+    nodes[0].is_allocated = nodes[3].is_allocated = true;
+    nodes[0].is_idle = nodes[3].is_idle = false;
+    is_group(&cluster, &campaign, 3, "n[5-7] + n2; 4 1 0", "busy ones are neither");
+    nodes[4].is_drained = true;
+    is_group(&cluster, &campaign, 3, "n[6-8] + n2; 3 1 1", "nor is one that somebody drained");
+    for (int i = 5; i < NODES; i++) {
+        nodes[i].is_reserved = true;
+        nodes[i].is_idle = false;
+    }
+    nodes[7].is_reserved = false;
+    nodes[7].is_idle = true;
+    is_group(&cluster, &campaign, 3, "n8 + n[2-3]; 1 3 1",
+             "one that is alone gets any free one, the certified ones first");
+    nodes[7].is_allocated = true;
+    is_group(&cluster, &campaign, 3, " + ; 0 4 1", "nothing is free");
+    for (int i = 0; i < NODES; i++)
+        nodes[i].is_allocated = nodes[i].is_reserved = nodes[i].is_drained =
+            !(nodes[i].is_idle = true);
+    hostlist_clear(&partitions[0].nodes);
+    hostlist_expand("n[1-6]", &partitions[0].nodes, &err);
+    hostlist_expand("n[7-8]", &partitions[1].nodes, &err);
+    cluster.partition_count = 2;
+    is_group(&cluster, &campaign, 0, "n[4-6] + n[1-2]; 5 0 0",
+             "a group is in the partition that has most of those left");
+    campaign.states[3] = campaign.states[4] = campaign.states[5] = CAMPAIGN_CERTIFIED;
+    is_group(&cluster, &campaign, 0, "n[7-8] + ; 2 0 0", "... then in the next");
+    cluster.partition_count = 1;
+    is_group(&cluster, &campaign, 0, " + ; 0 0 2", "in no partition a node cannot be tested");
+    hostlist_clear(&partitions[0].nodes);
+    hostlist_clear(&partitions[1].nodes);
+    campaign_clear(&campaign);
+}
+
+int main(void)
+{
+    int fd = mkstemp(path);
+
+    close(fd);
+    unlink(path);
+    ok(campaign_is_name("spring-2026.1_a"), "a campaign's name");
+    ok(!campaign_is_name("") && !campaign_is_name("-x") && !campaign_is_name("a b") &&
+           !campaign_is_name("a;b"),
+       "... and what is none");
+    histories();
+    groups();
+    unlink(path);
+    return tap_done();
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/history/campaign.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/base/text.h"
+#include "validate/history/database.h"
+#include "validate/judge/index.h"
+
+#define CAMPAIGN_RECORD "records.suite = 'certify' AND records.test = 'campaign'"
+
+bool campaign_is_name(const char *name)
+{
+    size_t length = strlen(name);
+
+    for (size_t i = 0; i < length; i++)
+        if (!isalnum((unsigned char)name[i]) && (i == 0 || !strchr("._-", name[i])))
+            return false;
+    return length > 0 && length < CAMPAIGN_NAME;
+}
+
+/* 0 where it is none. */
+static int level_rank(const char *level)
+{
+    static const char *const names[] = {"", "quick", "standard", "full"};
+    int rank = sizeof names / sizeof *names - 1;
+
+    while (rank > 0 && strcmp(level, names[rank]) != 0)
+        rank--;
+    return rank;
+}
+
+struct reading {
+    struct campaign *campaign;
+    struct name_index index; /* of its nodes */
+    char **nodes;            /* of its newest run, as text; NULL: not wanted */
+    int *tries;              /* of each node */
+    bool takes_all;          /* nodes are those that were tested */
+};
+
+static int run_row(sqlite3_stmt *statement, void *context)
+{
+    struct reading *reading = context;
+    struct campaign *campaign = reading->campaign;
+    double begin = sqlite3_column_double(statement, 0) - sqlite3_column_double(statement, 1);
+
+    if (campaign->runs++ == 0 || begin < campaign->begin)
+        campaign->begin = begin;
+    campaign->last = sqlite3_column_double(statement, 0);
+    campaign->wanted = (size_t)sqlite3_column_double(statement, 3);
+    text_put(campaign->level, sizeof campaign->level, "%s", database_text(statement, 2));
+    if (reading->nodes) {
+        free(*reading->nodes);
+        *reading->nodes = strdup(database_text(statement, 4));
+        if (!*reading->nodes)
+            return -1;
+    }
+    return 0;
+}
+
+/* The runs of the campaign and, where nodes are not given, which nodes they are about. */
+static int read_runs(const char *path, const struct hostlist *nodes, struct reading *reading,
+                     struct error *err)
+{
+    struct campaign *campaign = reading->campaign;
+    char *told = NULL;
+    int count;
+
+    reading->nodes = nodes ? NULL : &told;
+    count = database_ask(
+        path,
+        &(struct database_question){
+            .query = "SELECT runs.time, runs.seconds, runs.level, records.value, records.message"
+                     " FROM records JOIN runs USING (run) WHERE " CAMPAIGN_RECORD
+                     " AND records.part = ?1 AND dry_run = 0 ORDER BY runs.time",
+            .texts = {campaign->name},
+            .row = run_row,
+            .context = reading},
+        err);
+    if (count == 0)
+        campaign->begin = (double)time(NULL);
+    if (count >= 0 && nodes) {
+        for (size_t i = 0; i < nodes->count && count >= 0; i++)
+            if (hostlist_append(&campaign->nodes, nodes->names[i]) != 0)
+                count = error_set(err, "no memory for %zu nodes", nodes->count);
+        campaign->wanted = nodes->count;
+    } else if (count > 0 && told && *told) {
+        if (hostlist_expand(told, &campaign->nodes, err) != 0)
+            count = -1;
+    }
+    reading->takes_all = !nodes && !(told && *told);
+    free(told);
+    return count;
+}
+
+static int name_row(sqlite3_stmt *statement, void *context)
+{
+    return hostlist_append(context, database_text(statement, 0));
+}
+
+/* The newest comes last. */
+static int node_row(sqlite3_stmt *statement, void *context)
+{
+    struct reading *reading = context;
+    struct campaign *campaign = reading->campaign;
+    long place = name_index_find(&reading->index, database_text(statement, 0));
+    const char *verdict = database_text(statement, 2), *test = database_text(statement, 4);
+    bool is_certified = *database_text(statement, 3) != '\0';
+    bool is_own = sqlite3_column_int(statement, 5) > 0;
+    enum campaign_state *state;
+
+    if (place < 0)
+        return 0;
+    state = &campaign->states[place];
+    if (is_certified && level_rank(database_text(statement, 1)) >= level_rank(campaign->level))
+        *state = CAMPAIGN_CERTIFIED;
+    else if (strcmp(verdict, "fail") == 0)
+        *state = CAMPAIGN_FAILED;
+    /* that a job or another run had it is no try */
+    else if (strcmp(verdict, "unknown") == 0 && is_own && strcmp(test, "slurm.state") != 0 &&
+             *state == CAMPAIGN_LEFT && ++reading->tries[place] >= CAMPAIGN_TRIES)
+        *state = CAMPAIGN_UNKNOWN;
+    return 0;
+}
+
+static int read_states(const char *path, struct reading *reading, struct error *err)
+{
+    struct campaign *campaign = reading->campaign;
+    struct hostlist *nodes = &campaign->nodes;
+    int rv = 0;
+
+    if (reading->takes_all &&
+        database_ask(path,
+                     &(struct database_question){
+                         .query = "SELECT DISTINCT node FROM nodes WHERE time >= ?4 ORDER BY node",
+                         .number = campaign->begin,
+                         .row = name_row,
+                         .context = nodes},
+                     err) < 0)
+        return -1;
+    campaign->states = calloc(nodes->count + 1, sizeof *campaign->states);
+    reading->tries = calloc(nodes->count + 1, sizeof *reading->tries);
+    if (!campaign->states || !reading->tries ||
+        name_index_build((const char *const *)nodes->names, nodes->count, &reading->index) != 0)
+        return error_set(err, "no memory for %zu nodes", nodes->count);
+    if (*campaign->level)
+        rv = database_ask(
+            path,
+            &(struct database_question){
+                .query = "SELECT nodes.node, nodes.level, verdict, certified_until, test,"
+                         " nodes.run IN (SELECT run FROM records WHERE " CAMPAIGN_RECORD
+                         " AND records.part = ?1)"
+                         " FROM nodes JOIN runs USING (run) WHERE nodes.time >= ?4 AND dry_run = 0"
+                         " ORDER BY nodes.time",
+                .texts = {campaign->name},
+                .number = campaign->begin,
+                .row = node_row,
+                .context = reading},
+            err);
+    for (size_t i = 0; i < nodes->count; i++)
+        campaign->counts[campaign->states[i]]++;
+    if (campaign->wanted > nodes->count) /* not all are known by name */
+        campaign->counts[CAMPAIGN_LEFT] += campaign->wanted - nodes->count;
+    campaign->wanted = campaign->wanted < nodes->count ? nodes->count : campaign->wanted;
+    return rv < 0 ? -1 : 0;
+}
+
+int campaign_read(const char *path, const char *name, const struct hostlist *nodes,
+                  struct campaign *campaign, struct error *err)
+{
+    struct reading reading = {.campaign = campaign};
+    int count;
+
+    *campaign = (struct campaign){0};
+    text_put(campaign->name, sizeof campaign->name, "%s", name);
+    count = read_runs(path, nodes, &reading, err);
+    if (count >= 0 && read_states(path, &reading, err) != 0)
+        count = -1;
+    name_index_clear(&reading.index);
+    free(reading.tries);
+    if (count < 0)
+        campaign_clear(campaign);
+    return count > 0 ? 1 : count;
+}
+
+void campaign_clear(struct campaign *campaign)
+{
+    hostlist_clear(&campaign->nodes);
+    free(campaign->states);
+    *campaign = (struct campaign){0};
+}
+
+int campaign_names(const char *path, struct hostlist *names, struct error *err)
+{
+    return database_ask(path,
+                        &(struct database_question){
+                            .query = "SELECT part FROM records WHERE " CAMPAIGN_RECORD
+                                     " AND part NOT NULL GROUP BY part ORDER BY min(time)",
+                            .row = name_row,
+                            .context = names},
+                        err) < 0
+               ? -1
+               : 0;
+}
+
+void campaign_describe(const struct campaign *campaign, char *text, size_t size)
+{
+    char failed[32] = "", unknown[32] = "", left[32] = "";
+    const size_t *counts = campaign->counts;
+
+    if (counts[CAMPAIGN_FAILED] > 0)
+        snprintf(failed, sizeof failed, ", %zu failed", counts[CAMPAIGN_FAILED]);
+    if (counts[CAMPAIGN_UNKNOWN] > 0)
+        snprintf(unknown, sizeof unknown, ", %zu unknown", counts[CAMPAIGN_UNKNOWN]);
+    if (counts[CAMPAIGN_LEFT] > 0)
+        snprintf(left, sizeof left, ", %zu left", counts[CAMPAIGN_LEFT]);
+    text_put(text, size, "%zu of %zu nodes certified%s%s%s%s%s%s", counts[CAMPAIGN_CERTIFIED],
+             campaign->wanted, *campaign->level ? " (" : "", campaign->level,
+             *campaign->level ? ")" : "", failed, unknown, left);
+}
