@@ -58,7 +58,8 @@ static void hold(const struct busy_plan *plan, const struct noise *noise, int no
         stated[i] = fabric.leaf[i];
     if (kind != HEALTHY)
         fault_plant(&fabric, stated, (enum fault_kind)kind, &fault, &count, &random);
-    run_hold(&(struct run_plan){.fabric = &fabric,
+    run_hold(&(struct run_plan){.is_model = plan->is_model,
+                                .fabric = &fabric,
                                 .stated = stated,
                                 .faults = &fault,
                                 .fault_count = count,

@@ -9,8 +9,9 @@
  *   sim busy N      such clusters on busy machines, N of each kind of fault
  *   sim one KIND NODES RAILS LEAF OVERSUBSCRIPTION all|few|CONFIDENCE lab|worse BAD-PERCENT RUNS
  *
- * -v tells what was missed and what was accused wrongly. The table is Markdown. The noise of the
- * lab is read from tests/sim/lab.noise of the sources, which are at $top_srcdir or here. */
+ * -m has the model of validate/diagnose judge, not validate/judge/links. -v tells what was missed
+ * and what was accused wrongly. The table is Markdown. The noise of the lab is read from
+ * tests/sim/lab.noise of the sources, which are at $top_srcdir or here. */
 #include "config.h"
 
 #include <math.h>
@@ -62,7 +63,7 @@ static const enum fault_kind common_kinds[] = {FAULT_RAIL, FAULT_SENDS, FAULT_RE
                                                FAULT_DEAD, FAULT_NODE,  FAULT_HOST,
                                                FAULT_LEAF, FAULT_UPLINK};
 
-static bool is_verbose;
+static bool is_verbose, is_model;
 static struct tally by_kind[FAULT_KINDS];
 
 static void tell_accused(const struct finding *finding)
@@ -102,7 +103,8 @@ static void run(const struct setting *setting, const enum fault_kind *kinds, int
             kind = FAULT_RAIL;
         fault_plant(&fabric, stated, kind, faults, &count, &random);
     }
-    run_hold(&(struct run_plan){.fabric = &fabric,
+    run_hold(&(struct run_plan){.is_model = is_model,
+                                .fabric = &fabric,
                                 .stated = stated,
                                 .faults = faults,
                                 .fault_count = count,
@@ -314,12 +316,12 @@ static const struct setting long_settings[] = {
 
 static void play_times(int runs, bool is_healthy)
 {
-    times_play(&(struct times_plan){runs, is_healthy, &lab_noise, is_verbose});
+    times_play(&(struct times_plan){runs, is_healthy, &lab_noise, is_model, is_verbose});
 }
 
 static void play_busy(int runs)
 {
-    busy_play(&(struct busy_plan){runs, &lab_noise, is_verbose});
+    busy_play(&(struct busy_plan){runs, &lab_noise, is_model, is_verbose});
 }
 
 static int play_all(const struct setting *settings, size_t count, int kind_runs)
@@ -435,10 +437,9 @@ int main(int argc, char **argv)
     int first = 1;
 
     noise_find();
-    if (argc > 1 && strcmp(argv[1], "-v") == 0) {
-        is_verbose = true;
-        first++;
-    }
+    for (; first < argc && (strcmp(argv[first], "-v") == 0 || strcmp(argv[first], "-m") == 0);
+         first++)
+        *(argv[first][1] == 'v' ? &is_verbose : &is_model) = true;
     if (argc == first + 1 && strcmp(argv[first], "short") == 0)
         return play_all(short_settings, sizeof short_settings / sizeof *short_settings, 2);
     if (argc == first + 1 && strcmp(argv[first], "long") == 0)
@@ -455,8 +456,9 @@ int main(int argc, char **argv)
         return play_row(argv[first + 1]);
     if (argc == first + 10 && strcmp(argv[first], "one") == 0 && strchr("trm", argv[first + 1][0]))
         return play_one(argv + first + 1);
-    fprintf(stderr, "usage: sim [-v] short | long | row N | times N | healthy N | busy N | one "
-                    "tree|rails|mesh NODES RAILS LEAF "
-                    "OVERSUBSCRIPTION all|few|CONFIDENCE lab|worse BAD-PERCENT RUNS\n");
+    fprintf(stderr,
+            "usage: sim [-v] [-m] short | long | row N | times N | healthy N | busy N | one "
+            "tree|rails|mesh NODES RAILS LEAF "
+            "OVERSUBSCRIPTION all|few|CONFIDENCE lab|worse BAD-PERCENT RUNS\n");
     return 2;
 }

@@ -52,7 +52,8 @@ static void hold(const struct times_plan *plan, int nodes, bool is_quick, size_t
 
     fault.course.phase_s = fault.course.period_s * sim_uniform(&random);
     fabric_make(&fabric, FABRIC_TREE, nodes, 2, (nodes + 1) / 2, 200, 1);
-    run_hold(&(struct run_plan){.fabric = &fabric,
+    run_hold(&(struct run_plan){.is_model = plan->is_model,
+                                .fabric = &fabric,
                                 .stated = fabric.leaf,
                                 .faults = &fault,
                                 .fault_count = has_fault,

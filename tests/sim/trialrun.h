@@ -16,6 +16,7 @@ struct run_plan {
     const struct fault *faults;
     int fault_count;
     double confidence; /* of the schedule; 0: all pairs */
+    bool is_model;     /* diagnosed by validate/diagnose instead of tried */
     bool has_time;     /* what comes and goes does so with time; measured at that level: */
     bool is_quick;
     int times; /* all pairs so often */

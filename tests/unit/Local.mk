@@ -211,6 +211,10 @@ check_PROGRAMS += tests/unit/split.t
 tests_unit_split_t_SOURCES = tests/unit/split.c
 tests_unit_split_t_LDADD = validate/schedule/libschedule.la $(unit_libs)
 
+check_PROGRAMS += tests/unit/diagnose.t
+tests_unit_diagnose_t_SOURCES = tests/unit/diagnose.c
+tests_unit_diagnose_t_LDADD = validate/diagnose/libdiagnose.la $(unit_libs)
+
 check_PROGRAMS += tests/unit/schedule.t
 tests_unit_schedule_t_SOURCES = tests/unit/schedule.c
 tests_unit_schedule_t_LDADD = validate/schedule/libschedule.la $(unit_libs)

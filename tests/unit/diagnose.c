@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/diagnose/diagnose.h"
+#include "tests/unit/tap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/splitmix.h"
+
+/* A network of leaves of four nodes with two rails each: all pairs so often, and what a test has to
+ * say of the rate of each sample. */
+
+enum { RAILS = 2, LEAF = 4, NODES_MOST = 12, SAMPLES_MOST = 20000 };
+
+static struct diagnose_network network;
+static int leaves[NODES_MOST];
+static struct diagnose_sample samples[SAMPLES_MOST];
+static size_t count;
+static unsigned runs;
+static uint64_t state;
+
+typedef double rate_of(int from, int to, int rail, bool is_together);
+
+static double uniform(void)
+{
+    return (double)(splitmix_next(&state) >> 11) * 0x1p-53;
+}
+
+static void make(int nodes)
+{
+    for (int i = 0; i < nodes; i++)
+        leaves[i] = i / LEAF;
+    network = (struct diagnose_network){.node_count = (size_t)nodes,
+                                        .rail_count = RAILS,
+                                        .leaf_count = (size_t)((nodes + LEAF - 1) / LEAF),
+                                        .leaves = leaves};
+    count = 0;
+    runs = 0;
+    state = 7;
+}
+
+/* A pair run: each rail alone, then all together, both ways. busy: how likely it is that machines
+ * slow a sample. */
+static void meet(int a, int b, rate_of *rate, double busy)
+{
+    runs++;
+    for (int together = 0; together < 2; together++)
+        for (int rail = 0; rail < RAILS; rail++)
+            for (int way = 0; way < 2; way++) {
+                struct diagnose_sample *sample = &samples[count++];
+
+                *sample = (struct diagnose_sample){.from = way ? b : a,
+                                                   .to = way ? a : b,
+                                                   .rail = rail,
+                                                   .is_together = together,
+                                                   .pair_run = runs};
+                sample->rate =
+                    rate(sample->from, sample->to, rail, together) * (0.97 + 0.01 * uniform());
+                if (uniform() < busy) {
+                    sample->rate *= 0.4 + 0.6 * uniform();
+                    sample->stalled = uniform() < 0.75 ? 0.3 : 0;
+                }
+            }
+}
+
+static void meet_all(int nodes, rate_of *rate, double busy)
+{
+    for (int a = 0; a < nodes; a++)
+        for (int b = a + 1; b < nodes; b++)
+            for (int times = 0; times < 2; times++)
+                meet(a, b, rate, busy);
+}
+
+static double healthy(int from, int to, int rail, bool is_together)
+{
+    (void)from, (void)to, (void)rail, (void)is_together;
+    return 1;
+}
+
+static double rail_sends(int from, int to, int rail, bool is_together)
+{
+    (void)to, (void)is_together;
+    return from == 2 && rail == 1 ? 0.3 : 1;
+}
+
+static double host(int from, int to, int rail, bool is_together)
+{
+    (void)rail;
+    return is_together && (from == 1 || to == 1) ? 0.6 : 1;
+}
+
+static double path(int from, int to, int rail, bool is_together)
+{
+    (void)is_together;
+    return rail == 0 && ((from == 1 && to == 5) || (from == 5 && to == 1)) ? 0.5 : 1;
+}
+
+static double leaf(int from, int to, int rail, bool is_together)
+{
+    (void)rail, (void)is_together;
+    return from / LEAF == 1 || to / LEAF == 1 ? 0.5 : 1;
+}
+
+static double uplink(int from, int to, int rail, bool is_together)
+{
+    (void)rail, (void)is_together;
+    return (from / LEAF == 1) != (to / LEAF == 1) ? 0.25 : 1;
+}
+
+static double at_times(int from, int to, int rail, bool is_together)
+{
+    (void)is_together;
+    return (from == 3 || to == 3) && rail == 0 && runs % 3 == 0 ? 0.25 : 1;
+}
+
+static double dead_and_path(int from, int to, int rail, bool is_together)
+{
+    if (rail == 1 && (from == 6 || to == 6))
+        return 0;
+    return path(from, to, rail, is_together);
+}
+
+/* Diagnoses; the first item has to be that part, surely, and `fails` in all. */
+static void expect(const char *what, enum part_type type, int place, int peer, int rail, int ways,
+                   int fails)
+{
+    struct diagnosis diagnosis;
+    int found = 0;
+    bool is_there = false;
+
+    ok(diagnose(&network, samples, count, &diagnosis) == 0, "%s: diagnosed", what);
+    for (size_t i = 0; i < diagnosis.count; i++) {
+        const struct suspicion *item = &diagnosis.items[i];
+
+        if (item->probability < model_value(MODEL_SURE))
+            continue;
+        found++;
+        is_there = is_there ||
+                   (item->part.type == type && item->part.place == place &&
+                    item->part.peer == peer && item->part.rail == rail && item->part.ways == ways);
+    }
+    is_int(found, fails, "... as many parts at fault as there are");
+    ok(fails == 0 || is_there, "... the right one among them");
+    if (found != fails || (fails > 0 && !is_there))
+        for (size_t i = 0; i < diagnosis.count; i++)
+            tap_diag("type %d place %d peer %d rail %d ways %d: %.6f",
+                     (int)diagnosis.items[i].part.type, diagnosis.items[i].part.place,
+                     diagnosis.items[i].part.peer, diagnosis.items[i].part.rail,
+                     diagnosis.items[i].part.ways, diagnosis.items[i].probability);
+    diagnosis_clear(&diagnosis);
+}
+
+static void check_parts(void)
+{
+    static const struct {
+        const char *what;
+        rate_of *rate;
+        int nodes;
+        enum part_type type;
+        int place, peer, rail, ways, fails;
+    } cases[] = {
+        {"healthy", healthy, 8, DIAGNOSE_RAIL, 0, 0, 0, 0, 0},
+        {"a rail sends slowly", rail_sends, 8, DIAGNOSE_RAIL, 2, -1, 1, DIAGNOSE_SENDS, 1},
+        {"a host", host, 8, DIAGNOSE_HOST, 1, -1, -1, DIAGNOSE_BOTH, 1},
+        {"a path", path, 8, DIAGNOSE_PATH, 1, 5, 0, DIAGNOSE_BOTH, 1},
+        {"a leaf switch", leaf, 12, DIAGNOSE_LEAF, 1, -1, -1, DIAGNOSE_BOTH, 1},
+        {"uplinks of a leaf", uplink, 12, DIAGNOSE_UPLINK, 1, -1, -1, DIAGNOSE_BOTH, 1},
+        {"a rail at times", at_times, 8, DIAGNOSE_RAIL, 3, -1, 0, DIAGNOSE_BOTH, 1},
+        {"a dead rail and a path", dead_and_path, 8, DIAGNOSE_RAIL, 6, -1, 1, DIAGNOSE_BOTH, 2},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        make(cases[i].nodes);
+        meet_all(cases[i].nodes, cases[i].rate, 0);
+        expect(cases[i].what, cases[i].type, cases[i].place, cases[i].peer, cases[i].rail,
+               cases[i].ways, cases[i].fails);
+    }
+}
+
+/* What busy machines do is no part's. */
+static void check_busy(void)
+{
+    make(8);
+    meet_all(8, healthy, 0.6);
+    expect("busy machines", DIAGNOSE_RAIL, 0, 0, 0, 0, 0);
+    make(8);
+    meet_all(8, rail_sends, 0.6);
+    expect("a rail on busy machines", DIAGNOSE_RAIL, 2, -1, 1, DIAGNOSE_SENDS, 1);
+}
+
+/* Two nodes have only each other: an end, or the path. */
+static void check_two_nodes(void)
+{
+    struct diagnosis diagnosis;
+    struct node_pair pairs[8];
+
+    make(2);
+    meet_all(2, rail_sends, 0);
+    for (size_t i = 0; i < count; i++)
+        if (samples[i].from == 1 && samples[i].rail == 1)
+            samples[i].rate = 0.3;
+    ok(diagnose(&network, samples, count, &diagnosis) == 0 && diagnosis.count >= 2,
+       "two nodes: several explanations");
+    for (size_t i = 0; i < diagnosis.count; i++)
+        ok(diagnosis.items[i].probability < model_value(MODEL_SURE), "... none of them sure");
+    is_int(diagnose_next(&network, &diagnosis, true, pairs, 8), 1, "... the one pair is asked");
+    diagnosis_clear(&diagnosis);
+}
+
+/* What tells a rail from a path is the rail with somebody else. */
+static void check_next(void)
+{
+    struct diagnosis diagnosis;
+    struct node_pair pairs[8];
+    size_t asked;
+    bool has_other = false;
+
+    make(8);
+    for (int a = 0; a < 8; a++)
+        for (int b = a + 1; b < 8; b++)
+            if ((a != 2 && b != 2) || b == 3)
+                meet(a, b, rail_sends, 0);
+    ok(diagnose(&network, samples, count, &diagnosis) == 0 && diagnosis.count > 0,
+       "a node that met one other: it is in doubt");
+    asked = diagnose_next(&network, &diagnosis, true, pairs, 8);
+    for (size_t i = 0; i < asked; i++)
+        has_other = has_other || ((pairs[i].low == 2 || pairs[i].high == 2) && pairs[i].high != 3);
+    ok(has_other, "... and is measured with somebody else");
+    diagnosis_clear(&diagnosis);
+}
+
+static void check_nothing(void)
+{
+    make(4);
+    expect("no samples at all", DIAGNOSE_RAIL, 0, 0, 0, 0, 0);
+}
+
+/* One place for each constant, with where it is from. */
+static void check_constants(void)
+{
+    for (int i = 0; i < MODEL_CONSTANTS; i++)
+        ok(model_row((enum model_constant)i)->value != 0 &&
+               model_row((enum model_constant)i)->origin,
+           "constant %d has a value and an origin", i);
+    for (int bin = 0; bin < MODEL_BINS; bin++)
+        if (model_bin(model_bin_y(bin)) != bin)
+            ok(false, "the middle of bin %d is in it", bin);
+}
+
+int main(void)
+{
+    check_constants();
+    check_nothing();
+    check_parts();
+    check_busy();
+    check_two_nodes();
+    check_next();
+    return tap_done();
+}

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# One model of the network: from samples to the parts at fault.
+noinst_LTLIBRARIES += validate/diagnose/libdiagnose.la
+validate_diagnose_libdiagnose_la_SOURCES = \
+	validate/diagnose/diagnose.c validate/diagnose/diagnose.h \
+	validate/diagnose/explanation.c validate/diagnose/explanation.h \
+	validate/diagnose/model.c validate/diagnose/model.h \
+	validate/diagnose/next.c \
+	validate/diagnose/observations.c validate/diagnose/observations.h \
+	validate/diagnose/parts.c validate/diagnose/parts.h \
+	# end of validate_diagnose_libdiagnose_la_SOURCES
+validate_diagnose_libdiagnose_la_LIBADD = -lm

@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/diagnose/diagnose.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/diagnose/explanation.h"
+
+/* Explanations without a part begin with one of so many others; what is that much less likely than
+ * the best does not matter. */
+enum { BEGINNINGS = 10, REVISIONS = 3 };
+static const double negligible = 16;
+/* When less than that share of the dips is left unexplained, another search may see more. */
+enum { ROUNDS = 3 };
+static const double clearer = 0.6;
+/* So few samples that shared uplinks do not tell how often these collide. */
+enum { FEW_SAMPLES = 100 };
+/* A part with more low runs has no rival in one that passes fewer than a quarter of them. */
+enum { FEW_RUNS = 12, RIVAL_SHARE = 4 };
+
+struct weighed {
+    struct part part;
+    double value; /* log odds, or a bound of them */
+    long stamp;   /* parts that had been put in when it was weighed; -1: a bound */
+};
+
+struct search {
+    struct observations own;
+    struct explanation explanation;
+    const struct observations *observations;
+    struct diagnosis *diagnosis;
+    unsigned *low_runs;
+    size_t low_size;
+    struct weighed *left; /* parts that were not put in */
+    size_t left_count;
+};
+
+static void sift_down(struct weighed *heap, size_t count, size_t at)
+{
+    for (;;) {
+        size_t child = 2 * at + 1;
+        struct weighed held = heap[at];
+
+        if (child + 1 < count && heap[child + 1].value > heap[child].value)
+            child++;
+        if (child >= count || heap[child].value <= held.value)
+            return;
+        heap[at] = heap[child];
+        heap[child] = held;
+        at = child;
+    }
+}
+
+static bool is_end(const struct part *part, int node)
+{
+    return part->place == node || (part->type == DIAGNOSE_PATH && part->peer == node);
+}
+
+/* Whether samples of the one may pass the other. */
+static bool do_meet(const struct observations *observations, const struct part *a,
+                    const struct part *b)
+{
+    if (part_is_large(a) || part_is_large(b) || is_end(a, b->place))
+        return true;
+    if (a->type == DIAGNOSE_PATH || b->type == DIAGNOSE_PATH)
+        return (b->peer >= 0 && is_end(a, b->peer)) || (a->peer >= 0 && is_end(b, a->peer));
+    for (unsigned i = observations->node_begin[a->place];
+         i < observations->node_begin[a->place + 1]; i++) {
+        const struct run *run = &observations->runs[observations->node_runs[i]];
+
+        if (run->low == b->place || run->high == b->place)
+            return true;
+    }
+    return false;
+}
+
+static bool is_met(const struct explanation *explanation, const struct part *part, long since)
+{
+    for (size_t i = (size_t)since; i < explanation->count; i++)
+        if (do_meet(explanation->observations, &explanation->parts[i], part))
+            return true;
+    return false;
+}
+
+static bool has(const struct explanation *explanation, const struct part *part)
+{
+    for (size_t i = 0; i < explanation->count; i++)
+        if (part_is_same(&explanation->parts[i], part))
+            return true;
+    return false;
+}
+
+/* Puts in parts of the heap, the best first, while they make the explanation likelier. without:
+ * one that may not be, or NULL. Returns 0, or -1 when memory is out. */
+static int complete(struct search *search, struct weighed *heap, size_t *count,
+                    const struct part *without, size_t most)
+{
+    struct explanation *explanation = &search->explanation;
+
+    for (size_t i = *count; i-- > 0;)
+        sift_down(heap, *count, i);
+    while (*count > 0 && heap[0].value > 0 && most > 0) {
+        struct weighed *best = &heap[0];
+        bool is_out =
+            has(explanation, &best->part) || (without && part_is_same(without, &best->part));
+
+        if (is_out) {
+            heap[0] = heap[--*count];
+        } else if (best->stamp == (long)explanation->count ||
+                   (best->stamp >= 0 && !is_met(explanation, &best->part, best->stamp))) {
+            if (explanation_put(explanation, &best->part) != 0)
+                return -1;
+            heap[0] = heap[--*count];
+            most--;
+        } else {
+            best->value = explanation_weigh(explanation, &best->part);
+            best->stamp = (long)explanation->count;
+            if (isnan(best->value))
+                return -1;
+        }
+        if (*count > 0)
+            sift_down(heap, *count, 0);
+    }
+    return 0;
+}
+
+static struct weighed *heap_of(const struct candidate *candidates, size_t count)
+{
+    struct weighed *heap = malloc((count + 1) * sizeof *heap);
+
+    for (size_t i = 0; heap && i < count; i++)
+        heap[i] = (struct weighed){candidates[i].part, candidates[i].bound, -1};
+    return heap;
+}
+
+/* Numbers of the runs in which a low sample passes the part, in search->low_runs. */
+static long low_runs_of(struct search *search, const struct part *part)
+{
+    const struct observations *observations = search->observations;
+    long count = part_runs(observations, part, &search->low_runs, &search->low_size), kept = 0;
+
+    for (long i = 0; i < count; i++) {
+        const struct run *run = &observations->runs[search->low_runs[i]];
+
+        for (unsigned k = run->begin; k < run->end; k++)
+            if (observations->items[k].is_low &&
+                part_passes(observations, part, run, &observations->items[k])) {
+                search->low_runs[kept++] = search->low_runs[i];
+                break;
+            }
+    }
+    return count < 0 ? -1 : kept;
+}
+
+/* Explanations of the same samples. */
+struct rivals {
+    struct {
+        double score;
+        struct part parts[DIAGNOSE_RIVAL_PARTS];
+        int count;
+    } items[BEGINNINGS + 1];
+    int count;
+};
+
+static void note_rival(struct rivals *rivals, const struct explanation *explanation, size_t base)
+{
+    int count = 0;
+
+    rivals->items[rivals->count].score = explanation_score(explanation);
+    for (size_t i = base; i < explanation->count && count < DIAGNOSE_RIVAL_PARTS; i++)
+        rivals->items[rivals->count].parts[count++] = explanation->parts[i];
+    rivals->items[rivals->count++].count = count;
+}
+
+static int by_value(const void *left, const void *right)
+{
+    const struct weighed *a = left, *b = right;
+
+    return (a->value < b->value) - (a->value > b->value);
+}
+
+/* With the part taken out: what explains its low samples else. */
+static int find_rivals(struct search *search, const struct part *part, struct rivals *rivals)
+{
+    struct explanation *explanation = &search->explanation;
+    size_t base = explanation->count, kept = 0, beginnings;
+    long low = low_runs_of(search, part), found;
+    struct candidate *candidates = NULL;
+    struct weighed *others = NULL, *heap = NULL;
+    int status = -1;
+
+    rivals->count = 0;
+    note_rival(rivals, explanation, base);
+    found = low < 0
+                ? -1
+                : part_candidates(search->observations, search->low_runs, (size_t)low, &candidates);
+    if (found < 0)
+        return -1;
+    others = heap_of(candidates, (size_t)found);
+    heap = malloc(((size_t)found + 1) * sizeof *heap);
+    if (!others || !heap)
+        goto done;
+    for (long i = 0; i < found; i++) {
+        bool is_small = low > FEW_RUNS && candidates[i].low_runs * RIVAL_SHARE < (unsigned)low;
+
+        if (is_small || part_is_same(&others[i].part, part) || has(explanation, &others[i].part))
+            continue;
+        others[kept] = others[i];
+        others[kept].value = explanation_weigh(explanation, &others[kept].part);
+        others[kept].stamp = (long)base;
+        if (isnan(others[kept].value))
+            goto done;
+        kept++;
+    }
+    qsort(others, kept, sizeof *others, by_value);
+    beginnings = kept < BEGINNINGS ? kept : BEGINNINGS;
+    for (size_t i = 0; i < beginnings && others[i].value > -negligible; i++) {
+        size_t count = kept;
+
+        if (explanation_put(explanation, &others[i].part) != 0)
+            goto done;
+        memcpy(heap, others, kept * sizeof *heap);
+        if (complete(search, heap, &count, part, DIAGNOSE_RIVAL_PARTS - 1) != 0)
+            goto done;
+        note_rival(rivals, explanation, base);
+        while (explanation->count > base)
+            if (explanation_take(explanation, explanation->count - 1) != 0)
+                goto done;
+    }
+    status = 0;
+done:
+    free(candidates);
+    free(others);
+    free(heap);
+    return status;
+}
+
+/* Whether two explanations are the same. */
+static bool is_same_rival(const struct rivals *rivals, int a, int b)
+{
+    if (rivals->items[a].count != rivals->items[b].count)
+        return false;
+    for (int i = 0; i < rivals->items[a].count; i++) {
+        bool is_there = false;
+
+        for (int k = 0; k < rivals->items[b].count; k++)
+            is_there =
+                is_there || part_is_same(&rivals->items[a].parts[i], &rivals->items[b].parts[k]);
+        if (!is_there)
+            return false;
+    }
+    return true;
+}
+
+static int by_score(const void *left, const void *right)
+{
+    const double *a = left, *b = right; /* the score is their first member */
+
+    return (*a < *b) - (*a > *b);
+}
+
+/* The best first, each once. */
+static void sort_rivals(struct rivals *rivals)
+{
+    int kept = 0;
+
+    qsort(rivals->items, (size_t)rivals->count, sizeof rivals->items[0], by_score);
+    for (int i = 0; i < rivals->count; i++) {
+        bool is_new = true;
+
+        for (int k = 0; k < kept && is_new; k++)
+            is_new = !is_same_rival(rivals, i, k);
+        if (is_new)
+            rivals->items[kept++] = rivals->items[i];
+    }
+    rivals->count = kept;
+}
+
+/* Takes out the part at that place, holds the rivals against it, and puts in the best explanation.
+ * Returns 1 when that is another, 0, or -1 when memory is out. */
+static int revise(struct search *search, size_t place, struct rivals *rivals, double *score)
+{
+    struct explanation *explanation = &search->explanation;
+    struct part part = explanation->parts[place];
+
+    if (explanation_take(explanation, place) != 0)
+        return -1;
+    /* its state given the others as they are now */
+    if (isnan(explanation_weigh(explanation, &part)) || explanation_put(explanation, &part) != 0)
+        return -1;
+    *score = explanation_score(explanation);
+    if (explanation_take(explanation, explanation->count - 1) != 0 ||
+        find_rivals(search, &part, rivals) != 0)
+        return -1;
+    sort_rivals(rivals);
+    if (rivals->items[0].score <= *score + 1e-3)
+        return explanation_put(explanation, &part);
+    for (int i = 0; i < rivals->items[0].count; i++)
+        if (explanation_put(explanation, &rivals->items[0].parts[i]) != 0)
+            return -1;
+    return 1;
+}
+
+static int add_item(struct diagnosis *diagnosis, const struct suspicion *item)
+{
+    struct suspicion *grown =
+        realloc(diagnosis->items, (diagnosis->count + 1) * sizeof *diagnosis->items);
+
+    if (!grown)
+        return -1;
+    diagnosis->items = grown;
+    diagnosis->items[diagnosis->count++] = *item;
+    return 0;
+}
+
+static int by_y(const void *left, const void *right)
+{
+    unsigned short a = *(const unsigned short *)left, b = *(const unsigned short *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* Counts the samples that pass it. */
+static int measure_item(struct search *search, struct suspicion *item)
+{
+    const struct observations *observations = search->observations;
+    long count = part_runs(observations, &item->part, &search->low_runs, &search->low_size);
+    unsigned short *bins = malloc((observations->count + 1) * sizeof *bins);
+
+    if (count < 0 || !bins) {
+        free(bins);
+        return -1;
+    }
+    item->low = item->all = 0;
+    for (long i = 0; i < count; i++) {
+        const struct run *run = &observations->runs[search->low_runs[i]];
+
+        for (unsigned k = run->begin; k < run->end; k++)
+            if (part_passes(observations, &item->part, run, &observations->items[k])) {
+                item->all++;
+                if (observations->items[k].is_low)
+                    bins[item->low++] = observations->items[k].bin;
+            }
+    }
+    qsort(bins, item->low, sizeof *bins, by_y);
+    item->level = item->low ? exp(model_bin_y(bins[item->low / 2])) : 1;
+    free(bins);
+    return 0;
+}
+
+/* What is said of a part that is in the explanation, and of its rivals. */
+static int tell(struct search *search, const struct part *part, const struct rivals *rivals,
+                double score)
+{
+    struct suspicion item = {.part = *part};
+    double sum = score;
+
+    for (int i = 0; i < rivals->count; i++)
+        sum = model_add(sum, rivals->items[i].score);
+    item.probability = exp(score - sum);
+    for (int i = 0; i < rivals->count; i++) {
+        double probability = exp(rivals->items[i].score - sum);
+
+        if (item.rival_count < DIAGNOSE_RIVALS && probability > 1e-9) {
+            struct rival *rival = &item.rivals[item.rival_count++];
+
+            rival->count = rivals->items[i].count;
+            rival->probability = probability;
+            memcpy(rival->parts, rivals->items[i].parts, sizeof rival->parts);
+        }
+    }
+    if (measure_item(search, &item) != 0)
+        return -1;
+    return add_item(search->diagnosis, &item);
+}
+
+/* Parts that are in no rival's or own explanation likely enough to be left out. */
+static int tell_others(struct search *search)
+{
+    struct diagnosis *diagnosis = search->diagnosis;
+    size_t own = diagnosis->count;
+
+    for (size_t i = 0; i < own; i++)
+        for (int r = 0; r < diagnosis->items[i].rival_count; r++)
+            for (int k = 0; k < diagnosis->items[i].rivals[r].count; k++) {
+                struct suspicion item = {.part = diagnosis->items[i].rivals[r].parts[k],
+                                         .probability = diagnosis->items[i].rivals[r].probability};
+                struct rival *rival = &item.rivals[item.rival_count++];
+                bool is_known = false;
+
+                rival->parts[0] = diagnosis->items[i].part;
+                rival->count = 1;
+                rival->probability = diagnosis->items[i].probability;
+                for (size_t n = 0; n < diagnosis->count; n++)
+                    if (part_is_same(&diagnosis->items[n].part, &item.part)) {
+                        is_known = true;
+                        if (n >= own)
+                            diagnosis->items[n].probability += item.probability;
+                    }
+                if (is_known)
+                    continue;
+                if (measure_item(search, &item) != 0 || add_item(diagnosis, &item) != 0)
+                    return -1;
+            }
+    return 0;
+}
+
+static int by_probability(const void *left, const void *right)
+{
+    const struct suspicion *a = left, *b = right;
+
+    return (a->probability < b->probability) - (a->probability > b->probability);
+}
+
+/* The candidates of all samples, the likely ones put in. */
+static int grow(struct search *search)
+{
+    struct candidate *candidates = NULL;
+    long found = part_candidates(search->observations, NULL, 0, &candidates);
+
+    search->left_count = (size_t)(found < 0 ? 0 : found);
+    search->left = found < 0 ? NULL : heap_of(candidates, search->left_count);
+    free(candidates);
+    return search->left ? complete(search, search->left, &search->left_count, NULL, SIZE_MAX) : -1;
+}
+
+/* Each part against its rivals, until none is better; then what is said of them. */
+static int revise_all(struct search *search)
+{
+    struct explanation *explanation = &search->explanation;
+    bool is_changed = true;
+
+    for (int i = 0; i < REVISIONS && is_changed; i++) {
+        is_changed = false;
+        diagnosis_clear(search->diagnosis);
+        for (size_t k = explanation->count; k-- > 0;) {
+            struct rivals rivals;
+            struct part part = explanation->parts[k];
+            double score;
+            int changed = revise(search, k, &rivals, &score);
+
+            if (changed < 0 || tell(search, &part, &rivals, score) != 0)
+                return -1;
+            is_changed = is_changed || changed;
+            k = k < explanation->count ? k : explanation->count;
+        }
+    }
+    return 0;
+}
+
+/* Parts that are nearly likely enough to be put in. */
+static int tell_likely(struct search *search)
+{
+    struct explanation *explanation = &search->explanation;
+
+    for (size_t i = 0; i < search->left_count; i++) {
+        const struct weighed *one = &search->left[i];
+        struct suspicion item = {.part = one->part, .rival_count = 1};
+
+        if (one->stamp < 0 || one->value <= log(model_value(MODEL_CLEARED)) ||
+            has(explanation, &one->part))
+            continue;
+        item.probability = 1 / (1 + exp(-explanation_weigh(explanation, &item.part)));
+        item.rivals[0].probability = 1 - item.probability;
+        if (item.probability > model_value(MODEL_CLEARED) &&
+            (measure_item(search, &item) != 0 || add_item(search->diagnosis, &item) != 0))
+            return -1;
+    }
+    return 0;
+}
+
+/* What is low though no part that is at fault passes it, of samples that have their uplink to
+ * themselves and of others. */
+static void find_dips(const struct explanation *explanation, struct model_dips dips[2])
+{
+    const struct observations *observations = explanation->observations;
+    unsigned counts[2][MODEL_BINS] = {0};
+    double all[2] = {0};
+
+    for (unsigned i = 0; i < observations->run_count; i++) {
+        const struct run *run = &observations->runs[i];
+
+        for (unsigned k = run->begin; k < run->end; k++) {
+            const struct observation *sample = &observations->items[k];
+            bool is_passed = false;
+
+            for (int link = explanation->first[i]; link >= 0 && !is_passed;
+                 link = explanation->links[link].next)
+                is_passed = part_passes(
+                    observations, &explanation->parts[explanation->links[link].part], run, sample);
+            all[sample->is_shared] += !is_passed;
+            counts[sample->is_shared][sample->bin] +=
+                sample->is_low && !sample->is_seen && !is_passed;
+        }
+    }
+    model_fit_dips(counts[0], all[0], model_value(MODEL_DIPS_MOST), &dips[0]);
+    model_fit_dips(counts[1], all[1], model_value(MODEL_DIPS_SHARED), &dips[1]);
+    if (all[1] < FEW_SAMPLES)
+        dips[1].share = model_value(MODEL_DIPS_SHARED);
+}
+
+static void search_clear(struct search *search)
+{
+    explanation_clear(&search->explanation);
+    observations_clear(&search->own);
+    free(search->low_runs);
+    free(search->left);
+    *search = (struct search){.diagnosis = search->diagnosis};
+}
+
+static int search_make(const struct diagnose_network *network,
+                       const struct diagnose_sample *samples, size_t count,
+                       const struct model_dips dips[2], struct search *search)
+{
+    search->observations = &search->own;
+    if (observations_make(network, dips, samples, count, &search->own) != 0)
+        return -1;
+    return explanation_make(&search->own, &search->explanation);
+}
+
+int diagnose(const struct diagnose_network *network, const struct diagnose_sample *samples,
+             size_t count, struct diagnosis *diagnosis)
+{
+    struct search search = {.diagnosis = diagnosis};
+    struct model_dips dips[2];
+    unsigned none[MODEL_BINS] = {0};
+    size_t kept = 0;
+    int status;
+
+    *diagnosis = (struct diagnosis){0};
+    model_fit_dips(none, 0, 1, &dips[0]);
+    model_fit_dips(none, 0, 1, &dips[1]);
+    status = search_make(network, samples, count, dips, &search);
+    /* at first all that is low may be nobody's */
+    for (int i = 0; i < ROUNDS && status == 0; i++) {
+        double shares[2] = {dips[0].share, dips[1].share};
+
+        find_dips(&search.explanation, dips);
+        if (i > 0 && dips[0].share > clearer * shares[0] && dips[1].share > clearer * shares[1])
+            break;
+        search_clear(&search);
+        status = search_make(network, samples, count, dips, &search);
+        if (status == 0)
+            status = grow(&search);
+    }
+    if (status == 0)
+        status = revise_all(&search);
+    if (status == 0)
+        status = tell_likely(&search);
+    if (status == 0)
+        status = tell_others(&search);
+    diagnosis->busy = model_rate(search.explanation.rate);
+    search_clear(&search);
+    for (size_t i = 0; i < diagnosis->count; i++)
+        if (diagnosis->items[i].probability > model_value(MODEL_CLEARED))
+            diagnosis->items[kept++] = diagnosis->items[i];
+    diagnosis->count = kept;
+    if (kept > 0)
+        qsort(diagnosis->items, kept, sizeof *diagnosis->items, by_probability);
+    return status;
+}
+
+void diagnosis_clear(struct diagnosis *diagnosis)
+{
+    free(diagnosis->items);
+    *diagnosis = (struct diagnosis){0};
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_DIAGNOSE_H
+#define MUSTER_DIAGNOSE_H
+
+#include "validate/diagnose/parts.h"
+
+/* From samples of a network to the parts at fault, with probabilities, and to the pairs that should
+ * be measured next. Pure.
+ *
+ * Search: greedily the part that raises the probability of the explanation most; then of each part
+ * in it what explains the same samples without it (Flock, arXiv 2305.03348, section 5.2), which
+ * takes its place where that is likelier. A part's probability is that of the explanations with
+ * it among all that were looked at. O(samples) but for explanations of few low ones. */
+
+enum { DIAGNOSE_RIVALS = 4, DIAGNOSE_RIVAL_PARTS = 4 };
+
+/* Another explanation of what a part explains. */
+struct rival {
+    struct part parts[DIAGNOSE_RIVAL_PARTS];
+    int count; /* 0: nothing is at fault */
+    double probability;
+};
+
+struct suspicion {
+    struct part part;
+    double probability;
+    unsigned low, all;                    /* samples that pass it: low ones, all */
+    double level;                         /* median of the low ones, share of what they should be */
+    struct rival rivals[DIAGNOSE_RIVALS]; /* the likeliest first */
+    int rival_count;
+};
+
+struct diagnosis {
+    struct suspicion *items; /* the likeliest first; none below MODEL_CLEARED */
+    size_t count;
+    double busy; /* share of pair runs in which machines were busy */
+};
+
+/* Returns 0, or -1 when memory is out; to be cleared in either case. */
+int diagnose(const struct diagnose_network *network, const struct diagnose_sample *samples,
+             size_t count, struct diagnosis *diagnosis);
+void diagnosis_clear(struct diagnosis *diagnosis);
+
+struct node_pair {
+    int low, high;
+};
+
+/* The pairs whose samples, alone on the network, tell the suspicions' explanations apart best, by
+ * the Jensen-Shannon divergence of what these predict; at most `most`, the most telling first. A
+ * suspicion that is sure is confirmed by pairs as well unless is_confirmed(). Returns how many. */
+size_t diagnose_next(const struct diagnose_network *network, const struct diagnosis *diagnosis,
+                     bool is_first, struct node_pair *pairs, size_t most);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_DIAGNOSE_EXPLANATION_H
+#define MUSTER_DIAGNOSE_EXPLANATION_H
+
+#include "validate/diagnose/parts.h"
+
+/* An explanation of all samples: a set of parts at fault, and its log probability, which is up to a
+ * constant of the samples. Parts are put in and taken out; only the runs they touch are computed
+ * anew. Of several faulty parts on a way the slowest rules. */
+
+struct explanation {
+    const struct observations *observations;
+    struct part *parts;
+    size_t count, size;
+    double (*runs)[MODEL_LOADS]; /* [run] log likelihood, of quiet and of busy machines */
+    double totals[MODEL_RATES];  /* of all runs, by the share of busy ones */
+    int rate;                    /* the likeliest of these */
+    double prior;                /* of all parts */
+    int *first;                  /* [run] first place in links, -1: no part */
+    struct explanation_link {
+        int part, next;
+    } * links; /* the parts of a run */
+    int link_count, link_size, link_free;
+    unsigned *scratch; /* runs of a part */
+    size_t scratch_size;
+};
+
+/* Of no part. Returns 0, or -1 when memory is out; to be cleared in either case. */
+int explanation_make(const struct observations *observations, struct explanation *explanation);
+void explanation_clear(struct explanation *explanation);
+
+/* The log odds of the explanation with the part against that without, or, below -20, more than
+ * these; depth, duty and prior of the
+ * part are set to their likeliest. NAN: memory is out. */
+double explanation_weigh(struct explanation *explanation, struct part *part);
+
+/* Puts in a part that was weighed; takes out the one at that place, which the last one
+ * takes. Return 0, or -1 when memory is out. */
+int explanation_put(struct explanation *explanation, const struct part *part);
+int explanation_take(struct explanation *explanation, size_t place);
+
+double explanation_score(const struct explanation *explanation);
+
+#endif

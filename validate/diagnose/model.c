@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/diagnose/model.h"
+
+#include <math.h>
+
+static const struct model_row rows[MODEL_CONSTANTS] = {
+    [MODEL_HEALTHY_SCALE] = {0.012, "of ln rate", "least scale of healthy samples; chosen"},
+    [MODEL_FAULTY_SCALE] = {0.04, "of ln rate", "scale of faulty samples; chosen"},
+    [MODEL_DIP_SHARE] = {0.01, "of samples", "are anything between least and most; chosen"},
+    [MODEL_DIPS_MOST] = {0.1, "of samples", "are so at most; chosen"},
+    [MODEL_DIPS_SHARED] = {0.3, "of samples",
+                           "that share an uplink are so, until they are known; chosen"},
+    [MODEL_DIP_LEAST] = {0.2, "of the rate", "chosen"},
+    [MODEL_DIP_POWER] = {6, "", "of half of these, density ~ rate^power; chosen"},
+    [MODEL_LOW] = {-0.06, "ln rate", "a sample below is low; chosen"},
+    [MODEL_SLOWED_SHARE] = {0.7, "of preempted samples", "are slowed; chosen"},
+    [MODEL_SLOWED_LEAST] = {0.3, "of the rate", "of slowed samples, evenly; chosen"},
+    [MODEL_MOST] = {1.02, "of the rate", "of slowed samples and dips; chosen"},
+    [MODEL_PREEMPTED_QUIET] = {0.004, "of samples", "of quiet machines; chosen"},
+    [MODEL_PREEMPTED_BUSY] = {0.6, "of samples", "of busy machines; chosen"},
+    [MODEL_SEEN_PREEMPTED] = {0.75, "of preempted samples", "their ends see it; chosen"},
+    [MODEL_SEEN_OTHERS] = {0.015, "of other samples", "their ends think so; chosen"},
+    [MODEL_SEEN] = {0.05, "of the time", "an end that misses more sees it; chosen"},
+    [MODEL_TOGETHER_RUN] = {0.5, "", "what comes and goes keeps for a pair run; chosen"},
+    [MODEL_PRIOR_LARGE] = {1e-3, "", "rail, leaf, uplink, fabric; chosen"},
+    [MODEL_PRIOR_ONE_WAY] = {5e-4, "", "rail one way; chosen"},
+    [MODEL_PRIOR_NODE] = {5e-4, "", "all rails, host; chosen"},
+    [MODEL_PRIOR_PATH] = {8e-4, "over nodes - 1", "chosen"},
+    [MODEL_PRIOR_PATH_ONE_WAY] = {6e-4, "over nodes - 1", "chosen"},
+    [MODEL_PRIOR_PATH_RAILS] = {3e-4, "over nodes - 1", "chosen"},
+    [MODEL_SURE] = {0.999, "probability", "of a part that fails; one of 1000 wrong"},
+    [MODEL_CLEARED] = {0.01, "probability", "a part below is not in doubt; chosen"},
+};
+static const double rates[MODEL_RATES] = {0.003, 0.05, 0.2, 0.5, 0.9};
+static const double rate_priors[MODEL_RATES] = {0.5, 0.25, 0.15, 0.07, 0.03};
+const float model_duties[MODEL_DUTIES] = {1, 0.75F, 0.5F, 0.3F, 0.15F};
+static const double duty_priors[MODEL_DUTIES] = {0.6, 0.1, 0.1, 0.1, 0.1};
+/* What many nodes share is hardly ever there at times only. */
+static const double duty_priors_large[MODEL_DUTIES] = {0.96, 0.01, 0.01, 0.01, 0.01};
+static const double deepest = 0.05, shallowest = 0.92; /* of the rate */
+static const double nothing = 0.02;                    /* a dead way counts as that */
+/* Bins of y: wide ones up to a limit, then fine ones. */
+static const double bin_first = -4.0, bin_limit = -1.0, bin_wide = 0.04, bin_fine = 0.01;
+enum { WIDE_BINS = 75 };
+static const double prior_dips = 50; /* samples that the prior density of dips counts for */
+
+static const double scale_step = 1.25;
+
+const struct model_row *model_row(enum model_constant constant)
+{
+    return &rows[constant];
+}
+
+double model_value(enum model_constant constant)
+{
+    return rows[constant].value;
+}
+
+double model_rate(int rate)
+{
+    return rates[rate];
+}
+
+double model_log_rate_prior(int rate)
+{
+    return log(rate_priors[rate]);
+}
+
+float model_depth(int depth)
+{
+    double share = pow(deepest / shallowest, depth / (double)(MODEL_DEPTHS - 2));
+
+    return (float)log(depth == MODEL_DEPTHS - 1 ? nothing : shallowest * share);
+}
+
+double model_log_prior(int depth, int duty, bool is_large)
+{
+    (void)depth; /* all alike */
+    return log((is_large ? duty_priors_large : duty_priors)[duty] / MODEL_DEPTHS);
+}
+
+double model_add(double a, double b)
+{
+    return fmax(a, b) + log1p(exp(-fabs(a - b)));
+}
+
+int model_bin(double y)
+{
+    int bin;
+
+    if (y <= bin_first || isnan(y))
+        return 0;
+    bin = y < bin_limit ? (int)((y - bin_first) / bin_wide)
+                        : WIDE_BINS + (int)((y - bin_limit) / bin_fine);
+    return bin >= MODEL_BINS ? MODEL_BINS - 1 : bin;
+}
+
+double model_bin_y(int bin)
+{
+    return bin < WIDE_BINS ? bin_first + (bin + 0.5) * bin_wide
+                           : bin_limit + (bin - WIDE_BINS + 0.5) * bin_fine;
+}
+
+/* Student's t with 3 degrees of freedom. */
+static double density_t(double y, double scale)
+{
+    double t = y / scale, base = 1 + t * t / 3;
+
+    return 0.3675525969 / (base * base * scale);
+}
+
+/* Rates that are anything between `least` and the most of what they should be: in y, exp(y). */
+static double density_even(double y, double least)
+{
+    double most = rows[MODEL_MOST].value, share = exp(y);
+
+    return share > least && share < most ? share / (most - least) : 1e-3;
+}
+
+/* Samples that are anything: half of them evenly, half of them the more the less is missing. */
+static double density_dip(double y)
+{
+    double least = rows[MODEL_DIP_LEAST].value, most = rows[MODEL_MOST].value;
+    double power = rows[MODEL_DIP_POWER].value, share = exp(y);
+
+    if (share <= least || share >= most)
+        return 1e-3;
+    return 0.5 * density_even(y, least) +
+           0.5 * (power + 1) / most * pow(share / most, power) * share;
+}
+
+void model_fit_dips(const unsigned *counts, double all, double most, struct model_dips *dips)
+{
+    double scale = rows[MODEL_FAULTY_SCALE].value, low = 0;
+
+    for (int bin = 0; bin < MODEL_BINS; bin++) {
+        dips->density[bin] = prior_dips * density_dip(model_bin_y(bin));
+        low += counts[bin];
+    }
+    for (int from = 0; from < MODEL_BINS; from++)
+        for (int bin = 0; counts[from] > 0 && bin < MODEL_BINS; bin++)
+            dips->density[bin] +=
+                counts[from] * density_t(model_bin_y(bin) - model_bin_y(from), scale);
+    for (int bin = 0; bin < MODEL_BINS; bin++)
+        dips->density[bin] /= prior_dips + low;
+    dips->share = fmin(fmax(low / fmax(all, 1), rows[MODEL_DIP_SHARE].value), most);
+}
+
+/* Of a sample whose way, if it lets it be, scatters by scale about depth and has such dips. */
+static double density(double y, double depth, double scale, double share, double dip, int load,
+                      bool is_seen)
+{
+    double slowed = rows[MODEL_SLOWED_SHARE].value;
+    double preempted =
+        rows[load == MODEL_BUSY ? MODEL_PREEMPTED_BUSY : MODEL_PREEMPTED_QUIET].value;
+    double seen = rows[MODEL_SEEN_PREEMPTED].value, seen_others = rows[MODEL_SEEN_OTHERS].value;
+    double scheduled = (1 - share) * density_t(y - depth, scale) + share * dip;
+    double waited =
+        slowed * density_even(y - depth, rows[MODEL_SLOWED_LEAST].value) + (1 - slowed) * scheduled;
+
+    return (1 - preempted) * (is_seen ? seen_others : 1 - seen_others) * scheduled +
+           preempted * (is_seen ? seen : 1 - seen) * waited;
+}
+
+static void fill(struct model_table *table, double healthy_scale, const struct model_dips *dips,
+                 int load, int is_seen, int bin)
+{
+    double y = model_bin_y(bin), dip_share = rows[MODEL_DIP_SHARE].value;
+    double scale = fmax(rows[MODEL_FAULTY_SCALE].value, healthy_scale);
+    double healthy = density(y, 0, healthy_scale, dips->share, dips->density[bin], load, is_seen);
+    float *gain = table->gain[load][is_seen][bin], most = -INFINITY;
+
+    table->healthy[load][is_seen][bin] = (float)log(healthy);
+    for (int depth = 0; depth < MODEL_DEPTHS; depth++) {
+        double middle = model_depth(depth);
+        double ratio =
+            density(y, middle, scale, dip_share, density_dip(y - middle), load, is_seen) / healthy;
+
+        table->ratio[load][is_seen][bin][depth] = (float)ratio;
+        for (int duty = 0; duty < MODEL_DUTIES; duty++) {
+            float one = (float)log1p(model_duties[duty] * (ratio - 1) * (1 - 1e-6));
+
+            gain[depth * MODEL_DUTIES + duty] = one;
+            most = fmaxf(most, one);
+        }
+    }
+    table->most[load][is_seen][bin] = most;
+    for (int cell = 0; cell < MODEL_CELLS; cell++) {
+        float *at = &table->most_at[is_seen][bin][cell / MODEL_DUTIES];
+
+        *at = (load == 0 && cell % MODEL_DUTIES == 0) || gain[cell] > *at ? gain[cell] : *at;
+    }
+}
+
+int model_scale(double scale)
+{
+    double least = rows[MODEL_HEALTHY_SCALE].value;
+    int number = scale > least ? (int)ceil(log(scale / least) / log(scale_step)) : 0;
+
+    return number < MODEL_SCALES ? number : MODEL_SCALES - 1;
+}
+
+void model_table(int scale, const struct model_dips *dips, struct model_table *table)
+{
+    double healthy_scale = rows[MODEL_HEALTHY_SCALE].value * pow(scale_step, scale);
+
+    for (int load = 0; load < MODEL_LOADS; load++)
+        for (int is_seen = 0; is_seen < 2; is_seen++)
+            for (int bin = 0; bin < MODEL_BINS; bin++)
+                fill(table, healthy_scale, dips, load, is_seen, bin);
+}

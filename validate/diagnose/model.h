@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_DIAGNOSE_MODEL_H
+#define MUSTER_DIAGNOSE_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What one sample is likely to be: y = ln(rate / what it should be), and whether an end was seen
+ * not to be scheduled meanwhile. doc/attribution.md has the formulas.
+ *
+ * A sample is of a healthy way, or of one that has exp(depth) of its speed. In a pair run, which is
+ * what one pair measures at one time, the machines are quiet or busy; busy ones preempt most
+ * samples. So a bad moment counts once, however many samples fell into it. */
+
+enum { MODEL_QUIET, MODEL_BUSY, MODEL_LOADS };
+enum { MODEL_DEPTHS = 40, MODEL_DUTIES = 5, MODEL_CELLS = MODEL_DEPTHS * MODEL_DUTIES };
+enum { MODEL_BINS = 208 };
+
+/* Each constant of the model, with unit and origin: model.c. */
+enum model_constant {
+    MODEL_HEALTHY_SCALE,
+    MODEL_FAULTY_SCALE,
+    MODEL_DIP_SHARE,
+    MODEL_DIPS_MOST,
+    MODEL_DIPS_SHARED,
+    MODEL_DIP_LEAST,
+    MODEL_DIP_POWER,
+    MODEL_LOW,
+    MODEL_SLOWED_SHARE,
+    MODEL_SLOWED_LEAST,
+    MODEL_MOST,
+    MODEL_PREEMPTED_QUIET,
+    MODEL_PREEMPTED_BUSY,
+    MODEL_SEEN_PREEMPTED,
+    MODEL_SEEN_OTHERS,
+    MODEL_SEEN,
+    MODEL_TOGETHER_RUN,
+    MODEL_PRIOR_LARGE,
+    MODEL_PRIOR_ONE_WAY,
+    MODEL_PRIOR_NODE,
+    MODEL_PRIOR_PATH,
+    MODEL_PRIOR_PATH_ONE_WAY,
+    MODEL_PRIOR_PATH_RAILS,
+    MODEL_SURE,
+    MODEL_CLEARED,
+    MODEL_CONSTANTS,
+};
+struct model_row {
+    double value;
+    const char *unit, *origin;
+};
+const struct model_row *model_row(enum model_constant constant);
+double model_value(enum model_constant constant);
+
+/* Shares of pair runs in which machines may be busy, and their priors' logarithms. */
+enum { MODEL_RATES = 5 };
+double model_rate(int rate);
+double model_log_rate_prior(int rate);
+
+float model_depth(int depth);                  /* y of a faulty way, from the shallowest */
+extern const float model_duties[MODEL_DUTIES]; /* share of the time that a fault is there */
+double model_log_prior(int depth, int duty, bool is_large); /* of these, of a part */
+
+/* Healthy samples that are low: nobody's fault, or two that met on a cable. */
+struct model_dips {
+    double share;
+    double density[MODEL_BINS]; /* of y */
+};
+
+/* From how many there were in each bin of y. all: samples. most: the share is no greater. */
+void model_fit_dips(const unsigned *counts, double all, double most, struct model_dips *dips);
+
+/* Densities of samples whose healthy ones scatter by that scale. cell: depth x MODEL_DUTIES + duty.
+ */
+struct model_table {
+    /* of a healthy way, logarithm */
+    float healthy[MODEL_LOADS][2][MODEL_BINS];
+    /* density over that of a healthy way */
+    float ratio[MODEL_LOADS][2][MODEL_BINS][MODEL_DEPTHS];
+    /* logarithm of what a part adds that a sample passes, by cell; and the most of these */
+    float gain[MODEL_LOADS][2][MODEL_BINS][MODEL_CELLS];
+    float most[MODEL_LOADS][2][MODEL_BINS];
+    /* the most of these of a depth, of quiet machines or busy ones */
+    float most_at[2][MODEL_BINS][MODEL_DEPTHS];
+};
+
+/* The number of a scale that is not below, and a table for it. */
+enum { MODEL_SCALES = 12 };
+int model_scale(double scale);
+void model_table(int scale, const struct model_dips *dips, struct model_table *table);
+
+/* Finer where most samples are. */
+int model_bin(double y);
+double model_bin_y(int bin); /* its middle */
+
+/* ln(exp(a) + exp(b)) */
+double model_add(double a, double b);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/diagnose/diagnose.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Suspicions that are looked at in one go, and nodes that measure with a suspect at most. */
+enum { ITEMS_MOST = 8, OTHERS_MOST = 12, PAIRS_OF_ITEM = 2, MEMBERS = 3 };
+static const double flattened = 0.4;  /* exponent of weights: what could overturn the best counts */
+static const double surprise = 0.05;  /* a prediction may be wrong */
+static const double confirming = 0.1; /* weight of "nothing" beside a part that is sure */
+
+struct choice {
+    struct node_pair pair;
+    double score;
+};
+
+/* The probability that a sample of the pair is low, alone on the network. */
+static double predict(const struct diagnose_network *network, const struct part *parts, int count,
+                      const struct run *run, const struct observation *sample)
+{
+    struct observations view = {.network = network};
+    double well = 1 - surprise;
+
+    for (int i = 0; i < count; i++)
+        if (part_passes(&view, &parts[i], run, sample))
+            well *= 1 - (1 - surprise) * model_duties[parts[i].duty];
+    return 1 - well;
+}
+
+static double entropy(double p)
+{
+    return p <= 0 || p >= 1 ? 0 : -p * log(p) - (1 - p) * log1p(-p);
+}
+
+/* The divergence of what the explanations predict for the pair's samples. */
+static double divergence(const struct diagnose_network *network, const struct suspicion *item,
+                         const struct node_pair *pair)
+{
+    struct run run = {.low = pair->low, .high = pair->high};
+    double weights[DIAGNOSE_RIVALS + 2], all = 0, sum = 0;
+    int count = item->rival_count;
+
+    for (int i = 0; i <= count; i++) {
+        weights[i] = pow(i < count ? item->rivals[i].probability : item->probability, flattened);
+        all += weights[i];
+    }
+    weights[count + 1] = confirming * all;
+    all += weights[count + 1];
+    for (size_t slot = 0; slot < 4 * network->rail_count; slot++) {
+        struct observation sample = {
+            .rail = (unsigned short)(slot / 4), .is_up = slot % 2, .is_together = slot % 4 > 1};
+        double mean = 0, own = 0;
+
+        for (int i = 0; i <= count + 1; i++) {
+            const struct part *parts = i < count ? item->rivals[i].parts : &item->part;
+            int parts_count = i < count ? item->rivals[i].count : i == count;
+            double p = predict(network, parts, parts_count, &run, &sample);
+
+            mean += weights[i] / all * p;
+            own += weights[i] / all * entropy(p);
+        }
+        sum += entropy(mean) - own;
+    }
+    return sum;
+}
+
+static void mark(const struct diagnose_network *network, const struct part *part, char *suspects)
+{
+    int members = 0;
+
+    switch (part->type) {
+    case DIAGNOSE_PATH:
+        suspects[part->peer] = 1;
+        suspects[part->place] = 1;
+        break;
+    case DIAGNOSE_LEAF:
+    case DIAGNOSE_UPLINK:
+        for (size_t i = 0; i < network->node_count && members < MEMBERS; i++)
+            if (network->leaves[i] == part->place) {
+                suspects[i] = 1;
+                members++;
+            }
+        break;
+    case DIAGNOSE_FABRIC:
+        for (size_t i = 0; i < network->node_count && i < MEMBERS; i++)
+            suspects[i] = 1;
+        break;
+    default:
+        suspects[part->place] = 1;
+    }
+}
+
+static int by_score(const void *left, const void *right)
+{
+    const struct choice *a = left, *b = right;
+
+    return (a->score < b->score) - (a->score > b->score);
+}
+
+static bool is_chosen(const struct node_pair *pairs, size_t count, const struct node_pair *pair)
+{
+    for (size_t i = 0; i < count; i++)
+        if (pairs[i].low == pair->low && pairs[i].high == pair->high)
+            return true;
+    return false;
+}
+
+/* Adds the best pairs for the item. clean: nodes that are in no suspicion. Returns the new count.
+ */
+static size_t choose(const struct diagnose_network *network, const struct suspicion *item,
+                     const char *dirty, struct node_pair *pairs, size_t count, size_t most)
+{
+    size_t nodes = network->node_count, found = 0, added = 0;
+    struct choice *choices = malloc((nodes * (OTHERS_MOST + 4) + 1) * sizeof *choices);
+    char *suspects = calloc(nodes + 1, 1);
+
+    if (choices && suspects) {
+        mark(network, &item->part, suspects);
+        for (int i = 0; i < item->rival_count; i++)
+            for (int k = 0; k < item->rivals[i].count; k++)
+                mark(network, &item->rivals[i].parts[k], suspects);
+        for (size_t i = 0; i < nodes; i++) {
+            size_t step = nodes > OTHERS_MOST + 4 ? nodes / OTHERS_MOST : 1;
+
+            for (size_t k = 0; suspects[i] && k < nodes; k++) {
+                struct choice *choice = &choices[found];
+
+                if (k == i || (!suspects[k] && k % step != i % step) ||
+                    found == nodes * (OTHERS_MOST + 4))
+                    continue;
+                choice->pair = (struct node_pair){(int)(i < k ? i : k), (int)(i < k ? k : i)};
+                choice->score =
+                    divergence(network, item, &choice->pair) - (dirty[k] && !suspects[k] ? 0.5 : 0);
+                found++;
+            }
+        }
+        qsort(choices, found, sizeof *choices, by_score);
+        for (size_t i = 0; i < found && added < PAIRS_OF_ITEM && count < most; i++)
+            if (!is_chosen(pairs, count, &choices[i].pair)) {
+                pairs[count++] = choices[i].pair;
+                added++;
+            }
+    }
+    free(choices);
+    free(suspects);
+    return count;
+}
+
+size_t diagnose_next(const struct diagnose_network *network, const struct diagnosis *diagnosis,
+                     bool is_first, struct node_pair *pairs, size_t most)
+{
+    char *dirty = calloc(network->node_count + 1, 1);
+    size_t count = 0;
+    int items = 0, control = -1;
+
+    for (size_t i = 0; i < diagnosis->count && dirty; i++)
+        mark(network, &diagnosis->items[i].part, dirty);
+    for (size_t i = 0; i < diagnosis->count && dirty && items < ITEMS_MOST; i++) {
+        const struct suspicion *item = &diagnosis->items[i];
+
+        if (item->probability >= model_value(MODEL_SURE) && !is_first)
+            continue;
+        count = choose(network, item, dirty, pairs, count, most);
+        items++;
+    }
+    /* a pair that nobody suspects tells whether it is the machines */
+    for (size_t i = 0; i < network->node_count && dirty && count > 0 && count < most; i++) {
+        if (dirty[i])
+            continue;
+        if (control >= 0) {
+            pairs[count++] = (struct node_pair){control, (int)i};
+            break;
+        }
+        control = (int)i;
+    }
+    free(dirty);
+    return count;
+}

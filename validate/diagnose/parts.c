@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/diagnose/parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool part_passes(const struct observations *observations, const struct part *part,
+                 const struct run *run, const struct observation *sample)
+{
+    const int *leaves = observations->network->leaves;
+    int from = sample->is_up ? run->low : run->high, to = sample->is_up ? run->high : run->low;
+    bool sends, receives;
+
+    if (part->rail >= 0 && part->rail != sample->rail)
+        return false;
+    switch (part->type) {
+    case DIAGNOSE_RAIL:
+    case DIAGNOSE_NODE:
+    case DIAGNOSE_HOST:
+        sends = from == part->place;
+        receives = to == part->place;
+        if (part->type == DIAGNOSE_HOST && !sample->is_together)
+            return false;
+        break;
+    case DIAGNOSE_PATH:
+        sends = from == part->place && to == part->peer;
+        receives = to == part->place && from == part->peer;
+        break;
+    case DIAGNOSE_LEAF:
+    case DIAGNOSE_UPLINK:
+        sends = leaves[from] == part->place;
+        receives = leaves[to] == part->place;
+        if (part->type == DIAGNOSE_UPLINK && sends && receives)
+            return false;
+        if (part->peer >= 0 && leaves[from] != part->peer && leaves[to] != part->peer)
+            return false;
+        break;
+    default:
+        return true;
+    }
+    return (sends && (part->ways & DIAGNOSE_SENDS)) ||
+           (receives && (part->ways & DIAGNOSE_RECEIVES));
+}
+
+static int append(unsigned **runs, size_t *size, size_t count, unsigned run)
+{
+    if (count == *size) {
+        size_t wanted = 2 * *size + 256;
+        unsigned *grown = realloc(*runs, wanted * sizeof *grown);
+
+        if (!grown)
+            return -1;
+        *runs = grown;
+        *size = wanted;
+    }
+    (*runs)[count] = run;
+    return 0;
+}
+
+/* Of the node's runs those that are to be had of it and not of another member of its leaf. */
+static long add_node(const struct observations *observations, const struct part *part, int node,
+                     unsigned **runs, size_t *size, long count)
+{
+    const int *leaves = observations->network->leaves;
+    bool is_leaf = part->type == DIAGNOSE_LEAF || part->type == DIAGNOSE_UPLINK;
+
+    for (unsigned i = observations->node_begin[node]; i < observations->node_begin[node + 1]; i++) {
+        const struct run *run = &observations->runs[observations->node_runs[i]];
+        int other = run->low == node ? run->high : run->low;
+
+        if (part->type == DIAGNOSE_PATH && other != part->peer)
+            continue;
+        if (is_leaf && leaves[other] == part->place &&
+            (part->type == DIAGNOSE_UPLINK || other < node))
+            continue;
+        if (is_leaf && part->peer >= 0 && leaves[other] != part->peer)
+            continue;
+        if (append(runs, size, (size_t)count, observations->node_runs[i]) != 0)
+            return -1;
+        count++;
+    }
+    return count;
+}
+
+long part_runs(const struct observations *observations, const struct part *part, unsigned **runs,
+               size_t *size)
+{
+    long count = 0;
+
+    switch (part->type) {
+    case DIAGNOSE_LEAF:
+    case DIAGNOSE_UPLINK:
+        for (unsigned i = observations->leaf_begin[part->place];
+             i < observations->leaf_begin[part->place + 1] && count >= 0; i++)
+            count = add_node(observations, part, observations->members[i], runs, size, count);
+        return count;
+    case DIAGNOSE_FABRIC:
+        for (unsigned i = 0; i < observations->run_count; i++, count++)
+            if (append(runs, size, (size_t)count, i) != 0)
+                return -1;
+        return count;
+    default:
+        return add_node(observations, part, part->place, runs, size, 0);
+    }
+}
+
+bool part_is_same(const struct part *a, const struct part *b)
+{
+    bool is_turned = a->type == DIAGNOSE_PATH && a->place == b->peer && a->peer == b->place;
+
+    return a->type == b->type && a->rail == b->rail &&
+           ((a->place == b->place && a->peer == b->peer) || is_turned);
+}
+
+bool part_is_large(const struct part *part)
+{
+    return part->type >= DIAGNOSE_LEAF;
+}
+
+double part_log_prior(const struct diagnose_network *network, const struct part *part)
+{
+    enum model_constant constant = MODEL_PRIOR_LARGE;
+    double paths = fmax((double)network->node_count - 1, 1);
+
+    if (part->type == DIAGNOSE_PATH)
+        return log(model_value(part->rail < 0                ? MODEL_PRIOR_PATH_RAILS
+                               : part->ways != DIAGNOSE_BOTH ? MODEL_PRIOR_PATH_ONE_WAY
+                                                             : MODEL_PRIOR_PATH) /
+                   paths);
+    if (part->type == DIAGNOSE_NODE || part->type == DIAGNOSE_HOST)
+        constant = MODEL_PRIOR_NODE;
+    else if (part->ways != DIAGNOSE_BOTH)
+        constant = MODEL_PRIOR_ONE_WAY;
+    return log(model_value(constant));
+}
+
+/* Candidates are found by a hash of what they are. */
+struct slot {
+    struct candidate candidate;
+    unsigned last_run; /* 1 + the last one that was counted */
+    long row;          /* of slots.gains; -1: none */
+};
+
+struct slots {
+    struct slot *items;
+    size_t size, count;
+    /* by depth, what the low samples would gain at most, of those that are worth it; NULL: they are
+     * being looked for */
+    float (*gains)[MODEL_DEPTHS];
+};
+
+static size_t hash_of(const struct part *part)
+{
+    size_t hash = (size_t)part->type * 4 + (size_t)part->ways;
+
+    hash = hash * 0x9e3779b97f4a7c15 + (size_t)(part->place + 1);
+    hash = hash * 0x9e3779b97f4a7c15 + (size_t)(part->peer + 1);
+    hash = hash * 0x9e3779b97f4a7c15 + (size_t)(part->rail + 1);
+    return hash ^ (hash >> 29);
+}
+
+static bool is_equal(const struct part *a, const struct part *b)
+{
+    return a->type == b->type && a->place == b->place && a->peer == b->peer && a->rail == b->rail &&
+           a->ways == b->ways;
+}
+
+/* The slot of a part; an empty one is in use then. */
+static struct slot *slot_of(struct slots *slots, const struct part *part)
+{
+    size_t at;
+
+    if (2 * slots->count >= slots->size) {
+        struct slots grown = {.size = 2 * slots->size + 1024};
+
+        grown.items = calloc(grown.size, sizeof *grown.items);
+        if (!grown.items)
+            return NULL;
+        for (size_t i = 0; i < slots->size; i++)
+            if (slots->items[i].candidate.part.ways)
+                *slot_of(&grown, &slots->items[i].candidate.part) = slots->items[i];
+        free(slots->items);
+        *slots = grown;
+    }
+    at = hash_of(part) % slots->size;
+    while (slots->items[at].candidate.part.ways) {
+        if (is_equal(&slots->items[at].candidate.part, part))
+            return &slots->items[at];
+        at = at + 1 < slots->size ? at + 1 : 0;
+    }
+    slots->items[at].candidate.part = *part;
+    slots->count++;
+    return &slots->items[at];
+}
+
+/* A low sample passes the part. */
+static int count_low(struct slots *slots, struct part part, int rail, unsigned run,
+                     const struct observation *sample)
+{
+    struct slot *slot;
+
+    part.rail = rail;
+    slot = slot_of(slots, &part);
+    if (!slot)
+        return -1;
+    if (slots->gains) {
+        const float *row = sample->table->most_at[sample->is_seen][sample->bin];
+
+        for (int depth = 0; slot->row >= 0 && depth < MODEL_DEPTHS; depth++)
+            slots->gains[slot->row][depth] += row[depth];
+        return 0;
+    }
+    slot->candidate.bound += fmaxf(sample->table->most[MODEL_QUIET][sample->is_seen][sample->bin],
+                                   sample->table->most[MODEL_BUSY][sample->is_seen][sample->bin]);
+    if (slot->last_run != run + 1) {
+        slot->last_run = run + 1;
+        slot->candidate.low_runs++;
+    }
+    return 0;
+}
+
+/* The parts that a low sample passes. */
+static int take_low(const struct observations *observations, struct slots *slots, unsigned number,
+                    const struct observation *sample)
+{
+    const struct diagnose_network *network = observations->network;
+    const struct run *run = &observations->runs[number];
+    int from = sample->is_up ? run->low : run->high, to = sample->is_up ? run->high : run->low;
+    int status = 0, rail = sample->rail;
+
+    for (int end = 0; end < 2; end++) {
+        int way = end ? DIAGNOSE_RECEIVES : DIAGNOSE_SENDS, node = end ? to : from;
+
+        for (int ways = way; ways; ways = ways == way ? DIAGNOSE_BOTH : 0) {
+            struct part part = {DIAGNOSE_RAIL, node, -1, 0, ways, 0, 0, 0};
+
+            status |= count_low(slots, part, rail, number, sample);
+            part.type = DIAGNOSE_NODE;
+            status |= count_low(slots, part, -1, number, sample);
+            if (sample->is_together && ways == DIAGNOSE_BOTH) {
+                part.type = DIAGNOSE_HOST;
+                status |= count_low(slots, part, -1, number, sample);
+            }
+            if (network->leaf_count < 2)
+                continue;
+            part.place = network->leaves[node];
+            part.type = DIAGNOSE_LEAF;
+            status |= count_low(slots, part, rail, number, sample);
+            status |= count_low(slots, part, -1, number, sample);
+            if (network->leaves[from] == network->leaves[to])
+                continue;
+            part.type = DIAGNOSE_UPLINK;
+            /* of two leaves the one's uplinks are the other's */
+            if (network->leaf_count == 2 && part.place == 1)
+                continue;
+            status |= count_low(slots, part, rail, number, sample);
+            status |= count_low(slots, part, -1, number, sample);
+            part.peer = network->leaves[end ? from : to];
+            if (network->leaf_count > 2 && part.place < part.peer) {
+                status |= count_low(slots, part, rail, number, sample);
+                status |= count_low(slots, part, -1, number, sample);
+            }
+        }
+    }
+    for (int both = 0; both < 2; both++) {
+        int way = sample->is_up ? DIAGNOSE_SENDS : DIAGNOSE_RECEIVES;
+        struct part part = {
+            DIAGNOSE_PATH, run->low, run->high, 0, both ? DIAGNOSE_BOTH : way, 0, 0, 0};
+
+        status |= count_low(slots, part, rail, number, sample);
+        if (both)
+            status |= count_low(slots, part, -1, number, sample);
+    }
+    status |= count_low(slots, (struct part){DIAGNOSE_FABRIC, -1, -1, 0, DIAGNOSE_BOTH, 0, 0, 0},
+                        rail, number, sample);
+    status |= count_low(slots, (struct part){DIAGNOSE_FABRIC, -1, -1, 0, DIAGNOSE_BOTH, 0, 0, 0},
+                        -1, number, sample);
+    return status;
+}
+
+/* How many runs have to do with it, without a list of them; rather too few. */
+static double runs_of(const struct observations *observations, const struct part *part)
+{
+    double all = 0, across = 0;
+
+    switch (part->type) {
+    case DIAGNOSE_RAIL:
+    case DIAGNOSE_NODE:
+        return observations->node_begin[part->place + 1] - observations->node_begin[part->place];
+    case DIAGNOSE_HOST:
+        return observations->node_together[part->place];
+    case DIAGNOSE_LEAF:
+    case DIAGNOSE_UPLINK:
+        for (unsigned i = observations->leaf_begin[part->place];
+             i < observations->leaf_begin[part->place + 1]; i++) {
+            int node = observations->members[i];
+
+            all += observations->node_begin[node + 1] - observations->node_begin[node];
+            across += observations->node_across[node];
+        }
+        if (part->type == DIAGNOSE_UPLINK)
+            return part->peer >= 0 ? 0 : across;
+        return across + (all - across) / 2; /* both ends of those inside are members */
+    case DIAGNOSE_FABRIC:
+        return observations->run_count;
+    default:
+        return 0;
+    }
+}
+
+static int by_bound(const void *left, const void *right)
+{
+    const struct candidate *a = left, *b = right;
+
+    return (a->bound < b->bound) - (a->bound > b->bound);
+}
+
+static int take_runs(const struct observations *observations, const unsigned *among, size_t count,
+                     struct slots *slots)
+{
+    for (size_t i = 0; i < count; i++) {
+        unsigned number = among ? among[i] : (unsigned)i;
+        const struct run *run = &observations->runs[number];
+
+        for (unsigned k = run->begin; k < run->end; k++)
+            if (observations->items[k].is_low &&
+                take_low(observations, slots, number, &observations->items[k]) != 0)
+                return -1;
+    }
+    return 0;
+}
+
+/* What the part would gain at most, all depths being as likely. */
+static double bound_of(const float *gains)
+{
+    double sum = gains[0];
+
+    for (int depth = 1; depth < MODEL_DEPTHS; depth++)
+        sum = model_add(sum, gains[depth]);
+    return sum - log(MODEL_DEPTHS);
+}
+
+long part_candidates(const struct observations *observations, const unsigned *among, size_t count,
+                     struct candidate **candidates)
+{
+    struct slots slots = {0};
+    double least_cost = -log1p(-model_duties[MODEL_DUTIES - 1]);
+    size_t runs = among ? count : observations->run_count;
+    long rows = 0, found = -1;
+
+    *candidates = NULL;
+    if (take_runs(observations, among, runs, &slots) != 0)
+        goto done;
+    for (size_t i = 0; i < slots.size; i++) {
+        struct slot *slot = &slots.items[i];
+        struct candidate *one = &slot->candidate;
+        double others = part_log_prior(observations->network, &one->part);
+
+        slot->row = -1;
+        if (!one->part.ways)
+            continue;
+        /* in each run without a low sample it was not there, which has its probability */
+        if (!among)
+            others -= fmax(runs_of(observations, &one->part) - one->low_runs, 0) * least_cost;
+        if (one->bound + others > 0)
+            slot->row = rows++;
+        one->bound = others;
+    }
+    slots.gains = calloc((size_t)rows + 1, sizeof *slots.gains);
+    *candidates = malloc(((size_t)rows + 1) * sizeof **candidates);
+    if (!slots.gains || !*candidates || take_runs(observations, among, runs, &slots) != 0)
+        goto done;
+    found = 0;
+    for (size_t i = 0; i < slots.size; i++) {
+        struct slot *slot = &slots.items[i];
+
+        if (!slot->candidate.part.ways || slot->row < 0)
+            continue;
+        slot->candidate.bound += bound_of(slots.gains[slot->row]);
+        if (slot->candidate.bound > 0)
+            (*candidates)[found++] = slot->candidate;
+    }
+    qsort(*candidates, (size_t)found, sizeof **candidates, by_bound);
+done:
+    free(slots.items);
+    free(slots.gains);
+    return found;
+}
