@@ -468,14 +468,15 @@ static int take_receives(struct verbs_service *service)
     return found;
 }
 
-void verbs_serve(void *context)
+int verbs_serve(void *context, struct pollfd *polled)
 {
     struct verbs_service *service = context;
     struct patience patience = {clock_s() + LINGER_S, 0};
     int found;
 
+    (void)polled;
     if (service->has_failed || service->link->verb == VERB_READ)
-        return;
+        return -1;
     do {
         found = service->link->verb != VERB_WRITE ? take_receives(service)
                 : service->echoes                 ? answer_write(service)
@@ -487,6 +488,7 @@ void verbs_serve(void *context)
         service->has_failed = found < 0;
     } while (!service->has_failed && !is_over(&patience) &&
              (service->link->verb != VERB_WRITE || service->echoes));
+    return -1;
 }
 
 /* ---------------------------------------------------------------- what arrived */

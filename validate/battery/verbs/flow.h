@@ -2,6 +2,7 @@
 #ifndef MUSTER_VERBS_FLOW_H
 #define MUSTER_VERBS_FLOW_H
 
+#include <poll.h>
 #include <stdbool.h>
 
 #include "validate/battery/links/path/path.h"
@@ -47,8 +48,9 @@ struct verbs_service {
     struct error err;
 };
 
-/* Takes what has come, and goes on while more comes; for struct lines_idle. */
-void verbs_serve(void *service);
+/* Takes what has come, and goes on while more comes; for struct lines_idle: -1.
+ */
+int verbs_serve(void *service, struct pollfd *polled);
 
 /* How many queue pairs' memory does not hold what was sent last. of_reads: the driver's own. */
 double verbs_damaged(const struct verbs_link *link, uint64_t session);

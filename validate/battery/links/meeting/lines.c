@@ -18,6 +18,9 @@
  * timeout_s) give up themselves. */
 enum { CONNECT_MS = 2000, ANSWER_MS = 2000, MEET_S = 5, REST_MS = 50 };
 
+/* How often a wait looks whether the other end was given up; all else wakes it. */
+enum { LOST_MS = 250 };
+
 struct lines {
     struct program *program;
     int listener;
@@ -44,14 +47,12 @@ static ssize_t move_some(int fd, void *data, size_t size, bool sends)
     return moved == 0 ? -1 : moved;
 }
 
-static void rest(int fd, short events, int turn, const struct lines_idle *idle)
+static void rest(int fd, short events, const struct lines_idle *idle)
 {
-    struct pollfd wait = {.fd = fd, .events = events};
+    struct pollfd polled[1 + LINES_IDLE] = {{.fd = fd, .events = events}};
+    int more = idle ? idle->work(idle->context, polled + 1) : 0;
 
-    if (idle)
-        idle->work(idle->context);
-    if (turn > 20 || !idle)
-        poll(&wait, 1, idle ? 1 : 50);
+    poll(polled, (nfds_t)(1 + (more > 0 ? more : 0)), more < 0 ? 1 : LOST_MS);
 }
 
 static int move_all(struct lines *lines, int node, int fd, void *data, size_t size, bool sends,
@@ -62,13 +63,13 @@ static int move_all(struct lines *lines, int node, int fd, void *data, size_t si
     if (fd < 0)
         return -1;
     watch_waits_for(lines->program->leader_of_node[node]);
-    for (int turn = 0; moved < size; turn++) {
+    while (moved < size) {
         ssize_t step = move_some(fd, (char *)data + moved, size - moved, sends);
 
         if (step < 0 || (step == 0 && is_lost(lines, node)))
             break;
         if (step == 0)
-            rest(fd, sends ? POLLOUT : POLLIN, turn, idle);
+            rest(fd, sends ? POLLOUT : POLLIN, idle);
         moved += (size_t)step;
     }
     watch_works();
@@ -103,7 +104,7 @@ void lines_wait(struct lines *lines, const bool *is_heard)
             (struct pollfd){.fd = is_awaited ? lines->fds[node] : -1, .events = POLLIN};
     }
     watch_waits_for(-1);
-    poll(lines->polled, (nfds_t)count, 50);
+    poll(lines->polled, (nfds_t)count, LOST_MS);
     watch_works();
 }
 

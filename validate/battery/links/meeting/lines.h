@@ -2,6 +2,7 @@
 #ifndef MUSTER_LINES_H
 #define MUSTER_LINES_H
 
+#include <poll.h>
 #include <stddef.h>
 
 #include "validate/battery/program.h"
@@ -12,13 +13,17 @@
  *
  * Every leader has a line to the first node's, and one at a time to another one. Functions that
  * return int give 0, or -1 when the line is lost: closed, or its other end given up by the watch
- * (watch_is_lost()). They wait as long as neither is so; idle(context) is called meanwhile, often,
- * when not NULL. Messages are structs as they are. */
+ * (watch_is_lost()). They wait as long as neither is so, asleep. Messages are structs as they are.
+ */
 
 struct lines;
 
+/* What else a wait is to do: work() does what can be done now, and fills in the descriptors that
+ * are readable when there is more, at most LINES_IDLE. Returns how many, or -1: it cannot tell, and
+ * is called each millisecond. */
+enum { LINES_IDLE = 32 };
 struct lines_idle {
-    void (*work)(void *context);
+    int (*work)(void *context, struct pollfd *polled);
     void *context;
 };
 

@@ -236,9 +236,10 @@ int meeting_serve(struct channel *channel, const struct rail *rail, const struct
     return failed;
 }
 
-static void progress(void *channel)
+static int progress(void *channel, struct pollfd *polled)
 {
-    channel_progress(channel);
+    *polled = (struct pollfd){.fd = channel_arm(channel), .events = POLLIN};
+    return polled->fd < 0 ? -1 : 1;
 }
 
 /* For --inject=lie: half as much again as it sent. */

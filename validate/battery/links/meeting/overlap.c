@@ -141,12 +141,16 @@ static void figure(struct lane *lanes, int count)
             meeting_set_bandwidth(&lanes[i].result, flow_mbps(&flows[i], begin, end));
 }
 
-static void progress(void *context)
+static int progress(void *context, struct pollfd *polled)
 {
-    struct lane *lane = context;
+    bool can_sleep = true;
+    int count = 0;
 
-    for (; lane->channel; lane++)
-        channel_progress(lane->channel);
+    for (struct lane *lane = context; lane->channel; lane++) {
+        polled[count] = (struct pollfd){.fd = channel_arm(lane->channel), .events = POLLIN};
+        can_sleep &= polled[count++].fd >= 0;
+    }
+    return can_sleep ? count : -1;
 }
 
 static void prepare(const struct meeting *meeting, struct lane *lane, int index, int direction)

@@ -3,6 +3,8 @@
 
 #include "validate/battery/links/path/channel.h"
 
+#include <math.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,9 +28,19 @@ enum {
 /* The buffers of sockets and NICs carry a link over a pause of that length. */
 static const double PAUSE_S = 0.01;
 
+/* A sleep in a stream is shorter than that pause, so that it is none itself. */
+enum { SLEEP_MS = 100, STREAM_SLEEP_MS = 5 };
+
+/* So long TCP's next bytes are worth a poll. */
+static const double STREAM_POLL_S = 20e-6;
+
 struct channel {
     ucp_context_h context;
     ucp_worker_h worker;
+    int event_fd; /* -1: UCX cannot sleep here */
+    bool is_rdma;
+    double poll_s; /* how long a wait polls before it sleeps */
+    int sleep_ms;  /* at most, then it looks around */
     ucp_ep_h endpoint;
     ucp_address_t *address;
     size_t address_size;
@@ -94,13 +106,35 @@ static void set_gid_index(const struct rail *rail, bool is_users)
     }
 }
 
-static int open_worker(struct channel *channel, const struct rail *rail, struct error *err)
+/* UCX without a transport here that can wake a sleeper is used without. */
+static ucs_status_t init_worker(struct channel *channel, const ucp_config_t *config)
 {
-    ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_TAG};
+    ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES,
+                           .features = UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP};
     /* one thread at a time, but not always the one that made it: rails measured at once have one
      * each */
     ucp_worker_params_t worker_params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
                                          .thread_mode = UCS_THREAD_MODE_SERIALIZED};
+    ucs_status_t status = ucp_init(&params, config, &channel->context);
+
+    if (status == UCS_OK)
+        status = ucp_worker_create(channel->context, &worker_params, &channel->worker);
+    if (status == UCS_OK) {
+        if (ucp_worker_get_efd(channel->worker, &channel->event_fd) != UCS_OK)
+            channel->event_fd = -1;
+        return UCS_OK;
+    }
+    if (channel->context)
+        ucp_cleanup(channel->context);
+    channel->context = NULL;
+    params.features = UCP_FEATURE_TAG;
+    status = ucp_init(&params, config, &channel->context);
+    return status == UCS_OK ? ucp_worker_create(channel->context, &worker_params, &channel->worker)
+                            : status;
+}
+
+static int open_worker(struct channel *channel, const struct rail *rail, struct error *err)
+{
     bool is_users = getenv("UCX_IB_GID_INDEX") != NULL;
     ucp_config_t *config;
     ucs_status_t status;
@@ -113,10 +147,8 @@ static int open_worker(struct channel *channel, const struct rail *rail, struct 
         ucp_config_release(config);
         return -1;
     }
-    status = ucp_init(&params, config, &channel->context);
+    status = init_worker(channel, config);
     ucp_config_release(config);
-    if (status == UCS_OK)
-        status = ucp_worker_create(channel->context, &worker_params, &channel->worker);
     if (status == UCS_OK)
         status = ucp_worker_get_address(channel->worker, &channel->address, &channel->address_size);
     if (status != UCS_OK)
@@ -154,6 +186,9 @@ int channel_open(const struct rail *rail, struct channel **channel, struct error
     opened = calloc(1, sizeof *opened);
     if (!opened)
         return error_set(err, "out of memory");
+    opened->event_fd = -1;
+    opened->is_rdma = is_rdma(rail);
+    channel_set_wait(opened, CHANNEL_IDLE);
     snprintf(opened->name, sizeof opened->name, "%s", rail->name);
     opened->out = malloc(CHANNEL_MESSAGE_BYTES);
     opened->in = malloc((size_t)CHANNEL_WINDOW * CHANNEL_MESSAGE_BYTES);
@@ -220,6 +255,20 @@ int channel_connect(struct channel *channel, const void *address, struct error *
     return 0;
 }
 
+int channel_arm(struct channel *channel)
+{
+    ucs_status_t status;
+
+    if (channel->event_fd < 0)
+        return -1;
+    do {
+        while (ucp_worker_progress(channel->worker) != 0)
+            ;
+        status = ucp_worker_arm(channel->worker);
+    } while (status == UCS_ERR_BUSY);
+    return status == UCS_OK ? channel->event_fd : -1;
+}
+
 /* Frees the requests that are complete; true when none is left. */
 static bool reap(void **requests, int count)
 {
@@ -263,7 +312,7 @@ void channel_disconnect(struct channel *channel)
         if (is_closed && has_sent && has_received && reap(channel->marks, CHANNEL_MARKS))
             break;
         if (ucp_worker_progress(channel->worker) == 0)
-            sched_yield();
+            poll(NULL, 0, 1); /* what ends a request here may be no event */
     }
     if (UCS_PTR_IS_PTR(closing))
         ucp_request_free(closing);
@@ -359,32 +408,53 @@ static void note_pause(struct channel *channel)
     channel->polled_s = now;
 }
 
-/* Polls: a wake-up would add its own time to every latency. Where cores are few the peer may need
- * this one, so an idle poller yields. */
+void channel_set_wait(struct channel *channel, enum channel_wait wait)
+{
+    channel->sleep_ms = wait == CHANNEL_IDLE ? SLEEP_MS : STREAM_SLEEP_MS;
+    channel->poll_s = wait == CHANNEL_IDLE                          ? 0
+                      : wait == CHANNEL_STREAM && !channel->is_rdma ? STREAM_POLL_S
+                                                                    : INFINITY;
+}
+
+/* What arming has brought meanwhile may have been the end of the request. */
+static void sleep_for(struct channel *channel, void *request)
+{
+    struct pollfd wake = {.fd = channel_arm(channel), .events = POLLIN};
+
+    if (wake.fd < 0)
+        sched_yield();
+    else if (ucp_request_check_status(request) == UCS_INPROGRESS && channel->broken == UCS_OK)
+        poll(&wake, 1, channel->sleep_ms);
+}
+
+/* Where cores are few the peer may need this one, so an idle poller yields. */
 static int wait_for(struct channel *channel, void **request, double timeout_s, struct error *err)
 {
-    double until = 0;
+    double begin_s;
     ucs_status_t status;
 
     if (!*request)
         return 0;
+    begin_s = clock_s();
     for (unsigned turn = 1; (status = ucp_request_check_status(*request)) == UCS_INPROGRESS;
          turn++) {
-        bool is_idle;
+        bool is_idle, sleeps;
 
         if (channel->is_watched)
             note_pause(channel);
         is_idle = ucp_worker_progress(channel->worker) == 0;
         if (channel->broken != UCS_OK)
             return error_set(err, "%s", ucs_status_string(channel->broken));
-        if (is_idle && turn % 8 == 0)
+        sleeps = is_idle && !isinf(channel->poll_s) && clock_s() - begin_s >= channel->poll_s;
+        if (sleeps)
+            sleep_for(channel, *request);
+        else if (is_idle && turn % 8 == 0)
             sched_yield();
-        if (turn % 64 != 0)
+        if (!sleeps && turn % 64 != 0)
             continue;
         watch_step(); /* a wait that ends by itself is no hang */
-        if (until == 0)
-            until = clock_s() + timeout_s;
-        else if (clock_s() > until) /* progress alone is no answer: UCX may retry for ever */
+        if (clock_s() - begin_s >
+            timeout_s) /* progress alone is no answer: UCX may retry for ever */
             return error_set(err, "no answer in %g s", timeout_s);
     }
     ucp_request_free(*request);
@@ -458,9 +528,4 @@ int channel_wait_mark(struct channel *channel, int index, double timeout_s, doub
         return -1;
     *time_s = channel->mark_times[index];
     return 0;
-}
-
-void channel_progress(struct channel *channel)
-{
-    ucp_worker_progress(channel->worker);
 }

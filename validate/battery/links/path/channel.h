@@ -71,8 +71,17 @@ int channel_expect_marks(struct channel *channel, uint64_t tag, int count, struc
 int channel_wait_mark(struct channel *channel, int index, double timeout_s, double *time_s,
                       struct error *err);
 
-/* Lets UCX work; for a caller that waits for something else. */
-void channel_progress(struct channel *channel);
+/* How a wait waits. IDLE, at first: nothing is timed, it sleeps in the kernel until UCX has
+ * something to do. STREAM: a throughput is timed; over TCP it sleeps too, as the kernel goes on
+ * with the stream meanwhile, over RDMA it polls. LATENCY: it polls, a wake-up would be part of the
+ * figure. */
+enum channel_wait { CHANNEL_IDLE, CHANNEL_STREAM, CHANNEL_LATENCY };
+void channel_set_wait(struct channel *channel, enum channel_wait wait);
+
+/* For a caller that waits for something else: lets UCX work until nothing is left to do. Returns
+ * the descriptor that is readable when there is more and it is to be called again, or -1: UCX
+ * cannot tell, so that it is to be called often. */
+int channel_arm(struct channel *channel);
 
 /* Counts, from here to there, in seconds, the time in which this process waited for the channel and
  * was not let run, beyond the 10 ms of each pause that do no link any harm. */

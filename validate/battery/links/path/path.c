@@ -68,18 +68,19 @@ static int ask(struct channel *channel, const struct path_plan *plan, const stru
 static int ping(struct channel *channel, const struct path_plan *plan, int count, double timeout_s,
                 double *half_us, struct error *err)
 {
-    struct order order = {.kind = ORDER_PING, .count = (uint32_t)count};
+    struct order order = {.kind = ORDER_PING, .count = (uint32_t)count + 1};
     unsigned char data[PING_BYTES] = {0};
 
     if (ask(channel, plan, &order, timeout_s, err) != 0)
         return -1;
-    for (int i = 0; i < count; i++) {
+    for (int i = -1; i < count; i++) { /* the first one wakes the server */
         double start = clock_s();
 
         if (channel_say(channel, tag_of(plan, TAG_PING), data, sizeof data, timeout_s, err) != 0 ||
             channel_hear(channel, tag_of(plan, TAG_PONG), data, sizeof data, timeout_s, err) != 0)
             return -1;
-        half_us[i] = 1e6 * (clock_s() - start) / 2;
+        if (i >= 0)
+            half_us[i] = 1e6 * (clock_s() - start) / 2;
     }
     return 0;
 }
@@ -93,6 +94,7 @@ static int measure_latency(struct channel *channel, const struct path_plan *plan
     /* The first messages make the connection, and settle how many there is time for. */
     if (ping(channel, plan, 1, plan->connect_s, first_us, err) != 0)
         return error_prefix(err, "no connection");
+    channel_set_wait(channel, CHANNEL_LATENCY);
     if (ping(channel, plan, 8, plan->timeout_s, first_us, err) != 0)
         return -1;
     channel_transport(channel, result->transport, sizeof result->transport);
@@ -249,11 +251,13 @@ int path_drive(struct channel *channel, const struct path_plan *plan, struct pat
     segments_read(plan->netdev, &before);
     rv = measure_latency(channel, plan, result, err);
     segments_read(plan->netdev, &between);
+    channel_set_wait(channel, CHANNEL_STREAM);
     if (rv == 0)
         rv = measure_bandwidth(channel, plan, result, err);
     segments_read(plan->netdev, &after);
     segments_between(&before, &between, &result->pings);
     segments_between(&between, &after, &result->stream);
+    channel_set_wait(channel, CHANNEL_IDLE);
     if (rv != 0 || ask(channel, plan, &end, plan->timeout_s, err) != 0 ||
         channel_hear(channel, tag_of(plan, TAG_ANSWER), &answer, sizeof answer, plan->timeout_s,
                      err) != 0)
@@ -372,10 +376,13 @@ int path_serve(struct channel *channel, const struct path_plan *plan, struct pat
         struct order order;
         int result = 0;
 
+        channel_set_wait(channel, CHANNEL_IDLE);
         if (channel_hear(channel, tag_of(plan, TAG_ORDER), &order, sizeof order, timeout_s, err) !=
             0)
             return timeout_s == plan->connect_s ? error_prefix(err, "no connection") : -1;
         timeout_s = plan->timeout_s;
+        if (order.kind != ORDER_END)
+            channel_set_wait(channel, order.kind == ORDER_PING ? CHANNEL_LATENCY : CHANNEL_STREAM);
         if (order.kind == ORDER_PING) {
             result = serve_pings(channel, plan, &order, err);
         } else if (order.kind == ORDER_WARMUP || order.kind == ORDER_STREAM) {
