@@ -33,6 +33,7 @@ EXTRA_DIST += \
 	tests/bench/collectives \
 	tests/bench/gate \
 	tests/bench/head \
+	tests/bench/idle \
 	tests/bench/islands \
 	tests/bench/judge \
 	tests/bench/links \

@@ -49,6 +49,16 @@ battery 1 muster-links --quick --pairs n1:n3+n4:n2 --rails eth2
 is "$(of '.metric == "bandwidth"' .node .part .peer | sort | xargs)" \
     'n1 eth2 n3 n2 eth2 n4 n3 eth2 n1 n4 eth2 n2' '--pairs and --rails: only those'
 is "$(of '.metric == "rounds"' .value)" 1 '... both at once, as a plus says'
+cat >"$work/muster-timed" <<'END'
+#!/bin/bash
+TIMEFORMAT='%U %S %R'
+time "${0%timed}links" "$@"
+END
+chmod 755 "$work/muster-timed"
+battery 1 muster-timed --pairs n1:n3,n1:n3,n1:n3 --rails eth2
+is "$(of '.metric == "rounds"' .value)" 3 'a pair again and again'
+is "$(awk '{ print ($1 + $2 < $3 / 2) ? "sleeps" : "polls for " $1 + $2 " of " $3 " s" }' "$work/noise" | xargs)" \
+    'sleeps sleeps sleeps sleeps' '... whose streams sleep most of the time, as ranks do that wait'
 battery 1 muster-links --quick --pairs n1:n3,n4:n2+n3:n2 --rails eth2
 is "$status" 3 'a node in two pairs at once cannot be measured'
 like "$records" 'n2 is in two pairs at once' '... and is named'

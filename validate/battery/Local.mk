@@ -68,7 +68,7 @@ muster_launch_SOURCES = \
 	validate/battery/launch/clock.c validate/battery/launch/clock.h \
 	validate/battery/launch/launch.c \
 	validate/battery/peer_exchange.c validate/battery/peer_exchange.h \
-	validate/battery/program.c validate/battery/program.h \
+	validate/battery/program.c validate/battery/program.h validate/battery/program_wait.c \
 	$(launch_sources) \
 	# end of muster_launch_SOURCES
 muster_launch_CPPFLAGS = $(battery_cppflags)
@@ -97,7 +97,7 @@ bin_PROGRAMS += muster-links
 muster_links_SOURCES = \
 	validate/battery/links/links.c \
 	validate/battery/peer_exchange.c validate/battery/peer_exchange.h \
-	validate/battery/program.c validate/battery/program.h \
+	validate/battery/program.c validate/battery/program.h validate/battery/program_wait.c \
 	$(links_sources) \
 	# end of muster_links_SOURCES
 muster_links_CPPFLAGS = $(battery_cppflags) $(UCX_CFLAGS) $(IBVERBS_CFLAGS)
@@ -111,7 +111,7 @@ muster_collectives_SOURCES = \
 	validate/battery/collectives/collectives.c \
 	validate/battery/collectives/ours.c validate/battery/collectives/ours.h \
 	validate/battery/peer_exchange.c validate/battery/peer_exchange.h \
-	validate/battery/program.c validate/battery/program.h \
+	validate/battery/program.c validate/battery/program.h validate/battery/program_wait.c \
 	validate/battery/collectives/speed.c validate/battery/collectives/speed.h \
 	validate/battery/collectives/sweep.c \
 	validate/battery/collectives/verdict.c validate/battery/collectives/verdict.h \
@@ -126,7 +126,7 @@ muster_preflight_SOURCES = \
 	validate/battery/preflight/preflight.c \
 	validate/battery/preflight/sum.c validate/battery/preflight/sum.h \
 	validate/battery/peer_exchange.c validate/battery/peer_exchange.h \
-	validate/battery/program.c validate/battery/program.h \
+	validate/battery/program.c validate/battery/program.h validate/battery/program_wait.c \
 	$(launch_sources) $(links_sources) \
 	# end of muster_preflight_SOURCES
 muster_preflight_CPPFLAGS = $(battery_cppflags) $(UCX_CFLAGS) $(IBVERBS_CFLAGS)

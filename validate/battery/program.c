@@ -198,8 +198,7 @@ static void gather_names(struct program *program)
     program->node_name = allocate(size, sizeof *program->node_name);
     program->name_of = allocate(size, sizeof *program->name_of);
     node_name(name, sizeof name);
-    MPI_Allgather(name, sizeof name, MPI_CHAR, program->names, sizeof name, MPI_CHAR,
-                  MPI_COMM_WORLD);
+    program_allgather(program, name, program->names, sizeof name, MPI_COMM_WORLD);
     for (int rank = 0; rank < program->size; rank++) {
         int node = rank > 0 ? program->node_of_rank[rank - 1] : 0; /* often the same again */
 
@@ -249,14 +248,14 @@ static void start_watch(struct program *program)
             endpoint.address_count = 0;
         }
     }
-    MPI_Bcast(&endpoint, sizeof endpoint, MPI_BYTE, 0, MPI_COMM_WORLD);
+    program_bcast(program, &endpoint, sizeof endpoint, 0, MPI_COMM_WORLD);
     if (program->rank != 0) {
         if (endpoint.address_count > 0)
             socket =
                 beat_connect(&endpoint, program->rank, WATCH_CONNECT_MS, WATCH_ANSWER_MS, &err);
         watch_start_member(&config, socket, &err);
     }
-    MPI_Barrier(MPI_COMM_WORLD);
+    program_barrier(program, MPI_COMM_WORLD);
     if (program->rank == 0)
         watch_all_joined();
 }
@@ -426,37 +425,6 @@ bool program_lies(const struct program *program)
 {
     return program->common.inject.kind == INJECT_LIE &&
            program->common.inject.rank == program->rank;
-}
-
-void program_wait_all(struct program *program, MPI_Request *requests, MPI_Status *statuses,
-                      int count, int waits_for)
-{
-    struct timespec pause_time = {.tv_nsec = 20000};
-    int are_done = 0;
-
-    (void)program;
-    watch_waits_for(waits_for);
-    for (int tries = 0; MPI_Testall(count, requests, &are_done, statuses), !are_done; tries++) {
-        if (tries < 20)
-            continue;
-        nanosleep(&pause_time, NULL);
-        if (pause_time.tv_nsec < 1000000)
-            pause_time.tv_nsec += pause_time.tv_nsec / 4;
-    }
-    watch_works();
-}
-
-void program_wait(struct program *program, MPI_Request *request, int waits_for)
-{
-    program_wait_all(program, request, MPI_STATUSES_IGNORE, 1, waits_for);
-}
-
-void program_barrier(struct program *program, MPI_Comm comm)
-{
-    MPI_Request request;
-
-    MPI_Ibarrier(comm, &request);
-    program_wait(program, &request, STALL_WAIT_ALL);
 }
 
 void program_leave_mpi(struct program *program)

@@ -368,16 +368,11 @@ static void find_worst(struct trial *trial)
     struct worst other;
 
     if (trial->program->rank != 0) {
-        watch_waits_for(0);
-        MPI_Send(&trial->worst, sizeof trial->worst, MPI_BYTE, 0, TAG_WORST, MPI_COMM_WORLD);
-        watch_works();
+        program_send(trial->program, &trial->worst, sizeof trial->worst, 0, TAG_WORST);
         return;
     }
     for (int rank = 1; rank < trial->program->size; rank++) {
-        watch_waits_for(rank);
-        MPI_Recv(&other, sizeof other, MPI_BYTE, rank, TAG_WORST, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
-        watch_works();
+        program_receive(trial->program, &other, sizeof other, rank, TAG_WORST);
         if (other.ratio > trial->worst.ratio) {
             other.differs = other.differs || trial->worst.differs;
             trial->worst = other;

@@ -85,6 +85,7 @@ static void make_teams(struct program *program, struct team teams[TEAMS])
 
     teams[0] = (struct team){.name = "world", .comm = MPI_COMM_WORLD};
     teams[1] = (struct team){.name = "dup"};
+    program_barrier(program, MPI_COMM_WORLD); /* what makes communicators polls */
     MPI_Comm_dup(MPI_COMM_WORLD, &teams[1].comm);
     teams[2] = (struct team){.name = "reversed", .is_reversed = 1};
     MPI_Comm_split(MPI_COMM_WORLD, 0, -program->rank, &teams[2].comm);
@@ -316,6 +317,7 @@ static enum word run_round(struct session *session, int round)
     enum word word;
 
     program_phase(program, "communicator of round %d", round + 1);
+    program_barrier(program, MPI_COMM_WORLD);
     MPI_Comm_split(MPI_COMM_WORLD, 0, (program->rank - team.shift + program->size) % program->size,
                    &team.comm);
     MPI_Comm_rank(team.comm, &team.rank);

@@ -135,18 +135,19 @@ static void measure(const struct sweep *sweep)
     double mine[ITERATIONS], slowest[ITERATIONS], first;
     int count;
 
+    program_barrier(sweep->program, sweep->team->comm);
     watch_waits_for(-1);
     run_once(sweep); /* connects, plans */
     first = run_once(sweep);
     count = (int)(sweep->seconds / (first > 1e-6 ? first : 1e-6));
     count = count < LEAST_ITERATIONS ? LEAST_ITERATIONS : count > ITERATIONS ? ITERATIONS : count;
-    MPI_Bcast(&count, 1, MPI_INT, 0, sweep->team->comm);
+    program_bcast(sweep->program, &count, sizeof count, 0, sweep->team->comm);
+    watch_waits_for(-1);
     for (int i = 0; i < count; i++) {
         mine[i] = run_once(sweep);
         watch_step();
     }
-    MPI_Reduce(mine, slowest, count, MPI_DOUBLE, MPI_MAX, 0, sweep->team->comm);
-    watch_works();
+    program_reduce(sweep->program, mine, slowest, count, MPI_DOUBLE, MPI_MAX, sweep->team->comm);
     if (sweep->program->rank == 0)
         report(sweep, slowest, count);
 }
@@ -156,9 +157,7 @@ static bool goes_on(const struct sweep *sweep)
 {
     int go = !watch_time_is_up(1);
 
-    watch_waits_for(0);
-    MPI_Bcast(&go, 1, MPI_INT, 0, sweep->team->comm);
-    watch_works();
+    program_bcast(sweep->program, &go, sizeof go, 0, sweep->team->comm);
     return go;
 }
 

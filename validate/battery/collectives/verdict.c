@@ -123,14 +123,11 @@ static void report_culprit(const struct program *program, const struct account *
 
 int verdict_say(struct program *program, int word)
 {
-    if (program->rank == 0) {
+    if (program->rank == 0)
         for (int rank = 1; rank < program->size; rank++)
-            MPI_Send(&word, 1, MPI_INT, rank, TAG_WORD, MPI_COMM_WORLD);
-    } else {
-        watch_waits_for(0);
-        MPI_Recv(&word, 1, MPI_INT, 0, TAG_WORD, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        watch_works();
-    }
+            program_send(program, &word, sizeof word, rank, TAG_WORD);
+    else
+        program_receive(program, &word, sizeof word, 0, TAG_WORD);
     return word;
 }
 
@@ -142,10 +139,7 @@ static struct evidence *collect(struct program *program, const struct bench *ben
     struct evidence *all;
 
     if (program->rank != 0) {
-        watch_waits_for(0);
-        MPI_Send(bench->evidence, mine * (int)sizeof *all, MPI_BYTE, 0, TAG_EVIDENCE,
-                 MPI_COMM_WORLD);
-        watch_works();
+        program_send(program, bench->evidence, mine * (int)sizeof *all, 0, TAG_EVIDENCE);
         return NULL;
     }
     all = malloc(((size_t)program->size * EVIDENCE_PER_RANK + 1) * sizeof *all);
@@ -155,15 +149,10 @@ static struct evidence *collect(struct program *program, const struct bench *ben
     if (mine > 0)
         memcpy(all, bench->evidence, (size_t)mine * sizeof *all);
     for (int rank = 1; rank < program->size; rank++) {
-        MPI_Status status;
-        int bytes;
+        int bytes = program_receive(program, all + *total, EVIDENCE_PER_RANK * (int)sizeof *all,
+                                    rank, TAG_EVIDENCE);
 
-        watch_waits_for(rank);
-        MPI_Recv(all + *total, EVIDENCE_PER_RANK * (int)sizeof *all, MPI_BYTE, rank, TAG_EVIDENCE,
-                 MPI_COMM_WORLD, &status);
-        watch_works();
         watch_step();
-        MPI_Get_count(&status, MPI_BYTE, &bytes);
         *total += bytes / (int)sizeof *all;
     }
     return all;
@@ -175,17 +164,11 @@ static void add_up(struct program *program, struct account *account)
     int others[ACCOUNT_COLLECTIVES];
 
     if (program->rank != 0) {
-        watch_waits_for(0);
-        MPI_Send(account->mismatches, ACCOUNT_COLLECTIVES, MPI_INT, 0, TAG_MISMATCHES,
-                 MPI_COMM_WORLD);
-        watch_works();
+        program_send(program, account->mismatches, sizeof others, 0, TAG_MISMATCHES);
         return;
     }
     for (int rank = 1; rank < program->size; rank++) {
-        watch_waits_for(rank);
-        MPI_Recv(others, ACCOUNT_COLLECTIVES, MPI_INT, rank, TAG_MISMATCHES, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
-        watch_works();
+        program_receive(program, others, sizeof others, rank, TAG_MISMATCHES);
         watch_step();
         for (int i = 0; i < ACCOUNT_COLLECTIVES; i++)
             account->mismatches[i] += others[i];

@@ -8,38 +8,46 @@
 #include "lib/base/clock.h"
 
 enum { ROUND_TRIPS = 20 };
+enum { TAG_CLOCK = 1, TAG_TURN, TAG_READY };
 
 struct reading {
     double offset_s, error_s;
 };
 
 /* Rank 0's side: its clock before and after, the other's in between. */
-static struct reading read_clock(int rank)
+static struct reading read_clock(struct program *program, int rank)
 {
     struct reading best = {.error_s = INFINITY};
 
+    program_receive(program, NULL, 0, rank, TAG_READY); /* it has slept until now */
+    watch_waits_for(rank);
     for (int i = 0; i < ROUND_TRIPS; i++) {
         double before, after, there;
 
         before = clock_epoch_s();
-        MPI_Send(NULL, 0, MPI_BYTE, rank, 1, MPI_COMM_WORLD);
-        MPI_Recv(&there, 1, MPI_DOUBLE, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(NULL, 0, MPI_BYTE, rank, TAG_CLOCK, MPI_COMM_WORLD);
+        MPI_Recv(&there, 1, MPI_DOUBLE, rank, TAG_CLOCK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         after = clock_epoch_s();
         if ((after - before) / 2 < best.error_s)
             best = (struct reading){there - (before + after) / 2, (after - before) / 2};
     }
+    watch_works();
     return best;
 }
 
-static void tell_clock(void)
+static void tell_clock(struct program *program)
 {
+    program_receive(program, NULL, 0, 0, TAG_TURN);
+    program_send(program, NULL, 0, 0, TAG_READY);
+    watch_waits_for(0);
     for (int i = 0; i < ROUND_TRIPS; i++) {
         double here;
 
-        MPI_Recv(NULL, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG_CLOCK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         here = clock_epoch_s();
-        MPI_Send(&here, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
+        MPI_Send(&here, 1, MPI_DOUBLE, 0, TAG_CLOCK, MPI_COMM_WORLD);
     }
+    watch_works();
 }
 
 static void report(const struct program *program, int node, struct reading reading)
@@ -75,13 +83,11 @@ void clock_compare(struct program *program)
 
         if (program->rank == 0) {
             program_step(program);
-            watch_waits_for(rank);
-            report(program, node, read_clock(rank));
+            program_send(program, NULL, 0, rank, TAG_TURN);
+            report(program, node, read_clock(program, rank));
         } else if (program->rank == rank) {
-            watch_waits_for(0);
-            tell_clock();
+            tell_clock(program);
         }
     }
-    watch_works();
     program_barrier(program, MPI_COMM_WORLD);
 }

@@ -242,14 +242,13 @@ static void report_all(struct exchange *exchange)
         for (int rank = 1; rank < program->size; rank++) {
             if (damaged[rank] == 0)
                 continue;
-            MPI_Recv(damages, damaged[rank] * (int)sizeof *damages, MPI_BYTE, rank, 100,
-                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            program_receive(program, damages, damaged[rank] * (int)sizeof *damages, rank, 100);
             for (int i = 0; i < damaged[rank]; i++)
                 report_damage(program, &damages[i]);
         }
     } else if (exchange->damage_count > 0) {
-        MPI_Send(exchange->damages, exchange->damage_count * (int)sizeof *damages, MPI_BYTE, 0, 100,
-                 MPI_COMM_WORLD);
+        program_send(program, exchange->damages, exchange->damage_count * (int)sizeof *damages, 0,
+                     100);
     }
     free(messages);
     free(damaged);

@@ -21,6 +21,7 @@
 #include "validate/battery/watch/warden.h"
 
 static struct watch_state watch = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = {-1, -1}};
+static pthread_cond_t told_over = PTHREAD_COND_INITIALIZER; /* with watch.lock: is_over */
 static pthread_t thread;
 static bool has_thread;
 static int connection = -1; /* a member's */
@@ -164,8 +165,12 @@ static void hear(const struct beat *beat)
 {
     if (beat->type == BEAT_QUIT)
         watch_leave(&watch, false, (int)beat->progress);
-    if (beat->type == BEAT_OVER)
+    if (beat->type == BEAT_OVER) {
+        pthread_mutex_lock(&watch.lock);
         atomic_store(&watch.is_over, true);
+        pthread_cond_signal(&told_over);
+        pthread_mutex_unlock(&watch.lock);
+    }
     if (beat->type == BEAT_LOST && beat->progress < (uint32_t)watch.config.size)
         atomic_store(&watch.lost[beat->progress], true);
 }
@@ -366,8 +371,10 @@ void watch_say_over(void)
 void watch_wait_over(void)
 {
     watch_waits_for(STALL_WAIT_ALL);
+    pthread_mutex_lock(&watch.lock);
     while (has_thread && !atomic_load(&watch.is_over))
-        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        pthread_cond_wait(&told_over, &watch.lock);
+    pthread_mutex_unlock(&watch.lock);
 }
 
 bool watch_needs_abort(void)
