@@ -428,6 +428,15 @@ tests_unit_process_t_SOURCES = tests/unit/process.c \
 	validate/slurm/user.c validate/slurm/user.h
 tests_unit_process_t_LDADD = $(unit_libs)
 
+check_PROGRAMS += tests/unit/long_list.t
+tests_unit_long_list_t_SOURCES = tests/unit/long_list.c \
+	validate/slurm/complaint.c validate/slurm/complaint.h \
+	validate/slurm/long_list.c validate/slurm/long_list.h \
+	validate/slurm/process.c validate/slurm/process.h \
+	validate/slurm/step.c validate/slurm/step.h \
+	validate/slurm/user.c validate/slurm/user.h
+tests_unit_long_list_t_LDADD = $(unit_libs)
+
 check_PROGRAMS += tests/unit/history.t
 tests_unit_history_t_SOURCES = tests/unit/history.c
 tests_unit_history_t_LDADD = validate/history/libhistory.la validate/report/libreport.la \

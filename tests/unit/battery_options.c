@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct taken {
     long number;
@@ -77,6 +78,49 @@ static void sized(const char *text, long long expected)
         is_int(size, expected, "... of %lld bytes", expected);
 }
 
+static const char *list;
+
+static int take_list(const char *value, void *context, struct error *why)
+{
+    (void)context;
+    (void)why;
+    list = value;
+    return 0;
+}
+
+/* More than an argument can have: what the kernel refuses at 128 KiB goes by standard input. */
+static void read_from_input(void)
+{
+    static const struct option_spec lists[] = {{"nodes", "LIST", "names", take_list},
+                                               {NULL, NULL, NULL, NULL}};
+    char program[] = "program", option[] = "--nodes=-";
+    char *argv[] = {program, option}, *expected = NULL;
+    FILE *input = tmpfile();
+    size_t size;
+    FILE *stream = open_memstream(&expected, &size);
+    int kept = dup(0);
+
+    for (int i = 0; i < 16384; i++)
+        fprintf(stream, "%sa%dz.cluster.example", i ? "," : "", i);
+    fclose(stream);
+    dup2(fileno(input), 0);
+    is_int(options_parse(2, argv, lists, NULL, &common, &err), OPTIONS_BAD, "no value is refused");
+    has_str(err.text, "option --nodes: standard input: nothing is there", "... because of that");
+    fprintf(input, "%s\nn[1-2]\n", expected);
+    rewind(input);
+    is_int(options_parse(2, argv, lists, NULL, &common, &err), OPTIONS_RUN,
+           "a value of %zu bytes on standard input", size);
+    ok(list && strcmp(list, expected) == 0, "... is taken whole, without its newline");
+    is_int(options_parse(2, argv, lists, NULL, &common, &err), OPTIONS_RUN, "a second value");
+    is_str(list, "n[1-2]", "... is the next line");
+    is_int(options_parse(2, argv, lists, NULL, &common, &err), OPTIONS_BAD, "a third is refused");
+    has_str(err.text, "standard input: no line is left", "... as there is no line");
+    dup2(kept, 0);
+    close(kept);
+    fclose(input);
+    free(expected);
+}
+
 int main(void)
 {
     char *help = NULL;
@@ -135,5 +179,6 @@ int main(void)
     has_str(help, "\n                               of two lines\n", "... aligned");
     has_str(help, "--inject=FAULT", "... and the common ones");
     free(help);
+    read_from_input();
     return tap_done();
 }

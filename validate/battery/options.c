@@ -6,6 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "lib/base/read_all.h"
 
 static const struct {
     const char *name;
@@ -157,6 +160,23 @@ static const struct option_spec *find(const struct option_spec *specs, const cha
     return NULL;
 }
 
+enum { INPUT_MOST_BYTES = 64 << 20 };
+
+/* The next line of standard input, which is kept until the process ends, as argv is. NULL with err.
+ */
+static const char *value_from_input(struct error *err)
+{
+    static char *text, *rest;
+
+    if (!text)
+        rest = text = read_to_end(STDIN_FILENO, INPUT_MOST_BYTES, err);
+    else if (!rest)
+        error_set(err, "no line is left");
+    if (!rest)
+        error_prefix(err, "standard input");
+    return strsep(&rest, "\n");
+}
+
 /* Takes the option at argv[*index]; moves *index over an argument that stands apart. */
 static int take_option(int argc, char **argv, int *index, const struct option_spec *specs,
                        void *context, struct common_options *common, struct error *err)
@@ -178,7 +198,9 @@ static int take_option(int argc, char **argv, int *index, const struct option_sp
         value = argv[++*index];
     if (spec->argument && (!value || !*value))
         return error_set(err, "option --%s needs an argument, %s", spec->name, spec->argument);
-    if (spec->take(value, context, err) != 0)
+    if (spec->argument && strcmp(value, "-") == 0)
+        value = value_from_input(err);
+    if ((spec->argument && !value) || spec->take(value, context, err) != 0)
         return error_prefix(err, "option --%s", spec->name);
     return 0;
 }

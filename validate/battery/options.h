@@ -29,7 +29,8 @@ struct common_options {
     struct inject inject;
 };
 
-/* One more option. With argument NULL it takes none. take() puts value (borrowed from argv, NULL
+/* One more option. With argument NULL it takes none. The value "-" is the next line of standard
+ * input: a list may be longer than an argument can be. take() puts value (as lasting as argv, NULL
  * without argument) into context; it returns 0, or -1 with err "expected ..., found ...". */
 struct option_spec {
     const char *name;     /* without the dashes */

@@ -12,7 +12,10 @@
 
 #include "lib/base/hostlist.h"
 #include "lib/base/node_name.h"
+#include "lib/base/read_all.h"
 #include "validate/command/command.h"
+
+enum { INPUT_MOST_BYTES = 64 << 20 };
 
 struct options {
     const char *name, *node, *remove;
@@ -32,7 +35,8 @@ static void print_help(void)
          "                       holder, node, job, test, part and message with tabs between, as\n"
          "                       muster preflight starts it; as any user\n"
          "  -n, --node NAME      Slurm's name of this node\n"
-         "      --remove LIST    remove the claims about these nodes, and what is no claim\n"
+         "      --remove LIST    remove the claims about these nodes, and what is no claim; the\n"
+         "                       list - is read from standard input\n"
          "  -h, --help           this text\n"
          "\n"
          "Exit status: 0 done, 1 not done, 2 usage.");
@@ -107,10 +111,16 @@ static int remove_some(const struct options *options)
 {
     struct hostlist names;
     struct error err;
-    char text[64];
-    int removed;
+    char text[64], *given = NULL;
+    int removed, rv = 0;
 
-    if (hostlist_expand(options->remove, &names, &err) != 0) {
+    if (strcmp(options->remove, "-") == 0 &&
+        !(given = read_to_end(STDIN_FILENO, INPUT_MOST_BYTES, &err)))
+        rv = error_prefix(&err, "standard input");
+    if (rv == 0)
+        rv = hostlist_expand(given ? given : options->remove, &names, &err);
+    free(given);
+    if (rv != 0) {
         failed(options, &err);
         return COMMAND_USAGE;
     }

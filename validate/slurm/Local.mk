@@ -13,6 +13,7 @@ validate_slurm_libcluster_la_SOURCES = \
 	validate/slurm/journal.c validate/slurm/journal.h \
 	validate/slurm/labels.c validate/slurm/labels.h \
 	validate/slurm/nodes.c \
+	validate/slurm/long_list.c validate/slurm/long_list.h \
 	validate/slurm/ran.c validate/slurm/ran.h \
 	validate/slurm/release.c validate/slurm/release.h \
 	validate/slurm/reach.c validate/slurm/reach.h \

@@ -10,20 +10,95 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "lib/base/grow.h"
 #include "validate/slurm/cluster.h"
+#include "validate/slurm/long_list.h"
+
+/* srun's command line and what it cannot hold. */
+struct command {
+    struct arguments srun;
+    int *files; /* of node lists, open until srun has ended */
+    size_t file_count;
+    char *input; /* long values for the program's standard input, one per line, or NULL */
+};
+
+static void command_clear(struct command *command)
+{
+    arguments_clear(&command->srun);
+    for (size_t i = 0; i < command->file_count; i++)
+        close(command->files[i]);
+    free(command->files);
+    free(command->input);
+    *command = (struct command){0};
+}
+
+/* Returns 0, or -1 with err. */
+static int nodelist_add(struct command *command, const struct hostlist *nodes, struct error *err)
+{
+    char *folded = hostlist_fold(nodes);
+    int *files, rv = 0;
+
+    if (!folded)
+        return error_set(err, "no memory for a step on %zu nodes", nodes->count);
+    if (!long_list_is(folded)) {
+        arguments_add(&command->srun, "--nodelist=%s", folded);
+    } else if (!(files = grow(command->files, command->file_count, sizeof *files))) {
+        rv = error_set(err, "no memory for a step on %zu nodes", nodes->count);
+    } else {
+        command->files = files;
+        rv = files[command->file_count] = long_list_file(nodes, err);
+        if (rv >= 0)
+            arguments_add(&command->srun, "--nodelist=/proc/self/fd/%d",
+                          files[command->file_count++]);
+    }
+    free(folded);
+    return rv < 0 ? -1 : 0;
+}
+
+/* Returns 0, or -1 with err. */
+static int input_add(struct command *command, const char *value, struct error *err)
+{
+    char *longer = NULL;
+
+    if (asprintf(&longer, "%s%s\n", command->input ? command->input : "", value) < 0)
+        return error_set(err, "no memory for the words of a step");
+    free(command->input);
+    command->input = longer;
+    return 0;
+}
+
+/* Returns 0, or -1 with err. Components read one standard input, each a part of it: nothing can be
+ * told to all of them. */
+static int program_add(struct command *command, char *const *program, bool is_heterogeneous,
+                       struct error *err)
+{
+    for (int i = 0; program[i]; i++) {
+        const char *value = long_list_value(program[i]);
+        int name_length = value ? (int)(value - program[i]) : 0;
+
+        if (value && is_heterogeneous)
+            return error_set(err, "the value of %.*s... has %zu bytes, too many for srun",
+                             name_length, program[i], strlen(value));
+        if (!value)
+            arguments_add(&command->srun, "%s", program[i]);
+        else if (input_add(command, value, err) == 0)
+            arguments_add(&command->srun, "%.*s-", name_length, program[i]);
+        else
+            return -1;
+    }
+    return command->srun.out_of_memory ? error_set(err, "no memory for the words of a step") : 0;
+}
 
 /* What one component is to run, on these of the step's nodes; group -1: all there is. */
 static int component_add(const struct step *step, const struct hostlist *nodes, long group,
-                         struct arguments *srun)
+                         struct command *command, struct error *err)
 {
-    char *folded = hostlist_fold(nodes);
+    struct arguments *srun = &command->srun;
 
-    if (!folded)
-        return -1;
     if (group >= 0)
         arguments_add(srun, "--het-group=%ld", group);
-    arguments_add(srun, "--nodelist=%s", folded);
-    free(folded);
+    if (nodelist_add(command, nodes, err) != 0)
+        return -1;
     arguments_add(srun, "--nodes=%zu-%zu", nodes->count, nodes->count);
     arguments_add(srun, "--ntasks=%zu", nodes->count * (size_t)step->tasks_per_node);
     arguments_add(srun, "--ntasks-per-node=%d", step->tasks_per_node);
@@ -47,9 +122,7 @@ static int component_add(const struct step *step, const struct hostlist *nodes, 
     }
     if (step->mpi)
         arguments_add(srun, "--mpi=%s", step->mpi);
-    for (int i = 0; step->program[i]; i++)
-        arguments_add(srun, "%s", step->program[i]);
-    return 0;
+    return program_add(command, step->program, group >= 0, err);
 }
 
 /* The least group of the step above `group`; -1: there is none. */
@@ -63,29 +136,31 @@ static long next_group(const struct step *step, long group)
     return next;
 }
 
-/* Returns 0, or -1 when memory is out. */
-static int command_make(const struct step *step, struct arguments *srun)
+/* Returns 0, or -1 with err. */
+static int command_make(const struct step *step, struct command *command, struct error *err)
 {
     int rv = 0;
 
-    arguments_add(srun, "srun");
-    arguments_add(srun, "--jobid=%u", step->job_id);
+    arguments_add(&command->srun, "srun");
+    arguments_add(&command->srun, "--jobid=%u", step->job_id);
     if (!step->groups)
-        rv = component_add(step, step->nodes, -1, srun);
+        rv = component_add(step, step->nodes, -1, command, err);
     for (long group = step->groups ? next_group(step, -1) : -1; rv == 0 && group >= 0;) {
         struct hostlist nodes = {0};
 
         for (size_t i = 0; rv == 0 && i < step->nodes->count; i++)
-            if (step->groups[i] == group)
-                rv = hostlist_append(&nodes, step->nodes->names[i]);
+            if (step->groups[i] == group && hostlist_append(&nodes, step->nodes->names[i]) != 0)
+                rv = error_set(err, "no memory for a step on %zu nodes", step->nodes->count);
         if (rv == 0)
-            rv = component_add(step, &nodes, group, srun);
+            rv = component_add(step, &nodes, group, command, err);
         hostlist_clear(&nodes);
         group = next_group(step, group);
         if (group >= 0)
-            arguments_add(srun, ":");
+            arguments_add(&command->srun, ":");
     }
-    return rv == 0 && !srun->out_of_memory ? 0 : -1;
+    if (rv == 0 && command->srun.out_of_memory)
+        rv = error_set(err, "no memory for a step on %zu nodes", step->nodes->count);
+    return rv;
 }
 
 /* Without input srun tells each slurmstepd at once that there is none, from /dev/null as with
@@ -94,12 +169,16 @@ static int command_make(const struct step *step, struct arguments *srun)
  * standard input, which goes to all tasks unless told otherwise, does not end before the step. But
  * srun of several components (22.05) may hang or die at its end while its input is open: 4 of 20.
  */
-static int srun_run(const struct process *watching, const struct arguments *srun,
+static int srun_run(const struct process *watching, const struct command *command,
                     bool is_heterogeneous, struct process_result *result, struct error *err)
 {
     struct process process = *watching;
 
-    process.argv = srun->argv;
+    if (process.input && command->input)
+        return error_set(err, "a value is too long for a program that has other input");
+    if (command->input)
+        process.input = command->input;
+    process.argv = command->srun.argv;
     process.holds_input = !process.input && !is_heterogeneous;
     return process_run(&process, result, err);
 }
@@ -144,22 +223,20 @@ int step_run(const struct step *step, const struct process *watching, struct pro
     bool is_mpi = !step->mpi || strcmp(step->mpi, "none") != 0;
     struct process process = *watching;
     const char *entries[ENTRIES];
-    struct arguments srun = {0};
+    struct command command = {0};
     char secret[80];
-    int rv = -1;
+    int rv;
 
     if (is_mpi && add_secret(watching, secret, sizeof secret, entries, err) != 0)
         return -1;
     if (is_mpi)
         process.environment = entries;
-    if (command_make(step, &srun) != 0) {
-        error_set(err, "no memory for a step on %zu nodes", step->nodes->count);
-    } else {
-        rv = srun_run(&process, &srun, step->groups != NULL, result, err);
-        if (rv == 0 && result->end != PROCESS_EXITED)
-            cancel(step);
-    }
-    arguments_clear(&srun);
+    rv = command_make(step, &command, err);
+    if (rv == 0)
+        rv = srun_run(&process, &command, step->groups != NULL, result, err);
+    if (rv == 0 && result->end != PROCESS_EXITED)
+        cancel(step);
+    command_clear(&command);
     return rv;
 }
 
@@ -167,32 +244,28 @@ int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
                 char *const *program, const struct process *watching, struct process_result *result,
                 struct error *err)
 {
-    struct arguments srun = {0};
-    char *folded = hostlist_fold(nodes);
-    int rv = -1;
+    struct command command = {0};
+    struct arguments *srun = &command.srun;
+    int rv;
 
-    arguments_add(&srun, "srun");
-    arguments_add(&srun, "--nodelist=%s", folded ? folded : "");
-    arguments_add(&srun, "--nodes=%zu", nodes->count);
-    arguments_add(&srun, "--ntasks=%zu", nodes->count);
-    arguments_add(&srun, "--ntasks-per-node=1");
+    arguments_add(srun, "srun");
+    rv = nodelist_add(&command, nodes, err);
+    arguments_add(srun, "--nodes=%zu", nodes->count);
+    arguments_add(srun, "--ntasks=%zu", nodes->count);
+    arguments_add(srun, "--ntasks-per-node=1");
     if (partition)
-        arguments_add(&srun, "--partition=%s", partition);
-    arguments_add(&srun, "--immediate=%d", wait_s);
-    arguments_add(&srun, "--mem=1");
-    arguments_add(&srun, "--time=1");
-    arguments_add(&srun, "--job-name=muster");
-    arguments_add(&srun, "--chdir=/");
-    arguments_add(&srun, "--mpi=none");
-    for (int i = 0; program[i]; i++)
-        arguments_add(&srun, "%s", program[i]);
-    if (!folded || srun.out_of_memory) {
-        error_set(err, "no memory for a step on %zu nodes", nodes->count);
-    } else {
-        rv = srun_run(watching, &srun, false, result, err);
-    }
-    arguments_clear(&srun);
-    free(folded);
+        arguments_add(srun, "--partition=%s", partition);
+    arguments_add(srun, "--immediate=%d", wait_s);
+    arguments_add(srun, "--mem=1");
+    arguments_add(srun, "--time=1");
+    arguments_add(srun, "--job-name=muster");
+    arguments_add(srun, "--chdir=/");
+    arguments_add(srun, "--mpi=none");
+    if (rv == 0)
+        rv = program_add(&command, program, false, err);
+    if (rv == 0)
+        rv = srun_run(watching, &command, false, result, err);
+    command_clear(&command);
     return rv;
 }
 

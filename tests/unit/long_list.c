@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/slurm/step.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/unit/tap.h"
+#include "validate/slurm/cluster.h"
+#include "validate/slurm/long_list.h"
+#include "validate/slurm/user.h"
+
+/* Steps on so many nodes that neither srun's nor our own program's command line holds the names. A
+ * script in srun's place tells what it was given. */
+
+enum { NODES = 16384, ARGUMENT_KERNEL_MAX = 32 * 4096 };
+
+int cluster_job_cancel_steps(uint32_t id, const char *name, struct error *err)
+{
+    (void)id;
+    (void)name;
+    (void)err;
+    return 0;
+}
+
+static struct hostlist nodes;
+static char said[4][200];
+static int lines;
+
+static void hear(const char *line, bool is_error, void *context)
+{
+    (void)context;
+    if (!is_error && lines < 4)
+        snprintf(said[lines++], sizeof *said, "%s", line);
+}
+
+/* Returns what step_run() does. */
+static int run(const char *value, const long *groups, const struct user *user, struct error *err)
+{
+    struct arguments program = {0};
+    struct process_result result = {0};
+    int rv;
+
+    lines = 0;
+    err->text[0] = '\0';
+    memset(said, 0, sizeof said);
+    arguments_add(&program, "muster-launch");
+    arguments_add(&program, "--expect-nodes=%s", value);
+    rv = step_run(&(struct step){.job_id = 7,
+                                 .nodes = &nodes,
+                                 .groups = groups,
+                                 .tasks_per_node = 1,
+                                 .program = program.argv},
+                  &(struct process){.user = user, .deadline_s = 20, .grace_s = 1, .on_line = hear},
+                  &result, err);
+    arguments_clear(&program);
+    return rv;
+}
+
+/* srun as far as we need it: how long its longest argument is, the names in --nodelist, the last
+ * argument and how much standard input has. */
+static void srun_make(const char *directory)
+{
+    char path[200];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/srun", directory);
+    file = fopen(path, "w");
+    fputs("#!/bin/sh\n"
+          "most=0\n"
+          "for word; do\n"
+          "    [ ${#word} -le $most ] || most=${#word}\n"
+          "    case $word in --nodelist=*/*) list=${word#*=} ;; esac\n"
+          "done\n"
+          "echo longest $most\n"
+          "[ -z \"${list-}\" ] || tr -d '\\n' <$list | tr , '\\n' | sort -u | wc -l\n"
+          "echo \"$word\" | cut -c1-60\n"
+          "[ \"$word\" != --expect-nodes=- ] || wc -c\n",
+          file);
+    fclose(file);
+    chmod(path, 0755);
+    chmod(directory, 0755);
+    snprintf(path, sizeof path, "%s:/usr/bin:/bin", directory);
+    setenv("PATH", path, 1);
+}
+
+int main(void)
+{
+    char directory[] = "/tmp/long_list.XXXXXX", path[64], *value = NULL;
+    long *groups = calloc(NODES, sizeof *groups);
+    size_t size;
+    FILE *stream = open_memstream(&value, &size);
+    struct user nobody;
+    struct error err;
+
+    for (int i = 0; i < NODES; i++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "a%dz.cluster.example", i);
+        hostlist_append(&nodes, name);
+        fprintf(stream, "%s%s", i ? "," : "", name);
+    }
+    fclose(stream);
+    if (!mkdtemp(directory))
+        return 1;
+    srun_make(directory);
+
+    ok(!long_list_value("--expect-nodes=n[1-4]"), "a short value is none for standard input");
+    is_int(run(value, NULL, NULL, &err), 0, "a step on %d nodes of unlike names", NODES);
+    ok(strncmp(said[0], "longest ", 8) == 0 && atoi(said[0] + 8) < ARGUMENT_KERNEL_MAX / 2,
+       "... has no long argument: %s%s", said[0], err.text);
+    is_int(atoi(said[1]), NODES, "... srun reads all names in a file");
+    is_str(said[2], "--expect-nodes=-", "... the program is told to read standard input");
+    is_int(atoll(said[3]), size + 1, "... where the whole list is");
+
+    if (geteuid() == 0 && user_find("nobody", &nobody, &err) == 0) {
+        is_int(run(value, NULL, &nobody, &err), 0, "the same as another user");
+        is_int(atoi(said[1]), NODES, "... who may read the file too");
+    } else {
+        tap_skip("another user: only root can become one");
+    }
+    is_int(run("n[1-4]", NULL, NULL, &err), 0, "a short value beside");
+    is_str(said[2], "--expect-nodes=n[1-4]", "... stays an argument");
+
+    is_int(run("n[1-4]", groups, NULL, &err), 0, "components have files as well");
+    is_int(run(value, groups, NULL, &err), -1, "... but share one input: a long value is refused");
+    has_str(err.text, "the value of --expect-nodes=... has", "... and told");
+
+    snprintf(path, sizeof path, "%s/srun", directory);
+    unlink(path);
+    rmdir(directory);
+    hostlist_clear(&nodes);
+    free(groups);
+    free(value);
+    return tap_done();
+}
