@@ -6,15 +6,16 @@
 static void takings(void)
 {
     static char ours[] = "muster: links eth1 98 of 940 Mb/s 2026-11-20", theirs[] = "replace PSU",
-                none[] = "";
-    struct cluster_node nodes[] = {{.reason = ours, .is_drained = true},
-                                   {.reason = ours, .is_down = true},
-                                   {.reason = theirs, .is_drained = true},
-                                   {.reason = ours},
-                                   {.reason = none, .is_down = true}};
+                prolog[] = "Prolog error", none[] = "";
+    struct cluster_node nodes[] = {
+        {.reason = ours, .is_drained = true},   {.reason = ours, .is_down = true},
+        {.reason = theirs, .is_drained = true}, {.reason = ours},
+        {.reason = prolog, .is_drained = true}, {.reason = prolog},
+        {.reason = none, .is_down = true}};
 
-    is_int(cap_taken(&(struct cluster){.nodes = nodes, .node_count = 5}), 2,
-           "those drained or down by muster's reasons are taken, no others");
+    is_int(cap_taken(&(struct cluster){.nodes = nodes, .node_count = 7}), 3,
+           "those drained or down by muster's reasons or a prolog that failed count, no others");
+    ok(!cap_is_taken(&nodes[4]) && cap_counts(&nodes[4]), "... the latter are not muster's own");
 }
 
 int main(void)

@@ -16,8 +16,11 @@ size_t cap_nodes(size_t nodes, double percent, size_t least);
 /* Whether muster has taken the node from service: it is drained or down by a reason of muster's. */
 bool cap_is_taken(const struct cluster_node *node);
 
-/* How many of the cluster's nodes are: what counts against DrainCap, whichever run or tool took
- * them. */
+/* Whether it counts against DrainCap: muster has taken it, or its prolog has failed, as it does
+ * where the gate refuses a job; Slurm's reason is the same for both. */
+bool cap_counts(const struct cluster_node *node);
+
+/* How many of the cluster's nodes do, whichever run or tool took them. */
 size_t cap_taken(const struct cluster *cluster);
 
 enum { CAP_DRAINS_LEAST = 1, CAP_TESTS_LEAST = 2 /* links needs two */ };

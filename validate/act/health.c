@@ -50,7 +50,7 @@ bool health_is_beyond(const struct cluster *cluster, const char *name, size_t ca
         const struct cluster_node *other = &cluster->nodes[i];
 
         before +=
-            cap_is_taken(other) &&
+            cap_counts(other) &&
             (other->reason_time < node->reason_time ||
              (other->reason_time == node->reason_time && strcmp(other->name, node->name) < 0));
     }

@@ -4,16 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "validate/act/reason.h"
+#include "validate/act/cap.h"
 #include "validate/slurm/extra.h"
-
-static bool is_taken(const struct cluster_node *node)
-{
-    const char *part = reason_slurm_part(node->reason);
-
-    return (node->is_drained || node->is_down) &&
-           (reason_is_ours(node->reason) || (part && strcmp(part, "prolog") == 0));
-}
 
 void refusals_count(const struct cluster *cluster, const char *node, const char *cause,
                     struct refusals *refusals)
@@ -25,7 +17,7 @@ void refusals_count(const struct cluster *cluster, const char *node, const char 
 
         if (its && strcmp(its, cause) == 0)
             refusals->alike++;
-        else if (strcmp(other->name, node) != 0 && is_taken(other))
+        else if (strcmp(other->name, node) != 0 && cap_counts(other))
             refusals->taken++;
         free(its);
     }

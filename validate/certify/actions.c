@@ -66,7 +66,7 @@ static void drained_count(struct certify *certify)
         const struct cluster_node *node = is_known ? cluster_node(&now, subject->name) : NULL;
 
         if (is_known)
-            count += subject->is_resumed && node && !cap_is_taken(node) &&
+            count += subject->is_resumed && node && !cap_counts(node) &&
                      final_of(subject) != VERDICT_PASS;
         else
             count += subject->decision == DECISION_DRAIN;
