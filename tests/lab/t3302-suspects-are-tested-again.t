@@ -51,6 +51,9 @@ leaves() { # LIST JOB LINES: as a user, from a job there; JOB in the lines is it
 }
 leaves n2,n4,n1 3 'n2\tn2\tJOB\tlinks\teth2\teth2 is no good\nn1\tn4\tJOB\tworkers.enumerate\tnode\tfrozen\n'
 leaves n4 1 'n4\tn3\t77\tlinks\teth2\tof no job\nn4\tn1\tJOB\tlinks\teth1\tit was not there\n'
+job=$(as_user srun -Q -w n3 printenv SLURM_JOB_ID)
+printf 'n1\tn3\t%s\tlinks\teth1\tsaid by a node that was not there\n' "$job" |
+    lab on n1 setpriv --reuid=65534 --regid=65534 --clear-groups "$muster" claim --leave
 as_user srun -Q -w n3 sh -c 'i=0; while [ $i -lt 3000 ]; do echo junk >/run/muster/claims/65534-$i-n3 || exit 0; i=$((i + 1)); done' 2>/dev/null
 is "$(lab on n3 df --output=fstype /run/muster/claims | tail -n 1)" tmpfs 'they fill nothing but their own place'
 like "$(claims n1)" '^n4: .*frozen' 'another node keeps a claim'

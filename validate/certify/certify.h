@@ -203,6 +203,10 @@ struct certify_step {
  * started. */
 int certify_step(struct certify *certify, const struct certify_step *step, size_t *first,
                  struct error *err);
+/* The nodes in the order of their tasks, where there is one on each: that of Slurm's own table of
+ * nodes. Returns 0, or -1 when memory is out or a node is not the cluster's. */
+int certify_task_nodes(const struct certify *certify, const struct hostlist *nodes,
+                       struct hostlist *tasks);
 /* Runs "muster WORDS..." (step_muster()) as one task on each of the nodes: certify_step() with the
  * step's stage, nodes, input and deadline. program is cleared. */
 int certify_muster(struct certify *certify, const struct certify_step *step,

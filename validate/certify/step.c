@@ -164,21 +164,28 @@ static int compare_places(const void *a, const void *b)
     return *one < *other ? -1 : *one > *other;
 }
 
-/* One task on each node: Slurm counts them in the order of its own table of nodes. */
-static int labels_begin(struct hearing *hearing)
+int certify_task_nodes(const struct certify *certify, const struct hostlist *nodes,
+                       struct hostlist *tasks)
 {
-    const struct hostlist *nodes = hearing->step->nodes;
     const struct cluster_node **places = calloc(nodes->count + 1, sizeof *places);
     int rv = places ? 0 : -1;
 
     for (size_t i = 0; rv == 0 && i < nodes->count; i++)
-        if (!(places[i] = cluster_node(&hearing->certify->cluster, nodes->names[i])))
+        if (!(places[i] = cluster_node(&certify->cluster, nodes->names[i])))
             rv = -1;
     if (rv == 0)
         qsort(places, nodes->count, sizeof *places, compare_places);
     for (size_t i = 0; rv == 0 && i < nodes->count; i++)
-        rv = hostlist_append(&hearing->nodes, places[i]->name);
+        rv = hostlist_append(tasks, places[i]->name);
     free(places);
+    return rv;
+}
+
+static int labels_begin(struct hearing *hearing)
+{
+    const struct hostlist *nodes = hearing->step->nodes;
+    int rv = certify_task_nodes(hearing->certify, nodes, &hearing->nodes);
+
     hearing->records_of = calloc(nodes->count + 1, sizeof *hearing->records_of);
     return rv == 0 && hearing->records_of ? labels_make(&hearing->nodes, &hearing->labels) : -1;
 }

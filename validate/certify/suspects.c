@@ -11,6 +11,7 @@
 #include "validate/certify/certify.h"
 #include "validate/claims/claims.h"
 #include "validate/history/standing.h"
+#include "validate/slurm/labels.h"
 #include "validate/slurm/ran.h"
 #include "validate/slurm/reach.h"
 #include "validate/slurm/step.h"
@@ -39,13 +40,28 @@ struct heard {
     struct certify *certify;
     struct ran *asked; /* strings are the records' */
     size_t count;
+    struct hostlist nodes; /* of the tasks */
+    struct labels labels;
 };
+
+/* A node's claims count as its own only, whatever it says: those of jobs that ran there. */
+static bool is_accepted(struct heard *heard, long task, const struct record *record)
+{
+    struct certify *certify = heard->certify;
+    const char *node = heard->nodes.names[task];
+
+    if (record->peer && strcmp(record->peer, node) == 0)
+        return true;
+    if (certify->refused_records++ == 0)
+        snprintf(certify->refused_node, sizeof certify->refused_node, "%s", node);
+    return false;
+}
 
 /* Whose it is stands in its run; as a record it is one of this run. */
 static void claim_hear(struct heard *heard, struct record *record)
 {
     struct ran *asked = grow(heard->asked, heard->count, sizeof *asked);
-    struct ran claim = {.node = record->node, .at = (time_t)record->time};
+    struct ran claim = {.node = record->node, .holder = record->peer, .at = (time_t)record->time};
     unsigned job, uid;
 
     if (!asked)
@@ -64,11 +80,20 @@ static void hear(const char *line, bool is_error, void *context)
     struct heard *heard = context;
     struct certify *certify = heard->certify;
     struct record *record;
+    const char *text;
+    long task;
 
-    if (is_error)
-        complaint_add(&certify->complaint, line);
-    else if (records_parse(&certify->records, line) == 0) {
+    if (is_error) {
+        complaint_add(&certify->complaint, labels_skip(&heard->labels, line));
+        return;
+    }
+    task = labels_take(&heard->labels, line, &text);
+    if (task >= 0 && records_parse(&certify->records, text) == 0) {
         record = &certify->records.items[certify->records.count - 1];
+        if (!is_accepted(heard, task, record)) {
+            certify->records.count--;
+            return;
+        }
         if (is_claim(record))
             claim_hear(heard, record);
         else if (record->metric && strcmp(record->metric, "overflow") == 0 && record->message)
@@ -108,8 +133,11 @@ static int claims_collect(struct certify *certify, const struct hostlist *names,
     struct process_result result;
     int rv;
 
+    if (certify_task_nodes(certify, names, &heard->nodes) != 0 ||
+        labels_make(&heard->nodes, &heard->labels) != 0)
+        return error_set(err, "no memory for the claims of %zu nodes", names->count);
     step_muster(&program, "claim", "--json", NULL);
-    rv = step_run_on(names, partition ? partition->name : NULL, WAIT_S, program.argv,
+    rv = step_run_on(names, partition ? partition->name : NULL, WAIT_S, true, program.argv,
                      &(struct process){.deadline_s = COLLECT_S,
                                        .grace_s = GRACE_S,
                                        .on_line = hear,
@@ -217,7 +245,7 @@ static bool has_room(const struct heard *heard, size_t at)
     size_t before = 0;
 
     for (size_t i = 0; i < at; i++)
-        before += heard->asked[i].is_true && heard->asked[i].uid == heard->asked[at].uid;
+        before += ran_is_true(&heard->asked[i]) && heard->asked[i].uid == heard->asked[at].uid;
     return before < SUSPECTS_OF_USER;
 }
 
@@ -238,12 +266,12 @@ static void claims_weigh(struct certify *certify, struct heard *heard, size_t fi
             continue;
         asked = &heard->asked[at++];
         node = cluster_node(&certify->cluster, record->node);
-        if (!node || !asked->is_true) {
+        if (!node || !ran_is_true(asked)) {
             uid = doubted++ == 0 ? (unsigned)asked->uid : uid;
             continue;
         }
         if (hostlist_contains(suspects, node->name)) {
-            asked->is_true = false; /* one of a node is enough */
+            asked->has_node = false; /* one of a node is enough */
             continue;
         }
         if (!has_room(heard, at - 1)) {
@@ -260,7 +288,7 @@ static void claims_weigh(struct certify *certify, struct heard *heard, size_t fi
     if (doubted > 0)
         certify_note(certify,
                      "%zu claims not believed, the first of user %u: Slurm knows no such job of "
-                     "that user on that node at that time",
+                     "that user on the node and its holder then",
                      doubted, uid);
     if (beyond > 0)
         certify_note(certify, "%zu claims wait: a run tests no more than %d nodes for one user",
@@ -284,6 +312,8 @@ int certify_suspects(struct certify *certify, struct error *err)
     if (rv == 0)
         claims_weigh(certify, &heard, first, &suspects);
     free(heard.asked);
+    labels_clear(&heard.labels);
+    hostlist_clear(&heard.nodes);
     if (rv == 0)
         rv = standing_suspects(certify->conf.history_path,
                                (double)time(NULL) - (double)certify->conf.strike_window_s,

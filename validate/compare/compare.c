@@ -185,7 +185,7 @@ static int ask(struct compare *compare, struct error *err)
                 chosen.count == 1 ? "" : "s", partition->name);
     if (rv == 0)
         rv = step_run_on(
-            &chosen, partition->name, WAIT_S, program.argv,
+            &chosen, partition->name, WAIT_S, false, program.argv,
             &(struct process){
                 .deadline_s = DEADLINE_S, .grace_s = GRACE_S, .on_line = hear, .context = compare},
             &result, err);

@@ -12,12 +12,19 @@
 
 enum { CLOCKS_S = 300 /* that clocks may differ */, ACCOUNTING_S = 10 };
 
+bool ran_is_true(const struct ran *asked)
+{
+    return asked->has_node && asked->has_holder;
+}
+
 static void nodes_take(const char *text, struct ran *asked)
 {
     struct hostlist nodes = {0};
 
-    if (text && hostlist_expand(text, &nodes, NULL) == 0)
-        asked->is_true = hostlist_contains(&nodes, asked->node);
+    if (text && hostlist_expand(text, &nodes, NULL) == 0) {
+        asked->has_node |= hostlist_contains(&nodes, asked->node);
+        asked->has_holder |= hostlist_contains(&nodes, asked->holder);
+    }
     hostlist_clear(&nodes);
 }
 
@@ -40,7 +47,7 @@ void ran_take_line(const char *line, struct ran *asked, size_t count)
     if (sscanf(line, "%u|%u|%n", &job, &uid, &nodes) != 2 || nodes == 0)
         return;
     for (size_t i = 0; i < count; i++)
-        if (!asked[i].is_true && asked[i].job_id == job && asked[i].uid == uid)
+        if (!ran_is_true(&asked[i]) && asked[i].job_id == job && asked[i].uid == uid)
             nodes_take(line + nodes, &asked[i]);
 }
 
@@ -68,7 +75,7 @@ static void accounting_ask(struct ran *asked, size_t count)
     FILE *stream = open_memstream(&jobs, &size);
 
     for (size_t i = 0; stream && i < count; i++)
-        if (!asked[i].is_true)
+        if (!ran_is_true(&asked[i]))
             fprintf(stream, "%s%u", ftell(stream) > 0 ? "," : "", asked[i].job_id);
     if (stream && fclose(stream) == 0 && size > 0) {
         arguments_add(&words, "sacct");
@@ -100,7 +107,7 @@ int ran_ask(struct ran *asked, size_t count, struct error *err)
         return error_set(err, "cannot ask the controller for its jobs: %s", slurm_strerror(errno));
     for (uint32_t i = 0; i < found->record_count; i++)
         for (size_t k = 0; k < count; k++)
-            if (!asked[k].is_true && is_of(&found->job_array[i], &asked[k]))
+            if (!ran_is_true(&asked[k]) && is_of(&found->job_array[i], &asked[k]))
                 nodes_take(found->job_array[i].nodes, &asked[k]);
     slurm_free_job_info_msg(found);
     accounting_ask(asked, count);

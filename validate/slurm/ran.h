@@ -10,14 +10,16 @@
 
 #include "lib/base/error.h"
 
-/* Whether a job was that user's and ran on that node at that time. */
+/* Whether a job was that user's and ran on both nodes at that time. */
 struct ran {
     uint32_t job_id;
     uid_t uid;
-    const char *node;
+    const char *node, *holder;
     time_t at;
-    bool is_true; /* the answer */
+    bool has_node, has_holder; /* the answer: of a heterogeneous job a node may be in each part */
 };
+
+bool ran_is_true(const struct ran *asked);
 
 /* Asks once for all: the controller, and for jobs that it has forgotten (MinJobAge after their end)
  * the accounting, where there is one. Returns 0, or -1 with err. */

@@ -240,7 +240,7 @@ int step_run(const struct step *step, const struct process *watching, struct pro
     return rv;
 }
 
-int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
+int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s, bool has_labels,
                 char *const *program, const struct process *watching, struct process_result *result,
                 struct error *err)
 {
@@ -253,6 +253,8 @@ int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
     arguments_add(srun, "--nodes=%zu", nodes->count);
     arguments_add(srun, "--ntasks=%zu", nodes->count);
     arguments_add(srun, "--ntasks-per-node=1");
+    if (has_labels)
+        arguments_add(srun, "--label");
     if (partition)
         arguments_add(srun, "--partition=%s", partition);
     arguments_add(srun, "--immediate=%d", wait_s);

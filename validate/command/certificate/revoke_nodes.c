@@ -98,7 +98,7 @@ static void step_ask(struct revoking *revoking, struct target **targets, size_t 
     if (rv != 0)
         error_set(&err, "no memory for a step on %zu nodes", count);
     else
-        rv = step_run_on(&names, partition, WAIT_S, program.argv,
+        rv = step_run_on(&names, partition, WAIT_S, false, program.argv,
                          &(struct process){.deadline_s = DEADLINE_S,
                                            .grace_s = GRACE_S,
                                            .on_line = hear,
