@@ -55,6 +55,10 @@ check_PROGRAMS += tests/unit/subnet.t
 tests_unit_subnet_t_SOURCES = tests/unit/subnet.c
 tests_unit_subnet_t_LDADD = validate/subnet/libsubnet.la $(unit_libs)
 
+check_PROGRAMS += tests/unit/hosts.t
+tests_unit_hosts_t_SOURCES = tests/unit/hosts.c
+tests_unit_hosts_t_LDADD = validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)
+
 check_PROGRAMS += tests/unit/duplicates.t
 tests_unit_duplicates_t_SOURCES = tests/unit/duplicates.c
 tests_unit_duplicates_t_LDADD = validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)

@@ -82,6 +82,19 @@ static void say_duplicate(struct certify *certify, const struct duplicate *dupli
     }
 }
 
+static void say_hosts(const char *text, void *context)
+{
+    struct certify *certify = context;
+    struct record record = RECORD_INIT;
+
+    record.suite = "certify";
+    record.test = "net.addresses";
+    record.verdict = VERDICT_WARN;
+    record.message = text;
+    certify_record(certify, &record);
+    hostlist_append(&certify->headlines, text);
+}
+
 void certify_duplicates(struct certify *certify, size_t first)
 {
     struct identity *identities = NULL;
@@ -92,6 +105,8 @@ void certify_duplicates(struct certify *certify, size_t first)
     if (identities_take(&certify->records, first, is_asked, certify, &identities, &count, &nodes) ==
         0)
         found = duplicates_find(identities, count, nodes, &duplicates);
+    if (found >= 0 && hosts_differ(identities, count, say_hosts, certify) < 0)
+        found = -1;
     if (found < 0) {
         certify_note(certify, "no memory to compare the nodes' addresses");
         certify->has_fault = true;

@@ -17,6 +17,7 @@ validate_checks_libchecks_la_SOURCES = \
 	validate/checks/gpus.c \
 	validate/checks/gres.c validate/checks/gres.h \
 	validate/checks/gresconf.c \
+	validate/checks/hosts.c \
 	validate/checks/interfaces.c \
 	validate/checks/limits.c \
 	validate/checks/munge.c \

@@ -107,6 +107,7 @@ void check_addresses(const struct checks *checks, const char *test)
         tell_nic(&facts, fabric->management);
         count = collect(fabric->management, addresses, count);
     }
+    facts_hosts(&facts);
     if (is_live && count > 0)
         probe(checks, test, addresses, count);
 }

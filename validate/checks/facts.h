@@ -27,6 +27,7 @@ void facts_host(const struct facts *facts);
 void facts_rails(const struct facts *facts);
 void facts_gpus(const struct facts *facts);
 void facts_software(const struct facts *facts);
+void facts_hosts(const struct facts *facts); /* of net.addresses */
 
 /* The 20 bytes (as many as there are, at most) of a 64-bit ELF file's build id (note
  * NT_GNU_BUILD_ID of the GNU ABI) as hexadecimal digits; "" where the file has none. path is below

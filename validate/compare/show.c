@@ -171,16 +171,35 @@ static void show_duplicate(const struct duplicate *duplicate, enum verdict verdi
     }
 }
 
+static void show_hosts(const char *text, void *context)
+{
+    struct record record = RECORD_INIT;
+
+    if (!*(const bool *)context) {
+        printf("%s  %s\n", verdict_name(VERDICT_WARN), text);
+        return;
+    }
+    record.suite = "compare";
+    record.test = "net.addresses";
+    record.verdict = VERDICT_WARN;
+    record.message = text;
+    record_write(stdout, &record);
+}
+
 enum verdict show_duplicates(const struct records *records, bool as_json)
 {
     struct identity *identities;
     struct duplicate *duplicates = NULL;
     enum verdict worst = VERDICT_PASS;
     size_t count, nodes;
-    int found = -1;
+    int found = -1, differing = -1;
 
     if (identities_take(records, 0, NULL, NULL, &identities, &count, &nodes) == 0)
+        differing = hosts_differ(identities, count, show_hosts, &as_json);
+    if (differing >= 0)
         found = duplicates_find(identities, count, nodes, &duplicates);
+    if (differing > 0)
+        worst = VERDICT_WARN;
     if (found < 0) {
         fprintf(stderr, "muster compare: no memory to compare the nodes' addresses\n");
         worst = VERDICT_UNKNOWN;

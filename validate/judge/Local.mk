@@ -64,6 +64,7 @@ validate_judge_libjudge_la_SOURCES += \
 	validate/judge/facts/facts.c validate/judge/facts/facts.h \
 	validate/judge/facts/golden.c validate/judge/facts/golden.h \
 	validate/judge/facts/groups.c validate/judge/facts/groups.h \
+	validate/judge/facts/hosts.c validate/judge/facts/hosts.h \
 	validate/judge/facts/majority.c validate/judge/facts/majority.h \
 	validate/judge/facts/severity.c \
 	# end of facts

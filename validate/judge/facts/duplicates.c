@@ -33,7 +33,7 @@ static bool is_own(const struct identity *identity)
     if (strcmp(identity->kind, "mac") == 0)
         return strspn(value, "0:") < strlen(value) && !begins(value, "00:00:5e:00:01:") &&
                !begins(value, "00:00:5e:00:02:");
-    return *value != '\0';
+    return strcmp(identity->kind, "guid") == 0 && *value;
 }
 
 int duplicates_find(struct identity *identities, size_t count, size_t node_count,

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/judge/facts/hosts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/tap.h"
+
+static char said[2][256];
+static int count;
+
+static void hear(const char *text, void *context)
+{
+    (void)context;
+    if (count < 2)
+        snprintf(said[count], sizeof said[count], "%s", text);
+    count++;
+}
+
+int main(void)
+{
+    struct identity told[] = {
+        {"n3", "hosts", "n4", "10.0.0.9"},     {"n2", "hosts", "n4", "10.0.0.4"},
+        {"n1", "hosts", "n4", "10.0.0.4"},     {"n4", "hosts", "n1", "10.0.0.1"},
+        {"n2", "hosts", "n1", "10.0.0.1"},     {"n1", "hosts", "db.site", "10.2.0.1"},
+        {"n4", "hosts", "db.site", "fd00::1"}, {"n1", "address", "eth1", "10.0.0.1"},
+        {"n2", "address", "eth1", "10.0.0.2"},
+    };
+    struct duplicate *duplicates;
+
+    is_int(hosts_differ(told, sizeof told / sizeof *told, hear, NULL), 2,
+           "two names that do not have one address on all nodes");
+    is_str(said[0],
+           "/etc/hosts differs between nodes: db.site is 10.2.0.1 on n1, fd00::1 on n4; have all "
+           "nodes say the same",
+           "... one that two nodes know");
+    is_str(said[1],
+           "/etc/hosts differs between nodes: n4 is 10.0.0.4 on n[1-2], 10.0.0.9 on n3; have all "
+           "nodes say the same",
+           "... one that three know");
+    count = 0;
+    is_int(hosts_differ(told, 0, hear, NULL), 0, "nothing of none");
+    is_int(duplicates_find(told, sizeof told / sizeof *told, 4, &duplicates), 0,
+           "what many say of a name is no address that they have");
+    free(duplicates);
+    return tap_done();
+}
