@@ -299,7 +299,8 @@ tests_unit_statistics_t_LDADD = lib/libstatistics.la $(unit_libs)
 # The pure and the local parts of muster certify
 if BUILD_MUSTER
 check_PROGRAMS += tests/unit/cluster.t
-tests_unit_cluster_t_SOURCES = tests/unit/cluster.c validate/slurm/nodes.c
+tests_unit_cluster_t_SOURCES = tests/unit/cluster.c validate/slurm/nodes.c validate/slurm/state.c
+tests_unit_cluster_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
 tests_unit_cluster_t_LDADD = $(unit_libs)
 
 check_PROGRAMS += tests/unit/act_plan.t

@@ -163,8 +163,29 @@ static void many_nodes(void)
     hostlist_clear(&names);
 }
 
+/* What a cloud has not made yet is no fault of a node. */
+static void clouds(void)
+{
+    struct cluster_node node = idle();
+    char late[] = "ResumeTimeout reached";
+
+    node.is_absent = node.is_cloud = true;
+    strcpy(node.state, "powered down");
+    is_role(&node, false, ROLE_LEAVE, "", "left alone: powered down", "a node without power");
+    node.is_absent = false;
+    node.is_down = true;
+    node.reason = late;
+    strcpy(node.state, "down");
+    is_role(&node, false, ROLE_LEAVE, "", "its cloud did not give it in time",
+            "a cloud's node that did not come");
+    node.is_cloud = false;
+    is_role(&node, false, ROLE_FAULTY, "node", "ResumeTimeout",
+            "a node of the site's own that did not come up");
+}
+
 int main(void)
 {
+    clouds();
     roles();
     failed_prologs();
     partitions();

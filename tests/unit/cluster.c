@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "tests/unit/tap.h"
+#include "validate/slurm/release.h"
 
 /* The nodes of a cluster that is as large as any, in no order. */
 
@@ -46,6 +47,36 @@ static void mark_waiting(struct cluster *cluster)
     hostlist_clear(&others);
 }
 
+static void is_state(uint32_t state, bool is_absent, const char *name)
+{
+    struct cluster_node node = {0};
+
+    cluster_node_state(state, &node);
+    is_str(node.state, name, "state %#x is %s", state, name);
+    is_int(node.is_absent, is_absent, "... absent: %d", is_absent);
+}
+
+static void states(void)
+{
+    const uint32_t idle = NODE_STATE_IDLE, cloud = NODE_STATE_IDLE | NODE_STATE_CLOUD;
+
+    is_state(idle, false, "idle");
+    is_state(cloud, false, "idle");
+    is_state(idle | NODE_STATE_DYNAMIC_NORM, false, "idle");
+    is_state(NODE_STATE_DOWN | NODE_STATE_NO_RESPOND, false, "down*");
+    is_state(NODE_STATE_FUTURE, true, "future");
+    is_state(cloud | NODE_STATE_POWERED_DOWN | NODE_STATE_NO_RESPOND, true, "powered down");
+    is_state(NODE_STATE_DOWN | NODE_STATE_CLOUD | NODE_STATE_POWERED_DOWN, true, "powered down");
+    is_state(NODE_STATE_ALLOCATED | NODE_STATE_CLOUD | NODE_STATE_POWERING_UP, true, "powering up");
+    is_state(cloud | NODE_STATE_POWERED_DOWN | NODE_STATE_POWER_UP, true, "powering up");
+    is_state(cloud | NODE_STATE_POWERING_DOWN, true, "powering down");
+    is_state(cloud | NODE_STATE_POWER_DOWN, true, "about to be powered down");
+    is_state(idle | NODE_STATE_DRAIN | NODE_STATE_POWER_DRAIN, true, "about to be powered down");
+    is_state(idle | NODE_STATE_REBOOT_REQUESTED, true, "about to be rebooted");
+    is_state(idle | NODE_STATE_REBOOT_ISSUED, true, "rebooting");
+    is_state(NODE_STATE_UNKNOWN, false, "unknown");
+}
+
 int main(void)
 {
     struct cluster cluster = {.nodes = calloc(NODES, sizeof *cluster.nodes), .node_count = NODES};
@@ -64,5 +95,6 @@ int main(void)
     ok(cpu_s < 2, "all of it in %.3f s of processor time", cpu_s);
     free(cluster.by_name);
     free(cluster.nodes);
+    states();
     return tap_done();
 }

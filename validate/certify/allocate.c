@@ -106,6 +106,14 @@ static size_t held_nodes(const struct certify *certify, struct hostlist *names)
     return names->count;
 }
 
+/* The partition to name to somebody whose node is not in that one. */
+static const char *other_partition(const struct certify *certify, const char *node)
+{
+    const struct cluster_partition *other = plan_partition(&certify->cluster, NULL, &node, 1);
+
+    return other ? other->name : "PARTITION, once one of its is up";
+}
+
 /* Those that may be allocated; the others get to know why not. */
 static size_t candidates(struct certify *certify, struct hostlist *names)
 {
@@ -129,10 +137,11 @@ static size_t candidates(struct certify *certify, struct hostlist *names)
         if (hostlist_set_contains(&members, list[i])) {
             hostlist_append(names, list[i]);
         } else {
-            char text[128];
+            char text[200];
 
-            snprintf(text, sizeof text, "not in partition %.60s; certify it with -p",
-                     partition ? partition->name : "of any kind that is up");
+            text_put(text, sizeof text, "not in partition %.60s: muster certify -p %.60s",
+                     partition ? partition->name : "of any kind that is up",
+                     other_partition(certify, list[i]));
             certify_verdict(certify, certify_subject(certify, list[i]), STAGE_REACH,
                             VERDICT_UNKNOWN, "slurm.state", "", text);
         }

@@ -20,6 +20,7 @@ validate_slurm_libcluster_la_SOURCES = \
 	validate/slurm/retest.c validate/slurm/retest.h \
 	validate/slurm/runs.c validate/slurm/runs.h \
 	validate/slurm/allocation.c validate/slurm/allocation.h \
+	validate/slurm/state.c \
 	validate/slurm/step.c validate/slurm/step.h \
 	validate/slurm/undo.c validate/slurm/undo.h \
 	validate/slurm/user.c validate/slurm/user.h \

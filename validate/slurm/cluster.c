@@ -72,42 +72,6 @@ int cluster_open(struct error *err)
     return 0;
 }
 
-static void state_translate(const node_info_t *info, struct cluster_node *node)
-{
-    uint32_t state = info->node_state, base = state & NODE_STATE_BASE;
-    const char *name = "unknown";
-
-    node->is_completing = state & NODE_STATE_COMPLETING;
-    node->is_idle = base == NODE_STATE_IDLE;
-    node->is_allocated = base == NODE_STATE_ALLOCATED || base == NODE_STATE_MIXED;
-    node->is_full = base == NODE_STATE_ALLOCATED;
-    node->is_drained = state & (NODE_STATE_DRAIN | NODE_STATE_FAIL);
-    node->is_responding = !(state & NODE_STATE_NO_RESPOND);
-    node->is_reserved = state & (NODE_STATE_MAINT | NODE_STATE_RES);
-    node->is_invalid = state & NODE_STATE_INVALID_REG;
-    node->is_absent =
-        base == NODE_STATE_FUTURE || state & (NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN |
-                                              NODE_STATE_POWERING_UP | NODE_STATE_REBOOT_ISSUED);
-    node->is_down = base == NODE_STATE_DOWN || base == NODE_STATE_ERROR;
-    if (node->is_absent)
-        name = base == NODE_STATE_FUTURE ? "future" : "powered down";
-    else if (node->is_down)
-        name = "down";
-    else if (node->is_invalid)
-        name = "invalid";
-    else if (node->is_drained)
-        name = node->is_allocated || node->is_completing ? "draining" : "drained";
-    else if (base == NODE_STATE_ALLOCATED)
-        name = "allocated";
-    else if (base == NODE_STATE_MIXED)
-        name = "mixed";
-    else if (node->is_completing)
-        name = "completing";
-    else if (node->is_idle)
-        name = node->is_reserved ? "reserved" : "idle";
-    snprintf(node->state, sizeof node->state, "%s%s", name, node->is_responding ? "" : "*");
-}
-
 /* False when memory is out. */
 static bool node_take(const node_info_t *info, struct cluster_node *node)
 {
@@ -123,7 +87,7 @@ static bool node_take(const node_info_t *info, struct cluster_node *node)
     node->reason_time = info->reason_time;
     node->cpus = info->cpus;
     node->leaf = -1;
-    state_translate(info, node);
+    cluster_node_state(info->node_state, node);
     return node->name && node->address && node->gres && node->features && node->reason &&
            node->comment && node->extra;
 }
@@ -157,7 +121,7 @@ int cluster_node_reason(const char *name, char *reason, size_t size, time_t *tim
     for (uint32_t i = 0; i < found->record_count; i++) {
         struct cluster_node node = {0};
 
-        state_translate(&found->node_array[i], &node);
+        cluster_node_state(found->node_array[i].node_state, &node);
         if (found->node_array[i].reason && (node.is_drained || node.is_down)) {
             snprintf(reason, size, "%s", found->node_array[i].reason);
             *time = found->node_array[i].reason_time;

@@ -34,7 +34,9 @@ struct cluster_node {
     bool is_responding;
     bool is_reserved; /* in a reservation of others that is active: MAINT or RES */
     bool is_waiting;  /* in the reservation CLUSTER_WAITING */
-    bool is_absent;   /* powered down, rebooting, future: nothing to talk to by intent */
+    bool is_absent;   /* powered down, rebooting, future, or about to be: nothing to talk to by
+                         intent */
+    bool is_cloud;    /* made when a job needs it */
     bool is_invalid;  /* its registration was refused: INVALID_REG */
     char state[32];   /* as sinfo says it, roughly: "idle", "down", "drained", "allocated*" */
 };
@@ -91,6 +93,9 @@ const char *cluster_unknown_node(const struct cluster *cluster, const struct hos
 /* Inside of cluster_load(), and for tests that make up a cluster: what cluster_node() looks into.
  * Returns 0, or -1 with err. */
 int cluster_index(struct cluster *cluster, struct error *err);
+
+/* Likewise: what Slurm's number says of a node. */
+void cluster_node_state(uint32_t state, struct cluster_node *node);
 
 /* Likewise: which nodes wait for a certificate. Of these only those that are in one of the others'
  * reservations stay reserved. Returns 0, or -1 with err. */
