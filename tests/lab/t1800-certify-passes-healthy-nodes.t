@@ -38,7 +38,7 @@ END
 watch_processes() {
     watchers=
     for node in n1 n4; do
-        lab on $node sh "$work/processes" >"$work/processes.$node" 2>/dev/null &
+        lab on $node sh "$work/processes" >>"$work/processes.$node" 2>/dev/null &
         watchers="$watchers $!"
     done
 }
@@ -115,8 +115,8 @@ text=$(lab run "$muster" certify --dry-run -w n1,n2 --json /dev/full 2>&1 >/dev/
 is "$?" 3 'records that cannot be written are no success'
 like "$text" '^muster certify: /dev/full: not all records could be written$' '... and that is said'
 if command -v script >/dev/null; then
-    like "$(lab run script -qec "$muster certify -w n1,n2" /dev/null | tr '\r' '\n' | grep -a round)" \
-        'links .*round [0-9]+ of [0-9]+' 'a terminal sees which round the links are at'
+    like "$(lab run script -qec "$muster certify -w n1,n2" /dev/null | tr '\r' '\n' | grep -a rounds)" \
+        'links .*: [0-9]+ of [0-9]+ rounds' 'a terminal sees which round the links are at'
 else
     skip 1 'no script(1)'
 fi
@@ -132,6 +132,6 @@ like "$(lab on n1 cat /var/lib/muster/certificate)" '^test train: (pass|warn)' '
 is "$(sort -u "$work"/processes.n? | grep -v '^muster ' | grep train | xargs -n 4 echo)" \
     'muster-train 7711/7711/7711/7711 none 1' '... without privileges, as all MPI programs'
 is "$(sort -u "$work"/processes.n? | grep -v '^muster ' | grep -vc ' 7711/7711/7711/7711 none 1$')" 0 \
-    '... of which none has any'
+    '... of which none has any' || diag "$(sort -u "$work"/processes.n?)"
 is "$(lab on n1 find /tmp -name 'muster-*')" '' '... and nothing is left in /tmp'
 done_testing
