@@ -42,10 +42,12 @@ try() { # LAST-STAGE FAULT NODE PART
     resume "$3"
 }
 
-# A process of a node that is killed: by somebody once, or whenever it has run for two seconds.
-kill_process() { # NODE once|always: in the links
+# A process of a node that is killed: by somebody once, or whenever it has run for two seconds; or is
+# stopped then.
+kill_process() { # NODE once|always|stopped: in the links
     "$lab_dir/lab" -L "$name" run "$muster" certify --json "$work/records" >"$work/words" 2>&1 </dev/null &
-    local pid=$! killer=
+    local pid=$! killer='' signal=KILL
+    [ "$2" != stopped ] || signal=STOP
     within 30 grep -q '^  launch ' "$work/words"
     if [ "$2" = once ]; then
         within 10 lab on "$1" pgrep -x muster-links
@@ -53,7 +55,7 @@ kill_process() { # NODE once|always: in the links
         lab on "$1" pkill -KILL -x muster-links
     else
         "$lab_dir/lab" -L "$name" on "$1" sh -c 'for i in $(seq 150); do
-            pkill -KILL --older 2 -x muster-links; sleep 0.2; done' >/dev/null 2>&1 &
+            pkill -$0 --older 2 -x muster-links; sleep 0.2; done' "$signal" >/dev/null 2>&1 &
         killer=$!
     fi
     status=0
@@ -77,6 +79,9 @@ if [ -n "${MUSTER_LONG-}" ]; then
     like "$(reason n2)" '^muster: reach .* died in phase .*; again, alone with n[134]' 'and is drained'
     is "$(certificates | grep -c n2)" 0 'and has no certificate any more'
     resume n2
+    kill_process n2 stopped
+    like "$status $(verdicts)" '^3 .*n2 unknown' 'one that is silent while its slurmd answers is unknown' || show
+    is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' '... and nobody is drained'
 fi
 ok 'and Slurm starts jobs that name all of them' \
     lab run timeout 15 srun -N4 -w 'n[1-4]' --exclusive true

@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* A process that died or hung may have been killed by somebody, or have met a moment: its node is a
- * suspect, and fails only when it does so again, alone with a node that is good. */
+ * suspect, and fails only when it does so again, alone with a node that is good. One that is silent
+ * on a node whose slurmd answers may as well be kept from running: that fails nobody. */
 
 /* RETESTS: suspects of a stage that are measured again, one after the other; the rest is unknown.
  */
@@ -96,6 +97,21 @@ static const struct record *death_find(const struct certify *certify, const char
     return NULL;
 }
 
+/* Whether its heartbeats stayed away, which a process that is not scheduled does as well. */
+static bool is_silence(const struct record *death)
+{
+    return death->metric && strcmp(death->metric, "frozen") == 0;
+}
+
+/* A node whose slurmd does not answer fails for that, and is no suspect any more. */
+static void ask_again(struct certify *certify, struct subject *suspect,
+                      const struct hostlist *names, enum stage stage)
+{
+    certify_reach_again(certify, names, stage);
+    suspect->is_suspect = outcome_is_good(&suspect->outcome);
+    certify_drop_silent(certify);
+}
+
 /* Runs the stage's program on the two alone. Returns whether the suspicion has ended. */
 static bool pair_run(struct certify *certify, struct subject *suspect, struct subject *partner,
                      enum stage stage, certify_pair_fn *run, const void *context)
@@ -119,16 +135,19 @@ static bool pair_run(struct certify *certify, struct subject *suspect, struct su
         snprintf(text, sizeof text, "not again, alone with %.60s", partner->name);
         doubt(certify, suspect, stage, text);
     } else if ((death = death_find(certify, suspect->name, first)) &&
-               !death_find(certify, partner->name, first)) {
+               !death_find(certify, partner->name, first) && is_silence(death)) {
+        ask_again(certify, suspect, &names, stage);
+        if (suspect->is_suspect)
+            doubt(certify, suspect, stage,
+                  "again, though its slurmd answers: stopped, or kept from running");
+    } else if (death && !death_find(certify, partner->name, first)) {
         snprintf(suspect->suspect_part, sizeof suspect->suspect_part, "%s",
                  death->part ? death->part : "");
         text_put(text, sizeof text, "%s; again, alone with %.60s",
                  death->message ? death->message : "ended early", partner->name);
         conclude(certify, suspect, stage, VERDICT_FAIL, text);
     } else if (rv > 0) {
-        certify_reach_again(certify, &names, stage);
-        suspect->is_suspect = outcome_is_good(&suspect->outcome);
-        certify_drop_silent(certify);
+        ask_again(certify, suspect, &names, stage);
     }
     hostlist_clear(&names);
     return !suspect->is_suspect;
