@@ -353,7 +353,7 @@ tests_unit_standing_t_LDADD = validate/history/libhistory.la validate/judge/libj
 
 check_PROGRAMS += tests/unit/campaign.t
 tests_unit_campaign_t_SOURCES = tests/unit/campaign.c \
-	validate/certify/group.c validate/certify/group.h
+	validate/certify/choose/group.c validate/certify/choose/group.h
 tests_unit_campaign_t_LDADD = validate/history/libhistory.la validate/judge/libjudge.la \
 	validate/act/libact.la validate/report/libreport.la $(unit_libs)
 
@@ -364,7 +364,7 @@ tests_unit_outcome_t_LDADD = validate/judge/libjudge.la $(unit_libs) $(SQLITE_LI
 
 check_PROGRAMS += tests/unit/request.t
 tests_unit_request_t_SOURCES = tests/unit/request.c \
-	validate/certify/request.c validate/certify/request.h
+	validate/certify/settle/request.c validate/certify/settle/request.h
 tests_unit_request_t_LDADD = $(unit_libs)
 
 check_PROGRAMS += tests/unit/budget.t

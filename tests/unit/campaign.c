@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "tests/unit/tap.h"
-#include "validate/certify/group.h"
+#include "validate/certify/choose/group.h"
 #include "validate/history/history.h"
 
 enum { HOUR = 3600, NODES = 8 };

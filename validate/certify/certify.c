@@ -13,7 +13,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/signals.h"
-#include "validate/certify/campaign.h"
+#include "validate/certify/choose/campaign.h"
 #include "validate/command/command.h"
 #include "validate/history/history.h"
 #include "validate/report/recordfile.h"

@@ -152,7 +152,7 @@ int certify_link_times(const struct certify *certify, size_t nodes);   /* all pa
 /* A line with the estimate of each stage, for the nodes that are good. */
 void certify_estimate_say(struct certify *certify);
 
-/* nodes.c */
+/* choose/nodes.c */
 /* Chooses the nodes that the run is about. Returns 0, or -1 with err where it cannot go on at all.
  */
 int certify_select(struct certify *certify, struct error *err);
@@ -165,8 +165,8 @@ void certify_reach(struct certify *certify);
 size_t certify_reach_again(struct certify *certify, const struct hostlist *names, enum stage stage);
 /* Asks all good ones a last time: nothing is certified whose slurmd went after its last stage. */
 void certify_reach_last(struct certify *certify);
-/* allocate.c: an allocation of the nodes to be tested, job_id, for muster check. A node that is not
- * to be had has its verdict. */
+/* choose/allocate.c: an allocation of the nodes to be tested, job_id, for muster check. A node that
+ * is not to be had has its verdict. */
 void certify_allocate(struct certify *certify);
 /* The next job, in place of the one that is there: JOB_BATTERY of the nodes that have no fault so
  * far, JOB_CERTIFICATES of those that certify_is_held().
@@ -180,7 +180,8 @@ bool certify_is_held(const struct subject *subject);
  * the nodes that are still to be had. Returns false, and nothing is done, when the job is there. */
 bool certify_allocate_again(struct certify *certify);
 
-/* campaign.c: the next group of the campaign whose run this is. Returns 0, or -1 with err. */
+/* choose/campaign.c: the next group of the campaign whose run this is. Returns 0, or -1 with err.
+ */
 int certify_select_group(struct certify *certify, struct error *err);
 
 /* step.c */
@@ -290,24 +291,24 @@ void certify_link_findings(struct certify *certify, const struct trial *trial, s
 
 /* links/sums.c: judges what uplinks and halves carried when all their nodes used them, among the
  * records since first; figures: of all rails, NAN where not measured */
-/* losses.c: what rails and paths had to send again, by the records since first. */
+/* links/losses.c: what rails and paths had to send again, by the records since first. */
 void certify_losses(struct certify *certify, const struct hostlist *names, size_t first);
 /* Whether that rail of that node failed there. */
 bool certify_is_lossy(const struct certify *certify, const char *node, const char *rail);
 void certify_sums(struct certify *certify, size_t first, const double *figures, size_t count);
 
-/* actions.c: drains, certificates, releases */
+/* settle/actions.c: drains, certificates, releases */
 /* Drains those that stopped answering, inside the cap, and notes that the end of the job sets them
  * down: a job with such a node does not end, and without it the others are free at once. */
 void certify_drop_silent(struct certify *certify);
 void certify_act(struct certify *certify);
 
-/* certificates.c: written on each of the nodes that passed, in parts of bounded size; taken away
- * from those that failed */
+/* settle/certificates.c: written on each of the nodes that passed, in parts of bounded size; taken
+ * away from those that failed */
 void certify_certificates_issue(struct certify *certify);
 void certify_certificates_revoke(struct certify *certify);
 
-/* suspects.c */
+/* choose/suspects.c */
 /* Reads the claims on those subjects that are free, and the strikes of earlier runs, notes each,
  * and leaves among the subjects only those that one is about and a few partners. Returns 0, or -1
  * with err. */
@@ -319,7 +320,7 @@ void certify_keep(struct certify *certify, const struct hostlist *others,
 /* Takes away the claims about nodes that were tested, if any are known, from all in the job. */
 void certify_consume(struct certify *certify);
 
-/* others.c: runs at the same time, on this host or another, as the controller knows them */
+/* choose/others.c: runs at the same time, on this host or another, as the controller knows them */
 /* What another run of root's holds is left alone, and who that is is said; busy gets its nodes. */
 void certify_others(struct certify *certify, struct hostlist *busy);
 /* Makes certify->reservation, noted for undo, over nodes that no other run holds: of runs that ask
@@ -328,7 +329,7 @@ void certify_others(struct certify *certify, struct hostlist *busy);
 int certify_reserve(struct certify *certify, const struct hostlist *names, int minutes,
                     struct error *err);
 
-/* turns.c: which nodes a run tests when not all may be, or need to be */
+/* choose/turns.c: which nodes a run tests when not all may be, or need to be */
 /* Leaves only those among the subjects whose certificate is missing or ends soon, and partners.
  * Returns 0, or -1 with err. */
 int certify_due(struct certify *certify, struct error *err);
@@ -338,21 +339,21 @@ int certify_take_turns(struct certify *certify, struct error *err);
 /* Takes those that were certified out of the reservation in which nodes wait for that. */
 void certify_leave_waiting(struct certify *certify);
 
-/* extras.c: level and end of the certificates in the nodes' Extra, for jobs that ask for them; out
- * of the Extra of nodes that failed */
+/* settle/extras.c: level and end of the certificates in the nodes' Extra, for jobs that ask for
+ * them; out of the Extra of nodes that failed */
 void certify_extras(struct certify *certify);
 
-/* facts.c: cluster, level, topology, limits, certificates and what was done, for reports */
+/* tell/facts.c: cluster, level, topology, limits, certificates and what was done, for reports */
 void certify_facts(struct certify *certify);
 
-/* reports.c: whether there is a place for the reports that options ask for, looked at before the
- * tests. Returns 0, or -1 with err. */
+/* tell/reports.c: whether there is a place for the reports that options ask for, looked at before
+ * the tests. Returns 0, or -1 with err. */
 int certify_reports_can_be_saved(const struct certify_options *options, struct error *err);
 /* The reports that options and configuration ask for; what cannot be written is said. Returns 0, or
  * -1 when one that options ask for is missing. */
 int certify_reports(struct certify *certify);
 
-/* report.c */
+/* tell/report.c */
 void certify_report(struct certify *certify, FILE *stream);
 
 /* rails.c: AllowFailedRails. Collects what muster check has said of rails that carry nothing, among

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/certify/request.h"
+#include "validate/certify/settle/request.h"
 
 #include <stdio.h>
 #include <stdlib.h>

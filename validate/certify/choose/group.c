@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/certify/group.h"
+#include "validate/certify/choose/group.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define MUSTER_CERTIFY_CAMPAIGN_H
 
 #include "validate/certify/certify.h"
-#include "validate/certify/group.h"
+#include "validate/certify/choose/group.h"
 
 /* A campaign: one run after the other, each of a group of nodes that are free, until none is left.
  * All that it remembers is in the history (validate/history/campaign.h), so that one that was

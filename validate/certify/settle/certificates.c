@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "validate/certify/request.h"
+#include "validate/certify/settle/request.h"
 #include "validate/history/standing.h"
 #include "validate/slurm/step.h"
 
