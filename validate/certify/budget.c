@@ -22,7 +22,7 @@ static const struct level_cost {
     double train_s;
     double least_limit_s; /* before which no stage is ended */
 } costs[] = {
-    [LEVEL_QUICK] = {0.99, 0.45, 1, 2, 0.05, 0, 30},
+    [LEVEL_QUICK] = {0.99, 0.45, 1, 2, 0.05, 0, 120},
     [LEVEL_STANDARD] = {0.9999, 0.9, 2, 8, 0.1, 20, 150},
     [LEVEL_FULL] = {1 - 1e-12, 0.9, 2, 30, 0.2, 120, 900},
 };
