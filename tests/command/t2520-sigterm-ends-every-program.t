@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# SIGTERM ends each program in the midst of what takes it long, with status 128 + 15; links has
-# found something unknown by then. One that does not heed it would run for a minute and more.
+# SIGTERM ends each program in the midst of what takes it long, with status 128 + 15; or with 3 those
+# of the battery that have records, of which what was not measured is unknown. One that does not heed it would run for a minute and more.
 set -u
 top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
 top_builddir=${top_builddir:-.}
@@ -57,9 +57,9 @@ done <<END_OF_TABLE
 143:-:muster-train tokenize empty tokens
 143:loss:muster-train --layers=1 --heads=1 --channels=8 --context=8 --vocab=64 --batch=1 --steps=100000000
 143:parameters:muster-train ${long_step[*]} --steps=2
-143:-:muster-launch --inject=hang:0
+(3|143):-:muster-launch --inject=hang:0
 (3|143):-:muster-links --inject=hang:0
-143:-:muster-collectives --inject=hang:0
-143:-:muster-preflight --inject=hang:0
+(3|143):-:muster-collectives --inject=hang:0
+(3|143):-:muster-preflight --inject=hang:0
 END_OF_TABLE
 done_testing
