@@ -7,7 +7,7 @@
 . "$(dirname "$0")/battery.sh"
 
 during() { # COMMAND...: once the first round has begun
-    within 20 grep -q 'round 1' "$work/noise" && sleep 1 && "$@"
+    within 20 grep -q 'of [0-9]* rounds' "$work/noise" && sleep 1 && "$@"
 }
 cut() { # n2 from n3, on all networks
     local rail
