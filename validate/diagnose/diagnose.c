@@ -27,9 +27,8 @@ struct weighed {
 };
 
 struct search {
-    struct observations own;
+    struct observations observations;
     struct explanation explanation;
-    const struct observations *observations;
     struct diagnosis *diagnosis;
     unsigned *low_runs;
     size_t low_size;
@@ -138,7 +137,7 @@ static struct weighed *heap_of(const struct candidate *candidates, size_t count)
 /* Numbers of the runs in which a low sample passes the part, in search->low_runs. */
 static long low_runs_of(struct search *search, const struct part *part)
 {
-    const struct observations *observations = search->observations;
+    const struct observations *observations = &search->observations;
     long count = part_runs(observations, part, &search->low_runs, &search->low_size), kept = 0;
 
     for (long i = 0; i < count; i++) {
@@ -193,9 +192,9 @@ static int find_rivals(struct search *search, const struct part *part, struct ri
 
     rivals->count = 0;
     note_rival(rivals, explanation, base);
-    found = low < 0
-                ? -1
-                : part_candidates(search->observations, search->low_runs, (size_t)low, &candidates);
+    found = low < 0 ? -1
+                    : part_candidates(&search->observations, search->low_runs, (size_t)low,
+                                      &candidates);
     if (found < 0)
         return -1;
     others = heap_of(candidates, (size_t)found);
@@ -325,7 +324,7 @@ static int by_y(const void *left, const void *right)
 /* Counts the samples that pass it. */
 static int measure_item(struct search *search, struct suspicion *item)
 {
-    const struct observations *observations = search->observations;
+    const struct observations *observations = &search->observations;
     long count = part_runs(observations, &item->part, &search->low_runs, &search->low_size);
     unsigned short *bins = malloc((observations->count + 1) * sizeof *bins);
 
@@ -418,7 +417,7 @@ static int by_probability(const void *left, const void *right)
 static int grow(struct search *search)
 {
     struct candidate *candidates = NULL;
-    long found = part_candidates(search->observations, NULL, 0, &candidates);
+    long found = part_candidates(&search->observations, NULL, 0, &candidates);
 
     search->left_count = (size_t)(found < 0 ? 0 : found);
     search->left = found < 0 ? NULL : heap_of(candidates, search->left_count);
@@ -504,7 +503,7 @@ static void find_dips(const struct explanation *explanation, struct model_dips d
 static void search_clear(struct search *search)
 {
     explanation_clear(&search->explanation);
-    observations_clear(&search->own);
+    observations_clear(&search->observations);
     free(search->low_runs);
     free(search->left);
     *search = (struct search){.diagnosis = search->diagnosis};
@@ -514,10 +513,9 @@ static int search_make(const struct diagnose_network *network,
                        const struct diagnose_sample *samples, size_t count,
                        const struct model_dips dips[2], struct search *search)
 {
-    search->observations = &search->own;
-    if (observations_make(network, dips, samples, count, &search->own) != 0)
+    if (observations_make(network, dips, samples, count, &search->observations) != 0)
         return -1;
-    return explanation_make(&search->own, &search->explanation);
+    return explanation_make(&search->observations, &search->explanation);
 }
 
 int diagnose(const struct diagnose_network *network, const struct diagnose_sample *samples,

@@ -47,7 +47,8 @@ struct node_pair {
 
 /* The pairs whose samples, alone on the network, tell the suspicions' explanations apart best, by
  * the Jensen-Shannon divergence of what these predict; at most `most`, the most telling first. A
- * suspicion that is sure is confirmed by pairs as well unless is_confirmed(). Returns how many. */
+ * suspicion that is sure is confirmed by pairs as well the first time (is_first). Returns how many.
+ */
 size_t diagnose_next(const struct diagnose_network *network, const struct diagnosis *diagnosis,
                      bool is_first, struct node_pair *pairs, size_t most);
 

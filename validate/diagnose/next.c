@@ -107,8 +107,7 @@ static bool is_chosen(const struct node_pair *pairs, size_t count, const struct 
     return false;
 }
 
-/* Adds the best pairs for the item. clean: nodes that are in no suspicion. Returns the new count.
- */
+/* Adds the best pairs for the item. dirty: [nodes] those in a suspicion. Returns the new count. */
 static size_t choose(const struct diagnose_network *network, const struct suspicion *item,
                      const char *dirty, struct node_pair *pairs, size_t count, size_t most)
 {
