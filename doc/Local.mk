@@ -42,3 +42,12 @@ dist_man_MANS += \
 
 dist_man_MANS += doc/muster-codec.1
 dist_man_MANS += doc/libmustercoll-pmpi.7
+
+# From the catalogue of fault codes, tests and metrics.
+noinst_PROGRAMS += doc/codes
+doc_codes_SOURCES = doc/codes.c
+doc_codes_LDADD = lib/libmuster.la
+man_MANS += doc/muster-codes.7
+CLEANFILES += doc/muster-codes.7
+doc/muster-codes.7: doc/codes$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) doc && doc/codes$(EXEEXT) >$@.new && mv $@.new $@

@@ -6,6 +6,14 @@ noinst_LTLIBRARIES += lib/libmuster.la
 lib_libmuster_la_SOURCES =
 lib_libmuster_la_LIBADD = -ldl
 
+# every test, metric and fault code, once
+lib_libmuster_la_SOURCES += \
+	lib/catalog/catalog.c lib/catalog/catalog.h \
+	lib/catalog/fault_table.h \
+	lib/catalog/metrics.c \
+	lib/catalog/verdict.c lib/catalog/verdict.h \
+	# end
+
 # what every room uses: errors, lists of hosts, files of sysfs, records
 lib_libmuster_la_SOURCES += \
 	lib/base/base_name.h \

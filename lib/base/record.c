@@ -11,24 +11,6 @@
 
 #include "lib/base/utf8.h"
 
-static const char *const verdict_names[] = {
-    [VERDICT_NONE] = "none", [VERDICT_PASS] = "pass",       [VERDICT_SKIP] = "skip",
-    [VERDICT_WARN] = "warn", [VERDICT_UNKNOWN] = "unknown", [VERDICT_FAIL] = "fail",
-};
-
-const char *verdict_name(enum verdict verdict)
-{
-    return (unsigned)verdict <= VERDICT_FAIL ? verdict_names[verdict] : "none";
-}
-
-int verdict_parse(const char *name)
-{
-    for (int i = VERDICT_NONE; i <= VERDICT_FAIL; i++)
-        if (strcmp(name, verdict_names[i]) == 0)
-            return i;
-    return -1;
-}
-
 /* One line that is being put together; grows as needed. */
 struct line {
     char *text;

@@ -10,6 +10,10 @@ check_PROGRAMS += tests/unit/hostlist.t
 tests_unit_hostlist_t_SOURCES = tests/unit/hostlist.c
 tests_unit_hostlist_t_LDADD = $(unit_libs)
 
+check_PROGRAMS += tests/unit/catalog.t
+tests_unit_catalog_t_SOURCES = tests/unit/catalog.c
+tests_unit_catalog_t_LDADD = $(unit_libs)
+
 check_PROGRAMS += tests/unit/complaint.t
 tests_unit_complaint_t_SOURCES = tests/unit/complaint.c \
 	validate/slurm/complaint.c validate/slurm/complaint.h

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Prints muster-codes(7) from the catalogue. */
+#include <stdio.h>
+
+#include "lib/catalog/catalog.h"
+
+static const char head[] =
+    ".\\\" SPDX-License-Identifier: Apache-2.0\n"
+    ".\\\" made by doc/codes.c from lib/catalog\n"
+    ".TH MUSTER\\-CODES 7 2026-11-20 \"muster 0.1\"\n"
+    ".SH NAME\n"
+    "muster\\-codes \\- fault codes, tests and metrics of muster\n"
+    ".SH DESCRIPTION\n"
+    "A record of\n"
+    ".BR muster (1)\n"
+    "whose verdict is warn, unknown or fail has a fault code, and a remediation: what to do "
+    "first,\n"
+    "in one word. Programs decide by these; the message is for people and may change.\n"
+    "A reader must expect codes that it does not know, of a newer muster.\n";
+
+static void text_print(const char *text)
+{
+    for (; *text; text++)
+        if (*text == '-')
+            fputs("\\-", stdout);
+        else if (*text == '\\')
+            fputs("\\e", stdout);
+        else
+            putchar(*text);
+}
+
+static void faults_print(void)
+{
+    static const char *const drains[] = {
+        [DRAIN_NEVER] = "",
+        [DRAIN_CERTIFY] = ", drains (certify)",
+        [DRAIN_HEALTH] = ", drains (certify, check \\-\\-health)",
+    };
+
+    printf(
+        ".SH FAULT CODES\n"
+        "Each with its usual verdict, whether a failure drains its node, and its remediation.\n");
+    for (int code = FAULT_NONE + 1; code < FAULT_COUNT; code++) {
+        const struct catalog_fault *fault = catalog_fault((enum fault_code)code);
+
+        printf(".TP\n.B %s\n%s%s, %s: ", fault->name, verdict_name(fault->severity),
+               drains[fault->drain], catalog_remediation(fault->remediation));
+        text_print(fault->meaning);
+        printf(".\n");
+        text_print(fault->advice);
+        printf("\n");
+    }
+}
+
+static void remediations_print(void)
+{
+    printf(".SH REMEDIATIONS\n");
+    for (int i = REMEDY_NONE + 1; i < REMEDY_COUNT; i++)
+        printf("%s%s", i > REMEDY_NONE + 1 ? ",\n" : "", catalog_remediation((enum remediation)i));
+    printf(".\n");
+}
+
+static void tests_print(void)
+{
+    printf(".SH TESTS\n");
+    for (size_t i = 0; i < catalog_test_count; i++) {
+        printf(".TP\n.B %s\n", catalog_tests[i].name);
+        text_print(catalog_tests[i].help);
+        printf("\n");
+    }
+}
+
+static void metrics_print(void)
+{
+    printf(".SH METRICS\nA metric without a unit has a text as its message.\n");
+    for (size_t i = 0; i < catalog_metric_count; i++) {
+        const struct catalog_metric *metric = &catalog_metrics[i];
+
+        printf(".TP\n.B %s", metric->name);
+        if (*metric->unit)
+            printf(" \\fR(%s)", metric->unit);
+        printf("\n");
+        text_print(metric->help);
+        if (metric->why) {
+            printf("; when it differs: ");
+            text_print(metric->why);
+        }
+        printf("\n");
+    }
+}
+
+int main(void)
+{
+    fputs(head, stdout);
+    faults_print();
+    remediations_print();
+    tests_print();
+    metrics_print();
+    printf(".SH SEE ALSO\n.BR muster (1),\n.BR muster.conf (5)\n");
+    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+}

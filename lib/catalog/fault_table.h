@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_FAULT_TABLE_H
+#define MUSTER_FAULT_TABLE_H
+
+/* FAULT(ID, name, severity, drain, remediation, advice, meaning): a row a fault code, in the order
+ * of muster-codes(7). catalog.h says what the columns are. */
+
+/* clang-format off */
+#define FAULT_TABLE \
+/* what could not be told */ \
+FAULT(NOT_MEASURED, "not_measured", UNKNOWN, NEVER, MEASURE_AGAIN, \
+    "Read the message for the reason, and measure again.", \
+    "a test could not be run or did not end") \
+FAULT(NOT_STEADY, "not_steady", UNKNOWN, NEVER, MEASURE_AGAIN, \
+    "Measure again when the nodes are idle.", \
+    "measurements of the same part contradict each other") \
+FAULT(MANY_ALIKE, "many_alike", UNKNOWN, NEVER, FIX_CONFIG, \
+    "Look for the common cause first: the network, the head node, a driver or a configuration file.", \
+    "many nodes have the same fault at the same time") \
+FAULT(NODE_AWAY, "node_away", UNKNOWN, NEVER, CHECK_LOG, \
+    "Run sinfo -R to see who took the node away, and why.", \
+    "the node is not available: another user's or administrator's, or drained by Slurm") \
+FAULT(TEST_FAILED, "test_failed", FAIL, CERTIFY, CHECK_LOG, \
+    "Read the message of the failed test.", \
+    "a test failed and has no more exact code") \
+/* network interfaces */ \
+FAULT(INTERFACE_MISSING, "interface_missing", FAIL, HEALTH, RESEAT, \
+    "Find the NIC with lspci and in the kernel log; reseat it, or correct the name in muster.conf.", \
+    "an interface that muster.conf names is not on the node") \
+FAULT(INTERFACE_LEFT_CHANGED, "interface_left_changed", WARN, NEVER, FIX_CONFIG, \
+    "Run muster interfaces --restore on the node.", \
+    "a setting made for a job that is over is still in force") \
+FAULT(LINK_DOWN, "link_down", FAIL, HEALTH, RESEAT, \
+    "Reseat the cable; check the transceiver and the switch port.", \
+    "a rail has no link, so it carries nothing") \
+FAULT(ADDRESS_MISSING, "address_missing", FAIL, CERTIFY, FIX_CONFIG, \
+    "Give the interface an IP address, or leave it out of FabricInterfaces.", \
+    "a rail has no IP address or no RoCE GID") \
+FAULT(ADDRESS_LINK_LOCAL, "address_link_local", WARN, NEVER, FIX_CONFIG, \
+    "Give the interface an IP address that is routed.", \
+    "a RoCE rail has only link-local GIDs") \
+FAULT(ADDRESS_DUPLICATE, "address_duplicate", UNKNOWN, NEVER, FIX_CONFIG, \
+    "Find the other host by its name or its MAC in the switch tables; give one of the two another address.", \
+    "two hosts have the same address, MAC or GUID") \
+FAULT(LINK_SPEED_LOW, "link_speed_low", FAIL, CERTIFY, REPLACE_CABLE, \
+    "Reseat or replace the cable; check the speed that is set at the switch port.", \
+    "a link runs at a lower speed than configured or than its peers") \
+FAULT(LINK_NARROW, "link_narrow", WARN, NEVER, REPLACE_CABLE, \
+    "Check the plugs at both ends of the cable, then replace the cable.", \
+    "an InfiniBand link runs on one lane") \
+FAULT(LINK_ERRORS, "link_errors", WARN, NEVER, REPLACE_CABLE, \
+    "Clean or replace the cable and transceiver if the counter goes on rising.", \
+    "a NIC has counted errors of its link") \
+FAULT(MTU_WRONG, "mtu_wrong", FAIL, CERTIFY, FIX_CONFIG, \
+    "Set the MTU of the other rails, on the node and on the switch.", \
+    "a rail has another MTU than configured or than its peers") \
+FAULT(PARTITION_LIMITED, "partition_limited", FAIL, CERTIFY, FIX_CONFIG, \
+    "Make the port a full member in the partitions of the subnet manager.", \
+    "an InfiniBand port is only a limited member of its partition") \
+FAULT(FIRMWARE_DIFFERS, "firmware_differs", WARN, NEVER, UPDATE_SOFTWARE, \
+    "Update the firmware to the version of the other ports.", \
+    "a port has another firmware than the node's other ports on the same board") \
+FAULT(PCIE_DEGRADED, "pcie_degraded", WARN, NEVER, RESEAT, \
+    "Reseat the device; check the riser and the slot's setting in the BIOS.", \
+    "a device has fewer PCIe lanes or a lower PCIe speed than it can use") \
+FAULT(INTERFACE_FAULT, "interface_fault", FAIL, CERTIFY, FIX_CONFIG, \
+    "Compare the interface with the same interface of a node that passed.", \
+    "an interface is not as it should be") \
+/* GPUs and what Slurm hands out */ \
+FAULT(GPU_MISSING, "gpu_missing", FAIL, HEALTH, RESEAT, \
+    "Look for the GPU in lspci and in the kernel log; reseat it or power-cycle the node.", \
+    "fewer GPUs on the PCI bus than expected") \
+FAULT(GPU_SURPLUS, "gpu_surplus", WARN, NEVER, FIX_CONFIG, \
+    "Correct the number of GPUs in slurm.conf or muster.conf.", \
+    "more GPUs on the PCI bus than expected") \
+FAULT(GPU_NO_DRIVER, "gpu_no_driver", FAIL, HEALTH, CHECK_LOG, \
+    "Read the kernel log for the reason; install or load the driver.", \
+    "a GPU has no driver") \
+FAULT(GPU_PASSED_THROUGH, "gpu_passed_through", WARN, NEVER, FIX_CONFIG, \
+    "Unbind the GPU from vfio-pci if jobs are to use it.", \
+    "a GPU is reserved for virtual machines") \
+FAULT(GPU_MEMORY_ERRORS, "gpu_memory_errors", FAIL, HEALTH, RESET_GPU, \
+    "Reset the GPU; replace it when the errors come back.", \
+    "a GPU has counted uncorrected memory errors") \
+FAULT(GPU_NOT_OPERATIONAL, "gpu_not_operational", FAIL, HEALTH, RESET_GPU, \
+    "Reset the GPU; replace it when the state comes back.", \
+    "the driver says that a GPU is not operational") \
+FAULT(GPU_WAS_RESET, "gpu_was_reset", WARN, NEVER, CHECK_LOG, \
+    "Read the kernel log for the reason of the reset.", \
+    "a GPU was reset since the driver was loaded") \
+FAULT(GPU_UNHEALTHY, "gpu_unhealthy", FAIL, HEALTH, RESET_GPU, \
+    "Reset the GPU; replace it when the fault comes back.", \
+    "a GPU is not healthy") \
+FAULT(GPU_HOST_COPIES, "gpu_host_copies", WARN, NEVER, UPDATE_SOFTWARE, \
+    "Load the peer memory module of the GPU driver.", \
+    "data of GPUs goes through host memory instead of directly to the NIC") \
+FAULT(GRES_MISMATCH, "gres_mismatch", FAIL, HEALTH, FIX_CONFIG, \
+    "Compare gres.conf and slurm.conf with the devices on the node.", \
+    "gres.conf, slurm.conf and the node's devices do not agree") \
+FAULT(GATE_REFUSED, "gate_refused", WARN, NEVER, MEASURE_AGAIN, \
+    "Read the line for the cause; then certify the node with muster certify -w NODE.", \
+    "the gate refused a job on this node since its last certificate") \
+FAULT(NODE_REPORTED, "node_reported", WARN, NEVER, MEASURE_AGAIN, \
+    "Run muster certify --suspects.", \
+    "a user's preflight reported the node") \
+/* the host */ \
+FAULT(MEMLOCK_LOW, "memlock_low", FAIL, CERTIFY, FIX_CONFIG, \
+    "Set LimitMEMLOCK in slurmd's unit and PropagateResourceLimitsExcept=MEMLOCK in slurm.conf.", \
+    "less locked memory than RDMA needs") \
+FAULT(OPEN_FILES_LOW, "open_files_low", WARN, NEVER, FIX_CONFIG, \
+    "Set LimitNOFILE in slurmd's unit.", \
+    "fewer open files than large jobs over sockets need") \
+FAULT(SHARED_MEMORY_LOW, "shared_memory_low", FAIL, CERTIFY, FIX_CONFIG, \
+    "Mount /dev/shm larger.", \
+    "/dev/shm is missing or too small") \
+FAULT(RDMA_DEVICE_MISSING, "rdma_device_missing", FAIL, CERTIFY, FIX_CONFIG, \
+    "Load the kernel module ib_uverbs.", \
+    "there are RDMA ports and no device files for them") \
+FAULT(LIMIT_LOW, "limit_low", FAIL, CERTIFY, FIX_CONFIG, \
+    "Raise the limit where slurmd gets it: slurmd's unit or limits.conf.", \
+    "a limit of processes is too low") \
+FAULT(MUNGE_FAILED, "munge_failed", FAIL, CERTIFY, RESTART_SERVICE, \
+    "Compare the node's MUNGE key and clock with the controller's; restart munged.", \
+    "MUNGE did not make or decode a credential") \
+FAULT(CLOCK_OFF, "clock_off", FAIL, CERTIFY, RESTART_SERVICE, \
+    "Check the node's time service.", \
+    "the clock is off by more than ClockOffset") \
+FAULT(CONFIG_DIFFERS, "config_differs", WARN, NEVER, FIX_CONFIG, \
+    "Give the node the setting or version of the other nodes.", \
+    "a setting or version is not that of the other nodes") \
+FAULT(HOSTS_DIFFER, "hosts_differ", WARN, NEVER, FIX_CONFIG, \
+    "Give all nodes the same /etc/hosts.", \
+    "nodes resolve the same name to different addresses") \
+/* processes and MPI */ \
+FAULT(NODE_UNREACHABLE, "node_unreachable", FAIL, CERTIFY, REBOOT, \
+    "Check that the node and its slurmd run and can be reached; then read the node's kernel log.", \
+    "the node or its slurmd does not answer") \
+FAULT(NODE_FROZEN, "node_frozen", FAIL, CERTIFY, REBOOT, \
+    "Check the node's console: its processes do not run; reboot it.", \
+    "a process fell silent: the node is frozen or cut off") \
+FAULT(RANKS_MISSING, "ranks_missing", FAIL, CERTIFY, CHECK_LOG, \
+    "Read slurmd's log on the node.", \
+    "a node takes part with another number of ranks than expected, or not at all") \
+FAULT(PROCESS_DIED, "process_died", FAIL, CERTIFY, CHECK_LOG, \
+    "Read the node's kernel log for the reason: out of memory, a signal, a device.", \
+    "a process of a test died") \
+FAULT(PROCESS_HUNG, "process_hung", FAIL, CERTIFY, REBOOT, \
+    "Read the node's kernel log; reboot the node when its processes cannot be ended.", \
+    "a process of a test made no progress while the others waited for it") \
+FAULT(PROCESS_SLOW, "process_slow", UNKNOWN, NEVER, MEASURE_AGAIN, \
+    "Measure again when the nodes are idle.", \
+    "processes of a test were not scheduled often enough") \
+FAULT(PROCESS_FAULT, "process_fault", FAIL, CERTIFY, CHECK_LOG, \
+    "Read the message and slurmd's log on the node.", \
+    "a process of a test could not go on") \
+FAULT(PROCESS_UNWATCHED, "process_unwatched", WARN, NEVER, FIX_CONFIG, \
+    "Open TCP between the nodes, and check ManagementInterface.", \
+    "a rank reaches rank 0 by MPI but not by TCP") \
+FAULT(LAUNCH_FAILED, "launch_failed", FAIL, CERTIFY, CHECK_LOG, \
+    "Read slurmd's log on the node, and check that its file systems answer.", \
+    "an MPI job did not start") \
+FAULT(DATA_DAMAGED, "data_damaged", FAIL, CERTIFY, CALL_VENDOR, \
+    "Test the node's memory and NIC, and replace the cable: data was altered on the way.", \
+    "data arrived other than it was sent") \
+FAULT(TRANSPORT_FALLBACK, "transport_fallback", WARN, NEVER, FIX_CONFIG, \
+    "Check UCX_TLS, OMPI_MCA_pml, OMPI_MCA_btl and the like, and how MPI was built.", \
+    "MPI used TCP although there is RDMA") \
+FAULT(RESULT_WRONG, "result_wrong", FAIL, CERTIFY, CALL_VENDOR, \
+    "Test the node's memory, GPU and NIC: its part of a collective was wrong.", \
+    "a collective had a wrong result") \
+FAULT(TRAINING_WRONG, "training_wrong", FAIL, CERTIFY, CALL_VENDOR, \
+    "Test the node's memory, processor and GPU: it computed wrongly.", \
+    "training did not come to the expected loss or state") \
+FAULT(TRAINING_DIFFERS, "training_differs", WARN, NEVER, CALL_VENDOR, \
+    "Compare the processors of the nodes; where they are alike one computes wrongly.", \
+    "parameters of ranks are not equal to the bit") \
+FAULT(TRAINING_SLOW, "training_slow", WARN, NEVER, CHECK_LOG, \
+    "Look for a busy or throttled processor or GPU.", \
+    "a rank trains more slowly than the others") \
+/* links */ \
+FAULT(RAIL_SLOW, "rail_slow", FAIL, CERTIFY, REPLACE_CABLE, \
+    "Move the cable to another switch port and measure again: if the fault stays, replace the NIC; if it goes, the cable or the port.", \
+    "a rail of a node is slower than its nominal speed, its peers or its past") \
+FAULT(NODE_SLOW, "node_slow", FAIL, CERTIFY, CHECK_LOG, \
+    "Compare the node's BIOS, PCIe and power settings with a node that passed; then its cables.", \
+    "all rails of a node are slow") \
+FAULT(HOST_SLOW, "host_slow", FAIL, CERTIFY, CHECK_LOG, \
+    "Check the node's PCIe switches, memory and processor: its rails are good one at a time.", \
+    "the rails of a node are good one at a time and slow together") \
+FAULT(LATENCY_HIGH, "latency_high", WARN, NEVER, FIX_CONFIG, \
+    "Look for a busy core, power saving or another path of this NIC.", \
+    "the latency of a rail is higher than that of its peers") \
+FAULT(RAIL_NOT_MEASURED, "rail_not_measured", UNKNOWN, NEVER, MEASURE_AGAIN, \
+    "Check the rail's link and address, and measure again.", \
+    "nothing was measured of a rail, or of one of its directions") \
+FAULT(RAIL_FAULT, "rail_fault", FAIL, CERTIFY, REPLACE_CABLE, \
+    "Check the NIC's link, address and driver.", \
+    "a rail could not be used") \
+FAULT(RAIL_WRONG_PATH, "rail_wrong_path", FAIL, CERTIFY, FIX_CONFIG, \
+    "Check the NIC's link, address, routes and driver.", \
+    "data of a rail went another way than by its NIC") \
+FAULT(RAIL_WRONG_KIND, "rail_wrong_kind", FAIL, CERTIFY, FIX_CONFIG, \
+    "Give the rail the transport of the other nodes.", \
+    "a rail is of another kind than on the other nodes") \
+FAULT(RAIL_UNEVEN, "rail_uneven", WARN, NEVER, FIX_CONFIG, \
+    "Repair the slow rail, or leave it out of FabricInterfaces.", \
+    "a rail is so slow that sharing messages over all rails costs bandwidth") \
+FAULT(REPORT_INCONSISTENT, "report_inconsistent", UNKNOWN, NEVER, CHECK_LOG, \
+    "Check the node's clock and load, and measure again.", \
+    "the figures of a node contradict those of its partners") \
+FAULT(PATH_SLOW, "path_slow", FAIL, NEVER, CHECK_SWITCH, \
+    "Check what only this pair shares: a cable or port between its switches, or their routes. Neither node is at fault.", \
+    "the path between two good nodes is slow") \
+FAULT(RAIL_OR_PATH_SLOW, "rail_or_path_slow", UNKNOWN, NEVER, MEASURE_AGAIN, \
+    "Measure again with another node that is good: a rail or the path to its partner is slow.", \
+    "a rail, or the path to its partner, is slow") \
+FAULT(UPLINK_SLOW, "uplink_slow", FAIL, NEVER, CHECK_SWITCH, \
+    "Check the cables and ports between these two leaf switches. The nodes behind them are not at fault.", \
+    "the path between two leaf switches is slow") \
+FAULT(LEAF_SLOW, "leaf_slow", FAIL, NEVER, CHECK_SWITCH, \
+    "Check the leaf switch: its nodes are all slow alike.", \
+    "all nodes of a leaf switch are slow") \
+FAULT(NETWORK_SLOW, "network_slow", FAIL, NEVER, CHECK_SWITCH, \
+    "Check the rail's switches, the MTU and the negotiated speed before any node.", \
+    "a rail is slow on most nodes alike") \
+FAULT(PACKET_LOSS, "packet_loss", FAIL, CERTIFY, REPLACE_CABLE, \
+    "Clean and reseat the cable, change the transceiver, check the error counters of the switch port.", \
+    "a rail loses or damages packets") \
+FAULT(PATH_LOSS, "path_loss", FAIL, NEVER, CHECK_SWITCH, \
+    "Check the cables and ports between the switches of the two nodes, and flow control (PFC).", \
+    "the path between two nodes loses packets") \
+FAULT(NETWORK_LOSS, "network_loss", FAIL, NEVER, CHECK_SWITCH, \
+    "Look for congestion and flow control (PFC) of the rail's switches.", \
+    "a rail loses packets on most nodes alike") \
+FAULT(PATH_MTU_LOW, "path_mtu_low", FAIL, CERTIFY, FIX_CONFIG, \
+    "Check the MTU of the other end and of the switches between.", \
+    "packets as long as the MTU do not arrive") \
+/* topology */ \
+FAULT(NODE_MISPLACED, "node_misplaced", FAIL, CERTIFY, FIX_CONFIG, \
+    "Compare the node's cables with topology.conf, and correct the one that is wrong.", \
+    "a cable or node is under another switch than topology.conf says") \
+FAULT(RAILS_CROSSED, "rails_crossed", FAIL, CERTIFY, REPLACE_CABLE, \
+    "Exchange the two cables.", \
+    "two rails of a node are in each other's place") \
+FAULT(NOT_IN_NETWORK, "not_in_network", FAIL, CERTIFY, RESEAT, \
+    "Reseat the cable; check the transceiver and the switch port.", \
+    "a node or rail that is expected is not in the network") \
+FAULT(UPLINKS_MISSING, "uplinks_missing", FAIL, NEVER, CHECK_SWITCH, \
+    "Compare the switch's uplinks with those of its like.", \
+    "a switch has fewer or other uplinks than its like") \
+FAULT(LINK_DEGRADED, "link_degraded", FAIL, CERTIFY, RESEAT, \
+    "Reseat the cable; check the transceiver and the switch port.", \
+    "a link of the network is narrower or slower than its like") \
+FAULT(TOPOLOGY_CONF_WRONG, "topology_conf_wrong", FAIL, NEVER, FIX_CONFIG, \
+    "Correct topology.conf.", \
+    "topology.conf says what cannot be, or is not") \
+FAULT(NAMES_ALIKE, "names_alike", WARN, NEVER, FIX_CONFIG, \
+    "Give each adapter the name of its node.", \
+    "adapters have the name of others") \
+/* muster's own */ \
+FAULT(CERTIFICATE_FAILED, "certificate_failed", UNKNOWN, NEVER, CHECK_LOG, \
+    "Check MUNGE and the free space below /var on the node.", \
+    "a certificate is missing or not valid, or could not be written")
+/* clang-format on */
+
+#endif
