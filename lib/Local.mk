@@ -67,7 +67,16 @@ lib_libmuster_la_SOURCES += \
 	lib/node/binding.c lib/node/binding.h \
 	lib/node/counters.c lib/node/counters.h \
 	lib/node/device.c lib/node/device.h \
-	lib/node/gpus.c \
+	lib/node/gpu/amd.c \
+	lib/node/gpu/files.c lib/node/gpu/files.h \
+	lib/node/gpu/gaudi.c \
+	lib/node/gpu/gpu_choice.c lib/node/gpu/gpu_choice.h \
+	lib/node/gpu/gpus.c \
+	lib/node/gpu/intel.c \
+	lib/node/gpu/nvidia.c \
+	lib/node/gpu/vendor.h \
+	lib/node/gpu/vendors.c lib/node/gpu/vendors.h \
+	lib/node/gpu/visible_gpus.c lib/node/gpu/visible_gpus.h \
 	lib/node/inventory-parts.h \
 	lib/node/inventory.c lib/node/inventory.h \
 	lib/node/location.c \
@@ -108,9 +117,7 @@ lib_libmuster_la_SOURCES += \
 	lib/envplan/envplan_rules.c \
 	lib/envplan/envplan_site.c \
 	lib/envplan/envplan_task.c \
-	lib/envplan/gpu_choice.c lib/envplan/gpu_choice.h \
 	lib/envplan/stepcheck.c lib/envplan/stepcheck.h \
-	lib/envplan/visible_gpus.c lib/envplan/visible_gpus.h \
 	# end
 
 # settings of interfaces: made, noted, put back

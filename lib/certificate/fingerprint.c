@@ -95,25 +95,9 @@ static void rdma_line(FILE *stream, const struct rdma_port *port, const struct c
          labelled("fw", port->firmware, firmware, sizeof firmware), guid);
 }
 
-static const char *gpu_driver_version(const struct inventory *inventory, const struct gpu *gpu)
-{
-    switch (gpu->vendor) {
-    case GPU_NVIDIA:
-        return inventory->nvidia_driver;
-    case GPU_AMD:
-        return inventory->amdgpu_driver;
-    case GPU_GAUDI:
-        return inventory->habanalabs_driver;
-    case GPU_INTEL: /* its drivers are the kernel's own */
-    case GPU_OTHER:
-        break;
-    }
-    return "";
-}
-
 static void gpu_line(FILE *stream, const struct inventory *inventory, const struct gpu *gpu)
 {
-    const char *version = gpu_driver_version(inventory, gpu);
+    const char *version = inventory->gpu_drivers[gpu->vendor];
     char serial[INVENTORY_NAME + 16], firmware[INVENTORY_NAME + 16], driver[INVENTORY_NAME + 16];
     char version_text[INVENTORY_NAME + 16];
 

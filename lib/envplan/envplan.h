@@ -25,7 +25,7 @@
  * until envplan_make() returns. */
 typedef const char *envplan_getenv_fn(const char *name, void *context);
 
-struct visible_gpus; /* lib/envplan/visible_gpus.h */
+struct visible_gpus; /* lib/node/gpu/visible_gpus.h */
 
 /* What one task of the step stands for. */
 enum envplan_launcher {

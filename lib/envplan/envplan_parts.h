@@ -3,7 +3,7 @@
 #define MUSTER_ENVPLAN_PARTS_H
 
 #include "lib/envplan/envplan.h"
-#include "lib/envplan/visible_gpus.h"
+#include "lib/node/gpu/visible_gpus.h"
 
 /* Inside of envplan: what its files share. */
 

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "lib/envplan/visible_gpus.h"
+#include "lib/node/gpu/vendor.h"
+#include "lib/node/gpu/visible_gpus.h"
 
 /* ---------------------------------------------------------------- text */
 
@@ -214,29 +215,28 @@ static bool has_vendor(const struct inventory *inventory, enum gpu_vendor vendor
     return false;
 }
 
-/* The files that every program of a vendor's opens besides the GPUs. NVIDIA's are made when they
- * are first needed, so that one that is not there yet says nothing. */
-static void say_common_files(const struct stepcheck_facts *facts, char text[STEPCHECK_TEXT])
+static bool say_common_file(const struct stepcheck_facts *facts, const struct gpu_common_file *file,
+                            char text[STEPCHECK_TEXT])
 {
-    static const struct {
-        enum gpu_vendor vendor;
-        const char *file, *user;
-        bool is_made_later;
-    } files[] = {{GPU_AMD, "/dev/kfd", "ROCm", false},
-                 {GPU_NVIDIA, "/dev/nvidiactl", "CUDA", true},
-                 {GPU_NVIDIA, "/dev/nvidia-uvm", "CUDA", true}};
-
+    int error = facts->access_fn(file->path, facts->access_context);
     char reason[64];
 
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        int error = has_vendor(facts->inventory, files[i].vendor)
-                        ? facts->access_fn(files[i].file, facts->access_context)
-                        : 0;
+    if (error <= 0 || (error == ENOENT && file->is_made_later))
+        return false;
+    say(text, "%s %s, which %s needs", file->path, why(error, reason), file->user);
+    return true;
+}
 
-        if (error <= 0 || (error == ENOENT && files[i].is_made_later))
+static void say_common_files(const struct stepcheck_facts *facts, char text[STEPCHECK_TEXT])
+{
+    for (int vendor = GPU_OTHER + 1; vendor < GPU_VENDORS; vendor++) {
+        const struct gpu_vendor_info *info = gpu_vendor_info((enum gpu_vendor)vendor);
+
+        if (!has_vendor(facts->inventory, (enum gpu_vendor)vendor))
             continue;
-        say(text, "%s %s, which %s needs", files[i].file, why(error, reason), files[i].user);
-        return;
+        for (const struct gpu_common_file *file = info->common_files; file->path; file++)
+            if (say_common_file(facts, file, text))
+                return;
     }
 }
 

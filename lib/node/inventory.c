@@ -41,23 +41,6 @@ static long long read_memory(const char *root)
     return kilobytes > 0 && kilobytes < 1LL << 50 ? kilobytes * 1024 : -1;
 }
 
-/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar ..." : the first word that
- * begins with a digit and has a dot. */
-static void read_nvidia_driver(const char *root, char *version, size_t size)
-{
-    char line[256], *rest = line, *word;
-
-    if (sysfs_line(root, version, size, "sys/module/nvidia/version") == 0 ||
-        sysfs_line(root, line, sizeof line, "proc/driver/nvidia/version") < 0)
-        return;
-    while ((word = strsep(&rest, " "))) {
-        if (word[0] >= '0' && word[0] <= '9' && strchr(word, '.')) {
-            snprintf(version, size, "%s", word);
-            return;
-        }
-    }
-}
-
 static void read_node(const char *root, struct inventory *inventory)
 {
     sysfs_line(root, inventory->hostname, sizeof inventory->hostname, "proc/sys/kernel/hostname");
@@ -69,11 +52,6 @@ static void read_node(const char *root, struct inventory *inventory)
     inventory->numa_node_count = read_list(root, "sys/devices/system/node/online");
     inventory->is_virtual_machine = machine_is_virtual(root);
     inventory->memory_bytes = read_memory(root);
-    read_nvidia_driver(root, inventory->nvidia_driver, sizeof inventory->nvidia_driver);
-    sysfs_line(root, inventory->amdgpu_driver, sizeof inventory->amdgpu_driver,
-               "sys/module/amdgpu/version");
-    sysfs_line(root, inventory->habanalabs_driver, sizeof inventory->habanalabs_driver,
-               "sys/module/habanalabs/version");
 }
 
 struct inventory *inventory_read(const char *root, struct error *err)
@@ -149,21 +127,5 @@ const char *gid_type_name(enum gid_type type)
         return "RoCE v2";
     default:
         return "unknown";
-    }
-}
-
-const char *gpu_vendor_name(enum gpu_vendor vendor)
-{
-    switch (vendor) {
-    case GPU_NVIDIA:
-        return "NVIDIA";
-    case GPU_AMD:
-        return "AMD";
-    case GPU_GAUDI:
-        return "Gaudi";
-    case GPU_INTEL:
-        return "Intel";
-    default:
-        return "other";
     }
 }

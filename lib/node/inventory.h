@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "lib/base/error.h"
+#include "lib/node/gpu/vendors.h"
 
 /* What one node is made of, read from /sys and /proc, its addresses and routes from the kernel by
  * rtnetlink, and nothing else (no library, no program, no device opened). A recorded tree of files
@@ -99,8 +100,6 @@ struct rdma_port {
     size_t gid_count;
 };
 
-enum gpu_vendor { GPU_OTHER, GPU_NVIDIA, GPU_AMD, GPU_GAUDI, GPU_INTEL };
-
 struct gpu {
     enum gpu_vendor vendor;
     struct location location;
@@ -129,9 +128,8 @@ struct inventory {
     int numa_node_count;
     bool is_virtual_machine; /* false also where it is not told */
     long long memory_bytes;
-    char nvidia_driver[INVENTORY_NAME]; /* version of the loaded module */
-    char amdgpu_driver[INVENTORY_NAME];
-    char habanalabs_driver[INVENTORY_NAME];
+    char gpu_drivers[GPU_VENDORS][INVENTORY_NAME]; /* version of the vendor's loaded module; "" also
+                                                      where it is the kernel's own */
     struct nic nics[INVENTORY_NICS]; /* without lo; in the natural order of names (eth2 < eth10) */
     size_t nic_count;
     struct rdma_port rdma[INVENTORY_RDMA]; /* by device and port, same order */

@@ -19,7 +19,7 @@
 #include "lib/node/inventory.h"
 #include "lib/conf/netif.h"
 #include "lib/base/quantity.h"
-#include "lib/envplan/visible_gpus.h"
+#include "lib/node/gpu/visible_gpus.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -306,8 +306,7 @@ static void gpus(void)
     done();
     with("lab-node", "n1");
     check("gpu.enumerate");
-    is_str(said, "skip  no GPU of NVIDIA, AMD, Intel or Gaudi is here\n",
-           "no GPU, none stated: skipped");
+    is_str(said, "skip  no supported GPU found\n", "no GPU, none stated: skipped");
     conf.gpus_per_node = 8;
     check("gpu.enumerate");
     says("fail gpu 0 GPUs on the PCI bus, GPUsPerNode of the configuration expects 8; the kernel "

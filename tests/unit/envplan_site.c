@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/envplan/envplan.h"
-#include "lib/envplan/visible_gpus.h"
+#include "lib/node/gpu/visible_gpus.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 

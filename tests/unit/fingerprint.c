@@ -61,7 +61,7 @@ static void make_node(void)
     strcpy(gpu->model, "10de:2330");
     strcpy(gpu->serial, "GPU-1234");
     strcpy(gpu->driver, "nvidia");
-    strcpy(inventory.nvidia_driver, "550.54");
+    strcpy(inventory.gpu_drivers[GPU_NVIDIA], "550.54");
 }
 
 static void describes_the_node(void)

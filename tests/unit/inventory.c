@@ -47,7 +47,8 @@ static void h100(void)
     is_int(node->cpu_count, 224, "CPUs");
     is_int(node->numa_node_count, 2, "NUMA nodes");
     is_int(node->memory_bytes, 2113406000LL * 1024, "memory");
-    is_str(node->nvidia_driver, "550.54.15", "the NVIDIA driver's version, from its sentence");
+    is_str(node->gpu_drivers[GPU_NVIDIA], "550.54.15",
+           "the NVIDIA driver's version, from its sentence");
     is_int(node->nic_count, 9, "interfaces, without lo");
     is_str(nic->driver, "ixgbe", "driver of eno3");
     is_str(nic->location.pci, "0000:0b:00.0", "PCI address of eno3");
@@ -129,7 +130,7 @@ static void gaudi3(void)
     is_int(node->rdma_count, 24, "ports");
     is_str(node->rdma[23].device, "hbl_7", "the last device");
     is_int(node->rdma[23].port, 3, "its last port");
-    is_str(node->habanalabs_driver, "1.18.0-524", "driver");
+    is_str(node->gpu_drivers[GPU_GAUDI], "1.18.0-524", "driver");
     for (size_t i = 0; i < node->gpu_count; i++)
         if (strcmp(node->gpus[i].location.pci, "0000:9a:00.0") == 0)
             gpu = &node->gpus[i];

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/base/sysfs.h"
+#include "lib/node/gpu/vendor.h"
 #include "lib/netif/dcb.h"
 #include "validate/checks/gres.h"
 
@@ -309,19 +310,32 @@ void facts_rails(const struct facts *facts)
 
 /* ---------------------------------------------------------------- GPUs */
 
-/* Which module lets NICs read NVIDIA's memory. */
-static void tell_peer_memory(const struct facts *facts)
+/* Which module lets NICs read the GPUs' memory. */
+static void tell_peer_memory(const struct facts *facts, const char *const *modules)
 {
-    static const char *const modules[] = {"nvidia_peermem", "nv_peer_mem", "gdrdrv"};
     const char *root = facts->checks->root;
     char text[128] = "";
     size_t length = 0;
 
-    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
-        if (sysfs_exists(root, "sys/module/%s", modules[i]))
+    for (; *modules; modules++)
+        if (sysfs_exists(root, "sys/module/%s", *modules))
             length += (size_t)snprintf(text + length, sizeof text - length, "%s%s",
-                                       length ? " " : "", modules[i]);
+                                       length ? " " : "", *modules);
     fact_text(facts, "peer.memory", "", *text ? text : "none");
+}
+
+static void tell_gpu_driver(const struct facts *facts, enum gpu_vendor vendor)
+{
+    const struct gpu_vendor_info *info = gpu_vendor_info(vendor);
+    const char *version = facts->checks->inventory->gpu_drivers[vendor];
+    char name[64];
+
+    if (!info->driver || !version[0])
+        return;
+    snprintf(name, sizeof name, "%s.driver", info->driver);
+    fact_text(facts, name, "", version);
+    if (info->peer_modules[0])
+        tell_peer_memory(facts, info->peer_modules);
 }
 
 void facts_gpus(const struct facts *facts)
@@ -332,11 +346,8 @@ void facts_gpus(const struct facts *facts)
 
     fact_number(facts, "gpu.count", "", (long long)inventory->gpu_count, "count");
     fact_number(facts, "gres.count", "", given, "count");
-    fact_text(facts, "nvidia.driver", "", inventory->nvidia_driver);
-    fact_text(facts, "amdgpu.driver", "", inventory->amdgpu_driver);
-    fact_text(facts, "habanalabs.driver", "", inventory->habanalabs_driver);
-    if (inventory->nvidia_driver[0])
-        tell_peer_memory(facts);
+    for (int vendor = GPU_OTHER + 1; vendor < GPU_VENDORS; vendor++)
+        tell_gpu_driver(facts, (enum gpu_vendor)vendor);
     for (size_t i = 0; i < inventory->gpu_count; i++) {
         const struct gpu *gpu = &inventory->gpus[i];
 

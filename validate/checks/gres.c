@@ -12,6 +12,7 @@
 
 #include "lib/base/base_name.h"
 #include "lib/base/sysfs.h"
+#include "lib/node/gpu/vendor.h"
 
 /* slurm.gres: what Slurm gives out on this node is there, and is what it says. Device files are
  * looked at with stat() only: inside a step they can be there and yet not be opened. */
@@ -186,20 +187,11 @@ static void report_count(struct context *context, long found, long expected, enu
     checks_report(context->checks, context->test, &record);
 }
 
-static enum gpu_vendor detected_vendor(const char *auto_detect)
-{
-    if (strcasecmp(auto_detect, "nvml") == 0 || strcasecmp(auto_detect, "nvidia") == 0)
-        return GPU_NVIDIA;
-    if (strcasecmp(auto_detect, "oneapi") == 0)
-        return GPU_INTEL;
-    return strcasecmp(auto_detect, "rsmi") == 0 ? GPU_AMD : GPU_OTHER;
-}
-
 /* AutoDetect takes what the vendor's library finds; here it is what is on the bus. */
 static void check_detected(struct context *context, long expected)
 {
     const struct gres_conf *conf = context->conf;
-    enum gpu_vendor vendor = detected_vendor(conf->auto_detect);
+    enum gpu_vendor vendor = gpu_vendor_by_auto_detect(conf->auto_detect);
     const struct inventory *inventory = context->checks->inventory;
     long found = 0;
 

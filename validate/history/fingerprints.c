@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/hash.h"
+#include "lib/node/gpu/vendor.h"
 #include "validate/judge/index.h"
 
 static uint64_t mix(uint64_t hash, const char *line)
@@ -14,16 +15,14 @@ static uint64_t mix(uint64_t hash, const char *line)
 
 static bool is_counted(const char *name)
 {
-    static const char *const names[] = {"product",          "cpu.model",      "kernel",
-                                        "driver",           "driver.version", "mtu",
-                                        "firmware",         "class",          "model",
-                                        "nvidia.driver",    "library",        "amdgpu.driver",
-                                        "habanalabs.driver"};
+    static const char *const names[] = {"product",        "cpu.model", "kernel", "driver",
+                                        "driver.version", "firmware",  "mtu",    "class",
+                                        "model",          "library"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)
             return true;
-    return false;
+    return gpu_vendor_by_driver_fact(name) != GPU_OTHER;
 }
 
 int history_fingerprints(const struct records *records, size_t first, const struct hostlist *names,

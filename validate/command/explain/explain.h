@@ -8,7 +8,7 @@
 #include "lib/envplan/envplan.h"
 #include "lib/base/hostlist.h"
 #include "lib/node/inventory.h"
-#include "lib/envplan/visible_gpus.h"
+#include "lib/node/gpu/visible_gpus.h"
 
 /* The step that muster explain is asked about, and what its tasks would see. */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/fabric/fabric.h"
+#include "lib/node/gpu/vendor.h"
 #include "validate/command/command.h"
 #include "validate/command/jsontext.h"
 
@@ -217,10 +218,12 @@ static bool has_roce(const struct fabric *fabric)
     return false;
 }
 
-static void print_driver(const char *name, const char *version)
+static void print_drivers(const struct inventory *inventory)
 {
-    if (version[0])
-        printf(", %s %s", name, version);
+    for (int vendor = GPU_OTHER + 1; vendor < GPU_VENDORS; vendor++)
+        if (inventory->gpu_drivers[vendor][0])
+            printf(", %s %s", gpu_vendor_info((enum gpu_vendor)vendor)->driver,
+                   inventory->gpu_drivers[vendor]);
 }
 
 static void print_people(const struct inventory *inventory, const struct fabric *fabric)
@@ -232,9 +235,7 @@ static void print_people(const struct inventory *inventory, const struct fabric 
            number_text(inventory->numa_node_count, numa),
            inventory->numa_node_count == 1 ? "" : "s",
            memory_text(inventory->memory_bytes, memory));
-    print_driver("nvidia", inventory->nvidia_driver);
-    print_driver("amdgpu", inventory->amdgpu_driver);
-    print_driver("habanalabs", inventory->habanalabs_driver);
+    print_drivers(inventory);
     printf("\nfabric  %s: %s\n", fabric_class_name(fabric->class), fabric->reason);
     if (inventory->nic_count > 0)
         print_section(print_nics, inventory, fabric);
@@ -393,6 +394,19 @@ static json_t *fabric_json(const struct fabric *fabric)
     return object;
 }
 
+static void put_drivers(json_t *object, const struct inventory *inventory)
+{
+    for (int vendor = GPU_OTHER + 1; vendor < GPU_VENDORS; vendor++) {
+        const struct gpu_vendor_info *info = gpu_vendor_info((enum gpu_vendor)vendor);
+        char key[64];
+
+        if (!info->driver)
+            continue;
+        snprintf(key, sizeof key, "%s_driver", info->driver);
+        put_text(object, key, inventory->gpu_drivers[vendor]);
+    }
+}
+
 static json_t *inventory_json(const struct inventory *inventory, const struct fabric *fabric)
 {
     json_t *object = json_object(), *nics = json_array(), *rdma = json_array(),
@@ -405,9 +419,7 @@ static json_t *inventory_json(const struct inventory *inventory, const struct fa
     put_number(object, "numa_node_count", inventory->numa_node_count);
     put_bool(object, "virtual_machine", inventory->is_virtual_machine);
     put_number(object, "memory_bytes", inventory->memory_bytes);
-    put_text(object, "nvidia_driver", inventory->nvidia_driver);
-    put_text(object, "amdgpu_driver", inventory->amdgpu_driver);
-    put_text(object, "habanalabs_driver", inventory->habanalabs_driver);
+    put_drivers(object, inventory);
     json_object_set_new(object, "fabric", fabric_json(fabric));
     for (size_t i = 0; i < inventory->nic_count; i++)
         json_array_append_new(nics, nic_json(&inventory->nics[i]));

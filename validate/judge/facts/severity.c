@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "lib/node/gpu/vendor.h"
+
 static const struct severity {
     const char *name;
     enum verdict verdict;
@@ -57,9 +59,6 @@ static const struct severity {
     {"firmware", VERDICT_WARN, "known faults of firmware come and go with its version"},
     {"bios", VERDICT_WARN, "firmware settings and known faults come with its version"},
     {"microcode", VERDICT_WARN, "mitigations and speed come with the microcode"},
-    {"nvidia.driver", VERDICT_WARN, "NCCL and CUDA need a driver of one version in a job"},
-    {"amdgpu.driver", VERDICT_WARN, "RCCL and ROCm need a driver of one version in a job"},
-    {"habanalabs.driver", VERDICT_WARN, "HCCL needs a driver of one version in a job"},
     {"peer.memory", VERDICT_WARN, "without it RDMA goes through the host's memory"},
     {"library", VERDICT_WARN,
      "ranks with different builds of a library need not understand each other"},
@@ -80,14 +79,18 @@ enum { SEVERITIES = sizeof severities / sizeof *severities };
 
 enum verdict fact_severity(const char *name, const char **reason)
 {
+    enum gpu_vendor vendor;
+
     for (size_t i = 0; i < SEVERITIES; i++)
         if (strcmp(name, severities[i].name) == 0) {
             if (reason)
                 *reason = severities[i].reason;
             return severities[i].verdict;
         }
+    vendor = gpu_vendor_by_driver_fact(name);
     if (reason)
-        *reason = "differs from the peers";
+        *reason = vendor != GPU_OTHER ? gpu_vendor_info(vendor)->driver_difference
+                                      : "differs from the peers";
     return VERDICT_WARN;
 }
 

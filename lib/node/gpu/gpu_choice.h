@@ -5,15 +5,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "lib/envplan/envplan.h"
-#include "lib/envplan/visible_gpus.h"
+#include "lib/node/gpu/visible_gpus.h"
 #include "lib/node/inventory.h"
 
 /* The GPUs of one vendor that are left, in the order in which its library would number them: first
  * all that can be opened, then those that a variable after the other leaves. */
 struct gpu_choice {
     const struct inventory *inventory;
-    envplan_getenv_fn *getenv_fn;
+    gpu_getenv_fn *getenv_fn;
     void *context;
     size_t gpus[INVENTORY_GPUS]; /* places in the inventory */
     size_t count;
@@ -48,5 +47,27 @@ long gpu_choice_find_id(const struct gpu_choice *choice, const char *prefix, siz
 
 /* Puts the choice in the order of the drivers' own numbers. Returns whether they tell it. */
 bool gpu_choice_sort(struct gpu_choice *choice);
+
+/* ---------------------------------------------------------------- lists of GPUs, with commas */
+
+enum {
+    GPU_LIST_WORD = 64, /* the longest name has 60 characters: "MIG-GPU-UUID/gi/ci" */
+    GPU_LIST_NO_INDEX = -1,
+};
+
+/* The next entry of a list, without white space around it; cut at the word's size, which makes it a
+ * name of nothing. Returns the rest, or NULL after the last. */
+const char *gpu_list_next(const char *list, char word[GPU_LIST_WORD]);
+
+/* The number that a word begins with, or is as a whole; numbers past any index are all alike.
+ * GPU_LIST_NO_INDEX for none. */
+long gpu_list_index(const char *word, bool is_whole);
+
+bool gpu_list_has(const size_t *places, size_t count, size_t place);
+
+/* Whether the list goes on after a word that is a GPU's or none's; notes that it is cut there. A
+ * comma at the end is forgiven. */
+bool gpu_choice_names_one(struct gpu_choice *choice, const char *word, const char *rest,
+                          bool is_one);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/envplan/gpu_choice.h"
+#include "lib/node/gpu/gpu_choice.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -81,20 +83,12 @@ void gpu_choice_keep(struct gpu_choice *choice, const size_t *places, size_t cou
     choice->count = count;
 }
 
-/* What a list can name a GPU by, or "". AMD's is the unique id, not another serial number. */
-static const char *id_of(const struct gpu *gpu)
-{
-    bool is_unique_id = strspn(gpu->serial, "0123456789abcdefABCDEF") == 16 && !gpu->serial[16];
-
-    return gpu->vendor != GPU_AMD || is_unique_id ? gpu->serial : "";
-}
-
 long gpu_choice_find_id(const struct gpu_choice *choice, const char *prefix, size_t length)
 {
     size_t matches = 0, found = choice->count;
 
     for (size_t i = 0; i < choice->count; i++) {
-        const char *id = id_of(gpu_choice_at(choice, i));
+        const char *id = gpu_choice_at(choice, i)->serial;
 
         if (*id == '\0')
             return -1;
@@ -121,4 +115,50 @@ bool gpu_choice_sort(struct gpu_choice *choice)
             choice->gpus[j - 1] = other;
         }
     return true;
+}
+
+bool gpu_choice_names_one(struct gpu_choice *choice, const char *token, const char *rest,
+                          bool is_one)
+{
+    choice->is_cut = choice->is_cut || (!is_one && (*token != '\0' || rest != NULL));
+    return is_one;
+}
+
+const char *gpu_list_next(const char *list, char token[GPU_LIST_WORD])
+{
+    size_t length = strcspn(list, ","), kept;
+    const char *rest = list[length] == ',' ? list + length + 1 : NULL;
+
+    while (length > 0 && isspace((unsigned char)*list)) {
+        list++;
+        length--;
+    }
+    while (length > 0 && isspace((unsigned char)list[length - 1]))
+        length--;
+    kept = length < GPU_LIST_WORD ? length : GPU_LIST_WORD - 1;
+    memcpy(token, list, kept);
+    token[kept] = '\0';
+    return rest;
+}
+
+long gpu_list_index(const char *token, bool is_whole)
+{
+    char *end;
+    long number;
+
+    if (!isdigit((unsigned char)*token) && *token != '+')
+        return GPU_LIST_NO_INDEX;
+    errno = 0;
+    number = strtol(token, &end, 10);
+    if (end == token || (is_whole && *end != '\0'))
+        return GPU_LIST_NO_INDEX;
+    return errno != 0 || number > INVENTORY_GPUS ? INVENTORY_GPUS : number;
+}
+
+bool gpu_list_has(const size_t *places, size_t count, size_t place)
+{
+    for (size_t i = 0; i < count; i++)
+        if (places[i] == place)
+            return true;
+    return false;
 }

@@ -5,12 +5,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "lib/envplan/envplan.h"
 #include "lib/node/inventory.h"
 
 /* Which of the node's GPUs a task may use, matched by PCI address: the indices of
  * CUDA_VISIBLE_DEVICES and its like are renumbered by device cgroups, so that index 0 means the
  * first device that can be opened, not the node's first. */
+
+/* Looks up a variable of the task's environment: its value or NULL. The value must stay valid until
+ * visible_gpus_read() returns. */
+typedef const char *gpu_getenv_fn(const char *name, void *context);
 
 /* Answers whether the calling process could open a device file for reading and writing: 1 yes, 0
  * refused or not there, -1 cannot tell. */
@@ -48,8 +51,8 @@ struct visible_gpus {
  * instances, are of different models (CUDA puts the fastest first) or have no number from their
  * driver, tiles that are not told, a device file whose permission cannot be asked. Nothing is read
  * but the inventory, the variables and open_fn's answers. */
-void visible_gpus_read(const struct inventory *inventory, envplan_getenv_fn *getenv_fn,
-                       void *context, visible_gpus_open_fn *open_fn, void *open_context,
+void visible_gpus_read(const struct inventory *inventory, gpu_getenv_fn *getenv_fn, void *context,
+                       visible_gpus_open_fn *open_fn, void *open_context,
                        struct visible_gpus *visible);
 
 #endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/node/gpu/vendor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ctype.h>
+
+#include "lib/base/sysfs.h"
+#include "lib/node/gpu/files.h"
+#include "lib/node/inventory-parts.h"
+
+/* ---------------------------------------------------------------- what its driver shows */
+
+/* How many of the names in a directory are the prefix and a number. */
+static int count_numbered(const char *root, const char *prefix, const char *directory)
+{
+    char **names;
+    size_t count = sysfs_names(root, &names, "%s", directory);
+    int found = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *digits = names[i] + strlen(prefix);
+
+        found += strncmp(names[i], prefix, strlen(prefix)) == 0 && *digits != '\0' &&
+                 digits[strspn(digits, "0123456789")] == '\0';
+    }
+    sysfs_names_free(names, count);
+    return found;
+}
+
+/* A tile is device/tileN with the driver xe and drm/cardN/gt/gtN with i915 (as Intel's
+ * compute-runtime looks for them, ioctl_helper_xe.cpp and ioctl_helper_i915.cpp). */
+static void read_gpu(const char *root, const char *device, struct gpu *gpu)
+{
+    char **names, directory[SYSFS_PATH];
+    size_t count = sysfs_names(root, &names, "%s/drm", device);
+
+    gpu_read_render_file(root, device, gpu);
+    gpu->tile_count = count_numbered(root, "tile", device);
+    for (size_t i = 0; i < count && gpu->tile_count == 0; i++)
+        if (strncmp(names[i], "card", 4) == 0 && FITS(directory, "%s/drm/%s/gt", device, names[i]))
+            gpu->tile_count = count_numbered(root, "gt", directory);
+    sysfs_names_free(names, count);
+}
+
+/* ---------------------------------------------------------------- what a job's variables leave */
+
+/* "COMPOSITE": cards are devices; "FLAT", "COMBINED": their tiles are. Without a word of the user's
+ * it is tiles on the Data Center GPU Max alone (compute-runtime, gfx_core_helper_xe_hpc_core.cpp),
+ * where a card of one tile makes no difference. */
+static bool are_tiles_devices(const struct gpu_choice *choice)
+{
+    const char *hierarchy = choice->getenv_fn("ZE_FLAT_DEVICE_HIERARCHY", choice->context);
+
+    if (hierarchy != NULL && strcmp(hierarchy, "COMPOSITE") == 0)
+        return false;
+    if (hierarchy != NULL && (strcmp(hierarchy, "FLAT") == 0 || strcmp(hierarchy, "COMBINED") == 0))
+        return true;
+    for (size_t i = 0; i < choice->count; i++)
+        if (strncmp(gpu_choice_at(choice, i)->model, "8086:0bd", strlen("8086:0bd")) == 0)
+            return true;
+    return false;
+}
+
+/* The place of the GPU with the device of that number; choice->count for none; -1 when the driver
+ * does not tell its tiles. */
+static long find(const struct gpu_choice *choice, long number, bool has_tiles)
+{
+    long first = 0;
+
+    for (size_t i = 0; i < choice->count; i++) {
+        long devices = has_tiles ? gpu_choice_at(choice, i)->tile_count : 1;
+
+        if (devices == 0)
+            return -1;
+        first += devices;
+        if (number < first)
+            return (long)i;
+    }
+    return (long)choice->count;
+}
+
+/* An entry that names no device is passed over, as is CARD.TILE where tiles are devices; what is
+ * left keeps the order of PCI addresses (compute-runtime's parseAffinityMask()). */
+static int filter_visible(struct gpu_choice *choice)
+{
+    const char *list = choice->getenv_fn("ZE_AFFINITY_MASK", choice->context);
+    bool has_tiles = are_tiles_devices(choice), is_kept[INVENTORY_GPUS] = {false};
+    size_t places[INVENTORY_GPUS], count = 0;
+    char token[GPU_LIST_WORD];
+
+    if (list == NULL || *list == '\0' || strcmp(list, "default") == 0)
+        return 0;
+    gpu_choice_show(choice, "ZE_AFFINITY_MASK", list);
+    for (const char *rest = list; rest != NULL;) {
+        long number, place;
+        char *end;
+
+        rest = gpu_list_next(rest, token);
+        number = strtol(token, &end, 10); /* saturates */
+        if (!isdigit((unsigned char)*token) || (*end != '\0' && *end != '.'))
+            return gpu_choice_fail(choice, "not a list of devices");
+        place = has_tiles && *end == '.' ? (long)choice->count : find(choice, number, has_tiles);
+        if (place < 0)
+            return gpu_choice_fail(choice, "the driver does not tell how many tiles a GPU has");
+        if (place == (long)choice->count)
+            choice->is_cut = true;
+        else
+            is_kept[place] = true;
+    }
+    for (size_t i = 0; i < choice->count; i++)
+        if (is_kept[i])
+            places[count++] = i;
+    gpu_choice_keep(choice, places, count);
+    return 0;
+}
+
+/* What makes pictures (VGA), is an FPGA or an NPU (accelerators), or is part of a processor and has
+ * its place on the bus, 0000:00:02.0. */
+static bool is_other_device(const char *pci, long long class, long long device)
+{
+    (void)device;
+    return class != PCI_CLASS_DISPLAY || strcmp(pci, "0000:00:02.0") == 0;
+}
+
+const struct gpu_vendor_info gpu_vendor_intel = {
+    .name = "Intel",
+    .pci_vendor = 0x8086,
+    .auto_detect = {"oneapi"},
+    .is_other_device = is_other_device,
+    .read = read_gpu,
+    .filter = filter_visible,
+};

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/node/gpu/vendor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/sysfs.h"
+#include "lib/node/gpu/files.h"
+
+/* What the driver shows: NVIDIA's README, chapter "Using the /proc file system interface". */
+
+/* ---------------------------------------------------------------- what its driver shows */
+
+/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar ..." : the first word that
+ * begins with a digit and has a dot. */
+static void read_driver(const char *root, char *version, size_t size)
+{
+    char line[256], *rest = line, *word;
+
+    if (sysfs_line(root, version, size, "sys/module/nvidia/version") == 0 ||
+        sysfs_line(root, line, sizeof line, "proc/driver/nvidia/version") < 0)
+        return;
+    while ((word = strsep(&rest, " "))) {
+        if (word[0] >= '0' && word[0] <= '9' && strchr(word, '.')) {
+            snprintf(version, size, "%s", word);
+            return;
+        }
+    }
+}
+
+/* NVIDIA's MIG User Guide, "/proc based nvidia-capabilities": a GPU instance is a directory there.
+ */
+static bool has_mig_instances(const char *root, long minor)
+{
+    char **names;
+    size_t count = sysfs_names(root, &names, "proc/driver/nvidia/capabilities/gpu%ld/mig", minor);
+    bool found = false;
+
+    for (size_t i = 0; i < count && !found; i++)
+        found = strncmp(names[i], "gi", 2) == 0;
+    sysfs_names_free(names, count);
+    return found;
+}
+
+static void read_gpu(const char *root, const char *device, struct gpu *gpu)
+{
+    char minor[16] = "";
+    char *text =
+        sysfs_file(root, 16384, "proc/driver/nvidia/gpus/%s/information", gpu->location.pci);
+
+    (void)device;
+    if (!text)
+        return;
+    gpu_read_key(text, "Model", gpu->model, sizeof gpu->model);
+    gpu_read_key(text, "GPU UUID", gpu->serial, sizeof gpu->serial);
+    if (strchr(gpu->serial, '?'))
+        gpu->serial[0] = '\0'; /* "GPU-????????-..." before the first use */
+    gpu_read_key(text, "Video BIOS", gpu->firmware, sizeof gpu->firmware);
+    gpu_read_key(text, "Device Minor", minor, sizeof minor);
+    if (minor[0] >= '0' && minor[0] <= '9') {
+        snprintf(gpu->device_file, sizeof gpu->device_file, "/dev/nvidia%ld",
+                 strtol(minor, NULL, 10));
+        gpu->is_partitioned = has_mig_instances(root, strtol(minor, NULL, 10));
+    }
+    free(text);
+}
+
+/* ---------------------------------------------------------------- what a job's variables leave */
+
+/* Why an index does not tell which GPU it means, or NULL. */
+static const char *index_problem(const struct gpu_choice *choice)
+{
+    const char *order = choice->getenv_fn("CUDA_DEVICE_ORDER", choice->context);
+
+    if (choice->count < 2)
+        return NULL;
+    if (gpu_choice_has_partitions(choice))
+        return "GPUs with MIG instances have no indices of their own";
+    if ((order == NULL || strcmp(order, "PCI_BUS_ID") != 0) && !gpu_choice_is_alike(choice))
+        return "CUDA numbers different models by speed, unless CUDA_DEVICE_ORDER=PCI_BUS_ID";
+    return NULL;
+}
+
+/* "MIG-GPU-UUID/gi/ci" carries the GPU's UUID, "MIG-UUID" only its own: then there must be just
+ * one GPU that it can be on. As gpu_choice_find_id(). */
+static long find_mig(const struct gpu_choice *choice, const char *token)
+{
+    const char *id = token + strlen("MIG-");
+    size_t partitioned = 0, found = 0;
+
+    if (strncmp(id, "GPU-", strlen("GPU-")) == 0)
+        return gpu_choice_find_id(choice, id, strcspn(id, "/"));
+    for (size_t i = 0; i < choice->count; i++)
+        if (gpu_choice_at(choice, i)->is_partitioned) {
+            partitioned++;
+            found = i;
+        }
+    if (choice->count == 1)
+        return 0;
+    return partitioned == 1 ? (long)found : -1;
+}
+
+/* The first entry says whether the list is of GPUs, of MIG devices or of indices. */
+static int filter_visible(struct gpu_choice *choice)
+{
+    const char *list = choice->getenv_fn("CUDA_VISIBLE_DEVICES", choice->context);
+    const char *why_no_index = index_problem(choice), *prefix = "";
+    size_t places[INVENTORY_GPUS], count = 0;
+    char token[GPU_LIST_WORD];
+
+    if (list == NULL)
+        return choice->count > 1 && gpu_choice_has_partitions(choice)
+                   ? gpu_choice_fail(choice, "GPUs with MIG instances, and no CUDA_VISIBLE_DEVICES")
+                   : 0;
+    gpu_choice_show(choice, "CUDA_VISIBLE_DEVICES", list);
+    gpu_list_next(list, token);
+    if (strncmp(token, "GPU-", 4) == 0 || strncmp(token, "MIG-", 4) == 0)
+        prefix = *token == 'G' ? "GPU-" : "MIG-";
+    for (const char *rest = list; rest != NULL;) {
+        long place;
+
+        rest = gpu_list_next(rest, token);
+        if (!gpu_choice_names_one(choice, token, rest, strncmp(token, prefix, strlen(prefix)) == 0))
+            break;
+        place = *prefix == 'G'   ? gpu_choice_find_id(choice, token, strlen(token))
+                : *prefix == 'M' ? find_mig(choice, token)
+                                 : gpu_list_index(token, false);
+        if (*prefix == '\0' &&
+            !gpu_choice_names_one(choice, token, rest, place != GPU_LIST_NO_INDEX))
+            break;
+        if (place < 0)
+            return gpu_choice_fail(choice, "which GPU that is, the driver does not tell");
+        if (!gpu_choice_names_one(choice, token, rest, place < (long)choice->count))
+            break;
+        if (*prefix == '\0' && why_no_index != NULL)
+            return gpu_choice_fail(choice, why_no_index);
+        if (!gpu_list_has(places, count, (size_t)place)) {
+            places[count++] = (size_t)place;
+        } else if (*prefix != 'M') { /* two MIG devices may be of one GPU */
+            count = 0;               /* any other double makes the list void */
+            choice->is_cut = true;
+            break;
+        }
+    }
+    gpu_choice_keep(choice, places, count);
+    return 0;
+}
+
+const struct gpu_vendor_info gpu_vendor_nvidia = {
+    .name = "NVIDIA",
+    .pci_vendor = 0x10de,
+    .driver = "nvidia",
+    .driver_difference = "NCCL and CUDA need a driver of one version in a job",
+    .auto_detect = {"nvml", "nvidia"},
+    .common_files = {{"/dev/nvidiactl", "CUDA", true}, {"/dev/nvidia-uvm", "CUDA", true}},
+    .peer_modules = {"nvidia_peermem", "nv_peer_mem", "gdrdrv"},
+    .read_driver = read_driver,
+    .read = read_gpu,
+    .filter = filter_visible,
+};
