@@ -51,6 +51,7 @@ function test(suite, name, metric, unit) {
 }
 
 BEGIN { FS = " *\\| *" }
+/^This is version [0-9]+ of the schema/ { version = $0; gsub(/[^0-9]/, "", version) }
 /^## / { section = $0; is_heading = 1 }
 /^\|/ {
     if (is_heading || $2 ~ /^---/)
@@ -64,6 +65,7 @@ END {
     print "{"
     print " \"$schema\": \"https://json-schema.org/draft/2020-12/schema\","
     print " \"title\": \"A record of muster: one line of what it measures and concludes\","
+    print " \"$id\": \"urn:muster:record:" version "\","
     print " \"type\": \"object\","
     print " \"properties\": {\n" properties "\n },"
     print " \"required\": [" required "],"

@@ -5,7 +5,7 @@ if BUILD_MUSTER
 noinst_PROGRAMS += tests/record-check
 tests_record_check_SOURCES = tests/record-check.c
 tests_record_check_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
-tests_record_check_LDADD = $(JANSSON_LIBS)
+tests_record_check_LDADD = lib/libmuster.la $(JANSSON_LIBS)
 
 # Makes histories for the tests of what reads them.
 noinst_PROGRAMS += tests/history-add

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/catalog/catalog.h"
+
 enum { CELLS = 4, ROWS = 512 };
 
 struct row {
@@ -132,6 +134,25 @@ static bool test_is_known(const struct schema *schema, const json_t *record, siz
     return wrong(line, "is not in the table of tests", found);
 }
 
+/* What is wrong has a code of the catalogue with its remediation, and what is not has none. */
+static bool code_holds(const json_t *record, size_t line)
+{
+    int verdict = verdict_parse(text_of(record, "verdict"));
+    bool is_fault =
+        verdict == VERDICT_WARN || verdict == VERDICT_UNKNOWN || verdict == VERDICT_FAIL;
+    const char *name = text_of(record, "code");
+    const struct catalog_fault *fault = catalog_fault(catalog_fault_parse(name));
+
+    if ((json_object_get(record, "code") != NULL) != is_fault)
+        return wrong(line, is_fault ? "lacks a code" : "has a code and no fault", name);
+    if (is_fault && !*fault->name)
+        return wrong(line, "has a code that is not in the catalogue", name);
+    if (is_fault &&
+        strcmp(text_of(record, "remediation"), catalog_remediation(fault->remediation)) != 0)
+        return wrong(line, "has another remediation than its code", text_of(record, "remediation"));
+    return true;
+}
+
 static bool record_holds(const struct schema *schema, json_t *record, size_t line)
 {
     static const char *const verdicts[] = {"pass", "skip", "warn", "unknown", "fail", NULL};
@@ -157,6 +178,7 @@ static bool record_holds(const struct schema *schema, json_t *record, size_t lin
     if (json_object_get(record, "limit_source") &&
         !is_one_of(text_of(record, "limit_source"), sources))
         holds = wrong(line, "has no such source of a limit", text_of(record, "limit_source"));
+    holds = code_holds(record, line) && holds;
     return test_is_known(schema, record, line) && holds;
 }
 

@@ -98,8 +98,16 @@ double record_now_s(void)
     return (double)now.tv_sec + 1e-3 * (double)(now.tv_nsec / 1000000);
 }
 
+enum fault_code record_code(const struct record *record)
+{
+    enum fault_code code = catalog_default_code(record->test, record->verdict);
+
+    return code != FAULT_NONE && record->code != FAULT_NONE ? record->code : code;
+}
+
 int record_write(FILE *stream, const struct record *record)
 {
+    const struct catalog_fault *fault = catalog_fault(record_code(record));
     struct line line = {0};
     const char *run = record->run ? record->run : getenv("MUSTER_RUN");
     int result = -1;
@@ -130,6 +138,8 @@ int record_write(FILE *stream, const struct record *record)
     field_number(&line, "stalled", record->stalled);
     if (record->verdict != VERDICT_NONE)
         field_string(&line, "verdict", verdict_name(record->verdict));
+    field_string(&line, "code", fault->name);
+    field_string(&line, "remediation", catalog_remediation(fault->remediation));
     field_string(&line, "message", record->message);
     line_add(&line, "}\n", 2);
     if (line.out_of_memory)

@@ -29,9 +29,10 @@ struct record {
     double round;             /* of the run, from 1: links with the same were measured at once */
     double stalled;           /* share of the time in which a process was kept from running */
     enum verdict verdict;
-    const char *message; /* one line for a person */
-    const char *run;     /* id of the run; NULL: from the environment variable MUSTER_RUN */
-    double time;         /* seconds since the epoch, UTC; NAN: now */
+    enum fault_code code; /* FAULT_NONE: that of the test, record_code() */
+    const char *message;  /* one line for a person */
+    const char *run;      /* id of the run; NULL: from the environment variable MUSTER_RUN */
+    double time;          /* seconds since the epoch, UTC; NAN: now */
 };
 
 /* With MUSTER_PROGRESS in its environment a program of the battery tells its progress by whole
@@ -46,8 +47,13 @@ struct record {
         .stalled = __builtin_nan(""), .time = __builtin_nan("")                                    \
     }
 
-/* Writes the record as one JSON object on one line and flushes, in one write where the line fits
- * the stream's buffer. Bytes that are not UTF-8 come out as U+FFFD. Returns 0, or -1 with errno. */
+/* What is wrong by this record, of verdict warn, unknown or fail: its own code, else that of its
+ * test. FAULT_NONE where nothing is. Programs decide by it. */
+enum fault_code record_code(const struct record *record);
+
+/* Writes the record, with record_code() and its remediation, as one JSON object on one line and
+ * flushes, in one write where the line fits the stream's buffer. Bytes that are not UTF-8 come out
+ * as U+FFFD. Returns 0, or -1 with errno. */
 int record_write(FILE *stream, const struct record *record);
 
 /* The time of now as records have it: seconds since 1970, in whole milliseconds. */

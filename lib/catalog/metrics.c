@@ -59,9 +59,6 @@ const struct catalog_metric catalog_metrics[] = {
     FACT("firmware", "", CONFIG_DIFFERS, "firmware of a device", "known faults of firmware come and go with its version"),
     FACT("bios", "", CONFIG_DIFFERS, "version of the BIOS", "firmware settings and known faults come with its version"),
     FACT("microcode", "", CONFIG_DIFFERS, "microcode of the processors", "mitigations and speed come with the microcode"),
-    FACT("nvidia.driver", "", CONFIG_DIFFERS, "version of the NVIDIA driver", "NCCL and CUDA need a driver of one version in a job"),
-    FACT("amdgpu.driver", "", CONFIG_DIFFERS, "version of the AMD GPU driver", "RCCL and ROCm need a driver of one version in a job"),
-    FACT("habanalabs.driver", "", CONFIG_DIFFERS, "version of the Gaudi driver", "HCCL needs a driver of one version in a job"),
     FACT("peer.memory", "", CONFIG_DIFFERS, "kernel module for RDMA to GPU memory", "without it RDMA goes through the host's memory"),
     FACT("library", "", CONFIG_DIFFERS, "build of a library that jobs use", "ranks with different builds of a library need not understand each other"),
     FACT("muster", "", CONFIG_DIFFERS, "version of muster", "another muster may see and tell other things"),
@@ -75,6 +72,10 @@ const struct catalog_metric catalog_metrics[] = {
     FACT("memlock", "MB", CONFIG_DIFFERS, "limit of locked memory", "RDMA needs locked memory"),
     FACT("limits", "", CONFIG_DIFFERS, "limits of processes", "jobs run into a limit on this node only"),
     FACT("shm", "MB", CONFIG_DIFFERS, "size of /dev/shm", "data loaders and NCCL need /dev/shm"),
+    /* facts of one vendor, which says why they matter (lib/node/gpu) */
+    METRIC("nvidia.driver", "", "version of the NVIDIA driver"),
+    METRIC("amdgpu.driver", "", "version of the AMD GPU driver"),
+    METRIC("habanalabs.driver", "", "version of the Gaudi driver"),
 
     /* identities and places */
     METRIC("address", "", "IP address of an interface"),

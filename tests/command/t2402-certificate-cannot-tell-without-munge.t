@@ -15,7 +15,7 @@ cannot_tell() { # WHAT MESSAGE
 kill -STOP "$pid"
 cannot_tell 'munged is stopped' 'MUNGE does not answer within 800 ms'
 like "$(request n1 | muster certificate issue --node n1 --json 2>/dev/null)" \
-    '"verdict":"fail","message":"MUNGE does not answer' '... and nothing can be issued'
+    '"verdict":"fail","code":"certificate_failed",.*"message":"MUNGE does not answer' '... and nothing can be issued'
 kill -CONT "$pid"
 like "$(verdict)" '^0 ' '... and goes on; what was there is there'
 like "$(verdict --json)" '"verdict":"pass"' '... as a record'

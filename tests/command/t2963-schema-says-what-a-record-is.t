@@ -21,7 +21,7 @@ cat >"$work/validate.py" <<'END'
 import json, sys
 types = {'string': str, 'number': (int, float), 'object': dict}
 def holds(rule, value):
-    if set(rule) - {'$schema', 'title', 'description', 'type', 'properties', 'required', 'dependentRequired',
+    if set(rule) - {'$schema', '$id', 'title', 'description', 'type', 'properties', 'required', 'dependentRequired',
                     'anyOf', 'not', 'enum', 'const', 'minLength'}:
         sys.exit('a keyword that this test does not know')
     kind = rule.get('type')

@@ -13,33 +13,34 @@ static void outcomes(void)
     is_int(outcome_conclude(&outcome), VERDICT_UNKNOWN, "nothing measured is unknown");
     outcome = (struct outcome){0};
     for (int stage = 0; stage < STAGE_COUNT; stage++)
-        outcome_note(&outcome, (enum stage)stage, VERDICT_PASS, NULL, NULL, NULL);
+        outcome_note(&outcome, (enum stage)stage, VERDICT_PASS, FAULT_NONE, NULL, NULL, NULL);
     is_int(outcome_conclude(&outcome), VERDICT_PASS, "all stages passed is certified");
-    outcome_note(&outcome, STAGE_CHECK, VERDICT_SKIP, "gpu.enumerate", "", "no GPU");
+    outcome_note(&outcome, STAGE_CHECK, VERDICT_SKIP, FAULT_NONE, "gpu.enumerate", "", "no GPU");
     is_int(outcome.stages[STAGE_CHECK], VERDICT_PASS, "a skipped test does not hide the others");
-    outcome_note(&outcome, STAGE_CHECK, VERDICT_WARN, "host.config", "kernel",
+    outcome_note(&outcome, STAGE_CHECK, VERDICT_WARN, FAULT_NONE, "host.config", "kernel",
                  "6.1, 6.2 elsewhere");
     is_int(outcome_conclude(&outcome), VERDICT_PASS, "a warning does not forbid the certificate");
     is_str(outcome_worst(&outcome)->part, "kernel", "... and is told");
-    outcome_note(&outcome, STAGE_LAUNCH, VERDICT_UNKNOWN, "mpi.launch", "", "did not end");
+    outcome_note(&outcome, STAGE_LAUNCH, VERDICT_UNKNOWN, FAULT_NONE, "mpi.launch", "",
+                 "did not end");
     ok(!outcome_is_good(&outcome), "unknown goes no further");
     is_int(outcome_conclude(&outcome), VERDICT_UNKNOWN, "unknown is not certified");
-    outcome_note(&outcome, STAGE_LINKS, VERDICT_FAIL, "links", "eth1", "slow");
-    outcome_note(&outcome, STAGE_LINKS, VERDICT_FAIL, "links", "eth2", "slow");
+    outcome_note(&outcome, STAGE_LINKS, VERDICT_FAIL, FAULT_NONE, "links", "eth1", "slow");
+    outcome_note(&outcome, STAGE_LINKS, VERDICT_FAIL, FAULT_NONE, "links", "eth2", "slow");
     is_int(outcome_conclude(&outcome), VERDICT_FAIL, "a failure outweighs unknown");
     is_str(outcome_worst(&outcome)->part, "eth1", "the first of several failures is named");
 
     outcome = (struct outcome){0};
-    outcome_note(&outcome, STAGE_REACH, VERDICT_PASS, NULL, NULL, NULL);
-    outcome_note(&outcome, STAGE_CHECK, VERDICT_SKIP, "a", "", "");
+    outcome_note(&outcome, STAGE_REACH, VERDICT_PASS, FAULT_NONE, NULL, NULL, NULL);
+    outcome_note(&outcome, STAGE_CHECK, VERDICT_SKIP, FAULT_NONE, "a", "", "");
     is_int(outcome_conclude(&outcome), VERDICT_UNKNOWN,
            "a stage with skipped tests only is no pass");
     has_str(outcome_worst(&outcome)->message, "check was not run", "... and is named");
 
     outcome = (struct outcome){0};
     for (int stage = 0; stage < STAGE_TRAIN; stage++)
-        outcome_note(&outcome, (enum stage)stage, VERDICT_PASS, NULL, NULL, NULL);
-    outcome_note(&outcome, STAGE_TRAIN, VERDICT_SKIP, NULL, "", "");
+        outcome_note(&outcome, (enum stage)stage, VERDICT_PASS, FAULT_NONE, NULL, NULL, NULL);
+    outcome_note(&outcome, STAGE_TRAIN, VERDICT_SKIP, FAULT_NONE, NULL, "", "");
     is_int(outcome_conclude(&outcome), VERDICT_PASS, "training may be skipped, with a word");
     outcome.stages[STAGE_TRAIN] = VERDICT_NONE;
     is_int(outcome_conclude(&outcome), VERDICT_UNKNOWN, "... but not left out");
@@ -49,21 +50,21 @@ static void nears(void)
 {
     struct outcome outcome = {0};
 
-    outcome_note_near(&outcome, STAGE_LINKS, "links", "eth1", "a little slow");
+    outcome_note_near(&outcome, STAGE_LINKS, FAULT_NONE, "links", "eth1", "a little slow");
     ok(outcome.is_near && outcome_conclude(&outcome) == VERDICT_FAIL,
        "a figure near its limit fails, near it");
-    outcome_note_near(&outcome, STAGE_LINKS, "links", "eth2", "a little slow");
+    outcome_note_near(&outcome, STAGE_LINKS, FAULT_NONE, "links", "eth2", "a little slow");
     ok(outcome.is_near, "... a second one too");
     is_str(outcome_worst(&outcome)->part, "eth1", "... and the first is named");
-    outcome_note(&outcome, STAGE_LINKS, VERDICT_FAIL, "links", "eth3", "dead");
+    outcome_note(&outcome, STAGE_LINKS, VERDICT_FAIL, FAULT_NONE, "links", "eth3", "dead");
     ok(!outcome.is_near, "any other failure is none near a limit");
     is_str(outcome_worst(&outcome)->part, "eth3", "... and is the one to be named");
-    outcome_note_near(&outcome, STAGE_LINKS, "links", "eth4", "a little slow");
+    outcome_note_near(&outcome, STAGE_LINKS, FAULT_NONE, "links", "eth4", "a little slow");
     ok(!outcome.is_near, "whatever comes after it");
     is_str(outcome_worst(&outcome)->part, "eth3", "... it stays the one");
     outcome = (struct outcome){0};
-    outcome_note(&outcome, STAGE_CHECK, VERDICT_UNKNOWN, "check", "", "no word");
-    outcome_note_near(&outcome, STAGE_LINKS, "links", "eth1", "a little slow");
+    outcome_note(&outcome, STAGE_CHECK, VERDICT_UNKNOWN, FAULT_NONE, "check", "", "no word");
+    outcome_note_near(&outcome, STAGE_LINKS, FAULT_NONE, "links", "eth1", "a little slow");
     ok(outcome.is_near, "it outweighs what is unknown");
 }
 
@@ -74,11 +75,14 @@ static void several(void)
 
     outcome_text(&outcome, false, text, sizeof text);
     is_str(text, "", "without a fault there is nothing to tell");
-    outcome_note(&outcome, STAGE_CHECK, VERDICT_WARN, "host.config", "kernel", "6.1");
-    outcome_note_near(&outcome, STAGE_LINKS, "links", "eth2", "eth2 70 of 100 Mb/s");
-    outcome_note(&outcome, STAGE_CHECK, VERDICT_FAIL, "slurm.gres", "gpu3", "is not there");
-    outcome_note(&outcome, STAGE_LINKS, VERDICT_FAIL, "links", "eth1", "eth1 9 of 100 Mb/s");
-    outcome_note(&outcome, STAGE_LINKS, VERDICT_FAIL, "links", "eth1", "eth1 8 of 100 Mb/s");
+    outcome_note(&outcome, STAGE_CHECK, VERDICT_WARN, FAULT_NONE, "host.config", "kernel", "6.1");
+    outcome_note_near(&outcome, STAGE_LINKS, FAULT_NONE, "links", "eth2", "eth2 70 of 100 Mb/s");
+    outcome_note(&outcome, STAGE_CHECK, VERDICT_FAIL, FAULT_NONE, "slurm.gres", "gpu3",
+                 "is not there");
+    outcome_note(&outcome, STAGE_LINKS, VERDICT_FAIL, FAULT_NONE, "links", "eth1",
+                 "eth1 9 of 100 Mb/s");
+    outcome_note(&outcome, STAGE_LINKS, VERDICT_FAIL, FAULT_NONE, "links", "eth1",
+                 "eth1 8 of 100 Mb/s");
     is_int(outcome.fault_count, 4, "one fault of each test and part");
     outcome_text(&outcome, false, text, sizeof text);
     is_str(text, "gpu3: is not there; eth1 9 of 100 Mb/s; eth2 70 of 100 Mb/s",
@@ -102,7 +106,7 @@ static void several(void)
 
         snprintf(part, sizeof part, "gpu%d", i);
         outcome_note(&outcome, STAGE_CHECK, i < OUTCOME_FAULTS ? VERDICT_UNKNOWN : VERDICT_FAIL,
-                     "slurm.gres", part, "");
+                     FAULT_NONE, "slurm.gres", part, "");
     }
     is_int(outcome.fault_count, OUTCOME_FAULTS, "more faults than there is room for");
     is_str(outcome.faults[OUTCOME_FAULTS - 1].part, "gpu11", "... and the worst are kept");

@@ -36,8 +36,16 @@ int main(void)
     is_str(written(&record),
            "{\"time\":1795190000.5,\"suite\":\"links\",\"node\":\"n1\",\"value\":196.25,"
            "\"unit\":\"Mb/s\",\"samples\":5,\"lowest\":120,\"outliers\":1,\"stopped\":\"budget\","
-           "\"verdict\":\"fail\"}\n",
+           "\"verdict\":\"fail\",\"code\":\"test_failed\",\"remediation\":\"check_log\"}\n",
            "a record is one line of JSON");
+    record.test = "gpu.health";
+    has_str(written(&record), "\"code\":\"gpu_unhealthy\",\"remediation\":\"reset_gpu\"",
+            "a failure without a code has that of its test");
+    record.code = FAULT_GPU_MEMORY_ERRORS;
+    has_str(written(&record), "\"code\":\"gpu_memory_errors\"", "... else its own");
+    record.verdict = VERDICT_PASS;
+    ok(!strstr(written(&record), "code"), "... and a pass has none");
+    record.test = NULL;
     setenv("MUSTER_RUN", "r1", 1);
     has_str(written(&record), "{\"run\":\"r1\",", "the run comes from the environment");
     record.message = "a \"quote\", a \\, a\ttab, \xc3\xa9, a bad byte \xff.";

@@ -166,6 +166,7 @@ static void judge_digests(const struct battery *battery)
             continue;
         record.test = "train.one";
         record.metric = "digest";
+        record.code = FAULT_TRAINING_DIFFERS;
         record.verdict = VERDICT_WARN;
         if (2 * most > right)
             say(battery, &record, rank,
@@ -242,6 +243,7 @@ static void run_one_speed(struct battery *battery, double seconds)
             record.limit = SLOW * median;
             record.limit_source = "peers";
             record.verdict = VERDICT_WARN;
+            record.code = FAULT_TRAINING_SLOW;
             say(battery, &record, rank, "%.0f %% of the median of %d ranks: a straggler",
                 100 * rates[rank] / median, ranks);
         } else {

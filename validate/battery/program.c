@@ -89,6 +89,7 @@ static void *fuse_run(void *argument)
         record.metric = "complete";
         record.node = node;
         record.verdict = VERDICT_UNKNOWN;
+        record.code = FAULT_LAUNCH_FAILED;
         record.message = message;
         output_take_over();
         output_record(&record);

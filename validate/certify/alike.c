@@ -137,6 +137,7 @@ static void headline(struct certify *certify, const struct outcome_fault *fault)
     record.value = (double)names.count;
     record.unit = "count";
     record.verdict = VERDICT_UNKNOWN;
+    record.code = FAULT_MANY_ALIKE;
     record.message = text;
     certify_record(certify, &record);
     free(folded);

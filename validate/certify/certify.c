@@ -63,6 +63,13 @@ void certify_record(struct certify *certify, const struct record *record)
 void certify_verdict(struct certify *certify, struct subject *subject, enum stage stage,
                      enum verdict verdict, const char *test, const char *part, const char *message)
 {
+    certify_fault(certify, subject, stage, verdict, FAULT_NONE, test, part, message);
+}
+
+void certify_fault(struct certify *certify, struct subject *subject, enum stage stage,
+                   enum verdict verdict, enum fault_code code, const char *test, const char *part,
+                   const char *message)
+{
     if (!subject)
         return;
     if (test) {
@@ -73,10 +80,11 @@ void certify_verdict(struct certify *certify, struct subject *subject, enum stag
         record.node = subject->name;
         record.part = part;
         record.verdict = verdict;
+        record.code = code;
         record.message = message;
         certify_record(certify, &record);
     }
-    outcome_note(&subject->outcome, stage, verdict, test, part, message);
+    outcome_note(&subject->outcome, stage, verdict, code, test, part, message);
 }
 
 size_t certify_good(struct certify *certify, struct hostlist *names)
@@ -224,6 +232,7 @@ static void conclude(struct certify *certify, enum verdict *verdicts)
         record.node = subject->name;
         record.part = outcome_worst(&subject->outcome)->part;
         record.verdict = verdicts[i];
+        record.code = outcome_worst(&subject->outcome)->code;
         record.message = text;
         certify_record(certify, &record);
     }

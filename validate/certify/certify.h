@@ -70,7 +70,8 @@ struct subject {
     bool is_missed;  /* it could not be had for one of the later jobs */
     bool is_suspect; /* a process died or hung in this stage: set aside for certify_retest() */
     char suspicion[200], suspect_part[64]; /* of a suspect: what was seen, and where */
-    bool is_decided;                       /* decision is what was done */
+    enum fault_code suspect_code;
+    bool is_decided; /* decision is what was done */
     enum decision decision;
     int strike;       /* if its failure is near a limit: which one, from 1 */
     double rail_mbps; /* its worst rail's figure, NAN */
@@ -138,6 +139,10 @@ void certify_record(struct certify *certify, const struct record *record);
  * is none. */
 void certify_verdict(struct certify *certify, struct subject *subject, enum stage stage,
                      enum verdict verdict, const char *test, const char *part, const char *message);
+/* The same with a fault code, where it is not that of the test. */
+void certify_fault(struct certify *certify, struct subject *subject, enum stage stage,
+                   enum verdict verdict, enum fault_code code, const char *test, const char *part,
+                   const char *message);
 /* The nodes of the job that have no fault so far and are no suspects; sets is_asked of these and no
  * others. names must be released. Returns their number. */
 size_t certify_good(struct certify *certify, struct hostlist *names);

@@ -25,15 +25,17 @@ static void say_oddity(struct certify *certify, const struct oddity *oddity)
 
     oddity_message(oddity, text, sizeof text);
     if (subject) {
-        certify_verdict(certify, subject, STAGE_CHECK,
-                        certify_rails_verdict(certify, subject, oddity->part, oddity->verdict),
-                        "host.config", *oddity->part ? oddity->part : oddity->name, text);
+        certify_fault(certify, subject, STAGE_CHECK,
+                      certify_rails_verdict(certify, subject, oddity->part, oddity->verdict),
+                      fact_code(oddity->name), "host.config",
+                      *oddity->part ? oddity->part : oddity->name, text);
         return;
     }
     record.suite = "certify";
     record.test = "host.config";
     record.part = *oddity->part ? oddity->part : oddity->name;
     record.verdict = oddity->verdict;
+    record.code = fact_code(oddity->name);
     record.message = text;
     certify_record(certify, &record);
     certify_note(certify, "%s", text);
@@ -90,6 +92,7 @@ static void say_hosts(const char *text, void *context)
     record.suite = "certify";
     record.test = "net.addresses";
     record.verdict = VERDICT_WARN;
+    record.code = FAULT_HOSTS_DIFFER;
     record.message = text;
     certify_record(certify, &record);
     hostlist_append(&certify->headlines, text);

@@ -70,9 +70,11 @@ static void fault_add(struct outcome *outcome, const struct outcome_fault *fault
 }
 
 static void note(struct outcome *outcome, enum stage stage, enum verdict verdict, bool is_near,
-                 const char *test, const char *part, const char *message)
+                 enum fault_code code, const char *test, const char *part, const char *message)
 {
-    struct outcome_fault fault = {.stage = stage, .verdict = verdict, .is_near = is_near};
+    const struct record record = {.test = test, .verdict = verdict, .code = code};
+    struct outcome_fault fault = {
+        .stage = stage, .verdict = verdict, .code = record_code(&record), .is_near = is_near};
 
     if (weight_of(verdict) > weight_of(outcome->stages[stage]))
         outcome->stages[stage] = verdict;
@@ -84,16 +86,16 @@ static void note(struct outcome *outcome, enum stage stage, enum verdict verdict
     fault_add(outcome, &fault);
 }
 
-void outcome_note(struct outcome *outcome, enum stage stage, enum verdict verdict, const char *test,
-                  const char *part, const char *message)
+void outcome_note(struct outcome *outcome, enum stage stage, enum verdict verdict,
+                  enum fault_code code, const char *test, const char *part, const char *message)
 {
-    note(outcome, stage, verdict, false, test, part, message);
+    note(outcome, stage, verdict, false, code, test, part, message);
 }
 
-void outcome_note_near(struct outcome *outcome, enum stage stage, const char *test,
-                       const char *part, const char *message)
+void outcome_note_near(struct outcome *outcome, enum stage stage, enum fault_code code,
+                       const char *test, const char *part, const char *message)
 {
-    note(outcome, stage, VERDICT_FAIL, true, test, part, message);
+    note(outcome, stage, VERDICT_FAIL, true, code, test, part, message);
 }
 
 void outcome_excuse(struct outcome *outcome, size_t at)
@@ -155,7 +157,8 @@ enum verdict outcome_conclude(struct outcome *outcome)
         if (stage == STAGE_TRAIN && outcome->stages[stage] == VERDICT_SKIP)
             continue;
         snprintf(text, sizeof text, "%s was not run to its end", stage_name((enum stage)stage));
-        outcome_note(outcome, (enum stage)stage, VERDICT_UNKNOWN, "certify", "", text);
+        outcome_note(outcome, (enum stage)stage, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, "certify", "",
+                     text);
         return VERDICT_UNKNOWN;
     }
     return VERDICT_PASS;

@@ -25,7 +25,8 @@ enum { OUTCOME_FAULTS = 6, OUTCOME_TEXT = 400 };
 struct outcome_fault {
     enum stage stage;
     enum verdict verdict; /* WARN and worse */
-    bool is_near;         /* FAIL, by a figure near its limit (validate/act/strikes.h) */
+    enum fault_code code;
+    bool is_near;   /* FAIL, by a figure near its limit (validate/act/strikes.h) */
     bool is_common; /* many nodes have it alike: none is failed for it (validate/act/alike.h) */
     char test[64], part[64], message[256];
 };
@@ -40,13 +41,14 @@ struct outcome {
     size_t fault_count;
 };
 
-/* Notes a verdict of a stage. pass also where nothing is said. */
-void outcome_note(struct outcome *outcome, enum stage stage, enum verdict verdict, const char *test,
-                  const char *part, const char *message);
+/* Notes a verdict of a stage. pass also where nothing is said. code: FAULT_NONE: that of the test
+ * (record_code()). */
+void outcome_note(struct outcome *outcome, enum stage stage, enum verdict verdict,
+                  enum fault_code code, const char *test, const char *part, const char *message);
 
 /* Notes a failure by a figure near its limit. Any other failure outweighs it. */
-void outcome_note_near(struct outcome *outcome, enum stage stage, const char *test,
-                       const char *part, const char *message);
+void outcome_note_near(struct outcome *outcome, enum stage stage, enum fault_code code,
+                       const char *test, const char *part, const char *message);
 
 /* Makes that failure one that many nodes have alike: UNKNOWN. */
 void outcome_excuse(struct outcome *outcome, size_t fault);

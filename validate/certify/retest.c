@@ -28,6 +28,7 @@ size_t certify_suspect(struct certify *certify, size_t first)
         subject->is_suspect = true;
         text_put(subject->suspicion, sizeof subject->suspicion, "%s",
                  record->message ? record->message : "a process ended early");
+        subject->suspect_code = record_code(record);
         snprintf(subject->suspect_part, sizeof subject->suspect_part, "%s",
                  record->part ? record->part : "");
         count++;
@@ -47,8 +48,8 @@ static void conclude(struct certify *certify, struct subject *subject, enum stag
 {
     subject->is_suspect = false;
     if (outcome_is_good(&subject->outcome))
-        certify_verdict(certify, subject, stage, verdict, "workers.enumerate",
-                        subject->suspect_part, message);
+        certify_fault(certify, subject, stage, verdict, subject->suspect_code, "workers.enumerate",
+                      subject->suspect_part, message);
 }
 
 static void doubt(struct certify *certify, struct subject *subject, enum stage stage,

@@ -39,7 +39,7 @@ static void verdicts_take(struct certify *certify, enum stage stage, size_t firs
         if (subject && record->verdict >= least && subject->is_asked && !certify_is_death(record))
             outcome_note(&subject->outcome, stage,
                          certify_rails_verdict(certify, subject, record->part, record->verdict),
-                         record->test, record->part, record->message);
+                         record_code(record), record->test, record->part, record->message);
     }
 }
 
@@ -397,5 +397,6 @@ void certify_train(struct certify *certify)
     }
     for (size_t i = 0; i < certify->count; i++)
         if (outcome_is_good(&certify->subjects[i].outcome))
-            outcome_note(&certify->subjects[i].outcome, STAGE_TRAIN, VERDICT_SKIP, NULL, "", "");
+            outcome_note(&certify->subjects[i].outcome, STAGE_TRAIN, VERDICT_SKIP, FAULT_NONE, NULL,
+                         "", "");
 }

@@ -79,8 +79,8 @@ static void finding_take(struct certify *certify, const struct subnet_finding *f
     record.verdict = verdict_on(finding, is_ethernet);
     if (subject) {
         record.verdict = certify_rails_verdict(certify, subject, finding->part, record.verdict);
-        outcome_note(&subject->outcome, STAGE_CHECK, record.verdict, record.test, finding->part,
-                     finding->text);
+        outcome_note(&subject->outcome, STAGE_CHECK, record.verdict, record.code, record.test,
+                     finding->part, finding->text);
     } else {
         certify->has_fault = certify->has_fault || record.verdict == VERDICT_FAIL;
     }

@@ -45,18 +45,37 @@ void checks_report(const struct checks *checks, const char *test, struct record 
     checks->sink(record, checks->context);
 }
 
-void checks_say(const struct checks *checks, const char *test, const char *part,
-                enum verdict verdict, const char *format, ...)
+static void report(const struct checks *checks, const char *test, const char *part,
+                   enum verdict verdict, enum fault_code code, const char *format,
+                   va_list arguments)
 {
     struct record record = RECORD_INIT;
     char message[512];
+
+    vsnprintf(message, sizeof message, format, arguments);
+    record.part = part;
+    record.verdict = verdict;
+    record.code = code;
+    record.message = message;
+    checks_report(checks, test, &record);
+}
+
+void checks_say(const struct checks *checks, const char *test, const char *part,
+                enum verdict verdict, const char *format, ...)
+{
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    report(checks, test, part, verdict, FAULT_NONE, format, arguments);
     va_end(arguments);
-    record.part = part;
-    record.verdict = verdict;
-    record.message = message;
-    checks_report(checks, test, &record);
+}
+
+void checks_fault(const struct checks *checks, const char *test, const char *part,
+                  enum fault_code code, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    report(checks, test, part, catalog_fault(code)->severity, code, format, arguments);
+    va_end(arguments);
 }

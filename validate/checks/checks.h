@@ -45,6 +45,11 @@ void checks_say(const struct checks *checks, const char *test, const char *part,
                 enum verdict verdict, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* The same for a fault, with the verdict that the catalogue has for it. */
+void checks_fault(const struct checks *checks, const char *test, const char *part,
+                  enum fault_code code, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
 /* What the files of the table define. */
 void check_interfaces(const struct checks *checks, const char *test);
 void check_addresses(const struct checks *checks, const char *test);

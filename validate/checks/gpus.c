@@ -36,6 +36,7 @@ static void report_count(const struct checks *checks, const char *test, long fou
     record.verdict = found < expected   ? VERDICT_FAIL
                      : found > expected ? VERDICT_WARN
                                         : VERDICT_PASS;
+    record.code = found < expected ? FAULT_GPU_MISSING : FAULT_GPU_SURPLUS;
     record.message = message;
     checks_report(checks, test, &record);
 }
@@ -48,13 +49,13 @@ static void check_drivers(const struct checks *checks, const char *test)
         const struct gpu *gpu = &checks->inventory->gpus[i];
 
         if (!gpu->driver[0])
-            checks_say(checks, test, part_name(i, part), VERDICT_FAIL,
-                       "%s %s at %s has no driver; the kernel log says why",
-                       gpu_vendor_name(gpu->vendor), gpu->model, gpu->location.pci);
+            checks_fault(checks, test, part_name(i, part), FAULT_GPU_NO_DRIVER,
+                         "%s %s at %s has no driver; the kernel log says why",
+                         gpu_vendor_name(gpu->vendor), gpu->model, gpu->location.pci);
         else if (strcmp(gpu->driver, "vfio-pci") == 0)
-            checks_say(checks, test, part_name(i, part), VERDICT_WARN,
-                       "%s %s at %s is kept for virtual machines (vfio-pci)",
-                       gpu_vendor_name(gpu->vendor), gpu->model, gpu->location.pci);
+            checks_fault(checks, test, part_name(i, part), FAULT_GPU_PASSED_THROUGH,
+                         "%s %s at %s is kept for virtual machines (vfio-pci)",
+                         gpu_vendor_name(gpu->vendor), gpu->model, gpu->location.pci);
     }
 }
 
@@ -93,6 +94,7 @@ static void check_memory_errors(const struct checks *checks, const char *test, c
     record.value = (double)gpu->ecc_uncorrected;
     record.unit = "count";
     record.verdict = VERDICT_FAIL;
+    record.code = FAULT_GPU_MEMORY_ERRORS;
     record.message = message;
     checks_report(checks, test, &record);
 }
@@ -105,22 +107,24 @@ static int check_gpu(const struct checks *checks, const char *test, const char *
 
     if (gpu->state[0] && strcasecmp(gpu->state, "operational") != 0) {
         found++;
-        checks_say(checks, test, part, VERDICT_FAIL, "%s at %s is in state '%s', not operational",
-                   gpu->model, gpu->location.pci, gpu->state);
+        checks_fault(checks, test, part, FAULT_GPU_NOT_OPERATIONAL,
+                     "%s at %s is in state '%s', not operational", gpu->model, gpu->location.pci,
+                     gpu->state);
     }
     if (gpu->reset_count > 0) {
         found++;
-        checks_say(checks, test, part, VERDICT_WARN, "%s at %s was reset %ld time%s", gpu->model,
-                   gpu->location.pci, gpu->reset_count, gpu->reset_count == 1 ? "" : "s");
+        checks_fault(checks, test, part, FAULT_GPU_WAS_RESET, "%s at %s was reset %ld time%s",
+                     gpu->model, gpu->location.pci, gpu->reset_count,
+                     gpu->reset_count == 1 ? "" : "s");
     }
     found += gpu->ecc_uncorrected > 0;
     check_memory_errors(checks, test, part, gpu);
     /* The speed of an idle GPU's link is lowered to save power: only the width tells. */
     if (gpu->location.link_width > 0 && gpu->location.link_width < gpu->location.link_width_max) {
         found++;
-        checks_say(checks, test, part, VERDICT_WARN,
-                   "%s at %s has %d PCIe lanes of the %d it can use; reseat it", gpu->model,
-                   gpu->location.pci, gpu->location.link_width, gpu->location.link_width_max);
+        checks_fault(checks, test, part, FAULT_PCIE_DEGRADED,
+                     "%s at %s has %d PCIe lanes of the %d it can use; reseat it", gpu->model,
+                     gpu->location.pci, gpu->location.link_width, gpu->location.link_width_max);
     }
     return found;
 }

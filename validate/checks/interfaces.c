@@ -31,13 +31,16 @@ static const char *mbps_text(double mbps, char text[32])
 #define say(context, verdict, ...)                                                                 \
     ((context)->found++,                                                                           \
      checks_say((context)->checks, (context)->test, (context)->rail->name, verdict, __VA_ARGS__))
+#define say_fault(context, code, ...)                                                              \
+    ((context)->found++,                                                                           \
+     checks_fault((context)->checks, (context)->test, (context)->rail->name, code, __VA_ARGS__))
 
 /* The rail can carry nothing. The metric tells that from what only makes a rail worse:
  * AllowFailedRails counts these. */
-static void say_unusable(struct context *context, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+static void say_unusable(struct context *context, enum fault_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-static void say_unusable(struct context *context, const char *format, ...)
+static void say_unusable(struct context *context, enum fault_code code, const char *format, ...)
 {
     struct record record = RECORD_INIT;
     char message[256];
@@ -50,6 +53,7 @@ static void say_unusable(struct context *context, const char *format, ...)
     record.part = context->rail->name;
     record.metric = "unusable";
     record.verdict = VERDICT_FAIL;
+    record.code = code;
     record.message = message;
     checks_report(context->checks, context->test, &record);
 }
@@ -103,7 +107,7 @@ static int check_link(struct context *context)
     if (rail_is_up(rail) && (!nic || (nic->is_up && nic->has_carrier)))
         return 1;
     rail_why_down(rail, why, sizeof why);
-    say_unusable(context, "%s", why);
+    say_unusable(context, FAULT_LINK_DOWN, "%s", why);
     return 0;
 }
 
@@ -138,6 +142,7 @@ static void report_speed(struct context *context, double speed, double limit,
     context->found++;
     record.part = context->rail->name;
     record.metric = "speed";
+    record.code = FAULT_LINK_SPEED_LOW;
     record.value = speed;
     record.unit = "Mb/s";
     record.limit = limit;
@@ -187,6 +192,7 @@ static void report_mtu(struct context *context, int limit, const char *limit_sou
     context->found++;
     record.part = context->rail->name;
     record.metric = "mtu";
+    record.code = FAULT_MTU_WRONG;
     record.value = context->rail->nic->mtu_bytes;
     record.unit = "bytes";
     record.limit = limit;
@@ -251,7 +257,7 @@ static void check_address(struct context *context)
         if (!rail->nic->has_known_addresses)
             say(context, VERDICT_UNKNOWN, "the addresses of %s are not known", rail->nic->name);
         else
-            say_unusable(context,
+            say_unusable(context, FAULT_ADDRESS_MISSING,
                          "%s has no IP address, which %s needs; give it one, or leave it out of "
                          "FabricInterfaces",
                          rail->nic->name, fabric_class_name(rail->class));
@@ -263,12 +269,12 @@ static void check_address(struct context *context)
         if (rail->port->gids[i].index == rail->gid_index)
             gid = &rail->port->gids[i];
     if (!gid)
-        say_unusable(context, "%s has no RoCE GID; has %s an IP address?", rail->name,
-                     rail->nic ? rail->nic->name : "its interface");
+        say_unusable(context, FAULT_ADDRESS_MISSING, "%s has no RoCE GID; has %s an IP address?",
+                     rail->name, rail->nic ? rail->nic->name : "its interface");
     else if (strncmp(gid->gid, "fe80:", 5) == 0)
-        say(context, VERDICT_WARN,
-            "%s has only link-local GIDs, which reach no other subnet; has %s an IP address?",
-            rail->name, rail->nic ? rail->nic->name : "its interface");
+        say_fault(context, FAULT_ADDRESS_LINK_LOCAL,
+                  "%s has only link-local GIDs, which reach no other subnet; has %s an IP address?",
+                  rail->name, rail->nic ? rail->nic->name : "its interface");
 }
 
 static void check_pcie(struct context *context)
@@ -276,10 +282,12 @@ static void check_pcie(struct context *context)
     const struct location *location = location_of(context->rail);
 
     if (location->link_width > 0 && location->link_width < location->link_width_max)
-        say(context, VERDICT_WARN, "%s (%s) has %d PCIe lanes of the %d it can use; reseat it",
-            context->rail->name, location->pci, location->link_width, location->link_width_max);
+        say_fault(context, FAULT_PCIE_DEGRADED,
+                  "%s (%s) has %d PCIe lanes of the %d it can use; reseat it", context->rail->name,
+                  location->pci, location->link_width, location->link_width_max);
     if (location->link_speed_gtps > 0 && location->link_speed_gtps < location->link_speed_max_gtps)
-        say(context, VERDICT_WARN,
+        say_fault(
+            context, FAULT_PCIE_DEGRADED,
             "%s (%s) has a PCIe link of %g GT/s of the %g it can use; reseat it, or look for the "
             "slot's speed in the firmware's settings",
             context->rail->name, location->pci, location->link_speed_gtps,
@@ -305,6 +313,7 @@ static void report_counter(struct context *context, const char *metric, const ch
     record.value = (double)value;
     record.unit = "count";
     record.verdict = VERDICT_WARN;
+    record.code = FAULT_LINK_ERRORS;
     record.message = message;
     checks_report(context->checks, context->test, &record);
 }
@@ -384,7 +393,8 @@ static void check_journal(const struct checks *checks, const char *test)
         return;
     status = journal_load(path, &journal, &err);
     if (status < 0 && geteuid() == 0)
-        checks_say(checks, test, "", VERDICT_WARN, "the journal of the interfaces: %s", err.text);
+        checks_fault(checks, test, "", FAULT_INTERFACE_LEFT_CHANGED,
+                     "the journal of the interfaces: %s", err.text);
     for (size_t i = 0; i < journal.count; i++) {
         const struct netif_entry *entry = &journal.entries[i];
         char made[32], was[32];
@@ -393,8 +403,8 @@ static void check_journal(const struct checks *checks, const char *test)
             continue;
         netif_value_format(entry->setting, entry->set[entry->set_count - 1], made, sizeof made);
         netif_value_format(entry->setting, entry->was, was, sizeof was);
-        checks_say(
-            checks, test, entry->interface, VERDICT_WARN,
+        checks_fault(
+            checks, test, entry->interface, FAULT_INTERFACE_LEFT_CHANGED,
             "%s of %s was made %s for a job that is over, and %s before; put it back: muster "
             "interfaces --restore",
             netif_setting_name(entry->setting), entry->interface, made, was);
@@ -427,14 +437,14 @@ void check_interfaces(const struct checks *checks, const char *test)
         if (is_on_node(checks, named->names[i]))
             continue;
         missing++;
-        checks_say(checks, test, named->names[i], VERDICT_FAIL,
-                   "%s is not on this node; FabricInterfaces of the configuration names it",
-                   named->names[i]);
+        checks_fault(checks, test, named->names[i], FAULT_INTERFACE_MISSING,
+                     "%s is not on this node; FabricInterfaces of the configuration names it",
+                     named->names[i]);
     }
     if (management[0] && !fabric->management)
-        checks_say(checks, test, management, VERDICT_FAIL,
-                   "%s is not on this node; ManagementInterface of the configuration names it",
-                   management);
+        checks_fault(checks, test, management, FAULT_INTERFACE_MISSING,
+                     "%s is not on this node; ManagementInterface of the configuration names it",
+                     management);
     for (size_t i = 0; i < fabric->rail_count; i++)
         check_rail(checks, test, &fabric->rails[i]);
     tell_unused(checks, test);

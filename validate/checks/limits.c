@@ -15,9 +15,9 @@ enum {
 };
 
 /* limit < 0: the configuration states none. */
-static void report_limit(const struct checks *checks, const char *test, const char *metric,
-                         double value, const char *unit, double limit, enum verdict verdict,
-                         const char *message)
+static void report_limit(const struct checks *checks, const char *test, enum fault_code code,
+                         const char *metric, double value, const char *unit, double limit,
+                         enum verdict verdict, const char *message)
 {
     struct record record = RECORD_INIT;
 
@@ -29,6 +29,7 @@ static void report_limit(const struct checks *checks, const char *test, const ch
         record.limit_source = "conf";
     }
     record.verdict = verdict;
+    record.code = code;
     record.message = message;
     checks_report(checks, test, &record);
 }
@@ -66,7 +67,7 @@ static void check_memlock(const struct checks *checks, const char *test)
     if (limit.rlim_cur == RLIM_INFINITY)
         checks_say(checks, test, "", VERDICT_PASS, "%s", message);
     else
-        report_limit(checks, test, "memlock", (double)limit.rlim_cur / 1e6, "MB",
+        report_limit(checks, test, FAULT_MEMLOCK_LOW, "memlock", (double)limit.rlim_cur / 1e6, "MB",
                      wanted == RLIM_INFINITY ? -1 : (double)wanted / 1e6,
                      limit.rlim_cur >= wanted || !is_rdma ? VERDICT_PASS : VERDICT_FAIL, message);
 }
@@ -80,8 +81,8 @@ static void check_files(const struct checks *checks, const char *test)
         return;
     snprintf(message, sizeof message, "%llu open files%s", (unsigned long long)limit.rlim_max,
              limit.rlim_max < FILES_LEAST ? " at most; large jobs over sockets need 4096" : "");
-    report_limit(checks, test, "open_files", (double)limit.rlim_max, "count", -1,
-                 limit.rlim_max < FILES_LEAST ? VERDICT_WARN : VERDICT_PASS, message);
+    report_limit(checks, test, FAULT_OPEN_FILES_LOW, "open_files", (double)limit.rlim_max, "count",
+                 -1, limit.rlim_max < FILES_LEAST ? VERDICT_WARN : VERDICT_PASS, message);
 }
 
 static void check_shared_memory(const struct checks *checks, const char *test)
@@ -91,8 +92,8 @@ static void check_shared_memory(const struct checks *checks, const char *test)
     char message[192];
 
     if (statvfs("/dev/shm", &status) < 0) {
-        checks_say(checks, test, "", VERDICT_FAIL,
-                   "/dev/shm: %m; ranks of one node talk through it");
+        checks_fault(checks, test, "", FAULT_SHARED_MEMORY_LOW,
+                     "/dev/shm: %m; ranks of one node talk through it");
         return;
     }
     megabytes = (double)status.f_blocks * (double)status.f_frsize / 1e6;
@@ -101,14 +102,17 @@ static void check_shared_memory(const struct checks *checks, const char *test)
             message, sizeof message,
             "/dev/shm has %.0f MB; ranks of one node talk through it, NCCL fails with so little",
             megabytes);
-        report_limit(checks, test, "shared_memory", megabytes, "MB", wanted, VERDICT_FAIL, message);
+        report_limit(checks, test, FAULT_SHARED_MEMORY_LOW, "shared_memory", megabytes, "MB",
+                     wanted, VERDICT_FAIL, message);
     } else if (megabytes < wanted) {
         snprintf(message, sizeof message,
                  "/dev/shm has %.0f MB, ShmMB asks for %.0f; mount it larger", megabytes, wanted);
-        report_limit(checks, test, "shared_memory", megabytes, "MB", wanted, VERDICT_FAIL, message);
+        report_limit(checks, test, FAULT_SHARED_MEMORY_LOW, "shared_memory", megabytes, "MB",
+                     wanted, VERDICT_FAIL, message);
     } else {
         snprintf(message, sizeof message, "%.0f MB of shared memory in /dev/shm", megabytes);
-        report_limit(checks, test, "shared_memory", megabytes, "MB", wanted, VERDICT_PASS, message);
+        report_limit(checks, test, FAULT_SHARED_MEMORY_LOW, "shared_memory", megabytes, "MB",
+                     wanted, VERDICT_PASS, message);
     }
 }
 
@@ -119,9 +123,9 @@ static void check_rdma_devices(const struct checks *checks, const char *test)
     if (checks->inventory->rdma_count == 0)
         return;
     if (stat("/dev/infiniband", &status) < 0)
-        checks_say(checks, test, "", VERDICT_FAIL,
-                   "/dev/infiniband: %m, but there are %zu RDMA ports; is ib_uverbs loaded?",
-                   checks->inventory->rdma_count);
+        checks_fault(checks, test, "", FAULT_RDMA_DEVICE_MISSING,
+                     "/dev/infiniband: %m, but there are %zu RDMA ports; is ib_uverbs loaded?",
+                     checks->inventory->rdma_count);
     else
         checks_say(checks, test, "", VERDICT_PASS, "/dev/infiniband is there");
 }

@@ -32,8 +32,8 @@ int port_check_width(const struct checks *checks, const char *test, const struct
         return 0;
     sysfs_line(checks->root, line, sizeof line, "sys/class/infiniband/%s/ports/%d/rate",
                port->device, port->port);
-    checks_say(
-        checks, test, rail->name, VERDICT_WARN,
+    checks_fault(
+        checks, test, rail->name, FAULT_LINK_NARROW,
         "%s runs on one lane, %s; an InfiniBand link has four (a split cable two): check the "
         "cable's plugs at both ends, then the cable",
         rail->name, line);
@@ -60,11 +60,12 @@ int port_check_partitions(const struct checks *checks, const char *test, const s
     }
     if (first == 0)
         return 0; /* not told */
-    checks_say(checks, test, rail->name, VERDICT_FAIL,
-               "%s is a limited member of its partition (P_Key 0x%04llx): it reaches no other "
-               "limited member, and MPI and NCCL between such nodes hang; make it a full member in "
-               "the subnet manager's partitions",
-               rail->name, first);
+    checks_fault(
+        checks, test, rail->name, FAULT_PARTITION_LIMITED,
+        "%s is a limited member of its partition (P_Key 0x%04llx): it reaches no other "
+        "limited member, and MPI and NCCL between such nodes hang; make it a full member in "
+        "the subnet manager's partitions",
+        rail->name, first);
     return 1;
 }
 
@@ -102,9 +103,10 @@ int port_check_firmware(const struct checks *checks, const char *test, const str
     }
     if (others <= same)
         return 0;
-    checks_say(checks, test, rail->name, VERDICT_WARN,
-               "%s has firmware %s, %d of the node's ports on the same board have %s; bring it to "
-               "theirs",
-               rail->name, rail->port->firmware, others, other->firmware);
+    checks_fault(
+        checks, test, rail->name, FAULT_FIRMWARE_DIFFERS,
+        "%s has firmware %s, %d of the node's ports on the same board have %s; bring it to "
+        "theirs",
+        rail->name, rail->port->firmware, others, other->firmware);
     return 1;
 }

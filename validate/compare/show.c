@@ -182,6 +182,7 @@ static void show_hosts(const char *text, void *context)
     record.suite = "compare";
     record.test = "net.addresses";
     record.verdict = VERDICT_WARN;
+    record.code = FAULT_HOSTS_DIFFER;
     record.message = text;
     record_write(stdout, &record);
 }

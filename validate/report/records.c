@@ -197,6 +197,11 @@ static int fill(struct record *record, json_t *object, struct error *err)
         }
         record->verdict = (enum verdict)verdict;
     }
+    if ((value = json_object_get(object, "code"))) {
+        if (!json_is_string(value))
+            return wrong(err, "code", value, "a string");
+        record->code = catalog_fault_parse(json_string_value(value));
+    }
     if (!record->suite || !record->test) {
         error_set(err, "no %s", record->suite ? "test" : "suite");
         return 1;

@@ -45,6 +45,13 @@ const char *reach_part(enum reach_state state)
     }
 }
 
+enum fault_code reach_code(enum reach_state state)
+{
+    return state == REACH_NO_MUNGE ? FAULT_MUNGE_FAILED
+           : state == REACH_FROZEN ? FAULT_NODE_FROZEN
+                                   : FAULT_NODE_UNREACHABLE;
+}
+
 /* What a child tells: first that the host took its connection, then how it ended. */
 enum word { WORD_CONNECTED = 'c', WORD_END = 'e' };
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/catalog/catalog.h"
 #include "validate/slurm/cluster.h"
 
 /* Each node's slurmd asked directly, past the controller and before anything is allocated: one
@@ -32,6 +33,9 @@ struct reach {
 
 /* The part at fault: "slurmd", "munge", "node", "network", "" for the states that accuse nobody. */
 const char *reach_part(enum reach_state state);
+
+/* What is wrong with a node in that state, one that answers apart. */
+enum fault_code reach_code(enum reach_state state);
 
 /* Whether the state may be the node's own fault; of the others this host is the cause, or it cannot
  * be told. */

@@ -174,6 +174,7 @@ static void report_way(const char *node, const struct way *way)
     record.value = way->tcp_bytes;
     record.unit = "bytes";
     record.verdict = VERDICT_WARN;
+    record.code = FAULT_TRANSPORT_FALLBACK;
     snprintf(message, sizeof message,
              "%s: MPI sent its %.3g MB to other nodes by TCP, although %s is there (%s): nothing "
              "went by RDMA; look for UCX_TLS, OMPI_MCA_pml, OMPI_MCA_btl and the like in the "

@@ -61,6 +61,7 @@ static void report_workers(const char *node, int found, long expected, enum verd
         record.limit_source = "expected";
     }
     record.verdict = verdict;
+    record.code = FAULT_RANKS_MISSING;
     record.message = message;
     output_record(&record);
 }

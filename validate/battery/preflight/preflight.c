@@ -83,6 +83,7 @@ static bool is_alone(const struct program *program)
     record.test = "mpi.launch";
     record.metric = "complete";
     record.verdict = VERDICT_UNKNOWN;
+    record.code = FAULT_LAUNCH_FAILED;
     record.message =
         "MPI started each rank alone: srun's --mpi (MpiDefault of slurm.conf) does not "
         "fit this MPI";

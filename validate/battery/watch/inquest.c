@@ -20,11 +20,12 @@ static const char *node_of(const struct warden *warden, int rank)
 }
 
 /* A record of the warden's. rank -1: of no rank. */
-static void say(const struct warden *warden, enum verdict verdict, const char *metric, int rank,
-                const char *format, ...) __attribute__((format(printf, 5, 6)));
+static void say(const struct warden *warden, enum verdict verdict, enum fault_code code,
+                const char *metric, int rank, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
 
-static void say(const struct warden *warden, enum verdict verdict, const char *metric, int rank,
-                const char *format, ...)
+static void say(const struct warden *warden, enum verdict verdict, enum fault_code code,
+                const char *metric, int rank, const char *format, ...)
 {
     struct record record = RECORD_INIT;
     char part[32], message[512];
@@ -36,6 +37,7 @@ static void say(const struct warden *warden, enum verdict verdict, const char *m
     record.test = "workers.enumerate";
     record.metric = metric;
     record.verdict = verdict;
+    record.code = code;
     record.message = message;
     if (rank >= 0) {
         snprintf(part, sizeof part, "rank %d", rank);
@@ -95,14 +97,15 @@ static bool is_tolerated(const struct warden *warden)
 /* What was not measured because the job ended early. */
 static void say_unfinished(const struct warden *warden, const char *why)
 {
-    say(warden, VERDICT_UNKNOWN, "complete", -1, "%s: what comes after %s was not measured", why,
+    say(warden, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, "complete", -1,
+        "%s: what comes after %s was not measured", why,
         warden->guests[0].phase[0] ? warden->guests[0].phase : "the start");
 }
 
 static void say_died(const struct warden *warden, int rank)
 {
-    say(warden, VERDICT_FAIL, "died", rank, "rank %d on %s died in phase %s", rank,
-        node_of(warden, rank), warden->guests[rank].phase);
+    say(warden, VERDICT_FAIL, FAULT_PROCESS_DIED, "died", rank, "rank %d on %s died in phase %s",
+        rank, node_of(warden, rank), warden->guests[rank].phase);
 }
 
 static bool has_stood_still(const struct warden *warden)
@@ -131,9 +134,10 @@ static bool is_common(const struct warden *warden, const int *ranks, int count)
 }
 
 /* What many nodes show at once is not theirs. */
-static void say_common(const struct warden *warden, const char *metric, int count, const char *what)
+static void say_common(const struct warden *warden, enum fault_code code, const char *metric,
+                       int count, const char *what)
 {
-    say(warden, VERDICT_UNKNOWN, metric, -1,
+    say(warden, VERDICT_UNKNOWN, code, metric, -1,
         "%d of %d ranks %s at once, on most nodes: the network, %s (rank 0's node) or Slurm, not "
         "these nodes",
         count, warden->state->config.size, what, node_of(warden, 0));
@@ -142,12 +146,12 @@ static void say_common(const struct warden *warden, const char *metric, int coun
 static void say_late(const struct warden *warden)
 {
     if (warden->was_queued)
-        say(warden, VERDICT_UNKNOWN, "frozen", -1,
+        say(warden, VERDICT_UNKNOWN, FAULT_NODE_FROZEN, "frozen", -1,
             "rank 0 on %s was not scheduled for %.1f s: its node is busy", node_of(warden, 0),
             warden->late_s);
     else
-        say(warden, VERDICT_FAIL, "frozen", 0, "rank 0 on %s itself stood still for %.1f s",
-            node_of(warden, 0), warden->late_s);
+        say(warden, VERDICT_FAIL, FAULT_NODE_FROZEN, "frozen", 0,
+            "rank 0 on %s itself stood still for %.1f s", node_of(warden, 0), warden->late_s);
 }
 
 void inquest_dead(struct warden *warden)
@@ -173,7 +177,7 @@ void inquest_dead(struct warden *warden)
     if (has_stood_still(warden)) /* so the others left */
         say_late(warden);
     else if (is_everywhere)
-        say_common(warden, "died", count, "ended");
+        say_common(warden, FAULT_PROCESS_DIED, "died", count, "ended");
     for (int i = 0; i < count && !is_everywhere && !has_stood_still(warden); i++)
         say_died(warden, warden->culprits[i]);
     say_unfinished(warden, has_stood_still(warden) ? "rank 0 stood still" : "a rank died");
@@ -199,7 +203,7 @@ void inquest_frozen(struct warden *warden)
         return;
     if (is_common(warden, warden->culprits, count)) {
         output_take_over();
-        say_common(warden, "frozen", count, "fell silent");
+        say_common(warden, FAULT_NODE_FROZEN, "frozen", count, "fell silent");
         say_unfinished(warden, "many ranks are silent");
         end_job(warden, false);
     }
@@ -208,7 +212,7 @@ void inquest_frozen(struct warden *warden)
     for (int i = 0; i < count; i++) {
         int rank = warden->culprits[i];
 
-        say(warden, VERDICT_FAIL, "frozen", rank,
+        say(warden, VERDICT_FAIL, FAULT_NODE_FROZEN, "frozen", rank,
             "rank %d on %s is silent for %.1f s in phase %s: frozen or cut off", rank,
             node_of(warden, rank), warden->now_s - warden->guests[rank].heard_s,
             warden->guests[rank].phase);
@@ -252,7 +256,7 @@ static void say_hang(struct warden *warden, enum stall_kind kind, const struct s
         int rank = warden->culprits[i];
         const struct guest *guest = &warden->guests[rank];
 
-        say(warden, VERDICT_FAIL, "hang", rank,
+        say(warden, VERDICT_FAIL, FAULT_PROCESS_HUNG, "hang", rank,
             "rank %d on %s hangs in phase %s: no progress for %.0f s, the others wait for it "
             "(its main thread is %s, %.1f s in the run queue)",
             rank, node_of(warden, rank), guest->phase, still_s, state_name(guest->thread_state),
@@ -261,7 +265,7 @@ static void say_hang(struct warden *warden, enum stall_kind kind, const struct s
     if (kind == STALL_PAIR) {
         int rank = warden->culprits[0], other = warden->culprits[1];
 
-        say(warden, VERDICT_FAIL, "hang", rank,
+        say(warden, VERDICT_FAIL, FAULT_PROCESS_HUNG, "hang", rank,
             "rank %d on %s and rank %d on %s wait for each other for %.0f s in phase %s (%.1f and "
             "%.1f s in the run queue)",
             rank, node_of(warden, rank), other, node_of(warden, other), still_s,
@@ -275,14 +279,14 @@ static void say_many(const struct warden *warden, enum stall_kind kind, size_t c
     const int *ranks = warden->culprits;
 
     if (kind == STALL_PAIRS)
-        say(warden, VERDICT_UNKNOWN, "hang", -1,
+        say(warden, VERDICT_UNKNOWN, FAULT_PROCESS_HUNG, "hang", -1,
             "%zu pairs of ranks at once wait for each other for %.0f s in phase %s, rank %d on %s "
             "and rank %d on %s among them: the network, not these nodes; look for 'neighbor table "
             "overflow' in their kernel logs",
             count / 2, still_s, warden->guests[ranks[0]].phase, ranks[0], node_of(warden, ranks[0]),
             ranks[1], node_of(warden, ranks[1]));
     else
-        say(warden, VERDICT_UNKNOWN, "hang", -1,
+        say(warden, VERDICT_UNKNOWN, FAULT_PROCESS_HUNG, "hang", -1,
             "%zu ranks on most nodes at once make no progress for %.0f s in phase %s: not these "
             "nodes' own fault",
             count, still_s, warden->guests[ranks[0]].phase);
@@ -297,12 +301,12 @@ static void say_slow(const struct warden *warden, const struct stall_rank *ranks
         if (ranks[rank].queued_s > ranks[slowest].queued_s)
             slowest = rank;
     if (isnan(ranks[slowest].queued_s))
-        say(warden, VERDICT_UNKNOWN, "slow", -1,
+        say(warden, VERDICT_UNKNOWN, FAULT_PROCESS_SLOW, "slow", -1,
             "no progress for %.0f s in phase %s; the kernel does not tell whether the ranks were "
             "scheduled (CONFIG_SCHED_INFO)",
             still_s, warden->guests[0].phase);
     else
-        say(warden, VERDICT_UNKNOWN, "slow", -1,
+        say(warden, VERDICT_UNKNOWN, FAULT_PROCESS_SLOW, "slow", -1,
             "no progress for %.0f s in phase %s while nodes were busy: rank %d on %s was %.0f %% "
             "of the time in the run queue",
             still_s, warden->guests[0].phase, slowest, node_of(warden, slowest),
@@ -341,7 +345,7 @@ static void tell_stall(struct warden *warden, double still_s, double allowed_s, 
     if (kind == STALL_SLOW)
         say_slow(warden, ranks, still_s);
     if (kind == STALL_UNKNOWN)
-        say(warden, VERDICT_UNKNOWN, "hang", -1,
+        say(warden, VERDICT_UNKNOWN, FAULT_PROCESS_HUNG, "hang", -1,
             "the job hangs in phase %s: no progress for %.0f s, no rank is behind the others",
             warden->guests[0].phase, still_s);
     free(ranks);
@@ -381,8 +385,8 @@ void inquest_stall(struct warden *warden)
 void inquest_fault(struct warden *warden, int rank, const char *text)
 {
     output_take_over();
-    say(warden, VERDICT_FAIL, "fault", rank, "rank %d on %s in phase %s: %s", rank,
-        node_of(warden, rank), warden->guests[rank].phase, text);
+    say(warden, VERDICT_FAIL, FAULT_PROCESS_FAULT, "fault", rank, "rank %d on %s in phase %s: %s",
+        rank, node_of(warden, rank), warden->guests[rank].phase, text);
     say_unfinished(warden, "a rank cannot go on");
     end_job(warden, true);
 }
@@ -415,7 +419,7 @@ void inquest_unwatched(struct warden *warden)
         if (guest->state != GUEST_AWAITED)
             continue;
         guest->state = GUEST_UNWATCHED;
-        say(warden, VERDICT_WARN, "watch", rank,
+        say(warden, VERDICT_WARN, FAULT_PROCESS_UNWATCHED, "watch", rank,
             "rank %d on %s reaches rank 0 on %s by MPI but not by TCP: it is not watched", rank,
             node_of(warden, rank), node_of(warden, 0));
     }

@@ -302,8 +302,8 @@ static size_t ask(struct certify *certify, enum stage stage,
         subjects[i]->is_silent |= verdict == VERDICT_FAIL && stage != STAGE_REACH;
         /* In a later stage an answer says nothing about that stage. */
         if (verdict != VERDICT_PASS || stage == STAGE_REACH)
-            certify_verdict(certify, subjects[i], stage, verdict, "workers.enumerate",
-                            reach_part(state), answers[i].message);
+            certify_fault(certify, subjects[i], stage, verdict, reach_code(state),
+                          "workers.enumerate", reach_part(state), answers[i].message);
     }
     free(nodes);
     free(subjects);

@@ -42,6 +42,27 @@ static bool is_allowed(const struct certify *certify, const struct trial *trial,
     return failed > 0 && failed <= certify->conf.allow_failed_rails && good > 0;
 }
 
+/* What is wrong by that finding. */
+static enum fault_code code_of(const struct finding *finding)
+{
+    static const enum fault_code codes[] = {
+        [FINDING_NODE] = FAULT_NODE_SLOW,
+        [FINDING_RAIL] = FAULT_RAIL_SLOW,
+        [FINDING_HOST] = FAULT_HOST_SLOW,
+        [FINDING_PAIR] = FAULT_PATH_SLOW,
+        [FINDING_LEAF] = FAULT_LEAF_SLOW,
+        [FINDING_UPLINK] = FAULT_UPLINK_SLOW,
+        [FINDING_FABRIC] = FAULT_NETWORK_SLOW,
+        [FINDING_LIAR] = FAULT_REPORT_INCONSISTENT,
+        [FINDING_MISPLACED] = FAULT_NODE_MISPLACED,
+        [FINDING_AMBIGUOUS] = FAULT_RAIL_OR_PATH_SLOW,
+        [FINDING_MISSING] = FAULT_RAIL_NOT_MEASURED,
+    };
+    bool is_latency = finding->metric && strcmp(finding->metric, "latency") == 0;
+
+    return is_latency ? FAULT_LATENCY_HIGH : codes[finding->kind];
+}
+
 /* None of the nodes on a slow leaf is certified. */
 static void leaf_doubt(struct certify *certify, const struct trial *trial,
                        const struct finding *finding)
@@ -52,8 +73,8 @@ static void leaf_doubt(struct certify *certify, const struct trial *trial,
         struct subject *subject = certify_subject(certify, links->nodes[i]);
 
         if (links->blocks[i] == finding->block && finding->verdict >= VERDICT_UNKNOWN)
-            outcome_note(&subject->outcome, STAGE_LINKS, VERDICT_UNKNOWN, "links", finding->part,
-                         finding->message);
+            outcome_note(&subject->outcome, STAGE_LINKS, VERDICT_UNKNOWN, code_of(finding), "links",
+                         finding->part, finding->message);
     }
 }
 
@@ -94,6 +115,7 @@ static void finding_take(struct certify *certify, const struct trial *trial,
         is_allowed(certify, trial, finding->node))
         verdict = record.verdict = VERDICT_WARN;
     record.suite = "certify";
+    record.code = code_of(finding);
     certify_record(certify, &record);
     switch (finding->kind) {
     case FINDING_NODE:
@@ -109,9 +131,11 @@ static void finding_take(struct certify *certify, const struct trial *trial,
             verdict = certify_rails_verdict(certify, subject, finding->part, verdict);
         if (subject && verdict == VERDICT_FAIL &&
             strikes_is_near(finding->limit_source, finding->value, finding->limit))
-            outcome_note_near(&subject->outcome, STAGE_LINKS, "links", finding->part, text);
+            outcome_note_near(&subject->outcome, STAGE_LINKS, record.code, "links", finding->part,
+                              text);
         else if (subject)
-            outcome_note(&subject->outcome, STAGE_LINKS, verdict, "links", finding->part, text);
+            outcome_note(&subject->outcome, STAGE_LINKS, verdict, record.code, "links",
+                         finding->part, text);
         if (subject && is_hint(finding))
             certify_note(certify, "%s: %s", subject->name, text);
         break;

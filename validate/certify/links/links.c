@@ -285,8 +285,8 @@ static void accuse(void *context, const char *node, enum verdict verdict,
 
     if (subject && subject->is_asked && !subject->is_suspect && !certify_is_death(record))
         outcome_note(&subject->outcome, STAGE_LINKS,
-                     certify_rails_verdict(context, subject, record->part, verdict), record->test,
-                     record->part, record->message);
+                     certify_rails_verdict(context, subject, record->part, verdict),
+                     record_code(record), record->test, record->part, record->message);
 }
 
 static void rounds_conclude(struct certify *certify, const struct hostlist *names, size_t rounds)

@@ -180,6 +180,10 @@ static void finding_take(struct certify *certify, const struct losses *losses,
                                             [LOSS_EITHER] = VERDICT_UNKNOWN,
                                             [LOSS_PATH] = VERDICT_FAIL,
                                             [LOSS_MANY] = VERDICT_FAIL};
+    static const enum fault_code codes[] = {[LOSS_RAIL] = FAULT_PACKET_LOSS,
+                                            [LOSS_EITHER] = FAULT_PACKET_LOSS,
+                                            [LOSS_PATH] = FAULT_PATH_LOSS,
+                                            [LOSS_MANY] = FAULT_NETWORK_LOSS};
     bool is_nodes = finding->kind == LOSS_RAIL || finding->kind == LOSS_EITHER;
     struct record record = RECORD_INIT;
     char part[192], message[512];
@@ -196,6 +200,7 @@ static void finding_take(struct certify *certify, const struct losses *losses,
     record.limit = losses_limit(LOSS_SHARE)->value;
     record.limit_source = "expected";
     record.verdict = verdicts[finding->kind];
+    record.code = codes[finding->kind];
     record.message = message;
     certify_record(certify, &record);
     if (is_nodes) {
@@ -206,8 +211,8 @@ static void finding_take(struct certify *certify, const struct losses *losses,
         if (finding->kind == LOSS_RAIL)
             hostlist_append(&certify->lossy, text);
         outcome_note(&subject->outcome, STAGE_LINKS,
-                     certify_rails_verdict(certify, subject, part, record.verdict), "links", part,
-                     message);
+                     certify_rails_verdict(certify, subject, part, record.verdict), record.code,
+                     "links", part, message);
     } else {
         certify_note(certify, "%s", message);
         certify->has_fault = true;

@@ -33,6 +33,7 @@ static void sum_take(struct certify *certify, size_t place, const struct sum_ver
     record.limit = verdict->limit;
     record.limit_source = verdict->limit_source;
     record.verdict = verdict->verdict;
+    record.code = FAULT_UPLINK_SLOW;
     record.message = verdict->message;
     certify_record(certify, &record);
     if (verdict->verdict >= VERDICT_WARN)

@@ -166,6 +166,7 @@ static void strike(struct certify *certify, struct subject *subject)
     record.limit = certify->conf.strikes;
     record.limit_source = "conf";
     record.verdict = is_last ? VERDICT_FAIL : VERDICT_WARN;
+    record.code = fault->code;
     record.message = text;
     certify_record(certify, &record);
     if (!is_last)

@@ -28,13 +28,12 @@ struct oddity {
 };
 
 /* What a difference of that fact does to jobs: FAIL for what breaks or slows them, WARN for the
- * rest; *reason (may be NULL) is why, one line. One table has all facts; a fact that is not in it
- * is a WARN. */
+ * rest; *reason (may be NULL) is why, one line. The catalogue has all facts; a fact that is not in
+ * it is a WARN. */
 enum verdict fact_severity(const char *name, const char **reason);
 
-/* The table, for documents and tests: the name of entry number index, or NULL past the last. */
-const char *fact_severity_name(size_t index);
-
+/* What it is that a node has another value of that fact. */
+enum fault_code fact_code(const char *name);
 /* Compares each group's nodes. *oddities is malloc'd, in the order of name, part, node; the caller
  * frees; their strings belong to the facts, the groups and golden. golden (may be NULL): what it
  * says of a node and fact is held against that instead. A group of one or two nodes has no

@@ -19,6 +19,18 @@ static const char *kind_name(enum subnet_finding_kind kind)
     return names[kind];
 }
 
+static enum fault_code kind_code(enum subnet_finding_kind kind)
+{
+    static const enum fault_code codes[SUBNET_FINDING_KINDS] = {
+        [SUBNET_MISSING] = FAULT_NOT_IN_NETWORK,   [SUBNET_PLACE] = FAULT_NODE_MISPLACED,
+        [SUBNET_CROSSED] = FAULT_RAILS_CROSSED,    [SUBNET_UPLINKS] = FAULT_UPLINKS_MISSING,
+        [SUBNET_RATE] = FAULT_LINK_DEGRADED,       [SUBNET_ERRORS] = FAULT_LINK_ERRORS,
+        [SUBNET_CONF] = FAULT_TOPOLOGY_CONF_WRONG, [SUBNET_NAMES] = FAULT_NAMES_ALIKE,
+    };
+
+    return codes[kind];
+}
+
 void subnet_finding_record(const struct subnet_finding *finding, struct record *record)
 {
     record->test = "net.topology";
@@ -31,6 +43,7 @@ void subnet_finding_record(const struct subnet_finding *finding, struct record *
     record->limit_source = __builtin_isnan(finding->limit) ? NULL : "peers";
     record->unit = finding->unit;
     record->verdict = finding->verdict;
+    record->code = kind_code(finding->kind);
     record->message = finding->text;
 }
 

@@ -64,6 +64,7 @@ static void report(const struct program *program, const struct rail_kinds *kinds
     record.node = program->node_name[node];
     record.part = rail;
     record.verdict = is_clear ? VERDICT_FAIL : VERDICT_UNKNOWN;
+    record.code = field == FIELD_MTU ? FAULT_MTU_WRONG : FAULT_RAIL_WRONG_KIND;
     if (field == FIELD_MTU) {
         record.value = own;
         record.unit = "bytes";

@@ -49,6 +49,7 @@ static void report_failure(const struct program *program, const struct link_resu
              record.peer, result->peer_rail, result->failure,
              is_cut(result) ? "; packets as long as the MTU do not arrive" : "");
     record.message = message;
+    record.code = is_cut(result) ? FAULT_PATH_MTU_LOW : FAULT_RAIL_FAULT;
     record.value = 0;
     record.unit = "Mb/s";
     output_record(&record);
@@ -99,6 +100,7 @@ void linkreport_bandwidth(const struct program *program, const struct link_resul
         record.limit = result->nominal_mbps * floor_percent / 100;
         record.limit_source = "nominal";
         record.verdict = record.value < record.limit ? VERDICT_FAIL : VERDICT_PASS;
+        record.code = FAULT_RAIL_SLOW;
         snprintf(message, sizeof message, "%.1f of %g Mb/s nominal", record.value,
                  result->nominal_mbps);
         record.message = message;
@@ -129,8 +131,10 @@ static void report_path(const struct program *program, const struct link_result 
     record.limit = result->sent_bytes;
     record.limit_source = "sent";
     record.verdict = is_short ? VERDICT_FAIL : VERDICT_PASS;
+    record.code = FAULT_RAIL_WRONG_PATH;
     if (result->counted_bytes < 0) {
         record.verdict = VERDICT_UNKNOWN;
+        record.code = FAULT_NOT_MEASURED;
         snprintf(message, sizeof message, "%s%s: %.1f MB sent, %s does not count",
                  result->transport, mtu, 1e-6 * result->sent_bytes, result->rail);
     } else {
@@ -141,6 +145,7 @@ static void report_path(const struct program *program, const struct link_result 
     }
     if (result->is_astray) {
         record.verdict = VERDICT_FAIL;
+        record.code = FAULT_RAIL_WRONG_PATH;
         snprintf(message, sizeof message, "the data of %s went by %s", result->rail,
                  result->transport);
     }
@@ -157,6 +162,7 @@ static void report_damage(const struct program *program, const struct link_resul
     record.value = result->damaged;
     record.unit = "count";
     record.verdict = VERDICT_FAIL;
+    record.code = FAULT_DATA_DAMAGED;
     snprintf(message, sizeof message, "%s %s -> %s %s: %.0f of the last messages are damaged",
              record.node, result->rail, record.peer, result->peer_rail, result->damaged);
     record.message = message;
@@ -181,6 +187,7 @@ static void report_errors(const struct program *program, int node, const char *r
         record.value = errors->counts[kind];
         record.unit = "count";
         record.verdict = error_is_fault(kind) ? VERDICT_WARN : VERDICT_NONE;
+        record.code = FAULT_LINK_ERRORS;
         snprintf(message, sizeof message,
                  "%s of %s counted %.0f more %s while %s was at the other end%s%s", rail,
                  record.node, record.value, record.metric, record.peer,

@@ -34,6 +34,7 @@ void verbsreport_port(const struct program *program, const struct link_result *r
     record.verdict = result->has_gpu_memory ? VERDICT_PASS
                      : result->has_gpu      ? VERDICT_WARN
                                             : VERDICT_SKIP;
+    record.code = FAULT_GPU_HOST_COPIES;
     snprintf(message, sizeof message, "%s%s", result->failure,
              result->has_gpu_memory ? ""
              : result->has_gpu      ? ": data of GPUs goes through host memory"
@@ -78,6 +79,7 @@ void verbsreport_loss(const struct program *program, const struct link_result *r
     if (record.value <= LOSS_LIMIT)
         return;
     record.verdict = VERDICT_WARN;
+    record.code = FAULT_PATH_LOSS;
     snprintf(
         message, sizeof message,
         "%s %s -> %s %s: the ports counted %.0f packets out of order or sent again, of some "
@@ -115,6 +117,7 @@ static void report_striping(const struct program *program, const struct link_res
     record.limit = fast->bandwidth_mbps;
     record.limit_source = "peers";
     record.verdict = VERDICT_WARN;
+    record.code = FAULT_RAIL_UNEVEN;
     snprintf(message, sizeof message,
              "%s %s -> %s carries %.1f Mb/s, %s %.1f: what shares its messages out over %d rails "
              "evenly gets %.1f in all, less than from %s alone; repair %s or leave it out of "
