@@ -26,6 +26,9 @@ is "$status" 1 'a drained node: exit status 1'
 like "$words" 'n1: there was no certificate' 'the others are done all the same'
 like "$words" 'n3: it is drained .* run muster revoke on the node itself' 'what to do is said'
 is "$(certificates)" n3 'nothing was touched there'
+like "$(lab run scontrol show node n3)" 'Comment=.muster: certificates issued until .* are revoked' \
+    'but it is revoked in Slurm'
+unlike "$(lab run scontrol show node n1)" Comment= 'and only there'
 status=0
 lab run "$muster" revoke -w 'n[1' 2>/dev/null || status=$?
 is "$status" 2 'a list that is none: exit status 2'

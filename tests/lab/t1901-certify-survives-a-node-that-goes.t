@@ -33,11 +33,16 @@ try() { # LAST-STAGE FAULT NODE PART
     like "$(reason "$3")" '^muster: reach ' "$3 is drained"
     lab heal >/dev/null
     if lab on "$3" test -e /var/lib/muster/certificate; then
-        # the run could not reach it; slurmd's health check does it, before somebody resumes the node
+        # the run could not reach it; slurmd's health check does it, before somebody resumes the node or after
+        local why='the node was drained after its issue: muster: reach'
+        if [ "$3" = n1 ]; then
+            resume "$3"
+            why='it was revoked while the node could not be reached'
+        fi
         lab on "$3" muster check --health >"$work/health" 2>&1 || :
-        like "$(cat "$work/health")" 'certificate removed, the node was drained after its issue: muster: reach' \
-            'at the next contact it loses its certificate'
+        like "$(cat "$work/health")" "certificate removed, $why" 'at the next contact it loses its certificate'
         unlike "$(certificates)" "$3" 'which is gone'
+        unlike "$(lab run scontrol show node "$3")" Comment= 'and its Comment is as it was'
     fi
     resume "$3"
 }

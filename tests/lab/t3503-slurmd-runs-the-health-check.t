@@ -42,4 +42,19 @@ lab heal >/dev/null
 certify -w 'n[1-3]'
 is "$status $(states | cut -d' ' -f1-6)" '0 n1 idle n2 idle n3 idle' \
     'repaired, it is tested and released' || show
+
+# one whose slurmd is gone while its certificate is revoked, and that is resumed by hand before it is back
+lab run scontrol update nodename=n3 comment='rack 7'
+lab fault slurmd-killed n3 >/dev/null
+lab run scontrol update nodename=n3 state=down reason=dead
+words=$(lab run "$muster" revoke -w n3 2>&1) || :
+like "$words" 'n3: its certificate is revoked in Slurm: its next health check removes it' \
+    'a certificate that is out of reach is revoked in Slurm'
+lab run scontrol update nodename=n3 state=resume
+lab on n3 test -e /var/lib/muster/certificate || diag 'it was gone before'
+lab heal >/dev/null
+ok 'the node, resumed by hand, removes it by itself' within 60 sh -c \
+    "! '$lab_dir/lab' -L '$name' on n3 test -e /var/lib/muster/certificate"
+ok 'and its Comment is what the site wrote' within 10 sh -c \
+    "'$lab_dir/lab' -L '$name' run scontrol show node n3 | grep -qx '   Comment=rack 7'"
 done_testing

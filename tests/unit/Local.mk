@@ -430,6 +430,11 @@ tests_unit_retest_t_SOURCES = tests/unit/retest.c validate/slurm/batch.c validat
 	validate/slurm/retest.c validate/slurm/retest.h
 tests_unit_retest_t_LDADD = $(unit_libs)
 
+check_PROGRAMS += tests/unit/revocation.t
+tests_unit_revocation_t_SOURCES = tests/unit/revocation.c \
+	validate/slurm/revocation.c validate/slurm/revocation.h
+tests_unit_revocation_t_LDADD = $(unit_libs)
+
 check_PROGRAMS += tests/unit/process.t
 tests_unit_process_t_SOURCES = tests/unit/process.c \
 	validate/slurm/complaint.c validate/slurm/complaint.h \

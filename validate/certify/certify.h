@@ -76,6 +76,7 @@ struct subject {
     int strike;       /* if its failure is near a limit: which one, from 1 */
     double rail_mbps; /* its worst rail's figure, NAN */
     char certified_until[32];
+    bool is_revoked; /* it has said that it has no certificate any more */
     struct hostlist unusable; /* rails that muster check found down or without an address */
     struct hostlist rails;    /* lines "links eth1: 196 Mb/s" for the certificate */
 };
@@ -312,6 +313,10 @@ void certify_act(struct certify *certify);
  * away from those that failed */
 void certify_certificates_issue(struct certify *certify);
 void certify_certificates_revoke(struct certify *certify);
+/* Revokes in Slurm the certificates of those that failed and were not reached
+ * (validate/slurm/revocation.h), and takes that back of those that were certified. To be called
+ * last: their Comments are in nobody else's hands then. */
+void certify_revocations(struct certify *certify);
 
 /* choose/suspects.c */
 /* Reads the claims on those subjects that are free, and the strikes of earlier runs, notes each,

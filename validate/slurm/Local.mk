@@ -18,6 +18,7 @@ validate_slurm_libcluster_la_SOURCES = \
 	validate/slurm/release.c validate/slurm/release.h \
 	validate/slurm/reach.c validate/slurm/reach.h \
 	validate/slurm/retest.c validate/slurm/retest.h \
+	validate/slurm/revocation.c validate/slurm/revocation.h \
 	validate/slurm/runs.c validate/slurm/runs.h \
 	validate/slurm/allocation.c validate/slurm/allocation.h \
 	validate/slurm/state.c \

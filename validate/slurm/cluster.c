@@ -92,12 +92,14 @@ static bool node_take(const node_info_t *info, struct cluster_node *node)
            node->comment && node->extra;
 }
 
-static int nodes_load(struct cluster *cluster, struct error *err)
+/* The node of that name, NULL: all. */
+static int nodes_load(struct cluster *cluster, const char *name, struct error *err)
 {
     node_info_msg_t *found = NULL;
     bool has_memory;
 
-    if (slurm_load_node(0, &found, SHOW_ALL) != SLURM_SUCCESS)
+    if ((name ? slurm_load_node_single(&found, (char *)(size_t)name, SHOW_ALL)
+              : slurm_load_node(0, &found, SHOW_ALL)) != SLURM_SUCCESS)
         return slurm_failed(err, "cannot ask the controller for its nodes");
     cluster->nodes = calloc(found->record_count + 1, sizeof *cluster->nodes);
     has_memory = cluster->nodes != NULL;
@@ -109,26 +111,13 @@ static int nodes_load(struct cluster *cluster, struct error *err)
                       : error_set(err, "no memory for the cluster's nodes");
 }
 
-int cluster_node_reason(const char *name, char *reason, size_t size, time_t *time,
-                        struct error *err)
+int cluster_load_node(const char *name, struct cluster *cluster, struct error *err)
 {
-    node_info_msg_t *found = NULL;
-
-    *reason = '\0';
-    *time = 0;
-    if (slurm_load_node_single(&found, (char *)(size_t)name, SHOW_ALL) != SLURM_SUCCESS)
-        return slurm_failed(err, "cannot ask the controller for this node");
-    for (uint32_t i = 0; i < found->record_count; i++) {
-        struct cluster_node node = {0};
-
-        cluster_node_state(found->node_array[i].node_state, &node);
-        if (found->node_array[i].reason && (node.is_drained || node.is_down)) {
-            snprintf(reason, size, "%s", found->node_array[i].reason);
-            *time = found->node_array[i].reason_time;
-        }
-    }
-    slurm_free_node_info_msg(found);
-    return 0;
+    *cluster = (struct cluster){0};
+    if (nodes_load(cluster, name, err) == 0)
+        return 0;
+    cluster_clear(cluster);
+    return -1;
 }
 
 const char *cluster_run_name(const char *reservation)
@@ -323,7 +312,7 @@ int cluster_name(char *name, size_t size, struct error *err)
 int cluster_load(struct cluster *cluster, struct error *err)
 {
     *cluster = (struct cluster){0};
-    if (name_load(cluster, err) != 0 || nodes_load(cluster, err) != 0 ||
+    if (name_load(cluster, err) != 0 || nodes_load(cluster, NULL, err) != 0 ||
         waiting_load(cluster, err) != 0 || partitions_load(cluster, err) != 0 ||
         topology_load(cluster, err) != 0) {
         cluster_clear(cluster);
@@ -335,7 +324,7 @@ int cluster_load(struct cluster *cluster, struct error *err)
 int cluster_load_nodes(struct cluster *cluster, struct error *err)
 {
     *cluster = (struct cluster){0};
-    if (nodes_load(cluster, err) != 0 || waiting_load(cluster, err) != 0) {
+    if (nodes_load(cluster, NULL, err) != 0 || waiting_load(cluster, err) != 0) {
         cluster_clear(cluster);
         return -1;
     }

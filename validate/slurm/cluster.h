@@ -77,10 +77,9 @@ int cluster_load(struct cluster *cluster, struct error *err);
 int cluster_load_nodes(struct cluster *cluster, struct error *err);
 void cluster_clear(struct cluster *cluster);
 
-/* Asks the controller for one node only: *reason, cut at size, is why it is drained or down and
- * *time since when; "" and 0 when it is neither. Returns 0, or -1 with err. */
-int cluster_node_reason(const char *name, char *reason, size_t size, time_t *time,
-                        struct error *err);
+/* For one node: cluster holds that one alone, or nothing where Slurm does not know it. As
+ * cluster_load(). */
+int cluster_load_node(const char *name, struct cluster *cluster, struct error *err);
 
 /* The node of that name, or NULL: in the time of a binary search, of a cluster that is loaded. */
 struct cluster_node *cluster_node(const struct cluster *cluster, const char *name);

@@ -279,5 +279,6 @@ void certify_act(struct certify *certify)
     certify_leave_waiting(certify);
     certify_extras(certify);
     drains_release(certify);
+    certify_revocations(certify);
     certify_consume(certify);
 }

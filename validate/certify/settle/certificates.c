@@ -9,6 +9,8 @@
 
 #include "validate/certify/settle/request.h"
 #include "validate/history/standing.h"
+#include "validate/slurm/batch.h"
+#include "validate/slurm/revocation.h"
 #include "validate/slurm/step.h"
 
 enum { CERTIFICATE_S = 20 };
@@ -185,9 +187,32 @@ static void failed_add(const char *node, void *context)
     hostlist_append(context, node);
 }
 
-/* A node that failed must not keep the certificate of better days; a suspect keeps it. One that an
- * earlier run failed could not be reached then, and has not been certified since: it is told at
- * this contact. */
+/* A node that failed must not keep the certificate of better days; a suspect keeps it, and a prolog
+ * of somebody else's says nothing against the node. */
+static bool has_lost_it(const struct subject *subject)
+{
+    return conclusion(subject) == VERDICT_FAIL && !subject->plan.wants_refusal &&
+           subject->decision != DECISION_SUSPECT;
+}
+
+/* Of a node that has just told what became of its certificate. */
+static void revoked_take(struct certify *certify, size_t first)
+{
+    for (size_t i = first; i < certify->records.count; i++) {
+        const struct record *record = &certify->records.items[i];
+        struct subject *subject = record->node && record->metric &&
+                                          strcmp(record->metric, "revoked") == 0 &&
+                                          record->verdict == VERDICT_NONE
+                                      ? certify_subject(certify, record->node)
+                                      : NULL;
+
+        if (subject)
+            subject->is_revoked = true;
+    }
+}
+
+/* Also of a node of which nothing is known now, where an earlier run failed it that could not reach
+ * it: it is told at this contact. */
 void certify_certificates_revoke(struct certify *certify)
 {
     struct arguments program = {0};
@@ -202,20 +227,75 @@ void certify_certificates_revoke(struct certify *certify)
         certify_note(certify, "no memory for the nodes that failed before");
     for (size_t i = 0; i < certify->count; i++) {
         const struct subject *subject = &certify->subjects[i];
-        enum verdict verdict = conclusion(subject);
-        bool is_failed = verdict == VERDICT_FAIL || (verdict == VERDICT_UNKNOWN &&
-                                                     hostlist_set_contains(&known, subject->name));
+        bool was_failed = conclusion(subject) == VERDICT_UNKNOWN && !subject->plan.wants_refusal &&
+                          (hostlist_set_contains(&known, subject->name) ||
+                           revocation_read(subject->slurm->comment) != 0);
 
-        /* a prolog of somebody else's says nothing against the node */
-        if (certify_is_held(subject) && !subject->plan.wants_refusal && is_failed &&
-            subject->decision != DECISION_SUSPECT)
+        if (certify_is_held(subject) && (has_lost_it(subject) || was_failed))
             hostlist_append(&names, subject->name);
     }
     if (names.count > 0 && certify->job_id != 0 && !certify->options.is_dry_run) {
         step_muster(&program, "revoke", "--json", NULL);
-        certificates_step(certify, &names, NULL, &program, &first, &err);
+        if (certificates_step(certify, &names, NULL, &program, &first, &err) >= 0)
+            revoked_take(certify, first);
     }
     hostlist_set_clear(&known);
     hostlist_clear(&names);
     hostlist_clear(&failed);
+}
+
+static void revocation_written(const char *name, const char *comment, const struct error *err,
+                               void *context)
+{
+    if (err)
+        certify_note(context, "%s", err->text);
+    else if (revocation_read(comment) != 0)
+        certify_note(context,
+                     "%s keeps a certificate that does not count: it was not reached, and its "
+                     "health check will remove it (or: muster revoke, on %s)",
+                     name, name);
+}
+
+/* Until when certificates of the node are to be revoked: 0 for not at all, -1 to leave that as it
+ * is. A node that Slurm took away was not looked at. */
+static time_t revoked_until(const struct subject *subject, time_t now)
+{
+    bool is_ours = subject->plan.role == ROLE_TEST || subject->plan.role == ROLE_RETEST;
+
+    if (*subject->certified_until || subject->is_revoked)
+        return 0;
+    return is_ours && has_lost_it(subject) ? now : -1;
+}
+
+void certify_revocations(struct certify *certify)
+{
+    struct batch comments = {0};
+    struct cluster now = {0};
+    struct error err = {""};
+    time_t begin = time(NULL);
+    bool is_any = false;
+
+    for (size_t i = 0; i < certify->count && !certify->options.is_dry_run; i++) {
+        const struct subject *subject = &certify->subjects[i];
+        time_t until = revoked_until(subject, begin);
+
+        is_any |= until > 0 || (until == 0 && revocation_read(subject->slurm->comment) != 0);
+    }
+    if (!is_any)
+        return;
+    /* this run, and others, have changed Comments since they were read */
+    if (cluster_load_nodes(&now, &err) != 0)
+        certify_note(certify, "certificates that could not be reached still count: %s", err.text);
+    for (size_t i = 0; i < certify->count; i++) {
+        const struct subject *subject = &certify->subjects[i];
+        const struct cluster_node *node = cluster_node(&now, subject->name);
+        time_t until = revoked_until(subject, begin);
+        char *comment = node && until >= 0 ? revocation_put(node->comment, until) : NULL;
+
+        if (comment && strcmp(comment, node->comment) != 0)
+            batch_add(&comments, node->name, comment); /* out of memory: the next run does it */
+        free(comment);
+    }
+    batch_apply(&comments, cluster_set_comment, revocation_written, certify, &err);
+    cluster_clear(&now);
 }

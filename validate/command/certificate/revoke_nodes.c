@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "lib/base/signals.h"
 #include "validate/act/plan.h"
@@ -11,6 +12,7 @@
 #include "validate/slurm/batch.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/extra.h"
+#include "validate/slurm/revocation.h"
 #include "validate/slurm/step.h"
 
 enum { WAIT_S = 10, DEADLINE_S = 30, GRACE_S = 3 };
@@ -32,6 +34,7 @@ static void hear(const char *line, bool is_error, void *context)
 struct target {
     const char *name;
     bool is_asked, is_told; /* told: of what became of its certificate */
+    bool is_gone;           /* it has none any more */
 };
 
 struct revoking {
@@ -63,7 +66,7 @@ static void answer_tell(struct revoking *revoking, struct target *target,
             record_write(stdout, record);
         else
             printf("%s: %s\n", target->name, record->message);
-        target->is_told = true;
+        target->is_told = target->is_gone = true;
     }
 }
 
@@ -240,6 +243,39 @@ static void extras_take_out(const struct revoking *revoking)
         fprintf(stderr, "%s: %s\n", revoking->command, err.text);
 }
 
+static void revocation_tell(const char *name, const char *comment, const struct error *err,
+                            void *context)
+{
+    const struct revoking *revoking = context;
+
+    if (err)
+        fprintf(stderr, "%s: %s\n", revoking->command, err->text);
+    else if (revocation_read(comment) != 0)
+        fprintf(stderr,
+                "%s: %s: its certificate is revoked in Slurm: its next health check removes it\n",
+                revoking->command, name);
+}
+
+/* A node that was not reached does it itself, as soon as it can. */
+static void revocations_write(struct revoking *revoking)
+{
+    struct batch comments = {0};
+    struct error err;
+
+    for (size_t i = 0; i < revoking->count; i++) {
+        const struct target *target = &revoking->targets[i];
+        const struct cluster_node *node = cluster_node(&revoking->cluster, target->name);
+        char *comment = target->is_asked
+                            ? revocation_put(node->comment, target->is_gone ? 0 : time(NULL))
+                            : NULL;
+
+        if (comment && strcmp(comment, node->comment) != 0)
+            batch_add(&comments, target->name, comment);
+        free(comment);
+    }
+    batch_apply(&comments, cluster_set_comment, revocation_tell, revoking, &err);
+}
+
 /* Who was not asked any more. */
 static void interruption_tell(const struct revoking *revoking)
 {
@@ -297,6 +333,7 @@ int revoke_nodes(const char *command, const char *list, bool as_json)
     } else {
         all_ask(&revoking);
         extras_take_out(&revoking);
+        revocations_write(&revoking);
         err.text[0] = '\0';
     }
     if (*err.text)

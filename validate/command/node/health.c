@@ -4,6 +4,7 @@
 #include "validate/command/node/health.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "validate/act/act.h"
 #include "validate/command/command.h"
 #include "validate/slurm/cluster.h"
+#include "validate/slurm/revocation.h"
 
 enum { SETTLE_S = 2 }; /* reasons have whole seconds: others of the same one are known then */
 
@@ -130,32 +132,53 @@ static int any_seal(const char *seal, const char *text, size_t text_length, stru
     return 1;
 }
 
-/* A node that muster drained after it was certified could not be reached then, or its certificate
- * would be gone: it takes it away itself, before somebody resumes it. Returns what is to be said,
- * in text; "" for nothing. */
-static void certificate_withdraw(const char *node, const struct conf *conf, char *text, size_t size)
+/* Why a certificate issued then does not count any more, by what Slurm knows of the node; false: it
+ * counts. */
+static bool is_void(const struct cluster_node *node, time_t issued, char *why, size_t size)
+{
+    if ((node->is_drained || node->is_down) && reason_is_ours(node->reason) &&
+        node->reason_time > issued)
+        text_put(why, size, "the node was drained after its issue: %s", node->reason);
+    else if (revocation_read(node->comment) >= issued)
+        text_put(why, size, "it was revoked while the node could not be reached");
+    else
+        return false;
+    return true;
+}
+
+/* A node that failed, or whose certificate was revoked, and that could not be reached then: it
+ * removes the certificate itself, before a job gets there. Returns what is to be said, in text; ""
+ * for nothing. */
+static void certificate_withdraw(const char *name, const struct conf *conf, char *text, size_t size)
 {
     struct certificate certificate;
-    char reason[240];
-    time_t drained;
-    struct error err;
+    struct cluster cluster = {0};
+    const struct cluster_node *node;
+    char why[300], *comment;
+    struct error err = {""};
     enum certificate_state state =
         certificate_check(conf->certificate_path, 0, &(struct certificate_facts){0}, any_seal,
-                          &certificate, reason, sizeof reason);
+                          &certificate, why, sizeof why);
     time_t issued = certificate.issued;
 
     *text = '\0';
     certificate_clear(&certificate);
     if (state == CERTIFICATE_MISSING || issued == 0 || cluster_open(&err) != 0 ||
-        cluster_node_reason(node, reason, sizeof reason, &drained, &err) != 0)
+        cluster_load_node(name, &cluster, &err) != 0)
         return; /* without Slurm nothing starts here */
-    if (!reason_is_ours(reason) || drained <= issued)
-        return;
-    if (certificate_remove(conf->certificate_path, &err) < 0)
-        text_put(text, size, "certificate not removed: %s", err.text);
-    else
-        text_put(text, size, "certificate removed, the node was drained after its issue: %s",
-                 reason);
+    node = cluster_node(&cluster, name);
+    if (node && is_void(node, issued, why, sizeof why)) {
+        if (certificate_remove(conf->certificate_path, &err) < 0)
+            text_put(text, size, "certificate not removed: %s", err.text);
+        else
+            text_put(text, size, "certificate removed, %s", why);
+        comment =
+            !*err.text && revocation_read(node->comment) ? revocation_put(node->comment, 0) : NULL;
+        if (comment)
+            (void)cluster_set_comment(name, comment, &err); /* what stands there is done */
+        free(comment);
+    }
+    cluster_clear(&cluster);
 }
 
 int health_run(const char *command, const struct health_summary *summary, const char *node,

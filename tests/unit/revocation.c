@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/slurm/revocation.h"
+
+#include <stdlib.h>
+
+#include "tests/unit/tap.h"
+
+/* The revocation in a node's Comment, beside what the site and a retest have there. */
+
+#define MARK "[muster: certificates issued until 2026-11-20T16:13:20Z are revoked]"
+
+enum { UNTIL = 1795191200 };
+
+static void changes(const char *comment, time_t until, const char *wanted, const char *name)
+{
+    char *text = revocation_put(comment, until);
+
+    is_str(text, wanted, "%s", name);
+    free(text);
+}
+
+int main(void)
+{
+    changes("", UNTIL, MARK, "a node without a comment");
+    changes("rack 7", UNTIL, MARK " rack 7", "the site's comment stays");
+    changes(MARK " rack 7", UNTIL + 60,
+            "[muster: certificates issued until 2026-11-20T16:14:20Z are revoked] rack 7",
+            "a new one replaces the old one");
+    changes(MARK " rack 7", 0, "rack 7", "taken back, the site's comment is as it was");
+    changes(MARK, 0, "", "... where there was none, too");
+    changes("rack 7", 0, "rack 7", "... and where nothing was revoked");
+    changes(MARK " rack 7 [muster 20261120-1: muster: eth1]", 0,
+            "rack 7 [muster 20261120-1: muster: eth1]", "a retest's mark stays at the end");
+    changes("rack 7 " MARK, UNTIL, MARK " rack 7 ", "one that somebody moved is found");
+
+    is_int(revocation_read(MARK " rack 7"), UNTIL, "it is read");
+    is_int(revocation_read("rack 7 " MARK " x"), UNTIL, "... wherever it is");
+    is_int(revocation_read("rack 7"), 0, "a site's comment revokes nothing");
+    is_int(revocation_read("[muster 20261120-1: muster: eth1]"), 0, "nor does a retest's mark");
+    is_int(revocation_read("[muster: certificates issued until now are revoked]"), 0,
+           "nor what has no time");
+    is_int(revocation_read("[muster: certificates issued until 2026-11-20T16:13:20Z are"), 0,
+           "nor what is cut off");
+    return tap_done();
+}
