@@ -22,9 +22,6 @@
 enum { TOLD = 64 };
 
 static struct {
-    struct slurm_lines lines; /* gres.conf, which devices points into */
-    struct gres_devices devices;
-    bool has_devices;
     uint64_t *told; /* hashes of the lines that were told, in memory that all tasks of the step
                        share; 0 is free */
 } check;
@@ -44,30 +41,19 @@ static const char *node_of(const struct host_task *task, char *host, size_t size
     return host;
 }
 
-/* What AutoDetect finds is on the bus, and gres.conf then need not name it all. */
-static void gres_read(const char *root, const char *node)
+const char *check_gres_node(const struct host_task *step, char name[CHECK_NODE])
 {
-    char directory[256], auto_detect[32];
-
-    if (slurm_directory(root, directory, sizeof directory, NULL) < 0 ||
-        slurm_lines_read(root, directory, "gres.conf", &check.lines, NULL) != 0)
-        return;
-    gres_auto_detect(&check.lines, node, auto_detect, sizeof auto_detect);
-    check.has_devices =
-        gres_devices_list(&check.lines, node, &check.devices, NULL) == 0 && auto_detect[0] == '\0';
+    return lookup(step, "SLURM_STEP_GPUS") != NULL ? node_of(step, name, CHECK_NODE) : NULL;
 }
 
-void check_start(const char *root, const struct host_task *step)
+void check_start(void)
 {
-    char host[256];
     void *memory;
 
     check_end();
     memory = mmap(NULL, TOLD * sizeof *check.told, PROT_READ | PROT_WRITE,
                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     check.told = memory != MAP_FAILED ? memory : NULL;
-    if (lookup(step, "SLURM_STEP_GPUS") != NULL)
-        gres_read(root, node_of(step, host, sizeof host));
 }
 
 /* Whether this task is to tell the line: no other has, and there is room to say so. */
@@ -115,12 +101,11 @@ static void facts_read(const struct host_task *task, struct stepcheck_facts *fac
         facts->shared_memory_bytes = (long long)status.f_blocks * (long long)status.f_frsize;
 }
 
-void check_task(const char *root, const struct conf *conf, const struct inventory *inventory,
-                const struct host_task *task)
+void check_task(const char *root, const struct node_facts *node, const struct host_task *task)
 {
-    struct stepcheck_facts facts = {.conf = conf,
-                                    .inventory = inventory,
-                                    .gres = check.has_devices ? &check.devices : NULL,
+    struct stepcheck_facts facts = {.conf = &node->conf,
+                                    .inventory = node->inventory,
+                                    .gres = node->has_gres ? &node->gres : NULL,
                                     .getenv_fn = host_lookup,
                                     .getenv_context = (void *)task->environment,
                                     .access_fn = access_device,
@@ -129,11 +114,11 @@ void check_task(const char *root, const struct conf *conf, const struct inventor
     const char *rank = lookup(task, "SLURM_PROCID");
     struct fabric *fabric = malloc(sizeof *fabric);
     struct stepcheck found;
-    char host[256];
+    char host[CHECK_NODE];
 
     if (fabric == NULL)
         return;
-    fabric_choose(inventory, conf, fabric);
+    fabric_choose(node->inventory, &node->conf, fabric);
     facts.fabric = fabric;
     facts_read(task, &facts);
     stepcheck_make(&facts, &found);
@@ -147,8 +132,6 @@ void check_task(const char *root, const struct conf *conf, const struct inventor
 
 void check_end(void)
 {
-    gres_devices_clear(&check.devices);
-    slurm_lines_clear(&check.lines);
     if (check.told != NULL)
         munmap(check.told, TOLD * sizeof *check.told);
     memset(&check, 0, sizeof check);

@@ -3,100 +3,320 @@
 
 #include "spank/node.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/uio.h>
 
 #include "lib/base/write_all.h"
+#include "lib/slurm/slurmconf.h"
 #include "spank/deadline.h"
+#include "spank/host.h"
 
-/* Crosses the pipe first. The inventory follows, without the places of its arrays that are not
- * used: these are most of it. */
-struct answer {
+/* What crosses the pipe, one after the other, each behind its head. What is read last is missed
+ * least. */
+
+/* muster.conf: its text follows. */
+struct conf_head {
+    int status; /* conf_load()'s */
+    struct error err;
+    size_t size;
+};
+
+/* The inventory follows, without the places of its arrays that are not used: these are most of it.
+ */
+struct inventory_head {
     bool is_read; /* false: err says why not */
     struct error err;
     size_t nic_count, rdma_count, gpu_count;
 };
 
+/* The names of failed rails follow, each with its NUL. */
+struct failed_head {
+    char why[sizeof((struct failed_rails *)NULL)->why];
+    size_t count, size;
+};
+
+/* The devices follow. */
+struct gres_head {
+    bool has_gres, is_named;
+    long counted;
+    size_t count;
+};
+
 enum { PARTS = 4 };
 
-/* Where the parts that are used are in an inventory of as many devices as answer tells. */
-static void parts_of(struct inventory *inventory, const struct answer *answer,
+/* Where the parts that are used are in an inventory of as many devices as head tells. */
+static void parts_of(struct inventory *inventory, const struct inventory_head *head,
                      struct iovec parts[PARTS])
 {
     parts[0] = (struct iovec){inventory, offsetof(struct inventory, nics)};
-    parts[1] = (struct iovec){inventory->nics, answer->nic_count * sizeof *inventory->nics};
-    parts[2] = (struct iovec){inventory->rdma, answer->rdma_count * sizeof *inventory->rdma};
-    parts[3] = (struct iovec){inventory->gpus, answer->gpu_count * sizeof *inventory->gpus};
+    parts[1] = (struct iovec){inventory->nics, head->nic_count * sizeof *inventory->nics};
+    parts[2] = (struct iovec){inventory->rdma, head->rdma_count * sizeof *inventory->rdma};
+    parts[3] = (struct iovec){inventory->gpus, head->gpu_count * sizeof *inventory->gpus};
 }
 
-static void tell(int fd, void *root)
+static bool is_wanted(const struct node_request *request, const struct conf *conf)
 {
-    struct answer answer = {.is_read = false};
-    struct inventory *inventory = inventory_read(root, &answer.err);
+    return request->is_asked || conf->set_environment || conf->check_steps;
+}
+
+/* ---------------------------------------------------------------- the child: tells */
+
+/* Returns whether there is more to tell, and then conf. */
+static bool conf_tell(int fd, const struct node_request *request, struct conf *conf)
+{
+    struct conf_head head = {0};
+    char *text = NULL;
+
+    head.status = conf_load(request->config_path, &text, &head.err);
+    head.size = head.status == 0 ? strlen(text) + 1 : 0;
+    if (write_all(fd, &head, sizeof head) != 0 ||
+        (head.size > 0 && write_all(fd, text, head.size) != 0))
+        return false;
+    if (head.status == 1)
+        conf_defaults(conf);
+    return head.status == 1 ||
+           (head.status == 0 && conf_parse(request->config_path, text, conf, NULL) == 0);
+}
+
+static bool inventory_tell(int fd, const struct node_request *request)
+{
+    struct inventory_head head = {.is_read = false};
+    struct inventory *inventory =
+        inventory_read(request->root != NULL ? request->root : "", &head.err);
     struct iovec parts[PARTS];
 
     if (inventory != NULL) {
-        answer.is_read = true;
-        answer.nic_count = inventory->nic_count;
-        answer.rdma_count = inventory->rdma_count;
-        answer.gpu_count = inventory->gpu_count;
+        head.is_read = true;
+        head.nic_count = inventory->nic_count;
+        head.rdma_count = inventory->rdma_count;
+        head.gpu_count = inventory->gpu_count;
     }
-    if (write_all(fd, &answer, sizeof answer) != 0 || inventory == NULL)
-        return;
-    parts_of(inventory, &answer, parts);
+    if (write_all(fd, &head, sizeof head) != 0 || inventory == NULL)
+        return false;
+    parts_of(inventory, &head, parts);
     for (int i = 0; i < PARTS; i++)
         if (write_all(fd, parts[i].iov_base, parts[i].iov_len) != 0)
-            return;
-}
-
-static bool hear(const struct deadline *deadline, struct answer *answer,
-                 struct inventory *inventory)
-{
-    struct iovec parts[PARTS];
-
-    if (!deadline_read(deadline, answer, sizeof *answer))
-        return false;
-    if (!answer->is_read)
-        return true;
-    parts_of(inventory, answer, parts);
-    for (int i = 0; i < PARTS; i++)
-        if (!deadline_read(deadline, parts[i].iov_base, parts[i].iov_len))
             return false;
-    inventory->nic_count = answer->nic_count;
-    inventory->rdma_count = answer->rdma_count;
-    inventory->gpu_count = answer->gpu_count;
     return true;
 }
 
-struct inventory *node_read_in_time(const char *root, struct error *err)
+static bool failed_tell(int fd, const struct node_request *request, const struct conf *conf)
 {
-    struct inventory *inventory = calloc(1, sizeof *inventory);
-    struct deadline deadline;
-    struct answer answer;
-    bool has_answer;
+    struct failed_rails failed = {0};
+    struct failed_head head = {0};
 
-    if (inventory == NULL) {
+    if (request->root == NULL)
+        failed_rails_read(conf, &failed);
+    memcpy(head.why, failed.why, sizeof head.why);
+    head.count = failed.rails.count;
+    for (size_t i = 0; i < head.count; i++)
+        head.size += strlen(failed.rails.names[i]) + 1;
+    if (write_all(fd, &head, sizeof head) != 0)
+        return false;
+    for (size_t i = 0; i < head.count; i++)
+        if (write_all(fd, failed.rails.names[i], strlen(failed.rails.names[i]) + 1) != 0)
+            return false;
+    return true;
+}
+
+/* What AutoDetect finds is on the bus, and gres.conf then need not name it all. */
+static void gres_tell(int fd, const struct node_request *request, const struct conf *conf)
+{
+    const char *root = request->root != NULL ? request->root : "";
+    char directory[256], auto_detect[32];
+    struct gres_devices devices = {0};
+    struct gres_head head = {0};
+    struct slurm_lines lines;
+
+    if (request->gres_node != NULL && conf->check_steps &&
+        slurm_directory(root, directory, sizeof directory, NULL) == 0 &&
+        slurm_lines_read(root, directory, "gres.conf", &lines, NULL) == 0) {
+        gres_auto_detect(&lines, request->gres_node, auto_detect, sizeof auto_detect);
+        head.has_gres = gres_devices_list(&lines, request->gres_node, &devices, NULL) == 0 &&
+                        auto_detect[0] == '\0';
+        head.is_named = devices.is_named;
+        head.counted = devices.counted;
+        head.count = head.has_gres ? devices.count : 0;
+    }
+    if (write_all(fd, &head, sizeof head) == 0 && head.count > 0)
+        write_all(fd, devices.devices, head.count * sizeof *devices.devices);
+}
+
+static void tell(int fd, void *context)
+{
+    const struct node_request *request = context;
+    struct conf conf;
+
+    if (conf_tell(fd, request, &conf) && is_wanted(request, &conf) && inventory_tell(fd, request) &&
+        failed_tell(fd, request, &conf))
+        gres_tell(fd, request, &conf);
+}
+
+/* ---------------------------------------------------------------- the parent: hears */
+
+/* What became of a part. */
+enum heard { HEARD, NOT_HEARD, HEARD_BAD /* err says why */ };
+
+static enum heard conf_hear(const struct deadline *deadline, const struct node_request *request,
+                            struct node_facts *facts, struct error *err)
+{
+    struct conf_head head;
+    enum heard heard = NOT_HEARD;
+    char *text = NULL;
+
+    if (!deadline_read(deadline, &head, sizeof head))
+        return NOT_HEARD;
+    if (head.status < 0) {
+        *err = head.err;
+        facts->is_conf_bad = true;
+        return HEARD_BAD;
+    }
+    if (head.status == 0) {
+        text = malloc(head.size);
+        if (text != NULL && deadline_read(deadline, text, head.size))
+            heard =
+                conf_parse(request->config_path, text, &facts->conf, err) == 0 ? HEARD : HEARD_BAD;
+        free(text);
+    } else {
+        heard = HEARD;
+    }
+    facts->is_conf_bad = heard == HEARD_BAD;
+    return heard;
+}
+
+static enum heard inventory_hear(const struct deadline *deadline, struct inventory *inventory,
+                                 struct error *err)
+{
+    struct inventory_head head;
+    struct iovec parts[PARTS];
+
+    if (!deadline_read(deadline, &head, sizeof head))
+        return NOT_HEARD;
+    if (!head.is_read) {
+        *err = head.err;
+        return HEARD_BAD;
+    }
+    parts_of(inventory, &head, parts);
+    for (int i = 0; i < PARTS; i++)
+        if (!deadline_read(deadline, parts[i].iov_base, parts[i].iov_len))
+            return NOT_HEARD;
+    inventory->nic_count = head.nic_count;
+    inventory->rdma_count = head.rdma_count;
+    inventory->gpu_count = head.gpu_count;
+    return HEARD;
+}
+
+static enum heard failed_hear(const struct deadline *deadline, struct failed_rails *failed)
+{
+    struct failed_head head;
+    char *names, *name;
+    enum heard heard = HEARD;
+
+    if (!deadline_read(deadline, &head, sizeof head))
+        return NOT_HEARD;
+    memcpy(failed->why, head.why, sizeof failed->why);
+    if (head.count == 0)
+        return HEARD;
+    name = names = malloc(head.size);
+    if (names == NULL || !deadline_read(deadline, names, head.size))
+        heard = NOT_HEARD;
+    for (size_t i = 0; heard == HEARD && i < head.count; i++, name += strlen(name) + 1)
+        if (hostlist_append(&failed->rails, name) != 0)
+            heard = NOT_HEARD;
+    free(names);
+    return heard;
+}
+
+static enum heard gres_hear(const struct deadline *deadline, struct node_facts *facts)
+{
+    struct gres_devices *gres = &facts->gres;
+    struct gres_head head;
+
+    if (!deadline_read(deadline, &head, sizeof head))
+        return NOT_HEARD;
+    if (head.count > 0) {
+        gres->devices = malloc(head.count * sizeof *gres->devices);
+        if (gres->devices == NULL ||
+            !deadline_read(deadline, gres->devices, head.count * sizeof *gres->devices))
+            return NOT_HEARD;
+    }
+    for (size_t i = 0; i < head.count; i++)
+        gres->devices[i].file = NULL; /* of the child's memory */
+    gres->count = head.count;
+    gres->counted = head.counted;
+    gres->is_named = head.is_named;
+    facts->has_gres = head.has_gres;
+    return HEARD;
+}
+
+/* What is read, for the one that comes too late. */
+static const char *const sources[] = {"muster.conf", "/sys", "the certificate", "gres.conf"};
+enum source { SOURCE_CONF, SOURCE_SYSFS, SOURCE_CERTIFICATE, SOURCE_GRES };
+
+/* All parts; of one that is not heard, where it comes from. */
+static enum heard hear(const struct deadline *deadline, const struct node_request *request,
+                       struct node_facts *facts, enum source *source, struct error *err)
+{
+    enum heard heard;
+
+    *source = SOURCE_CONF;
+    heard = conf_hear(deadline, request, facts, err);
+    if (heard != HEARD || !is_wanted(request, &facts->conf))
+        return heard;
+    *source = SOURCE_SYSFS;
+    facts->inventory = calloc(1, sizeof *facts->inventory);
+    if (facts->inventory == NULL) {
         error_set(err, "inventory: %m");
-        return NULL;
+        return HEARD_BAD;
     }
-    if (!deadline_start(&deadline, NODE_DEADLINE_MS, tell, (void *)root)) {
-        error_set(err, "no process to read the node with: %m");
-        inventory_free(inventory);
-        return NULL;
+    heard = inventory_hear(deadline, facts->inventory, err);
+    if (heard != HEARD)
+        return heard;
+    *source = SOURCE_CERTIFICATE;
+    heard = failed_hear(deadline, &facts->failed);
+    if (heard != HEARD)
+        return heard;
+    *source = SOURCE_GRES;
+    return gres_hear(deadline, facts);
+}
+
+int node_read_in_time(const struct node_request *request, struct node_facts *facts,
+                      struct error *err)
+{
+    struct deadline deadline;
+    enum source source;
+    enum heard heard;
+    struct error why = {"the process that reads the node ended without an answer"};
+
+    *facts = (struct node_facts){0};
+    conf_defaults(&facts->conf);
+    if (!deadline_start(&deadline, NODE_DEADLINE_MS, tell, (void *)request))
+        return error_set(err, "no process to read the node with: %m");
+    heard = hear(&deadline, request, facts, &source, err);
+    if (deadline_end(&deadline, heard == HEARD))
+        error_set(&why, "%s was not read within %d s, %s", sources[source], NODE_DEADLINE_MS / 1000,
+                  source == SOURCE_SYSFS ? "a driver hangs; the kernel's log tells which"
+                                         : "its file system hangs");
+    if (heard == HEARD)
+        return 0;
+    if (heard == NOT_HEARD && source == SOURCE_GRES) { /* the environment needs none of it */
+        host_error("a step's devices are not compared with gres.conf: %s", why.text);
+        return 0;
     }
-    has_answer = hear(&deadline, &answer, inventory);
-    if (deadline_end(&deadline, has_answer))
-        error_set(err,
-                  "/sys was not read within %d s, a driver hangs; the kernel's log tells which",
-                  NODE_DEADLINE_MS / 1000);
-    else if (!has_answer)
-        error_set(err, "the process that reads the node ended without an answer");
-    else if (!answer.is_read)
-        *err = answer.err;
-    else
-        return inventory;
-    inventory_free(inventory);
-    return NULL;
+    if (heard == NOT_HEARD)
+        *err = why;
+    inventory_free(facts->inventory);
+    facts->inventory = NULL;
+    return -1;
+}
+
+void node_facts_clear(struct node_facts *facts)
+{
+    conf_clear(&facts->conf);
+    inventory_free(facts->inventory);
+    failed_rails_clear(&facts->failed);
+    gres_devices_clear(&facts->gres);
+    *facts = (struct node_facts){0};
 }

@@ -2,14 +2,41 @@
 #ifndef MUSTER_SPANK_NODE_H
 #define MUSTER_SPANK_NODE_H
 
-#include "lib/base/error.h"
-#include "lib/node/inventory.h"
+#include <stdbool.h>
 
-/* As long as a step waits for the node's inventory; healthy nodes take a few ms. */
+#include "lib/base/error.h"
+#include "lib/certificate/failed_rails.h"
+#include "lib/conf/conf.h"
+#include "lib/node/inventory.h"
+#include "lib/slurm/gresconf.h"
+
+/* All that a step reads of its node, in one process of its own: a driver that hangs behind sysfs,
+ * or a file system below muster.conf, the certificate or gres.conf, does not hold up slurmstepd. */
+
+/* As long as a step waits for it; healthy nodes take a few ms. */
 enum { NODE_DEADLINE_MS = 3000 };
 
-/* inventory_read() in a process of its own, so that a driver that hangs behind sysfs does not hold
- * up slurmstepd: NULL with err also where there is no answer in time. */
-struct inventory *node_read_in_time(const char *root, struct error *err);
+struct node_request {
+    const char *config_path; /* NULL: the usual one */
+    const char *root;        /* of a recorded machine, which has no certificate; NULL: this one */
+    const char *gres_node;   /* whose devices gres.conf is to tell; NULL: not wanted */
+    bool is_asked;           /* the environment is wanted whatever SetEnvironment says */
+};
+
+struct node_facts {
+    struct conf conf;            /* the defaults where it could not be read */
+    bool is_conf_bad;            /* the administrator's to mend: err says it */
+    struct inventory *inventory; /* NULL: not read, or by conf neither SetEnvironment nor CheckSteps
+                                    wants it */
+    struct failed_rails failed;
+    struct gres_devices gres;
+    bool has_gres; /* gres is all that Slurm hands out here: AutoDetect finds no more */
+};
+
+/* Returns 0, or -1 with err when muster.conf, the node or its certificate is not known: broken, or
+ * no answer in time. facts is always to be released with node_facts_clear(). */
+int node_read_in_time(const struct node_request *request, struct node_facts *facts,
+                      struct error *err);
+void node_facts_clear(struct node_facts *facts);
 
 #endif

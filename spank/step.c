@@ -28,51 +28,41 @@ static struct {
     bool is_checked;   /* what its tasks were given is compared with what they have */
     bool is_unread;    /* the node could not be read, which its user is to know */
     char why_not[640]; /* why is_on is false */
-    struct conf conf;
-    bool has_conf;
-    struct inventory *inventory;
-    struct failed_rails failed;
+    struct node_facts node;
+    bool has_node;       /* node is to be cleared */
     bool is_recorded;    /* another machine's inventory: its device files are not here */
     char root[PATH_MAX]; /* of that machine, or "" */
 } step;
 
-/* Decides whether this step's tasks get variables, and why not. */
-static bool step_is_wanted(const struct options *options, const char *config_path)
+/* Reads muster.conf and, where it is wanted, the node. Decides whether this step's tasks get
+ * variables, and why not. */
+static bool step_is_wanted(const struct options *options, const struct arguments *arguments,
+                           const struct host_task *task)
 {
+    char name[CHECK_NODE];
+    const struct node_request request = {.config_path = arguments->config_path,
+                                         .root = arguments->root,
+                                         .gres_node = check_gres_node(task, name),
+                                         .is_asked = options->environment > 0};
     struct error err;
-    int status;
 
     if (options->environment == 0) {
         snprintf(step.why_not, sizeof step.why_not, "--%s=off or %s=off",
                  option_texts[OPTION_ENVIRONMENT].name, option_texts[OPTION_ENVIRONMENT].twin);
         return false;
     }
-    status = conf_read(config_path, &step.conf, &err);
-    step.has_conf = true;
-    if (status < 0) {
+    step.is_recorded = arguments->root != NULL;
+    step.has_node = true;
+    if (node_read_in_time(&request, &step.node, &err) < 0) {
         snprintf(step.why_not, sizeof step.why_not, "%s", err.text);
         host_error("environment left as it is: %s", err.text);
+        step.is_unread = !step.node.is_conf_bad;
         return false;
     }
-    step.is_checked = step.conf.check_steps;
-    if (!step.conf.set_environment && options->environment < 0) {
+    step.is_checked = step.node.conf.check_steps;
+    if (!step.node.conf.set_environment && options->environment < 0) {
         snprintf(step.why_not, sizeof step.why_not, "SetEnvironment=no in %s",
-                 config_path != NULL ? config_path : conf_default_path());
-        return false;
-    }
-    return true;
-}
-
-static bool node_read(const char *root)
-{
-    struct error err;
-
-    step.is_recorded = root != NULL;
-    step.inventory = node_read_in_time(root != NULL ? root : "", &err);
-    if (step.inventory == NULL) {
-        snprintf(step.why_not, sizeof step.why_not, "%s", err.text);
-        host_error("environment left as it is: %s", step.why_not);
-        step.is_unread = true;
+                 arguments->config_path != NULL ? arguments->config_path : conf_default_path());
         return false;
     }
     return true;
@@ -93,14 +83,10 @@ void step_start(uint32_t step_id, const struct options *options, const struct ar
     step.is_explained = filled.explain == 1;
     if (filled.collectives == 1)
         preload_start(arguments->library);
-    step.is_on = step_is_wanted(&filled, arguments->config_path);
-    if ((step.is_on || step.is_checked) && !node_read(arguments->root))
-        step.is_on = step.is_checked = false;
+    step.is_on = step_is_wanted(&filled, arguments, task);
     snprintf(step.root, sizeof step.root, "%s", arguments->root != NULL ? arguments->root : "");
-    if (step.is_on && arguments->root == NULL)
-        failed_rails_read(&step.conf, &step.failed);
     if (step.is_checked)
-        check_start(step.root, task);
+        check_start();
 }
 
 static void apply(const struct host_task *task, const struct envplan *plan)
@@ -151,9 +137,9 @@ static int make_plan(const struct envplan_task *place, void *environment, struct
     int status = -1;
 
     if (node != NULL && visible != NULL) {
-        envplan_node_make(step.inventory, &step.conf, place->node,
-                          host_lookup("SLURM_STEP_NODELIST", environment), &step.failed, node);
-        visible_gpus_read(step.inventory, host_lookup, environment,
+        envplan_node_make(step.node.inventory, &step.node.conf, place->node,
+                          host_lookup("SLURM_STEP_NODELIST", environment), &step.node.failed, node);
+        visible_gpus_read(step.node.inventory, host_lookup, environment,
                           step.is_recorded ? open_anything : visible_gpus_open, NULL, visible);
         status = envplan_make(node, place, visible, host_lookup, environment, plan);
     }
@@ -200,7 +186,7 @@ void step_task(const struct host_task *task)
     if (step.is_explained && place.local_rank <= 0)
         explain(&plan, *place.node != '\0' ? place.node : "?");
     if (step.is_checked)
-        check_task(step.root, &step.conf, step.inventory, task);
+        check_task(step.root, &step.node, task);
     envplan_clear(&plan);
 }
 
@@ -208,9 +194,7 @@ void step_end(void)
 {
     check_end();
     preload_end();
-    if (step.has_conf)
-        conf_clear(&step.conf);
-    inventory_free(step.inventory);
-    failed_rails_clear(&step.failed);
+    if (step.has_node)
+        node_facts_clear(&step.node);
     memset(&step, 0, sizeof step);
 }

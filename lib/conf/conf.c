@@ -362,24 +362,35 @@ static int read_text(const char *path, char *text, struct conf *conf, struct err
     return 0;
 }
 
-int conf_read(const char *path, struct conf *conf, struct error *err)
+int conf_load(const char *path, char **text, struct error *err)
 {
-    char *text;
-    int result;
+    return regular_read(path ? path : conf_default_path(), FILE_MAX, text, err);
+}
 
+int conf_parse(const char *path, char *text, struct conf *conf, struct error *err)
+{
     conf_defaults(conf);
     if (!path)
         path = conf_default_path();
-    result = regular_read(path, FILE_MAX, &text, err);
-    if (result != 0)
-        return result;
     snprintf(conf->file, sizeof conf->file, "%s", base_name(path));
-    result = read_text(path, text, conf, err);
-    free(text);
+    if (read_text(path, text, conf, err) == 0)
+        return 0;
+    conf_clear(conf);
+    conf_defaults(conf);
+    return -1;
+}
+
+int conf_read(const char *path, struct conf *conf, struct error *err)
+{
+    char *text;
+    int result = conf_load(path, &text, err);
+
     if (result != 0) {
-        conf_clear(conf);
         conf_defaults(conf);
+        return result;
     }
+    result = conf_parse(path, text, conf, err);
+    free(text);
     return result;
 }
 

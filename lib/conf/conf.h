@@ -153,6 +153,11 @@ void conf_defaults(struct conf *conf);
  * Accepted: a regular file of at most 1 MiB, lines of at most 4096 bytes, line ends LF or CR LF,
  * the last one optional. Each key at most once, but for Island, Variable, Interface and Report. */
 int conf_read(const char *path, struct conf *conf, struct error *err);
+
+/* The two halves of it, for who must not wait for a file: the text, malloc'd, returned as
+ * regular_read() does; and what it says, text overwritten. conf_parse() returns 0 or -1. */
+int conf_load(const char *path, char **text, struct error *err);
+int conf_parse(const char *path, char *text, struct conf *conf, struct error *err);
 void conf_clear(struct conf *conf);
 
 /* The stated speed of an interface in 10^6 bit/s, or -1. A rail "mlx5_0:1" also answers to the

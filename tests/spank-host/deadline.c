@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,16 @@
  * it has, and its user reads one line. The plugin calls the open() that is defined here. */
 
 static enum { ANSWERS, HANGS, DIES } driver;
+static const char *hanging; /* the end of the name of a file whose file system hangs */
+static bool has_gpus;
 static pid_t test;
+
+static bool ends_with(const char *path, const char *end)
+{
+    size_t length = strlen(path), end_length = strlen(end);
+
+    return length >= end_length && strcmp(path + length - end_length, end) == 0;
+}
 
 #pragma GCC visibility push(default)
 int open(const char *path, int flags, ...)
@@ -38,6 +48,8 @@ int open(const char *path, int flags, ...)
     if (strstr(path, "/sys/class/net/eth1/mtu") != NULL && driver == DIES && getpid() != test)
         _exit(3);
     while (strstr(path, "/sys/class/net/eth1/mtu") != NULL && driver == HANGS)
+        pause();
+    while (hanging != NULL && ends_with(path, hanging))
         pause();
     if (real == NULL)
         real = (__typeof__(&open))dlsym(RTLD_NEXT, "open");
@@ -74,6 +86,8 @@ static long start_step(char *root, const char *local_rank)
     host_setenv("SLURM_STEP_ID", "3");
     host_setenv("SLURM_NTASKS", "4");
     host_setenv("SLURMD_NODENAME", "n2");
+    if (has_gpus)
+        host_setenv("SLURM_STEP_GPUS", "0");
     host_call("init");
     begin_ms = clock_ms();
     is_int(host_call("init_post_opt"), 0, "... init_post_opt");
@@ -133,6 +147,26 @@ int main(int argc, char *argv[])
     end_step();
 
     driver = ANSWERS;
+    hanging = "/muster.conf";
+    taken_ms = start_step(root, "0");
+    ok(taken_ms >= 2900 && taken_ms < 8000, "muster.conf hangs: the step goes on (%ld ms)",
+       taken_ms);
+    ok(host_getenv("RANK") == NULL, "... with the environment as it was");
+    has_str(host_log, "environment left as it is: muster.conf was not read within 3 s",
+            "... slurmd's log tells");
+    is_int(count(told), 1, "... and the user reads one line");
+    end_step();
+
+    hanging = "/gres.conf";
+    has_gpus = true;
+    taken_ms = start_step(root, "0");
+    ok(taken_ms >= 2900 && taken_ms < 8000, "gres.conf hangs: the step goes on (%ld ms)", taken_ms);
+    ok(host_getenv("RANK") != NULL, "... and the task has its variables");
+    has_str(host_log, "not compared with gres.conf: gres.conf was not read within 3 s",
+            "... slurmd's log tells");
+    end_step();
+
+    hanging = NULL;
     tree_remove(machine);
     fixture_end();
     return tap_done();
