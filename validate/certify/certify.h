@@ -76,7 +76,7 @@ struct subject {
     int strike;       /* if its failure is near a limit: which one, from 1 */
     double rail_mbps; /* its worst rail's figure, NAN */
     char certified_until[32];
-    bool is_revoked; /* it has said that it has no certificate any more */
+    bool is_revoked;          /* it has said that it has no certificate any more */
     struct hostlist unusable; /* rails that muster check found down or without an address */
     struct hostlist rails;    /* lines "links eth1: 196 Mb/s" for the certificate */
 };
