@@ -22,7 +22,7 @@ ok 'a run made up for tests has only records of the schema' \
 
 text=$(report "$work/run")
 is "$?" 0 'a table'
-like "$text" '^n3 +FAILED +48\.[0-9] Gb/s +eth1 48700 of 200000 Mb/s +Swap the cable' 'who failed, what to do'
+like "$text" '^n3 +FAILED +48\.[0-9] Gb/s +eth1 48700 of 200000 Mb/s +Move the cable' 'who failed, what to do'
 like "$text" '^n5 +unknown .*no link of it was measured' 'of whom it cannot be told'
 like "$text" '^n1 +certified ' 'who is certified'
 like "$text" '^4 of 6 nodes passed, 1 failed, 1 unknown; ' 'how many'

@@ -24,7 +24,7 @@ def has(text):
 def small(browser):
     browser.open(f'{work}/small.html')
     check('the summary comes first and names node and part', browser.text('#summary h2'), 'n3 failed: eth1')
-    check('what to do stands beside it', browser.text('#attention tbody tr'), has('Swap the cable'))
+    check('what to do stands beside it', browser.text('#attention tbody tr'), has('Move the cable'))
     check('what was done stands below', browser.text('#notes'), has('n3 drained'))
     check('the map says what it shows', browser.run('return document.querySelector("#matrix").getAttribute("aria-label")'),
           has('Bandwidth of 4 by 4 nodes on eth1: 12 pairs'))

@@ -9,7 +9,6 @@
 
 #include "lib/conf/conf.h"
 #include "tests/unit/tap.h"
-#include "validate/report/advice.h"
 #include "validate/report/format.h"
 #include "validate/report/html.h"
 #include "validate/report/recordfile.h"
@@ -97,7 +96,8 @@ static void order(const struct survey *survey)
     is_str(survey->nodes[2].name, "n10", "n10 comes after n2");
     is_int(survey->nodes[1].verdict, VERDICT_FAIL, "a node's verdict is certify's conclusion");
     is_str(survey->nodes[1].message, "eth1 50 of 200 Mb/s", "... with its message");
-    is_str(survey->nodes[1].test, "links", "... and the test that it rests on");
+    is_int(survey->nodes[1].code, FAULT_RAIL_FAULT,
+           "... without a code, as of an older muster, that of the test it rests on");
     ok(survey->nodes[0].is_certified && !survey->nodes[1].is_certified, "who got a certificate");
     is_near(survey->nodes[0].expires, 1795794800, 0, "until when");
     is_int(survey->nodes[2].verdict, VERDICT_NONE, "who was not judged has no verdict");
@@ -141,7 +141,7 @@ static void xml(const struct survey *survey)
     has_str(text, "<testcase classname=\"n1\" name=\"certify\" time=\"0.000\"/>", "a pass");
     has_str(text,
             "<failure message=\"eth1 sends &lt;b&gt;50&lt;/b&gt; &amp; &quot;no&quot; "
-            "more?\" type=\"fail\">",
+            "more?\" type=\"rail_fault\">",
             "a message is escaped, a control character replaced");
     ok(!strstr(text, "n9"), "another run's records are not in it");
     free(text);
@@ -169,6 +169,9 @@ static void metrics(struct survey *survey)
             "muster_link_bandwidth_bytes_per_second{node=\"n1\",rail=\"eth1\",direction="
             "\"receive\"} 6250000\n",
             "a figure in bytes a second");
+    has_str(text,
+            "muster_node_fault{node=\"n2\",code=\"rail_fault\",remediation=\"replace_cable\"} 1\n",
+            "what is wrong with a node and what to do, in a word each");
     has_str(text, "muster_verdicts{test=\"links\",verdict=\"fail\"} 1\n", "verdicts by test");
     has_str(text, "muster_run_duration_seconds 4.5\n", "how long the run took");
     free(text);
@@ -376,17 +379,6 @@ static void files(void)
     records_clear(&records);
 }
 
-static void sentences(void)
-{
-    is_str(advice_on(VERDICT_PASS, "links", "eth1", "x"), "", "nothing is to be done about a pass");
-    has_str(advice_on(VERDICT_FAIL, "links", "uplink leaf1-leaf2", "x"), "not accused",
-            "an uplink's nodes are not accused");
-    has_str(advice_on(VERDICT_FAIL, "links", "eth1", "eth1 49 of 200 Mb/s"), "Swap the cable",
-            "a slow rail");
-    has_str(advice_on(VERDICT_UNKNOWN, "no.such", NULL, NULL), "measure again",
-            "what is not known");
-}
-
 int main(void)
 {
     struct records records = records_of(run);
@@ -411,6 +403,5 @@ int main(void)
     many();
     doubts();
     files();
-    sentences();
     return tap_done();
 }

@@ -10,7 +10,6 @@ validate_report_libreport_la_SOURCES = \
 	validate/report/recordfile.c validate/report/recordfile.h \
 	validate/report/survey.c validate/report/survey.h \
 	validate/report/survey_links.c \
-	validate/report/advice.c validate/report/advice.h \
 	validate/report/format.c validate/report/format.h \
 	validate/report/overview.c \
 	validate/report/junit.c \

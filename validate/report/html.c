@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "validate/report/advice.h"
 #include "validate/report/format.h"
 
 enum { ROWS_MAX = 20000 /* of the table of verdicts */ };
@@ -78,7 +77,7 @@ static void nodes(FILE *stream, const struct survey *survey)
         fputc(',', stream);
         html_string(stream, node->message);
         fputc(',', stream);
-        html_string(stream, advice_on(node->verdict, node->test, node->part, node->message));
+        html_string(stream, catalog_fault(node->code)->advice);
         fputc(']', stream);
     }
     fputs("],\n", stream);
@@ -94,6 +93,8 @@ static void string_list(FILE *stream, const char *key, const char *const *texts,
     fputs("],\n", stream);
 }
 
+enum { TEXTS = 10 }; /* of a row */
+
 /* The texts of the rows, each once: equal texts of records are the same pointer. */
 struct texts {
     const char **items;
@@ -107,13 +108,15 @@ static int compare_pointers(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void row_texts(const struct record *record, const char *texts[9])
+static void row_texts(const struct record *record, const char *texts[TEXTS])
 {
-    const char *all[9] = {record->suite,        record->test, record->metric,
-                          record->node,         record->part, record->peer,
-                          record->limit_source, record->unit, record->message};
+    const char *all[TEXTS] = {record->suite,        record->test,
+                              record->metric,       record->node,
+                              record->part,         record->peer,
+                              record->limit_source, record->unit,
+                              record->message,      catalog_fault(record_code(record))->name};
 
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < TEXTS; i++)
         texts[i] = all[i] ? all[i] : "";
 }
 
@@ -121,12 +124,12 @@ static int texts_find(const struct record *const *rows, size_t count, struct tex
 {
     size_t left = 0;
 
-    texts->items = malloc((9 * count + 1) * sizeof *texts->items);
+    texts->items = malloc((TEXTS * count + 1) * sizeof *texts->items);
     if (!texts->items)
         return -1;
     for (size_t i = 0; i < count; i++)
-        row_texts(rows[i], &texts->items[9 * i]);
-    texts->count = 9 * count;
+        row_texts(rows[i], &texts->items[TEXTS * i]);
+    texts->count = TEXTS * count;
     if (texts->count > 0)
         qsort(texts->items, texts->count, sizeof *texts->items, compare_pointers);
     for (size_t i = 0; i < texts->count; i++)
@@ -177,7 +180,7 @@ static const struct record **rows_find(const struct survey *survey, size_t *coun
 
 static void row(FILE *stream, const struct record *record, const struct texts *texts)
 {
-    const char *all[9];
+    const char *all[TEXTS];
 
     row_texts(record, all);
     fprintf(stream, "[%d", (int)record->verdict);
@@ -187,27 +190,25 @@ static void row(FILE *stream, const struct record *record, const struct texts *t
     html_number(stream, record->value);
     fprintf(stream, ",%zu,", text_place(texts, all[7]));
     html_number(stream, record->limit);
-    fprintf(stream, ",%zu,%zu]", text_place(texts, all[6]), text_place(texts, all[8]));
+    fprintf(stream, ",%zu,%zu,%zu]", text_place(texts, all[6]), text_place(texts, all[8]),
+            text_place(texts, all[9]));
 }
 
-/* What to do about faults that are no node's, by their message. */
-static void finding_advice(FILE *stream, const struct record *const *list, size_t count)
+/* What to do, by fault code, of the codes that are in the list. */
+static void code_advice(FILE *stream, const struct record *const *list, size_t count)
 {
-    bool is_first = true;
+    bool is_there[FAULT_COUNT] = {false}, is_first = true;
 
+    for (size_t i = 0; i < count; i++)
+        is_there[record_code(list[i])] = true;
     fputs("\"advice\":{", stream);
-    for (size_t i = 0; i < count; i++) {
-        const struct record *record = list[i];
-        const char *advice =
-            advice_on(record->verdict, record->test, record->part, record->message);
-
-        if (strcmp(record->suite, "certify") != 0 || !*advice || !record->message ||
-            (record->node && *record->node && !record->peer))
+    for (int code = FAULT_NONE + 1; code < FAULT_COUNT; code++) {
+        if (!is_there[code])
             continue;
         fputs(is_first ? "" : ",\n", stream);
-        html_string(stream, record->message);
+        html_string(stream, catalog_fault((enum fault_code)code)->name);
         fputc(':', stream);
-        html_string(stream, advice);
+        html_string(stream, catalog_fault((enum fault_code)code)->advice);
         is_first = false;
     }
     fputs("},\n", stream);
@@ -231,7 +232,7 @@ static int rows(FILE *stream, const struct survey *survey)
     }
     fprintf(stream, "],\n\"bad_left_out\":%zu,\n\"passed_left_out\":%zu,\n", left_out[0],
             left_out[1]);
-    finding_advice(stream, list, count);
+    code_advice(stream, list, count);
     free(texts.items);
     free(list);
     return 0;

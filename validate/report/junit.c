@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "validate/report/advice.h"
 #include "validate/report/format.h"
 
 /* A test suite per suite of records, a test case per node and test: the names are the same in each
@@ -161,8 +160,7 @@ static void test_case(FILE *stream, const struct line *line, size_t count)
     const char *element = worst->verdict == VERDICT_FAIL      ? "failure"
                           : worst->verdict == VERDICT_UNKNOWN ? "error"
                                                               : NULL;
-    const char *advice =
-        advice_on(worst->verdict, worst->test, worst->part, text_of(worst->message));
+    const struct catalog_fault *fault = catalog_fault(record_code(worst));
 
     fputs("    <testcase", stream);
     attribute(stream, "classname", node_of(worst));
@@ -176,9 +174,9 @@ static void test_case(FILE *stream, const struct line *line, size_t count)
     if (element) {
         fprintf(stream, "      <%s message=\"", element);
         say(stream, worst);
-        fprintf(stream, "\" type=\"%s\">", verdict_name(worst->verdict));
+        fprintf(stream, "\" type=\"%s\">", fault->name);
         lines(stream, line, count);
-        escape(stream, advice);
+        escape(stream, fault->advice);
         fprintf(stream, "</%s>\n", element);
     } else if (worst->verdict == VERDICT_SKIP) {
         fputs("      <skipped", stream);

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "validate/report/advice.h"
 #include "validate/report/format.h"
 #include "validate/report/table.h"
 
@@ -77,7 +76,7 @@ static void nodes_print(FILE *stream, const struct survey *survey)
         for (size_t k = 0; k < survey->rail_count; k++)
             for (int sends = 0; sends < 2; sends++)
                 worst = fmin(worst, survey_figure(survey, i, k, SURVEY_BANDWIDTH, sends));
-        advice = advice_on(node->verdict, node->test, node->part, node->message);
+        advice = catalog_fault(node->code)->advice;
         cell(&table, VERDICT_NONE, node->name);
         cell(&table, node->verdict, verdict_word(node));
         if (isnan(worst))

@@ -121,6 +121,14 @@ static void nodes(FILE *stream, const struct survey *survey)
         if (survey->nodes[i].verdict != VERDICT_NONE)
             verdict_samples(stream, survey->nodes[i].name, survey->nodes[i].verdict);
     each_past_node(stream, survey, past_verdict);
+    head(stream, "muster_node_fault", "1 for what is wrong with the node: muster-codes(7).");
+    for (size_t i = 0; i < survey->node_count; i++) {
+        const struct catalog_fault *fault = catalog_fault(survey->nodes[i].code);
+
+        if (survey->nodes[i].code != FAULT_NONE)
+            sample(stream, 1, "muster_node_fault", "node", survey->nodes[i].name, "code",
+                   fault->name, "remediation", catalog_remediation(fault->remediation), NULL);
+    }
     head(stream, "muster_certificate_expires_seconds",
          "When the node's certificate expires, in seconds since the epoch.");
     for (size_t i = 0; i < survey->node_count; i++)

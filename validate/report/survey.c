@@ -124,7 +124,7 @@ static int nodes_find(struct survey *survey)
     survey->nodes = calloc(count + 1, sizeof *survey->nodes);
     for (size_t i = 0; survey->nodes && i < count; i++)
         survey->nodes[i] = (struct survey_node){
-            .name = names[i], .leaf = -1, .part = "", .message = "", .test = "", .expires = NAN};
+            .name = names[i], .leaf = -1, .part = "", .message = "", .expires = NAN};
     survey->node_count = survey->nodes ? count : 0;
     free(names);
     return survey->nodes ? 0 : -1;
@@ -148,21 +148,25 @@ static void take_verdict(struct survey_node *node, const struct record *record)
         node->verdict = record->verdict;
         node->part = text_of(record->part);
         node->message = text_of(record->message);
+        node->code = record->code;
         node->is_concluded = true;
     } else if (!node->is_concluded && record->verdict > node->verdict &&
                (!record->peer || !*record->peer)) {
         node->verdict = record->verdict;
         node->part = text_of(record->part);
         node->message = text_of(record->message);
+        node->code = record_code(record);
     }
 }
 
-/* Which test the conclusion rests on: the first of muster certify's own that is as bad. */
-static void take_test(struct survey_node *node, const struct record *record)
+/* A conclusion without a code, as records of version 1 have it, rests on the first record about the
+ * node that is as bad. */
+static void take_code(struct survey_node *node, const struct record *record)
 {
-    if (!*node->test && record->verdict == node->verdict && record->verdict > VERDICT_PASS &&
-        !is(record->test, "certify") && (!record->peer || !*record->peer))
-        node->test = record->test;
+    if (node->code == FAULT_NONE && record->verdict == node->verdict &&
+        record->verdict > VERDICT_PASS && !is(record->test, "certify") &&
+        (!record->peer || !*record->peer))
+        node->code = record_code(record);
 }
 
 static void take_facts(struct survey *survey, struct survey_node *node, const struct record *record)
@@ -238,8 +242,11 @@ int survey_build(const struct records *records, const char *run, struct survey *
         long node = survey_node(survey, survey->items[i]->node);
 
         if (node >= 0)
-            take_test(&survey->nodes[node], survey->items[i]);
+            take_code(&survey->nodes[node], survey->items[i]);
     }
+    for (size_t i = 0; i < survey->node_count; i++)
+        if (survey->nodes[i].code == FAULT_NONE)
+            survey->nodes[i].code = catalog_default_code(NULL, survey->nodes[i].verdict);
     if (survey_links(survey) != 0)
         return error_set(err, "no memory for the figures of %zu nodes", survey->node_count);
     return 0;

@@ -19,7 +19,7 @@ struct survey_node {
     enum verdict verdict;
     bool is_concluded;          /* by muster certify */
     const char *part, *message; /* of it; "" */
-    const char *test;           /* of the worst record about the node; "" */
+    enum fault_code code;       /* of it, FAULT_NONE: nothing is wrong */
     bool is_certified;          /* it has a certificate of this run, or of the newest one known */
     double expires;             /* of that certificate, seconds since the epoch; NAN */
 };

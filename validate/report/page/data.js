@@ -127,8 +127,8 @@ const rails = D.rails.map(packed => {
 const metricsOf = rail => Object.keys(METRICS).filter(metric => rail[metric]);
 
 /* Rows of the table of verdicts: texts are indices of D.texts. */
-const FIELDS = ['verdict', 'suite', 'test', 'metric', 'node', 'part', 'peer', 'value', 'unit', 'limit', 'source', 'message'];
-const isText = { suite: 1, test: 1, metric: 1, node: 1, part: 1, peer: 1, unit: 1, source: 1, message: 1 };
+const FIELDS = ['verdict', 'suite', 'test', 'metric', 'node', 'part', 'peer', 'value', 'unit', 'limit', 'source', 'message', 'code'];
+const isText = { suite: 1, test: 1, metric: 1, node: 1, part: 1, peer: 1, unit: 1, source: 1, message: 1, code: 1 };
 const rows = D.rows.map(cells => {
   const row = {};
   FIELDS.forEach((field, i) => { row[field] = isText[field] ? D.texts[cells[i]] : cells[i]; });

@@ -21,7 +21,7 @@ function attentionRows() {
   }));
   rows.filter(isFinding).forEach(r => list.push({
     verdict: r.verdict, node: r.node ? r.node + (r.peer ? ' – ' + r.peer : '') : 'between nodes',
-    text: partMessage(r.part, r.message), advice: named(D.advice, r.message) || '',
+    text: partMessage(r.part, r.message), advice: named(D.advice, r.code) || '',
   }));
   return list.sort((a, b) => b.verdict - a.verdict);
 }

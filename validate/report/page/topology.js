@@ -29,7 +29,7 @@ function betweenLeaves() {
 /* Verdicts that name an uplink between two leaves, by "a b". */
 function uplinkVerdicts() {
   const found = new Map();
-  rows.filter(r => r.test === 'links' && r.verdict >= WARN && r.part.startsWith('uplink')).forEach(r => {
+  rows.filter(r => r.code === 'uplink_slow' && r.verdict >= WARN).forEach(r => {
     for (const a of D.leaves) for (const b of D.leaves)
       if (a !== b && (r.part === `uplink ${a}-${b}` || r.part === `uplink ${b}-${a}`)) found.set(a + ' ' + b, r.verdict);
   });
