@@ -18,6 +18,26 @@ static const char head[] =
     "in one word. Programs decide by these; the message is for people and may change.\n"
     "A reader must expect codes that it does not know, of a newer muster.\n";
 
+static const char reasons[] =
+    ".SH DRAIN REASONS\n"
+    "A node that muster drained has a reason in Slurm of this form:\n"
+    ".PP\n"
+    ".EX\n"
+    "muster: CODE PART MESSAGE[; CODE PART MESSAGE]... DATE\n"
+    ".EE\n"
+    ".PP\n"
+    "PART is one word: a blank in it is written as +, and \\- stands for the node as a whole.\n"
+    "The worst fault is first. MESSAGE is for people, may be cut after a word, and has no "
+    "semicolon.\n"
+    "DATE is that of the drain, as 2026\\-11\\-20.\n"
+    ".PP\n"
+    ".EX\n"
+    "muster: rail_slow eth1 98 of 940 Mb/s; gpu_missing gpu 7 GPUs on the PCI bus 2026\\-11\\-20\n"
+    ".EE\n"
+    ".PP\n"
+    "muster takes every reason that begins with \"muster:\" for its own, and touches no other.\n"
+    "Versions before the catalogue wrote the name of the test instead of the code.\n";
+
 static void text_print(const char *text)
 {
     for (; *text; text++)
@@ -92,6 +112,7 @@ static void metrics_print(void)
 int main(void)
 {
     fputs(head, stdout);
+    fputs(reasons, stdout);
     faults_print();
     remediations_print();
     tests_print();

@@ -76,7 +76,7 @@ not_ok 'the first refuses its own' as_user srun -w n1 true
 within 10 is_in n1 drained
 is "$(state_of n2)" idle 'so that not all are drained'
 on n1 check --health >/dev/null
-like "$(reason n1)" '^muster: gate certificate missing' \
+like "$(reason n1)" '^muster: gate_refused - certificate missing' \
     "the health check makes the drain muster's own, so that any run tests the node"
 lab run "$muster" certify >"$work/said" 2>&1 || cat "$work/said"
 is "$(state_of n1) $(state_of n2)" 'idle idle' '... and releases it'

@@ -11,7 +11,7 @@ is "$status" 0 'all four are certified' || show
 lab fault missing-gpu n3 2 >/dev/null
 certify --dry-run
 is "$status $(states)" '1 n1 idle n2 idle n3 idle n4 idle' 'a dry run drains nobody' || show
-like "$words" 'n3 would be drained: muster: slurm.gres gpu2 .*20' 'but says whom it would'
+like "$words" 'n3 would be drained: muster: gres_mismatch gpu2 .*20' 'but says whom it would'
 is "$(certificates)" 'n1 n2 n3 n4' 'and leaves certificates as they are'
 certify --no-drain
 is "$status $(states)" '1 n1 idle n2 idle n3 idle n4 idle' '--no-drain drains nobody' || show
@@ -19,7 +19,7 @@ lab heal >/dev/null
 lab fault slow-rail n3 eth2 >/dev/null
 certify
 is "$status $(states)" '1 n1 idle n2 idle n3 drained n4 idle' 'the slow node is drained' || show
-like "$(reason n3)" '^muster: links eth2 (4[0-9]|5[0-9]) of 200 Mb/s 20[0-9]{2}-[0-9]{2}-[0-9]{2}$' \
+like "$(reason n3)" '^muster: rail_slow eth2 (4[0-9]|5[0-9]) of 200 Mb/s 20[0-9]{2}-[0-9]{2}-[0-9]{2}$' \
     'with a reason that a technician can act on'
 is "$(certificates)" 'n1 n2 n4' 'and has no certificate any more'
 
@@ -41,7 +41,7 @@ kill $watcher
 wait $watcher 2>/dev/null
 is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' 'repaired, it is certified' || show
 is "$(certificates)" 'n1 n2 n3 n4' 'has a certificate again'
-like "$words" 'n3 released, it was drained: muster: links eth2' 'and is released'
+like "$words" 'n3 released, it was drained: muster: rail_slow eth2' 'and is released'
 like "$(cat "$work/watch")" 'Nodes=n\[1-4\]' 'it was tested in a reservation'
 like "$(cat "$work/watch")" '^n3 (allocated|reserved|maint)' 'in which it ran'
 is "$(awk '/muster-certify/ { seen = 1 } /user/ && !seen { early = 1 } END { print early + 0 }' \

@@ -30,11 +30,11 @@ try() { # LAST-STAGE FAULT NODE PART
     ok 'no job is left' test -z "$(jobs_left)"
     is "$(lab run sinfo -h -N -n "$(xargs <<<"$others" | tr ' ' ,)" -o %T | sort -u)" idle \
         'the others are idle'
-    like "$(reason "$3")" '^muster: reach ' "$3 is drained"
+    like "$(reason "$3")" '^muster: (node_unreachable|node_frozen) ' "$3 is drained"
     lab heal >/dev/null
     if lab on "$3" test -e /var/lib/muster/certificate; then
         # the run could not reach it; slurmd's health check does it, before somebody resumes the node or after
-        local why='the node was drained after its issue: muster: reach'
+        local why='the node was drained after its issue: muster: (node_unreachable|node_frozen) '
         if [ "$3" = n1 ]; then
             resume "$3"
             why='it was revoked while the node could not be reached'
@@ -81,7 +81,7 @@ is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'nobody is drained'
 if [ -n "${MUSTER_LONG-}" ]; then
     kill_process n2 always
     like "$status $(verdicts)" '^1 .*n2 fail' 'one that dies whenever it is measured fails' || show
-    like "$(reason n2)" '^muster: reach .* died in phase .*; again, alone with n[134]' 'and is drained'
+    like "$(reason n2)" '^muster: process_died rank\+[0-9]+ .* died in phase .*, again, alone with n[134]' 'and is drained'
     is "$(certificates | grep -c n2)" 0 'and has no certificate any more'
     resume n2
     kill_process n2 stopped

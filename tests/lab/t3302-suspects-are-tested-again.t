@@ -34,7 +34,7 @@ like "$(lab on n3 "$muster" check --only preflight)" '^warn +preflight.claims +e
 suspects
 is "$status" 1 'the suspect is tested, and fails' || show
 like "$words" '3 nodes asked' 'it and two partners, not all four' || show
-like "$(lab run sinfo -h -N -n n3 -o '%T %E')" '^drained muster: links eth1 [0-9]+ of 200 Mb/s' \
+like "$(lab run sinfo -h -N -n n3 -o '%T %E')" '^drained muster: rail_slow eth1 [0-9]+ of 200 Mb/s' \
     'it is drained by what was measured now'
 is "$(claims n3)" 'no claims' 'and its claim is gone'
 is "$(lab run ls /var/lib/muster | grep -c jsonl)" 1 'the run with nodes has left its records'

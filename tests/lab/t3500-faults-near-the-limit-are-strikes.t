@@ -22,7 +22,7 @@ certify --suspects
 like "$words" '^n3: links eth1 .*, strike 1 of 2' 'it is the one that --suspects tests'
 is "$status $(verdicts | grep -o 'n3 [a-z]*')" '1 n3 fail' 'which fails again' || show
 is "$(states | grep -o '[a-z0-9]* drained')" 'n3 drained' 'the second time it is drained'
-like "$(reason n3)" '^muster: links eth1 1[45][0-9] of ' 'for what it was'
+like "$(reason n3)" '^muster: rail_slow eth1 1[45][0-9] of ' 'for what it was'
 certify --suspects
 is "$status $(grep -c '^no suspects' "$work/words")" '0 1' 'and no suspect any more' || show
 ok 'nothing is left' nothing_left

@@ -30,7 +30,7 @@ for node in n1 n2 n3 n4; do
 done
 ok 'then it drains its node' within 60 sh -c \
     "'$lab_dir/lab' -L '$name' run sinfo -h -n n1 -o %T | grep -q drain"
-like "$(reason n1)" '^muster: slurm.gres gpu3 ' 'with a reason that a technician can act on'
+like "$(reason n1)" '^muster: gres_mismatch gpu3 ' 'with a reason that a technician can act on'
 lab fault missing-gpu n2 >/dev/null
 ok 'a second one is beyond DrainCap, and says so' within 60 logged n2 \
     'muster check: n2 not drained: muster has drained 1 nodes, as many as DrainCap allows'

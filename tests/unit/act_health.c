@@ -14,37 +14,43 @@ struct cluster_node *cluster_node(const struct cluster *cluster, const char *nam
     return NULL;
 }
 
-static bool is_hard(const char *test, const char *metric, enum verdict verdict)
+static bool is_hard(const char *test, enum fault_code code, enum verdict verdict,
+                    bool lets_rails_fail)
 {
     struct record record = RECORD_INIT;
 
     record.test = test;
-    record.metric = metric;
+    record.code = code;
     record.verdict = verdict;
-    return health_is_hard(&record);
+    return health_is_hard(&record, lets_rails_fail);
 }
 
 static void faults(void)
 {
-    ok(is_hard("gpu.enumerate", "count", VERDICT_FAIL), "a GPU that is missing");
-    ok(is_hard("gpu.health", "ecc_uncorrected", VERDICT_FAIL), "a GPU that is ill");
-    ok(is_hard("slurm.gres", NULL, VERDICT_FAIL), "a device of Slurm's that is not there");
-    ok(is_hard("net.interfaces", NULL, VERDICT_FAIL), "a NIC without link");
-    ok(!is_hard("net.interfaces", "mtu", VERDICT_FAIL), "not an MTU against the configuration");
-    ok(!is_hard("host.limits", "memlock", VERDICT_FAIL), "not a limit");
-    ok(!is_hard("host.munge", NULL, VERDICT_FAIL), "not MUNGE");
-    ok(!is_hard("preflight.claims", NULL, VERDICT_FAIL), "not what users say");
-    ok(!is_hard("gpu.health", NULL, VERDICT_WARN), "not a warning");
-    ok(!is_hard("gpu.health", NULL, VERDICT_UNKNOWN), "not what is unknown");
-    ok(!is_hard(NULL, NULL, VERDICT_FAIL), "not what has no name");
+    ok(is_hard("gpu.enumerate", FAULT_GPU_MISSING, VERDICT_FAIL, false), "a GPU that is missing");
+    ok(is_hard("gpu.health", FAULT_NONE, VERDICT_FAIL, false), "a GPU that is ill");
+    ok(is_hard("slurm.gres", FAULT_NONE, VERDICT_FAIL, false), "a device of Slurm's");
+    ok(is_hard("net.interfaces", FAULT_LINK_DOWN, VERDICT_FAIL, false), "a NIC without link");
+    ok(!is_hard("net.interfaces", FAULT_LINK_DOWN, VERDICT_FAIL, true),
+       "... but where AllowFailedRails lets it pass");
+    ok(is_hard("net.interfaces", FAULT_INTERFACE_MISSING, VERDICT_FAIL, true),
+       "a NIC that is not there");
+    ok(!is_hard("net.interfaces", FAULT_MTU_WRONG, VERDICT_FAIL, false),
+       "not an MTU against the configuration");
+    ok(!is_hard("host.limits", FAULT_NONE, VERDICT_FAIL, false), "not a limit");
+    ok(!is_hard("host.munge", FAULT_NONE, VERDICT_FAIL, false), "not MUNGE");
+    ok(!is_hard("preflight.claims", FAULT_NONE, VERDICT_FAIL, false), "not what users say");
+    ok(!is_hard("gpu.health", FAULT_NONE, VERDICT_WARN, false), "not a warning");
+    ok(!is_hard("gpu.health", FAULT_NONE, VERDICT_UNKNOWN, false), "not what is unknown");
+    ok(!is_hard(NULL, FAULT_NONE, VERDICT_FAIL, false), "not what has no name");
 }
 
 static void decisions(void)
 {
     static char names[4][4] = {"n1", "n2", "n3", "n4"}, none[] = "",
-                ours[] = "muster: net.interfaces eth1 has no carrier 2026-11-20",
+                ours[] = "muster: link_down eth1 has no carrier 2026-11-20",
                 theirs[] = "replace PSU";
-    static const char mine[] = "muster: gpu.enumerate gpu3 has gone 2026-11-21";
+    static const char mine[] = "muster: gpu_missing gpu3 has gone 2026-11-21";
     struct cluster_node nodes[4];
     struct cluster cluster = {.nodes = nodes, .node_count = 4};
 

@@ -7,16 +7,12 @@
 #include "validate/act/cap.h"
 #include "validate/act/reason.h"
 
-bool health_is_hard(const struct record *record)
+bool health_is_hard(const struct record *record, bool lets_rails_fail)
 {
-    static const char *const tests[] = {"gpu.enumerate", "gpu.health", "slurm.gres"};
+    enum fault_code code = record_code(record);
 
-    if (record->verdict != VERDICT_FAIL || !record->test)
-        return false;
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        if (strcmp(record->test, tests[i]) == 0)
-            return true;
-    return strcmp(record->test, "net.interfaces") == 0 && !record->metric;
+    return record->verdict == VERDICT_FAIL && catalog_fault(code)->drain == DRAIN_HEALTH &&
+           !(lets_rails_fail && code == FAULT_LINK_DOWN);
 }
 
 enum health health_decide(const struct cluster *cluster, const char *name, const char *reason,

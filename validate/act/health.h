@@ -12,10 +12,11 @@
  * a part that is missing or dead counts, which no neighbour has to see; and each node decides for
  * itself, so that all together must not take more than DrainCap away. Pure. */
 
-/* Whether a failed check is such a fault: of a GPU, of a device that Slurm hands out, of a NIC
- * without link. Limits, services, and figures against the configuration are not: where they are
- * wrong they are so everywhere at once. */
-bool health_is_hard(const struct record *record);
+/* Whether a failed check is such a fault, by its code's row in the catalogue: of a GPU, of a device
+ * that Slurm hands out, of a NIC without link. Limits, services, and figures against the
+ * configuration are not: where they are wrong they are so everywhere at once. lets_rails_fail:
+ * AllowFailedRails, then a rail without link is none. */
+bool health_is_hard(const struct record *record, bool lets_rails_fail);
 
 enum health {
     HEALTH_DRAIN,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/act/reason.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,6 +45,17 @@ bool reason_is_ours(const char *reason)
     return strncmp(reason, REASON_PREFIX, strlen(REASON_PREFIX)) == 0;
 }
 
+/* What the message says besides the part that it begins with. */
+static const char *message_behind(const char *message, const char *part)
+{
+    size_t length = strlen(part);
+
+    if (length == 0 || strncmp(message, part, length) != 0 || !strchr(": ", message[length]))
+        return message;
+    message += length;
+    return message + strspn(message, ": ");
+}
+
 void reason_write(const struct reason_fault *faults, size_t count, time_t now, char *reason,
                   size_t size)
 {
@@ -57,12 +67,16 @@ void reason_write(const struct reason_fault *faults, size_t count, time_t now, c
     strftime(date, sizeof date, "%Y-%m-%d", &day);
     for (size_t i = 0; i < count && used < sizeof text; i++) {
         const struct reason_fault *fault = &faults[i];
-        bool is_named =
-            !*fault->part || strncmp(fault->message, fault->part, strlen(fault->part)) == 0;
+        char part[64], message[512];
 
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s%s%s", i > 0 ? "; " : "",
-                                 fault->test, is_named ? "" : fault->part, is_named ? "" : " ",
-                                 fault->message);
+        snprintf(part, sizeof part, "%s", *fault->part ? fault->part : "-");
+        for (char *c = part; (c = strchr(c, ' ')) != NULL;)
+            *c = '+';
+        snprintf(message, sizeof message, "%s", message_behind(fault->message, fault->part));
+        for (char *c = message; (c = strchr(c, ';')) != NULL;)
+            *c = ',';
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s %s", i > 0 ? "; " : "",
+                                 catalog_fault(fault->code)->name, part, message);
     }
     text_put(reason, size - strlen(date) - 1, REASON_PREFIX " %s", text);
     for (char *c = reason; *c; c++)
@@ -71,27 +85,37 @@ void reason_write(const struct reason_fault *faults, size_t count, time_t now, c
     snprintf(reason + strlen(reason), size - strlen(reason), " %s", date);
 }
 
-/* The next word that is not a figure or a date, NULL at the end. */
-static const char *next_word(const char **text, size_t *length)
+/* The next fault's code and part, which are its first two words. Returns its length, 0 at the end
+ * and where the rest of the reason was cut off; *text moves on to the fault behind. */
+static size_t fault_next(const char **text, const char **words)
 {
-    const char *word;
+    static const char cut[] = "...";
+    size_t length;
 
-    do {
-        word = *text + strspn(*text, " ");
-        *length = strcspn(word, " ");
-        *text = word + *length;
-    } while (*length > 0 && isdigit((unsigned char)*word));
-    return *length > 0 ? word : NULL;
+    *words = *text + strspn(*text, " ");
+    length = strcspn(*words, " ;");
+    if ((*words)[length] == ' ')
+        length += 1 + strcspn(*words + length + 1, " ;");
+    *text = *words + strcspn(*words, ";");
+    *text += **text == ';';
+    return length >= sizeof cut - 1 && strncmp(*words + length - 3, cut, 3) == 0 ? 0 : length;
 }
 
 bool reason_is_same(const char *then, const char *now)
 {
-    const char *a, *b;
-    size_t a_length, b_length;
+    size_t prefix = strlen(REASON_PREFIX), length, other;
+    const char *words, *others;
 
-    do {
-        a = next_word(&then, &a_length);
-        b = next_word(&now, &b_length);
-    } while (a && b && a_length == b_length && strncmp(a, b, a_length) == 0);
-    return !a && !b;
+    if (!reason_is_ours(then) || !reason_is_ours(now))
+        return false;
+    then += prefix;
+    now += prefix;
+    for (int faults = 0;; faults++) {
+        length = fault_next(&then, &words);
+        other = fault_next(&now, &others);
+        if (length == 0 || other == 0)
+            return faults > 0 && length == other;
+        if (length != other || strncmp(words, others, length) != 0)
+            return false;
+    }
 }

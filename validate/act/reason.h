@@ -6,8 +6,10 @@
 #include <stddef.h>
 #include <time.h>
 
+#include "lib/catalog/catalog.h"
+
 /* Whose a drain is: that is told by its reason alone. muster touches only those that are its own.
- * Pure. */
+ * muster-codes(7) has the grammar. Pure. */
 
 #define REASON_PREFIX "muster:" /* begins each reason that is ours */
 
@@ -18,17 +20,19 @@ bool reason_is_ours(const char *reason);
 const char *reason_slurm_part(const char *reason);
 
 struct reason_fault {
-    const char *test, *part, *message;
+    enum fault_code code;
+    const char *part, *message; /* part "": the node as a whole */
 };
 
-/* The reason of a drain, worst fault first: "muster: links eth1 98 of 940 Mb/s; slurm.gres gpu3 is
- * not there 2026-11-20". A part is put before its message unless that names it. What does not fit
- * ends after a whole word. No character that Slurm's tools would split at. */
+/* The reason of a drain, worst fault first: "muster: rail_slow eth1 98 of 940 Mb/s; gres_mismatch
+ * gpu3 is not there 2026-11-20". A message does not say the part again. What does not fit ends
+ * after a whole word. No character that Slurm's tools would split at. */
 void reason_write(const struct reason_fault *faults, size_t count, time_t now, char *reason,
                   size_t size);
 
-/* Whether two such reasons say the same fault, dates and figures apart: then the older one stays,
- * so that it goes on saying since when. */
+/* Whether two such reasons have the same codes and parts, whatever their messages and dates: then
+ * the older one stays, so that it goes on saying since when. One of a muster before the catalogue,
+ * which has the test in place of the code, is ours and never the same as a new one. */
 bool reason_is_same(const char *then, const char *now);
 
 #endif

@@ -99,9 +99,7 @@ static void drain_add(struct actions *actions, const struct subject *subject)
     for (size_t i = 0; i < outcome->fault_count; i++)
         if (outcome->faults[i].verdict == VERDICT_FAIL)
             faults[count++] = (struct reason_fault){
-                strcmp(outcome->faults[i].test, "workers.enumerate") == 0 ? "reach"
-                                                                          : outcome->faults[i].test,
-                outcome->faults[i].part, outcome->faults[i].message};
+                outcome->faults[i].code, outcome->faults[i].part, outcome->faults[i].message};
     reason_write(faults, count, time(NULL), reason, sizeof reason);
     if (*old && reason_is_same(old, reason))
         snprintf(reason, sizeof reason, "%s", old);

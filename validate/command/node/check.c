@@ -109,7 +109,7 @@ static int exit_status(enum verdict worst)
 
 static int run_checks(const struct options *options, const struct look *look, double begin_s)
 {
-    struct health_summary summary = {0};
+    struct health_summary summary = {.lets_rails_fail = look->conf.allow_failed_rails > 0};
     struct output output = {
         options->as_json,      table_has_colour(stdout),
         options->only != NULL, 0,

@@ -46,7 +46,8 @@ static void own_drain(const char *command, const char *name, const struct cluste
         return;
     if (strncmp(text, name, length) == 0 && strncmp(text + length, ": ", 2) == 0)
         text += length + 2;
-    reason_write(&(struct reason_fault){"gate", "", text}, 1, time(NULL), reason, sizeof reason);
+    reason_write(&(struct reason_fault){FAULT_GATE_REFUSED, "", text}, 1, time(NULL), reason,
+                 sizeof reason);
     if (cluster_drain(name, reason, &err) != 0)
         report(command, name, err.text);
 }

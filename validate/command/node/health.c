@@ -41,8 +41,8 @@ void health_take(struct health_summary *summary, const struct record *record)
     summary->counts[record->verdict]++;
     if (record->verdict >= VERDICT_WARN)
         problem_add(summary, record);
-    if (!*summary->drain && health_is_hard(record))
-        reason_write(&(struct reason_fault){record->test, record->part ? record->part : "",
+    if (!*summary->drain && health_is_hard(record, summary->lets_rails_fail))
+        reason_write(&(struct reason_fault){record_code(record), record->part ? record->part : "",
                                             record->message ? record->message : ""},
                      1, time(NULL), summary->drain, sizeof summary->drain);
 }

@@ -11,6 +11,7 @@
 enum { HEALTH_PROBLEMS = 3 /* as many are named; the others are counted */ };
 
 struct health_summary {
+    bool lets_rails_fail; /* the caller's: AllowFailedRails */
     size_t counts[VERDICT_FAIL + 1];
     struct {
         enum verdict verdict;
