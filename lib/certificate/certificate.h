@@ -19,6 +19,7 @@
  *   issued: 1795190000 2026-11-20T15:53:20Z
  *   expires: 1795794800 2026-11-27T15:53:20Z
  *   test links eth1: 196 Mb/s
+ *   test links eth2: 49 Mb/s rail_slow
  *   fingerprint kernel: 6.1.0
  *   fingerprint nic eth1: ...
  *   seal: MUNGE:AwQDAAC...:

@@ -7,7 +7,9 @@
 #include "lib/base/hostlist.h"
 
 /* The rails that failed certification and were let pass by AllowFailedRails: the certificate's test
- * lines "links eth2: 49 Mb/s failed" name them. */
+ * lines "links eth2: 49 Mb/s rail_slow" name them, where anything behind the figure is a fault
+ * code. One that is not in this muster's catalogue is of a newer one, or the "failed" of an older
+ * one: that rail failed as well. */
 struct failed_rails {
     struct hostlist rails; /* in the order of the lines */
     char why[64];          /* "failed certification 2026-11-20"; "" without any */

@@ -20,9 +20,9 @@ is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' 'the node passes' |
 like "$words" 'n2: eth2 [0-9]+ of 200 Mb/s, left out by AllowFailedRails' 'with a warning'
 like "$words" 'n4: eth2 carries nothing, left out by AllowFailedRails' '... for the rail that is down too' || show
 is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'and stays in service'
-like "$(lab on n2 cat /var/lib/muster/certificate)" 'test links eth2: [0-9]+ Mb/s failed' \
+like "$(lab on n2 cat /var/lib/muster/certificate)" 'test links eth2: [0-9]+ Mb/s rail_slow' \
     'its certificate names the rail'
-like "$(lab on n4 cat /var/lib/muster/certificate)" 'test links eth2: unusable failed' '... that is down'
+like "$(lab on n4 cat /var/lib/muster/certificate)" 'test links eth2: unusable rail_fault' '... that is down'
 # shellcheck disable=SC2016 # the task's variables
 is "$(lab run srun -N3 -w 'n[2-4]' sh -c 'echo "$SLURMD_NODENAME $UCX_NET_DEVICES"' | sort)" \
     'n2 eth1

@@ -528,15 +528,18 @@ static void survives_kills(void)
 
 static void names_failed_rails(void)
 {
-    char tests[] = "check: pass\nlinks eth1: 196 Mb/s\nlinks eth2: 49 Mb/s failed\n"
-                   "links mlx5_0:1: 3 Mb/s failed\ncollectives: failed\nlinks failed\n";
+    char tests[] = "check: pass\nlinks eth1: 196 Mb/s\nlinks eth2: 49 Mb/s rail_slow\n"
+                   "links mlx5_0:1: 3 Mb/s failed\ncollectives: failed\nlinks failed\n"
+                   "links eth3: unusable rail_fault\nlinks eth4: 9 Mb/s of_a_newer_muster\n";
     struct certificate certificate = {.tests = tests, .issued = 1795190000};
     struct failed_rails failed;
 
     is_int(failed_rails_of(&certificate, &failed), 0, "the rails that failed");
-    if (is_int(failed.rails.count, 2, "... are two")) {
+    if (is_int(failed.rails.count, 4, "... are four")) {
         is_str(failed.rails.names[0], "eth2", "... eth2");
-        is_str(failed.rails.names[1], "mlx5_0:1", "... and one with a colon");
+        is_str(failed.rails.names[1], "mlx5_0:1", "... one with a colon, of an older muster");
+        is_str(failed.rails.names[2], "eth3", "... one without a figure");
+        is_str(failed.rails.names[3], "eth4", "... and one whose code is not known here");
     }
     is_str(failed.why, "failed certification 2026-11-20", "... since when");
     failed_rails_clear(&failed);

@@ -31,9 +31,10 @@ void certify_rails_note(struct certify *certify, size_t first)
         const struct record *record = &certify->records.items[i];
         struct subject *subject = record->node ? certify_subject(certify, record->node) : NULL;
 
+        enum fault_code code = record_code(record);
+
         if (subject && subject->is_asked && record->verdict == VERDICT_FAIL && record->part &&
-            strcmp(record->test, "net.interfaces") == 0 && record->metric &&
-            strcmp(record->metric, "unusable") == 0 &&
+            (code == FAULT_LINK_DOWN || code == FAULT_ADDRESS_MISSING) &&
             !hostlist_contains(&subject->unusable, record->part))
             hostlist_append(&subject->unusable, record->part);
     }

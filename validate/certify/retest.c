@@ -101,7 +101,7 @@ static const struct record *death_find(const struct certify *certify, const char
 /* Whether its heartbeats stayed away, which a process that is not scheduled does as well. */
 static bool is_silence(const struct record *death)
 {
-    return death->metric && strcmp(death->metric, "frozen") == 0;
+    return record_code(death) == FAULT_NODE_FROZEN;
 }
 
 /* A node whose slurmd does not answer fails for that, and is no suspect any more. */

@@ -149,8 +149,7 @@ static void refusals_take(struct certify *certify, size_t first)
             const struct record *record = &certify->records.items[k];
 
             if (record->node && strcmp(record->node, subject->name) == 0 &&
-                strcmp(record->test, "slurm.gate") == 0 && record->metric &&
-                strcmp(record->metric, "refused") == 0 && record->value > 0 &&
+                record_code(record) == FAULT_GATE_REFUSED && record->value > 0 &&
                 record->value < 1e11 &&
                 refused_explains((time_t)record->value, subject->slurm->reason_time))
                 note = record;

@@ -31,7 +31,7 @@ enum {
 
 static bool is_claim(const struct record *record)
 {
-    return strcmp(record->test, "preflight.claims") == 0 && record->verdict == VERDICT_WARN &&
+    return record_code(record) == FAULT_NODE_REPORTED && record->verdict == VERDICT_WARN &&
            record->node;
 }
 

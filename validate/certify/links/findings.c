@@ -12,36 +12,6 @@
 
 /* What the trial of the links found, as verdicts about nodes, notes and lines of certificates. */
 
-/* Whether that rail failed. */
-static bool rail_failed(const struct trial *trial, int node, int rail)
-{
-    for (size_t i = 0; i < trial->count; i++) {
-        const struct finding *finding = &trial->findings[i];
-
-        if ((finding->kind == FINDING_RAIL || finding->kind == FINDING_NODE) &&
-            finding->verdict == VERDICT_FAIL && finding->node == node &&
-            (finding->rail < 0 || finding->rail == rail))
-            return true;
-    }
-    return false;
-}
-
-/* Whether the node's failed rails are few enough for AllowFailedRails: another one was measured and
- * did not fail. */
-static bool is_allowed(const struct certify *certify, const struct trial *trial, int node)
-{
-    const struct subject *subject = certify_subject(certify, trial->links.nodes[node]);
-    int failed = certify_rails_left_out(certify, subject), good = 0;
-
-    for (size_t k = 0; k < trial->links.rail_count; k++) {
-        if (rail_failed(trial, node, (int)k))
-            failed++;
-        else
-            good += !isnan(trial->figures[(size_t)node * trial->links.rail_count + k]);
-    }
-    return failed > 0 && failed <= certify->conf.allow_failed_rails && good > 0;
-}
-
 /* What is wrong by that finding. */
 static enum fault_code code_of(const struct finding *finding)
 {
@@ -61,6 +31,36 @@ static enum fault_code code_of(const struct finding *finding)
     bool is_latency = finding->metric && strcmp(finding->metric, "latency") == 0;
 
     return is_latency ? FAULT_LATENCY_HIGH : codes[finding->kind];
+}
+
+/* What that rail failed by; FAULT_NONE: it did not. */
+static enum fault_code rail_fault(const struct trial *trial, int node, int rail)
+{
+    for (size_t i = 0; i < trial->count; i++) {
+        const struct finding *finding = &trial->findings[i];
+
+        if ((finding->kind == FINDING_RAIL || finding->kind == FINDING_NODE) &&
+            finding->verdict == VERDICT_FAIL && finding->node == node &&
+            (finding->rail < 0 || finding->rail == rail))
+            return code_of(finding);
+    }
+    return FAULT_NONE;
+}
+
+/* Whether the node's failed rails are few enough for AllowFailedRails: another one was measured and
+ * did not fail. */
+static bool is_allowed(const struct certify *certify, const struct trial *trial, int node)
+{
+    const struct subject *subject = certify_subject(certify, trial->links.nodes[node]);
+    int failed = certify_rails_left_out(certify, subject), good = 0;
+
+    for (size_t k = 0; k < trial->links.rail_count; k++) {
+        if (rail_fault(trial, node, (int)k) != FAULT_NONE)
+            failed++;
+        else
+            good += !isnan(trial->figures[(size_t)node * trial->links.rail_count + k]);
+    }
+    return failed > 0 && failed <= certify->conf.allow_failed_rails && good > 0;
 }
 
 /* None of the nodes on a slow leaf is certified. */
@@ -185,7 +185,7 @@ static void topology_take(struct certify *certify, const struct trial *trial)
     certify_record(certify, &record);
 }
 
-/* A line of the node's certificate: "links eth1: 196 Mb/s". */
+/* A line of the node's certificate: "links eth1: 196 Mb/s", of a failed rail with its code. */
 static bool rail_line_add(struct subject *subject, const char *rail, const char *what)
 {
     char line[128];
@@ -201,20 +201,23 @@ static bool rail_lines_add(const struct certify *certify, const struct trial *tr
 {
     const struct links *links = &trial->links;
     bool is_done = true;
+    char what[64];
 
     for (size_t k = 0; k < links->rail_count; k++) {
         double mbps = trial->figures[node * links->rail_count + k];
-        char what[64];
+        enum fault_code code;
 
         if (isnan(mbps))
             continue;
         subject->rail_mbps = fmin(subject->rail_mbps, mbps); /* of NAN and a number the number */
-        snprintf(what, sizeof what, "%.0f Mb/s%s", mbps,
-                 rail_failed(trial, (int)node, (int)k) ? " failed" : "");
+        code = rail_fault(trial, (int)node, (int)k);
+        snprintf(what, sizeof what, "%.0f Mb/s%s%s", mbps, code != FAULT_NONE ? " " : "",
+                 catalog_fault(code)->name);
         is_done &= rail_line_add(subject, links->rails[k], what);
     }
+    snprintf(what, sizeof what, "unusable %s", catalog_fault(FAULT_RAIL_FAULT)->name);
     for (int k = 0; k < certify_rails_left_out(certify, subject); k++)
-        is_done &= rail_line_add(subject, subject->unusable.names[k], "unusable failed");
+        is_done &= rail_line_add(subject, subject->unusable.names[k], what);
     return is_done;
 }
 
