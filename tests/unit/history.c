@@ -369,6 +369,44 @@ static void test_pairs(void)
     records_clear(&records);
 }
 
+/* The code of a run's first record of test net.interfaces. */
+static enum fault_code recalled_code(const char *path, const char *run)
+{
+    struct records records = {0};
+    enum fault_code code = FAULT_NONE;
+    struct error err;
+
+    if (recall_run(path, run, &records, &err) != 0)
+        tap_diag("%s", err.text);
+    for (size_t i = 0; i < records.count && code == FAULT_NONE; i++)
+        if (strcmp(records.items[i].test, "net.interfaces") == 0)
+            code = record_code(&records.items[i]);
+    records_clear(&records);
+    return code;
+}
+
+static void test_codes(void)
+{
+    const char *path = in_directory("codes.db");
+    struct records records = {0};
+    struct record record = RECORD_INIT;
+    struct error err = {""};
+
+    record.suite = "check";
+    record.test = "net.interfaces";
+    record.node = "n1";
+    record.verdict = VERDICT_FAIL;
+    record.code = FAULT_LINK_DOWN;
+    records_add(&records, &record);
+    is_int(history_add(path, &(struct history_run){.run = "r"}, NULL, 0, &records, 0, &err), 0,
+           "a run with a code is added (%s)", err.text);
+    is_int(recalled_code(path, "r"), FAULT_LINK_DOWN, "... and recalled with it");
+    execute(path, "ALTER TABLE records DROP COLUMN code; PRAGMA user_version = 2;");
+    is_int(recalled_code(path, "r"), FAULT_INTERFACE_FAULT,
+           "... of schema 2 with that of its test");
+    records_clear(&records);
+}
+
 /* ---------------------------------------------------------------- other databases */
 
 static const char first_schema[] =
@@ -408,7 +446,9 @@ static void test_migration(void)
     is_int(count_rows(path, "SELECT count(*) FROM records WHERE run = 'old'"), 1,
            "... and verdicts");
     is_int(count_rows(path, "SELECT count(*) FROM runs"), 2, "... no run is lost");
-    is_int(count_rows(path, "PRAGMA user_version"), 2, "... it is of schema 2");
+    is_int(count_rows(path, "PRAGMA user_version"), 3, "... it is of schema 3");
+    is_int(count_rows(path, "SELECT count(*) FROM records WHERE run = 'old' AND code IS NULL"), 1,
+           "... whose older records have no codes");
 }
 
 /* The run waits beside a database that cannot take it, and is taken in once one can. */
@@ -682,6 +722,7 @@ int main(void)
     test_figures();
     test_forgetting();
     test_pairs();
+    test_codes();
     test_migration();
     test_bad_databases();
     test_locked();

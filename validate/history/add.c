@@ -116,9 +116,9 @@ static bool add_records(sqlite3 *database, const struct history_run *run,
     bool is_done = true, has_matrix = has_small_matrix(records);
     sqlite3_stmt *statement;
 
-    if (sqlite3_prepare_v2(database,
-                           "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                           -1, &statement, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(
+            database, "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            -1, &statement, NULL) != SQLITE_OK)
         return false;
     for (size_t i = 0; is_done && i < records->count; i++) {
         const struct record *record = &records->items[i];
@@ -140,6 +140,7 @@ static bool add_records(sqlite3 *database, const struct history_run *run,
         database_bind_text(statement, 12, record->limit_source);
         database_bind_text(statement, 13, verdict_name(record->verdict));
         database_bind_text(statement, 14, record->message);
+        database_bind_text(statement, 15, catalog_fault(record_code(record))->name);
         is_done = database_insert(statement);
     }
     sqlite3_finalize(statement);

@@ -48,6 +48,10 @@ static const char second[] =
     "PRAGMA application_id = 0x6d757374;"
     "PRAGMA user_version = 2;";
 
+/* Records have fault codes. */
+static const char third[] = "ALTER TABLE records ADD COLUMN code TEXT;"
+                            "PRAGMA user_version = 3;";
+
 int database_failed(sqlite3 *database, const char *path, struct error *err)
 {
     struct stat status;
@@ -140,6 +144,7 @@ static int bring_up_to_date(sqlite3 *database, const char *path, struct error *e
         result = -1;
     else if ((version < 1 && sqlite3_exec(database, schema, NULL, NULL, NULL) != SQLITE_OK) ||
              (version < 2 && sqlite3_exec(database, second, NULL, NULL, NULL) != SQLITE_OK) ||
+             (version < 3 && sqlite3_exec(database, third, NULL, NULL, NULL) != SQLITE_OK) ||
              sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
         result = database_failed(database, path, err);
     if (result != 0)

@@ -48,6 +48,11 @@ static int rows(sqlite3 *database, const char *query, const char *run, struct re
     return rv == SQLITE_DONE ? 0 : -1;
 }
 
+/* Before schema 3 records had no codes. */
+#define RECORDS_OF_RUN(code)                                                                       \
+    "SELECT run, time, suite, test, metric, node, part, peer, value, unit, limit_value,"           \
+    " limit_source, verdict, message, " code " FROM records WHERE run = ?1 ORDER BY rowid"
+
 static int take_record(sqlite3_stmt *row, struct records *records)
 {
     struct record record = RECORD_INIT;
@@ -66,6 +71,7 @@ static int take_record(sqlite3_stmt *row, struct records *records)
     record.limit_source = text_at(row, 11);
     record.verdict = verdict_at(row, 12);
     record.message = text_at(row, 13);
+    record.code = text_at(row, 14) ? catalog_fault_parse(text_at(row, 14)) : FAULT_NONE;
     if (!record.suite || !record.test || strcmp(record.test, "certify") == 0)
         return 0; /* conclusions come from the table of nodes */
     return records_add(records, &record);
@@ -134,10 +140,8 @@ int recall_run(const char *path, const char *wanted, struct records *records, st
     if (!database)
         return version == 0 ? error_set(err, "%s: it is gone", path) : -1;
     if (add_run(&run, records) != 0 ||
-        rows(database,
-             "SELECT run, time, suite, test, metric, node, part, peer, value, unit, limit_value,"
-             " limit_source, verdict, message FROM records WHERE run = ?1 ORDER BY rowid",
-             run.run, records, take_record) != 0 ||
+        rows(database, version < 3 ? RECORDS_OF_RUN("NULL") : RECORDS_OF_RUN("code"), run.run,
+             records, take_record) != 0 ||
         rows(database,
              "SELECT run, time, node, verdict, part, message, certified_until FROM nodes"
              " WHERE run = ?1 ORDER BY node",
