@@ -18,7 +18,7 @@ node=$dir/node
 text=$("$muster" check --root "$node" --only net,gpu)
 is "$?" 0 'a healthy node passes'
 like "$text" '^pass +net.interfaces  eth1 +Ethernet, 10 Gb/s, MTU 9000, 10.156.1.1/24$' 'a line for each rail'
-like "$text" '^skip +gpu.enumerate +no GPU' 'what is left out says why'
+like "$text" '^skip +gpu.enumerate +no supported GPU found' 'what is left out says why'
 unlike "$text" 'host\.' '--only leaves the rest out'
 unlike "$text" $'\033' 'no colour where no terminal is'
 
