@@ -4,6 +4,7 @@
 # certify.sh - for lab tests of muster certify: a lab of four nodes and what looks at a run.
 # After testlab.sh:
 #
+#   lab_options=(--backup-controller)  # more for lab up, if any
 #   . "$(dirname "$0")/certify.sh"
 #   certify [OPTION...]                 # runs it: $status, words in $work/words, records in
 #                                       # $work/records
@@ -26,7 +27,7 @@ for path in "$top/.lab/build/tests/record-check" "$top/tests/record-check"; do
     [ -n "$record_check" ] || [ ! -x "$path" ] || record_check=$path
 done
 
-lab_up -n 4
+lab_up -n 4 "${lab_options[@]}"
 # all pairs once, for the sake of time; campaign-faults tries what comes and goes
 echo LinkTimes=1 >>"$top/.lab/$name/head/etc/muster/muster.conf"
 

@@ -12,6 +12,7 @@ A real Slurm cluster on this machine: slurmctld, slurmd, munged and PMIx in node
 namespaces, each with a management NIC and two shaped rails on two leaf switches, and eight GPU devices.
 
   up [-n NODES] [--rail-mbps N] [--release R] [--plugin FILE] [--plugin-required]
+     [--backup-controller]
                               start the lab: n1 ... and head
   run COMMAND [ARG...]        run a command on the head
   on NODE COMMAND [ARG...]    run a command on a node
@@ -29,7 +30,7 @@ run and on: the command's own, 125 the lab cannot run it.
 END
     up) cat <<END ;;
 usage: $me [-L NAME] up [-n NODES] [--rail-mbps N] [--release R] [--plugin FILE]
-              [--plugin-required]
+              [--plugin-required] [--backup-controller]
 
 Starts the lab and returns when every node is idle. When it is up already, says so.
 
@@ -43,6 +44,8 @@ Starts the lab and returns when every node is idle. When it is up already, says 
                       of the source tree (.lab/prefix-RELEASE/...), if it is there;
                       none: no plugin
   --plugin-required   jobs fail when the plugin does (plugstack.conf: required, not optional)
+  --backup-controller another host, backup, has a second slurmctld, which takes over once the
+                      first has not answered for 3 s
 END
     run) cat <<END ;;
 usage: $me [-L NAME] run COMMAND [ARG...]

@@ -4,7 +4,7 @@
 # network.sh - the lab's switches and links.
 #
 #   muster-NAME-fabric   bridges mgmt, leaf1, leaf2; uplink1-uplink2 join the leaves
-#   muster-NAME-head     eth0 on mgmt
+#   muster-NAME-head     eth0 on mgmt; so has muster-NAME-backup, where there is one
 #   muster-NAME-n1 ...   eth0 on mgmt, eth1 and eth2 (the rails) on the node's leaf
 #
 # The switch's end of n1's eth1 is n1-eth1 in the fabric. Nothing is left in the machine's own
@@ -26,7 +26,10 @@ address_bits() {
 address_of() { # HOST [RAIL]
     local number=${1#n} span
     span=$((1 << (24 - $(address_bits))))
-    [ "$1" != head ] || number=$((span * 256 - 2))
+    case $1 in
+    head) number=$((span * 256 - 2)) ;;
+    backup) number=$((span * 256 - 3)) ;;
+    esac
     echo "10.$octet.$((${2:-0} * span + number / 256)).$((number % 256))"
 }
 
@@ -50,7 +53,7 @@ uplink_mbps() {
 namespaces() {
     local path
     for path in /run/netns/"muster-$name-"*; do
-        if [[ ${path##*/} =~ ^muster-$name-(fabric|head|n[0-9]+)$ ]]; then
+        if [[ ${path##*/} =~ ^muster-$name-(fabric|head|backup|n[0-9]+)$ ]]; then
             echo "${path##*/}"
         fi
     done
@@ -74,7 +77,7 @@ namespaces_unlock() {
 namespaces_create() {
     local host
     namespaces_lock || true
-    for host in fabric head $(node_names); do
+    for host in fabric $(hosts); do
         ip netns add "$(ns_of "$host")"
     done
     namespaces_unlock
@@ -95,13 +98,13 @@ namespaces_delete() {
 # Batches that node-init runs: net.ip and net.tc in the directory of each host.
 network_configure() {
     local host dir rail
-    for host in head $(node_names); do
+    for host in $(hosts); do
         dir=$(host_dir "$host")
         {
             echo "link set lo up"
             echo "addr add $(address_of "$host")/$(address_bits) dev eth0"
             echo "link set eth0 up"
-            if [ "$host" != head ]; then
+            if [[ $host == n* ]]; then
                 for rail in 1 2; do
                     echo "addr add $(address_of "$host" $rail)/$(address_bits) dev eth$rail"
                     # frame by frame through the shaper, and none longer than the MTU
@@ -110,7 +113,7 @@ network_configure() {
                 echo "route add default via $(address_of head)"
             fi
         } >"$dir/net.ip"
-        if [ "$host" != head ]; then
+        if [[ $host == n* ]]; then
             printf 'qdisc replace dev eth%d root %s\n' 1 "$(shape "$rail_mbps")" \
                 2 "$(shape "$rail_mbps")" >"$dir/net.tc"
         fi
@@ -119,7 +122,7 @@ network_configure() {
 
 # One batch makes the switches and every cable.
 network_create() {
-    local node rail number fabric
+    local node rail number fabric host
     fabric=$(ns_of fabric)
     # A switch has no addresses of its own.
     nsenter --net="/run/netns/$fabric" sh -c '
@@ -130,8 +133,11 @@ network_create() {
         echo "link add leaf2 up mtu 9000 type bridge forward_delay 0 mcast_snooping 0"
         echo "link add uplink1 up mtu 9000 master leaf1 type veth peer name uplink2 mtu 9000"
         echo "link set uplink2 up master leaf2"
-        echo "link add head-eth0 up master mgmt type veth" \
-            "peer name eth0 address 02:00:$(mac_byte "$octet"):00:ff:fe netns $(ns_of head)"
+        for host in $(controllers); do
+            number=$(address_of "$host")
+            echo "link add $host-eth0 up master mgmt type veth peer name eth0" \
+                "address 02:00:$(mac_byte "$octet"):00:ff:$(mac_byte "${number##*.}") netns $(ns_of "$host")"
+        done
         for node in $(node_names); do
             number=${node#n}
             for rail in 0 1 2; do

@@ -16,8 +16,13 @@ node_names() {
     seq -f 'n%.0f' 1 "$nodes"
 }
 
+# Those with a slurmctld.
+controllers() {
+    printf '%s\n' head $backup
+}
+
 hosts() {
-    echo head
+    controllers
     node_names
 }
 
@@ -233,7 +238,13 @@ host_files() { # HOST: the directory that becomes its /etc, /var
     local dir
     dir=$(host_dir "$1")
     mkdir -p "$dir"/etc/{slurm,muster} "$dir"/var/lib/muster "$dir"/var/log/slurm \
-        "$dir"/var/spool/{slurmd,slurmctld}
+        "$dir"/var/spool/slurmd
+    # where the controllers keep their state: the backup goes on from there
+    if [ "$1" = "$backup" ]; then
+        ln -s "$(host_dir head)/var/spool/slurmctld" "$dir/var/spool/"
+    else
+        mkdir -p "$dir/var/spool/slurmctld"
+    fi
     local owner
     owner=$(munge_owner)
     install -d -o "${owner%:*}" -g "${owner#*:}" -m 700 "$dir/etc/munge" "$dir/var/lib/munge" \

@@ -13,7 +13,7 @@ slurm_conf() {
     cat <<END
 # Written by lab up.
 ClusterName=$name
-SlurmctldHost=head
+$(printf 'SlurmctldHost=%s\n' $(controllers))
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
@@ -40,7 +40,8 @@ MailProg=/bin/true
 
 # A node that stops answering is asked again after a third of SlurmdTimeout and is down after it.
 SlurmdTimeout=120
-SlurmctldTimeout=60
+# A backup waits longer than that for the first controller to answer.
+SlurmctldTimeout=$([ -n "$backup" ] && echo 3 || echo 60)
 MessageTimeout=$((nodes > 64 ? 60 : 10))
 TCPTimeout=$((nodes > 64 ? 15 : 2))
 KillWait=5
@@ -120,7 +121,8 @@ slurm_configure() {
         topology_conf >"$dir/slurm/topology.conf"
     fi
     muster_conf >"$dir/muster/muster.conf"
-    for host in $(node_names); do
+    for host in $(hosts); do
+        [ "$host" != head ] || continue
         cp "$dir"/slurm/* "$(host_dir "$host")/etc/slurm/"
         cp "$dir"/muster/* "$(host_dir "$host")/etc/muster/"
     done
@@ -148,16 +150,16 @@ munged_restart() { # HOST
     munged_start "$1"
 }
 
-slurmctld_start() {
+slurmctld_start() { # CONTROLLER
     local deadline=$((SECONDS + 30))
-    host_do head /usr/sbin/slurmctld </dev/null
+    host_do "$1" /usr/sbin/slurmctld </dev/null
     while [ $SECONDS -lt $deadline ]; do
-        if host_do head timeout 5 scontrol ping 2>/dev/null | grep -q UP; then
+        if host_do head timeout 5 scontrol ping 2>/dev/null | grep -q "at $1 .*UP"; then
             return 0
         fi
         sleep 0.05
     done
-    die "slurmctld does not start: $(tail -n 3 "$(host_dir head)/var/log/slurm/slurmctld.log")"
+    die "slurmctld does not start: $(tail -n 3 "$(host_dir "$1")/var/log/slurm/slurmctld.log")"
 }
 
 slurmd_start() { # NODE

@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A prolog that fails or hangs, a program of the battery whose first rank dies in the midst of it, a
-# controller that is down, a gate that refuses nodes without a certificate, names that are not there:
+# controller that is down, one that dies and another takes over, a gate that refuses nodes without a certificate, names that are not there:
 # each has its verdict or its message.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
+lab_options=(--backup-controller)
 . "$(dirname "$0")/certify.sh"
 
 configure() { # LINE...: more of slurm.conf, on all hosts
     local host
-    for host in head n1 n2 n3 n4; do
+    for host in head backup n1 n2 n3 n4; do
         printf '%s\n' "$@" | lab on $host sh -c 'cat >>/etc/slurm/slurm.conf'
     done
     lab run scontrol reconfigure
@@ -25,9 +26,16 @@ is "$(certificates)" '' 'no node has a certificate'
 for node in n1 n2 n3 n4; do
     printf '%s\n' OnMissing=refuse GateBrake=off | lab on $node sh -c 'cat >>/etc/muster/muster.conf'
 done
-certify
-is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' \
-    'nodes whose gate refuses jobs without a certificate are certified all the same' || show
+# The first controller dies in the midst of it, with jobs that it has not saved yet.
+certify &
+pid=$!
+within 20 grep -q 'launch about' "$work/words"
+lab run pkill -KILL -x slurmctld
+wait $pid
+is "$(verdicts)" 'n1 pass n2 pass n3 pass n4 pass' \
+    'nodes whose gate refuses jobs without a certificate are certified all the same, by two controllers' || show
+is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' '... and nobody is drained'
+ok '... and nothing is left' nothing_left
 
 # shellcheck disable=SC2016 # the shell of the prolog expands it
 prolog '[ "$(hostname)" != n2 ]'
@@ -118,8 +126,8 @@ lab run setpriv --reuid=nobody --clear-groups "$muster" certify -n -w n1,n2 >"$w
     status=$?
 is "$status $(grep -c . "$work/words")" "0 $(grep -c . "$work/words")" 'which runs' || show
 
-lab run pkill -x slurmctld
-within 10 sh -c "! '$lab_dir/lab' -L '$name' run pgrep -x slurmctld"
+lab on backup pkill -x slurmctld
+within 10 sh -c "! '$lab_dir/lab' -L '$name' on backup pgrep -x slurmctld"
 certify
 is "$status" 3 'no controller: cannot tell'
 like "$words" 'Unable to contact slurm controller' 'which is said'

@@ -370,6 +370,7 @@ void certify_clear(struct certify *certify)
     hostlist_clear(&certify->headlines);
     hostlist_clear(&certify->notes);
     hostlist_clear(&certify->lossy);
+    hostlist_clear(&certify->reserved);
     cluster_clear(&certify->cluster);
     name_index_clear(&certify->by_name);
     for (size_t i = 0; i < certify->count; i++) {

@@ -95,8 +95,9 @@ struct certify {
     size_t count;
     struct name_index by_name; /* of subjects */
     char *partition;
-    struct user battery; /* whose the MPI programs are */
-    bool is_root;        /* check and certificates are root's, in jobs of their own */
+    struct hostlist reserved; /* what the reservation was made for */
+    struct user battery;      /* whose the MPI programs are */
+    bool is_root;             /* check and certificates are root's, in jobs of their own */
     enum certify_job job;
     uint32_t job_id; /* 0: no allocation */
     struct undo undo;
@@ -185,6 +186,9 @@ bool certify_is_held(const struct subject *subject);
  * the allocation seemed to be there: ends the stage's progress and tries to have another one with
  * the nodes that are still to be had. Returns false, and nothing is done, when the job is there. */
 bool certify_allocate_again(struct certify *certify);
+/* The same only for a job that the controller has lost (cluster.h): whatever its end did to the
+ * processes there is no node's fault. */
+bool certify_allocate_lost(struct certify *certify);
 
 /* choose/campaign.c: the next group of the campaign whose run this is. Returns 0, or -1 with err.
  */

@@ -83,6 +83,11 @@ static int wait_ready(const struct allocation_request *request, uint32_t job_id,
 
         if (ready > 0 && (ready & all) == all)
             return 0;
+        if (ready == READY_JOB_FATAL &&
+            cluster_job_state(job_id, request->job_name) == CLUSTER_JOB_LOST) {
+            error_set(err, "the controller lost job %u", job_id);
+            return 2;
+        }
         if (ready == READY_JOB_FATAL ||
             (ready > 0 && !(ready & READY_JOB_STATE) && standing_of(job_id).is_over))
             return error_set(err, "job %u was taken away before it began", job_id);

@@ -28,7 +28,8 @@ struct allocation_request {
  * end the job. Asks the controller itself rather than by salloc, which looks for the prologs' end
  * every three seconds only.
  * Returns 0 with *job_id; 1 with err when it did not come in time or was given up: the caller
- * cancels by name what is left; -1 with err when Slurm refused it. */
+ * cancels by name what is left; 2 with err when the controller lost it (CLUSTER_JOB_LOST), so that
+ * asking again helps; -1 with err when Slurm refused it. */
 int allocation_get(const struct allocation_request *request, uint32_t *job_id, struct error *err);
 
 #endif

@@ -151,6 +151,17 @@ int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *er
 /* The jobs of a run are named by this and the run. */
 #define CLUSTER_RUN_JOB "muster-certify-"
 
+enum cluster_job_state {
+    CLUSTER_JOB_HELD, /* it waits or runs */
+    CLUSTER_JOB_OVER, /* it has ended, or is ending */
+    CLUSTER_JOB_LOST, /* the controller does not know it: one that died, or another that took over,
+                         does not have what was not saved by then, and gives its number to the next
+                         job */
+    CLUSTER_JOB_UNKNOWN, /* the controller does not answer */
+};
+/* What became of the job of that number and name. */
+enum cluster_job_state cluster_job_state(uint32_t id, const char *name);
+
 /* 0 also when the job is over. */
 int cluster_job_cancel(uint32_t id, struct error *err);
 

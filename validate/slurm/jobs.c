@@ -129,6 +129,25 @@ int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *er
     return *jobs ? count : error_set(err, "no memory for the cluster's jobs");
 }
 
+enum cluster_job_state cluster_job_state(uint32_t id, const char *name)
+{
+    enum cluster_job_state state = CLUSTER_JOB_LOST;
+    job_info_msg_t *found = NULL;
+
+    if (slurm_load_job(&found, id, SHOW_ALL) != SLURM_SUCCESS)
+        return errno == ESLURM_INVALID_JOB_ID ? CLUSTER_JOB_LOST : CLUSTER_JOB_UNKNOWN;
+    for (uint32_t i = 0; i < found->record_count; i++) {
+        const slurm_job_info_t *info = &found->job_array[i];
+        bool is_over =
+            (info->job_state & JOB_STATE_BASE) >= JOB_COMPLETE || info->job_state & JOB_COMPLETING;
+
+        if (release_job_id(info) == id && info->name && strcmp(info->name, name) == 0)
+            state = is_over ? CLUSTER_JOB_OVER : CLUSTER_JOB_HELD;
+    }
+    slurm_free_job_info_msg(found);
+    return state;
+}
+
 int cluster_job_cancel(uint32_t id, struct error *err)
 {
     if (slurm_kill_job(id, SIGKILL, 0) == SLURM_SUCCESS || errno == ESLURM_ALREADY_DONE ||

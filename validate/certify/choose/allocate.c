@@ -46,6 +46,8 @@ static int reserve(struct certify *certify, const struct hostlist *names, struct
     for (size_t i = 0; i < names->count; i++)
         if (certify_subject(certify, names->names[i])->plan.role == ROLE_RETEST)
             minutes = 0;
+    for (size_t i = 0; names != &certify->reserved && i < names->count; i++)
+        hostlist_append(&certify->reserved, names->names[i]);
     snprintf(certify->reservation, sizeof certify->reservation, CLUSTER_RUN "%s", certify->run);
     if (certify_reserve(certify, names, minutes, err) == 0)
         return 0;
@@ -284,6 +286,20 @@ static size_t allocation_failed(struct certify *certify, const struct hostlist *
     return out;
 }
 
+/* What the controller did not have time to save is gone with the job: the reservation, the end of
+ * earlier jobs. */
+static int lost_replace(struct certify *certify, struct error *err)
+{
+    struct hostlist held = {0};
+    int found = 1;
+
+    allocation_drop(certify);
+    if (*certify->reservation)
+        found = cluster_reservation(certify->reservation, &held, err);
+    hostlist_clear(&held);
+    return found == 0 ? reserve(certify, &certify->reserved, err) : found < 0 ? -1 : 0;
+}
+
 /* Tries until there is an allocation or nobody more is found to be left out. names: who is to be
  * had; at last those of the job, to be cleared. before: the job whose place it takes, or 0. */
 static void allocation_try(struct certify *certify, uint32_t before, struct hostlist *names,
@@ -303,11 +319,13 @@ static void allocation_try(struct certify *certify, uint32_t before, struct host
                 .partition = certify->partition,
                 .reservation = *certify->reservation ? certify->reservation : NULL,
                 .minutes = job_minutes(certify),
-                .deadline_s = before != 0 ? ALLOCATE_NEXT_S : ALLOCATE_S,
+                .deadline_s = certify->job == JOB_CHECK ? ALLOCATE_S : ALLOCATE_NEXT_S,
                 .stop = &certify_stop,
                 .on_tick = tick,
                 .context = certify},
             &certify->job_id, err);
+        if (rv == 2 && lost_replace(certify, err) == 0)
+            continue;
         if (rv == 0 || certify_stop || allocation_failed(certify, names) == 0)
             break; /* with nobody to leave out the next try would end the same way */
         hostlist_clear(names);
@@ -361,52 +379,52 @@ void certify_allocate_next(struct certify *certify, enum certify_job job)
     struct hostlist names;
     struct error err = {""};
     uint32_t before = certify->job_id;
+    int rv = 0;
 
     if (!certify->is_root || before == 0 || certify_stop)
         return;
+    if (cluster_job_state(before, certify->job_name) == CLUSTER_JOB_LOST) {
+        before = 0; /* its number may be somebody else's by now */
+        rv = lost_replace(certify, &err);
+    }
     certify->job = job;
     certify->job_id = 0;
     choose(certify, &names);
-    if (changes_note(certify, &names, true) > 0) { /* a node that is drained is in no other job */
+    /* a node that is drained is in no other job */
+    if (changes_note(certify, &names, before != 0) > 0) {
         hostlist_clear(&names);
         choose(certify, &names);
     }
     if (names.count > 0) {
         progress_begin(&certify->progress, "allocate");
-        allocation_try(certify, before, &names, &err);
+        if (rv == 0)
+            allocation_try(certify, before, &names, &err);
         allocation_tell(certify, &names, &err);
-    } else {
+    } else if (before != 0) {
         cluster_job_cancel(before, NULL);
     }
     hostlist_clear(&names);
 }
 
-static bool is_job_there(const struct certify *certify)
-{
-    struct cluster_job *jobs = NULL;
-    int count = cluster_jobs(certify->job_name, &jobs, NULL);
-    bool is_there = count < 0; /* nobody says that it is not */
-
-    for (int i = 0; i < count; i++)
-        is_there |= jobs[i].id == certify->job_id && !jobs[i].is_completing;
-    free(jobs);
-    return is_there;
-}
-
-bool certify_allocate_again(struct certify *certify)
+static bool allocate_again(struct certify *certify, enum cluster_job_state state)
 {
     struct hostlist names;
     struct error err = {"the job was lost"};
 
-    if (certify_stop || is_job_there(certify))
+    if (certify_stop || (state != CLUSTER_JOB_OVER && state != CLUSTER_JOB_LOST))
         return false;
     certify_good(certify, &names);
-    progress_end(&certify->progress, VERDICT_UNKNOWN, "job %u was taken away", certify->job_id);
+    progress_end(&certify->progress, VERDICT_UNKNOWN,
+                 state == CLUSTER_JOB_LOST ? "job %u was lost by the controller"
+                                           : "job %u was taken away",
+                 certify->job_id);
     progress_begin(&certify->progress, "allocate");
     for (size_t i = 0; i < names.count; i++)
         certify_subject(certify, names.names[i])->is_in_job = certify->job != JOB_CHECK;
     certify->job_id = 0;
-    if (allocation_failed(certify, &names) > 0) {
+    if (state == CLUSTER_JOB_LOST && lost_replace(certify, &err) == 0) {
+        allocation_try(certify, 0, &names, &err);
+    } else if (state == CLUSTER_JOB_OVER && allocation_failed(certify, &names) > 0) {
         hostlist_clear(&names);
         choose(certify, &names);
         allocation_try(certify, 0, &names, &err);
@@ -414,4 +432,16 @@ bool certify_allocate_again(struct certify *certify)
     allocation_tell(certify, &names, &err);
     hostlist_clear(&names);
     return true;
+}
+
+bool certify_allocate_again(struct certify *certify)
+{
+    return allocate_again(certify, cluster_job_state(certify->job_id, certify->job_name));
+}
+
+bool certify_allocate_lost(struct certify *certify)
+{
+    enum cluster_job_state state = cluster_job_state(certify->job_id, certify->job_name);
+
+    return state == CLUSTER_JOB_LOST && allocate_again(certify, state);
 }
