@@ -23,3 +23,4 @@ tests_rdma_completions_LDADD = validate/battery/verbs/libverbs.la validate/batte
 endif HAVE_IBVERBS
 
 EXTRA_DIST += tests/tap.sh tests/run
+EXTRA_DIST += tests/gpu/README.md

@@ -88,6 +88,69 @@ FAULT(GPU_NOT_OPERATIONAL, "gpu_not_operational", FAIL, HEALTH, RESET_GPU, \
 FAULT(GPU_WAS_RESET, "gpu_was_reset", WARN, NEVER, CHECK_LOG, \
     "Read the kernel log for the reason of the reset.", \
     "a GPU was reset since the driver was loaded") \
+FAULT(GPU_LOST, "gpu_lost", FAIL, HEALTH, REBOOT, \
+    "Reboot the node; reseat or replace the GPU when it is lost again.", \
+    "a GPU does not answer its driver any more") \
+FAULT(GPU_RESET_REQUIRED, "gpu_reset_required", FAIL, HEALTH, RESET_GPU, \
+    "End all processes on the GPU and reset it (nvidia-smi --gpu-reset).", \
+    "the driver asks for a reset of a GPU") \
+FAULT(GPU_REBOOT_REQUIRED, "gpu_reboot_required", FAIL, HEALTH, REBOOT, \
+    "Reboot the node.", \
+    "the driver of a GPU asks for a reboot of the node") \
+FAULT(GPU_SRAM_ERRORS, "gpu_sram_errors", FAIL, HEALTH, CALL_VENDOR, \
+    "Run the vendor's field diagnosis and have the GPU replaced.", \
+    "a GPU has had more SRAM errors than its vendor allows") \
+FAULT(GPU_ROW_REMAP_FAILED, "gpu_row_remap_failed", FAIL, HEALTH, CALL_VENDOR, \
+    "Have the GPU replaced: it has no spare memory row left.", \
+    "a bad memory row of a GPU could not be remapped") \
+FAULT(GPU_ROW_REMAP_PENDING, "gpu_row_remap_pending", WARN, NEVER, RESET_GPU, \
+    "Reset the GPU when no job uses it.", \
+    "a bad memory row of a GPU waits to be remapped at the next reset") \
+FAULT(GPU_ROWS_WORN, "gpu_rows_worn", WARN, NEVER, CALL_VENDOR, \
+    "Ask the vendor whether the GPU is to be replaced.", \
+    "a GPU has remapped very many memory rows") \
+FAULT(GPU_THROTTLED, "gpu_throttled", WARN, NEVER, CHECK_LOG, \
+    "Check fans, airflow, power supplies and their cables.", \
+    "a GPU lowers its clocks for heat or power") \
+FAULT(GPU_HOT, "gpu_hot", WARN, NEVER, CHECK_LOG, \
+    "Check fans, airflow and the temperature of the room.", \
+    "a GPU is too hot") \
+FAULT(GPU_POWER_LIMITED, "gpu_power_limited", WARN, NEVER, FIX_CONFIG, \
+    "Set the power limit of the other nodes (nvidia-smi --power-limit).", \
+    "the power limit of a GPU is below its default") \
+FAULT(GPU_LINK_DOWN, "gpu_link_down", FAIL, HEALTH, RESET_GPU, \
+    "Reset all GPUs of the node together; then have the GPU or its baseboard replaced.", \
+    "a GPU has fewer links to other GPUs up than its peers") \
+FAULT(GPU_LINK_ERRORS, "gpu_link_errors", WARN, NEVER, CALL_VENDOR, \
+    "Have the GPU or its baseboard replaced when the counter goes on rising.", \
+    "a link between GPUs could not recover from errors") \
+FAULT(GPU_FABRIC_DOWN, "gpu_fabric_down", FAIL, CERTIFY, RESTART_SERVICE, \
+    "Check the fabric manager and the IMEX service, and restart them.", \
+    "a GPU has not joined the fabric of its node or rack") \
+FAULT(GPU_FABRIC_DEGRADED, "gpu_fabric_degraded", WARN, NEVER, CALL_VENDOR, \
+    "Look for failed links in the log of the fabric manager.", \
+    "the fabric of a GPU has limited capacity") \
+FAULT(GPU_FABRIC_DIFFERS, "gpu_fabric_differs", WARN, NEVER, FIX_CONFIG, \
+    "Compare the partitions of the fabric manager.", \
+    "GPUs of one node are in different cliques of the fabric") \
+FAULT(GPU_COMPUTE_PROHIBITED, "gpu_compute_prohibited", FAIL, CERTIFY, FIX_CONFIG, \
+    "Set the compute mode back (nvidia-smi --compute-mode=0).", \
+    "a GPU is set to refuse all programs") \
+FAULT(GPU_FOREIGN_PROCESS, "gpu_foreign_process", WARN, NEVER, FIX_CONFIG, \
+    "Find out whose process it is, and end it.", \
+    "a process outside of any job uses a GPU") \
+FAULT(GPU_MEMORY_HELD, "gpu_memory_held", WARN, NEVER, RESET_GPU, \
+    "Reset the GPU when no job uses it.", \
+    "memory of a GPU is in use without a process") \
+FAULT(GPU_DRIVER_HUNG, "gpu_driver_hung", FAIL, HEALTH, REBOOT, \
+    "Read the kernel log, and reboot the node.", \
+    "the driver of the GPUs does not answer") \
+FAULT(GPU_LIBRARY_CRASHED, "gpu_library_crashed", UNKNOWN, NEVER, UPDATE_SOFTWARE, \
+    "Install the management library that belongs to the driver.", \
+    "the management library of the GPUs crashed") \
+FAULT(GPU_DRIVER_MISMATCH, "gpu_driver_mismatch", FAIL, CERTIFY, REBOOT, \
+    "Reload the driver, or reboot the node: it was updated while in use.", \
+    "driver and libraries of the GPUs are of different versions") \
 FAULT(GPU_UNHEALTHY, "gpu_unhealthy", FAIL, HEALTH, RESET_GPU, \
     "Reset the GPU; replace it when the fault comes back.", \
     "a GPU is not healthy") \

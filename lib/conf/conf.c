@@ -141,6 +141,11 @@ static const struct conf_key keys[] = {
      "How long a failure near the limit is remembered against a node."},
     {"TestCap", KIND_PERCENT, AT(test_cap_percent), 0, 100, "100%",
      "At most this share of the cluster's nodes is in tests at a time, never less than two nodes."},
+    {"GpuLibraryPath", KIND_FILE, AT(gpu_library_path), 0, 0, "",
+     "The directory of the accelerators' management libraries, such as libnvidia-ml.so.1; empty: "
+     "where the system finds them."},
+    {"GpuDeadline", KIND_TIME, AT(gpu_deadline_s), 1, 300, "15s",
+     "How long such a library may take to tell of all accelerators; after that its driver hangs."},
     {"HealthDrain", KIND_YES_NO, AT(health_drain), 0, 0, "no",
      "Whether muster check --health drains its own node when a part of it is missing or dead."},
     {"QuickBudget", KIND_TIME, AT(quick_budget_s), 1, 7 * 86400.0, "auto",

@@ -129,13 +129,15 @@ struct conf {
     int leaf_concurrency, uplink_concurrency; /* of these in a leaf, over its uplinks; 0: auto */
     double clock_offset_ms;                   /* ClockOffsetMs=1000 */
     int allow_failed_rails;                   /* AllowFailedRails=1; 0: none */
-    double drain_cap_percent; /* DrainCap=25%: at most this share of the cluster's nodes drained
-                                 by muster at a time, never less than one node */
-    int strikes;              /* Strikes=3: so often a fault near its limit must come back */
-    long strike_window_s;     /* StrikeWindow=1d: within which */
-    double test_cap_percent;  /* TestCap=100%: at most this share of the nodes in tests at a time,
-                                 never less than two nodes */
-    bool health_drain;        /* HealthDrain=no: muster check --health drains its node */
+    double drain_cap_percent;   /* DrainCap=25%: at most this share of the cluster's nodes drained
+                                   by muster at a time, never less than one node */
+    int strikes;                /* Strikes=3: so often a fault near its limit must come back */
+    long strike_window_s;       /* StrikeWindow=1d: within which */
+    double test_cap_percent;    /* TestCap=100%: at most this share of the nodes in tests at a time,
+                                   never less than two nodes */
+    char gpu_library_path[256]; /* GpuLibraryPath: where NVML and its like lie; "": as usual */
+    double gpu_deadline_s;      /* GpuDeadline=15s: their answer */
+    bool health_drain;          /* HealthDrain=no: muster check --health drains its node */
     double quick_budget_s, standard_budget_s,
         full_budget_s;             /* QuickBudget=2m StandardBudget=5m FullBudget=30m; 0: auto */
     enum conf_preflight preflight; /* Preflight=off|quick|standard */

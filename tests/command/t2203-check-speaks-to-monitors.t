@@ -57,4 +57,41 @@ configuration names it" '... in a line with node, part and fault, and asks no co
 echo 'FabricInterfaces=nowhere[1-5]' >"$dir/conf"
 is "$("$muster" check --health --config "$dir/conf" --only net --node x7 | sed -n '4p;$=')" \
     $'muster check: x7: and 2 more failed; muster check tells\n4' 'more than three are counted'
+
+# Accelerators by a stand-in of NVML (tests/gpu)
+mkdir "$dir/nvml"
+library=$(realpath "$top_builddir/tests/gpu/.libs/nvml.so" 2>/dev/null)
+if [ -e "$library" ]; then
+    ln -s "$library" "$dir/nvml/libnvidia-ml.so.1"
+    export MUSTER_GPU_STATE=$dir/state
+    printf 'GpuLibraryPath=%s\nGpuDeadline=1s\n' "$dir/nvml" >"$dir/conf"
+    gpus() { text=$("$muster" check --config "$dir/conf" --only gpu.health --node x7 "$@" 2>&1); }
+    echo 'devices 8' >"$dir/state"
+    gpus
+    is "$?" 0 'eight accelerators are well'
+    like "$text" '8 NVIDIA devices without a fault by .*/libnvidia-ml.so.1 13.580.65.06$' '... by their library'
+    like "$("$muster" check --config "$dir/conf" --only host.config)" 'gpu.power_limit *gpu7 *700 W|gpu.power_limit *gpu7 *700' \
+        '... and what nodes are compared by is told'
+    echo 'gpu3.rows_failed 1' >>"$dir/state"
+    gpus --health
+    is "$?" 1 'a fault of one: 1'
+    is "$text" 'muster check: x7: gpu.health gpu3: NVIDIA H100 80GB HBM3 at 0000:5d:00.0 has a bad memory row that could not be remapped' \
+        '... named'
+    gpus --json
+    like "$text" '"part":"gpu3","verdict":"fail","code":"gpu_row_remap_failed","remediation":"call_vendor"' '... with its code'
+    echo 'hang nvmlDeviceGetRemappedRows' >"$dir/state"
+    gpus --health
+    is "$?" 1 'a driver that hangs is a fault'
+    like "$text" 'no answer within 1 s in nvmlDeviceGetRemappedRows of device 0' '... with the place'
+    echo 'crash nvmlDeviceGetRemappedRows' >"$dir/state"
+    gpus --json
+    is "$?" 3 'a library that crashes cannot tell'
+    like "$text" '"code":"gpu_library_crashed"' '... and takes nothing along'
+    rm "$dir/state"
+    gpus
+    is "$?" 0 'no driver is no fault'
+    like "$text" 'not looked at, because it finds no driver' '... and said'
+else
+    skip 12 'tests/gpu is not built'
+fi
 done_testing

@@ -10,6 +10,21 @@ check_PROGRAMS += tests/unit/hostlist.t
 tests_unit_hostlist_t_SOURCES = tests/unit/hostlist.c
 tests_unit_hostlist_t_LDADD = $(unit_libs)
 
+# the libraries of accelerators, in two versions: -rpath makes them shared (tests/gpu/README.md)
+check_LTLIBRARIES += tests/gpu/nvml.la tests/gpu/nvml-old.la
+gpu_stand_in_ldflags = -module -avoid-version -shared -rpath $(abs_builddir)
+tests_gpu_nvml_la_SOURCES = tests/gpu/nvml.c tests/gpu/state.h
+tests_gpu_nvml_la_LDFLAGS = $(gpu_stand_in_ldflags)
+tests_gpu_nvml_old_la_SOURCES = tests/gpu/nvml.c tests/gpu/state.h
+tests_gpu_nvml_old_la_CPPFLAGS = $(AM_CPPFLAGS) -DSTAND_IN_OLD
+tests_gpu_nvml_old_la_LDFLAGS = $(gpu_stand_in_ldflags)
+
+check_PROGRAMS += tests/unit/accelerator.t
+tests_unit_accelerator_t_SOURCES = tests/unit/accelerator.c
+tests_unit_accelerator_t_LDADD = validate/accelerator/libaccelerator.la $(unit_libs)
+tests_unit_accelerator_t_DEPENDENCIES = $(tests_unit_accelerator_t_LDADD) \
+	tests/gpu/nvml.la tests/gpu/nvml-old.la
+
 check_PROGRAMS += tests/unit/catalog.t
 tests_unit_catalog_t_SOURCES = tests/unit/catalog.c
 tests_unit_catalog_t_LDADD = $(unit_libs)

@@ -4,6 +4,7 @@
 noinst_LTLIBRARIES += validate/checks/libchecks.la
 validate_checks_libchecks_la_SOURCES = \
 	validate/checks/checks.c validate/checks/checks.h \
+	validate/checks/accelerators.c validate/checks/accelerators.h \
 	validate/checks/addresses.c validate/checks/addresses.h \
 	validate/checks/arp.c \
 	validate/checks/claims.c \
@@ -24,4 +25,6 @@ validate_checks_libchecks_la_SOURCES = \
 	validate/checks/pci_settings.c \
 	validate/checks/ports.c validate/checks/ports.h \
 	# end of validate_checks_libchecks_la_SOURCES
-validate_checks_libchecks_la_LIBADD = validate/claims/libclaims.la
+validate_checks_libchecks_la_LIBADD = \
+	validate/accelerator/libaccelerator.la \
+	validate/claims/libclaims.la

@@ -10,7 +10,7 @@ const struct check check_table[] = {
      check_interfaces},
     {"net.addresses", "addresses, MACs and GUIDs that no other host may have", check_addresses},
     {"gpu.enumerate", "GPUs found against the configuration, their drivers", check_gpu_enumerate},
-    {"gpu.health", "uncorrected memory errors, state, PCIe width", check_gpu_health},
+    {"gpu.health", "memory errors, state, throttling, links, PCIe width", check_gpu_health},
     {"slurm.gres", "gres.conf and slurm.conf against the device files", check_gres},
     {"host.limits", "locked memory, open files, shared memory, RDMA devices", check_limits},
     {"host.munge", "a MUNGE credential is made and decoded", check_munge},

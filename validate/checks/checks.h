@@ -9,6 +9,8 @@
 #include "lib/node/inventory.h"
 #include "lib/base/record.h"
 
+struct accelerators;
+
 /* What one node can tell about itself, without the network, Slurm's controller or a job. */
 
 /* What the checks look at, and where their records go. All borrowed. */
@@ -20,10 +22,12 @@ struct checks {
     const struct fabric *fabric;
     void (*sink)(const struct record *record, void *context);
     void *context;
+    const struct accelerators *accelerators; /* accelerators.h; NULL: not asked */
 };
 
 /* One check: a file of the family's and a line in the table. It reports at least one record, never
- * starts a program, never opens a device, and reads no file without a bound. */
+ * starts a program, never opens a device (what the libraries of accelerators opened was read
+ * before, in a child: accelerators.h), and reads no file without a bound. */
 struct check {
     const char *name; /* the test of its records */
     const char *help;
@@ -54,6 +58,7 @@ void checks_fault(const struct checks *checks, const char *test, const char *par
 void check_interfaces(const struct checks *checks, const char *test);
 void check_addresses(const struct checks *checks, const char *test);
 void check_gpu_enumerate(const struct checks *checks, const char *test);
+void check_accelerators(const struct checks *checks, const char *test); /* of gpu.health */
 void check_gpu_health(const struct checks *checks, const char *test);
 void check_gres(const struct checks *checks, const char *test);
 void check_limits(const struct checks *checks, const char *test);

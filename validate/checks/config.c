@@ -55,5 +55,6 @@ void check_config(const struct checks *checks, const char *test)
     facts_host(&facts);
     facts_rails(&facts);
     facts_gpus(&facts);
+    facts_accelerators(&facts);
     facts_software(&facts);
 }

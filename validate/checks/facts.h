@@ -26,6 +26,7 @@ void fact_line(const struct facts *facts, const char *metric, const char *part, 
 void facts_host(const struct facts *facts);
 void facts_rails(const struct facts *facts);
 void facts_gpus(const struct facts *facts);
+void facts_accelerators(const struct facts *facts);
 void facts_software(const struct facts *facts);
 void facts_hosts(const struct facts *facts); /* of net.addresses */
 

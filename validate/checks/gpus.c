@@ -131,25 +131,18 @@ static int check_gpu(const struct checks *checks, const char *test, const char *
 
 void check_gpu_health(const struct checks *checks, const char *test)
 {
-    size_t nvidia = 0, told = 0;
+    size_t told = 0;
     char part[24];
 
-    if (checks->inventory->gpu_count == 0) {
+    if (checks->inventory->gpu_count == 0 && !checks->accelerators) {
         checks_say(checks, test, "", VERDICT_SKIP, "no supported GPU found");
         return;
     }
-    for (size_t i = 0; i < checks->inventory->gpu_count; i++) {
-        const struct gpu *gpu = &checks->inventory->gpus[i];
-
-        nvidia += gpu->vendor == GPU_NVIDIA;
-        told += check_gpu(checks, test, part_name(i, part), gpu) > 0;
-    }
-    if (told == 0)
+    for (size_t i = 0; i < checks->inventory->gpu_count; i++)
+        told += check_gpu(checks, test, part_name(i, part), &checks->inventory->gpus[i]) > 0;
+    if (told == 0 && checks->inventory->gpu_count > 0)
         checks_say(checks, test, "gpu", VERDICT_PASS,
                    "%zu GPUs without a fault that their driver's files tell",
                    checks->inventory->gpu_count);
-    if (nvidia > 0)
-        checks_say(checks, test, "", VERDICT_SKIP,
-                   "NVIDIA's driver tells memory errors and throttling only through NVML, which "
-                   "this check does not load");
+    check_accelerators(checks, test);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/clock.h"
+#include "validate/checks/accelerators.h"
 #include "validate/checks/checks.h"
 #include "validate/command/command.h"
 #include "validate/command/node/health.h"
@@ -107,8 +108,27 @@ static int exit_status(enum verdict worst)
                                       : COMMAND_PASS;
 }
 
+/* The libraries of accelerators are asked only for a test that needs them. */
+static bool needs_accelerators(const char *only)
+{
+    for (size_t i = 0; i < check_count; i++)
+        if (check_is_wanted(&check_table[i], only) &&
+            (check_table[i].run == check_gpu_health || check_table[i].run == check_config))
+            return true;
+    return false;
+}
+
+static bool has_accelerators(const struct accelerators *accelerators)
+{
+    for (int vendor = 0; vendor < GPU_VENDORS; vendor++)
+        if (accelerators->reports[vendor] || accelerators->errors[vendor][0])
+            return true;
+    return false;
+}
+
 static int run_checks(const struct options *options, const struct look *look, double begin_s)
 {
+    static struct accelerators accelerators;
     struct health_summary summary = {.lets_rails_fail = look->conf.allow_failed_rails > 0};
     struct output output = {
         options->as_json,      table_has_colour(stdout),
@@ -122,9 +142,14 @@ static int run_checks(const struct options *options, const struct look *look, do
                             .sink = print_record,
                             .context = &output};
 
+    if (needs_accelerators(options->only)) {
+        accelerators_read(checks.root, look->inventory, &look->conf, &accelerators);
+        checks.accelerators = has_accelerators(&accelerators) ? &accelerators : NULL;
+    }
     for (size_t i = 0; i < check_count; i++)
         if (check_is_wanted(&check_table[i], options->only))
             check_table[i].run(&checks, check_table[i].name);
+    accelerators_clear(&accelerators);
     if (options->as_nagios)
         return health_nagios(&summary, clock_s() - begin_s);
     if (options->as_health) {

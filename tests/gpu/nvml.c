@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/gpu/state.h"
+
+#include <stdint.h>
+
+/* libnvidia-ml.so.1 over a file of text. Prototypes and numbers: nvml.h of NVML 13.3.29 (as in
+ * NVIDIA/go-nvml). A healthy device is an H100 SXM of an HGX board. */
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum { DEVICES_MAX = 64, LINKS = 18 };
+enum {
+    OK = 0,
+    UNINITIALIZED = 1,
+    INVALID_ARGUMENT = 2,
+    NOT_SUPPORTED = 3,
+    INSUFFICIENT_SIZE = 7,
+    NOT_LOADED = 9,
+    LOST = 15,
+    RESET_REQUIRED = 16,
+    VERSION_MISMATCH = 25,
+};
+
+typedef const char *device_t; /* points into this: the offset is the index */
+static const char devices[DEVICES_MAX];
+static int is_started;
+
+#pragma GCC visibility push(default)
+int nvmlInit_v2(void);
+int nvmlShutdown(void);
+const char *nvmlErrorString(int result);
+int nvmlSystemGetDriverVersion(char *text, unsigned length);
+int nvmlSystemGetNVMLVersion(char *text, unsigned length);
+int nvmlDeviceGetCount_v2(unsigned *count);
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, device_t *device);
+#pragma GCC visibility pop
+
+static int device_index(device_t device)
+{
+    return device >= devices && device < devices + DEVICES_MAX ? (int)(device - devices) : -1;
+}
+
+/* What every function of a device begins with. */
+static int enter(device_t device, const char *function)
+{
+    int index = device_index(device), result;
+
+    if (!is_started)
+        return UNINITIALIZED;
+    if (index < 0)
+        return INVALID_ARGUMENT;
+    result = state_enter(index, function);
+    if (result != OK)
+        return result;
+    /* "late": after the handle was given out */
+    if (state_number(index, "lost_late", 0))
+        return LOST;
+    return OK;
+}
+
+#define ENTER(device)                                                                              \
+    do {                                                                                           \
+        int result_ = enter(device, __func__);                                                     \
+        if (result_ != OK)                                                                         \
+            return result_;                                                                        \
+    } while (0)
+
+static int copy(const char *value, char *text, unsigned length)
+{
+    if (strlen(value) + 1 > length)
+        return INSUFFICIENT_SIZE;
+    strcpy(text, value);
+    return OK;
+}
+
+/* ---------------------------------------------------------------- library */
+
+int nvmlInit_v2(void)
+{
+    int result = state_enter(-1, __func__);
+
+    if (result != OK)
+        return result;
+    if (access(state_path(), R_OK) != 0)
+        return NOT_LOADED;
+    is_started = 1;
+    return OK;
+}
+
+int nvmlShutdown(void)
+{
+    is_started = 0;
+    return OK;
+}
+
+const char *nvmlErrorString(int result)
+{
+    return result == OK ? "The operation was successful" : "An error of the stand-in";
+}
+
+int nvmlSystemGetDriverVersion(char *text, unsigned length)
+{
+    return is_started ? copy(state_text(-1, "driver", "580.65.06"), text, length) : UNINITIALIZED;
+}
+
+int nvmlSystemGetNVMLVersion(char *text, unsigned length)
+{
+    return copy(state_text(-1, "library", "13.580.65.06"), text, length);
+}
+
+int nvmlDeviceGetCount_v2(unsigned *count)
+{
+    int result = state_enter(-1, __func__);
+
+    *count = (unsigned)state_number(-1, "devices", 8);
+    return result;
+}
+
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, device_t *device)
+{
+    int result;
+
+    if (!is_started)
+        return UNINITIALIZED;
+    if (index >= state_number(-1, "devices", 8))
+        return INVALID_ARGUMENT;
+    result = state_enter((int)index, __func__);
+    if (result != OK)
+        return result;
+    if (state_number((int)index, "lost", 0))
+        return LOST;
+    if (state_number((int)index, "reset_required", 0))
+        return RESET_REQUIRED;
+    *device = devices + index;
+    return OK;
+}
+
+/* ---------------------------------------------------------------- texts */
+
+#define TEXT(function, key, standard)                                                              \
+    EXPORT int function(device_t device, char *text, unsigned length);                             \
+    int function(device_t device, char *text, unsigned length)                                     \
+    {                                                                                              \
+        char made[96];                                                                             \
+                                                                                                   \
+        ENTER(device);                                                                             \
+        snprintf(made, sizeof made, standard, device_index(device));                               \
+        return copy(state_text(device_index(device), key, made), text, length);                    \
+    }
+
+EXPORT int nvmlDeviceGetName(device_t device, char *text, unsigned length);
+int nvmlDeviceGetName(device_t device, char *text, unsigned length)
+{
+    ENTER(device);
+    return copy(state_text(device_index(device), "name", "NVIDIA H100 80GB HBM3"), text, length);
+}
+
+TEXT(nvmlDeviceGetUUID, "uuid", "GPU-00000000-0000-4000-8000-%012d")
+TEXT(nvmlDeviceGetSerial, "serial", "16510230%05d")
+TEXT(nvmlDeviceGetVbiosVersion, "vbios", "96.00.74.00.0%d")
+
+struct pci {
+    char legacy[16];
+    unsigned domain, bus, device, id, subsystem;
+    char bus_id[32];
+};
+
+EXPORT int nvmlDeviceGetPciInfo_v3(device_t device, struct pci *pci);
+int nvmlDeviceGetPciInfo_v3(device_t device, struct pci *pci)
+{
+    static const unsigned buses[8] = {0x18, 0x2a, 0x3a, 0x5d, 0x9a, 0xab, 0xba, 0xdb};
+    char made[32];
+
+    ENTER(device);
+    memset(pci, 0, sizeof *pci);
+    pci->bus = buses[device_index(device) % 8];
+    pci->id = 0x233010de;
+    snprintf(made, sizeof made, "00000000:%02X:00.0", pci->bus);
+    snprintf(pci->bus_id, sizeof pci->bus_id, "%.31s",
+             state_text(device_index(device), "pci", made));
+    snprintf(pci->legacy, sizeof pci->legacy, "%.12s", made + 4);
+    return OK;
+}
+
+/* ---------------------------------------------------------------- numbers */
+
+#define NUMBER(function, key, standard)                                                            \
+    EXPORT int function(device_t device, unsigned *number);                                        \
+    int function(device_t device, unsigned *number)                                                \
+    {                                                                                              \
+        ENTER(device);                                                                             \
+        *number = (unsigned)state_number(device_index(device), key, standard);                     \
+        return OK;                                                                                 \
+    }
+
+NUMBER(nvmlDeviceGetEnforcedPowerLimit, "power_limit", 700000)
+NUMBER(nvmlDeviceGetPowerManagementDefaultLimit, "power_limit_default", 700000)
+NUMBER(nvmlDeviceGetCurrPcieLinkWidth, "pcie_width", 16)
+NUMBER(nvmlDeviceGetMaxPcieLinkWidth, "pcie_width_max", 16)
+NUMBER(nvmlDeviceGetCurrPcieLinkGeneration, "pcie_generation", 5)
+NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, "pcie_generation_max", 5)
+NUMBER(nvmlDeviceGetPcieReplayCounter, "pcie_replays", 0)
+NUMBER(nvmlDeviceGetPersistenceMode, "persistence", 1)
+NUMBER(nvmlDeviceGetComputeMode, "compute_mode", 0)
+
+#define PAIR(function, key, standard)                                                              \
+    EXPORT int function(device_t device, unsigned *now, unsigned *pending);                        \
+    int function(device_t device, unsigned *now, unsigned *pending)                                \
+    {                                                                                              \
+        ENTER(device);                                                                             \
+        *now = (unsigned)state_number(device_index(device), key, standard);                        \
+        *pending = (unsigned)state_number(device_index(device), key "_pending", *now);             \
+        return OK;                                                                                 \
+    }
+
+PAIR(nvmlDeviceGetEccMode, "ecc", 1)
+PAIR(nvmlDeviceGetMigMode, "mig", 0)
+
+#define OF_TYPE(function, first, first_standard, other, other_standard, is_first)                  \
+    EXPORT int function(device_t device, unsigned type, unsigned *number);                         \
+    int function(device_t device, unsigned type, unsigned *number)                                 \
+    {                                                                                              \
+        ENTER(device);                                                                             \
+        *number = (unsigned)(type == (is_first)                                                    \
+                                 ? state_number(device_index(device), first, first_standard)       \
+                                 : state_number(device_index(device), other, other_standard));     \
+        return OK;                                                                                 \
+    }
+
+OF_TYPE(nvmlDeviceGetClockInfo, "clock", 345, "memory_clock", 2619, 1)
+OF_TYPE(nvmlDeviceGetMaxClockInfo, "clock_max", 1980, "memory_clock_max", 2619, 1)
+OF_TYPE(nvmlDeviceGetTemperature, "temperature", 34, "temperature", 34, 0)
+
+static int clock_reasons(device_t device, unsigned long long *reasons)
+{
+    *reasons = (unsigned long long)state_number(device_index(device), "clock_reasons", 1);
+    return OK;
+}
+
+#ifdef STAND_IN_OLD
+EXPORT int nvmlDeviceGetCurrentClocksThrottleReasons(device_t device, unsigned long long *reasons);
+int nvmlDeviceGetCurrentClocksThrottleReasons(device_t device, unsigned long long *reasons)
+#else
+EXPORT int nvmlDeviceGetCurrentClocksEventReasons(device_t device, unsigned long long *reasons);
+int nvmlDeviceGetCurrentClocksEventReasons(device_t device, unsigned long long *reasons)
+#endif
+{
+    ENTER(device);
+    return clock_reasons(device, reasons);
+}
+
+/* ---------------------------------------------------------------- memory and its errors */
+
+EXPORT int nvmlDeviceGetTotalEccErrors(device_t device, unsigned type, unsigned counter,
+                                       unsigned long long *count);
+int nvmlDeviceGetTotalEccErrors(device_t device, unsigned type, unsigned counter,
+                                unsigned long long *count)
+{
+    static const char *const keys[2][2] = {
+        {"ecc_volatile_corrected", "ecc_aggregate_corrected"},
+        {"ecc_volatile_uncorrected", "ecc_aggregate_uncorrected"},
+    };
+
+    ENTER(device);
+    if (type > 1 || counter > 1)
+        return INVALID_ARGUMENT;
+    if (!state_number(device_index(device), "ecc", 1))
+        return NOT_SUPPORTED;
+    *count = (unsigned long long)state_number(device_index(device), keys[type][counter], 0);
+    return OK;
+}
+
+EXPORT int nvmlDeviceGetRemappedRows(device_t device, unsigned *corrected, unsigned *uncorrected,
+                                     unsigned *is_pending, unsigned *has_failed);
+int nvmlDeviceGetRemappedRows(device_t device, unsigned *corrected, unsigned *uncorrected,
+                              unsigned *is_pending, unsigned *has_failed)
+{
+    int index = device_index(device);
+
+    ENTER(device);
+    *corrected = (unsigned)state_number(index, "rows_corrected", 0);
+    *uncorrected = (unsigned)state_number(index, "rows_uncorrected", 0);
+    *is_pending = (unsigned)state_number(index, "rows_pending", 0);
+    *has_failed = (unsigned)state_number(index, "rows_failed", 0);
+    return OK;
+}
+
+struct memory {
+    unsigned long long total, free, used;
+};
+
+EXPORT int nvmlDeviceGetMemoryInfo(device_t device, struct memory *memory);
+int nvmlDeviceGetMemoryInfo(device_t device, struct memory *memory)
+{
+    ENTER(device);
+    memory->total = (unsigned long long)state_number(device_index(device), "memory", 85520809984);
+    memory->used = 557842432 + /* what the driver reserves */
+                   (unsigned long long)state_number(device_index(device), "memory_used", 0);
+    memory->free = memory->total - memory->used;
+    return OK;
+}
+
+struct process {
+    unsigned pid;
+    unsigned long long memory;
+    unsigned gpu_instance, compute_instance;
+};
+
+EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(device_t device, unsigned *count,
+                                                   struct process *processes);
+int nvmlDeviceGetComputeRunningProcesses_v3(device_t device, unsigned *count,
+                                            struct process *processes)
+{
+    unsigned pid, size = *count;
+
+    ENTER(device);
+    pid = (unsigned)state_number(device_index(device), "process", 0);
+    *count = pid > 0;
+    if (*count > size)
+        return INSUFFICIENT_SIZE;
+    if (pid > 0)
+        processes[0] = (struct process){pid, 1 << 20, ~0U, ~0U};
+    return OK;
+}
+
+/* ---------------------------------------------------------------- links and fields */
+
+EXPORT int nvmlDeviceGetNvLinkState(device_t device, unsigned link, unsigned *is_active);
+int nvmlDeviceGetNvLinkState(device_t device, unsigned link, unsigned *is_active)
+{
+    ENTER(device);
+    if (link >= (unsigned)state_number(device_index(device), "links", LINKS))
+        return INVALID_ARGUMENT;
+    *is_active = link >= (unsigned)state_number(device_index(device), "links_down", 0);
+    return OK;
+}
+
+struct field {
+    unsigned id, scope;
+    long long timestamp, latency_us;
+    unsigned type;
+    int result;
+    union {
+        unsigned u;
+        unsigned long long ull;
+    } value;
+};
+
+EXPORT int nvmlDeviceGetFieldValues(device_t device, int count, struct field *fields);
+int nvmlDeviceGetFieldValues(device_t device, int count, struct field *fields)
+{
+    static const struct {
+        unsigned id;
+        const char *key;
+    } known[] = {
+        {162, "link_recoveries"},
+        {163, "link_crc_errors"},
+#ifndef STAND_IN_OLD
+        {214, "link_recoveries_failed"},
+        {230, "recovery_action"},
+#endif
+    };
+
+    ENTER(device);
+    for (int i = 0; i < count; i++) {
+        fields[i].result = INVALID_ARGUMENT;
+        for (size_t j = 0; j < sizeof known / sizeof *known; j++)
+            if (known[j].id == fields[i].id) {
+                fields[i].result = OK;
+                fields[i].type = 1; /* unsigned int */
+                fields[i].value.ull = ~0ULL;
+                fields[i].value.u =
+                    fields[i].scope == 0
+                        ? (unsigned)state_number(device_index(device), known[j].key, 0)
+                        : 0;
+            }
+    }
+    return OK;
+}
+
+#ifndef STAND_IN_OLD
+
+struct temperature {
+    unsigned version, sensor;
+    int temperature;
+};
+
+EXPORT int nvmlDeviceGetTemperatureV(device_t device, struct temperature *temperature);
+int nvmlDeviceGetTemperatureV(device_t device, struct temperature *temperature)
+{
+    ENTER(device);
+    if (temperature->version != (sizeof *temperature | 1 << 24))
+        return VERSION_MISMATCH;
+    temperature->temperature = (int)state_number(device_index(device), "temperature", 34);
+    return OK;
+}
+
+struct sram {
+    unsigned version;
+    unsigned long long counts[11];
+    unsigned is_exceeded;
+};
+
+EXPORT int nvmlDeviceGetSramEccErrorStatus(device_t device, struct sram *sram);
+int nvmlDeviceGetSramEccErrorStatus(device_t device, struct sram *sram)
+{
+    ENTER(device);
+    if (sram->version != (sizeof *sram | 1 << 24))
+        return VERSION_MISMATCH;
+    memset(sram->counts, 0, sizeof sram->counts);
+    sram->is_exceeded = (unsigned)state_number(device_index(device), "sram_threshold", 0);
+    return OK;
+}
+
+struct fabric {
+    unsigned version;
+    unsigned char cluster[16];
+    int status;
+    unsigned clique;
+    unsigned char state;
+    unsigned mask;
+    unsigned char summary;
+};
+
+EXPORT int nvmlDeviceGetGpuFabricInfoV(device_t device, struct fabric *fabric);
+int nvmlDeviceGetGpuFabricInfoV(device_t device, struct fabric *fabric)
+{
+    int index = device_index(device);
+
+    ENTER(device);
+    /* version 2 ends before the summary, and is as long as version 1 with its version word */
+    if (fabric->version >> 24 == 3 && state_number(-1, "fabric_version", 3) < 3)
+        return VERSION_MISMATCH;
+    memset(fabric->cluster, 0, sizeof fabric->cluster);
+    fabric->status = (int)state_number(index, "fabric_status", 0);
+    fabric->clique = (unsigned)state_number(index, "fabric_clique", 0);
+    fabric->state = (unsigned char)state_number(index, "fabric_state", 3);
+    fabric->mask = 0;
+    if (fabric->version >> 24 == 3)
+        fabric->summary = (unsigned char)state_number(index, "fabric_health", 1);
+    return OK;
+}
+
+struct memory_v2 {
+    unsigned version;
+    unsigned long long total, reserved, free, used;
+};
+
+EXPORT int nvmlDeviceGetMemoryInfo_v2(device_t device, struct memory_v2 *memory);
+int nvmlDeviceGetMemoryInfo_v2(device_t device, struct memory_v2 *memory)
+{
+    ENTER(device);
+    if (memory->version != (sizeof *memory | 2 << 24))
+        return VERSION_MISMATCH;
+    memory->total = (unsigned long long)state_number(device_index(device), "memory", 85520809984);
+    memory->reserved = 557842432;
+    memory->used = (unsigned long long)state_number(device_index(device), "memory_used", 0);
+    memory->free = memory->total - memory->reserved - memory->used;
+    return OK;
+}
+
+#endif

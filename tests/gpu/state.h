@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_TESTS_GPU_STATE_H
+#define MUSTER_TESTS_GPU_STATE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The device model of the stand-ins: README.md beside this. Each stand-in is one file that includes
+ * this; the state is read anew at each question, since faults come and go. */
+
+static inline const char *state_path(void)
+{
+    const char *path = getenv("MUSTER_GPU_STATE");
+
+    return path ? path : "/etc/muster-gpu-state";
+}
+
+/* The value of the key into value; false when the state does not have it. */
+static inline int state_find(const char *key, char *value, size_t size)
+{
+    FILE *file = fopen(state_path(), "re");
+    char line[256];
+    size_t length = strlen(key);
+    int is_found = 0;
+
+    while (file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, key, length) == 0 && line[length] == ' ') {
+            snprintf(value, size, "%s", line + length + 1);
+            is_found = 1;
+        }
+    }
+    if (file)
+        fclose(file);
+    return is_found;
+}
+
+/* device < 0: of the library, else of a device or of all of them. */
+static inline const char *state_text(int device, const char *key, const char *standard)
+{
+    static char value[256];
+    char name[128];
+
+    if (device < 0)
+        return state_find(key, value, sizeof value) ? value : standard;
+    snprintf(name, sizeof name, "gpu%d.%s", device, key);
+    if (state_find(name, value, sizeof value))
+        return value;
+    snprintf(name, sizeof name, "gpu.%s", key);
+    return state_find(name, value, sizeof value) ? value : standard;
+}
+
+static inline long long state_number(int device, const char *key, long long standard)
+{
+    const char *text = state_text(device, key, NULL);
+
+    return text ? strtoll(text, NULL, 0) : standard;
+}
+
+/* The beginning of each function: hangs or crashes when told to. Returns what the function is told
+ * to return, else 0. */
+static inline int state_enter(int device, const char *function)
+{
+    char key[128];
+
+    if (strcmp(state_text(-1, "hang", ""), function) == 0)
+        for (;;)
+            pause();
+    if (strcmp(state_text(-1, "crash", ""), function) == 0)
+        abort();
+    snprintf(key, sizeof key, "return.%s", function);
+    return (int)state_number(device, key, 0);
+}
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_ACCELERATOR_H
+#define MUSTER_ACCELERATOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "lib/node/inventory.h"
+
+/* What the libraries of accelerator vendors (NVML) tell of a node's accelerators. They are loaded
+ * by dlopen in a child process: a library that crashes takes only the child along, one that hangs
+ * is killed at a deadline. Seen on stand-ins of the libraries only (tests/gpu). */
+
+/* VALUE(ID, name, unit): the numbers that are read of a device. */
+#define ACCELERATOR_VALUES(VALUE)                                                                  \
+    VALUE(RECOVERY_ACTION, "recovery_action", "") /* enum nvml_recovery_action */                  \
+    VALUE(ECC_ENABLED, "ecc_enabled", "")                                                          \
+    VALUE(ECC_PENDING, "ecc_pending", "") /* mode after the next reset */                          \
+    VALUE(ECC_VOLATILE_CORRECTED, "ecc_volatile_corrected", "count") /* since the driver's load */ \
+    VALUE(ECC_VOLATILE_UNCORRECTED, "ecc_volatile_uncorrected", "count")                           \
+    VALUE(ECC_AGGREGATE_CORRECTED, "ecc_aggregate_corrected", "count") /* in the device's life */  \
+    VALUE(ECC_AGGREGATE_UNCORRECTED, "ecc_aggregate_uncorrected", "count")                         \
+    VALUE(SRAM_THRESHOLD, "sram_threshold", "")      /* 1: exceeded */                             \
+    VALUE(ROWS_CORRECTED, "rows_corrected", "count") /* remapped for correctable errors */         \
+    VALUE(ROWS_UNCORRECTED, "rows_uncorrected", "count")                                           \
+    VALUE(ROWS_PENDING, "rows_pending", "")   /* 1: remapped at the next reset */                  \
+    VALUE(ROWS_FAILED, "rows_failed", "")     /* 1: no spare row was left */                       \
+    VALUE(CLOCK_REASONS, "clock_reasons", "") /* bits, enum nvml_clock_reason */                   \
+    VALUE(CLOCK, "clock", "MHz")              /* of the SMs, now */                                \
+    VALUE(CLOCK_MAX, "clock_max", "MHz")                                                           \
+    VALUE(MEMORY_CLOCK, "memory_clock", "MHz")                                                     \
+    VALUE(MEMORY_CLOCK_MAX, "memory_clock_max", "MHz")                                             \
+    VALUE(TEMPERATURE, "temperature", "C")                                                         \
+    VALUE(POWER_LIMIT, "power_limit", "mW") /* in force */                                         \
+    VALUE(POWER_LIMIT_DEFAULT, "power_limit_default", "mW")                                        \
+    VALUE(PCIE_WIDTH, "pcie_width", "lanes")                                                       \
+    VALUE(PCIE_WIDTH_MAX, "pcie_width_max", "lanes")                                               \
+    VALUE(PCIE_GENERATION, "pcie_generation", "")                                                  \
+    VALUE(PCIE_GENERATION_MAX, "pcie_generation_max", "")                                          \
+    VALUE(PCIE_REPLAYS, "pcie_replays", "count")                                                   \
+    VALUE(LINKS, "links", "count") /* NVLinks that the device has */                               \
+    VALUE(LINKS_ACTIVE, "links_active", "count")                                                   \
+    VALUE(LINK_CRC_ERRORS, "link_crc_errors", "count") /* of all links */                          \
+    VALUE(LINK_RECOVERIES, "link_recoveries", "count")                                             \
+    VALUE(LINK_RECOVERIES_FAILED, "link_recoveries_failed", "count")                               \
+    VALUE(FABRIC_STATE, "fabric_state",                                                            \
+          "") /* 0 no fabric, 1 not started, 2 in progress, 3 done */                              \
+    VALUE(FABRIC_STATUS, "fabric_status", "") /* of a done one: 0, or NVML's error */              \
+    VALUE(FABRIC_CLIQUE, "fabric_clique", "")                                                      \
+    VALUE(FABRIC_HEALTH, "fabric_health", "") /* 0 not told, 1 healthy, 2 not, 3 limited */        \
+    VALUE(MIG, "mig", "")                     /* 1: partitioned */                                 \
+    VALUE(PERSISTENCE, "persistence", "")                                                          \
+    VALUE(COMPUTE_MODE, "compute_mode", "") /* 0 default, 2 prohibited, 3 one process */           \
+    VALUE(MEMORY_TOTAL, "memory_total", "bytes")                                                   \
+    VALUE(MEMORY_USED, "memory_used", "bytes") /* without what driver and firmware reserve */      \
+    VALUE(PROCESSES, "processes", "count")     /* that compute on it */
+
+enum accelerator_value_id {
+#define VALUE(id, name, unit) ACCELERATOR_##id,
+    ACCELERATOR_VALUES(VALUE)
+#undef VALUE
+        ACCELERATOR_VALUE_COUNT
+};
+
+enum accelerator_answer {
+    ANSWER_NOT_ASKED,     /* an earlier answer made it pointless, or the child did not get so far */
+    ANSWER_PRESENT,       /* number holds */
+    ANSWER_NOT_SUPPORTED, /* by the device, says the library */
+    ANSWER_NO_FUNCTION,   /* the library is too old to have the function, the structure or the field
+                           */
+    ANSWER_NO_PERMISSION,
+    ANSWER_ERROR, /* the library's code is in error */
+};
+
+struct accelerator_value {
+    enum accelerator_answer answer;
+    int error;
+    long long number;
+};
+
+const char *accelerator_value_name(enum accelerator_value_id id); /* "ecc_enabled" */
+const char *accelerator_value_unit(enum accelerator_value_id id); /* "count" or "" */
+
+enum { ACCELERATOR_USERS = 16, ACCELERATOR_MAX = INVENTORY_GPUS };
+
+struct accelerator_process {
+    pid_t pid;
+    long long memory_bytes; /* -1: not told */
+};
+
+enum accelerator_state {
+    ACCELERATOR_OK,
+    ACCELERATOR_LOST,           /* fell off the bus, says the library */
+    ACCELERATOR_RESET_REQUIRED, /* nothing works before, says the library */
+    ACCELERATOR_UNREADABLE,     /* another error: in error */
+};
+
+struct accelerator {
+    enum accelerator_state state;
+    int error;                /* the library's code that made the state */
+    char pci[INVENTORY_NAME]; /* "0000:1a:00.0", or "" where it is lost */
+    char model[INVENTORY_NAME], uuid[INVENTORY_NAME], serial[INVENTORY_NAME];
+    char firmware[INVENTORY_NAME];       /* VBIOS */
+    char fabric_cluster[INVENTORY_NAME]; /* UUID of the NVLink domain, 32 digits; "" without */
+    struct accelerator_value values[ACCELERATOR_VALUE_COUNT];
+    struct accelerator_process processes[ACCELERATOR_USERS]; /* the first ones */
+};
+
+enum accelerator_outcome {
+    OUTCOME_READ,
+    OUTCOME_NO_LIBRARY,       /* not found, or cannot be loaded */
+    OUTCOME_NO_DRIVER,        /* the library finds no driver */
+    OUTCOME_VERSION_MISMATCH, /* library and driver are of different versions */
+    OUTCOME_HUNG,             /* no answer within the deadline */
+    OUTCOME_CRASHED,          /* the library killed the child */
+    OUTCOME_ERROR,            /* anything else: reason */
+};
+
+struct accelerator_report {
+    enum gpu_vendor vendor;
+    enum accelerator_outcome outcome;
+    char reason[192];  /* of an outcome that is not OUTCOME_READ: one sentence without a period */
+    char library[256]; /* "libnvidia-ml.so.1" or its path */
+    char library_version[INVENTORY_NAME], driver_version[INVENTORY_NAME];
+    size_t count; /* devices; what was read of them holds also after a hang or crash */
+    struct accelerator accelerators[ACCELERATOR_MAX]; /* in the library's order */
+};
+
+/* Asks the vendor's library, found as dlopen finds it or in the directory `path` ("": none).
+ * deadline_s: for everything together. The report is large and malloc'd: free(). Returns NULL with
+ * err when the child could not be started, or for a vendor without such a library; costs what the
+ * library costs (NVML: 10 to 100 ms, a second a GPU where persistence mode is off). */
+struct accelerator_report *accelerator_read(enum gpu_vendor vendor, const char *path,
+                                            double deadline_s, struct error *err);
+
+/* Whether a library of the vendor's is known here, and its file name; NULL: none. */
+const char *accelerator_library(enum gpu_vendor vendor);
+
+#endif

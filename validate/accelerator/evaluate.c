@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/accelerator/evaluate.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum nvml_recovery_action {
+    RECOVERY_NONE,
+    RECOVERY_RESET,
+    RECOVERY_REBOOT,
+    RECOVERY_DRAIN_P2P,
+    RECOVERY_DRAIN_AND_RESET,
+    RECOVERY_IMEX,
+};
+
+enum nvml_clock_reason {
+    REASON_HW_SLOWDOWN = 0x8,
+    REASON_SW_THERMAL = 0x20,
+    REASON_HW_THERMAL = 0x40,
+    REASON_POWER_BRAKE = 0x80,
+};
+
+enum { FABRIC_STARTED_NOT = 1, FABRIC_IN_PROGRESS = 2, FABRIC_DONE = 3 };
+enum { FABRIC_UNHEALTHY = 2, FABRIC_LIMITED = 3 };
+
+/* Memory that may stay in use without a process: contexts of the driver's own. */
+#define MEMORY_HELD_BYTES (1LL << 30)
+
+struct evaluation {
+    const struct accelerator_report *report;
+    const struct accelerator_view *view;
+    long places[ACCELERATOR_MAX];
+    accelerator_finding_fn *found;
+    void *context;
+    size_t count;
+};
+
+static const struct accelerator *device_at(const struct evaluation *evaluation, size_t index)
+{
+    return &evaluation->report->accelerators[index];
+}
+
+/* The number of a value that was told; else -1. */
+static long long number_of(const struct accelerator *device, enum accelerator_value_id id)
+{
+    return device->values[id].answer == ANSWER_PRESENT ? device->values[id].number : -1;
+}
+
+/* id: ACCELERATOR_VALUE_COUNT for a finding without a number. limit: NAN for none. */
+static void find(struct evaluation *evaluation, long index, enum fault_code code,
+                 enum accelerator_value_id id, double limit, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+static void find(struct evaluation *evaluation, long index, enum fault_code code,
+                 enum accelerator_value_id id, double limit, const char *format, ...)
+{
+    struct accelerator_finding finding = {.code = code, .value = NAN, .limit = limit};
+    const char *vendor = gpu_vendor_name(evaluation->report->vendor);
+    const struct accelerator *device = index >= 0 ? device_at(evaluation, (size_t)index) : NULL;
+    int length = 0;
+    va_list arguments;
+
+    if (device) {
+        long place = evaluation->places[index] >= 0 ? evaluation->places[index] : index;
+
+        snprintf(finding.part, sizeof finding.part, "gpu%ld", place);
+        length = snprintf(finding.message, sizeof finding.message, "%s%s%s ",
+                          device->model[0] ? device->model : vendor, device->pci[0] ? " at " : "",
+                          device->pci);
+        if (id < ACCELERATOR_VALUE_COUNT) {
+            finding.metric = accelerator_value_name(id);
+            finding.unit = accelerator_value_unit(id);
+            finding.value = (double)device->values[id].number;
+        }
+    }
+    va_start(arguments, format);
+    vsnprintf(finding.message + length, sizeof finding.message - (size_t)length, format, arguments);
+    va_end(arguments);
+    evaluation->count++;
+    evaluation->found(&finding, evaluation->context);
+}
+
+/* ---------------------------------------------------------------- numbers with a limit */
+
+static void evaluate_limits(struct evaluation *evaluation, long index)
+{
+    static const struct {
+        enum accelerator_value_id id;
+        long long limit; /* a fault above it */
+        enum fault_code code;
+        const char *format; /* of the number */
+    } limits[] = {
+        {ACCELERATOR_ECC_VOLATILE_UNCORRECTED, 0, FAULT_GPU_MEMORY_ERRORS,
+         "has counted %lld uncorrected memory errors since its driver was loaded"},
+        {ACCELERATOR_SRAM_THRESHOLD, 0, FAULT_GPU_SRAM_ERRORS,
+         "has had more SRAM errors than its vendor allows"},
+        {ACCELERATOR_ROWS_FAILED, 0, FAULT_GPU_ROW_REMAP_FAILED,
+         "has a bad memory row that could not be remapped"},
+        {ACCELERATOR_ROWS_PENDING, 0, FAULT_GPU_ROW_REMAP_PENDING,
+         "has a bad memory row that is remapped at the next reset"},
+        {ACCELERATOR_ROWS_UNCORRECTED, 511, FAULT_GPU_ROWS_WORN,
+         "has remapped %lld memory rows for uncorrected errors"},
+        {ACCELERATOR_TEMPERATURE, 93, FAULT_GPU_HOT, "is at %lld C"},
+        {ACCELERATOR_LINK_RECOVERIES_FAILED, 0, FAULT_GPU_LINK_ERRORS,
+         "has given up %lld times to recover an NVLink"},
+    };
+
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        long long number = number_of(device_at(evaluation, (size_t)index), limits[i].id);
+        char text[160];
+
+        if (number <= limits[i].limit)
+            continue;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        snprintf(text, sizeof text, limits[i].format, number);
+#pragma GCC diagnostic pop
+        find(evaluation, index, limits[i].code, limits[i].id, (double)limits[i].limit, "%s", text);
+    }
+}
+
+/* ---------------------------------------------------------------- what is particular */
+
+static void evaluate_recovery(struct evaluation *evaluation, long index)
+{
+    static const struct {
+        enum fault_code code;
+        const char *text;
+    } actions[] = {
+        [RECOVERY_RESET] = {FAULT_GPU_RESET_REQUIRED, "must be reset, says its driver"},
+        [RECOVERY_REBOOT] = {FAULT_GPU_REBOOT_REQUIRED,
+                             "needs a reboot of the node, says its driver"},
+        [RECOVERY_DRAIN_P2P] = {FAULT_GPU_RESET_REQUIRED,
+                                "must end its peer-to-peer traffic, says its driver"},
+        [RECOVERY_DRAIN_AND_RESET] = {FAULT_GPU_RESET_REQUIRED,
+                                      "must be drained and reset, says its driver"},
+        [RECOVERY_IMEX] = {FAULT_GPU_FABRIC_DOWN,
+                           "needs its IMEX domain recovered, says its driver"},
+    };
+    long long action = number_of(device_at(evaluation, (size_t)index), ACCELERATOR_RECOVERY_ACTION);
+
+    if (action <= RECOVERY_NONE)
+        return;
+    if (action < (long long)(sizeof actions / sizeof *actions))
+        find(evaluation, index, actions[action].code, ACCELERATOR_RECOVERY_ACTION, RECOVERY_NONE,
+             "%s", actions[action].text);
+    else /* of a newer library */
+        find(evaluation, index, FAULT_GPU_RESET_REQUIRED, ACCELERATOR_RECOVERY_ACTION,
+             RECOVERY_NONE, "needs recovery action %lld, says its driver", action);
+}
+
+static void evaluate_clocks(struct evaluation *evaluation, long index)
+{
+    static const struct {
+        enum nvml_clock_reason bit;
+        const char *text;
+    } reasons[] = {
+        {REASON_HW_THERMAL, "it is too hot (hardware)"},
+        {REASON_SW_THERMAL, "it is too hot (driver)"},
+        {REASON_POWER_BRAKE, "the power supply asks for it (power brake)"},
+        {REASON_HW_SLOWDOWN, "hardware slowdown"},
+    };
+    long long bits = number_of(device_at(evaluation, (size_t)index), ACCELERATOR_CLOCK_REASONS);
+
+    for (size_t i = 0; bits > 0 && i < sizeof reasons / sizeof *reasons; i++)
+        if (bits & reasons[i].bit) {
+            find(evaluation, index, FAULT_GPU_THROTTLED, ACCELERATOR_CLOCK_REASONS, NAN,
+                 "lowers its clocks: %s", reasons[i].text);
+            return;
+        }
+}
+
+static void evaluate_power(struct evaluation *evaluation, long index)
+{
+    const struct accelerator *device = device_at(evaluation, (size_t)index);
+    long long limit = number_of(device, ACCELERATOR_POWER_LIMIT);
+    long long standard = number_of(device, ACCELERATOR_POWER_LIMIT_DEFAULT);
+
+    if (limit > 0 && limit < standard)
+        find(evaluation, index, FAULT_GPU_POWER_LIMITED, ACCELERATOR_POWER_LIMIT, (double)standard,
+             "is limited to %lld W, its default is %lld W", limit / 1000, standard / 1000);
+}
+
+/* Only the width: an idle device lowers its link's speed to save power. */
+static void evaluate_pcie(struct evaluation *evaluation, long index)
+{
+    const struct accelerator *device = device_at(evaluation, (size_t)index);
+    long place = evaluation->places[index];
+    long long width = number_of(device, ACCELERATOR_PCIE_WIDTH);
+    long long width_max = number_of(device, ACCELERATOR_PCIE_WIDTH_MAX);
+
+    if (place >= 0 && evaluation->view->inventory->gpus[place].location.link_width > 0)
+        return; /* the kernel's word is judged elsewhere */
+    if (width > 0 && width < width_max)
+        find(evaluation, index, FAULT_PCIE_DEGRADED, ACCELERATOR_PCIE_WIDTH, (double)width_max,
+             "has %lld PCIe lanes of the %lld it can use", width, width_max);
+}
+
+static void evaluate_links(struct evaluation *evaluation, long index)
+{
+    const struct accelerator *device = device_at(evaluation, (size_t)index);
+    long long active = number_of(device, ACCELERATOR_LINKS_ACTIVE), most = active;
+
+    for (size_t i = 0; active >= 0 && i < evaluation->report->count; i++) {
+        const struct accelerator *other = device_at(evaluation, i);
+        long long others = number_of(other, ACCELERATOR_LINKS_ACTIVE);
+
+        if (strcmp(other->model, device->model) == 0 && others > most)
+            most = others;
+    }
+    if (active < most)
+        find(evaluation, index, FAULT_GPU_LINK_DOWN, ACCELERATOR_LINKS_ACTIVE, (double)most,
+             "has %lld NVLinks up, another of the node has %lld", active, most);
+}
+
+static void evaluate_fabric(struct evaluation *evaluation, long index)
+{
+    const struct accelerator *device = device_at(evaluation, (size_t)index);
+    long long state = number_of(device, ACCELERATOR_FABRIC_STATE);
+    long long status = number_of(device, ACCELERATOR_FABRIC_STATUS);
+    long long health = number_of(device, ACCELERATOR_FABRIC_HEALTH);
+    const struct accelerator *first = device;
+
+    if (state == FABRIC_STARTED_NOT || state == FABRIC_IN_PROGRESS) {
+        find(evaluation, index, FAULT_GPU_FABRIC_DOWN, ACCELERATOR_FABRIC_STATE, FABRIC_DONE,
+             "has not joined the NVLink fabric: %s",
+             state == FABRIC_IN_PROGRESS ? "in progress" : "not started");
+        return;
+    }
+    if (state != FABRIC_DONE)
+        return;
+    if (status > 0)
+        find(evaluation, index, FAULT_GPU_FABRIC_DOWN, ACCELERATOR_FABRIC_STATUS, 0,
+             "could not join the NVLink fabric: error %lld", status);
+    else if (health == FABRIC_UNHEALTHY)
+        find(evaluation, index, FAULT_GPU_FABRIC_DOWN, ACCELERATOR_FABRIC_HEALTH, NAN,
+             "is unhealthy in the NVLink fabric");
+    else if (health == FABRIC_LIMITED)
+        find(evaluation, index, FAULT_GPU_FABRIC_DEGRADED, ACCELERATOR_FABRIC_HEALTH, NAN,
+             "has limited capacity in the NVLink fabric");
+    for (size_t i = 0; i < (size_t)index && first == device; i++)
+        if (number_of(device_at(evaluation, i), ACCELERATOR_FABRIC_STATE) == FABRIC_DONE)
+            first = device_at(evaluation, i);
+    if (number_of(first, ACCELERATOR_FABRIC_CLIQUE) !=
+            number_of(device, ACCELERATOR_FABRIC_CLIQUE) ||
+        strcmp(first->fabric_cluster, device->fabric_cluster) != 0)
+        find(evaluation, index, FAULT_GPU_FABRIC_DIFFERS, ACCELERATOR_FABRIC_CLIQUE,
+             (double)number_of(first, ACCELERATOR_FABRIC_CLIQUE),
+             "is in another NVLink clique than the node's first GPU");
+}
+
+static void evaluate_users(struct evaluation *evaluation, long index)
+{
+    const struct accelerator *device = device_at(evaluation, (size_t)index);
+    long long processes = number_of(device, ACCELERATOR_PROCESSES);
+    long long used = number_of(device, ACCELERATOR_MEMORY_USED);
+    char name[64] = "";
+
+    if (number_of(device, ACCELERATOR_COMPUTE_MODE) == 2)
+        find(evaluation, index, FAULT_GPU_COMPUTE_PROHIBITED, ACCELERATOR_COMPUTE_MODE, 0,
+             "is set to compute mode 'prohibited': no job can use it");
+    if (processes == 0 && used > MEMORY_HELD_BYTES && number_of(device, ACCELERATOR_MIG) != 1)
+        find(evaluation, index, FAULT_GPU_MEMORY_HELD, ACCELERATOR_MEMORY_USED,
+             (double)MEMORY_HELD_BYTES, "has %lld MiB in use, and no process uses it", used >> 20);
+    for (long long i = 0; evaluation->view->is_foreign && i < processes && i < ACCELERATOR_USERS;
+         i++)
+        if (evaluation->view->is_foreign(device->processes[i].pid, name)) {
+            find(evaluation, index, FAULT_GPU_FOREIGN_PROCESS, ACCELERATOR_VALUE_COUNT, NAN,
+                 "is used by process %d (%s), which belongs to no job",
+                 (int)device->processes[i].pid, name);
+            return;
+        }
+}
+
+/* ---------------------------------------------------------------- devices */
+
+static void evaluate_device(struct evaluation *evaluation, long index)
+{
+    const struct accelerator *device = device_at(evaluation, (size_t)index);
+
+    switch (device->state) {
+    case ACCELERATOR_LOST:
+        find(evaluation, index, FAULT_GPU_LOST, ACCELERATOR_VALUE_COUNT, NAN,
+             "is lost: it fell off the bus");
+        return;
+    case ACCELERATOR_RESET_REQUIRED:
+        find(evaluation, index, FAULT_GPU_RESET_REQUIRED, ACCELERATOR_VALUE_COUNT, NAN,
+             "must be reset before it works again");
+        return;
+    case ACCELERATOR_UNREADABLE:
+        find(evaluation, index, FAULT_NOT_MEASURED, ACCELERATOR_VALUE_COUNT, NAN,
+             "cannot be read: %s says %d", evaluation->report->library, device->error);
+        return;
+    case ACCELERATOR_OK:
+        break;
+    }
+    evaluate_recovery(evaluation, index);
+    evaluate_limits(evaluation, index);
+    evaluate_clocks(evaluation, index);
+    evaluate_power(evaluation, index);
+    evaluate_pcie(evaluation, index);
+    evaluate_links(evaluation, index);
+    evaluate_fabric(evaluation, index);
+    evaluate_users(evaluation, index);
+}
+
+static bool is_expected(const struct accelerator_report *report, const struct gpu *gpu)
+{
+    return gpu->vendor == report->vendor && gpu->driver[0] && strcmp(gpu->driver, "vfio-pci") != 0;
+}
+
+static bool is_taken(const long *places, size_t count, long place)
+{
+    for (size_t i = 0; i < count; i++)
+        if (places[i] == place)
+            return true;
+    return false;
+}
+
+void accelerator_places(const struct accelerator_report *report, const struct inventory *inventory,
+                        long places[ACCELERATOR_MAX])
+{
+    for (size_t i = 0; i < report->count; i++) {
+        places[i] = -1;
+        for (size_t j = 0; j < inventory->gpu_count; j++)
+            if (report->accelerators[i].pci[0] &&
+                strcmp(report->accelerators[i].pci, inventory->gpus[j].location.pci) == 0)
+                places[i] = (long)j;
+    }
+    /* a lost device does not tell where it is: it is one that no other device is */
+    for (size_t i = 0; i < report->count; i++)
+        for (size_t j = 0;
+             places[i] < 0 && !report->accelerators[i].pci[0] && j < inventory->gpu_count; j++)
+            if (is_expected(report, &inventory->gpus[j]) &&
+                !is_taken(places, report->count, (long)j))
+                places[i] = (long)j;
+}
+
+/* GPUs that the kernel has and the library does not list. */
+static void evaluate_unlisted(struct evaluation *evaluation)
+{
+    const struct inventory *inventory = evaluation->view->inventory;
+    const struct accelerator_report *report = evaluation->report;
+
+    for (size_t j = 0; j < inventory->gpu_count; j++) {
+        struct accelerator_finding finding = {.code = FAULT_GPU_LOST, .value = NAN, .limit = NAN};
+
+        if (!is_expected(report, &inventory->gpus[j]) ||
+            is_taken(evaluation->places, report->count, (long)j) ||
+            (evaluation->view->can_open && !evaluation->view->can_open[j]))
+            continue;
+        snprintf(finding.part, sizeof finding.part, "gpu%zu", j);
+        snprintf(finding.message, sizeof finding.message,
+                 "%s at %s is on the PCI bus, but %s does not list it", inventory->gpus[j].model,
+                 inventory->gpus[j].location.pci, report->library);
+        evaluation->count++;
+        evaluation->found(&finding, evaluation->context);
+    }
+}
+
+size_t accelerator_evaluate(const struct accelerator_report *report,
+                            const struct accelerator_view *view, accelerator_finding_fn *found,
+                            void *context)
+{
+    struct evaluation evaluation = {
+        .report = report, .view = view, .found = found, .context = context};
+
+    accelerator_places(report, view->inventory, evaluation.places);
+    switch (report->outcome) {
+    case OUTCOME_HUNG:
+        find(&evaluation, -1, FAULT_GPU_DRIVER_HUNG, ACCELERATOR_VALUE_COUNT, NAN, "%s: %s",
+             report->library, report->reason);
+        break;
+    case OUTCOME_CRASHED:
+        find(&evaluation, -1, FAULT_GPU_LIBRARY_CRASHED, ACCELERATOR_VALUE_COUNT, NAN, "%s: %s",
+             report->library, report->reason);
+        break;
+    case OUTCOME_VERSION_MISMATCH:
+        find(&evaluation, -1, FAULT_GPU_DRIVER_MISMATCH, ACCELERATOR_VALUE_COUNT, NAN, "%s: %s",
+             report->library, report->reason);
+        break;
+    case OUTCOME_ERROR:
+        find(&evaluation, -1, FAULT_NOT_MEASURED, ACCELERATOR_VALUE_COUNT, NAN, "%s: %s",
+             report->library, report->reason);
+        break;
+    case OUTCOME_NO_LIBRARY:
+    case OUTCOME_NO_DRIVER:
+    case OUTCOME_READ:
+        break;
+    }
+    /* the device at which it hung or crashed was not read to its end: that is no finding */
+    for (size_t i = 0; i < report->count; i++)
+        evaluate_device(&evaluation, (long)i);
+    if (report->outcome == OUTCOME_READ)
+        evaluate_unlisted(&evaluation);
+    return evaluation.count;
+}
+
+size_t accelerator_untold(const struct accelerator_report *report)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < report->count; i++)
+        for (int id = 0; id < ACCELERATOR_VALUE_COUNT; id++) {
+            enum accelerator_answer answer = report->accelerators[i].values[id].answer;
+
+            count += answer == ANSWER_NO_FUNCTION || answer == ANSWER_NO_PERMISSION ||
+                     answer == ANSWER_ERROR;
+        }
+    return count;
+}

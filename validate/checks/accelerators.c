@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/checks/accelerators.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/sysfs.h"
+#include "lib/node/device.h"
+#include "lib/node/gpu/vendor.h"
+#include "validate/accelerator/evaluate.h"
+#include "validate/checks/facts.h"
+
+/* ---------------------------------------------------------------- reading */
+
+static bool is_wanted(enum gpu_vendor vendor, const struct inventory *inventory,
+                      const struct conf *conf)
+{
+    const char *library = accelerator_library(vendor);
+
+    if (!library)
+        return false;
+    if (inventory->gpu_drivers[vendor][0])
+        return true;
+    for (size_t i = 0; i < inventory->gpu_count; i++)
+        if (inventory->gpus[i].vendor == vendor && inventory->gpus[i].driver[0] &&
+            strcmp(inventory->gpus[i].driver, "vfio-pci") != 0)
+            return true;
+    return conf->gpu_library_path[0] && sysfs_exists(conf->gpu_library_path, "%s", library);
+}
+
+void accelerators_read(const char *root, const struct inventory *inventory, const struct conf *conf,
+                       struct accelerators *accelerators)
+{
+    memset(accelerators, 0, sizeof *accelerators);
+    for (int i = GPU_OTHER + 1; *root == '\0' && i < GPU_VENDORS; i++) {
+        enum gpu_vendor vendor = (enum gpu_vendor)i;
+        const char *path = conf->gpu_library_path;
+        struct error err = {""};
+
+        if (!is_wanted(vendor, inventory, conf))
+            continue;
+        if (!sysfs_exists(path, "%s", accelerator_library(vendor)))
+            path = ""; /* another vendor's is there */
+        accelerators->reports[vendor] = accelerator_read(vendor, path, conf->gpu_deadline_s, &err);
+        if (!accelerators->reports[vendor])
+            snprintf(accelerators->errors[vendor], sizeof accelerators->errors[vendor], "%s",
+                     err.text);
+    }
+}
+
+void accelerators_clear(struct accelerators *accelerators)
+{
+    for (int vendor = 0; vendor < GPU_VENDORS; vendor++)
+        free(accelerators->reports[vendor]);
+    memset(accelerators, 0, sizeof *accelerators);
+}
+
+/* ---------------------------------------------------------------- gpu.health */
+
+struct health {
+    const struct checks *checks;
+    const char *test;
+};
+
+static void report_finding(const struct accelerator_finding *finding, void *context)
+{
+    const struct health *health = context;
+    struct record record = RECORD_INIT;
+
+    record.part = finding->part;
+    if (finding->metric && *finding->unit) { /* a state is no measurement */
+        record.metric = finding->metric;
+        record.value = finding->value;
+        record.unit = finding->unit;
+        record.limit = finding->limit;
+        record.limit_source = isnan(finding->limit) ? NULL : "nominal";
+    }
+    record.code = finding->code;
+    record.verdict = catalog_fault(finding->code)->severity;
+    record.message = finding->message;
+    checks_report(health->checks, health->test, &record);
+}
+
+/* A process of no job of Slurm's: by its cgroup, which slurmstepd makes for each step ("job_17" of
+ * version 1 and 2). MPS's server stands for processes of jobs, and one that has gone is nobody's.
+ */
+static bool is_foreign(pid_t pid, char name[64])
+{
+    char *cgroups;
+    bool is_of_job;
+
+    if (sysfs_line("", name, 64, "proc/%d/comm", (int)pid) < 0 ||
+        strncmp(name, "nvidia-cuda-mps", strlen("nvidia-cuda-mps")) == 0)
+        return false;
+    cgroups = sysfs_file("", 16384, "proc/%d/cgroup", (int)pid);
+    if (!cgroups)
+        return false;
+    is_of_job = strstr(cgroups, "/job_") != NULL;
+    free(cgroups);
+    return !is_of_job;
+}
+
+static void report_read(const struct health *health, const struct accelerator_report *report)
+{
+    size_t untold = accelerator_untold(report);
+    char text[96] = "";
+
+    if (untold > 0)
+        snprintf(text, sizeof text, "; %zu values not told: the library is older, or not allowed",
+                 untold);
+    checks_say(health->checks, health->test, "gpu", VERDICT_PASS,
+               "%zu %s device%s without a fault by %s%s%s%s", report->count,
+               gpu_vendor_name(report->vendor), report->count == 1 ? "" : "s", report->library,
+               report->library_version[0] ? " " : "", report->library_version, text);
+}
+
+static void report_vendor(const struct health *health, enum gpu_vendor vendor)
+{
+    const struct checks *checks = health->checks;
+    const struct accelerator_report *report = checks->accelerators->reports[vendor];
+    struct accelerator_view view = {.inventory = checks->inventory, .is_foreign = is_foreign};
+    bool can_open[INVENTORY_GPUS];
+
+    if (checks->accelerators->errors[vendor][0])
+        checks_say(checks, health->test, "gpu", VERDICT_UNKNOWN, "%s not looked at: %s",
+                   accelerator_library(vendor), checks->accelerators->errors[vendor]);
+    if (!report)
+        return;
+    for (size_t i = 0; i < checks->inventory->gpu_count; i++)
+        can_open[i] = device_access("", checks->inventory->gpus[i].device_file) == 0;
+    view.can_open = can_open;
+    if (report->outcome == OUTCOME_NO_LIBRARY || report->outcome == OUTCOME_NO_DRIVER)
+        checks_say(checks, health->test, "", VERDICT_SKIP, "%s not looked at, because %.160s",
+                   report->library, report->reason);
+    else if (accelerator_evaluate(report, &view, report_finding, (void *)health) == 0)
+        report_read(health, report);
+}
+
+void check_accelerators(const struct checks *checks, const char *test)
+{
+    struct health health = {checks, test};
+    bool is_told[GPU_VENDORS] = {false};
+
+    for (int vendor = GPU_OTHER + 1; checks->accelerators && vendor < GPU_VENDORS; vendor++)
+        report_vendor(&health, (enum gpu_vendor)vendor);
+    for (size_t i = 0; i < checks->inventory->gpu_count && *checks->root; i++) {
+        enum gpu_vendor vendor = checks->inventory->gpus[i].vendor;
+
+        if (is_told[vendor] || !accelerator_library(vendor))
+            continue;
+        is_told[vendor] = true;
+        checks_say(checks, test, "", VERDICT_SKIP,
+                   "%s not looked at, because this is a recorded node",
+                   accelerator_library(vendor));
+    }
+}
+
+/* ---------------------------------------------------------------- host.config */
+
+static void tell_accelerator(const struct facts *facts, const char *part,
+                             const struct accelerator *device)
+{
+    static const struct {
+        enum accelerator_value_id id;
+        const char *metric, *unit;
+        long long divisor;
+    } told[] = {
+        {ACCELERATOR_CLOCK_MAX, "gpu.clock", "MHz", 1},
+        {ACCELERATOR_MEMORY_CLOCK_MAX, "gpu.memory_clock", "MHz", 1},
+        {ACCELERATOR_POWER_LIMIT, "gpu.power_limit", "W", 1000},
+        {ACCELERATOR_PCIE_GENERATION_MAX, "gpu.pcie_generation", "count", 1},
+        {ACCELERATOR_LINKS_ACTIVE, "gpu.links", "count", 1},
+        {ACCELERATOR_MEMORY_TOTAL, "gpu.memory", "MB", 1000000},
+        {ACCELERATOR_ECC_ENABLED, "gpu.ecc", "count", 1},
+        {ACCELERATOR_MIG, "gpu.mig", "count", 1},
+        {ACCELERATOR_PERSISTENCE, "gpu.persistence", "count", 1},
+        {ACCELERATOR_COMPUTE_MODE, "gpu.compute_mode", "count", 1},
+    };
+
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        if (device->values[told[i].id].answer == ANSWER_PRESENT)
+            fact_number(facts, told[i].metric, part,
+                        device->values[told[i].id].number / told[i].divisor, told[i].unit);
+}
+
+void facts_accelerators(const struct facts *facts)
+{
+    const struct checks *checks = facts->checks;
+    long places[ACCELERATOR_MAX];
+    char part[24];
+
+    for (int vendor = GPU_OTHER + 1; checks->accelerators && vendor < GPU_VENDORS; vendor++) {
+        const struct accelerator_report *report = checks->accelerators->reports[vendor];
+
+        if (!report)
+            continue;
+        if (report->library_version[0])
+            fact_tell(facts, "gpu.library", gpu_vendor_info((enum gpu_vendor)vendor)->driver, NAN,
+                      "", "%s", report->library_version);
+        accelerator_places(report, checks->inventory, places);
+        for (size_t i = 0; i < report->count; i++) {
+            snprintf(part, sizeof part, "gpu%ld", places[i] >= 0 ? places[i] : (long)i);
+            tell_accelerator(facts, part, &report->accelerators[i]);
+        }
+    }
+}
