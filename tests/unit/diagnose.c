@@ -68,7 +68,7 @@ static void meet_all(int nodes, rate_of *rate, double busy)
 {
     for (int a = 0; a < nodes; a++)
         for (int b = a + 1; b < nodes; b++)
-            for (int times = 0; times < 2; times++)
+            for (int times = 0; times < 3; times++)
                 meet(a, b, rate, busy);
 }
 
@@ -106,6 +106,14 @@ static double uplink(int from, int to, int rail, bool is_together)
 {
     (void)rail, (void)is_together;
     return (from / LEAF == 1) != (to / LEAF == 1) ? 0.25 : 1;
+}
+
+/* One cable, which the rails share. */
+static double cable(int from, int to, int rail, bool is_together)
+{
+    double alone = uplink(from, to, rail, is_together);
+
+    return alone < 1 && is_together ? alone / 2 : alone;
 }
 
 static double at_times(int from, int to, int rail, bool is_together)
@@ -166,6 +174,7 @@ static void check_parts(void)
         {"a path", path, 8, DIAGNOSE_PATH, 1, 5, 0, DIAGNOSE_BOTH, 1},
         {"a leaf switch", leaf, 12, DIAGNOSE_LEAF, 1, -1, -1, DIAGNOSE_BOTH, 1},
         {"uplinks of a leaf", uplink, 12, DIAGNOSE_UPLINK, 1, -1, -1, DIAGNOSE_BOTH, 1},
+        {"a cable that rails share", cable, 12, DIAGNOSE_UPLINK, 1, -1, -1, DIAGNOSE_BOTH, 1},
         {"a rail at times", at_times, 8, DIAGNOSE_RAIL, 3, -1, 0, DIAGNOSE_BOTH, 1},
         {"a dead rail and a path", dead_and_path, 8, DIAGNOSE_RAIL, 6, -1, 1, DIAGNOSE_BOTH, 2},
     };

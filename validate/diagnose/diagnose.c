@@ -12,13 +12,13 @@
  * the best does not matter. */
 enum { BEGINNINGS = 10, REVISIONS = 3 };
 static const double negligible = 16;
+/* Log odds of a part that need not be known exactly. */
+static const double doubtful = -6;
 /* When less than that share of the dips is left unexplained, another search may see more. */
 enum { ROUNDS = 3 };
 static const double clearer = 0.6;
 /* So few samples that shared uplinks do not tell how often these collide. */
 enum { FEW_SAMPLES = 100 };
-/* A part with more low runs has no rival in one that passes fewer than a quarter of them. */
-enum { FEW_RUNS = 12, RIVAL_SHARE = 4 };
 
 struct weighed {
     struct part part;
@@ -114,7 +114,7 @@ static int complete(struct search *search, struct weighed *heap, size_t *count,
             heap[0] = heap[--*count];
             most--;
         } else {
-            best->value = explanation_weigh(explanation, &best->part);
+            best->value = explanation_weigh(explanation, &best->part, doubtful);
             best->stamp = (long)explanation->count;
             if (isnan(best->value))
                 return -1;
@@ -138,19 +138,10 @@ static struct weighed *heap_of(const struct candidate *candidates, size_t count)
 static long low_runs_of(struct search *search, const struct part *part)
 {
     const struct observations *observations = &search->observations;
-    long count = part_runs(observations, part, &search->low_runs, &search->low_size), kept = 0;
+    long count = part_runs(observations, part, &search->low_runs, &search->low_size);
 
-    for (long i = 0; i < count; i++) {
-        const struct run *run = &observations->runs[search->low_runs[i]];
-
-        for (unsigned k = run->begin; k < run->end; k++)
-            if (observations->items[k].is_low &&
-                part_passes(observations, part, run, &observations->items[k])) {
-                search->low_runs[kept++] = search->low_runs[i];
-                break;
-            }
-    }
-    return count < 0 ? -1 : kept;
+    return count < 0 ? -1
+                     : (long)part_low_first(observations, part, search->low_runs, (size_t)count);
 }
 
 /* Explanations of the same samples. */
@@ -180,7 +171,8 @@ static int by_value(const void *left, const void *right)
     return (a->value < b->value) - (a->value > b->value);
 }
 
-/* With the part taken out: what explains its low samples else. */
+/* With the part taken out: what explains its low samples else. What many nodes share explains them
+ * by itself or begins: two of these do not look like one node. */
 static int find_rivals(struct search *search, const struct part *part, struct rivals *rivals)
 {
     struct explanation *explanation = &search->explanation;
@@ -201,26 +193,25 @@ static int find_rivals(struct search *search, const struct part *part, struct ri
     heap = malloc(((size_t)found + 1) * sizeof *heap);
     if (!others || !heap)
         goto done;
-    for (long i = 0; i < found; i++) {
-        bool is_small = low > FEW_RUNS && candidates[i].low_runs * RIVAL_SHARE < (unsigned)low;
-
-        if (is_small || part_is_same(&others[i].part, part) || has(explanation, &others[i].part))
-            continue;
-        others[kept] = others[i];
-        others[kept].value = explanation_weigh(explanation, &others[kept].part);
-        others[kept].stamp = (long)base;
-        if (isnan(others[kept].value))
+    for (long i = 0; i < found; i++)
+        if (!part_is_same(&others[i].part, part) && !has(explanation, &others[i].part))
+            others[kept++] = others[i];
+    for (size_t i = 0; i < kept; i++) {
+        others[i].value = explanation_weigh(explanation, &others[i].part, -negligible);
+        others[i].stamp = (long)base;
+        if (isnan(others[i].value))
             goto done;
-        kept++;
     }
     qsort(others, kept, sizeof *others, by_value);
     beginnings = kept < BEGINNINGS ? kept : BEGINNINGS;
     for (size_t i = 0; i < beginnings && others[i].value > -negligible; i++) {
-        size_t count = kept;
+        size_t count = 0;
 
+        for (size_t k = 0; k < kept; k++)
+            if (k != i && (part_is_large(part) || !part_is_large(&others[k].part)))
+                heap[count++] = others[k];
         if (explanation_put(explanation, &others[i].part) != 0)
             goto done;
-        memcpy(heap, others, kept * sizeof *heap);
         if (complete(search, heap, &count, part, DIAGNOSE_RIVAL_PARTS - 1) != 0)
             goto done;
         note_rival(rivals, explanation, base);
@@ -287,7 +278,8 @@ static int revise(struct search *search, size_t place, struct rivals *rivals, do
     if (explanation_take(explanation, place) != 0)
         return -1;
     /* its state given the others as they are now */
-    if (isnan(explanation_weigh(explanation, &part)) || explanation_put(explanation, &part) != 0)
+    if (isnan(explanation_weigh(explanation, &part, -INFINITY)) ||
+        explanation_put(explanation, &part) != 0)
         return -1;
     *score = explanation_score(explanation);
     if (explanation_take(explanation, explanation->count - 1) != 0 ||
@@ -337,7 +329,7 @@ static int measure_item(struct search *search, struct suspicion *item)
         const struct run *run = &observations->runs[search->low_runs[i]];
 
         for (unsigned k = run->begin; k < run->end; k++)
-            if (part_passes(observations, &item->part, run, &observations->items[k])) {
+            if (part_passes(observations->network, &item->part, run, &observations->items[k])) {
                 item->all++;
                 if (observations->items[k].is_low)
                     bins[item->low++] = observations->items[k].bin;
@@ -461,7 +453,7 @@ static int tell_likely(struct search *search)
         if (one->stamp < 0 || one->value <= log(model_value(MODEL_CLEARED)) ||
             has(explanation, &one->part))
             continue;
-        item.probability = 1 / (1 + exp(-explanation_weigh(explanation, &item.part)));
+        item.probability = 1 / (1 + exp(-explanation_weigh(explanation, &item.part, doubtful)));
         item.rivals[0].probability = 1 - item.probability;
         if (item.probability > model_value(MODEL_CLEARED) &&
             (measure_item(search, &item) != 0 || add_item(search->diagnosis, &item) != 0))
@@ -470,34 +462,47 @@ static int tell_likely(struct search *search)
     return 0;
 }
 
-/* What is low though no part that is at fault passes it, of samples that have their uplink to
- * themselves and of others. */
-static void find_dips(const struct explanation *explanation, struct model_dips dips[2])
+/* What is nobody's fault. */
+struct noise {
+    struct model_dips dips[2]; /* of samples that have their uplink to themselves and of others */
+    double hiccup_share;
+};
+
+/* What is low though no part that is at fault passes it. */
+static void find_noise(const struct explanation *explanation, struct noise *noise)
 {
     const struct observations *observations = explanation->observations;
     unsigned counts[2][MODEL_BINS] = {0};
-    double all[2] = {0};
+    double all[2] = {0}, hiccups = 0;
 
     for (unsigned i = 0; i < observations->run_count; i++) {
         const struct run *run = &observations->runs[i];
 
+        if (explanation_is_hiccup(explanation, i)) {
+            hiccups++;
+            continue;
+        }
         for (unsigned k = run->begin; k < run->end; k++) {
             const struct observation *sample = &observations->items[k];
             bool is_passed = false;
 
             for (int link = explanation->first[i]; link >= 0 && !is_passed;
                  link = explanation->links[link].next)
-                is_passed = part_passes(
-                    observations, &explanation->parts[explanation->links[link].part], run, sample);
-            all[sample->is_shared] += !is_passed;
-            counts[sample->is_shared][sample->bin] +=
+                is_passed =
+                    part_passes(observations->network,
+                                &explanation->parts[explanation->links[link].part], run, sample);
+            all[sample->shared > 1] += !is_passed;
+            counts[sample->shared > 1][sample->bin] +=
                 sample->is_low && !sample->is_seen && !is_passed;
         }
     }
-    model_fit_dips(counts[0], all[0], model_value(MODEL_DIPS_MOST), &dips[0]);
-    model_fit_dips(counts[1], all[1], model_value(MODEL_DIPS_SHARED), &dips[1]);
+    noise->hiccup_share =
+        fmin(fmax(hiccups / fmax(observations->run_count, 1), model_value(MODEL_HICCUPS_LEAST)),
+             model_value(MODEL_HICCUPS_MOST));
+    model_fit_dips(counts[0], all[0], model_value(MODEL_DIPS_MOST), &noise->dips[0]);
+    model_fit_dips(counts[1], all[1], model_value(MODEL_DIPS_SHARED), &noise->dips[1]);
     if (all[1] < FEW_SAMPLES)
-        dips[1].share = model_value(MODEL_DIPS_SHARED);
+        noise->dips[1].share = model_value(MODEL_DIPS_SHARED);
 }
 
 static void search_clear(struct search *search)
@@ -511,35 +516,36 @@ static void search_clear(struct search *search)
 
 static int search_make(const struct diagnose_network *network,
                        const struct diagnose_sample *samples, size_t count,
-                       const struct model_dips dips[2], struct search *search)
+                       const struct noise *noise, struct search *search)
 {
-    if (observations_make(network, dips, samples, count, &search->observations) != 0)
+    if (observations_make(network, noise->dips, samples, count, &search->observations) != 0)
         return -1;
-    return explanation_make(&search->observations, &search->explanation);
+    return explanation_make(&search->observations, noise->hiccup_share, &search->explanation);
 }
 
 int diagnose(const struct diagnose_network *network, const struct diagnose_sample *samples,
              size_t count, struct diagnosis *diagnosis)
 {
     struct search search = {.diagnosis = diagnosis};
-    struct model_dips dips[2];
+    struct noise noise = {.hiccup_share = model_value(MODEL_HICCUPS_LEAST)};
     unsigned none[MODEL_BINS] = {0};
     size_t kept = 0;
     int status;
 
     *diagnosis = (struct diagnosis){0};
-    model_fit_dips(none, 0, 1, &dips[0]);
-    model_fit_dips(none, 0, 1, &dips[1]);
-    status = search_make(network, samples, count, dips, &search);
+    model_fit_dips(none, 0, 1, &noise.dips[0]);
+    model_fit_dips(none, 0, 1, &noise.dips[1]);
+    status = search_make(network, samples, count, &noise, &search);
     /* at first all that is low may be nobody's */
     for (int i = 0; i < ROUNDS && status == 0; i++) {
-        double shares[2] = {dips[0].share, dips[1].share};
+        double shares[2] = {noise.dips[0].share, noise.dips[1].share};
 
-        find_dips(&search.explanation, dips);
-        if (i > 0 && dips[0].share > clearer * shares[0] && dips[1].share > clearer * shares[1])
+        find_noise(&search.explanation, &noise);
+        if (i > 0 && noise.dips[0].share > clearer * shares[0] &&
+            noise.dips[1].share > clearer * shares[1])
             break;
         search_clear(&search);
-        status = search_make(network, samples, count, dips, &search);
+        status = search_make(network, samples, count, &noise, &search);
         if (status == 0)
             status = grow(&search);
     }

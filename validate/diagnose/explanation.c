@@ -5,18 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARTS_OF_RUN = 12, LOOK_EACH = 16 };
-/* Log odds of a part that is not weighed to the end. */
-static const double hopeless = -20;
+/* Gains of so many runs are multiplied before their logarithm is taken. */
+enum { PARTS_OF_RUN = 12, LOGS_EACH = 4, LOOK_EACH = 4 };
+/* Streams that meet on a cable. */
+enum { MEETING_MOST = 6 };
 /* The least likelihood of a sample, over that of a healthy one: the model is not certain. */
 static const double impossible = 1e-6;
+/* No run says more than that for a part, or against it: that to the power of LOGS_EACH is a number.
+ */
+static const double certain = 1e70;
 
-static double with_rate(const double *log_likelihoods, int rate)
+/* The log likelihood of a run. */
+static double likelihood_of(const struct explanation *explanation, unsigned run, int rate)
 {
-    double busy = model_rate(rate);
+    const double *loads = explanation->runs[run];
+    double busy = model_rate(rate), hiccups = explanation->hiccup_share;
 
-    return model_add(log1p(-busy) + log_likelihoods[MODEL_QUIET],
-                     log(busy) + log_likelihoods[MODEL_BUSY]);
+    return model_add(log1p(-hiccups) + model_add(log1p(-busy) + loads[MODEL_QUIET],
+                                                 log(busy) + loads[MODEL_BUSY]),
+                     log(hiccups) + explanation->hiccups[run]);
 }
 
 /* The parts of a run, the deepest first, and which samples pass each: a bit of each. */
@@ -32,7 +39,8 @@ static unsigned long long mask_of(const struct observations *observations, const
     unsigned long long mask = 0;
 
     for (unsigned i = run->begin; i < run->end && i - run->begin < 64; i++)
-        mask |= (unsigned long long)part_passes(observations, part, run, &observations->items[i])
+        mask |= (unsigned long long)part_passes(observations->network, part, run,
+                                                &observations->items[i])
                 << (i - run->begin);
     return mask;
 }
@@ -66,252 +74,114 @@ static struct passing passing_of(const struct explanation *explanation, unsigned
     return passing;
 }
 
-/* The likelihood of a run's samples over that of healthy ones, its parts being there for such
- * shares of the time, each sample by itself. */
-static void weigh_samples(const struct observations *observations, const struct run *run,
-                          const struct passing *passing, const float *duties, double *products)
+/* The likelihood of a sample, over that of a healthy one, if the part is there, at each depth from
+ * first to last. Of streams that may meet on a cable, half are alone, and each number of them is
+ * half as likely as one less. */
+static void ratios_of(const float *row, const struct part *part, const struct part_share *share,
+                      int first, int last, float *ratios)
 {
-    products[MODEL_QUIET] = products[MODEL_BUSY] = 1;
-    for (unsigned long long rest = passing->all; rest; rest &= rest - 1) {
-        int bit = __builtin_ctzll(rest);
-        const struct observation *sample = &observations->items[run->begin + (unsigned)bit];
-        double left = 1, mixed[MODEL_LOADS] = {0};
+    int most = share->streams < MEETING_MOST ? share->streams : MEETING_MOST;
+    bool is_mixed = part->sharing == PART_MIXED && most > 1;
+    float weight = 1;
 
-        for (int k = 0; k < passing->count; k++) {
-            if (!(passing->masks[k] >> bit & 1))
-                continue;
-            for (int load = 0; load < MODEL_LOADS; load++)
-                mixed[load] +=
-                    left * duties[k] *
-                    sample->table
-                        ->ratio[load][sample->is_seen][sample->bin][passing->parts[k]->depth];
-            left *= 1 - duties[k];
-        }
-        for (int load = 0; load < MODEL_LOADS; load++)
-            products[load] *= mixed[load] + left + impossible;
-    }
-}
-
-/* ... and what comes and goes, of one of them, may keep for the whole run. */
-static void weigh_run(const struct observations *observations, const struct run *run,
-                      const struct passing *passing, double *products)
-{
-    double kept = model_value(MODEL_TOGETHER_RUN), on[MODEL_LOADS], off[MODEL_LOADS];
-    float duties[PARTS_OF_RUN] = {0}, duty;
-    int lasting = -1;
-
-    for (int i = 0; i < passing->count; i++) {
-        duties[i] = model_duties[passing->parts[i]->duty];
-        if (duties[i] < 1 && lasting < 0)
-            lasting = i;
-    }
-    weigh_samples(observations, run, passing, duties, products);
-    if (lasting < 0)
+    if (part->sharing == PART_APART) {
+        memcpy(ratios + first, row + first, (size_t)(last - first + 1) * sizeof *ratios);
         return;
-    duty = duties[lasting];
-    duties[lasting] = 1;
-    weigh_samples(observations, run, passing, duties, on);
-    duties[lasting] = 0;
-    weigh_samples(observations, run, passing, duties, off);
-    for (int load = 0; load < MODEL_LOADS; load++)
-        products[load] =
-            (1 - kept) * products[load] + kept * (duty * on[load] + (1 - duty) * off[load]);
-}
-
-static void compute(struct explanation *explanation, unsigned number)
-{
-    const struct observations *observations = explanation->observations;
-    const struct run *run = &observations->runs[number];
-    struct passing passing = passing_of(explanation, number);
-    double sums[MODEL_LOADS], *own = explanation->runs[number];
-
-    weigh_run(observations, run, &passing, sums);
-    for (int load = 0; load < MODEL_LOADS; load++)
-        sums[load] = log(sums[load]);
-    for (unsigned i = run->begin; i < run->end; i++) {
-        const struct observation *sample = &observations->items[i];
-
-        for (int load = 0; load < MODEL_LOADS; load++)
-            sums[load] += sample->table->healthy[load][sample->is_seen][sample->bin];
     }
-    memcpy(own, sums, sizeof sums);
-}
+    memset(ratios + first, 0, (size_t)(last - first + 1) * sizeof *ratios);
+    for (int meeting = is_mixed ? 1 : most; meeting <= most; meeting++) {
+        int steps = is_mixed ? share->one + model_steps(meeting) : share->all;
 
-static void find_rate(struct explanation *explanation)
-{
-    for (int i = 0; i < MODEL_RATES; i++)
-        if (explanation->totals[i] + model_log_rate_prior(i) >
-            explanation->totals[explanation->rate] + model_log_rate_prior(explanation->rate))
-            explanation->rate = i;
-}
+        if (is_mixed && meeting < most)
+            weight /= 2;
+        for (int depth = first; depth <= last; depth++) {
+            int at = part_deeper(depth, steps);
 
-int explanation_make(const struct observations *observations, struct explanation *explanation)
-{
-    size_t runs = observations->run_count;
-
-    *explanation = (struct explanation){.observations = observations, .link_free = -1};
-    explanation->runs = malloc((runs + 1) * sizeof *explanation->runs);
-    explanation->first = malloc((runs + 1) * sizeof *explanation->first);
-    if (!explanation->runs || !explanation->first)
-        return -1;
-    for (unsigned i = 0; i < runs; i++) {
-        explanation->first[i] = -1;
-        compute(explanation, i);
-        for (int rate = 0; rate < MODEL_RATES; rate++)
-            explanation->totals[rate] += with_rate(explanation->runs[i], rate);
-    }
-    find_rate(explanation);
-    return 0;
-}
-
-void explanation_clear(struct explanation *explanation)
-{
-    free(explanation->parts);
-    free(explanation->runs);
-    free(explanation->first);
-    free(explanation->links);
-    free(explanation->scratch);
-}
-
-/* Depths that come into question: those of the low samples that pass the part. */
-struct window {
-    int first, last;
-};
-
-/* Moves the runs in which low samples pass the part to the front; *low becomes how many. */
-static struct window window_of(const struct observations *observations, const struct part *part,
-                               unsigned *runs, size_t count, size_t *low)
-{
-    int least = MODEL_BINS, most = 0;
-    struct window window = {0, 0};
-
-    *low = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct run *run = &observations->runs[runs[i]];
-        bool is_low = false;
-
-        for (unsigned k = run->begin; k < run->end; k++) {
-            const struct observation *sample = &observations->items[k];
-
-            if (!sample->is_low || !part_passes(observations, part, run, sample))
-                continue;
-            least = sample->bin < least ? sample->bin : least;
-            most = sample->bin > most ? sample->bin : most;
-            is_low = true;
-        }
-        if (is_low) {
-            unsigned number = runs[i];
-
-            runs[i] = runs[*low];
-            runs[(*low)++] = number;
+            ratios[depth] += weight * (at < 0 ? 1 : row[at]);
         }
     }
-    while (window.first < MODEL_DEPTHS - 1 && model_bin(model_depth(window.first + 1)) > most)
-        window.first++;
-    window.last = window.first;
-    while (window.last < MODEL_DEPTHS - 1 && model_bin(model_depth(window.last)) > least)
-        window.last++;
-    return window;
 }
 
-/* The likelihood of the run with the part over that without, by cell, without another part there.
- */
-static void factors_alone(const struct explanation *explanation, const struct run *run,
-                          const struct part *part, const struct window *window,
-                          float (*factors)[MODEL_CELLS])
+/* What a sample's likelihood, over that of a healthy one, is beside the parts that pass it, each
+ * there for such a share of the time, and with another part at each depth, unless part is NULL. The
+ * deepest of those that are there rules. Returns what it is without that part. */
+static double mix(const struct diagnose_network *network, const struct passing *others,
+                  const float *duties, const struct observation *sample, int bit, int load,
+                  const struct part *part, double *with)
 {
-    const struct observations *observations = explanation->observations;
-    float kept = (float)model_value(MODEL_TOGETHER_RUN);
-
-    memset(factors, 0, MODEL_LOADS * sizeof *factors);
-    for (unsigned long long rest = mask_of(observations, part, run); rest; rest &= rest - 1) {
-        const struct observation *sample =
-            &observations->items[run->begin + (unsigned)__builtin_ctzll(rest)];
-
-        for (int load = 0; load < MODEL_LOADS; load++) {
-            const float *row = sample->table->gain[load][sample->is_seen][sample->bin];
-
-            for (int cell = window->first * MODEL_DUTIES; cell < (window->last + 1) * MODEL_DUTIES;
-                 cell++)
-                factors[load][cell] += row[cell];
-        }
-    }
-    for (int load = 0; load < MODEL_LOADS; load++)
-        for (int depth = window->first; depth <= window->last; depth++) {
-            float *row = &factors[load][depth * MODEL_DUTIES];
-
-            for (int duty = 0; duty < MODEL_DUTIES; duty++)
-                row[duty] = expf(fminf(row[duty], 80));
-            for (int duty = 1; duty < MODEL_DUTIES; duty++) {
-                float share = model_duties[duty];
-
-                row[duty] = (1 - kept) * row[duty] + kept * (share * row[0] + 1 - share);
-            }
-        }
-}
-
-/* What a sample's likelihood, over that of a healthy one, is with the part at each depth. Returns
- * what it is without. */
-static double alternatives(const struct passing *others, const float *duties,
-                           const struct observation *sample, int bit, int load,
-                           const struct window *window, double *with)
-{
-    const float *ratio = sample->table->ratio[load][sample->is_seen][sample->bin];
+    const float *row = sample->table->ratio[load][sample->is_seen][sample->bin];
+    float ratios[MODEL_DEPTHS], own[MODEL_DEPTHS];
     double left = 1, mixed = 0;
-    int depth = window->last;
+    int depth = MODEL_DEPTHS - 1;
 
+    if (part) {
+        struct part_share share = part_share(network, part, sample);
+
+        ratios_of(row, part, &share, 0, MODEL_DEPTHS - 1, ratios);
+    }
     for (int k = 0; k < others->count; k++) {
+        struct part_share share;
+
         if (!(others->masks[k] >> bit & 1))
             continue;
-        for (; depth >= others->parts[k]->depth && depth >= window->first; depth--)
-            with[depth] = mixed + left * ratio[depth];
-        mixed += left * duties[k] * ratio[others->parts[k]->depth];
+        for (; part && depth >= others->parts[k]->depth; depth--)
+            with[depth] = mixed + left * ratios[depth];
+        share = part_share(network, others->parts[k], sample);
+        ratios_of(row, others->parts[k], &share, others->parts[k]->depth, others->parts[k]->depth,
+                  own);
+        mixed += left * duties[k] * own[others->parts[k]->depth];
         left *= 1 - duties[k];
     }
-    for (; depth >= window->first; depth--)
-        with[depth] = mixed + left * ratio[depth];
+    for (; part && depth >= 0; depth--)
+        with[depth] = mixed + left * ratios[depth];
     return mixed + left;
 }
 
-/* Adds the weighted likelihood of a run whose other parts are there for such shares of the time.
- * Returns what it is without the part. */
-static double add_variant(const struct explanation *explanation, const struct run *run,
-                          const struct passing *others, const float *duties,
-                          unsigned long long mask, int load, double weight,
-                          const struct window *window, double *factors)
+/* Adds weight times the likelihood of a run, over that of a healthy one, to what it is without the
+ * part, and to what it is with each cell of the part, unless that is NULL. mask: its samples. */
+static void add_variant(const struct observations *observations, const struct run *run,
+                        const struct passing *others, const float *duties, const struct part *part,
+                        unsigned long long mask, int load, double weight, double *without,
+                        double *cells)
 {
-    int first = window->first * MODEL_DUTIES, end = (window->last + 1) * MODEL_DUTIES;
-    double products[MODEL_CELLS], with[MODEL_DEPTHS], without = 1;
+    double products[MODEL_CELLS], with[MODEL_DEPTHS], rest = weight, all = weight;
 
-    for (int cell = first; cell < end; cell++)
-        products[cell] = weight;
-    for (unsigned long long rest = mask | others->all; rest; rest &= rest - 1) {
-        int bit = __builtin_ctzll(rest);
-        const struct observation *sample =
-            &explanation->observations->items[run->begin + (unsigned)bit];
-        double own = alternatives(others, duties, sample, bit, load, window, with);
+    for (int cell = 0; part && cell < MODEL_CELLS; cell++)
+        products[cell] = 1;
+    for (unsigned long long left = mask | others->all; left; left &= left - 1) {
+        int bit = __builtin_ctzll(left);
+        bool is_passing = mask >> bit & 1;
+        double own = mix(observations->network, others, duties,
+                         &observations->items[run->begin + (unsigned)bit], bit, load,
+                         is_passing ? part : NULL, with) +
+                     impossible;
 
-        without *= own + impossible;
-        for (int cell = first; cell < end; cell++)
-            products[cell] *= own + impossible +
-                              (mask >> bit & 1 ? model_duties[cell % MODEL_DUTIES] *
-                                                     (with[cell / MODEL_DUTIES] - own)
-                                               : 0);
+        all *= own;
+        if (!is_passing) {
+            rest *= own;
+            continue;
+        }
+        for (int depth = 0; depth < MODEL_DEPTHS; depth++)
+            with[depth] += impossible - own;
+        for (int duty = 0; duty < MODEL_DUTIES; duty++)
+            for (int depth = 0; depth < MODEL_DEPTHS; depth++)
+                products[duty * MODEL_DEPTHS + depth] *= own + model_duties[duty] * with[depth];
     }
-    for (int cell = first; cell < end; cell++)
-        factors[cell] += products[cell];
-    return weight * without;
+    *without += all;
+    for (int cell = 0; part && cell < MODEL_CELLS; cell++)
+        cells[cell] += rest * products[cell];
 }
 
-/* ... beside other parts. */
-static void factors_beside(const struct explanation *explanation, unsigned number,
-                           const struct part *part, const struct window *window,
-                           float (*factors)[MODEL_CELLS])
+/* The likelihood of a run over that of a healthy one, on quiet and on busy machines, without the
+ * part, and with each cell of it (unless part is NULL). What comes and goes, of one of the parts,
+ * may keep for the whole run. */
+static void weigh_run(const struct explanation *explanation, unsigned number,
+                      const struct part *part, double *without, double (*cells)[MODEL_CELLS])
 {
     const struct observations *observations = explanation->observations;
     const struct run *run = &observations->runs[number];
     struct passing others = passing_of(explanation, number);
-    unsigned long long mask = mask_of(observations, part, run);
+    unsigned long long mask = part ? mask_of(observations, part, run) : 0;
     double kept = model_value(MODEL_TOGETHER_RUN);
     float duties[PARTS_OF_RUN] = {0};
     int lasting = -1;
@@ -322,108 +192,247 @@ static void factors_beside(const struct explanation *explanation, unsigned numbe
             lasting = i;
     }
     for (int load = 0; load < MODEL_LOADS; load++) {
-        double sums[MODEL_CELLS] = {0}, before;
+        double *own = part ? cells[load] : NULL;
         float duty = lasting >= 0 ? duties[lasting] : 1;
 
-        before = add_variant(explanation, run, &others, duties, mask, load,
-                             lasting >= 0 ? 1 - kept : 1, window, sums);
-        if (lasting >= 0) {
-            duties[lasting] = 1;
-            before += add_variant(explanation, run, &others, duties, mask, load, kept * duty,
-                                  window, sums);
-            duties[lasting] = 0;
-            before += add_variant(explanation, run, &others, duties, mask, load, kept * (1 - duty),
-                                  window, sums);
+        without[load] = 0;
+        if (part)
+            memset(own, 0, sizeof *cells);
+        add_variant(observations, run, &others, duties, part, mask, load,
+                    lasting < 0 ? 1 : 1 - kept, &without[load], own);
+        for (int is_on = 0; is_on < 2 && lasting >= 0; is_on++) {
+            duties[lasting] = (float)is_on;
+            add_variant(observations, run, &others, duties, part, mask, load,
+                        kept * (is_on ? duty : 1 - duty), &without[load], own);
             duties[lasting] = duty;
         }
-        for (int cell = window->first * MODEL_DUTIES; cell < (window->last + 1) * MODEL_DUTIES;
-             cell++) {
-            double share = model_duties[cell % MODEL_DUTIES];
+        for (int cell = MODEL_DEPTHS; part && lasting < 0 && cell < MODEL_CELLS; cell++) {
+            double share = model_duties[cell / MODEL_DEPTHS];
 
-            factors[load][cell] = (float)(sums[cell] / before);
-            if (lasting < 0 && cell % MODEL_DUTIES > 0)
-                factors[load][cell] =
-                    (float)((1 - kept) * factors[load][cell] +
-                            kept * (share * factors[load][cell - cell % MODEL_DUTIES] + 1 - share));
+            own[cell] = (1 - kept) * own[cell] +
+                        kept * (share * own[cell % MODEL_DEPTHS] + (1 - share) * without[load]);
         }
     }
+}
+
+static void compute(struct explanation *explanation, unsigned number)
+{
+    const struct observations *observations = explanation->observations;
+    const struct run *run = &observations->runs[number];
+    double sums[MODEL_LOADS], *own = explanation->runs[number], slack;
+
+    weigh_run(explanation, number, NULL, sums, NULL);
+    for (int load = 0; load < MODEL_LOADS; load++)
+        sums[load] = log(sums[load]);
+    slack = -fmin(sums[MODEL_QUIET], sums[MODEL_BUSY]);
+    for (unsigned i = run->begin; i < run->end; i++) {
+        const struct observation *sample = &observations->items[i];
+
+        slack += fmaxf(sample->table->most[sample->is_seen][sample->bin], 0);
+        for (int load = 0; load < MODEL_LOADS; load++)
+            sums[load] += sample->table->healthy[load][sample->is_seen][sample->bin];
+    }
+    memcpy(own, sums, sizeof sums);
+    explanation->slack[number] = (float)slack;
+}
+
+/* Several samples of a run, which have a rail or a direction or that all rails ran in common, at
+ * each depth that is as likely as the others. */
+static double hiccup_of(const struct observations *observations, const struct run *run)
+{
+    int rails = (int)observations->network->rail_count, patterns = rails + 4;
+    double healthy = 0, sum = 0;
+
+    for (unsigned i = run->begin; i < run->end; i++) {
+        const struct observation *sample = &observations->items[i];
+
+        healthy += sample->table->healthy[MODEL_QUIET][sample->is_seen][sample->bin];
+    }
+    for (int pattern = 0; pattern < patterns; pattern++) {
+        double products[MODEL_DEPTHS];
+        int low = 0;
+
+        for (int depth = 0; depth < MODEL_DEPTHS; depth++)
+            products[depth] = 1;
+        for (unsigned i = run->begin; i < run->end; i++) {
+            const struct observation *sample = &observations->items[i];
+            bool is_part = pattern == rails       ? true
+                           : pattern == rails + 1 ? sample->is_up
+                           : pattern == rails + 2 ? !sample->is_up
+                           : pattern == rails + 3 ? sample->is_together
+                                                  : sample->rail == pattern;
+
+            for (int depth = 0; depth < MODEL_DEPTHS && is_part; depth++)
+                products[depth] *=
+                    sample->table->ratio[MODEL_QUIET][sample->is_seen][sample->bin][depth] +
+                    impossible;
+            low += is_part && sample->is_low;
+        }
+        for (int depth = 0; depth < MODEL_DEPTHS && low > 1; depth++)
+            sum += products[depth] / MODEL_DEPTHS / patterns;
+    }
+    return healthy + log(sum + 1e-300);
+}
+
+bool explanation_is_hiccup(const struct explanation *explanation, unsigned run)
+{
+    return log(explanation->hiccup_share) + explanation->hiccups[run] + log(2) >
+           likelihood_of(explanation, run, explanation->rate);
+}
+
+static void find_rate(struct explanation *explanation)
+{
+    for (int i = 0; i < MODEL_RATES; i++)
+        if (explanation->totals[i] + model_log_rate_prior(i) >
+            explanation->totals[explanation->rate] + model_log_rate_prior(explanation->rate))
+            explanation->rate = i;
+}
+
+int explanation_make(const struct observations *observations, double hiccup_share,
+                     struct explanation *explanation)
+{
+    size_t runs = observations->run_count;
+
+    *explanation = (struct explanation){
+        .observations = observations, .hiccup_share = hiccup_share, .link_free = -1};
+    explanation->hiccups = malloc((runs + 1) * sizeof *explanation->hiccups);
+    explanation->runs = malloc((runs + 1) * sizeof *explanation->runs);
+    explanation->first = malloc((runs + 1) * sizeof *explanation->first);
+    explanation->slack = malloc((runs + 1) * sizeof *explanation->slack);
+    if (!explanation->runs || !explanation->hiccups || !explanation->first || !explanation->slack)
+        return -1;
+    for (unsigned i = 0; i < runs; i++) {
+        explanation->first[i] = -1;
+        compute(explanation, i);
+        explanation->hiccups[i] = hiccup_of(observations, &observations->runs[i]);
+        for (int rate = 0; rate < MODEL_RATES; rate++)
+            explanation->totals[rate] += likelihood_of(explanation, i, rate);
+    }
+    find_rate(explanation);
+    return 0;
+}
+
+void explanation_clear(struct explanation *explanation)
+{
+    free(explanation->parts);
+    free(explanation->runs);
+    free(explanation->slack);
+    free(explanation->hiccups);
+    free(explanation->first);
+    free(explanation->links);
+    free(explanation->scratch);
 }
 
 /* Adds what each cell of the part does to the run, given how often machines are busy. */
-static void add_gains(struct explanation *explanation, unsigned number, const struct part *part,
-                      const struct window *window, double *totals)
+static void add_gains(const struct explanation *explanation, unsigned number,
+                      const struct part *part, double *totals)
 {
-    const double *own = explanation->runs[number];
-    double busy = model_rate(explanation->rate);
-    double odds = exp(own[MODEL_BUSY] - own[MODEL_QUIET]) * busy / (1 - busy);
-    float quiet = (float)(1 / (1 + odds)), loaded = 1 - quiet;
-    float factors[MODEL_LOADS][MODEL_CELLS];
+    double busy = model_rate(explanation->rate), hiccups = explanation->hiccup_share;
+    double all = likelihood_of(explanation, number, explanation->rate), without[MODEL_LOADS];
+    double cells[MODEL_LOADS][MODEL_CELLS], quiet, loaded, hiccup;
 
-    if (explanation->first[number] < 0)
-        factors_alone(explanation, &explanation->observations->runs[number], part, window, factors);
-    else
-        factors_beside(explanation, number, part, window, factors);
-    for (int cell = window->first * MODEL_DUTIES; cell < (window->last + 1) * MODEL_DUTIES; cell++)
-        totals[cell] +=
-            logf(quiet * factors[MODEL_QUIET][cell] + loaded * factors[MODEL_BUSY][cell] + 1e-37F);
+    weigh_run(explanation, number, part, without, cells);
+    quiet = (1 - hiccups) * (1 - busy) * exp(explanation->runs[number][MODEL_QUIET] - all) /
+            without[MODEL_QUIET];
+    loaded = (1 - hiccups) * busy * exp(explanation->runs[number][MODEL_BUSY] - all) /
+             without[MODEL_BUSY];
+    hiccup = hiccups * exp(explanation->hiccups[number] - all);
+    for (int cell = 0; cell < MODEL_CELLS; cell++) {
+        double gain = quiet * cells[MODEL_QUIET][cell] + loaded * cells[MODEL_BUSY][cell] + hiccup;
+
+        gain = gain > 1 / certain ? gain : 1 / certain;
+        totals[cell] *= gain < certain ? gain : certain;
+    }
 }
 
 /* The log odds that the cells come to, and the likeliest one. */
-static double sum_cells(const double *totals, const struct window *window, bool is_large, int *best)
+static double sum_cells(const double *totals, bool is_large, int *best)
 {
-    double sum = -INFINITY, most = -INFINITY;
+    double sum = 0, most = -INFINITY, values[MODEL_CELLS];
 
-    for (int cell = window->first * MODEL_DUTIES; cell < (window->last + 1) * MODEL_DUTIES;
-         cell++) {
-        double one =
-            totals[cell] + model_log_prior(cell / MODEL_DUTIES, cell % MODEL_DUTIES, is_large);
-
-        sum = isinf(sum) ? one : model_add(sum, one);
-        if (one > most) {
-            most = one;
+    for (int cell = 0; cell < MODEL_CELLS; cell++) {
+        values[cell] = totals[cell] + model_log_prior(cell / MODEL_DEPTHS, is_large);
+        if (values[cell] > most) {
+            most = values[cell];
             *best = cell;
         }
     }
-    return sum;
+    for (int cell = 0; cell < MODEL_CELLS; cell++)
+        sum += exp(values[cell] - most);
+    return most + log(sum);
 }
 
-double explanation_weigh(struct explanation *explanation, struct part *part)
+/* The part as it shares. The first `low` of the runs in scratch have low samples that pass it. */
+static double weigh_sharing(struct explanation *explanation, struct part *part, size_t low,
+                            size_t count, double bound, double least)
 {
-    double totals[MODEL_CELLS] = {0}, sum = 0;
     const struct observations *observations = explanation->observations;
+    double totals[MODEL_CELLS] = {0}, products[MODEL_CELLS], sum;
     double prior = part_log_prior(observations->network, part);
     bool is_large = part_is_large(part);
-    long count = part_runs(observations, part, &explanation->scratch, &explanation->scratch_size);
-    struct window window;
     int best = 0;
+
+    for (size_t i = 0; i < count; i += LOGS_EACH) {
+        for (int cell = 0; cell < MODEL_CELLS; cell++)
+            products[cell] = 1;
+        for (size_t k = i; k < i + LOGS_EACH && k < count; k++) {
+            add_gains(explanation, explanation->scratch[k], part, products);
+            bound -= k < low ? fmaxf(explanation->slack[explanation->scratch[k]], 0) : 0;
+        }
+        for (int cell = 0; cell < MODEL_CELLS; cell++)
+            totals[cell] += log(products[cell]);
+        if ((i / LOGS_EACH) % LOOK_EACH == 0 &&
+            prior + sum_cells(totals, is_large, &best) + fmax(bound, 0) < least)
+            break;
+    }
+    sum = sum_cells(totals, is_large, &best);
+    part->depth = best % MODEL_DEPTHS;
+    part->duty = best / MODEL_DEPTHS;
+    part->prior = prior + sum - totals[best];
+    return prior + sum;
+}
+
+double explanation_weigh(struct explanation *explanation, struct part *part, double least)
+{
+    const struct observations *observations = explanation->observations;
+    double bound = 0, best = -INFINITY, sum = -INFINITY;
+    long count = part_runs(observations, part, &explanation->scratch, &explanation->scratch_size);
+    struct part likeliest = *part;
     size_t low;
 
     if (count < 0)
         return NAN;
-    window = window_of(observations, part, explanation->scratch, (size_t)count, &low);
-    for (size_t i = 0; i < (size_t)count; i++) {
-        add_gains(explanation, explanation->scratch[i], part, &window, totals);
-        /* the others have nothing that speaks for it */
-        if (i + 1 >= low && (i + 1 - low) % LOOK_EACH == 0) {
-            sum = sum_cells(totals, &window, is_large, &best);
-            if (prior + sum < hopeless)
-                break;
+    low = part_low_first(observations, part, explanation->scratch, (size_t)count);
+    for (size_t i = 0; i < low; i++)
+        bound += fmaxf(explanation->slack[explanation->scratch[i]], 0);
+    if (bound + part_log_prior(observations->network, part) < least)
+        return bound + part_log_prior(observations->network, part);
+    if (part->type != DIAGNOSE_UPLINK)
+        return weigh_sharing(explanation, part, low, (size_t)count, bound, least);
+    for (int sharing = 0; sharing < PART_SHARINGS; sharing++) {
+        double value;
+
+        part->sharing = (enum part_sharing)sharing;
+        value =
+            weigh_sharing(explanation, part, low, (size_t)count, bound, least) - log(PART_SHARINGS);
+        if (value > best) {
+            best = value;
+            likeliest = *part;
         }
+        sum = sharing == 0 ? value : model_add(sum, value);
     }
-    sum = sum_cells(totals, &window, is_large, &best);
-    part->depth = best / MODEL_DUTIES;
-    part->duty = best % MODEL_DUTIES;
-    part->prior = prior + sum - totals[best];
-    return prior + sum;
+    *part = likeliest;
+    part->prior += sum - best - log(PART_SHARINGS);
+    return sum;
 }
 
 static void recompute(struct explanation *explanation, unsigned run)
 {
     for (int rate = 0; rate < MODEL_RATES; rate++)
-        explanation->totals[rate] -= with_rate(explanation->runs[run], rate);
+        explanation->totals[rate] -= likelihood_of(explanation, run, rate);
     compute(explanation, run);
     for (int rate = 0; rate < MODEL_RATES; rate++)
-        explanation->totals[rate] += with_rate(explanation->runs[run], rate);
+        explanation->totals[rate] += likelihood_of(explanation, run, rate);
 }
 
 static int new_link(struct explanation *explanation)

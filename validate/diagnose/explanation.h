@@ -13,6 +13,9 @@ struct explanation {
     struct part *parts;
     size_t count, size;
     double (*runs)[MODEL_LOADS]; /* [run] log likelihood, of quiet and of busy machines */
+    double *hiccups;             /* [run] log likelihood of one, its share in it */
+    double hiccup_share;         /* of the runs */
+    float *slack;                /* [run] what another part may add to that at most */
     double totals[MODEL_RATES];  /* of all runs, by the share of busy ones */
     int rate;                    /* the likeliest of these */
     double prior;                /* of all parts */
@@ -25,19 +28,23 @@ struct explanation {
     size_t scratch_size;
 };
 
-/* Of no part. Returns 0, or -1 when memory is out; to be cleared in either case. */
-int explanation_make(const struct observations *observations, struct explanation *explanation);
+/* Of no part. hiccup_share: of the runs have one. Returns 0, or -1 when memory is out; to be
+ * cleared in either case. */
+int explanation_make(const struct observations *observations, double hiccup_share,
+                     struct explanation *explanation);
 void explanation_clear(struct explanation *explanation);
 
-/* The log odds of the explanation with the part against that without, or, below -20, more than
- * these; depth, duty and prior of the
- * part are set to their likeliest. NAN: memory is out. */
-double explanation_weigh(struct explanation *explanation, struct part *part);
+/* The log odds of the explanation with the part against that without, or, below `least`, more than
+ * these; depth, duty and prior of the part are set to their likeliest. NAN: memory is out. */
+double explanation_weigh(struct explanation *explanation, struct part *part, double least);
 
 /* Puts in a part that was weighed; takes out the one at that place, which the last one
  * takes. Return 0, or -1 when memory is out. */
 int explanation_put(struct explanation *explanation, const struct part *part);
 int explanation_take(struct explanation *explanation, size_t place);
+
+/* Whether what is low of a run is rather a hiccup's than anything else's. */
+bool explanation_is_hiccup(const struct explanation *explanation, unsigned run);
 
 double explanation_score(const struct explanation *explanation);
 

@@ -2,6 +2,7 @@
 #include "validate/diagnose/model.h"
 
 #include <math.h>
+#include <string.h>
 
 static const struct model_row rows[MODEL_CONSTANTS] = {
     [MODEL_HEALTHY_SCALE] = {0.012, "of ln rate", "least scale of healthy samples; chosen"},
@@ -22,6 +23,8 @@ static const struct model_row rows[MODEL_CONSTANTS] = {
     [MODEL_SEEN_OTHERS] = {0.015, "of other samples", "their ends think so; chosen"},
     [MODEL_SEEN] = {0.05, "of the time", "an end that misses more sees it; chosen"},
     [MODEL_TOGETHER_RUN] = {0.5, "", "what comes and goes keeps for a pair run; chosen"},
+    [MODEL_HICCUPS_LEAST] = {0.001, "of pair runs", "have one; chosen"},
+    [MODEL_HICCUPS_MOST] = {0.1, "of pair runs", "have one at most; chosen"},
     [MODEL_PRIOR_LARGE] = {1e-3, "", "rail, leaf, uplink, fabric; chosen"},
     [MODEL_PRIOR_ONE_WAY] = {5e-4, "", "rail one way; chosen"},
     [MODEL_PRIOR_NODE] = {5e-4, "", "all rails, host; chosen"},
@@ -37,14 +40,16 @@ const float model_duties[MODEL_DUTIES] = {1, 0.75F, 0.5F, 0.3F, 0.15F};
 static const double duty_priors[MODEL_DUTIES] = {0.6, 0.1, 0.1, 0.1, 0.1};
 /* What many nodes share is hardly ever there at times only. */
 static const double duty_priors_large[MODEL_DUTIES] = {0.96, 0.01, 0.01, 0.01, 0.01};
-static const double deepest = 0.05, shallowest = 0.92; /* of the rate */
-static const double nothing = 0.02;                    /* a dead way counts as that */
+static const double deepest = 0.02, shallowest = 0.92; /* of the rate */
+static const double nothing = 0.018;                   /* a dead way counts as that */
 /* Bins of y: wide ones up to a limit, then fine ones. */
 static const double bin_first = -4.0, bin_limit = -1.0, bin_wide = 0.04, bin_fine = 0.01;
 enum { WIDE_BINS = 75 };
 static const double prior_dips = 50; /* samples that the prior density of dips counts for */
 
 static const double scale_step = 1.25;
+/* No sample says more than that for a part. */
+static const double certain = 1e6;
 
 const struct model_row *model_row(enum model_constant constant)
 {
@@ -73,9 +78,15 @@ float model_depth(int depth)
     return (float)log(depth == MODEL_DEPTHS - 1 ? nothing : shallowest * share);
 }
 
-double model_log_prior(int depth, int duty, bool is_large)
+int model_steps(double times)
 {
-    (void)depth; /* all alike */
+    if (times == 1)
+        return 0;
+    return (int)lround(log(times) / log(shallowest / deepest) * (MODEL_DEPTHS - 2));
+}
+
+double model_log_prior(int duty, bool is_large)
+{
     return log((is_large ? duty_priors_large : duty_priors)[duty] / MODEL_DEPTHS);
 }
 
@@ -168,7 +179,6 @@ static void fill(struct model_table *table, double healthy_scale, const struct m
     double y = model_bin_y(bin), dip_share = rows[MODEL_DIP_SHARE].value;
     double scale = fmax(rows[MODEL_FAULTY_SCALE].value, healthy_scale);
     double healthy = density(y, 0, healthy_scale, dips->share, dips->density[bin], load, is_seen);
-    float *gain = table->gain[load][is_seen][bin], most = -INFINITY;
 
     table->healthy[load][is_seen][bin] = (float)log(healthy);
     for (int depth = 0; depth < MODEL_DEPTHS; depth++) {
@@ -176,19 +186,14 @@ static void fill(struct model_table *table, double healthy_scale, const struct m
         double ratio =
             density(y, middle, scale, dip_share, density_dip(y - middle), load, is_seen) / healthy;
 
-        table->ratio[load][is_seen][bin][depth] = (float)ratio;
+        table->ratio[load][is_seen][bin][depth] = (float)fmin(ratio, certain);
         for (int duty = 0; duty < MODEL_DUTIES; duty++) {
             float one = (float)log1p(model_duties[duty] * (ratio - 1) * (1 - 1e-6));
+            float *at = &table->most_at[is_seen][bin][depth];
 
-            gain[depth * MODEL_DUTIES + duty] = one;
-            most = fmaxf(most, one);
+            *at = (load == 0 && duty == 0) || one > *at ? one : *at;
+            table->most[is_seen][bin] = fmaxf(table->most[is_seen][bin], *at);
         }
-    }
-    table->most[load][is_seen][bin] = most;
-    for (int cell = 0; cell < MODEL_CELLS; cell++) {
-        float *at = &table->most_at[is_seen][bin][cell / MODEL_DUTIES];
-
-        *at = (load == 0 && cell % MODEL_DUTIES == 0) || gain[cell] > *at ? gain[cell] : *at;
     }
 }
 
@@ -204,6 +209,7 @@ void model_table(int scale, const struct model_dips *dips, struct model_table *t
 {
     double healthy_scale = rows[MODEL_HEALTHY_SCALE].value * pow(scale_step, scale);
 
+    memset(table->most, 0, sizeof table->most);
     for (int load = 0; load < MODEL_LOADS; load++)
         for (int is_seen = 0; is_seen < 2; is_seen++)
             for (int bin = 0; bin < MODEL_BINS; bin++)

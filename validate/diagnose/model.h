@@ -10,10 +10,11 @@
  *
  * A sample is of a healthy way, or of one that has exp(depth) of its speed. In a pair run, which is
  * what one pair measures at one time, the machines are quiet or busy; busy ones preempt most
- * samples. So a bad moment counts once, however many samples fell into it. */
+ * samples. Or the machines have a hiccup, which slows several samples of the run alike. So a bad
+ * moment counts once, however many samples fell into it. */
 
 enum { MODEL_QUIET, MODEL_BUSY, MODEL_LOADS };
-enum { MODEL_DEPTHS = 40, MODEL_DUTIES = 5, MODEL_CELLS = MODEL_DEPTHS * MODEL_DUTIES };
+enum { MODEL_DEPTHS = 48, MODEL_DUTIES = 5, MODEL_CELLS = MODEL_DEPTHS * MODEL_DUTIES };
 enum { MODEL_BINS = 208 };
 
 /* Each constant of the model, with unit and origin: model.c. */
@@ -35,6 +36,8 @@ enum model_constant {
     MODEL_SEEN_OTHERS,
     MODEL_SEEN,
     MODEL_TOGETHER_RUN,
+    MODEL_HICCUPS_LEAST,
+    MODEL_HICCUPS_MOST,
     MODEL_PRIOR_LARGE,
     MODEL_PRIOR_ONE_WAY,
     MODEL_PRIOR_NODE,
@@ -57,9 +60,10 @@ enum { MODEL_RATES = 5 };
 double model_rate(int rate);
 double model_log_rate_prior(int rate);
 
-float model_depth(int depth);                  /* y of a faulty way, from the shallowest */
-extern const float model_duties[MODEL_DUTIES]; /* share of the time that a fault is there */
-double model_log_prior(int depth, int duty, bool is_large); /* of these, of a part */
+float model_depth(int depth);                    /* y of a faulty way, from the shallowest */
+int model_steps(double times);                   /* of depth from a rate to that over `times` */
+extern const float model_duties[MODEL_DUTIES];   /* share of the time that a fault is there */
+double model_log_prior(int duty, bool is_large); /* of a depth and that duty, of a part */
 
 /* Healthy samples that are low: nobody's fault, or two that met on a cable. */
 struct model_dips {
@@ -70,18 +74,16 @@ struct model_dips {
 /* From how many there were in each bin of y. all: samples. most: the share is no greater. */
 void model_fit_dips(const unsigned *counts, double all, double most, struct model_dips *dips);
 
-/* Densities of samples whose healthy ones scatter by that scale. cell: depth x MODEL_DUTIES + duty.
- */
+/* Densities of samples whose healthy ones scatter by that scale. */
 struct model_table {
     /* of a healthy way, logarithm */
     float healthy[MODEL_LOADS][2][MODEL_BINS];
     /* density over that of a healthy way */
     float ratio[MODEL_LOADS][2][MODEL_BINS][MODEL_DEPTHS];
-    /* logarithm of what a part adds that a sample passes, by cell; and the most of these */
-    float gain[MODEL_LOADS][2][MODEL_BINS][MODEL_CELLS];
-    float most[MODEL_LOADS][2][MODEL_BINS];
-    /* the most of these of a depth, of quiet machines or busy ones */
+    /* logarithm of the most that a part of a depth, there all the time or not, of quiet machines or
+     * busy ones, makes of it; and the most of these */
     float most_at[2][MODEL_BINS][MODEL_DEPTHS];
+    float most[2][MODEL_BINS];
 };
 
 /* The number of a scale that is not below, and a table for it. */

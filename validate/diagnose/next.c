@@ -20,11 +20,11 @@ struct choice {
 static double predict(const struct diagnose_network *network, const struct part *parts, int count,
                       const struct run *run, const struct observation *sample)
 {
-    struct observations view = {.network = network};
     double well = 1 - surprise;
 
     for (int i = 0; i < count; i++)
-        if (part_passes(&view, &parts[i], run, sample))
+        if (part_passes(network, &parts[i], run, sample) &&
+            part_deeper(parts[i].depth, part_share(network, &parts[i], sample).all) >= 0)
             well *= 1 - (1 - surprise) * model_duties[parts[i].duty];
     return 1 - well;
 }
@@ -49,8 +49,10 @@ static double divergence(const struct diagnose_network *network, const struct su
     weights[count + 1] = confirming * all;
     all += weights[count + 1];
     for (size_t slot = 0; slot < 4 * network->rail_count; slot++) {
-        struct observation sample = {
-            .rail = (unsigned short)(slot / 4), .is_up = slot % 2, .is_together = slot % 4 > 1};
+        struct observation sample = {.rail = (unsigned short)(slot / 4),
+                                     .shared = 1,
+                                     .is_up = slot % 2,
+                                     .is_together = slot % 4 > 1};
         double mean = 0, own = 0;
 
         for (int i = 0; i <= count + 1; i++) {

@@ -152,8 +152,9 @@ static void take(struct observations *observations, const struct diagnose_sample
         .rail = (unsigned short)sample->rail,
         .is_up = sample->from == run->low,
         .is_together = sample->is_together,
-        .is_shared = is_shared(observations->network, sample),
+        .shared = (unsigned short)(is_shared(observations->network, sample) ? sample->shared : 1),
         .is_low = y<model_value(MODEL_LOW), .is_seen = sample->stalled> model_value(MODEL_SEEN),
+        .is_relative = location < log(sound),
     };
     run->end = observations->count;
 }

@@ -28,8 +28,10 @@ struct diagnose_sample {
 struct observation {
     const struct model_table *table;
     unsigned short bin, rail;
-    bool is_up; /* the pair's lower node sends */
-    bool is_together, is_low, is_seen, is_shared;
+    unsigned short shared; /* pairs that used an uplink, itself counted; 1: it alone */
+    bool is_up;            /* the pair's lower node sends */
+    bool is_together, is_low, is_seen;
+    bool is_relative; /* to others that shared uplinks, as these have less than the nominal rate */
 };
 
 struct run {

@@ -5,14 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool part_passes(const struct observations *observations, const struct part *part,
+/* What is known only beside others is nothing of what they all pass. */
+static bool is_told(const struct diagnose_network *network, const struct part *part,
+                    const struct observation *sample)
+{
+    bool is_all = part->type == DIAGNOSE_FABRIC || (part_is_large(part) && network->leaf_count < 3);
+
+    return !sample->is_relative || !is_all;
+}
+
+bool part_passes(const struct diagnose_network *network, const struct part *part,
                  const struct run *run, const struct observation *sample)
 {
-    const int *leaves = observations->network->leaves;
+    const int *leaves = network->leaves;
     int from = sample->is_up ? run->low : run->high, to = sample->is_up ? run->high : run->low;
     bool sends, receives;
 
-    if (part->rail >= 0 && part->rail != sample->rail)
+    if ((part->rail >= 0 && part->rail != sample->rail) || !is_told(network, part, sample))
         return false;
     switch (part->type) {
     case DIAGNOSE_RAIL:
@@ -20,8 +29,6 @@ bool part_passes(const struct observations *observations, const struct part *par
     case DIAGNOSE_HOST:
         sends = from == part->place;
         receives = to == part->place;
-        if (part->type == DIAGNOSE_HOST && !sample->is_together)
-            return false;
         break;
     case DIAGNOSE_PATH:
         sends = from == part->place && to == part->peer;
@@ -41,6 +48,40 @@ bool part_passes(const struct observations *observations, const struct part *par
     }
     return (sends && (part->ways & DIAGNOSE_SENDS)) ||
            (receives && (part->ways & DIAGNOSE_RECEIVES));
+}
+
+struct part_share part_share(const struct diagnose_network *network, const struct part *part,
+                             const struct observation *sample)
+{
+    int rails = part->rail < 0 ? (int)network->rail_count : 1;
+    int streams = sample->is_together ? rails : 1;
+
+    if (part->sharing == PART_APART)
+        return (struct part_share){1, 0, 0};
+    if (part->type == DIAGNOSE_UPLINK)
+        streams *= sample->shared;
+    return (struct part_share){streams, -model_steps(rails), model_steps(streams / (double)rails)};
+}
+
+size_t part_low_first(const struct observations *observations, const struct part *part,
+                      unsigned *runs, size_t count)
+{
+    size_t low = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct run *run = &observations->runs[runs[i]];
+
+        for (unsigned k = run->begin; k < run->end; k++)
+            if (observations->items[k].is_low &&
+                part_passes(observations->network, part, run, &observations->items[k])) {
+                unsigned number = runs[i];
+
+                runs[i] = runs[low];
+                runs[low++] = number;
+                break;
+            }
+    }
+    return low;
 }
 
 static int append(unsigned **runs, size_t *size, size_t count, unsigned run)
@@ -194,25 +235,41 @@ static struct slot *slot_of(struct slots *slots, const struct part *part)
     return &slots->items[at];
 }
 
+/* Adds what the sample gains at most of the part, by depth. */
+static void add_most(const struct diagnose_network *network, const struct part *part,
+                     const struct observation *sample, float *gains)
+{
+    const float *row = sample->table->most_at[sample->is_seen][sample->bin];
+    struct part_share share = part_share(network, part, sample);
+
+    for (int depth = 0; depth < MODEL_DEPTHS; depth++) {
+        int at = part_deeper(depth, share.all);
+
+        if (part->type == DIAGNOSE_UPLINK) /* it may be shared in any way */
+            gains[depth] += sample->table->most[sample->is_seen][sample->bin];
+        else if (at >= 0)
+            gains[depth] += row[at];
+    }
+}
+
 /* A low sample passes the part. */
-static int count_low(struct slots *slots, struct part part, int rail, unsigned run,
-                     const struct observation *sample)
+static int count_low(const struct diagnose_network *network, struct slots *slots, struct part part,
+                     int rail, unsigned run, const struct observation *sample)
 {
     struct slot *slot;
 
     part.rail = rail;
+    if (!is_told(network, &part, sample))
+        return 0;
     slot = slot_of(slots, &part);
     if (!slot)
         return -1;
     if (slots->gains) {
-        const float *row = sample->table->most_at[sample->is_seen][sample->bin];
-
-        for (int depth = 0; slot->row >= 0 && depth < MODEL_DEPTHS; depth++)
-            slots->gains[slot->row][depth] += row[depth];
+        if (slot->row >= 0)
+            add_most(network, &part, sample, slots->gains[slot->row]);
         return 0;
     }
-    slot->candidate.bound += fmaxf(sample->table->most[MODEL_QUIET][sample->is_seen][sample->bin],
-                                   sample->table->most[MODEL_BUSY][sample->is_seen][sample->bin]);
+    slot->candidate.bound += sample->table->most[sample->is_seen][sample->bin];
     if (slot->last_run != run + 1) {
         slot->last_run = run + 1;
         slot->candidate.low_runs++;
@@ -233,49 +290,55 @@ static int take_low(const struct observations *observations, struct slots *slots
         int way = end ? DIAGNOSE_RECEIVES : DIAGNOSE_SENDS, node = end ? to : from;
 
         for (int ways = way; ways; ways = ways == way ? DIAGNOSE_BOTH : 0) {
-            struct part part = {DIAGNOSE_RAIL, node, -1, 0, ways, 0, 0, 0};
+            struct part part = {.type = DIAGNOSE_RAIL, .place = node, .peer = -1, .ways = ways};
 
-            status |= count_low(slots, part, rail, number, sample);
+            status |= count_low(network, slots, part, rail, number, sample);
             part.type = DIAGNOSE_NODE;
-            status |= count_low(slots, part, -1, number, sample);
-            if (sample->is_together && ways == DIAGNOSE_BOTH) {
+            status |= count_low(network, slots, part, -1, number, sample);
+            if (ways == DIAGNOSE_BOTH) {
                 part.type = DIAGNOSE_HOST;
-                status |= count_low(slots, part, -1, number, sample);
+                part.sharing = PART_POOLED;
+                status |= count_low(network, slots, part, -1, number, sample);
+                part.sharing = PART_APART;
             }
             if (network->leaf_count < 2)
                 continue;
             part.place = network->leaves[node];
             part.type = DIAGNOSE_LEAF;
-            status |= count_low(slots, part, rail, number, sample);
-            status |= count_low(slots, part, -1, number, sample);
+            status |= count_low(network, slots, part, rail, number, sample);
+            status |= count_low(network, slots, part, -1, number, sample);
             if (network->leaves[from] == network->leaves[to])
                 continue;
             part.type = DIAGNOSE_UPLINK;
             /* of two leaves the one's uplinks are the other's */
             if (network->leaf_count == 2 && part.place == 1)
                 continue;
-            status |= count_low(slots, part, rail, number, sample);
-            status |= count_low(slots, part, -1, number, sample);
+            status |= count_low(network, slots, part, rail, number, sample);
+            status |= count_low(network, slots, part, -1, number, sample);
             part.peer = network->leaves[end ? from : to];
             if (network->leaf_count > 2 && part.place < part.peer) {
-                status |= count_low(slots, part, rail, number, sample);
-                status |= count_low(slots, part, -1, number, sample);
+                status |= count_low(network, slots, part, rail, number, sample);
+                status |= count_low(network, slots, part, -1, number, sample);
             }
         }
     }
     for (int both = 0; both < 2; both++) {
         int way = sample->is_up ? DIAGNOSE_SENDS : DIAGNOSE_RECEIVES;
-        struct part part = {
-            DIAGNOSE_PATH, run->low, run->high, 0, both ? DIAGNOSE_BOTH : way, 0, 0, 0};
+        struct part part = {.type = DIAGNOSE_PATH,
+                            .place = run->low,
+                            .peer = run->high,
+                            .ways = both ? DIAGNOSE_BOTH : way};
 
-        status |= count_low(slots, part, rail, number, sample);
+        status |= count_low(network, slots, part, rail, number, sample);
         if (both)
-            status |= count_low(slots, part, -1, number, sample);
+            status |= count_low(network, slots, part, -1, number, sample);
     }
-    status |= count_low(slots, (struct part){DIAGNOSE_FABRIC, -1, -1, 0, DIAGNOSE_BOTH, 0, 0, 0},
-                        rail, number, sample);
-    status |= count_low(slots, (struct part){DIAGNOSE_FABRIC, -1, -1, 0, DIAGNOSE_BOTH, 0, 0, 0},
-                        -1, number, sample);
+    for (int all = 0; all < 2; all++) {
+        struct part part = {
+            .type = DIAGNOSE_FABRIC, .place = -1, .peer = -1, .ways = DIAGNOSE_BOTH};
+
+        status |= count_low(network, slots, part, all ? -1 : rail, number, sample);
+    }
     return status;
 }
 
@@ -299,8 +362,8 @@ static double runs_of(const struct observations *observations, const struct part
             all += observations->node_begin[node + 1] - observations->node_begin[node];
             across += observations->node_across[node];
         }
-        if (part->type == DIAGNOSE_UPLINK)
-            return part->peer >= 0 ? 0 : across;
+        if (part->type == DIAGNOSE_UPLINK) /* one stream alone may not feel what all rails share */
+            return part->peer >= 0 || part->rail < 0 ? 0 : across;
         return across + (all - across) / 2; /* both ends of those inside are members */
     case DIAGNOSE_FABRIC:
         return observations->run_count;

@@ -9,7 +9,7 @@
 enum part_type {
     DIAGNOSE_RAIL,   /* node, rail */
     DIAGNOSE_NODE,   /* node: all of its rails */
-    DIAGNOSE_HOST,   /* node: its rails together */
+    DIAGNOSE_HOST,   /* node: what its rails share */
     DIAGNOSE_PATH,   /* node, peer, rail or -1: all */
     DIAGNOSE_LEAF,   /* leaf, rail or -1 */
     DIAGNOSE_UPLINK, /* leaf, rail or -1; peer: the leaf at the other end, or -1: all */
@@ -18,6 +18,10 @@ enum part_type {
 
 enum { DIAGNOSE_SENDS = 1, DIAGNOSE_RECEIVES = 2, DIAGNOSE_BOTH = 3 };
 
+/* Whether what streams have of a part is a share of it: of an uplink of one cable it is, of several
+ * cables each may have one to itself, or some meet on one. */
+enum part_sharing { PART_APART, PART_POOLED, PART_MIXED, PART_SHARINGS };
+
 struct part {
     enum part_type type;
     int place; /* node, or leaf; -1: the fabric */
@@ -25,19 +29,42 @@ struct part {
     int rail;  /* -1: all */
     int ways;  /* of the place's */
     /* its state */
+    enum part_sharing sharing;
     int depth, duty;
     /* log of its prior, of the state's too, and of how wide its maximum is */
     double prior;
 };
 
-/* Whether a sample of a run that has to do with the part passes it. */
-bool part_passes(const struct observations *observations, const struct part *part,
+/* Whether a sample of a run passes the part. */
+bool part_passes(const struct diagnose_network *network, const struct part *part,
                  const struct run *run, const struct observation *sample);
+
+/* What a part that is not apart does to a sample with so many streams: steps that it is deeper than
+ * the part's depth for one of them alone, and for all that meet. A part has its depth for all rails
+ * at once, so that one stream feels less of it, or, below the first depth, nothing. */
+struct part_share {
+    int streams, one, all;
+};
+struct part_share part_share(const struct diagnose_network *network, const struct part *part,
+                             const struct observation *sample);
+/* The depth that is so many steps deeper; -1: none. */
+static inline int part_deeper(int depth, int steps)
+{
+    int deepest = MODEL_DEPTHS - 2, dead = MODEL_DEPTHS - 1;
+
+    if (depth == dead || depth + steps < 0)
+        return depth == dead ? dead : -1;
+    return depth + steps < deepest ? depth + steps : deepest;
+}
 
 /* The runs some of whose samples may pass it. *runs is grown, and the caller's. Returns how many,
  * or -1 when memory is out. */
 long part_runs(const struct observations *observations, const struct part *part, unsigned **runs,
                size_t *size);
+
+/* Moves those of the runs in which low samples pass the part to the front. Returns how many. */
+size_t part_low_first(const struct observations *observations, const struct part *part,
+                      unsigned *runs, size_t count);
 
 /* Whether they are the same but for ways and state. */
 bool part_is_same(const struct part *a, const struct part *b);
