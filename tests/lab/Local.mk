@@ -4,6 +4,7 @@
 EXTRA_DIST += \
 	tests/tap.sh \
 	tests/lab/README.md \
+	tests/lab/accounting.sh \
 	tests/lab/build \
 	tests/lab/change-root.sh \
 	tests/lab/delay.c \
@@ -63,6 +64,7 @@ EXTRA_DIST += \
 	tests/lab/t1804-certify-copes-with-slurm.t \
 	tests/lab/t1805-certify-sees-addresses-as-they-are.t \
 	tests/lab/t1806-the-controller-is-asked-once-for-all.t \
+	tests/lab/t1807-certify-tells-what-accounting-wants.t \
 	tests/lab/t1900-certify-killed-leaves-nothing.t \
 	tests/lab/t1901-certify-survives-a-node-that-goes.t \
 	tests/lab/t3000-islands-and-the-sites-lines.t \

@@ -30,7 +30,7 @@ run and on: the command's own, 125 the lab cannot run it.
 END
     up) cat <<END ;;
 usage: $me [-L NAME] up [-n NODES] [--rail-mbps N] [--release R] [--plugin FILE]
-              [--plugin-required] [--backup-controller]
+              [--plugin-required] [--backup-controller] [--accounting]
 
 Starts the lab and returns when every node is idle. When it is up already, says so.
 
@@ -46,6 +46,8 @@ Starts the lab and returns when every node is idle. When it is up already, says 
   --plugin-required   jobs fail when the plugin does (plugstack.conf: required, not optional)
   --backup-controller another host, backup, has a second slurmctld, which takes over once the
                       first has not answered for 3 s
+  --accounting        MariaDB and slurmdbd on the head: associations, limits and QOS are enforced,
+                      and only root has an account (sacctmgr adds others)
 END
     run) cat <<END ;;
 usage: $me [-L NAME] run COMMAND [ARG...]

@@ -57,6 +57,7 @@ END
     if [ "$nodes" -gt 1 ]; then
         echo 'TopologyPlugin=topology/tree'
     fi
+    [ $accounting = no ] || accounting_conf
     cat <<END
 
 NodeName=$(node_list) CPUs=16 Boards=1 SocketsPerBoard=2 CoresPerSocket=8 ThreadsPerCore=1 RealMemory=16000 Gres=gpu:$gpus State=UNKNOWN

@@ -15,16 +15,91 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/read_all.h"
+#include "lib/base/text.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/release.h"
 
 /* The longer it has taken, the less often the controller is asked: so a wait of 20 s is some 50
  * requests, and its end is seen a tenth late at most. */
-static const double ASK_S = 0.05, ASK_MOST_S = 1, TICK_S = 0.1;
+static const double ASK_S = 0.05, ASK_MOST_S = 1, TICK_S = 0.1,
+                    PENDING_S = 2; /* the scheduler has looked at it by then */
+
+/* Refusals that hold for a user's jobs until the site changes something, and what that is; %s is
+ * the user. */
+static const struct {
+    int reason;
+    const char *next;
+} refusals[] = {
+    {ESLURM_INVALID_ACCOUNT, "it needs an account, one that the partition lets in (AllowAccounts): "
+                             "sacctmgr add user %s account=NAME"},
+    {ESLURM_INVALID_QOS, "it needs a QOS that the partition lets in (AllowQos): sacctmgr modify "
+                         "user %s set qos+=NAME defaultqos=NAME"},
+    {ESLURM_ACCOUNTING_POLICY, "a limit of its account or QOS does not allow such a job: sacctmgr "
+                               "show assoc user=%s"},
+    {ESLURM_JOB_MISSING_REQUIRED_PARTITION_GROUP,
+     "it has to be in a group of the partition's AllowGroups: usermod -aG GROUP %s"},
+    {ESLURM_GROUP_ID_MISSING,
+     "it has to be in a group of the partition's AllowGroups: usermod -aG GROUP %s"},
+    {ESLURM_ACCESS_DENIED, "RootOnly and AllocNodes of the partition must let in jobs of %s"},
+    {ESLURM_USER_ID_MISSING, "slurmctld does not know the user %s, or DisableRootJobs is set"},
+};
+
+static const char *refusal_next(int reason)
+{
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        if (refusals[i].reason == reason)
+            return refusals[i].next;
+    return NULL;
+}
+
+int allocation_refused(struct error *err, const char *what, const char *nodes, const char *user,
+                       int reason)
+{
+    const char *next = refusal_next(reason), *place = next ? strstr(next, "%s") : NULL;
+    char some[120];
+
+    text_put(some, sizeof some, "%s", nodes);
+    error_set(err, "%s %s for %s: %s", what, some, user, slurm_strerror(reason));
+    if (place)
+        text_put(err->text + strlen(err->text), sizeof err->text - strlen(err->text), "; %.*s%s%s",
+                 (int)(place - next), next, user, place + 2);
+    return -1;
+}
+
+/* Without EnforcePartLimits slurmctld takes a job that it will never start. Reasons that nothing
+ * but the site lifts, and the refusal that each is. */
+static const struct {
+    uint32_t pending;
+    int reason;
+} endless[] = {
+    {WAIT_ACCOUNT, ESLURM_INVALID_ACCOUNT},
+    {WAIT_QOS, ESLURM_INVALID_QOS},
+    {WAIT_ASSOC_MAX_NODE_PER_JOB, ESLURM_ACCOUNTING_POLICY},
+    {WAIT_ASSOC_MAX_WALL_PER_JOB, ESLURM_ACCOUNTING_POLICY},
+    {WAIT_ASSOC_MAX_CPU_PER_JOB, ESLURM_ACCOUNTING_POLICY},
+    {WAIT_QOS_MAX_NODE_PER_JOB, ESLURM_ACCOUNTING_POLICY},
+    {WAIT_QOS_MAX_WALL_PER_JOB, ESLURM_ACCOUNTING_POLICY},
+    {WAIT_QOS_MAX_CPU_PER_JOB, ESLURM_ACCOUNTING_POLICY},
+};
+
+/* 0: it may start yet. */
+static int endless_reason(uint32_t pending)
+{
+    for (size_t i = 0; i < sizeof endless / sizeof *endless; i++)
+        if (endless[i].pending == pending)
+            return endless[i].reason;
+    return 0;
+}
+
+static const char *user_name(const struct user *user)
+{
+    return user ? user->name : geteuid() == 0 ? "root" : "this user";
+}
 
 /* The job as the controller has it. */
 struct standing {
     bool is_known, is_pending, is_over; /* over: a prolog failed, or somebody cancelled it */
+    int refusal;                        /* it will never start: what a refusal would say; or 0 */
     char why[160];                      /* what the controller says of it; "" */
 };
 
@@ -42,6 +117,8 @@ static struct standing standing_of(uint32_t job_id)
         standing.is_known = true;
         standing.is_pending = state == JOB_PENDING;
         standing.is_over |= state > JOB_SUSPENDED;
+        if (standing.is_pending)
+            standing.refusal = endless_reason(job->state_reason);
         snprintf(standing.why, sizeof standing.why, "%s", job->state_desc ? job->state_desc : "");
     }
     slurm_free_job_info_msg(found);
@@ -73,10 +150,12 @@ static void ask_wait(const struct allocation_request *request, double begin)
 }
 
 /* As salloc waits: until the prologs have ended as well. A job can be lost to one that fails. */
-static int wait_ready(const struct allocation_request *request, uint32_t job_id, double begin,
-                      struct error *err)
+static int wait_ready(const struct allocation_request *request, const char *nodes, uint32_t job_id,
+                      double begin, struct error *err)
 {
     static const int all = READY_JOB_STATE | READY_NODE_STATE | READY_PROLOG_STATE;
+    bool is_asked = false;
+    int refusal = 0;
 
     for (;;) {
         int ready = slurm_job_node_ready(job_id);
@@ -95,6 +174,13 @@ static int wait_ready(const struct allocation_request *request, uint32_t job_id,
             error_set(err, "stopped by a signal");
             return 1;
         }
+        if (!is_asked && clock_s() - begin > PENDING_S) {
+            is_asked = true;
+            refusal = standing_of(job_id).refusal;
+        }
+        if (refusal != 0)
+            return allocation_refused(err, "no allocation of", nodes, user_name(request->user),
+                                      refusal);
         if (clock_s() - begin > request->deadline_s) {
             struct standing standing = standing_of(job_id);
             const char *reason = reason_of(&standing);
@@ -105,26 +191,6 @@ static int wait_ready(const struct allocation_request *request, uint32_t job_id,
         }
         ask_wait(request, begin);
     }
-}
-
-/* Slurm's refusal and, where that is known, what the site has to do. */
-static int refused(struct error *err, const char *nodes, const struct user *user, int reason)
-{
-    const char *name = user ? user->name : geteuid() == 0 ? "root" : "this user";
-    char next[200] = "";
-
-    if (reason == ESLURM_USER_ID_MISSING && !user && geteuid() == 0)
-        snprintf(next, sizeof next,
-                 "; DisableRootJobs of slurm.conf has to be no, as this job is root's");
-    else if (reason == ESLURM_INVALID_ACCOUNT)
-        snprintf(next, sizeof next,
-                 "; AccountingStorageEnforce wants an account: sacctmgr add user %s account=NAME",
-                 name);
-    else if (reason == ESLURM_ACCESS_DENIED || reason == ESLURM_GROUP_ID_MISSING)
-        snprintf(next, sizeof next,
-                 "; AllowGroups, AllowAccounts and RootOnly of the partition must let %s in", name);
-    return error_set(err, "no allocation of %s for %s: %s%s", nodes, name, slurm_strerror(reason),
-                     next);
 }
 
 /* Asks for the job as the user that this process is. Returns 0 or Slurm's errno. */
@@ -141,6 +207,19 @@ static int submit(job_desc_msg_t *wanted, uint32_t *job_id)
     return 0;
 }
 
+/* Asks whether it would have the job, now or later; *job_id stays. Returns 0 or Slurm's errno. */
+static int would_run(job_desc_msg_t *wanted, uint32_t *job_id)
+{
+    will_run_response_msg_t *answer = NULL;
+
+    (void)job_id;
+    wanted->user_id = getuid();
+    wanted->group_id = getgid();
+    if (slurm_job_will_run2(wanted, &answer) != SLURM_SUCCESS)
+        return errno ? errno : ESLURM_INTERNAL;
+    return 0; /* slurm.h has nothing to free the answer with: it ends with the child */
+}
+
 /* What a child of another user's tells. */
 struct submitted {
     int reason;
@@ -149,7 +228,8 @@ struct submitted {
 
 /* In a child that has become the user: from 23.11 on a job belongs to whose credential the request
  * has, whatever root asks for. */
-static int submit_as(const struct user *user, job_desc_msg_t *wanted, uint32_t *job_id)
+static int as_user(const struct user *user, int (*ask)(job_desc_msg_t *, uint32_t *),
+                   job_desc_msg_t *wanted, uint32_t *job_id)
 {
     struct submitted told = {.reason = ECHILD};
     pid_t parent = getpid(), child;
@@ -163,7 +243,7 @@ static int submit_as(const struct user *user, job_desc_msg_t *wanted, uint32_t *
         if (user_become(user) != 0)
             told.reason = errno;
         else if (prctl(PR_SET_PDEATHSIG, SIGKILL), getppid() == parent)
-            told.reason = submit(wanted, &told.job_id);
+            told.reason = ask(wanted, &told.job_id);
         _exit(write(ends[1], &told, sizeof told) != (ssize_t)sizeof told);
     }
     reason = errno;
@@ -180,47 +260,87 @@ static int submit_as(const struct user *user, job_desc_msg_t *wanted, uint32_t *
     return reason;
 }
 
+/* What a job is asked for with. */
+struct wanted {
+    char *nodes, *name, *partition, *reservation;
+    char directory[2];
+    job_desc_msg_t job;
+};
+
+static void wanted_clear(struct wanted *wanted)
+{
+    free(wanted->nodes);
+    free(wanted->name);
+    free(wanted->partition);
+    free(wanted->reservation);
+}
+
+/* To be cleared in any case. */
+static int wanted_make(const struct allocation_request *request, struct wanted *wanted,
+                       struct error *err)
+{
+    *wanted =
+        (struct wanted){.nodes = hostlist_fold(request->nodes),
+                        .name = strdup(request->job_name),
+                        .partition = request->partition ? strdup(request->partition) : NULL,
+                        .reservation = request->reservation ? strdup(request->reservation) : NULL,
+                        .directory = "/"};
+    if (!wanted->nodes || !wanted->name || (request->partition && !wanted->partition) ||
+        (request->reservation && !wanted->reservation))
+        return error_set(err, "no memory for an allocation of %zu nodes", request->nodes->count);
+    slurm_init_job_desc_msg(&wanted->job);
+    wanted->job.name = wanted->name;
+    wanted->job.req_nodes = wanted->nodes;
+    wanted->job.min_nodes = wanted->job.max_nodes = (uint32_t)request->nodes->count;
+    wanted->job.partition = wanted->partition;
+    wanted->job.reservation = wanted->reservation;
+    wanted->job.shared = JOB_SHARED_NONE;
+    wanted->job.pn_min_memory = 0; /* all of it */
+    wanted->job.time_limit = (uint32_t)request->minutes;
+    wanted->job.kill_on_node_fail = 0; /* the loss of a node is a result, not the end */
+    wanted->job.work_dir = wanted->directory;
+    return 0;
+}
+
+int allocation_check(const struct allocation_request *request, struct error *err)
+{
+    struct wanted wanted;
+    uint32_t none;
+    int reason, rv = wanted_make(request, &wanted, err);
+
+    if (rv == 0) {
+        reason = as_user(request->user, would_run, &wanted.job, &none);
+        if (refusal_next(reason))
+            rv = allocation_refused(err, "no allocation of", wanted.nodes, request->user->name,
+                                    reason);
+    }
+    wanted_clear(&wanted);
+    return rv;
+}
+
 int allocation_get(const struct allocation_request *request, uint32_t *job_id, struct error *err)
 {
-    char *nodes = hostlist_fold(request->nodes), *name = strdup(request->job_name);
-    char *partition = request->partition ? strdup(request->partition) : NULL;
-    char *reservation = request->reservation ? strdup(request->reservation) : NULL;
-    char directory[] = "/";
     double begin = clock_s();
-    job_desc_msg_t wanted;
-    int reason, rv = -1;
+    struct wanted wanted;
+    int reason, rv;
 
     *job_id = 0;
-    if (!nodes || !name || (request->partition && !partition) ||
-        (request->reservation && !reservation)) {
-        error_set(err, "no memory for an allocation of %zu nodes", request->nodes->count);
+    rv = wanted_make(request, &wanted, err);
+    if (rv != 0)
         goto done;
-    }
-    slurm_init_job_desc_msg(&wanted);
-    wanted.name = name;
-    wanted.req_nodes = nodes;
-    wanted.min_nodes = wanted.max_nodes = (uint32_t)request->nodes->count;
-    wanted.partition = partition;
-    wanted.reservation = reservation;
-    wanted.shared = JOB_SHARED_NONE;
-    wanted.pn_min_memory = 0; /* all of it */
-    wanted.time_limit = (uint32_t)request->minutes;
-    wanted.kill_on_node_fail = 0; /* the loss of a node is a result, not the end */
-    wanted.work_dir = directory;
-    reason = request->user ? submit_as(request->user, &wanted, job_id) : submit(&wanted, job_id);
+    reason = request->user ? as_user(request->user, submit, &wanted.job, job_id)
+                           : submit(&wanted.job, job_id);
     if (reason != 0) {
-        refused(err, nodes, request->user, reason);
+        rv = allocation_refused(err, "no allocation of", wanted.nodes, user_name(request->user),
+                                reason);
         goto done;
     }
     if (request->before != 0)
         cluster_job_cancel(request->before, NULL);
-    rv = wait_ready(request, *job_id, begin, err);
+    rv = wait_ready(request, wanted.nodes, *job_id, begin, err);
 done:
     if (rv != 0)
         *job_id = 0;
-    free(nodes);
-    free(name);
-    free(partition);
-    free(reservation);
+    wanted_clear(&wanted);
     return rv;
 }

@@ -32,4 +32,14 @@ struct allocation_request {
  * asking again helps; -1 with err when Slurm refused it. */
 int allocation_get(const struct allocation_request *request, uint32_t *job_id, struct error *err);
 
+/* Asks whether such a job of that user's (not NULL) would be had at all, now or later: account,
+ * QOS, limits, who may use the partition. Allocates nothing. Returns 0, also where that cannot be
+ * told, or -1 with err, which says what the site has to do. */
+int allocation_check(const struct allocation_request *request, struct error *err);
+
+/* Sets err to Slurm's refusal, "WHAT NODES for USER: ...", and what the site has to do where that
+ * is known. Returns -1. */
+int allocation_refused(struct error *err, const char *what, const char *nodes, const char *user,
+                       int reason);
+
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/base/utf8.h"
+#include "validate/slurm/allocation.h"
 #include "validate/slurm/release.h"
 
 enum { IDLE_MINUTES = 10 }; /* a reservation that nobody uses goes by itself */
@@ -37,11 +38,7 @@ int cluster_reserve(const char *name, const char *nodes, const char *user, int m
     }
     made = slurm_create_reservation(&wanted);
     if (!made)
-        rv = error_set(err, "cannot reserve %s for %s: %s%s", nodes, users, slurm_strerror(errno),
-                       errno == ESLURM_INVALID_ACCOUNT
-                           ? "; AccountingStorageEnforce wants an account for each: sacctmgr add "
-                             "user NAME account=NAME"
-                           : "");
+        rv = allocation_refused(err, "cannot reserve", nodes, user ? user : "root", errno);
     free(made);
 done:
     free(names);

@@ -333,6 +333,19 @@ static void allocation_try(struct certify *certify, uint32_t before, struct host
     }
 }
 
+/* Whether Slurm would have the battery's job: seen before a drain is lifted. */
+static int battery_check(const struct certify *certify, const struct hostlist *names,
+                         struct error *err)
+{
+    return allocation_check(&(struct allocation_request){.job_name = certify->job_name,
+                                                         .user = &certify->battery,
+                                                         .nodes = names,
+                                                         .partition = certify->partition,
+                                                         .reservation = certify->reservation,
+                                                         .minutes = battery_minutes(certify)},
+                            err);
+}
+
 static enum stage stage_of(const struct certify *certify)
 {
     return certify->job == JOB_CHECK     ? STAGE_REACH
@@ -366,7 +379,8 @@ void certify_allocate(struct certify *certify)
         progress_begin(&certify->progress, "allocate");
         if (undo_note_job(&certify->undo, certify->job_name,
                           certify->is_root ? certify->battery.uid : geteuid(), &err) == 0 &&
-            (!certify->is_root || reserve(certify, &names, &err) == 0) &&
+            (!certify->is_root ||
+             (reserve(certify, &names, &err) == 0 && battery_check(certify, &names, &err) == 0)) &&
             drains_lift(certify, &names, &err) == 0)
             allocation_try(certify, 0, &names, &err);
         allocation_tell(certify, &names, &err);
