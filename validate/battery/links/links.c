@@ -192,7 +192,7 @@ static const struct option_spec option_table[] = {
      take_times},
     {"concurrency", "K",
      "at most K pairs at once, in sub-rounds (all; of the nodes of one\n"
-     "machine two ranks for each of its processors)",
+     "machine four ranks for each of its processors)",
      take_concurrency},
     {"leaf-concurrency", "K", "at most K pairs at once within a block (all)",
      take_leaf_concurrency},
