@@ -93,6 +93,7 @@ const struct catalog_metric catalog_metrics[] = {
     METRIC("mac", "", "MAC address of an interface"),
     METRIC("guid", "", "GUID of an RDMA port"),
     METRIC("hosts", "", "what /etc/hosts says of a name"),
+    METRIC("boot", "", "the boot ID of the kernel, which nodes of one machine share"),
     METRIC("level", "", "how near a GPU and a NIC are, or the level of a run"),
     METRIC("rails", "count", "rails of the node"),
     METRIC("gpus", "count", "GPUs of the node"),

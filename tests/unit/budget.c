@@ -57,8 +57,54 @@ static void test_limits(void)
     is_near(budget_limit_s(&large, STAGE_LINKS, 90), 45, 0, "what is wanted holds");
 }
 
+/* The first `alone` nodes each on its own machine, the others on one with so many processors. */
+static struct budget_work shared(size_t nodes, size_t alone, int processors)
+{
+    struct budget_work work = budget_work_make(LEVEL_QUICK, nodes, 2, 0, 1);
+    struct budget_machine machines[64];
+    char names[64][8];
+
+    for (size_t i = 0; i < nodes; i++) {
+        snprintf(names[i], sizeof names[i], "m%zu", i < alone ? i : 64);
+        machines[i] = (struct budget_machine){names[i], processors};
+    }
+    budget_share(&work, machines, nodes);
+    return work;
+}
+
+static void test_shared_machines(void)
+{
+    struct budget_work own = shared(64, 64, 2), all = shared(64, 0, 2), few = shared(32, 0, 2),
+                       mixed = shared(64, 56, 2),
+                       wanted = budget_work_make(LEVEL_QUICK, 4, 2, 1, 1);
+    struct budget_machine unknown[] = {{"", 2}, {"", 2}, {"", 2}, {"", 2}};
+
+    is_int(own.pairs_at_once, 0, "each node on its own machine: all pairs at once");
+    is_near(own.crowd, 0, 0, "... and none is in another's way");
+    is_int(all.pairs_at_once, 4, "64 nodes on two processors: 8 ranks at once");
+    is_near(all.crowd, 32, 0, "... and 32 a processor");
+    is_int(mixed.pairs_at_once, 0, "8 of 64 nodes on two processors: all at once");
+    /* measured: 163 and 67 s, 60 and 18 s */
+    ok(budget_estimate_s(&all, STAGE_LINKS) > 110 && budget_estimate_s(&all, STAGE_LINKS) < 250,
+       "64 nodes on two processors: the links take some 160 s");
+    ok(budget_estimate_s(&all, STAGE_COLLECTIVES) > 45 &&
+           budget_estimate_s(&all, STAGE_COLLECTIVES) < 100,
+       "... the collectives 67");
+    ok(budget_estimate_s(&few, STAGE_COLLECTIVES) > 12 &&
+           budget_estimate_s(&few, STAGE_COLLECTIVES) < 27,
+       "... of 32 nodes 18");
+    ok(budget_estimate_s(&few, STAGE_LINKS) < 0.6 * budget_estimate_s(&all, STAGE_LINKS),
+       "... and their links half as long");
+    is_near(budget_limit_s(&all, STAGE_COLLECTIVES, 0), budget_limit_s(&own, STAGE_COLLECTIVES, 0),
+            0, "collectives do not get more time for it: they do as much as they have time for");
+    budget_share(&wanted, unknown, 4);
+    is_int(wanted.pairs_at_once, 1, "what the site wants holds");
+    is_near(wanted.crowd, 0, 0, "machines that are not known are each by itself");
+}
+
 int main(void)
 {
+    test_shared_machines();
     test_rounds();
     test_estimates();
     test_limits();

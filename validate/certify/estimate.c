@@ -41,10 +41,45 @@ int certify_link_times(const struct certify *certify, size_t nodes)
                                         : trial_times(nodes, certify->options.level == LEVEL_QUICK);
 }
 
+/* The machines of the nodes that are good, by what their checks told. Returns how many. */
+static size_t machines_read(const struct certify *certify, struct budget_machine *machines)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < certify->count; i++)
+        machines[i] = (struct budget_machine){"", 0};
+    for (size_t i = 0; i < certify->records.count; i++) {
+        const struct record *record = &certify->records.items[i];
+        const struct subject *subject;
+
+        if (!record->node || !record->metric || record->verdict != VERDICT_NONE)
+            continue;
+        subject = certify_subject(certify, record->node);
+        if (!subject)
+            continue;
+        if (strcmp(record->test, "net.addresses") == 0 && strcmp(record->metric, "boot") == 0 &&
+            record->message)
+            machines[subject - certify->subjects].boot_id = record->message;
+        if (strcmp(record->test, "host.config") == 0 && strcmp(record->metric, "cpu.count") == 0)
+            machines[subject - certify->subjects].processors = (int)record->value;
+    }
+    for (size_t i = 0; i < certify->count; i++)
+        if (outcome_is_good(&certify->subjects[i].outcome))
+            machines[count++] = machines[i];
+    return count;
+}
+
 struct budget_work certify_work(const struct certify *certify, size_t nodes)
 {
-    return budget_work_make(certify->options.level, nodes, rail_count(certify),
-                            certify->conf.concurrency, certify_link_times(certify, nodes));
+    struct budget_machine *machines = calloc(certify->count + 1, sizeof *machines);
+    struct budget_work work =
+        budget_work_make(certify->options.level, nodes, rail_count(certify),
+                         certify->conf.concurrency, certify_link_times(certify, nodes));
+
+    if (machines)
+        budget_share(&work, machines, machines_read(certify, machines));
+    free(machines);
+    return work;
 }
 
 double certify_limit_s(const struct certify *certify, enum stage stage, size_t nodes)

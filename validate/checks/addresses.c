@@ -11,7 +11,8 @@
 #include "validate/checks/facts.h"
 
 /* net.addresses: what only this node may have on its rails and its management interface, to be
- * compared with the other nodes, and whether somebody else answers to it. */
+ * compared with the other nodes, and whether somebody else answers to it. The kernel's boot ID, by
+ * which nodes of one machine are known as such. */
 
 static void tell_nic(const struct facts *facts, const struct nic *nic)
 {
@@ -107,6 +108,7 @@ void check_addresses(const struct checks *checks, const char *test)
         tell_nic(&facts, fabric->management);
         count = collect(fabric->management, addresses, count);
     }
+    fact_text(&facts, "boot", "", checks->inventory->boot_id);
     facts_hosts(&facts);
     if (is_live && count > 0)
         probe(checks, test, addresses, count);

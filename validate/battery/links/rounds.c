@@ -42,7 +42,8 @@ struct play {
     int sub_round;            /* of the round that runs */
     int rounds;               /* of the run, begun so far */
     bool *has_gone;           /* node_count, of the first node: lost for the run */
-    double start_s, round_s;  /* of the run; how long the last round took */
+    double start_s, pass_s;   /* when the run and the pass began */
+    double round_s;           /* how long the last round took */
 };
 
 static void choose_rails(struct program *program, const char *rails)
@@ -279,6 +280,20 @@ static void call_all(struct play *play)
     play->course.sub_rounds = NULL;
 }
 
+/* sub_rounds: of the round that runs, so many are over. */
+static void tell_progress(const struct play *play, int round, int sub_rounds)
+{
+    const struct course *course = &play->course;
+    double done = round + (sub_rounds > 0 ? (double)sub_rounds / play->subs.count : 0);
+
+    if (done > 0)
+        output_progress("%s: %d of %d rounds, about %.0f s left", pass_name(course->kind), round,
+                        course->rounds,
+                        ceil((clock_s() - play->pass_s) * (course->rounds - done) / done));
+    else
+        output_progress("%s: 0 of %d rounds", pass_name(course->kind), course->rounds);
+}
+
 static void conduct_round(struct play *play, int round)
 {
     double begin_s = clock_s();
@@ -287,6 +302,7 @@ static void conduct_round(struct play *play, int round)
     play->turn.round = round;
     sub_rounds_begin(&play->subs, play->program, &play->course, round);
     for (play->sub_round = 0; play->sub_round < play->subs.count; play->sub_round++) {
+        tell_progress(play, round, play->sub_round);
         play->turn.number++;
         send_turn(play);
         if (sub_rounds_calls(&play->subs, play->sub_round, play->program->node))
@@ -304,17 +320,6 @@ static void conduct_round(struct play *play, int round)
     play->round_s = clock_s() - begin_s;
 }
 
-static void tell_progress(const struct play *play, int round, double mean_s)
-{
-    const struct course *course = &play->course;
-
-    if (round == 0)
-        output_progress("%s: 0 of %d rounds", pass_name(course->kind), course->rounds);
-    else
-        output_progress("%s: %d of %d rounds, about %.0f s left", pass_name(course->kind), round,
-                        course->rounds, ceil(mean_s * (course->rounds - round)));
-}
-
 /* Whether there is time for another round like the longest so far. All pairs once more only as long
  * as enough of it is left for what comes after. */
 static bool has_time(const struct play *play, int round, double longest_s)
@@ -327,20 +332,20 @@ static bool has_time(const struct play *play, int round, double longest_s)
 static void conduct_pass(struct play *play, bool is_wanted)
 {
     const struct course *course = &play->course;
-    double begin_s = clock_s(), longest_s = 0;
+    double longest_s = 0;
     int round = 0, least = course->kind == PASS_LOCAL ? 1 : 2;
     bool is_lonely;
 
     play->measured = 0;
+    play->pass_s = clock_s();
     for (; round < course->rounds && has_time(play, round, longest_s); round++) {
         if (count_left(play) < least)
             break;
-        tell_progress(play, round, round ? (clock_s() - begin_s) / round : 0);
         conduct_round(play, round);
         longest_s = fmax(longest_s, play->round_s);
     }
     is_lonely = round < course->rounds && count_left(play) < least;
-    linkreport_pass(play->program, course, round, is_wanted && !is_lonely, clock_s() - begin_s,
+    linkreport_pass(play->program, course, round, is_wanted && !is_lonely, clock_s() - play->pass_s,
                     clock_s() - play->start_s);
     if (is_lonely)
         linkreport_unknown("fewer than two nodes are left: %d of %d rounds measured", round,

@@ -6,12 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ranks of one machine at work at once, for each of its processors: a stream sleeps most of the
- * time while the kernel sends, and a rank that waits for its turn to run shows as stalled. Labs of
- * 16 nodes with rails of 200 Mb/s on two processors, load 7: 4 measure the same as 2 in half the
- * time (lowest bandwidth 192 Mb/s both), 6 are slower than 4 and stall. */
-enum { RANKS_PER_PROCESSOR = 4 };
-
 struct machine {
     char boot_id[sizeof((struct offers *)0)->boot_id];
     int processors, node;
@@ -73,7 +67,7 @@ void sub_rounds_ready(struct sub_rounds *subs)
         if (i == 0 || !*machine->boot_id || strcmp(machine->boot_id, machine[-1].boot_id) != 0)
             host++;
         subs->hosts[machine->node] = host;
-        subs->host_ranks[host] = RANKS_PER_PROCESSOR * machine->processors;
+        subs->host_ranks[host] = SPLIT_RANKS_PER_PROCESSOR * machine->processors;
     }
     if (subs->limits.pairs == 0) {
         subs->limits.hosts = subs->hosts;
