@@ -57,9 +57,11 @@ static void faults_print(void)
         [DRAIN_HEALTH] = ", drains (certify, check \\-\\-health)",
     };
 
-    printf(
-        ".SH FAULT CODES\n"
-        "Each with its usual verdict, whether a failure drains its node, and its remediation.\n");
+    printf(".SH FAULT CODES\n"
+           "Each with its usual verdict, who drains a node that fails by it, and its remediation.\n"
+           "The mark binds the health check;\n"
+           ".B muster certify\n"
+           "drains for whatever verdict is fail.\n");
     for (int code = FAULT_NONE + 1; code < FAULT_COUNT; code++) {
         const struct catalog_fault *fault = catalog_fault((enum fault_code)code);
 

@@ -22,7 +22,8 @@ enum fault_code {
         FAULT_COUNT
 };
 
-/* Who may take a node out of service for a fault, when its verdict is fail. */
+/* Who takes a node out of service for a fault, when its verdict is fail. It binds the health check;
+ * muster certify goes by the verdict alone. */
 enum fault_drain {
     DRAIN_NEVER,   /* nobody: it is no node's, or not sure, or harmless */
     DRAIN_CERTIFY, /* muster certify, which has seen it twice or from several sides */
