@@ -363,32 +363,22 @@ size_t accelerator_evaluate(const struct accelerator_report *report,
                             const struct accelerator_view *view, accelerator_finding_fn *found,
                             void *context)
 {
+    static const enum fault_code codes[] = {
+        [OUTCOME_READ] = FAULT_NONE,
+        [OUTCOME_NO_LIBRARY] = FAULT_NONE,
+        [OUTCOME_NO_DRIVER] = FAULT_NONE,
+        [OUTCOME_VERSION_MISMATCH] = FAULT_GPU_DRIVER_MISMATCH,
+        [OUTCOME_HUNG] = FAULT_GPU_DRIVER_HUNG,
+        [OUTCOME_CRASHED] = FAULT_GPU_LIBRARY_CRASHED,
+        [OUTCOME_ERROR] = FAULT_NOT_MEASURED,
+    };
     struct evaluation evaluation = {
         .report = report, .view = view, .found = found, .context = context};
 
     accelerator_places(report, view->inventory, evaluation.places);
-    switch (report->outcome) {
-    case OUTCOME_HUNG:
-        find(&evaluation, -1, FAULT_GPU_DRIVER_HUNG, ACCELERATOR_VALUE_COUNT, NAN, "%s: %s",
+    if (codes[report->outcome] != FAULT_NONE)
+        find(&evaluation, -1, codes[report->outcome], ACCELERATOR_VALUE_COUNT, NAN, "%s: %s",
              report->library, report->reason);
-        break;
-    case OUTCOME_CRASHED:
-        find(&evaluation, -1, FAULT_GPU_LIBRARY_CRASHED, ACCELERATOR_VALUE_COUNT, NAN, "%s: %s",
-             report->library, report->reason);
-        break;
-    case OUTCOME_VERSION_MISMATCH:
-        find(&evaluation, -1, FAULT_GPU_DRIVER_MISMATCH, ACCELERATOR_VALUE_COUNT, NAN, "%s: %s",
-             report->library, report->reason);
-        break;
-    case OUTCOME_ERROR:
-        find(&evaluation, -1, FAULT_NOT_MEASURED, ACCELERATOR_VALUE_COUNT, NAN, "%s: %s",
-             report->library, report->reason);
-        break;
-    case OUTCOME_NO_LIBRARY:
-    case OUTCOME_NO_DRIVER:
-    case OUTCOME_READ:
-        break;
-    }
     /* the device at which it hung or crashed was not read to its end: that is no finding */
     for (size_t i = 0; i < report->count; i++)
         evaluate_device(&evaluation, (long)i);
