@@ -396,6 +396,7 @@ double explanation_weigh(struct explanation *explanation, struct part *part, dou
 {
     const struct observations *observations = explanation->observations;
     double bound = 0, best = -INFINITY, sum = -INFINITY;
+    double prior = part_log_prior(observations->network, part);
     long count = part_runs(observations, part, &explanation->scratch, &explanation->scratch_size);
     struct part likeliest = *part;
     size_t low;
@@ -405,8 +406,8 @@ double explanation_weigh(struct explanation *explanation, struct part *part, dou
     low = part_low_first(observations, part, explanation->scratch, (size_t)count);
     for (size_t i = 0; i < low; i++)
         bound += fmaxf(explanation->slack[explanation->scratch[i]], 0);
-    if (bound + part_log_prior(observations->network, part) < least)
-        return bound + part_log_prior(observations->network, part);
+    if (prior + bound < least)
+        return prior + bound;
     if (part->type != DIAGNOSE_UPLINK)
         return weigh_sharing(explanation, part, low, (size_t)count, bound, least);
     for (int sharing = 0; sharing < PART_SHARINGS; sharing++) {
