@@ -41,7 +41,9 @@ static const struct {
     {ESLURM_GROUP_ID_MISSING,
      "it has to be in a group of the partition's AllowGroups: usermod -aG GROUP %s"},
     {ESLURM_ACCESS_DENIED, "RootOnly and AllocNodes of the partition must let in jobs of %s"},
-    {ESLURM_USER_ID_MISSING, "slurmctld does not know the user %s, or DisableRootJobs is set"},
+    {ESLURM_USER_ID_MISSING,
+     "DisableRootJobs of slurm.conf has to be no, and slurmctld's host has to "
+     "know the user %s"},
 };
 
 static const char *refusal_next(int reason)
