@@ -171,22 +171,39 @@ int hostlist_expand(const char *text, struct hostlist *list, struct error *err)
     return 0;
 }
 
-/* A name as prefix, number and width of the number; names without a number have width 0. */
+/* A name as prefix, number, width of the number and suffix; names without a number have width 0 and
+ * are all prefix. */
 struct numbered {
-    const char *name;
+    const char *name, *suffix;
     size_t prefix_length;
     unsigned long number;
     int width;
 };
 
-static struct numbered numbered(const char *name)
+/* The length of the part of the name in which the last number is the one to fold: the host's label
+ * of a fully qualified name, else the whole name, as of interfaces (eth1.100) and addresses. */
+static size_t label_length(const char *name)
 {
-    size_t length = strlen(name), digits = 0;
+    const char *dot = strrchr(name, '.');
 
-    while (digits < length && digits < 18 && isdigit((unsigned char)name[length - digits - 1]))
+    return dot && dot[1 + strspn(dot + 1, "0123456789")] ? strcspn(name, ".") : strlen(name);
+}
+
+static struct numbered numbered(const char *name, bool has_suffix)
+{
+    size_t end = has_suffix ? label_length(name) : strlen(name), digits = 0;
+
+    while (has_suffix && end > 0 && !isdigit((unsigned char)name[end - 1]))
+        end--;
+    while (digits < end && digits < 18 && isdigit((unsigned char)name[end - digits - 1]))
         digits++;
-    return (struct numbered){name, length - digits, strtoul(name + length - digits, NULL, 10),
-                             (int)digits};
+    if (digits == 0)
+        end = strlen(name);
+    return (struct numbered){.name = name,
+                             .suffix = name + end,
+                             .prefix_length = end - digits,
+                             .number = digits > 0 ? strtoul(name + end - digits, NULL, 10) : 0,
+                             .width = (int)digits};
 }
 
 /* True when b can follow a inside one pair of brackets: numbers that are padded with zeros are as
@@ -196,7 +213,8 @@ static int same_series(const struct numbered *a, const struct numbered *b)
     int padded = a->name[a->prefix_length] == '0' || b->name[b->prefix_length] == '0';
 
     return a->width > 0 && b->width > 0 && (a->width == b->width || !padded) &&
-           a->prefix_length == b->prefix_length && memcmp(a->name, b->name, a->prefix_length) == 0;
+           a->prefix_length == b->prefix_length &&
+           memcmp(a->name, b->name, a->prefix_length) == 0 && strcmp(a->suffix, b->suffix) == 0;
 }
 
 static int compare(const void *left, const void *right)
@@ -208,13 +226,15 @@ static int compare(const void *left, const void *right)
     if (order == 0)
         order = (a->prefix_length > b->prefix_length) - (a->prefix_length < b->prefix_length);
     if (order == 0)
+        order = strcmp(a->suffix, b->suffix);
+    if (order == 0)
         order = (a->number > b->number) - (a->number < b->number);
     if (order == 0)
         order = a->width - b->width;
     return order;
 }
 
-char *hostlist_fold(const struct hostlist *list)
+static char *fold(const struct hostlist *list, bool has_suffix)
 {
     struct numbered *items = calloc(list->count + 1, sizeof *items);
     char *text = NULL;
@@ -229,7 +249,7 @@ char *hostlist_fold(const struct hostlist *list)
         return NULL;
     }
     for (size_t i = 0; i < list->count; i++)
-        items[i] = numbered(list->names[i]);
+        items[i] = numbered(list->names[i], has_suffix);
     qsort(items, list->count, sizeof *items, compare);
     for (size_t i = 0; i < list->count;) {
         size_t end = i + 1; /* of the series */
@@ -257,7 +277,7 @@ char *hostlist_fold(const struct hostlist *list)
             comma = ",";
             i = last + 1;
         }
-        fputc(']', stream);
+        fprintf(stream, "]%s", items[end - 1].suffix);
     }
     free(items);
     if (fclose(stream) != 0) {
@@ -265,4 +285,14 @@ char *hostlist_fold(const struct hostlist *list)
         return NULL;
     }
     return text;
+}
+
+char *hostlist_fold(const struct hostlist *list)
+{
+    return fold(list, true);
+}
+
+char *hostlist_fold_for_slurm(const struct hostlist *list)
+{
+    return fold(list, false);
 }

@@ -38,8 +38,15 @@ void hostlist_set_clear(struct hostlist_set *set);
 /* Appends a copy of name. Returns 0, or -1 when memory is out. */
 int hostlist_append(struct hostlist *list, const char *name);
 
-/* The short form of the list, "n[1-4,7]", numbers of one prefix and width folded into ranges and
- * sorted, doubles dropped. malloc'd; NULL when memory is out. */
+/* The short form of the list for people and for muster's own files and options: "n[1-4,7]",
+ * "n[1-2].example.org,login"; numbers between one prefix and one suffix folded into ranges and
+ * sorted, doubles dropped. The number is the last of the host's label; of a name without a dot, or
+ * with nothing but digits after its last one (eth1.100, 10.0.0.1), the last in the name. malloc'd;
+ * NULL when memory is out. */
 char *hostlist_fold(const struct hostlist *list);
+
+/* The same for Slurm's commands, API and files: only numbers at a name's end are folded, as 22.05
+ * refuses a list with text behind a bracket ("n[1-2].example.org"). 23.11 and later take both. */
+char *hostlist_fold_for_slurm(const struct hostlist *list);
 
 #endif

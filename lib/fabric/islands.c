@@ -12,7 +12,7 @@ static int list_add(struct islands *islands, const struct island *island,
                     const struct hostlist *nodes)
 {
     size_t length = strlen(islands->list), size = sizeof islands->list - length;
-    char *folded = hostlist_fold(nodes);
+    char *folded = hostlist_fold_for_slurm(nodes);
     int n = -1;
 
     if (folded != NULL)

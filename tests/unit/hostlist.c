@@ -40,6 +40,70 @@ static void folds(const char *text, const char *expected)
     hostlist_clear(&list);
 }
 
+/* For Slurm's commands and API: what 22.05 reads too. */
+static void folds_for_slurm(const char *text, const char *expected)
+{
+    struct hostlist list;
+    char *folded;
+
+    hostlist_expand(text, &list, NULL);
+    folded = hostlist_fold_for_slurm(&list);
+    is_str(folded, expected, "\"%s\" folds for Slurm", text);
+    free(folded);
+    hostlist_clear(&list);
+}
+
+static void comes_back(struct hostlist *list, char *folded)
+{
+    struct hostlist again;
+    size_t found = 0;
+
+    hostlist_expand(folded, &again, NULL);
+    for (size_t i = 0; i < list->count; i++)
+        found += hostlist_contains(&again, list->names[i]);
+    is_int(found, list->count, "\"%s\" has all names", folded);
+    is_int(again.count, list->count, "... and no other");
+    hostlist_clear(&again);
+    free(folded);
+}
+
+static void qualified_names(void)
+{
+    static const char mixed[] =
+        "n[8-9].a,n1.b,n1,alpha,beta.a,n[08-11].a,r[1-2]n[1-3].a,n1-ib,n2-ib,n7x9,eth1.100";
+    struct hostlist list;
+
+    folds("n1.example.org,n2.example.org", "n[1-2].example.org");
+    folds("n[1-4].example.org,n7.example.org,login.example.org",
+          "login.example.org,n[1-4,7].example.org");
+    folds("n10.a,n1.a,n1.b,n2,n1", "n[1-2],n[1,10].a,n1.b");
+    folds("n2.rack1,n1.rack1,n1.rack2", "n[1-2].rack1,n1.rack2");
+    folds("n[08-11].a,n[099-101].a", "n[08-11].a,n[099-101].a");
+    folds("n9.a,n10.a,n08.a", "n08.a,n[9-10].a");
+    folds("r[1-2]n[1-2].a", "r1n[1-2].a,r2n[1-2].a");
+    folds("n1-ib,n2-ib", "n[1-2]-ib");
+    folds("gamma,alpha.a,beta.a,n1.a", "alpha.a,beta.a,gamma,n1.a");
+    folds("n3.a,n3.a", "n3.a");
+    folds("a.n1.b,a.n2.b", "a.n1.b,a.n2.b");
+    folds("eth1.100,eth1.101,eth2.100", "eth1.[100-101],eth2.100");
+    folds("10.0.0.1,10.0.0.2", "10.0.0.[1-2]");
+    folds("n1.,n2.", "n[1-2].");
+    folds("1.a,2.a", "[1-2].a");
+
+    folds_for_slurm("n1.example.org,n2.example.org", "n1.example.org,n2.example.org");
+    folds_for_slurm("n2.a,n3,n1,n1-ib,n2-ib,n1.a", "n[1,3],n1-ib,n1.a,n2-ib,n2.a");
+    folds_for_slurm("n[1-2].rack[1-2]", "n1.rack[1-2],n2.rack[1-2]");
+    folds_for_slurm("n[08-11],n2.a,n2.a", "n[08-11],n2.a");
+
+    hostlist_expand(mixed, &list, NULL);
+    comes_back(&list, hostlist_fold(&list));
+    comes_back(&list, hostlist_fold_for_slurm(&list));
+    hostlist_clear(&list);
+    folds("n[1-65536].example.org", "n[1-65536].example.org");
+    refused("n[1-65537].example.org", "more than");
+    refused("n[1-300].r[1-300].org", "more than");
+}
+
 static void sets(void)
 {
     struct hostlist list, none = {0};
@@ -64,6 +128,7 @@ static void sets(void)
 int main(void)
 {
     sets();
+    qualified_names();
     expands("", 0, NULL, NULL);
     expands("n1", 1, "n1", "n1");
     expands("n[1-4]", 4, "n1", "n4");

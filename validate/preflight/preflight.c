@@ -185,7 +185,7 @@ static int keep(const struct preflight *preflight)
 
     for (size_t i = 0; i < wanted && i < good; i++)
         hostlist_append(&kept, preflight->members[places[i]].name);
-    if (good >= wanted && kept.count == wanted && (folded = hostlist_fold(&kept))) {
+    if (good >= wanted && kept.count == wanted && (folded = hostlist_fold_for_slurm(&kept))) {
         fprintf(stream, "%s\n", folded);
         status = *preflight->unknown ? COMMAND_UNKNOWN : COMMAND_PASS;
     } else {

@@ -282,7 +282,7 @@ static int wanted_make(const struct allocation_request *request, struct wanted *
                        struct error *err)
 {
     *wanted =
-        (struct wanted){.nodes = hostlist_fold(request->nodes),
+        (struct wanted){.nodes = hostlist_fold_for_slurm(request->nodes),
                         .name = strdup(request->job_name),
                         .partition = request->partition ? strdup(request->partition) : NULL,
                         .reservation = request->reservation ? strdup(request->reservation) : NULL,

@@ -69,7 +69,7 @@ static int request(const struct batch_node *nodes, size_t count, batch_change_fn
 
     for (size_t i = 0; rv == 0 && i < count; i++)
         rv = hostlist_append(&names, nodes[i].name);
-    folded = rv == 0 ? hostlist_fold(&names) : NULL;
+    folded = rv == 0 ? hostlist_fold_for_slurm(&names) : NULL;
     rv = folded ? change(folded, nodes[0].text, err) : error_set(err, "no memory");
     free(folded);
     hostlist_clear(&names);

@@ -49,7 +49,8 @@ done:
 int cluster_wait(const struct hostlist *names, bool is_there, struct error *err)
 {
     resv_desc_msg_t wanted;
-    char *folded = hostlist_fold(names), title[] = CLUSTER_WAITING, users[] = "root", *made;
+    char *folded = hostlist_fold_for_slurm(names), title[] = CLUSTER_WAITING, users[] = "root",
+         *made;
     int rv = 0;
 
     if (names->count == 0 || !folded) {

@@ -35,7 +35,7 @@ static void command_clear(struct command *command)
 /* Returns 0, or -1 with err. */
 static int nodelist_add(struct command *command, const struct hostlist *nodes, struct error *err)
 {
-    char *folded = hostlist_fold(nodes);
+    char *folded = hostlist_fold_for_slurm(nodes);
     int *files, rv = 0;
 
     if (!folded)

@@ -207,7 +207,7 @@ static int reservation_find(const struct undoing *undoing, const struct journal_
                             struct hostlist *nodes, struct error *err)
 {
     int found = cluster_reservation(entry->name, nodes, err);
-    char *folded = found == 1 ? hostlist_fold(nodes) : NULL, mark[24];
+    char *folded = found == 1 ? hostlist_fold_for_slurm(nodes) : NULL, mark[24];
 
     if (found != 1)
         return found;

@@ -34,7 +34,7 @@ int undo_begin(const char *directory, const char *run, const char *cluster, int 
 /* Each is to be called before the change. Returns 0, or -1 with err: leave the change then. */
 /* uid: whose the job is, where it is not of this process. */
 int undo_note_job(struct undo *undo, const char *job_name, uid_t uid, struct error *err);
-/* nodes: as hostlist_fold() writes them. */
+/* nodes: as hostlist_fold_for_slurm() writes them. */
 int undo_note_reservation(struct undo *undo, const char *name, const char *nodes,
                           struct error *err);
 /* The drain of a node is about to be lifted. */

@@ -287,7 +287,7 @@ int outline_write(FILE *stream, const struct subnet *subnet, const struct outlin
                     : "");
     for (size_t i = 0; i < outline->count; i++) {
         const struct outline_switch *item = &outline->items[i];
-        char *members = hostlist_fold(&item->members);
+        char *members = hostlist_fold_for_slurm(&item->members);
 
         if (!members)
             return -1;

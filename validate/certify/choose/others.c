@@ -169,7 +169,7 @@ static void wait_again(struct certify *certify)
 int certify_reserve(struct certify *certify, const struct hostlist *names, int minutes,
                     struct error *err)
 {
-    char *folded = hostlist_fold(names);
+    char *folded = hostlist_fold_for_slurm(names);
     double begin = clock_s();
     int rv = folded ? undo_note_reservation(&certify->undo, certify->reservation, folded, err)
                     : error_set(err, "no memory");
