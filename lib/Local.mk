@@ -57,6 +57,7 @@ lib_libmuster_la_SOURCES += \
 # Slurm's own files, as far as checks need them
 lib_libmuster_la_SOURCES += \
 	lib/slurm/gresconf.c lib/slurm/gresconf.h \
+	lib/slurm/own_name.c lib/slurm/own_name.h \
 	lib/slurm/slurmconf.c lib/slurm/slurmconf.h \
 	# end
 

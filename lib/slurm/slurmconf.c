@@ -320,6 +320,72 @@ void slurm_node_find(const struct slurm_lines *lines, const char *name, struct s
     }
 }
 
+/* How a NodeHostname is the host's; the higher, the surer. */
+enum match { MATCH_NONE, MATCH_LABEL, MATCH_WHOLE, MATCH_SHORT };
+
+static enum match match_host(const char *hostname, const char *host)
+{
+    size_t length = strcspn(host, ".");
+
+    if (strncmp(hostname, host, length) != 0)
+        return MATCH_NONE;
+    return hostname[length] == '\0'      ? MATCH_SHORT
+           : strcmp(hostname, host) == 0 ? MATCH_WHOLE
+           : hostname[length] == '.'     ? MATCH_LABEL
+                                         : MATCH_NONE;
+}
+
+struct own {
+    enum match match;
+    bool is_ambiguous;
+    char *name;
+    size_t size;
+};
+
+static void own_take(struct own *own, enum match match, const char *name)
+{
+    if (match == MATCH_NONE || match < own->match)
+        return;
+    own->is_ambiguous = match == own->match && strcmp(own->name, name) != 0;
+    own->match = match;
+    snprintf(own->name, own->size, "%s", name);
+}
+
+static void line_own(const struct slurm_line *line, const char *host, struct own *own)
+{
+    char *texts[] = {slurm_line_text(line, "NodeName"), slurm_line_text(line, "NodeHostname")};
+    struct hostlist names = {0}, hosts = {0};
+
+    if (texts[0] && strcasecmp(texts[0], "DEFAULT") != 0 &&
+        hostlist_expand(texts[0], &names, NULL) == 0 &&
+        (!texts[1] || hostlist_expand(texts[1], &hosts, NULL) == 0))
+        for (size_t i = 0; i < names.count; i++) {
+            /* with fewer, as where several slurmd share a host, the last is that of the rest */
+            const char *hostname = hosts.count == 0  ? names.names[i]
+                                   : i < hosts.count ? hosts.names[i]
+                                                     : hosts.names[hosts.count - 1];
+
+            own_take(own, match_host(hostname, host), names.names[i]);
+        }
+    hostlist_clear(&names);
+    hostlist_clear(&hosts);
+    free(texts[0]);
+    free(texts[1]);
+}
+
+bool slurm_node_of_host(const struct slurm_lines *lines, const char *host, char *name, size_t size)
+{
+    struct own own = {.name = name, .size = size};
+
+    name[0] = '\0';
+    for (size_t i = 0; host[0] && host[0] != '.' && i < lines->count; i++)
+        if (strncasecmp(lines->lines[i].text, "NodeName", 8) == 0)
+            line_own(&lines->lines[i], host, &own);
+    if (own.is_ambiguous)
+        name[0] = '\0';
+    return name[0];
+}
+
 /* "gpu", "gpu:8", "gpu:a100", "gpu:a100:8", each perhaps with "(S:0-1)": the count is the last
  * part when that is a number, else 1. K, M, G, T and P multiply by powers of 1024. What begins with
  * a digit and is no number, "gpu:1g.5gb", Slurm refuses. */

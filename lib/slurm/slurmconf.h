@@ -60,6 +60,13 @@ struct slurm_node {
 /* Looks the node up, DEFAULT lines before it included. */
 void slurm_node_find(const struct slurm_lines *lines, const char *name, struct slurm_node *node);
 
+/* The NodeName of the machine with that host name, short or fully qualified, as slurmd finds it: of
+ * the NodeHostname (the NodeName where there is none) that is the short host name, else of that
+ * which is the whole. Where neither is there, slurmd asks the resolver for other names; this takes
+ * the only one whose label is the short host name. Cut at size. False and "" without, or where one
+ * host has several. */
+bool slurm_node_of_host(const struct slurm_lines *lines, const char *host, char *name, size_t size);
+
 /* How many of a kind a Gres= value gives: 8 of "gpu" for "gpu:a100:6,gpu:2,nic:1"; 0 without. */
 long slurm_gres_count(const char *gres, const char *kind);
 

@@ -65,6 +65,7 @@ EXTRA_DIST += \
 	tests/lab/t1805-certify-sees-addresses-as-they-are.t \
 	tests/lab/t1806-the-controller-is-asked-once-for-all.t \
 	tests/lab/t1807-certify-tells-what-accounting-wants.t \
+	tests/lab/t1808-nodes-with-names-of-their-own.t \
 	tests/lab/t1900-certify-killed-leaves-nothing.t \
 	tests/lab/t1901-certify-survives-a-node-that-goes.t \
 	tests/lab/t3000-islands-and-the-sites-lines.t \

@@ -217,7 +217,7 @@ nodes_recover() {
             *\** | down* | unknown* | inval*)
                 if [[ $restarted != *" $node "* ]]; then
                     restarted+="$node "
-                    slurmd_restart "$node"
+                    slurmd_restart "$(host_of "$node")"
                 fi
                 ;;
             esac

@@ -11,8 +11,8 @@ usage: $me [-L NAME] COMMAND [ARG...]
 A real Slurm cluster on this machine: slurmctld, slurmd, munged and PMIx in nodes made of
 namespaces, each with a management NIC and two shaped rails on two leaf switches, and eight GPU devices.
 
-  up [-n NODES] [--rail-mbps N] [--release R] [--plugin FILE] [--plugin-required]
-     [--backup-controller]
+  up [-n NODES] [--names LIST] [--rail-mbps N] [--release R] [--plugin FILE]
+     [--plugin-required] [--backup-controller]
                               start the lab: n1 ... and head
   run COMMAND [ARG...]        run a command on the head
   on NODE COMMAND [ARG...]    run a command on a node
@@ -29,12 +29,15 @@ n1/var/log/slurm/slurmd.log and n1/etc/slurm/. Exit status: 0 done, 1 failed, 2 
 run and on: the command's own, 125 the lab cannot run it.
 END
     up) cat <<END ;;
-usage: $me [-L NAME] up [-n NODES] [--rail-mbps N] [--release R] [--plugin FILE]
-              [--plugin-required] [--backup-controller] [--accounting]
+usage: $me [-L NAME] up [-n NODES] [--names LIST] [--rail-mbps N] [--release R]
+              [--plugin FILE] [--plugin-required] [--backup-controller] [--accounting]
 
 Starts the lab and returns when every node is idle. When it is up already, says so.
 
   -n, --nodes NODES   1 to 512, default 4; the first half is on leaf1, the rest on leaf2
+  --names LIST        Slurm's names of n1, n2, ..., with commas between: each has NodeHostname and
+                      NodeAddr in slurm.conf, and resolves nowhere; the lab's own commands know
+                      nodes as n1, n2, ... still
   --rail-mbps N       speed of eth1 and eth2 in Mb/s each way, default 200; the uplink between
                       the leaves has NODES/2 times that
   --release R         Debian's, and with it Slurm's: bookworm (22.05, the default: the machine's

@@ -5,8 +5,51 @@
 
 readonly gpus=8
 
-node_list() { # n[1-4], as Slurm writes it
-    if [ "$nodes" -eq 1 ]; then echo n1; else echo "n[1-$nodes]"; fi
+# What up --names says, one for each node; sets count, too.
+names_read() {
+    local each
+    names=${names//,/ }
+    for each in $names; do
+        [[ $each =~ ^[A-Za-z0-9][A-Za-z0-9._-]*$ ]] || usage_error "'$each' is no name of a node"
+    done
+    each=$(wc -w <<<"$names")
+    [ "${count:-$each}" = "$each" ] || usage_error "$count nodes, but $each names"
+    count=$each
+}
+
+slurm_name() { # NODE: its NodeName
+    local list
+    read -ra list <<<"$names"
+    echo "${list[${1#n} - 1]:-$1}"
+}
+
+host_of() { # NODENAME
+    local host
+    for host in $(node_names); do
+        if [ "$(slurm_name "$host")" = "$1" ]; then echo "$host"; fi
+    done
+}
+
+node_list() { # [FIRST LAST]: n[1-4], for Slurm's files
+    local first=${1:-1} last=${2:-$nodes}
+    if [ -n "$names" ]; then
+        cut -d' ' -f"$first-$last" <<<"$names" | tr ' ' ,
+    elif [ "$first" -eq "$last" ]; then
+        echo "n$first"
+    else
+        echo "n[$first-$last]"
+    fi
+}
+
+nodes_conf() {
+    local host rest="CPUs=16 Boards=1 SocketsPerBoard=2 CoresPerSocket=8 ThreadsPerCore=1 RealMemory=16000 Gres=gpu:$gpus State=UNKNOWN"
+    if [ -z "$names" ]; then
+        echo "NodeName=$(node_list) $rest"
+        return
+    fi
+    for host in $(node_names); do
+        echo "NodeName=$(slurm_name "$host") NodeHostname=$host NodeAddr=$(address_of "$host") $rest"
+    done
 }
 
 slurm_conf() {
@@ -60,20 +103,15 @@ END
     [ $accounting = no ] || accounting_conf
     cat <<END
 
-NodeName=$(node_list) CPUs=16 Boards=1 SocketsPerBoard=2 CoresPerSocket=8 ThreadsPerCore=1 RealMemory=16000 Gres=gpu:$gpus State=UNKNOWN
+$(nodes_conf)
 PartitionName=lab Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO
 END
 }
 
 topology_conf() {
-    local second=$((half + 1))
     echo '# Written by lab up.'
-    if [ $half -eq 1 ]; then echo 'SwitchName=leaf1 Nodes=n1'; else echo "SwitchName=leaf1 Nodes=n[1-$half]"; fi
-    if [ $second -eq "$nodes" ]; then
-        echo "SwitchName=leaf2 Nodes=n$nodes"
-    else
-        echo "SwitchName=leaf2 Nodes=n[$second-$nodes]"
-    fi
+    echo "SwitchName=leaf1 Nodes=$(node_list 1 "$half")"
+    echo "SwitchName=leaf2 Nodes=$(node_list $((half + 1)) "$nodes")"
     echo 'SwitchName=spine Switches=leaf[1-2]'
 }
 

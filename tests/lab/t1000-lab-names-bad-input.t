@@ -18,6 +18,8 @@ refused "does not know '-x'" up -x
 refused 'needs a value' up -n
 refused "number of nodes is 'x'" up -n x
 refused 'from 1 to 512' up -n 513
+refused '3 nodes, but 2 names' up -n 3 --names a,b
+refused "'n\[1-2\]' is no name of a node" up --names 'n[1-2]'
 refused "speed of a rail is '0'" up --rail-mbps 0
 refused 'no plugin /none' up --plugin /none
 refused 'no fault' fault melt n1

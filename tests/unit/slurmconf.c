@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/slurm/slurmconf.h"
+#include "lib/slurm/own_name.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
@@ -159,6 +160,72 @@ static void other_names(void)
     unsetenv("SLURM_CONF");
 }
 
+static void host_is(const char *host, const char *expected)
+{
+    struct slurm_lines lines;
+    char name[64];
+    bool found;
+
+    slurm_lines_read(root, "/etc/slurm", "slurm.conf", &lines, NULL);
+    found = slurm_node_of_host(&lines, host, name, sizeof name);
+    is_str(name, expected, "the host %s is \"%s\"", host, expected);
+    is_int(found, *expected != '\0', "... and that is %s", *expected ? "known" : "not known");
+    slurm_lines_clear(&lines);
+}
+
+static void own_is(const char *host, const char *expected)
+{
+    char name[64];
+
+    tree_put(root, "proc/sys/kernel/hostname", host);
+    own_name(root, name, sizeof name);
+    is_str(name, expected, "a node of the host name %s calls itself %s", host, expected);
+}
+
+/* NodeName may be another name than the host's. */
+static void names_of_hosts(void)
+{
+    tree_put(root, "etc/slurm/slurm.conf",
+             "NodeName=DEFAULT NodeHostname=n9\n"
+             "NodeName=n[1-2].example.org,alpha NodeHostname=n[1-2],c3 NodeAddr=10.0.0.[1-3]\n"
+             "NodeName=n5.example.org,n6.a.org,n6.b.org\n"
+             "NodeName=n[07-08]\n"
+             "NodeName=x[1-2] NodeHostname=big Port=[7001-7002]\n"
+             "nodename=one nodehostname=w1.a.org\nNodeName=two NodeHostname=w1\n"
+             "NodeName=three NodeHostname=w1.b.org\n"
+             "PartitionName=p Nodes=n3\n");
+    host_is("n1", "n1.example.org");
+    host_is("n2.elsewhere.net", "n2.example.org");
+    host_is("c3", "alpha");
+    host_is("alpha", "");
+    host_is("n5.example.org", "n5.example.org");
+    host_is("n5", "n5.example.org");
+    host_is("n6", "");
+    host_is("n6.b.org", "n6.b.org");
+    host_is("n07", "n07");
+    host_is("n7", "");
+    host_is("n", "");
+    host_is("n9", "");
+    host_is("n3", "");
+    host_is("big", "");
+    host_is("w1", "two");
+    host_is("w1.a.org", "two");
+    host_is("", "");
+    host_is("?", "");
+
+    unsetenv("SLURMD_NODENAME");
+    own_is("n2", "n2.example.org");
+    own_is("n4.example.org", "n4");
+    own_is("big", "big");
+    setenv("SLURMD_NODENAME", "x2", 1);
+    own_is("big", "x2");
+    setenv("SLURMD_NODENAME", "", 1);
+    own_is("c3", "alpha");
+    unsetenv("SLURMD_NODENAME");
+    tree_put(root, "etc/slurm/slurm.conf", "NodeName=n[1- NodeHostname=n1\n");
+    own_is("n1", "n1");
+}
+
 static void directory_is(const char *expected)
 {
     char directory[256];
@@ -211,6 +278,7 @@ int main(void)
     directory_is("/etc/slurm");
     lines_are_read();
     long_lists_are_whole();
+    names_of_hosts();
     long_files_are_refused();
     other_names();
     bad_files();

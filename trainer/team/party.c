@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/node_name.h"
+#include "lib/slurm/own_name.h"
 #include "lib/base/privileges.h"
 #include "trainer/compute/compute.h"
 #include "validate/battery/launcher.h"
@@ -74,7 +74,7 @@ static int gather_cards(struct party *party, struct error *err)
         free(cards);
         return error_set(err, "the names of %zu ranks: %m", ranks);
     }
-    node_name(card.node, sizeof card.node);
+    own_name("", card.node, sizeof card.node);
     sched_getaffinity(0, sizeof card.processors, &card.processors);
     if (party->has_mpi)
         MPI_Allgather(&card, sizeof card, MPI_BYTE, cards, sizeof card, MPI_BYTE, MPI_COMM_WORLD);

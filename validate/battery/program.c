@@ -14,7 +14,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/condition.h"
-#include "lib/base/node_name.h"
+#include "lib/slurm/own_name.h"
 #include "lib/base/privileges.h"
 #include "lib/base/stdout_flush.h"
 #include "lib/certificate/failed_rails.h"
@@ -79,7 +79,7 @@ static void *fuse_run(void *argument)
     if (is_out)
         return NULL;
     if (launcher_rank() == 0) {
-        node_name(node, sizeof node);
+        own_name("", node, sizeof node);
         snprintf(message, sizeof message, "%s in %g s on %s, rank 0's node",
                  atomic_load(&fuse.has_mpi)
                      ? "MPI's first messages between all ranks did not arrive"
@@ -198,7 +198,7 @@ static void gather_names(struct program *program)
     program->ranks_of_node = allocate(size, sizeof *program->ranks_of_node);
     program->node_name = allocate(size, sizeof *program->node_name);
     program->name_of = allocate(size, sizeof *program->name_of);
-    node_name(name, sizeof name);
+    own_name("", name, sizeof name);
     program_allgather(program, name, program->names, sizeof name, MPI_COMM_WORLD);
     for (int rank = 0; rank < program->size; rank++) {
         int node = rank > 0 ? program->node_of_rank[rank - 1] : 0; /* often the same again */

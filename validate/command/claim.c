@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "lib/base/hostlist.h"
-#include "lib/base/node_name.h"
+#include "lib/slurm/own_name.h"
 #include "lib/base/read_all.h"
 #include "validate/command/command.h"
 
@@ -227,7 +227,7 @@ int command_claim(int argc, char **argv)
     if (options.is_leave && options.remove)
         return command_misuse(argv[0], "--leave or --remove, not both");
     if (!options.node || !*options.node) {
-        node_name(host, sizeof host);
+        own_name("", host, sizeof host);
         options.node = host;
     }
     return options.is_leave ? leave(&options)

@@ -46,8 +46,9 @@ enum {
  * printed. conf is always releasable. */
 int command_conf(const char *name, const char *path, struct conf *conf);
 
-/* The name of a node: what --node said (NULL: nothing), else $SLURMD_NODENAME, else the host's. */
-const char *command_node(const char *said, const struct inventory *inventory);
+/* The name of a node: what --node said (NULL: nothing), else own_name() below root. In static
+ * memory. */
+const char *command_node(const char *said, const char *root);
 
 /* As getopt_long(), which it calls; an option with an empty value, as a shell's variable that is
  * not set leaves it, is '?' after a line that names it. */

@@ -3,6 +3,9 @@
 
 #include <getopt.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "lib/slurm/own_name.h"
 
 int command_conf(const char *name, const char *path, struct conf *conf)
 {
@@ -21,11 +24,14 @@ int command_conf(const char *name, const char *path, struct conf *conf)
     return COMMAND_PASS;
 }
 
-const char *command_node(const char *said, const struct inventory *inventory)
+const char *command_node(const char *said, const char *root)
 {
-    const char *node = said ? said : getenv("SLURMD_NODENAME");
+    static char node[256];
 
-    return node && *node ? node : inventory->hostname;
+    if (said && *said)
+        return said;
+    own_name(strcmp(root, "/") == 0 ? "" : root, node, sizeof node);
+    return node;
 }
 
 int command_look_options(int argc, char **argv, const char *word, char letter,

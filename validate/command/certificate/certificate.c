@@ -47,7 +47,7 @@ int certificate_place_read(const struct certificate_options *options,
         fprintf(stderr, "%s: out of memory\n", options->name);
         return COMMAND_UNKNOWN;
     }
-    snprintf(place->node, sizeof place->node, "%s", command_node(options->node, place->inventory));
+    snprintf(place->node, sizeof place->node, "%s", command_node(options->node, ""));
     return COMMAND_PASS;
 }
 
@@ -249,7 +249,7 @@ static void print_help(void)
         "  -f, --file FILE       the certificate, instead of the configuration's CertificateFile\n"
         "  -j, --json            one JSON object: show the certificate, else a record\n"
         "  -n, --node NAME       Slurm's name of this node, instead of $SLURMD_NODENAME or the\n"
-        "                        host's name\n"
+        "                        name that slurm.conf has for this host\n"
         "      --old-socket PATH the socket of a munged with the key of before: renew believes it\n"
         "                        rather than the file's owner\n"
         "      --renew           the same as renew\n"

@@ -22,7 +22,7 @@ struct certificate_options {
 struct certificate_place {
     struct conf conf;
     char path[256];
-    char node[INVENTORY_NAME * 4]; /* --node, else $SLURMD_NODENAME, else the host's name */
+    char node[INVENTORY_NAME * 4]; /* as command_node() tells it */
     struct inventory *inventory;
     char *fingerprint; /* of now */
 };

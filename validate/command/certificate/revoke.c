@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
-#include "lib/base/node_name.h"
+#include "lib/slurm/own_name.h"
 #include "lib/certificate/certificate.h"
 #include "lib/conf/conf.h"
 #include "validate/command/command.h"
@@ -42,7 +42,7 @@ static int revoke_here(const struct options *options, const char *path)
     int result = certificate_remove(path, &err);
 
     if (!node || !node[0]) {
-        node_name(host, sizeof host);
+        own_name("", host, sizeof host);
         node = host;
     }
     if (result < 0)

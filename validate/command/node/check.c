@@ -61,7 +61,7 @@ static void print_help(void)
          "      --nagios       one line and the exit status of a Nagios plugin: 0 OK, 1 WARNING,\n"
          "                     2 CRITICAL, 3 UNKNOWN\n"
          "  -n, --node NAME    Slurm's name of this node, instead of $SLURMD_NODENAME or the\n"
-         "                     host's name\n"
+         "                     name that slurm.conf has for this host\n"
          "  -o, --only TEST    only these tests: names, or beginnings such as net, with commas\n"
          "  -r, --root DIR     a recorded tree instead of this machine; then no configuration is\n"
          "                     read but one named with --config\n"
@@ -135,7 +135,7 @@ static int run_checks(const struct options *options, const struct look *look, do
         options->only != NULL, 0,
         VERDICT_NONE,          options->as_nagios || options->as_health ? &summary : NULL};
     struct checks checks = {.root = strcmp(look->root, "/") == 0 ? "" : look->root,
-                            .node = command_node(options->node, look->inventory),
+                            .node = command_node(options->node, look->root),
                             .conf = &look->conf,
                             .inventory = look->inventory,
                             .fabric = &look->fabric,

@@ -163,7 +163,7 @@ int command_topology_neighbours(int argc, char **argv)
         command_look_close(&look);
         return status;
     }
-    node = command_node(NULL, look.inventory);
+    node = command_node(NULL, "");
     if (ask_lldpd(&answer, &err) != 0 ||
         subnet_neighbours_read(&neighbours, node, answer.text, answer.size, &err) != 0) {
         fprintf(stderr, "%s: %s\n", argv[0], err.text);

@@ -347,8 +347,7 @@ static int topology(const struct look_options *options)
     int status = command_look_open(options->name, options->root, options->config, &view.look);
 
     if (status == COMMAND_PASS) {
-        view.node =
-            options->root ? view.look.inventory->hostname : command_node(NULL, view.look.inventory);
+        view.node = options->root ? view.look.inventory->hostname : command_node(NULL, "");
         affinity_make(view.look.inventory, &view.look.fabric, NULL, &view.affinity);
         status = show(&view, options->as_json);
     }
