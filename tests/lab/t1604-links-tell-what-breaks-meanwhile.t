@@ -44,36 +44,48 @@ unset MUSTER_PROGRESS
 # one on n2, whose address is one of the run's.
 cat >"$work/ports.py" <<'END'
 # PROGRAM: prints each TCP port that its processes listen at, until they are gone. Not those that
-# they have inherited from slurmstepd, which nobody accepts at after MPI_Init.
+# they have inherited from slurmstepd, which nobody accepts at after MPI_Init: slurmstepd is looked
+# at after them, as it is there before each of them and as long.
 import os, sys, time
 program, told, was_there, is_there = sys.argv[1].encode(), set(), False, True
 begin = time.monotonic()
 def sockets(pid):
-    return {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")}
-while is_there or (not was_there and time.monotonic() < begin + 20):
-    is_there = False
-    inherited = set()
-    for pid in filter(str.isdigit, os.listdir("/proc")):
+    found = set()
+    for fd in os.listdir(f"/proc/{pid}/fd"):
         try:
-            if open(f"/proc/{pid}/comm").read().startswith("slurmstepd"):
-                inherited |= sockets(pid)
-        except OSError:
+            found.add(os.readlink(f"/proc/{pid}/fd/{fd}"))
+        except OSError: # closed meanwhile
             pass
+    return found
+def processes(file, begin):
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            if open(f"/proc/{pid}/cmdline", "rb").read().split(b"\0")[0] != program:
-                continue
-            is_there = was_there = True
-            own = sockets(pid) - inherited
+            if open(f"/proc/{pid}/{file}", "rb").read().startswith(begin):
+                yield pid
+        except OSError: # gone
+            pass
+while is_there or (not was_there and time.monotonic() < begin + 60):
+    is_there, listening, inherited = False, {}, set()
+    for pid in processes("cmdline", program + b"\0"):
+        is_there = was_there = True
+        try:
+            own = sockets(pid)
             for name in ("tcp", "tcp6"):
                 for line in open(f"/proc/{pid}/net/{name}").readlines()[1:]:
                     field = line.split()
-                    port = int(field[1].split(":")[1], 16)
-                    if field[3] == "0A" and f"socket:[{field[9]}]" in own and port not in told:
-                        told.add(port)
-                        print(port, flush=True)
+                    if field[3] == "0A" and f"socket:[{field[9]}]" in own:
+                        listening[int(field[1].split(":")[1], 16)] = f"socket:[{field[9]}]"
         except OSError:
             pass
+    for pid in processes("comm", b"slurmstepd"):
+        try:
+            inherited |= sockets(pid)
+        except OSError:
+            pass
+    for port in listening:
+        if listening[port] not in inherited and port not in told:
+            told.add(port)
+            print(port, flush=True)
     time.sleep(0.1)
 END
 cat >"$work/stranger.py" <<'END'
