@@ -47,16 +47,21 @@ try() { # LAST-STAGE FAULT NODE PART
     resume "$3"
 }
 
+sent_bytes() { lab on "$1" cat /sys/class/net/eth1/statistics/tx_bytes; } # NODE
+has_sent() { [ "$(sent_bytes "$1")" -gt "$2" ]; } # NODE BYTES
+
 # A process of a node that is killed: by somebody once, or whenever it has run for two seconds; or is
 # stopped then.
 kill_process() { # NODE once|always|stopped: in the links
     "$lab_dir/lab" -L "$name" run "$muster" certify --json "$work/records" >"$work/words" 2>&1 </dev/null &
-    local pid=$! killer='' signal=KILL
+    local pid=$! killer='' signal=KILL before
     [ "$2" != stopped ] || signal=STOP
     within 30 grep -q '^  launch ' "$work/words"
     if [ "$2" = once ]; then
-        within 10 lab on "$1" pgrep -x muster-links
-        sleep 1
+        # in the links' own phase, which MPI's start comes before
+        within 30 lab on "$1" pgrep -x muster-links
+        before=$(sent_bytes "$1")
+        within 30 has_sent "$1" $((before + 4000000))
         lab on "$1" pkill -KILL -x muster-links
     else
         "$lab_dir/lab" -L "$name" on "$1" sh -c 'for i in $(seq 150); do
