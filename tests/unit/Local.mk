@@ -433,7 +433,7 @@ check_PROGRAMS += tests/unit/undo.t
 tests_unit_undo_t_SOURCES = tests/unit/undo.c validate/slurm/batch.c validate/slurm/batch.h \
 	validate/slurm/journal.c validate/slurm/journal.h \
 	validate/slurm/undo.c validate/slurm/undo.h validate/slurm/retest.c validate/slurm/retest.h
-tests_unit_undo_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=flock
+tests_unit_undo_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=flock,--wrap=fork
 tests_unit_undo_t_LDADD = $(unit_libs) -lm
 
 check_PROGRAMS += tests/unit/batch.t

@@ -14,7 +14,7 @@
 /* The journal of a run, and what is undone by it in a cluster that the test makes up. */
 
 static char directory[] = "/tmp/muster-undo-XXXXXX";
-static int seen_unlocked, loads;
+static int seen_unlocked, seen_unkept, loads;
 static char done[256], said[1000];
 static bool is_unreserved;
 static struct cluster_job found_jobs[2];
@@ -139,6 +139,15 @@ int __wrap_flock(int fd, int operation)
     return __real_flock(fd, operation);
 }
 
+pid_t __real_fork(void);
+pid_t __wrap_fork(void);
+
+pid_t __wrap_fork(void)
+{
+    seen_unkept += count_journals();
+    return __real_fork();
+}
+
 static void say(const char *text)
 {
     size_t length = strlen(said);
@@ -229,6 +238,7 @@ int main(int argc, char **argv)
     is_int(undo_begin(directory, "run", "one", argc, argv, &undo, &err), 0, "a run begins (%s)",
            err.text);
     is_int(seen_unlocked, 0, "its journal is locked before others see it");
+    is_int(seen_unkept, 0, "... and has a keeper");
     is_int(count_journals(), 1, "... and then they do");
     is_int(undo_leftovers(directory, "one", say, &err), 0, "... as of a run that lives");
     is_int(undo_begin(directory, "run", "one", argc, argv, &second, &err), 0,

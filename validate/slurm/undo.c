@@ -393,8 +393,19 @@ static void name_set(int argc, char **argv, const char *name)
     }
 }
 
+/* Nothing is left to undo. The journal may not have come to its place. */
+static void journal_remove(const struct undo *undo, const char *hidden)
+{
+    struct stat status;
+
+    if (*hidden)
+        unlink(hidden);
+    if (*undo->path && fstat(undo->journal, &status) == 0 && status.st_nlink > 0)
+        unlink(undo->path);
+}
+
 static void __attribute__((noreturn))
-keeper_run(const struct undo *undo, int pipe, int argc, char **argv)
+keeper_run(const struct undo *undo, const char *hidden, int pipe, int argc, char **argv)
 {
     int quiet = open("/dev/null", O_RDWR);
     char goodbye;
@@ -422,8 +433,7 @@ keeper_run(const struct undo *undo, int pipe, int argc, char **argv)
     }
     for (int i = 0; i < KEEPER_TRIES; i++) {
         if (journal_undo(undo->journal, i == 0, NULL) == 0) {
-            if (*undo->path)
-                unlink(undo->path);
+            journal_remove(undo, hidden);
             _exit(0);
         }
         sleep(5);
@@ -431,41 +441,45 @@ keeper_run(const struct undo *undo, int pipe, int argc, char **argv)
     _exit(1);
 }
 
-/* The journal in its place, locked before anybody else sees it there: one that is not locked is
- * of a run that is gone. Returns the descriptor, or -1 with errno and path "". */
-static int journal_create(const char *directory, const char *run, char *path, size_t size)
+/* The journal, locked, where nobody looks yet. Returns the descriptor, or -1 with errno and names
+ * "". */
+static int journal_create(const char *directory, const char *run, char *hidden, char *path,
+                          size_t size)
 {
-    char hidden[4096];
     int journal = -1;
 
     if (directory_make(directory) == 0 &&
-        snprintf(hidden, sizeof hidden, "%s/.%s", directory, run) < (int)sizeof hidden &&
+        snprintf(hidden, size, "%s/.%s", directory, run) < (int)size &&
         snprintf(path, size, "%s/%s", directory, run) < (int)size)
         journal = open(hidden, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
-    if (journal >= 0 && (flock(journal, LOCK_EX | LOCK_NB) != 0 || link(hidden, path) != 0)) {
+    if (journal >= 0 && flock(journal, LOCK_EX | LOCK_NB) != 0) {
         close(journal);
         unlink(hidden);
         journal = -1;
-    } else if (journal >= 0) {
-        unlink(hidden);
     }
     if (journal < 0)
-        *path = '\0';
+        *hidden = *path = '\0';
     return journal;
+}
+
+static void no_place(const char *directory, struct error *err)
+{
+    error_set(err,
+              "no journal in %s (%m): should this run and its keeper both be killed, "
+              "nobody cleans up after them",
+              directory);
 }
 
 int undo_begin(const char *directory, const char *run, const char *cluster, int argc, char **argv,
                struct undo *undo, struct error *err)
 {
+    char hidden[sizeof undo->path];
     int ends[2];
 
     *undo = (struct undo){.journal = -1, .keeper_pipe = -1};
-    undo->journal = journal_create(directory, run, undo->path, sizeof undo->path);
+    undo->journal = journal_create(directory, run, hidden, undo->path, sizeof undo->path);
     if (undo->journal < 0) {
-        error_set(err,
-                  "no journal in %s (%m): should this run and its keeper both be killed, "
-                  "nobody cleans up after them",
-                  directory);
+        no_place(directory, err);
         undo->journal = memfd_create("muster-journal", MFD_CLOEXEC);
     }
     if (undo->journal < 0 || write(undo->journal, "\n", 1) != 1) {
@@ -481,18 +495,27 @@ int undo_begin(const char *directory, const char *run, const char *cluster, int 
     fflush(NULL);
     undo->keeper = fork();
     if (undo->keeper == 0)
-        keeper_run(undo, ends[0], argc, argv);
+        keeper_run(undo, hidden, ends[0], argc, argv);
     close(ends[0]);
     undo->keeper_pipe = ends[1];
-    if (undo->keeper > 0)
+    if (undo->keeper > 0) {
+        /* Others see it with its lock, its first lines and its keeper: one that is not locked is
+         * of a run that is gone. */
+        if (*hidden && link(hidden, undo->path) != 0) {
+            no_place(directory, err);
+            *undo->path = '\0';
+        }
+        if (*hidden)
+            unlink(hidden);
         return 0;
+    }
     close(ends[1]);
     error_set(err, "cannot start the keeper: %m");
 fail:
     if (undo->journal >= 0)
         close(undo->journal);
-    if (*undo->path)
-        unlink(undo->path);
+    if (*hidden)
+        unlink(hidden);
     *undo = (struct undo){.journal = -1, .keeper_pipe = -1};
     return -1;
 }
