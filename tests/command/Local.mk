@@ -134,6 +134,14 @@ long_checks += \
 	tests/command/t2985-programs-as-they-are-use-collectives.t \
 	tests/command/t2980-collectives-are-right-over-mpi.t \
 	# end of collectives
+plain_checks += \
+	tests/command/t2985-programs-as-they-are-use-collectives.t \
+	tests/command/t2980-collectives-are-right-over-mpi.t \
+	tests/command/t2952-train-is-the-same-on-any-ranks.t \
+	tests/command/t2953-train-ranks-go-on.t \
+	tests/command/t2957-train-in-stages-is-the-same.t \
+	tests/command/t2201-check-takes-less-than-a-second.t \
+	# end of those that sanitizers shorten
 if HAVE_MPI
 noinst_PROGRAMS += tests/command/unmodified
 tests_command_unmodified_SOURCES = tests/command/unmodified.c

@@ -21,6 +21,7 @@ tests_sim_sim_LDADD = validate/diagnose/libdiagnose.la validate/judge/libjudge.l
 	validate/report/libreport.la lib/libmuster.la lib/libstatistics.la -lm
 
 long_checks += tests/sim/goals.t
+plain_checks += tests/sim/goals.t
 EXTRA_DIST += tests/sim/noise tests/sim/lab.noise
 
 sim: tests/sim/sim

@@ -75,6 +75,7 @@ tests_spank_host_faults_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
 tests_spank_host_faults_t_LDFLAGS = $(host_ldflags)
 tests_spank_host_faults_t_LDADD = $(host_libs)
 EXTRA_tests_spank_host_faults_t_DEPENDENCIES = $(host_needs)
+plain_checks += tests/spank-host/faults.t
 
 check_PROGRAMS += tests/spank-host/fuzz.t
 tests_spank_host_fuzz_t_SOURCES = tests/spank-host/fuzz.c
@@ -85,6 +86,7 @@ EXTRA_tests_spank_host_fuzz_t_DEPENDENCIES = $(host_needs)
 EXTRA_DIST += tests/spank-host/fuzz tests/spank-host/parsers.c
 
 dist_check_SCRIPTS += tests/spank-host/symbols.t
+plain_checks += tests/spank-host/symbols.t
 
 # What another release of Slurm can change.
 .PHONY: check-plugin

@@ -534,6 +534,7 @@ check_PROGRAMS += tests/unit/algorithms.t
 tests_unit_algorithms_t_SOURCES = tests/unit/algorithms.c \
 	tests/unit/plan_simulator.c tests/unit/plan_simulator.h
 tests_unit_algorithms_t_LDADD = collectives/libmustercoll.la $(unit_libs) -lm
+plain_checks += tests/unit/algorithms.t
 
 check_PROGRAMS += tests/unit/evidence_plans.t
 tests_unit_evidence_plans_t_SOURCES = tests/unit/evidence_plans.c \

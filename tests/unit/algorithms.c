@@ -562,7 +562,7 @@ static bool wires_hold(const struct algorithm *algorithm)
 
 /* AddressSanitizer makes many ranks slow, and finds with few what it can. */
 #ifdef __SANITIZE_ADDRESS__
-static const int most_ranks = 9;
+static const int most_ranks = 7;
 #else
 static const int most_ranks = RANKS_MAX;
 #endif
