@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints muster-codes(7) from the catalogue. */
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "lib/catalog/catalog.h"
+#include "lib/catalog/kernel_event.h"
 
 static const char head[] =
     ".\\\" SPDX-License-Identifier: Apache-2.0\n"
@@ -111,12 +114,61 @@ static void metrics_print(void)
     }
 }
 
+/* Rows of one name one after another are of one event, and told once where they say the same. */
+static bool is_told(const struct kernel_event *event)
+{
+    for (const struct kernel_event *other = kernel_events; other < event; other++)
+        if (strcmp(other->source, event->source) == 0 && strcmp(other->name, event->name) == 0 &&
+            other->action == event->action && strcmp(other->meaning, event->meaning) == 0)
+            return true;
+    return false;
+}
+
+static void kernel_events_print(void)
+{
+    static const char *const causes[] = {
+        [KERNEL_BY_MACHINE] = "",
+        [KERNEL_BY_EITHER] = ", may be a job's doing",
+        [KERNEL_BY_JOB] = ", a fault of a job's program",
+    };
+
+    printf(".SH KERNEL LOG\n"
+           "What\n.B host.log\n"
+           "finds in the kernel's log: source, event, what it comes to, its fault code, and whose "
+           "word that is or where the text is from.\n"
+           "The codes of NVIDIA are those of its Xid catalog and of appendix D of the Fabric "
+           "Manager User Guide.\n"
+           ".B KernelLog\n"
+           "in\n.BR muster.conf (5)\n"
+           "changes what one comes to, but what a job can bring about never drains.\n");
+    for (size_t i = 0; i < kernel_event_count; i++) {
+        const struct kernel_event *event = &kernel_events[i];
+
+        if (is_told(event))
+            continue;
+        printf(".TP\n.B %s:%s\n", event->source, *event->name ? event->name : "\\fINUMBER\\fP");
+        if (*event->ends)
+            printf("ends %s", event->ends);
+        else
+            printf("%s%s, %s", kernel_action_name(event->action), causes[event->cause],
+                   catalog_fault(event->code)->name);
+        if (event->times > 0)
+            printf(", from %u in %u s on", event->times, event->within_s);
+        printf(" (");
+        text_print(event->reference);
+        printf("): ");
+        text_print(event->meaning);
+        printf(".\n");
+    }
+}
+
 int main(void)
 {
     fputs(head, stdout);
     fputs(reasons, stdout);
     faults_print();
     remediations_print();
+    kernel_events_print();
     tests_print();
     metrics_print();
     printf(".SH SEE ALSO\n.BR muster (1),\n.BR muster.conf (5)\n");

@@ -10,6 +10,8 @@ lib_libmuster_la_LIBADD = -ldl
 lib_libmuster_la_SOURCES += \
 	lib/catalog/catalog.c lib/catalog/catalog.h \
 	lib/catalog/fault_table.h \
+	lib/catalog/kernel_event.c lib/catalog/kernel_event.h \
+	lib/catalog/kernel_nvidia.h \
 	lib/catalog/metrics.c \
 	lib/catalog/verdict.c lib/catalog/verdict.h \
 	# end
@@ -47,6 +49,7 @@ lib_libmuster_la_SOURCES += \
 # muster.conf: what the site wants
 lib_libmuster_la_SOURCES += \
 	lib/conf/conf.c lib/conf/conf.h \
+	lib/conf/conf_kernel.c \
 	lib/conf/conf_report.c \
 	lib/conf/conf_site.c \
 	lib/conf/conf_table.h \

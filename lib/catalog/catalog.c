@@ -60,6 +60,8 @@ const struct catalog_test catalog_tests[] = {
     {"host.limits", FAULT_LIMIT_LOW, "locked memory, open files, shared memory, RDMA devices"},
     {"host.munge", FAULT_MUNGE_FAILED, "a MUNGE credential is made and decoded"},
     {"host.clock", FAULT_CLOCK_OFF, "the clock against its time service and the other nodes"},
+    {"host.log", FAULT_KERNEL_LOG_FAULT,
+     "the kernel log: errors of GPUs, NICs, memory, drives and file systems"},
     {"host.config", FAULT_CONFIG_DIFFERS,
      "versions, settings and devices, compared over all nodes by majority"},
     {"workers.enumerate", FAULT_NODE_UNREACHABLE, "every expected node and rank answers"},

@@ -82,6 +82,9 @@ FAULT(GPU_PASSED_THROUGH, "gpu_passed_through", WARN, NEVER, FIX_CONFIG, \
 FAULT(GPU_MEMORY_ERRORS, "gpu_memory_errors", FAIL, HEALTH, RESET_GPU, \
     "Reset the GPU; replace it when the errors come back.", \
     "a GPU has counted uncorrected memory errors") \
+FAULT(GPU_MEMORY_CORRECTED, "gpu_memory_corrected", WARN, NEVER, CALL_VENDOR, \
+    "Ask the vendor whether the GPU is to be replaced when it goes on.", \
+    "a GPU corrects memory errors at a high rate") \
 FAULT(GPU_NOT_OPERATIONAL, "gpu_not_operational", FAIL, HEALTH, RESET_GPU, \
     "Reset the GPU; replace it when the state comes back.", \
     "the driver says that a GPU is not operational") \
@@ -145,6 +148,18 @@ FAULT(GPU_MEMORY_HELD, "gpu_memory_held", WARN, NEVER, RESET_GPU, \
 FAULT(GPU_DRIVER_HUNG, "gpu_driver_hung", FAIL, HEALTH, REBOOT, \
     "Read the kernel log, and reboot the node.", \
     "the driver of the GPUs does not answer") \
+FAULT(GPU_DRIVER_ERROR, "gpu_driver_error", WARN, NEVER, CHECK_LOG, \
+    "Look the error up in the vendor's documentation; report it when it comes back.", \
+    "the driver of a GPU reported an error") \
+FAULT(APPLICATION_FAULT, "application_fault", WARN, NEVER, CHECK_LOG, \
+    "Tell the job's owner: the node is not at fault.", \
+    "a job's program made an error on a GPU") \
+FAULT(GPU_SWITCH_FAILED, "gpu_switch_failed", FAIL, HEALTH, REBOOT, \
+    "Reboot the node; have the baseboard replaced when the fault comes back.", \
+    "a switch between the GPUs of the node failed") \
+FAULT(GPU_SWITCH_ERRORS, "gpu_switch_errors", WARN, NEVER, CHECK_LOG, \
+    "Look for an Xid 74 of a GPU at the same time; reset all GPUs of the node together.", \
+    "a switch between the GPUs of the node reported an error") \
 FAULT(GPU_LIBRARY_CRASHED, "gpu_library_crashed", UNKNOWN, NEVER, UPDATE_SOFTWARE, \
     "Install the management library that belongs to the driver.", \
     "the management library of the GPUs crashed") \
@@ -167,6 +182,51 @@ FAULT(NODE_REPORTED, "node_reported", WARN, NEVER, MEASURE_AGAIN, \
     "Run muster certify --suspects.", \
     "a user's preflight reported the node") \
 /* the host */ \
+FAULT(NIC_FAILED, "nic_failed", FAIL, HEALTH, REBOOT, \
+    "Power-cycle the node; update the NIC's firmware, or replace the NIC, when the fault comes back.", \
+    "firmware of a NIC does not work any more") \
+FAULT(NIC_ERRORS, "nic_errors", WARN, NEVER, CHECK_LOG, \
+    "Read the kernel log; update the NIC's firmware and driver.", \
+    "the driver of a NIC reported an error") \
+FAULT(MEMORY_ERRORS, "memory_errors", FAIL, HEALTH, CALL_VENDOR, \
+    "Find the DIMM in the kernel log and have it replaced.", \
+    "host memory had an error that could not be corrected") \
+FAULT(MEMORY_CORRECTED, "memory_corrected", WARN, NEVER, CALL_VENDOR, \
+    "Find the DIMM in the kernel log; reseat it, and have it replaced when it goes on.", \
+    "host memory corrects errors at a high rate") \
+FAULT(MACHINE_CHECK, "machine_check", WARN, NEVER, CALL_VENDOR, \
+    "Read the kernel log and the event log of the BMC.", \
+    "a processor or the firmware reported a hardware error") \
+FAULT(PCIE_ERRORS, "pcie_errors", WARN, NEVER, RESEAT, \
+    "Find the device by its address with lspci; reseat it and its riser.", \
+    "errors on the PCI bus") \
+FAULT(DISK_FAILED, "disk_failed", FAIL, HEALTH, CALL_VENDOR, \
+    "Power-cycle the node; replace the drive when it fails again.", \
+    "a drive does not work any more") \
+FAULT(DISK_ERRORS, "disk_errors", WARN, NEVER, CALL_VENDOR, \
+    "Read the drive's own log (smartctl, nvme smart-log); replace it when the errors come back.", \
+    "a drive could not read or write, or did not answer") \
+FAULT(FILESYSTEM_FAILED, "filesystem_failed", FAIL, HEALTH, CHECK_LOG, \
+    "Check the drive, then the file system (fsck, xfs_repair), and mount it again.", \
+    "a file system was shut down or made read-only after an error") \
+FAULT(FILESYSTEM_ERRORS, "filesystem_errors", WARN, NEVER, CHECK_LOG, \
+    "Check the drive, then the file system (fsck, xfs_repair).", \
+    "errors of a file system") \
+FAULT(TASK_HUNG, "task_hung", WARN, NEVER, CHECK_LOG, \
+    "Look for the file system or device that the process waits for.", \
+    "a process was blocked in the kernel for minutes") \
+FAULT(KERNEL_ERROR, "kernel_error", WARN, NEVER, CHECK_LOG, \
+    "Read the kernel log; reboot the node when no job needs it.", \
+    "an error inside the kernel, or a processor that was stuck in it") \
+FAULT(SYSTEM_PROCESS_KILLED, "system_process_killed", WARN, NEVER, FIX_CONFIG, \
+    "Limit the memory of jobs (ConstrainRAMSpace), and look whether the service runs again.", \
+    "the kernel killed a process of root for want of memory") \
+FAULT(HOST_HOT, "host_hot", WARN, NEVER, CHECK_LOG, \
+    "Check fans, airflow and the temperature of the room.", \
+    "the processors or the node are too hot") \
+FAULT(KERNEL_LOG_FAULT, "kernel_log_fault", FAIL, HEALTH, CHECK_LOG, \
+    "Read the entry; KernelLog in muster.conf says that it drains the node.", \
+    "the kernel log has an entry that the site drains nodes for") \
 FAULT(MEMLOCK_LOW, "memlock_low", FAIL, CERTIFY, FIX_CONFIG, \
     "Set LimitMEMLOCK in slurmd's unit and PropagateResourceLimitsExcept=MEMLOCK in slurm.conf.", \
     "less locked memory than RDMA needs") \

@@ -146,6 +146,8 @@ static const struct conf_key keys[] = {
      "where the system finds them."},
     {"GpuDeadline", KIND_TIME, AT(gpu_deadline_s), 1, 300, "15s",
      "How long such a library may take to tell of all accelerators; after that its driver hangs."},
+    {"KernelLog", KIND_KERNEL, AT(kernel_rules), 0, 0, "",
+     "What an event of the kernel log comes to, instead of what muster-codes(7) says."},
     {"HealthDrain", KIND_YES_NO, AT(health_drain), 0, 0, "no",
      "Whether muster check --health drains its own node when a part of it is missing or dead."},
     {"QuickBudget", KIND_TIME, AT(quick_budget_s), 1, 7 * 86400.0, "auto",
@@ -229,6 +231,9 @@ void conf_clear(struct conf *conf)
     free(conf->reports);
     conf->reports = NULL;
     conf->report_count = 0;
+    free(conf->kernel_rules);
+    conf->kernel_rules = NULL;
+    conf->kernel_rule_count = 0;
     for (size_t i = 0; i < conf->nominal_speed_count; i++)
         hostlist_clear(&conf->nominal_speeds[i].interfaces);
     conf->nominal_speed_count = 0;
@@ -307,7 +312,7 @@ static char *trim(char *text)
 static bool is_repeatable(const struct conf_key *key)
 {
     return key->kind == KIND_ISLAND || key->kind == KIND_VARIABLE || key->kind == KIND_SETTINGS ||
-           key->kind == KIND_REPORT;
+           key->kind == KIND_REPORT || key->kind == KIND_KERNEL;
 }
 
 /* One line without its end. seen: for each key the line that set it, or 0. */

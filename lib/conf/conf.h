@@ -9,6 +9,7 @@
 #include "lib/base/error.h"
 #include "lib/base/fabric_class.h"
 #include "lib/base/hostlist.h"
+#include "lib/catalog/kernel_event.h"
 #include "lib/conf/netif.h"
 
 /* muster.conf: what the site wants. `Key=Value` lines like Slurm's own, `#` begins a comment, keys
@@ -63,6 +64,13 @@ struct variable_line {
     struct hostlist partitions, nodes, accounts; /* empty: any */
     unsigned fabrics;                            /* 1 << enum fabric_class each; 0: any */
     unsigned line;                               /* of the file */
+};
+
+/* One line KernelLog=SOURCE:EVENT:ACTION. */
+struct kernel_rule {
+    char source[KERNEL_NAME], name[KERNEL_NAME]; /* of kernel_event_find() */
+    enum kernel_action action;
+    unsigned line; /* of the file */
 };
 
 /* One line Report=FORMAT:PATH. */
@@ -137,7 +145,9 @@ struct conf {
                                    never less than two nodes */
     char gpu_library_path[256]; /* GpuLibraryPath: where NVML and its like lie; "": as usual */
     double gpu_deadline_s;      /* GpuDeadline=15s: their answer */
-    bool health_drain;          /* HealthDrain=no: muster check --health drains its node */
+    struct kernel_rule *kernel_rules; /* KernelLog=xid:63:ignore, any number of lines */
+    size_t kernel_rule_count;
+    bool health_drain; /* HealthDrain=no: muster check --health drains its node */
     double quick_budget_s, standard_budget_s,
         full_budget_s;             /* QuickBudget=2m StandardBudget=5m FullBudget=30m; 0: auto */
     enum conf_preflight preflight; /* Preflight=off|quick|standard */
@@ -153,7 +163,8 @@ void conf_defaults(struct conf *conf);
  * found what, allowed what" and the defaults in place: half a configuration never decides. conf is
  * overwritten and always releasable with conf_clear(). Keeps no state: re-entrant.
  * Accepted: a regular file of at most 1 MiB, lines of at most 4096 bytes, line ends LF or CR LF,
- * the last one optional. Each key at most once, but for Island, Variable, Interface and Report. */
+ * the last one optional. Each key at most once, but for Island, Variable, Interface,
+ * KernelLog and Report. */
 int conf_read(const char *path, struct conf *conf, struct error *err);
 
 /* The two halves of it, for who must not wait for a file: the text, malloc'd, returned as

@@ -26,6 +26,7 @@ enum conf_kind {
     KIND_ISLAND,     /* one of islands; repeatable */
     KIND_VARIABLE,   /* one of variables; repeatable */
     KIND_REPORT,     /* one of reports; repeatable, may be empty */
+    KIND_KERNEL,     /* one of kernel_rules; repeatable, may be empty */
     KIND_PREFLIGHT,  /* enum conf_preflight */
     KIND_COMPARE,    /* unsigned, enum conf_compare */
     KIND_SETTINGS,   /* netif_lines and netif_line_count; a line more each time, may be empty */
@@ -63,6 +64,8 @@ int conf_islands_print(const struct conf *conf, FILE *stream);
 int conf_variables_print(const struct conf *conf, FILE *stream);
 int conf_report_set(struct conf *conf, const char *value, struct error *err);
 void conf_reports_print(const struct conf *conf, FILE *stream);
+int conf_kernel_set(struct conf *conf, const char *value, unsigned line, struct error *err);
+void conf_kernel_print(const struct conf *conf, FILE *stream);
 void conf_site_clear(struct conf *conf);
 
 #endif

@@ -73,6 +73,11 @@ void conf_value_allowed(const struct conf_key *key, char *text, size_t size)
                  "table, html, junit, prometheus, csv or json, a colon and an absolute path, or "
                  "nothing; any number of lines");
         break;
+    case KIND_KERNEL:
+        snprintf(text, size,
+                 "SOURCE:EVENT:ACTION such as xid:63:ignore, where ACTION is ignore, warn or drain "
+                 "and SOURCE:EVENT stands in muster-codes(7), or nothing; any number of lines");
+        break;
     case KIND_ISLAND:
         snprintf(text, size, "NAME nodes=NODES fabric=FABRIC, or nothing; any number of lines");
         break;
@@ -403,6 +408,8 @@ int conf_value_set(struct conf *conf, const struct conf_key *key, const char *va
         return not_allowed(key, value, err);
     case KIND_REPORT:
         return conf_report_set(conf, value, err);
+    case KIND_KERNEL:
+        return conf_kernel_set(conf, value, line, err);
     case KIND_ISLAND:
         return conf_island_set(conf, value, line, err);
     case KIND_VARIABLE:
@@ -497,6 +504,9 @@ int conf_value_print(const struct conf *conf, const struct conf_key *key, FILE *
         break;
     case KIND_POLICY:
         fputs(conf_policy_name(*(const enum conf_policy *)field), stream);
+        return 0;
+    case KIND_KERNEL:
+        conf_kernel_print(conf, stream);
         return 0;
     case KIND_REPORT:
         conf_reports_print(conf, stream);

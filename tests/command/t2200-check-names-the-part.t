@@ -34,6 +34,34 @@ is "$?" 1 'a failure is status 1'
 is "$(grep -c '^fail' <<<"$text")" 1 '... one part is at fault'
 like "$text" '^fail +net.interfaces  eth1 +eth1 has no carrier; check cable or switch port$' '... the right one'
 
+mkdir -p "$node/dev"
+text=$("$muster" check --root "$node" --only host.log)
+is "$? $text" "0 $(printf 'skip     %-14s  %-8s  %s' host.log '' \
+    "the kernel log was not read: $node/dev/kmsg: No such file or directory")" 'no kernel log is said'
+{
+    echo '6,1,1000000,-;NVRM: loading NVIDIA UNIX Open Kernel Module'
+    echo '12,2,1500000,-;NVRM: Xid (PCI:0000:9b:00): 79, a user writes'
+    echo '4,3,2000000,-;NVRM: Xid (PCI:0000:9b:00): 31, pid=7, name=python3, Ch 00000008'
+    echo '4,4,3000000,-;nvme nvme0: I/O 12 QID 4 timeout, reset controller'
+} >"$node/dev/kmsg"
+text=$("$muster" check --root "$node" --only host.log)
+is "$?" 0 'entries of the kernel log fail nothing where a node is tested'
+like "$text" '^warn +host.log +nvme0 +nvme timeout \(a drive did not answer and is reset\), 0 s ago: nvme nvme0: ' \
+    '... and warn with the part'
+like "$text" "^pass +host.log +0000:9b:00 +1 fault of jobs' programs, none of the node's: xid 31 " \
+    "... a job's fault is told apart"
+unlike "$text" ' 79 ' "... a user's line is none"
+echo '4,5,4000000,-;NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.' >>"$node/dev/kmsg"
+text=$("$muster" check --root "$node" --only host.log)
+like "$text" '^warn +host.log +0000:9b:00 +xid 79 \(GPU has fallen off the bus\)' 'what is bad warns'
+text=$("$muster" check --root "$node" --only host.log --nagios)
+is "$?" 2 '... and is critical for who watches the node'
+like "$text" '^MUSTER CRITICAL - host.log 0000:9b:00: xid 79 ' '... with its name'
+echo 'KernelLog=xid:79:ignore' >"$dir/ignore.conf"
+text=$("$muster" check --root "$node" --config "$dir/ignore.conf" --only host.log)
+unlike "$text" ' xid 79 ' 'KernelLog can have it ignored'
+rm "$node/dev/kmsg"
+
 rm "$node/etc/slurm/slurm.conf" && mkdir "$node/etc/slurm/slurm.conf"
 text=$("$muster" check --root "$node" --only slurm)
 is "$?" 3 'what cannot be told is status 3'

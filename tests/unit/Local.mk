@@ -25,6 +25,10 @@ tests_unit_accelerator_t_LDADD = validate/accelerator/libaccelerator.la $(unit_l
 tests_unit_accelerator_t_DEPENDENCIES = $(tests_unit_accelerator_t_LDADD) \
 	tests/gpu/nvml.la tests/gpu/nvml-old.la
 
+check_PROGRAMS += tests/unit/kernel_log.t
+tests_unit_kernel_log_t_SOURCES = tests/unit/kernel_log.c
+tests_unit_kernel_log_t_LDADD = validate/health/libhealth.la tests/unit/libtree.la $(unit_libs)
+
 check_PROGRAMS += tests/unit/catalog.t
 tests_unit_catalog_t_SOURCES = tests/unit/catalog.c
 tests_unit_catalog_t_LDADD = $(unit_libs)

@@ -244,6 +244,23 @@ static void refuses_values(void)
     refused("Report=csv", "1: Report=csv: found \"csv\", allowed table, html, junit");
     refused("Report=csv:x", "1: Report=csv:x: found \"csv:x\", allowed table, html");
     refused("Report=csv:/x%d", "1: Report=csv:/x%d: found \"%d\" in the path, allowed %r");
+    refused("KernelLog=xid:63",
+            "1: KernelLog=xid:63: found \"xid:63\", allowed SOURCE:EVENT:ACTION");
+    refused("KernelLog=xid:63:ignore now", "1: KernelLog=xid:63:ignore now: found");
+    refused("KernelLog=xid:63:reboot",
+            "1: KernelLog=xid:63:reboot: found the action \"reboot\", allowed ignore, warn, drain");
+    refused("KernelLog=xid:0:warn",
+            "1: KernelLog=xid:0:warn: found the code \"0\", allowed 1 to 99999");
+    refused("KernelLog=mlx4:health:warn", "1: KernelLog=mlx4:health:warn: found the source "
+                                          "\"mlx4\", allowed are xid, sxid, nvidia, amdgpu, ");
+    refused("KernelLog=nvme:died:warn", "1: KernelLog=nvme:died:warn: found the event \"died\", "
+                                        "allowed of nvme are failed, timeout, down, no_path");
+    refused("KernelLog=amdgpu:reset_done:warn", "1: KernelLog=amdgpu:reset_done:warn: found the "
+                                                "event \"reset_done\"");
+    refused("KernelLog=xid:13:drain", "1: KernelLog=xid:13:drain: found drain for xid:13, allowed "
+                                      "ignore, warn: a job can be the cause");
+    refused("KernelLog=xid:63:warn\nMTU=9000\nkernellog=XID:63:ignore",
+            "3: KernelLog=XID:63:ignore: found XID:63 a second time, first in line 1");
     refused("Island=ib", "1: Island=ib: found no nodes=, allowed NAME nodes=NODES fabric=FABRIC");
     refused("Island=ib nodes=n1", "1: Island=ib nodes=n1: found no fabric=");
     refused("Island=i/b nodes=n1 fabric=EFA", "1: Island=i/b nodes=n1 fabric=EFA: found the name");
@@ -458,6 +475,27 @@ static void example_is_good(void)
     conf_clear(&conf);
 }
 
+static void takes_kernel_log(void)
+{
+    struct conf conf;
+    struct error err;
+    char *text;
+
+    is_int(read_text("KernelLog=\nKernelLog=xid:63:ignore\nKernelLog=nvme:Failed:WARN\n"
+                     "KernelLog=sxid:31999:drain\nKernelLog=xid:13:warn\n",
+                     &conf, &err),
+           0, "KernelLog may stand in several lines");
+    is_int(conf.kernel_rule_count, 4, "... of which each counts that says something");
+    is_int(conf.kernel_rules[2].action, KERNEL_DRAIN,
+           "... also for a code that muster does not know");
+    text = printed(&conf);
+    has_str(text,
+            "KernelLog=xid:63:ignore\nKernelLog=nvme:Failed:warn\nKernelLog=sxid:31999:drain\n",
+            "... and is printed so that it can be read");
+    free(text);
+    conf_clear(&conf);
+}
+
 int main(void)
 {
     if (!mkdtemp(directory))
@@ -467,6 +505,7 @@ int main(void)
     reads_repeatable_keys();
     refuses_values();
     collects_interfaces();
+    takes_kernel_log();
     bounds_the_file();
     goes_there_and_back();
     is_documented();

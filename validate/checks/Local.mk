@@ -21,10 +21,12 @@ validate_checks_libchecks_la_SOURCES = \
 	validate/checks/hosts.c \
 	validate/checks/interfaces.c \
 	validate/checks/limits.c \
+	validate/checks/log.c \
 	validate/checks/munge.c \
 	validate/checks/pci_settings.c \
 	validate/checks/ports.c validate/checks/ports.h \
 	# end of validate_checks_libchecks_la_SOURCES
 validate_checks_libchecks_la_LIBADD = \
 	validate/accelerator/libaccelerator.la \
-	validate/claims/libclaims.la
+	validate/claims/libclaims.la \
+	validate/health/libhealth.la

@@ -17,6 +17,7 @@ const struct check check_table[] = {
     {"host.clock", "the clock is synchronised", check_clock},
     {"slurm.gate", "the last job that this node's prolog refused", check_gate},
     {"preflight.claims", "what users' preflights hold against this node", check_claims},
+    {"host.log", "the kernel log: GPUs, NICs, memory, drives, file systems", check_log},
     {"host.config", "facts to compare with the other nodes", check_config},
     /* end of check_table */
 };

@@ -23,11 +23,15 @@ struct checks {
     void (*sink)(const struct record *record, void *context);
     void *context;
     const struct accelerators *accelerators; /* accelerators.h; NULL: not asked */
+    /* Of the kernel log (log.c). watches: an entry of a fault fails. Where a node is tested anew
+     * it only warns: the entry may be what it was repaired for. keeps_log: the next health check
+     * goes on from where this one ends. */
+    bool watches, keeps_log;
 };
 
 /* One check: a file of the family's and a line in the table. It reports at least one record, never
- * starts a program, never opens a device (what the libraries of accelerators opened was read
- * before, in a child: accelerators.h), and reads no file without a bound. */
+ * starts a program, never opens a device but the kernel log (what the libraries of accelerators
+ * opened was read before, in a child: accelerators.h), and reads no file without a bound. */
 struct check {
     const char *name; /* the test of its records */
     const char *help;
@@ -66,6 +70,7 @@ void check_gate(const struct checks *checks, const char *test);
 void check_claims(const struct checks *checks, const char *test);
 void check_munge(const struct checks *checks, const char *test);
 void check_clock(const struct checks *checks, const char *test);
+void check_log(const struct checks *checks, const char *test);
 void check_config(const struct checks *checks, const char *test);
 
 #endif

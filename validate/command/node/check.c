@@ -139,6 +139,8 @@ static int run_checks(const struct options *options, const struct look *look, do
                             .conf = &look->conf,
                             .inventory = look->inventory,
                             .fabric = &look->fabric,
+                            .watches = options->as_health || options->as_nagios,
+                            .keeps_log = options->as_health,
                             .sink = print_record,
                             .context = &output};
 

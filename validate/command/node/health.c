@@ -13,6 +13,7 @@
 #include "lib/base/text.h"
 #include "validate/act/act.h"
 #include "validate/command/command.h"
+#include "validate/health/log_file.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/revocation.h"
 
@@ -75,19 +76,20 @@ int health_nagios(const struct health_summary *summary, double seconds)
     return status;
 }
 
-/* Drains this node, and takes that back when it is one too many. Returns what is to be said, in
- * text; "" for nothing. */
-static void node_drain(const char *node, const char *reason, const struct conf *conf, char *text,
+/* Drains this node, and takes that back when it is one too many. Returns whether it is drained by
+ * muster now, and what is to be said, in text; "" for nothing. */
+static bool node_drain(const char *node, const char *reason, const struct conf *conf, char *text,
                        size_t size)
 {
     struct cluster cluster = {0};
     struct error err;
+    bool is_drained = false;
     size_t cap;
 
     *text = '\0';
     if (cluster_open(&err) != 0 || cluster_load(&cluster, &err) != 0) {
         snprintf(text, size, "not drained: %s", err.text);
-        return;
+        return false;
     }
     cap = cap_nodes(cluster.node_count, conf->drain_cap_percent, CAP_DRAINS_LEAST);
     switch (health_decide(&cluster, node, reason, cap)) {
@@ -96,13 +98,19 @@ static void node_drain(const char *node, const char *reason, const struct conf *
             snprintf(text, size, "not drained: %s", err.text);
             break;
         }
+        is_drained = true;
         snprintf(text, size, "drained: %s", reason);
         cluster_clear(&cluster);
         sleep(SETTLE_S);
         if (cluster_load(&cluster, &err) == 0 && health_is_beyond(&cluster, node, cap) &&
-            cluster_resume(node, &err) == 0)
+            cluster_resume(node, &err) == 0) {
+            is_drained = false;
             snprintf(text, size,
                      "not drained: muster has drained %zu nodes, as many as DrainCap allows", cap);
+        }
+        break;
+    case HEALTH_OURS:
+        is_drained = true;
         break;
     case HEALTH_CAP:
         snprintf(text, size,
@@ -116,20 +124,11 @@ static void node_drain(const char *node, const char *reason, const struct conf *
     case HEALTH_NO_NODE:
         snprintf(text, size, "not drained: Slurm has no node %s", node);
         break;
-    default: /* it is drained, by us or by others: that has been said */
+    default: /* it is drained by others: that has been said */
         break;
     }
     cluster_clear(&cluster);
-}
-
-/* Whose seal it is does not matter for when it was issued. */
-static int any_seal(const char *seal, const char *text, size_t text_length, struct error *err)
-{
-    (void)seal;
-    (void)text;
-    (void)text_length;
-    (void)err;
-    return 1;
+    return is_drained;
 }
 
 /* Why a certificate issued then does not count any more, by what Slurm knows of the node; false: it
@@ -151,20 +150,14 @@ static bool is_void(const struct cluster_node *node, time_t issued, char *why, s
  * for nothing. */
 static void certificate_withdraw(const char *name, const struct conf *conf, char *text, size_t size)
 {
-    struct certificate certificate;
     struct cluster cluster = {0};
     const struct cluster_node *node;
     char why[300], *comment;
     struct error err = {""};
-    enum certificate_state state =
-        certificate_check(conf->certificate_path, 0, &(struct certificate_facts){0}, any_seal,
-                          &certificate, why, sizeof why);
-    time_t issued = certificate.issued;
+    time_t issued = certificate_issued(conf->certificate_path);
 
     *text = '\0';
-    certificate_clear(&certificate);
-    if (state == CERTIFICATE_MISSING || issued == 0 || cluster_open(&err) != 0 ||
-        cluster_load_node(name, &cluster, &err) != 0)
+    if (issued == 0 || cluster_open(&err) != 0 || cluster_load_node(name, &cluster, &err) != 0)
         return; /* without Slurm nothing starts here */
     node = cluster_node(&cluster, name);
     if (node && is_void(node, issued, why, sizeof why)) {
@@ -195,7 +188,8 @@ int health_run(const char *command, const struct health_summary *summary, const 
     if (failed > told)
         printf("%s: %s: and %zu more failed; muster check tells\n", command, node, failed - told);
     if (*summary->drain && conf->health_drain) {
-        node_drain(node, summary->drain, conf, text, sizeof text);
+        if (node_drain(node, summary->drain, conf, text, sizeof text))
+            log_file_drained(conf);
         if (*text)
             printf("%s: %s %s\n", command, node, text);
     }

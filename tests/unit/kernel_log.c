@@ -1,0 +1,644 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/health/kernel_log.h"
+#include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/splitmix.h"
+
+enum { SECOND_US = 1000000, NOW_S = 200000 };
+static const int64_t now_us = (int64_t)NOW_S * SECOND_US;
+
+static struct kernel_log kernel;
+static struct conf conf;
+
+/* An entry of the kernel's, written so many seconds before now. */
+static void take_ago(const char *text, int64_t ago_s)
+{
+    struct kmsg_entry entry = {.priority = 3, .time_us = now_us - ago_s * SECOND_US};
+
+    snprintf(entry.text, sizeof entry.text, "%s", text);
+    kernel_log_take(&kernel, &entry);
+}
+
+static void begin(void)
+{
+    kernel_log_init(&kernel, "boot-1");
+}
+
+static struct kernel_judgement judged(size_t index)
+{
+    struct kernel_judgement judgement;
+
+    kernel_log_judge(&kernel, index, &conf, now_us, 0, &judgement);
+    return judgement;
+}
+
+static size_t count_of(enum verdict verdict)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < kernel.count; i++)
+        count += judged(i).verdict == verdict;
+    return count;
+}
+
+/* ---------------------------------------------------------------- every event */
+
+/* An entry that has the event's pattern. */
+static void example_of(const struct kernel_event *event, char *text, size_t size)
+{
+    static const struct {
+        char kind;
+        const char *text;
+    } words[] = {{'d', "7"},   {'x', "0x1f"},         {'a', "able"},
+                 {'w', "w0:"}, {'P', "0000:9b:00.0"}, {'D', "sda1"}};
+    size_t length = 0;
+
+    *text = '\0';
+    for (const char *at = event->pattern; *at && length < size - 1; at++) {
+        const char *put = NULL;
+        char byte[2] = {*at, '\0'};
+
+        for (size_t i = 0; *at == '%' && i < sizeof words / sizeof *words; i++)
+            if (words[i].kind == at[1])
+                put = words[i].text;
+        if (put && at[1] == 'd' && !*event->name)
+            put = "99999"; /* no code of the table */
+        if (put)
+            at++;
+        else
+            put = *at == '*' ? "some words" : byte;
+        length += (size_t)snprintf(text + length, size - length, "%s", put);
+    }
+    snprintf(text + length, size - length, " and the rest");
+}
+
+static bool is_code(const struct kernel_event *event)
+{
+    return strcmp(event->source, "xid") == 0 || strcmp(event->source, "sxid") == 0;
+}
+
+static void every_event(void)
+{
+    char text[512], part[KERNEL_PART], name[KERNEL_NAME];
+    bool are_found = true, are_good = true, are_named = true;
+    int xids = 0, sxids = 0;
+
+    for (size_t i = 0; i < kernel_event_count; i++) {
+        const struct kernel_event *event = &kernel_events[i], *found;
+        const struct catalog_fault *fault = catalog_fault(event->code);
+
+        example_of(event, text, sizeof text);
+        found = kernel_event_match(text, part, name);
+        if (!found || strcmp(found->source, event->source) != 0 ||
+            strcmp(found->name, event->name) != 0 || found->action != event->action ||
+            found->code != event->code) {
+            tap_diag("%s %s: %s", event->source, event->name, text);
+            are_found = false;
+        }
+        if (strstr(event->pattern, "%P")   ? strcmp(part, "0000:9b:00.0") != 0
+            : strstr(event->pattern, "%D") ? strcmp(part, "sda1") != 0
+                                           : *part != '\0') {
+            tap_diag("%s %s: part %s", event->source, event->name, part);
+            are_named = false;
+        }
+        if ((event->action == KERNEL_DRAIN &&
+             (event->cause != KERNEL_BY_MACHINE || fault->drain != DRAIN_HEALTH)) ||
+            (event->code == FAULT_NONE) != (*event->ends != '\0') || !*event->reference ||
+            !*event->meaning || strchr(event->meaning, '\n')) {
+            tap_diag("%s %s", event->source, event->name);
+            are_good = false;
+        }
+        xids += strcmp(event->source, "xid") == 0 && *event->name &&
+                kernel_event_find("xid", event->name) == event;
+        sxids += strcmp(event->source, "sxid") == 0 && *event->name;
+    }
+    ok(are_found, "every row of the table is found by its text");
+    ok(are_named, "... with its part");
+    ok(are_good, "what drains has a code that drains and no job for a cause; all have a source");
+    is_int(xids, 172, "all codes of NVIDIA's catalog");
+    is_int(sxids, 93, "all codes of NVIDIA's guide");
+}
+
+static void names(void)
+{
+    is_str(kernel_event_find("XID", "63")->meaning, "GPU memory remapping event",
+           "a code is known");
+    is_str(kernel_event_find("xid", "999")->name, "",
+           "an XID of a newer driver is one of the others");
+    ok(!kernel_event_find("xid", "0") && !kernel_event_find("xid", "63a") &&
+           !kernel_event_find("xid", "") && !kernel_event_find("nvme", "63") &&
+           !kernel_event_find("", ""),
+       "what is no event is none");
+}
+
+/* ---------------------------------------------------------------- what users can write */
+
+/* Whether the entry is one that drains, or that a site may have drain. */
+static bool can_drain(const char *text)
+{
+    char part[KERNEL_PART], name[KERNEL_NAME];
+    const struct kernel_event *event = kernel_event_match(text, part, name);
+
+    return event && event->cause == KERNEL_BY_MACHINE && !*event->ends &&
+           (event->action != KERNEL_WARN || strncmp(text, "EXT4-fs error ", 14) != 0);
+}
+
+/* Lines of the kernel with the name of a process (@: 15 bytes) and of a file ($: any) in them. */
+static const char *const forms[] = {
+    "@[4711]: segfault at 7f00 ip 00007f00 sp 00007ffd error 4 in $[7f00+1000]",
+    "traps: @[4711] general protection fault ip:7f00 sp:7ffd error:0 in $[7f00+1000]",
+    "@[4711] trap int3 ip:7f00 sp:7ffd error:0 in $[7f00+1000]",
+    "@[4711] bad frame in rt_sigreturn frame:7ffd ip:7f00 sp:7ffd orax:0 in $[7f00+1000]",
+    "@ invoked oom-killer: gfp_mask=0x140cca(GFP_HIGHUSER), order=0, oom_score_adj=0",
+    "Out of memory: Killed process 4711 (@) total-vm:1kB, anon-rss:1kB, file-rss:0kB, "
+    "shmem-rss:0kB, UID:1000 pgtables:40kB oom_score_adj:0",
+    "INFO: task @:4711 blocked for more than 120 seconds.",
+    "@: potentially unexpected fatal signal 11.",
+    "@ (4711): drop_caches: 3",
+    "@ (4711) used greatest stack depth: 10000 bytes left",
+    "process '$' launched '$' with NULL argv: empty string added",
+    "watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [@:4711]",
+    "NVRM: Xid (PCI:0000:9b:00): 31, pid=4711, name=@, Ch 00000001, intr 00000000.",
+    "NVRM: Xid (PCI:0000:9b:00): 13, pid=4711, name=@, @",
+    "amdgpu 0000:63:00.0: amdgpu: [gfxhub0] no-retry page fault (src_id:0 ring:40 vmid:8 "
+    "pasid:1, for process @ pid 1 thread @ pid 1)",
+    "EXT4-fs error (device sda1): ext4_lookup:1: inode #2: comm @: bad $",
+    "audit: type=1701 audit(1:2): auid=1 uid=1 pid=4711 comm=\"@\" exe=\"$\" sig=11",
+};
+
+static void form_fill(const char *form, const char *name, const char *file, char *line, size_t size)
+{
+    size_t length = 0;
+
+    for (; *form; form++) {
+        const char *put = *form == '@' ? name : *form == '$' ? file : NULL;
+
+        for (; put && *put && length < size - 1; put++)
+            line[length++] = *put;
+        if (!put && length < size - 1)
+            line[length++] = *form;
+    }
+    line[length] = '\0';
+}
+
+static void no_user_drains(void)
+{
+    char text[512], line[2048], name[16];
+    bool is_good = true;
+
+    for (size_t i = 0; i < kernel_event_count; i++) {
+        bool is_wanted = kernel_events[i].cause == KERNEL_BY_MACHINE;
+        bool is_short = is_code(&kernel_events[i]) && i % 16 != 0; /* these are alike */
+
+        example_of(&kernel_events[i], text, sizeof text);
+        for (size_t begins = 0; is_wanted && begins <= strlen(text); begins++)
+            for (size_t length = is_short ? 15 : 9; length <= 15; length++)
+                for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
+                    snprintf(name, sizeof name, "%.*s", (int)length, text + begins);
+                    form_fill(forms[form], name, text + begins + strlen(name), line, sizeof line);
+                    if (can_drain(line)) {
+                        if (is_good)
+                            tap_diag("%s", line);
+                        is_good = false;
+                    }
+                }
+    }
+    ok(is_good, "no name of a process or file makes the kernel write what drains");
+}
+
+static int parsed(const char *line, struct kmsg_entry *entry)
+{
+    return kmsg_parse(line, strlen(line), entry);
+}
+
+static void facilities(void)
+{
+    static const char *const users[] = {
+        "14,7,100,-;NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.",
+        "8,7,100,-;NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.",
+        "30,7,100,-;NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.",
+        "2047,7,100,-;NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.",
+        "12,7,100,-;\\x0a3,8,100,-;NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off",
+        "12,7,100,-;x\n3,8,100,-;NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off",
+        "12,7,100,-;x\n DEVICE=c\n3,8,1,-;NVRM: Xid (PCI:0000:9b:00): 79, off the bus",
+    };
+    struct kmsg_entry entry;
+
+    begin();
+    for (size_t i = 0; i < sizeof users / sizeof *users; i++)
+        if (parsed(users[i], &entry) == 0)
+            kernel_log_take(&kernel, &entry);
+    is_int(kernel.count, 0, "what users write to the log is not the kernel's");
+    is_int(parsed("3,7,100,-;NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", &entry),
+           0, "an entry of the kernel");
+    is_int(entry.facility, 0, "... is its own");
+    is_int(entry.sequence, 7, "... with its number");
+    is_int(entry.time_us, 100, "... and time");
+    kernel_log_take(&kernel, &entry);
+    is_int(kernel.count, 1, "... and counts");
+    take_ago("kernel: NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 1);
+    take_ago(" NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 1);
+    take_ago("NVRM: Xid (invalid): 79, GPU has fallen off the bus.", 1);
+    take_ago("NVRM: Xid (PCI:0000:9b:00): 79", 1);
+    take_ago("NVRM: Xid error: xyz, invalid data", 1);
+    is_int(kernel.findings[0].count, 1, "what only looks like it does not");
+}
+
+static void wrong_lines(void)
+{
+    static const char *const lines[] = {
+        "",
+        ";",
+        ",,,;",
+        "3",
+        "3,7",
+        "3,7,100",
+        "3,7,100,-",
+        "x,7,100,-;a",
+        "3,x,100,-;a",
+        "-3,7,100,-;a",
+        "3,-7,100,-;a",
+        "3 ,7,100,-;a",
+        "3,7,99999999999999999999,-;a",
+        "99999,7,100,-;a",
+        " SUBSYSTEM=pci",
+        "3;7,100,-;a",
+        "\n",
+        "3,7\n,100,-;a",
+    };
+    static const char letters[] = "0123456789,,;;-- \n%\x80\xffNVRM: Xid (PCI0:";
+    struct kmsg_entry entry;
+    uint64_t state = 1;
+    char line[300];
+    bool is_good = true;
+    int taken = 0;
+
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (parsed(lines[i], &entry) == 0) {
+            tap_diag("%s", lines[i]);
+            is_good = false;
+        }
+    ok(is_good, "what is no entry is refused");
+    begin();
+    for (int i = 0; i < 200000; i++) {
+        size_t length = splitmix_next(&state) % sizeof line;
+
+        for (size_t j = 0; j < length; j++)
+            line[j] = letters[splitmix_next(&state) % (sizeof letters - 1)];
+        if (i % 2 == 0 && length > 8)
+            memcpy(line, "3,7,1,-;", 8);
+        if (kmsg_parse(line, length, &entry) == 0) {
+            taken++;
+            kernel_log_take(&kernel, &entry);
+        }
+    }
+    ok(taken > 1000, "of lines made up %d are entries", taken);
+    is_int(count_of(VERDICT_FAIL), 0, "... and none is a fault");
+}
+
+/* ---------------------------------------------------------------- published false alarms */
+
+/* Each was taken for a fault of the node by a program, whose report is named. */
+static const struct {
+    const char *source, *text;
+} false_alarms[] = {
+    {"NVSentinel 1710", "NVRM: Xid (PCI:0000:9b:00): 45, pid=1818990, name=python3, Ch 00000001"},
+    {"NVSentinel 1629", "NVRM: Xid (PCI:0008:01:00): 45, pid=77, name=python3, Ch 0000000c caused "
+                        "by previous Xid 145"},
+    {"NVSentinel 1357", "NVRM: Xid (PCI:0000:c5:00): 145, RLW_SRC_TRACK Nonfatal XC1 i0 Link 17 "
+                        "(0x04084507 0x00000004 0x00000000 0x00000000 0x00000000 0x00000000"},
+    {"gpud 1174", "NVRM: Xid (PCI:0018:01:00): 145, RLW_RXPIPE Nonfatal XC0 i0 Link 13 "
+                  "(0x0409a0c2 0x00000008 0x00000001 0x00000000 0x00100000 0x00000004)"},
+    {"gpud 1174", "NVRM: Xid (PCI:0000:9b:00): 94, pid=1234, name=python3, Contained ECC error"},
+    {"azurehpc 648", "NVRM: Xid (PCI:0000:9b:00): 13, pid=1, name=python3, Graphics SM Warp "
+                     "Exception on (GPC 0, TPC 0, SM 0): Out Of Range Address"},
+    {"azurehpc 648", "NVRM: Xid (PCI:0000:9b:00): 31, pid=1, name=python3, Ch 00000008, intr "
+                     "00000000. MMU Fault: ENGINE GRAPHICS"},
+    {"azurehpc 648", "NVRM: Xid (PCI:0000:9b:00): 43, pid=1, name=python3, Ch 00000008"},
+    {"NVSentinel 1252", "NVRM: Xid (PCI:0000:9b:00): 162, PSHC reengaged"},
+    {"DCGM, Azure on 63", "NVRM: Xid (PCI:0000:10:1c): 63, pid=1896, Row Remapper: New row marked "
+                          "for remapping, reset gpu to activate."},
+    {"gpud 1164", "mlx5_core 0000:d2:00.0: mlx5_cmd_out_err:838:(pid 268269): ACCESS_REG(0x805) "
+                  "op_mod(0x1) failed, status bad resource(0x5), syndrome (0x305684), err(-22)"},
+    {"gpud peermem", "nvidia-peermem nv_get_p2p_free_callback:127 ERROR detected invalid context, "
+                     "skipping further processing"},
+    {"gpud nccl", "pt_main_thread[2536443]: segfault at 7f797fe00000 ip 00007f7c7ac69996 sp "
+                  "00007f7c12fd7c30 error 4 in libnccl.so.2[7f7c7ac00000+d3d3000]"},
+    {"a GPU asleep", "amdgpu 0000:0b:00.0: 1048560 uncorrectable hardware errors detected in umc "
+                     "block"},
+    {"an all-clear", "amdgpu 0000:c3:00.0: amdgpu: no uncorrectable hardware errors detected in "
+                     "umc block"},
+    {"a program's", "amdgpu 0000:83:00.0: amdgpu: [gfxhub0] no-retry page fault (src_id:0 ring:40 "
+                    "vmid:8 pasid:32776, for process python pid 4277 thread python pid 4277)"},
+    {"NVIDIA's guide", "nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 12028, Non-fatal, Link 32 "
+                       "egress non-posted PRIV error (First)"},
+    {"not fatal", "nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 22003, Non-fatal, Minion Halt"},
+    {"virtual machines", "blk_update_request: I/O error, dev fd0, sector 0 op 0x0:(READ) flags "
+                         "0x0 phys_seg 1 prio class 0"},
+    {"a job's memory", "Out of memory: Killed process 2024 (slurmd) total-vm:1kB, anon-rss:1kB, "
+                       "file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:68kB oom_score_adj:0"},
+    {"a job's limit", "Memory cgroup out of memory: Killed process 9 (python3) total-vm:1kB, "
+                      "anon-rss:1kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:68kB "
+                      "oom_score_adj:0"},
+    {"a slow server", "INFO: task jfsmount:136986 blocked for more than 120 seconds."},
+    {"a code unheard of", "NVRM: Xid (PCI:0000:05:00): 99999, unknown error"},
+    {"the driver is done", "NVRM: Xid (PCI:0019:01:00): 154, GPU recovery action changed from 0x4 "
+                           "(Drain and Reset) to 0x0 (None)"},
+};
+
+static void false_alarms_drain_nobody(void)
+{
+    enum { ALARMS = sizeof false_alarms / sizeof *false_alarms };
+    size_t drained = 0;
+
+    for (size_t i = 0; i < ALARMS; i++) {
+        begin();
+        for (int times = 0; times < 1232; times++)
+            take_ago(false_alarms[i].text, 1232 - times);
+        if (count_of(VERDICT_FAIL) > 0) {
+            tap_diag("%s: %s", false_alarms[i].source, false_alarms[i].text);
+            drained++;
+        }
+    }
+    is_int(drained, 0, "of %d published false alarms, each 1232 times, none drains", ALARMS);
+    begin();
+    for (int64_t i = 0; i < 168924; i++)
+        take_ago(false_alarms[0].text, 172800 - i);
+    is_int(count_of(VERDICT_PASS), 1, "168924 times XID 45 is one fault of jobs' programs");
+    ok(!judged(0).is_ignored, "... that is told");
+}
+
+/* ---------------------------------------------------------------- rules */
+
+static void real_faults(void)
+{
+    static const struct {
+        const char *text, *part;
+        enum fault_code code;
+    } faults[] = {
+        {"NVRM: Xid (PCI:0000:05:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the "
+         "bus.",
+         "0000:05:00", FAULT_GPU_LOST},
+        {"NVRM: GPU 0000:29:00.0: GPU has fallen off the bus.", "0000:29:00.0", FAULT_GPU_LOST},
+        {"NVRM: Xid (0000:03:00): 48, An uncorrectable double bit error (DBE) has been detected",
+         "0000:03:00", FAULT_GPU_MEMORY_ERRORS},
+        {"NVRM: Xid (PCI:0000:9b:00): 119, pid=2024380, name=nvidia-smi, Timeout after 6s of "
+         "waiting for RPC response from GPU4 GSP! Expected function 103 (GSP_RM_ALLOC)",
+         "0000:9b:00", FAULT_GPU_RESET_REQUIRED},
+        {"NVRM: Xid (PCI:0009:01:00): 154, GPU recovery action changed from 0x0 (None) to 0x4 "
+         "(Drain and Reset)",
+         "0009:01:00", FAULT_GPU_RESET_REQUIRED},
+        {"NVRM: Xid (PCI:0009:01:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 "
+         "(Node Reboot Required)",
+         "0009:01:00", FAULT_GPU_REBOOT_REQUIRED},
+        {"mlx5_core 0000:d2:00.0: poll_health:825:(pid 0): device's health compromised - reached "
+         "miss count",
+         "0000:d2:00.0", FAULT_NIC_FAILED},
+        {"nvme nvme4: Disabling device after reset failure: -19", "nvme4", FAULT_DISK_FAILED},
+        {"EDAC MC0: 1 UE memory read error on CPU_SrcID#0_Ha#0_Chan#1_DIMM#0 (channel:1 slot:0 "
+         "page:0x1234 offset:0x0 grain:32)",
+         "MC0", FAULT_MEMORY_ERRORS},
+        {"EXT4-fs (nvme0n1p1): Remounting filesystem read-only", "nvme0n1p1",
+         FAULT_FILESYSTEM_FAILED},
+        {"amdgpu 0000:c3:00.0: amdgpu: device lost from bus!", "0000:c3:00.0", FAULT_GPU_LOST},
+        {"habanalabs hl0: 0000:19:00.0 Failed to reset! Device is NOT usable", "hl0",
+         FAULT_GPU_RESET_REQUIRED},
+    };
+
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        begin();
+        take_ago(faults[i].text, 10);
+        ok(kernel.count == 1 && judged(0).verdict == VERDICT_FAIL &&
+               judged(0).code == faults[i].code &&
+               strcmp(kernel.findings[0].part, faults[i].part) == 0,
+           "%.50s: %s of %s", faults[i].text, catalog_fault(faults[i].code)->name, faults[i].part);
+    }
+}
+
+static void folding(void)
+{
+    char text[128], described[300];
+
+    begin();
+    for (int i = 0; i < 800000; i++) {
+        snprintf(text, sizeof text, "NVRM: Xid (PCI:0000:%02x:00): 95, Uncontained ECC error",
+                 i % 29);
+        take_ago(text, 5);
+    }
+    is_int(kernel.count, 29, "800000 entries of 29 kinds are 29 findings");
+    is_int(kernel.findings[28].count, 800000 / 29, "... that are counted");
+    kernel_log_describe(&kernel.findings[0], now_us, described, sizeof described);
+    is_str(described,
+           "xid 95 (uncontained memory error), 27587 entries, the last 5 s ago: NVRM: Xid "
+           "(PCI:0000:00:00): 95, Uncontained ECC error",
+           "... and said in a line");
+    begin();
+    for (int i = 0; i < 100; i++) {
+        snprintf(text, sizeof text, "nvme nvme%d: Disabling device after reset failure: -19", i);
+        take_ago(text, 5);
+    }
+    is_int(kernel.count, KERNEL_FINDINGS, "more than there is room for");
+    is_int(kernel.left_out, 100 - KERNEL_FINDINGS, "... are counted");
+}
+
+static void bursts(void)
+{
+    static const char ce[] = "EDAC MC0: 1 CE memory read error on DIMM_A1 (channel:1 slot:0 "
+                             "page:0x12 offset:0x0 grain:32)";
+
+    begin();
+    for (int i = 0; i < 9; i++)
+        take_ago(ce, 3000 - i);
+    ok(judged(0).is_ignored, "nine corrected errors in an hour are normal");
+    take_ago(ce, 2000);
+    is_int(judged(0).verdict, VERDICT_WARN, "the tenth makes a warning");
+    begin();
+    for (int i = 0; i < 30; i++)
+        take_ago(ce, 80000 - 2000 * i);
+    ok(judged(0).is_ignored, "thirty over a day do not");
+}
+
+static void relations(void)
+{
+    begin();
+    take_ago("NVRM: Xid (PCI:0000:9b:00): 48, DBE", 100);
+    take_ago("NVRM: Xid (PCI:0000:9b:00): 45, pid=1, name=a, Ch 1", 99);
+    take_ago("NVRM: Xid (PCI:0000:9b:00): 171, DRAM", 99);
+    take_ago("NVRM: Xid (PCI:0000:aa:00): 171, DRAM", 99);
+    ok(judged(1).is_ignored && judged(2).is_ignored, "what follows from another is told with it");
+    is_int(judged(3).verdict, VERDICT_WARN, "the same alone is told");
+    take_ago("NVRM: Xid (PCI:0000:9b:00): 154, GPU recovery action changed from 0x1 (GPU Reset "
+             "Required) to 0x0 (None)",
+             50);
+    is_int(count_of(VERDICT_FAIL), 0, "when the driver asks for nothing any more it is over");
+    begin();
+    take_ago("NVRM: Xid (PCI:0000:9b:00): 64, failed", 100);
+    take_ago("NVRM: Xid (PCI:0000:9b:00): 154, GPU recovery action changed from 0x1 (x) to 0x0 (N)",
+             50);
+    is_int(count_of(VERDICT_FAIL), 1, "... but a row that cannot be remapped stays so");
+    begin();
+    take_ago("mlx5_core 0000:d2:00.0: poll_health:825:(pid 0): device's health compromised", 100);
+    take_ago("mlx5_core 0000:d3:00.0: poll_health:825:(pid 0): device's health compromised", 100);
+    take_ago("mlx5_core 0000:d2:00.0: mlx5_health_try_recover:335:(pid 1): health recovery "
+             "succeeded",
+             50);
+    is_int(count_of(VERDICT_FAIL), 1, "a NIC that its driver has recovered is well, its twin not");
+    begin();
+    take_ago("NVRM: Xid (PCI:0009:01:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 "
+             "(Node Reboot Required)",
+             20);
+    take_ago("NVRM: Xid (PCI:0009:01:00): 154, strange", 10);
+    is_int(judged(0).code, FAULT_GPU_REBOOT_REQUIRED, "the worst of one code's entries counts");
+}
+
+static void time_and_repair(void)
+{
+    struct kernel_judgement judgement;
+
+    begin();
+    take_ago("NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 3600);
+    kernel_log_judge(&kernel, 0, &conf, now_us, now_us - (int64_t)1800 * SECOND_US, &judgement);
+    ok(judgement.verdict == VERDICT_PASS && judgement.is_ignored,
+       "what was written before the node was certified does not count");
+    kernel_log_judge(&kernel, 0, &conf, now_us, now_us - (int64_t)7200 * SECOND_US, &judgement);
+    is_int(judgement.verdict, VERDICT_FAIL, "what was written since does");
+    kernel_log_judge(&kernel, 0, &conf, now_us + (int64_t)86400 * SECOND_US, 0, &judgement);
+    is_int(judgement.verdict, VERDICT_WARN, "after a day it is a warning");
+    is_int(kernel_log_drained(&kernel, &conf, now_us, 0), 1, "the node is drained for it");
+    is_int(judged(0).verdict, VERDICT_WARN, "... and not a second time");
+    is_int(kernel_log_drained(&kernel, &conf, now_us, 0), 0, "... nor a third");
+    take_ago("NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 1);
+    is_int(judged(0).verdict, VERDICT_FAIL, "... unless it comes back");
+    kernel_log_prune(&kernel, now_us + (int64_t)3 * 86400 * SECOND_US, 0);
+    is_int(kernel.count, 0, "days later it is forgotten");
+}
+
+static void overrides(void)
+{
+    static const struct kernel_rule rules[] = {
+        {"xid", "79", KERNEL_IGNORE, 1},    {"XID", "63", KERNEL_DRAIN, 2},
+        {"nvme", "failed", KERNEL_WARN, 3}, {"xid", "13", KERNEL_WARN, 4},
+        {"xid", "777", KERNEL_DRAIN, 5},
+    };
+    struct conf site = conf;
+    struct kernel_judgement found[5];
+
+    site.kernel_rules = (struct kernel_rule *)rules;
+    site.kernel_rule_count = 5;
+    begin();
+    take_ago("NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 1);
+    take_ago("NVRM: Xid (PCI:0000:10:1c): 63, pid=1896, Row Remapper: New row marked", 1);
+    take_ago("nvme nvme4: Disabling device after reset failure: -19", 1);
+    take_ago("NVRM: Xid (PCI:0000:aa:00): 13, pid=1, name=a, Graphics", 1);
+    take_ago("NVRM: Xid (PCI:0000:aa:00): 777, new", 1);
+    for (size_t i = 0; i < 5; i++)
+        kernel_log_judge(&kernel, i, &site, now_us, 0, &found[i]);
+    ok(found[0].is_ignored, "the site ignores an event");
+    is_int(found[1].verdict, VERDICT_FAIL, "... drains for another");
+    is_int(found[1].code, FAULT_KERNEL_LOG_FAULT, "... by a code that drains");
+    is_int(found[2].verdict, VERDICT_WARN, "... only warns of a third");
+    is_int(found[3].verdict, VERDICT_WARN, "... and wants to know of a program's");
+    is_int(found[4].verdict, VERDICT_FAIL, "... and of a code that muster does not know");
+}
+
+/* ---------------------------------------------------------------- files */
+
+static void state_is_kept(void)
+{
+    struct kernel_log again;
+    char *text = NULL, *copy;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+
+    begin();
+    kernel.next = 4711;
+    take_ago("NVRM: GPU 0000:29:00.0: GPU has fallen off the bus.", 20);
+    take_ago("NVRM: Xid (PCI:0009:01:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 "
+             "(Node Reboot Required)",
+             10);
+    take_ago("NVRM: Xid (PCI:0000:aa:00): 777, new", 5);
+    take_ago("kernel BUG at mm/slub.c:1!", 5);
+    kernel.findings[0].is_drained = true;
+    is_int(kernel_log_write(&kernel, stream), 0, "the state is written");
+    fclose(stream);
+    copy = strdup(text);
+    is_int(kernel_log_parse(&again, copy, "boot-1"), 0, "... and read");
+    is_int(again.next, 4711, "... with how far the log was read");
+    is_int(memcmp(again.findings, kernel.findings, sizeof again.findings), 0, "... and all found");
+    free(copy);
+    copy = strdup(text);
+    is_int(kernel_log_parse(&again, copy, "boot-2"), -1, "that of another boot is none");
+    is_int(again.next + again.count, 0, "... and the log is read from its beginning");
+    free(copy);
+    for (size_t length = 0; length < size; length++) {
+        copy = strndup(text, length);
+        (void)kernel_log_parse(&again, copy, "boot-1"); /* the sanitizers look on */
+        free(copy);
+    }
+    free(text);
+}
+
+static void count_entry(const struct kmsg_entry *entry, void *context)
+{
+    (void)entry;
+    ++*(int *)context;
+}
+
+static void reading(void)
+{
+    char path[4096], *root = tree_unpack("");
+    struct kmsg_reading found;
+    struct error err = {""};
+    int count = 0;
+
+    snprintf(path, sizeof path, "%s/kmsg", root);
+    is_int(kmsg_read(path, 0, count_entry, &count, &found, &err), 1, "no log is no error");
+    tree_put(root, "kmsg",
+             "6,100,1,-;a\n SUBSYSTEM=pci\n\nnonsense\n14,101,2,-;a user's\n3,105,3,c;b\n");
+    is_int(kmsg_read(path, 0, count_entry, &count, &found, &err), 0, "a file is read in its place");
+    is_int(count, 2, "... the kernel's own entries");
+    is_int(found.read, 3, "... of three");
+    is_int(found.lost, 3, "... and three that are missing between them");
+    is_int(found.wrong, 1, "... and a line that is none");
+    is_int(found.next, 106, "... up to its end");
+    count = 0;
+    is_int(kmsg_read(path, 106, count_entry, &count, &found, &err), 0, "again from there");
+    is_int(count + (int)found.lost, 0, "... nothing is new or lost");
+    is_int(found.next, 106, "... and the place is the same");
+    is_int(kmsg_read(path, 90, count_entry, &count, &found, &err), 0, "from before its beginning");
+    is_int(found.lost, 13, "... ten more were overwritten");
+    unlink(path);
+    is_int(mkfifo(path, 0600), 0, "a pipe in its place");
+    is_int(kmsg_read(path, 0, count_entry, &count, &found, &err), 1, "... is not opened");
+    is_int(kmsg_read("/dev/null", 0, count_entry, &count, &found, &err), 1, "nor is /dev/null");
+    has_str(err.text, "/dev/null is not the kernel's log", "... as containers have it");
+    tree_remove(root);
+}
+
+int main(void)
+{
+    conf_defaults(&conf);
+    every_event();
+    names();
+    no_user_drains();
+    facilities();
+    wrong_lines();
+    false_alarms_drain_nobody();
+    real_faults();
+    folding();
+    bursts();
+    relations();
+    time_and_repair();
+    overrides();
+    state_is_kept();
+    reading();
+    conf_clear(&conf);
+    return tap_done();
+}

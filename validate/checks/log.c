@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "lib/base/sysfs.h"
+#include "lib/base/text.h"
+#include "lib/certificate/certificate.h"
+#include "validate/checks/checks.h"
+#include "validate/health/log_file.h"
+
+/* The kernel log. The health check reads on from where the last one ended; any other check reads as
+ * well what has come since, and keeps nothing. */
+
+struct look_at_log {
+    const struct checks *checks;
+    const char *test;
+    struct kernel_log *log;
+    int64_t now_us, repaired_us;
+    bool may_fail;
+};
+
+static void take_entry(const struct kmsg_entry *entry, void *context)
+{
+    struct look_at_log *look = context;
+
+    kernel_log_take(look->log, entry);
+    if (look->checks->root[0] && entry->time_us > look->now_us)
+        look->now_us = entry->time_us; /* a recorded log was recorded at its end */
+}
+
+/* Whether the address of a device, with its function or without, is that of the log. */
+static bool is_at(const char *pci, const char *part)
+{
+    size_t length = strlen(part);
+
+    return length > 0 && strncasecmp(pci, part, length) == 0 &&
+           (pci[length] == '\0' || pci[length] == '.');
+}
+
+/* muster's name of the part, where the log has an address: "gpu3", "eth1". */
+static const char *part_name(const struct inventory *inventory, const char *part, char name[64])
+{
+    for (size_t i = 0; i < inventory->gpu_count; i++)
+        if (is_at(inventory->gpus[i].location.pci, part)) {
+            snprintf(name, 64, "gpu%zu", i);
+            return name;
+        }
+    for (size_t i = 0; i < inventory->nic_count; i++)
+        if (is_at(inventory->nics[i].location.pci, part))
+            return inventory->nics[i].name;
+    return part;
+}
+
+static void report_judgement(const struct look_at_log *look,
+                             const struct kernel_judgement *judgement)
+{
+    struct record record = RECORD_INIT;
+    char name[64], message[480];
+
+    kernel_log_describe(judgement->finding, look->now_us, message, sizeof message);
+    record.part = part_name(look->checks->inventory, judgement->finding->part, name);
+    record.verdict =
+        judgement->verdict == VERDICT_FAIL && !look->may_fail ? VERDICT_WARN : judgement->verdict;
+    record.code = judgement->code;
+    record.message = message;
+    checks_report(look->checks, look->test, &record);
+}
+
+/* Returns how many warnings and failures there were. */
+static size_t report_findings(const struct look_at_log *look)
+{
+    const struct kernel_finding *program = NULL;
+    struct kernel_judgement judgement;
+    uint64_t programs = 0;
+    size_t told = 0;
+    char name[64], message[400];
+
+    for (size_t i = 0; i < look->log->count; i++) {
+        kernel_log_judge(look->log, i, look->checks->conf, look->now_us, look->repaired_us,
+                         &judgement);
+        if (judgement.verdict >= VERDICT_WARN) {
+            report_judgement(look, &judgement);
+            told++;
+        } else if (!judgement.is_ignored) {
+            programs += judgement.finding->count;
+            if (!program || judgement.finding->last_us >= program->last_us)
+                program = judgement.finding;
+        }
+    }
+    if (program) {
+        kernel_log_describe(program, look->now_us, message, sizeof message);
+        checks_say(look->checks, look->test,
+                   part_name(look->checks->inventory, program->part, name), VERDICT_PASS,
+                   "%" PRIu64 " fault%s of jobs' programs, none of the node's: %s", programs,
+                   programs == 1 ? "" : "s", message);
+    }
+    return told;
+}
+
+static void report_reading(const struct look_at_log *look, const struct kmsg_reading *reading,
+                           size_t told)
+{
+    if (told == 0)
+        checks_say(look->checks, look->test, "", VERDICT_PASS,
+                   "%" PRIu64 " new entries of the kernel log, none of a fault of the node",
+                   reading->read);
+    if (reading->lost > 0)
+        checks_say(look->checks, look->test, "", VERDICT_SKIP,
+                   "%" PRIu64 " entries of the kernel log were overwritten before they were read; "
+                   "check more often, or enlarge it by log_buf_len",
+                   reading->lost);
+    if (look->log->left_out > 0)
+        checks_say(look->checks, look->test, "", VERDICT_WARN,
+                   "%" PRIu64 " more entries of faults, of more than %d kinds and parts",
+                   look->log->left_out, KERNEL_FINDINGS);
+}
+
+void check_log(const struct checks *checks, const char *test)
+{
+    static struct kernel_log log;
+    struct look_at_log look = {checks, test, &log, 0, INT64_MIN, checks->watches};
+    char boot_id[sizeof log.boot_id] = "-", path[SYSFS_PATH];
+    struct kmsg_reading reading;
+    struct error err = {""};
+    int result;
+
+    sysfs_line(checks->root, boot_id, sizeof boot_id, "proc/sys/kernel/random/boot_id");
+    kernel_log_init(&log, boot_id);
+    if (!checks->root[0]) {
+        log_file_load(LOG_FILE, boot_id, &log);
+        look.now_us = log_now_us();
+        look.repaired_us = log_time_us(certificate_issued(checks->conf->certificate_path));
+    }
+    if (sysfs_path(checks->root, path, sizeof path, "dev/kmsg") != 0)
+        return;
+    result = kmsg_read(path, log.next, take_entry, &look, &reading, &err);
+    if (result != 0) {
+        checks_say(checks, test, "", result > 0 ? VERDICT_SKIP : VERDICT_UNKNOWN,
+                   "the kernel log was not read: %s", err.text);
+        return;
+    }
+    log.next = reading.next;
+    if (checks->keeps_log) {
+        kernel_log_prune(&log, look.now_us, look.repaired_us);
+        if (log_file_save(LOG_FILE, &log, &err) != 0) {
+            look.may_fail = false; /* or it would drain the node again and again */
+            checks_say(checks, test, "", VERDICT_UNKNOWN,
+                       "how far the kernel log was read cannot be kept: %s", err.text);
+        }
+    }
+    report_reading(&look, &reading, report_findings(&look));
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/health/kmsg.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "lib/base/utf8.h"
+
+enum {
+    RECORD = 8192,        /* CONSOLE_EXT_LOG_MAX: a shorter buffer is refused with EINVAL */
+    BYTES_MAX = 16 << 20, /* of one reading */
+    ENTRIES_MAX = 1 << 18,
+};
+
+/* ---------------------------------------------------------------- an entry */
+
+/* The number at *at, which a comma or semicolon ends; moves past that. */
+static bool take_number(const char **at, const char *end, uint64_t *number)
+{
+    const char *begin = *at;
+
+    *number = 0;
+    for (; *at < end && **at >= '0' && **at <= '9'; (*at)++)
+        if (__builtin_mul_overflow(*number, 10, number) ||
+            __builtin_add_overflow(*number, (uint64_t)(**at - '0'), number))
+            return false;
+    if (*at == begin || *at == end || (**at != ',' && **at != ';'))
+        return false;
+    (*at)++;
+    return true;
+}
+
+int kmsg_parse(const char *line, size_t length, struct kmsg_entry *entry)
+{
+    const char *at = line, *newline = memchr(line, '\n', length);
+    const char *end = newline ? newline : line + length,
+               *text = memchr(line, ';', (size_t)(end - line));
+    uint64_t priority, time_us;
+
+    if (!text || !take_number(&at, text, &priority) || !take_number(&at, text, &entry->sequence) ||
+        !take_number(&at, text + 1, &time_us) || priority > 8 * 256 || time_us > INT64_MAX)
+        return -1;
+    entry->priority = priority % 8;
+    entry->facility = (unsigned)(priority / 8);
+    entry->time_us = (int64_t)time_us;
+    length = (size_t)(end - text - 1);
+    if (length >= KMSG_TEXT)
+        length = KMSG_TEXT - 1;
+    for (size_t i = 0; i < length; i++)
+        entry->text[i] = text[1 + i] ? text[1 + i] : '?';
+    entry->text[length] = '\0';
+    utf8_clean(entry->text);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- reading */
+
+struct reader {
+    uint64_t from;
+    bool has_first; /* the oldest entry that is there has been seen */
+    void (*each)(const struct kmsg_entry *entry, void *context);
+    void *context;
+    struct kmsg_reading *reading;
+};
+
+static void take(struct reader *reader, const char *line, size_t length)
+{
+    struct kmsg_reading *reading = reader->reading;
+    struct kmsg_entry entry;
+
+    if (kmsg_parse(line, length, &entry) != 0) {
+        reading->wrong++;
+        return;
+    }
+    if (entry.sequence < reading->next) /* read before */
+        return;
+    if (reader->from > 0 || reader->has_first)
+        reading->lost += entry.sequence - reading->next;
+    reader->has_first = true;
+    reading->next = entry.sequence + 1;
+    reading->read++;
+    if (entry.facility == 0)
+        reader->each(&entry, reader->context);
+}
+
+static int read_device(int fd, struct reader *reader)
+{
+    char record[RECORD];
+
+    for (size_t i = 0, bytes = 0; i < ENTRIES_MAX && bytes < BYTES_MAX; i++) {
+        ssize_t length = read(fd, record, sizeof record);
+
+        if (length > 0) {
+            bytes += (size_t)length;
+            take(reader, record, (size_t)length);
+        } else if (length == 0 || errno == EAGAIN) {
+            return 0;
+        } else if (errno != EPIPE && errno != EINTR) { /* EPIPE: overwritten meanwhile, goes on */
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int read_file(int fd, struct reader *reader)
+{
+    char line[RECORD];
+    size_t bytes = 0, length;
+    FILE *file = fdopen(dup(fd), "r");
+
+    if (!file)
+        return -1;
+    while (bytes < BYTES_MAX && fgets(line, sizeof line, file)) {
+        length = strlen(line);
+        bytes += length;
+        /* " SUBSYSTEM=pci" belongs to the entry above */
+        if (length > 0 && line[0] != ' ' && line[0] != '\n')
+            take(reader, line, length);
+    }
+    fclose(file);
+    return 0;
+}
+
+/* A container may have /dev/null or a terminal there. What blocks or acts when it is opened is not
+ * opened. */
+static bool is_log(const struct stat *status)
+{
+    return S_ISREG(status->st_mode) ||
+           (S_ISCHR(status->st_mode) && status->st_rdev == makedev(1, 11));
+}
+
+int kmsg_read(const char *path, uint64_t from,
+              void (*each)(const struct kmsg_entry *entry, void *context), void *context,
+              struct kmsg_reading *reading, struct error *err)
+{
+    struct reader reader = {from, false, each, context, reading};
+    struct stat status;
+    int fd, result;
+
+    *reading = (struct kmsg_reading){.next = from};
+    if (stat(path, &status) != 0) {
+        error_set(err, "%s: %m", path);
+        return errno == ENOENT || errno == EACCES ? 1 : -1;
+    }
+    if (!is_log(&status)) {
+        error_set(err, "%s is not the kernel's log", path);
+        return 1;
+    }
+    fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) {
+        error_set(err, "%s: %m", path);
+        return errno == ENOENT || errno == EACCES || errno == EPERM ? 1 : -1;
+    }
+    result = S_ISREG(status.st_mode) ? read_file(fd, &reader) : read_device(fd, &reader);
+    if (result != 0)
+        error_set(err, "%s: %m", path);
+    close(fd);
+    return result;
+}
