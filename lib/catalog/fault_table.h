@@ -352,6 +352,12 @@ FAULT(PACKET_LOSS, "packet_loss", FAIL, CERTIFY, REPLACE_CABLE, \
 FAULT(PATH_LOSS, "path_loss", FAIL, NEVER, CHECK_SWITCH, \
     "Check the cables and ports between the switches of the two nodes, and flow control (PFC).", \
     "the path between two nodes loses packets") \
+FAULT(UPLINK_LOSS, "uplink_loss", FAIL, NEVER, CHECK_SWITCH, \
+    "Check the cables and ports between these two leaf switches. The nodes behind them are not at fault.", \
+    "the path between two leaf switches loses packets") \
+FAULT(LEAF_LOSS, "leaf_loss", FAIL, NEVER, CHECK_SWITCH, \
+    "Check the leaf switch: its nodes lose packets alike.", \
+    "all nodes of a leaf switch lose packets") \
 FAULT(NETWORK_LOSS, "network_loss", FAIL, NEVER, CHECK_SWITCH, \
     "Look for congestion and flow control (PFC) of the rail's switches.", \
     "a rail loses packets on most nodes alike") \

@@ -54,6 +54,11 @@ check_PROGRAMS += tests/unit/segments.t
 tests_unit_segments_t_SOURCES = tests/unit/segments.c
 tests_unit_segments_t_LDADD = validate/battery/libbattery.la $(unit_libs)
 
+check_PROGRAMS += tests/unit/links_losses_retest.t
+tests_unit_links_losses_retest_t_SOURCES = tests/unit/links_losses_retest.c
+tests_unit_links_losses_retest_t_LDADD = validate/judge/libjudge.la validate/report/libreport.la \
+	$(unit_libs) lib/libstatistics.la $(JANSSON_LIBS) -lm
+
 check_PROGRAMS += tests/unit/links_losses.t
 tests_unit_links_losses_t_SOURCES = tests/unit/links_losses.c
 tests_unit_links_losses_t_LDADD = validate/judge/libjudge.la $(unit_libs)

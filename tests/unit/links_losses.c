@@ -11,8 +11,17 @@
 enum { NODES = 16, RAILS = 2, SENT = 1400 };
 
 /* A network whose rails, ways, pairs and leaves lose so much. */
-static double sends[NODES][RAILS], receives[NODES][RAILS], path[NODES][NODES], uplink;
-static bool is_damaged;
+static double sends[NODES][RAILS], receives[NODES][RAILS], path[NODES][NODES], uplink, of_leaf;
+static bool is_damaged, is_stalled;
+static bool knows_leaves; /* it is known which nodes are on one leaf switch */
+
+/* What is measured again, of rail 0: NULL: nothing. */
+static const struct retest {
+    double suspect, partner, control; /* shares that are lost: of rail_node with two partners, with
+                                         one of the two, and of two others */
+    bool is_stalled;
+    int rail_node, first, second;
+} * retest;
 
 static void reset(void)
 {
@@ -22,8 +31,30 @@ static void reset(void)
         for (int k = 0; k < NODES; k++)
             path[i][k] = 0;
     }
-    uplink = 0;
-    is_damaged = false;
+    uplink = of_leaf = 0;
+    is_damaged = is_stalled = knows_leaves = false;
+    retest = NULL;
+}
+
+static void add_isolated(struct loss_sample *samples, size_t *count, int from, int to, double share)
+{
+    for (int way = 0; way < 2; way++)
+        samples[(*count)++] = (struct loss_sample){.from = way ? to : from,
+                                                   .to = way ? from : to,
+                                                   .sent = SENT,
+                                                   .lost = floor(share * SENT),
+                                                   .is_isolated = true,
+                                                   .is_stalled = retest->is_stalled};
+}
+
+static void add_retest(struct loss_sample *samples, size_t *count)
+{
+    int node = retest->rail_node, first = retest->first, second = retest->second;
+
+    add_isolated(samples, count, node, first, retest->suspect);
+    add_isolated(samples, count, node, second, retest->partner);
+    if (retest->control >= 0)
+        add_isolated(samples, count, first, second, retest->control);
 }
 
 /* "rail 2.0 both;path 0-1.0": what is found when `nodes` measure each other, those below leaf on
@@ -31,16 +62,21 @@ static void reset(void)
 static const char *found(int nodes, int leaf)
 {
     static char text[4096];
-    static const char *const names[] = {"rail", "either", "path", "many"};
-    struct loss_sample samples[NODES * NODES * RAILS];
+    static const char *const names[] = {"rail", "either", "path", "uplink", "leaf", "many"};
+    static const char *const retests[] = {" not retested", " unscheduled", " no control",
+                                          " control too",  " not again",   " confirmed"};
+    struct loss_sample samples[NODES * NODES * RAILS + 6];
+    int leaves[NODES];
     struct loss_finding *findings;
+    struct loss_data data;
     size_t count = 0, total, used = 0;
 
     for (int i = 0; i < nodes; i++)
         for (int k = 0; k < nodes; k++)
             for (int rail = 0; rail < RAILS && i != k; rail++) {
                 double share = sends[i][rail] + receives[k][rail] + (rail == 0 ? path[i][k] : 0) +
-                               ((i < leaf) != (k < leaf) ? uplink : 0);
+                               ((i < leaf) != (k < leaf) ? uplink : 0) +
+                               (i < leaf || k < leaf ? of_leaf : 0);
 
                 samples[count++] =
                     (struct loss_sample){.from = i,
@@ -48,10 +84,16 @@ static const char *found(int nodes, int leaf)
                                          .rail = rail,
                                          .sent = SENT,
                                          .lost = floor(share * SENT),
-                                         .damaged = is_damaged ? floor(share * SENT) : 0};
+                                         .damaged = is_damaged ? floor(share * SENT) : 0,
+                                         .is_stalled = is_stalled};
             }
+    for (int i = 0; i < nodes; i++)
+        leaves[i] = i < leaf ? 0 : 1;
+    if (retest)
+        add_retest(samples, &count);
     *text = '\0';
-    if (losses_judge(samples, count, nodes, RAILS, &findings, &total) != 0)
+    data = (struct loss_data){samples, count, nodes, RAILS, knows_leaves ? leaves : NULL};
+    if (losses_judge(&data, &findings, &total) != 0 || losses_confirm(&data, findings, &total) != 0)
         return "no memory";
     for (size_t i = 0; i < total && used + 64 < sizeof text; i++) {
         const struct loss_finding *finding = &findings[i];
@@ -62,10 +104,11 @@ static const char *found(int nodes, int leaf)
             used += (size_t)snprintf(text + used, sizeof text - used, " %d", finding->node);
         if (finding->peer >= 0)
             used += (size_t)snprintf(text + used, sizeof text - used, "-%d", finding->peer);
-        used +=
-            (size_t)snprintf(text + used, sizeof text - used, ".%d%s%s%s", finding->rail,
-                             finding->sends ? " sends" : "", finding->receives ? " receives" : "",
-                             finding->is_damage ? " damage" : "");
+        used += (size_t)snprintf(
+            text + used, sizeof text - used, ".%d%s%s%s%s%s", finding->rail,
+            finding->sends ? " sends" : "", finding->receives ? " receives" : "",
+            finding->is_damage ? " damage" : "", retest ? retests[finding->retest] : "",
+            finding->is_stalled ? " stalled" : "");
     }
     free(findings);
     return text;
@@ -112,6 +155,77 @@ static void nobodys(void)
     is_str(found(4, 0), "many.0", "what all have alike is no node's");
 }
 
+/* What the leaf switches are is known. */
+static void shared(void)
+{
+    reset();
+    knows_leaves = true;
+    of_leaf = 0.02;
+    is_str(found(4, 2), "leaf.0;leaf.1", "a leaf switch of two nodes is no rail's");
+    is_str(found(16, 4), "leaf.0;leaf.1", "nor one of four of sixteen");
+    is_str(found(16, 1), "either 0.0 sends receives;either 0.1 sends receives",
+           "a node that is alone on its leaf switch: it could be either");
+    reset();
+    knows_leaves = true;
+    uplink = 0.02;
+    is_str(found(4, 2), "uplink.0;uplink.1", "an uplink is found once");
+    is_str(found(16, 8), "uplink.0;uplink.1", "... of many paths too");
+    reset();
+    knows_leaves = true;
+    sends[0][0] = 0.02;
+    is_str(found(4, 2), "rail 0.0 sends", "a rail is not its leaf switch");
+    reset();
+    knows_leaves = true;
+    path[0][3] = path[3][0] = 0.02;
+    is_str(found(4, 2), "path 0-3.0;path 3-0.0", "one path is no uplink");
+}
+
+static void retests(void)
+{
+    static const struct retest again = {0.02, 0.02, 0, false, 2, 0, 1},
+                               busy = {0.02, 0.02, 0, true, 2, 0, 1},
+                               alone = {0.02, 0.02, -1, false, 2, 0, 1},
+                               all = {0.02, 0.02, 0.02, false, 2, 0, 1},
+                               some = {0.02, 0.02, 0.0014, false, 2, 0, 1},
+                               path_only = {0.02, 0, 0, false, 2, 0, 1},
+                               well = {0, 0, 0, false, 2, 0, 1}, others = {0, 0, 0, false, 3, 0, 1};
+
+    reset();
+    sends[2][0] = receives[2][0] = 0.02;
+    retest = &others;
+    is_str(found(4, 0), "rail 2.0 sends receives not retested", "nothing says more of it");
+    retest = &again;
+    is_str(found(4, 0), "rail 2.0 sends receives confirmed",
+           "lost again, and the control pair not");
+    retest = &busy;
+    is_str(found(4, 0), "rail 2.0 sends receives unscheduled", "an end was not scheduled");
+    retest = &alone;
+    is_str(found(4, 0), "rail 2.0 sends receives no control", "no control pair");
+    retest = &all;
+    is_str(found(4, 0),
+           "rail 2.0 sends receives control too;path 0-1.0 not retested;path 1-0.0 not retested",
+           "the control pair loses as well");
+    retest = &some;
+    is_str(found(4, 0), "rail 2.0 sends receives confirmed", "... not a single segment");
+    retest = &path_only;
+    is_str(found(4, 0), "rail 2.0 sends receives not again", "only with one of its partners");
+    retest = &well;
+    is_str(found(4, 0), "rail 2.0 sends receives not again", "not again");
+    is_stalled = true;
+    is_str(found(4, 0), "", "... what was lost while ends were not scheduled then is nothing");
+    retest = &again;
+    is_str(found(4, 0), "rail 2.0 sends receives confirmed stalled",
+           "... and what is lost again is a fault");
+    reset();
+    sends[2][0] = 0.02;
+    retest = &again;
+    is_str(found(4, 0), "rail 2.0 sends confirmed", "the ways are those that lost twice");
+    reset();
+    is_stalled = true;
+    path[0][1] = 0.02;
+    is_str(found(4, 0), "path 0-1.0 stalled", "a path too says what it was measured on");
+}
+
 static void congestion(void)
 {
     ok(losses_is_congested(99, 198), "half as fast as others: it may have been held back");
@@ -127,6 +241,8 @@ int main(void)
 {
     rails();
     nobodys();
+    shared();
+    retests();
     congestion();
     return tap_done();
 }

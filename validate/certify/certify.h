@@ -299,12 +299,13 @@ struct trial;
  * and lines of certificates. first: the first record of the measurement */
 void certify_link_findings(struct certify *certify, const struct trial *trial, size_t first);
 
-/* links/sums.c: judges what uplinks and halves carried when all their nodes used them, among the
- * records since first; figures: of all rails, NAN where not measured */
-/* links/losses.c: what rails and paths had to send again, by the records since first. */
-void certify_losses(struct certify *certify, const struct hostlist *names, size_t first);
+/* links/losses.c: what rails and paths had to send again, by the records of the trial, which is
+ * over; measures suspects again. */
+void certify_losses(struct certify *certify, struct trial *trial);
 /* Whether that rail of that node failed there. */
 bool certify_is_lossy(const struct certify *certify, const char *node, const char *rail);
+/* links/sums.c: judges what uplinks and halves carried when all their nodes used them, among the
+ * records since first; figures: of all rails, NAN where not measured */
 void certify_sums(struct certify *certify, size_t first, const double *figures, size_t count);
 
 /* settle/actions.c: drains, certificates, releases */

@@ -55,7 +55,11 @@ validate_judge_libjudge_la_SOURCES += \
 
 # packets that were lost
 validate_judge_libjudge_la_SOURCES += \
+	validate/judge/links/losses/confirm.c \
 	validate/judge/links/losses/losses.c validate/judge/links/losses/losses.h \
+	validate/judge/links/losses/pairs.c validate/judge/links/losses/pairs.h \
+	validate/judge/links/losses/retest.c validate/judge/links/losses/retest.h \
+	validate/judge/links/losses/uplinks.c \
 	# end of losses
 
 # what nodes are and have, held against each other

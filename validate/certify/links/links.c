@@ -329,7 +329,7 @@ static void judge(struct certify *certify, const struct hostlist *names, size_t 
                     "no memory to judge the links");
     } else {
         trial_testimony(&certify->records, first, accuse, certify);
-        certify_losses(certify, names, first); /* first: what is lost makes a rail slow as well */
+        certify_losses(certify, &trial); /* first: what is lost makes a rail slow as well */
         certify_link_findings(certify, &trial, first);
         rounds_conclude(certify, names, rounds);
     }

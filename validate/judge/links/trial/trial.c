@@ -102,21 +102,20 @@ static char *write_pairs(const struct links *links, const struct link_pair *pair
     return text;
 }
 
-/* Measures the suspects once more. Returns whether that ended well. */
-static bool suspects_measure(const struct trial *trial, size_t *first)
+bool trial_measure(const struct trial *trial, const struct finding *findings, size_t finding_count,
+                   size_t *first)
 {
     const struct links *links = &trial->links;
     struct link_pair pairs[SUSPECTS_MAX];
-    size_t count = links_suspect_pairs(links, trial->findings, trial->count, pairs, SUSPECTS_MAX);
+    size_t count = links_suspect_pairs(links, findings, finding_count, pairs, SUSPECTS_MAX);
     struct hostlist names = {0};
     bool is_measured = false, is_together = false;
     char *text;
 
     if (count == 0)
-        count = all_pairs(links, trial->findings, trial->count, pairs, SUSPECTS_MAX);
-    for (size_t i = 0; i < trial->count; i++)
-        is_together |=
-            trial->findings[i].kind == FINDING_HOST && trial->findings[i].verdict > VERDICT_WARN;
+        count = all_pairs(links, findings, finding_count, pairs, SUSPECTS_MAX);
+    for (size_t i = 0; i < finding_count; i++)
+        is_together |= findings[i].kind == FINDING_HOST && findings[i].verdict > VERDICT_WARN;
     text = write_pairs(links, pairs, count, &names);
     if (text)
         is_measured = trial->measure(trial->context, &names, text, is_together, first);
@@ -410,7 +409,7 @@ int trial_hold(struct trial *trial)
         if (!has_suspect(trial) || (trial->is_confirmed && suspects_check(trial, last, false) == 0))
             break;
         is_asked_to_the_end = i == trial->tries;
-        if (is_asked_to_the_end || !suspects_measure(trial, &next)) {
+        if (is_asked_to_the_end || !trial_measure(trial, trial->findings, trial->count, &next)) {
             /* what the last one that ended well bears out stays, whatever is open besides */
             suspects_check(trial, last, true);
             if (!trial->is_confirmed)

@@ -61,6 +61,11 @@ struct trial_look {
 };
 struct trial_look trial_look(size_t nodes);
 
+/* Measures those suspects once more, with control pairs, by trial.measure(). The nodes of findings
+ * are the trial's. Returns whether that ended well. */
+bool trial_measure(const struct trial *trial, const struct finding *findings, size_t finding_count,
+                   size_t *first);
+
 /* Holds the trial. What could not be confirmed comes out as unknown: it accuses nobody. A pair
  * whose one end is at fault is left out. Returns 0, or -1 when memory is out. To be cleared in
  * either case. */

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/judge/links/losses/retest.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/unit/tap.h"
+
+/* Records of four nodes with two rails on two leaf switches. Each stream has SENT segments, of
+ * which so many are sent again. */
+enum { NODES = 4, RAILS = 2, SENT = 1000, TIMES = 3 };
+static const char *const rails[] = {"eth1", "eth2"};
+static const char *const leaf_names[] = {"leaf1", "leaf2"};
+static char *names[] = {(char *)"n1", (char *)"n2", (char *)"n3", (char *)"n4"};
+static const struct hostlist nodes = {names, NODES};
+static int leaves[] = {0, 0, 1, 1};
+
+struct network {
+    double sends, receives; /* of n2's eth1, to others and from them: lost of SENT */
+    double uplink, all;     /* between the leaf switches, everywhere */
+    double stalled;
+};
+
+static struct records records;
+static struct conf conf = {.link_nominal_percent = 80, .link_peers_percent = 80};
+static struct trial trial;
+static const struct network *now, *again; /* again NULL: cannot be measured again */
+static char asked[2][256];                /* the pairs of each retest */
+static int measured;
+
+static void add(const char *metric, int from, int to, int rail, double value, unsigned samples)
+{
+    struct record record = RECORD_INIT;
+
+    record.suite = "links";
+    record.test = "links";
+    record.metric = metric;
+    record.node = names[from];
+    record.peer = names[to];
+    record.part = rails[rail];
+    record.value = value;
+    record.low = record.high = value;
+    record.samples = samples;
+    record.stalled = strcmp(metric, "bandwidth") == 0 ? now->stalled : (double)NAN;
+    record.unit = strcmp(metric, "bandwidth") == 0 ? "Mb/s" : "count";
+    if (records_add(&records, &record) != 0)
+        tap_skip_all("no memory");
+}
+
+static void add_pair_run(int from, int to)
+{
+    for (int rail = 0; rail < RAILS; rail++) {
+        double lost = now->all + (leaves[from] != leaves[to] ? now->uplink : 0);
+
+        lost += rail == 0 && from == 1 ? now->sends : 0;
+        lost += rail == 0 && to == 1 ? now->receives : 0;
+        add("bandwidth", from, to, rail, 196, 8);
+        add("lost_segments", from, to, rail, lost, SENT);
+    }
+}
+
+static bool measure(void *context, const struct hostlist *some, const char *pairs, bool is_together,
+                    size_t *first)
+{
+    (void)context;
+    (void)some;
+    (void)is_together;
+    *first = records.count;
+    if (!again)
+        return false;
+    now = again;
+    if (measured < 2)
+        snprintf(asked[measured], sizeof asked[0], "%s", pairs);
+    measured++;
+    for (int from = 0; from < NODES; from++)
+        for (int to = 0; to < NODES; to++) {
+            char pair[2][16];
+
+            snprintf(pair[0], sizeof pair[0], "%s:%s", names[from], names[to]);
+            snprintf(pair[1], sizeof pair[1], "%s:%s", names[to], names[from]);
+            for (int time = 0; time < TIMES; time++)
+                if (from != to && (strstr(pairs, pair[0]) || strstr(pairs, pair[1])))
+                    add_pair_run(from, to);
+        }
+    return true;
+}
+
+/* "fail n2 eth1 sends": what is found. */
+static const char *found(const struct network *once, const struct network *then)
+{
+    static const char *const kinds[] = {"", "either ", "path ", "uplink ", "leaf ", "all "};
+    static char text[512];
+    struct losses losses;
+    size_t used = 0;
+
+    trial_clear(&trial);
+    records_clear(&records);
+    records = (struct records){0};
+    trial = (struct trial){.source = {.records = &records,
+                                      .conf = &conf,
+                                      .names = &nodes,
+                                      .leaves = leaves,
+                                      .leaf_names = leaf_names},
+                           .tries = 4,
+                           .steady_percent = 10,
+                           .measure = measure};
+    measured = 0;
+    now = once;
+    again = then;
+    for (int from = 0; from < NODES; from++)
+        for (int to = 0; to < NODES; to++)
+            if (from != to)
+                add_pair_run(from, to);
+    *text = '\0';
+    if (trial_hold(&trial) != 0 || losses_hold(&trial, &losses) != 0)
+        return "no memory";
+    for (size_t i = 0; i < losses.count && used + 64 < sizeof text; i++) {
+        const struct loss_finding *finding = &losses.findings[i];
+
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s%s %s%s%s%s%s%s", used ? ";" : "",
+                             verdict_name(losses_verdict(finding)), kinds[finding->kind],
+                             finding->node >= 0 ? losses.nodes[finding->node] : "",
+                             finding->node >= 0 ? " " : "", losses.rails[finding->rail],
+                             finding->sends ? " sends" : "", finding->receives ? " receives" : "");
+    }
+    losses_clear(&losses);
+    return text;
+}
+
+static const struct network well = {0}, lossy = {.sends = 20, .receives = 20},
+                            lossy_sends = {.sends = 20}, lossy_uplink = {.uplink = 20},
+                            busy = {.sends = 20, .receives = 20, .stalled = 0.4},
+                            busy_well = {.stalled = 0.4}, lossy_all = {.all = 20};
+
+int main(void)
+{
+    is_str(found(&well, &well), "", "nothing is lost");
+    is_int(measured, 0, "... and nothing measured again");
+    is_str(found(&lossy, &lossy), "fail n2 eth1 sends receives", "a rail that loses again fails");
+    is_int(measured, 1, "... it was measured once more");
+    ok(strstr(asked[0], "n2:n1") && strstr(asked[0], "n2:n4") && strstr(asked[0], "n1:n4"),
+       "... with two partners, and these with each other: %s", asked[0]);
+    is_str(found(&lossy_sends, &lossy_sends), "fail n2 eth1 sends", "... one way");
+    is_str(found(&lossy, NULL), "unknown n2 eth1 sends receives", "not without a retest");
+    is_str(found(&lossy, &well), "unknown n2 eth1 sends receives", "nor where that is well");
+    is_int(measured, 1, "... which one retest tells");
+    is_str(found(&lossy, &lossy_sends), "fail n2 eth1 sends", "the way that loses twice");
+    ok(strncmp(found(&lossy, &lossy_all), "unknown n2 eth1", 15) == 0,
+       "nor where the control pair loses as well");
+    is_str(found(&lossy, &busy), "unknown n2 eth1 sends receives",
+           "nor where its ends were not scheduled in the retest");
+    is_int(measured, 2, "... twice");
+    is_str(found(&busy, &lossy), "fail n2 eth1 sends receives",
+           "a rail that is lossy on a busy machine is found");
+    is_str(found(&busy, &well), "",
+           "what was sent again on a busy machine, and then not, is nothing");
+    ok(strncmp(found(&busy, &busy_well), "unknown", 7) == 0,
+       "... it takes a quiet retest to say so");
+    is_str(found(&lossy_uplink, &lossy_uplink), "fail uplink eth1;fail uplink eth2",
+           "an uplink is no node's");
+    is_int(measured, 0, "... and no node is asked about it");
+    is_str(found(&lossy_all, &lossy_all), "fail all eth1;fail all eth2", "what all lose neither");
+    trial_clear(&trial);
+    records_clear(&records);
+    return tap_done();
+}

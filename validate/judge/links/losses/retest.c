@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/judge/links/losses/retest.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/statistics.h"
+
+enum { RETESTS = 2, RAILS = 64 };
+
+/* The losses among the records of a trial. */
+struct reading {
+    const struct trial *trial;
+    struct losses *losses;
+    double medians[RAILS]; /* of the bandwidths on each rail */
+    struct loss_sample *samples;
+    size_t count;
+};
+
+static bool is_metric(const struct record *record, const char *metric)
+{
+    return record->metric && strcmp(record->metric, metric) == 0;
+}
+
+static bool is_of_pair(const struct record *record)
+{
+    return strcmp(record->suite, "links") == 0 && record->node && record->peer && record->part;
+}
+
+/* -1: too many. */
+static int rail_of(struct losses *losses, const char *name)
+{
+    for (size_t i = 0; i < losses->rail_count; i++)
+        if (strcmp(losses->rails[i], name) == 0)
+            return (int)i;
+    if (losses->rail_count == RAILS)
+        return -1;
+    losses->rails[losses->rail_count] = name;
+    return (int)losses->rail_count++;
+}
+
+static int medians_find(struct reading *reading)
+{
+    const struct records *records = reading->trial->source.records;
+    struct losses *losses = reading->losses;
+    size_t first = reading->trial->first;
+    double *found = calloc(records->count - first + 1, sizeof *found);
+
+    if (!found)
+        return -1;
+    for (size_t i = first; i < records->count; i++)
+        if (is_of_pair(&records->items[i]) && is_metric(&records->items[i], "bandwidth"))
+            rail_of(losses, records->items[i].part);
+    for (size_t rail = 0; rail < losses->rail_count; rail++) {
+        size_t count = 0;
+
+        for (size_t i = first; i < records->count; i++) {
+            const struct record *record = &records->items[i];
+
+            if (is_of_pair(record) && is_metric(record, "bandwidth") && record->value > 0 &&
+                strcmp(record->part, losses->rails[rail]) == 0)
+                found[count++] = record->value;
+        }
+        reading->medians[rail] = statistics_median(found, count);
+    }
+    free(found);
+    return 0;
+}
+
+static int node_of(const struct reading *reading, const char *name)
+{
+    return (int)name_index_find(&reading->trial->matrix.by_node, name);
+}
+
+/* muster-links tells of one measurement in one go: what the NICs counted, its bandwidth (NULL: it
+ * has none), its losses. */
+static void sample_add(struct reading *reading, size_t i, const struct record *bandwidth)
+{
+    const struct record *record = &reading->trial->source.records->items[i];
+    struct loss_sample sample = {.rail = rail_of(reading->losses, record->part),
+                                 .mbps = bandwidth ? bandwidth->value : (double)NAN,
+                                 .is_stalled = !bandwidth || !(bandwidth->stalled < LINKS_QUIET),
+                                 .is_isolated = i >= reading->trial->again};
+    bool is_damage = is_metric(record, "checksum_errors");
+    bool is_stream = is_metric(record, "lost_segments");
+
+    if (!is_damage && !is_stream && !is_metric(record, "lost_pings"))
+        return;
+    /* damage is counted where it arrives */
+    sample.from = node_of(reading, is_damage ? record->peer : record->node);
+    sample.to = node_of(reading, is_damage ? record->node : record->peer);
+    if (sample.from < 0 || sample.to < 0 || sample.rail < 0 || !(record->value >= 0) ||
+        (is_stream && losses_is_congested(sample.mbps, reading->medians[sample.rail])))
+        return;
+    if (is_damage) {
+        sample.damaged = record->value;
+    } else {
+        sample.sent = record->samples;
+        sample.lost = record->value;
+    }
+    reading->samples[reading->count++] = sample;
+}
+
+static int samples_read(struct reading *reading)
+{
+    const struct records *records = reading->trial->source.records;
+    size_t first = reading->trial->first;
+    const struct record *bandwidth = NULL;
+
+    reading->samples = calloc(records->count - first + 1, sizeof *reading->samples);
+    if (!reading->samples || medians_find(reading) != 0)
+        return -1;
+    for (size_t i = first; i < records->count; i++) {
+        const struct record *record = &records->items[i];
+        bool is_same;
+
+        if (!is_of_pair(record))
+            continue;
+        if (is_metric(record, "bandwidth"))
+            bandwidth = record;
+        is_same = bandwidth && strcmp(bandwidth->node, record->node) == 0 &&
+                  strcmp(bandwidth->peer, record->peer) == 0 &&
+                  strcmp(bandwidth->part, record->part) == 0;
+        sample_add(reading, i, is_same ? bandwidth : NULL);
+    }
+    return 0;
+}
+
+static int judge(const struct trial *trial, struct losses *losses)
+{
+    struct reading reading = {.trial = trial, .losses = losses};
+    struct loss_data data;
+    int rv = -1;
+
+    free(losses->findings);
+    losses->findings = NULL;
+    losses->count = 0;
+    if (samples_read(&reading) == 0) {
+        data = (struct loss_data){reading.samples, reading.count, (int)trial->links.node_count,
+                                  (int)losses->rail_count, trial->source.leaves};
+        rv = losses_judge(&data, &losses->findings, &losses->count);
+        if (rv == 0)
+            rv = losses_confirm(&data, losses->findings, &losses->count);
+    }
+    free(reading.samples);
+    return rv;
+}
+
+/* Whether another retest may say more of it. */
+static bool is_open(const struct loss_finding *finding)
+{
+    return (finding->kind == LOSS_RAIL || (finding->kind == LOSS_EITHER && finding->is_stalled)) &&
+           finding->retest <= LOSS_NO_CONTROL;
+}
+
+/* Measures the rails in question again. *is_measured: there were some, and it ended well. Returns
+ * 0, or -1 when memory is out. */
+static int rails_measure(struct trial *trial, const struct losses *losses, bool *is_measured)
+{
+    struct finding *suspects = calloc(losses->count + 1, sizeof *suspects);
+    size_t count = 0, first = SIZE_MAX;
+
+    for (size_t i = 0; i < losses->count && suspects; i++)
+        if (is_open(&losses->findings[i]))
+            suspects[count++] = (struct finding){.kind = FINDING_RAIL,
+                                                 .verdict = VERDICT_FAIL,
+                                                 .node = losses->findings[i].node,
+                                                 .peer = -1,
+                                                 .rail = -1,
+                                                 .block = -1,
+                                                 .peer_block = -1};
+    *is_measured = count > 0 && trial_measure(trial, suspects, count, &first);
+    if (*is_measured && trial->again == SIZE_MAX)
+        trial->again = first;
+    free(suspects);
+    return suspects ? 0 : -1;
+}
+
+int losses_hold(struct trial *trial, struct losses *losses)
+{
+    bool is_measured = true;
+
+    *losses =
+        (struct losses){.nodes = trial->links.nodes, .rails = calloc(RAILS, sizeof *losses->rails)};
+    if (!losses->rails)
+        return -1;
+    for (int i = 0; is_measured; i++) {
+        if (judge(trial, losses) != 0)
+            return -1;
+        is_measured = false;
+        if (i < RETESTS && rails_measure(trial, losses, &is_measured) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+void losses_clear(struct losses *losses)
+{
+    free(losses->findings);
+    free(losses->rails);
+    *losses = (struct losses){0};
+}
+
+enum verdict losses_verdict(const struct loss_finding *finding)
+{
+    switch (finding->kind) {
+    case LOSS_RAIL:
+        return finding->retest == LOSS_CONFIRMED ? VERDICT_FAIL : VERDICT_UNKNOWN;
+    case LOSS_EITHER:
+        return VERDICT_UNKNOWN;
+    default:
+        return finding->is_stalled ? VERDICT_UNKNOWN : VERDICT_FAIL;
+    }
+}
