@@ -51,6 +51,12 @@ FAULT(LINK_NARROW, "link_narrow", WARN, NEVER, REPLACE_CABLE, \
 FAULT(LINK_ERRORS, "link_errors", WARN, NEVER, REPLACE_CABLE, \
     "Clean or replace the cable and transceiver if the counter goes on rising.", \
     "a NIC has counted errors of its link") \
+FAULT(LINK_LOST, "link_lost", UNKNOWN, NEVER, RESEAT, \
+    "Read the log of the switch port for the reason; reseat the cable and transceiver, and certify again.", \
+    "a link went down or came up while it was measured") \
+FAULT(NIC_OVERRUN, "nic_overrun", WARN, NEVER, FIX_CONFIG, \
+    "Raise the receive ring of the NIC; check flow control (PFC), its PCIe link and its interrupts.", \
+    "a NIC discarded packets for want of room: congestion, or a host that is too slow") \
 FAULT(MTU_WRONG, "mtu_wrong", FAIL, CERTIFY, FIX_CONFIG, \
     "Set the MTU of the other rails, on the node and on the switch.", \
     "a rail has another MTU than configured or than its peers") \

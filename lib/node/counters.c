@@ -22,8 +22,21 @@ static const struct source netdev_sources[] = {
     {"statistics/rx_errors", offsetof(struct counters, rx_errors), 1},
     {"statistics/rx_dropped", offsetof(struct counters, rx_dropped), 1},
     {"statistics/rx_crc_errors", offsetof(struct counters, rx_crc_errors), 1},
+    {"statistics/tx_carrier_errors", offsetof(struct counters, tx_carrier_errors), 1},
     {"statistics/collisions", offsetof(struct counters, collisions), 1},
     {"carrier_changes", offsetof(struct counters, carrier_changes), 1},
+};
+
+/* What there was no room for (Linux, include/uapi/linux/if_link.h, struct rtnl_link_stats64). mlx5
+ * tells as tx_aborted_errors what its port threw away (drivers/net/ethernet/mellanox/mlx5/core/
+ * en_main.c, mlx5e_get_stats). */
+static const struct {
+    size_t offset; /* in struct counters */
+    const char *files[3];
+} room_sources[] = {
+    {offsetof(struct counters, rx_missed),
+     {"rx_missed_errors", "rx_fifo_errors", "rx_over_errors"}},
+    {offsetof(struct counters, tx_discards), {"tx_aborted_errors", "tx_fifo_errors"}},
 };
 
 static const struct source port_sources[] = {
@@ -33,6 +46,9 @@ static const struct source port_sources[] = {
     {"link_downed", offsetof(struct counters, link_downed), 1},
     {"link_error_recovery", offsetof(struct counters, link_error_recovery), 1},
     {"port_rcv_errors", offsetof(struct counters, port_rcv_errors), 1},
+    {"local_link_integrity_errors", offsetof(struct counters, link_integrity_errors), 1},
+    {"excessive_buffer_overrun_errors", offsetof(struct counters, buffer_overruns), 1},
+    {"port_rcv_remote_physical_errors", offsetof(struct counters, remote_errors), 1},
     {"port_xmit_discards", offsetof(struct counters, rdma_discards), 1},
 };
 
@@ -42,12 +58,12 @@ static const struct source port_sources[] = {
  * ends of one event count are different names, and both count. */
 static const struct {
     size_t offset; /* in struct counters */
-    const char *files[11];
+    const char *files[12];
 } hw_sources[] = {
     {offsetof(struct counters, rdma_retransmits),
      {"out_of_sequence", "packet_seq_err", "local_ack_timeout_err", "out_of_seq_request",
       "rcvd_seq_err", "to_retransmits", "seq_err_naks_rcvd", "retrans_pkts", "roce_adp_retrans",
-      "tcpRetransSegs", "RetransSegs"}},
+      "tcpRetransSegs", "RetransSegs", "implied_nak_seq_err"}},
     {offsetof(struct counters, rdma_not_ready),
      {"rnr_nak_retry_err", "rnr_naks_rcvd", "rcvd_rnr_err", "send_rnr_err"}},
     {offsetof(struct counters, rdma_discards),
@@ -69,13 +85,34 @@ static void read_sources(const char *root, const char *directory, const struct s
     }
 }
 
+static uint64_t *counter_at(struct counters *counters, size_t offset)
+{
+    return (uint64_t *)(void *)((char *)counters + offset);
+}
+
+static void read_room(const char *root, const char *directory, struct counters *counters)
+{
+    enum { FILES = sizeof room_sources->files / sizeof *room_sources->files };
+
+    for (size_t i = 0; i < sizeof room_sources / sizeof *room_sources; i++) {
+        uint64_t *sum = counter_at(counters, room_sources[i].offset);
+
+        for (int k = 0; k < FILES && room_sources[i].files[k]; k++) {
+            long long number =
+                sysfs_number(root, "%s/statistics/%s", directory, room_sources[i].files[k]);
+
+            *sum += number > 0 ? (uint64_t)number : 0;
+        }
+    }
+}
+
 static void read_hw_counters(const char *root, const char *device, int port,
                              struct counters *counters)
 {
     enum { FILES = sizeof hw_sources->files / sizeof *hw_sources->files };
 
     for (size_t i = 0; i < sizeof hw_sources / sizeof *hw_sources; i++) {
-        uint64_t *sum = (uint64_t *)(void *)((char *)counters + hw_sources[i].offset);
+        uint64_t *sum = counter_at(counters, hw_sources[i].offset);
 
         for (int k = 0; k < FILES && hw_sources[i].files[k]; k++) {
             long long number = sysfs_number(root, "sys/class/infiniband/%s/ports/%d/hw_counters/%s",
@@ -98,6 +135,7 @@ int counters_read(const char *root, const char *netdev, const char *rdma_device,
         if (sysfs_exists(root, "%s", directory)) {
             read_sources(root, directory, netdev_sources,
                          sizeof netdev_sources / sizeof *netdev_sources, counters);
+            read_room(root, directory, counters);
             result = 0;
         }
     }

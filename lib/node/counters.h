@@ -8,9 +8,15 @@
 struct counters {
     uint64_t tx_bytes, rx_bytes; /* netdev statistics */
     uint64_t tx_errors, rx_errors, rx_dropped, rx_crc_errors, collisions;
+    /* For want of room; some drivers count these among the errors of that way as well. */
+    uint64_t rx_missed;         /* frames that arrived, and the host had no buffer for */
+    uint64_t tx_discards;       /* frames that a congested port threw away */
+    uint64_t tx_carrier_errors; /* frames that were cut off as the link was lost */
     uint64_t carrier_changes;
     uint64_t rdma_tx_bytes, rdma_rx_bytes; /* port_xmit_data x 4: those count 32-bit words */
     uint64_t symbol_errors, link_downed, link_error_recovery, port_rcv_errors;
+    uint64_t link_integrity_errors, buffer_overruns; /* of an InfiniBand port */
+    uint64_t remote_errors; /* packets that were marked as damaged on their way before this link */
     /* Sums of what hw_counters has of these under its driver's names; the discards have the port's
      * port_xmit_discards too. */
     uint64_t rdma_retransmits; /* packets sent again or out of order */

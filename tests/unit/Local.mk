@@ -54,6 +54,10 @@ check_PROGRAMS += tests/unit/segments.t
 tests_unit_segments_t_SOURCES = tests/unit/segments.c
 tests_unit_segments_t_LDADD = validate/battery/libbattery.la $(unit_libs)
 
+check_PROGRAMS += tests/unit/link_errors.t
+tests_unit_link_errors_t_SOURCES = tests/unit/link_errors.c
+tests_unit_link_errors_t_LDADD = tests/unit/libtree.la validate/battery/libbattery.la $(unit_libs)
+
 check_PROGRAMS += tests/unit/links_losses_retest.t
 tests_unit_links_losses_retest_t_SOURCES = tests/unit/links_losses_retest.c
 tests_unit_links_losses_retest_t_LDADD = validate/judge/libjudge.la validate/report/libreport.la \

@@ -61,6 +61,23 @@ int main(void)
     is_int(counters.rdma_discards, 5 + 50 + 500, "what was thrown away, by the port or its driver");
     is_int(counters.rdma_marked, 11 + 110, "marks of congestion");
     is_int(counters.rdma_slowed, 13 + 130, "... and what was slowed by them");
+    tree_put(root, "sys/class/net/ib0/statistics/rx_missed_errors", "6\n");
+    tree_put(root, "sys/class/net/ib0/statistics/rx_fifo_errors", "1\n");
+    tree_put(root, "sys/class/net/ib0/statistics/tx_aborted_errors", "4\n");
+    tree_put(root, "sys/class/net/ib0/statistics/tx_carrier_errors", "2\n");
+    tree_put(root, "sys/class/infiniband/mlx5_0/ports/1/counters/local_link_integrity_errors",
+             "8\n");
+    tree_put(root, "sys/class/infiniband/mlx5_0/ports/1/counters/excessive_buffer_overrun_errors",
+             "9\n");
+    tree_put(root, "sys/class/infiniband/mlx5_0/ports/1/counters/port_rcv_remote_physical_errors",
+             "3\n");
+    counters_read(root, "ib0", "mlx5_0", 1, &counters);
+    is_int(counters.rx_missed, 7, "frames that the host had no buffer for");
+    is_int(counters.tx_discards, 4, "frames that a congested port threw away");
+    is_int(counters.tx_carrier_errors, 2, "frames that were cut off");
+    is_int(counters.link_integrity_errors, 8, "link integrity");
+    is_int(counters.buffer_overruns, 9, "buffer overruns");
+    is_int(counters.remote_errors, 3, "packets that were damaged before");
     tree_put(root, "sys/bus/pci/devices/0000:3b:00.0/aer_dev_correctable",
              "RxErr 0\nRollover 4\nTimeout 1\nTOTAL_ERR_COR 5\n");
     tree_put(root, "sys/bus/pci/devices/0000:3b:00.0/aer_dev_nonfatal", "TOTAL_ERR_NONFATAL 2\n");

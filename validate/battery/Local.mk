@@ -14,6 +14,7 @@ validate_battery_libbattery_la_SOURCES = \
 	validate/battery/launcher.c validate/battery/launcher.h \
 	validate/battery/links/passes.c validate/battery/links/passes.h \
 	validate/battery/links/path/samples.c validate/battery/links/path/samples.h \
+	validate/battery/links/path/errors.c validate/battery/links/path/errors.h \
 	validate/battery/links/path/segments.c validate/battery/links/path/segments.h \
 	validate/battery/links/path/transport.c validate/battery/links/path/transport.h \
 	validate/battery/options.c validate/battery/options.h \
@@ -82,7 +83,6 @@ links_sources = \
 	validate/battery/links/meeting/meeting.c validate/battery/links/meeting/meeting.h \
 	validate/battery/links/meeting/overlap.c validate/battery/links/meeting/overlap.h \
 	validate/battery/links/path/channel.c validate/battery/links/path/channel.h \
-	validate/battery/links/path/errors.c validate/battery/links/path/errors.h \
 	validate/battery/links/path/path.c validate/battery/links/path/path.h \
 	validate/battery/links/path/probe.c validate/battery/links/path/probe.h \
 	validate/battery/links/report/kinds.c validate/battery/links/report/kinds.h \

@@ -277,12 +277,15 @@ static void refer(void *context, const char *node, const char *rail,
     hints_refer(((struct asked *)context)->hints, node, rail, reference);
 }
 
-/* What muster-links says of a node by itself. */
+/* What muster-links says of a node by itself. A link that was lost meanwhile is not certified, and
+ * it may have been the switch. */
 static void accuse(void *context, const char *node, enum verdict verdict,
                    const struct record *record)
 {
     struct subject *subject = certify_subject(context, node);
 
+    if (verdict == VERDICT_WARN && record->code == FAULT_LINK_LOST)
+        verdict = VERDICT_UNKNOWN;
     if (subject && subject->is_asked && !subject->is_suspect && !certify_is_death(record))
         outcome_note(&subject->outcome, STAGE_LINKS,
                      certify_rails_verdict(context, subject, record->part, verdict),

@@ -3,48 +3,89 @@
 
 #include "validate/battery/links/path/errors.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "lib/netif/dcb.h"
 
+/* Ethernet's switches may cut through: they pass on a damaged frame before they know of it. */
+#define OF_CABLE "clean or replace the cable and transceiver"
+#define OF_ETHERNET                                                                                \
+    "frames were damaged on the cable to this port, or before a switch that cuts "                 \
+    "through: " OF_CABLE
+
+static const char rx_way[] = " in what it received", tx_way[] = " in what it sent";
+
+/* What a NIC counts is of four kinds. Of its link: what arrived damaged over it, or that it was
+ * lost. Of its host: it has no buffers ready, or PCIe has errors. Of congestion, somewhere else:
+ * what is discarded, paused, marked or slowed for want of room (IBTA, PortCounters:
+ * PortXmitDiscards; IEEE 802.1Qbb; RFC 3168; Linux, if_link.h, rtnl_link_stats64). Of damage
+ * before this link: a switch marked the packet, or TCP's checksum did not fit while the link's
+ * did. Only the first two are a fault here. A link that is as good as its standard asks for has
+ * one bit of 10^12 wrong at most (IEEE 802.3, IBTA): what is sent here in a measurement, some
+ * 10^10 bits, is hardly ever damaged, so a single one counts. */
 static const struct {
     const char *name;
     size_t offset; /* in struct counters */
-    bool is_fault;
+    enum fault_code fault;
+    const char *way;     /* NULL: both, or not known */
     const char *meaning; /* NULL: the name says it */
 } kinds[ERROR_KINDS] = {
-    {"crc_errors", offsetof(struct counters, rx_crc_errors), true},
-    {"rx_errors", offsetof(struct counters, rx_errors), true},
-    {"tx_errors", offsetof(struct counters, tx_errors), true},
-    {"checksum_errors", offsetof(struct counters, checksum_errors), false,
-     "TCP threw them away; what they had was damaged on the way"},
-    {"rx_dropped", offsetof(struct counters, rx_dropped), false},
-    {"collisions", offsetof(struct counters, collisions), true},
-    {"carrier_changes", offsetof(struct counters, carrier_changes), true},
-    {"symbol_errors", offsetof(struct counters, symbol_errors), true},
-    {"link_downed", offsetof(struct counters, link_downed), true},
-    {"link_error_recovery", offsetof(struct counters, link_error_recovery), true},
-    {"port_rcv_errors", offsetof(struct counters, port_rcv_errors), true},
-    {"rdma_retransmits", offsetof(struct counters, rdma_retransmits), false},
-    {"rdma_not_ready", offsetof(struct counters, rdma_not_ready), false,
-     "a receiver had no buffer posted: it is slower than its sender, or its processor is busy"},
-    {"rdma_discards", offsetof(struct counters, rdma_discards), true,
+    /* of the link */
+    {"crc_errors", offsetof(struct counters, rx_crc_errors), FAULT_LINK_ERRORS, rx_way,
+     OF_ETHERNET},
+    {"rx_errors", offsetof(struct counters, rx_errors), FAULT_LINK_ERRORS, rx_way, OF_ETHERNET},
+    {"tx_errors", offsetof(struct counters, tx_errors), FAULT_LINK_ERRORS, tx_way, NULL},
+    {"collisions", offsetof(struct counters, collisions), FAULT_LINK_ERRORS, NULL,
+     "one end of the cable is half duplex: set both to negotiate"},
+    {"symbol_errors", offsetof(struct counters, symbol_errors), FAULT_LINK_ERRORS, rx_way,
+     OF_CABLE},
+    {"port_rcv_errors", offsetof(struct counters, port_rcv_errors), FAULT_LINK_ERRORS, rx_way,
+     OF_CABLE},
+    {"link_integrity_errors", offsetof(struct counters, link_integrity_errors), FAULT_LINK_ERRORS,
+     rx_way, OF_CABLE},
+    {"link_error_recovery", offsetof(struct counters, link_error_recovery), FAULT_LINK_ERRORS, NULL,
+     "the link was trained again: " OF_CABLE},
+    {"buffer_overruns", offsetof(struct counters, buffer_overruns), FAULT_LINK_ERRORS, rx_way,
+     "the port at the other end of the cable sent more than it had credit for"},
+    {"carrier_changes", offsetof(struct counters, carrier_changes), FAULT_LINK_LOST, NULL, NULL},
+    {"tx_carrier_errors", offsetof(struct counters, tx_carrier_errors), FAULT_LINK_LOST, tx_way,
+     NULL},
+    {"link_downed", offsetof(struct counters, link_downed), FAULT_LINK_LOST, NULL, NULL},
+    /* of the host */
+    {"rx_missed", offsetof(struct counters, rx_missed), FAULT_NIC_OVERRUN, rx_way,
+     "the host had no buffer for them: raise its receive ring (ethtool -G), look at its PCIe link "
+     "and interrupts"},
+    {"rdma_discards", offsetof(struct counters, rdma_discards), FAULT_NIC_OVERRUN, NULL,
      "it had no room for them, or was held back too long; check flow control (PFC) of the port and "
      "of its switch port, and the other end for a slow receiver"},
-    {"rdma_marked", offsetof(struct counters, rdma_marked), false,
+    {"pcie_correctable", offsetof(struct counters, pcie_correctable), FAULT_PCIE_ERRORS, NULL,
+     NULL},
+    {"pcie_nonfatal", offsetof(struct counters, pcie_nonfatal), FAULT_PCIE_ERRORS, NULL, NULL},
+    {"pcie_fatal", offsetof(struct counters, pcie_fatal), FAULT_PCIE_ERRORS, NULL, NULL},
+    /* of damage before this link, and what was repeated for it */
+    {"checksum_errors", offsetof(struct counters, checksum_errors), FAULT_NONE, NULL,
+     "TCP threw them away; what they had was damaged on the way"},
+    {"remote_errors", offsetof(struct counters, remote_errors), FAULT_NONE, rx_way,
+     "a switch on the way marked them as damaged: not this link"},
+    {"rdma_retransmits", offsetof(struct counters, rdma_retransmits), FAULT_NONE, NULL, NULL},
+    /* of congestion */
+    {"rx_dropped", offsetof(struct counters, rx_dropped), FAULT_NONE, NULL, NULL},
+    {"tx_discards", offsetof(struct counters, tx_discards), FAULT_NONE, tx_way,
+     "the port was held back for too long: what is behind it is congested"},
+    {"rdma_not_ready", offsetof(struct counters, rdma_not_ready), FAULT_NONE, NULL,
+     "a receiver had no buffer posted: it is slower than its sender, or its processor is busy"},
+    {"rdma_marked", offsetof(struct counters, rdma_marked), FAULT_NONE, NULL,
      "a switch on the way was congested"},
-    {"rdma_slowed", offsetof(struct counters, rdma_slowed), false,
+    {"rdma_slowed", offsetof(struct counters, rdma_slowed), FAULT_NONE, NULL,
      "congestion control held it back"},
-    {"pauses_received", offsetof(struct counters, pauses_received), false,
+    {"pauses_received", offsetof(struct counters, pauses_received), FAULT_NONE, NULL,
      "the switch held it back: it, or what is behind it, is congested"},
-    {"pauses_sent", offsetof(struct counters, pauses_sent), false,
+    {"pauses_sent", offsetof(struct counters, pauses_sent), FAULT_NONE, NULL,
      "it held the switch back: it takes data more slowly than they come; look at its PCIe link, "
      "its host's memory, and how many send to it"},
-    {"pcie_correctable", offsetof(struct counters, pcie_correctable), true},
-    {"pcie_nonfatal", offsetof(struct counters, pcie_nonfatal), true},
-    {"pcie_fatal", offsetof(struct counters, pcie_fatal), true},
 };
 
 static uint64_t count_of(const struct counters *counters, int kind)
@@ -91,13 +132,26 @@ double errors_arrived_bytes(const struct rail *rail)
     return (double)counters.rx_bytes + (double)counters.rdma_rx_bytes;
 }
 
+static double more(uint64_t before, uint64_t after)
+{
+    return after > before ? (double)(after - before) : 0;
+}
+
 void errors_between(const struct counters *before, const struct counters *after,
                     struct errors *errors)
 {
-    for (int i = 0; i < ERROR_KINDS; i++) {
-        uint64_t old = count_of(before, i), new = count_of(after, i);
+    double received = more(before->rx_missed, after->rx_missed) +
+                      more(before->rx_crc_errors, after->rx_crc_errors);
+    double sent = more(before->tx_discards, after->tx_discards) +
+                  more(before->tx_carrier_errors, after->tx_carrier_errors);
 
-        errors->counts[i] = new > old ? (double)(new - old) : 0;
+    for (int i = 0; i < ERROR_KINDS; i++) {
+        errors->counts[i] = more(count_of(before, i), count_of(after, i));
+        /* what has a counter of its own as well is told once */
+        if (kinds[i].offset == offsetof(struct counters, rx_errors))
+            errors->counts[i] = fmax(errors->counts[i] - received, 0);
+        if (kinds[i].offset == offsetof(struct counters, tx_errors))
+            errors->counts[i] = fmax(errors->counts[i] - sent, 0);
     }
 }
 
@@ -111,7 +165,12 @@ const char *error_meaning(int kind)
     return kinds[kind].meaning ? kinds[kind].meaning : "";
 }
 
-bool error_is_fault(int kind)
+const char *error_way(int kind)
 {
-    return kinds[kind].is_fault;
+    return kinds[kind].way ? kinds[kind].way : "";
+}
+
+enum fault_code error_fault(int kind)
+{
+    return kinds[kind].fault;
 }

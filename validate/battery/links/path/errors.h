@@ -4,12 +4,13 @@
 
 #include <stdbool.h>
 
+#include "lib/catalog/catalog.h"
 #include "lib/fabric/fabric.h"
 #include "lib/node/counters.h"
 
 /* The errors that a rail's NIC and its PCIe link count while they are used. Travels as it is. */
 
-enum { ERROR_KINDS = 21 };
+enum { ERROR_KINDS = 27 };
 
 struct errors {
     double counts[ERROR_KINDS]; /* more than before */
@@ -25,11 +26,14 @@ double errors_arrived_bytes(const struct rail *rail);
 void errors_between(const struct counters *before, const struct counters *after,
                     struct errors *errors);
 
-/* The name of a kind as a metric, "crc_errors", and whether one is a sign of a fault: a packet that
- * a kernel drops is not. */
+/* The name of a kind as a metric, "crc_errors". */
 const char *error_name(int kind);
 /* What it means and what to do, "" where the name says it. */
 const char *error_meaning(int kind);
-bool error_is_fault(int kind);
+/* Which way: " in what it received", " in what it sent"; "": of both, or it is not known. */
+const char *error_way(int kind);
+/* What is wrong by one that counts up. FAULT_NONE: nothing of this node, as of congestion on the
+ * way or of damage before its own link; it is recorded. */
+enum fault_code error_fault(int kind);
 
 #endif

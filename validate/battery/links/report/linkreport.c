@@ -186,11 +186,11 @@ static void report_errors(const struct program *program, int node, const char *r
         record.peer = program->node_name[peer];
         record.value = errors->counts[kind];
         record.unit = "count";
-        record.verdict = error_is_fault(kind) ? VERDICT_WARN : VERDICT_NONE;
-        record.code = FAULT_LINK_ERRORS;
+        record.code = error_fault(kind);
+        record.verdict = record.code != FAULT_NONE ? VERDICT_WARN : VERDICT_NONE;
         snprintf(message, sizeof message,
-                 "%s of %s counted %.0f more %s while %s was at the other end%s%s", rail,
-                 record.node, record.value, record.metric, record.peer,
+                 "%s of %s counted %.0f more %s%s while %s was at the other end%s%s", rail,
+                 record.node, record.value, record.metric, error_way(kind), record.peer,
                  *error_meaning(kind) ? ": " : "", error_meaning(kind));
         record.message = message;
         output_record(&record);

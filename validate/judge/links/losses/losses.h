@@ -17,7 +17,7 @@
 struct loss_sample {
     int from, to, rail; /* indices */
     double sent, lost;  /* segments */
-    double damaged;     /* packets that `to` received with a wrong checksum */
+    double damaged;     /* packets that `to` received with a wrong CRC or checksum */
     double mbps;        /* its bandwidth; NAN: none. See losses_is_congested() */
     bool is_stalled;    /* an end was not scheduled for a part of the time, or it is not known */
     bool is_isolated;   /* of a retest: alone on the network, by turns with a control pair */

@@ -85,7 +85,8 @@ static void sample_add(struct reading *reading, size_t i, const struct record *b
                                  .mbps = bandwidth ? bandwidth->value : (double)NAN,
                                  .is_stalled = !bandwidth || !(bandwidth->stalled < LINKS_QUIET),
                                  .is_isolated = i >= reading->trial->again};
-    bool is_damage = is_metric(record, "checksum_errors");
+    bool is_damage = is_metric(record, "checksum_errors") || is_metric(record, "crc_errors") ||
+                     is_metric(record, "port_rcv_errors");
     bool is_stream = is_metric(record, "lost_segments");
 
     if (!is_damage && !is_stream && !is_metric(record, "lost_pings"))

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/battery/links/path/errors.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
+
+/* "crc_errors 3 link_errors in what it received;": what counted up on ib0 and its port, between the
+ * two states of a recorded node. */
+static const char *moved(const char *root, const struct counters *before)
+{
+    static char text[1024];
+    struct counters after;
+    struct errors errors;
+    size_t used = 0;
+
+    counters_read(root, "ib0", "mlx5_0", 1, &after);
+    errors_between(before, &after, &errors);
+    *text = '\0';
+    for (int kind = 0; kind < ERROR_KINDS && used < sizeof text; kind++)
+        if (errors.counts[kind] > 0)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %.0f %s%s",
+                                     used ? ";" : "", error_name(kind), errors.counts[kind],
+                                     catalog_fault(error_fault(kind))->name, error_way(kind));
+    return text;
+}
+
+static void put(const char *root, const char *file, const char *value)
+{
+    char path[160];
+
+    snprintf(path, sizeof path, "sys/class/%s", file);
+    tree_put(root, path, value);
+}
+
+#define STATISTIC(name) "net/ib0/statistics/" name
+#define PORT(name) "infiniband/mlx5_0/ports/1/" name
+
+/* One counter of a recorded node goes up. */
+static void names_what_moves(void)
+{
+    static const struct {
+        const char *file, *expected;
+    } cases[] = {
+        {STATISTIC("rx_crc_errors"), "crc_errors 3 link_errors in what it received"},
+        {STATISTIC("rx_errors"), "rx_errors 3 link_errors in what it received"},
+        {STATISTIC("tx_errors"), "tx_errors 3 link_errors in what it sent"},
+        {STATISTIC("tx_carrier_errors"), "tx_carrier_errors 3 link_lost in what it sent"},
+        {PORT("counters/symbol_error"), "symbol_errors 3 link_errors in what it received"},
+        {PORT("counters/port_rcv_errors"), "port_rcv_errors 3 link_errors in what it received"},
+        {PORT("counters/local_link_integrity_errors"),
+         "link_integrity_errors 3 link_errors in what it received"},
+        {PORT("counters/link_error_recovery"), "link_error_recovery 3 link_errors"},
+        {PORT("counters/link_downed"), "link_downed 3 link_lost"},
+        {STATISTIC("rx_missed_errors"), "rx_missed 3 nic_overrun in what it received"},
+        {PORT("hw_counters/out_of_buffer"), "rdma_discards 3 nic_overrun"},
+        /* of the network, not of this node */
+        {STATISTIC("rx_dropped"), "rx_dropped 3 "},
+        {STATISTIC("tx_aborted_errors"), "tx_discards 3  in what it sent"},
+        {PORT("counters/port_rcv_remote_physical_errors"), "remote_errors 3  in what it received"},
+        {PORT("hw_counters/np_ecn_marked_roce_packets"), "rdma_marked 3 "},
+        {PORT("hw_counters/rp_cnp_handled"), "rdma_slowed 3 "},
+        {PORT("hw_counters/local_ack_timeout_err"), "rdma_retransmits 3 "},
+        {PORT("hw_counters/packet_seq_err"), "rdma_retransmits 3 "},
+        {PORT("hw_counters/out_of_sequence"), "rdma_retransmits 3 "},
+        {PORT("hw_counters/implied_nak_seq_err"), "rdma_retransmits 3 "},
+        {PORT("hw_counters/rnr_nak_retry_err"), "rdma_not_ready 3 "},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *root = tree_unpack("h100-ib");
+        struct counters before;
+
+        put(root, cases[i].file, "5\n");
+        counters_read(root, "ib0", "mlx5_0", 1, &before);
+        is_str(moved(root, &before), "", "%s stays", cases[i].file);
+        put(root, cases[i].file, "8\n");
+        is_str(moved(root, &before), cases[i].expected, "... and moves");
+        tree_remove(root);
+    }
+}
+
+/* What drivers count twice. */
+static void counts_once(void)
+{
+    char *root = tree_unpack("h100-ib");
+    struct counters before;
+
+    put(root, STATISTIC("rx_missed_errors"), "900\n");
+    put(root, STATISTIC("rx_errors"), "0\n");
+    counters_read(root, "ib0", "mlx5_0", 1, &before);
+    put(root, STATISTIC("rx_errors"), "4\n");
+    is_str(moved(root, &before), "rx_errors 4 link_errors in what it received",
+           "what was missed before hides no error");
+    put(root, STATISTIC("rx_crc_errors"), "3\n");
+    is_str(moved(root, &before),
+           "crc_errors 3 link_errors in what it received;rx_errors 1 link_errors in what it "
+           "received",
+           "a wrong CRC is told once");
+    put(root, STATISTIC("rx_crc_errors"), "0\n");
+    put(root, STATISTIC("rx_missed_errors"), "904\n");
+    is_str(moved(root, &before), "rx_missed 4 nic_overrun in what it received",
+           "a frame for which there was no buffer is no damaged one");
+    tree_remove(root);
+}
+
+int main(void)
+{
+    names_what_moves();
+    counts_once();
+    return tap_done();
+}
