@@ -18,6 +18,7 @@ muster=${MUSTER:-$prefix/bin/muster}
 preflight_lab_up() {
     local host
     spank_lab_up -n 4
+    conf_add head PreflightBudget=60 # a busy machine takes 20 s for what else takes 3
     for host in head n1 n2 n3 n4; do
         plugstack $host "required $plugin config=/etc/muster/muster.conf program=$muster"
     done

@@ -46,7 +46,7 @@ plugstack head "required $plugin config=/etc/muster/muster.conf program=$work/bi
 if [ ! -x /usr/local/bin/muster-preflight ] && [ ! -x /usr/bin/muster-preflight ]; then
     printf '#!/bin/sh\nexec sleep 100\n' >"$work/bin/muster-preflight"
     chmod 755 "$work/bin/muster-preflight"
-    conf_add head PreflightBudget=6
+    sed -i 's/^PreflightBudget=.*/PreflightBudget=6/' "$top/.lab/$name/head/etc/muster/muster.conf"
     flies srun -N2 --preflight=quick "$work/program"
     is "$status $said" '0 0 1' 'the budget is over: the step runs' || show
     like "$words" 'cannot tell: no end within [0-9]+ s of a budget of 6 s; the step starts' '... after one line'
