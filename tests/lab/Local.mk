@@ -57,6 +57,7 @@ EXTRA_DIST += \
 	tests/lab/campaign-faults \
 	tests/lab/campaign.sh \
 	tests/lab/certify.sh \
+	tests/lab/madeup.sh \
 	tests/lab/t1800-certify-passes-healthy-nodes.t \
 	tests/lab/t1801-certify-names-each-fault.t \
 	tests/lab/t1802-certify-drains-and-releases.t \

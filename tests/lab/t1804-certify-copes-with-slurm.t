@@ -7,6 +7,7 @@
 . "$(dirname "$0")/testlab.sh"
 lab_options=(--backup-controller)
 . "$(dirname "$0")/certify.sh"
+. "$(dirname "$0")/madeup.sh"
 
 configure() { # LINE...: more of slurm.conf, on all hosts
     local host
@@ -37,6 +38,7 @@ is "$(verdicts)" 'n1 pass n2 pass n3 pass n4 pass' \
 is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' '... and nobody is drained'
 ok '... and nothing is left' nothing_left
 
+made_up_battery # which a prolog does not care about
 # shellcheck disable=SC2016 # the shell of the prolog expands it
 prolog '[ "$(hostname)" != n2 ]'
 configure "Prolog=$work/prolog"
@@ -61,24 +63,25 @@ within 60 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
 lab on n3 sh -c 'pkill -KILL -x slurmd; while pgrep -x slurmd; do sleep 0.1; done; /usr/sbin/slurmd' >/dev/null
 resume n3 2>/dev/null
 within 20 sh -c "test \"\$('$lab_dir/lab' -L '$name' run sinfo -h -n n3 -o %T)\" = idle"
+muster=$own_muster
 # as if no argument could hold the nodes' names
 MUSTER_ARGUMENT_BYTES=5 certify
 is "$status" 0 'without it all is well, with lists that are too long for arguments as well' || show
 
-mkdir "$work/bin"
-cp "$muster" "$work/bin/muster"
+mkdir "$work/dying"
+cp "$muster" "$work/dying/muster"
 for program in launch collectives train; do
-    ln -s "$top/.lab/prefix/bin/muster-$program" "$work/bin/"
+    ln -s "$top/.lab/prefix/bin/muster-$program" "$work/dying/"
 done
 printf '#!/bin/sh\nexec %s "$@" --inject "die:0@links pairs round 2"\n' "$top/.lab/prefix/bin/muster-links" \
-    >"$work/bin/muster-links"
-chmod +x "$work/bin/muster-links"
-own=$muster muster=$work/bin/muster
+    >"$work/dying/muster-links"
+chmod +x "$work/dying/muster-links"
+muster=$work/dying/muster
 certify -w n1,n2,n4
 is "$status $(verdicts)" '3 n1 unknown n2 unknown n4 unknown' \
     'the first rank dies after the first records: nobody is certified' || show
 like "$(jq -r 'select(.verdict == "unknown" and .node == "n1") | .message' "$work/records")" 'rank 0, which tells for all, ended too early' '... and it is said why' || show
-muster=$own
+muster=$own_muster
 
 certify --mpi none -w n1,n2
 is "$status $(verdicts)" '3 n1 unknown n2 unknown' 'MPI that does not start under this srun' || show
@@ -90,6 +93,7 @@ like "$words" 'Invalid user id; DisableRootJobs of slurm.conf has to be no' '...
 configure DisableRootJobs=NO
 
 # n2 lies about n1, and about itself without end; somebody's reason would steer the terminal.
+muster=$made_up_muster
 cp "$muster" "$work/muster"
 {
     echo '#!/bin/sh'
@@ -102,6 +106,7 @@ lab on n2 mount --bind "$work/liar" "$muster"
 lab run scontrol update nodename=n3 state=drain "$(printf 'reason=\033[2Jgone\302\233')"
 certify
 lab on n2 umount "$muster"
+muster=$own_muster
 resume n3
 like "$(verdicts)" '^n1 pass n2 (pass|unknown) n4 pass$' 'what n2 says of n1 does not count' || show
 like "$words" '^n2: [0-9]+ records were about other nodes, or too many, and were left out' '... which is told' || show

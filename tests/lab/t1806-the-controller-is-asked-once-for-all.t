@@ -5,40 +5,14 @@
 # each kind. The battery is made up, for the sake of time.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/madeup.sh"
 
 muster=${MUSTER:-$prefix/bin/muster}
 [ -x "$muster" ] || skip_all "no $muster: install muster to .lab/prefix, or name it in MUSTER"
 lab_up -n 16
 printf 'DrainCap=100\nLinkTimes=1\n' >>"$top/.lab/$name/head/etc/muster/muster.conf"
 
-# a battery that finds everything well: each node is measured with the next one
-bin=$work/bin
-mkdir "$bin"
-cp "$muster" "$bin/muster"
-cat >"$bin/muster-links" <<'BATTERY'
-#!/bin/sh
-[ "$SLURM_PROCID" = 0 ] || exit 0
-scontrol show hostnames "$SLURM_JOB_NODELIST" | awk -v suite="${0##*muster-}" -v run="$MUSTER_RUN" '
-    function record(words) {
-        printf "{\"suite\":\"%s\",\"test\":\"%s\",\"time\":1,\"run\":\"%s\",\"verdict\":\"pass\",%s}\n", suite, suite, run, words
-    }
-    function figure(from, to, rail) {
-        record("\"metric\":\"bandwidth\",\"node\":\"" from "\",\"part\":\"" rail "\",\"peer\":\"" to "\",\"value\":198,\"unit\":\"Mb/s\"")
-    }
-    { node[NR - 1] = $1 }
-    END {
-        for (i = 0; i < NR; i++)
-            for (rail = 1; rail <= 2; rail++) {
-                figure(node[i], node[(i + 1) % NR], "eth" rail)
-                figure(node[(i + 1) % NR], node[i], "eth" rail)
-            }
-        record("\"metric\":\"rounds\",\"part\":\"pairs\",\"value\":2,\"unit\":\"count\"")
-        record("\"metric\":\"rounds\",\"part\":\"together\",\"value\":2,\"unit\":\"count\"")
-    }'
-BATTERY
-chmod 755 "$bin/muster-links"
-cp "$bin/muster-links" "$bin/muster-launch"
-cp "$bin/muster-links" "$bin/muster-collectives"
+made_up_battery
 
 # "KIND COUNT" of what was asked since the last time, but for what slurmd and slurmstepd say of each job
 # by themselves, and for what is asked until something is there: whether the job is ready, or gone
@@ -49,7 +23,7 @@ requests() {
 }
 
 certify() { # NODES
-    lab run "$bin/muster" certify --level quick --json "$work/records" -w "$1" >"$work/words" 2>&1 </dev/null || true
+    lab run "$muster" certify --level quick --json "$work/records" -w "$1" >"$work/words" 2>&1 </dev/null || true
 }
 
 # In $work/NAME.COUNT what two things ask for with so many nodes, of which a quarter has a fault.
@@ -70,7 +44,7 @@ round() { # COUNT
     lab run scontrol update "nodename=n[1-$quarter]" state=resume
 
     requests >/dev/null
-    is "$(lab run "$bin/muster" revoke -w "n[1-$count]" 2>&1 | grep -c ': certificate revoked: \|: there was no certificate')" $count \
+    is "$(lab run "$muster" revoke -w "n[1-$count]" 2>&1 | grep -c ': certificate revoked: \|: there was no certificate')" $count \
         'all certificates are revoked'
     requests >"$work/revoke.$count"
 }

@@ -81,8 +81,6 @@ for signal in INT TERM HUP; do
     is "$(grep -Ec '^n[1-4] +unknown' "$work/words")" 4 'and prints the table of what is known' || show
 done
 is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'all nodes are idle'
-certify
-is "$status" 0 'and pass' || show
 
 # A campaign is what its runs left in the history: it survives whatever becomes of the head.
 progress() { lab run "$muster" history --campaigns spring --json 2>/dev/null | jq -r .message; }
@@ -97,8 +95,8 @@ is "$(verdicts)" 'n1 pass n2 pass n3 pass' '... with the node that is left and t
 valid '... every record is as doc/records.md says'
 like "$words" 'n\[1-2\] tested as partners' '... which it says'
 like "$words" 'campaign spring: 3 of 3 nodes certified \(quick\); complete' '... to its end'
-is "$(jq -r 'select(.test == "campaign" and .metric == "certified") | "\(.part) \(.value) \(.limit)"' "$work/records")" \
-    'spring 3 3' '... and in the records'
+is "$(jq -r 'select(.test == "campaign" and .metric == "certified") | "\(.part) \(.value) \(.limit)"' "$work/records" | tail -n 1)" \
+    'spring 3 3' '... and in the last of its records'
 like "$(lab run "$muster" history --campaigns spring)" '^certified: n\[1-3\]$' 'history tells which nodes'
 certify --campaign spring --level standard
 is "$status" 2 'another level is another campaign'

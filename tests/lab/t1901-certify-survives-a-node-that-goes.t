@@ -6,9 +6,12 @@
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
 
+level=quick
+[ -z "${MUSTER_LONG-}" ] || level=standard
+
 # Plants the fault when the run has come to that stage.
 certify_with() { # STAGE FAULT NODE
-    "$lab_dir/lab" -L "$name" run "$muster" certify --json "$work/records" --level standard \
+    "$lab_dir/lab" -L "$name" run "$muster" certify --json "$work/records" --level "$level" \
         >"$work/words" 2>&1 </dev/null &
     local pid=$!
     within 30 grep -q "^  $1 " "$work/words"

@@ -5,7 +5,9 @@
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
+. "$(dirname "$0")/madeup.sh"
 
+made_up_battery
 muster_says() {
     status=0
     words=$(lab run "$muster" "$@" 2>&1) || status=$?

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2034,SC2154 # tests use what is set, testlab.sh sets what is used
+#
+# madeup.sh - for lab tests of what muster certify does with nodes, jobs and drains, whatever their
+# links are: a battery that finds everything well at once. After testlab.sh, with a lab:
+#
+#   made_up_battery                     # $muster, and $made_up_muster, is one beside it; the real one is
+#                                       # $own_muster
+
+made_up_battery() {
+    local bin=$work/bin program
+    own_muster=$muster
+    mkdir "$bin"
+    cp "$muster" "$bin/muster"
+    # each node is measured with the next one
+    cat >"$bin/muster-links" <<'BATTERY'
+#!/bin/sh
+[ "$SLURM_PROCID" = 0 ] || exit 0
+scontrol show hostnames "$SLURM_JOB_NODELIST" | awk -v program="${0##*muster-}" -v run="$MUSTER_RUN" '
+    function record(test, metric, unit, value, words) {
+        printf "{\"suite\":\"%s\",\"test\":\"%s\",\"time\":1,\"run\":\"%s\",\"verdict\":\"pass\"," \
+            "\"metric\":\"%s\",\"unit\":\"%s\",\"value\":%d%s}\n", program, test, run, metric, unit, value, words
+    }
+    function figure(from, to, rail) {
+        record("links", "bandwidth", "Mb/s", 198, ",\"node\":\"" from "\",\"part\":\"" rail "\",\"peer\":\"" to "\"")
+    }
+    { node[NR - 1] = $1 }
+    END {
+        if (program == "launch")
+            record("mpi.messages", "messages", "count", NR, "")
+        if (program == "collectives")
+            record("collectives.correct", "mismatches", "count", 0, "")
+        if (program != "links")
+            exit
+        for (i = 0; i < NR; i++)
+            for (rail = 1; rail <= 2; rail++) {
+                figure(node[i], node[(i + 1) % NR], "eth" rail)
+                figure(node[(i + 1) % NR], node[i], "eth" rail)
+            }
+        record("links", "rounds", "count", 2, ",\"part\":\"pairs\"")
+        record("links", "rounds", "count", 2, ",\"part\":\"together\"")
+    }'
+BATTERY
+    for program in launch collectives; do
+        cp "$bin/muster-links" "$bin/muster-$program"
+    done
+    chmod 755 "$bin"/muster-*
+    made_up_muster=$bin/muster muster=$bin/muster
+}
