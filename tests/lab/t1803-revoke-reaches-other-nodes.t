@@ -34,12 +34,17 @@ lab run "$muster" revoke -w 'n[1' 2>/dev/null || status=$?
 is "$status" 2 'a list that is none: exit status 2'
 
 lab run scontrol update partitionname=lab nodes=n1,n3
-lab run scontrol create partitionname=other nodes=n2
+lab run scontrol create partitionname=other nodes=n2,n4
 lab on n2 touch /var/lib/muster/certificate
 words=$(lab run "$muster" revoke -w n2 2>&1) || diag "$words"
 like "$words" '^n2: certificate revoked: ' 'a node that is not in the default partition'
 
 lab run scontrol update nodename=n3 state=resume
+certify -l quick -w 'n[1-4]'
+is "$status $(verdicts)" '3 n1 pass n2 unknown n3 pass n4 unknown' 'a run is in one partition' || show
+like "$words" '^not tested: n4, as a run is in one partition, here lab; next: muster certify -p other$' \
+    'and says where the others are' || show
+
 lab fault frozen n1 >/dev/null
 status=0
 words=$(lab run timeout --foreground -s INT 3 "$muster" revoke -w n1,n2 2>&1) || status=$?

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/act/plan.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -118,6 +120,50 @@ static void roles(void)
     is_role(&node, false, ROLE_LEAVE, "", "its state", "an unknown state is left alone");
 }
 
+static void elsewhere_add(const struct cluster_partition *partition, const struct hostlist *nodes,
+                          void *context)
+{
+    char *folded = hostlist_fold(nodes), *told = context;
+    size_t length = strlen(told);
+
+    snprintf(told + length, 100 - length, "%s=%s;", partition ? partition->name : "none", folded);
+    free(folded);
+}
+
+static void elsewhere_is(const struct cluster *cluster, const char *names, const char *expected)
+{
+    struct hostlist list;
+    char told[100] = "";
+
+    hostlist_expand(names, &list, NULL);
+    is_int(plan_elsewhere(cluster, &list, elsewhere_add, told), 0, "where \"%s\" are", names);
+    is_str(told, expected, "... \"%s\"", expected);
+    hostlist_clear(&list);
+}
+
+/* Nodes in several partitions are told of once. */
+static void elsewhere(void)
+{
+    char gpu[] = "gpu", big[] = "big", off[] = "off", all[] = "all";
+    struct cluster_partition list[4] = {
+        {.name = gpu, .is_up = true}, {.name = big, .is_up = true}, {.name = off}, {.name = all}};
+    struct cluster cluster = {.partitions = list, .partition_count = 4};
+
+    hostlist_expand("g[1-2],c3", &list[0].nodes, NULL);
+    hostlist_expand("c[1-4]", &list[1].nodes, NULL);
+    hostlist_expand("x1,g1", &list[2].nodes, NULL);
+    elsewhere_is(&cluster, "", "");
+    elsewhere_is(&cluster, "g1", "gpu=g1;");
+    elsewhere_is(&cluster, "x1,g1,c[1-3],g2", "gpu=c3,g[1-2];big=c[1-2];none=x1;");
+    elsewhere_is(&cluster, "c[1-4],g[1-2]", "big=c[1-4];gpu=g[1-2];");
+    elsewhere_is(&cluster, "x1,y9", "none=x1,y9;");
+    hostlist_expand("c[1-4],g[1-2],x1", &list[3].nodes, NULL);
+    list[3].is_up = true;
+    elsewhere_is(&cluster, "g1,c1,x1", "all=c1,g1,x1;");
+    for (int i = 0; i < 4; i++)
+        hostlist_clear(&list[i].nodes);
+}
+
 static void partitions(void)
 {
     char gpu[] = "gpu", all[] = "all", off[] = "off";
@@ -189,6 +235,7 @@ int main(void)
     roles();
     failed_prologs();
     partitions();
+    elsewhere();
     many_nodes();
     return tap_done();
 }

@@ -84,3 +84,40 @@ const struct cluster_partition *plan_partition(const struct cluster *cluster, co
     }
     return best;
 }
+
+/* Tells of the first partition, and leaves in names those that are not in it. */
+static int elsewhere_next(const struct cluster_partition *partition, struct hostlist *names,
+                          plan_elsewhere_fn *tell, void *context)
+{
+    struct hostlist inside = {0}, outside = {0};
+    struct hostlist_set members = {0};
+    int rv = partition ? hostlist_set_make(&partition->nodes, &members) : 0;
+
+    for (size_t i = 0; rv == 0 && i < names->count; i++)
+        rv = hostlist_append(
+            !partition || hostlist_set_contains(&members, names->names[i]) ? &inside : &outside,
+            names->names[i]);
+    if (rv == 0)
+        tell(partition, &inside, context);
+    hostlist_set_clear(&members);
+    hostlist_clear(&inside);
+    hostlist_clear(names);
+    *names = outside;
+    return rv;
+}
+
+int plan_elsewhere(const struct cluster *cluster, const struct hostlist *names,
+                   plan_elsewhere_fn *tell, void *context)
+{
+    struct hostlist left = {0};
+    int rv = 0;
+
+    for (size_t i = 0; rv == 0 && i < names->count; i++)
+        rv = hostlist_append(&left, names->names[i]);
+    while (rv == 0 && left.count > 0)
+        rv = elsewhere_next(
+            plan_partition(cluster, NULL, (const char *const *)left.names, left.count), &left, tell,
+            context);
+    hostlist_clear(&left);
+    return rv;
+}

@@ -36,4 +36,13 @@ void plan_node(const struct cluster_node *node, bool is_dry_run, bool is_named, 
 const struct cluster_partition *plan_partition(const struct cluster *cluster, const char *wanted,
                                                const char *const *names, size_t count);
 
+/* A run is in one partition: tells of the other nodes in which partition each could be tested, the
+ * partition with most of them first, each node once. partition: NULL for those that are in none
+ * that is up. nodes: in the order of names, of the call only. Returns 0, or -1 when memory is out.
+ */
+typedef void plan_elsewhere_fn(const struct cluster_partition *partition,
+                               const struct hostlist *nodes, void *context);
+int plan_elsewhere(const struct cluster *cluster, const struct hostlist *names,
+                   plan_elsewhere_fn *tell, void *context);
+
 #endif

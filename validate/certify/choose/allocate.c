@@ -108,12 +108,28 @@ static size_t held_nodes(const struct certify *certify, struct hostlist *names)
     return names->count;
 }
 
-/* The partition to name to somebody whose node is not in that one. */
-static const char *other_partition(const struct certify *certify, const char *node)
+static void elsewhere_tell(const struct cluster_partition *partition, const struct hostlist *nodes,
+                           void *context)
 {
-    const struct cluster_partition *other = plan_partition(&certify->cluster, NULL, &node, 1);
+    struct certify *certify = context;
+    char *folded = hostlist_fold(nodes), text[200];
 
-    return other ? other->name : "PARTITION, once one of its is up";
+    if (partition)
+        text_put(text, sizeof text, "in another partition: muster certify -p %.60s",
+                 partition->name);
+    else
+        text_put(text, sizeof text, "in no partition that is up");
+    for (size_t i = 0; i < nodes->count; i++)
+        certify_verdict(certify, certify_subject(certify, nodes->names[i]), STAGE_REACH,
+                        VERDICT_UNKNOWN, "slurm.state", "", text);
+    if (partition && certify->partition)
+        certify_note(certify,
+                     "not tested: %s, as a run is in one partition, here %s; next: "
+                     "muster certify -p %s",
+                     folded ? folded : "some nodes", certify->partition, partition->name);
+    else
+        certify_note(certify, "not tested: %s, %s", folded ? folded : "some nodes", text);
+    free(folded);
 }
 
 /* Those that may be allocated; the others get to know why not. */
@@ -121,6 +137,7 @@ static size_t candidates(struct certify *certify, struct hostlist *names)
 {
     const struct cluster_partition *partition;
     const char **list = calloc(certify->count + 1, sizeof *list);
+    struct hostlist elsewhere = {0};
     struct hostlist_set members = {0};
     size_t count = 0;
 
@@ -135,19 +152,11 @@ static size_t candidates(struct certify *certify, struct hostlist *names)
     certify->partition = partition ? strdup(partition->name) : NULL;
     if (partition && hostlist_set_make(&partition->nodes, &members) != 0)
         certify_note(certify, "no memory for the nodes of partition %s", partition->name);
-    for (size_t i = 0; i < count; i++) {
-        if (hostlist_set_contains(&members, list[i])) {
-            hostlist_append(names, list[i]);
-        } else {
-            char text[200];
-
-            text_put(text, sizeof text, "not in partition %.60s: muster certify -p %.60s",
-                     partition ? partition->name : "of any kind that is up",
-                     other_partition(certify, list[i]));
-            certify_verdict(certify, certify_subject(certify, list[i]), STAGE_REACH,
-                            VERDICT_UNKNOWN, "slurm.state", "", text);
-        }
-    }
+    for (size_t i = 0; i < count; i++)
+        hostlist_append(hostlist_set_contains(&members, list[i]) ? names : &elsewhere, list[i]);
+    if (plan_elsewhere(&certify->cluster, &elsewhere, elsewhere_tell, certify) != 0)
+        certify_note(certify, "no memory for the nodes of other partitions");
+    hostlist_clear(&elsewhere);
     hostlist_set_clear(&members);
     free(list);
     return names->count;
