@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/sim/fabric.h"
+#include "validate/diagnose/believe.h"
 #include "validate/diagnose/diagnose.h"
 
 enum { LOOKS = 6, PAIRS = 24 };
@@ -40,6 +41,7 @@ static struct diagnose_sample *samples_of(const struct records *records, int nod
     struct held *held = sim_allocate(records->count + 1, sizeof *held);
     struct diagnose_sample *samples = sim_allocate(records->count + 1, sizeof *samples);
     unsigned long long seen = 0;
+    double received = 0;
     unsigned run = 0;
 
     *count = 0;
@@ -48,6 +50,9 @@ static struct diagnose_sample *samples_of(const struct records *records, int nod
         bool is_together = strcmp(record->metric, "bandwidth_together") == 0;
         struct held *one = &held[*count];
 
+        /* it comes before what the sender says */
+        if (strcmp(record->metric, "bandwidth_received") == 0)
+            received = record->value / nominal_mbps;
         if (!is_together && strcmp(record->metric, "bandwidth") != 0)
             continue;
         one->sample = (struct diagnose_sample){
@@ -55,11 +60,13 @@ static struct diagnose_sample *samples_of(const struct records *records, int nod
             .to = number_of(record->peer, "n"),
             .rail = number_of(record->part, "eth"),
             .rate = record->value / nominal_mbps,
+            .received = is_together ? 0 : received,
             .stalled = record->stalled,
             .is_together = is_together,
             .shared = record->shared,
         };
         one->order = i;
+        received = is_together ? received : 0;
         one->pair = one->sample.from < one->sample.to
                         ? (unsigned)(one->sample.from * nodes + one->sample.to)
                         : (unsigned)(one->sample.to * nodes + one->sample.from);
@@ -135,16 +142,58 @@ static struct finding finding_of(const struct suspicion *item)
     return finding;
 }
 
+/* What is told beside the parts at fault. Moves misplaced nodes to where they are. */
+static void tell_beside(struct trial *trial, const struct diagnose_network *network, int *leaves,
+                        struct diagnose_sample *samples, size_t count)
+{
+    struct liar *liars = NULL;
+    struct misplaced *misplaced = NULL;
+    long liar_count = diagnose_believe(network, samples, count, &liars);
+    long misplaced_count = diagnose_places(network, samples, count, &misplaced);
+
+    if (liar_count < 0 || misplaced_count < 0)
+        exit(3);
+    free(trial->findings);
+    trial->findings =
+        sim_allocate((size_t)(liar_count + misplaced_count) + 1, sizeof *trial->findings);
+    trial->count = 0;
+    for (long i = 0; i < liar_count; i++)
+        trial->findings[trial->count++] = (struct finding){.kind = FINDING_LIAR,
+                                                           .verdict = VERDICT_FAIL,
+                                                           .node = liars[i].node,
+                                                           .peer = -1,
+                                                           .rail = -1,
+                                                           .block = -1,
+                                                           .peer_block = -1,
+                                                           .confidence = NAN};
+    for (long i = 0; i < misplaced_count; i++) {
+        trial->findings[trial->count++] = (struct finding){
+            .kind = FINDING_MISPLACED,
+            .verdict =
+                misplaced[i].probability >= model_value(MODEL_SURE) ? VERDICT_FAIL : VERDICT_WARN,
+            .node = misplaced[i].node,
+            .peer = -1,
+            .rail = -1,
+            .block = leaves[misplaced[i].node],
+            .peer_block = misplaced[i].leaf,
+            .confidence = misplaced[i].probability};
+        leaves[misplaced[i].node] = misplaced[i].leaf;
+    }
+    free(liars);
+    free(misplaced);
+}
+
 void model_hold(struct trial *trial, int nodes, int rails)
 {
     struct diagnose_network network = {.node_count = (size_t)nodes, .rail_count = (size_t)rails};
     struct diagnosis diagnosis = {0};
     double nominal_mbps = 1;
-    int leaves = 0;
+    int leaves = 0, *placed = sim_allocate((size_t)nodes + 1, sizeof *placed);
+    size_t beside;
 
     for (int i = 0; i < nodes; i++)
         leaves = trial->source.leaves[i] >= leaves ? trial->source.leaves[i] + 1 : leaves;
-    network.leaves = trial->source.leaves;
+    network.leaves = placed;
     network.leaf_count = (size_t)leaves;
     for (size_t i = 0; i < trial->source.records->count; i++)
         if (strcmp(trial->source.records->items[i].metric, "speed") == 0)
@@ -156,6 +205,8 @@ void model_hold(struct trial *trial, int nodes, int rails)
         struct diagnose_sample *samples =
             samples_of(trial->source.records, nodes, rails, nominal_mbps, &count);
 
+        memcpy(placed, trial->source.leaves, (size_t)nodes * sizeof *placed);
+        tell_beside(trial, &network, placed, samples, count);
         diagnosis_clear(&diagnosis);
         if (diagnose(&network, samples, count, &diagnosis) != 0)
             exit(3);
@@ -168,9 +219,13 @@ void model_hold(struct trial *trial, int nodes, int rails)
                                      pairs[i].low + 1, pairs[i].high + 1);
         trial->measure(trial->context, trial->source.names, text, true, &first);
     }
-    trial->findings = sim_allocate(diagnosis.count + 1, sizeof *trial->findings);
-    trial->count = diagnosis.count;
+    beside = trial->count;
+    trial->count += diagnosis.count;
+    trial->findings = realloc(trial->findings, (trial->count + 1) * sizeof *trial->findings);
+    if (!trial->findings)
+        exit(3);
     for (size_t i = 0; i < diagnosis.count; i++)
-        trial->findings[i] = finding_of(&diagnosis.items[i]);
+        trial->findings[beside + i] = finding_of(&diagnosis.items[i]);
     diagnosis_clear(&diagnosis);
+    free(placed);
 }

@@ -4,6 +4,7 @@
  *   sim short       a few fabrics, 10 s; exit status 1 when a goal is missed
  *   sim long        all of them
  *   sim row N       the N-th row of what long prints
+ *   sim kind K N    the K-th kind of fault by itself, N of it
  *   sim times N     what comes and goes with time in small clusters, N of each
  *   sim healthy N   such clusters where nothing does
  *   sim busy N      such clusters on busy machines, N of each kind of fault
@@ -243,8 +244,8 @@ static bool goal(bool holds, const char *text)
     return holds;
 }
 
-/* Each kind of fault by itself, where it can be seen. */
-static void play_kinds(int runs, struct tally *sum)
+/* A kind of fault by itself, where it can be seen. */
+static void play_kind(enum fault_kind kind, int runs, struct tally *sum)
 {
     static const struct setting where[] = {
         {"fat tree", FABRIC_TREE, 128, 2, 16, 1, ALL, &lab_noise, 0, 0, false},
@@ -252,25 +253,22 @@ static void play_kinds(int runs, struct tally *sum)
         {"leaves joined directly", FABRIC_MESH, 64, 2, 8, 1, ALL, &lab_noise, 0, 0, false},
     };
 
-    memset(by_kind, 0, sizeof by_kind);
-    for (int kind = 0; kind < FAULT_KINDS; kind++) {
-        enum fault_kind planted = (enum fault_kind)kind;
-        const struct setting *setting = &where[kind == FAULT_MISPLACED ? 1
-                                               : kind == FAULT_TRUNK   ? 2
-                                                                       : 0];
-        struct tally tally = {0};
+    const struct setting *setting = &where[kind == FAULT_MISPLACED ? 1
+                                           : kind == FAULT_TRUNK   ? 2
+                                                                   : 0];
+    struct tally tally = {0};
 
-        for (int i = 0; i < runs; i++)
-            run(setting, &planted, 1, 1, (uint64_t)(1000 + i), &tally);
-        printf("| %s | %s | %ld | %.1f %% | %.1f %% | %ld |\n", fault_names[kind], setting->name,
-               by_kind[kind].planted, percent(by_kind[kind].found, by_kind[kind].planted),
-               percent(by_kind[kind].right, by_kind[kind].planted), tally.accused);
-        fflush(stdout);
-        for (int i = 0; i < BINS; i++) {
-            sum->sure[i] += tally.sure[i];
-            sum->wrong[i] += tally.wrong[i];
-            sum->said[i] += tally.said[i];
-        }
+    by_kind[kind] = (struct tally){0};
+    for (int i = 0; i < runs; i++)
+        run(setting, &kind, 1, 1, (uint64_t)(1000 + i), &tally);
+    printf("| %s | %s | %ld | %.1f %% | %.1f %% | %ld |\n", fault_names[kind], setting->name,
+           by_kind[kind].planted, percent(by_kind[kind].found, by_kind[kind].planted),
+           percent(by_kind[kind].right, by_kind[kind].planted), tally.accused);
+    fflush(stdout);
+    for (int i = 0; i < BINS; i++) {
+        sum->sure[i] += tally.sure[i];
+        sum->wrong[i] += tally.wrong[i];
+        sum->said[i] += tally.said[i];
     }
 }
 
@@ -344,7 +342,8 @@ static int play_all(const struct setting *settings, size_t count, int kind_runs)
     }
     printf("\n| fault | fabric, all pairs | planted | found | right part | accused besides |\n"
            "|---|---|---|---|---|---|\n");
-    play_kinds(kind_runs, &sum);
+    for (int kind = 0; kind < FAULT_KINDS; kind++)
+        play_kind((enum fault_kind)kind, kind_runs, &sum);
     printf("\n| confidence of a failing finding | findings | wrong | said, mean | right "
            "|\n|---|---|---|---|---|\n");
     print_calibration(&sum);
@@ -452,13 +451,20 @@ int main(int argc, char **argv)
         play_busy(atoi(argv[first + 1]));
         return 0;
     }
+    if (argc == first + 3 && strcmp(argv[first], "kind") == 0 && atoi(argv[first + 1]) > 0 &&
+        atoi(argv[first + 1]) <= FAULT_KINDS && atoi(argv[first + 2]) > 0) {
+        play_kind((enum fault_kind)(atoi(argv[first + 1]) - 1), atoi(argv[first + 2]),
+                  &(struct tally){0});
+        return 0;
+    }
     if (argc == first + 2 && strcmp(argv[first], "row") == 0)
         return play_row(argv[first + 1]);
     if (argc == first + 10 && strcmp(argv[first], "one") == 0 && strchr("trm", argv[first + 1][0]))
         return play_one(argv + first + 1);
-    fprintf(stderr,
-            "usage: sim [-v] [-m] short | long | row N | times N | healthy N | busy N | one "
-            "tree|rails|mesh NODES RAILS LEAF "
-            "OVERSUBSCRIPTION all|few|CONFIDENCE lab|worse BAD-PERCENT RUNS\n");
+    fprintf(
+        stderr,
+        "usage: sim [-v] [-m] short | long | row N | kind K N | times N | healthy N | busy N | one "
+        "tree|rails|mesh NODES RAILS LEAF "
+        "OVERSUBSCRIPTION all|few|CONFIDENCE lab|worse BAD-PERCENT RUNS\n");
     return 2;
 }

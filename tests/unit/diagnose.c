@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/base/splitmix.h"
+#include "validate/diagnose/believe.h"
 
 /* A network of leaves of four nodes with two rails each: all pairs so often, and what a test has to
  * say of the rate of each sample. */
@@ -245,6 +246,71 @@ static void check_nothing(void)
     expect("no samples at all", DIAGNOSE_RAIL, 0, 0, 0, 0, 0);
 }
 
+/* Node 2 says of all that it sends that it is fast; its partners say what comes. */
+static void check_believe(void)
+{
+    struct liar *liars = NULL;
+
+    make(8);
+    meet_all(8, rail_sends, 0);
+    for (size_t i = 0; i < count; i++) {
+        samples[i].received = samples[i].rate;
+        samples[i].rate = samples[i].from == 2 ? 1 : samples[i].rate;
+    }
+    ok(diagnose_believe(&network, samples, count, &liars) == 1 && liars[0].node == 2,
+       "a node that is contradicted by its partners is a liar");
+    free(liars);
+    expect("... and they are believed", DIAGNOSE_RAIL, 2, -1, 1, DIAGNOSE_SENDS, 1);
+
+    make(8);
+    meet(0, 1, healthy, 0);
+    samples[0].received = 0.5;
+    samples[1].received = 1.2;
+    ok(diagnose_believe(&network, samples, count, &liars) == 0,
+       "one partner that contradicts makes no liar, nor does a sender that says less");
+    ok(samples[0].rate == 0.5 && samples[1].rate > 0.9 && samples[1].rate < 1,
+       "... the lower figure is believed");
+    free(liars);
+}
+
+/* Uplinks carry a quarter. slow: share of what those of node 5 have. */
+static void meet_oversubscribed(int node, int leaf_of_node, double slow)
+{
+    make(12);
+    for (int pair = 0; pair < 3 * 12 * 12; pair++) {
+        int a = pair / 12 % 12, b = pair % 12;
+        int from = a == node ? leaf_of_node : leaves[a], to = b == node ? leaf_of_node : leaves[b];
+
+        if (a >= b)
+            continue;
+        meet(a, b, healthy, 0);
+        for (size_t i = count - 8; i < count; i++) {
+            samples[i].rate *= (from != to ? 0.25 : 1) * (a == 5 || b == 5 ? slow : 1);
+            samples[i].shared = leaves[a] != leaves[b] ? 4 : 1;
+        }
+    }
+}
+
+static void check_places(void)
+{
+    struct misplaced *misplaced = NULL;
+
+    meet_oversubscribed(5, 2, 1);
+    ok(diagnose_places(&network, samples, count, &misplaced) == 1 && misplaced[0].node == 5 &&
+           misplaced[0].leaf == 2 && misplaced[0].probability > model_value(MODEL_SURE),
+       "a node of another leaf than is said, and which one");
+    free(misplaced);
+    meet_oversubscribed(-1, 0, 0.25);
+    ok(diagnose_places(&network, samples, count, &misplaced) == 0,
+       "a slow node is where it is said to be");
+    free(misplaced);
+    make(8);
+    meet_all(8, healthy, 0);
+    ok(diagnose_places(&network, samples, count, &misplaced) == 0,
+       "where uplinks are as fast as rails nothing is known");
+    free(misplaced);
+}
+
 /* One place for each constant, with where it is from. */
 static void check_constants(void)
 {
@@ -265,5 +331,7 @@ int main(void)
     check_busy();
     check_two_nodes();
     check_next();
+    check_believe();
+    check_places();
     return tap_done();
 }

@@ -12,6 +12,9 @@
  * the best does not matter. */
 enum { BEGINNINGS = 10, REVISIONS = 3 };
 static const double negligible = 16;
+/* What many nodes share has no rival that reaches less than that share of what it gains, were it
+ * true of several parts that each gain what they gain alone. */
+static const double hopeful = 0.7;
 /* Log odds of a part that need not be known exactly. */
 static const double doubtful = -6;
 /* When less than that share of the dips is left unexplained, another search may see more. */
@@ -91,12 +94,14 @@ static bool has(const struct explanation *explanation, const struct part *part)
     return false;
 }
 
-/* Puts in parts of the heap, the best first, while they make the explanation likelier. without:
- * one that may not be, or NULL. Returns 0, or -1 when memory is out. */
+/* Puts in parts of the heap, the best first, while they make the explanation likelier, at most so
+ * many, and only as long as it may gain that. without: one that may not be, or NULL. Returns 0, or
+ * -1 when memory is out. */
 static int complete(struct search *search, struct weighed *heap, size_t *count,
-                    const struct part *without, size_t most)
+                    const struct part *without, size_t most, double gain)
 {
     struct explanation *explanation = &search->explanation;
+    double begin = explanation_score(explanation), known = doubtful; /* the best that is exact */
 
     for (size_t i = *count; i-- > 0;)
         sift_down(heap, *count, i);
@@ -105,6 +110,8 @@ static int complete(struct search *search, struct weighed *heap, size_t *count,
         bool is_out =
             has(explanation, &best->part) || (without && part_is_same(without, &best->part));
 
+        if (explanation_score(explanation) - begin + (double)most * best->value < gain)
+            break;
         if (is_out) {
             heap[0] = heap[--*count];
         } else if (best->stamp == (long)explanation->count ||
@@ -113,11 +120,13 @@ static int complete(struct search *search, struct weighed *heap, size_t *count,
                 return -1;
             heap[0] = heap[--*count];
             most--;
+            known = doubtful;
         } else {
-            best->value = explanation_weigh(explanation, &best->part, doubtful);
-            best->stamp = (long)explanation->count;
+            best->value = explanation_weigh(explanation, &best->part, known);
             if (isnan(best->value))
                 return -1;
+            best->stamp = best->value < known ? -1 : (long)explanation->count;
+            known = fmax(known, best->value);
         }
         if (*count > 0)
             sift_down(heap, *count, 0);
@@ -171,19 +180,23 @@ static int by_value(const void *left, const void *right)
     return (a->value < b->value) - (a->value > b->value);
 }
 
-/* With the part taken out: what explains its low samples else. What many nodes share explains them
- * by itself or begins: two of these do not look like one node. */
-static int find_rivals(struct search *search, const struct part *part, struct rivals *rivals)
+/* With the part taken out, with which the score was that: what explains its low samples else. What
+ * many nodes share explains them by itself or begins: two of these do not look like one node. */
+static int find_rivals(struct search *search, const struct part *part, double score,
+                       struct rivals *rivals)
 {
     struct explanation *explanation = &search->explanation;
     size_t base = explanation->count, kept = 0, beginnings;
     long low = low_runs_of(search, part), found;
     struct candidate *candidates = NULL;
     struct weighed *others = NULL, *heap = NULL;
+    double needed = -INFINITY, most = 0;
     int status = -1;
 
     rivals->count = 0;
     note_rival(rivals, explanation, base);
+    if (part_is_large(part))
+        needed = hopeful * (score - rivals->items[0].score - negligible);
     found = low < 0 ? -1
                     : part_candidates(&search->observations, search->low_runs, (size_t)low,
                                       &candidates);
@@ -204,7 +217,10 @@ static int find_rivals(struct search *search, const struct part *part, struct ri
     }
     qsort(others, kept, sizeof *others, by_value);
     beginnings = kept < BEGINNINGS ? kept : BEGINNINGS;
-    for (size_t i = 0; i < beginnings && others[i].value > -negligible; i++) {
+    for (size_t i = 0; i < kept && i < DIAGNOSE_RIVAL_PARTS - 1; i++)
+        most += fmax(others[i].value, 0);
+    for (size_t i = 0;
+         i < beginnings && others[i].value > -negligible && others[i].value + most >= needed; i++) {
         size_t count = 0;
 
         for (size_t k = 0; k < kept; k++)
@@ -212,7 +228,8 @@ static int find_rivals(struct search *search, const struct part *part, struct ri
                 heap[count++] = others[k];
         if (explanation_put(explanation, &others[i].part) != 0)
             goto done;
-        if (complete(search, heap, &count, part, DIAGNOSE_RIVAL_PARTS - 1) != 0)
+        if (complete(search, heap, &count, part, DIAGNOSE_RIVAL_PARTS - 1,
+                     needed - others[i].value) != 0)
             goto done;
         note_rival(rivals, explanation, base);
         while (explanation->count > base)
@@ -283,7 +300,7 @@ static int revise(struct search *search, size_t place, struct rivals *rivals, do
         return -1;
     *score = explanation_score(explanation);
     if (explanation_take(explanation, explanation->count - 1) != 0 ||
-        find_rivals(search, &part, rivals) != 0)
+        find_rivals(search, &part, *score, rivals) != 0)
         return -1;
     sort_rivals(rivals);
     if (rivals->items[0].score <= *score + 1e-3)
@@ -414,7 +431,9 @@ static int grow(struct search *search)
     search->left_count = (size_t)(found < 0 ? 0 : found);
     search->left = found < 0 ? NULL : heap_of(candidates, search->left_count);
     free(candidates);
-    return search->left ? complete(search, search->left, &search->left_count, NULL, SIZE_MAX) : -1;
+    return search->left
+               ? complete(search, search->left, &search->left_count, NULL, SIZE_MAX, -INFINITY)
+               : -1;
 }
 
 /* Each part against its rivals, until none is better; then what is said of them. */
@@ -450,8 +469,7 @@ static int tell_likely(struct search *search)
         const struct weighed *one = &search->left[i];
         struct suspicion item = {.part = one->part, .rival_count = 1};
 
-        if (one->stamp < 0 || one->value <= log(model_value(MODEL_CLEARED)) ||
-            has(explanation, &one->part))
+        if (one->value <= log(model_value(MODEL_CLEARED)) || has(explanation, &one->part))
             continue;
         item.probability = 1 / (1 + exp(-explanation_weigh(explanation, &item.part, doubtful)));
         item.rivals[0].probability = 1 - item.probability;

@@ -15,6 +15,14 @@ static const double impossible = 1e-6;
  */
 static const double certain = 1e70;
 
+/* Depths of a part that are looked at. A depth that so much less likely than another by the runs
+ * with low samples is none. */
+struct depths {
+    int first, last;
+};
+static const struct depths all_depths = {0, MODEL_DEPTHS - 1};
+static const double hopeless = 30;
+
 /* The log likelihood of a run. */
 static double likelihood_of(const struct explanation *explanation, unsigned run, int rate)
 {
@@ -74,31 +82,33 @@ static struct passing passing_of(const struct explanation *explanation, unsigned
     return passing;
 }
 
-/* The likelihood of a sample, over that of a healthy one, if the part is there, at each depth from
- * first to last. Of streams that may meet on a cable, half are alone, and each number of them is
- * half as likely as one less. */
+/* The likelihood of a sample, over that of a healthy one, if the part is there, at each of the
+ * depths. Of streams that may meet on a cable, as many others are there as chance has it (Poisson).
+ */
 static void ratios_of(const float *row, const struct part *part, const struct part_share *share,
-                      int first, int last, float *ratios)
+                      struct depths depths, float *ratios)
 {
-    int most = share->streams < MEETING_MOST ? share->streams : MEETING_MOST;
-    bool is_mixed = part->sharing == PART_MIXED && most > 1;
-    float weight = 1;
+    double left = 1, weight = exp(-share->others);
+    int first = depths.first, last = depths.last;
 
     if (part->sharing == PART_APART) {
         memcpy(ratios + first, row + first, (size_t)(last - first + 1) * sizeof *ratios);
         return;
     }
     memset(ratios + first, 0, (size_t)(last - first + 1) * sizeof *ratios);
-    for (int meeting = is_mixed ? 1 : most; meeting <= most; meeting++) {
-        int steps = is_mixed ? share->one + model_steps(meeting) : share->all;
+    for (int meeting = 1; meeting <= MEETING_MOST && left > 0; meeting++) {
+        bool is_last = share->others <= 0 || meeting == MEETING_MOST;
+        int steps = share->others > 0 ? share->one + model_steps(meeting) : share->all;
 
-        if (is_mixed && meeting < most)
-            weight /= 2;
+        if (is_last)
+            weight = left;
         for (int depth = first; depth <= last; depth++) {
             int at = part_deeper(depth, steps);
 
-            ratios[depth] += weight * (at < 0 ? 1 : row[at]);
+            ratios[depth] += (float)weight * (at < 0 ? 1 : row[at]);
         }
+        left -= weight;
+        weight *= share->others / meeting;
     }
 }
 
@@ -107,32 +117,32 @@ static void ratios_of(const float *row, const struct part *part, const struct pa
  * deepest of those that are there rules. Returns what it is without that part. */
 static double mix(const struct diagnose_network *network, const struct passing *others,
                   const float *duties, const struct observation *sample, int bit, int load,
-                  const struct part *part, double *with)
+                  const struct part *part, struct depths depths, double *with)
 {
     const float *row = sample->table->ratio[load][sample->is_seen][sample->bin];
     float ratios[MODEL_DEPTHS], own[MODEL_DEPTHS];
     double left = 1, mixed = 0;
-    int depth = MODEL_DEPTHS - 1;
+    int depth = depths.last;
 
     if (part) {
         struct part_share share = part_share(network, part, sample);
 
-        ratios_of(row, part, &share, 0, MODEL_DEPTHS - 1, ratios);
+        ratios_of(row, part, &share, depths, ratios);
     }
     for (int k = 0; k < others->count; k++) {
+        int at = others->parts[k]->depth;
         struct part_share share;
 
         if (!(others->masks[k] >> bit & 1))
             continue;
-        for (; part && depth >= others->parts[k]->depth; depth--)
+        for (; part && depth >= at && depth >= depths.first; depth--)
             with[depth] = mixed + left * ratios[depth];
         share = part_share(network, others->parts[k], sample);
-        ratios_of(row, others->parts[k], &share, others->parts[k]->depth, others->parts[k]->depth,
-                  own);
-        mixed += left * duties[k] * own[others->parts[k]->depth];
+        ratios_of(row, others->parts[k], &share, (struct depths){at, at}, own);
+        mixed += left * duties[k] * own[at];
         left *= 1 - duties[k];
     }
-    for (; part && depth >= 0; depth--)
+    for (; part && depth >= depths.first; depth--)
         with[depth] = mixed + left * ratios[depth];
     return mixed + left;
 }
@@ -141,8 +151,8 @@ static double mix(const struct diagnose_network *network, const struct passing *
  * part, and to what it is with each cell of the part, unless that is NULL. mask: its samples. */
 static void add_variant(const struct observations *observations, const struct run *run,
                         const struct passing *others, const float *duties, const struct part *part,
-                        unsigned long long mask, int load, double weight, double *without,
-                        double *cells)
+                        struct depths depths, unsigned long long mask, int load, double weight,
+                        double *without, double *cells)
 {
     double products[MODEL_CELLS], with[MODEL_DEPTHS], rest = weight, all = weight;
 
@@ -153,7 +163,7 @@ static void add_variant(const struct observations *observations, const struct ru
         bool is_passing = mask >> bit & 1;
         double own = mix(observations->network, others, duties,
                          &observations->items[run->begin + (unsigned)bit], bit, load,
-                         is_passing ? part : NULL, with) +
+                         is_passing ? part : NULL, depths, with) +
                      impossible;
 
         all *= own;
@@ -161,22 +171,24 @@ static void add_variant(const struct observations *observations, const struct ru
             rest *= own;
             continue;
         }
-        for (int depth = 0; depth < MODEL_DEPTHS; depth++)
+        for (int depth = depths.first; depth <= depths.last; depth++)
             with[depth] += impossible - own;
         for (int duty = 0; duty < MODEL_DUTIES; duty++)
-            for (int depth = 0; depth < MODEL_DEPTHS; depth++)
+            for (int depth = depths.first; depth <= depths.last; depth++)
                 products[duty * MODEL_DEPTHS + depth] *= own + model_duties[duty] * with[depth];
     }
     *without += all;
-    for (int cell = 0; part && cell < MODEL_CELLS; cell++)
-        cells[cell] += rest * products[cell];
+    for (int duty = 0; part && duty < MODEL_DUTIES; duty++)
+        for (int depth = depths.first; depth <= depths.last; depth++)
+            cells[duty * MODEL_DEPTHS + depth] += rest * products[duty * MODEL_DEPTHS + depth];
 }
 
 /* The likelihood of a run over that of a healthy one, on quiet and on busy machines, without the
  * part, and with each cell of it (unless part is NULL). What comes and goes, of one of the parts,
  * may keep for the whole run. */
 static void weigh_run(const struct explanation *explanation, unsigned number,
-                      const struct part *part, double *without, double (*cells)[MODEL_CELLS])
+                      const struct part *part, struct depths depths, double *without,
+                      double (*cells)[MODEL_CELLS])
 {
     const struct observations *observations = explanation->observations;
     const struct run *run = &observations->runs[number];
@@ -193,25 +205,26 @@ static void weigh_run(const struct explanation *explanation, unsigned number,
     }
     for (int load = 0; load < MODEL_LOADS; load++) {
         double *own = part ? cells[load] : NULL;
-        float duty = lasting >= 0 ? duties[lasting] : 1;
+        float lasting_duty = lasting >= 0 ? duties[lasting] : 1;
 
         without[load] = 0;
         if (part)
             memset(own, 0, sizeof *cells);
-        add_variant(observations, run, &others, duties, part, mask, load,
+        add_variant(observations, run, &others, duties, part, depths, mask, load,
                     lasting < 0 ? 1 : 1 - kept, &without[load], own);
         for (int is_on = 0; is_on < 2 && lasting >= 0; is_on++) {
             duties[lasting] = (float)is_on;
-            add_variant(observations, run, &others, duties, part, mask, load,
-                        kept * (is_on ? duty : 1 - duty), &without[load], own);
-            duties[lasting] = duty;
+            add_variant(observations, run, &others, duties, part, depths, mask, load,
+                        kept * (is_on ? lasting_duty : 1 - lasting_duty), &without[load], own);
+            duties[lasting] = lasting_duty;
         }
-        for (int cell = MODEL_DEPTHS; part && lasting < 0 && cell < MODEL_CELLS; cell++) {
-            double share = model_duties[cell / MODEL_DEPTHS];
+        for (int duty = 1; part && lasting < 0 && duty < MODEL_DUTIES; duty++)
+            for (int depth = depths.first; depth <= depths.last; depth++) {
+                double share = model_duties[duty], *cell = &own[duty * MODEL_DEPTHS + depth];
 
-            own[cell] = (1 - kept) * own[cell] +
-                        kept * (share * own[cell % MODEL_DEPTHS] + (1 - share) * without[load]);
-        }
+                *cell =
+                    (1 - kept) * *cell + kept * (share * own[depth] + (1 - share) * without[load]);
+            }
     }
 }
 
@@ -221,7 +234,7 @@ static void compute(struct explanation *explanation, unsigned number)
     const struct run *run = &observations->runs[number];
     double sums[MODEL_LOADS], *own = explanation->runs[number], slack;
 
-    weigh_run(explanation, number, NULL, sums, NULL);
+    weigh_run(explanation, number, NULL, all_depths, sums, NULL);
     for (int load = 0; load < MODEL_LOADS; load++)
         sums[load] = log(sums[load]);
     slack = -fmin(sums[MODEL_QUIET], sums[MODEL_BUSY]);
@@ -325,24 +338,52 @@ void explanation_clear(struct explanation *explanation)
 
 /* Adds what each cell of the part does to the run, given how often machines are busy. */
 static void add_gains(const struct explanation *explanation, unsigned number,
-                      const struct part *part, double *totals)
+                      const struct part *part, struct depths depths, double *totals)
 {
     double busy = model_rate(explanation->rate), hiccups = explanation->hiccup_share;
     double all = likelihood_of(explanation, number, explanation->rate), without[MODEL_LOADS];
     double cells[MODEL_LOADS][MODEL_CELLS], quiet, loaded, hiccup;
 
-    weigh_run(explanation, number, part, without, cells);
+    weigh_run(explanation, number, part, depths, without, cells);
     quiet = (1 - hiccups) * (1 - busy) * exp(explanation->runs[number][MODEL_QUIET] - all) /
             without[MODEL_QUIET];
     loaded = (1 - hiccups) * busy * exp(explanation->runs[number][MODEL_BUSY] - all) /
              without[MODEL_BUSY];
     hiccup = hiccups * exp(explanation->hiccups[number] - all);
-    for (int cell = 0; cell < MODEL_CELLS; cell++) {
-        double gain = quiet * cells[MODEL_QUIET][cell] + loaded * cells[MODEL_BUSY][cell] + hiccup;
+    for (int duty = 0; duty < MODEL_DUTIES; duty++)
+        for (int depth = depths.first; depth <= depths.last; depth++) {
+            int cell = duty * MODEL_DEPTHS + depth;
+            double gain =
+                quiet * cells[MODEL_QUIET][cell] + loaded * cells[MODEL_BUSY][cell] + hiccup;
 
-        gain = gain > 1 / certain ? gain : 1 / certain;
-        totals[cell] *= gain < certain ? gain : certain;
+            gain = gain > 1 / certain ? gain : 1 / certain;
+            totals[cell] *= gain < certain ? gain : certain;
+        }
+}
+
+/* Leaves out depths at either end that are hopeless at each duty. */
+static void narrow(double *totals, struct depths *depths)
+{
+    double most[MODEL_DUTIES];
+
+    for (int duty = 0; duty < MODEL_DUTIES; duty++) {
+        most[duty] = -INFINITY;
+        for (int depth = depths->first; depth <= depths->last; depth++)
+            most[duty] = fmax(most[duty], totals[duty * MODEL_DEPTHS + depth]);
     }
+    for (int end = 0; end < 2; end++)
+        while (depths->first < depths->last) {
+            int depth = end ? depths->last : depths->first;
+            bool is_hopeless = true;
+
+            for (int duty = 0; duty < MODEL_DUTIES; duty++)
+                is_hopeless &= totals[duty * MODEL_DEPTHS + depth] < most[duty] - hopeless;
+            if (!is_hopeless)
+                break;
+            for (int duty = 0; duty < MODEL_DUTIES; duty++)
+                totals[duty * MODEL_DEPTHS + depth] = -INFINITY;
+            *(end ? &depths->last : &depths->first) += end ? -1 : 1;
+        }
 }
 
 /* The log odds that the cells come to, and the likeliest one. */
@@ -370,17 +411,20 @@ static double weigh_sharing(struct explanation *explanation, struct part *part, 
     double totals[MODEL_CELLS] = {0}, products[MODEL_CELLS], sum;
     double prior = part_log_prior(observations->network, part);
     bool is_large = part_is_large(part);
+    struct depths depths = all_depths;
     int best = 0;
 
     for (size_t i = 0; i < count; i += LOGS_EACH) {
         for (int cell = 0; cell < MODEL_CELLS; cell++)
             products[cell] = 1;
         for (size_t k = i; k < i + LOGS_EACH && k < count; k++) {
-            add_gains(explanation, explanation->scratch[k], part, products);
+            add_gains(explanation, explanation->scratch[k], part, depths, products);
             bound -= k < low ? fmaxf(explanation->slack[explanation->scratch[k]], 0) : 0;
         }
         for (int cell = 0; cell < MODEL_CELLS; cell++)
             totals[cell] += log(products[cell]);
+        if (i < low)
+            narrow(totals, &depths);
         if ((i / LOGS_EACH) % LOOK_EACH == 0 &&
             prior + sum_cells(totals, is_large, &best) + fmax(bound, 0) < least)
             break;

@@ -176,15 +176,15 @@ static double density(double y, double depth, double scale, double share, double
 static void fill(struct model_table *table, double healthy_scale, const struct model_dips *dips,
                  int load, int is_seen, int bin)
 {
-    double y = model_bin_y(bin), dip_share = rows[MODEL_DIP_SHARE].value;
+    double y = model_bin_y(bin);
     double scale = fmax(rows[MODEL_FAULTY_SCALE].value, healthy_scale);
     double healthy = density(y, 0, healthy_scale, dips->share, dips->density[bin], load, is_seen);
 
     table->healthy[load][is_seen][bin] = (float)log(healthy);
     for (int depth = 0; depth < MODEL_DEPTHS; depth++) {
         double middle = model_depth(depth);
-        double ratio =
-            density(y, middle, scale, dip_share, density_dip(y - middle), load, is_seen) / healthy;
+        double dip = dips->density[model_bin(y - middle)];
+        double ratio = density(y, middle, scale, dips->share, dip, load, is_seen) / healthy;
 
         table->ratio[load][is_seen][bin][depth] = (float)fmin(ratio, certain);
         for (int duty = 0; duty < MODEL_DUTIES; duty++) {

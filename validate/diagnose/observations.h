@@ -18,6 +18,7 @@ struct diagnose_network {
 struct diagnose_sample {
     int from, to, rail;
     double rate;       /* over the nominal one of the slower end, or in Mb/s of all; 0: dead */
+    double received;   /* what the receiver says of it; 0: nothing */
     double stalled;    /* share of the time in which an end was not scheduled */
     bool is_together;  /* all rails of the pair at once */
     int shared;        /* pairs that used an uplink beside it, itself counted; 0, 1: none */

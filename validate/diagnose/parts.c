@@ -55,12 +55,16 @@ struct part_share part_share(const struct diagnose_network *network, const struc
 {
     int rails = part->rail < 0 ? (int)network->rail_count : 1;
     int streams = sample->is_together ? rails : 1;
+    double others = 0;
 
     if (part->sharing == PART_APART)
-        return (struct part_share){1, 0, 0};
+        return (struct part_share){0, 0, 0};
     if (part->type == DIAGNOSE_UPLINK)
         streams *= sample->shared;
-    return (struct part_share){streams, -model_steps(rails), model_steps(streams / (double)rails)};
+    if (part->sharing != PART_POOLED)
+        others = (streams - 1) * (double)network->leaf_count / (double)network->node_count *
+                 (part->sharing == PART_CROWDED ? 4 : 1);
+    return (struct part_share){-model_steps(rails), model_steps(streams / (double)rails), others};
 }
 
 size_t part_low_first(const struct observations *observations, const struct part *part,

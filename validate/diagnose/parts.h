@@ -19,8 +19,9 @@ enum part_type {
 enum { DIAGNOSE_SENDS = 1, DIAGNOSE_RECEIVES = 2, DIAGNOSE_BOTH = 3 };
 
 /* Whether what streams have of a part is a share of it: of an uplink of one cable it is, of several
- * cables each may have one to itself, or some meet on one. */
-enum part_sharing { PART_APART, PART_POOLED, PART_MIXED, PART_SHARINGS };
+ * cables each may have one to itself, or some meet on one, where a leaf has as many cables as nodes
+ * or a quarter of that. */
+enum part_sharing { PART_APART, PART_POOLED, PART_MIXED, PART_CROWDED, PART_SHARINGS };
 
 struct part {
     enum part_type type;
@@ -41,9 +42,11 @@ bool part_passes(const struct diagnose_network *network, const struct part *part
 
 /* What a part that is not apart does to a sample with so many streams: steps that it is deeper than
  * the part's depth for one of them alone, and for all that meet. A part has its depth for all rails
- * at once, so that one stream feels less of it, or, below the first depth, nothing. */
+ * at once, so that one stream feels less of it, or, below the first depth, nothing. others: that
+ * meet a stream on its cable, mean; 0 unless some do. */
 struct part_share {
-    int streams, one, all;
+    int one, all;
+    double others;
 };
 struct part_share part_share(const struct diagnose_network *network, const struct part *part,
                              const struct observation *sample);
