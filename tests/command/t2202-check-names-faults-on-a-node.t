@@ -58,6 +58,37 @@ names slurm.gres gpu7 1 gres-lies n1 device
 names slurm.gres gpu7 1 gres-lies n1 twice
 names slurm.gres gpu 1 gres-lies n1 count
 
+# Accelerators, by a stand-in of their library, and the kernel's log: each fault by its code.
+codes() { check n1 --json --only gpu.health,host.log | grep -o '"code":"[a-z_]*"' | cut -d'"' -f4 | xargs; }
+for fault in gpu-lost:gpu_lost gpu-reset:gpu_reset_required gpu-ecc:gpu_memory_errors \
+    gpu-rows-pending:gpu_row_remap_pending gpu-rows-failed:gpu_row_remap_failed gpu-throttled:gpu_throttled \
+    gpu-hot:gpu_hot gpu-narrow:pcie_degraded gpu-held:gpu_memory_held gpu-crash:gpu_library_crashed; do
+    lab fault "${fault%:*}" n1 >/dev/null || bail "lab fault $fault"
+    is "$(codes)" "${fault#*:}" "${fault%:*} is named"
+    lab on n1 sed -i '2,$d' /etc/muster-gpu-state # heal waits for slurmd
+done
+lab fault gpu-hung n1 >/dev/null || bail 'lab fault gpu-hung'
+start=$(date +%s%N)
+text=$(check n1 --health)
+is "$?" 1 'a library that hangs fails the health check'
+took_ms=$((($(date +%s%N) - start) / 1000000))
+like "$text" 'muster check: n1: gpu.health: [^ ]*libnvidia-ml.so.1: no answer within 2 s in nvmlDeviceGetHandleByIndex_v2' '... which names it'
+ok "... after $took_ms ms, its deadline being 2 s" test "$took_ms" -lt 10000
+lab heal >/dev/null
+lab fault kernel-log n1 'NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.' >/dev/null
+lab fault kernel-log n1 'NVRM: Xid (PCI:0000:aa:00): 45, pid=7, name=python3, Ch 00000001' >/dev/null
+text=$(check n1 --health)
+is "$? $text" '1 muster check: n1: host.log 0000:9b:00: xid 79 (GPU has fallen off the bus), '"$(
+    grep -o '[0-9]* s ago' <<<"$text")"': NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.' \
+    'the health check names an entry of the kernel log, and no fault of a program'
+text=$(check n1 --health)
+is "$?" 1 '... and the next one, that has read no more'
+lab fault kernel-log n1 'NVRM: Xid (PCI:0000:9b:00): 154, GPU recovery action changed from 0x1 (x) to 0x0 (None)' \
+    >/dev/null
+is "$(codes)" gpu_lost '... that a reset does not bring back'
+lab heal >/dev/null || bail 'lab heal'
+is "$(check n1 --health)" '' 'healed, nothing is left of it'
+
 # Inside a step only some devices may be opened; all can be looked at.
 text=$(lab run srun -N1 -w n1 --gres=gpu:2 env MUSTER_CONF=/etc/muster/muster.conf "$work/muster" \
     check --only slurm)

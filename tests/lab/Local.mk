@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	tests/lab/build \
 	tests/lab/change-root.sh \
 	tests/lab/delay.c \
+	tests/lab/devicefault.sh \
 	tests/lab/enter.c \
 	tests/lab/fault.sh \
 	tests/lab/help.sh \

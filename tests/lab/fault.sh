@@ -195,7 +195,7 @@ fault_undo() { # KIND NODE ARGUMENT...
         ;;
     frozen) node_thaw "$2" ;;
     slurmd-killed) ;;
-    *) linkfault_undo "$@" || die "unknown fault '$*' in $state/faults" ;;
+    *) devicefault_undo "$@" || linkfault_undo "$@" || die "unknown fault '$*' in $state/faults" ;;
     esac
 }
 
@@ -254,7 +254,7 @@ faults_planted() {
         BEGIN { split("frozen cut-off rail-down flaky-rail long-rail lossy-rail corrupt-rail " \
                       "slow-host slow-leaf slow-path slow-rail slow-sends " \
                       "slow-receives wrong-mtu path-mtu slow-uplink munge-key " \
-                      "missing-gpu gres-lies slurmd-killed", kind, " ")
+                      "missing-gpu gres-lies slurmd-killed kernel-log", kind, " ")
                 for (i in kind) rank[kind[i]] = i }
         { print rank[$1], $0 }' | sort -n | cut -d' ' -f2-
 }

@@ -103,6 +103,9 @@ Plants a fault, beside those that are there already; $me heal undoes all of them
   slurmd-killed NODE            slurmd is killed
   cut-off NODE                  all links cut at the switches
   frozen NODE                   every process stopped, new ones too
+  gpu-FAULT NODE [INDEX]        the stand-in of NVIDIA's library (tests/gpu) tells a fault of GPU INDEX
+                                (default 3): $(gpu_fault_kinds | xargs)
+  kernel-log NODE LINE          the kernel's log, /dev/kmsg of the node, has an entry with that text
 END
     heal) cat <<END ;;
 usage: $me [-L NAME] heal

@@ -43,6 +43,17 @@ certify -w 'n[1-3]'
 is "$status $(states | cut -d' ' -f1-6)" '0 n1 idle n2 idle n3 idle' \
     'repaired, it is tested and released' || show
 
+# the kernel log: an entry drains once
+lab fault kernel-log n2 'nvme nvme0: Disabling device after reset failure: -19' >/dev/null
+ok 'an entry of the kernel log drains its node' within 60 sh -c \
+    "'$lab_dir/lab' -L '$name' run sinfo -h -n n2 -o %T | grep -q drain"
+like "$(reason n2)" '^muster: disk_failed nvme0 ' '... with its code and part'
+ok '... which is noted' within 60 lab on n2 grep -q '^nvme failed nvme0 1 .* 1 nvme nvme0: ' /run/muster/kernel-log
+lab run scontrol update nodename=n2 state=resume
+lab on n2 env MUSTER_CONF=/etc/muster/muster.conf SLURMD_NODENAME=n2 "$muster" check --health >/dev/null
+is "$(states | cut -d' ' -f3-4)" 'n2 idle' 'resumed by hand, it is not drained for it again'
+lab heal >/dev/null
+
 # one whose slurmd is gone while its certificate is revoked, and that is resumed by hand before it is back
 lab run scontrol update nodename=n3 comment='rack 7'
 lab fault slurmd-killed n3 >/dev/null
