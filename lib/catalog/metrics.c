@@ -131,6 +131,7 @@ const struct catalog_metric catalog_metrics[] = {
     METRIC("refused", "s", "when the gate refused a job, since the epoch"),
     METRIC("claims", "count", "reports of users' preflights"),
     METRIC("overflow", "count", "reports that had no room"),
+    METRIC("user", "1", "for whose report of a preflight a node was tested, the user ID"),
     METRIC("removed", "count", "reports that were removed"),
     METRIC("revoked", "count", "certificates that were revoked"),
     METRIC("expires", "s", "when a certificate expires, since the epoch"),

@@ -64,4 +64,14 @@ like "$words" '^n3: [0-9]+ files beyond 16 a user and 256 in all removed, most o
 like "$words" '^[0-9]+ claims not believed, the first of user 65534: Slurm knows no such job' 'a claim of no job is not believed' || show
 is "$(states)" idle 'drain nobody'
 is "$(claims n1) $(claims n2)" 'no claims no claims' 'and are consumed'
+
+# the same user has had 16 nodes tested today, by this history
+lab run python3 -c 'import sqlite3
+with sqlite3.connect("/var/lib/muster/history.db") as history:
+    for _ in range(4):
+        history.execute("INSERT INTO records SELECT * FROM records WHERE metric = \"user\" AND value = 65534")'
+leaves n2 1 'n2\tn2\tJOB\tlinks\teth2\teth2 is no good\n'
+suspects
+is "$status" 0 'a user of whom 16 claims were tested today: no more' || show
+like "$words" '^1 claims wait, the first of user 65534: no more than 16 nodes a day' '... which is told' || show
 done_testing

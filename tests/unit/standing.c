@@ -96,6 +96,54 @@ static int strike(const char *node, const char *part)
     return standing_strike(path, node, "links", part, now, DAY, &err);
 }
 
+/* A run so long ago that tested the node for that user. */
+static void test_for(const char *run, double ago, const char *node, double uid, bool is_dry_run)
+{
+    struct records records = {0};
+    struct record record = RECORD_INIT;
+    struct error err;
+
+    record.suite = "certify";
+    record.test = "preflight.claims";
+    record.metric = "user";
+    record.run = run;
+    record.node = node;
+    record.time = now - ago - 1;
+    record.value = uid;
+    record.unit = "1";
+    record.verdict = VERDICT_WARN;
+    records_add(&records, &record);
+    is_int(history_add(
+               path, &(struct history_run){.run = run, .time = now - ago, .is_dry_run = is_dry_run},
+               &(struct history_node){.node = node, .verdict = VERDICT_PASS, .rail_mbps = NAN}, 1,
+               &records, 0, &err),
+           0, "run %s", run);
+    records_clear(&records);
+}
+
+static int tested(unsigned uid)
+{
+    return standing_tested(path, uid, now - DAY, NULL);
+}
+
+static void check_tested(void)
+{
+    is_int(standing_tested("/nonexistent/history.db", 1000, now - DAY, NULL), 0,
+           "without a history nothing was tested for a user");
+    is_int(tested(1000), 0, "no node was tested for a user");
+    test_for("t1", 26 * HOUR, "n1", 1000, false);
+    is_int(tested(1000), 0, "one more than a day ago does not count");
+    test_for("t2", 23 * HOUR, "n1", 1000, false);
+    test_for("t3", 2 * HOUR, "n1", 1000, false);
+    test_for("t4", HOUR, "n2", 1000, false);
+    test_for("t5", HOUR, "n3", 1001, false);
+    test_for("t6", HOUR, "n3", 1000, true);
+    is_int(tested(1000), 3,
+           "over runs each node counts as often as it was tested, dry runs do not");
+    is_int(tested(1001), 1, "... for each user alone");
+    is_int(tested(4294967294U), 0, "... the last one too");
+}
+
 int main(void)
 {
     struct error err;
@@ -148,5 +196,6 @@ int main(void)
     is_int(standing_strike(path, "n1", "links", "eth1", now, DAY, &err), -1, "no database");
     has_str(err.text, path, "... is named");
     unlink(path);
+    check_tested();
     return tap_done();
 }

@@ -4,6 +4,7 @@
 #include "validate/history/standing.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -80,6 +81,30 @@ int standing_suspects(const char *path, double since,
                             .number = since,
                             .row = suspect_row,
                             .context = &(struct suspects){each, context}},
+                        err);
+}
+
+static int tested_row(sqlite3_stmt *statement, void *context)
+{
+    (void)statement;
+    (void)context;
+    return 0;
+}
+
+int standing_tested(const char *path, unsigned uid, double since, struct error *err)
+{
+    char user[16];
+
+    snprintf(user, sizeof user, "%u", uid);
+    return database_ask(path,
+                        &(struct database_question){
+                            .query = "SELECT node FROM runs JOIN records USING (run)"
+                                     " WHERE suite = 'certify' AND test = 'preflight.claims' AND"
+                                     " metric = 'user' AND value = CAST(?1 AS REAL) AND"
+                                     " runs.time > ?4 AND dry_run = 0",
+                            .texts = {user},
+                            .number = since,
+                            .row = tested_row},
                         err);
 }
 

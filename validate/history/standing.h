@@ -18,6 +18,11 @@ int standing_suspects(const char *path, double since,
                       void (*each)(const char *node, const char *message, void *context),
                       void *context, struct error *err);
 
+/* How many nodes the runs that ended since `since` tested because that user's preflights held
+ * something against them (certify's records of test preflight.claims, metric user): one that was
+ * tested twice is two. -1 with err. */
+int standing_tested(const char *path, unsigned uid, double since, struct error *err);
+
 /* Calls each() for the nodes that failed, not as suspects, and were not certified since: none of
  * them may have a certificate. Returns how many, or -1 with err. */
 int standing_failed(const char *path, void (*each)(const char *node, void *context), void *context,

@@ -26,7 +26,8 @@ enum {
     COLLECT_S = 30,
     REMOVE_S = 20,
     GRACE_S = 3,
-    SUSPECTS_OF_USER = 16
+    SUSPECTS_OF_USER = 16,
+    DAY_S = 86400
 };
 
 static bool is_claim(const struct record *record)
@@ -239,14 +240,78 @@ static void struck_add(const char *node, const char *message, void *context)
     }
 }
 
-/* The suspects of a user, of which one run tests no more than some. */
-static bool has_room(const struct heard *heard, size_t at)
-{
-    size_t before = 0;
+/* A node that is tested because of a claim. */
+struct asked_for {
+    const char *node, *message;
+    unsigned uid;
+};
 
-    for (size_t i = 0; i < at; i++)
-        before += ran_is_true(&heard->asked[i]) && heard->asked[i].uid == heard->asked[at].uid;
-    return before < SUSPECTS_OF_USER;
+/* What users have had tested. */
+struct tally {
+    struct user_tally {
+        unsigned uid;
+        int tested; /* nodes, today: by the runs before and this one */
+    } * users;
+    size_t user_count;
+    struct asked_for *nodes; /* of this run */
+    size_t node_count;
+};
+
+/* Without memory or history the user has had nothing. NULL: no memory. */
+static struct user_tally *tally_of(struct certify *certify, struct tally *tally, unsigned uid)
+{
+    struct user_tally *users;
+    struct error err;
+    int tested;
+
+    for (size_t i = 0; i < tally->user_count; i++)
+        if (tally->users[i].uid == uid)
+            return &tally->users[i];
+    users = grow(tally->users, tally->user_count, sizeof *users);
+    if (!users)
+        return NULL;
+    tally->users = users;
+    tested = standing_tested(certify->conf.history_path, uid, (double)time(NULL) - DAY_S, &err);
+    if (tested < 0)
+        certify_note(certify, "what was tested for user %u today is not known: %s", uid, err.text);
+    users[tally->user_count] = (struct user_tally){uid, tested < 0 ? 0 : tested};
+    return &users[tally->user_count++];
+}
+
+/* Returns whether the node is to be tested for that user, of whose claims no more than some a day
+ * are, over all runs; then it is counted. */
+static bool tally_take(struct certify *certify, struct tally *tally, const struct asked_for *asked)
+{
+    struct user_tally *user = tally_of(certify, tally, asked->uid);
+    struct asked_for *nodes = grow(tally->nodes, tally->node_count, sizeof *nodes);
+
+    if (nodes)
+        tally->nodes = nodes;
+    if (!nodes || !user || user->tested >= SUSPECTS_OF_USER)
+        return false;
+    user->tested++;
+    nodes[tally->node_count++] = *asked;
+    return true;
+}
+
+/* The next runs count by these records. */
+static void tally_record(struct certify *certify, struct tally *tally)
+{
+    for (size_t i = 0; i < tally->node_count; i++) {
+        struct record record = RECORD_INIT;
+
+        record.suite = "certify";
+        record.test = "preflight.claims";
+        record.metric = "user";
+        record.node = tally->nodes[i].node;
+        record.value = tally->nodes[i].uid;
+        record.unit = "1";
+        record.verdict = VERDICT_WARN;
+        record.message = tally->nodes[i].message;
+        certify_record(certify, &record);
+    }
+    free(tally->users);
+    free(tally->nodes);
 }
 
 /* Makes suspects of the nodes that believed claims are about. */
@@ -254,12 +319,14 @@ static void claims_weigh(struct certify *certify, struct heard *heard, size_t fi
                          struct hostlist *suspects)
 {
     size_t at = 0, doubted = 0, beyond = 0;
-    unsigned uid = 0;
+    unsigned uid = 0, beyond_uid = 0;
+    struct tally tally = {0};
 
     for (size_t i = first; i < certify->records.count && at < heard->count; i++) {
         const struct record *record = &certify->records.items[i];
+        const char *message = record->message ? record->message : "";
         const struct cluster_node *node;
-        struct ran *asked;
+        const struct ran *asked;
         bool is_subject = false;
 
         if (!is_claim(record))
@@ -270,29 +337,32 @@ static void claims_weigh(struct certify *certify, struct heard *heard, size_t fi
             uid = doubted++ == 0 ? (unsigned)asked->uid : uid;
             continue;
         }
-        if (hostlist_contains(suspects, node->name)) {
-            asked->has_node = false; /* one of a node is enough */
-            continue;
-        }
-        if (!has_room(heard, at - 1)) {
-            beyond++;
-            continue;
-        }
+        if (hostlist_contains(suspects, node->name))
+            continue; /* one of a node is enough */
         for (size_t k = 0; k < certify->count; k++)
             is_subject |= strcmp(certify->subjects[k].name, node->name) == 0;
-        certify_note(certify, "%s: %s%s", node->name, record->message ? record->message : "",
-                     is_subject ? "" : "; it is not free and waits");
-        if (is_subject)
+        if (!is_subject) {
+            certify_note(certify, "%s: %s; it is not free and waits", node->name, message);
+        } else if (!tally_take(certify, &tally,
+                               &(struct asked_for){node->name, message, (unsigned)asked->uid})) {
+            beyond_uid = beyond++ == 0 ? (unsigned)asked->uid : beyond_uid;
+        } else {
+            certify_note(certify, "%s: %s", node->name, message);
             hostlist_append(suspects, node->name);
+        }
     }
+    tally_record(certify, &tally);
     if (doubted > 0)
         certify_note(certify,
                      "%zu claims not believed, the first of user %u: Slurm knows no such job of "
                      "that user on the node and its holder then",
                      doubted, uid);
     if (beyond > 0)
-        certify_note(certify, "%zu claims wait: a run tests no more than %d nodes for one user",
-                     beyond, SUSPECTS_OF_USER);
+        certify_note(
+            certify,
+            "%zu claims wait, the first of user %u: no more than %d nodes a day are tested "
+            "for one user",
+            beyond, beyond_uid, SUSPECTS_OF_USER);
 }
 
 int certify_suspects(struct certify *certify, struct error *err)
