@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A prolog that fails or hangs, a program of the battery whose first rank dies in the midst of it, a
-# controller that is down, one that dies and another takes over, a gate that refuses nodes without a certificate, names that are not there:
+# controller that is down, one that dies and another takes over, a job of the battery that is cancelled,
+# a gate that refuses nodes without a certificate, names that are not there:
 # each has its verdict or its message.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
@@ -82,6 +83,17 @@ is "$status $(verdicts)" '3 n1 unknown n2 unknown n4 unknown' \
     'the first rank dies after the first records: nobody is certified' || show
 like "$(jq -r 'select(.verdict == "unknown" and .node == "n1") | .message' "$work/records")" 'rank 0, which tells for all, ended too early' '... and it is said why' || show
 muster=$own_muster
+
+# Somebody cancels the battery's job in the midst of it.
+certify -w n1,n2 &
+pid=$!
+within 20 grep -q 'launch about' "$work/words"
+lab run scancel --user=muster
+wait $pid
+is "$(verdicts) $(states)" 'n1 unknown n2 unknown n1 idle n2 idle n3 idle n4 idle' \
+    'a job that is cancelled in the midst of it: nobody is certified, nobody is drained' || show
+like "$(cat "$work/words")" 'job [0-9]+ was cancelled by somebody, or ended by Slurm, before it was done' '... it is said why' || show
+ok '... and nothing is left' nothing_left
 
 certify --mpi none -w n1,n2
 is "$status $(verdicts)" '3 n1 unknown n2 unknown' 'MPI that does not start under this srun' || show

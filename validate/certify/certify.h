@@ -182,13 +182,15 @@ void certify_allocate_next(struct certify *certify, enum certify_job job);
 /* Whether the node was in the jobs so far and answers, faulty or not: one that does not would only
  * hold up a step. */
 bool certify_is_held(const struct subject *subject);
-/* When the job was taken away, as Slurm does once a prolog has failed, which may be a moment after
- * the allocation seemed to be there: ends the stage's progress and tries to have another one with
- * the nodes that are still to be had. Returns false, and nothing is done, when the job is there. */
+/* When the job was taken away, whatever its end did to the processes there is no node's fault.
+ * Slurm does so once a prolog has failed, which may be a moment after the allocation seemed to be
+ * there, and a controller may lose a job (cluster.h): ends the stage's progress and tries to have
+ * another job with the nodes that are still to be had. Where no node explains the end, somebody
+ * cancelled the job: then there is no other one, and all its nodes are unknown. Returns false, and
+ * nothing is done, when the job is there. */
 bool certify_allocate_again(struct certify *certify);
-/* The same only for a job that the controller has lost (cluster.h): whatever its end did to the
- * processes there is no node's fault. */
-bool certify_allocate_lost(struct certify *certify);
+/* Whether the job was taken away. */
+bool certify_job_is_over(const struct certify *certify);
 
 /* choose/campaign.c: the next group of the campaign whose run this is. Returns 0, or -1 with err.
  */
@@ -235,9 +237,10 @@ void certify_environment(const struct certify *certify, bool is_fabric,
                          struct certify_environment *environment);
 
 /* stages.c */
-/* How often a step of a stage was tried, and with nobody at fault; zeros at first. */
+/* How often a step of a stage was tried, with nobody at fault, and for how many jobs that ended too
+ * early; zeros at first. */
 struct certify_tries {
-    int made, blameless;
+    int made, blameless, jobs;
 };
 /* After a step that did not run to its end with all of names (rv: what certify_step() gave; 0: err
  * is filled in): accuses who is at fault, by the records since first or by asking the nodes.

@@ -135,6 +135,8 @@ static bool pair_run(struct certify *certify, struct subject *suspect, struct su
     } else if (rv == 0) {
         snprintf(text, sizeof text, "not again, alone with %.60s", partner->name);
         doubt(certify, suspect, stage, text);
+    } else if (certify_job_is_over(certify)) { /* its end killed them */
+        doubt(certify, suspect, stage, "the job was ended while it was measured again");
     } else if ((death = death_find(certify, suspect->name, first)) &&
                !death_find(certify, partner->name, first) && is_silence(death)) {
         ask_again(certify, suspect, &names, stage);

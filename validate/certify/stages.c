@@ -104,8 +104,10 @@ bool certify_once_more(struct certify *certify, enum stage stage, struct certify
         return false;
     if (rv == 0)
         error_set(err, "did not run to its end: %s", certify->complaint.text);
-    if (tries->made < TRIES - 1 && certify_allocate_lost(certify)) { /* nobody is at fault */
-        tries->made++;
+    if (certify_allocate_again(certify)) { /* its end killed what ran: nobody is at fault */
+        if (++tries->jobs == TRIES)
+            certify_all(certify, names, stage, VERDICT_UNKNOWN, "slurm.state",
+                        "its job was ended again and again");
         hostlist_clear(names);
         if (certify_good(certify, names) > 0)
             progress_begin(&certify->progress, stage_name(stage));
@@ -263,9 +265,10 @@ static int battery_pair(struct certify *certify, const struct hostlist *names, s
                         const void *context)
 {
     struct error err;
-    int rv, whole = battery_step(certify, context, names, first, &rv, &err);
+    int rv, whole = battery_step(certify, context, false, names, first, &rv, &err);
 
-    verdicts_take(certify, ((const struct battery *)context)->stage, *first, VERDICT_FAIL);
+    if (whole == 0 || !certify_job_is_over(certify))
+        verdicts_take(certify, ((const struct battery *)context)->stage, *first, VERDICT_FAIL);
     return whole;
 }
 
@@ -284,7 +287,7 @@ static void battery_run(struct certify *certify, const struct battery *battery)
 
         progress_doing(&certify->progress, "%zu nodes%s", names.count,
                        tries.made > 0 ? ", once more" : "");
-        if (battery_step(certify, battery, &names, &first, &rv, &err) == 0) {
+        if (battery_step(certify, battery, tries.made == 0, &names, &first, &rv, &err) == 0) {
             verdicts_take(certify, stage, first, VERDICT_NONE);
             certify_all(certify, &names, stage, VERDICT_PASS, NULL, "");
             break;

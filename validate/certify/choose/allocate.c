@@ -429,8 +429,17 @@ void certify_allocate_next(struct certify *certify, enum certify_job job)
     hostlist_clear(&names);
 }
 
-static bool allocate_again(struct certify *certify, enum cluster_job_state state)
+bool certify_job_is_over(const struct certify *certify)
 {
+    enum cluster_job_state state = cluster_job_state(certify->job_id, certify->job_name);
+
+    return state == CLUSTER_JOB_OVER || state == CLUSTER_JOB_LOST;
+}
+
+bool certify_allocate_again(struct certify *certify)
+{
+    enum cluster_job_state state = cluster_job_state(certify->job_id, certify->job_name);
+    uint32_t before = certify->job_id;
     struct hostlist names;
     struct error err = {"the job was lost"};
 
@@ -440,7 +449,7 @@ static bool allocate_again(struct certify *certify, enum cluster_job_state state
     progress_end(&certify->progress, VERDICT_UNKNOWN,
                  state == CLUSTER_JOB_LOST ? "job %u was lost by the controller"
                                            : "job %u was taken away",
-                 certify->job_id);
+                 before);
     progress_begin(&certify->progress, "allocate");
     for (size_t i = 0; i < names.count; i++)
         certify_subject(certify, names.names[i])->is_in_job = certify->job != JOB_CHECK;
@@ -451,20 +460,11 @@ static bool allocate_again(struct certify *certify, enum cluster_job_state state
         hostlist_clear(&names);
         choose(certify, &names);
         allocation_try(certify, 0, &names, &err);
+    } else if (state == CLUSTER_JOB_OVER) {
+        error_set(&err, "job %u was cancelled by somebody, or ended by Slurm, before it was done",
+                  before);
     }
     allocation_tell(certify, &names, &err);
     hostlist_clear(&names);
     return true;
-}
-
-bool certify_allocate_again(struct certify *certify)
-{
-    return allocate_again(certify, cluster_job_state(certify->job_id, certify->job_name));
-}
-
-bool certify_allocate_lost(struct certify *certify)
-{
-    enum cluster_job_state state = cluster_job_state(certify->job_id, certify->job_name);
-
-    return state == CLUSTER_JOB_LOST && allocate_again(certify, state);
 }
