@@ -116,7 +116,7 @@ static void stop(int signal_number)
     certify_stop = signal_number;
 }
 
-void certify_catch_signals(void)
+static void catch_signals(void)
 {
     signals_catch(stop, 0);
     signal(SIGPIPE, SIG_IGN);
@@ -198,10 +198,11 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
     setenv("MUSTER_RUN", certify->run, 1);
     if (certify->progress.is_terminal)
         setenv("MUSTER_PROGRESS", "1", 1);
-    certify_catch_signals();
     jitter_wait(certify);
     if (cluster_open(err) != 0 || cluster_name(cluster, sizeof cluster, err) != 0)
         return -1;
+    /* until here there is nothing to undo, and a controller may be silent for long */
+    catch_signals();
     snprintf(certify->runs, sizeof certify->runs, "%s", certify->conf.history_path);
     slash = strrchr(certify->runs, '/'); /* an absolute path */
     snprintf(slash, sizeof certify->runs - (size_t)(slash - certify->runs), "/runs");

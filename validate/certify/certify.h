@@ -121,15 +121,14 @@ struct certify {
 /* options.c: returns -1 to go on, else the exit status. */
 int certify_options_read(int argc, char **argv, struct certify_options *options);
 
-/* Set by SIGINT, SIGTERM, SIGHUP to the signal's number. */
+/* Set by SIGINT, SIGTERM, SIGHUP to the signal's number once there may be something to undo;
+ * before, they end the process. */
 extern volatile sig_atomic_t certify_stop;
 
 /* certify.c */
 /* One run, from its beginning to its report; returns its exit status. To be cleared. */
 int certify_run(struct certify *certify, int argc, char **argv);
 void certify_clear(struct certify *certify);
-/* SIGINT, SIGTERM and SIGHUP set certify_stop. */
-void certify_catch_signals(void);
 void certify_note(struct certify *certify, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* A random delay of 0 to most_s, another one in each process, so that not all begin at once. */

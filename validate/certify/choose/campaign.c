@@ -341,7 +341,6 @@ int certify_campaign(struct certify *base, int argc, char **argv)
         fprintf(stderr, "muster certify: %s\n", err.text);
         return COMMAND_USAGE;
     }
-    certify_catch_signals();
     status = campaign_run(&doing, argc, argv);
     campaign_clear(&doing.campaign);
     group_clear(&doing.group);

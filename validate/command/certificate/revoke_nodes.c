@@ -323,7 +323,6 @@ int revoke_nodes(const char *command, const char *list, bool as_json)
         return COMMAND_USAGE;
     }
     step_clean_environment();
-    signals_catch(interrupt, 0); /* a step on its way is ended by srun itself */
     if (cluster_open(&err) != 0 || cluster_load(&revoking.cluster, &err) != 0) {
         revoking.status = COMMAND_UNKNOWN;
     } else if (cluster_unknown_node(&revoking.cluster, &names, &err)) {
@@ -331,6 +330,7 @@ int revoke_nodes(const char *command, const char *list, bool as_json)
     } else if (targets_make(&revoking, &names, &err) != 0) {
         revoking.status = COMMAND_UNKNOWN;
     } else {
+        signals_catch(interrupt, 0); /* a step on its way is ended by srun itself */
         all_ask(&revoking);
         extras_take_out(&revoking);
         revocations_write(&revoking);
