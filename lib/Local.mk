@@ -18,6 +18,7 @@ lib_libmuster_la_SOURCES += \
 
 # what every room uses: errors, lists of hosts, files of sysfs, records
 lib_libmuster_la_SOURCES += \
+	lib/base/address_ranges.c lib/base/address_ranges.h \
 	lib/base/base_name.h \
 	lib/base/clock.h \
 	lib/base/condition.h \

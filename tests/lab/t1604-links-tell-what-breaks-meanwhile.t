@@ -180,6 +180,50 @@ wait
 is "$status" 0 'muster-launch: passes with strangers at every port from its begin'
 are_closed muster-launch
 
+# Within MPI_Init, which lasts until n3's program is let go, whoever was told where the nodes connect
+# from closes what comes from elsewhere. Silent connections: MPI itself would hold these.
+held=$work/muster-held
+ln -sf "$prefix/bin/muster-launch" "$held"
+cat >"$work/late-launch" <<END
+#!/bin/sh
+while [ "\$(hostname)" = n3 ] && [ ! -e "$work/let-go" ]; do sleep 0.1; done
+exec "$held" "\$@"
+END
+chmod +x "$work/late-launch"
+cat >"$work/silent.py" <<'END'
+# ADDRESS...: connects to the first port on standard input that is one's, says nothing, and prints
+# whether the other end closes it within 10 s.
+import socket, sys
+for port in sys.stdin:
+    for address in sys.argv[1:]:
+        try:
+            end = socket.create_connection((address, int(port)), 10)
+        except ConnectionRefusedError:
+            continue
+        try:
+            print("closed" if end.recv(1) == b"" else "heard")
+        except ConnectionResetError:
+            print("closed")
+        except TimeoutError:
+            print("open")
+        sys.exit()
+END
+early() { # MUSTER_PEERS: what becomes of a silent connection of n4 to the first port of a rank
+    rm -f "$work/let-go"
+    MUSTER_PEERS=$1 three late-launch &
+    python3 "$work/ports.py" "$held" | lab on n4 \
+        python3 -c "$(cat "$work/silent.py")" "$(address n1 0)" "$(address n2 0)" >"$work/early" &
+    within 5 test -s "$work/early"
+    seen=$(cat "$work/early")
+    touch "$work/let-go"
+    wait
+}
+sources=$(for node in n1 n2 n3; do
+    lab on $node "$prefix/bin/muster" check --json --only net.addresses | jq -r 'select(.metric == "sources") | .message'
+done | xargs)
+early "$sources"
+is "$seen" closed 'within MPI_Init a connection from elsewhere is closed, silent or not'
+
 # As a driver does that asks its NIC once a second.
 late=$work/tx_bytes
 lab on n3 cat /sys/class/net/eth1/statistics/tx_bytes >"$late"

@@ -263,6 +263,10 @@ check_PROGRAMS += tests/unit/sha256.t
 tests_unit_sha256_t_SOURCES = tests/unit/sha256.c
 tests_unit_sha256_t_LDADD = $(unit_libs)
 
+check_PROGRAMS += tests/unit/address_ranges.t
+tests_unit_address_ranges_t_SOURCES = tests/unit/address_ranges.c
+tests_unit_address_ranges_t_LDADD = $(unit_libs)
+
 check_PROGRAMS += tests/unit/peers.t
 tests_unit_peers_t_SOURCES = tests/unit/peers.c
 tests_unit_peers_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread -ldl

@@ -18,6 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "lib/base/address_ranges.h"
 #include "tests/unit/tap.h"
 #include "validate/battery/watch/peers.h"
 
@@ -60,6 +61,38 @@ static bool is_over(int fd, int wait_ms)
         return false;
     got = recv(fd, &byte, 1, MSG_DONTWAIT);
     return got == 0 || (got < 0 && errno != EAGAIN);
+}
+
+/* Before any rank has spoken, by what the step was given. */
+static void check_environment(void)
+{
+    int listener, other, node, second, fd;
+
+    setenv(PEERS_VARIABLE, "10.9.9.9 nonsense", 1);
+    peers_take_environment();
+    ok(!getenv(PEERS_VARIABLE), "the variable is taken out of the environment");
+    listener = serve_tcp(SOCK_NONBLOCK);
+    node = dial(NODE);
+    fd = accept(listener, NULL, NULL);
+    ok(fd >= 0, "what cannot be understood changes nothing");
+    close(fd);
+    close(node);
+    setenv(PEERS_VARIABLE, "127.0.0.6-127.0.0.9 fe80::-fe80::ffff:ffff:ffff:ffff", 1);
+    peers_take_environment();
+    other = dial(OTHER);
+    node = dial(OTHER + 2);
+    fd = accept(listener, NULL, NULL);
+    ok(fd >= 0 && is_over(other, 5000) && !is_over(node, 0),
+       "one that no range has is closed, and one behind it is accepted");
+    close(fd);
+    second = dial(NODE);
+    fd = accept(listener, NULL, NULL);
+    ok(fd >= 0, "this node itself is accepted, though no range has it");
+    close(fd);
+    close(second);
+    close(node);
+    close(other);
+    close(listener);
 }
 
 static void check_before(void)
@@ -246,7 +279,7 @@ static void check_crowd(void)
 static void check_own(void)
 {
     struct in6_addr *own, loopback = IN6ADDR_ANY_INIT;
-    size_t many = peers_own(&own), found = 0;
+    size_t many = addresses_own(&own), found = 0;
 
     inet_pton(AF_INET6, "::ffff:127.0.0.1", &loopback);
     for (size_t i = 0; i < many; i++)
@@ -265,5 +298,6 @@ int main(void)
     check_accept();
     check_families();
     check_crowd();
+    check_environment();
     return tap_done();
 }

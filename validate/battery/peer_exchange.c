@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "lib/base/address_ranges.h"
 #include "validate/battery/watch/peers.h"
 
 /* Ranks that lack memory still take part, with room for nothing. */
@@ -14,7 +15,7 @@ void peer_exchange(MPI_Comm comm, bool speaks)
     int size, *counts, *begins, total = 0, bytes, is_known;
 
     MPI_Comm_size(comm, &size);
-    bytes = speaks ? (int)(peers_own(&own) * sizeof *own) : 0;
+    bytes = speaks ? (int)(addresses_own(&own) * sizeof *own) : 0;
     counts = calloc((size_t)size, sizeof *counts);
     begins = calloc((size_t)size, sizeof *begins);
     is_known = counts && begins && (bytes > 0 || !speaks);

@@ -348,6 +348,7 @@ void program_start(struct program *program, const struct program_spec *spec, voi
 
     *program = (struct program){.spec = spec, .process_start = launcher_process_start()};
     beat_take_secret();
+    peers_take_environment();
     parse(program, context, argc, argv);
     privileges_give_up(spec->name, launcher_rank() == 0);
     output_start(spec->name, spec->suite, program->common.json);

@@ -10,6 +10,7 @@ muster_SOURCES += \
 	validate/certify/neighbours.c \
 	validate/certify/options.c \
 	validate/certify/outcome.c validate/certify/outcome.h \
+	validate/certify/peers.c \
 	validate/certify/rails.c \
 	validate/certify/retest.c \
 	validate/certify/stages.c \

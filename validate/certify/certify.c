@@ -380,6 +380,7 @@ void certify_clear(struct certify *certify)
     }
     free(certify->subjects);
     free(certify->partition);
+    free(certify->peers);
     conf_clear(&certify->conf);
 }
 

@@ -109,6 +109,7 @@ struct certify {
     struct hostlist notes;      /* lines under the table */
     bool is_misused;            /* a node or partition was named that is not there */
     bool has_fault;             /* a fault that is no node's */
+    char *peers;                /* for certify_environment_peers(); NULL: not known */
     size_t drained;             /* nodes that muster has out of service, this run's included */
     char runs[512];             /* the directory of journals */
     size_t stray_lines;         /* lines of programs that were no records */
@@ -234,6 +235,17 @@ struct certify_environment {
 };
 void certify_environment(const struct certify *certify, bool is_fabric,
                          struct certify_environment *environment);
+
+/* peers.c: whose connections the programs of the battery accept within MPI_Init, before their ranks
+ * have told each other (validate/battery/watch/peers.h). */
+/* Takes what muster check said of the nodes that were asked, in the records since first. The
+ * addresses are known only when all of those that are good have told theirs. */
+void certify_peers(struct certify *certify, size_t first);
+/* Adds them to the environment, where they are known. For the first try of a stage alone: if a node
+ * has an address that it did not tell, the next try shows what the stage is without them, and so
+ * does each measurement for which a node may fail. */
+void certify_environment_peers(const struct certify *certify,
+                               struct certify_environment *environment);
 
 /* stages.c */
 /* How often a step of a stage was tried, with nobody at fault, and for how many jobs that ended too

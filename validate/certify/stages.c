@@ -213,6 +213,7 @@ void certify_check(struct certify *certify)
     verdicts_take(certify, STAGE_CHECK, first, VERDICT_NONE);
     refusals_take(certify, first);
     certify_compare(certify, first);
+    certify_peers(certify, first);
     if (silent.count > 0) {
         certify_reach_again(certify, &silent, STAGE_CHECK);
         text_put(text, sizeof text, "muster check said nothing: %s",
@@ -238,8 +239,8 @@ struct battery {
 };
 
 /* Returns 0 when it ran to its end with all of the nodes, 1 when it did not, -1 when it could not
- * be started; rv: what certify_step() gave. */
-static int battery_step(struct certify *certify, const struct battery *battery,
+ * be started; rv: what certify_step() gave. is_first: it is the stage's first try. */
+static int battery_step(struct certify *certify, const struct battery *battery, bool is_first,
                         const struct hostlist *names, size_t *first, int *rv, struct error *err)
 {
     struct certify_environment environment;
@@ -247,6 +248,8 @@ static int battery_step(struct certify *certify, const struct battery *battery,
     double limit_s = certify_limit_s(certify, battery->stage, names->count);
 
     certify_environment(certify, battery->is_fabric, &environment);
+    if (is_first)
+        certify_environment_peers(certify, &environment);
     battery->build(certify, names, limit_s, &program);
     *rv = certify_step(certify,
                        &(struct certify_step){.stage = battery->stage,

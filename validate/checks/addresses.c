@@ -5,14 +5,18 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/address_ranges.h"
 #include "validate/checks/facts.h"
 
 /* net.addresses: what only this node may have on its rails and its management interface, to be
  * compared with the other nodes, and whether somebody else answers to it. The kernel's boot ID, by
  * which nodes of one machine are known as such. */
+
+enum { SOURCES_TEXT = 1000 }; /* a fact has 1023 bytes at most */
 
 static void tell_nic(const struct facts *facts, const struct nic *nic)
 {
@@ -36,6 +40,24 @@ static void tell_guid(const struct facts *facts, const struct rail *rail)
 
     if (rail->class == FABRIC_INFINIBAND && strlen(gid) == 39)
         fact_text(facts, "guid", rail->name, gid + 20);
+}
+
+/* Of this machine: where its connections to others may come from (validate/battery/watch/peers.h).
+ * Too many are joined; a node that does not tell any keeps the run's from being known. */
+static void tell_sources(const struct facts *facts)
+{
+    struct address_range *ranges;
+    size_t count = address_ranges_own(&ranges);
+    char *text = NULL;
+
+    do {
+        free(text);
+        text = count > 0 ? address_ranges_text(ranges, count) : NULL;
+        count = address_ranges_fold(ranges, count, count / 2 + 1);
+    } while (text && strlen(text) >= SOURCES_TEXT);
+    fact_text(facts, "sources", "", text ? text : "");
+    free(text);
+    free(ranges);
 }
 
 static bool can_be_probed(const struct nic *nic)
@@ -109,6 +131,8 @@ void check_addresses(const struct checks *checks, const char *test)
         count = collect(fabric->management, addresses, count);
     }
     fact_text(&facts, "boot", "", checks->inventory->boot_id);
+    if (!checks->root[0])
+        tell_sources(&facts);
     facts_hosts(&facts);
     if (is_live && count > 0)
         probe(checks, test, addresses, count);

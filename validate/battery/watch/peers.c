@@ -6,9 +6,9 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ifaddrs.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/base/address_ranges.h"
 #include "validate/battery/watch/sockets.h"
 
 enum {
@@ -26,7 +27,7 @@ enum {
 struct list {
     struct list *before; /* one that another thread may still search */
     size_t count;
-    struct in6_addr addresses[]; /* ascending */
+    struct address_range ranges[]; /* folded */
 };
 
 static struct list *_Atomic peers;
@@ -36,68 +37,12 @@ static atomic_ulong closed;
 static atomic_flag has_first = ATOMIC_FLAG_INIT;
 static struct in6_addr first;
 
-/* Returns false for what has no IP address. */
-static bool map_address(const struct sockaddr *from, struct in6_addr *address)
-{
-    if (from->sa_family == AF_INET) {
-        *address = (struct in6_addr){.s6_addr = {[10] = 0xff, [11] = 0xff}};
-        memcpy(&address->s6_addr[12], &((const struct sockaddr_in *)(const void *)from)->sin_addr,
-               4);
-    } else if (from->sa_family == AF_INET6) {
-        *address = ((const struct sockaddr_in6 *)(const void *)from)->sin6_addr;
-    } else {
-        return false;
-    }
-    return true;
-}
-
-size_t peers_own(struct in6_addr **own)
-{
-    struct ifaddrs *all;
-    size_t count = 0;
-
-    *own = NULL;
-    if (getifaddrs(&all) != 0)
-        return 0;
-    for (const struct ifaddrs *entry = all; entry; entry = entry->ifa_next)
-        count++;
-    *own = calloc(count + 1, sizeof **own);
-    count = 0;
-    for (const struct ifaddrs *entry = all; entry && *own; entry = entry->ifa_next)
-        count += entry->ifa_addr && map_address(entry->ifa_addr, &(*own)[count]);
-    freeifaddrs(all);
-    return count;
-}
-
-static int compare_addresses(const void *a, const void *b)
-{
-    return memcmp(a, b, sizeof(struct in6_addr));
-}
-
-/* By hand: bsearch() is not among the functions that a signal handler may call. */
-static bool has_address(const struct list *list, const struct in6_addr *address)
-{
-    size_t low = 0, high = list->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = compare_addresses(address, &list->addresses[middle]);
-
-        if (order == 0)
-            return true;
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return false;
-}
-
 static bool is_peer(const struct list *list, const struct sockaddr *from)
 {
     struct in6_addr address;
 
-    if (!list || !map_address(from, &address) || has_address(list, &address))
+    if (!list || !address_map(from, &address) ||
+        address_ranges_contain(list->ranges, list->count, &address))
         return true;
     if (!atomic_flag_test_and_set(&has_first))
         first = address;
@@ -141,25 +86,52 @@ static void shut_other(int socket, void *context)
         shutdown(socket, SHUT_RDWR); /* it is the library's to close */
 }
 
-int peers_set(const struct in6_addr *addresses, size_t count)
+/* list: of so many ranges, not folded yet; it stays for good. */
+static void list_set(struct list *list, size_t count)
 {
-    struct list *list = malloc(sizeof *list + count * sizeof *addresses);
     struct listeners listeners = {.list = list};
 
-    if (!list)
-        return -1;
-    if (count > 0)
-        memcpy(list->addresses, addresses, count * sizeof *addresses);
-    qsort(list->addresses, count, sizeof *addresses, compare_addresses);
-    list->count = 0;
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || compare_addresses(&list->addresses[i], &list->addresses[i - 1]) != 0)
-            list->addresses[list->count++] = list->addresses[i];
+    list->count = address_ranges_fold(list->ranges, count, SIZE_MAX);
     list->before = atomic_load(&peers);
     atomic_store(&peers, list);
     sockets_each(add_listener, &listeners);
     sockets_each(shut_other, &listeners);
+}
+
+int peers_set(const struct in6_addr *addresses, size_t count)
+{
+    struct list *list = malloc(sizeof *list + count * sizeof *list->ranges);
+
+    if (!list)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        list->ranges[i] = (struct address_range){addresses[i], addresses[i]};
+    list_set(list, count);
     return 0;
+}
+
+void peers_take_environment(void)
+{
+    const char *text = getenv(PEERS_VARIABLE);
+    struct address_range *ranges = NULL;
+    struct in6_addr *own = NULL;
+    size_t count = 0, own_count = 0;
+    struct list *list = NULL;
+
+    if (!text || !*text)
+        return;
+    if (address_ranges_parse(text, &ranges, &count) == 0 && (own_count = addresses_own(&own)) > 0)
+        list = malloc(sizeof *list + (count + own_count) * sizeof *list->ranges);
+    if (list) {
+        if (count > 0)
+            memcpy(list->ranges, ranges, count * sizeof *ranges);
+        for (size_t i = 0; i < own_count; i++)
+            list->ranges[count + i] = (struct address_range){own[i], own[i]};
+        list_set(list, count + own_count);
+    }
+    free(ranges);
+    free(own);
+    unsetenv(PEERS_VARIABLE);
 }
 
 void peers_report(const char *program, const char *node)

@@ -11,12 +11,16 @@
  * library reads a byte. That needs no privilege. It keeps out other hosts, not other processes on
  * the run's own nodes. Until the addresses are known every connection is accepted. */
 
-/* All IP addresses of this node, loopback too, IPv4 ones as mapped. Returns how many, in *own to
- * be freed by the caller; or 0: they cannot be read. */
-size_t peers_own(struct in6_addr **own);
+/* What whoever starts a step knows of its nodes' addresses beforehand: a variable of the
+ * environment, ranges as of address_ranges_text(). */
+#define PEERS_VARIABLE "MUSTER_PEERS"
 
-/* From now on these addresses alone are accepted. Connections that were accepted before from
- * others are shut down. Returns -1 and changes nothing without memory. */
+/* To be called before the first library listens: from now on what is in these ranges is accepted,
+ * and this node itself. Without the variable, or where it cannot be understood, nothing changes. */
+void peers_take_environment(void);
+
+/* From now on these addresses alone are accepted, whatever was known before. Connections that were
+ * accepted before from others are shut down. Returns -1 and changes nothing without memory. */
 int peers_set(const struct in6_addr *addresses, size_t count);
 
 /* Prints on standard error how many connections were closed, if any. */

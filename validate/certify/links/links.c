@@ -154,8 +154,9 @@ static bool tells_all_passes(const struct certify *certify, const struct argumen
     return true;
 }
 
-/* *is_whole: the end of all passes was told, whether or not nodes were lost on the way. */
-static int links_step(struct certify *certify, const struct hostlist *names,
+/* is_first: it is the stage's first try. *is_whole: the end of all passes was told, whether or not
+ * nodes were lost on the way. */
+static int links_step(struct certify *certify, bool is_first, const struct hostlist *names,
                       const struct retry *retry, size_t *first, bool *is_whole, struct error *err)
 {
     struct certify_environment environment;
@@ -167,6 +168,8 @@ static int links_step(struct certify *certify, const struct hostlist *names,
     if (retry && certify->budget_s > 0)
         limit_s = certify->budget_s;
     certify_environment(certify, false, &environment);
+    if (is_first)
+        certify_environment_peers(certify, &environment);
     links_arguments(certify, names, limit_s, retry, &program);
     rv = certify_step(certify,
                       &(struct certify_step){.stage = STAGE_LINKS,
@@ -260,8 +263,9 @@ static bool suspects_measure(void *context, const struct hostlist *names, const 
     bool is_whole;
 
     progress_doing(&certify->progress, "measuring suspects again: %s", pairs);
-    return links_step(certify, names, &(struct retry){trial_look(asked->nodes), pairs, is_together},
-                      first, &is_whole, &err) == 0 &&
+    return links_step(certify, false, names,
+                      &(struct retry){trial_look(asked->nodes), pairs, is_together}, first,
+                      &is_whole, &err) == 0 &&
            certify_is_complete(certify, *first);
 }
 
@@ -352,8 +356,8 @@ static int links_pair(struct certify *certify, const struct hostlist *names, siz
 
     (void)context;
     snprintf(pairs, sizeof pairs, "%s:%s", names->names[0], names->names[1]);
-    rv = links_step(certify, names, &(struct retry){trial_look(names->count), pairs, false}, first,
-                    &is_whole, &err);
+    rv = links_step(certify, false, names, &(struct retry){trial_look(names->count), pairs, false},
+                    first, &is_whole, &err);
     return rv == 0 && !certify_is_complete(certify, *first) ? 1 : rv;
 }
 
@@ -378,7 +382,7 @@ void certify_links(struct certify *certify)
             break;
         }
         progress_doing(&certify->progress, "%zu nodes, every rail", names.count);
-        rv = links_step(certify, &names, NULL, &first, &is_whole, &err);
+        rv = links_step(certify, tries.made == 0, &names, NULL, &first, &is_whole, &err);
         if (is_whole && !certify_stop && rest_is_complete(certify, first, &rounds) &&
             ((rv == 0 && certify_is_complete(certify, first)) ||
              lost_take(certify, first, &names) > 1)) {

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a cluster's addresses are folded into: nothing that was in it is left out, however many they
+ * are, and the text for 16,384 nodes of ten rails fits a variable of the environment. */
+#include "lib/base/address_ranges.h"
+#include "tests/unit/tap.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NODES = 16384, RAILS = 10, MOST = 512, STRING_BYTES = 128 << 10 };
+
+/* The text folded to `most` ranges; to be freed. */
+static char *folded(const char *text, size_t most)
+{
+    struct address_range *ranges = NULL;
+    size_t count = 0;
+    char *result = NULL;
+
+    if (address_ranges_parse(text, &ranges, &count) == 0)
+        result = address_ranges_text(ranges, address_ranges_fold(ranges, count, most));
+    free(ranges);
+    return result;
+}
+
+static void is_folded(const char *text, size_t most, const char *expected, const char *what)
+{
+    char *result = folded(text, most);
+
+    is_str(result, expected, "%s", what);
+    free(result);
+}
+
+static struct in6_addr four(uint32_t host_order)
+{
+    struct in6_addr address = {.s6_addr = {[10] = 0xff, [11] = 0xff}};
+
+    host_order = htonl(host_order);
+    memcpy(&address.s6_addr[12], &host_order, sizeof host_order);
+    return address;
+}
+
+static void check_fold(void)
+{
+    is_folded("10.1.1.3 10.1.1.1 10.1.1.2 10.1.1.1", 9, "10.1.1.1-10.1.1.3",
+              "neighbors are one range, doubles none");
+    is_folded("10.1.1.1 10.1.1.3", 9, "10.1.1.1 10.1.1.3", "a gap of one stays");
+    is_folded("10.1.1.1-10.1.1.9 10.1.1.2-10.1.1.3", 9, "10.1.1.1-10.1.1.9",
+              "one within another is gone");
+    is_folded("10.1.1.1 10.1.1.5 10.9.1.1 fe80::-fe80::ffff:ffff:ffff:ffff", 3,
+              "10.1.1.1-10.1.1.5 10.9.1.1 fe80::-fe80::ffff:ffff:ffff:ffff",
+              "of too many the nearest are joined");
+    is_folded("10.1.1.1 10.1.1.5 10.9.1.1", 1, "10.1.1.1-10.9.1.1", "down to one");
+    is_folded("255.255.255.255 0.0.0.0", 9, "0.0.0.0 255.255.255.255", "first and last");
+    is_folded("", 9, "", "none");
+}
+
+static void check_texts(void)
+{
+    static const char *const wrong[] = {"10.1.1",
+                                        "10.1.1.1,10.1.1.2",
+                                        "10.1.1.2-10.1.1.1",
+                                        "10.1.1.1-",
+                                        "-10.1.1.1",
+                                        "10.1.1.1-2-3",
+                                        "10.1.1.1  ::",
+                                        "name",
+                                        "10.1.1.1-10.1.1.2x"};
+
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char *result = folded(wrong[i], 9);
+
+        ok(!result, "'%s' is no list", wrong[i]);
+        free(result);
+    }
+}
+
+static void check_contain(void)
+{
+    struct address_range *ranges = NULL;
+    size_t count = 0;
+    const struct in6_addr in[] = {four(0x0a010101), four(0x0a010105), four(0x0a010109)},
+                          out[] = {four(0x0a010100), four(0x0a010102), four(0x0a01010a)};
+    bool has_all = true, has_none = true;
+
+    address_ranges_parse("10.1.1.1 10.1.1.5-10.1.1.9", &ranges, &count);
+    for (size_t i = 0; i < 3; i++) {
+        has_all &= address_ranges_contain(ranges, count, &in[i]);
+        has_none &= !address_ranges_contain(ranges, count, &out[i]);
+    }
+    ok(has_all, "what is in a range, its ends too");
+    ok(has_none, "... and what is beside it is not");
+    ok(!address_ranges_contain(ranges, 0, &in[0]), "nor anything in none");
+    free(ranges);
+}
+
+/* hash: scatters the hosts of a rail over its /16, as no real network does. */
+static void check_cluster(uint32_t hash, const char *what)
+{
+    struct address_range *ranges = calloc((size_t)NODES * RAILS, sizeof *ranges);
+    size_t count = 0, missing = 0;
+    char *text;
+
+    for (uint32_t rail = 0; rail < RAILS; rail++)
+        for (uint32_t node = 0; node < NODES; node++) {
+            struct in6_addr address = four(0x0a000000 + (rail << 16) + (node * hash & 0xffff));
+
+            ranges[count++] = (struct address_range){address, address};
+        }
+    count = address_ranges_fold(ranges, count, MOST);
+    for (uint32_t rail = 0; rail < RAILS; rail++)
+        for (uint32_t node = 0; node < NODES; node++) {
+            struct in6_addr address = four(0x0a000000 + (rail << 16) + (node * hash & 0xffff));
+
+            missing += !address_ranges_contain(ranges, count, &address);
+        }
+    is_int((long)missing, 0, "%s: every address of 16,384 nodes is still there", what);
+    text = address_ranges_text(ranges, count);
+    ok(count <= MOST && strlen(text) < STRING_BYTES, "... in %zu ranges, %zu bytes", count,
+       strlen(text));
+    free(text);
+    free(ranges);
+}
+
+static void check_own(void)
+{
+    struct address_range *ranges;
+    size_t count = address_ranges_own(&ranges);
+    struct in6_addr loopback = four(0x7f000001);
+
+    ok(!address_ranges_contain(ranges, count, &loopback), "loopback is not told to others");
+    free(ranges);
+}
+
+int main(void)
+{
+    check_fold();
+    check_texts();
+    check_contain();
+    check_cluster(1, "hosts in a row");
+    check_cluster(40503, "hosts scattered");
+    check_own();
+    return tap_done();
+}
