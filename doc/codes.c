@@ -88,7 +88,7 @@ static void remediations_print(void)
 static void tests_print(void)
 {
     printf(".SH TESTS\n");
-    for (size_t i = 0; i < catalog_test_count; i++) {
+    for (size_t i = 0; i < CATALOG_TESTS; i++) {
         printf(".TP\n.B %s\n", catalog_tests[i].name);
         text_print(catalog_tests[i].help);
         printf("\n");
@@ -98,7 +98,7 @@ static void tests_print(void)
 static void metrics_print(void)
 {
     printf(".SH METRICS\nA metric without a unit has a text as its message.\n");
-    for (size_t i = 0; i < catalog_metric_count; i++) {
+    for (size_t i = 0; i < CATALOG_METRICS; i++) {
         const struct catalog_metric *metric = &catalog_metrics[i];
 
         printf(".TP\n.B %s", metric->name);

@@ -12,7 +12,8 @@ lib_libmuster_la_SOURCES += \
 	lib/catalog/fault_table.h \
 	lib/catalog/kernel_event.c lib/catalog/kernel_event.h \
 	lib/catalog/kernel_nvidia.h \
-	lib/catalog/metrics.c \
+	lib/catalog/metric_table.h \
+	lib/catalog/test_table.h \
 	lib/catalog/verdict.c lib/catalog/verdict.h \
 	# end
 

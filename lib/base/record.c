@@ -105,6 +105,14 @@ enum fault_code record_code(const struct record *record)
     return code != FAULT_NONE && record->code != FAULT_NONE ? record->code : code;
 }
 
+bool record_lacks_rank(const struct record *record)
+{
+    enum fault_code code = record_code(record);
+
+    return record->verdict >= VERDICT_UNKNOWN &&
+           (catalog_is_of_process(code) || code == FAULT_LAUNCH_FAILED);
+}
+
 int record_write(FILE *stream, const struct record *record)
 {
     const struct catalog_fault *fault = catalog_fault(record_code(record));

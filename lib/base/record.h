@@ -51,6 +51,9 @@ struct record {
  * test. FAULT_NONE where nothing is. Programs decide by it. */
 enum fault_code record_code(const struct record *record);
 
+/* Whether it says that a rank of an MPI program did not start, or did not run to its end. */
+bool record_lacks_rank(const struct record *record);
+
 /* Writes the record, with record_code() and its remediation, as one JSON object on one line and
  * flushes, in one write where the line fits the stream's buffer. Bytes that are not UTF-8 come out
  * as U+FFFD. Returns 0, or -1 with errno. */

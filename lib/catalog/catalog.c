@@ -39,63 +39,36 @@ enum fault_code catalog_fault_parse(const char *name)
     return FAULT_NONE;
 }
 
+bool catalog_is_of_process(enum fault_code code)
+{
+    switch (code) {
+    case FAULT_NODE_UNREACHABLE:
+    case FAULT_NODE_FROZEN:
+    case FAULT_RANKS_MISSING:
+    case FAULT_PROCESS_DIED:
+    case FAULT_PROCESS_HUNG:
+    case FAULT_PROCESS_SLOW:
+    case FAULT_PROCESS_FAULT:
+        return true;
+    default:
+        return false;
+    }
+}
+
 const char *catalog_remediation(enum remediation remediation)
 {
     return remediations[(unsigned)remediation < REMEDY_COUNT ? remediation : REMEDY_NONE];
 }
 
-const struct catalog_test catalog_tests[] = {
-    {"net.interfaces", FAULT_INTERFACE_FAULT,
-     "every NIC and port: link, speed, MTU, address, firmware, PCIe, error counters"},
-    {"net.addresses", FAULT_ADDRESS_DUPLICATE, "no two hosts have the same address, MAC or GUID"},
-    {"net.topology", FAULT_NODE_MISPLACED,
-     "switches and cables against topology.conf and each other"},
-    {"gpu.enumerate", FAULT_GPU_MISSING, "GPUs on the PCI bus against the configuration"},
-    {"gpu.health", FAULT_GPU_UNHEALTHY, "GPU memory errors, state, PCIe width"},
-    {"gpu.affinity", FAULT_CONFIG_DIFFERS, "which NIC is nearest to which GPU"},
-    {"slurm.gres", FAULT_GRES_MISMATCH, "gres.conf and slurm.conf against the node's devices"},
-    {"slurm.gate", FAULT_GATE_REFUSED, "the last job that the node's prolog refused"},
-    {"slurm.state", FAULT_NODE_AWAY, "the node's state in Slurm"},
-    {"preflight.claims", FAULT_NODE_REPORTED, "what preflights of users report of a node"},
-    {"host.limits", FAULT_LIMIT_LOW, "locked memory, open files, shared memory, RDMA devices"},
-    {"host.munge", FAULT_MUNGE_FAILED, "a MUNGE credential is made and decoded"},
-    {"host.clock", FAULT_CLOCK_OFF, "the clock against its time service and the other nodes"},
-    {"host.log", FAULT_KERNEL_LOG_FAULT,
-     "the kernel log: errors of GPUs, NICs, memory, drives and file systems"},
-    {"host.config", FAULT_CONFIG_DIFFERS,
-     "versions, settings and devices, compared over all nodes by majority"},
-    {"workers.enumerate", FAULT_NODE_UNREACHABLE, "every expected node and rank answers"},
-    {"mpi.launch", FAULT_LAUNCH_FAILED, "an MPI job starts, and in how long"},
-    {"mpi.messages", FAULT_DATA_DAMAGED, "messages between all pairs of ranks arrive as sent"},
-    {"links", FAULT_RAIL_FAULT, "latency and bandwidth of pairs and rails, in both directions"},
-    {"collectives.correct", FAULT_RESULT_WRONG, "results of every collective operation"},
-    {"collectives.bound", FAULT_RESULT_WRONG, "rounding errors of reductions against their bound"},
-    {"collectives.speed", FAULT_NETWORK_SLOW, "bus bandwidth of collectives by size"},
-    {"train.one", FAULT_TRAINING_WRONG, "training on each rank by itself"},
-    {"train.node", FAULT_TRAINING_WRONG, "training on the ranks of a node"},
-    {"train.nodes", FAULT_TRAINING_WRONG, "training on all nodes, data-parallel"},
-    {"train.model", FAULT_TRAINING_WRONG, "training with a model that is split over ranks"},
-    {"train.data", FAULT_TRAINING_WRONG, "every sequence is read by exactly one rank"},
-    {"train.checkpoint", FAULT_TRAINING_WRONG, "bit-exact resume from a checkpoint"},
-    {"certificate", FAULT_CERTIFICATE_FAILED, "the node's certificate"},
-    {"interfaces", FAULT_INTERFACE_FAULT, "settings that muster.conf has for interfaces"},
-    {"reference", FAULT_RAIL_SLOW, "figures that others take for the least on such hardware"},
-    {"accept", FAULT_NONE, "a change that the administrator accepted"},
-    {"strikes", FAULT_RAIL_SLOW, "failures near a limit, counted over several runs"},
-    {"preflight", FAULT_TEST_FAILED, "conclusion of a preflight"},
-    {"certify", FAULT_TEST_FAILED, "conclusion of a certification, a node each"},
-    {"campaign", FAULT_TEST_FAILED, "progress of a campaign of several certifications"},
-    {"run", FAULT_TEST_FAILED, "facts of a run: cluster, level, notes, duration"},
-    {"check", FAULT_TEST_FAILED, "stage check of a certification as a whole"},
-    {"launch", FAULT_LAUNCH_FAILED, "stage launch of a certification as a whole"},
-    {"collectives", FAULT_RESULT_WRONG, "stage collectives of a certification as a whole"},
-    {"train", FAULT_TRAINING_WRONG, "stage train of a certification as a whole"},
+const struct catalog_test catalog_tests[CATALOG_TESTS] = {
+#define TEST(id, name, code, help) [TEST_##id] = {name, FAULT_##code, help},
+    TEST_TABLE
+#undef TEST
 };
-const size_t catalog_test_count = sizeof catalog_tests / sizeof *catalog_tests;
 
 const struct catalog_test *catalog_test(const char *name)
 {
-    for (size_t i = 0; i < catalog_test_count; i++)
+    for (size_t i = 0; i < CATALOG_TESTS; i++)
         if (strcmp(catalog_tests[i].name, name) == 0)
             return &catalog_tests[i];
     return NULL;
@@ -116,9 +89,49 @@ enum fault_code catalog_default_code(const char *test, enum verdict verdict)
 
 const struct catalog_metric *catalog_fact(const char *name)
 {
-    for (size_t i = 0; i < catalog_metric_count; i++)
+    for (size_t i = 0; i < CATALOG_METRICS; i++)
         if (catalog_metrics[i].deviation != FAULT_NONE &&
             strcmp(catalog_metrics[i].name, name) == 0)
             return &catalog_metrics[i];
     return NULL;
+}
+
+const struct catalog_metric catalog_metrics[CATALOG_METRICS] = {
+#define FACT(id, name, unit, code, help, why) [METRIC_##id] = {name, unit, FAULT_##code, help, why},
+#define METRIC(id, name, unit, help) [METRIC_##id] = {name, unit, FAULT_NONE, help, NULL},
+    METRIC_TABLE
+#undef METRIC
+#undef FACT
+};
+
+bool catalog_is_suite(const char *name, enum suite_id suite)
+{
+    static const char *const names[] = {
+#define SUITE(id, name) [SUITE_##id] = name,
+        SUITE_TABLE
+#undef SUITE
+    };
+
+    return name && strcmp(name, names[suite]) == 0;
+}
+
+bool catalog_is_test(const char *name, enum test_id test)
+{
+    return name && strcmp(name, catalog_tests[test].name) == 0;
+}
+
+bool catalog_is_metric(const char *name, enum metric_id metric)
+{
+    return name && strcmp(name, catalog_metrics[metric].name) == 0;
+}
+
+bool catalog_is_limit(const char *name, enum limit_id limit)
+{
+    static const char *const names[] = {
+#define LIMIT(id, name) [LIMIT_##id] = name,
+        LIMIT_TABLE
+#undef LIMIT
+    };
+
+    return name && strcmp(name, names[limit]) == 0;
 }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 
 #include "lib/catalog/fault_table.h"
+#include "lib/catalog/metric_table.h"
+#include "lib/catalog/test_table.h"
 #include "lib/catalog/verdict.h"
 
 /* Every fault code, test and metric of muster, once. Programs decide by what stands here, never by
@@ -22,8 +24,8 @@ enum fault_code {
         FAULT_COUNT
 };
 
-/* Who takes a node out of service for a fault, when its verdict is fail. It binds the health check;
- * muster certify goes by the verdict alone. */
+/* Who takes a node out of service for a fault, when its verdict is fail; each includes those above
+ * it (decision_drains()). */
 enum fault_drain {
     DRAIN_NEVER,   /* nobody: it is no node's, or not sure, or harmless */
     DRAIN_CERTIFY, /* muster certify, which has seen it twice or from several sides */
@@ -62,6 +64,10 @@ const struct catalog_fault *catalog_fault(enum fault_code code);
 /* The code of that name; FAULT_NONE when there is none, as in records of a newer muster. */
 enum fault_code catalog_fault_parse(const char *name);
 
+/* Whether by that fault a process of an MPI program did not run to its end, or did not take part:
+ * it died, hung, fell silent, or its node does not answer. */
+bool catalog_is_of_process(enum fault_code code);
+
 /* "replace_cable", ...; "" for REMEDY_NONE. Never NULL. */
 const char *catalog_remediation(enum remediation remediation);
 
@@ -71,8 +77,14 @@ struct catalog_test {
     const char *help;     /* what is verified: one line */
 };
 
-extern const struct catalog_test catalog_tests[];
-extern const size_t catalog_test_count;
+enum test_id {
+#define TEST(id, name, code, help) TEST_##id,
+    TEST_TABLE
+#undef TEST
+        CATALOG_TESTS
+};
+
+extern const struct catalog_test catalog_tests[CATALOG_TESTS];
 
 /* NULL: there is no such test. */
 const struct catalog_test *catalog_test(const char *name);
@@ -90,10 +102,38 @@ struct catalog_metric {
     const char *why;           /* of such a fact: why a deviation matters; else NULL */
 };
 
-extern const struct catalog_metric catalog_metrics[];
-extern const size_t catalog_metric_count;
+enum metric_id {
+#define FACT(id, name, unit, code, help, why) METRIC_##id,
+#define METRIC(id, name, unit, help) METRIC_##id,
+    METRIC_TABLE
+#undef METRIC
+#undef FACT
+        CATALOG_METRICS
+};
+
+extern const struct catalog_metric catalog_metrics[CATALOG_METRICS];
 
 /* The fact of host.config of that name; NULL: there is none. */
 const struct catalog_metric *catalog_fact(const char *name);
+
+enum suite_id {
+#define SUITE(id, name) SUITE_##id,
+    SUITE_TABLE
+#undef SUITE
+};
+
+enum limit_id {
+#define LIMIT(id, name) LIMIT_##id,
+    LIMIT_TABLE
+#undef LIMIT
+};
+
+/* Whether a record's suite, test, metric or limit_source is that one, by its name; NULL is none. Of
+ * metrics of one name in several units each is all of them. Nothing else compares such a string
+ * with a name. */
+bool catalog_is_suite(const char *name, enum suite_id suite);
+bool catalog_is_test(const char *name, enum test_id test);
+bool catalog_is_metric(const char *name, enum metric_id metric);
+bool catalog_is_limit(const char *name, enum limit_id limit);
 
 #endif

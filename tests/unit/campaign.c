@@ -21,7 +21,7 @@ static char path[] = "/tmp/muster-campaign-XXXXXX";
 /* A run of that level so long before now, 60 s long, with one node; campaign, nodes: NULL: of none.
  */
 static void add(const char *run, double ago, const char *campaign, const char *nodes,
-                const char *level, const char *node, enum verdict verdict, const char *test)
+                const char *level, const char *node, enum verdict verdict, enum fault_code code)
 {
     struct records records = {0};
     struct record record = RECORD_INIT;
@@ -38,12 +38,20 @@ static void add(const char *run, double ago, const char *campaign, const char *n
     record.message = nodes;
     if (campaign)
         records_add(&records, &record);
+    record = (struct record)RECORD_INIT; /* its conclusion */
+    record.suite = "certify";
+    record.test = "certify";
+    record.run = run;
+    record.node = node;
+    record.time = now - ago;
+    record.verdict = verdict;
+    record.code = code;
+    records_add(&records, &record);
     is_int(history_add(
                path,
                &(struct history_run){.run = run, .level = level, .time = now - ago, .seconds = 60},
                &(struct history_node){.node = node,
                                       .verdict = verdict,
-                                      .test = test,
                                       .certified_until =
                                           verdict == VERDICT_PASS ? "2027-01-01 00:00" : NULL,
                                       .rail_mbps = NAN},
@@ -73,33 +81,33 @@ static void histories(void)
 
     is_int(campaign_read(path, "spring", NULL, &campaign, &err), 0, "no run, no campaign");
     campaign_clear(&campaign);
-    add("r0", 9 * HOUR, NULL, NULL, "quick", "n3", VERDICT_PASS, "");
-    add("r1", 8 * HOUR, "spring", "n[1-4]", "standard", "n1", VERDICT_PASS, "");
+    add("r0", 9 * HOUR, NULL, NULL, "quick", "n3", VERDICT_PASS, FAULT_NONE);
+    add("r1", 8 * HOUR, "spring", "n[1-4]", "standard", "n1", VERDICT_PASS, FAULT_NONE);
     is_campaign("spring", "1 of 4 nodes certified (standard), 3 left",
                 "what was certified before the campaign is left");
-    add("r2", 7 * HOUR, "spring", "n[1-4]", "standard", "n2", VERDICT_FAIL, "links");
+    add("r2", 7 * HOUR, "spring", "n[1-4]", "standard", "n2", VERDICT_FAIL, FAULT_RAIL_SLOW);
     is_campaign("spring", "1 of 4 nodes certified (standard), 1 failed, 2 left",
                 "one that failed is not left");
-    add("r3", 6 * HOUR, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN, "slurm.state");
-    add("r4", 6 * HOUR - 1, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN, "slurm.state");
-    add("r5", 5 * HOUR, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN, "launch");
+    add("r3", 6 * HOUR, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN, FAULT_NODE_AWAY);
+    add("r4", 6 * HOUR - 1, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN, FAULT_NODE_AWAY);
+    add("r5", 5 * HOUR, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN, FAULT_PROCESS_SLOW);
     is_campaign("spring", "1 of 4 nodes certified (standard), 1 failed, 2 left",
                 "one that a job had, or that was unknown once, is left");
-    add("r6", 4 * HOUR, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN, "launch");
+    add("r6", 4 * HOUR, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN, FAULT_PROCESS_SLOW);
     is_campaign("spring", "1 of 4 nodes certified (standard), 1 failed, 1 unknown, 1 left",
                 "... not when it was unknown twice");
-    add("r7", 3 * HOUR, NULL, NULL, "quick", "n4", VERDICT_PASS, "");
+    add("r7", 3 * HOUR, NULL, NULL, "quick", "n4", VERDICT_PASS, FAULT_NONE);
     is_campaign("spring", "1 of 4 nodes certified (standard), 1 failed, 1 unknown, 1 left",
                 "a certificate of a lower level does not count");
-    add("r8", 2 * HOUR, NULL, NULL, "full", "n4", VERDICT_PASS, "");
-    add("r9", 2 * HOUR - 1, NULL, NULL, "standard", "n2", VERDICT_PASS, "");
-    add("r10", 2 * HOUR - 2, NULL, NULL, "standard", "n9", VERDICT_PASS, "");
+    add("r8", 2 * HOUR, NULL, NULL, "full", "n4", VERDICT_PASS, FAULT_NONE);
+    add("r9", 2 * HOUR - 1, NULL, NULL, "standard", "n2", VERDICT_PASS, FAULT_NONE);
+    add("r10", 2 * HOUR - 2, NULL, NULL, "standard", "n9", VERDICT_PASS, FAULT_NONE);
     is_campaign("spring", "3 of 4 nodes certified (standard), 1 unknown",
                 "one of another run does, and of other nodes it is not");
-    add("r11", 1 * HOUR, NULL, NULL, "quick", "n1", VERDICT_FAIL, "links");
+    add("r11", 1 * HOUR, NULL, NULL, "quick", "n1", VERDICT_FAIL, FAULT_RAIL_SLOW);
     is_campaign("spring", "2 of 4 nodes certified (standard), 1 failed, 1 unknown",
                 "one that fails later has failed");
-    add("r12", 60, "autumn", NULL, "quick", "n1", VERDICT_PASS, "");
+    add("r12", 60, "autumn", NULL, "quick", "n1", VERDICT_PASS, FAULT_NONE);
     is_campaign("autumn", "1 of 4 nodes certified (quick), 3 left",
                 "where the nodes are not known by name their number is");
     is_int(campaign_names(path, &names, &err), 0, "all campaigns");

@@ -54,7 +54,7 @@ static void defaults(void)
 {
     bool are_good = true;
 
-    for (size_t i = 0; i < catalog_test_count; i++) {
+    for (size_t i = 0; i < CATALOG_TESTS; i++) {
         const struct catalog_test *test = &catalog_tests[i];
 
         are_good = are_good && is_line(test->help) && catalog_test(test->name) == test;
@@ -74,9 +74,30 @@ static void defaults(void)
     is_int(catalog_default_code("host.munge", VERDICT_NONE), FAULT_NONE, "nor has a figure");
 }
 
+/* A record's strings are compared with the catalogue's identifiers alone. */
+static void names(void)
+{
+    ok(catalog_is_test("host.config", TEST_HOST_CONFIG) &&
+           !catalog_is_test("host", TEST_HOST_CONFIG),
+       "a test by its name");
+    ok(catalog_is_metric("loss", METRIC_LOSS) && catalog_is_metric("loss", METRIC_LOSS_NATS),
+       "a metric by its name, in each of its units");
+    ok(catalog_is_suite("certify", SUITE_CERTIFY) && !catalog_is_suite("certify", SUITE_CHECK),
+       "a suite");
+    ok(catalog_is_limit("peers", LIMIT_PEERS) && !catalog_is_limit("peers", LIMIT_HISTORY),
+       "what a limit is of");
+    ok(!catalog_is_test(NULL, TEST_LINKS) && !catalog_is_metric(NULL, METRIC_MTU) &&
+           !catalog_is_suite(NULL, SUITE_LINKS) && !catalog_is_limit(NULL, LIMIT_PEERS),
+       "what is absent is none of them");
+    ok(catalog_is_of_process(FAULT_PROCESS_DIED) && catalog_is_of_process(FAULT_NODE_UNREACHABLE) &&
+           !catalog_is_of_process(FAULT_LAUNCH_FAILED) && !catalog_is_of_process(FAULT_RAIL_SLOW) &&
+           !catalog_is_of_process(FAULT_NONE),
+       "what ails processes");
+}
+
 static const struct catalog_metric *metric_find(const char *name, const char *unit)
 {
-    for (size_t i = 0; i < catalog_metric_count; i++)
+    for (size_t i = 0; i < CATALOG_METRICS; i++)
         if (strcmp(catalog_metrics[i].name, name) == 0 &&
             strcmp(catalog_metrics[i].unit, unit) == 0)
             return &catalog_metrics[i];
@@ -87,7 +108,7 @@ static void metrics(void)
 {
     bool are_good = true;
 
-    for (size_t i = 0; i < catalog_metric_count; i++) {
+    for (size_t i = 0; i < CATALOG_METRICS; i++) {
         const struct catalog_metric *metric = &catalog_metrics[i];
         bool is_fact = metric->deviation != FAULT_NONE;
 
@@ -107,8 +128,8 @@ static void metrics(void)
 static void page(void)
 {
     char path[4096], line[1024], suite[64], test[64], metric[64], unit[64];
-    bool *has_test = calloc(catalog_test_count, sizeof *has_test);
-    bool *has_metric = calloc(catalog_metric_count, sizeof *has_metric);
+    bool *has_test = calloc(CATALOG_TESTS, sizeof *has_test);
+    bool *has_metric = calloc(CATALOG_METRICS, sizeof *has_metric);
     const char *top = getenv("top_srcdir");
     bool is_table = false;
     int strange = 0, absent = 0, rows = 0;
@@ -145,13 +166,13 @@ static void page(void)
     if (file)
         fclose(file);
     ok(rows > 200 && strange == 0, "each of its %d rows is of the catalogue", rows);
-    for (size_t i = 0; i < catalog_test_count; i++)
+    for (size_t i = 0; i < CATALOG_TESTS; i++)
         if (!has_test[i]) {
             tap_diag("test %s is not in doc/records.md", catalog_tests[i].name);
             absent++;
         }
     /* "hardware" is worked out from other facts: no record has it */
-    for (size_t i = 0; i < catalog_metric_count; i++)
+    for (size_t i = 0; i < CATALOG_METRICS; i++)
         if (!has_metric[i] && strcmp(catalog_metrics[i].name, "hardware") != 0) {
             tap_diag("metric %s is not in doc/records.md", catalog_metrics[i].name);
             absent++;
@@ -165,6 +186,7 @@ int main(void)
 {
     faults();
     defaults();
+    names();
     metrics();
     page();
     return tap_done();

@@ -5,10 +5,10 @@
 
 #include "tests/unit/tap.h"
 
+static struct complaint complaint;
+
 static const char *of(const char *const *lines)
 {
-    static struct complaint complaint;
-
     complaint = (struct complaint){0};
     for (; *lines; lines++)
         complaint_add(&complaint, *lines);
@@ -34,6 +34,15 @@ int main(void)
            "the first of several alike");
     is_str(of((const char *const[]){"srun: error: n1: task 0: Killed", NULL}),
            "srun: error: n1: task 0: Killed", "where there is nothing else that");
+    ok(!complaint.is_refusal, "... a task of it ran");
+    of((const char *const[]){"srun: error: Unable to create step for job 7: Invalid MPI plugin",
+                             NULL});
+    ok(complaint.is_refusal, "srun says itself that it did not make the step");
+    of((const char *const[]){"srun: error: Unable to create step for job 7: Requested node down",
+                             "slurmstepd: error: execve(): No such file", NULL});
+    ok(complaint.is_refusal, "... and the first line stays");
+    of((const char *const[]){"slurmstepd: error: execve(): No such file", NULL});
+    ok(!complaint.is_refusal, "what a node says is no refusal");
     memset(long_line, 'x', sizeof long_line);
     for (size_t i = 5; i < sizeof long_line; i += 6)
         long_line[i] = ' ';

@@ -22,8 +22,8 @@ static int rail_count(const struct certify *certify)
         const struct record *record = &certify->records.items[i];
         const struct subject *subject;
 
-        if (!record->node || !record->metric || strcmp(record->metric, "speed") != 0 ||
-            strcmp(record->test, "host.config") != 0)
+        if (!record->node || !record->metric || !catalog_is_metric(record->metric, METRIC_SPEED) ||
+            !catalog_is_test(record->test, TEST_HOST_CONFIG))
             continue;
         subject = certify_subject(certify, record->node);
         if (subject && ++rails[subject - certify->subjects] > most)
@@ -57,10 +57,11 @@ static size_t machines_read(const struct certify *certify, struct budget_machine
         subject = certify_subject(certify, record->node);
         if (!subject)
             continue;
-        if (strcmp(record->test, "net.addresses") == 0 && strcmp(record->metric, "boot") == 0 &&
-            record->message)
+        if (catalog_is_test(record->test, TEST_NET_ADDRESSES) &&
+            catalog_is_metric(record->metric, METRIC_BOOT) && record->message)
             machines[subject - certify->subjects].boot_id = record->message;
-        if (strcmp(record->test, "host.config") == 0 && strcmp(record->metric, "cpu.count") == 0)
+        if (catalog_is_test(record->test, TEST_HOST_CONFIG) &&
+            catalog_is_metric(record->metric, METRIC_CPU_COUNT))
             machines[subject - certify->subjects].processors = (int)record->value;
     }
     for (size_t i = 0; i < certify->count; i++)

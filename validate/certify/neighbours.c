@@ -14,10 +14,10 @@
 
 enum { ASK_S = 15 };
 
-static bool is_of(const struct record *record, const char *metric)
+static bool is_of(const struct record *record, enum metric_id metric)
 {
-    return record->suite && strcmp(record->suite, "topology") == 0 && record->metric &&
-           strcmp(record->metric, metric) == 0 && record->node;
+    return catalog_is_suite(record->suite, SUITE_TOPOLOGY) &&
+           catalog_is_metric(record->metric, metric) && record->node;
 }
 
 /* Whether muster check has seen an lldpd on one of the nodes. */
@@ -26,9 +26,8 @@ static bool has_lldpd(const struct certify *certify)
     for (size_t i = 0; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
 
-        if (strcmp(record->test, "host.config") == 0 && record->metric &&
-            strcmp(record->metric, "lldpd") == 0 && record->message &&
-            strcmp(record->message, "running") == 0)
+        if (catalog_is_test(record->test, TEST_HOST_CONFIG) &&
+            catalog_is_metric(record->metric, METRIC_LLDPD) && record->value > 0)
             return true;
     }
     return false;
@@ -101,14 +100,14 @@ static int gather(const struct certify *certify, size_t first, struct subnet_nei
     int rv = heard ? 0 : error_set(err, "out of memory");
 
     for (size_t i = first; heard && i < records->count; i++)
-        if (is_of(&records->items[i], "neighbour"))
+        if (is_of(&records->items[i], METRIC_NEIGHBOUR))
             heard[count++] = &records->items[i];
     if (count > 0)
         qsort(heard, count, sizeof *heard, by_node);
     for (size_t i = first; rv == 0 && i < records->count; i++) {
         const struct record *node = &records->items[i];
 
-        if (!is_of(node, "neighbours"))
+        if (!is_of(node, METRIC_NEIGHBOURS))
             continue;
         rv = subnet_neighbours_node(neighbours, node->node, err);
         for (size_t k = first_of(heard, count, node->node);

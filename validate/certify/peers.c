@@ -16,8 +16,8 @@ enum { RANGES_MOST = 512 };
 static bool is_sources(const struct certify *certify, const struct record *record)
 {
     const struct subject *subject = record->node && record->message && record->metric &&
-                                            strcmp(record->test, "net.addresses") == 0 &&
-                                            strcmp(record->metric, "sources") == 0
+                                            catalog_is_test(record->test, TEST_NET_ADDRESSES) &&
+                                            catalog_is_metric(record->metric, METRIC_SOURCES)
                                         ? certify_subject(certify, record->node)
                                         : NULL;
 

@@ -94,7 +94,8 @@ bool certify_has_verbs(const struct certify *certify, const struct hostlist *nam
         const struct subject *subject;
 
         if (!record->node || !record->metric || !record->message ||
-            strcmp(record->test, "host.config") != 0 || strcmp(record->metric, "class") != 0 ||
+            !catalog_is_test(record->test, TEST_HOST_CONFIG) ||
+            !catalog_is_metric(record->metric, METRIC_CLASS) ||
             !fabric_class_is_rdma(fabric_class_parse(record->message)))
             continue;
         subject = certify_subject(certify, record->node);

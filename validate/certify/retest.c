@@ -39,7 +39,8 @@ size_t certify_suspect(struct certify *certify, size_t first)
 bool certify_is_death(const struct record *record)
 {
     return record->node && record->verdict >= VERDICT_UNKNOWN &&
-           strcmp(record->test, "workers.enumerate") == 0 && strcmp(record->suite, "certify") != 0;
+           catalog_is_of_process(record_code(record)) &&
+           !catalog_is_suite(record->suite, SUITE_CERTIFY);
 }
 
 /* Ends the suspicion. */

@@ -57,9 +57,7 @@ bool certify_is_complete(const struct certify *certify, size_t first)
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
 
-        if (record->verdict >= VERDICT_UNKNOWN &&
-            (!record->node || strcmp(record->test, "workers.enumerate") == 0 ||
-             strcmp(record->test, "mpi.launch") == 0))
+        if ((record->verdict >= VERDICT_UNKNOWN && !record->node) || record_lacks_rank(record))
             return false;
     }
     return certify->records.count > first;
@@ -348,7 +346,7 @@ static void coverage_note(struct certify *certify, enum stage stage, size_t firs
     for (size_t i = certify->records.count; i-- > first;) {
         const struct record *record = &certify->records.items[i];
 
-        if (!record->metric || strcmp(record->metric, "coverage") != 0)
+        if (!record->metric || !catalog_is_metric(record->metric, METRIC_COVERAGE))
             continue;
         if (record->value < 1 && record->message)
             certify_note(certify, "%s: %s", stage_name(stage), record->message);

@@ -247,9 +247,13 @@ static void tell_limits(const struct facts *facts)
 static void tell_lldpd(const struct facts *facts)
 {
     char path[SYSFS_PATH];
+    bool is_running;
 
-    if (sysfs_path(facts->checks->root, path, sizeof path, "run/lldpd.socket") == 0)
-        fact_text(facts, "lldpd", "", access(path, F_OK) == 0 ? "running" : "not running");
+    if (sysfs_path(facts->checks->root, path, sizeof path, "run/lldpd.socket") != 0)
+        return;
+    is_running = access(path, F_OK) == 0;
+    fact_tell(facts, "lldpd", "", is_running, "count", "%s",
+              is_running ? "running" : "not running");
 }
 
 void facts_host(const struct facts *facts)

@@ -41,7 +41,7 @@ static const char *fastest_rail(const struct records *facts)
     for (size_t i = 0; i < facts->count; i++) {
         const struct record *record = &facts->items[i];
 
-        if (record->metric && strcmp(record->metric, "speed") == 0 && record->value > most) {
+        if (catalog_is_metric(record->metric, METRIC_SPEED) && record->value > most) {
             most = record->value;
             name = record->part;
         }

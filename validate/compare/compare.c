@@ -36,7 +36,8 @@ struct compare {
 static void read_line(struct compare *compare, const char *path, unsigned number, const char *line,
                       unsigned *complaints)
 {
-    int result = strstr(line, "host.config") || strstr(line, "net.addresses")
+    int result = strstr(line, catalog_tests[TEST_HOST_CONFIG].name) ||
+                         strstr(line, catalog_tests[TEST_NET_ADDRESSES].name)
                      ? records_parse(&compare->records, line)
                      : 0;
 

@@ -118,7 +118,7 @@ static int facts_take(struct comparison *comparison, const struct records *recor
         const struct record *record = &records->items[i];
         struct fact *grown;
 
-        if (strcmp(record->test, "host.config") != 0 || record->verdict != VERDICT_NONE ||
+        if (!catalog_is_test(record->test, TEST_HOST_CONFIG) || record->verdict != VERDICT_NONE ||
             !record->node || !record->metric || !record->message || !*record->message ||
             (is_wanted && !is_wanted(context, record->node)))
             continue;
@@ -169,7 +169,7 @@ int identities_take(const struct records *records, size_t first,
         const struct record *record = &records->items[i];
         struct identity *grown;
 
-        if (strcmp(record->test, "net.addresses") != 0 || record->verdict != VERDICT_NONE ||
+        if (!catalog_is_test(record->test, TEST_NET_ADDRESSES) || record->verdict != VERDICT_NONE ||
             !record->node || !record->metric || !record->part || !record->message ||
             (is_wanted && !is_wanted(context, record->node)))
             continue;

@@ -34,17 +34,17 @@ struct reference_hardware hints_hardware(const struct records *records, size_t f
     for (size_t i = first; i < records->count; i++) {
         const struct record *record = &records->items[i];
 
-        if (strcmp(record->test, "host.config") != 0 || record->verdict != VERDICT_NONE ||
+        if (!catalog_is_test(record->test, TEST_HOST_CONFIG) || record->verdict != VERDICT_NONE ||
             !record->node || strcmp(record->node, node) != 0 || !record->metric || !record->message)
             continue;
-        if (strcmp(record->metric, "model") == 0 && !*hardware.gpu)
+        if (catalog_is_metric(record->metric, METRIC_MODEL) && !*hardware.gpu)
             hardware.gpu = record->message;
-        else if (strcmp(record->metric, "cpu.model") == 0)
+        else if (catalog_is_metric(record->metric, METRIC_CPU_MODEL))
             hardware.cpu = record->message;
-        else if (strcmp(record->metric, "gpu.count") == 0 && isfinite(record->value))
+        else if (catalog_is_metric(record->metric, METRIC_GPU_COUNT) && isfinite(record->value))
             hardware.gpus = (int)record->value;
         else if (rail && record->part && strcmp(record->part, rail) == 0 &&
-                 strcmp(record->metric, "speed") == 0 && isfinite(record->value))
+                 catalog_is_metric(record->metric, METRIC_SPEED) && isfinite(record->value))
             hardware.nic_gbps = record->value / 1000;
     }
     return hardware;

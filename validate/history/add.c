@@ -72,25 +72,26 @@ enum { PAIRS_MOST = 4096, RUNS_WITH_PAIRS = 10 };
 
 static bool is_link(const struct record *record)
 {
-    return strcmp(record->suite, "links") == 0 && strcmp(record->test, "links") == 0;
+    return catalog_is_suite(record->suite, SUITE_LINKS) &&
+           catalog_is_test(record->test, TEST_LINKS);
 }
 
 /* A figure of a pair, the limit of a rail, or the leaf switch of a node: a report draws its matrix
  * and the topology of these. */
 static bool is_of_matrix(const struct record *record)
 {
-    bool is_certify = strcmp(record->suite, "certify") == 0;
+    bool is_certify = catalog_is_suite(record->suite, SUITE_CERTIFY);
 
-    if (is_certify && strcmp(record->test, "net.topology") == 0)
+    if (is_certify && catalog_is_test(record->test, TEST_NET_TOPOLOGY))
         return record->node && record->message;
     if (!record->metric || !record->part)
         return false;
     if (is_link(record))
         return record->node && record->peer && isfinite(record->value) &&
-               (strcmp(record->metric, "latency") == 0 ||
-                strcmp(record->metric, "bandwidth") == 0 ||
-                strcmp(record->metric, "bandwidth_together") == 0);
-    return is_certify && strcmp(record->test, "links") == 0 && !record->node &&
+               (catalog_is_metric(record->metric, METRIC_LATENCY) ||
+                catalog_is_metric(record->metric, METRIC_BANDWIDTH) ||
+                catalog_is_metric(record->metric, METRIC_BANDWIDTH_TOGETHER));
+    return is_certify && catalog_is_test(record->test, TEST_LINKS) && !record->node &&
            isfinite(record->limit);
 }
 
@@ -106,8 +107,9 @@ static bool has_small_matrix(const struct records *records)
 /* That the run is one of a campaign's. */
 static bool is_of_campaign(const struct record *record)
 {
-    return strcmp(record->suite, "certify") == 0 && strcmp(record->test, "campaign") == 0 &&
-           record->metric && strcmp(record->metric, "nodes") == 0;
+    return catalog_is_suite(record->suite, SUITE_CERTIFY) &&
+           catalog_is_test(record->test, TEST_CAMPAIGN) &&
+           catalog_is_metric(record->metric, METRIC_NODES);
 }
 
 static bool add_records(sqlite3 *database, const struct history_run *run,
@@ -198,12 +200,13 @@ static bool add_figures(sqlite3 *database, const struct history_run *run,
         if (!record->metric || !record->part || !isfinite(record->value))
             continue;
         if (is_link(record) && record->node && record->peer &&
-            strcmp(record->metric, "bandwidth") == 0)
+            catalog_is_metric(record->metric, METRIC_BANDWIDTH))
             is_done = add_figure(most, run->run, record->node, "sends", record) &&
                       add_figure(most, run->run, record->peer, "receives", record);
-        else if (is_link(record) && record->node && strcmp(record->metric, "latency") == 0)
+        else if (is_link(record) && record->node &&
+                 catalog_is_metric(record->metric, METRIC_LATENCY))
             is_done = add_figure(least, run->run, record->node, "latency", record);
-        else if (strcmp(record->test, "collectives.speed") == 0)
+        else if (catalog_is_test(record->test, TEST_COLLECTIVES_SPEED))
             is_done = add_figure(most, run->run, record->node, record->metric, record);
     }
     sqlite3_finalize(most);
@@ -280,7 +283,7 @@ static bool add_facts(sqlite3 *database, double now, const struct records *recor
         char fact[256];
         sqlite3_int64 numbers[3];
 
-        if (strcmp(record->test, "host.config") != 0 || record->verdict != VERDICT_NONE ||
+        if (!catalog_is_test(record->test, TEST_HOST_CONFIG) || record->verdict != VERDICT_NONE ||
             !record->node || !record->metric || !record->message)
             continue;
         snprintf(fact, sizeof fact, "%s%s%s", record->part ? record->part : "",

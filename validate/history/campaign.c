@@ -108,9 +108,9 @@ static int node_row(sqlite3_stmt *statement, void *context)
     struct reading *reading = context;
     struct campaign *campaign = reading->campaign;
     long place = name_index_find(&reading->index, database_text(statement, 0));
-    const char *verdict = database_text(statement, 2), *test = database_text(statement, 4);
+    int verdict = verdict_parse(database_text(statement, 2));
     bool is_certified = *database_text(statement, 3) != '\0';
-    bool is_own = sqlite3_column_int(statement, 5) > 0;
+    bool is_try = sqlite3_column_int(statement, 4) > 0;
     enum campaign_state *state;
 
     if (place < 0)
@@ -118,11 +118,10 @@ static int node_row(sqlite3_stmt *statement, void *context)
     state = &campaign->states[place];
     if (is_certified && level_rank(database_text(statement, 1)) >= level_rank(campaign->level))
         *state = CAMPAIGN_CERTIFIED;
-    else if (strcmp(verdict, "fail") == 0)
+    else if (verdict == VERDICT_FAIL)
         *state = CAMPAIGN_FAILED;
-    /* that a job or another run had it is no try */
-    else if (strcmp(verdict, "unknown") == 0 && is_own && strcmp(test, "slurm.state") != 0 &&
-             *state == CAMPAIGN_LEFT && ++reading->tries[place] >= CAMPAIGN_TRIES)
+    else if (verdict == VERDICT_UNKNOWN && is_try && *state == CAMPAIGN_LEFT &&
+             ++reading->tries[place] >= CAMPAIGN_TRIES)
         *state = CAMPAIGN_UNKNOWN;
     return 0;
 }
@@ -151,12 +150,15 @@ static int read_states(const char *path, struct reading *reading, struct error *
         rv = database_ask(
             path,
             &(struct database_question){
-                .query = "SELECT nodes.node, nodes.level, verdict, certified_until, test,"
+                /* that a job or another run had it is no try */
+                .query = "SELECT nodes.node, nodes.level, verdict, certified_until,"
                          " nodes.run IN (SELECT run FROM records WHERE " CAMPAIGN_RECORD
-                         " AND records.part = ?1)"
+                         " AND records.part = ?1) AND NOT EXISTS (SELECT 1 FROM records WHERE"
+                         " records.run = nodes.run AND records.node = nodes.node AND"
+                         " suite = 'certify' AND records.test = 'certify' AND code = ?2)"
                          " FROM nodes JOIN runs USING (run) WHERE nodes.time >= ?4 AND dry_run = 0"
                          " ORDER BY nodes.time",
-                .texts = {campaign->name},
+                .texts = {campaign->name, catalog_fault(FAULT_NODE_AWAY)->name},
                 .number = campaign->begin,
                 .row = node_row,
                 .context = reading},

@@ -38,7 +38,7 @@ int history_fingerprints(const struct records *records, size_t first, const stru
         uint64_t hash = HASH_BEGIN;
         long place;
 
-        if (strcmp(record->test, "host.config") != 0 || record->verdict != VERDICT_NONE ||
+        if (!catalog_is_test(record->test, TEST_HOST_CONFIG) || record->verdict != VERDICT_NONE ||
             !record->node || !record->metric || !record->message || !is_counted(record->metric) ||
             (place = name_index_find(&index, record->node)) < 0)
             continue;

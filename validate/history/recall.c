@@ -72,7 +72,7 @@ static int take_record(sqlite3_stmt *row, struct records *records)
     record.verdict = verdict_at(row, 12);
     record.message = text_at(row, 13);
     record.code = text_at(row, 14) ? catalog_fault_parse(text_at(row, 14)) : FAULT_NONE;
-    if (!record.suite || !record.test || strcmp(record.test, "certify") == 0)
+    if (!record.suite || !record.test || catalog_is_test(record.test, TEST_CERTIFY))
         return 0; /* conclusions come from the table of nodes */
     return records_add(records, &record);
 }

@@ -80,10 +80,7 @@ static bool is_complete(const struct records *records, size_t first)
     for (size_t i = first; i < records->count; i++) {
         const struct record *record = &records->items[i];
 
-        if (record->verdict == VERDICT_UNKNOWN && !record->node)
-            return false;
-        if (record->verdict >= VERDICT_UNKNOWN && (strcmp(record->test, "workers.enumerate") == 0 ||
-                                                   strcmp(record->test, "mpi.launch") == 0))
+        if ((record->verdict == VERDICT_UNKNOWN && !record->node) || record_lacks_rank(record))
             return false;
     }
     return records->count > first;
@@ -94,8 +91,6 @@ static void silent_note(struct preflight *preflight)
 {
     char line[sizeof preflight->reason];
 
-    if (strncmp(preflight->reason, "srun: ", 6) == 0 && !strstr(preflight->reason, ": task "))
-        return; /* the step was refused */
     text_put(line, sizeof line, "%s", preflight->reason);
     text_put(preflight->reason, sizeof preflight->reason,
              "MPI did not start (does srun's --mpi, or MpiDefault of slurm.conf, fit it?): %s",
@@ -159,7 +154,8 @@ static bool step_hold(struct preflight *preflight, const struct hostlist *names,
         return true;
     else if ((unknown = unknown_of(&preflight->records, *first)) != NULL)
         text_put(preflight->reason, sizeof preflight->reason, "%s", unknown);
-    else if (result.end == PROCESS_EXITED && preflight->records.count == *first)
+    else if (result.end == PROCESS_EXITED && preflight->records.count == *first &&
+             !result.complaint.is_refusal)
         silent_note(preflight);
     else if (!*preflight->reason)
         snprintf(preflight->reason, sizeof preflight->reason, "the step ended early");
@@ -403,7 +399,7 @@ static void verdicts_take(struct preflight *preflight, size_t first, size_t last
     for (size_t i = first; i < last; i++) {
         const struct record record = preflight->records.items[i];
 
-        if (record.verdict != VERDICT_FAIL || strcmp(record.suite, "links") == 0)
+        if (record.verdict != VERDICT_FAIL || catalog_is_suite(record.suite, SUITE_LINKS))
             continue;
         if (record.node) {
             accuse(preflight, record.node, record.verdict, &record);

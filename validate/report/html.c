@@ -151,7 +151,7 @@ static bool is_quiet(const struct record *record)
 {
     return record->verdict <= VERDICT_PASS &&
            (survey_metric_of(record) != SURVEY_METRICS ||
-            (record->peer && strcmp(record->suite, "links") == 0));
+            (record->peer && catalog_is_suite(record->suite, SUITE_LINKS)));
 }
 
 /* The records for the table: those that did not pass, then those that did, as many as there is room
@@ -246,7 +246,8 @@ static void sweep(FILE *stream, const struct survey *survey)
     for (size_t i = 0; i < survey->count; i++) {
         const struct record *record = survey->items[i];
 
-        if (strcmp(record->test, "collectives.speed") != 0 || isnan(record->value) || !record->part)
+        if (!catalog_is_test(record->test, TEST_COLLECTIVES_SPEED) || isnan(record->value) ||
+            !record->part)
             continue;
         fputs(is_first ? "[" : ",\n[", stream);
         html_string(stream, record->part);

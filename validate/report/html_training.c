@@ -49,11 +49,11 @@ static struct step *steps_find(const struct survey *survey, size_t *count)
         long number = step_number(record->part);
         bool is_loss;
 
-        if (number < 0 || strcmp(record->test, "train.one") != 0 || !record->metric ||
+        if (number < 0 || !catalog_is_test(record->test, TEST_TRAIN_ONE) || !record->metric ||
             isnan(record->value))
             continue;
-        is_loss = strcmp(record->metric, "loss") == 0;
-        if (!is_loss && strcmp(record->metric, "throughput") != 0)
+        is_loss = catalog_is_metric(record->metric, METRIC_LOSS_NATS);
+        if (!is_loss && !catalog_is_metric(record->metric, METRIC_THROUGHPUT))
             continue;
         if (is_loss)
             steps[found++] = (struct step){number, i, record->value, NAN};

@@ -96,8 +96,8 @@ static void nodes_print(FILE *stream, const struct survey *survey)
 /* Verdicts that are no node's: an uplink, a path, the whole fabric. */
 static bool is_finding(const struct record *record)
 {
-    return strcmp(record->suite, "certify") == 0 && record->verdict >= VERDICT_WARN &&
-           strcmp(record->test, "certify") != 0 &&
+    return catalog_is_suite(record->suite, SUITE_CERTIFY) && record->verdict >= VERDICT_WARN &&
+           !catalog_is_test(record->test, TEST_CERTIFY) &&
            (!record->node || !*record->node || (record->peer && *record->peer));
 }
 

@@ -174,11 +174,11 @@ static void collectives(FILE *stream, const struct survey *survey)
         const struct record *record = survey->items[i];
         bool is_double = false;
 
-        if (strcmp(record->test, "collectives.speed") != 0 || isnan(record->value) ||
+        if (!catalog_is_test(record->test, TEST_COLLECTIVES_SPEED) || isnan(record->value) ||
             !record->part || !record->unit || strcmp(record->unit, "GB/s") != 0)
             continue;
         for (size_t k = 0; k < i && !is_double; k++) /* a series stands once: the first */
-            is_double = strcmp(survey->items[k]->test, "collectives.speed") == 0 &&
+            is_double = catalog_is_test(survey->items[k]->test, TEST_COLLECTIVES_SPEED) &&
                         survey->items[k]->part && !isnan(survey->items[k]->value) &&
                         strcmp(survey->items[k]->part, record->part) == 0;
         if (is_double)

@@ -14,11 +14,6 @@ static const char *text_of(const char *text)
     return text ? text : "";
 }
 
-static bool is(const char *text, const char *wanted)
-{
-    return text && strcmp(text, wanted) == 0;
-}
-
 /* Names with numbers in them in the order of the numbers: n2 before n10. */
 static int compare_names(const void *a, const void *b)
 {
@@ -144,7 +139,8 @@ long survey_node(const struct survey *survey, const char *name)
  * a peer is about the pair: the node may not be the one at fault. */
 static void take_verdict(struct survey_node *node, const struct record *record)
 {
-    if (is(record->suite, "certify") && is(record->test, "certify")) {
+    if (catalog_is_suite(record->suite, SUITE_CERTIFY) &&
+        catalog_is_test(record->test, TEST_CERTIFY)) {
         node->verdict = record->verdict;
         node->part = text_of(record->part);
         node->message = text_of(record->message);
@@ -164,21 +160,23 @@ static void take_verdict(struct survey_node *node, const struct record *record)
 static void take_code(struct survey_node *node, const struct record *record)
 {
     if (node->code == FAULT_NONE && record->verdict == node->verdict &&
-        record->verdict > VERDICT_PASS && !is(record->test, "certify") &&
+        record->verdict > VERDICT_PASS && !catalog_is_test(record->test, TEST_CERTIFY) &&
         (!record->peer || !*record->peer))
         node->code = record_code(record);
 }
 
 static void take_facts(struct survey *survey, struct survey_node *node, const struct record *record)
 {
-    if (is(record->test, "certificate") && is(record->suite, "certificate") &&
-        record->verdict == VERDICT_PASS)
+    if (catalog_is_test(record->test, TEST_CERTIFICATE) &&
+        catalog_is_suite(record->suite, SUITE_CERTIFICATE) && record->verdict == VERDICT_PASS)
         node->is_certified = true;
-    if (is(record->test, "certificate") && is(record->metric, "expires") && !isnan(record->value)) {
+    if (catalog_is_test(record->test, TEST_CERTIFICATE) &&
+        catalog_is_metric(record->metric, METRIC_EXPIRES) && !isnan(record->value)) {
         node->is_certified = true;
         node->expires = record->value;
     }
-    if (is(record->test, "net.topology") && is(record->metric, "leaf") && record->message) {
+    if (catalog_is_test(record->test, TEST_NET_TOPOLOGY) &&
+        catalog_is_metric(record->metric, METRIC_LEAF) && record->message) {
         const char **leaf = survey->leaf_count == 0
                                 ? NULL
                                 : bsearch(&record->message, survey->leaves, survey->leaf_count,
@@ -196,7 +194,8 @@ static int leaves_find(struct survey *survey)
     for (size_t i = 0; i < survey->count; i++) {
         const struct record *record = survey->items[i];
 
-        if (is(record->test, "net.topology") && is(record->metric, "leaf") && record->message)
+        if (catalog_is_test(record->test, TEST_NET_TOPOLOGY) &&
+            catalog_is_metric(record->metric, METRIC_LEAF) && record->message)
             survey->leaves[survey->leaf_count++] = record->message;
     }
     survey->leaf_count = unique(survey->leaves, survey->leaf_count);
@@ -205,15 +204,15 @@ static int leaves_find(struct survey *survey)
 
 static void take_run(struct survey *survey, const struct record *record)
 {
-    if (!is(record->suite, "certify") || !is(record->test, "run"))
+    if (!catalog_is_suite(record->suite, SUITE_CERTIFY) || !catalog_is_test(record->test, TEST_RUN))
         return;
-    if (is(record->metric, "cluster"))
+    if (catalog_is_metric(record->metric, METRIC_CLUSTER))
         survey->cluster = text_of(record->message);
-    else if (is(record->metric, "level"))
+    else if (catalog_is_metric(record->metric, METRIC_LEVEL))
         survey->level = text_of(record->message);
-    else if (is(record->metric, "seconds"))
+    else if (catalog_is_metric(record->metric, METRIC_SECONDS))
         survey->seconds = record->value;
-    else if (is(record->metric, "note") && record->message)
+    else if (catalog_is_metric(record->metric, METRIC_NOTE) && record->message)
         survey->notes[survey->note_count++] = record->message;
 }
 

@@ -41,8 +41,9 @@ enum survey_metric survey_metric_of(const struct record *record)
 {
     enum survey_metric metric;
 
-    if (!is(record->suite, "links") || !is(record->test, "links") || !record->node ||
-        !record->peer || !record->part || !record->metric || isnan(record->value))
+    if (!catalog_is_suite(record->suite, SUITE_LINKS) ||
+        !catalog_is_test(record->test, TEST_LINKS) || !record->node || !record->peer ||
+        !record->part || !record->metric || isnan(record->value))
         return SURVEY_METRICS;
     metric = metric_named(record->metric);
     return metric != SURVEY_METRICS && is(record->unit, metrics[metric].unit) ? metric
@@ -203,8 +204,9 @@ static void take_conclusion(struct survey *survey, const struct record *record)
     struct survey_rail *rail;
     enum survey_metric metric = metric_named(record->metric);
 
-    if (!is(record->suite, "certify") || !is(record->test, "links") || record->node ||
-        record->peer || isnan(record->limit) || metric == SURVEY_METRICS)
+    if (!catalog_is_suite(record->suite, SUITE_CERTIFY) ||
+        !catalog_is_test(record->test, TEST_LINKS) || record->node || record->peer ||
+        isnan(record->limit) || metric == SURVEY_METRICS)
         return;
     rail = rail_of(survey, record->part);
     for (size_t i = 0; rail && i < rail->measured[metric]; i++) {

@@ -48,5 +48,6 @@ void complaint_add(struct complaint *complaint, const char *line)
     if (weight <= complaint->weight)
         return;
     complaint->weight = weight;
+    complaint->is_refusal = strncmp(line, "srun: ", 6) == 0 && !strstr(line, ": task ");
     text_put(complaint->text, sizeof complaint->text, "%s", line);
 }

@@ -4,11 +4,14 @@
 
 /* What a program that failed said on standard error, in one line for a person: of many lines the
  * one that is nearest to the cause, not the last, which is mostly srun's about a task that it has
- * killed. Nothing decides by it. Pure. */
+ * killed. Pure. */
+
+#include <stdbool.h>
 
 struct complaint {
     char text[256]; /* "" when nothing was said; a long line ends after a whole word */
     int weight;
+    bool is_refusal; /* it is srun's, and about no task: the step was refused */
 };
 
 /* Takes the next line. Zeros at first. Lines of the same weight: the first is kept. */

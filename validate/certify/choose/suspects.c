@@ -97,7 +97,7 @@ static void hear(const char *line, bool is_error, void *context)
         }
         if (is_claim(record))
             claim_hear(heard, record);
-        else if (record->metric && strcmp(record->metric, "overflow") == 0 && record->message)
+        else if (catalog_is_metric(record->metric, METRIC_OVERFLOW) && record->message)
             certify_note(certify, "%s: %s", record->node ? record->node : "?", record->message);
         if (certify->json)
             record_write(certify->json, record);

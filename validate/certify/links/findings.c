@@ -28,7 +28,7 @@ static enum fault_code code_of(const struct finding *finding)
         [FINDING_AMBIGUOUS] = FAULT_RAIL_OR_PATH_SLOW,
         [FINDING_MISSING] = FAULT_RAIL_NOT_MEASURED,
     };
-    bool is_latency = finding->metric && strcmp(finding->metric, "latency") == 0;
+    bool is_latency = catalog_is_metric(finding->metric, METRIC_LATENCY);
 
     return is_latency ? FAULT_LATENCY_HIGH : codes[finding->kind];
 }
@@ -81,8 +81,8 @@ static void leaf_doubt(struct certify *certify, const struct trial *trial,
 /* Well by what this run has measured, but not what it was or what others have. */
 static bool is_hint(const struct finding *finding)
 {
-    return strcmp(finding->limit_source, "history") == 0 ||
-           strcmp(finding->limit_source, "reference") == 0;
+    return catalog_is_limit(finding->limit_source, LIMIT_HISTORY) ||
+           catalog_is_limit(finding->limit_source, LIMIT_REFERENCE);
 }
 
 /* A path that is slow for what the rail at one of its ends loses. */

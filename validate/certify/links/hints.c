@@ -90,19 +90,20 @@ static void rails_find(struct hints *hints, size_t first, struct reference_hardw
 
         if (!subject || !record->metric)
             continue;
-        if (i >= first && strcmp(record->suite, "links") == 0) {
+        if (i >= first && catalog_is_suite(record->suite, SUITE_LINKS)) {
             if (record->node != last_node || record->part != last_part)
                 rail_add(hints, record->node, record->part, 0);
             last_node = record->node;
             last_part = record->part;
-        } else if (strcmp(record->test, "host.config") == 0 && record->message) {
-            if (record->part && strcmp(record->metric, "speed") == 0 && isfinite(record->value))
+        } else if (catalog_is_test(record->test, TEST_HOST_CONFIG) && record->message) {
+            if (record->part && catalog_is_metric(record->metric, METRIC_SPEED) &&
+                isfinite(record->value))
                 rail_add(hints, record->node, record->part, record->value / 1000);
-            else if (strcmp(record->metric, "model") == 0 && !*node->gpu)
+            else if (catalog_is_metric(record->metric, METRIC_MODEL) && !*node->gpu)
                 node->gpu = record->message;
-            else if (strcmp(record->metric, "cpu.model") == 0)
+            else if (catalog_is_metric(record->metric, METRIC_CPU_MODEL))
                 node->cpu = record->message;
-            else if (strcmp(record->metric, "gpu.count") == 0 && isfinite(record->value))
+            else if (catalog_is_metric(record->metric, METRIC_GPU_COUNT) && isfinite(record->value))
                 node->gpus = (int)record->value;
         }
     }

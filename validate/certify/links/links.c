@@ -145,7 +145,7 @@ static bool tells_all_passes(const struct certify *certify, const struct argumen
         for (size_t i = first; i < certify->records.count && !is_told; i++) {
             const struct record *record = &certify->records.items[i];
 
-            is_told = record->metric && strcmp(record->metric, "rounds") == 0 && record->part &&
+            is_told = catalog_is_metric(record->metric, METRIC_ROUNDS) && record->part &&
                       strcmp(record->part, name) == 0;
         }
         if (!is_told)
@@ -193,7 +193,7 @@ static int links_step(struct certify *certify, bool is_first, const struct hostl
 
 static bool is_rounds(const struct record *record)
 {
-    return record->metric && strcmp(record->metric, "rounds") == 0 && record->part;
+    return catalog_is_metric(record->metric, METRIC_ROUNDS) && record->part;
 }
 
 /* Whether the run came to its end, without those nodes that were lost on the way: some rounds of

@@ -13,10 +13,10 @@
 /* The sum of a pass over all nodes of an uplink or of a half: it has a part and no node. */
 static bool is_sum(const struct record *record)
 {
-    return strcmp(record->suite, "links") == 0 && record->metric && !record->node && record->part &&
-           record->value >= 0 && record->samples > 0 &&
-           (strcmp(record->metric, "bandwidth_uplink") == 0 ||
-            strcmp(record->metric, "bandwidth_bisection") == 0);
+    return catalog_is_suite(record->suite, SUITE_LINKS) && record->metric && !record->node &&
+           record->part && record->value >= 0 && record->samples > 0 &&
+           (catalog_is_metric(record->metric, METRIC_BANDWIDTH_UPLINK) ||
+            catalog_is_metric(record->metric, METRIC_BANDWIDTH_BISECTION));
 }
 
 static void sum_take(struct certify *certify, size_t place, const struct sum_verdict *verdict)

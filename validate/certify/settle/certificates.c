@@ -115,7 +115,7 @@ static void answers_take(const struct certify *certify, size_t first, size_t *sa
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
         const struct subject *subject = record->node && record->verdict != VERDICT_NONE &&
-                                                strcmp(record->test, "certificate") == 0
+                                                catalog_is_test(record->test, TEST_CERTIFICATE)
                                             ? certify_subject(certify, record->node)
                                             : NULL;
 
@@ -200,8 +200,8 @@ static void revoked_take(struct certify *certify, size_t first)
 {
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
-        struct subject *subject = record->node && record->metric &&
-                                          strcmp(record->metric, "revoked") == 0 &&
+        struct subject *subject = record->node &&
+                                          catalog_is_metric(record->metric, METRIC_REVOKED) &&
                                           record->verdict == VERDICT_NONE
                                       ? certify_subject(certify, record->node)
                                       : NULL;

@@ -43,14 +43,14 @@ static void figure(struct certify *certify, const char *test, const char *metric
 
 static bool is_speed(const struct record *record)
 {
-    return strcmp(record->suite, "links") == 0 && record->metric && record->part && record->node &&
-           strcmp(record->metric, "speed") == 0 && !isnan(record->value);
+    return catalog_is_suite(record->suite, SUITE_LINKS) && record->metric && record->part &&
+           record->node && catalog_is_metric(record->metric, METRIC_SPEED) && !isnan(record->value);
 }
 
 static bool is_bandwidth(const struct record *record)
 {
-    return strcmp(record->suite, "links") == 0 && record->metric && record->part && record->node &&
-           record->peer && strcmp(record->metric, "bandwidth") == 0;
+    return catalog_is_suite(record->suite, SUITE_LINKS) && record->metric && record->part &&
+           record->node && record->peer && catalog_is_metric(record->metric, METRIC_BANDWIDTH);
 }
 
 /* The limit that all pairs of a rail are held to, said once; not where no speed is nominal. */

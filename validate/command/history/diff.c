@@ -169,7 +169,8 @@ static void diff_figure(const struct series *series, void *context)
     is_worse = (change < 0) == (strcmp(series->unit, "us") != 0);
     if (diff->as_json) {
         record.suite = "history";
-        record.test = strcmp(series->metric, "busbw") == 0 ? "collectives.speed" : "links";
+        record.test =
+            catalog_is_metric(series->metric, METRIC_BUSBW) ? "collectives.speed" : "links";
         record.metric = series->metric;
         record.run = now->run;
         record.time = now->time;

@@ -29,7 +29,8 @@ static void print_points(const struct series *series)
         struct record record = RECORD_INIT;
 
         record.suite = "history";
-        record.test = strcmp(series->metric, "busbw") == 0 ? "collectives.speed" : "links";
+        record.test =
+            catalog_is_metric(series->metric, METRIC_BUSBW) ? "collectives.speed" : "links";
         record.metric = series->metric;
         record.node = series->node;
         record.part = series->part;
@@ -104,8 +105,8 @@ static void add_row(struct table *table, const char *path, const struct series *
 /* A rail's worse direction says both where nobody asks for more. */
 static bool is_shown(const struct series *series, const char *part)
 {
-    return part ||
-           (strcmp(series->metric, "sends") != 0 && strcmp(series->metric, "receives") != 0);
+    return part || (!catalog_is_metric(series->metric, METRIC_SENDS) &&
+                    !catalog_is_metric(series->metric, METRIC_RECEIVES));
 }
 
 struct trends {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/catalog/catalog.h"
+
 struct kind {
     unsigned node;
     const char *class, *product, *processor, *gpu;
@@ -50,7 +52,7 @@ static const char *gpu_of(const struct fact_table *table, size_t node)
     const char *gpu = "";
 
     for (size_t key = 0; key < table->key_count && !*gpu; key++)
-        if (strcmp(table->keys[key].name, "model") == 0 &&
+        if (catalog_is_metric(table->keys[key].name, METRIC_MODEL) &&
             strncmp(table->keys[key].part, "gpu", 3) == 0)
             gpu = value_of(table, (long)key, node);
     return gpu;
