@@ -62,9 +62,8 @@ static void faults_print(void)
 
     printf(".SH FAULT CODES\n"
            "Each with its usual verdict, who drains a node that fails by it, and its remediation.\n"
-           "The mark binds the health check;\n"
-           ".B muster certify\n"
-           "drains for whatever verdict is fail.\n");
+           "A node that fails only by codes that drain nobody is not certified, loses its\n"
+           "certificate, and stays in service.\n");
     for (int code = FAULT_NONE + 1; code < FAULT_COUNT; code++) {
         const struct catalog_fault *fault = catalog_fault((enum fault_code)code);
 

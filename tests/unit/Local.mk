@@ -396,7 +396,8 @@ tests_unit_campaign_t_LDADD = validate/history/libhistory.la validate/judge/libj
 check_PROGRAMS += tests/unit/outcome.t
 tests_unit_outcome_t_SOURCES = tests/unit/outcome.c \
 	validate/certify/outcome.c validate/certify/outcome.h
-tests_unit_outcome_t_LDADD = validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)
+tests_unit_outcome_t_LDADD = validate/judge/libjudge.la validate/act/libact.la $(unit_libs) \
+	$(SQLITE_LIBS)
 
 check_PROGRAMS += tests/unit/request.t
 tests_unit_request_t_SOURCES = tests/unit/request.c \

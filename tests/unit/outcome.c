@@ -68,6 +68,25 @@ static void nears(void)
     ok(outcome.is_near, "it outweighs what is unknown");
 }
 
+static void grounds(void)
+{
+    struct outcome outcome = {0};
+
+    ok(!outcome_ground(&outcome), "without a fault there is no ground to drain");
+    outcome_note(&outcome, STAGE_CHECK, VERDICT_UNKNOWN, FAULT_LINK_DOWN, "check", "eth1", "x");
+    outcome_note(&outcome, STAGE_CHECK, VERDICT_FAIL, FAULT_UPLINKS_MISSING, "net.topology", "eth1",
+                 "x");
+    is_int(outcome.verdict, VERDICT_FAIL, "what drains nobody fails a node");
+    ok(!outcome_ground(&outcome), "... and is no ground, nor is what is unknown");
+    outcome_note_near(&outcome, STAGE_LINKS, FAULT_RAIL_SLOW, "links", "eth1", "x");
+    ok(outcome_ground(&outcome) && outcome_ground(&outcome)->is_near && !outcome.is_near,
+       "a figure near its limit is one, beside a hard fault that is none");
+    outcome_note(&outcome, STAGE_LINKS, VERDICT_FAIL, FAULT_PACKET_LOSS, "links", "eth1", "x");
+    is_int(outcome_ground(&outcome)->code, FAULT_PACKET_LOSS,
+           "a hard fault comes first, another one of the same test and part");
+    is_int(outcome.fault_count, 4, "... and all are kept");
+}
+
 static void several(void)
 {
     struct outcome outcome = {0};
@@ -146,6 +165,7 @@ int main(void)
     outcomes();
     nears();
     several();
+    grounds();
     statuses();
     return tap_done();
 }

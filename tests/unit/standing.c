@@ -93,7 +93,7 @@ static int strike(const char *node, const char *part)
 {
     struct error err;
 
-    return standing_strike(path, node, "links", part, now, DAY, &err);
+    return standing_strike(path, node, FAULT_RAIL_SLOW, part, now, DAY, &err);
 }
 
 /* A run so long ago that tested the node for that user. */
@@ -193,7 +193,7 @@ int main(void)
     fputs("this is no database, and it is long enough to be taken for none by its first page",
           stream);
     fclose(stream);
-    is_int(standing_strike(path, "n1", "links", "eth1", now, DAY, &err), -1, "no database");
+    is_int(standing_strike(path, "n1", FAULT_RAIL_SLOW, "eth1", now, DAY, &err), -1, "no database");
     has_str(err.text, path, "... is named");
     unlink(path);
     check_tested();

@@ -8,7 +8,7 @@
 /* What fails many nodes alike has one cause, and that is none of them: the network, the head, a
  * file of configuration, a driver. No node is failed for it. Pure. */
 
-/* Whether the same test fails so many of the `asked` nodes that it is none's fault: at the same
+/* Whether so many of the `asked` nodes have the same fault that it is none of theirs: at the same
  * part ("eth1") on two of them or more, which are half of all; or at parts of one kind ("gpu3",
  * "gpu5") on three or more, which are more than a tenth. same: nodes with the same part, kind:
  * those with one of its kind, these included. */

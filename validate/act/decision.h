@@ -10,11 +10,24 @@
 
 /* What becomes of a node that a run has looked at. Pure. */
 
+/* Whether a fault takes a node out of service: its verdict is fail, and its code's drain mark in
+ * the catalogue names who asks, DRAIN_CERTIFY or DRAIN_HEALTH. The one place that reads the mark.
+ */
+bool decision_drains(enum verdict verdict, enum fault_code code, enum fault_drain who);
+
+/* What there is to drain a node for: of its faults those that decision_drains(). */
+enum ground {
+    GROUND_NONE,
+    GROUND_NEAR, /* figures near their limits: strikes.h */
+    GROUND_HARD,
+};
+
 struct decision_facts {
     enum plan_role role;
     enum verdict verdict; /* of all stages */
-    bool is_near;         /* all that failed are figures near their limits: strikes.h */
-    int strike;           /* if so, which this is, from 1 */
+    bool is_near;         /* all that failed are figures near their limits */
+    enum ground ground;
+    int strike; /* of a figure near its limit: which this is, from 1 */
 };
 
 struct decision_rules {
@@ -24,7 +37,7 @@ struct decision_rules {
 };
 
 enum decision {
-    DECISION_NOTHING, /* not ours, nothing is known, or no drain is wanted */
+    DECISION_NOTHING, /* not ours, nothing is known, no drain is wanted, or no ground for one */
     DECISION_CERTIFY,
     DECISION_RELEASE, /* certify, and lift our drain */
     DECISION_SUSPECT, /* not certified anew, but keeps certificate and service; to be tested again

@@ -5,13 +5,14 @@
 
 #include "validate/act/alike.h"
 #include "validate/act/cap.h"
+#include "validate/act/decision.h"
 #include "validate/act/reason.h"
 
 bool health_is_hard(const struct record *record, bool lets_rails_fail)
 {
     enum fault_code code = record_code(record);
 
-    return record->verdict == VERDICT_FAIL && catalog_fault(code)->drain == DRAIN_HEALTH &&
+    return decision_drains(record->verdict, code, DRAIN_HEALTH) &&
            !(lets_rails_fail && code == FAULT_LINK_DOWN);
 }
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* Flap control. A fault near the limit may be a moment's: the node is a suspect, is not certified
- * anew, and is drained when the same part of the same test has failed so for the Strikes-th time
+ * anew, and is drained when the same part has failed so by the same code for the Strikes-th time
  * within StrikeWindow. A hard fault, one below an absolute floor, a part that is missing, a node
  * that is dead, drains at once. Pure. */
 
@@ -22,7 +22,7 @@ struct strike {
     bool is_last;
 };
 
-/* Which strike one at `now` is, from 1: of those of the same node, test and part, oldest first. */
+/* Which strike one at `now` is, from 1: of those of the same node, code and part, oldest first. */
 int strikes_count(const struct strike *strikes, size_t count, double now, double window_s);
 
 /* "strike 2 of 3 within 24 h" */

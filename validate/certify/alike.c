@@ -14,9 +14,12 @@ static bool is_free(const struct subject *subject)
     return subject->plan.role == ROLE_TEST;
 }
 
-static bool is_same_test(const struct outcome_fault *fault, const struct outcome_fault *other)
+/* What ails processes has many codes and often one cause. */
+static bool is_alike(const struct outcome_fault *fault, const struct outcome_fault *other)
 {
-    return fault->stage == other->stage && strcmp(fault->test, other->test) == 0 &&
+    return fault->stage == other->stage &&
+           (fault->code == other->code ||
+            (catalog_is_of_process(fault->code) && catalog_is_of_process(other->code))) &&
            alike_is_kind(fault->part, other->part);
 }
 
@@ -54,7 +57,7 @@ static void alike_count(const struct certify *certify, const struct outcome_faul
         for (size_t k = 0; k < outcome->fault_count && is_free(&certify->subjects[i]); k++) {
             const struct outcome_fault *other = &outcome->faults[k];
 
-            if (!is_failure(other) || !is_same_test(fault, other))
+            if (!is_failure(other) || !is_alike(fault, other))
                 continue;
             is_kind = true;
             is_same |= strcmp(fault->part, other->part) == 0;
@@ -75,7 +78,7 @@ static void excuse(struct certify *certify, const struct outcome_fault *fault, b
             const struct outcome_fault *other = &outcome->faults[k];
 
             if (is_free(subject) && !subject->is_decided && other->verdict == VERDICT_FAIL &&
-                is_same_test(fault, other) && (is_kind || strcmp(fault->part, other->part) == 0)) {
+                is_alike(fault, other) && (is_kind || strcmp(fault->part, other->part) == 0)) {
                 outcome_excuse(outcome, k); /* it moves behind the failures */
                 k = 0;
             } else {
@@ -102,7 +105,7 @@ void certify_alike(struct certify *certify)
                 excuse(certify, &fault, !alike_is_common(same, 0, asked));
             k += subject->outcome.faults[k].verdict == VERDICT_FAIL &&
                  strcmp(subject->outcome.faults[k].part, fault.part) == 0 &&
-                 strcmp(subject->outcome.faults[k].test, fault.test) == 0;
+                 subject->outcome.faults[k].code == fault.code;
         }
     }
 }
@@ -119,7 +122,7 @@ static void headline(struct certify *certify, const struct outcome_fault *fault)
 
         for (size_t k = 0; k < outcome->fault_count; k++)
             is_one |= is_failure(&outcome->faults[k]) && is_free(&certify->subjects[i]) &&
-                      is_same_test(fault, &outcome->faults[k]);
+                      is_alike(fault, &outcome->faults[k]);
         if (is_one)
             hostlist_append(&names, certify->subjects[i].name);
     }
@@ -157,7 +160,7 @@ void certify_alike_tell(struct certify *certify)
 
                 for (size_t m = 0; m < (j < i ? before->fault_count : k) && !is_told; m++)
                     is_told = before->faults[m].is_common &&
-                              is_same_test(&before->faults[m], &outcome->faults[k]);
+                              is_alike(&before->faults[m], &outcome->faults[k]);
             }
             if (!is_told)
                 headline(certify, &outcome->faults[k]);

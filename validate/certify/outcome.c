@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/text.h"
+#include "validate/act/decision.h"
 
 const char *stage_name(enum stage stage)
 {
@@ -41,7 +42,7 @@ static void fault_remove(struct outcome *outcome, size_t at)
             (outcome->fault_count - at) * sizeof *outcome->faults);
 }
 
-/* Puts the fault where it belongs, in the place of a lesser one of the same test and part. */
+/* Puts the fault where it belongs, in the place of a lesser one of the same code, test and part. */
 static void fault_add(struct outcome *outcome, const struct outcome_fault *fault)
 {
     size_t at = 0;
@@ -49,7 +50,8 @@ static void fault_add(struct outcome *outcome, const struct outcome_fault *fault
     for (size_t i = 0; i < outcome->fault_count; i++) {
         const struct outcome_fault *other = &outcome->faults[i];
 
-        if (strcmp(other->test, fault->test) != 0 || strcmp(other->part, fault->part) != 0)
+        if (other->code != fault->code || strcmp(other->test, fault->test) != 0 ||
+            strcmp(other->part, fault->part) != 0)
             continue;
         if (rank_of(other) >= rank_of(fault))
             return;
@@ -120,6 +122,14 @@ const struct outcome_fault *outcome_worst(const struct outcome *outcome)
     static const struct outcome_fault none = {.verdict = VERDICT_NONE};
 
     return outcome->fault_count > 0 ? &outcome->faults[0] : &none;
+}
+
+const struct outcome_fault *outcome_ground(const struct outcome *outcome)
+{
+    for (size_t i = 0; i < outcome->fault_count; i++)
+        if (decision_drains(outcome->faults[i].verdict, outcome->faults[i].code, DRAIN_CERTIFY))
+            return &outcome->faults[i];
+    return NULL;
 }
 
 void outcome_text(const struct outcome *outcome, bool is_first_bare, char *text, size_t size)

@@ -37,7 +37,8 @@ struct outcome {
     enum verdict verdict;                        /* worst so far */
     bool is_near;                                /* FAIL, by figures near their limits only */
     struct outcome_fault faults[OUTCOME_FAULTS]; /* the worst first, then in their order; one of
-                                                    a test and part; what has no room is left out */
+                                                    a code, test and part; what has no room is left
+                                                    out */
     size_t fault_count;
 };
 
@@ -55,6 +56,10 @@ void outcome_excuse(struct outcome *outcome, size_t fault);
 
 /* The worst fault; one of empty texts where there is none. */
 const struct outcome_fault *outcome_worst(const struct outcome *outcome);
+
+/* The worst fault that the node is to be drained for (decision_drains()), a hard one before one
+ * near its limit; NULL: there is none. */
+const struct outcome_fault *outcome_ground(const struct outcome *outcome);
 
 /* All faults that are as bad as the worst, "eth1 98 of 940 Mb/s; gpu3: ...", each with its part,
  * but for the part of the first where is_first_bare. "" where there is none. */

@@ -30,7 +30,7 @@ static int strike_row(sqlite3_stmt *statement, void *context)
     return 0;
 }
 
-int standing_strike(const char *path, const char *node, const char *test, const char *part,
+int standing_strike(const char *path, const char *node, enum fault_code code, const char *part,
                     double now, double window_s, struct error *err)
 {
     struct strikes strikes = {0};
@@ -39,10 +39,10 @@ int standing_strike(const char *path, const char *node, const char *test, const 
                      &(struct database_question){
                          .query = "SELECT records.time, records.verdict = 'fail' FROM records"
                                   " JOIN runs USING (run) WHERE suite = 'certify' AND"
-                                  " test = 'strikes' AND node = ?1 AND metric = ?2 AND"
+                                  " test = 'strikes' AND node = ?1 AND code = ?2 AND"
                                   " ifnull(part, '') = ?3 AND dry_run = 0 AND records.time >"
                                   " " DATABASE_ACCEPTED("?1", "?3") " ORDER BY records.time",
-                         .texts = {node, test, part ? part : ""},
+                         .texts = {node, catalog_fault(code)->name, part ? part : ""},
                          .row = strike_row,
                          .context = &strikes},
                      err);

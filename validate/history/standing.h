@@ -3,13 +3,14 @@
 #define MUSTER_STANDING_H
 
 #include "lib/base/error.h"
+#include "lib/catalog/catalog.h"
 
 /* How nodes stand by what earlier runs found: strikes against them, and until when they are
  * certified. Dry runs count for nothing. Without a database nothing is known of any node. */
 
-/* Which strike a failure of that node, test and part at `now` is, from 1 (validate/act/strikes.h);
+/* Which strike a failure of that node, code and part at `now` is, from 1 (validate/act/strikes.h);
  * -1 with err. */
-int standing_strike(const char *path, const char *node, const char *test, const char *part,
+int standing_strike(const char *path, const char *node, enum fault_code code, const char *part,
                     double now, double window_s, struct error *err);
 
 /* Calls each() for the nodes whose last run left them as suspects after `since`: message says of

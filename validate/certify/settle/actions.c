@@ -86,7 +86,7 @@ static bool stays_drained(const struct subject *subject)
     return subject->decision == DECISION_KEEP && *subject->slurm->reason;
 }
 
-/* A node that failed is to be drained; one of ours keeps its reason where that says the same. */
+/* A node is to be drained; one of ours keeps its reason where that says the same. */
 static void drain_add(struct actions *actions, const struct subject *subject)
 {
     struct certify *certify = actions->certify;
@@ -97,7 +97,7 @@ static void drain_add(struct actions *actions, const struct subject *subject)
     const char *old = stays_drained(subject) ? subject->slurm->reason : "";
 
     for (size_t i = 0; i < outcome->fault_count; i++)
-        if (outcome->faults[i].verdict == VERDICT_FAIL)
+        if (decision_drains(outcome->faults[i].verdict, outcome->faults[i].code, DRAIN_CERTIFY))
             faults[count++] = (struct reason_fault){
                 outcome->faults[i].code, outcome->faults[i].part, outcome->faults[i].message};
     reason_write(faults, count, time(NULL), reason, sizeof reason);
@@ -144,9 +144,9 @@ static void actions_take(struct actions *actions)
 }
 
 /* A failure near a limit is put on record, and counted at the next one. */
-static void strike(struct certify *certify, struct subject *subject)
+static void strike(struct certify *certify, const struct subject *subject,
+                   const struct outcome_fault *fault)
 {
-    const struct outcome_fault *fault = outcome_worst(&subject->outcome);
     bool is_last = subject->strike >= certify->conf.strikes;
     struct record record = RECORD_INIT;
     char count[64], text[360];
@@ -171,30 +171,41 @@ static void strike(struct certify *certify, struct subject *subject)
         certify_note(certify, "%s is a suspect: %s", subject->name, text);
 }
 
+/* Which strike a failure near a limit is, from 1. */
+static int strike_of(struct certify *certify, const char *node, const struct outcome_fault *fault)
+{
+    struct error err;
+    int strike = standing_strike(certify->conf.history_path, node, fault->code, fault->part,
+                                 (double)time(NULL), (double)certify->conf.strike_window_s, &err);
+
+    if (strike < 0)
+        certify_note(certify, "%s: its strikes are not known: %s", node, err.text);
+    return strike < 0 ? 1 : strike;
+}
+
 /* Decides about a node, once. */
 static void decide(struct actions *actions, struct subject *subject)
 {
     struct certify *certify = actions->certify;
-    const struct outcome_fault *worst = outcome_worst(&subject->outcome);
+    const struct outcome_fault *ground = outcome_ground(&subject->outcome), *near = NULL;
     /* until the node has said that it was muster's gate, its drain is Slurm's */
     struct decision_facts facts = {.role = subject->plan.wants_refusal ? ROLE_FAULTY
                                                                        : subject->plan.role,
                                    .verdict = final_of(subject),
-                                   .is_near = subject->outcome.is_near};
-    struct error err;
+                                   .is_near = subject->outcome.is_near,
+                                   .ground = !ground           ? GROUND_NONE
+                                             : ground->is_near ? GROUND_NEAR
+                                                               : GROUND_HARD};
 
     if (subject->is_decided)
         return;
-    if (facts.is_near && facts.role == ROLE_TEST) {
-        facts.strike =
-            standing_strike(certify->conf.history_path, subject->name, worst->test, worst->part,
-                            (double)time(NULL), (double)certify->conf.strike_window_s, &err);
-        if (facts.strike < 0) {
-            certify_note(certify, "%s: its strikes are not known: %s", subject->name, err.text);
-            facts.strike = 1;
-        }
-        subject->strike = facts.strike;
-        strike(certify, subject);
+    if (facts.ground == GROUND_NEAR)
+        near = ground;
+    else if (facts.is_near)
+        near = outcome_worst(&subject->outcome);
+    if (near && facts.role == ROLE_TEST) {
+        subject->strike = facts.strike = strike_of(certify, subject->name, near);
+        strike(certify, subject, near);
     }
     subject->is_decided = true;
     subject->decision =
@@ -204,6 +215,9 @@ static void decide(struct actions *actions, struct subject *subject)
                                                        .drained = certify->drained,
                                                        .cap = drain_cap(certify)});
     certify->drained += subject->decision == DECISION_DRAIN;
+    if (facts.role == ROLE_TEST && facts.verdict == VERDICT_FAIL && !ground)
+        certify_note(certify, "%s is not certified and stays in service: %s drains no node",
+                     subject->name, catalog_fault(outcome_worst(&subject->outcome)->code)->name);
     if (subject->decision == DECISION_DRAIN || subject->decision == DECISION_KEEP)
         drain_add(actions, subject);
 }
