@@ -23,6 +23,7 @@ dist_check_SCRIPTS += \
 	tests/command/t2202-check-names-faults-on-a-node.t \
 	tests/command/t2203-check-speaks-to-monitors.t \
 	tests/command/t2204-units-are-good.t \
+	tests/command/t2205-no-decision-by-text.t \
 	# end of inventory and check
 
 # the battery's options
