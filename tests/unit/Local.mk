@@ -399,6 +399,13 @@ tests_unit_outcome_t_SOURCES = tests/unit/outcome.c \
 tests_unit_outcome_t_LDADD = validate/judge/libjudge.la validate/act/libact.la $(unit_libs) \
 	$(SQLITE_LIBS)
 
+check_PROGRAMS += tests/unit/settle.t
+tests_unit_settle_t_SOURCES = tests/unit/settle.c \
+	validate/certify/alike.c validate/certify/outcome.c validate/certify/outcome.h \
+	validate/certify/settle/actions.c validate/slurm/batch.c validate/slurm/batch.h \
+	validate/slurm/retest.c validate/slurm/retest.h
+tests_unit_settle_t_LDADD = validate/act/libact.la $(unit_libs) $(SQLITE_LIBS)
+
 check_PROGRAMS += tests/unit/request.t
 tests_unit_request_t_SOURCES = tests/unit/request.c \
 	validate/certify/settle/request.c validate/certify/settle/request.h

@@ -386,7 +386,8 @@ void certify_clear(struct certify *certify)
 
 int command_certify(int argc, char **argv)
 {
-    struct certify certify = {.undo = {.journal = -1, .keeper_pipe = -1}};
+    struct certify certify = {.operations = &operations_slurm,
+                              .undo = {.journal = -1, .keeper_pipe = -1}};
     struct hostlist names;
     struct error err;
     int status = certify_options_read(argc, argv, &certify.options);

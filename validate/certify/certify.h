@@ -18,6 +18,7 @@
 #include "validate/report/progress.h"
 #include "validate/report/records.h"
 #include "validate/slurm/cluster.h"
+#include "validate/slurm/operations.h"
 #include "validate/slurm/process.h"
 #include "validate/slurm/step.h"
 #include "validate/slurm/undo.h"
@@ -90,6 +91,7 @@ struct certify {
     double budget_s;                             /* the administrator's, 0: none */
     double begin;                                /* clock_s() */
     char run[64], job_name[96], reservation[96]; /* reservation "": none */
+    const struct cluster_operations *operations; /* on the cluster, all that change it */
     struct cluster cluster;
     struct subject *subjects;
     size_t count;
@@ -326,6 +328,9 @@ void certify_sums(struct certify *certify, size_t first, const double *figures, 
 /* Drains those that stopped answering, inside the cap, and notes that the end of the job sets them
  * down: a job with such a node does not end, and without it the others are free at once. */
 void certify_drop_silent(struct certify *certify);
+/* Lifts the drains of ours among those nodes, inside the reservation of the run; each is in the
+ * journal and in its node's Comment before. Returns 0, or -1 with err. */
+int certify_drains_lift(struct certify *certify, const struct hostlist *names, struct error *err);
 void certify_act(struct certify *certify);
 
 /* settle/certificates.c: written on each of the nodes that passed, in parts of bounded size; taken

@@ -14,6 +14,7 @@ validate_slurm_libcluster_la_SOURCES = \
 	validate/slurm/labels.c validate/slurm/labels.h \
 	validate/slurm/nodes.c \
 	validate/slurm/long_list.c validate/slurm/long_list.h \
+	validate/slurm/operations.c validate/slurm/operations.h \
 	validate/slurm/ran.c validate/slurm/ran.h \
 	validate/slurm/release.c validate/slurm/release.h \
 	validate/slurm/reach.c validate/slurm/reach.h \

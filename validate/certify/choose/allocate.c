@@ -55,45 +55,6 @@ static int reserve(struct certify *certify, const struct hostlist *names, struct
     return -1;
 }
 
-static int resume(const char *nodes, const char *nothing, struct error *err)
-{
-    (void)nothing;
-    return cluster_resume(nodes, err);
-}
-
-static void resume_done(const char *name, const char *nothing, const struct error *err,
-                        void *context)
-{
-    (void)nothing;
-    certify_subject(context, name)->is_resumed = !err;
-}
-
-/* Lifts our drains inside the reservation. */
-static int drains_lift(struct certify *certify, const struct hostlist *names, struct error *err)
-{
-    struct batch comments = {0}, resumes = {0};
-    int rv = 0;
-
-    for (size_t i = 0; rv == 0 && i < names->count; i++) {
-        const struct subject *subject = certify_subject(certify, names->names[i]);
-
-        if (subject->plan.role != ROLE_RETEST)
-            continue;
-        rv = undo_note_resume(&certify->undo, subject->name, subject->slurm->reason, err);
-        if (rv == 0)
-            rv = retest_mark(subject->slurm, certify->run, &comments, err);
-        if (rv == 0 && batch_add(&resumes, subject->name, "") != 0)
-            rv = error_set(err, "no memory");
-    }
-    if (rv == 0)
-        rv = batch_apply(&comments, cluster_set_comment, NULL, NULL, err);
-    if (rv == 0)
-        rv = batch_apply(&resumes, resume, resume_done, certify, err);
-    batch_clear(&comments);
-    batch_clear(&resumes);
-    return rv;
-}
-
 bool certify_is_held(const struct subject *subject)
 {
     return subject->is_in_job && !subject->is_silent && !subject->is_missed;
@@ -255,7 +216,7 @@ static size_t changes_note(struct certify *certify, const struct hostlist *names
     struct cluster now;
     size_t changed = 0, completing = 0;
 
-    if (cluster_load_nodes(&now, NULL) != 0)
+    if (certify->operations->load_nodes(&now, NULL) != 0)
         return 0;
     for (size_t i = 0; i < names->count; i++) {
         const struct cluster_node *node = cluster_node(&now, names->names[i]);
@@ -304,7 +265,7 @@ static int lost_replace(struct certify *certify, struct error *err)
 
     allocation_drop(certify);
     if (*certify->reservation)
-        found = cluster_reservation(certify->reservation, &held, err);
+        found = certify->operations->reservation(certify->reservation, &held, err);
     hostlist_clear(&held);
     return found == 0 ? reserve(certify, &certify->reserved, err) : found < 0 ? -1 : 0;
 }
@@ -390,7 +351,7 @@ void certify_allocate(struct certify *certify)
                           certify->is_root ? certify->battery.uid : geteuid(), &err) == 0 &&
             (!certify->is_root ||
              (reserve(certify, &names, &err) == 0 && battery_check(certify, &names, &err) == 0)) &&
-            drains_lift(certify, &names, &err) == 0)
+            certify_drains_lift(certify, &names, &err) == 0)
             allocation_try(certify, 0, &names, &err);
         allocation_tell(certify, &names, &err);
     }

@@ -200,6 +200,7 @@ static int group_run(struct campaigning *doing, int argc, char **argv, size_t *t
                               .conf = doing->base->conf,
                               .json = doing->base->json,
                               .campaign = doing,
+                              .operations = doing->base->operations,
                               .undo = {.journal = -1, .keeper_pipe = -1}};
     int status = certify_run(&certify, argc, argv);
 

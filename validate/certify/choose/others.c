@@ -178,14 +178,15 @@ int certify_reserve(struct certify *certify, const struct hostlist *names, int m
         enum standing standing = standing_of(certify, names, err);
 
         if (standing == STANDING_FREE) {
-            rv = cluster_reserve(certify->reservation, folded, certify->battery.name, minutes, err);
+            rv = certify->operations->reserve(certify->reservation, folded, certify->battery.name,
+                                              minutes, err);
             if (rv != 0)
                 break;
             /* others that looked when we did have theirs, or will see ours */
             standing = standing_of(certify, names, err);
             if (standing == STANDING_FREE)
                 break;
-            rv = cluster_unreserve(certify->reservation, err);
+            rv = certify->operations->unreserve(certify->reservation, err);
         }
         if (standing == STANDING_TAKEN || clock_s() - begin > YIELD_S || certify_stop)
             rv = -1;

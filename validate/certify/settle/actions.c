@@ -18,6 +18,37 @@ static enum verdict final_of(const struct subject *subject)
     return outcome_conclude(&outcome);
 }
 
+static void resumed(const char *name, const char *nothing, const struct error *err, void *context)
+{
+    (void)nothing;
+    certify_subject(context, name)->is_resumed = !err;
+}
+
+int certify_drains_lift(struct certify *certify, const struct hostlist *names, struct error *err)
+{
+    struct batch comments = {0}, resumes = {0};
+    int rv = 0;
+
+    for (size_t i = 0; rv == 0 && i < names->count; i++) {
+        const struct subject *subject = certify_subject(certify, names->names[i]);
+
+        if (subject->plan.role != ROLE_RETEST)
+            continue;
+        rv = undo_note_resume(&certify->undo, subject->name, subject->slurm->reason, err);
+        if (rv == 0)
+            rv = retest_mark(subject->slurm, certify->run, &comments, err);
+        if (rv == 0 && batch_add(&resumes, subject->name, "") != 0)
+            rv = error_set(err, "no memory");
+    }
+    if (rv == 0)
+        rv = batch_apply(&comments, certify->operations->set_comment, NULL, NULL, err);
+    if (rv == 0)
+        rv = batch_apply(&resumes, certify->operations->resume, resumed, certify, err);
+    batch_clear(&comments);
+    batch_clear(&resumes);
+    return rv;
+}
+
 static void settled(const char *name, const char *comment, const struct error *err, void *context)
 {
     struct certify *certify = context;
@@ -44,7 +75,7 @@ static void settle(struct certify *certify, struct batch *comments)
 {
     struct error err;
 
-    batch_apply(comments, cluster_set_comment, settled, certify, &err);
+    batch_apply(comments, certify->operations->set_comment, settled, certify, &err);
 }
 
 static size_t drain_cap(const struct certify *certify)
@@ -58,7 +89,7 @@ static size_t drain_cap(const struct certify *certify)
 static void drained_count(struct certify *certify)
 {
     struct cluster now = {0};
-    bool is_known = cluster_load_nodes(&now, NULL) == 0;
+    bool is_known = certify->operations->load_nodes(&now, NULL) == 0;
     size_t count = cap_taken(is_known ? &now : &certify->cluster);
 
     for (size_t i = 0; i < certify->count; i++) {
@@ -139,7 +170,7 @@ static void actions_take(struct actions *actions)
 {
     struct error err;
 
-    batch_apply(&actions->drains, cluster_drain, drained, actions, &err);
+    batch_apply(&actions->drains, actions->certify->operations->drain, drained, actions, &err);
     settle(actions->certify, &actions->comments);
 }
 

@@ -284,7 +284,7 @@ void certify_revocations(struct certify *certify)
     if (!is_any)
         return;
     /* this run, and others, have changed Comments since they were read */
-    if (cluster_load_nodes(&now, &err) != 0)
+    if (certify->operations->load_nodes(&now, &err) != 0)
         certify_note(certify, "certificates that could not be reached still count: %s", err.text);
     for (size_t i = 0; i < certify->count; i++) {
         const struct subject *subject = &certify->subjects[i];
@@ -296,6 +296,6 @@ void certify_revocations(struct certify *certify)
             batch_add(&comments, node->name, comment); /* out of memory: the next run does it */
         free(comment);
     }
-    batch_apply(&comments, cluster_set_comment, revocation_written, certify, &err);
+    batch_apply(&comments, certify->operations->set_comment, revocation_written, certify, &err);
     cluster_clear(&now);
 }

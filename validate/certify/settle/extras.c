@@ -88,5 +88,5 @@ void certify_extras(struct certify *certify)
     for (size_t i = 0; i < certify->count; i++)
         text_add(&batch, certify->subjects[i].slurm,
                  text_wanted(certify, &certify->subjects[i], offers));
-    batch_apply(&batch, cluster_set_extra, written, certify, &err);
+    batch_apply(&batch, certify->operations->set_extra, written, certify, &err);
 }

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/certify.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/tap.h"
+#include "validate/history/standing.h"
+
+/* What a run does to nodes once they are tested, on a controller that the test makes up: it lifts
+ * the drains of ours, and drains, spares and releases. Each operation and each line of the journal
+ * is refused in turn. */
+
+enum { NODES = 10, CAP = 2, FIRST_TURNS = 200 };
+
+static const char *const names[NODES] = {"n1", "n2", "n3", "n4", "n5",
+                                         "n6", "n7", "n8", "n9", "n10"};
+static const char *const ours = "muster: rail_slow eth1 9 of 98 Mb/s 2026-11-01";
+
+/* the controller */
+static struct {
+    bool is_drained;
+    char reason[256], comment[256];
+    bool is_marked_before, is_noted, is_settled; /* noted: in the journal; settled: it is done */
+    int drains, resumes;
+} world[NODES];
+static int turns, refused_turn; /* turns: operations so far; 0: none is refused */
+static bool refuses_all;        /* from then on */
+static char notes[8192];
+
+static int place_of(const char *name)
+{
+    for (int i = 0; i < NODES; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    tap_diag("no node %s", name);
+    abort();
+}
+
+static int turn(struct error *err)
+{
+    turns++;
+    if (refused_turn == 0 || turns < refused_turn || (turns > refused_turn && !refuses_all))
+        return 0;
+    return err ? error_set(err, "refused") : -1;
+}
+
+static int load_nodes(struct cluster *cluster, struct error *err)
+{
+    static struct cluster_node nodes[NODES];
+
+    if (turn(err) != 0)
+        return -1;
+    for (int i = 0; i < NODES; i++)
+        nodes[i] = (struct cluster_node){.name = (char *)(size_t)names[i],
+                                         .reason = world[i].reason,
+                                         .comment = world[i].comment,
+                                         .is_drained = world[i].is_drained};
+    *cluster = (struct cluster){.nodes = nodes, .node_count = NODES};
+    return 0;
+}
+
+enum change { DRAIN, RESUME, COMMENT };
+
+static int change(const char *list, const char *text, enum change what, struct error *err)
+{
+    struct hostlist nodes = {0};
+
+    if (turn(err) != 0)
+        return -1;
+    hostlist_expand(list, &nodes, err);
+    for (size_t k = 0; k < nodes.count; k++) {
+        int i = place_of(nodes.names[k]);
+
+        if (what == COMMENT)
+            snprintf(world[i].comment, sizeof world[i].comment, "%s", text);
+        if (what == DRAIN)
+            snprintf(world[i].reason, sizeof world[i].reason, "%s", text);
+        if (what == RESUME)
+            world[i].is_marked_before = strstr(world[i].comment, "[muster run: ") != NULL;
+        if (what != COMMENT)
+            world[i].is_drained = what == DRAIN;
+        world[i].drains += what == DRAIN;
+        world[i].resumes += what == RESUME;
+    }
+    hostlist_clear(&nodes);
+    return 0;
+}
+
+static int drain(const char *list, const char *reason, struct error *err)
+{
+    return change(list, reason, DRAIN, err);
+}
+
+static int resume(const char *list, const char *text, struct error *err)
+{
+    return change(list, text, RESUME, err);
+}
+
+static int set_comment(const char *list, const char *text, struct error *err)
+{
+    return change(list, text, COMMENT, err);
+}
+
+static const struct cluster_operations operations = {
+    .load_nodes = load_nodes, .drain = drain, .resume = resume, .set_comment = set_comment};
+
+struct cluster_node *cluster_node(const struct cluster *cluster, const char *name)
+{
+    return cluster->node_count > 0 ? &cluster->nodes[place_of(name)] : NULL;
+}
+
+void cluster_clear(struct cluster *cluster)
+{
+    *cluster = (struct cluster){0};
+}
+
+/* the journal */
+int undo_note_resume(struct undo *undo, const char *node, const char *reason, struct error *err)
+{
+    (void)undo;
+    (void)reason;
+    if (turn(err) != 0)
+        return -1;
+    world[place_of(node)].is_noted = true;
+    return 0;
+}
+
+int undo_note_settled(struct undo *undo, const char *node, struct error *err)
+{
+    (void)undo;
+    if (turn(err) != 0)
+        return -1;
+    world[place_of(node)].is_settled = true;
+    return 0;
+}
+
+int undo_note_down(struct undo *undo, const char *node, const char *reason, struct error *err)
+{
+    (void)undo;
+    (void)node;
+    (void)reason;
+    return turn(err);
+}
+
+/* what else the run has, and what this part must not use */
+void certify_note(struct certify *certify, const char *format, ...)
+{
+    size_t length = strlen(notes);
+    va_list arguments;
+
+    (void)certify;
+    va_start(arguments, format);
+    vsnprintf(notes + length, sizeof notes - length, format, arguments);
+    va_end(arguments);
+    length = strlen(notes);
+    snprintf(notes + length, sizeof notes - length, "\n");
+}
+
+struct subject *certify_subject(const struct certify *certify, const char *name)
+{
+    return &certify->subjects[place_of(name)];
+}
+
+void certify_record(struct certify *certify, const struct record *record)
+{
+    (void)certify;
+    (void)record;
+}
+
+int standing_strike(const char *path, const char *node, enum fault_code code, const char *part,
+                    double now, double window_s, struct error *err)
+{
+    (void)path, (void)node, (void)code, (void)part, (void)now, (void)window_s, (void)err;
+    return 1;
+}
+
+#define DOES_NOTHING(name)                                                                         \
+    void name(struct certify *certify)                                                             \
+    {                                                                                              \
+        (void)certify;                                                                             \
+    }
+DOES_NOTHING(certify_certificates_revoke)
+DOES_NOTHING(certify_certificates_issue)
+DOES_NOTHING(certify_leave_waiting)
+DOES_NOTHING(certify_extras)
+DOES_NOTHING(certify_revocations)
+DOES_NOTHING(certify_consume)
+
+int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *err)
+{
+    (void)prefix, (void)jobs;
+    return error_set(err, "not by the table");
+}
+
+int cluster_load_nodes(struct cluster *cluster, struct error *err)
+{
+    (void)cluster;
+    return error_set(err, "not by the table");
+}
+
+int cluster_drain(const char *nodes, const char *reason, struct error *err)
+{
+    (void)nodes, (void)reason;
+    return error_set(err, "not by the table");
+}
+
+int cluster_set_comment(const char *nodes, const char *comment, struct error *err)
+{
+    return cluster_drain(nodes, comment, err);
+}
+
+int cluster_unreserve(const char *name, struct error *err)
+{
+    return cluster_drain(name, "", err);
+}
+
+/* ---------------------------------------------------------------- the run */
+
+static struct subject subjects[NODES];
+static struct cluster_node slurm[NODES]; /* as the run read them at its beginning */
+
+/* n1 passes; n2 is to be drained; n3 fails by what drains nobody; of n4 nothing can be told; n5 and
+ * n6 are ours, and pass and fail; n7 is a suspect; n8 is an administrator's; n9 is to be drained,
+ * but there is no room for it; n10 passes. */
+static void run_begin(struct certify *certify)
+{
+    static struct cluster_node *by_name[NODES];
+
+    memset(world, 0, sizeof world);
+    memset(subjects, 0, sizeof subjects);
+    notes[0] = '\0';
+    turns = 0;
+    snprintf(world[4].reason, sizeof world[4].reason, "%s", ours);
+    snprintf(world[5].reason, sizeof world[5].reason, "%s", ours);
+    snprintf(world[5].comment, sizeof world[5].comment, "rack 7");
+    snprintf(world[7].reason, sizeof world[7].reason, "fan broken");
+    world[4].is_drained = world[5].is_drained = world[7].is_drained = true;
+    for (int i = 0; i < NODES; i++) {
+        static char reasons[NODES][256], comments[NODES][256];
+        struct outcome *outcome = &subjects[i].outcome;
+
+        snprintf(reasons[i], sizeof reasons[i], "%s", world[i].reason);
+        snprintf(comments[i], sizeof comments[i], "%s", world[i].comment);
+        slurm[i] = (struct cluster_node){.name = (char *)(size_t)names[i],
+                                         .reason = reasons[i],
+                                         .comment = comments[i],
+                                         .is_drained = world[i].is_drained};
+        by_name[i] = &slurm[i];
+        subjects[i].name = names[i];
+        subjects[i].slurm = &slurm[i];
+        subjects[i].plan.role = i == 4 || i == 5 ? ROLE_RETEST : i == 7 ? ROLE_LEAVE : ROLE_TEST;
+        for (int stage = 0; stage < STAGE_COUNT && i != 3 && i != 7; stage++)
+            outcome_note(outcome, (enum stage)stage, VERDICT_PASS, FAULT_NONE, NULL, NULL, NULL);
+    }
+    outcome_note(&subjects[1].outcome, STAGE_CHECK, VERDICT_FAIL, FAULT_UPLINKS_MISSING,
+                 "net.topology", "", "x");
+    outcome_note(&subjects[1].outcome, STAGE_LINKS, VERDICT_FAIL, FAULT_RAIL_SLOW, "links", "eth1",
+                 "x");
+    outcome_note(&subjects[2].outcome, STAGE_CHECK, VERDICT_FAIL, FAULT_UPLINKS_MISSING,
+                 "net.topology", "eth1", "x");
+    outcome_note(&subjects[5].outcome, STAGE_LINKS, VERDICT_FAIL, FAULT_RAIL_SLOW, "links", "eth1",
+                 "x");
+    outcome_note_near(&subjects[6].outcome, STAGE_LINKS, FAULT_RAIL_SLOW, "links", "eth2", "x");
+    outcome_note(&subjects[8].outcome, STAGE_CHECK, VERDICT_FAIL, FAULT_LINK_DOWN, "net.interfaces",
+                 "eth3", "x");
+    *certify = (struct certify){
+        .operations = &operations,
+        .run = "run",
+        .cluster = {.nodes = slurm, .node_count = NODES, .by_name = by_name},
+        .conf = {.drain_cap_percent = 100.0 * CAP / NODES, .strikes = 3, .strike_window_s = 86400},
+        .subjects = subjects,
+        .count = NODES,
+    };
+}
+
+/* Whether what must never happen has not; the name of the first that has in *what. */
+static bool is_harmless(const char **what)
+{
+    int taken = 0;
+
+    for (int i = 0; i < NODES; i++) {
+        bool may_be_drained = i == 1 || i == 5 || i == 8;
+
+        taken += world[i].is_drained && strncmp(world[i].reason, "muster:", 7) == 0 && i != 4;
+        *what = world[i].drains > 0 && !may_be_drained     ? "a node is drained that must not be"
+                : world[i].resumes > 0 && i != 4 && i != 5 ? "a drain is lifted that is not ours"
+                : world[i].resumes > 0 && !(world[i].is_noted && world[i].is_marked_before)
+                    ? "a drain is lifted that is not in the journal and the Comment"
+                : world[i].is_settled && strstr(world[i].comment, "[muster") != NULL
+                    ? "a node is settled that still has the mark"
+                : i == 5 && world[i].is_settled && !world[i].is_drained
+                    ? "a node that failed is settled and in service"
+                : strstr(world[i].reason, "uplinks_missing") != NULL
+                    ? "a reason names what drains nobody"
+                    : NULL;
+        if (*what)
+            return false;
+    }
+    *what = strcmp(world[7].reason, "fan broken") != 0 || !world[7].is_drained
+                ? "an administrator's drain is changed"
+            : taken > CAP ? "more are drained than the cap lets"
+                          : NULL;
+    return !*what;
+}
+
+static void run_all(struct certify *certify)
+{
+    struct hostlist lifted = {0};
+    struct error err;
+
+    run_begin(certify);
+    hostlist_append(&lifted, "n5");
+    hostlist_append(&lifted, "n6");
+    if (certify_drains_lift(certify, &lifted, &err) == 0)
+        certify_act(certify);
+    hostlist_clear(&lifted);
+}
+
+static void healthy_controller(void)
+{
+    static struct certify certify;
+    const char *what;
+
+    refused_turn = 0;
+    run_all(&certify);
+    is_str(is_harmless(&what) ? "" : what, "", "nothing is done that must not be");
+    ok(world[1].is_drained && strncmp(world[1].reason, "muster: rail_slow eth1 x 20", 27) == 0,
+       "who failed is drained, for what drains: %s", world[1].reason);
+    is_int(subjects[2].decision, DECISION_NOTHING, "not for what drains nobody");
+    has_str(notes, "n3 is not certified and stays in service: uplinks_missing drains no node",
+            "... which is said");
+    ok(!world[4].is_drained && world[4].is_settled && !*world[4].comment,
+       "one of ours that passed is released");
+    ok(world[5].is_drained && world[5].is_settled, "one that failed again is drained again");
+    is_str(world[5].comment, "rack 7", "... and has its Comment back");
+    is_str(world[5].reason, ours, "... and its reason, which says since when");
+    is_int(subjects[6].decision, DECISION_SUSPECT, "a figure near its limit makes a suspect");
+    is_int(subjects[8].decision, DECISION_SPARE, "the cap spares the next one");
+    has_str(notes, "NOT DRAINED: n9 failed too", "... which is said");
+}
+
+/* Each of them refused alone, and with all that follow. */
+static void refusals(bool all)
+{
+    static struct certify certify;
+    int last = FIRST_TURNS, untold = 0;
+    const char *what = NULL;
+
+    refuses_all = all;
+    for (refused_turn = 1; refused_turn <= last && !what; refused_turn++) {
+        run_all(&certify);
+        if (turns < refused_turn)
+            break;
+        if (!is_harmless(&what))
+            tap_diag("operation %d: %s\n%s", refused_turn, what, notes);
+        untold += world[1].drains == 0 && subjects[1].is_decided && !strstr(notes, "refused") &&
+                  !strstr(notes, "NOT DRAINED: n[2,9] failed too");
+    }
+    ok(!what && refused_turn > 8 && refused_turn < last,
+       "each of %d operations is refused%s, and nothing is done that must not be", refused_turn - 1,
+       all ? " with all that follow" : "");
+    is_int(untold, 0, "... and who should have been drained and was not is told");
+}
+
+int main(void)
+{
+    healthy_controller();
+    refusals(false);
+    refusals(true);
+    return tap_done();
+}
