@@ -292,6 +292,8 @@ static bool is_harmless(const char **what)
                     ? "a drain is lifted that is not in the journal and the Comment"
                 : world[i].is_settled && strstr(world[i].comment, "[muster") != NULL
                     ? "a node is settled that still has the mark"
+                : i == 4 && strstr(notes, "n5 released") && !world[i].is_settled
+                    ? "a node is released by name only"
                 : i == 5 && world[i].is_settled && !world[i].is_drained
                     ? "a node that failed is settled and in service"
                 : strstr(world[i].reason, "uplinks_missing") != NULL

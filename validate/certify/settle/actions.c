@@ -52,6 +52,7 @@ int certify_drains_lift(struct certify *certify, const struct hostlist *names, s
 static void settled(const char *name, const char *comment, const struct error *err, void *context)
 {
     struct certify *certify = context;
+    const struct subject *subject = certify_subject(certify, name);
     struct error why;
 
     (void)comment;
@@ -59,6 +60,8 @@ static void settled(const char *name, const char *comment, const struct error *e
         certify_note(certify, "%s", err->text);
     else if (undo_note_settled(&certify->undo, name, &why) != 0)
         certify_note(certify, "%s", why.text);
+    else if (final_of(subject) == VERDICT_PASS)
+        certify_note(certify, "%s released, it was drained: %s", name, subject->slurm->reason);
 }
 
 /* The node's drain, which we had lifted, is as it is to be. */
@@ -305,11 +308,8 @@ static void drains_release(struct certify *certify)
     for (size_t i = 0; i < certify->count; i++) {
         const struct subject *subject = &certify->subjects[i];
 
-        if (!subject->is_resumed || final_of(subject) != VERDICT_PASS)
-            continue;
-        settle_add(certify, subject, &comments);
-        certify_note(certify, "%s released, it was drained: %s", subject->name,
-                     subject->slurm->reason);
+        if (subject->is_resumed && final_of(subject) == VERDICT_PASS)
+            settle_add(certify, subject, &comments);
     }
     settle(certify, &comments);
 }
