@@ -27,8 +27,11 @@ function field(name, kind, present, meaning) {
         ", \"description\": " text(meaning) "}"
     if (present == "always")
         required = required (required == "" ? "" : ", ") text(name)
-    if (sub(/^with /, "", present))
+    if (sub(/^with /, "", present)) {
+        if (!(present in with))
+            order[++with_count] = present
         with[present] = with[present] (with[present] == "" ? "" : ", ") text(name)
+    }
 }
 
 function constant(name, value) {
@@ -69,8 +72,8 @@ END {
     print " \"type\": \"object\","
     print " \"properties\": {\n" properties "\n },"
     print " \"required\": [" required "],"
-    for (name in with)
-        needs = needs (needs == "" ? "" : ", ") text(name) ": [" with[name] "]"
+    for (i = 1; i <= with_count; i++)
+        needs = needs (needs == "" ? "" : ", ") text(order[i]) ": [" with[order[i]] "]"
     print " \"dependentRequired\": {" needs "},"
     print " \"anyOf\": [\n" tests "\n ]"
     print "}"
