@@ -6,7 +6,7 @@ validate_diagnose_libdiagnose_la_SOURCES = \
 	validate/diagnose/diagnose.c validate/diagnose/diagnose.h \
 	validate/diagnose/explanation.c validate/diagnose/explanation.h \
 	validate/diagnose/model.c validate/diagnose/model.h \
-	validate/diagnose/believe.c \
+	validate/diagnose/believe.c validate/diagnose/believe.h \
 	validate/diagnose/next.c \
 	validate/diagnose/observations.c validate/diagnose/observations.h \
 	validate/diagnose/parts.c validate/diagnose/parts.h \
