@@ -9,6 +9,7 @@
 #include "tests/sim/fabric.h"
 #include "validate/diagnose/believe.h"
 #include "validate/diagnose/diagnose.h"
+#include "validate/diagnose/places.h"
 
 enum { LOOKS = 6, PAIRS = 24 };
 

@@ -8,6 +8,7 @@
 
 #include "lib/base/splitmix.h"
 #include "validate/diagnose/believe.h"
+#include "validate/diagnose/places.h"
 
 /* A network of leaves of four nodes with two rails each: all pairs so often, and what a test has to
  * say of the rate of each sample. */

@@ -9,6 +9,7 @@ validate_diagnose_libdiagnose_la_SOURCES = \
 	validate/diagnose/believe.c validate/diagnose/believe.h \
 	validate/diagnose/next.c \
 	validate/diagnose/observations.c validate/diagnose/observations.h \
+	validate/diagnose/places.c validate/diagnose/places.h \
 	validate/diagnose/parts.c validate/diagnose/parts.h \
 	# end of validate_diagnose_libdiagnose_la_SOURCES
 validate_diagnose_libdiagnose_la_LIBADD = -lm

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/diagnose/places.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Densities of ln rate, as they are found: of samples within leaves, and of those that share an
+ * uplink; a rail's alone and with the others. */
+struct densities {
+    double log_ratio[MODEL_BINS]; /* of the one across leaves over the one within */
+};
+enum { SAMPLES_LEAST = 20 };
+static const double prior_count = 0.5; /* of each bin, spread */
+static const double prior_misplaced = 1e-4;
+/* Each side, the own leaf and the other one, has to say so by itself. */
+static const double each_least = 3;
+
+static bool is_across(const struct diagnose_network *network, const struct diagnose_sample *sample)
+{
+    return network->leaves[sample->from] != network->leaves[sample->to];
+}
+
+static int bin_of(const struct diagnose_sample *sample)
+{
+    return sample->rate > 0 ? model_bin(log(sample->rate)) : 0;
+}
+
+/* Neighboring bins are much the same. */
+static void smooth(double *counts)
+{
+    double held[MODEL_BINS];
+
+    for (int bin = 0; bin < MODEL_BINS; bin++) {
+        held[bin] = prior_count;
+        for (int near = -2; near <= 2; near++)
+            if (bin + near >= 0 && bin + near < MODEL_BINS)
+                held[bin] += counts[bin + near] / 5;
+    }
+    for (int bin = 0; bin < MODEL_BINS; bin++)
+        counts[bin] = held[bin];
+}
+
+/* Returns whether there are enough samples of both. */
+static bool make_densities(const struct diagnose_network *network,
+                           const struct diagnose_sample *samples, size_t count, int class,
+                           struct densities *densities)
+{
+    double counts[2][MODEL_BINS] = {{0}}, all[2] = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        bool across = is_across(network, &samples[i]);
+
+        if (samples[i].rail * 2 + samples[i].is_together != class ||
+            (across && samples[i].shared < 2))
+            continue;
+        counts[across][bin_of(&samples[i])]++;
+    }
+    for (int side = 0; side < 2; side++) {
+        smooth(counts[side]);
+        for (int bin = 0; bin < MODEL_BINS; bin++)
+            all[side] += counts[side][bin];
+    }
+    for (int bin = 0; bin < MODEL_BINS; bin++)
+        densities->log_ratio[bin] = log(counts[1][bin] / all[1]) - log(counts[0][bin] / all[0]);
+    return all[0] > SAMPLES_LEAST + prior_count * MODEL_BINS &&
+           all[1] > SAMPLES_LEAST + prior_count * MODEL_BINS;
+}
+
+/* What pair runs of each node with those of each leaf say for being across: [nodes][leaves].
+ * Samples of a run are not independent: it says the mean of what they do. */
+static void add_runs(const struct diagnose_network *network, const struct diagnose_sample *samples,
+                     size_t count, const struct densities *densities, const bool *is_known,
+                     double *said)
+{
+    size_t leaves = network->leaf_count;
+
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        double sum = 0;
+        int used = 0;
+
+        for (end = begin; end < count && samples[end].pair_run == samples[begin].pair_run; end++) {
+            int class = samples[end].rail * 2 + samples[end].is_together;
+
+            if (!is_known[class])
+                continue;
+            sum += densities[class].log_ratio[bin_of(&samples[end])];
+            used++;
+        }
+        for (int k = 0; k < 2 && used > 0; k++) {
+            int node = k ? samples[begin].to : samples[begin].from;
+            int other = k ? samples[begin].from : samples[begin].to;
+
+            said[(size_t)node * leaves + (size_t)network->leaves[other]] += sum / used;
+        }
+    }
+}
+
+static long find_misplaced(const struct diagnose_network *network, const double *said,
+                           struct misplaced *misplaced)
+{
+    size_t leaves = network->leaf_count;
+    long found = 0;
+
+    for (int node = 0; node < (int)network->node_count; node++) {
+        const double *row = said + (size_t)node * leaves;
+        int own = network->leaves[node], best = -1;
+        double odds;
+
+        for (int leaf = 0; leaf < (int)leaves; leaf++)
+            if (leaf != own && (best < 0 || row[leaf] < row[best]))
+                best = leaf;
+        if (best < 0 || row[own] < each_least || -row[best] < each_least)
+            continue;
+        odds = row[own] - row[best] + log(prior_misplaced / (double)leaves);
+        if (1 / (1 + exp(-odds)) > model_value(MODEL_CLEARED))
+            misplaced[found++] = (struct misplaced){node, best, 1 / (1 + exp(-odds))};
+    }
+    return found;
+}
+
+long diagnose_places(const struct diagnose_network *network, const struct diagnose_sample *samples,
+                     size_t count, struct misplaced **misplaced)
+{
+    size_t classes = 2 * network->rail_count;
+    double *said = calloc(network->node_count * network->leaf_count + 1, sizeof *said);
+    struct densities *densities = calloc(classes, sizeof *densities);
+    bool *is_known = calloc(classes, sizeof *is_known);
+    long found = -1;
+
+    *misplaced = malloc((network->node_count + 1) * sizeof **misplaced);
+    if (said && densities && is_known && *misplaced && network->leaf_count < 2) {
+        found = 0;
+    } else if (said && densities && is_known && *misplaced) {
+        for (size_t class = 0; class < classes; class ++)
+            is_known[class] =
+                make_densities(network, samples, count, (int)class, &densities[class]);
+        add_runs(network, samples, count, densities, is_known, said);
+        found = find_misplaced(network, said, *misplaced);
+    }
+    free(said);
+    free(densities);
+    free(is_known);
+    return found;
+}
