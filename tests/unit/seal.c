@@ -168,7 +168,7 @@ static void proves_origin(const struct daemon *daemon)
     sleep(3);
     is_int(seal_verify(other, text, LENGTH, &err), 1, "an expired seal proves its origin (%s)",
            err.text);
-    other[20] ^= 1;
+    other[20] = other[20] == 'A' ? 'B' : 'A'; /* of base64, else it is none */
     is_int(seal_verify(other, text, LENGTH, &err), SEAL_UNDECODABLE, "... unless it is altered");
     other = seal_with_options(daemon, "--restrict-uid=12345");
     is_int(seal_verify(other, text, LENGTH, &err), 0, "one made for another reader is no seal");
