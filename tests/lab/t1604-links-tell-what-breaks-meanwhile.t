@@ -91,7 +91,8 @@ END
 cat >"$work/stranger.py" <<'END'
 # COUNT GARBAGE ADDRESS...: COUNT connections to each port on standard input at each address, every
 # other one sends GARBAGE bytes. Prints how many were made, had no answer, and were closed before the
-# program ended, and which ports closed none though they had a second for it: a rank may be asleep.
+# program ended, and which ports closed none though they had five seconds for it: a rank that measures
+# another rail, or waits for its turn, does not accept meanwhile, and its queue serves nobody.
 import os, select, socket, sys, time
 count, garbage, addresses = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
 poll, ends, text, made, closed, met = select.epoll(), {}, b"", 0, [], []
@@ -126,7 +127,7 @@ while over is None or (time.monotonic() < over + 5 and any(end[1] is not None fo
         else: # refused: the program does not listen at this address
             ends.pop(fd)[0].close()
 before = [name for when, name in closed if when < over - 0.2]
-late = {name for when, name in met if when < over - 1} - set(before)
+late = {name for when, name in met if when < over - 5} - set(before)
 print("made", made, "unanswered", len(ends) - made, "closed", len(before), "open", *sorted(late))
 END
 addresses=$(for node in n1 n2 n3; do for rail in 0 1 2; do address $node $rail; done; done)
