@@ -28,29 +28,28 @@ static void refused(const char *text, const char *why)
     is_int(list.count, 0, "... and leaves an empty list");
 }
 
-static void folds(const char *text, const char *expected)
+static void folds_by(char *fold(const struct hostlist *list), const char *text,
+                     const char *expected, const char *how)
 {
     struct hostlist list;
     char *folded;
 
     hostlist_expand(text, &list, NULL);
-    folded = hostlist_fold(&list);
-    is_str(folded, expected, "\"%s\" folds", text);
+    folded = fold(&list);
+    is_str(folded, expected, "\"%s\" folds%s", text, how);
     free(folded);
     hostlist_clear(&list);
+}
+
+static void folds(const char *text, const char *expected)
+{
+    folds_by(hostlist_fold, text, expected, "");
 }
 
 /* For Slurm's commands and API: what 22.05 reads too. */
 static void folds_for_slurm(const char *text, const char *expected)
 {
-    struct hostlist list;
-    char *folded;
-
-    hostlist_expand(text, &list, NULL);
-    folded = hostlist_fold_for_slurm(&list);
-    is_str(folded, expected, "\"%s\" folds for Slurm", text);
-    free(folded);
-    hostlist_clear(&list);
+    folds_by(hostlist_fold_for_slurm, text, expected, " for Slurm");
 }
 
 static void comes_back(struct hostlist *list, char *folded)

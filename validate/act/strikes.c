@@ -3,12 +3,12 @@
 
 #include <math.h>
 #include <stdio.h>
+
 #include "lib/catalog/catalog.h"
 
 bool strikes_is_near(const char *limit_source, double value, double limit)
 {
-    return limit_source &&
-           (catalog_is_limit(limit_source, LIMIT_PEERS) ||
+    return (catalog_is_limit(limit_source, LIMIT_PEERS) ||
             catalog_is_limit(limit_source, LIMIT_HISTORY)) &&
            isfinite(value) && isfinite(limit) && limit > 0 && value >= limit * 2 / 3;
 }

@@ -14,10 +14,10 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/condition.h"
-#include "lib/slurm/own_name.h"
 #include "lib/base/privileges.h"
 #include "lib/base/stdout_flush.h"
 #include "lib/certificate/failed_rails.h"
+#include "lib/slurm/own_name.h"
 #include "validate/battery/launcher.h"
 #include "validate/battery/peer_exchange.h"
 #include "validate/battery/watch/peers.h"

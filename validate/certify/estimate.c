@@ -22,7 +22,7 @@ static int rail_count(const struct certify *certify)
         const struct record *record = &certify->records.items[i];
         const struct subject *subject;
 
-        if (!record->node || !record->metric || !catalog_is_metric(record->metric, METRIC_SPEED) ||
+        if (!record->node || !catalog_is_metric(record->metric, METRIC_SPEED) ||
             !catalog_is_test(record->test, TEST_HOST_CONFIG))
             continue;
         subject = certify_subject(certify, record->node);
