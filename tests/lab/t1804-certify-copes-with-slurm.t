@@ -135,6 +135,10 @@ is "$status" 2 'a list that is none'
 certify --level fast
 is "$status" 2 'a level that is none'
 status=0
+lab run env SLURM_CLUSTERS=east "$muster" certify >"$work/words" 2>&1 || status=$?
+is "$status $(tail -n 1 "$work/words" | cut -d, -f1)" \
+    "3 muster certify: SLURM_CLUSTERS is 'east'" 'another cluster is meant'
+status=0
 lab run setpriv --reuid=nobody --clear-groups "$muster" certify >"$work/words" 2>&1 || status=$?
 is "$status" 2 'not root: refused'
 like "$(cat "$work/words")" '--dry-run does not' 'but for a dry run'

@@ -77,6 +77,25 @@ static void states(void)
     is_state(NODE_STATE_UNKNOWN, false, "unknown");
 }
 
+/* A user who means another cluster must not have this one certified. */
+static void mean_clusters(void)
+{
+    struct error err = {""};
+
+    is_int(cluster_meant(NULL, "west", &err), 0, "no SLURM_CLUSTERS: this cluster");
+    is_int(cluster_meant("", "west", &err), 0, "... nor an empty one");
+    is_int(cluster_meant("west", "west", &err), 0, "this cluster");
+    is_int(cluster_meant("east,West", "west", &err), 0, "this among others, in any case");
+    is_int(cluster_meant("all", "west", &err), 0, "all of them");
+    is_int(cluster_meant("east", "west", &err), -1, "another cluster is refused");
+    is_str(
+        err.text,
+        "SLURM_CLUSTERS is 'east', and the cluster of this host is west; next: run this on a host "
+        "of that cluster, or unset SLURM_CLUSTERS",
+        "... in one line");
+    is_int(cluster_meant("western,wes", "west", &err), -1, "names that are alike are others");
+}
+
 int main(void)
 {
     struct cluster cluster = {.nodes = calloc(NODES, sizeof *cluster.nodes), .node_count = NODES};
@@ -96,5 +115,6 @@ int main(void)
     free(cluster.by_name);
     free(cluster.nodes);
     states();
+    mean_clusters();
     return tap_done();
 }

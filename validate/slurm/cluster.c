@@ -288,6 +288,7 @@ static int topology_load(struct cluster *cluster, struct error *err)
 static int name_load(struct cluster *cluster, struct error *err)
 {
     slurm_conf_t *found = NULL;
+    int rv;
 
     if (slurm_load_ctl_conf(0, &found) != SLURM_SUCCESS)
         return slurm_failed(err, "cannot ask the controller for its configuration");
@@ -295,15 +296,21 @@ static int name_load(struct cluster *cluster, struct error *err)
     cluster->has_extra = release_has_extra() && found->sched_params &&
                          strstr(found->sched_params, "extra_constraints");
     release_conf_free(found);
-    return cluster->name ? 0 : error_set(err, "no memory for the cluster's name");
+    if (!cluster->name)
+        return error_set(err, "no memory for the cluster's name");
+    rv = cluster_meant(getenv("SLURM_CLUSTERS"), cluster->name, err);
+    unsetenv("SLURM_CLUSTERS"); /* srun would follow it */
+    return rv;
 }
 
 int cluster_name(char *name, size_t size, struct error *err)
 {
     struct cluster cluster = {0};
 
-    if (name_load(&cluster, err) != 0)
+    if (name_load(&cluster, err) != 0) {
+        cluster_clear(&cluster);
         return -1;
+    }
     snprintf(name, size, "%s", cluster.name);
     cluster_clear(&cluster);
     return 0;

@@ -67,8 +67,12 @@ struct cluster {
  * configuration is to end the process: it is tried in a child first). */
 int cluster_open(struct error *err);
 
-/* Asks the controller for ClusterName. Returns 0, or -1 with err. */
+/* Asks the controller for ClusterName. Returns 0, or -1 with err, also where SLURM_CLUSTERS of our
+ * environment means other clusters: what libslurm and srun would reach are two then. */
 int cluster_name(char *name, size_t size, struct error *err);
+/* The rule: whether name is among clusters, SLURM_CLUSTERS' names with commas, "all" or NULL.
+ * Returns 0, or -1 with err. */
+int cluster_meant(const char *clusters, const char *name, struct error *err);
 
 /* Asks the controller for nodes, partitions and topology. Returns 0, or -1 with err and cluster
  * empty. Release with cluster_clear(). */

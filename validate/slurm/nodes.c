@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* The cluster's nodes once the controller has told them: nothing here needs libslurm. */
 
@@ -70,4 +71,25 @@ int cluster_mark_waiting(struct cluster *cluster, const struct hostlist *waiting
     }
     hostlist_set_clear(&reserved);
     return 0;
+}
+
+int cluster_meant(const char *clusters, const char *name, struct error *err)
+{
+    size_t length = strlen(name);
+
+    for (const char *at = clusters; at && *at; at += strspn(at, ", ")) {
+        size_t named = strcspn(at, ", ");
+
+        if ((named == length && strncasecmp(at, name, length) == 0) ||
+            (named == 3 && strncasecmp(at, "all", 3) == 0))
+            return 0;
+        at += named;
+    }
+    if (!clusters || !*clusters)
+        return 0;
+    return error_set(
+        err,
+        "SLURM_CLUSTERS is '%s', and the cluster of this host is %s; next: run this on "
+        "a host of that cluster, or unset SLURM_CLUSTERS",
+        clusters, name);
 }

@@ -288,7 +288,8 @@ void step_clean_environment(void)
             name[length] = '\0';
             for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
                 if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0 &&
-                    strcmp(name, "SLURM_CONF") != 0 && !is_changed)
+                    strcmp(name, "SLURM_CONF") != 0 && strcmp(name, "SLURM_CLUSTERS") != 0 &&
+                    !is_changed)
                     is_changed = unsetenv(name) == 0; /* moves the rest: begin again */
         }
     } while (is_changed);

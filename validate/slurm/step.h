@@ -37,8 +37,9 @@ int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
                 struct error *err);
 
 /* Takes the variables of Slurm's commands and daemons (SLURM_*, SLURMD_*, SALLOC_*, SRUN_*,
- * SBATCH_*, but for SLURM_CONF) out of our environment: an administrator's habits, or a job that we
- * were started in, must not shape the test. */
+ * SBATCH_*) out of our environment: an administrator's habits, or a job that we were started in,
+ * must not shape the test. But for SLURM_CONF, and SLURM_CLUSTERS, which cluster_name() looks at.
+ */
 void step_clean_environment(void);
 
 /* The path of one of muster's own programs: beside this one, else where it was installed. */
