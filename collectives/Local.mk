@@ -96,7 +96,7 @@ collectives_libmustercoll_la_SOURCES += \
 	collectives/choose/layout.c collectives/choose/layout.h \
 	collectives/choose/machine.c collectives/choose/machine.h \
 	collectives/choose/machine_text.c \
-	collectives/choose/others.c collectives/choose/others.h \
+	collectives/choose/background_load.c collectives/choose/background_load.h \
 	collectives/choose/predict.c collectives/choose/predict.h \
 	# end
 EXTRA_DIST += collectives/pmpi/mustercoll-pmpi.lds
@@ -105,7 +105,7 @@ collectives_libmustercollmpi_la_SOURCES += \
 	collectives/choose/candidates.c collectives/choose/candidates.h \
 	collectives/choose/layout_mpi.c collectives/choose/layout_mpi.h \
 	collectives/choose/measure.c collectives/choose/measure.h \
-	collectives/choose/trials.c \
+	collectives/choose/benchmarks.c \
 	collectives/choose/tuned.c collectives/choose/tuned.h \
 	# end
 
@@ -121,10 +121,10 @@ CLEANFILES += collectives/choose/measured-code.h
 # for programs as they are, by LD_PRELOAD
 lib_LTLIBRARIES += collectives/libmustercoll-pmpi.la
 collectives_libmustercoll_pmpi_la_SOURCES = \
-	collectives/pmpi/begin.c \
+	collectives/pmpi/init.c \
 	collectives/pmpi/fortran.c \
-	collectives/pmpi/left.c collectives/pmpi/left.h \
-	collectives/pmpi/moving.c \
+	collectives/pmpi/fallback.c collectives/pmpi/fallback.h \
+	collectives/pmpi/data_movement.c \
 	collectives/pmpi/pmpi.h \
 	collectives/pmpi/reductions.c \
 	collectives/pmpi/state.c collectives/pmpi/state.h \

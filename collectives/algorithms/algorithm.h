@@ -58,15 +58,15 @@ struct ring {
 /* ring.c's allreduce among a part of the ranks, of count elements from one place to another, which
  * may be the same. */
 void ring_among(const struct plan_shape *shape, struct plan *plan, const struct ring *ring,
-                struct plan_place from, struct plan_place to, size_t count);
+                struct plan_address from, struct plan_address to, size_t count);
 
 /* halving.c's: the greatest power of two up to `ranks`; and the exchange with a partner, segment by
  * segment: the own numbers of the block `away` go there, those of `kept` come to `by` and are added
  * to the own ones at `to`. own is where the numbers begin that both blocks are counted from. */
 int halving_places(int ranks);
 void halving_exchange(const struct plan_shape *shape, struct plan *plan, int partner,
-                      struct plan_place own, struct plan_block away, struct plan_block kept,
-                      struct plan_place by, struct plan_place to);
+                      struct plan_address own, struct plan_block away, struct plan_block kept,
+                      struct plan_address by, struct plan_address to);
 
 void ring_allreduce(const struct plan_shape *shape, struct plan *plan);
 void ring_reduce_scatter(const struct plan_shape *shape, struct plan *plan);

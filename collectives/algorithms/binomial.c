@@ -48,7 +48,7 @@ void binomial_reduce(const struct plan_shape *shape, struct plan *plan)
     size_t room = shape->count && plan_segments(shape, shape->count)
                       ? plan_segment(shape, shape->count, 0).count
                       : 0;
-    struct plan_place by[2] = {{PLAN_SCRATCH, 0}}, sum = plan_out(0);
+    struct plan_address by[2] = {{PLAN_SCRATCH, 0}}, sum = plan_out(0);
 
     if (tree.count > 0) {
         by[0] = plan_scratch(plan, room);
@@ -60,7 +60,7 @@ void binomial_reduce(const struct plan_shape *shape, struct plan *plan)
     }
     for (unsigned k = 0, turn = 0; k < plan_segments(shape, shape->count); k++) {
         struct plan_block part = plan_segment(shape, shape->count, k);
-        struct plan_place mine = plan_in(part.offset);
+        struct plan_address mine = plan_in(part.offset);
 
         for (int c = tree.count - 1; c >= 0; c--, turn ^= 1) {
             plan_receive(plan, tree.children[c], by[turn], part.count);

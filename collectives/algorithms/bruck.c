@@ -14,7 +14,7 @@ bool bruck_applies(const struct plan_shape *shape)
 void bruck_all_gather(const struct plan_shape *shape, struct plan *plan)
 {
     int ranks = shape->ranks, rank = shape->rank;
-    struct plan_place here = plan_scratch(plan, (size_t)ranks * shape->count);
+    struct plan_address here = plan_scratch(plan, (size_t)ranks * shape->count);
 
     if (ranks == 1) {
         plan_copy(plan, plan_in(0), plan_out(0), shape->count);
@@ -42,8 +42,8 @@ void bruck_all_to_all(const struct plan_shape *shape, struct plan *plan)
 {
     int ranks = shape->ranks, rank = shape->rank;
     size_t count = shape->count, half = (size_t)(ranks + 1) / 2 * count;
-    struct plan_place here = plan_scratch(plan, (size_t)ranks * count);
-    struct plan_place out = plan_scratch(plan, half), in = plan_scratch(plan, half);
+    struct plan_address here = plan_scratch(plan, (size_t)ranks * count);
+    struct plan_address out = plan_scratch(plan, half), in = plan_scratch(plan, half);
 
     for (int i = 0; i < ranks; i++)
         plan_copy(plan, plan_in((size_t)((rank + i) % ranks) * count),

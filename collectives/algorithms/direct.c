@@ -20,10 +20,10 @@ static void send_parts(const struct plan_shape *shape, struct plan *plan, unsign
 
 /* Segment k of this rank's part from each other, in the order of distance. */
 static void reduce_part(const struct plan_shape *shape, struct plan *plan, unsigned k,
-                        struct plan_place by, size_t most)
+                        struct plan_address by, size_t most)
 {
     struct plan_block mine = plan_part(shape->count, shape->ranks, shape->rank), some;
-    struct plan_place own, sum;
+    struct plan_address own, sum;
 
     if (k >= plan_segments(shape, mine.count))
         return;
@@ -31,7 +31,7 @@ static void reduce_part(const struct plan_shape *shape, struct plan *plan, unsig
     own = plan_in(mine.offset + some.offset);
     sum = plan_out(mine.offset + some.offset);
     for (int s = 1; s < shape->ranks; s++) {
-        struct plan_place at = plan_at(by, (size_t)(s % 4) * most);
+        struct plan_address at = plan_at(by, (size_t)(s % 4) * most);
 
         plan_receive(plan, (shape->rank - s + shape->ranks) % shape->ranks, at, some.count);
         plan_reduce(plan, own, at, sum, some.count);
@@ -47,7 +47,7 @@ void direct_allreduce(const struct plan_shape *shape, struct plan *plan)
     size_t greatest = plan_part(shape->count, ranks, 0).count;
     unsigned segments = plan_segments(shape, greatest);
     size_t most = plan_segment_most(shape, greatest);
-    struct plan_place by;
+    struct plan_address by;
 
     if (ranks == 1) {
         plan_copy(plan, plan_in(0), plan_out(0), shape->count);

@@ -48,10 +48,10 @@ static struct node node_of(const struct plan_shape *shape, int tree)
 }
 
 static void go_up(struct plan *plan, const struct node *node, struct plan_block part,
-                  const struct plan_place by[2])
+                  const struct plan_address by[2])
 {
-    struct plan_place own = plan_in(node->half.offset + part.offset);
-    struct plan_place sum = plan_out(node->half.offset + part.offset);
+    struct plan_address own = plan_in(node->half.offset + part.offset);
+    struct plan_address sum = plan_out(node->half.offset + part.offset);
 
     for (int c = 0; c < node->count; c++) {
         plan_receive(plan, node->children[c], by[c], part.count);
@@ -66,7 +66,7 @@ static void go_up(struct plan *plan, const struct node *node, struct plan_block 
 
 static void go_down(struct plan *plan, const struct node *node, struct plan_block part)
 {
-    struct plan_place result = plan_out(node->half.offset + part.offset);
+    struct plan_address result = plan_out(node->half.offset + part.offset);
 
     if (node->parent != NONE)
         plan_receive(plan, node->parent, result, part.count);
@@ -91,7 +91,7 @@ void double_tree_allreduce(const struct plan_shape *shape, struct plan *plan)
     unsigned segments = plan_segments(shape, nodes[0].half.count);
     unsigned behind = 2 * depth_of(shape->ranks);
     size_t most = plan_segment_most(shape, nodes[0].half.count);
-    struct plan_place by[2][2];
+    struct plan_address by[2][2];
 
     if (shape->ranks == 1) {
         plan_copy(plan, plan_in(0), plan_out(0), shape->count);

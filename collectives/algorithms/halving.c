@@ -75,8 +75,8 @@ static struct plan_block cover(const struct plan_shape *shape, int places, int f
 }
 
 void halving_exchange(const struct plan_shape *shape, struct plan *plan, int partner,
-                      struct plan_place own, struct plan_block away, struct plan_block kept,
-                      struct plan_place by, struct plan_place to)
+                      struct plan_address own, struct plan_block away, struct plan_block kept,
+                      struct plan_address by, struct plan_address to)
 {
     unsigned outs = plan_segments(shape, away.count), ins = plan_segments(shape, kept.count);
 
@@ -117,10 +117,10 @@ static void exchange_results(const struct plan_shape *shape, struct plan *plan, 
 
 static void halve_and_double(const struct plan_shape *shape, struct plan *plan,
                              partner_function *partner, const int *labels, int place, int places,
-                             int more, struct plan_place own)
+                             int more, struct plan_address own)
 {
     int first = 0, steps = 0;
-    struct plan_place by = plan_scratch(plan, (shape->count + 1) / 2 + (size_t)places);
+    struct plan_address by = plan_scratch(plan, (shape->count + 1) / 2 + (size_t)places);
     struct plan_block block;
 
     for (int count = places / 2; count > 0; count /= 2, steps++) {
@@ -150,7 +150,7 @@ static void halve_and_double(const struct plan_shape *shape, struct plan *plan,
 static void allreduce(const struct plan_shape *shape, struct plan *plan, partner_function *partner)
 {
     int places = halving_places(shape->ranks), more = shape->ranks - places, rank = shape->rank;
-    struct plan_place own = plan_in(0);
+    struct plan_address own = plan_in(0);
     int *labels;
 
     if (shape->ranks == 1) {
@@ -163,7 +163,7 @@ static void allreduce(const struct plan_shape *shape, struct plan *plan, partner
         return;
     }
     if (rank < 2 * more) {
-        struct plan_place theirs = plan_scratch(plan, shape->count);
+        struct plan_address theirs = plan_scratch(plan, shape->count);
 
         plan_receive(plan, rank - 1, theirs, shape->count);
         plan_reduce(plan, own, theirs, plan_out(0), shape->count);

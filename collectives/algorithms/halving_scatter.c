@@ -49,8 +49,8 @@ static void work(const struct halving *h, int place)
 {
     const struct plan_shape *shape = h->shape;
     struct plan_block whole = cover(h, 0, h->places), own = plan_shape_block(shape, shape->rank);
-    struct plan_place sums = plan_scratch(h->plan, whole.count);
-    struct plan_place by = plan_scratch(h->plan, whole.count), from = plan_in(0);
+    struct plan_address sums = plan_scratch(h->plan, whole.count);
+    struct plan_address by = plan_scratch(h->plan, whole.count), from = plan_in(0);
     bool is_double = place < h->more;
     /* in place the result's place still holds what the last exchange sends */
     bool is_apart = is_double || shape->in_place;

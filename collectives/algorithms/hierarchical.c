@@ -55,12 +55,12 @@ static void reduce_in_node(const struct plan_shape *shape, struct plan *plan,
     bool is_owner = place->index < place->parts;
     unsigned segments = plan_segments(shape, greatest);
     size_t most = plan_segment_most(shape, greatest), turn = 0;
-    struct plan_place by = {PLAN_SCRATCH, 0};
+    struct plan_address by = {PLAN_SCRATCH, 0};
 
     if (is_owner)
         by = plan_scratch(plan, 4 * most);
     for (unsigned k = 0; k < segments; k++) {
-        struct plan_place own = plan_in(mine.offset), sum = plan_out(mine.offset);
+        struct plan_address own = plan_in(mine.offset), sum = plan_out(mine.offset);
         struct plan_block some;
 
         for (int s = 1; s < place->size; s++) {
@@ -78,7 +78,7 @@ static void reduce_in_node(const struct plan_shape *shape, struct plan *plan,
         own = plan_at(own, some.offset);
         sum = plan_at(sum, some.offset);
         for (int s = 1; s < place->size; s++, turn++) {
-            struct plan_place at = plan_at(by, turn % 4 * most);
+            struct plan_address at = plan_at(by, turn % 4 * most);
 
             plan_receive_plain(plan, peers[(place->index - s + place->size) % place->size], at,
                                some.count);

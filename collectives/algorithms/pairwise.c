@@ -20,7 +20,7 @@ void pairwise_all_to_all(const struct plan_shape *shape, struct plan *plan)
             plan_receive(plan, from, plan_out(in.offset), in.count);
         } else {
             /* the block for `from` is still here: it goes out in round ranks - s */
-            struct plan_place by = plan_scratch(plan, out.count);
+            struct plan_address by = plan_scratch(plan, out.count);
 
             plan_copy(plan, plan_in(out.offset), by, out.count);
             plan_send(plan, to, by, out.count);

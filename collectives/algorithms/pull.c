@@ -71,14 +71,14 @@ void pull_reduce(const struct plan_shape *shape, struct plan *plan)
 {
     struct plan_block part = plan_part(shape->count, shape->ranks, shape->rank);
     size_t most = plan_segment_most(shape, part.count);
-    struct plan_place by = plan_scratch(plan, most), kept = plan_scratch(plan, most);
+    struct plan_address by = plan_scratch(plan, most), kept = plan_scratch(plan, most);
     bool is_root = shape->rank == shape->root;
 
     begin(plan);
     for (unsigned k = 0; k < plan_segments(shape, part.count); k++) {
         struct plan_block some = plan_segment(shape, part.count, k);
         size_t at = part.offset + some.offset;
-        struct plan_place own = plan_in(at), sum = is_root ? plan_out(at) : kept;
+        struct plan_address own = plan_in(at), sum = is_root ? plan_out(at) : kept;
 
         for (int d = 1; d < shape->ranks; d++) {
             if (k == 0)
@@ -108,7 +108,7 @@ void pull_all_gather(const struct plan_shape *shape, struct plan *plan)
         for (int turn = 0; turn < shape->ranks; turn++) {
             int from = (shape->rank / 2 * 2 + turn) % shape->ranks;
             struct plan_block some = plan_block_piece(plan_shape_block(shape, from), each, k);
-            struct plan_place own = plan_in(k * each), out = plan_out(some.offset);
+            struct plan_address own = plan_in(k * each), out = plan_out(some.offset);
 
             if (from == shape->rank) {
                 plan_copy(plan, own, out, some.count);

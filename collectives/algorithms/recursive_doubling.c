@@ -15,8 +15,8 @@ static int power_below(int ranks)
 }
 
 /* Both partners join the lower one's with the higher one's, in this order: the same bits. */
-static void join(struct plan *plan, bool mine_first, struct plan_place mine,
-                 struct plan_place theirs, size_t count)
+static void join(struct plan *plan, bool mine_first, struct plan_address mine,
+                 struct plan_address theirs, size_t count)
 {
     plan_reduce(plan, mine_first ? mine : theirs, mine_first ? theirs : mine, plan_out(0), count);
 }
@@ -24,7 +24,7 @@ static void join(struct plan *plan, bool mine_first, struct plan_place mine,
 void recursive_doubling_allreduce(const struct plan_shape *shape, struct plan *plan)
 {
     int power = power_below(shape->ranks), more = shape->ranks - power, rank = shape->rank, place;
-    struct plan_place mine = plan_in(0), theirs[2];
+    struct plan_address mine = plan_in(0), theirs[2];
 
     if (shape->ranks == 1) {
         plan_copy(plan, plan_in(0), plan_out(0), shape->count);

@@ -10,8 +10,8 @@
 /* Receives the block, whose own contribution is at `own`, and adds the two at `to`. The segments
  * come in where they are added, unless that is where the own contribution is. */
 static void receive_and_reduce(const struct plan_shape *shape, struct plan *plan, int peer,
-                               struct plan_place own, struct plan_place by, struct plan_place to,
-                               size_t count)
+                               struct plan_address own, struct plan_address by,
+                               struct plan_address to, size_t count)
 {
     for (unsigned k = 0; k < plan_segments(shape, count); k++) {
         struct plan_block part = plan_segment(shape, count, k);
@@ -25,7 +25,7 @@ static void receive_and_reduce(const struct plan_shape *shape, struct plan *plan
 /* Passes one block on and takes the next, a segment of each in turn: what came in last time is
  * then still at hand as it came. */
 static void pass_on(const struct plan_shape *shape, struct plan *plan, int next,
-                    struct plan_place out, size_t out_count, int before, struct plan_place in,
+                    struct plan_address out, size_t out_count, int before, struct plan_address in,
                     size_t in_count)
 {
     unsigned outs = plan_segments(shape, out_count), ins = plan_segments(shape, in_count);
@@ -45,7 +45,7 @@ static void pass_on(const struct plan_shape *shape, struct plan *plan, int next,
 }
 
 void ring_among(const struct plan_shape *shape, struct plan *plan, const struct ring *ring,
-                struct plan_place from, struct plan_place to, size_t count)
+                struct plan_address from, struct plan_address to, size_t count)
 {
     int ranks = ring->size, position = ring->position;
     int next = ring->ranks[(position + 1) % ranks];
@@ -53,7 +53,7 @@ void ring_among(const struct plan_shape *shape, struct plan *plan, const struct 
     /* what comes in cannot come in where this rank's own contribution still is */
     bool is_same = from.buffer == to.buffer || shape->in_place;
     size_t most = plan_part(count, ranks, 0).count;
-    struct plan_place by = to;
+    struct plan_address by = to;
     struct plan_block block;
 
     if (ranks == 1) {
@@ -104,7 +104,7 @@ void ring_reduce_scatter(const struct plan_shape *shape, struct plan *plan)
     int ranks = shape->ranks, position = plan_ring_position(shape, shape->rank);
     int next = plan_ring_rank(shape, position + 1), before = plan_ring_rank(shape, position - 1);
     struct plan_block block = plan_shape_block(shape, shape->rank);
-    struct plan_place by[2], at;
+    struct plan_address by[2], at;
     size_t greatest = plan_shape_greatest_block(shape);
 
     if (ranks == 1) {
@@ -131,7 +131,7 @@ void ring_all_gather(const struct plan_shape *shape, struct plan *plan)
     int position = plan_ring_position(shape, shape->rank);
     int next = plan_ring_rank(shape, position + 1), before = plan_ring_rank(shape, position - 1);
     struct plan_block own = plan_shape_block(shape, shape->rank), block = own;
-    struct plan_place at = plan_in(0);
+    struct plan_address at = plan_in(0);
 
     if (plan_rounds(shape)) {
         at = plan_out(own.offset);
@@ -196,11 +196,11 @@ void chain_reduce(const struct plan_shape *shape, struct plan *plan)
     int place = (position - plan_ring_position(shape, shape->root) + shape->ranks) % shape->ranks;
     bool is_root = place == 0, is_last = place == shape->ranks - 1;
     size_t most = shape->count ? plan_segment(shape, shape->count, 0).count : 0;
-    struct plan_place by = is_last ? plan_in(0) : plan_scratch(plan, 4 * most);
+    struct plan_address by = is_last ? plan_in(0) : plan_scratch(plan, 4 * most);
 
     for (unsigned k = 0; k < plan_segments(shape, shape->count); k++) {
         struct plan_block part = plan_segment(shape, shape->count, k);
-        struct plan_place sum = plan_at(by, k % 4 * most), result = plan_out(part.offset);
+        struct plan_address sum = plan_at(by, k % 4 * most), result = plan_out(part.offset);
 
         if (is_last) {
             sum = plan_in(part.offset);

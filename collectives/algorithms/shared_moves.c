@@ -94,7 +94,7 @@ static bool goes_by_message(const struct plan_shape *shape, struct plan_block bl
 {
     size_t pairs = (size_t)shape->ranks * (size_t)shape->ranks;
 
-    return plan_is_crowded(shape->topology) && shape->send_counts &&
+    return plan_is_oversubscribed(shape->topology) && shape->send_counts &&
            block.count * shape->element_bytes * pairs >= CROWD_BYTES;
 }
 

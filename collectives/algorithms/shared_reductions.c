@@ -16,14 +16,14 @@ static void keep_partial(struct sharing *s, size_t count)
 
 /* Adds what all others but one (or ranks: but none) have put at a place of their parts in round k
  * to the own numbers; there is at least one. */
-static void add_others(const struct sharing *s, unsigned k, struct plan_place own, int but,
-                       size_t at, struct plan_place sum, size_t count)
+static void add_others(const struct sharing *s, unsigned k, struct plan_address own, int but,
+                       size_t at, struct plan_address sum, size_t count)
 {
     int left = s->shape->ranks - 1 - (but < s->shape->ranks && but != s->shape->rank);
 
     for (int d = 1; d < s->shape->ranks; d++) {
         int from = sharing_next(s, d);
-        struct plan_place to = has_partial(s) && left > 1 ? s->partial : sum;
+        struct plan_address to = has_partial(s) && left > 1 ? s->partial : sum;
 
         if (from == but)
             continue;
@@ -50,8 +50,8 @@ static int owner_count(const struct plan_shape *shape)
 {
     bool is_little = shape->count * shape->element_bytes <= CROWD_SHARE_BYTES;
 
-    return plan_is_crowded(shape->topology) && is_little ? shape->topology->processors
-                                                         : shape->ranks;
+    return plan_is_oversubscribed(shape->topology) && is_little ? shape->topology->processors
+                                                                : shape->ranks;
 }
 
 /* The rank whose share is the index-th: as far from each other as can be, lest they be those of
@@ -73,7 +73,7 @@ static struct plan_block share_of(const struct sharing *s, unsigned k, int index
 }
 
 /* Where a rank puts what is for the owner, and the owner the sum. */
-static struct plan_place share_window(const struct sharing *s, int rank, unsigned k, int index)
+static struct plan_address share_window(const struct sharing *s, int rank, unsigned k, int index)
 {
     return sharing_window(s, rank, k, (size_t)index * s->each);
 }
@@ -104,7 +104,7 @@ static void put_for_others(const struct sharing *s, unsigned k)
 static void reduce_share(const struct sharing *s, unsigned k, int index)
 {
     struct plan_block share = share_of(s, k, index);
-    struct plan_place sum = share_window(s, s->shape->rank, k, index);
+    struct plan_address sum = share_window(s, s->shape->rank, k, index);
 
     /* of all before the first: they have then taken the sum that stood here two rounds before */
     for (int d = 1; d < s->shape->ranks; d++)
@@ -141,7 +141,7 @@ static void put_all(const struct sharing *s, unsigned k)
  * the first sum may stand where they were. */
 static void add_up_all(const struct sharing *s, unsigned k)
 {
-    struct plan_place sum = sharing_window(s, 0, 0, 0);
+    struct plan_address sum = sharing_window(s, 0, 0, 0);
 
     for (int r = 0; r < s->shape->ranks; r++)
         if (r != s->shape->rank)
@@ -210,8 +210,8 @@ static void put_towards_root(const struct sharing *s, unsigned k)
 static void reduce_for_root(const struct sharing *s, unsigned k, struct plan_block some)
 {
     struct plan_block part = part_of(s, some, s->shape->rank);
-    struct plan_place sum = sharing_window(s, s->shape->rank, k, part.offset);
-    struct plan_place own = plan_in(some.offset + part.offset);
+    struct plan_address sum = sharing_window(s, s->shape->rank, k, part.offset);
+    struct plan_address own = plan_in(some.offset + part.offset);
 
     if (s->shape->ranks == 2)
         plan_copy(s->plan, own, sum, part.count);
@@ -247,7 +247,7 @@ static void put_all_for_root(const struct sharing *s, unsigned k)
 
 static void add_up_at_root(const struct sharing *s, unsigned k)
 {
-    struct plan_place sum = plan_in(0);
+    struct plan_address sum = plan_in(0);
 
     if (s->shape->rank != s->shape->root)
         return;
@@ -305,8 +305,8 @@ static void reduce_own(const struct sharing *s, unsigned k)
 {
     struct plan_block block = plan_shape_block(s->shape, s->shape->rank);
     struct plan_block some = plan_block_piece(block, s->each, k);
-    struct plan_place sum = {s->shape->in_place ? PLAN_SCRATCH : PLAN_OUT,
-                             some.offset - block.offset};
+    struct plan_address sum = {s->shape->in_place ? PLAN_SCRATCH : PLAN_OUT,
+                               some.offset - block.offset};
 
     if (some.count == 0)
         return;
@@ -329,7 +329,7 @@ void shared_reduce_scatter(const struct plan_shape *shape, struct plan *plan)
     keep_partial(&s, s.each);
     sharing_go(&s);
     if (shape->in_place)
-        plan_copy(plan, (struct plan_place){PLAN_SCRATCH, 0}, plan_out(0), count);
+        plan_copy(plan, (struct plan_address){PLAN_SCRATCH, 0}, plan_out(0), count);
 }
 
 struct algorithm_cost shared_reduce_scatter_cost(const struct plan_shape *shape)

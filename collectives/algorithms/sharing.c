@@ -68,7 +68,7 @@ bool sharing_is_little_for_root(const struct plan_shape *shape)
     bool fits = shape->count * shape->element_bytes <= CROWD_ROOT_BYTES;
 
     return sharing_is_little(shape) ||
-           (plan_is_crowded(shape->topology) && is_whole(shape) && fits);
+           (plan_is_oversubscribed(shape->topology) && is_whole(shape) && fits);
 }
 
 void sharing_go(const struct sharing *s)

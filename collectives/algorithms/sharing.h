@@ -35,7 +35,7 @@ struct sharing {
     sharing_round_fn *put, *end; /* of round k */
     bool awaits_ends;            /* what it has put is read by others until the round's end */
     bool is_nontemporal;         /* it all goes past the caches */
-    struct plan_place partial;   /* where sums wait that others are added to, if so: scratch */
+    struct plan_address partial; /* where sums wait that others are added to, if so: scratch */
 };
 
 /* all: elements of a part that would hold everything in one round; 0: not known at all ranks. Of
@@ -71,11 +71,11 @@ static inline unsigned sharing_end_number(unsigned k)
 }
 
 /* In the half of round k of a rank's part. */
-static inline struct plan_place sharing_window(const struct sharing *s, int rank, unsigned k,
-                                               size_t offset)
+static inline struct plan_address sharing_window(const struct sharing *s, int rank, unsigned k,
+                                                 size_t offset)
 {
-    return (struct plan_place){PLAN_WINDOW,
-                               (size_t)rank * s->plan->window + k % 2 * s->half + offset};
+    return (struct plan_address){PLAN_WINDOW,
+                                 (size_t)rank * s->plan->window + k % 2 * s->half + offset};
 }
 
 static inline unsigned sharing_pieces(size_t count, size_t each)

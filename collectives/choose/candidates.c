@@ -23,7 +23,7 @@ enum {
     MORE_CALLS = 2, /* than the first, before a batch */
     LOOP_CALLS = 5, /* of a batch, where they take no longer than LOOP_US: */
     LOOP_US = 2500, /* ranks that have just met are faster, by messages, than in a loop; and, */
-    CROWD_LOOP_US = 10000, /* where they wait for processors, of calls four times as long, too */
+    OVERSUBSCRIBED_LOOP_US = 10000, /* of calls four times as long, too */
 };
 
 /* Of a call on one node: more of them than one would take too long. */
@@ -145,8 +145,8 @@ static double best_of(const struct candidate *candidates, unsigned count)
 static int warm_up(const struct candidates_call *call, double batch_us, struct candidate *candidate,
                    struct error *err)
 {
-    bool is_crowded = plan_is_crowded(collective_topology(call->collective));
-    double loop_us = is_crowded ? CROWD_LOOP_US : LOOP_US;
+    bool is_oversubscribed = plan_is_oversubscribed(collective_topology(call->collective));
+    double loop_us = is_oversubscribed ? OVERSUBSCRIBED_LOOP_US : LOOP_US;
     double long_us = call->is_one_node ? too_long_us : candidates_long_us;
     double once = time_calls(call, candidate->choice, 1, err), last = once;
 

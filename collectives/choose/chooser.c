@@ -233,8 +233,8 @@ static double tried_us(const struct chooser *chooser, const struct plan_shape *s
 
     if (shape->wire != WIRE_AS_IS && shape->wire != WIRE_LOSSLESS)
         return 0;
-    time_us =
-        machine_trial_us(chooser->machine, shape->kind, shape->wire, name, segment_bytes, bytes);
+    time_us = machine_benchmark_us(chooser->machine, shape->kind, shape->wire, name, segment_bytes,
+                                   bytes);
     if (time_us > 0 && shape->wire == WIRE_LOSSLESS && type != ELEMENT_BF16)
         time_us *= beside_bf16(chooser, type, bytes / (size_t)shape->ranks);
     return time_us;
@@ -291,10 +291,10 @@ static bool is_unknown_to_others(const struct plan_shape *shape)
            (shape->counts != NULL || shape->send_counts != NULL);
 }
 
-/* Of so many bytes what is shared wins unless others are so much faster in the trials, which are of
- * one start of a program: what the kernel copies takes up to twice as long in another. Measured
- * with 2, 5 and 13 ranks on two processors: where trials of 1 MiB and 16 MiB say pull or messages,
- * what is shared takes as long in the median of three starts, or half as long. */
+/* Of so many bytes what is shared wins unless others are so much faster in the benchmarks, which
+ * are of one start of a program: what the kernel copies takes up to twice as long in another.
+ * Measured with 2, 5 and 13 ranks on two processors: where benchmarks of 1 MiB and 16 MiB say pull
+ * or messages, what is shared takes as long in the median of three starts, or half as long. */
 static const size_t steadier_from = 1 << 20;
 static const double steadier = 1.25;
 

@@ -16,7 +16,7 @@
 enum { CHOICES = 48, CHOOSER_SEGMENTS = 3 };
 
 /* Segments that are chosen from, bytes; one that is as large as a call sends its blocks whole. A
- * trial at a size that is no greater than the first stands under it. */
+ * benchmark at a size that is no greater than the first stands under it. */
 extern const size_t chooser_segments[CHOOSER_SEGMENTS];
 
 struct choice {

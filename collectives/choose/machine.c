@@ -110,74 +110,76 @@ double machine_lossless_us(const struct machine *machine, enum link_class class,
                     machine_decoding_us(machine, type, count));
 }
 
-/* -------------------------------------------------------------------------------------- trials */
+/* ---------------------------------------------------------------------------------- benchmarks */
 
-static bool is_same(const struct machine_trial *trial, enum collective_kind kind,
+static bool is_same(const struct machine_benchmark *benchmark, enum collective_kind kind,
                     enum wire_format wire, const char *algorithm, size_t segment_bytes)
 {
-    return trial->kind == kind && trial->wire == wire && trial->segment_bytes == segment_bytes &&
-           strcmp(trial->algorithm, algorithm) == 0;
+    return benchmark->kind == kind && benchmark->wire == wire &&
+           benchmark->segment_bytes == segment_bytes &&
+           strcmp(benchmark->algorithm, algorithm) == 0;
 }
 
-int machine_add_trial(struct machine *machine, const struct machine_trial *trial, struct error *err)
+int machine_add_benchmark(struct machine *machine, const struct machine_benchmark *benchmark,
+                          struct error *err)
 {
-    struct machine_trial *more;
+    struct machine_benchmark *more;
 
-    for (unsigned i = 0; i < machine->trial_count; i++)
-        if (is_same(&machine->trials[i], trial->kind, trial->wire, trial->algorithm,
-                    trial->segment_bytes) &&
-            machine->trials[i].bytes == trial->bytes) {
-            machine->trials[i].time_us = trial->time_us;
+    for (unsigned i = 0; i < machine->benchmark_count; i++)
+        if (is_same(&machine->benchmarks[i], benchmark->kind, benchmark->wire, benchmark->algorithm,
+                    benchmark->segment_bytes) &&
+            machine->benchmarks[i].bytes == benchmark->bytes) {
+            machine->benchmarks[i].time_us = benchmark->time_us;
             return 0;
         }
-    more = reallocarray(machine->trials, machine->trial_count + 1, sizeof *more);
+    more = reallocarray(machine->benchmarks, machine->benchmark_count + 1, sizeof *more);
     if (more == NULL)
         return error_set(err, "out of memory");
-    machine->trials = more;
-    machine->trials[machine->trial_count++] = *trial;
+    machine->benchmarks = more;
+    machine->benchmarks[machine->benchmark_count++] = *benchmark;
     return 0;
 }
 
 enum { OUTSIDE = 20, OUTSIDE_ONE = 4 }; /* of several sizes, of one */
 
-/* A trial of so many bytes and more is all rate. Between a size that fits into the caches and one
- * that does not the rate would be better the slower the smaller was. */
+/* A benchmark of so many bytes and more is all rate. Between a size that fits into the caches and
+ * one that does not the rate would be better the slower the smaller was. */
 static const size_t whole_from = 1 << 20;
 
 /* Whether another of the kind was tried at a size above this one and up to that. */
 static bool is_tried_between(const struct machine *machine, enum collective_kind kind,
                              enum wire_format wire, size_t above, size_t bytes)
 {
-    for (unsigned i = 0; i < machine->trial_count; i++) {
-        const struct machine_trial *trial = &machine->trials[i];
+    for (unsigned i = 0; i < machine->benchmark_count; i++) {
+        const struct machine_benchmark *benchmark = &machine->benchmarks[i];
 
-        if (trial->kind == kind && trial->wire == wire && trial->bytes > above &&
-            trial->bytes <= bytes)
+        if (benchmark->kind == kind && benchmark->wire == wire && benchmark->bytes > above &&
+            benchmark->bytes <= bytes)
             return true;
     }
     return false;
 }
 
-double machine_trial_us(const struct machine *machine, enum collective_kind kind,
-                        enum wire_format wire, const char *algorithm, size_t segment_bytes,
-                        size_t bytes)
+double machine_benchmark_us(const struct machine *machine, enum collective_kind kind,
+                            enum wire_format wire, const char *algorithm, size_t segment_bytes,
+                            size_t bytes)
 {
     /* the two nearest below or at this size, and above it */
-    const struct machine_trial *below[2] = {NULL, NULL}, *above = NULL;
+    const struct machine_benchmark *below[2] = {NULL, NULL}, *above = NULL;
 
-    for (unsigned i = 0; i < machine->trial_count; i++) {
-        const struct machine_trial *trial = &machine->trials[i];
+    for (unsigned i = 0; i < machine->benchmark_count; i++) {
+        const struct machine_benchmark *benchmark = &machine->benchmarks[i];
 
-        if (!is_same(trial, kind, wire, algorithm, segment_bytes))
+        if (!is_same(benchmark, kind, wire, algorithm, segment_bytes))
             continue;
-        if (trial->bytes > bytes) {
-            if (above == NULL || trial->bytes < above->bytes)
-                above = trial;
-        } else if (below[0] == NULL || trial->bytes > below[0]->bytes) {
+        if (benchmark->bytes > bytes) {
+            if (above == NULL || benchmark->bytes < above->bytes)
+                above = benchmark;
+        } else if (below[0] == NULL || benchmark->bytes > below[0]->bytes) {
             below[1] = below[0];
-            below[0] = trial;
-        } else if (below[1] == NULL || trial->bytes > below[1]->bytes) {
-            below[1] = trial;
+            below[0] = benchmark;
+        } else if (below[1] == NULL || benchmark->bytes > below[1]->bytes) {
+            below[1] = benchmark;
         }
     }
     if (below[0] != NULL && below[0]->bytes == bytes)
@@ -186,7 +188,7 @@ double machine_trial_us(const struct machine *machine, enum collective_kind kind
         return between((double)below[0]->bytes, below[0]->time_us, (double)above->bytes,
                        above->time_us, (double)bytes);
     if (below[0] != NULL) {
-        const struct machine_trial *first = below[1];
+        const struct machine_benchmark *first = below[1];
 
         if (bytes / (first == NULL ? OUTSIDE_ONE : OUTSIDE) > below[0]->bytes ||
             is_tried_between(machine, kind, wire, below[0]->bytes, bytes))
@@ -202,6 +204,6 @@ double machine_trial_us(const struct machine *machine, enum collective_kind kind
 
 void machine_clear(struct machine *machine)
 {
-    free(machine->trials);
+    free(machine->benchmarks);
     memset(machine, 0, sizeof *machine);
 }

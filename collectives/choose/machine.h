@@ -15,7 +15,7 @@ enum { MACHINE_SIZES = 6, MACHINE_NAME = 32 };
 extern const size_t machine_sizes[MACHINE_SIZES];
 
 /* The time of one collective as it was measured once. */
-struct machine_trial {
+struct machine_benchmark {
     enum collective_kind kind;
     enum wire_format wire;        /* WIRE_AS_IS, of fp32, or WIRE_LOSSLESS, of bf16 */
     char algorithm[MACHINE_NAME]; /* of algorithms[], or MACHINE_MPI */
@@ -36,11 +36,11 @@ struct machine {
     double ratio[CODEC_TYPES];    /* bytes before / bytes after, of normal numbers */
     double block_us[CODEC_TYPES]; /* to code, or decode, a block of as few as are coded at all */
 
-    double others;     /* share of the processors that others took meanwhile, on the worst node */
-    unsigned measured; /* how often, 1 or 2: the better is kept; 0: never */
+    double background_load; /* share of the processors, on the worst node */
+    unsigned measured;      /* how often, 1 or 2: the better is kept; 0: never */
 
-    struct machine_trial *trials; /* malloc'd */
-    unsigned trial_count;
+    struct machine_benchmark *benchmarks; /* malloc'd */
+    unsigned benchmark_count;
 };
 
 /* The time of a message of this size over a link of this class, in us: between two measured sizes
@@ -71,19 +71,19 @@ double machine_decoding_us(const struct machine *machine, enum codec_type type, 
 double machine_lossless_us(const struct machine *machine, enum link_class class,
                            enum codec_type type, size_t bytes);
 
-/* Adds a trial; of two of the same kind, wire, algorithm, segment and size the later one is kept.
- * -1: out of memory. */
-int machine_add_trial(struct machine *machine, const struct machine_trial *trial,
-                      struct error *err);
+/* Adds a benchmark; of two of the same kind, wire, algorithm, segment and size the later one is
+ * kept. -1: out of memory. */
+int machine_add_benchmark(struct machine *machine, const struct machine_benchmark *benchmark,
+                          struct error *err);
 
-/* The time of a collective from its trials at other sizes, interpolated as links are; outside the
- * range tried at most by a factor of 20, or 4 where it is one size, at the rate of the end (of 1
- * MiB and more: that of the greatest trial alone). 0: it was not tried, or too far from this size,
- * or others were tried at a greater size up to this one and it was not worth it: a rate within the
- * caches says nothing of one beyond them. */
-double machine_trial_us(const struct machine *machine, enum collective_kind kind,
-                        enum wire_format wire, const char *algorithm, size_t segment_bytes,
-                        size_t bytes);
+/* The time of a collective from its benchmarks at other sizes, interpolated as links are; outside
+ * the range tried at most by a factor of 20, or 4 where it is one size, at the rate of the end (of
+ * 1 MiB and more: that of the greatest benchmark alone). 0: it was not tried, or too far from this
+ * size, or others were tried at a greater size up to this one and it was not worth it: a rate
+ * within the caches says nothing of one beyond them. */
+double machine_benchmark_us(const struct machine *machine, enum collective_kind kind,
+                            enum wire_format wire, const char *algorithm, size_t segment_bytes,
+                            size_t bytes);
 
 /* As lines of text, and back: what is measured is agreed among ranks and kept in this form. The
  * text is malloc'd; NULL: out of memory. */

@@ -66,13 +66,14 @@ char *machine_write(const struct machine *machine)
                     codec_type_name((enum codec_type)type), machine->encode_GBps[type],
                     machine->decode_GBps[type], machine->ratio[type], machine->block_us[type]);
     if (machine->measured > 0)
-        fprintf(stream, "others %.17g %u\n", machine->others, machine->measured);
-    for (unsigned i = 0; i < machine->trial_count; i++) {
-        const struct machine_trial *trial = &machine->trials[i];
+        fprintf(stream, "others %.17g %u\n", machine->background_load, machine->measured);
+    for (unsigned i = 0; i < machine->benchmark_count; i++) {
+        const struct machine_benchmark *benchmark = &machine->benchmarks[i];
 
         fprintf(stream, "%s %s %s %zu %zu %.17g\n",
-                trial->wire == WIRE_LOSSLESS ? "coded" : "trial", collective_kind_name(trial->kind),
-                trial->algorithm, trial->segment_bytes, trial->bytes, trial->time_us);
+                benchmark->wire == WIRE_LOSSLESS ? "coded" : "trial",
+                collective_kind_name(benchmark->kind), benchmark->algorithm,
+                benchmark->segment_bytes, benchmark->bytes, benchmark->time_us);
     }
     put_back_locale(plain, old);
     if (fclose(stream) != 0) {
@@ -163,34 +164,34 @@ static bool read_reduce(struct words *words, struct machine *machine)
            take_number(words, "a rate in GB/s", &machine->reduce_GBps[type]);
 }
 
-static bool read_others(struct words *words, struct machine *machine)
+static bool read_background_load(struct words *words, struct machine *machine)
 {
     size_t measured;
 
-    if (!take_share(words, "a share of the processors", &machine->others) ||
+    if (!take_share(words, "a share of the processors", &machine->background_load) ||
         !take_size(words, "1 or 2", &measured) || measured < 1 || measured > 2)
         return false;
     machine->measured = (unsigned)measured;
     return true;
 }
 
-static bool read_trial(struct words *words, enum wire_format wire, struct machine *machine,
-                       bool *is_out_of_memory)
+static bool read_benchmark(struct words *words, enum wire_format wire, struct machine *machine,
+                           bool *is_out_of_memory)
 {
-    struct machine_trial trial = {.wire = wire};
+    struct machine_benchmark benchmark = {.wire = wire};
     const char *word = take_word(words, "a collective");
 
-    if (word == NULL || !collective_kind_parse(word, &trial.kind))
+    if (word == NULL || !collective_kind_parse(word, &benchmark.kind))
         return false;
     word = take_word(words, "an algorithm");
-    if (word == NULL || strlen(word) >= sizeof trial.algorithm)
+    if (word == NULL || strlen(word) >= sizeof benchmark.algorithm)
         return false;
-    strcpy(trial.algorithm, word);
-    if (!take_size(words, "a number of bytes", &trial.segment_bytes) ||
-        !take_size(words, "a number of bytes", &trial.bytes) ||
-        !take_number(words, "a time in us", &trial.time_us))
+    strcpy(benchmark.algorithm, word);
+    if (!take_size(words, "a number of bytes", &benchmark.segment_bytes) ||
+        !take_size(words, "a number of bytes", &benchmark.bytes) ||
+        !take_number(words, "a time in us", &benchmark.time_us))
         return false;
-    *is_out_of_memory = machine_add_trial(machine, &trial, NULL) < 0;
+    *is_out_of_memory = machine_add_benchmark(machine, &benchmark, NULL) < 0;
     return !*is_out_of_memory;
 }
 
@@ -213,11 +214,11 @@ static bool read_line(char *line, struct words *words, struct machine *machine,
     else if (strcmp(key, "codec") == 0)
         held = read_codec(words, machine);
     else if (strcmp(key, "others") == 0)
-        held = read_others(words, machine);
+        held = read_background_load(words, machine);
     else if (strcmp(key, "trial") == 0)
-        held = read_trial(words, WIRE_AS_IS, machine, is_out_of_memory);
+        held = read_benchmark(words, WIRE_AS_IS, machine, is_out_of_memory);
     else if (strcmp(key, "coded") == 0)
-        held = read_trial(words, WIRE_LOSSLESS, machine, is_out_of_memory);
+        held = read_benchmark(words, WIRE_LOSSLESS, machine, is_out_of_memory);
     else
         held = false;
     return held && take_word(words, "the end of the line") == NULL;

@@ -38,7 +38,7 @@ static double time_work(MPI_Comm comm, work_fn *work, void *context)
     double least = INFINITY, once;
     int times = 1;
 
-    for (int trial = 0; trial < 2; trial++) { /* the first one warms up */
+    for (int attempt = 0; attempt < 2; attempt++) { /* the first one warms up */
         PMPI_Barrier(comm);
         once = PMPI_Wtime();
         work(context, 2);

@@ -33,7 +33,7 @@ struct rank_walk {
     unsigned *mate; /* [steps]: of a send its receive, of a receive its send, at the peer */
     unsigned next[PLAN_STREAMS];
     unsigned under_way[PLAN_STREAMS];
-    unsigned told; /* its last signal */
+    unsigned signalled; /* its last signal */
     double out_free, in_free, processor_free;
 };
 
@@ -186,7 +186,7 @@ static void launch_all(struct walk *walk, double now)
 }
 
 /* Whether the place is another rank's part of the window. */
-static bool is_others(const struct rank_walk *self, int rank, struct plan_place place)
+static bool is_others(const struct rank_walk *self, int rank, struct plan_address place)
 {
     return place.buffer == PLAN_WINDOW && place.offset / self->plan.window != (size_t)rank;
 }
@@ -266,7 +266,7 @@ static void advance(struct walk *walk, double now, int rank)
             for (unsigned i = step->after; i < step->after_end; i++)
                 is_ready = is_ready && self->ended[plan->after[i]] >= 0;
             if (step->action == PLAN_AWAIT)
-                is_ready = is_ready && walk->ranks[step->peer].told >= step->number;
+                is_ready = is_ready && walk->ranks[step->peer].signalled >= step->number;
             if (!is_ready)
                 break;
             self->under_way[stream]++;
@@ -278,18 +278,18 @@ static void end(struct walk *walk, struct event event)
 {
     struct rank_walk *self = &walk->ranks[event.rank];
     const struct plan_step *step;
-    bool tells;
+    bool signals;
 
     if (event.step == NOTHING)
         return;
     step = &self->plan.steps[event.step];
-    tells = step->action == PLAN_SIGNAL;
+    signals = step->action == PLAN_SIGNAL;
     self->ended[event.step] = event.time_us;
     self->under_way[plan_stream_of(step->action)]--;
     walk->left--;
-    if (tells)
-        self->told = step->number;
-    for (int rank = 0; rank < walk->layout->ranks && tells; rank++)
+    if (signals)
+        self->signalled = step->number;
+    for (int rank = 0; rank < walk->layout->ranks && signals; rank++)
         if (rank != event.rank)
             advance(walk, event.time_us, rank);
     walk->end_us = later(walk->end_us, event.time_us);

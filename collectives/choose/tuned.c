@@ -16,12 +16,12 @@
 #include "collectives/choose/layout_mpi.h"
 #include "collectives/choose/measure.h"
 #include "collectives/choose/measured-code.h" /* made by Local.mk */
-#include "collectives/choose/others.h"
+#include "collectives/choose/background_load.h"
 
 enum { FACTS = 512 };
 
-/* For trials: beside it as long as so many messages of 1 MiB take over the slowest link; and that
- * so many times as there are ranks for two on each processor. */
+/* For benchmarks: beside it as long as so many messages of 1 MiB take over the slowest link; and
+ * that so many times as there are ranks for two on each processor. */
 static const double budget_least_s = 5, budget_most_s = 12;
 enum { BUDGET_MESSAGES = 600 };
 
@@ -32,10 +32,10 @@ struct tuned {
     bool with_mpi, keeps_order;
 };
 
-static void tell(const struct tuned_options *options, int rank, const char *line)
+static void report(const struct tuned_options *options, int rank, const char *line)
 {
-    if (rank == 0 && options->tell != NULL)
-        options->tell(line);
+    if (rank == 0 && options->report != NULL)
+        options->report(line);
 }
 
 /* A text of rank 0 at all ranks; NULL there counts as "". malloc'd; NULL: out of memory. */
@@ -131,12 +131,12 @@ static double own_s(void)
 
 /* What others took since `before`, when this rank had taken before_s: on the worst node. -1: out of
  * memory, at all ranks alike. */
-static int find_others(MPI_Comm comm, const struct layout *layout, int rank,
-                       struct others_mark before, double before_s, double *others,
-                       struct error *err)
+static int find_background_load(MPI_Comm comm, const struct layout *layout, int rank,
+                                struct background_load_mark before, double before_s, double *load,
+                                struct error *err)
 {
     double *node_s = calloc((size_t)layout->nodes, sizeof *node_s);
-    struct others_mark after = others_read("");
+    struct background_load_mark after = background_load_read("");
     int node = layout->node_of_rank[rank], lacks = node_s == NULL;
 
     PMPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, comm);
@@ -146,45 +146,47 @@ static int find_others(MPI_Comm comm, const struct layout *layout, int rank,
     }
     node_s[node] = own_s() - before_s;
     PMPI_Allreduce(MPI_IN_PLACE, node_s, layout->nodes, MPI_DOUBLE, MPI_SUM, comm);
-    *others = others_share(before, after, node_s[node]);
-    PMPI_Allreduce(MPI_IN_PLACE, others, 1, MPI_DOUBLE, MPI_MAX, comm);
+    *load = background_load_share(before, after, node_s[node]);
+    PMPI_Allreduce(MPI_IN_PLACE, load, 1, MPI_DOUBLE, MPI_MAX, comm);
     free(node_s);
     return 0;
 }
 
 static double default_budget_s(const struct machine *machine, const struct layout *layout)
 {
-    double crowd = layout->most_on_node / (2. * (double)sysconf(_SC_NPROCESSORS_ONLN));
+    double oversubscription = layout->most_on_node / (2. * (double)sysconf(_SC_NPROCESSORS_ONLN));
     double links_s =
         BUDGET_MESSAGES / 1e6 * machine_link_us(machine, layout_farthest(layout), 1 << 20);
 
-    return fmin(budget_most_s, (budget_least_s + links_s) * fmax(1, crowd));
+    return fmin(budget_most_s, (budget_least_s + links_s) * fmax(1, oversubscription));
 }
 
 static int measure(MPI_Comm comm, const struct layout *layout, const struct tuned_options *options,
                    int rank, struct machine *machine, struct error *err)
 {
-    struct measure_trials trials = {
+    struct measure_benchmarks benchmarks = {
         .with_mpi = true, /* the figures are for who comes next, too */
     };
-    struct others_mark before = others_read("");
+    struct background_load_mark before = background_load_read("");
     double before_s = own_s();
     char line[128];
 
-    tell(options, rank, "measuring this machine once");
+    report(options, rank, "measuring this machine once");
     if (measure_machine(comm, layout, machine, err) < 0)
         return -1;
-    trials.budget_s = options->budget_s > 0 ? options->budget_s : default_budget_s(machine, layout);
-    snprintf(line, sizeof line, "trying algorithms, %.0f s at most", trials.budget_s);
-    tell(options, rank, line);
-    if (measure_trials(comm, layout, &trials, machine, err) < 0 ||
-        find_others(comm, layout, rank, before, before_s, &machine->others, err) < 0)
+    benchmarks.budget_s =
+        options->budget_s > 0 ? options->budget_s : default_budget_s(machine, layout);
+    snprintf(line, sizeof line, "trying algorithms, %.0f s at most", benchmarks.budget_s);
+    report(options, rank, line);
+    if (measure_benchmarks(comm, layout, &benchmarks, machine, err) < 0 ||
+        find_background_load(comm, layout, rank, before, before_s, &machine->background_load, err) <
+            0)
         return -1;
     machine->measured = 1;
-    if (machine->others > others_most) {
+    if (machine->background_load > background_load_max) {
         snprintf(line, sizeof line, "others took %.2f of the processors meanwhile",
-                 machine->others);
-        tell(options, rank, line);
+                 machine->background_load);
+        report(options, rank, line);
     }
     return 0;
 }
@@ -197,7 +199,7 @@ static bool is_quiet(MPI_Comm comm)
     if (getloadavg(&load, 1) == 1)
         load /= (double)sysconf(_SC_NPROCESSORS_ONLN);
     PMPI_Allreduce(MPI_IN_PLACE, &load, 1, MPI_DOUBLE, MPI_MAX, comm);
-    return others_are_gone(load);
+    return background_load_is_low(load);
 }
 
 /* Measures a machine whose figures are of a busy time again, and keeps the better ones. */
@@ -209,14 +211,14 @@ static int measure_again(MPI_Comm comm, const struct layout *layout,
     char line[128];
 
     snprintf(line, sizeof line, "figures are of a time when others took %.2f of the processors",
-             first.others);
-    tell(options, rank, line);
+             first.background_load);
+    report(options, rank, line);
     memset(machine, 0, sizeof *machine);
     if (measure(comm, layout, options, rank, machine, err) < 0) {
         machine_clear(&first);
         return -1;
     }
-    *machine = others_keep_better(&first, machine);
+    *machine = background_load_keep_better(&first, machine);
     return 0;
 }
 
@@ -235,7 +237,7 @@ static bool find_kept(struct tuned *tuned, const struct tuned_options *options,
         directory = NULL;
     if (cache_path(directory, place, tuned->path, sizeof tuned->path, &err) < 0) {
         *tuned->path = '\0';
-        tell(options, 0, err.text);
+        report(options, 0, err.text);
         return false;
     }
     if (options->is_new)
@@ -243,7 +245,7 @@ static bool find_kept(struct tuned *tuned, const struct tuned_options *options,
     status = cache_read(tuned->path, fingerprint, &tuned->machine, &err);
     if (status < 0) {
         error_prefix(&err, "figures not used");
-        tell(options, 0, err.text);
+        report(options, 0, err.text);
     }
     return status == 0;
 }
@@ -255,7 +257,7 @@ static void keep(const struct tuned *tuned, const struct tuned_options *options,
 
     if (*tuned->path != '\0' && cache_write(tuned->path, fingerprint, &tuned->machine, &err) < 0) {
         error_prefix(&err, "figures not kept");
-        tell(options, 0, err.text);
+        report(options, 0, err.text);
     }
 }
 
@@ -272,7 +274,7 @@ static int find_figures(MPI_Comm comm, const struct layout *layout,
         return -1;
     if (rank == 0 && !find_kept(tuned, options, fingerprint, place))
         what = MEASURE;
-    else if (rank == 0 && others_misled(&tuned->machine))
+    else if (rank == 0 && background_load_misled(&tuned->machine))
         what = MEASURE_AGAIN;
     PMPI_Bcast(&what, 1, MPI_INT, 0, comm);
     if (what == MEASURE_AGAIN && !is_quiet(comm))

@@ -20,8 +20,8 @@ struct tuned_options {
     bool with_mpi;         /* MPI's own collectives may be chosen */
     bool keeps_order;      /* rings visit ranks as they are numbered, not as they are near */
     const char *force;     /* as chooser_force() has it; NULL: nothing */
-    double budget_s;       /* for trials; 0: 5 s, up to 12 s where links are slow */
-    void (*tell)(const char *line); /* on rank 0: why figures that were kept are not used, that it
+    double budget_s;       /* for benchmarks; 0: 5 s, up to 12 s where links are slow */
+    void (*report)(const char *line); /* on rank 0: why figures that were kept are not used, that it
                                        measures, what went wrong; NULL: silent */
 };
 

@@ -225,13 +225,13 @@ static int run_file(const struct options *options, const char *input)
 {
     struct stream_totals totals;
     struct error err;
-    bool tell = !options->quiet && (options->verbose || isatty(2));
+    bool reports = !options->quiet && (options->verbose || isatty(2));
 
     if (file_convert(&options->job, input, &totals, &err) != 0) {
         fprintf(stderr, "muster-codec: %s\n", err.text);
         return STATUS_FAILED;
     }
-    if (tell)
+    if (reports)
         fprintf(stderr, "%s: %s, %" PRIu64 " bytes to %" PRIu64 ", 1 : %.3f%s\n",
                 strcmp(input, "-") == 0 ? "stdin" : input, codec_type_name(totals.type), totals.in,
                 totals.out,

@@ -9,7 +9,7 @@
 enum { TAGS = 32768 };
 
 /* At a window, with a pause of the processor between them, before anything else is looked at. */
-enum { LOOKS = 16 };
+enum { POLLS = 16 };
 
 /* What is under way in this process, on all communicators: who waits for one call must move the
  * others too, or two ranks that wait for two calls in different orders wait for ever. */
@@ -159,7 +159,7 @@ static struct collective_request *begin(struct collective *collective,
     run->comm = collective->comm;
     run->tag = (int)(collective->sequence++ % TAGS);
     run->may_wait = !collective->may_share;
-    run->looks = plan_is_crowded(&collective->topology) ? 1 : LOOKS;
+    run->polls = plan_is_oversubscribed(&collective->topology) ? 1 : POLLS;
     run->type = call->type;
     run->op = call->op;
     run->buffers[PLAN_IN] = input_of(run, call);
@@ -246,7 +246,7 @@ int collective_test(struct collective_request **request, struct error *err)
     return status;
 }
 
-/* Between two looks at what is under way that found nothing to do. A window tells nothing by
+/* Between two polls of what is under way that found nothing to do. A window tells nothing by
  * itself, so it is looked at again and again: where every rank has a processor, for a fraction of a
  * millisecond before others may have this one. That is as long as most copies take, and who asks
  * the kernel again and again meanwhile slows the copying down: by a fifth at 1 MiB where the two
@@ -254,8 +254,8 @@ int collective_test(struct collective_request **request, struct error *err)
  */
 static void linger(const struct collective *collective, unsigned turn)
 {
-    enum { SPINS = 4096 / LOOKS, PROBE_EVERY = 32, PROBE_SPINS = 256 / LOOKS };
-    bool spins = turn < SPINS && !plan_is_crowded(&collective->topology);
+    enum { SPINS = 4096 / POLLS, PROBE_EVERY = 32, PROBE_SPINS = 256 / POLLS };
+    bool spins = turn < SPINS && !plan_is_oversubscribed(&collective->topology);
 
     if (turn % (spins ? PROBE_SPINS : PROBE_EVERY) == 0)
         progress(collective);

@@ -79,7 +79,7 @@ static bool is_ready(const struct run *run, const struct plan_step *step)
     return true;
 }
 
-static void *at(const struct run *run, struct plan_place place)
+static void *at(const struct run *run, struct plan_address place)
 {
     if (place.buffer == PLAN_WIRE)
         return run->buffers[PLAN_WIRE] + place.offset * run->cached->slot_bytes;
@@ -169,10 +169,10 @@ static bool begin_messages(struct run *run, enum plan_stream stream)
     return has_begun;
 }
 
-static bool has_come(const struct run *run, const struct plan_step *step, unsigned looks)
+static bool has_come(const struct run *run, const struct plan_step *step, unsigned polls)
 {
     while (!window_has_reached(run->window, &run->ticket, step->peer, step->number)) {
-        if (--looks == 0)
+        if (--polls == 0)
             return false;
         processor_pause();
     }
@@ -180,17 +180,17 @@ static bool has_come(const struct run *run, const struct plan_step *step, unsign
 }
 
 /* The step may not begin before others have told what it waits for. */
-static bool is_held_up(struct run *run, const struct plan_step *step, unsigned looks)
+static bool is_held_up(struct run *run, const struct plan_step *step, unsigned polls)
 {
     if (!run->has_entered && run->cached->plan.window > 0) {
         run->has_entered = window_is_free(run->window, &run->ticket);
         if (!run->has_entered)
             return true;
-        if (run->cached->plan.tells_buffers)
+        if (run->cached->plan.publishes_buffers)
             window_announce(run->window, &run->ticket,
                             (const void *[]){run->buffers[PLAN_IN], run->buffers[PLAN_OUT]});
     }
-    return step->action == PLAN_AWAIT && !has_come(run, step, looks);
+    return step->action == PLAN_AWAIT && !has_come(run, step, polls);
 }
 
 static void pull(struct run *run, const struct plan_step *step)
@@ -277,12 +277,12 @@ static void compute(struct run *run, const struct plan_step *step)
 }
 
 /* Of a plan with messages. */
-static bool compute_one(struct run *run, unsigned looks)
+static bool compute_one(struct run *run, unsigned polls)
 {
     unsigned number;
     const struct plan_step *step = next_of(run, PLAN_COMPUTES, &number);
 
-    if (!step || is_held_up(run, step, looks))
+    if (!step || is_held_up(run, step, polls))
         return false;
     compute(run, step);
     run->ended[number] = 1;
@@ -292,7 +292,7 @@ static bool compute_one(struct run *run, unsigned looks)
 }
 
 /* Of a plan without: each step comes after the one before, and nothing else is to be looked at. */
-static bool compute_all(struct run *run, unsigned looks)
+static bool compute_all(struct run *run, unsigned polls)
 {
     const struct plan *plan = &run->cached->plan;
     unsigned before = run->left;
@@ -300,7 +300,7 @@ static bool compute_all(struct run *run, unsigned looks)
     while (!run_has_ended(run)) {
         const struct plan_step *step = &plan->steps[plan->step_count - run->left];
 
-        if (is_held_up(run, step, looks))
+        if (is_held_up(run, step, polls))
             break;
         compute(run, step);
         run->left--;
@@ -371,15 +371,15 @@ static bool has_more_to_compute(const struct run *run)
     return run->begun[PLAN_COMPUTES] < run->cached->plan.stream_counts[PLAN_COMPUTES];
 }
 
-static bool move_messages(struct run *run, bool is_waited_for, unsigned looks)
+static bool move_messages(struct run *run, bool is_waited_for, unsigned polls)
 {
     bool has_window = run->cached->plan.window > 0;
     bool has_moved = begin_messages(run, PLAN_RECEIVES);
 
     has_moved |= begin_messages(run, PLAN_SENDS);
-    if (compute_one(run, looks)) {
+    if (compute_one(run, polls)) {
         has_moved = true;
-        while (has_window && !run_has_ended(run) && compute_one(run, looks))
+        while (has_window && !run_has_ended(run) && compute_one(run, polls))
             ;
     }
     if (!run_has_ended(run))
@@ -392,10 +392,10 @@ static bool move_messages(struct run *run, bool is_waited_for, unsigned looks)
 
 bool run_move(struct run *run, bool is_waited_for)
 {
-    unsigned looks = is_waited_for ? run->looks : 1;
+    unsigned polls = is_waited_for ? run->polls : 1;
     bool has_moved = plan_has_messages(&run->cached->plan)
-                         ? move_messages(run, is_waited_for, looks)
-                         : compute_all(run, looks);
+                         ? move_messages(run, is_waited_for, polls)
+                         : compute_all(run, polls);
 
     if (run->cached->plan.window > 0 && run_has_ended(run)) {
         if (run->has_failed) /* others need not wait for what does not come */

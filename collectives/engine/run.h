@@ -14,7 +14,7 @@ struct run {
     MPI_Comm comm;
     int tag;
     bool may_wait;  /* inside MPI: no other thread calls it */
-    unsigned looks; /* at what is awaited in the window, at least 1, where it is waited for */
+    unsigned polls; /* at what is awaited in the window, at least 1, where it is waited for */
     enum element_type type;
     enum reduce_op op;
     char *buffers[PLAN_BUFFERS];
@@ -52,7 +52,7 @@ static inline bool run_has_ended(const struct run *run)
 }
 
 /* Does what can be done now, computing one step, or of a plan with a window all that can be.
- * is_waited_for: somebody waits for this run and nothing else is under way, so it looks at the
+ * is_waited_for: somebody waits for this run and nothing else is under way, so it polls the
  * window a few times, and of a plan without one waits for a message where it may. Returns whether
  * anything has happened. */
 bool run_move(struct run *run, bool is_waited_for);

@@ -25,7 +25,7 @@ enum { PAGE = 4096, LINE = 64 };
 /* A slot of a rank begins with what it has told there: ticket << 32 | number, so that it only ever
  * grows, and wraps around some day. Behind it its part, of a small slot on the same line: few bytes
  * come with the word that tells of them. */
-typedef _Atomic uint64_t told_word;
+typedef _Atomic uint64_t signal_word;
 
 /* All calls before this one a rank has left; on a line of its own. */
 struct left {
@@ -47,10 +47,10 @@ struct window_slots {
     size_t rank_bytes;       /* from one rank's slots to the next's, on pages of their own */
     size_t left, begin;      /* in the window: what ranks have left; slots, rank by rank */
     uint64_t tickets;        /* taken */
-    uint64_t left_before;    /* this rank's calls before this one are over, */
-    uint64_t left_later;     /* and of later ones those of these slots, a bit each */
-    uint64_t left_told;      /* what others know of that, a multiple */
-    unsigned told_each;      /* of this */
+    uint64_t done_before;    /* this rank's calls before this one are over, */
+    uint64_t done_later;     /* and of later ones those of these slots, a bit each */
+    uint64_t done_published; /* what others know of that, a multiple */
+    unsigned publish_every;  /* of this */
     uint64_t free_before;    /* tickets that may begin */
 };
 
@@ -79,16 +79,17 @@ static struct window_slots slots_of(unsigned count, size_t part, size_t part_byt
                                  .slot_bytes = slot_bytes,
                                  .rank_bytes = rounded_up(count * slot_bytes, PAGE),
                                  .free_before = count,
-                                 .told_each = count > 4 ? count / 4 : 1};
+                                 .publish_every = count > 4 ? count / 4 : 1};
 }
 
 static void lay_out(struct window *window)
 {
     size_t at = LINE;
 
-    window->slots[LEAST] = slots_of(WINDOW_LEAST_SLOTS, sizeof(told_word), WINDOW_LEAST_BYTES);
-    window->slots[TINY] = slots_of(WINDOW_TINY_SLOTS, sizeof(told_word), WINDOW_TINY_BYTES);
-    window->slots[SMALL] = slots_of(WINDOW_SMALL_SLOTS, sizeof(told_word), PLAN_WINDOW_SMALL_BYTES);
+    window->slots[LEAST] = slots_of(WINDOW_LEAST_SLOTS, sizeof(signal_word), WINDOW_LEAST_BYTES);
+    window->slots[TINY] = slots_of(WINDOW_TINY_SLOTS, sizeof(signal_word), WINDOW_TINY_BYTES);
+    window->slots[SMALL] =
+        slots_of(WINDOW_SMALL_SLOTS, sizeof(signal_word), PLAN_WINDOW_SMALL_BYTES);
     window->slots[LARGE] = slots_of(WINDOW_SLOTS, PAGE, PLAN_WINDOW_BYTES);
     for (int size = 0; size < SIZES; size++) {
         window->slots[size].left = at;
@@ -109,19 +110,20 @@ static char *slot_of(const struct window *window, const struct window_ticket *ti
     return window->base + slots->begin + (size_t)rank * slots->rank_bytes + ticket->at;
 }
 
-static told_word *told_of(const struct window *window, const struct window_ticket *ticket, int rank)
+static signal_word *signal_of(const struct window *window, const struct window_ticket *ticket,
+                              int rank)
 {
-    return (told_word *)(void *)slot_of(window, ticket, rank);
+    return (signal_word *)(void *)slot_of(window, ticket, rank);
 }
 
-static _Atomic uint64_t *left_of(const struct window *window, const struct window_slots *slots,
+static _Atomic uint64_t *done_of(const struct window *window, const struct window_slots *slots,
                                  int rank)
 {
     return &((struct left *)(void *)(window->base + slots->left))[rank].before;
 }
 
 /* How another process finds the first rank's memory, and knows that it is that. */
-struct offer {
+struct handle {
     int pid, descriptor; /* -1: there is none */
     uint64_t nonce;
 };
@@ -136,41 +138,41 @@ static void *map(int descriptor, size_t bytes)
 
 /* Memory without a name: what /dev/shm holds, and what is left of it, does not matter, and nothing
  * is left behind whichever way a program ends. */
-static struct offer offer_memory(struct window *window)
+static struct handle export_memory(struct window *window)
 {
-    struct offer offer = {.pid = getpid(), .descriptor = -1};
+    struct handle handle = {.pid = getpid(), .descriptor = -1};
     int descriptor = memfd_create("muster-collectives", MFD_CLOEXEC);
 
     if (descriptor < 0)
-        return offer;
-    if (getrandom(&offer.nonce, sizeof offer.nonce, 0) == sizeof offer.nonce &&
+        return handle;
+    if (getrandom(&handle.nonce, sizeof handle.nonce, 0) == sizeof handle.nonce &&
         ftruncate(descriptor, (off_t)window->bytes) == 0)
         window->base = map(descriptor, window->bytes);
     if (window->base == NULL) {
         close(descriptor);
-        return offer;
+        return handle;
     }
-    memcpy(window->base, &offer.nonce, sizeof offer.nonce);
-    offer.descriptor = descriptor;
-    return offer;
+    memcpy(window->base, &handle.nonce, sizeof handle.nonce);
+    handle.descriptor = descriptor;
+    return handle;
 }
 
 /* In another PID namespace the number is another process's, or nobody's. */
-static void accept_memory(struct window *window, const struct offer *offer)
+static void import_memory(struct window *window, const struct handle *handle)
 {
     char path[64];
     int descriptor;
 
-    if (offer->descriptor < 0)
+    if (handle->descriptor < 0)
         return;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", offer->pid, offer->descriptor);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", handle->pid, handle->descriptor);
     descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (descriptor < 0)
         return;
     if (lseek(descriptor, 0, SEEK_END) == (off_t)window->bytes)
         window->base = map(descriptor, window->bytes);
     close(descriptor);
-    if (window->base != NULL && memcmp(window->base, &offer->nonce, sizeof offer->nonce) != 0) {
+    if (window->base != NULL && memcmp(window->base, &handle->nonce, sizeof handle->nonce) != 0) {
         munmap(window->base, window->bytes);
         window->base = NULL;
     }
@@ -245,7 +247,7 @@ static void find_peers(struct window *window, MPI_Comm comm)
 struct window *window_create(MPI_Comm comm)
 {
     struct window *window = calloc(1, sizeof *window);
-    struct offer offer = {0, -1, 0};
+    struct handle handle = {0, -1, 0};
     int rank, has_it, all_have = 0;
 
     PMPI_Comm_rank(comm, &rank);
@@ -254,17 +256,17 @@ struct window *window_create(MPI_Comm comm)
         PMPI_Comm_size(comm, &window->ranks);
         lay_out(window);
         if (rank == 0)
-            offer = offer_memory(window);
+            handle = export_memory(window);
     }
-    if (PMPI_Bcast(&offer, sizeof offer, MPI_BYTE, 0, comm) != MPI_SUCCESS)
-        offer.descriptor = -1;
+    if (PMPI_Bcast(&handle, sizeof handle, MPI_BYTE, 0, comm) != MPI_SUCCESS)
+        handle.descriptor = -1;
     if (window != NULL && rank != 0)
-        accept_memory(window, &offer);
+        import_memory(window, &handle);
     has_it = window != NULL && window->base != NULL;
     if (PMPI_Allreduce(&has_it, &all_have, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS)
         all_have = 0;
-    if (rank == 0 && offer.descriptor >= 0)
-        close(offer.descriptor);
+    if (rank == 0 && handle.descriptor >= 0)
+        close(handle.descriptor);
     if (all_have) {
         find_peers(window, comm);
         return window;
@@ -331,12 +333,12 @@ void window_take_ticket(struct window *window, size_t part_bytes, struct window_
 bool window_is_free(const struct window *window, const struct window_ticket *ticket)
 {
     struct window_slots *slots = ticket->slots;
-    uint64_t least = slots->left_before;
+    uint64_t least = slots->done_before;
 
     if (ticket->number < slots->free_before)
         return true;
     for (int rank = 0; rank < window->ranks; rank++) {
-        uint64_t left = atomic_load_explicit(left_of(window, slots, rank), memory_order_acquire);
+        uint64_t left = atomic_load_explicit(done_of(window, slots, rank), memory_order_acquire);
 
         least = left < least ? left : least;
     }
@@ -360,7 +362,7 @@ static uint64_t word_of(const struct window_ticket *ticket, uint64_t number)
  * word has one writer, a part too, and none of it changes while others may read. */
 void window_signal(struct window *window, const struct window_ticket *ticket, unsigned number)
 {
-    atomic_store_explicit(told_of(window, ticket, window->rank), word_of(ticket, number),
+    atomic_store_explicit(signal_of(window, ticket, window->rank), word_of(ticket, number),
                           memory_order_release);
 }
 
@@ -400,8 +402,9 @@ bool window_has_reached(struct window *window, const struct window_ticket *ticke
 {
     bool is_timed = ticket->slots == &window->slots[LARGE];
     uint64_t begin = is_timed ? ticks() : 0;
-    uint64_t told = atomic_load_explicit(told_of(window, ticket, rank), memory_order_acquire);
-    bool has_reached = (int64_t)(told - word_of(ticket, number)) >= 0;
+    uint64_t signalled =
+        atomic_load_explicit(signal_of(window, ticket, rank), memory_order_acquire);
+    bool has_reached = (int64_t)(signalled - word_of(ticket, number)) >= 0;
 
     if (is_timed && has_reached)
         note_distance(window, ticks() - begin);
@@ -413,21 +416,21 @@ bool window_is_far(const struct window *window)
     return window->far_words > 0;
 }
 
-/* Calls may end in any order. Who waits for a slot looks at one word of each rank, and once for
+/* Calls may end in any order. Who waits for a slot polls at one word of each rank, and once for
  * many slots; that word changes only where some slots have become free, or who is so many calls
  * ahead would take its line from the others at each of their calls. */
 void window_leave(struct window *window, const struct window_ticket *ticket)
 {
     struct window_slots *slots = ticket->slots;
-    uint64_t last = slots->count - 1, told;
+    uint64_t last = slots->count - 1, signalled;
 
-    slots->left_later |= (uint64_t)1 << (ticket->number & last);
-    for (uint64_t bit; bit = (uint64_t)1 << (slots->left_before & last), slots->left_later & bit;
-         slots->left_before++)
-        slots->left_later &= ~bit;
-    told = slots->left_before - slots->left_before % slots->told_each;
-    if (told == slots->left_told)
+    slots->done_later |= (uint64_t)1 << (ticket->number & last);
+    for (uint64_t bit; bit = (uint64_t)1 << (slots->done_before & last), slots->done_later & bit;
+         slots->done_before++)
+        slots->done_later &= ~bit;
+    signalled = slots->done_before - slots->done_before % slots->publish_every;
+    if (signalled == slots->done_published)
         return;
-    slots->left_told = told;
-    atomic_store_explicit(left_of(window, slots, window->rank), told, memory_order_release);
+    slots->done_published = signalled;
+    atomic_store_explicit(done_of(window, slots, window->rank), signalled, memory_order_release);
 }

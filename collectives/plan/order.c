@@ -103,8 +103,8 @@ static int split(struct plan_ledger *ledger, size_t at, size_t *number)
 }
 
 /* Cells [*first, *end) of the ledger are just this place. A slot counts as one element. */
-static int cut_out(struct plan_ledger *ledger, struct plan_place place, size_t count, size_t *first,
-                   size_t *end)
+static int cut_out(struct plan_ledger *ledger, struct plan_address place, size_t count,
+                   size_t *first, size_t *end)
 {
     size_t behind = place.offset + (place.buffer == PLAN_WIRE ? 1 : count);
 
@@ -114,7 +114,7 @@ static int cut_out(struct plan_ledger *ledger, struct plan_place place, size_t c
 }
 
 static int note_read(struct plan_order *order, int number, struct plan_step *step,
-                     struct plan_place from)
+                     struct plan_address from)
 {
     struct plan_ledger *ledger = &order->ledgers[from.buffer];
     size_t first, end;
@@ -129,7 +129,7 @@ static int note_read(struct plan_order *order, int number, struct plan_step *ste
 }
 
 static int note_write(struct plan_order *order, int number, struct plan_step *step,
-                      struct plan_place to)
+                      struct plan_address to)
 {
     struct plan_ledger *ledger = &order->ledgers[to.buffer];
     size_t first, end;

@@ -12,7 +12,7 @@ static const size_t message_bytes_max = (size_t)1 << 30;
 
 /* What a slot holds, coded, and where the same stands decoded. */
 struct slot {
-    struct plan_place place;
+    struct plan_address place;
     size_t count; /* 0: nothing that could be passed on */
 };
 
@@ -69,15 +69,15 @@ void plan_begin(struct plan *plan, const struct plan_shape *shape)
 }
 
 /* In place there is no other `in` than what out holds. */
-static struct plan_place placed(const struct plan_maker *maker, struct plan_place place)
+static struct plan_address placed(const struct plan_maker *maker, struct plan_address place)
 {
     if (place.buffer == PLAN_IN && maker->shape->in_place)
-        return (struct plan_place){PLAN_OUT, place.offset + maker->in_shift};
+        return (struct plan_address){PLAN_OUT, place.offset + maker->in_shift};
     return place;
 }
 
 /* What is written is no longer what a slot holds. */
-static void forget(struct plan_maker *maker, struct plan_place to, size_t count)
+static void forget(struct plan_maker *maker, struct plan_address to, size_t count)
 {
     for (size_t i = 0; i < maker->slots_in_all; i++) {
         struct slot *slot = &maker->slots[i];
@@ -119,16 +119,16 @@ static size_t message_max(const struct plan *plan)
     return plan->maker ? message_bytes_max / plan->maker->shape->element_bytes : 1;
 }
 
-static bool is_same_place(struct plan_place a, struct plan_place b)
+static bool is_same_address(struct plan_address a, struct plan_address b)
 {
     return a.buffer == b.buffer && a.offset == b.offset;
 }
 
 /* The next slot in turn; what it held can no longer be passed on. */
-static struct plan_place take_slot(struct plan *plan, size_t count)
+static struct plan_address take_slot(struct plan *plan, size_t count)
 {
     struct plan_maker *maker = plan->maker;
-    struct plan_place slot = {PLAN_WIRE, maker->next_slot};
+    struct plan_address slot = {PLAN_WIRE, maker->next_slot};
 
     maker->next_slot = (maker->next_slot + 1) % maker->slots_in_all;
     maker->slots[slot.offset].count = 0;
@@ -140,28 +140,29 @@ static struct plan_place take_slot(struct plan *plan, size_t count)
 }
 
 /* The slot that holds exactly this, coded; false: none does. */
-static bool find_slot(const struct plan_maker *maker, struct plan_place place, size_t count,
-                      struct plan_place *slot)
+static bool find_slot(const struct plan_maker *maker, struct plan_address place, size_t count,
+                      struct plan_address *slot)
 {
     for (size_t i = 0; i < maker->slots_in_all; i++)
-        if (maker->slots[i].count == count && is_same_place(maker->slots[i].place, place)) {
-            *slot = (struct plan_place){PLAN_WIRE, i};
+        if (maker->slots[i].count == count && is_same_address(maker->slots[i].place, place)) {
+            *slot = (struct plan_address){PLAN_WIRE, i};
             return true;
         }
     return false;
 }
 
-static void decode(struct plan *plan, struct plan_place slot, struct plan_place to, size_t count)
+static void decode(struct plan *plan, struct plan_address slot, struct plan_address to,
+                   size_t count)
 {
     add(plan, (struct plan_step){.action = PLAN_DECODE, .left = slot, .out = to, .count = count});
     plan->maker->slots[slot.offset] = (struct slot){to, count};
 }
 
-static void send_one(struct plan *plan, int peer, struct plan_place from, size_t count,
+static void send_one(struct plan *plan, int peer, struct plan_address from, size_t count,
                      bool is_shared, bool is_plain)
 {
     struct plan_maker *maker = plan->maker;
-    struct plan_place slot;
+    struct plan_address slot;
 
     if (!maker || maker->is_out_of_memory)
         return;
@@ -181,11 +182,11 @@ static void send_one(struct plan *plan, int peer, struct plan_place from, size_t
     add(plan, (struct plan_step){.action = PLAN_SEND, .peer = peer, .left = from, .count = count});
 }
 
-static void receive_one(struct plan *plan, int peer, struct plan_place to, size_t count,
+static void receive_one(struct plan *plan, int peer, struct plan_address to, size_t count,
                         bool is_plain)
 {
     struct plan_maker *maker = plan->maker;
-    struct plan_place slot;
+    struct plan_address slot;
 
     if (!maker || maker->is_out_of_memory)
         return;
@@ -201,7 +202,7 @@ static void receive_one(struct plan *plan, int peer, struct plan_place to, size_
     decode(plan, slot, to, count);
 }
 
-static void send_parts(struct plan *plan, int peer, struct plan_place from, size_t count,
+static void send_parts(struct plan *plan, int peer, struct plan_address from, size_t count,
                        bool is_shared, bool is_plain)
 {
     size_t most = message_max(plan);
@@ -211,7 +212,7 @@ static void send_parts(struct plan *plan, int peer, struct plan_place from, size
                  is_shared, is_plain);
 }
 
-static void receive_parts(struct plan *plan, int peer, struct plan_place to, size_t count,
+static void receive_parts(struct plan *plan, int peer, struct plan_address to, size_t count,
                           bool is_plain)
 {
     size_t most = message_max(plan);
@@ -221,34 +222,34 @@ static void receive_parts(struct plan *plan, int peer, struct plan_place to, siz
                     is_plain);
 }
 
-void plan_send(struct plan *plan, int peer, struct plan_place from, size_t count)
+void plan_send(struct plan *plan, int peer, struct plan_address from, size_t count)
 {
     send_parts(plan, peer, from, count, false, false);
 }
 
-void plan_share(struct plan *plan, int peer, struct plan_place place, size_t count)
+void plan_share(struct plan *plan, int peer, struct plan_address place, size_t count)
 {
     send_parts(plan, peer, place, count, true, false);
 }
 
-void plan_send_plain(struct plan *plan, int peer, struct plan_place from, size_t count)
+void plan_send_plain(struct plan *plan, int peer, struct plan_address from, size_t count)
 {
     send_parts(plan, peer, from, count, false, true);
 }
 
-void plan_receive(struct plan *plan, int peer, struct plan_place to, size_t count)
+void plan_receive(struct plan *plan, int peer, struct plan_address to, size_t count)
 {
     receive_parts(plan, peer, to, count, false);
 }
 
-void plan_receive_plain(struct plan *plan, int peer, struct plan_place to, size_t count)
+void plan_receive_plain(struct plan *plan, int peer, struct plan_address to, size_t count)
 {
     receive_parts(plan, peer, to, count, true);
 }
 
-void plan_copy(struct plan *plan, struct plan_place from, struct plan_place to, size_t count)
+void plan_copy(struct plan *plan, struct plan_address from, struct plan_address to, size_t count)
 {
-    struct plan_place left, out;
+    struct plan_address left, out;
 
     if (!plan->maker)
         return;
@@ -259,14 +260,14 @@ void plan_copy(struct plan *plan, struct plan_place from, struct plan_place to, 
             (struct plan_step){.action = PLAN_COPY, .left = left, .out = out, .count = count});
 }
 
-void plan_reduce(struct plan *plan, struct plan_place left, struct plan_place right,
-                 struct plan_place out, size_t count)
+void plan_reduce(struct plan *plan, struct plan_address left, struct plan_address right,
+                 struct plan_address out, size_t count)
 {
     add(plan, (struct plan_step){
                   .action = PLAN_REDUCE, .left = left, .right = right, .out = out, .count = count});
 }
 
-void plan_complete(struct plan *plan, struct plan_place place, size_t count)
+void plan_complete(struct plan *plan, struct plan_address place, size_t count)
 {
     if (plan->maker && plan->maker->shape->op == REDUCE_AVERAGE &&
         collective_kind_reduces(plan->maker->shape->kind) && plan->maker->shape->ranks > 1)
@@ -279,9 +280,9 @@ void plan_nontemporal(struct plan *plan, bool is_nontemporal)
         plan->maker->is_nontemporal = is_nontemporal;
 }
 
-struct plan_place plan_scratch(struct plan *plan, size_t count)
+struct plan_address plan_scratch(struct plan *plan, size_t count)
 {
-    struct plan_place place = {PLAN_SCRATCH, plan->scratch};
+    struct plan_address place = {PLAN_SCRATCH, plan->scratch};
     size_t line = plan->maker ? ALIGNMENT / plan->maker->shape->element_bytes : 1;
 
     plan->scratch += (count + line - 1) / line * line;
@@ -298,7 +299,7 @@ void plan_window_of_buffers(struct plan *plan)
     enum { BUFFERS_BYTES = 2 * sizeof(uint64_t) };
 
     plan->window = BUFFERS_BYTES; /* of elements of a byte at least */
-    plan->tells_buffers = true;
+    plan->publishes_buffers = true;
 }
 
 void plan_signal(struct plan *plan, unsigned number)
@@ -311,14 +312,14 @@ void plan_await(struct plan *plan, int peer, unsigned number)
     add(plan, (struct plan_step){.action = PLAN_AWAIT, .peer = peer, .number = number, .count = 1});
 }
 
-void plan_pull(struct plan *plan, int peer, struct plan_place from, struct plan_place to,
+void plan_pull(struct plan *plan, int peer, struct plan_address from, struct plan_address to,
                size_t count)
 {
     add(plan, (struct plan_step){
                   .action = PLAN_PULL, .peer = peer, .left = from, .out = to, .count = count});
 }
 
-void plan_push(struct plan *plan, int peer, struct plan_place from, struct plan_place to,
+void plan_push(struct plan *plan, int peer, struct plan_address from, struct plan_address to,
                size_t count)
 {
     add(plan, (struct plan_step){

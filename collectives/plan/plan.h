@@ -64,7 +64,7 @@ struct plan_topology {
 };
 
 /* Whether ranks wait for processors. */
-static inline bool plan_is_crowded(const struct plan_topology *topology)
+static inline bool plan_is_oversubscribed(const struct plan_topology *topology)
 {
     return topology->processors > 0;
 }
@@ -128,7 +128,7 @@ enum { PLAN_WINDOW_BYTES = 1 << 21 };
  * goes on while others have yet to read. */
 enum { PLAN_WINDOW_SMALL_BYTES = 8192 };
 
-struct plan_place {
+struct plan_address {
     enum plan_buffer buffer;
     size_t offset; /* elements */
 };
@@ -158,7 +158,7 @@ enum plan_stream plan_stream_of(enum plan_action action);
 struct plan_step {
     enum plan_action action;
     int peer; /* of sends, receives, awaits, pulls and pushes */
-    struct plan_place left, right, out;
+    struct plan_address left, right, out;
     size_t count;        /* elements */
     unsigned number;     /* of signals and awaits */
     bool is_nontemporal; /* of copies and reductions: out goes past the caches */
@@ -185,7 +185,7 @@ struct plan {
     unsigned *after;
     size_t scratch;                /* elements */
     size_t window;                 /* elements of a rank's part of PLAN_WINDOW; 0: it uses none */
-    bool tells_buffers;            /* a rank's part holds where its PLAN_IN and PLAN_OUT are */
+    bool publishes_buffers;        /* a rank's part holds where its PLAN_IN and PLAN_OUT are */
     size_t wire_slots, wire_count; /* slots of PLAN_WIRE, and the elements that each has room for */
     unsigned *streams[PLAN_STREAMS], stream_counts[PLAN_STREAMS]; /* numbers of steps, in order */
 
@@ -204,31 +204,31 @@ void plan_begin(struct plan *plan, const struct plan_shape *shape);
 /* Each adds a step, or none where count is 0; a message above 1 GiB becomes several. Memory that is
  * out shows at plan_end(). Where shape->in_place, PLAN_IN is a part of PLAN_OUT here. */
 /* Sends a part of the sum, which this rank itself does not use any more. */
-void plan_send(struct plan *plan, int peer, struct plan_place from, size_t count);
+void plan_send(struct plan *plan, int peer, struct plan_address from, size_t count);
 
 /* Sends what this rank goes on with too, at a place in PLAN_OUT: where the wire rounds, the place
  * itself is rounded, so that both have the same. What came in and is passed on unchanged is not
  * coded again. */
-void plan_share(struct plan *plan, int peer, struct plan_place place, size_t count);
+void plan_share(struct plan *plan, int peer, struct plan_address place, size_t count);
 
 /* As they are, whatever the wire: what others have in the same bits, or where coding cannot pay. */
-void plan_send_plain(struct plan *plan, int peer, struct plan_place from, size_t count);
-void plan_receive_plain(struct plan *plan, int peer, struct plan_place to, size_t count);
+void plan_send_plain(struct plan *plan, int peer, struct plan_address from, size_t count);
+void plan_receive_plain(struct plan *plan, int peer, struct plan_address to, size_t count);
 
-void plan_receive(struct plan *plan, int peer, struct plan_place to, size_t count);
-void plan_copy(struct plan *plan, struct plan_place from, struct plan_place to, size_t count);
-void plan_reduce(struct plan *plan, struct plan_place left, struct plan_place right,
-                 struct plan_place out, size_t count);
+void plan_receive(struct plan *plan, int peer, struct plan_address to, size_t count);
+void plan_copy(struct plan *plan, struct plan_address from, struct plan_address to, size_t count);
+void plan_reduce(struct plan *plan, struct plan_address left, struct plan_address right,
+                 struct plan_address out, size_t count);
 
 /* What is copied and reduced from here on goes past the caches, or no longer. */
 void plan_nontemporal(struct plan *plan, bool is_nontemporal);
 
 /* The sum at the place is complete: divides it if an average is asked for. To be called once for
  * each element of the result, before it is passed on. */
-void plan_complete(struct plan *plan, struct plan_place place, size_t count);
+void plan_complete(struct plan *plan, struct plan_address place, size_t count);
 
 /* Room for count elements of scratch, aligned to 64 bytes, used by nobody else. */
-struct plan_place plan_scratch(struct plan *plan, size_t count);
+struct plan_address plan_scratch(struct plan *plan, size_t count);
 
 /* The plan uses PLAN_WINDOW, with so many elements for each rank, PLAN_WINDOW_BYTES at most: all
  * ranks say the same, and signal at least once. */
@@ -248,12 +248,12 @@ void plan_await(struct plan *plan, int peer, unsigned number);
 /* Reads what stands in PLAN_IN or PLAN_OUT of a peer that has told something: with
  * plan_window_of_buffers(); the peer leaves the place alone until it is told that this has been
  * done. */
-void plan_pull(struct plan *plan, int peer, struct plan_place from, struct plan_place to,
+void plan_pull(struct plan *plan, int peer, struct plan_address from, struct plan_address to,
                size_t count);
 
 /* Writes to PLAN_OUT of a peer that has told something: with plan_window_of_buffers(); the peer
  * leaves the place alone until it is told that this has been done. */
-void plan_push(struct plan *plan, int peer, struct plan_place from, struct plan_place to,
+void plan_push(struct plan *plan, int peer, struct plan_address from, struct plan_address to,
                size_t count);
 
 /* Zeros that live until plan_end(), for an algorithm's own lists; NULL: out of memory, which shows
@@ -266,20 +266,20 @@ int plan_end(struct plan *plan, struct error *err);
 /* NULL is fine, and so is a plan of zeros. */
 void plan_clear(struct plan *plan);
 
-static inline struct plan_place plan_at(struct plan_place place, size_t offset)
+static inline struct plan_address plan_at(struct plan_address place, size_t offset)
 {
     place.offset += offset;
     return place;
 }
 
-static inline struct plan_place plan_in(size_t offset)
+static inline struct plan_address plan_in(size_t offset)
 {
-    return (struct plan_place){PLAN_IN, offset};
+    return (struct plan_address){PLAN_IN, offset};
 }
 
-static inline struct plan_place plan_out(size_t offset)
+static inline struct plan_address plan_out(size_t offset)
 {
-    return (struct plan_place){PLAN_OUT, offset};
+    return (struct plan_address){PLAN_OUT, offset};
 }
 
 /* Whether plan_share() rounds: what is shared must be in PLAN_OUT first. */
@@ -299,8 +299,8 @@ size_t plan_segment_most(const struct plan_shape *shape, size_t count);
 
 /* A whole block, segment by segment. */
 void plan_send_segments(struct plan *plan, const struct plan_shape *shape, int peer,
-                        struct plan_place from, size_t count);
+                        struct plan_address from, size_t count);
 void plan_receive_segments(struct plan *plan, const struct plan_shape *shape, int peer,
-                           struct plan_place to, size_t count);
+                           struct plan_address to, size_t count);
 
 #endif

@@ -154,7 +154,7 @@ size_t plan_segment_most(const struct plan_shape *shape, size_t count)
 }
 
 void plan_send_segments(struct plan *plan, const struct plan_shape *shape, int peer,
-                        struct plan_place from, size_t count)
+                        struct plan_address from, size_t count)
 {
     for (unsigned k = 0; k < plan_segments(shape, count); k++) {
         struct plan_block part = plan_segment(shape, count, k);
@@ -164,7 +164,7 @@ void plan_send_segments(struct plan *plan, const struct plan_shape *shape, int p
 }
 
 void plan_receive_segments(struct plan *plan, const struct plan_shape *shape, int peer,
-                           struct plan_place to, size_t count)
+                           struct plan_address to, size_t count)
 {
     for (unsigned k = 0; k < plan_segments(shape, count); k++) {
         struct plan_block part = plan_segment(shape, count, k);

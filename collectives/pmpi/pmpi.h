@@ -35,10 +35,10 @@ static inline size_t *pmpi_counts(int number)
 #define LEAVE_TO_MPI(kind, bytes, call)                                                            \
     do {                                                                                           \
         double begin_s = state_has_summary() ? PMPI_Wtime() : 0;                                   \
-        int left_code = call;                                                                      \
+        int mpi_code = call;                                                                       \
         if (state_has_summary())                                                                   \
             state_count_mpi(kind, bytes, PMPI_Wtime() - begin_s);                                  \
-        return left_code;                                                                          \
+        return mpi_code;                                                                           \
     } while (0)
 
 #endif

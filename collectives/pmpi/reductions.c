@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "collectives/pmpi/left.h"
+#include "collectives/pmpi/fallback.h"
 #include "collectives/pmpi/types.h"
 
 /* A reduction's buffers, aligned to their elements; where the program's are not, a copy. */
@@ -54,16 +54,17 @@ static int take_operands(const void *in, void *out, size_t in_count, size_t out_
     return MPI_SUCCESS;
 }
 
-/* Runs it: as left_run(). */
-static int reduce(int kind, const struct left *left, struct state_comm *state, const void *in,
-                  void *out, size_t in_count, size_t out_count, struct collective_call *call)
+/* Runs it: as fallback_run(). */
+static int reduce(int kind, const struct fallback *fallback, struct state_comm *state,
+                  const void *in, void *out, size_t in_count, size_t out_count,
+                  struct collective_call *call)
 {
     struct operands operands;
     int code = take_operands(in, out, in_count, out_count, call, &operands);
 
     if (code != MPI_SUCCESS)
-        return pmpi_fail(left->comm, code);
-    code = left_run(kind, left, state, call);
+        return pmpi_fail(fallback->comm, code);
+    code = fallback_run(kind, fallback, state, call);
     if (code == 0 && operands.is_out_copy)
         memcpy(operands.out_wanted, call->out, operands.out_bytes);
     return code;
@@ -73,17 +74,17 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype ty
                   MPI_Comm comm)
 {
     struct collective_call call = {.kind = COLLECTIVE_ALLREDUCE, .count = (size_t)count};
-    const struct left left = {comm, {type, type}, op, {count, count}, NULL};
+    const struct fallback fallback = {comm, {type, type}, op, {count, count}, NULL};
     struct state_comm *state = NULL;
     int code = 1;
 
-    if (left_before(call.kind, &left))
+    if (fallback_was_last(call.kind, &fallback))
         return PMPI_Allreduce(sendbuf, recvbuf, count, type, op, comm);
     if (count > 0 && types_find(type, op, &call.type, &call.op))
         state = state_comm(comm);
     if (state != NULL)
-        code = reduce(call.kind, &left, state, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, recvbuf,
-                      call.count, call.count, &call);
+        code = reduce(call.kind, &fallback, state, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
+                      recvbuf, call.count, call.count, &call);
     if (code == 1)
         LEAVE_TO_MPI(COLLECTIVE_ALLREDUCE,
                      state != NULL ? call.count * element_bytes(call.type) : 0,
@@ -95,20 +96,20 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type,
                int root, MPI_Comm comm)
 {
     struct collective_call call = {.kind = COLLECTIVE_REDUCE, .count = (size_t)count, .root = root};
-    const struct left left = {comm, {type, type}, op, {count, count}, NULL};
+    const struct fallback fallback = {comm, {type, type}, op, {count, count}, NULL};
     struct state_comm *state = NULL;
     int code = 1;
 
-    if (left_before(call.kind, &left))
+    if (fallback_was_last(call.kind, &fallback))
         return PMPI_Reduce(sendbuf, recvbuf, count, type, op, root, comm);
     if (count > 0 && types_find(type, op, &call.type, &call.op))
         state = state_comm(comm);
     if (state != NULL && root >= 0 && root < state->ranks) {
         bool is_root = state->rank == root;
 
-        code =
-            reduce(call.kind, &left, state, is_root && sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
-                   is_root ? recvbuf : NULL, call.count, is_root ? call.count : 0, &call);
+        code = reduce(call.kind, &fallback, state,
+                      is_root && sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
+                      is_root ? recvbuf : NULL, call.count, is_root ? call.count : 0, &call);
     }
     if (code == 1)
         LEAVE_TO_MPI(COLLECTIVE_REDUCE, state != NULL ? call.count * element_bytes(call.type) : 0,
@@ -120,19 +121,19 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, 
                              MPI_Op op, MPI_Comm comm)
 {
     struct collective_call call = {.kind = COLLECTIVE_REDUCE_SCATTER, .count = (size_t)recvcount};
-    const struct left left = {comm, {type, type}, op, {recvcount, recvcount}, NULL};
+    const struct fallback fallback = {comm, {type, type}, op, {recvcount, recvcount}, NULL};
     struct state_comm *state = NULL;
     size_t all = 0;
     int code = 1;
 
-    if (left_before(call.kind, &left))
+    if (fallback_was_last(call.kind, &fallback))
         return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm);
     if (recvcount > 0 && types_find(type, op, &call.type, &call.op))
         state = state_comm(comm);
     if (state != NULL) {
         all = call.count * (size_t)state->ranks;
-        code = reduce(call.kind, &left, state, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, recvbuf,
-                      all, call.count, &call);
+        code = reduce(call.kind, &fallback, state, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
+                      recvbuf, all, call.count, &call);
     }
     if (code == 1)
         LEAVE_TO_MPI(COLLECTIVE_REDUCE_SCATTER, all * element_bytes(call.type),
@@ -144,12 +145,12 @@ int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[
                        MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
     struct collective_call call = {.kind = COLLECTIVE_REDUCE_SCATTER};
-    const struct left left = {comm, {type, type}, op, {0, 0}, recvcounts};
+    const struct fallback fallback = {comm, {type, type}, op, {0, 0}, recvcounts};
     struct state_comm *state = NULL;
     size_t all = 0, *counts;
     int code = 1;
 
-    if (left_before(LEFT_REDUCE_SCATTER_V, &left))
+    if (fallback_was_last(FALLBACK_REDUCE_SCATTER_V, &fallback))
         return PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm);
     if (types_find(type, op, &call.type, &call.op))
         state = state_comm(comm);
@@ -166,9 +167,9 @@ int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[
         for (int rank = 0; rank < state->ranks; rank++)
             counts[rank] = (size_t)recvcounts[rank];
         call.counts = counts;
-        code =
-            reduce(LEFT_REDUCE_SCATTER_V, &left, state, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
-                   recvbuf, all, counts[state->rank], &call);
+        code = reduce(FALLBACK_REDUCE_SCATTER_V, &fallback, state,
+                      sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, recvbuf, all,
+                      counts[state->rank], &call);
     }
     if (code == 1)
         LEAVE_TO_MPI(COLLECTIVE_REDUCE_SCATTER, all * element_bytes(call.type),

@@ -23,7 +23,7 @@ static struct {
 
 static atomic_uint forgotten;
 
-static void tell(const char *line)
+static void print_line(const char *line)
 {
     fprintf(stderr, "muster: collectives: %s\n", line);
 }
@@ -116,7 +116,7 @@ void state_begin(void)
         .force = getenv("MUSTER_COLLECTIVES"),
         .is_new = is_set("MUSTER_COLLECTIVES_MEASURE"),
         .with_mpi = true,
-        .tell = tell,
+        .report = print_line,
     };
     struct error err = {""};
     int rank, ranks;
@@ -360,11 +360,11 @@ void state_count_mpi(enum collective_kind kind, size_t bytes, double time_s)
 
 /* -------------------------------------------------------------------------------------- memory */
 
-enum { PLACES = 3 };
+enum { BUFFERS = 3 };
 
 struct memory {
-    void *start[PLACES];
-    size_t bytes[PLACES];
+    void *start[BUFFERS];
+    size_t bytes[BUFFERS];
 };
 
 static pthread_key_t memory_key;
@@ -374,8 +374,8 @@ static void free_memory(void *value)
 {
     struct memory *memory = value;
 
-    for (int place = 0; place < PLACES; place++)
-        free(memory->start[place]);
+    for (int buffer = 0; buffer < BUFFERS; buffer++)
+        free(memory->start[buffer]);
     free(memory);
 }
 
@@ -384,7 +384,7 @@ static void make_memory_key(void)
     pthread_key_create(&memory_key, free_memory);
 }
 
-void *state_memory(int place, size_t bytes)
+void *state_memory(int buffer, size_t bytes)
 {
     struct memory *memory;
 
@@ -397,12 +397,12 @@ void *state_memory(int place, size_t bytes)
             return NULL;
         }
     }
-    if (memory->bytes[place] < bytes || memory->start[place] == NULL) {
+    if (memory->bytes[buffer] < bytes || memory->start[buffer] == NULL) {
         size_t rounded = (bytes + 4095) / 4096 * 4096 + 4096;
 
-        free(memory->start[place]);
-        memory->start[place] = aligned_alloc(64, rounded);
-        memory->bytes[place] = memory->start[place] != NULL ? rounded : 0;
+        free(memory->start[buffer]);
+        memory->start[buffer] = aligned_alloc(64, rounded);
+        memory->bytes[buffer] = memory->start[buffer] != NULL ? rounded : 0;
     }
-    return memory->start[place];
+    return memory->start[buffer];
 }

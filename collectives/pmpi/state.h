@@ -46,9 +46,9 @@ unsigned state_forgotten(void);
  * alike; 0: done; else an MPI error that the communicator's error handler has seen. */
 int state_run(struct state_comm *state, MPI_Comm comm, struct collective_call *call);
 
-/* Working memory of the calling thread, 64-byte aligned, kept for the next call; place 0, 1 or 2
+/* Working memory of the calling thread, 64-byte aligned, kept for the next call; buffer 0, 1 or 2
  * for three at once. NULL: out of memory, which the caller has to make an error of. */
-void *state_memory(int place, size_t bytes);
+void *state_memory(int buffer, size_t bytes);
 
 /* For the summary: a collective that MPI did, and how long it took. */
 void state_count_mpi(enum collective_kind kind, size_t bytes, double time_s);

@@ -126,7 +126,7 @@ bool types_is_named(MPI_Datatype type)
     return find_known(type) != NULL;
 }
 
-bool types_look(MPI_Datatype type, struct types_buffer *buffer)
+bool types_layout(MPI_Datatype type, struct types_buffer *buffer)
 {
     const struct known *known = find_known(type);
     int integers, addresses, types, combiner;
@@ -149,59 +149,59 @@ bool types_look(MPI_Datatype type, struct types_buffer *buffer)
 }
 
 /* MPI_Pack() counts in int: some elements at a time, and none that is greater. */
-static size_t at_once(const struct types_buffer *look)
+static size_t at_once(const struct types_buffer *layout)
 {
     size_t most = (size_t)1 << 30;
 
-    return look->bytes == 0 ? INT_MAX : look->bytes < most ? most / look->bytes : 1;
+    return layout->bytes == 0 ? INT_MAX : layout->bytes < most ? most / layout->bytes : 1;
 }
 
-static char *element_at(const void *start, size_t number, const struct types_buffer *look)
+static char *element_at(const void *start, size_t number, const struct types_buffer *layout)
 {
-    return (char *)(intptr_t)start + (MPI_Aint)number * look->extent;
+    return (char *)(intptr_t)start + (MPI_Aint)number * layout->extent;
 }
 
-int types_pack(const void *from, size_t count, MPI_Datatype type, const struct types_buffer *look,
+int types_pack(const void *from, size_t count, MPI_Datatype type, const struct types_buffer *layout,
                char *to)
 {
     int code = MPI_SUCCESS;
 
-    if (look->is_plain) {
+    if (layout->is_plain) {
         if (count > 0)
-            memcpy(to, from, count * look->bytes);
+            memcpy(to, from, count * layout->bytes);
         return code;
     }
-    if (look->bytes > INT_MAX)
+    if (layout->bytes > INT_MAX)
         return MPI_ERR_COUNT;
     for (size_t done = 0; done < count && code == MPI_SUCCESS;) {
-        size_t some = count - done < at_once(look) ? count - done : at_once(look);
+        size_t some = count - done < at_once(layout) ? count - done : at_once(layout);
         int position = 0;
 
-        code = PMPI_Pack(element_at(from, done, look), (int)some, type, to + done * look->bytes,
-                         (int)(some * look->bytes), &position, MPI_COMM_SELF);
+        code = PMPI_Pack(element_at(from, done, layout), (int)some, type, to + done * layout->bytes,
+                         (int)(some * layout->bytes), &position, MPI_COMM_SELF);
         done += some;
     }
     return code;
 }
 
-int types_unpack(const char *from, size_t count, MPI_Datatype type, const struct types_buffer *look,
-                 void *to)
+int types_unpack(const char *from, size_t count, MPI_Datatype type,
+                 const struct types_buffer *layout, void *to)
 {
     int code = MPI_SUCCESS;
 
-    if (look->is_plain) {
+    if (layout->is_plain) {
         if (count > 0)
-            memcpy(to, from, count * look->bytes);
+            memcpy(to, from, count * layout->bytes);
         return code;
     }
-    if (look->bytes > INT_MAX)
+    if (layout->bytes > INT_MAX)
         return MPI_ERR_COUNT;
     for (size_t done = 0; done < count && code == MPI_SUCCESS;) {
-        size_t some = count - done < at_once(look) ? count - done : at_once(look);
+        size_t some = count - done < at_once(layout) ? count - done : at_once(layout);
         int position = 0;
 
-        code = PMPI_Unpack(from + done * look->bytes, (int)(some * look->bytes), &position,
-                           element_at(to, done, look), (int)some, type, MPI_COMM_SELF);
+        code = PMPI_Unpack(from + done * layout->bytes, (int)(some * layout->bytes), &position,
+                           element_at(to, done, layout), (int)some, type, MPI_COMM_SELF);
         done += some;
     }
     return code;

@@ -26,12 +26,12 @@ struct types_buffer {
 bool types_is_named(MPI_Datatype type);
 
 /* false: the type is none. */
-bool types_look(MPI_Datatype type, struct types_buffer *buffer);
+bool types_layout(MPI_Datatype type, struct types_buffer *buffer);
 
 /* Elements one after the other without gaps, and back. An MPI error code. */
-int types_pack(const void *from, size_t count, MPI_Datatype type, const struct types_buffer *look,
+int types_pack(const void *from, size_t count, MPI_Datatype type, const struct types_buffer *layout,
                char *to);
-int types_unpack(const char *from, size_t count, MPI_Datatype type, const struct types_buffer *look,
-                 void *to);
+int types_unpack(const char *from, size_t count, MPI_Datatype type,
+                 const struct types_buffer *layout, void *to);
 
 #endif

@@ -19,7 +19,7 @@ struct trial {
     enum reduce_op op;
     int ranks, root;
     size_t count, segment;
-    bool in_place, has_counts, is_shuffled, is_crowded;
+    bool in_place, has_counts, is_shuffled, is_oversubscribed;
     int ranks_per_node;
     enum wire_format wire;
     unsigned messages_max;
@@ -120,12 +120,13 @@ static struct plan_shape shape_of(const struct trial *trial, int rank)
         .topology = &topology,
     };
 
-    topology = (struct plan_topology){.node_of_rank = nodes,
-                                      .nodes = nodes[trial->ranks - 1] + 1,
-                                      .has_window = true,
-                                      .can_pull = true,
-                                      .processors = trial->is_crowded ? trial->ranks / 3 + 1 : 0,
-                                      .ring = trial->is_shuffled ? ring : NULL};
+    topology =
+        (struct plan_topology){.node_of_rank = nodes,
+                               .nodes = nodes[trial->ranks - 1] + 1,
+                               .has_window = true,
+                               .can_pull = true,
+                               .processors = trial->is_oversubscribed ? trial->ranks / 3 + 1 : 0,
+                               .ring = trial->is_shuffled ? ring : NULL};
     if (shape.kind == COLLECTIVE_REDUCE && rank != trial->root)
         shape.in_place = false;
     if (shape.kind == COLLECTIVE_BROADCAST)
@@ -502,7 +503,7 @@ static bool holds_for_ranks(const struct algorithm *algorithm, int ranks)
                 .in_place = variant & 1,
                 .has_counts = has_blocks && variant & 4,
                 .is_shuffled = turn % 2,
-                .is_crowded = turn % 3 == 0,
+                .is_oversubscribed = turn % 3 == 0,
                 .ranks_per_node = 1 + (int)(turn % 4),
                 .messages_max = turn % 4 == 0 ? 0 : turn % 4,
                 .is_buffered = turn / 4 % 2,
@@ -732,20 +733,20 @@ static void test_crowd(void)
                            .type = ELEMENT_FP32,
                            .ranks = RANKS,
                            .count = 1 << 16,
-                           .is_crowded = true,
+                           .is_oversubscribed = true,
                            .ranks_per_node = RANKS};
     struct trial sum = {.algorithm = algorithm_find(COLLECTIVE_ALLREDUCE, "shared"),
                         .type = ELEMENT_FP32,
                         .ranks = RANKS,
                         .count = 4096,
-                        .is_crowded = true,
+                        .is_oversubscribed = true,
                         .ranks_per_node = RANKS};
     struct trial uneven = {.algorithm = algorithm_find(COLLECTIVE_ALL_TO_ALL, "shared"),
                            .type = ELEMENT_FP32,
                            .ranks = RANKS,
                            .count = MUCH,
                            .has_counts = true,
-                           .is_crowded = true,
+                           .is_oversubscribed = true,
                            .ranks_per_node = RANKS};
     struct trial scatter = {.algorithm = algorithm_find(COLLECTIVE_REDUCE_SCATTER, "shared"),
                             .ranks = RANKS,
@@ -754,7 +755,7 @@ static void test_crowd(void)
 
     is_int(steps_of(&reduce, PLAN_AWAIT), 0, "reduce in a crowd: nobody but the root waits");
     ok(holds_if_applies(&reduce), "... and it is right");
-    reduce.is_crowded = false;
+    reduce.is_oversubscribed = false;
     ok(steps_of(&reduce, PLAN_AWAIT) > 0, "... nobody is alone in it otherwise");
 
     is_int(steps_of(&sum, PLAN_AWAIT), PROCESSORS,
@@ -763,7 +764,7 @@ static void test_crowd(void)
     sum.count *= 2;
     ok(steps_of(&sum, PLAN_AWAIT) > PROCESSORS, "... of more all add up");
     sum.count /= 2;
-    sum.is_crowded = false;
+    sum.is_oversubscribed = false;
     ok(steps_of(&sum, PLAN_AWAIT) > PROCESSORS, "... where there are processors, too");
 
     is_int(steps_of(&uneven, PLAN_SEND), 4, "what is much for one rank goes to it by message");
@@ -774,7 +775,7 @@ static void test_crowd(void)
     ok(holds_if_applies(&uneven), "... and all of it is right");
     uneven.in_place = true;
     ok(holds_if_applies(&uneven), "... in place too");
-    uneven.is_crowded = false;
+    uneven.is_oversubscribed = false;
     is_int(steps_of(&uneven, PLAN_SEND), 0, "... all where there are processors");
 
     scatter.count = 0;

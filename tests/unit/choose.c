@@ -12,7 +12,7 @@
 #include "collectives/choose/chooser.h"
 #include "collectives/choose/layout.h"
 #include "collectives/choose/machine.h"
-#include "collectives/choose/others.h"
+#include "collectives/choose/background_load.h"
 #include "collectives/choose/predict.h"
 #include "tests/unit/tap.h"
 
@@ -166,32 +166,32 @@ static void test_links(void)
 static int add(struct machine *machine, const char *algorithm, size_t segment, size_t bytes,
                double time_us)
 {
-    struct machine_trial trial = {
+    struct machine_benchmark benchmark = {
         .kind = COLLECTIVE_ALLREDUCE, .segment_bytes = segment, .bytes = bytes, .time_us = time_us};
 
-    snprintf(trial.algorithm, sizeof trial.algorithm, "%s", algorithm);
-    return machine_add_trial(machine, &trial, NULL);
+    snprintf(benchmark.algorithm, sizeof benchmark.algorithm, "%s", algorithm);
+    return machine_add_benchmark(machine, &benchmark, NULL);
 }
 
 static int add_coded(struct machine *machine, const char *algorithm, size_t segment, size_t bytes,
                      double time_us)
 {
-    struct machine_trial trial = {.kind = COLLECTIVE_ALLREDUCE,
-                                  .wire = WIRE_LOSSLESS,
-                                  .segment_bytes = segment,
-                                  .bytes = bytes,
-                                  .time_us = time_us};
+    struct machine_benchmark benchmark = {.kind = COLLECTIVE_ALLREDUCE,
+                                          .wire = WIRE_LOSSLESS,
+                                          .segment_bytes = segment,
+                                          .bytes = bytes,
+                                          .time_us = time_us};
 
-    snprintf(trial.algorithm, sizeof trial.algorithm, "%s", algorithm);
-    return machine_add_trial(machine, &trial, NULL);
+    snprintf(benchmark.algorithm, sizeof benchmark.algorithm, "%s", algorithm);
+    return machine_add_benchmark(machine, &benchmark, NULL);
 }
 
 static double tried(const struct machine *machine, size_t bytes)
 {
-    return machine_trial_us(machine, COLLECTIVE_ALLREDUCE, WIRE_AS_IS, "ring", 65536, bytes);
+    return machine_benchmark_us(machine, COLLECTIVE_ALLREDUCE, WIRE_AS_IS, "ring", 65536, bytes);
 }
 
-static void test_trials(void)
+static void test_benchmarks(void)
 {
     struct machine machine = {0};
 
@@ -207,12 +207,12 @@ static void test_trials(void)
     is_near(tried(&machine, 200000), 10000, 1e-6, "above two at their rate");
     add(&machine, "ring", 65536, 1000, 40);
     add(&machine, "ring", 65536, 1000, 60);
-    is_int(machine.trial_count, 2, "of several trials of one size there is one");
+    is_int(machine.benchmark_count, 2, "of several trials of one size there is one");
     is_near(tried(&machine, 1000), 60, 0, "... the last");
     add(&machine, "direct", 65536, 150000, 9000);
     is_near(tried(&machine, 120000), 6000, 10, "up to where another was tried alone");
     is_near(tried(&machine, 150000), 0, 0, "... but not from there on");
-    is_near(machine_trial_us(&machine, COLLECTIVE_ALLREDUCE, WIRE_AS_IS, "ring", 0, 1000), 0, 0,
+    is_near(machine_benchmark_us(&machine, COLLECTIVE_ALLREDUCE, WIRE_AS_IS, "ring", 0, 1000), 0, 0,
             "another segment was not tried");
     add(&machine, "ring", 65536, 1 << 19, 30000);
     add(&machine, "ring", 65536, 1 << 21, 100000);
@@ -226,16 +226,17 @@ static bool is_same(const struct machine *a, const struct machine *b)
 {
     struct machine left = *a, right = *b;
 
-    if (a->trial_count != b->trial_count)
+    if (a->benchmark_count != b->benchmark_count)
         return false;
-    for (unsigned i = 0; i < a->trial_count; i++)
-        if (a->trials[i].kind != b->trials[i].kind || a->trials[i].wire != b->trials[i].wire ||
-            a->trials[i].bytes != b->trials[i].bytes ||
-            a->trials[i].segment_bytes != b->trials[i].segment_bytes ||
-            a->trials[i].time_us != b->trials[i].time_us ||
-            strcmp(a->trials[i].algorithm, b->trials[i].algorithm) != 0)
+    for (unsigned i = 0; i < a->benchmark_count; i++)
+        if (a->benchmarks[i].kind != b->benchmarks[i].kind ||
+            a->benchmarks[i].wire != b->benchmarks[i].wire ||
+            a->benchmarks[i].bytes != b->benchmarks[i].bytes ||
+            a->benchmarks[i].segment_bytes != b->benchmarks[i].segment_bytes ||
+            a->benchmarks[i].time_us != b->benchmarks[i].time_us ||
+            strcmp(a->benchmarks[i].algorithm, b->benchmarks[i].algorithm) != 0)
             return false;
-    left.trials = right.trials = NULL;
+    left.benchmarks = right.benchmarks = NULL;
     return memcmp(&left, &right, sizeof left) == 0;
 }
 
@@ -247,7 +248,7 @@ static void refused(const char *text, const char *expected)
     is_int(machine_read(text, "f", &machine, &err), -1, "refused: %.*s", (int)strcspn(text, "\n"),
            text);
     is_str(err.text, expected, "... in one clear line");
-    ok(machine.trials == NULL, "... with nothing left");
+    ok(machine.benchmarks == NULL, "... with nothing left");
 }
 
 static void test_text(void)
@@ -257,7 +258,7 @@ static void test_text(void)
 
     machine.has_link[LINK_ACROSS] = false;
     memset(machine.link_us[LINK_ACROSS], 0, sizeof machine.link_us[LINK_ACROSS]);
-    machine.others = 1.0 / 7;
+    machine.background_load = 1.0 / 7;
     machine.measured = 2;
     add(&machine, "ring", 65536, 1000, 40.1);
     add(&machine, "mpi", 0, 1000, 41.7);
@@ -486,15 +487,15 @@ static void test_unknown_sizes(void)
     const size_t counts[] = {1 << 16, 1 << 16, 1 << 16, 1 << 16};
     struct machine machine = synthetic(10, 1);
     struct layout *layout = make("a a a a", "x x x x");
-    const struct machine_trial tried = {.kind = COLLECTIVE_ALL_TO_ALL,
-                                        .algorithm = "pull",
-                                        .segment_bytes = 262144,
-                                        .bytes = 1 << 20,
-                                        .time_us = 50};
+    const struct machine_benchmark tried = {.kind = COLLECTIVE_ALL_TO_ALL,
+                                            .algorithm = "pull",
+                                            .segment_bytes = 262144,
+                                            .bytes = 1 << 20,
+                                            .time_us = 50};
     struct chooser *chooser;
     struct error err;
 
-    machine_add_trial(&machine, &tried, NULL);
+    machine_add_benchmark(&machine, &tried, NULL);
     chooser = chooser_create(&machine, layout);
     chooser_allow_window(chooser, &node);
     is_str(picked_all_to_all(chooser, 1 << 16, NULL), "pull",
@@ -517,18 +518,18 @@ static const char *picked_beside_pull(size_t bytes, double shared_us)
     const struct plan_topology node = {.has_window = true, .can_pull = true};
     struct machine machine = synthetic(10, 1);
     struct layout *layout = make("a a a a", "x x x x");
-    struct machine_trial tried = {.kind = COLLECTIVE_ALL_TO_ALL,
-                                  .algorithm = "pull",
-                                  .segment_bytes = 262144,
-                                  .bytes = bytes,
-                                  .time_us = 100};
+    struct machine_benchmark tried = {.kind = COLLECTIVE_ALL_TO_ALL,
+                                      .algorithm = "pull",
+                                      .segment_bytes = 262144,
+                                      .bytes = bytes,
+                                      .time_us = 100};
     struct chooser *chooser;
     const char *picked;
 
-    machine_add_trial(&machine, &tried, NULL);
+    machine_add_benchmark(&machine, &tried, NULL);
     snprintf(tried.algorithm, sizeof tried.algorithm, "shared");
     tried.time_us = shared_us;
-    machine_add_trial(&machine, &tried, NULL);
+    machine_add_benchmark(&machine, &tried, NULL);
     chooser = chooser_create(&machine, layout);
     chooser_allow_window(chooser, &node);
     picked = picked_all_to_all(chooser, bytes / 16, NULL);
@@ -582,7 +583,7 @@ static void test_chooser(void)
         if (choices[i].predicted_us < choices[i - 1].predicted_us)
             ok(false, "choices stand in the order of what is predicted");
 
-    /* a trial overrules what is predicted, after the memory of it is gone */
+    /* a benchmark overrules what is predicted, after the memory of it is gone */
     add(&machine, "recursive-doubling", chooser_segments[0], 4 << 20, 1);
     is_str(pick(chooser, layout, 1 << 20), "recursive-doubling", "what was tried decides");
     chooser_allow_mpi(chooser, true);
@@ -643,7 +644,7 @@ static struct wire_choice both_of(const struct machine *machine, const struct la
 }
 
 /* Algorithm and wire at once: four ranks at 0.1 GB/s, of which MPI's own, which cannot code, or
- * recursive doubling is made the best as it is by a trial. */
+ * recursive doubling is made the best as it is by a benchmark. */
 static void test_both(void)
 {
     struct layout *layout = make("a b c d", "x x x x");
@@ -895,7 +896,7 @@ static void test_cache(void)
 }
 
 /* /proc/stat of a made-up machine, in hundredths of a second. */
-static struct others_mark mark(const char *root, const char *line)
+static struct background_load_mark mark(const char *root, const char *line)
 {
     char path[512];
     FILE *stream;
@@ -906,14 +907,15 @@ static struct others_mark mark(const char *root, const char *line)
     stream = fopen(path, "w");
     fprintf(stream, "%s\ncpu0 1 1 1 1 1 1 1 1 0 0\n", line);
     fclose(stream);
-    return others_read(root);
+    return background_load_read(root);
 }
 
 static void test_others(void)
 {
     char root[] = "/tmp/choose.XXXXXX", path[512];
-    struct others_mark before, after;
-    struct machine first = {.others = 0.5, .measured = 1}, second = {.others = 0.05, .measured = 1};
+    struct background_load_mark before, after;
+    struct machine first = {.background_load = 0.5, .measured = 1},
+                   second = {.background_load = 0.05, .measured = 1};
 
     ok(mkdtemp(root) != NULL, "a directory");
     before = mark(root, "cpu  100 10 50 1000 40 5 5 10 99 99");
@@ -922,34 +924,36 @@ static void test_others(void)
     after = before;
     after.busy_s += 6;
     after.all_s += 8;
-    is_near(others_share(before, after, 4), 0.25, 1e-9, "what others than the ranks took");
-    is_near(others_share(before, after, 7), 0, 0, "... is never less than nothing");
-    is_near(others_share(before, before, 0), 0, 0, "nothing in no time");
+    is_near(background_load_share(before, after, 4), 0.25, 1e-9, "what others than the ranks took");
+    is_near(background_load_share(before, after, 7), 0, 0, "... is never less than nothing");
+    is_near(background_load_share(before, before, 0), 0, 0, "nothing in no time");
     after = mark(root, "intr 1 2 3");
     is_near(after.all_s, 0, 0, "a file of other words");
-    is_near(others_share(before, after, 0), 0, 0, "... tells nothing");
+    is_near(background_load_share(before, after, 0), 0, 0, "... tells nothing");
     snprintf(path, sizeof path, "%s/proc/stat", root);
     unlink(path);
-    is_near(others_read(root).all_s, 0, 0, "nor does none");
+    is_near(background_load_read(root).all_s, 0, 0, "nor does none");
     snprintf(path, sizeof path, "%s/proc", root);
     rmdir(path);
     rmdir(root);
 
-    ok(others_misled(&first), "half of the processors: measured again");
-    ok(!others_misled(&second), "next to nothing: not");
-    ok(others_are_gone(0.05) && !others_are_gone(0.6) && !others_are_gone(INFINITY),
+    ok(background_load_misled(&first), "half of the processors: measured again");
+    ok(!background_load_misled(&second), "next to nothing: not");
+    ok(background_load_is_low(0.05) && !background_load_is_low(0.6) &&
+           !background_load_is_low(INFINITY),
        "... once the machine is quiet");
     add(&first, "ring", 0, 1000, 50);
     add(&second, "ring", 0, 1000, 5);
-    first = others_keep_better(&first, &second);
+    first = background_load_keep_better(&first, &second);
     is_near(tried(&first, 1000) +
-                machine_trial_us(&first, COLLECTIVE_ALLREDUCE, WIRE_AS_IS, "ring", 0, 1000),
+                machine_benchmark_us(&first, COLLECTIVE_ALLREDUCE, WIRE_AS_IS, "ring", 0, 1000),
             5, 0, "the better figures are kept");
-    ok(first.measured == 2 && !others_misled(&first), "... for good");
-    second = (struct machine){.others = 0.9, .measured = 1};
-    first.others = 0.3;
-    first = others_keep_better(&first, &second);
-    ok(first.others < 0.4 && !others_misled(&first), "a worse second time: the first, for good");
+    ok(first.measured == 2 && !background_load_misled(&first), "... for good");
+    second = (struct machine){.background_load = 0.9, .measured = 1};
+    first.background_load = 0.3;
+    first = background_load_keep_better(&first, &second);
+    ok(first.background_load < 0.4 && !background_load_misled(&first),
+       "a worse second time: the first, for good");
     machine_clear(&first);
 }
 
@@ -958,7 +962,7 @@ int main(void)
     test_layout();
     test_rings();
     test_links();
-    test_trials();
+    test_benchmarks();
     test_text();
     test_walk();
     test_walk_queues();

@@ -52,7 +52,7 @@ static bool is_ready(const struct actor *actor, const struct plan_step *step)
     return true;
 }
 
-static void *at(const struct actor *actor, struct plan_place place)
+static void *at(const struct actor *actor, struct plan_address place)
 {
     if (place.buffer == PLAN_WIRE)
         return actor->buffers[PLAN_WIRE] + place.offset * actor->slot_bytes;
@@ -75,7 +75,7 @@ static size_t sent_bytes(const struct actor *actor, const struct plan_step *step
     return is_coded(step) ? actor->filled[step->left.offset] : bytes_of(actor, step);
 }
 
-static bool is_inside(const struct actor *actor, struct plan_place place, size_t count)
+static bool is_inside(const struct actor *actor, struct plan_address place, size_t count)
 {
     if (place.buffer == PLAN_WIRE)
         return place.offset < actor->is->plan->wire_slots && count <= actor->is->plan->wire_count;
@@ -142,7 +142,7 @@ static void end_step(struct actor *actor, unsigned number)
 /* Into its own part of the window counts as sent, out of another's as received. */
 static void count_window(struct actor *actor, const struct plan_step *step)
 {
-    const struct plan_place *from = step->action == PLAN_REDUCE ? &step->right : &step->left;
+    const struct plan_address *from = step->action == PLAN_REDUCE ? &step->right : &step->left;
 
     if (step->action == PLAN_COPY && step->out.buffer == PLAN_WINDOW)
         actor->work.bytes_sent += bytes_of(actor, step);

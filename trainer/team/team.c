@@ -115,7 +115,7 @@ static int adopt(struct team *team, struct tuning *tuning, struct error *err)
 
 int team_measure(struct team *team, void (*tell)(const char *line), struct error *err)
 {
-    struct tuned_options options = {.keeps_order = !team->chooses_algorithm, .tell = tell};
+    struct tuned_options options = {.keeps_order = !team->chooses_algorithm, .report = tell};
     struct tuning *tuning;
     int status;
 

@@ -260,7 +260,7 @@ void ours_measure(struct program *program, const struct team *world, const char 
                   double seconds, bool is_quick)
 {
     struct sweep sweep = {.program = program, .team = world, .seconds = seconds};
-    struct tuned_options options = {.keeps_order = true, .tell = tell};
+    struct tuned_options options = {.keeps_order = true, .report = tell};
     struct tuned_comm tuned_comm = {0};
     struct tuned *tuned = NULL;
     struct error err;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "collectives/choose/others.h"
+#include "collectives/choose/background_load.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
-const double others_most = 0.1;
+const double background_load_max = 0.1;
 
-struct others_mark others_read(const char *root)
+struct background_load_mark background_load_read(const char *root)
 {
     /* user nice system idle iowait irq softirq steal, proc(5) */
     double ticks[8], tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
-    struct others_mark mark = {0, 0};
+    struct background_load_mark mark = {0, 0};
     char path[512];
     FILE *stream;
 
@@ -30,7 +30,8 @@ struct others_mark others_read(const char *root)
     return mark;
 }
 
-double others_share(struct others_mark before, struct others_mark after, double own_s)
+double background_load_share(struct background_load_mark before, struct background_load_mark after,
+                             double own_s)
 {
     double all_s = after.all_s - before.all_s;
 
@@ -39,19 +40,19 @@ double others_share(struct others_mark before, struct others_mark after, double 
     return fmin(1, fmax(0, after.busy_s - before.busy_s - own_s) / all_s);
 }
 
-bool others_misled(const struct machine *machine)
+bool background_load_misled(const struct machine *machine)
 {
-    return machine->others > others_most && machine->measured < 2;
+    return machine->background_load > background_load_max && machine->measured < 2;
 }
 
-bool others_are_gone(double load)
+bool background_load_is_low(double load)
 {
-    return load < others_most;
+    return load < background_load_max;
 }
 
-struct machine others_keep_better(struct machine *first, struct machine *second)
+struct machine background_load_keep_better(struct machine *first, struct machine *second)
 {
-    struct machine *better = second->others <= first->others ? second : first, kept = *better;
+    struct machine *better = second->background_load <= first->background_load ? second : first, kept = *better;
 
     machine_clear(better == first ? second : first);
     kept.measured = 2;

@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <stdint.h>
 
-#include "collectives/pmpi/left.h"
+#include "collectives/pmpi/fallback.h"
 #include "collectives/pmpi/types.h"
 
 /* Of one rank's block. What is more is left to MPI at all ranks: at one of them it may be a single
@@ -19,29 +19,29 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm com
 {
     struct collective_call call = {
         .kind = COLLECTIVE_BROADCAST, .type = ELEMENT_UINT8, .root = root};
-    const struct left left = {comm, {type, type}, MPI_OP_NULL, {count, count}, NULL};
+    const struct fallback fallback = {comm, {type, type}, MPI_OP_NULL, {count, count}, NULL};
     struct state_comm *state = NULL;
-    struct types_buffer look = {0};
+    struct types_buffer layout = {0};
     int code = 1;
 
-    if (left_before(call.kind, &left))
+    if (fallback_was_last(call.kind, &fallback))
         return PMPI_Bcast(buffer, count, type, root, comm);
-    if (count > 0 && types_look(type, &look) && look.bytes > 0 &&
-        (size_t)count * look.bytes <= MOST_BYTES)
+    if (count > 0 && types_layout(type, &layout) && layout.bytes > 0 &&
+        (size_t)count * layout.bytes <= MOST_BYTES)
         state = state_comm(comm);
     if (state != NULL && root >= 0 && root < state->ranks) {
-        call.count = (size_t)count * look.bytes;
-        call.in = call.out = look.is_plain ? buffer : state_memory(MEMORY_OUT, call.count);
-        if (call.out == NULL && !look.is_plain)
+        call.count = (size_t)count * layout.bytes;
+        call.in = call.out = layout.is_plain ? buffer : state_memory(MEMORY_OUT, call.count);
+        if (call.out == NULL && !layout.is_plain)
             return pmpi_fail(comm, MPI_ERR_NO_MEM);
-        if (!look.is_plain && state->rank == root) {
-            code = types_pack(buffer, (size_t)count, type, &look, call.out);
+        if (!layout.is_plain && state->rank == root) {
+            code = types_pack(buffer, (size_t)count, type, &layout, call.out);
             if (code != MPI_SUCCESS)
                 return pmpi_fail(comm, code);
         }
-        code = left_run(call.kind, &left, state, &call);
-        if (code == 0 && !look.is_plain && state->rank != root) {
-            code = types_unpack(call.out, (size_t)count, type, &look, buffer);
+        code = fallback_run(call.kind, &fallback, state, &call);
+        if (code == 0 && !layout.is_plain && state->rank != root) {
+            code = types_unpack(call.out, (size_t)count, type, &layout, buffer);
             if (code != MPI_SUCCESS)
                 return pmpi_fail(comm, code);
         }
@@ -57,7 +57,7 @@ struct blocks {
     size_t count;      /* of each, in elements; where counts_given is NULL */
     const int *counts_given, *displacements;
     MPI_Datatype type;
-    struct types_buffer look;
+    struct types_buffer layout;
     size_t *counts, *offsets;
     bool is_direct;         /* start is used as it is */
     size_t bytes, greatest; /* of all blocks, of one */
@@ -72,7 +72,7 @@ static MPI_Aint block_displacement(const struct blocks *blocks, int rank)
 {
     return (blocks->displacements != NULL ? blocks->displacements[rank]
                                           : (MPI_Aint)blocks->count * rank) *
-           blocks->look.extent;
+           blocks->layout.extent;
 }
 
 /* Fills in counts, offsets, is_direct, bytes and greatest. false: a count or the type is wrong. */
@@ -80,9 +80,9 @@ static bool take_blocks(struct blocks *blocks, int ranks)
 {
     MPI_Aint end = 0; /* of the block before */
 
-    if (!types_look(blocks->type, &blocks->look))
+    if (!types_layout(blocks->type, &blocks->layout))
         return false;
-    blocks->is_direct = blocks->look.is_plain;
+    blocks->is_direct = blocks->layout.is_plain;
     for (int rank = 0; rank < ranks; rank++) {
         if (blocks->counts_given != NULL && blocks->counts_given[rank] < 0)
             return false;
@@ -92,7 +92,7 @@ static bool take_blocks(struct blocks *blocks, int ranks)
             blocks->is_direct = false;
         if (blocks->displacements != NULL && blocks->counts_given[rank] > 0)
             end = (MPI_Aint)blocks->displacements[rank] + blocks->counts_given[rank];
-        blocks->counts[rank] = block_count(blocks, rank) * blocks->look.bytes;
+        blocks->counts[rank] = block_count(blocks, rank) * blocks->layout.bytes;
         if (blocks->counts[rank] > blocks->greatest)
             blocks->greatest = blocks->counts[rank];
     }
@@ -107,7 +107,7 @@ static bool take_blocks(struct blocks *blocks, int ranks)
 static int pack_block(const struct blocks *blocks, int rank, char *packed)
 {
     return types_pack((const char *)blocks->start + block_displacement(blocks, rank),
-                      block_count(blocks, rank), blocks->type, &blocks->look,
+                      block_count(blocks, rank), blocks->type, &blocks->layout,
                       packed + blocks->offsets[rank]);
 }
 
@@ -117,36 +117,36 @@ static int unpack_blocks(const struct blocks *blocks, int ranks, const char *pac
 
     for (int rank = 0; rank < ranks && code == MPI_SUCCESS; rank++)
         code = types_unpack(packed + blocks->offsets[rank], block_count(blocks, rank), blocks->type,
-                            &blocks->look,
+                            &blocks->layout,
                             (char *)(uintptr_t)blocks->start + block_displacement(blocks, rank));
     return code;
 }
 
-/* As left_run(); what came is put where the program wants it. */
-static int run_into_blocks(int kind, const struct left *left, struct state_comm *state,
+/* As fallback_run(); what came is put where the program wants it. */
+static int run_into_blocks(int kind, const struct fallback *fallback, struct state_comm *state,
                            struct collective_call *call, const struct blocks *to)
 {
-    int code = left_run(kind, left, state, call);
+    int code = fallback_run(kind, fallback, state, call);
 
     if (code == 0 && !to->is_direct) {
         code = unpack_blocks(to, state->ranks, call->out);
         if (code != MPI_SUCCESS)
-            return pmpi_fail(left->comm, code);
+            return pmpi_fail(fallback->comm, code);
     }
     return code;
 }
 
-/* All-gather of blocks into to. As left_run(). */
-static int gather(int kind, const struct left *left, struct state_comm *state, const void *sendbuf,
-                  int sendcount, MPI_Datatype sendtype, struct blocks *to)
+/* All-gather of blocks into to. As fallback_run(). */
+static int gather(int kind, const struct fallback *fallback, struct state_comm *state,
+                  const void *sendbuf, int sendcount, MPI_Datatype sendtype, struct blocks *to)
 {
     struct collective_call call = {.kind = COLLECTIVE_ALL_GATHER, .type = ELEMENT_UINT8};
     size_t *counts = pmpi_counts(2 * state->ranks);
-    struct types_buffer look;
+    struct types_buffer layout;
     int code = MPI_SUCCESS;
 
     if (counts == NULL)
-        return pmpi_fail(left->comm, MPI_ERR_NO_MEM);
+        return pmpi_fail(fallback->comm, MPI_ERR_NO_MEM);
     to->counts = counts;
     to->offsets = counts + state->ranks;
     if (!take_blocks(to, state->ranks) || to->bytes == 0 || to->greatest > MOST_BYTES)
@@ -159,54 +159,54 @@ static int gather(int kind, const struct left *left, struct state_comm *state, c
     }
     call.out = to->is_direct ? (void *)(uintptr_t)to->start : state_memory(MEMORY_OUT, to->bytes);
     if (call.out == NULL && !to->is_direct)
-        return pmpi_fail(left->comm, MPI_ERR_NO_MEM);
+        return pmpi_fail(fallback->comm, MPI_ERR_NO_MEM);
     if (sendbuf == MPI_IN_PLACE) {
         call.in = call.out;
         if (!to->is_direct)
             code = pack_block(to, state->rank, call.out);
-    } else if (!types_look(sendtype, &look)) {
+    } else if (!types_layout(sendtype, &layout)) {
         return 1;
-    } else if (look.is_plain) {
+    } else if (layout.is_plain) {
         call.in = sendbuf;
     } else {
-        char *packed = state_memory(MEMORY_IN, (size_t)sendcount * look.bytes);
+        char *packed = state_memory(MEMORY_IN, (size_t)sendcount * layout.bytes);
 
         call.in = packed;
-        code = packed != NULL ? types_pack(sendbuf, (size_t)sendcount, sendtype, &look, packed)
+        code = packed != NULL ? types_pack(sendbuf, (size_t)sendcount, sendtype, &layout, packed)
                               : MPI_ERR_NO_MEM;
     }
     if (code != MPI_SUCCESS)
-        return pmpi_fail(left->comm, code);
-    return run_into_blocks(kind, left, state, &call, to);
+        return pmpi_fail(fallback->comm, code);
+    return run_into_blocks(kind, fallback, state, &call, to);
 }
 
 /* What is sent does not count in place. */
-static struct left left_of_blocks(MPI_Comm comm, const void *sendbuf, int sendcount,
-                                  MPI_Datatype sendtype, int recvcount, MPI_Datatype recvtype)
+static struct fallback left_of_blocks(MPI_Comm comm, const void *sendbuf, int sendcount,
+                                      MPI_Datatype sendtype, int recvcount, MPI_Datatype recvtype)
 {
     bool is_in_place = sendbuf == MPI_IN_PLACE;
 
-    return (struct left){comm,
-                         {is_in_place ? recvtype : sendtype, recvtype},
-                         MPI_OP_NULL,
-                         {is_in_place ? recvcount : sendcount, recvcount},
-                         NULL};
+    return (struct fallback){comm,
+                             {is_in_place ? recvtype : sendtype, recvtype},
+                             MPI_OP_NULL,
+                             {is_in_place ? recvcount : sendcount, recvcount},
+                             NULL};
 }
 
 int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const struct left left =
+    const struct fallback fallback =
         left_of_blocks(comm, sendbuf, sendcount, sendtype, recvcount, recvtype);
     struct state_comm *state;
     struct blocks to = {.start = recvbuf, .count = (size_t)recvcount, .type = recvtype};
     int code = 1;
 
-    if (left_before(COLLECTIVE_ALL_GATHER, &left))
+    if (fallback_was_last(COLLECTIVE_ALL_GATHER, &fallback))
         return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     state = recvcount > 0 ? state_comm(comm) : NULL;
     if (state != NULL && (sendbuf == MPI_IN_PLACE || sendcount >= 0))
-        code = gather(COLLECTIVE_ALL_GATHER, &left, state, sendbuf, sendcount, sendtype, &to);
+        code = gather(COLLECTIVE_ALL_GATHER, &fallback, state, sendbuf, sendcount, sendtype, &to);
     if (code == 1)
         LEAVE_TO_MPI(
             COLLECTIVE_ALL_GATHER, to.bytes,
@@ -217,18 +217,18 @@ int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const struct left left = {comm, {recvtype, recvtype}, MPI_OP_NULL, {0, 0}, recvcounts};
+    const struct fallback fallback = {comm, {recvtype, recvtype}, MPI_OP_NULL, {0, 0}, recvcounts};
     struct state_comm *state;
     struct blocks to = {
         .start = recvbuf, .counts_given = recvcounts, .displacements = displs, .type = recvtype};
     int code = 1;
 
-    if (left_before(LEFT_ALL_GATHER_V, &left))
+    if (fallback_was_last(FALLBACK_ALL_GATHER_V, &fallback))
         return PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                                comm);
     state = state_comm(comm);
     if (state != NULL && (sendbuf == MPI_IN_PLACE || sendcount >= 0))
-        code = gather(LEFT_ALL_GATHER_V, &left, state, sendbuf, sendcount, sendtype, &to);
+        code = gather(FALLBACK_ALL_GATHER_V, &fallback, state, sendbuf, sendcount, sendtype, &to);
     if (code == 1)
         LEAVE_TO_MPI(COLLECTIVE_ALL_GATHER, to.bytes,
                      PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
@@ -236,8 +236,8 @@ int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     return code;
 }
 
-/* All-to-all of blocks. from->start NULL: in place. As left_run(). */
-static int exchange(int kind, const struct left *left, struct state_comm *state,
+/* All-to-all of blocks. from->start NULL: in place. As fallback_run(). */
+static int exchange(int kind, const struct fallback *fallback, struct state_comm *state,
                     struct blocks *from, bool is_in_place, struct blocks *to)
 {
     struct collective_call call = {.kind = COLLECTIVE_ALL_TO_ALL, .type = ELEMENT_UINT8};
@@ -245,7 +245,7 @@ static int exchange(int kind, const struct left *left, struct state_comm *state,
     int code = MPI_SUCCESS;
 
     if (counts == NULL)
-        return pmpi_fail(left->comm, MPI_ERR_NO_MEM);
+        return pmpi_fail(fallback->comm, MPI_ERR_NO_MEM);
     to->counts = counts;
     to->offsets = counts + state->ranks;
     if (is_in_place)
@@ -276,18 +276,18 @@ static int exchange(int kind, const struct left *left, struct state_comm *state,
     call.in = from->is_direct ? from->start : state_memory(MEMORY_IN, from->bytes);
     call.out = to->is_direct ? (void *)(uintptr_t)to->start : state_memory(MEMORY_OUT, to->bytes);
     if ((call.in == NULL && !from->is_direct) || (call.out == NULL && !to->is_direct))
-        return pmpi_fail(left->comm, MPI_ERR_NO_MEM);
+        return pmpi_fail(fallback->comm, MPI_ERR_NO_MEM);
     for (int rank = 0; rank < state->ranks && !from->is_direct && code == MPI_SUCCESS; rank++)
         code = pack_block(from, rank, (char *)(uintptr_t)call.in);
     if (code != MPI_SUCCESS)
-        return pmpi_fail(left->comm, code);
-    return run_into_blocks(kind, left, state, &call, to);
+        return pmpi_fail(fallback->comm, code);
+    return run_into_blocks(kind, fallback, state, &call, to);
 }
 
 int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const struct left left =
+    const struct fallback fallback =
         left_of_blocks(comm, sendbuf, sendcount, sendtype, recvcount, recvtype);
     struct state_comm *state;
     struct blocks from = {.start = sendbuf, .count = (size_t)sendcount, .type = sendtype};
@@ -295,11 +295,11 @@ int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     bool is_in_place = sendbuf == MPI_IN_PLACE;
     int code = 1;
 
-    if (left_before(COLLECTIVE_ALL_TO_ALL, &left))
+    if (fallback_was_last(COLLECTIVE_ALL_TO_ALL, &fallback))
         return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     state = recvcount > 0 ? state_comm(comm) : NULL;
     if (state != NULL && (is_in_place || sendcount >= 0))
-        code = exchange(COLLECTIVE_ALL_TO_ALL, &left, state, &from, is_in_place, &to);
+        code = exchange(COLLECTIVE_ALL_TO_ALL, &fallback, state, &from, is_in_place, &to);
     if (code == 1)
         LEAVE_TO_MPI(
             COLLECTIVE_ALL_TO_ALL, to.bytes,
@@ -311,7 +311,7 @@ int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls
                   MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
                   MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const struct left left = {comm, {MPI_BYTE, MPI_BYTE}, MPI_OP_NULL, {0, 0}, NULL};
+    const struct fallback fallback = {comm, {MPI_BYTE, MPI_BYTE}, MPI_OP_NULL, {0, 0}, NULL};
     struct state_comm *state;
     struct blocks from = {
         .start = sendbuf, .counts_given = sendcounts, .displacements = sdispls, .type = sendtype};
@@ -319,12 +319,13 @@ int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls
         .start = recvbuf, .counts_given = recvcounts, .displacements = rdispls, .type = recvtype};
     int code = 1;
 
-    if (left_before(LEFT_ALL_TO_ALL_V, &left))
+    if (fallback_was_last(FALLBACK_ALL_TO_ALL_V, &fallback))
         return PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                               recvtype, comm);
     state = state_comm(comm);
     if (state != NULL)
-        code = exchange(LEFT_ALL_TO_ALL_V, &left, state, &from, sendbuf == MPI_IN_PLACE, &to);
+        code =
+            exchange(FALLBACK_ALL_TO_ALL_V, &fallback, state, &from, sendbuf == MPI_IN_PLACE, &to);
     if (code == 1)
         LEAVE_TO_MPI(COLLECTIVE_ALL_TO_ALL, to.bytes,
                      PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "collectives/pmpi/left.h"
+#include "collectives/pmpi/fallback.h"
 
 #include <string.h>
 
 #include "collectives/pmpi/types.h"
 
 static _Thread_local struct {
-    struct left call;
-    int each[LEFT_RANKS];
+    struct fallback call;
+    int each[FALLBACK_RANKS];
     size_t each_bytes;
     unsigned forgotten;
     bool is_there;
-} lasts[LEFT_KINDS];
+} lasts[FALLBACK_KINDS];
 
-bool left_before(int kind, const struct left *call)
+bool fallback_was_last(int kind, const struct fallback *call)
 {
-    const struct left *last = &lasts[kind].call;
+    const struct fallback *last = &lasts[kind].call;
 
     return lasts[kind].is_there && last->comm == call->comm && last->counts[0] == call->counts[0] &&
            last->counts[1] == call->counts[1] && last->types[0] == call->types[0] &&
@@ -27,9 +27,9 @@ bool left_before(int kind, const struct left *call)
             memcmp(lasts[kind].each, call->each, lasts[kind].each_bytes) == 0);
 }
 
-static void note(int kind, const struct left *call, int ranks)
+static void note(int kind, const struct fallback *call, int ranks)
 {
-    bool has_room = call->each == NULL || ranks <= LEFT_RANKS;
+    bool has_room = call->each == NULL || ranks <= FALLBACK_RANKS;
 
     lasts[kind].is_there = has_room && !state_has_summary() && types_is_named(call->types[0]) &&
                            types_is_named(call->types[1]);
@@ -41,8 +41,8 @@ static void note(int kind, const struct left *call, int ranks)
     memcpy(lasts[kind].each, call->each, lasts[kind].each_bytes);
 }
 
-int left_run(int kind, const struct left *call, struct state_comm *state,
-             struct collective_call *run)
+int fallback_run(int kind, const struct fallback *call, struct state_comm *state,
+                 struct collective_call *run)
 {
     int code = state_run(state, call->comm, run);
 

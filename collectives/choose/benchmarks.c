@@ -14,8 +14,8 @@
 #include "collectives/precision/precision.h"
 
 /* In an order in which a budget that ends early leaves none far from a size that was tried. */
-static const size_t trial_sizes[] = {65536,   64,       1 << 20, 1024, 8192, 262144,
-                                     4 << 20, 16 << 20, 512,     256,  4096};
+static const size_t benchmark_sizes[] = {65536,   64,       1 << 20, 1024, 8192, 262144,
+                                         4 << 20, 16 << 20, 512,     256,  4096};
 
 /* Beyond the caches: of this size only what was nearly the best of all at smaller ones. What goes
  * past the caches may take 2.5 times as long at 4 MiB, where all of it would fit into them, and
@@ -39,23 +39,23 @@ static const size_t least_coded = 65536;
 static const double worse = 4;
 
 /* Where ranks wait for processors, which no prediction knows of, MPI's own and what is shared are
- * tried always; and above crowd_from none that was far from the best at smaller sizes: calls take
- * so long that there would be no time left for other sizes. */
-static const size_t crowd_from = 1 << 20;
+ * tried always; and above oversubscribed_from none that was far from the best at smaller sizes:
+ * calls take so long that there would be no time left for other sizes. */
+static const size_t oversubscribed_from = 1 << 20;
 
 /* Over links, above long_from, what takes as long as candidates_long_us is tried only if it was
  * nearly the best at smaller sizes; what takes longest comes last. */
 static const double longest_us = 100000, nearly_best_of_long = 1.3;
 static const size_t long_from = 1 << 20;
 
-enum { TRIAL_SIZES = sizeof trial_sizes / sizeof *trial_sizes };
+enum { BENCHMARK_SIZES = sizeof benchmark_sizes / sizeof *benchmark_sizes };
 
 /* All sizes but what takes longest, that, and what was nearly the best again. */
 enum phase { MOST, LONGEST, AGAIN, PHASES };
 
-struct trials {
+struct benchmarks {
     struct candidates_call call;
-    const struct measure_trials *options;
+    const struct measure_benchmarks *options;
     int ranks;
     enum phase phase;
     bool may_code; /* where that can pay */
@@ -87,23 +87,24 @@ static enum phase phase_of(const struct least *least)
 }
 
 /* Whether the choice can turn out to be the best. */
-static bool is_worth_trying(const struct trials *t, const struct choice *choice,
+static bool is_worth_trying(const struct benchmarks *t, const struct choice *choice,
                             const struct least *least, size_t bytes)
 {
     bool is_long = !t->call.is_one_node && bytes > long_from && isfinite(least->measured_us) &&
                    least->measured_us > candidates_long_us;
-    bool is_crowded = plan_is_crowded(collective_topology(t->call.collective));
+    bool is_oversubscribed = plan_is_oversubscribed(collective_topology(t->call.collective));
 
-    if (is_crowded && t->phase != AGAIN && choice->algorithm == NULL)
+    if (is_oversubscribed && t->phase != AGAIN && choice->algorithm == NULL)
         return true;
     if (t->phase == AGAIN || is_long || bytes >= greatest_size)
         return choice->measured_us > 0 &&
                choice->measured_us <= least->measured_us * (t->phase == AGAIN ? too_near
                                                             : is_long         ? nearly_best_of_long
                                                                               : nearly_best);
-    if (is_crowded && bytes > crowd_from && choice->measured_us > nearly_best * least->measured_us)
+    if (is_oversubscribed && bytes > oversubscribed_from &&
+        choice->measured_us > nearly_best * least->measured_us)
         return false;
-    if (is_crowded && choice_is_shared(choice))
+    if (is_oversubscribed && choice_is_shared(choice))
         return true;
     return choice->algorithm == NULL || choice->predicted_us <= cheap_us ||
            choice->predicted_us <= worse * least->predicted_us;
@@ -123,8 +124,8 @@ static bool is_twin(const struct choice *choice, const struct choice *choices, u
 
 /* What is tried again was nearly the best before: beside the rest, which is not, the best of it
  * stays no slower than it was. */
-static double scale_of(const struct trials *t, const struct candidate *candidates, unsigned count,
-                       double before_us)
+static double scale_of(const struct benchmarks *t, const struct candidate *candidates,
+                       unsigned count, double before_us)
 {
     double best = INFINITY;
 
@@ -134,8 +135,8 @@ static double scale_of(const struct trials *t, const struct candidate *candidate
     return fmin(1, before_us / best);
 }
 
-/* Of one that was tried again, on one node as among batches of one trial. */
-static double again_us(const struct trials *t, const struct candidate *candidate, double scale)
+/* Of one that was tried again, on one node as among batches of one benchmark. */
+static double again_us(const struct benchmarks *t, const struct candidate *candidate, double scale)
 {
     double time_us = candidate_us(&t->call, candidate);
 
@@ -143,26 +144,26 @@ static double again_us(const struct trials *t, const struct candidate *candidate
 }
 
 /* Adds their times to the machine; of those tried again, what was timed in batches. */
-static int keep(const struct trials *t, const struct candidate *candidates, unsigned count,
+static int keep(const struct benchmarks *t, const struct candidate *candidates, unsigned count,
                 size_t bytes, double before_us, struct machine *machine, struct error *err)
 {
     double scale = scale_of(t, candidates, count, before_us);
 
     for (unsigned i = 0; i < count; i++) {
         const struct choice *choice = candidates[i].choice;
-        struct machine_trial trial = {.kind = t->call.kind,
-                                      .wire = t->call.wire,
-                                      .segment_bytes = choice->segment_bytes,
-                                      .bytes = bytes,
-                                      .time_us = t->phase == AGAIN
-                                                     ? again_us(t, &candidates[i], scale)
-                                                     : candidate_us(&t->call, &candidates[i])};
+        struct machine_benchmark benchmark = {
+            .kind = t->call.kind,
+            .wire = t->call.wire,
+            .segment_bytes = choice->segment_bytes,
+            .bytes = bytes,
+            .time_us = t->phase == AGAIN ? again_us(t, &candidates[i], scale)
+                                         : candidate_us(&t->call, &candidates[i])};
 
         if (t->phase == AGAIN && candidates[i].batches == 0)
             continue;
-        snprintf(trial.algorithm, sizeof trial.algorithm, "%s",
+        snprintf(benchmark.algorithm, sizeof benchmark.algorithm, "%s",
                  choice->algorithm != NULL ? choice->algorithm->name : MACHINE_MPI);
-        if (machine_add_trial(machine, &trial, err) < 0)
+        if (machine_add_benchmark(machine, &benchmark, err) < 0)
             return -1;
     }
     return 0;
@@ -185,7 +186,7 @@ static bool has_mpi(const struct choice *choices, unsigned count)
     return false;
 }
 
-static int try_size(struct trials *t, struct chooser *chooser, size_t bytes,
+static int try_size(struct benchmarks *t, struct chooser *chooser, size_t bytes,
                     struct machine *machine, struct error *err)
 {
     struct plan_shape shape = {
@@ -229,7 +230,7 @@ static int try_size(struct trials *t, struct chooser *chooser, size_t bytes,
     return tried;
 }
 
-static int try_kinds(struct trials *t, struct chooser *chooser, size_t bytes,
+static int try_kinds(struct benchmarks *t, struct chooser *chooser, size_t bytes,
                      struct machine *machine, struct error *err)
 {
     int tried = 0;
@@ -265,13 +266,13 @@ static bool may_code(const struct machine *machine, const struct layout *layout)
 }
 
 /* All sizes; how many more were tried, or -1. */
-static int try_sizes(struct trials *t, struct chooser *chooser, struct machine *machine,
+static int try_sizes(struct benchmarks *t, struct chooser *chooser, struct machine *machine,
                      struct error *err)
 {
     int tried = 0;
 
-    for (unsigned i = 0; i < TRIAL_SIZES; i++) {
-        int more = try_kinds(t, chooser, trial_sizes[i], machine, err);
+    for (unsigned i = 0; i < BENCHMARK_SIZES; i++) {
+        int more = try_kinds(t, chooser, benchmark_sizes[i], machine, err);
 
         if (more < 0)
             return -1;
@@ -280,7 +281,7 @@ static int try_sizes(struct trials *t, struct chooser *chooser, struct machine *
     return tried;
 }
 
-static int try_all(struct trials *t, const struct layout *layout, struct machine *machine,
+static int try_all(struct benchmarks *t, const struct layout *layout, struct machine *machine,
                    struct error *err)
 {
     struct chooser *chooser = chooser_create(machine, layout);
@@ -315,7 +316,7 @@ static void fill(char *start, size_t bytes)
 }
 
 /* Pages of the window are there once they are touched: before anything is timed. */
-static int touch_window(const struct trials *t, struct error *err)
+static int touch_window(const struct benchmarks *t, struct error *err)
 {
     struct collective_call call = {.kind = COLLECTIVE_ALLREDUCE,
                                    .type = ELEMENT_FP32,
@@ -333,15 +334,16 @@ static int touch_window(const struct trials *t, struct error *err)
     return status;
 }
 
-int measure_trials(MPI_Comm comm, const struct layout *layout, const struct measure_trials *options,
-                   struct machine *machine, struct error *err)
+int measure_benchmarks(MPI_Comm comm, const struct layout *layout,
+                       const struct measure_benchmarks *options, struct machine *machine,
+                       struct error *err)
 {
     enum { ROOM = 16 << 20 };
-    struct trials t = {.call = {.comm = comm,
-                                .stop = options->stop,
-                                .in = aligned_alloc(64, ROOM),
-                                .out = aligned_alloc(64, ROOM)},
-                       .options = options};
+    struct benchmarks t = {.call = {.comm = comm,
+                                    .stop = options->stop,
+                                    .in = aligned_alloc(64, ROOM),
+                                    .out = aligned_alloc(64, ROOM)},
+                           .options = options};
     int lacks = t.call.in == NULL || t.call.out == NULL, tried = -1;
 
     PMPI_Comm_rank(comm, &t.call.rank);
