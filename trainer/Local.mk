@@ -32,12 +32,12 @@ trainer_sources = \
 	trainer/parallel/pipeline/schedule.c trainer/parallel/pipeline/schedule.h \
 	trainer/parallel/pipeline/speed.c trainer/parallel/pipeline/speed.h \
 	trainer/parallel/pipeline/split.c trainer/parallel/pipeline/split.h \
-	trainer/parallel/scheme.c trainer/parallel/scheme.h \
+	trainer/parallel/strategy.c trainer/parallel/strategy.h \
 	trainer/parallel/verify.c trainer/parallel/verify.h \
 	trainer/parallel/zero.c \
-	trainer/team/channel.c trainer/team/channel.h \
-	trainer/team/party.c trainer/team/party.h \
-	trainer/team/team.c trainer/team/team.h \
+	trainer/comm/channel.c trainer/comm/channel.h \
+	trainer/comm/world.c trainer/comm/world.h \
+	trainer/comm/comm.c trainer/comm/comm.h \
 	validate/battery/peer_exchange.c validate/battery/peer_exchange.h \
 	trainer/model/head.c trainer/model/head.h \
 	trainer/model/layer.c trainer/model/layer.h \
@@ -50,8 +50,8 @@ trainer_sources = \
 	trainer/optimizer/rate.c trainer/optimizer/rate.h \
 	trainer/options.c trainer/options.h \
 	trainer/pages.h \
-	trainer/plant.c trainer/plant.h \
-	trainer/battery/trial.c trainer/battery/trial.h \
+	trainer/injection.c trainer/injection.h \
+	trainer/battery/test_case.c trainer/battery/test_case.h \
 	trainer/real.h \
 	trainer/training.c trainer/training.h \
 	# end of trainer_sources

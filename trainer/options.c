@@ -20,7 +20,7 @@ enum option_kind {
     DECAY,
     PRECISION,
     PATH,
-    SCHEME,
+    STRATEGY,
     LAYOUT,
     WINDOW,
     ALGORITHM,
@@ -68,8 +68,9 @@ static const struct option_row rows[] = {
     {"seed-data", "N", "of the random tokens, or of the order of the file's sequences (42)", SEED,
      FIELD(data_seed), 0, 0},
     {"fixed-batch", NULL, "the same batch at every step", FLAG, FIELD(is_batch_fixed), 0, 0},
-    {"scheme", "NAME", "how ranks hold the model: ddp (default), zero1, zero2, zero3 or replicas",
-     SCHEME, FIELD(scheme), 0, 0},
+    {"strategy", "NAME", "how ranks hold the model: ddp (default), zero1, zero2, zero3 or replicas",
+     STRATEGY, FIELD(strategy), 0, 0},
+    {"scheme", "NAME", NULL, STRATEGY, FIELD(strategy), 0, 0}, /* its old name */
     {"stages", "N", "of a pipeline that the layers are split over, each on as many ranks (1)",
      COUNT, FIELD(stages), 1, 1000},
     {"microbatches", "N",
@@ -113,8 +114,8 @@ static const struct option_row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static int take_number(const struct option_row *row, const char *text, double *number,
-                       struct error *err)
+static int parse_number(const struct option_row *row, const char *text, double *number,
+                        struct error *err)
 {
     bool is_whole = row->kind != NUMBER;
     char *end;
@@ -128,8 +129,8 @@ static int take_number(const struct option_row *row, const char *text, double *n
     return 0;
 }
 
-static int take_seed(const struct option_row *row, const char *text, uint64_t *seed,
-                     struct error *err)
+static int parse_seed(const struct option_row *row, const char *text, uint64_t *seed,
+                      struct error *err)
 {
     char *end;
 
@@ -141,7 +142,7 @@ static int take_seed(const struct option_row *row, const char *text, uint64_t *s
     return 0;
 }
 
-static int take_decay(const char *text, enum rate_decay *decay, struct error *err)
+static int parse_decay(const char *text, enum rate_decay *decay, struct error *err)
 {
     if (strcmp(text, "constant") == 0)
         *decay = RATE_CONSTANT;
@@ -155,16 +156,16 @@ static int take_decay(const char *text, enum rate_decay *decay, struct error *er
     return 0;
 }
 
-static int take_scheme(const char *text, const struct scheme **scheme, struct error *err)
+static int parse_strategy(const char *text, const struct strategy **strategy, struct error *err)
 {
-    *scheme = scheme_named(text);
-    if (!*scheme)
+    *strategy = strategy_find(text);
+    if (!*strategy)
         return error_set(
-            err, "--scheme: expected ddp, zero1, zero2, zero3 or replicas, found \"%s\"", text);
+            err, "--strategy: expected ddp, zero1, zero2, zero3 or replicas, found \"%s\"", text);
     return 0;
 }
 
-static int take_precision(const char *text, bool *is_bf16, struct error *err)
+static int parse_precision(const char *text, bool *is_bf16, struct error *err)
 {
     *is_bf16 = strcmp(text, "bf16") == 0;
     if (!*is_bf16 && strcmp(text, "fp32") != 0)
@@ -172,7 +173,7 @@ static int take_precision(const char *text, bool *is_bf16, struct error *err)
     return 0;
 }
 
-static int take_layout(const char *text, bool *is_auto, struct error *err)
+static int parse_layout(const char *text, bool *is_auto, struct error *err)
 {
     *is_auto = strcmp(text, "auto") == 0;
     if (!*is_auto && strcmp(text, "ranks") != 0)
@@ -180,8 +181,8 @@ static int take_layout(const char *text, bool *is_auto, struct error *err)
     return 0;
 }
 
-static int take(const struct option_row *row, const char *text, struct train_options *options,
-                struct error *err)
+static int parse(const struct option_row *row, const char *text, struct train_options *options,
+                 struct error *err)
 {
     void *field = (char *)options + row->offset;
     double number;
@@ -191,11 +192,11 @@ static int take(const struct option_row *row, const char *text, struct train_opt
         *(bool *)field = true;
         return 0;
     case SEED:
-        return take_seed(row, text, field, err);
+        return parse_seed(row, text, field, err);
     case DECAY:
-        return take_decay(text, field, err);
+        return parse_decay(text, field, err);
     case PRECISION:
-        return take_precision(text, field, err);
+        return parse_precision(text, field, err);
     case PATH:
         if (!*text)
             return error_set(err, "--%s: expected %s, found nothing", row->name, row->argument);
@@ -206,18 +207,18 @@ static int take(const struct option_row *row, const char *text, struct train_opt
             return error_set(err, "--model: expected 124M, 350M, 774M or 1558M, found \"%s\"",
                              text);
         return 0;
-    case SCHEME:
-        return take_scheme(text, field, err);
+    case STRATEGY:
+        return parse_strategy(text, field, err);
     case LAYOUT:
-        return take_layout(text, field, err);
+        return parse_layout(text, field, err);
     case ALGORITHM:
-        if (!team_knows(text))
+        if (!comm_has_algorithm(text))
             return error_set(err, "--algorithm: there is none named \"%s\" for sums or gathers",
                              text);
         *(const char **)field = text;
         return 0;
     case WIRE:
-        if (!team_can_travel(text))
+        if (!comm_has_wire(text))
             return error_set(err,
                              "--wire: expected as-is, lossless, auto, bf16, fp16, e4m3, e5m2 or "
                              "int8, found \"%s\"",
@@ -229,7 +230,7 @@ static int take(const struct option_row *row, const char *text, struct train_opt
             *(int *)field = 0;
             return 0;
         }
-        if (take_number(row, text, &number, err) != 0)
+        if (parse_number(row, text, &number, err) != 0)
             return error_set(err,
                              "--window: expected a whole number from 1 to 1000, or none; "
                              "found \"%s\"",
@@ -237,7 +238,7 @@ static int take(const struct option_row *row, const char *text, struct train_opt
         *(int *)field = (int)number;
         return 0;
     default:
-        if (take_number(row, text, &number, err) != 0)
+        if (parse_number(row, text, &number, err) != 0)
             return -1;
         if (row->kind == NUMBER)
             *(double *)field = number;
@@ -258,7 +259,7 @@ static void set_defaults(struct train_options *options)
         .adamw = {.beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = 0.01},
         .weights_seed = 1337,
         .data_seed = 42,
-        .scheme = &scheme_ddp,
+        .strategy = &strategy_ddp,
         .bucket_mb = 4,
         .window = 2,
         .checkpoint_every = 100,
@@ -291,8 +292,9 @@ enum train_request train_options_read(int argc, char **argv, struct train_option
                       found == ':' ? "needs a value" : "no such option, or a value too many");
             return TRAIN_MISUSE;
         }
-        if (take(&rows[found], optarg, options, err) != 0)
+        if (parse(&rows[found], optarg, options, err) != 0)
             return TRAIN_MISUSE;
+        options->has_old_name |= rows[found].kind == STRATEGY && !rows[found].help;
     }
     if (optind < argc) {
         error_set(err, "expected options only, found \"%s\"", argv[optind]);
@@ -300,21 +302,21 @@ enum train_request train_options_read(int argc, char **argv, struct train_option
     }
     if (shape_check(&options->shape, err) != 0)
         return TRAIN_MISUSE;
-    if (options->scheme->is_replicated && options->checkpoint) {
+    if (options->strategy->is_replicated && options->checkpoint) {
         error_set(err, "--checkpoint: replicas write none");
         return TRAIN_MISUSE;
     }
-    if (options->is_auto && options->scheme != &scheme_ddp) {
-        error_set(err, "--layout: auto works with --scheme=ddp, not with %s",
-                  options->scheme->name);
+    if (options->is_auto && options->strategy != &strategy_ddp) {
+        error_set(err, "--layout: auto works with --strategy=ddp, not with %s",
+                  options->strategy->name);
         return TRAIN_MISUSE;
     }
-    if (options->scheme->is_piecewise && (options->stages > 1 || options->microbatches > 1)) {
-        error_set(err, "--%s: more than one works with --scheme=ddp, not with %s",
-                  options->stages > 1 ? "stages" : "microbatches", options->scheme->name);
+    if (options->strategy->is_piecewise && (options->stages > 1 || options->microbatches > 1)) {
+        error_set(err, "--%s: more than one works with --strategy=ddp, not with %s",
+                  options->stages > 1 ? "stages" : "microbatches", options->strategy->name);
         return TRAIN_MISUSE;
     }
-    if (options->scheme->is_replicated && options->stages > 1) {
+    if (options->strategy->is_replicated && options->stages > 1) {
         error_set(err, "--stages: replicas are no stages");
         return TRAIN_MISUSE;
     }

@@ -10,7 +10,7 @@
 #include "trainer/model/shape.h"
 #include "trainer/optimizer/adamw.h"
 #include "trainer/optimizer/rate.h"
-#include "trainer/parallel/scheme.h"
+#include "trainer/parallel/strategy.h"
 
 /* What muster-train is asked for. One table drives parsing and --help. */
 struct train_options {
@@ -24,7 +24,8 @@ struct train_options {
     bool is_batch_fixed, prints_norms, is_json;
     bool is_bf16; /* activations in bfloat16 */
     int threads;  /* 0: as many as OpenMP says, shared with the node's other ranks */
-    const struct scheme *scheme;
+    const struct strategy *strategy;
+    bool has_old_name;     /* --scheme: it was given so */
     int stages;            /* of a pipeline; 0: one */
     int microbatches;      /* 0: chosen */
     bool is_auto;          /* stages by islands */
@@ -32,7 +33,7 @@ struct train_options {
     const char *split;     /* of layers over stages; NULL: even, measured where is_auto */
     double bucket_mb;      /* 10^6 bytes */
     int window;            /* 0: no limit */
-    const char *algorithm; /* of collectives; NULL: by size (team_use()) */
+    const char *algorithm; /* of collectives; NULL: by size (comm_set_algorithm()) */
     const char *wire;      /* how gradients travel; NULL: as they are */
     bool verifies;
     const char *inject;     /* a fault on purpose, for tests; NULL: none */

@@ -9,7 +9,7 @@
 
 #include "lib/base/record.h"
 
-static void tell(const char *metric, const char *part, double value, const char *unit)
+static void print_record(const char *metric, const char *part, double value, const char *unit)
 {
     struct record record = RECORD_INIT;
 
@@ -22,16 +22,16 @@ static void tell(const char *metric, const char *part, double value, const char 
     record_write(stdout, &record);
 }
 
-void report_norms(const struct training *training, const struct party *party)
+void report_norms(const struct training *training, const struct world *world)
 {
     for (int tensor = 0; tensor < TENSOR_COUNT; tensor++) {
         const char *name = tensor_kinds[tensor].name;
         double norm = training_norm(training, tensor);
 
-        if (party->rank != 0)
+        if (world->rank != 0)
             continue;
         if (training->options->is_json)
-            tell("gradient_norm", name, norm, "1");
+            print_record("gradient_norm", name, norm, "1");
         else
             printf("  |d%s| %.7g\n", name, norm);
     }
@@ -52,7 +52,7 @@ static void print_left(double seconds)
         printf("  %.0f s left", seconds);
 }
 
-void report_step(const struct training *training, const struct party *party,
+void report_step(const struct training *training, const struct world *world,
                  const struct step_result *result)
 {
     double speed = tokens_per_s(training, result->seconds);
@@ -62,17 +62,17 @@ void report_step(const struct training *training, const struct party *party,
 
     snprintf(part, sizeof part, "step %ld", step);
     if (training->options->is_json) {
-        tell("loss", part, result->loss, "nats");
-        tell("gradient_norm", part, result->gradient_norm, "1");
-        tell("throughput", part, speed, "tokens/s");
-        if (party->ranks > 1) {
-            tell("communication", part, exposed, "1");
-            tell("sent", part, (double)result->sent_bytes / 1e6, "MB");
+        print_record("loss", part, result->loss, "nats");
+        print_record("gradient_norm", part, result->gradient_norm, "1");
+        print_record("throughput", part, speed, "tokens/s");
+        if (world->ranks > 1) {
+            print_record("communication", part, exposed, "1");
+            print_record("sent", part, (double)result->sent_bytes / 1e6, "MB");
         }
     } else {
         printf("%-8s loss %.9f  norm %-10.7g rate %-9.3g %8.1f ms %9.0f tokens/s", part,
                result->loss, result->gradient_norm, result->rate, result->seconds * 1e3, speed);
-        if (party->ranks > 1)
+        if (world->ranks > 1)
             printf("  %2.0f %% waiting", exposed * 100);
         print_left(result->seconds * (double)(training->options->steps - training->step));
         putchar('\n');
@@ -88,7 +88,7 @@ void report_progress(const struct training *training, double seconds)
                 seconds * (double)(training->options->steps - training->step));
 }
 
-void report_begin(const struct training *training, const struct party *party)
+void report_begin(const struct training *training, const struct world *world)
 {
     const struct shape *shape = &training->options->shape;
 
@@ -98,19 +98,19 @@ void report_begin(const struct training *training, const struct party *party)
            "vocabulary; %d sequences a step, %s\n",
            training->parameter_count, shape->layers, shape->heads, shape->channels, shape->context,
            shape->vocabulary, training->options->batch, training->compute->precision);
-    if (party->ranks > 1)
-        printf("%d ranks on %d nodes, %s: %s\n", party->ranks, party->nodes,
-               training->options->scheme->name, training->options->scheme->summary);
+    if (world->ranks > 1)
+        printf("%d ranks on %d nodes, %s: %s\n", world->ranks, world->nodes,
+               training->options->strategy->name, training->options->strategy->summary);
 }
 
 /* The ranks of a stage: "0,1 on n1,n2". */
-static void print_ranks(const struct placement *placement, const struct party *party, int stage)
+static void print_ranks(const struct placement *placement, const struct world *world, int stage)
 {
     for (int i = 0; i < placement->replicas; i++)
         printf("%s%d", i > 0 ? "," : "", placement_rank(placement, stage, i));
     printf(" on ");
     for (int i = 0; i < placement->replicas; i++)
-        printf("%s%s", i > 0 ? "," : "", party->names[placement_rank(placement, stage, i)]);
+        printf("%s%s", i > 0 ? "," : "", world->names[placement_rank(placement, stage, i)]);
 }
 
 /* What a step takes a stage after its last microbatch. */
@@ -122,7 +122,7 @@ static double update_s(const struct training *training, int stage)
     return (double)stage_parameters(&of) * made->parameter_s[stage];
 }
 
-static void print_plan(const struct training *training, const struct party *party)
+static void print_plan(const struct training *training, const struct world *world)
 {
     const struct arrangement *made = &training->arrangement;
     const struct placement *placement = &made->placement;
@@ -137,7 +137,7 @@ static void print_plan(const struct training *training, const struct party *part
     for (int i = 0; i < placement->stages; i++) {
         printf("stage %d: %d layer%s on rank%s ", i, placement->layers[i],
                placement->layers[i] > 1 ? "s" : "", placement->replicas > 1 ? "s" : "");
-        print_ranks(placement, party, i);
+        print_ranks(placement, world, i);
         if (*made->names[i])
             printf(", island %s", made->names[i]);
         if (made->is_measured)
@@ -170,46 +170,46 @@ static void print_prediction(const struct arrangement *made)
     putchar('\n');
 }
 
-void report_plan(const struct training *training, const struct party *party)
+void report_plan(const struct training *training, const struct world *world)
 {
     const struct arrangement *made = &training->arrangement;
     char part[32];
 
     if (!training->options->is_json) {
-        print_plan(training, party);
+        print_plan(training, world);
         if (made->is_measured)
             print_prediction(made);
         return;
     }
     for (int i = 0; i < made->placement.stages; i++) {
         snprintf(part, sizeof part, "stage %d", i);
-        tell("layers", part, made->placement.layers[i], "1");
+        print_record("layers", part, made->placement.layers[i], "1");
         if (!made->is_measured)
             continue;
-        tell("layer_time", part, made->layer_s[i], "s");
-        tell("update_time", part, update_s(training, i), "s");
+        print_record("layer_time", part, made->layer_s[i], "s");
+        print_record("update_time", part, update_s(training, i), "s");
     }
     if (!made->is_measured)
         return;
-    tell("predicted_step", "plan", made->step_s, "s");
-    tell("predicted_step", "data parallel", made->ddp_s, "s");
+    print_record("predicted_step", "plan", made->step_s, "s");
+    print_record("predicted_step", "data parallel", made->ddp_s, "s");
 }
 
 void report_choices(const struct training *training)
 {
-    const struct team_choice *choices;
-    size_t count = team_choices(training->team, &choices);
+    const struct comm_choice *choices;
+    size_t count = comm_choices(training->comm, &choices);
 
     for (size_t i = 0; i < count; i++) {
-        const struct team_choice *choice = &choices[i];
+        const struct comm_choice *choice = &choices[i];
         char part[96];
 
         snprintf(part, sizeof part, "%s of %.3f MB by %s, %s", choice->kind,
                  (double)choice->bytes / 1e6, choice->algorithm, choice->wire);
         if (training->options->is_json) {
-            tell("predicted_as_is", part, choice->as_is_us / 1e6, "s");
+            print_record("predicted_as_is", part, choice->as_is_us / 1e6, "s");
             if (choice->lossless_us >= 0)
-                tell("predicted_lossless", part, choice->lossless_us / 1e6, "s");
+                print_record("predicted_lossless", part, choice->lossless_us / 1e6, "s");
             continue;
         }
         printf("%s: predicted %.4g ms as it is", part, choice->as_is_us / 1e3);
@@ -220,18 +220,18 @@ void report_choices(const struct training *training)
 }
 
 /* What this rank took and sent, beside what it should have been. */
-static void report_traffic(const struct training *training, const struct party *party,
+static void report_traffic(const struct training *training, const struct world *world,
                            const struct step_result *last)
 {
-    const struct holding *holding = training->holding;
-    const struct holding_bytes *bytes = &holding->bytes;
+    const struct shard *shard = training->shard;
+    const struct shard_bytes *bytes = &shard->bytes;
     double formula =
-        holding->scheme->formula((double)training->parameter_count, party->ranks) / 1e6;
+        shard->strategy->formula((double)training->parameter_count, world->ranks) / 1e6;
 
     if (training->options->is_json) {
-        tell("state", "rank 0", (double)bytes->state / 1e6, "MB");
-        tell("state", "formula", formula, "MB");
-        tell("working", "rank 0", (double)bytes->working / 1e6, "MB");
+        print_record("state", "rank 0", (double)bytes->state / 1e6, "MB");
+        print_record("state", "formula", formula, "MB");
+        print_record("working", "rank 0", (double)bytes->working / 1e6, "MB");
         return;
     }
     printf("memory of a rank: %.3f MB of state (formula %.3f), %.3f MB of room for gathers and "
@@ -239,24 +239,24 @@ static void report_traffic(const struct training *training, const struct party *
            (double)bytes->state / 1e6, formula, (double)bytes->working / 1e6,
            (double)pipeline_activation_bytes(training->pipeline) / 1e6);
     printf("sent by a rank in a step: %.3f MB (formula %.3f)\n", (double)last->sent_bytes / 1e6,
-           holding->scheme->passes * (double)training->parameter_count * sizeof(real) / 1e6 *
-               (party->ranks - 1) / party->ranks);
+           shard->strategy->passes * (double)training->parameter_count * sizeof(real) / 1e6 *
+               (world->ranks - 1) / world->ranks);
     if (bytes->gathered_peak > 0)
         printf("gathered at most %.3f MB at a time, the largest unit is %.3f MB\n",
                (double)bytes->gathered_peak / 1e6, (double)bytes->largest_unit / 1e6);
 }
 
-static void tell_formula(int stage, const char *metric, double bytes)
+static void print_formula(int stage, const char *metric, double bytes)
 {
     char part[48];
 
     snprintf(part, sizeof part, "stage %d formula", stage);
-    tell(metric, part, bytes / 1e6, "MB");
+    print_record(metric, part, bytes / 1e6, "MB");
 }
 
 /* One number of a stage beside its formula; in JSON as two records. */
-static void tell_stage(const struct training *training, int stage, const char *metric,
-                       const char *text, double found, double formula)
+static void print_stage(const struct training *training, int stage, const char *metric,
+                        const char *text, double found, double formula)
 {
     char part[48];
 
@@ -265,8 +265,8 @@ static void tell_stage(const struct training *training, int stage, const char *m
         return;
     }
     snprintf(part, sizeof part, "stage %d", stage);
-    tell(metric, part, found / 1e6, "MB");
-    tell_formula(stage, metric, formula);
+    print_record(metric, part, found / 1e6, "MB");
+    print_formula(stage, metric, formula);
 }
 
 void report_forecast(const struct training *training)
@@ -288,67 +288,68 @@ void report_forecast(const struct training *training)
                    of->forward / 1e6, of->backward / 1e6, of->ends / 1e6, of->inside / 1e6);
             continue;
         }
-        tell_formula(i, "state", of->state_bytes);
-        tell_formula(i, "working", of->room_bytes);
-        tell_formula(i, "activations", of->activation_bytes);
-        tell_formula(i, "sent_forward", of->forward);
-        tell_formula(i, "sent_backward", of->backward);
-        tell_formula(i, "sent_ends", of->ends);
-        tell_formula(i, "sent_inside", of->inside);
+        print_formula(i, "state", of->state_bytes);
+        print_formula(i, "working", of->room_bytes);
+        print_formula(i, "activations", of->activation_bytes);
+        print_formula(i, "sent_forward", of->forward);
+        print_formula(i, "sent_backward", of->backward);
+        print_formula(i, "sent_ends", of->ends);
+        print_formula(i, "sent_inside", of->inside);
     }
     free(forecasts);
 }
 
 /* Beside what they did take, and sent. */
-static void report_stages(const struct training *training, const struct party *party)
+static void report_stages(const struct training *training, const struct world *world)
 {
     int stages = training->arrangement.placement.stages;
-    struct stage_bill *bills = calloc((size_t)stages, sizeof *bills);
+    struct stage_usage *usages = calloc((size_t)stages, sizeof *usages);
     struct forecast *forecasts = calloc((size_t)stages, sizeof *forecasts);
 
-    if (bills && forecasts && training_bill(training, bills, forecasts) == 0 && party->rank == 0) {
+    if (usages && forecasts && training_usage(training, usages, forecasts) == 0 &&
+        world->rank == 0) {
         for (int i = 0; i < stages; i++) {
             const struct forecast *of = &forecasts[i];
-            const struct stage_bill *bill = &bills[i];
+            const struct stage_usage *usage = &usages[i];
 
             if (!training->options->is_json)
                 printf("stage %d, layers %d to %d, a rank:", i, of->stage.first,
                        of->stage.first + of->stage.layers - 1);
-            tell_stage(training, i, "state", "state", bill->state, of->state_bytes);
-            tell_stage(training, i, "working", "room", bill->working, of->room_bytes);
-            tell_stage(training, i, "activations", "activations", bill->activations,
-                       of->activation_bytes);
+            print_stage(training, i, "state", "state", usage->state, of->state_bytes);
+            print_stage(training, i, "working", "room", usage->working, of->room_bytes);
+            print_stage(training, i, "activations", "activations", usage->activations,
+                        of->activation_bytes);
             if (!training->options->is_json)
                 printf("\n  sent in a step:");
-            tell_stage(training, i, "sent_forward", "forward", bill->forward, of->forward);
-            tell_stage(training, i, "sent_backward", "backward", bill->backward, of->backward);
-            tell_stage(training, i, "sent_ends", "ends", bill->ends, of->ends);
-            tell_stage(training, i, "sent_inside", "inside", bill->inside, of->inside);
+            print_stage(training, i, "sent_forward", "forward", usage->forward, of->forward);
+            print_stage(training, i, "sent_backward", "backward", usage->backward, of->backward);
+            print_stage(training, i, "sent_ends", "ends", usage->ends, of->ends);
+            print_stage(training, i, "sent_inside", "inside", usage->inside, of->inside);
             if (!training->options->is_json)
                 putchar('\n');
         }
     }
-    free(bills);
+    free(usages);
     free(forecasts);
 }
 
-void report_end(struct training *training, const struct party *party,
+void report_end(struct training *training, const struct world *world,
                 const struct step_result *last)
 {
     double loss;
 
     if (training->arrangement.placement.stages > 1)
-        report_stages(training, party);
+        report_stages(training, world);
     loss = training_evaluate(training);
-    if (party->rank != 0)
+    if (world->rank != 0)
         return;
     if (training->options->is_json) {
-        tell("loss", "final", loss, "nats");
+        print_record("loss", "final", loss, "nats");
         if (isatty(STDERR_FILENO))
             fputs("\r\033[K", stderr);
     } else {
         printf("final    loss %.9f\n", loss);
     }
-    if (party->ranks > 1 && training->arrangement.placement.stages == 1)
-        report_traffic(training, party, last);
+    if (world->ranks > 1 && training->arrangement.placement.stages == 1)
+        report_traffic(training, world, last);
 }

@@ -10,16 +10,16 @@
 #include "lib/base/stdout_flush.h"
 #include "trainer/battery/battery.h"
 #include "trainer/checkpoint/saver.h"
-#include "trainer/plant.h"
+#include "trainer/injection.h"
 #include "trainer/report.h"
-#include "trainer/team/party.h"
+#include "trainer/comm/world.h"
 #include "trainer/tokenize.h"
 #include "trainer/training.h"
 #include "validate/battery/launcher.h"
 #include "validate/battery/watch/watch.h"
 
 static volatile sig_atomic_t stop_signal, saves;
-static struct party party;
+static struct world world;
 
 /* Ends the run after its step; without a checkpoint to write then, within a second in any case. */
 static void note_signal(int number)
@@ -39,9 +39,9 @@ static void end_at_once(int number)
 }
 
 /* What all ranks know is said by one. */
-static void say(const struct error *err)
+static void print_error(const struct error *err)
 {
-    if (party.rank == 0)
+    if (world.rank == 0)
         fprintf(stderr, "muster-train: %s\n", err->text);
 }
 
@@ -56,36 +56,36 @@ static void complain(void *context, const char *line)
 static int resume(struct training *training, struct saver **saver)
 {
     const struct train_options *options = training->options;
-    const struct scheme *scheme = options->scheme;
+    const struct strategy *strategy = options->strategy;
     struct checkpoint_problem problem = training_problem(training);
-    size_t count = scheme->pieces(training->holding, false, NULL);
-    size_t wanted = scheme->pieces(training->holding, true, NULL);
+    size_t count = strategy->pieces(training->shard, false, NULL);
+    size_t wanted = strategy->pieces(training->shard, true, NULL);
     struct checkpoint_state *pieces = calloc(count > wanted ? count : wanted, sizeof *pieces);
     struct error err = {""};
     int rv, found = 0;
 
     if (pieces)
-        scheme->pieces(training->holding, false, pieces);
-    rv = pieces ? saver_create(options->checkpoint, &problem, training->team, pieces, count,
+        strategy->pieces(training->shard, false, pieces);
+    rv = pieces ? saver_create(options->checkpoint, &problem, training->comm, pieces, count,
                                options->keep, saver, &err)
                 : error_set(&err, "checkpoints: %m");
-    rv = team_agree(training->team, rv, &err);
+    rv = comm_agree(training->comm, rv, &err);
     if (rv == 0) {
-        scheme->pieces(training->holding, true, pieces);
-        found = checkpoint_read(options->checkpoint, &problem, training->team, pieces, wanted,
+        strategy->pieces(training->shard, true, pieces);
+        found = checkpoint_read(options->checkpoint, &problem, training->comm, pieces, wanted,
                                 &training->step, complain, NULL, &err);
         rv = found < 0 ? -1 : 0;
     }
     free(pieces);
     if (rv != 0) {
-        say(&err);
+        print_error(&err);
         return -1;
     }
     if (found == 0)
-        scheme->draw(training->holding); /* one that was not whole may have left numbers */
+        strategy->draw(training->shard); /* one that was not whole may have left numbers */
     else
-        scheme->restored(training->holding);
-    if (found > 0 && party.rank == 0) {
+        strategy->restored(training->shard);
+    if (found > 0 && world.rank == 0) {
         fprintf(stderr, "muster-train: goes on from step %ld of %s\n", training->step,
                 options->checkpoint);
         checkpoint_prune(options->checkpoint, training->step, options->keep);
@@ -97,7 +97,7 @@ static int resume(struct training *training, struct saver **saver)
 static int judge_saving(int rv, const struct error *err)
 {
     if (rv != 0)
-        say(err);
+        print_error(err);
     return rv != 0;
 }
 
@@ -109,7 +109,7 @@ static void save(const struct training *training, struct saver *saver, bool is_d
 
     if (!saver)
         return;
-    for (int rank = 0; rank < party.ranks; rank++)
+    for (int rank = 0; rank < world.ranks; rank++)
         are_done = are_done && training->words[rank].saved;
     if (is_due)
         judge_saving(saver_save(saver, training->step, &err), &err);
@@ -130,15 +130,15 @@ static int train(struct training *training, struct saver *saver)
 {
     const struct train_options *options = training->options;
     struct step_result result = {.signal = 0};
-    bool has_told = false;
+    bool has_printed = false;
     struct error err;
 
-    if (party.rank == 0) {
-        report_begin(training, &party);
-        report_plan(training, &party);
+    if (world.rank == 0) {
+        report_begin(training, &world);
+        report_plan(training, &world);
     }
     if (options->is_dry) {
-        if (party.rank == 0)
+        if (world.rank == 0)
             report_forecast(training);
         return 0;
     }
@@ -147,17 +147,17 @@ static int train(struct training *training, struct saver *saver)
         watch_phase("step %ld", training->step);
         if (training_step(training, &stop_signal, !saver || !saver_is_writing(saver), &result,
                           &err) != 0) {
-            say(&err);
+            print_error(&err);
             return 1;
         }
-        if (party.rank == 0)
-            report_step(training, &party, &result);
-        if (party.rank == 0 && !has_told)
+        if (world.rank == 0)
+            report_step(training, &world, &result);
+        if (world.rank == 0 && !has_printed)
             report_choices(training);
-        has_told = true;
+        has_printed = true;
         if (training->step == 1 && options->prints_norms)
-            report_norms(training, &party);
-        if (party.rank == 0)
+            report_norms(training, &world);
+        if (world.rank == 0)
             report_progress(training, result.seconds);
         save(training, saver,
              training->step % options->checkpoint_every == 0 || training->step == options->steps ||
@@ -165,12 +165,12 @@ static int train(struct training *training, struct saver *saver)
     }
     if (result.signal) {
         finish_saving(saver);
-        if (party.rank == 0)
+        if (world.rank == 0)
             fprintf(stderr, "muster-train: ended by signal %d after step %ld of %ld\n",
                     result.signal, training->step, options->steps);
         return 128 + result.signal;
     }
-    report_end(training, &party, &result);
+    report_end(training, &world, &result);
     return finish_saving(saver) | (stdout_flush("muster-train") != 0);
 }
 
@@ -208,35 +208,37 @@ static int read_options(int argc, char **argv, struct train_options *options)
     return -1;
 }
 
-static void tell_measuring(const char *line)
+static void print_measuring(const char *line)
 {
     fprintf(stderr, "muster-train: %s\n", line);
 }
 
-static int run(const struct train_options *options, struct team *team)
+static int run(const struct train_options *options, struct comm *comm)
 {
     struct training training = {0};
-    struct plant plant = {.kind = PLANT_NOTHING};
+    struct injection injection = {.kind = INJECT_NOTHING};
     struct saver *saver = NULL;
     struct error err = {""};
     const struct compute *compute = options->is_bf16 ? compute_bf16(&err) : &compute_cpu;
     int status = 1, rv;
 
+    if (options->has_old_name && world.rank == 0)
+        fputs("muster-train: --scheme is now called --strategy\n", stderr);
     watch_phase("%s", "the beginning");
-    party_set_threads(&party, options->threads);
-    team_use(team, options->algorithm);
-    team_travel(team, options->wire);
+    world_set_threads(&world, options->threads);
+    comm_set_algorithm(comm, options->algorithm);
+    comm_set_wire(comm, options->wire);
     rv = compute ? 0 : -1;
     if (rv == 0 && options->inject)
-        rv = plant_parse(options->inject, &plant, &err);
-    rv = team_agree(team, rv, &err);
+        rv = injection_parse(options->inject, &injection, &err);
+    rv = comm_agree(comm, rv, &err);
     if (rv == 0)
-        rv = team_measure(team, tell_measuring, &err);
+        rv = comm_measure(comm, print_measuring, &err);
     if (rv == 0)
-        rv = training_start(options, compute, team, &training, &err);
-    training.plant = &plant;
+        rv = training_start(options, compute, comm, &training, &err);
+    training.injection = &injection;
     if (rv != 0)
-        say(&err);
+        print_error(&err);
     else if (!options->checkpoint || options->is_dry || resume(&training, &saver) == 0)
         status = train(&training, saver);
     saver_destroy(saver);
@@ -247,7 +249,7 @@ static int run(const struct train_options *options, struct team *team)
 int main(int argc, char **argv)
 {
     struct train_options options;
-    struct team *team = NULL;
+    struct comm *comm = NULL;
     struct error err;
     int status;
 
@@ -260,19 +262,19 @@ int main(int argc, char **argv)
         return status;
     signal(SIGALRM, end_at_once);
     signals_catch(note_signal, (int)SA_RESETHAND); /* the second one ends it at once */
-    if (party_start(options.is_json, HUGE_VAL, &party, &err) != 0 ||
-        party_team(&party, &team, &err) != 0) {
+    if (world_init(options.is_json, HUGE_VAL, &world, &err) != 0 ||
+        world_comm(&world, &comm, &err) != 0) {
         fprintf(stderr, "muster-train: %s\n", err.text);
         return 1;
     }
-    if (training_fits(&options, party.ranks, &err) != 0) {
+    if (training_fits(&options, world.ranks, &err) != 0) {
         status = 2;
-        if (party.rank == 0)
+        if (world.rank == 0)
             fprintf(stderr, "muster-train: %s; see muster-train --help\n", err.text);
     } else {
-        status = run(&options, team);
+        status = run(&options, comm);
     }
-    team_destroy(team);
-    party_finish(&party);
+    comm_destroy(comm);
+    world_finalize(&world);
     return status;
 }

@@ -12,7 +12,7 @@
 #include "trainer/parallel/guard.h"
 #include "trainer/parallel/pipeline/split.h"
 #include "trainer/parallel/verify.h"
-#include "trainer/plant.h"
+#include "trainer/injection.h"
 #include "validate/battery/watch/watch.h"
 
 /* The island of this rank's node, as the plugin tells it; without islands its fabric. */
@@ -34,7 +34,7 @@ int training_fits(const struct train_options *options, int ranks, struct error *
 
     if (options->is_auto && options->stages == 0)
         return 0;
-    if (placement_create(options->scheme->is_replicated ? 1 : ranks, stages, layers, &placement,
+    if (placement_create(options->strategy->is_replicated ? 1 : ranks, stages, layers, &placement,
                          err) != 0)
         return -1;
     rv = !split || strcmp(split, "even") == 0 || strcmp(split, "measured") == 0
@@ -48,17 +48,17 @@ int training_fits(const struct train_options *options, int ranks, struct error *
 static int lay_out(struct training *training, struct error *err)
 {
     const struct train_options *options = training->options;
-    struct team *team = training->alone ? training->alone : training->team;
+    struct comm *comm = training->alone ? training->alone : training->comm;
     struct arrange_options wanted = {&options->shape, training->compute,     options->batch,
                                      options->stages, options->microbatches, options->is_auto,
                                      options->split};
     struct pipeline_options pipeline = {&options->shape, training->compute,
                                         &training->arrangement.placement, options->batch, 0};
 
-    if (arrange(&wanted, team, own_island(), &training->arrangement, err) != 0)
+    if (arrange(&wanted, comm, own_island(), &training->arrangement, err) != 0)
         return -1;
     pipeline.microbatches = training->arrangement.microbatches;
-    if (pipeline_create(&pipeline, team, &training->pipeline, err) != 0)
+    if (pipeline_create(&pipeline, comm, &training->pipeline, err) != 0)
         return -1;
     training->rows = pipeline_rows(training->pipeline, &training->first_row);
     return 0;
@@ -68,26 +68,26 @@ static int take_memory(struct training *training, struct error *err)
 {
     const struct train_options *options = training->options;
     size_t tokens = (size_t)training->rows * (size_t)options->shape.context;
-    struct holding_options holding = {&options->shape, pipeline_stage(training->pipeline),
-                                      options->weights_seed, (size_t)(options->bucket_mb * 1e6),
-                                      options->window};
+    struct shard_options shard = {&options->shape, pipeline_stage(training->pipeline),
+                                  options->weights_seed, (size_t)(options->bucket_mb * 1e6),
+                                  options->window};
     bool is_summed;
 
     training->inputs = calloc(tokens + 1, sizeof *training->inputs);
     training->targets = calloc(tokens + 1, sizeof *training->targets);
-    training->words = calloc((size_t)team_seat(training->team).ranks, sizeof *training->words);
+    training->words = calloc((size_t)comm_rank_info(training->comm).ranks, sizeof *training->words);
     if (!training->inputs || !training->targets || !training->words)
         return error_set(err, "a batch of %zu tokens: %m", tokens);
-    if (options->scheme->create(options->scheme, &holding, pipeline_island(training->pipeline),
-                                &training->holding, err) != 0)
+    if (options->strategy->create(options->strategy, &shard, pipeline_island(training->pipeline),
+                                  &training->shard, err) != 0)
         return error_prefix(err, "%zu parameters", training->parameter_count);
-    training->holding->bytes.working += pipeline_room_bytes(training->pipeline);
+    training->shard->bytes.working += pipeline_room_bytes(training->pipeline);
     if ((options->verifies || training->alone) &&
-        verify_create(training->holding, training->team, &training->verify, err) != 0)
+        verify_create(training->shard, training->comm, &training->verify, err) != 0)
         return -1;
-    is_summed = team_seat(training->holding->team).ranks > 1 ||
+    is_summed = comm_rank_info(training->shard->comm).ranks > 1 ||
                 training->arrangement.placement.stages > 1; /* pipeline_tie() */
-    training->guard = guard_create(training->holding, is_summed, err);
+    training->guard = guard_create(training->shard, is_summed, err);
     return training->guard ? 0 : -1;
 }
 
@@ -120,20 +120,20 @@ static int compare_data(const struct training *training, struct error *err)
         uint64_t count;
         uint32_t crc, vocabulary;
     } own, *all;
-    int ranks = team_seat(training->team).ranks, rv = 0;
+    int ranks = comm_rank_info(training->comm).ranks, rv = 0;
 
     if (!training->file)
         return 0;
     own = (struct word){token_file_count(training->file), token_file_crc(training->file),
                         token_file_vocabulary(training->file)};
-    all = team_words(training->team, sizeof *all);
-    team_tell(training->team, &own, sizeof own, all);
+    all = comm_gather_buffer(training->comm, sizeof *all);
+    comm_all_gather(training->comm, &own, sizeof own, all);
     for (int rank = 1; rank < ranks && rv == 0; rank++)
         if (memcmp(&all[rank], &all[0], sizeof *all) != 0)
             rv = error_set(err,
                            "%s: %s has %llu tokens (checksum %08x), rank 0 has %llu (%08x): all "
                            "ranks must have the same",
-                           training->options->data, team_name(training->team, rank),
+                           training->options->data, comm_rank_name(training->comm, rank),
                            (unsigned long long)all[rank].count, all[rank].crc,
                            (unsigned long long)all[0].count, all[0].crc);
     free(all);
@@ -141,31 +141,31 @@ static int compare_data(const struct training *training, struct error *err)
 }
 
 int training_start(const struct train_options *options, const struct compute *compute,
-                   struct team *team, struct training *training, struct error *err)
+                   struct comm *comm, struct training *training, struct error *err)
 {
     const struct shape *shape = &options->shape;
     int rv = 0;
 
     *training = (struct training){
         .options = options,
-        .team = team,
+        .comm = comm,
         .compute = compute,
         .dataset = {options->data_seed, shape->vocabulary, options->batch, shape->context,
                     options->is_batch_fixed, NULL},
         .parameter_count = shape_parameters(shape),
     };
-    if (options->scheme->is_replicated)
-        rv = team_alone(&training->alone, err);
+    if (options->strategy->is_replicated)
+        rv = comm_self(&training->alone, err);
     if (rv == 0)
         rv = open_data(training, err);
-    if (team_agree(team, rv, err) != 0 || compare_data(training, err) != 0)
+    if (comm_agree(comm, rv, err) != 0 || compare_data(training, err) != 0)
         return -1;
     rv = lay_out(training, err);
     if (rv == 0)
         rv = take_memory(training, err);
-    if (team_agree(team, rv, err) != 0)
+    if (comm_agree(comm, rv, err) != 0)
         return -1;
-    options->scheme->draw(training->holding);
+    options->strategy->draw(training->shard);
     return 0;
 }
 
@@ -174,11 +174,11 @@ void training_clear(struct training *training)
     token_file_close(training->file);
     guard_destroy(training->guard);
     verify_destroy(training->verify);
-    if (training->holding)
-        training->holding->scheme->destroy(training->holding);
+    if (training->shard)
+        training->shard->strategy->destroy(training->shard);
     pipeline_destroy(training->pipeline);
     arrangement_clear(&training->arrangement);
-    team_destroy(training->alone);
+    comm_destroy(training->alone);
     free(training->inputs);
     free(training->targets);
     free(training->words);
@@ -202,13 +202,13 @@ struct checkpoint_problem training_problem(const struct training *training)
 /* What all ranks' numbers come to; on each rank the same bits. */
 static double sum_over_ranks(const struct training *training, double value)
 {
-    int ranks = team_seat(training->team).ranks;
+    int ranks = comm_rank_info(training->comm).ranks;
     double *values, sum = 0;
 
     if (training->alone)
         return value;
-    values = team_words(training->team, sizeof *values);
-    team_tell(training->team, &value, sizeof value, values);
+    values = comm_gather_buffer(training->comm, sizeof *values);
+    comm_all_gather(training->comm, &value, sizeof value, values);
     for (int rank = 0; rank < ranks; rank++)
         sum += values[rank];
     free(values);
@@ -217,12 +217,12 @@ static double sum_over_ranks(const struct training *training, double value)
 
 double training_norm(const struct training *training, enum tensor tensor)
 {
-    const struct holding *holding = training->holding;
+    const struct shard *shard = training->shard;
     double squares = 0;
 
     for (int unit = 0; unit < shape_units(&training->options->shape); unit++)
         if (shape_unit_has(&training->options->shape, unit, tensor))
-            squares += holding->scheme->squares(holding, unit, (int)tensor);
+            squares += shard->strategy->squares(shard, unit, (int)tensor);
     return sqrt(sum_over_ranks(training, squares));
 }
 
@@ -239,37 +239,37 @@ static void read_batch(struct training *training)
 
 double training_evaluate(struct training *training)
 {
-    struct holding *holding = training->holding;
+    struct shard *shard = training->shard;
 
     read_batch(training);
-    holding->scheme->begin(holding, false);
+    shard->strategy->begin(shard, false);
     return sum_over_ranks(training,
-                          pipeline_walk(training->pipeline, &holding->store, training->inputs,
+                          pipeline_walk(training->pipeline, &shard->store, training->inputs,
                                         training->targets, row_scale(training), false));
 }
 
 /* Forward and backward; each rank's word of it. */
 static void walk(struct training *training, struct step_word *word)
 {
-    struct holding *holding = training->holding;
+    struct shard *shard = training->shard;
 
     read_batch(training);
     guard_begin(training->guard);
-    holding->scheme->begin(holding, true);
+    shard->strategy->begin(shard, true);
     word->loss = pipeline_walk(training->pipeline, guard_store(training->guard), training->inputs,
                                training->targets, row_scale(training), true);
-    holding->scheme->finish(holding);
+    shard->strategy->finish(shard);
     if (training->arrangement.placement.stages > 1 &&
         stage_has(pipeline_stage(training->pipeline), 0))
-        pipeline_tie(training->pipeline, holding->store.gradients(holding->store.context, 0));
-    word->squares = holding->scheme->squares(holding, 0, TENSOR_COUNT);
+        pipeline_tie(training->pipeline, shard->store.gradients(shard->store.context, 0));
+    word->squares = shard->strategy->squares(shard, 0, TENSOR_COUNT);
     guard_found(training->guard, word->squares, &word->bad_unit, &word->bad_tensor);
 }
 
 static int not_finite(const struct training *training, const struct step_result *result,
                       struct error *err)
 {
-    int ranks = team_seat(training->team).ranks, bad = 0, first = -1;
+    int ranks = comm_rank_info(training->comm).ranks, bad = 0, first = -1;
     const struct step_word *word;
     char where[64] = "", who[320] = "";
 
@@ -289,25 +289,24 @@ static int not_finite(const struct training *training, const struct step_result 
     if (ranks > 1 && bad == ranks)
         snprintf(who, sizeof who, ", on all %d ranks", ranks);
     else if (ranks > 1)
-        snprintf(who, sizeof who, ", on %s%s", team_name(training->team, first),
+        snprintf(who, sizeof who, ", on %s%s", comm_rank_name(training->comm, first),
                  bad > 1 ? " and others" : "");
     return error_set(err, "step %ld: loss %g; the gradient of %s%s is not finite%s", training->step,
                      result->loss, tensor_kinds[word->bad_tensor].name, where, who);
 }
 
 /* What each rank's gradient of a tensor comes to, for those whose losses or norms differ. */
-static int accuse_replica(const struct training *training, int rank, bool is_sure,
-                          struct error *err)
+static int name_replica(const struct training *training, int rank, bool is_sure, struct error *err)
 {
-    int ranks = team_seat(training->team).ranks;
-    uint64_t *all = team_words(training->team, sizeof *all);
+    int ranks = comm_rank_info(training->comm).ranks;
+    uint64_t *all = comm_gather_buffer(training->comm, sizeof *all);
     char what[64] = "the loss";
 
     for (int tensor = 0; tensor < TENSOR_COUNT; tensor++) {
         double norm = training_norm(training, tensor);
         int odd;
 
-        team_tell(training->team, &norm, sizeof norm, all);
+        comm_all_gather(training->comm, &norm, sizeof norm, all);
         odd = verify_odd_one(all, ranks, &is_sure);
         if (odd < 0)
             continue;
@@ -316,15 +315,15 @@ static int accuse_replica(const struct training *training, int rank, bool is_sur
         break;
     }
     free(all);
-    verify_accuse(training->team, what, rank, 0, ranks, is_sure, err);
+    verify_name_rank(training->comm, what, rank, 0, ranks, is_sure, err);
     return error_prefix(err, "step %ld", training->step);
 }
 
 /* Replicas must come to the same bits. */
 static int compare_replicas(const struct training *training, struct error *err)
 {
-    int ranks = team_seat(training->team).ranks, odd = -1;
-    uint64_t *all = team_words(training->team, sizeof *all);
+    int ranks = comm_rank_info(training->comm).ranks, odd = -1;
+    uint64_t *all = comm_gather_buffer(training->comm, sizeof *all);
     bool is_sure = false;
 
     for (int pass = 0; pass < 2 && odd < 0; pass++) {
@@ -335,7 +334,7 @@ static int compare_replicas(const struct training *training, struct error *err)
         odd = verify_odd_one(all, ranks, &is_sure);
     }
     free(all);
-    return odd < 0 ? 0 : accuse_replica(training, odd, is_sure, err);
+    return odd < 0 ? 0 : name_replica(training, odd, is_sure, err);
 }
 
 /* Sums up what the ranks said, in their order. */
@@ -344,10 +343,10 @@ static void sum_up(const struct training *training, struct step_result *result)
     double squares = 0;
 
     *result = (struct step_result){.rate = rate_at(&training->options->rate, training->step)};
-    for (int rank = 0; rank < team_seat(training->team).ranks; rank++) {
+    for (int rank = 0; rank < comm_rank_info(training->comm).ranks; rank++) {
         const struct step_word *word = &training->words[rank];
 
-        if (!training->alone || rank == team_seat(training->team).rank) {
+        if (!training->alone || rank == comm_rank_info(training->comm).rank) {
             result->loss += word->loss;
             squares += word->squares;
         }
@@ -361,17 +360,17 @@ static void sum_up(const struct training *training, struct step_result *result)
 static struct traffic traffic_of(const struct training *training)
 {
     struct pipeline_traffic stages = pipeline_traffic(training->pipeline);
-    struct traffic all = team_traffic(training->team);
+    struct traffic all = comm_traffic(training->comm);
 
     all.sent_bytes += stages.forward + stages.backward + stages.ends + stages.inside;
     all.waited_s += stages.waited_s;
     return all;
 }
 
-static void strike(struct training *training, enum plant_moment moment)
+static void apply(struct training *training, enum injection_time moment)
 {
-    if (training->plant)
-        plant_strike(training->plant, moment, training);
+    if (training->injection)
+        injection_apply(training->injection, moment, training);
 }
 
 int training_step(struct training *training, const volatile sig_atomic_t *signal, int32_t saved,
@@ -384,12 +383,12 @@ int training_step(struct training *training, const volatile sig_atomic_t *signal
 
     if (training->verify && verify_before(training->verify, err) != 0)
         return error_prefix(err, "step %ld", training->step);
-    strike(training, PLANT_BEFORE_STEP);
+    apply(training, INJECT_BEFORE_STEP);
     walk(training, &word);
     word.seconds = clock_s() - start_s;
     word.waited_s = traffic_of(training).waited_s - waited_s;
     word.signal = (int32_t)*signal;
-    team_tell(training->team, &word, sizeof word, training->words);
+    comm_all_gather(training->comm, &word, sizeof word, training->words);
     sum_up(training, result);
     result->sent_bytes = traffic_of(training).sent_bytes - training->sent_bytes;
     training->sent_bytes += result->sent_bytes;
@@ -401,12 +400,12 @@ int training_step(struct training *training, const volatile sig_atomic_t *signal
         scale = options->clip / result->gradient_norm;
     training->step++;
     training->steps_made++;
-    options->scheme->update(training->holding, &options->adamw, training->step, result->rate,
-                            scale);
-    strike(training, PLANT_AFTER_UPDATE);
+    options->strategy->update(training->shard, &options->adamw, training->step, result->rate,
+                              scale);
+    apply(training, INJECT_AFTER_UPDATE);
     if (training->verify && verify_after(training->verify, err) != 0)
         return error_prefix(err, "step %ld", training->step - 1);
-    strike(training, PLANT_AFTER_STEP);
+    apply(training, INJECT_AFTER_STEP);
     result->seconds = clock_s() - start_s;
     result->waited_s = traffic_of(training).waited_s - waited_s;
     return 0;
@@ -421,39 +420,39 @@ void training_forecast(const struct training *training, struct forecast *forecas
     forecast_make(&options, forecasts);
 }
 
-int training_bill(const struct training *training, struct stage_bill *bills,
-                  struct forecast *forecasts)
+int training_usage(const struct training *training, struct stage_usage *usages,
+                   struct forecast *forecasts)
 {
     struct pipeline_traffic sent = pipeline_traffic(training->pipeline);
     double steps = (double)training->steps_made;
-    struct stage_bill own = {(double)training->holding->bytes.state,
-                             (double)training->holding->bytes.working,
-                             (double)pipeline_activation_bytes(training->pipeline),
-                             (double)sent.forward / steps,
-                             (double)sent.backward / steps,
-                             (double)sent.ends / steps,
-                             (double)sent.inside / steps};
-    int ranks = team_seat(training->team).ranks;
-    struct stage_bill *all;
+    struct stage_usage own = {(double)training->shard->bytes.state,
+                              (double)training->shard->bytes.working,
+                              (double)pipeline_activation_bytes(training->pipeline),
+                              (double)sent.forward / steps,
+                              (double)sent.backward / steps,
+                              (double)sent.ends / steps,
+                              (double)sent.inside / steps};
+    int ranks = comm_rank_info(training->comm).ranks;
+    struct stage_usage *all;
 
     if (training->steps_made == 0)
         return -1;
-    memset(bills, 0, (size_t)training->arrangement.placement.stages * sizeof *bills);
-    all = team_words(training->team, sizeof *all);
-    team_tell(training->team, &own, sizeof own, all);
+    memset(usages, 0, (size_t)training->arrangement.placement.stages * sizeof *usages);
+    all = comm_gather_buffer(training->comm, sizeof *all);
+    comm_all_gather(training->comm, &own, sizeof own, all);
     for (int rank = 0; rank < ranks; rank++) {
-        struct stage_bill *bill;
+        struct stage_usage *usage;
         int stage, replica;
 
         placement_find(&training->arrangement.placement, rank, &stage, &replica);
-        bill = &bills[stage];
-        bill->state = fmax(bill->state, all[rank].state);
-        bill->working = fmax(bill->working, all[rank].working);
-        bill->activations = fmax(bill->activations, all[rank].activations);
-        bill->forward += all[rank].forward;
-        bill->backward += all[rank].backward;
-        bill->ends += all[rank].ends;
-        bill->inside += all[rank].inside;
+        usage = &usages[stage];
+        usage->state = fmax(usage->state, all[rank].state);
+        usage->working = fmax(usage->working, all[rank].working);
+        usage->activations = fmax(usage->activations, all[rank].activations);
+        usage->forward += all[rank].forward;
+        usage->backward += all[rank].backward;
+        usage->ends += all[rank].ends;
+        usage->inside += all[rank].inside;
     }
     free(all);
     training_forecast(training, forecasts);

@@ -8,15 +8,16 @@
 #include "trainer/data/dataset.h"
 #include "trainer/options.h"
 #include "trainer/parallel/pipeline/arrange.h"
-#include "trainer/parallel/scheme.h"
+#include "trainer/parallel/strategy.h"
 
-struct plant;
+struct injection;
 
-/* One model in training by the ranks of a team. Where it says collective, all ranks call. */
+/* One model in training by the ranks of a communicator. Where it says collective, all ranks call.
+ */
 struct training {
     const struct train_options *options;
-    struct team *team;
-    struct team *alone; /* of replicas, which train each by itself; else NULL */
+    struct comm *comm;
+    struct comm *alone; /* of replicas, which train each by itself; else NULL */
     struct arrangement arrangement;
     struct pipeline *pipeline; /* this rank's stage; of one stage where there are no others */
     int first_row, rows;       /* this rank's sequences */
@@ -24,15 +25,15 @@ struct training {
     struct token_file *file; /* NULL: random tokens */
     struct dataset dataset;
     size_t parameter_count;
-    struct holding *holding;
-    struct guard *guard;       /* looks at gradients before they are sent */
-    struct verify *verify;     /* NULL: nothing is compared */
-    const struct plant *plant; /* faults on purpose; NULL: none */
-    int32_t *inputs, *targets; /* this rank's rows x context */
-    struct step_word *words;   /* what each rank said of the step, in the order of ranks */
-    long step;                 /* updates made */
-    long steps_made;           /* of these, since training_start() */
-    uint64_t sent_bytes;       /* when the last step was summed up */
+    struct shard *shard;
+    struct guard *guard;               /* looks at gradients before they are sent */
+    struct verify *verify;             /* NULL: nothing is compared */
+    const struct injection *injection; /* faults on purpose; NULL: none */
+    int32_t *inputs, *targets;         /* this rank's rows x context */
+    struct step_word *words;           /* what each rank said of the step, in the order of ranks */
+    long step;                         /* updates made */
+    long steps_made;                   /* of these, since training_start() */
+    uint64_t sent_bytes;               /* when the last step was summed up */
 };
 
 /* What a rank tells the others of a step. */
@@ -60,11 +61,11 @@ struct step_result {
  * Returns 0, or -1 with err. */
 int training_fits(const struct train_options *options, int ranks, struct error *err);
 
-/* Takes memory, opens and verifies the data, draws the weights; options and team must live as long.
- * Collective. Returns 0, or -1 with err on all ranks (team_agree()); to be cleared in either case.
+/* Takes memory, opens and verifies the data, draws the weights; options and comm must live as long.
+ * Collective. Returns 0, or -1 with err on all ranks (comm_agree()); to be cleared in either case.
  */
 int training_start(const struct train_options *options, const struct compute *compute,
-                   struct team *team, struct training *training, struct error *err);
+                   struct comm *comm, struct training *training, struct error *err);
 void training_clear(struct training *training);
 
 /* The loss of the next batch, without gradients. Collective. */
@@ -82,15 +83,15 @@ void training_forecast(const struct training *training, struct forecast *forecas
 
 /* What the ranks of a stage took (the most of a rank) and sent in a step (all of them), in bytes.
  */
-struct stage_bill {
+struct stage_usage {
     double state, working, activations;
     double forward, backward, ends, inside;
 };
 
 /* Those of all stages so far, and what was planned (both: an array of the stages). To be called
  * between steps. Collective. Returns 0, or -1: no step was made. */
-int training_bill(const struct training *training, struct stage_bill *bills,
-                  struct forecast *forecasts);
+int training_usage(const struct training *training, struct stage_usage *usages,
+                   struct forecast *forecasts);
 
 /* For checkpoints. */
 struct checkpoint_problem training_problem(const struct training *training);

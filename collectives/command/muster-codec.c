@@ -276,7 +276,7 @@ int main(int argc, char **argv)
 
     if (status >= 0)
         return status;
-    privileges_drop(); /* what it reads may be a stranger's */
+    privileges_drop(); /* what it reads is not trusted */
     inputs = argc - optind;
     if (options.job.output && strcmp(options.job.output, "-") != 0 && inputs > 1)
         return usage_error("--output", options.job.output, "one FILE at a time");

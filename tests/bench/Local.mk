@@ -41,7 +41,7 @@ EXTRA_DIST += \
 	tests/bench/nhc \
 	tests/bench/preload \
 	tests/bench/scale \
-	tests/bench/schemes \
+	tests/bench/strategies \
 	tests/bench/step \
 	tests/bench/sweep_mpich.c \
 	tests/bench/train \

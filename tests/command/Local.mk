@@ -24,6 +24,7 @@ dist_check_SCRIPTS += \
 	tests/command/t2203-check-speaks-to-monitors.t \
 	tests/command/t2204-units-are-good.t \
 	tests/command/t2205-no-decision-by-text.t \
+	tests/command/t2206-words-are-the-fields.t \
 	# end of inventory and check
 
 # the battery's options

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster-train on several ranks: every scheme gives the reference's losses for any number of ranks,
+# muster-train on several ranks: every strategy gives the reference's losses for any number of ranks,
 # also where there are more ranks than sequences, and takes the memory that its formula says.
 set -u
 top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
@@ -10,8 +10,8 @@ top_builddir=${top_builddir:-.}
 
 command -v jq >/dev/null || skip_all 'there is no jq'
 . "$top_srcdir/tests/command/train.sh"
-runs() { # RANKS SCHEME
-    train_ranks "$1" "${small[@]}" --scheme="$2" --bucket=0.01 >out 2>err
+runs() { # RANKS STRATEGY
+    train_ranks "$1" "${small[@]}" --strategy="$2" --bucket=0.01 >out 2>err
     is "$?" 0 "$2 on $1 ranks ends well"
     ok '... with the reference'"'"'s losses' follows "$small_losses"
 }
@@ -29,14 +29,14 @@ done
 # Memory: within 5 % of the formulas 16 P, 8 P + 8 P/N, 4 P + 12 P/N, 16 P/N for N = 4.
 expect=([0]='ddp 3.495936' 'zero1 2.18496' 'zero2 1.52947' 'zero3 0.873984')
 for row in "${expect[@]}"; do
-    scheme=${row% *}
-    train_ranks 4 "${large[@]}" --scheme="$scheme" --json >out 2>err
-    ok "$scheme: the larger problem's losses too" \
+    strategy=${row% *}
+    train_ranks 4 "${large[@]}" --strategy="$strategy" --json >out 2>err
+    ok "$strategy: the larger problem's losses too" \
         awk -v expected="$large_losses" -F'"value":' '
             BEGIN { count = split(expected, wanted, " ") }
             /"metric":"loss"/ { n++; off = $2 + 0 - wanted[n]; bad = bad || off > 1e-5 || off < -1e-5 }
             END { exit bad || n != count }' out
-    ok "$scheme: state of a rank within 5 % of ${row#* } MB" \
+    ok "$strategy: state of a rank within 5 % of ${row#* } MB" \
         awk -v expected="${row#* }" -F'"value":' '
             /"metric":"state"/ && /"part":"rank 0"/ { r = ($2 + 0) / expected; found = r > 0.95 && r < 1.05 }
             END { exit !found }' out
@@ -45,9 +45,9 @@ ok 'the records follow the schema' "$top_builddir/tests/record-check" "$top_srcd
 
 # Traffic: (N - 1) / N of 2 P bytes through a rank in a step, 3 P for zero3; counted as it is sent.
 for row in 'ddp 1.310976' 'zero1 1.310976' 'zero2 1.310976' 'zero3 1.966464'; do
-    scheme=${row% *}
-    train_ranks 4 "${large[@]}" --scheme="$scheme" --algorithm=ring --bucket=0.1 --json >out 2>err
-    ok "$scheme: a rank sends within 1 % of ${row#* } MB in each step" \
+    strategy=${row% *}
+    train_ranks 4 "${large[@]}" --strategy="$strategy" --algorithm=ring --bucket=0.1 --json >out 2>err
+    ok "$strategy: a rank sends within 1 % of ${row#* } MB in each step" \
         awk -v expected="${row#* }" -F'"value":' '
             /"metric":"sent"/ && !/"part":"step 0"/ { n++; r = ($2 + 0) / expected; bad = bad || r < 0.99 || r > 1.01 }
             END { exit bad || n != 9 }' out
@@ -59,14 +59,14 @@ wide=(--layers=2 --heads=4 --channels=128 --context=32 --vocab=256 --batch=4 --f
     --algorithm=ring)
 losses() { jq -r 'select(.metric == "loss").value' out; }
 sent() { jq -r 'select(.metric == "sent" and .part == "step 5").value' out; }
-for scheme in ddp zero3; do
-    train_ranks 3 "${wide[@]}" --scheme=$scheme --json >out 2>err
+for strategy in ddp zero3; do
+    train_ranks 3 "${wide[@]}" --strategy=$strategy --json >out 2>err
     plain=$(losses) plain_MB=$(sent)
-    train_ranks 3 "${wide[@]}" --scheme=$scheme --json --wire=lossless >out 2>err
-    is "$(losses)" "$plain" "$scheme, lossless: the same losses to the last digit"
+    train_ranks 3 "${wide[@]}" --strategy=$strategy --json --wire=lossless >out 2>err
+    is "$(losses)" "$plain" "$strategy, lossless: the same losses to the last digit"
     ok "... in fewer bytes ($(sent) of $plain_MB MB)" awk "BEGIN { exit !($(sent) < 0.97 * $plain_MB) }"
-    train_ranks 3 "${wide[@]}" --scheme=$scheme --json --wire=bf16 >out 2>err
-    isnt "$(losses)" "$plain" "$scheme, bf16: other losses"
+    train_ranks 3 "${wide[@]}" --strategy=$strategy --json --wire=bf16 >out 2>err
+    isnt "$(losses)" "$plain" "$strategy, bf16: other losses"
     ok '... by less than 0.01' awk -v a="$(tail -n 1 <<<"$plain")" -v b="$(losses | tail -n 1)" \
         'BEGIN { off = a - b; exit !(off < 0.01 && off > -0.01) }'
     ok "... in fewer bytes ($(sent) of $plain_MB MB)" awk "BEGIN { exit !($(sent) < 0.9 * $plain_MB) }"
@@ -74,7 +74,7 @@ done
 
 # The window of gathered units changes no digit, and holds.
 for window in 1 2 3 none; do
-    train_ranks 2 "${large[@]}" --scheme=zero3 --window="$window" >out 2>err
+    train_ranks 2 "${large[@]}" --strategy=zero3 --window="$window" >out 2>err
     grep -o 'loss [0-9.]*' out >"losses-$window"
     ok "--window=$window: the losses of --window=1" cmp losses-1 "losses-$window"
     [ $window = none ] && continue
@@ -83,9 +83,12 @@ for window in 1 2 3 none; do
         END { exit bad || !found }' out
 done
 
-text=$(train_ranks 2 "${small[@]}" --scheme=zero9 2>&1)
-like "$text" '^muster-train: --scheme: expected ddp, zero1, zero2, zero3 or replicas, found "zero9"' \
-    'a scheme that is none'
+train_ranks 2 "${small[@]}" --scheme=zero1 --bucket=0.01 >out 2>err
+is "$?:$(grep -- --strategy err)" '0:muster-train: --scheme is now called --strategy' 'an old name still works, with a line'
+
+text=$(train_ranks 2 "${small[@]}" --strategy=zero9 2>&1)
+like "$text" '^muster-train: --strategy: expected ddp, zero1, zero2, zero3 or replicas, found "zero9"' \
+    'a strategy that is none'
 is "$(grep -c '^muster-train' <<<"$text")" 1 '... said once'
 text=$(train_ranks 2 "${small[@]}" --data=no-such 2>&1)
 like "$text" '^muster-train: no-such: No such file or directory' 'data that is not there'

@@ -30,41 +30,41 @@ same_bits() { # DIRECTORY DIRECTORY: the last checkpoints
     diff -r "$1/step-000000060" "$2/step-000000060"
 }
 
-held() { # SCHEME RANKS OPTION...: "stages" is a pipeline
+held() { # STRATEGY RANKS OPTION...: "stages" is a pipeline
     case $1 in
     stages) train "$2" --stages=3 --layers=3 "${@:3}" ;;
-    *) train "$2" --scheme="$1" "${@:3}" ;;
+    *) train "$2" --strategy="$1" "${@:3}" ;;
     esac
 }
-for scheme in ddp zero1 zero3 stages; do
-    held $scheme 3 --checkpoint="whole-$scheme" >"whole-$scheme.out" 2>err
-    is "$?" 0 "$scheme on three ranks with checkpoints"
-    is "$(ls whole-$scheme/step-000000060)" $'manifest\nshard-00000\nshard-00001\nshard-00002' \
+for strategy in ddp zero1 zero3 stages; do
+    held $strategy 3 --checkpoint="whole-$strategy" >"whole-$strategy.out" 2>err
+    is "$?" 0 "$strategy on three ranks with checkpoints"
+    is "$(ls whole-$strategy/step-000000060)" $'manifest\nshard-00000\nshard-00001\nshard-00002' \
         '... a shard of each rank'
-    is "$(ls whole-$scheme)" $'step-000000057\nstep-000000060' '... and the last two are there'
+    is "$(ls whole-$strategy)" $'step-000000057\nstep-000000060' '... and the last two are there'
 done
 
 kills=7
 if is_sanitized "$top_builddir/muster-train"; then kills=1; fi
-# A rank killed at random, so often in each scheme. A run that came to its end before begins again.
-for scheme in ddp zero3 stages; do
+# A rank killed at random, so often in each strategy. A run that came to its end before begins again.
+for strategy in ddp zero3 stages; do
     deaths=0
     for ((try = 0; try < 6 * kills && deaths < kills; try++)); do
         : >out
-        held $scheme 3 --checkpoint="killed-$scheme" >out 2>err &
+        held $strategy 3 --checkpoint="killed-$strategy" >out 2>err &
         job=$!
         until_steps
         sleep "0.0$((RANDOM % 10))$((RANDOM % 10))"
         kill -KILL "$(cat pid.$((RANDOM % 3)))" 2>/dev/null
-        if wait $job; then rm -r "killed-$scheme"; else deaths=$((deaths + 1)); fi
+        if wait $job; then rm -r "killed-$strategy"; else deaths=$((deaths + 1)); fi
     done
-    is "$deaths" $kills "$scheme: kills struck ($try tries)"
+    is "$deaths" $kills "$strategy: kills struck ($try tries)"
 done
-for scheme in ddp zero3 stages; do
-    held $scheme 3 --checkpoint="killed-$scheme" >out 2>err
-    is "$?" 0 "$scheme: after the kills the run comes to its end"
-    is "$(final out)" "$(final whole-$scheme.out)" '... with the same loss'
-    ok '... and the same bits' same_bits whole-$scheme killed-$scheme
+for strategy in ddp zero3 stages; do
+    held $strategy 3 --checkpoint="killed-$strategy" >out 2>err
+    is "$?" 0 "$strategy: after the kills the run comes to its end"
+    is "$(final out)" "$(final whole-$strategy.out)" '... with the same loss'
+    ok '... and the same bits' same_bits whole-$strategy killed-$strategy
 done
 
 # Who stopped the job.
@@ -94,11 +94,11 @@ like "$(cat err)" 'muster-train: ended by signal 15 after step [0-9]+ of' \
 step=$(sed -n 's/.*after step \([0-9]*\) of.*/\1/p' err)
 is "$(ls told | tail -n 1)" "$(printf 'step-%09d' "$step")" '... with a checkpoint of it'
 
-# On other ranks, in another scheme.
+# On other ranks, in another strategy.
 rm -r whole-zero3/step-000000060
 for row in '2 zero2' '1 ddp' '4 zero1' '6 zero3'; do
     cp -r whole-zero3 other
-    train "${row% *}" --scheme="${row#* }" --checkpoint=other >out 2>err
+    train "${row% *}" --strategy="${row#* }" --checkpoint=other >out 2>err
     is "$?" 0 "zero3's checkpoint of three ranks goes on in $row"
     like "$(cat err)" 'goes on from step 57 of other' '... from where it was'
     ok "... to the same loss ($(final out))" awk -v found="$(final out)" \

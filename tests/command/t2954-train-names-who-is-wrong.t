@@ -20,39 +20,39 @@ named() { # LINE
     is "$(grep '^muster-train' err)" "muster-train: $1" "... $2"
 }
 
-for scheme in ddp zero1 zero2 zero3 replicas; do
-    train 3 --scheme=$scheme --verify
-    is "$?" 0 "$scheme: three ranks hold the same parameters after each step"
+for strategy in ddp zero1 zero2 zero3 replicas; do
+    train 3 --strategy=$strategy --verify
+    is "$?" 0 "$strategy: three ranks hold the same parameters after each step"
 done
 is "$(grep -c '^step' out)" 10 '... and make all their steps'
-for scheme in ddp zero3; do
-    train 3 --scheme=$scheme --inject=nan:1@4
-    is "$?" 1 "$scheme: a gradient that is no number ends the run"
+for strategy in ddp zero3; do
+    train 3 --strategy=$strategy --inject=nan:1@4
+    is "$?" 1 "$strategy: a gradient that is no number ends the run"
     like "$(cat err)" \
         "^muster-train: step 4: loss [0-9.]*; the gradient of fcw in layer 0 is not finite, on rank 1 on $here" \
         '... named with step, rank, tensor and layer'
     is "$(grep -c '^step' out)" 4 '... at that step'
 done
-train 3 --scheme=ddp --verify --inject=flip:2@5
+train 3 --strategy=ddp --verify --inject=flip:2@5
 is "$?" 1 'a bit of a parameter that differs ends the run'
 named "step 5: rank 2 on $here: parameter fcw of layer 0 is not what most of the 3 ranks have" \
     'named with step, rank, tensor and layer'
-train 2 --scheme=ddp --verify --inject=flip:1@5
+train 2 --strategy=ddp --verify --inject=flip:1@5
 named "step 5: parameter fcw of layer 0 is not the same on all 2 ranks, rank 1 on $here differs from rank 0 on $here; more ranks would tell who is wrong" \
     'of two ranks nobody can tell which'
-train 3 --scheme=ddp --inject=flip:2@5
+train 3 --strategy=ddp --inject=flip:2@5
 is "$?" 0 'without --verify nobody looks'
-for scheme in zero1 zero3; do
-    train 3 --scheme=$scheme --verify --inject=rot:1@2
-    is "$?" 1 "$scheme: memory that loses a bit between two steps ends the run"
+for strategy in zero1 zero3; do
+    train 3 --strategy=$strategy --verify --inject=rot:1@2
+    is "$?" 1 "$strategy: memory that loses a bit between two steps ends the run"
     named "step 3: rank 1 on $here: what it keeps of layer 0 has changed since the last step: its memory loses bits" \
         'named with step, rank and layer'
 done
-train 3 --scheme=replicas --inject=flip:0@6
+train 3 --strategy=replicas --inject=flip:0@6
 is "$?" 1 'a replica that computes a parameter otherwise ends the run'
 named "step 6: rank 0 on $here: parameter fcw of layer 0 is not what most of the 3 ranks have" \
     'named with step, rank and tensor'
-train 3 --scheme=replicas --inject=nan:2@6
+train 3 --strategy=replicas --inject=nan:2@6
 is "$?" 1 'so does one that computes a gradient otherwise'
 named "step 6: rank 2 on $here: the gradient of fcw is not what most of the 3 ranks have" \
     'named with step, rank and tensor'

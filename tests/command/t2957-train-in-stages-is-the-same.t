@@ -40,7 +40,7 @@ ok 'so have two that share the sequences' follows "$large_losses"
 
 # Activations in bfloat16, where they can be: near the reference, however the ranks share the work.
 if "$top_builddir/muster-train" "${small[@]}" --steps=0 --precision=bf16 >out 2>err; then
-    for way in --scheme=ddp --scheme=zero3 --stages=2; do
+    for way in --strategy=ddp --strategy=zero3 --stages=2; do
         train_ranks 2 "${small[@]}" --precision=bf16 "$way" >out 2>err
         ok "two ranks in bf16, $way: the last loss is the reference's to 0.01" \
             awk '/^final/ { found = 1; off = $3 - 3.540202797 }
@@ -107,7 +107,7 @@ near sent_inside 1 0.622592
 is "$(figure activations 'stage 0')" "$(figure activations 'stage 0 formula')" \
     'stage 0: activations as planned'
 
-# Checkpoints: on as many ranks the same bits, in other stages and schemes the same losses.
+# Checkpoints: on as many ranks the same bits, in other stages and strategies the same losses.
 final() { sed -n 's/^final *loss //p' out; }
 long=("${large[@]}" --steps=12 --checkpoint-every=6 --threads=1)
 train_ranks 4 "${long[@]}" --stages=2 --checkpoint=whole >out 2>err
@@ -122,7 +122,7 @@ for stages in 2 4; do
 done
 train_ranks 4 "${long[@]}" --stages=2 --checkpoint=once >out 2>err
 ok '... and the same bits, on as many' diff -r once/step-000000012 again-2/step-000000012
-train_ranks 3 "${long[@]}" --scheme=zero3 --checkpoint=whole >out 2>err
+train_ranks 3 "${long[@]}" --strategy=zero3 --checkpoint=whole >out 2>err
 ok 'zero3 goes on from it to 1e-6' awk -v a="$(final)" -v b="$wanted" \
     'BEGIN { exit !(a && a-b < 1e-6 && b-a < 1e-6) }'
 rm -r whole/step-000000006
@@ -156,6 +156,6 @@ refused '--stages: 4 ranks cannot be shared out evenly to 3 stages' --stages=3
 refused '--stages: 2 layers cannot be split into 4 stages' --stages=4 --layers=2
 refused '--split: expected 2 numbers, one of each stage, that make 4 layers; found "2,3"' \
     --stages=2 --split=2,3
-refused '--stages: more than one works with --scheme=ddp, not with zero3' \
-    --stages=2 --scheme=zero3
+refused '--stages: more than one works with --strategy=ddp, not with zero3' \
+    --stages=2 --strategy=zero3
 done_testing

@@ -31,7 +31,7 @@ static struct verbs_port *open_port(const struct fabric *fabric, const char *dev
     exit(1);
 }
 
-static void plant(enum fault fault, struct verbs_link *from, struct verbs_link *to,
+static void inject(enum fault fault, struct verbs_link *from, struct verbs_link *to,
                   struct error *err)
 {
     if (fault == WRONG_KEY)
@@ -64,7 +64,7 @@ static int provoke(const char *name, enum fault fault, enum verb verb, struct ve
         verbs_link_address(to, &to_address);
         if (verbs_link_connect(from, &to_address, "there", 0, &err) == 0 &&
             verbs_link_connect(to, &from_address, "here", 0, &err) == 0) {
-            plant(fault, from, to, &err);
+            inject(fault, from, to, &err);
             stream.link = from;
             failed = verbs_run(&stream, 1, 0.01, 1, plan.timeout_s, &err);
         }

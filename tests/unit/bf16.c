@@ -189,7 +189,7 @@ static struct train_options options_of(struct shape shape, int batch, long steps
         .weights_seed = 1337,
         .data_seed = 42,
         .is_batch_fixed = true,
-        .scheme = &scheme_ddp,
+        .strategy = &strategy_ddp,
         .bucket_mb = 1,
         .window = 2,
     };
@@ -200,13 +200,13 @@ static uint64_t train(const struct train_options *options, const struct compute 
                       double *losses)
 {
     static const volatile sig_atomic_t no_signal;
-    static struct team *alone;
+    static struct comm *alone;
     struct step_result result;
     struct training training;
     struct error err = {""};
     uint64_t sum = 0;
 
-    if ((!alone && team_alone(&alone, &err) != 0) ||
+    if ((!alone && comm_self(&alone, &err) != 0) ||
         training_start(options, compute, alone, &training, &err) != 0) {
         printf("Bail out! %s\n", err.text);
         exit(1);

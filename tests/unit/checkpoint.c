@@ -17,7 +17,7 @@
 static const struct checkpoint_problem problem = {{2, 2, 8, 4, 11}, 3, 1337, 1ULL << 63, 77, true};
 static char directory[] = "/tmp/muster-checkpoint-XXXXXX";
 static char complaints[4096];
-static struct team *alone;
+static struct comm *alone;
 
 static struct checkpoint_state state_of(size_t first, size_t count)
 {
@@ -336,7 +336,7 @@ int main(void)
     if (!mkdtemp(directory))
         tap_skip_all("no directory in /tmp: %m");
     rmdir(directory);
-    if (team_alone(&alone, &err) != 0)
+    if (comm_self(&alone, &err) != 0)
         tap_skip_all("%s", err.text);
     parts_are_read();
     old_ones_go();
@@ -347,7 +347,7 @@ int main(void)
     a_failure_leaves_the_others();
     shards_come_together();
     pieces_must_be_complete();
-    team_destroy(alone);
+    comm_destroy(alone);
     snprintf(command, sizeof command, "rm -rf '%s'", directory);
     is_int(system(command), 0, "cleared");
     return tap_done();

@@ -53,19 +53,19 @@ static struct train_options options_of(struct shape shape, int batch)
         .weights_seed = 1337,
         .data_seed = 42,
         .is_batch_fixed = true,
-        .scheme = &scheme_ddp,
+        .strategy = &strategy_ddp,
         .bucket_mb = 1,
         .window = 2,
     };
 }
 
-static struct team *alone;
+static struct comm *alone;
 
 static void start(const struct train_options *options, struct training *training)
 {
     struct error err = {""};
 
-    if ((!alone && team_alone(&alone, &err) != 0) ||
+    if ((!alone && comm_self(&alone, &err) != 0) ||
         training_start(options, &compute_cpu, alone, training, &err) != 0) {
         printf("Bail out! %s\n", err.text);
         exit(1);
@@ -79,12 +79,12 @@ static int take_step(struct training *training, struct step_result *result, stru
     return training_step(training, &no_signal, 1, result, err);
 }
 
-/* The whole arrays, of a scheme that has them. */
+/* The whole arrays, of a strategy that has them. */
 static struct checkpoint_state state_of(const struct training *training)
 {
     struct checkpoint_state state;
 
-    training->holding->scheme->pieces(training->holding, true, &state);
+    training->shard->strategy->pieces(training->shard, true, &state);
     return state;
 }
 
@@ -178,7 +178,7 @@ static void weights_that_are_no_numbers_stop(void)
     training_clear(&training);
 }
 
-/* Which gradient is no number is told from what the norm is made of, whatever the scheme. */
+/* Which gradient is no number is told from what the norm is made of, whatever the strategy. */
 static void gradients_that_are_no_numbers_are_named(void)
 {
     static const struct {
@@ -189,17 +189,17 @@ static void gradients_that_are_no_numbers_are_named(void)
                    {2, FCW, "the gradient of fcw in layer 1 is not finite"},
                    {1, LN2B, "the gradient of ln2b in layer 0 is not finite"}};
 
-    for (int scheme = 0; scheme < SCHEMES; scheme++) {
+    for (int strategy = 0; strategy < STRATEGIES; strategy++) {
         for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) {
             struct train_options options = options_of(odd_shape, 1);
             struct step_result result;
             struct training training;
             struct error err = {""};
 
-            options.scheme = schemes[scheme];
+            options.strategy = strategies[strategy];
             start(&options, &training);
-            is_int(take_step(&training, &result, &err), 0, "%s: a step", options.scheme->name);
-            guard_plant(training.guard, planted[i].unit, planted[i].tensor);
+            is_int(take_step(&training, &result, &err), 0, "%s: a step", options.strategy->name);
+            guard_inject(training.guard, planted[i].unit, planted[i].tensor);
             is_int(take_step(&training, &result, &err), -1, "... one with a NaN");
             has_str(err.text, planted[i].said, "... where it is");
             training_clear(&training);
@@ -224,12 +224,12 @@ static void others_get_on_between_products(void)
     struct training training;
     struct error err = {""};
 
-    for (int scheme = 0; scheme < SCHEMES; scheme++) {
-        options.scheme = schemes[scheme];
+    for (int strategy = 0; strategy < STRATEGIES; strategy++) {
+        options.strategy = strategies[strategy];
         start(&options, &training);
-        training.holding->store.progress = count_call;
+        training.shard->store.progress = count_call;
         calls_to_get_on = 0;
-        is_int(take_step(&training, &result, &err), 0, "%s: a step", options.scheme->name);
+        is_int(take_step(&training, &result, &err), 0, "%s: a step", options.strategy->name);
         ok(calls_to_get_on >= odd_shape.layers * (FORWARD + BACKWARD),
            "... what is under way gets on after each product of a layer: %d times",
            calls_to_get_on);
@@ -286,7 +286,7 @@ static void gradients_are_differences(void)
     options.rate.peak = 0; /* one more step, that leaves the parameters */
     take_step(&training, &result, &err);
     training.step--;
-    gradients = training.holding->store.gradients(training.holding->store.context, 0);
+    gradients = training.shard->store.gradients(training.shard->store.context, 0);
     for (int tensor = 0; tensor < TENSOR_COUNT; tensor++) {
         for (int i = 0; i < SAMPLES; i++) {
             int unit = tensor_kinds[tensor].unit == UNIT_ENDS ? 0 : 1 + i % 2;

@@ -55,7 +55,7 @@ static int read_arguments(int argc, char **argv, struct battery *battery)
             battery->is_json = true;
         if (found == 'q')
             battery->is_quick = true;
-        if (found == 'i' && plant_parse(optarg, &battery->plant, &err) != 0)
+        if (found == 'i' && injection_parse(optarg, &battery->injection, &err) != 0)
             break;
         if (found == 't') {
             battery->limit_s = strtod(optarg, &end);
@@ -83,18 +83,18 @@ static int read_arguments(int argc, char **argv, struct battery *battery)
 }
 
 /* The ranks of this node. */
-static int make_node_team(struct battery *battery, struct error *err)
+static int make_node_comm(struct battery *battery, struct error *err)
 {
-    MPI_Comm comm;
+    MPI_Comm mpi;
     int node = 0, rv;
 
-    if (!battery->party.has_mpi)
-        return team_alone(&battery->node, err);
-    while (strcmp(battery->party.names[node], battery->party.names[battery->party.rank]) != 0)
+    if (!battery->world.has_mpi)
+        return comm_self(&battery->node, err);
+    while (strcmp(battery->world.names[node], battery->world.names[battery->world.rank]) != 0)
         node++;
-    MPI_Comm_split(MPI_COMM_WORLD, node, battery->party.rank, &comm);
-    rv = team_create(comm, &battery->node, err);
-    MPI_Comm_free(&comm);
+    MPI_Comm_split(MPI_COMM_WORLD, node, battery->world.rank, &mpi);
+    rv = comm_create(mpi, &battery->node, err);
+    MPI_Comm_free(&mpi);
     return rv;
 }
 
@@ -106,23 +106,23 @@ int battery_main(int argc, char **argv)
 
     if (status >= 0)
         return status;
-    if (party_start(battery.is_json, battery.limit_s, &battery.party, &err) != 0 ||
-        party_team(&battery.party, &battery.all, &err) != 0 ||
-        make_node_team(&battery, &err) != 0 || team_alone(&battery.alone, &err) != 0) {
+    if (world_init(battery.is_json, battery.limit_s, &battery.world, &err) != 0 ||
+        world_comm(&battery.world, &battery.all, &err) != 0 ||
+        make_node_comm(&battery, &err) != 0 || comm_self(&battery.alone, &err) != 0) {
         fprintf(stderr, "muster-train: %s\n", err.text);
         return 3;
     }
-    party_set_threads(&battery.party, 0);
-    battery.outcomes = calloc((size_t)battery.party.ranks, sizeof *battery.outcomes);
+    world_set_threads(&battery.world, 0);
+    battery.outcomes = calloc((size_t)battery.world.ranks, sizeof *battery.outcomes);
     if (!battery.outcomes)
         return 3;
     tests_run(&battery);
     free(battery.outcomes);
-    team_destroy(battery.alone);
-    team_destroy(battery.node);
-    team_destroy(battery.all);
-    party_finish(&battery.party);
-    if (battery.party.rank == 0)
+    comm_destroy(battery.alone);
+    comm_destroy(battery.node);
+    comm_destroy(battery.all);
+    world_finalize(&battery.world);
+    if (battery.world.rank == 0)
         output_finish();
-    return battery.party.rank == 0 ? output_status() : 0;
+    return battery.world.rank == 0 ? output_status() : 0;
 }

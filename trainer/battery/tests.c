@@ -29,12 +29,12 @@
 /* No battery takes so long. */
 enum { OLD_S = 24 * 3600 };
 
-static void say(const struct battery *battery, struct record *record, int rank, const char *format,
-                ...) __attribute__((format(printf, 4, 5)));
+static void write_record(const struct battery *battery, struct record *record, int rank,
+                         const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* rank: whom it is about; -1: nobody. */
-static void say(const struct battery *battery, struct record *record, int rank, const char *format,
-                ...)
+static void write_record(const struct battery *battery, struct record *record, int rank,
+                         const char *format, ...)
 {
     char message[600], part[32];
     va_list arguments;
@@ -46,7 +46,7 @@ static void say(const struct battery *battery, struct record *record, int rank, 
     if (rank >= 0) {
         snprintf(part, sizeof part, "rank %d", rank);
         record->part = part;
-        record->node = battery->party.names[rank];
+        record->node = battery->world.names[rank];
     }
     output_record(record);
 }
@@ -54,7 +54,7 @@ static void say(const struct battery *battery, struct record *record, int rank, 
 static bool is_first_of_node(const struct battery *battery, int rank)
 {
     for (int before = 0; before < rank; before++)
-        if (strcmp(battery->party.names[before], battery->party.names[rank]) == 0)
+        if (strcmp(battery->world.names[before], battery->world.names[rank]) == 0)
             return false;
     return true;
 }
@@ -63,78 +63,78 @@ static bool has_company(const struct battery *battery, int rank)
 {
     int ranks = 0;
 
-    for (int other = 0; other < battery->party.ranks; other++)
-        ranks += strcmp(battery->party.names[other], battery->party.names[rank]) == 0;
+    for (int other = 0; other < battery->world.ranks; other++)
+        ranks += strcmp(battery->world.names[other], battery->world.names[rank]) == 0;
     return ranks > 1;
 }
 
-static bool is_off(const struct trial_outcome *outcome)
+static bool is_off(const struct case_outcome *outcome)
 {
-    return outcome->rv != 0 || !(outcome->worst <= TRIAL_TOLERANCE);
+    return outcome->rv != 0 || !(outcome->worst <= CASE_TOLERANCE);
 }
 
 /* What is wrong with a rank's outcome. */
-static void say_off(const struct battery *battery, const char *test, int rank)
+static void write_deviation(const struct battery *battery, const char *test, int rank)
 {
-    const struct trial_outcome *outcome = &battery->outcomes[rank];
+    const struct case_outcome *outcome = &battery->outcomes[rank];
     struct record record = RECORD_INIT;
 
     record.test = test;
     record.metric = "loss";
     record.verdict = VERDICT_FAIL;
     if (outcome->rv != 0) {
-        say(battery, &record, rank, "%s", outcome->text);
+        write_record(battery, &record, rank, "%s", outcome->text);
         return;
     }
     record.value = outcome->worst;
     record.unit = "nats";
-    record.limit = TRIAL_TOLERANCE;
+    record.limit = CASE_TOLERANCE;
     record.limit_source = "reference";
-    say(battery, &record, rank,
-        "the loss %s %d is %.9f, %.3g off the reference: it computes wrongly",
-        outcome->step == TRIAL_STEPS ? "after update" : "of step", outcome->step, outcome->found,
-        outcome->worst);
+    write_record(battery, &record, rank,
+                 "the loss %s %d is %.9f, %.3g off the reference: it computes wrongly",
+                 outcome->step == CASE_STEPS ? "after update" : "of step", outcome->step,
+                 outcome->found, outcome->worst);
 }
 
 /* A node's ranks were all as they should be; value: the worst of them. */
-static void say_good(const struct battery *battery, const char *test, int first)
+static void write_pass(const struct battery *battery, const char *test, int first)
 {
     struct record record = RECORD_INIT;
 
     record.test = test;
     record.metric = "loss";
-    record.node = battery->party.names[first];
+    record.node = battery->world.names[first];
     record.value = 0;
     record.unit = "nats";
-    record.limit = TRIAL_TOLERANCE;
+    record.limit = CASE_TOLERANCE;
     record.limit_source = "reference";
     record.verdict = VERDICT_PASS;
-    for (int rank = 0; rank < battery->party.ranks; rank++)
-        if (strcmp(battery->party.names[rank], record.node) == 0)
+    for (int rank = 0; rank < battery->world.ranks; rank++)
+        if (strcmp(battery->world.names[rank], record.node) == 0)
             record.value = fmax(record.value, battery->outcomes[rank].worst);
-    say(battery, &record, -1, "%s", "");
+    write_record(battery, &record, -1, "%s", "");
 }
 
 /* Each node: fails of its ranks, or its pass. skips_single: a node of one rank has nothing to
  * show. */
 static void judge_nodes(const struct battery *battery, const char *test, bool skips_single)
 {
-    for (int first = 0; first < battery->party.ranks; first++) {
+    for (int first = 0; first < battery->world.ranks; first++) {
         int bad = 0;
 
         if (!is_first_of_node(battery, first) || (skips_single && !has_company(battery, first)))
             continue;
-        for (int rank = first; rank < battery->party.ranks; rank++) {
-            if (strcmp(battery->party.names[rank], battery->party.names[first]) != 0 ||
+        for (int rank = first; rank < battery->world.ranks; rank++) {
+            if (strcmp(battery->world.names[rank], battery->world.names[first]) != 0 ||
                 !is_off(&battery->outcomes[rank]))
                 continue;
-            /* a team fails as one */
+            /* a communicator fails as one */
             if (!skips_single || bad == 0)
-                say_off(battery, test, rank);
+                write_deviation(battery, test, rank);
             bad++;
         }
         if (bad == 0)
-            say_good(battery, test, first);
+            write_pass(battery, test, first);
     }
 }
 
@@ -142,7 +142,7 @@ static void judge_nodes(const struct battery *battery, const char *test, bool sk
  * processor, or the beginning of an end. Where there is no majority nobody is named as the one. */
 static void judge_digests(const struct battery *battery)
 {
-    int ranks = battery->party.ranks, right = 0, most = 0, common = 0;
+    int ranks = battery->world.ranks, right = 0, most = 0, common = 0;
 
     for (int rank = 0; rank < ranks; rank++) {
         int same = 0;
@@ -169,41 +169,42 @@ static void judge_digests(const struct battery *battery)
         record.code = FAULT_TRAINING_DIFFERS;
         record.verdict = VERDICT_WARN;
         if (2 * most > right)
-            say(battery, &record, rank,
+            write_record(
+                battery, &record, rank,
                 "its parameters after %d steps are not to the bit those of %d of %d ranks: another "
                 "kind of processor, or one that computes wrongly",
-                TRIAL_STEPS, most, right);
+                CASE_STEPS, most, right);
         else
-            say(battery, &record, -1,
+            write_record(
+                battery, &record, -1,
                 "rank %d on %s has parameters after %d steps that are not to the bit those of rank "
                 "%d on %s: different kinds of processors, or one computes wrongly; more ranks "
                 "would tell which",
-                rank, battery->party.names[rank], TRIAL_STEPS, common,
-                battery->party.names[common]);
+                rank, battery->world.names[rank], CASE_STEPS, common, battery->world.names[common]);
     }
 }
 
-static void tell(struct battery *battery, const struct trial_outcome *outcome)
+static void share_outcome(struct battery *battery, const struct case_outcome *outcome)
 {
-    team_tell(battery->all, outcome, sizeof *outcome, battery->outcomes);
+    comm_all_gather(battery->all, outcome, sizeof *outcome, battery->outcomes);
 }
 
 static void phase(const struct battery *battery, const char *test)
 {
     watch_phase("%s", test);
-    if (battery->party.rank == 0)
+    if (battery->world.rank == 0)
         output_progress("%s", test);
 }
 
 static void run_one(struct battery *battery)
 {
-    struct trial trial = {&scheme_ddp, &battery->plant, NULL};
-    struct trial_outcome outcome;
+    struct test_case test_case = {&strategy_ddp, &battery->injection, NULL};
+    struct case_outcome outcome;
 
     phase(battery, "train.one");
-    trial_run(&trial, battery->alone, &outcome);
-    tell(battery, &outcome);
-    if (battery->party.rank == 0) {
+    case_run(&test_case, battery->alone, &outcome);
+    share_outcome(battery, &outcome);
+    if (battery->world.rank == 0) {
         judge_nodes(battery, "train.one", false);
         judge_digests(battery);
     }
@@ -212,29 +213,29 @@ static void run_one(struct battery *battery)
 /* All ranks at once, each by itself: as busy as a node is when it trains. */
 static void run_one_speed(struct battery *battery, double seconds)
 {
-    int ranks = battery->party.ranks;
-    double *rates = team_words(battery->all, sizeof *rates), median;
-    struct error *why = team_words(battery->all, sizeof *why), err = {""};
-    struct trial_speed speed;
+    int ranks = battery->world.ranks;
+    double *rates = comm_gather_buffer(battery->all, sizeof *rates), median;
+    struct error *why = comm_gather_buffer(battery->all, sizeof *why), err = {""};
+    struct case_speed speed;
 
     phase(battery, "train.one speed");
-    if (trial_speed(battery->alone, &battery->plant, seconds, &speed, &err) != 0)
+    if (case_speed(battery->alone, &battery->injection, seconds, &speed, &err) != 0)
         speed.tokens_per_s = NAN;
-    team_tell(battery->all, &speed.tokens_per_s, sizeof *rates, rates);
-    team_tell(battery->all, &err, sizeof *why, why);
+    comm_all_gather(battery->all, &speed.tokens_per_s, sizeof *rates, rates);
+    comm_all_gather(battery->all, &err, sizeof *why, why);
     median = statistics_median(rates, (size_t)ranks);
     for (int rank = 0; rank < ranks; rank++) {
         struct record record = RECORD_INIT;
         bool is_slow = ranks > 2 && rates[rank] < SLOW * median;
 
         battery->speed_alone += rates[rank];
-        if (battery->party.rank != 0)
+        if (battery->world.rank != 0)
             continue;
         record.test = "train.one";
         record.metric = "throughput";
         if (isnan(rates[rank])) {
             record.verdict = VERDICT_UNKNOWN;
-            say(battery, &record, rank, "its speed was not measured: %s", why[rank].text);
+            write_record(battery, &record, rank, "its speed was not measured: %s", why[rank].text);
             continue;
         }
         record.value = rates[rank];
@@ -244,10 +245,10 @@ static void run_one_speed(struct battery *battery, double seconds)
             record.limit_source = "peers";
             record.verdict = VERDICT_WARN;
             record.code = FAULT_TRAINING_SLOW;
-            say(battery, &record, rank, "%.0f %% of the median of %d ranks: a straggler",
-                100 * rates[rank] / median, ranks);
+            write_record(battery, &record, rank, "%.0f %% of the median of %d ranks: a straggler",
+                         100 * rates[rank] / median, ranks);
         } else {
-            say(battery, &record, rank, "%s", "");
+            write_record(battery, &record, rank, "%s", "");
         }
     }
     free(rates);
@@ -256,13 +257,13 @@ static void run_one_speed(struct battery *battery, double seconds)
 
 static void run_node(struct battery *battery)
 {
-    struct trial trial = {&scheme_ddp, NULL, NULL};
-    struct trial_outcome outcome;
+    struct test_case test_case = {&strategy_ddp, NULL, NULL};
+    struct case_outcome outcome;
 
     phase(battery, "train.node");
-    trial_run(&trial, battery->node, &outcome);
-    tell(battery, &outcome);
-    if (battery->party.rank == 0)
+    case_run(&test_case, battery->node, &outcome);
+    share_outcome(battery, &outcome);
+    if (battery->world.rank == 0)
         judge_nodes(battery, "train.node", true);
 }
 
@@ -297,11 +298,11 @@ static void take_away_old(const char *base)
 /* Half of a training, a checkpoint on the node's own disk, and the rest from it: to the bit. */
 static void run_checkpoint(struct battery *battery, uint32_t digest)
 {
-    struct trial trial = {&scheme_ddp, NULL, NULL};
-    struct trial_outcome outcome;
+    struct test_case test_case = {&strategy_ddp, NULL, NULL};
+    struct case_outcome outcome;
     const char *base = getenv("TMPDIR") && *getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
     char directory[PATH_MAX] = "";
-    bool leads = team_seat(battery->node).rank == 0;
+    bool leads = comm_rank_info(battery->node).rank == 0;
 
     phase(battery, "train.checkpoint");
     if (leads) {
@@ -310,12 +311,12 @@ static void run_checkpoint(struct battery *battery, uint32_t digest)
         if (!mkdtemp(directory))
             directory[0] = '\0';
     }
-    team_repeat(battery->node, directory, sizeof directory);
-    trial.checkpoint = directory;
+    comm_broadcast(battery->node, directory, sizeof directory);
+    test_case.checkpoint = directory;
     if (directory[0]) {
-        trial_run(&trial, battery->node, &outcome);
+        case_run(&test_case, battery->node, &outcome);
     } else {
-        outcome = (struct trial_outcome){.rv = -1, .worst = NAN};
+        outcome = (struct case_outcome){.rv = -1, .worst = NAN};
         snprintf(outcome.text, sizeof outcome.text, "%s: no directory can be made there", base);
     }
     if (leads && directory[0] && nftw(directory, take_away, 16, FTW_DEPTH | FTW_PHYS) != 0)
@@ -326,73 +327,74 @@ static void run_checkpoint(struct battery *battery, uint32_t digest)
                  "a training that goes on from a checkpoint comes to other bits than one in one "
                  "go");
     }
-    tell(battery, &outcome);
-    if (battery->party.rank == 0)
+    share_outcome(battery, &outcome);
+    if (battery->world.rank == 0)
         judge_nodes(battery, "train.checkpoint", false);
 }
 
 /* All ranks together. Who is at fault is in the text, if anybody knows. */
-static void run_nodes(struct battery *battery, const struct scheme *scheme)
+static void run_nodes(struct battery *battery, const struct strategy *strategy)
 {
-    struct trial trial = {scheme, NULL, NULL};
-    struct trial_outcome outcome;
+    struct test_case test_case = {strategy, NULL, NULL};
+    struct case_outcome outcome;
     struct record record = RECORD_INIT;
 
-    phase(battery, scheme == &scheme_ddp ? "train.nodes" : "train.model");
-    trial_run(&trial, battery->all, &outcome);
-    if (battery->party.rank != 0)
+    phase(battery, strategy == &strategy_ddp ? "train.nodes" : "train.model");
+    case_run(&test_case, battery->all, &outcome);
+    if (battery->world.rank != 0)
         return;
-    record.test = scheme == &scheme_ddp ? "train.nodes" : "train.model";
+    record.test = strategy == &strategy_ddp ? "train.nodes" : "train.model";
     record.metric = "loss";
     record.value = outcome.worst;
     record.unit = isfinite(outcome.worst) ? "nats" : NULL;
-    record.limit = TRIAL_TOLERANCE;
+    record.limit = CASE_TOLERANCE;
     record.limit_source = "reference";
     record.verdict = is_off(&outcome) ? VERDICT_FAIL : VERDICT_PASS;
     if (outcome.rv != 0)
-        say(battery, &record, -1, "%s on %d ranks: %s", scheme->name, battery->party.ranks,
-            outcome.text);
+        write_record(battery, &record, -1, "%s on %d ranks: %s", strategy->name,
+                     battery->world.ranks, outcome.text);
     else if (is_off(&outcome))
-        say(battery, &record, -1,
+        write_record(
+            battery, &record, -1,
             "%s on %d ranks: the loss of step %d is %.9f, %.3g off the reference, though each rank "
             "by itself is right: what they exchange is wrong",
-            scheme->name, battery->party.ranks, outcome.step, outcome.found, outcome.worst);
+            strategy->name, battery->world.ranks, outcome.step, outcome.found, outcome.worst);
     else
-        say(battery, &record, -1, "%s on %d ranks, parameters equal after each step", scheme->name,
-            battery->party.ranks);
+        write_record(battery, &record, -1, "%s on %d ranks, parameters equal after each step",
+                     strategy->name, battery->world.ranks);
 }
 
 static void run_nodes_speed(struct battery *battery, double seconds)
 {
-    struct trial_speed speed;
+    struct case_speed speed;
     struct record record = RECORD_INIT;
     struct error err;
     int rv;
 
     phase(battery, "train.nodes speed");
-    rv = trial_speed(battery->all, NULL, seconds, &speed, &err);
-    if (battery->party.rank != 0)
+    rv = case_speed(battery->all, NULL, seconds, &speed, &err);
+    if (battery->world.rank != 0)
         return;
     record.test = "train.nodes";
     record.metric = "throughput";
     if (rv != 0) {
         record.verdict = VERDICT_UNKNOWN;
-        say(battery, &record, -1, "the speed of %d ranks was not measured: %s",
-            battery->party.ranks, err.text);
+        write_record(battery, &record, -1, "the speed of %d ranks was not measured: %s",
+                     battery->world.ranks, err.text);
         return;
     }
     record.value = speed.tokens_per_s;
     record.unit = "tokens/s";
-    say(battery, &record, -1, "%s", "");
+    write_record(battery, &record, -1, "%s", "");
     record.unit = "1";
     record.metric = "efficiency";
     record.value = speed.tokens_per_s / battery->speed_alone;
     if (!isnan(record.value))
-        say(battery, &record, -1, "of %.0f tokens/s of %d ranks each by itself",
-            battery->speed_alone, battery->party.ranks);
+        write_record(battery, &record, -1, "of %.0f tokens/s of %d ranks each by itself",
+                     battery->speed_alone, battery->world.ranks);
     record.metric = "communication";
     record.value = speed.waited_share;
-    say(battery, &record, -1, "share of the time that rank 0 waited");
+    write_record(battery, &record, -1, "share of the time that rank 0 waited");
 }
 
 /* Each rank reads its share of some batches; what all read must be what one reads. */
@@ -400,9 +402,9 @@ static void run_data(struct battery *battery)
 {
     enum { BATCH = 61, TIME = 16, STEPS = 50 };
     struct dataset dataset = {42, 50257, BATCH, TIME, false, NULL};
-    int ranks = battery->party.ranks, rank = battery->party.rank;
+    int ranks = battery->world.ranks, rank = battery->world.rank;
     int32_t inputs[BATCH * TIME], targets[BATCH * TIME];
-    uint64_t digest = 0, whole = 0, sum = 0, *all = team_words(battery->all, sizeof *all);
+    uint64_t digest = 0, whole = 0, sum = 0, *all = comm_gather_buffer(battery->all, sizeof *all);
     struct record record = RECORD_INIT;
 
     phase(battery, "train.data");
@@ -418,7 +420,7 @@ static void run_data(struct battery *battery)
             whole += crc32c((uint32_t)(step * BATCH + (uint64_t)row),
                             (const uint8_t *)(inputs + row * TIME), TIME * 4);
     }
-    team_tell(battery->all, &digest, sizeof digest, all);
+    comm_all_gather(battery->all, &digest, sizeof digest, all);
     for (int i = 0; i < ranks; i++)
         sum += all[i];
     free(all);
@@ -426,10 +428,10 @@ static void run_data(struct battery *battery)
         return;
     record.test = "train.data";
     record.verdict = sum == whole ? VERDICT_PASS : VERDICT_FAIL;
-    say(battery, &record, -1,
-        sum == whole ? "%d sequences, each read by one of %d ranks"
-                     : "%d sequences are not each read by one of %d ranks",
-        BATCH * STEPS, ranks);
+    write_record(battery, &record, -1,
+                 sum == whole ? "%d sequences, each read by one of %d ranks"
+                              : "%d sequences are not each read by one of %d ranks",
+                 BATCH * STEPS, ranks);
 }
 
 void tests_run(struct battery *battery)
@@ -437,17 +439,18 @@ void tests_run(struct battery *battery)
     double seconds = battery->is_quick ? 0.5 : 3;
     uint32_t digest;
 
-    /* a fault on purpose is for the one rank that it names: each rank is rank 0 of its own team */
-    battery->plant.rank = battery->plant.rank == battery->party.rank ? 0 : -1;
+    /* a fault on purpose is for the one rank that it names: each rank is rank 0 of its own
+     * communicator */
+    battery->injection.rank = battery->injection.rank == battery->world.rank ? 0 : -1;
     run_one(battery);
     run_one_speed(battery, seconds);
     run_node(battery);
-    digest = battery->outcomes[battery->party.rank].digest;
+    digest = battery->outcomes[battery->world.rank].digest;
     run_checkpoint(battery, digest);
     run_data(battery);
-    if (battery->party.ranks > 1) {
-        run_nodes(battery, &scheme_ddp);
-        run_nodes(battery, &scheme_zero3);
+    if (battery->world.ranks > 1) {
+        run_nodes(battery, &strategy_ddp);
+        run_nodes(battery, &strategy_zero3);
         run_nodes_speed(battery, seconds);
     }
 }

@@ -4,19 +4,19 @@
 
 #include <stdbool.h>
 
-#include "trainer/battery/trial.h"
-#include "trainer/plant.h"
-#include "trainer/team/party.h"
+#include "trainer/battery/test_case.h"
+#include "trainer/injection.h"
+#include "trainer/comm/world.h"
 
 struct battery {
     bool is_json, is_quick;
     double limit_s;
-    struct plant plant;
-    struct party party;
-    struct team *all, *node, *alone;
-    struct trial_outcome *outcomes; /* of each rank */
-    double speed_alone;             /* of all ranks together, each by itself, tokens/s; NAN where
-                                       one could not tell */
+    struct injection injection;
+    struct world world;
+    struct comm *all, *node, *alone;
+    struct case_outcome *outcomes; /* of each rank */
+    double speed_alone;            /* of all ranks together, each by itself, tokens/s; NAN where
+                                      one could not tell */
 };
 
 /* The train.* tests one after the other, with their verdicts: rank 0 gives the records out.

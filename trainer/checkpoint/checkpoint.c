@@ -349,8 +349,8 @@ static int read_shard(const char *path, const struct manifest *manifest,
 
 /* 1: read; 0: not whole, err says what; -1: of another problem. What this rank sees of it. */
 static int read_one(const char *path, const struct checkpoint_problem *problem, long step,
-                    struct seat seat, const struct checkpoint_state *pieces, size_t piece_count,
-                    struct error *err)
+                    struct rank_info rank_info, const struct checkpoint_state *pieces,
+                    size_t piece_count, struct error *err)
 {
     struct manifest manifest;
     char file[PATH_BYTES + 64], *text;
@@ -375,7 +375,8 @@ static int read_one(const char *path, const struct checkpoint_problem *problem, 
     for (size_t i = 0; i < manifest.shard_count && rv == 1; i++) {
         snprintf(file, sizeof file, "%s/%s", path, manifest.shards[i].file);
         if (read_shard(file, &manifest, &manifest.shards[i],
-                       i % (size_t)seat.ranks == (size_t)seat.rank, pieces, piece_count, err) != 0)
+                       i % (size_t)rank_info.ranks == (size_t)rank_info.rank, pieces, piece_count,
+                       err) != 0)
             rv = 0;
     }
     manifest_clear(&manifest);
@@ -383,14 +384,14 @@ static int read_one(const char *path, const struct checkpoint_problem *problem, 
 }
 
 /* The least of what the ranks say, and the first that says it. */
-static int least(struct team *team, int mine, int *first)
+static int least(struct comm *comm, int mine, int *first)
 {
-    int ranks = team_seat(team).ranks, *all = calloc((size_t)ranks, sizeof *all), found = mine;
+    int ranks = comm_rank_info(comm).ranks, *all = calloc((size_t)ranks, sizeof *all), found = mine;
 
-    *first = team_seat(team).rank;
+    *first = comm_rank_info(comm).rank;
     if (!all)
         abort(); /* the others would wait for what this one says */
-    team_tell(team, &mine, sizeof mine, all);
+    comm_all_gather(comm, &mine, sizeof mine, all);
     for (int rank = ranks - 1; rank >= 0; rank--) {
         if (all[rank] <= found || rank == ranks - 1) {
             found = all[rank];
@@ -402,37 +403,37 @@ static int least(struct team *team, int mine, int *first)
 }
 
 /* Rank 0's list for all. */
-static long agree_on_steps(struct team *team, const char *directory, long **steps,
+static long agree_on_steps(struct comm *comm, const char *directory, long **steps,
                            struct error *err)
 {
     long count = -1;
     int error = 0;
 
     *steps = NULL;
-    if (team_seat(team).rank == 0) {
+    if (comm_rank_info(comm).rank == 0) {
         count = list_steps(directory, false, steps);
         error = errno;
     }
-    team_repeat(team, &count, sizeof count);
-    team_repeat(team, &error, sizeof error);
+    comm_broadcast(comm, &count, sizeof count);
+    comm_broadcast(comm, &error, sizeof error);
     if (count < 0) {
         errno = error;
         return errno == ENOENT ? 0 : error_set(err, "%s: %m", directory);
     }
-    if (team_seat(team).rank != 0)
+    if (comm_rank_info(comm).rank != 0)
         *steps = calloc((size_t)count + 1, sizeof **steps);
     if (!*steps && count > 0)
         abort();
-    team_repeat(team, *steps, (size_t)count * sizeof **steps);
+    comm_broadcast(comm, *steps, (size_t)count * sizeof **steps);
     return count;
 }
 
 int checkpoint_read(const char *directory, const struct checkpoint_problem *problem,
-                    struct team *team, const struct checkpoint_state *pieces, size_t piece_count,
+                    struct comm *comm, const struct checkpoint_state *pieces, size_t piece_count,
                     long *step, void (*complain)(void *context, const char *line), void *context,
                     struct error *err)
 {
-    long *steps, count = agree_on_steps(team, directory, &steps, err);
+    long *steps, count = agree_on_steps(comm, directory, &steps, err);
     int rv = count < 0 ? -1 : 0;
 
     for (long i = 0; i < count && rv == 0; i++) {
@@ -441,10 +442,11 @@ int checkpoint_read(const char *directory, const struct checkpoint_problem *prob
         int first;
 
         step_path(directory, steps[i], "", path);
-        rv = least(team,
-                   read_one(path, problem, steps[i], team_seat(team), pieces, piece_count, &wrong),
-                   &first);
-        if (rv == 0 && first == team_seat(team).rank)
+        rv = least(
+            comm,
+            read_one(path, problem, steps[i], comm_rank_info(comm), pieces, piece_count, &wrong),
+            &first);
+        if (rv == 0 && first == comm_rank_info(comm).rank)
             complain(context, wrong.text);
         else if (rv < 0)
             *err = wrong;

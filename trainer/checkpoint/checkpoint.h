@@ -7,7 +7,7 @@
 
 #include "lib/base/error.h"
 #include "trainer/model/shape.h"
-#include "trainer/team/team.h"
+#include "trainer/comm/comm.h"
 
 /* The state of a training on disk: DIRECTORY/step-000000012/ with a text file "manifest" and the
  * shards that it names, one of each rank.
@@ -61,15 +61,15 @@ void checkpoint_abandon(const char *directory, long step);
  * For one rank. */
 void checkpoint_prune(const char *directory, long step, int keep);
 
-/* Reads pieces of the newest checkpoint that is whole; collective over the team, whose ranks share
- * the work of checking. One that is not whole is told to complain on one of the ranks that see it
- * (with context; "PATH: what is wrong") and the one before it is tried. Returns 1 with *step; 0
- * when the directory has none that is whole, or is not there; -1 with err when the newest whole one
- * is of another problem, or the directory cannot be listed: the same on all ranks. The arrays are
- * good only for 1.
+/* Reads pieces of the newest checkpoint that is whole; collective over the communicator, whose
+ * ranks share the work of checking. One that is not whole is told to complain on one of the ranks
+ * that see it (with context; "PATH: what is wrong") and the one before it is tried. Returns 1 with
+ * *step; 0 when the directory has none that is whole, or is not there; -1 with err when the newest
+ * whole one is of another problem, or the directory cannot be listed: the same on all ranks. The
+ * arrays are good only for 1.
  */
 int checkpoint_read(const char *directory, const struct checkpoint_problem *problem,
-                    struct team *team, const struct checkpoint_state *pieces, size_t piece_count,
+                    struct comm *comm, const struct checkpoint_state *pieces, size_t piece_count,
                     long *step, void (*complain)(void *context, const char *line), void *context,
                     struct error *err);
 

@@ -21,7 +21,7 @@
 struct saver {
     const char *directory;
     struct checkpoint_problem problem;
-    struct team *team;
+    struct comm *comm;
     int keep;
     int lock; /* rank 0: the directory, open and locked; -1 */
     size_t piece_count;
@@ -88,7 +88,7 @@ static int take_memory(struct saver *saver, const struct checkpoint_state *piece
     return 0;
 }
 
-int saver_create(const char *directory, const struct checkpoint_problem *problem, struct team *team,
+int saver_create(const char *directory, const struct checkpoint_problem *problem, struct comm *comm,
                  const struct checkpoint_state *pieces, size_t piece_count, int keep,
                  struct saver **saver, struct error *err)
 {
@@ -98,7 +98,7 @@ int saver_create(const char *directory, const struct checkpoint_problem *problem
         return error_set(err, "checkpoints: %m");
     *made = (struct saver){.directory = directory,
                            .problem = *problem,
-                           .team = team,
+                           .comm = comm,
                            .keep = keep,
                            .lock = -1,
                            .piece_count = piece_count};
@@ -106,7 +106,7 @@ int saver_create(const char *directory, const struct checkpoint_problem *problem
         saver_destroy(made);
         return -1;
     }
-    if (team_seat(team).rank == 0) {
+    if (comm_rank_info(comm).rank == 0) {
         made->lock = lock_directory(directory, err);
         if (made->lock < 0) {
             saver_destroy(made);
@@ -121,8 +121,9 @@ static void *write_copy(void *context)
 {
     struct saver *saver = context;
 
-    saver->rv = checkpoint_write_shard(saver->directory, saver->step, team_seat(saver->team).rank,
-                                       saver->copies, saver->piece_count, &saver->crc, &saver->err);
+    saver->rv =
+        checkpoint_write_shard(saver->directory, saver->step, comm_rank_info(saver->comm).rank,
+                               saver->copies, saver->piece_count, &saver->crc, &saver->err);
     atomic_store(&saver->is_writing, false);
     return NULL;
 }
@@ -156,9 +157,9 @@ int saver_save(struct saver *saver, long step, struct error *err)
 {
     int rv = saver_finish(saver, err), begun = 0;
 
-    if (team_seat(saver->team).rank == 0)
+    if (comm_rank_info(saver->comm).rank == 0)
         begun = checkpoint_begin(saver->directory, step, &saver->err);
-    team_repeat(saver->team, &begun, sizeof begun);
+    comm_broadcast(saver->comm, &begun, sizeof begun);
     if (begun != 0)
         return error_set(err, "checkpoint of step %ld: %s", step, saver->err.text);
     copy_state(saver);
@@ -191,7 +192,7 @@ static int commit(struct saver *saver, const struct shard_word *words,
     struct manifest manifest = {.problem = saver->problem, .step = saver->step};
     int rv = 0;
 
-    for (int rank = 0; rank < team_seat(saver->team).ranks && rv == 0; rank++) {
+    for (int rank = 0; rank < comm_rank_info(saver->comm).ranks && rv == 0; rank++) {
         const struct manifest_piece *pieces = ranges + (size_t)rank * saver->piece_count;
         char name[32];
 
@@ -216,7 +217,7 @@ static int commit(struct saver *saver, const struct shard_word *words,
 
 int saver_finish(struct saver *saver, struct error *err)
 {
-    size_t ranks = (size_t)team_seat(saver->team).ranks, count = saver->piece_count;
+    size_t ranks = (size_t)comm_rank_info(saver->comm).ranks, count = saver->piece_count;
     struct shard_word word = {.rv = 0}, *words;
     struct manifest_piece *ranges, *own;
     struct error wrong = {""};
@@ -236,11 +237,11 @@ int saver_finish(struct saver *saver, struct error *err)
     word.rv = saver->rv;
     word.crc = saver->crc;
     snprintf(word.text, sizeof word.text, "%s", saver->rv ? saver->err.text : "");
-    team_tell(saver->team, &word, sizeof word, words);
-    team_tell(saver->team, own, count * sizeof *own, ranges);
-    if (team_seat(saver->team).rank == 0)
+    comm_all_gather(saver->comm, &word, sizeof word, words);
+    comm_all_gather(saver->comm, own, count * sizeof *own, ranges);
+    if (comm_rank_info(saver->comm).rank == 0)
         rv = commit(saver, words, ranges, &wrong);
-    team_repeat(saver->team, &rv, sizeof rv);
+    comm_broadcast(saver->comm, &rv, sizeof rv);
     free(words);
     free(ranges);
     if (rv != 0)

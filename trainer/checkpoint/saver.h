@@ -6,16 +6,16 @@
 
 #include "trainer/checkpoint/checkpoint.h"
 
-/* Writes checkpoints, each rank of a team its shard, in a thread of its own, from a copy, while
- * training goes on. MPI is used by the calling thread only. */
+/* Writes checkpoints, each rank of a communicator its shard, in a thread of its own, from a copy,
+ * while training goes on. MPI is used by the calling thread only. */
 
 struct saver;
 
 /* Takes memory for a copy of the pieces (copied; their arrays are the training's and must live as
  * long); rank 0 makes the directory and locks it: two runs that write to one would take away each
- * other's files. directory and team must live as long. Returns 0, or -1 with err, which may be so
+ * other's files. directory and comm must live as long. Returns 0, or -1 with err, which may be so
  * on some ranks only: then all must destroy it. */
-int saver_create(const char *directory, const struct checkpoint_problem *problem, struct team *team,
+int saver_create(const char *directory, const struct checkpoint_problem *problem, struct comm *comm,
                  const struct checkpoint_state *pieces, size_t piece_count, int keep,
                  struct saver **saver, struct error *err);
 

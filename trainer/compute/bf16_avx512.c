@@ -34,7 +34,7 @@ static struct cursor cursor_of(const struct bf16_ahead *ahead)
                            ahead->stride_bytes - ahead->row_bytes, ahead->rows};
 }
 
-static inline void ask(struct cursor *cursor)
+static inline void prefetch(struct cursor *cursor)
 {
     if (cursor->rows <= 0)
         return;
@@ -106,7 +106,7 @@ multiply_block(const int rows, const struct bf16_gemm *gemm, int row, int column
             sums[i][j] = get(gemm, row + i, column + j * WIDTH);
     }
     for (int term = 0; term < gemm->k; term += 2 * LINE_PAIRS) {
-        ask(cursor);
+        prefetch(cursor);
         for (int pair = term; pair < term + 2 * LINE_PAIRS; pair += 2, b += 2 * BF16_COLUMNS) {
             __m512bh right[VECTORS_ACROSS];
 

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "trainer/model/parameters.h"
-#include "trainer/parallel/scheme.h"
+#include "trainer/parallel/strategy.h"
 
 /* Data parallel: all of it on each rank. Backward completes the units from the end of the arrays to
  * their beginning; a bucket is summed as soon as all in it is complete. */
 
 struct ddp {
-    struct holding holding;
+    struct shard shard;
     const struct stage *stage;
     size_t count;                                                  /* elements of each array */
     real *parameters, *gradients, *first_moments, *second_moments; /* unit after unit */
@@ -33,14 +33,14 @@ static void release(void *context, int unit)
     struct ddp *ddp = context;
 
     (void)unit;
-    team_progress(ddp->holding.team);
+    comm_progress(ddp->shard.comm);
 }
 
 static void progress(void *context)
 {
     struct ddp *ddp = context;
 
-    team_progress(ddp->holding.team);
+    comm_progress(ddp->shard.comm);
 }
 
 static real *gradients(void *context, int unit)
@@ -53,7 +53,7 @@ static real *gradients(void *context, int unit)
 static void send_off(struct ddp *ddp, size_t begin)
 {
     ddp->sums[ddp->sum_count++] =
-        team_sum(ddp->holding.team, ddp->gradients + begin, ddp->unsent - begin);
+        comm_start_allreduce(ddp->shard.comm, ddp->gradients + begin, ddp->unsent - begin);
     ddp->unsent = begin;
 }
 
@@ -66,12 +66,12 @@ static void complete(void *context, int unit)
         send_off(ddp, ddp->unsent - ddp->bucket);
     if (begin == 0 && ddp->unsent > 0)
         send_off(ddp, 0);
-    team_progress(ddp->holding.team);
+    comm_progress(ddp->shard.comm);
 }
 
-static void destroy(struct holding *holding)
+static void destroy(struct shard *shard)
 {
-    struct ddp *ddp = (struct ddp *)holding;
+    struct ddp *ddp = (struct ddp *)shard;
 
     if (!ddp)
         return;
@@ -83,87 +83,87 @@ static void destroy(struct holding *holding)
     free(ddp);
 }
 
-static int create(const struct scheme *scheme, const struct holding_options *options,
-                  struct team *team, struct holding **holding, struct error *err)
+static int create(const struct strategy *strategy, const struct shard_options *options,
+                  struct comm *comm, struct shard **shard, struct error *err)
 {
     struct ddp *made = calloc(1, sizeof *made);
     size_t *bytes;
 
     if (!made)
-        return error_set(err, "%s: %m", scheme->name);
-    bytes = &made->holding.bytes.state;
-    made->holding.scheme = scheme;
-    made->holding.team = team;
-    made->holding.options = *options;
-    made->holding.store = (struct store){parameters, release, gradients, complete, progress, made};
+        return error_set(err, "%s: %m", strategy->name);
+    bytes = &made->shard.bytes.state;
+    made->shard.strategy = strategy;
+    made->shard.comm = comm;
+    made->shard.options = *options;
+    made->shard.store = (struct store){parameters, release, gradients, complete, progress, made};
     made->stage = options->stage;
     made->count = stage_parameters(made->stage);
     made->bucket = options->bucket_bytes / sizeof(real);
     made->bucket = made->bucket > 0 ? made->bucket : 1;
-    if (!(made->parameters = holding_take(made->count, bytes, err)) ||
-        !(made->gradients = holding_take(made->count, bytes, err)) ||
-        !(made->first_moments = holding_take(made->count, bytes, err)) ||
-        !(made->second_moments = holding_take(made->count, bytes, err))) {
-        destroy(&made->holding);
+    if (!(made->parameters = shard_alloc(made->count, bytes, err)) ||
+        !(made->gradients = shard_alloc(made->count, bytes, err)) ||
+        !(made->first_moments = shard_alloc(made->count, bytes, err)) ||
+        !(made->second_moments = shard_alloc(made->count, bytes, err))) {
+        destroy(&made->shard);
         return -1;
     }
     made->sums = calloc(made->count / made->bucket + 2, sizeof(struct pending *));
     if (!made->sums) {
-        destroy(&made->holding);
-        return error_set(err, "%s: %m", scheme->name);
+        destroy(&made->shard);
+        return error_set(err, "%s: %m", strategy->name);
     }
-    *holding = &made->holding;
+    *shard = &made->shard;
     return 0;
 }
 
-static void draw(struct holding *holding)
+static void draw(struct shard *shard)
 {
-    struct ddp *ddp = (struct ddp *)holding;
-    const struct shape *shape = holding->options.shape;
+    struct ddp *ddp = (struct ddp *)shard;
+    const struct shape *shape = shard->options.shape;
 
     for (int unit = 0; unit < shape_units(shape); unit++) {
         if (stage_has(ddp->stage, unit))
-            parameters_fill(shape, holding->options.seed, unit, 0, shape_unit_size(shape, unit),
+            parameters_fill(shape, shard->options.seed, unit, 0, shape_unit_size(shape, unit),
                             ddp->parameters + stage_unit_offset(ddp->stage, unit));
-        team_progress(holding->team); /* a large model takes long */
+        comm_progress(shard->comm); /* a large model takes long */
     }
     memset(ddp->first_moments, 0, ddp->count * sizeof(real));
     memset(ddp->second_moments, 0, ddp->count * sizeof(real));
 }
 
-static void begin(struct holding *holding, bool trains)
+static void begin(struct shard *shard, bool trains)
 {
-    struct ddp *ddp = (struct ddp *)holding;
+    struct ddp *ddp = (struct ddp *)shard;
 
     (void)trains;
     ddp->unsent = ddp->count;
     ddp->sum_count = 0;
 }
 
-static void finish(struct holding *holding)
+static void finish(struct shard *shard)
 {
-    struct ddp *ddp = (struct ddp *)holding;
+    struct ddp *ddp = (struct ddp *)shard;
 
     for (size_t i = 0; i < ddp->sum_count; i++)
-        team_wait(holding->team, ddp->sums[i]);
+        comm_wait(shard->comm, ddp->sums[i]);
     ddp->sum_count = 0;
 }
 
 /* This rank's share of what the stage answers for in an array. */
 static void share(const struct ddp *ddp, size_t *first, size_t *end)
 {
-    struct seat seat = team_seat(ddp->holding.team);
+    struct rank_info rank_info = comm_rank_info(ddp->shard.comm);
     size_t skipped = stage_owns(ddp->stage, 0) ? 0 : stage_unit_size(ddp->stage, 0);
-    size_t size = (ddp->count - skipped) / (size_t)seat.ranks;
+    size_t size = (ddp->count - skipped) / (size_t)rank_info.ranks;
 
-    *first = skipped + size * (size_t)seat.rank;
-    *end = seat.rank + 1 < seat.ranks ? *first + size : ddp->count;
+    *first = skipped + size * (size_t)rank_info.rank;
+    *end = rank_info.rank + 1 < rank_info.ranks ? *first + size : ddp->count;
 }
 
-static double squares(const struct holding *holding, int unit, int tensor)
+static double squares(const struct shard *shard, int unit, int tensor)
 {
-    const struct ddp *ddp = (const struct ddp *)holding;
-    const struct shape *shape = holding->options.shape;
+    const struct ddp *ddp = (const struct ddp *)shard;
+    const struct shape *shape = shard->options.shape;
     size_t first, end, from, to;
 
     share(ddp, &first, &end);
@@ -178,10 +178,10 @@ static double squares(const struct holding *holding, int unit, int tensor)
     return first < end ? adamw_squares(ddp->gradients + first, end - first) : 0;
 }
 
-static void update(struct holding *holding, const struct adamw *adamw, long step, double rate,
+static void update(struct shard *shard, const struct adamw *adamw, long step, double rate,
                    double scale)
 {
-    struct ddp *ddp = (struct ddp *)holding;
+    struct ddp *ddp = (struct ddp *)shard;
 
     adamw_update(adamw, step, rate, scale, ddp->count, ddp->gradients, ddp->first_moments,
                  ddp->second_moments, ddp->parameters);
@@ -198,10 +198,10 @@ static struct checkpoint_state piece_of(const struct ddp *ddp, size_t first, siz
 }
 
 /* One piece, or of a stage one for each unit of the model. */
-static size_t pieces(const struct holding *holding, bool loads, struct checkpoint_state *pieces)
+static size_t pieces(const struct shard *shard, bool loads, struct checkpoint_state *pieces)
 {
-    const struct ddp *ddp = (const struct ddp *)holding;
-    const struct shape *shape = holding->options.shape;
+    const struct ddp *ddp = (const struct ddp *)shard;
+    const struct shape *shape = shard->options.shape;
     bool is_whole = ddp->stage->stages == 1;
     size_t first = 0, end = ddp->count;
 
@@ -219,9 +219,9 @@ static size_t pieces(const struct holding *holding, bool loads, struct checkpoin
     return is_whole ? 1 : (size_t)shape_units(shape);
 }
 
-static void restored(struct holding *holding)
+static void restored(struct shard *shard)
 {
-    (void)holding; /* each rank has read all of it */
+    (void)shard; /* each rank has read all of it */
 }
 
 static double formula(double count, int ranks)
@@ -230,7 +230,7 @@ static double formula(double count, int ranks)
     return 4 * sizeof(real) * count;
 }
 
-const struct scheme scheme_ddp = {
+const struct strategy strategy_ddp = {
     .name = "ddp",
     .summary = "everything on each rank, gradients summed during backward",
     .create = create,
@@ -246,7 +246,7 @@ const struct scheme scheme_ddp = {
     .passes = 2,
 };
 
-const struct scheme scheme_replicas = {
+const struct strategy strategy_replicas = {
     .name = "replicas",
     .summary = "each rank trains the same by itself, to the same bits",
     .is_replicated = true,

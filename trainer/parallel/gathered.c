@@ -13,7 +13,7 @@ struct use {
 
 struct gathered {
     struct gathered_options options;
-    struct holding_bytes *bytes;
+    struct shard_bytes *bytes;
     struct use *uses; /* of a walk, in order */
     int use_count;
     int begun, taken; /* how many were */
@@ -27,7 +27,7 @@ static size_t unit_elements(const struct gathered *gathered, int unit)
 {
     const size_t *at = gathered->options.part_at;
 
-    return (at[unit + 1] - at[unit]) * (size_t)team_seat(gathered->options.team).ranks;
+    return (at[unit + 1] - at[unit]) * (size_t)comm_rank_info(gathered->options.comm).ranks;
 }
 
 static int take_slots(struct gathered *gathered, struct error *err)
@@ -38,12 +38,12 @@ static int take_slots(struct gathered *gathered, struct error *err)
         if (unit_elements(gathered, unit) > largest)
             largest = unit_elements(gathered, unit);
     for (int slot = 0; slot < gathered->window; slot++)
-        if (!(gathered->slots[slot] = holding_take(largest, &gathered->bytes->working, err)))
+        if (!(gathered->slots[slot] = shard_alloc(largest, &gathered->bytes->working, err)))
             return -1;
     return 0;
 }
 
-int gathered_create(const struct gathered_options *options, struct holding_bytes *bytes,
+int gathered_create(const struct gathered_options *options, struct shard_bytes *bytes,
                     struct gathered **gathered, struct error *err)
 {
     struct gathered *made = calloc(1, sizeof *made);
@@ -104,9 +104,9 @@ static void slide(struct gathered *gathered)
             return;
         gathered->is_busy[slot] = true;
         use->slot = slot;
-        use->pending = team_gather(options->team, options->parts + options->part_at[use->unit],
-                                   options->part_at[use->unit + 1] - options->part_at[use->unit],
-                                   gathered->slots[slot]);
+        use->pending = comm_start_all_gather(
+            options->comm, options->parts + options->part_at[use->unit],
+            options->part_at[use->unit + 1] - options->part_at[use->unit], gathered->slots[slot]);
         gathered->live_bytes += unit_elements(gathered, use->unit) * sizeof(real);
         if (gathered->live_bytes > gathered->bytes->gathered_peak)
             gathered->bytes->gathered_peak = gathered->live_bytes;
@@ -135,7 +135,7 @@ const real *gathered_take(struct gathered *gathered, int unit)
 
     if (use->unit != unit || use->slot < 0)
         abort(); /* the model's walk is not the one that was promised */
-    team_wait(gathered->options.team, use->pending);
+    comm_wait(gathered->options.comm, use->pending);
     return gathered->slots[use->slot];
 }
 

@@ -4,9 +4,10 @@
 
 #include <stdbool.h>
 
-#include "trainer/parallel/scheme.h"
+#include "trainer/parallel/strategy.h"
 
-/* Parameters that lie in parts on the ranks of a team, gathered unit by unit ahead of their use.
+/* Parameters that lie in parts on the ranks of a communicator, gathered unit by unit ahead of their
+ * use.
  *
  * The order of uses is known (model.h), so the next gathers are begun early; but a window bounds
  * how many units are gathered, or being gathered, and not yet released. It slides: each release
@@ -17,7 +18,7 @@
 struct gathered;
 
 struct gathered_options {
-    struct team *team;
+    struct comm *comm;
     int units;
     int window;            /* 0: no limit */
     const real *parts;     /* this rank's part of each unit */
@@ -26,7 +27,7 @@ struct gathered_options {
 
 /* options' arrays must live as long. bytes: working gets what is taken; gathered_peak is kept up to
  * date. Returns 0, or -1 with err. */
-int gathered_create(const struct gathered_options *options, struct holding_bytes *bytes,
+int gathered_create(const struct gathered_options *options, struct shard_bytes *bytes,
                     struct gathered **gathered, struct error *err);
 void gathered_destroy(struct gathered *gathered);
 

@@ -10,14 +10,14 @@
 #include "trainer/optimizer/adamw.h"
 
 struct guard {
-    const struct holding *holding;
+    const struct shard *shard;
     const struct shape *shape;
     const struct store *inner;
     struct store store;
     bool is_summed;
     real **gradients; /* of each unit, as they were given */
     int bad_unit, bad_tensor;
-    int planted_unit, planted_tensor; /* -1: none */
+    int injected_unit, injected_tensor; /* -1: none */
 };
 
 static const real *parameters(void *context, int unit)
@@ -66,10 +66,10 @@ static void complete(void *context, int unit)
 {
     struct guard *guard = context;
 
-    if (unit == guard->planted_unit) {
-        guard->gradients[unit][shape_tensor_offset(guard->shape, guard->planted_tensor)] =
+    if (unit == guard->injected_unit) {
+        guard->gradients[unit][shape_tensor_offset(guard->shape, guard->injected_tensor)] =
             (real)NAN;
-        guard->planted_unit = -1;
+        guard->injected_unit = -1;
     }
     if (guard->is_summed)
         look(guard, unit);
@@ -83,9 +83,9 @@ static void progress(void *context)
     guard->inner->progress(guard->inner->context);
 }
 
-struct guard *guard_create(const struct holding *holding, bool is_summed, struct error *err)
+struct guard *guard_create(const struct shard *shard, bool is_summed, struct error *err)
 {
-    const struct shape *shape = holding->options.shape;
+    const struct shape *shape = shard->options.shape;
     struct guard *guard = calloc(1, sizeof *guard);
 
     if (!guard || !(guard->gradients = calloc((size_t)shape_units(shape), sizeof(real *)))) {
@@ -93,12 +93,12 @@ struct guard *guard_create(const struct holding *holding, bool is_summed, struct
         error_set(err, "no memory: %m");
         return NULL;
     }
-    guard->holding = holding;
+    guard->shard = shard;
     guard->is_summed = is_summed;
     guard->shape = shape;
-    guard->inner = &holding->store;
+    guard->inner = &shard->store;
     guard->store = (struct store){parameters, release, gradients, complete, progress, guard};
-    guard->planted_unit = -1;
+    guard->injected_unit = -1;
     guard_begin(guard);
     return guard;
 }
@@ -121,15 +121,15 @@ void guard_begin(struct guard *guard)
     guard->bad_unit = guard->bad_tensor = -1;
 }
 
-/* In what the holding has: backward completes unit 0 last, and the layers from the last one on. */
+/* In what the shard has: backward completes unit 0 last, and the layers from the last one on. */
 static void search(const struct guard *guard, int32_t *unit, int32_t *tensor)
 {
-    const struct holding *holding = guard->holding;
+    const struct shard *shard = guard->shard;
 
     for (int of = 0; of < shape_units(guard->shape); of++)
         for (int kind = 0; kind < TENSOR_COUNT; kind++)
             if (shape_unit_has(guard->shape, of, kind) &&
-                !isfinite(holding->scheme->squares(holding, of, kind))) {
+                !isfinite(shard->strategy->squares(shard, of, kind))) {
                 *unit = of;
                 *tensor = kind;
                 return;
@@ -144,8 +144,8 @@ void guard_found(const struct guard *guard, double squares, int32_t *unit, int32
         search(guard, unit, tensor);
 }
 
-void guard_plant(struct guard *guard, int unit, enum tensor tensor)
+void guard_inject(struct guard *guard, int unit, enum tensor tensor)
 {
-    guard->planted_unit = unit;
-    guard->planted_tensor = (int)tensor;
+    guard->injected_unit = unit;
+    guard->injected_tensor = (int)tensor;
 }

@@ -2,7 +2,7 @@
 #ifndef MUSTER_GUARD_H
 #define MUSTER_GUARD_H
 
-#include "trainer/parallel/scheme.h"
+#include "trainer/parallel/strategy.h"
 
 /* Stands between the model and what holds its gradients, and looks at those of this rank before
  * they are summed with the others': afterwards nobody could tell whose were no numbers. Where no
@@ -11,9 +11,9 @@
 
 struct guard;
 
-/* For a holding, which must live as long. is_summed: other ranks' gradients are added to this
+/* For a shard, which must live as long. is_summed: other ranks' gradients are added to this
  * one's. NULL with err: no memory. */
-struct guard *guard_create(const struct holding *holding, bool is_summed, struct error *err);
+struct guard *guard_create(const struct shard *shard, bool is_summed, struct error *err);
 void guard_destroy(struct guard *guard);
 
 /* For model_train(). */
@@ -22,12 +22,12 @@ const struct store *guard_store(const struct guard *guard);
 /* Before a step. */
 void guard_begin(struct guard *guard);
 
-/* After it, when the holding has finished. squares: of the gradient that it has then. The first
+/* After it, when the shard has finished. squares: of the gradient that it has then. The first
  * tensor, in the order of enum tensor, of the last unit completed whose gradient is not finite; -1
  * both: all are. */
 void guard_found(const struct guard *guard, double squares, int32_t *unit, int32_t *tensor);
 
 /* The next gradient of that unit and tensor gets a NaN. */
-void guard_plant(struct guard *guard, int unit, enum tensor tensor);
+void guard_inject(struct guard *guard, int unit, enum tensor tensor);
 
 #endif

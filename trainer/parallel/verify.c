@@ -13,8 +13,8 @@
 enum { NAME = 288 }; /* bytes of "rank 3 on n2" */
 
 struct verify {
-    struct holding *holding;
-    struct team *team;
+    struct shard *shard;
+    struct comm *comm;
     int units;
     uint64_t *digests; /* units x TENSOR_COUNT of each rank, rank after rank, this one's last; 0: it
                           has none of that */
@@ -47,41 +47,42 @@ int verify_odd_one(const uint64_t *values, int ranks, bool *is_sure)
     return -1;
 }
 
-int verify_accuse(const struct team *team, const char *what, int rank, int other, int ranks,
-                  bool is_sure, struct error *err)
+int verify_name_rank(const struct comm *comm, const char *what, int rank, int other, int ranks,
+                     bool is_sure, struct error *err)
 {
     char one[NAME];
 
     if (is_sure)
-        return error_set(err, "%s: %s is not what most of the %d ranks have", team_name(team, rank),
-                         what, ranks);
-    snprintf(one, sizeof one, "%s", team_name(team, rank));
+        return error_set(err, "%s: %s is not what most of the %d ranks have",
+                         comm_rank_name(comm, rank), what, ranks);
+    snprintf(one, sizeof one, "%s", comm_rank_name(comm, rank));
     return error_set(err,
                      "%s is not the same on all %d ranks%s, %s differs from %s; more ranks "
                      "would tell who is wrong",
-                     what, ranks, other == 0 ? "" : " that have it", one, team_name(team, other));
+                     what, ranks, other == 0 ? "" : " that have it", one,
+                     comm_rank_name(comm, other));
 }
 
-int verify_create(struct holding *holding, struct team *team, struct verify **verify,
-                  struct error *err)
+int verify_create(struct shard *shard, struct comm *comm, struct verify **verify, struct error *err)
 {
     struct verify *made = calloc(1, sizeof *made);
 
     if (!made)
         return error_set(err, "no memory: %m");
-    made->holding = holding;
-    made->team = team;
-    made->units = shape_units(holding->options.shape);
-    made->piece_count = holding->scheme->pieces(holding, true, NULL);
-    made->digests = calloc(((size_t)team_seat(team).ranks + 1) * (size_t)made->units * TENSOR_COUNT,
-                           sizeof *made->digests);
+    made->shard = shard;
+    made->comm = comm;
+    made->units = shape_units(shard->options.shape);
+    made->piece_count = shard->strategy->pieces(shard, true, NULL);
+    made->digests =
+        calloc(((size_t)comm_rank_info(comm).ranks + 1) * (size_t)made->units * TENSOR_COUNT,
+               sizeof *made->digests);
     made->pieces = calloc(made->piece_count, sizeof *made->pieces);
     made->kept = calloc(made->piece_count, sizeof *made->kept);
     if (!made->digests || !made->pieces || !made->kept) {
         verify_destroy(made);
         return error_set(err, "no memory: %m");
     }
-    holding->scheme->pieces(holding, true, made->pieces);
+    shard->strategy->pieces(shard, true, made->pieces);
     *verify = made;
     return 0;
 }
@@ -108,7 +109,7 @@ static uint32_t sum_of(const struct checkpoint_state *piece)
 static void digest_unit(const struct verify *verify, int unit, const real *parameters,
                         uint64_t *digests)
 {
-    const struct shape *shape = verify->holding->options.shape;
+    const struct shape *shape = verify->shard->options.shape;
 
     for (int tensor = 0; tensor < TENSOR_COUNT; tensor++)
         if (shape_unit_has(shape, unit, tensor))
@@ -117,16 +118,16 @@ static void digest_unit(const struct verify *verify, int unit, const real *param
                               shape_tensor_size(shape, tensor) * sizeof(real));
 }
 
-/* The walk of an evaluation, for schemes that gather. */
+/* The walk of an evaluation, for strategies that gather. */
 static void digest_all(const struct verify *verify, uint64_t *digests)
 {
-    const struct store *store = &verify->holding->store;
+    const struct store *store = &verify->shard->store;
 
-    verify->holding->scheme->begin(verify->holding, false);
+    verify->shard->strategy->begin(verify->shard, false);
     for (int step = 0; step <= verify->units; step++) {
         int unit = step % verify->units;
 
-        if (!stage_has(verify->holding->options.stage, unit))
+        if (!stage_has(verify->shard->options.stage, unit))
             continue;
         digest_unit(verify, unit, store->parameters(store->context, unit), digests);
         store->release(store->context, unit);
@@ -141,7 +142,7 @@ static int odd_holder(const struct verify *verify, size_t number, uint64_t *valu
     size_t count = (size_t)verify->units * TENSOR_COUNT;
 
     *holder_count = 0;
-    for (int rank = 0; rank < team_seat(verify->team).ranks; rank++) {
+    for (int rank = 0; rank < comm_rank_info(verify->comm).ranks; rank++) {
         uint64_t digest = verify->digests[(size_t)rank * count + number];
 
         if (digest == 0)
@@ -155,8 +156,8 @@ static int odd_holder(const struct verify *verify, size_t number, uint64_t *valu
 static int compare(const struct verify *verify, struct error *err)
 {
     size_t count = (size_t)verify->units * TENSOR_COUNT;
-    uint64_t *values = team_words(verify->team, sizeof *values);
-    int *holders = team_words(verify->team, sizeof *holders), odd = -1;
+    uint64_t *values = comm_gather_buffer(verify->comm, sizeof *values);
+    int *holders = comm_gather_buffer(verify->comm, sizeof *holders), odd = -1;
     char what[96];
 
     for (size_t i = 0; i < count && odd < 0; i++) {
@@ -171,7 +172,7 @@ static int compare(const struct verify *verify, struct error *err)
         else
             snprintf(what, sizeof what, "parameter %s of layer %d",
                      tensor_kinds[i % TENSOR_COUNT].name, (int)(i / TENSOR_COUNT) - 1);
-        verify_accuse(verify->team, what, holders[odd], holders[0], holder_count, is_sure, err);
+        verify_name_rank(verify->comm, what, holders[odd], holders[0], holder_count, is_sure, err);
     }
     free(values);
     free(holders);
@@ -181,10 +182,10 @@ static int compare(const struct verify *verify, struct error *err)
 int verify_after(struct verify *verify, struct error *err)
 {
     size_t count = (size_t)verify->units * TENSOR_COUNT;
-    uint64_t *own = verify->digests + (size_t)team_seat(verify->team).ranks * count;
+    uint64_t *own = verify->digests + (size_t)comm_rank_info(verify->comm).ranks * count;
 
     digest_all(verify, own);
-    team_tell(verify->team, own, count * sizeof *own, verify->digests);
+    comm_all_gather(verify->comm, own, count * sizeof *own, verify->digests);
     for (size_t i = 0; i < verify->piece_count; i++)
         verify->kept[i] = sum_of(&verify->pieces[i]);
     verify->has_kept = true;
@@ -193,7 +194,7 @@ int verify_after(struct verify *verify, struct error *err)
 
 int verify_before(struct verify *verify, struct error *err)
 {
-    int ranks = team_seat(verify->team).ranks, rv = 0;
+    int ranks = comm_rank_info(verify->comm).ranks, rv = 0;
     int32_t changed = -1, *all;
 
     if (!verify->has_kept)
@@ -201,8 +202,8 @@ int verify_before(struct verify *verify, struct error *err)
     for (size_t i = 0; i < verify->piece_count && changed < 0; i++)
         if (sum_of(&verify->pieces[i]) != verify->kept[i])
             changed = (int32_t)i;
-    all = team_words(verify->team, sizeof *all);
-    team_tell(verify->team, &changed, sizeof changed, all);
+    all = comm_gather_buffer(verify->comm, sizeof *all);
+    comm_all_gather(verify->comm, &changed, sizeof changed, all);
     for (int rank = 0; rank < ranks && rv == 0; rank++) {
         char what[32] = "the model";
 
@@ -215,7 +216,7 @@ int verify_before(struct verify *verify, struct error *err)
         rv = error_set(err,
                        "%s: what it keeps of %s has changed since the last step: its memory "
                        "loses bits",
-                       team_name(verify->team, rank), what);
+                       comm_rank_name(verify->comm, rank), what);
     }
     free(all);
     return rv;

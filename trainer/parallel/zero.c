@@ -6,7 +6,7 @@
 
 #include "trainer/model/parameters.h"
 #include "trainer/parallel/gathered.h"
-#include "trainer/parallel/scheme.h"
+#include "trainer/parallel/strategy.h"
 
 /* ZeRO: each unit is cut into as many equal parts as there are ranks, the last ones padded with
  * zeros (from the beginning: nobody writes there); rank r answers for part r of each unit. Level 1
@@ -22,7 +22,7 @@ struct scatter {
 };
 
 struct zero {
-    struct holding holding;
+    struct shard shard;
     int level, units;
     size_t *whole_at,
         *part_at;     /* where unit u begins in arrays of whole units, of parts; units + 1 */
@@ -50,7 +50,7 @@ static size_t whole_size(const struct zero *zero, int unit)
 static real *own_part(const struct zero *zero, real *whole, int unit)
 {
     return whole + zero->whole_at[unit] +
-           (size_t)team_seat(zero->holding.team).rank * part_size(zero, unit);
+           (size_t)comm_rank_info(zero->shard.comm).rank * part_size(zero, unit);
 }
 
 static real *own_parameters(const struct zero *zero, int unit)
@@ -68,9 +68,9 @@ static real *own_gradients(const struct zero *zero, int unit)
 /* Elements of this rank's part that are not padding, from *first of the unit on. */
 static size_t own_count(const struct zero *zero, int unit, size_t *first)
 {
-    size_t size = shape_unit_size(zero->holding.options.shape, unit);
+    size_t size = shape_unit_size(zero->shard.options.shape, unit);
 
-    *first = (size_t)team_seat(zero->holding.team).rank * part_size(zero, unit);
+    *first = (size_t)comm_rank_info(zero->shard.comm).rank * part_size(zero, unit);
     if (*first >= size)
         return 0;
     return size - *first < part_size(zero, unit) ? size - *first : part_size(zero, unit);
@@ -82,7 +82,7 @@ static const real *parameters(void *context, int unit)
 
     if (zero->level == 3)
         return gathered_take(zero->gathered, unit);
-    team_wait(zero->holding.team, zero->gathers[unit]);
+    comm_wait(zero->shard.comm, zero->gathers[unit]);
     zero->gathers[unit] = NULL;
     return zero->parameters + zero->whole_at[unit];
 }
@@ -93,14 +93,14 @@ static void release(void *context, int unit)
 
     if (zero->level == 3)
         gathered_release(zero->gathered, unit);
-    team_progress(zero->holding.team);
+    comm_progress(zero->shard.comm);
 }
 
 static void progress(void *context)
 {
     struct zero *zero = context;
 
-    team_progress(zero->holding.team);
+    comm_progress(zero->shard.comm);
 }
 
 /* Makes the room free: at level 1 its part goes to its place. */
@@ -108,7 +108,7 @@ static void settle(struct zero *zero, struct scatter *scatter)
 {
     if (scatter->unit < 0)
         return;
-    team_wait(zero->holding.team, scatter->pending);
+    comm_wait(zero->shard.comm, scatter->pending);
     if (zero->level == 1)
         memcpy(own_gradients(zero, scatter->unit), scatter->room,
                part_size(zero, scatter->unit) * sizeof(real));
@@ -132,32 +132,33 @@ static void complete(void *context, int unit)
 {
     struct zero *zero = context;
     struct scatter *scatter = &zero->scatters[zero->next];
-    struct team *team = zero->holding.team;
+    struct comm *comm = zero->shard.comm;
 
     if (zero->level == 1) {
         settle(zero, scatter);
-        scatter->pending = team_scatter(team, zero->gradients + zero->whole_at[unit],
-                                        part_size(zero, unit), scatter->room);
+        scatter->pending = comm_start_reduce_scatter(comm, zero->gradients + zero->whole_at[unit],
+                                                     part_size(zero, unit), scatter->room);
     } else {
         if (unit == 0)
             settle(zero, scatter);
-        scatter->pending = team_scatter(team, unit == 0 ? zero->ends : scatter->room,
-                                        part_size(zero, unit), own_gradients(zero, unit));
+        scatter->pending =
+            comm_start_reduce_scatter(comm, unit == 0 ? zero->ends : scatter->room,
+                                      part_size(zero, unit), own_gradients(zero, unit));
     }
     scatter->unit = unit;
     zero->next = (zero->next + 1) % SCATTERING;
-    team_progress(team);
+    comm_progress(comm);
 }
 
-static void destroy(struct holding *holding)
+static void destroy(struct shard *shard)
 {
-    struct zero *zero = (struct zero *)holding;
+    struct zero *zero = (struct zero *)shard;
 
     if (!zero)
         return;
     /* a run that ends early may leave the spreading of its last update under way */
     for (int unit = 0; zero->gathers && unit < zero->units; unit++)
-        team_wait(zero->holding.team, zero->gathers[unit]);
+        comm_wait(zero->shard.comm, zero->gathers[unit]);
     gathered_destroy(zero->gathered);
     for (int i = 0; i < SCATTERING; i++)
         free(zero->scatters[i].room);
@@ -174,31 +175,31 @@ static void destroy(struct holding *holding)
 
 static void lay_out(struct zero *zero)
 {
-    size_t ranks = (size_t)team_seat(zero->holding.team).ranks;
+    size_t ranks = (size_t)comm_rank_info(zero->shard.comm).ranks;
 
     for (int unit = 0; unit < zero->units; unit++) {
-        size_t part = (shape_unit_size(zero->holding.options.shape, unit) + ranks - 1) / ranks;
+        size_t part = (shape_unit_size(zero->shard.options.shape, unit) + ranks - 1) / ranks;
 
         zero->part_at[unit + 1] = zero->part_at[unit] + part;
         zero->whole_at[unit + 1] = zero->whole_at[unit] + ranks * part;
-        if (ranks * part * sizeof(real) > zero->holding.bytes.largest_unit)
-            zero->holding.bytes.largest_unit = ranks * part * sizeof(real);
+        if (ranks * part * sizeof(real) > zero->shard.bytes.largest_unit)
+            zero->shard.bytes.largest_unit = ranks * part * sizeof(real);
     }
 }
 
 /* Rooms for reductions: levels 2 and 3 hold a layer's whole gradient there, level 1 a part. */
 static int take_rooms(struct zero *zero, struct error *err)
 {
-    size_t *working = &zero->holding.bytes.working;
+    size_t *working = &zero->shard.bytes.working;
     size_t room = whole_size(zero, zero->units - 1);
 
     if (zero->level == 1)
         room = part_size(zero, 0) > part_size(zero, 1) ? part_size(zero, 0) : part_size(zero, 1);
-    else if (!(zero->ends = holding_take(whole_size(zero, 0), working, err)))
+    else if (!(zero->ends = shard_alloc(whole_size(zero, 0), working, err)))
         return -1;
     for (int i = 0; i < SCATTERING; i++) {
         zero->scatters[i].unit = -1;
-        if (!(zero->scatters[i].room = holding_take(room, working, err)))
+        if (!(zero->scatters[i].room = shard_alloc(room, working, err)))
             return -1;
     }
     return 0;
@@ -207,24 +208,24 @@ static int take_rooms(struct zero *zero, struct error *err)
 static int take_memory(struct zero *zero, struct error *err)
 {
     size_t wholes = zero->whole_at[zero->units], parts = zero->part_at[zero->units];
-    size_t *state = &zero->holding.bytes.state;
+    size_t *state = &zero->shard.bytes.state;
 
-    if (!(zero->parameters = holding_take(zero->level == 3 ? parts : wholes, state, err)) ||
-        !(zero->gradients = holding_take(zero->level == 1 ? wholes : parts, state, err)) ||
-        !(zero->first_moments = holding_take(parts, state, err)) ||
-        !(zero->second_moments = holding_take(parts, state, err)) || take_rooms(zero, err) != 0)
+    if (!(zero->parameters = shard_alloc(zero->level == 3 ? parts : wholes, state, err)) ||
+        !(zero->gradients = shard_alloc(zero->level == 1 ? wholes : parts, state, err)) ||
+        !(zero->first_moments = shard_alloc(parts, state, err)) ||
+        !(zero->second_moments = shard_alloc(parts, state, err)) || take_rooms(zero, err) != 0)
         return -1;
     if (zero->level < 3)
         return 0;
-    return gathered_create(&(struct gathered_options){zero->holding.team, zero->units,
-                                                      zero->holding.options.window,
-                                                      zero->parameters, zero->part_at},
-                           &zero->holding.bytes, &zero->gathered, err);
+    return gathered_create(&(struct gathered_options){zero->shard.comm, zero->units,
+                                                      zero->shard.options.window, zero->parameters,
+                                                      zero->part_at},
+                           &zero->shard.bytes, &zero->gathered, err);
 }
 
-static int create_level(int level, const struct scheme *scheme,
-                        const struct holding_options *options, struct team *team,
-                        struct holding **holding, struct error *err)
+static int create_level(int level, const struct strategy *strategy,
+                        const struct shard_options *options, struct comm *comm,
+                        struct shard **shard, struct error *err)
 {
     struct zero *made = calloc(1, sizeof *made);
     size_t units = (size_t)shape_units(options->shape);
@@ -232,29 +233,29 @@ static int create_level(int level, const struct scheme *scheme,
     if (!made || !(made->whole_at = calloc(units + 1, sizeof *made->whole_at)) ||
         !(made->part_at = calloc(units + 1, sizeof *made->part_at)) ||
         !(made->gathers = calloc(units, sizeof(struct pending *)))) {
-        error_set(err, "%s: %m", scheme->name);
-        destroy(made ? &made->holding : NULL);
+        error_set(err, "%s: %m", strategy->name);
+        destroy(made ? &made->shard : NULL);
         return -1;
     }
-    made->holding.scheme = scheme;
-    made->holding.team = team;
-    made->holding.options = *options;
-    made->holding.store = (struct store){parameters, release, gradients, complete, progress, made};
+    made->shard.strategy = strategy;
+    made->shard.comm = comm;
+    made->shard.options = *options;
+    made->shard.store = (struct store){parameters, release, gradients, complete, progress, made};
     made->level = level;
     made->units = (int)units;
     lay_out(made);
     if (take_memory(made, err) != 0) {
-        destroy(&made->holding);
+        destroy(&made->shard);
         return -1;
     }
-    *holding = &made->holding;
+    *shard = &made->shard;
     return 0;
 }
 
-static void draw(struct holding *holding)
+static void draw(struct shard *shard)
 {
-    struct zero *zero = (struct zero *)holding;
-    const struct shape *shape = holding->options.shape;
+    struct zero *zero = (struct zero *)shard;
+    const struct shape *shape = shard->options.shape;
     size_t parts = zero->part_at[zero->units];
 
     for (int unit = 0; unit < zero->units; unit++) {
@@ -265,34 +266,34 @@ static void draw(struct holding *holding)
             count = own_count(zero, unit, &first);
             at = own_parameters(zero, unit);
         }
-        parameters_fill(shape, holding->options.seed, unit, first, count, at);
-        team_progress(holding->team); /* a large model takes long */
+        parameters_fill(shape, shard->options.seed, unit, first, count, at);
+        comm_progress(shard->comm); /* a large model takes long */
     }
     memset(zero->first_moments, 0, parts * sizeof(real));
     memset(zero->second_moments, 0, parts * sizeof(real));
 }
 
-static void begin(struct holding *holding, bool trains)
+static void begin(struct shard *shard, bool trains)
 {
-    struct zero *zero = (struct zero *)holding;
+    struct zero *zero = (struct zero *)shard;
 
     if (zero->level == 3)
         gathered_begin(zero->gathered, trains);
 }
 
-static void finish(struct holding *holding)
+static void finish(struct shard *shard)
 {
-    struct zero *zero = (struct zero *)holding;
+    struct zero *zero = (struct zero *)shard;
 
     for (int i = 0; i < SCATTERING; i++)
         settle(zero, &zero->scatters[i]);
     zero->next = 0;
 }
 
-static double squares(const struct holding *holding, int unit, int tensor)
+static double squares(const struct shard *shard, int unit, int tensor)
 {
-    const struct zero *zero = (const struct zero *)holding;
-    const struct shape *shape = holding->options.shape;
+    const struct zero *zero = (const struct zero *)shard;
+    const struct shape *shape = shard->options.shape;
     size_t begin, count, first, end;
     double sum = 0;
 
@@ -313,14 +314,14 @@ static double squares(const struct holding *holding, int unit, int tensor)
 /* Levels 1 and 2: the other ranks' parts come while the next step begins. */
 static void spread(struct zero *zero, int unit)
 {
-    zero->gathers[unit] = team_gather(zero->holding.team, NULL, part_size(zero, unit),
-                                      zero->parameters + zero->whole_at[unit]);
+    zero->gathers[unit] = comm_start_all_gather(zero->shard.comm, NULL, part_size(zero, unit),
+                                                zero->parameters + zero->whole_at[unit]);
 }
 
-static void update(struct holding *holding, const struct adamw *adamw, long step, double rate,
+static void update(struct shard *shard, const struct adamw *adamw, long step, double rate,
                    double scale)
 {
-    struct zero *zero = (struct zero *)holding;
+    struct zero *zero = (struct zero *)shard;
 
     for (int unit = 0; unit < zero->units; unit++) {
         size_t at = zero->part_at[unit];
@@ -333,24 +334,24 @@ static void update(struct holding *holding, const struct adamw *adamw, long step
     }
 }
 
-static size_t pieces(const struct holding *holding, bool loads, struct checkpoint_state *pieces)
+static size_t pieces(const struct shard *shard, bool loads, struct checkpoint_state *pieces)
 {
-    const struct zero *zero = (const struct zero *)holding;
+    const struct zero *zero = (const struct zero *)shard;
 
     (void)loads;
     for (int unit = 0; pieces && unit < zero->units; unit++) {
         size_t first, count = own_count(zero, unit, &first), at = zero->part_at[unit];
 
         pieces[unit] = (struct checkpoint_state){
-            shape_unit_offset(holding->options.shape, unit) + first, count,
+            shape_unit_offset(shard->options.shape, unit) + first, count,
             own_parameters(zero, unit), zero->first_moments + at, zero->second_moments + at};
     }
     return (size_t)zero->units;
 }
 
-static void restored(struct holding *holding)
+static void restored(struct shard *shard)
 {
-    struct zero *zero = (struct zero *)holding;
+    struct zero *zero = (struct zero *)shard;
 
     for (int unit = 0; zero->level < 3 && unit < zero->units; unit++)
         spread(zero, unit);
@@ -371,13 +372,14 @@ static double formula3(double count, int ranks)
     return sizeof(real) * count * 4.0 / ranks;
 }
 
-#define SCHEME(number, text)                                                                       \
-    static int create##number(const struct scheme *scheme, const struct holding_options *options,  \
-                              struct team *team, struct holding **holding, struct error *err)      \
+#define STRATEGY(number, text)                                                                     \
+    static int create##number(const struct strategy *strategy,                                     \
+                              const struct shard_options *options, struct comm *comm,              \
+                              struct shard **shard, struct error *err)                             \
     {                                                                                              \
-        return create_level(number, scheme, options, team, holding, err);                          \
+        return create_level(number, strategy, options, comm, shard, err);                          \
     }                                                                                              \
-    const struct scheme scheme_zero##number = {                                                    \
+    const struct strategy strategy_zero##number = {                                                \
         .name = "zero" #number,                                                                    \
         .summary = text,                                                                           \
         .is_piecewise = true,                                                                      \
@@ -394,6 +396,6 @@ static double formula3(double count, int ranks)
         .passes = number < 3 ? 2 : 3,                                                              \
     }
 
-SCHEME(1, "the optimiser's state in parts");
-SCHEME(2, "... and gradients");
-SCHEME(3, "... and parameters, gathered unit by unit");
+STRATEGY(1, "the optimiser's state in parts");
+STRATEGY(2, "... and gradients");
+STRATEGY(3, "... and parameters, gathered unit by unit");

@@ -72,16 +72,16 @@ double arrange_step_s(const struct arrange_times *times)
 }
 
 /* The islands of all ranks, and with them stages and their order. */
-static int meet(const struct arrange_options *options, struct team *team, const char *island,
+static int meet(const struct arrange_options *options, struct comm *comm, const char *island,
                 struct arrangement *made, struct error *err)
 {
-    int ranks = team_seat(team).ranks, stages = options->stages > 0 ? options->stages : 1, rv;
-    char(*names)[ISLAND_BYTES] = team_words(team, sizeof *names), own[ISLAND_BYTES] = "";
-    int *order = team_words(team, sizeof *order);
-    int *numbers = team_words(team, sizeof *numbers), replicas;
+    int ranks = comm_rank_info(comm).ranks, stages = options->stages > 0 ? options->stages : 1, rv;
+    char(*names)[ISLAND_BYTES] = comm_gather_buffer(comm, sizeof *names), own[ISLAND_BYTES] = "";
+    int *order = comm_gather_buffer(comm, sizeof *order);
+    int *numbers = comm_gather_buffer(comm, sizeof *numbers), replicas;
 
     snprintf(own, sizeof own, "%s", island);
-    team_tell(team, own, sizeof own, names);
+    comm_all_gather(comm, own, sizeof own, names);
     made->islands = arrange_islands(names, ranks, order, numbers);
     replicas = arrange_replicas(numbers, ranks, made->islands);
     if (options->is_auto && options->stages == 0)
@@ -93,7 +93,7 @@ static int meet(const struct arrange_options *options, struct team *team, const 
                        "would",
                        stages, made->placement.replicas, made->islands, replicas);
     if (rv == 0)
-        made->names = team_words(team, sizeof *made->names); /* no more stages than ranks */
+        made->names = comm_gather_buffer(comm, sizeof *made->names); /* no more stages than ranks */
     if (rv == 0 && options->is_auto)
         memcpy(made->placement.order, order, (size_t)ranks * sizeof *order);
     for (int stage = 0; made->names && stage < stages; stage++)
@@ -105,12 +105,12 @@ static int meet(const struct arrange_options *options, struct team *team, const 
 }
 
 /* The most of what the ranks say, on all of them. */
-static double most(struct team *team, double value)
+static double most(struct comm *comm, double value)
 {
-    int ranks = team_seat(team).ranks;
-    double *all = team_words(team, sizeof *all);
+    int ranks = comm_rank_info(comm).ranks;
+    double *all = comm_gather_buffer(comm, sizeof *all);
 
-    team_tell(team, &value, sizeof value, all);
+    comm_all_gather(comm, &value, sizeof value, all);
     for (int rank = 0; rank < ranks; rank++)
         value = fmax(value, all[rank]);
     free(all);
@@ -118,7 +118,7 @@ static double most(struct team *team, double value)
 }
 
 /* A layer, and a parameter's update. */
-static int measure_work(const struct pipeline_options *options, struct team *team,
+static int measure_work(const struct pipeline_options *options, struct comm *comm,
                         struct arrangement *made, struct error *err)
 {
     int stages = made->placement.stages, replicas = made->placement.replicas;
@@ -126,53 +126,53 @@ static int measure_work(const struct pipeline_options *options, struct team *tea
     double own_s = 0, parameter_s = 0;
     struct stage own;
 
-    placement_find(&made->placement, team_seat(team).rank, &stage, &replica);
+    placement_find(&made->placement, comm_rank_info(comm).rank, &stage, &replica);
     own = placement_stage(&made->placement, options->shape, stage);
-    made->layer_s = team_words(team, sizeof *made->layer_s); /* no more stages than ranks */
-    made->parameter_s = team_words(team, sizeof *made->parameter_s);
+    made->layer_s = comm_gather_buffer(comm, sizeof *made->layer_s); /* no more stages than ranks */
+    made->parameter_s = comm_gather_buffer(comm, sizeof *made->parameter_s);
     rv = speed_of_layer(options->shape, options->compute, rows, &own_s, err);
     if (rv == 0)
         rv = speed_of_update(stage_parameters(&own), replicas, stages * replicas > 1, &parameter_s,
                              err);
-    if (team_agree(team, rv, err) != 0)
+    if (comm_agree(comm, rv, err) != 0)
         return -1;
     for (int i = 0; i < stages; i++) {
-        made->layer_s[i] = most(team, i == stage ? own_s : 0);
-        made->parameter_s[i] = most(team, i == stage ? parameter_s : 0);
+        made->layer_s[i] = most(comm, i == stage ? own_s : 0);
+        made->parameter_s[i] = most(comm, i == stage ? parameter_s : 0);
     }
     made->head_s = made->layer_s[made->placement.stages - 1] * speed_head_in_layers(options->shape);
     return 0;
 }
 
 /* On all ranks the slowest link that one of them has. */
-static struct link_speed slowest(struct team *team, struct link_speed own)
+static struct link_speed slowest(struct comm *comm, struct link_speed own)
 {
-    return (struct link_speed){most(team, own.latency_s), 1 / most(team, 1 / own.Bps)};
+    return (struct link_speed){most(comm, own.latency_s), 1 / most(comm, 1 / own.Bps)};
 }
 
 /* Within stages, across each second boundary at a time, and around all ranks. */
-static int measure_links(struct team *team, struct arrangement *made, struct error *err)
+static int measure_links(struct comm *comm, struct arrangement *made, struct error *err)
 {
     const struct placement *placement = &made->placement;
     int stage, replica;
-    struct team *island;
+    struct comm *island;
 
-    placement_find(placement, team_seat(team).rank, &stage, &replica);
-    if (team_split(team, stage, replica, &island, err) != 0)
+    placement_find(placement, comm_rank_info(comm).rank, &stage, &replica);
+    if (comm_split(comm, stage, replica, &island, err) != 0)
         return -1;
-    made->inside = slowest(team, speed_of_ring(island));
-    team_destroy(island);
+    made->inside = slowest(comm, speed_of_ring(island));
+    comm_destroy(island);
     made->across = (struct link_speed){0, INFINITY};
     for (int odd = 0; odd < 2; odd++) {
         int other = stage % 2 == odd ? stage + 1 : stage - 1;
         bool has = other >= 0 && other < placement->stages;
         struct link_speed found =
-            speed_of_pair(team, has ? placement_rank(placement, other, replica) : -1);
+            speed_of_pair(comm, has ? placement_rank(placement, other, replica) : -1);
 
         made->across.latency_s = fmax(made->across.latency_s, found.latency_s);
         made->across.Bps = fmin(made->across.Bps, found.Bps);
     }
-    made->around = speed_of_ring(team);
+    made->around = speed_of_ring(comm);
     return 0;
 }
 
@@ -250,22 +250,22 @@ static void predict(const struct pipeline_options *options, struct arrangement *
     free(stage_s);
 }
 
-int arrange(const struct arrange_options *options, struct team *team, const char *island,
+int arrange(const struct arrange_options *options, struct comm *comm, const char *island,
             struct arrangement *arrangement, struct error *err)
 {
     struct pipeline_options pipeline = {options->shape, options->compute, &arrangement->placement,
                                         options->batch, options->microbatches};
 
     *arrangement = (struct arrangement){.names = NULL};
-    if (meet(options, team, island, arrangement, err) != 0)
+    if (meet(options, comm, island, arrangement, err) != 0)
         return -1;
     if (pipeline.microbatches == 0)
         pipeline.microbatches = placement_microbatches(&arrangement->placement, options->batch);
     arrangement->microbatches = pipeline.microbatches;
     arrangement->is_measured =
         options->is_auto || (options->split && strcmp(options->split, "measured") == 0);
-    if (arrangement->is_measured && (measure_work(&pipeline, team, arrangement, err) != 0 ||
-                                     measure_links(team, arrangement, err) != 0))
+    if (arrangement->is_measured && (measure_work(&pipeline, comm, arrangement, err) != 0 ||
+                                     measure_links(comm, arrangement, err) != 0))
         return -1;
     if (split(options, arrangement, err) != 0)
         return -1;

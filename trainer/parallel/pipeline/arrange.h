@@ -5,7 +5,7 @@
 #include "trainer/compute/compute.h"
 #include "trainer/parallel/pipeline/forecast.h"
 #include "trainer/parallel/pipeline/speed.h"
-#include "trainer/team/team.h"
+#include "trainer/comm/comm.h"
 
 /* From what was asked for to who computes what: islands become stages, layers are split by measured
  * speed, and the time of a step is predicted. */
@@ -40,7 +40,7 @@ struct arrangement {
 
 /* island: this rank's ("": not known). Collective. Returns 0, or -1 with err. To be cleared in
  * either case. */
-int arrange(const struct arrange_options *options, struct team *team, const char *island,
+int arrange(const struct arrange_options *options, struct comm *comm, const char *island,
             struct arrangement *arrangement, struct error *err);
 void arrangement_clear(struct arrangement *arrangement);
 

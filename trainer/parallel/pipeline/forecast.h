@@ -7,7 +7,7 @@
 #include "trainer/parallel/pipeline/pipeline.h"
 
 /* What a pipeline takes and sends, stage by stage, before anything was run: for data parallel
- * stages (scheme ddp). With B sequences of T tokens, C channels of e bytes, D ranks a stage,
+ * stages (strategy ddp). With B sequences of T tokens, C channels of e bytes, D ranks a stage,
  * P bytes of the stage's parameters, E bytes of the ends:
  *
  *   state       4 P on each rank

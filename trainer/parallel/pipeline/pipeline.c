@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "trainer/parallel/pipeline/schedule.h"
-#include "trainer/team/channel.h"
+#include "trainer/comm/channel.h"
 
 /* Transfers that may be under way at once: each place of the model's ends has its lane, that of a
  * gradient one for both ways, as it comes in and goes out in the same place. */
@@ -23,8 +23,8 @@ struct pipeline {
     struct pipeline_options options;
     struct stage stage;
     int replica, before, behind; /* ranks of the neighbours */
-    struct team *island;
-    struct team *pair;       /* this rank and the one of the other stage that has the ends; NULL */
+    struct comm *island;
+    struct comm *pair;       /* this rank and the one of the other stage that has the ends; NULL */
     struct channel *channel; /* NULL: one stage */
     struct model *model;
     size_t model_bytes;
@@ -105,14 +105,14 @@ static int take_memory(struct pipeline *pipeline, struct error *err)
     return pipeline->room ? 0 : error_set(err, "room for a gradient: %m");
 }
 
-static int join(struct pipeline *pipeline, struct team *team, struct error *err)
+static int join(struct pipeline *pipeline, struct comm *comm, struct error *err)
 {
     const struct placement *placement = pipeline->options.placement;
     int number = pipeline->stage.number;
     bool has_ends = stage_has(&pipeline->stage, 0) && placement->stages > 1;
 
-    if (team_split(team, number, pipeline->replica, &pipeline->island, err) != 0 ||
-        team_split(team, has_ends ? pipeline->replica : -1, number, &pipeline->pair, err) != 0)
+    if (comm_split(comm, number, pipeline->replica, &pipeline->island, err) != 0 ||
+        comm_split(comm, has_ends ? pipeline->replica : -1, number, &pipeline->pair, err) != 0)
         return -1;
     if (placement->stages == 1)
         return 0;
@@ -120,10 +120,10 @@ static int join(struct pipeline *pipeline, struct team *team, struct error *err)
         pipeline->before = placement_rank(placement, number - 1, pipeline->replica);
     if (number + 1 < placement->stages)
         pipeline->behind = placement_rank(placement, number + 1, pipeline->replica);
-    return channel_create(team, LANE_IN + placement->stages + 1, &pipeline->channel, err);
+    return channel_create(comm, LANE_IN + placement->stages + 1, &pipeline->channel, err);
 }
 
-int pipeline_create(const struct pipeline_options *options, struct team *team,
+int pipeline_create(const struct pipeline_options *options, struct comm *comm,
                     struct pipeline **pipeline, struct error *err)
 {
     struct pipeline *made = calloc(1, sizeof *made);
@@ -132,9 +132,9 @@ int pipeline_create(const struct pipeline_options *options, struct team *team,
     if (!made)
         return error_set(err, "a pipeline: %m");
     made->options = *options;
-    placement_find(options->placement, team_seat(team).rank, &number, &made->replica);
+    placement_find(options->placement, comm_rank_info(comm).rank, &number, &made->replica);
     made->stage = placement_stage(options->placement, options->shape, number);
-    if (join(made, team, err) != 0 || take_memory(made, err) != 0) {
+    if (join(made, comm, err) != 0 || take_memory(made, err) != 0) {
         pipeline_destroy(made);
         return -1;
     }
@@ -148,8 +148,8 @@ void pipeline_destroy(struct pipeline *pipeline)
         return;
     channel_destroy(pipeline->channel);
     model_destroy(pipeline->model);
-    team_destroy(pipeline->pair);
-    team_destroy(pipeline->island);
+    comm_destroy(pipeline->pair);
+    comm_destroy(pipeline->island);
     free(pipeline->actions);
     free(pipeline->room);
     free(pipeline);
@@ -160,7 +160,7 @@ const struct stage *pipeline_stage(const struct pipeline *pipeline)
     return &pipeline->stage;
 }
 
-struct team *pipeline_island(const struct pipeline *pipeline)
+struct comm *pipeline_island(const struct pipeline *pipeline)
 {
     return pipeline->island;
 }
@@ -171,7 +171,7 @@ int pipeline_rows(const struct pipeline *pipeline, int *first)
                            pipeline->options.placement->replicas, first);
 }
 
-/* The walk's store is the holding's, but that transfers get on between pieces of work. */
+/* The walk's store is the shard's, but that transfers get on between pieces of work. */
 static const real *parameters(void *context, int unit)
 {
     const struct walk *walk = context;
@@ -233,7 +233,7 @@ static size_t transfer_bytes(const struct walk *walk, int number)
     return bytes_of(walk->pipeline, rows_of(walk->pipeline, number, &first));
 }
 
-static void ask_for_gradient(struct walk *walk)
+static void request_gradient(struct walk *walk)
 {
     struct pipeline *pipeline = walk->pipeline;
     int number = walk->gradients_asked++;
@@ -245,7 +245,7 @@ static void ask_for_gradient(struct walk *walk)
 
 /* Begins what may come in as early as there is room for it, so that it comes while this stage
  * computes. */
-static void ask_ahead(struct walk *walk)
+static void request_ahead(struct walk *walk)
 {
     struct pipeline *pipeline = walk->pipeline;
     int count = pipeline->options.microbatches;
@@ -261,7 +261,7 @@ static void ask_ahead(struct walk *walk)
     while (walk->trains && !stage_is_last(&pipeline->stage) && walk->gradients_asked < count &&
            walk->gradients_asked < walk->done + PLACES &&
            channel_is_free(pipeline->channel, LANE_GRADIENT + walk->gradients_asked % PLACES))
-        ask_for_gradient(walk);
+        request_gradient(walk);
 }
 
 static double go_forward(struct walk *walk, int number)
@@ -293,7 +293,7 @@ static void go_backward(struct walk *walk, int number)
     if (!stage_is_last(&pipeline->stage)) {
         if (walk->gradients_asked == number) {
             channel_wait(pipeline->channel, lane);
-            ask_for_gradient(walk);
+            request_gradient(walk);
         }
         channel_wait(pipeline->channel, lane);
     }
@@ -323,7 +323,7 @@ double pipeline_walk(struct pipeline *pipeline, const struct store *store, const
 
         if (action->kind == PIPELINE_BACKWARD && !trains)
             continue;
-        ask_ahead(&walk);
+        request_ahead(&walk);
         if (action->kind == PIPELINE_BACKWARD) {
             go_backward(&walk, action->microbatch);
         } else {
@@ -348,15 +348,15 @@ void pipeline_tie(struct pipeline *pipeline, real *ends)
     if (!pipeline->pair)
         return;
     if (!pipeline->room) {
-        team_wait(pipeline->pair, team_sum(pipeline->pair, ends, size));
+        comm_wait(pipeline->pair, comm_start_allreduce(pipeline->pair, ends, size));
         return;
     }
     count = count < pipeline->part ? count : pipeline->part;
     own = pipeline->room + first;
     memcpy(own, ends + first, count * sizeof *own);
-    team_wait(pipeline->pair, team_sum(pipeline->pair, own, pipeline->part));
-    team_wait(pipeline->island,
-              team_gather(pipeline->island, NULL, pipeline->part, pipeline->room));
+    comm_wait(pipeline->pair, comm_start_allreduce(pipeline->pair, own, pipeline->part));
+    comm_wait(pipeline->island,
+              comm_start_all_gather(pipeline->island, NULL, pipeline->part, pipeline->room));
     memcpy(ends, pipeline->room, size * sizeof *ends);
 }
 
@@ -375,10 +375,10 @@ size_t pipeline_room_bytes(const struct pipeline *pipeline)
 struct pipeline_traffic pipeline_traffic(const struct pipeline *pipeline)
 {
     struct pipeline_traffic traffic = pipeline->sent;
-    struct traffic inside = team_traffic(pipeline->island), pair = {.sent_bytes = 0};
+    struct traffic inside = comm_traffic(pipeline->island), pair = {.sent_bytes = 0};
 
     if (pipeline->pair)
-        pair = team_traffic(pipeline->pair);
+        pair = comm_traffic(pipeline->pair);
     traffic.inside = inside.sent_bytes;
     traffic.ends = pair.sent_bytes;
     traffic.waited_s = inside.waited_s + pair.waited_s;

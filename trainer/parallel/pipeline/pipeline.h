@@ -4,7 +4,7 @@
 
 #include "trainer/model/model.h"
 #include "trainer/parallel/pipeline/placement.h"
-#include "trainer/team/team.h"
+#include "trainer/comm/comm.h"
 
 /* One rank's stage of a model: it takes the sequences of its replica through in microbatches, in
  * the order of schedule.h, gets activations from the stage before and gradients from the one
@@ -31,15 +31,15 @@ struct pipeline_traffic {
     double waited_s;
 };
 
-/* Takes memory for activations. Collective over the team, which must live as long. Returns 0, or -1
- * with err. */
-int pipeline_create(const struct pipeline_options *options, struct team *team,
+/* Takes memory for activations. Collective over the communicator, which must live as long. Returns
+ * 0, or -1 with err. */
+int pipeline_create(const struct pipeline_options *options, struct comm *comm,
                     struct pipeline **pipeline, struct error *err);
 void pipeline_destroy(struct pipeline *pipeline);
 
-/* This rank's stage; those who have the same one, for a holding; its sequences of a batch. */
+/* This rank's stage; those who have the same one, for a shard; its sequences of a batch. */
 const struct stage *pipeline_stage(const struct pipeline *pipeline);
-struct team *pipeline_island(const struct pipeline *pipeline);
+struct comm *pipeline_island(const struct pipeline *pipeline);
 int pipeline_rows(const struct pipeline *pipeline, int *first);
 
 /* Forward, and backward where it trains, of this rank's sequences (rows x context tokens). scale: 1

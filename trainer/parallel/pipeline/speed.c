@@ -137,7 +137,7 @@ double speed_head_in_layers(const struct shape *shape)
 /* Seconds in which all ranks have sent to one and received from another (MPI_PROC_NULL: none): the
  * least of some turns, of which the first only gets ready. The slowest rank's time counts: of those
  * that share a link one may be done early and leave it to the others. */
-static double exchange_s(MPI_Comm comm, int to, int from, int bytes, int turns)
+static double exchange_s(MPI_Comm mpi, int to, int from, int bytes, int turns)
 {
     static char out[MESSAGE_BYTES], in[MESSAGE_BYTES];
     double least_s = INFINITY;
@@ -145,41 +145,42 @@ static double exchange_s(MPI_Comm comm, int to, int from, int bytes, int turns)
     for (int turn = 0; turn <= turns; turn++) {
         double turn_s;
 
-        MPI_Barrier(comm);
+        MPI_Barrier(mpi);
         turn_s = clock_s();
-        MPI_Sendrecv(out, bytes, MPI_BYTE, to, 0, in, bytes, MPI_BYTE, from, 0, comm,
+        MPI_Sendrecv(out, bytes, MPI_BYTE, to, 0, in, bytes, MPI_BYTE, from, 0, mpi,
                      MPI_STATUS_IGNORE);
         turn_s = clock_s() - turn_s;
-        MPI_Allreduce(MPI_IN_PLACE, &turn_s, 1, MPI_DOUBLE, MPI_MAX, comm);
+        MPI_Allreduce(MPI_IN_PLACE, &turn_s, 1, MPI_DOUBLE, MPI_MAX, mpi);
         if (turn > 0)
             least_s = fmin(least_s, turn_s);
     }
     return least_s;
 }
 
-static struct link_speed speed_of(struct team *team, int to, int from)
+static struct link_speed speed_of(struct comm *comm, int to, int from)
 {
     enum { SHORT_TURNS = 10, LONG_TURNS = 3 };
-    MPI_Comm comm = team_communicator(team);
+    MPI_Comm mpi = comm_mpi(comm);
     double short_s, long_s;
 
-    if (team_seat(team).ranks == 1)
+    if (comm_rank_info(comm).ranks == 1)
         return (struct link_speed){0, INFINITY};
-    short_s = exchange_s(comm, to, from, 1, SHORT_TURNS);
-    long_s = exchange_s(comm, to, from, MESSAGE_BYTES, LONG_TURNS);
+    short_s = exchange_s(mpi, to, from, 1, SHORT_TURNS);
+    long_s = exchange_s(mpi, to, from, MESSAGE_BYTES, LONG_TURNS);
     return (struct link_speed){short_s, MESSAGE_BYTES / fmax(long_s - short_s, 1e-9)};
 }
 
-struct link_speed speed_of_ring(struct team *team)
+struct link_speed speed_of_ring(struct comm *comm)
 {
-    struct seat seat = team_seat(team);
+    struct rank_info rank_info = comm_rank_info(comm);
 
-    return speed_of(team, (seat.rank + 1) % seat.ranks, (seat.rank + seat.ranks - 1) % seat.ranks);
+    return speed_of(comm, (rank_info.rank + 1) % rank_info.ranks,
+                    (rank_info.rank + rank_info.ranks - 1) % rank_info.ranks);
 }
 
-struct link_speed speed_of_pair(struct team *team, int other)
+struct link_speed speed_of_pair(struct comm *comm, int other)
 {
     int peer = other < 0 ? MPI_PROC_NULL : other;
 
-    return speed_of(team, peer, peer);
+    return speed_of(comm, peer, peer);
 }

@@ -7,7 +7,7 @@
 
 #include "trainer/compute/compute.h"
 #include "trainer/model/shape.h"
-#include "trainer/team/team.h"
+#include "trainer/comm/comm.h"
 
 /* How fast this rank computes and talks, measured in a moment, for plans of pipelines. */
 
@@ -30,11 +30,11 @@ struct link_speed {
     double latency_s, Bps;
 };
 
-/* The slowest link of a ring of the team, each way, while all ranks send to the one behind them (of
- * one rank: no latency, infinitely many bytes). Collective, the same on all ranks. */
-struct link_speed speed_of_ring(struct team *team);
+/* The slowest link of a ring of the communicator, each way, while all ranks send to the one behind
+ * them (of one rank: no latency, infinitely many bytes). Collective, the same on all ranks. */
+struct link_speed speed_of_ring(struct comm *comm);
 
-/* The same of pairs: this rank and another one of the team; other: -1, none. */
-struct link_speed speed_of_pair(struct team *team, int other);
+/* The same of pairs: this rank and another one of the communicator; other: -1, none. */
+struct link_speed speed_of_pair(struct comm *comm, int other);
 
 #endif

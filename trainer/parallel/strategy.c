@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "trainer/parallel/scheme.h"
+#include "trainer/parallel/strategy.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,18 +11,18 @@
 /* Vectors of these arrays should not lie across lines of the cache. */
 enum { ALIGNED = 64 };
 
-const struct scheme *const schemes[SCHEMES] = {&scheme_ddp, &scheme_zero1, &scheme_zero2,
-                                               &scheme_zero3, &scheme_replicas};
+const struct strategy *const strategies[STRATEGIES] = {
+    &strategy_ddp, &strategy_zero1, &strategy_zero2, &strategy_zero3, &strategy_replicas};
 
-const struct scheme *scheme_named(const char *name)
+const struct strategy *strategy_find(const char *name)
 {
-    for (int i = 0; i < SCHEMES; i++)
-        if (strcmp(schemes[i]->name, name) == 0)
-            return schemes[i];
+    for (int i = 0; i < STRATEGIES; i++)
+        if (strcmp(strategies[i]->name, name) == 0)
+            return strategies[i];
     return NULL;
 }
 
-real *holding_take(size_t count, size_t *bytes, struct error *err)
+real *shard_alloc(size_t count, size_t *bytes, struct error *err)
 {
     size_t size_bytes = (count * sizeof(real) + ALIGNED - 1) / ALIGNED * ALIGNED;
     real *memory = aligned_alloc(ALIGNED, size_bytes > 0 ? size_bytes : ALIGNED);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "trainer/battery/trial.h"
+#include "trainer/battery/test_case.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,31 +12,32 @@
 #include "trainer/checkpoint/saver.h"
 
 /* losses before each update, and after the last */
-static const double reference[TRIAL_STEPS + 1] = {
-    5.556740297, 5.221874668, 5.033396350, 4.899984272, 4.798376302, 4.707333925,
-    4.621736354, 4.543080947, 4.467205045, 4.392749320, 4.321273976};
+static const double reference[CASE_STEPS + 1] = {5.556740297, 5.221874668, 5.033396350, 4.899984272,
+                                                 4.798376302, 4.707333925, 4.621736354, 4.543080947,
+                                                 4.467205045, 4.392749320, 4.321273976};
 
 static const volatile sig_atomic_t no_signal;
 
-static struct train_options options_of(struct shape shape, int batch, const struct scheme *scheme)
+static struct train_options options_of(struct shape shape, int batch,
+                                       const struct strategy *strategy)
 {
     return (struct train_options){
         .shape = shape,
         .batch = batch,
-        .steps = TRIAL_STEPS,
-        .rate = {.peak = 1e-3, .steps = TRIAL_STEPS},
+        .steps = CASE_STEPS,
+        .rate = {.peak = 1e-3, .steps = CASE_STEPS},
         .adamw = {.beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = 0.01},
         .weights_seed = 1337,
         .data_seed = 42,
         .is_batch_fixed = true,
-        .scheme = scheme,
+        .strategy = strategy,
         .bucket_mb = 1,
         .window = 2,
         .verifies = true,
     };
 }
 
-static void note_loss(struct trial_outcome *outcome, int32_t step, double loss)
+static void note_loss(struct case_outcome *outcome, int32_t step, double loss)
 {
     double off = fabs(loss - reference[step]);
 
@@ -49,21 +50,21 @@ static void note_loss(struct trial_outcome *outcome, int32_t step, double loss)
 
 static uint32_t digest_of(const struct training *training)
 {
-    const struct holding *holding = training->holding;
-    size_t count = holding->scheme->pieces(holding, true, NULL);
+    const struct shard *shard = training->shard;
+    size_t count = shard->strategy->pieces(shard, true, NULL);
     struct checkpoint_state *pieces = calloc(count, sizeof *pieces);
     uint32_t crc = 0;
 
     if (!pieces)
         return 0;
-    holding->scheme->pieces(holding, true, pieces);
+    shard->strategy->pieces(shard, true, pieces);
     for (size_t i = 0; i < count; i++)
         crc = crc32c(crc, (const uint8_t *)pieces[i].parameters, pieces[i].count * sizeof(real));
     free(pieces);
     return crc;
 }
 
-static int run_steps(struct training *training, long until, struct trial_outcome *outcome,
+static int run_steps(struct training *training, long until, struct case_outcome *outcome,
                      struct error *err)
 {
     struct step_result result;
@@ -86,23 +87,23 @@ static void ignore(void *context, const char *line)
 static int store(struct training *training, const char *directory, bool loads, struct error *err)
 {
     struct checkpoint_problem problem = training_problem(training);
-    const struct holding *holding = training->holding;
+    const struct shard *shard = training->shard;
     struct checkpoint_state piece; /* of ddp, which has one */
     struct saver *saver = NULL;
     long step = 0;
     int rv;
 
-    holding->scheme->pieces(holding, loads, &piece);
+    shard->strategy->pieces(shard, loads, &piece);
     if (loads) {
-        rv = checkpoint_read(directory, &problem, training->team, &piece, 1, &step, ignore, NULL,
+        rv = checkpoint_read(directory, &problem, training->comm, &piece, 1, &step, ignore, NULL,
                              err);
         if (rv == 0)
             error_set(err, "%s: the checkpoint that was written is not whole", directory);
         training->step = step;
         return rv == 1 ? 0 : -1;
     }
-    rv = saver_create(directory, &problem, training->team, &piece, 1, 1, &saver, err);
-    rv = team_agree(training->team, rv, err);
+    rv = saver_create(directory, &problem, training->comm, &piece, 1, 1, &saver, err);
+    rv = comm_agree(training->comm, rv, err);
     if (rv == 0)
         rv = saver_save(saver, training->step, err) | saver_finish(saver, err);
     saver_destroy(saver);
@@ -110,36 +111,37 @@ static int store(struct training *training, const char *directory, bool loads, s
 }
 
 /* The first half, saved; then another training that begins with it. */
-static int run_in_halves(struct training *training, const struct trial *trial,
-                         struct trial_outcome *outcome, struct error *err)
+static int run_in_halves(struct training *training, const struct test_case *test_case,
+                         struct case_outcome *outcome, struct error *err)
 {
     const struct train_options *options = training->options;
-    struct team *team = training->team;
+    struct comm *comm = training->comm;
 
-    if (run_steps(training, TRIAL_STEPS / 2, outcome, err) != 0 ||
-        store(training, trial->checkpoint, false, err) != 0)
+    if (run_steps(training, CASE_STEPS / 2, outcome, err) != 0 ||
+        store(training, test_case->checkpoint, false, err) != 0)
         return -1;
     training_clear(training);
-    if (training_start(options, &compute_cpu, team, training, err) != 0)
+    if (training_start(options, &compute_cpu, comm, training, err) != 0)
         return -1;
-    return store(training, trial->checkpoint, true, err);
+    return store(training, test_case->checkpoint, true, err);
 }
 
-void trial_run(const struct trial *trial, struct team *team, struct trial_outcome *outcome)
+void case_run(const struct test_case *test_case, struct comm *comm, struct case_outcome *outcome)
 {
-    struct train_options options = options_of((struct shape){4, 4, 64, 32, 256}, 4, trial->scheme);
+    struct train_options options =
+        options_of((struct shape){4, 4, 64, 32, 256}, 4, test_case->strategy);
     struct training training;
     struct error err = {""};
 
-    *outcome = (struct trial_outcome){.worst = -1};
-    outcome->rv = training_start(&options, &compute_cpu, team, &training, &err);
-    training.plant = trial->plant;
-    if (outcome->rv == 0 && trial->checkpoint)
-        outcome->rv = run_in_halves(&training, trial, outcome, &err);
+    *outcome = (struct case_outcome){.worst = -1};
+    outcome->rv = training_start(&options, &compute_cpu, comm, &training, &err);
+    training.injection = test_case->injection;
+    if (outcome->rv == 0 && test_case->checkpoint)
+        outcome->rv = run_in_halves(&training, test_case, outcome, &err);
     if (outcome->rv == 0)
-        outcome->rv = run_steps(&training, TRIAL_STEPS, outcome, &err);
+        outcome->rv = run_steps(&training, CASE_STEPS, outcome, &err);
     if (outcome->rv == 0) {
-        note_loss(outcome, TRIAL_STEPS, training_evaluate(&training));
+        note_loss(outcome, CASE_STEPS, training_evaluate(&training));
         outcome->digest = digest_of(&training);
     }
     if (outcome->worst < 0)
@@ -148,12 +150,12 @@ void trial_run(const struct trial *trial, struct team *team, struct trial_outcom
     training_clear(&training);
 }
 
-int trial_speed(struct team *team, const struct plant *plant, double seconds,
-                struct trial_speed *speed, struct error *err)
+int case_speed(struct comm *comm, const struct injection *injection, double seconds,
+               struct case_speed *speed, struct error *err)
 {
-    int ranks = team_seat(team).ranks;
+    int ranks = comm_rank_info(comm).ranks;
     struct train_options options =
-        options_of((struct shape){4, 4, 256, 128, 4096}, 2 * ranks, &scheme_ddp);
+        options_of((struct shape){4, 4, 256, 128, 4096}, 2 * ranks, &strategy_ddp);
     double start_s = 0, waited_s = 0;
     struct step_result result;
     struct training training;
@@ -162,8 +164,8 @@ int trial_speed(struct team *team, const struct plant *plant, double seconds,
     int rv;
 
     options.is_batch_fixed = options.verifies = false;
-    rv = training_start(&options, &compute_cpu, team, &training, err);
-    training.plant = plant;
+    rv = training_start(&options, &compute_cpu, comm, &training, err);
+    training.injection = injection;
     if (rv == 0)
         rv = training_step(&training, &no_signal, 1, &result, err);
     start_s = clock_s(); /* the first step has taken its memory */
@@ -172,7 +174,7 @@ int trial_speed(struct team *team, const struct plant *plant, double seconds,
         waited_s += result.waited_s;
         steps++;
         goes_on = clock_s() - start_s < seconds; /* as rank 0 sees it */
-        team_repeat(team, &goes_on, sizeof goes_on);
+        comm_broadcast(comm, &goes_on, sizeof goes_on);
     }
     seconds = clock_s() - start_s;
     speed->tokens_per_s = (double)steps * options.batch * options.shape.context / seconds;

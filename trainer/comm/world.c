@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "trainer/team/party.h"
+#include "trainer/comm/world.h"
 
 #include <mpi.h>
 #include <omp.h>
@@ -34,7 +34,7 @@ struct card {
 static struct {
     char (*names)[NAME_BYTES];
     const char **list;
-    const struct party *party;
+    const struct world *world;
 } memory;
 
 /* "rank 3 on n2", "this process" where there is one rank only. */
@@ -42,9 +42,9 @@ static const char *rank_name(int rank)
 {
     static char name[NAME_BYTES + 32];
 
-    if (memory.party->ranks == 1)
+    if (memory.world->ranks == 1)
         return "this process";
-    snprintf(name, sizeof name, "rank %d on %s", rank, memory.party->names[rank]);
+    snprintf(name, sizeof name, "rank %d on %s", rank, memory.world->names[rank]);
     return name;
 }
 
@@ -53,19 +53,19 @@ static void abort_job(void)
     MPI_Abort(MPI_COMM_WORLD, output_status() ? output_status() : 3);
 }
 
-static void on_mpi_error(MPI_Comm *comm, int *code, ...)
+static void on_mpi_error(MPI_Comm *mpi, int *code, ...)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
 
-    (void)comm;
+    (void)mpi;
     MPI_Error_string(*code, text, &length);
     watch_fault("%.*s", length, text);
 }
 
-static int gather_cards(struct party *party, struct error *err)
+static int gather_hosts(struct world *world, struct error *err)
 {
-    size_t ranks = (size_t)party->ranks;
+    size_t ranks = (size_t)world->ranks;
     struct card card = {.node = ""}, *cards = calloc(ranks, sizeof *cards);
 
     memory.names = calloc(ranks, sizeof *memory.names);
@@ -76,33 +76,33 @@ static int gather_cards(struct party *party, struct error *err)
     }
     own_name("", card.node, sizeof card.node);
     sched_getaffinity(0, sizeof card.processors, &card.processors);
-    if (party->has_mpi)
+    if (world->has_mpi)
         MPI_Allgather(&card, sizeof card, MPI_BYTE, cards, sizeof card, MPI_BYTE, MPI_COMM_WORLD);
     else
         cards[0] = card;
-    party->local_ranks = 0;
+    world->local_ranks = 0;
     for (size_t rank = 0; rank < ranks; rank++) {
         size_t before = 0;
 
         memcpy(memory.names[rank], cards[rank].node, NAME_BYTES);
         memory.list[rank] = memory.names[rank];
-        party->local_ranks += strcmp(cards[rank].node, card.node) == 0 &&
+        world->local_ranks += strcmp(cards[rank].node, card.node) == 0 &&
                               CPU_EQUAL(&cards[rank].processors, &card.processors);
         while (before < rank && strcmp(memory.list[before], memory.list[rank]) != 0)
             before++;
-        party->nodes += before == rank;
+        world->nodes += before == rank;
     }
-    party->names = memory.list;
+    world->names = memory.list;
     free(cards);
     return 0;
 }
 
-static void start_watch(const struct party *party, double limit_s)
+static void start_watch(const struct world *world, double limit_s)
 {
     struct watch_config config = {.program = "muster-train",
-                                  .rank = party->rank,
-                                  .size = party->ranks,
-                                  .nodes = party->names,
+                                  .rank = world->rank,
+                                  .size = world->ranks,
+                                  .nodes = world->names,
                                   .time_limit_s = limit_s,
                                   .patience_s = PATIENCE_S,
                                   .abort_job = abort_job};
@@ -110,7 +110,7 @@ static void start_watch(const struct party *party, double limit_s)
     struct error err = {""};
     int socket = -1;
 
-    if (party->rank == 0) {
+    if (world->rank == 0) {
         socket = beat_listen(NULL, false, &endpoint, &err);
         if (socket < 0 || watch_start_warden(&config, socket, &endpoint, &err) != 0) {
             fprintf(stderr, "muster-train: no watch over the ranks: %s\n", err.text);
@@ -118,13 +118,13 @@ static void start_watch(const struct party *party, double limit_s)
         }
     }
     MPI_Bcast(&endpoint, sizeof endpoint, MPI_BYTE, 0, MPI_COMM_WORLD);
-    if (party->rank != 0) {
+    if (world->rank != 0) {
         if (endpoint.address_count > 0)
-            socket = beat_connect(&endpoint, party->rank, WATCH_CONNECT_MS, WATCH_ANSWER_MS, &err);
+            socket = beat_connect(&endpoint, world->rank, WATCH_CONNECT_MS, WATCH_ANSWER_MS, &err);
         watch_start_member(&config, socket, &err);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    if (party->rank == 0)
+    if (world->rank == 0)
         watch_all_joined();
 }
 
@@ -135,7 +135,7 @@ static void restore_signals(const struct sigaction *interrupt, const struct siga
     sigaction(SIGTERM, terminate, NULL);
 }
 
-static void start_mpi(struct party *party)
+static void start_mpi(struct world *world)
 {
     struct sigaction interrupt, terminate;
     MPI_Errhandler handler;
@@ -151,60 +151,60 @@ static void start_mpi(struct party *party)
     MPI_Comm_create_errhandler(on_mpi_error, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
     MPI_Errhandler_free(&handler);
-    MPI_Comm_rank(MPI_COMM_WORLD, &party->rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &party->ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world->ranks);
     restore_signals(&interrupt, &terminate);
 }
 
-int party_start(bool is_json, double limit_s, struct party *party, struct error *err)
+int world_init(bool is_json, double limit_s, struct world *world, struct error *err)
 {
     struct sigaction interrupt, terminate;
 
     beat_take_secret();
-    *party = (struct party){.ranks = 1, .has_mpi = launcher_has_mpi(), .is_json = is_json};
+    *world = (struct world){.ranks = 1, .has_mpi = launcher_has_mpi(), .is_json = is_json};
     output_start("muster-train", "train", is_json);
-    if (party->has_mpi) {
+    if (world->has_mpi) {
         privileges_give_up("muster-train", launcher_rank() == 0);
-        start_mpi(party);
+        start_mpi(world);
     }
-    if (gather_cards(party, err) != 0)
+    if (gather_hosts(world, err) != 0)
         return -1;
-    memory.party = party;
-    team_rank_name = rank_name;
-    if (party->ranks == 1)
+    memory.world = world;
+    world_rank_name = rank_name;
+    if (world->ranks == 1)
         return 0;
     sigaction(SIGINT, NULL, &interrupt);
     sigaction(SIGTERM, NULL, &terminate);
     peer_exchange(MPI_COMM_WORLD, true);
-    start_watch(party, limit_s);
+    start_watch(world, limit_s);
     restore_signals(&interrupt, &terminate);
     return 0;
 }
 
-void party_set_threads(const struct party *party, int threads)
+void world_set_threads(const struct world *world, int threads)
 {
-    if (threads == 0 && !getenv("OMP_NUM_THREADS") && party->local_ranks > 1)
+    if (threads == 0 && !getenv("OMP_NUM_THREADS") && world->local_ranks > 1)
         threads =
-            omp_get_num_procs() > party->local_ranks ? omp_get_num_procs() / party->local_ranks : 1;
+            omp_get_num_procs() > world->local_ranks ? omp_get_num_procs() / world->local_ranks : 1;
     if (threads > 0)
         compute_threads(threads);
 }
 
-int party_team(const struct party *party, struct team **team, struct error *err)
+int world_comm(const struct world *world, struct comm **comm, struct error *err)
 {
-    return party->has_mpi ? team_create(MPI_COMM_WORLD, team, err) : team_alone(team, err);
+    return world->has_mpi ? comm_create(MPI_COMM_WORLD, comm, err) : comm_self(comm, err);
 }
 
-void party_finish(struct party *party)
+void world_finalize(struct world *world)
 {
-    if (party->ranks > 1)
-        peers_report("muster-train", party->names[party->rank]);
-    if (party->has_mpi) {
-        if (party->ranks > 1)
+    if (world->ranks > 1)
+        peers_report("muster-train", world->names[world->rank]);
+    if (world->has_mpi) {
+        if (world->ranks > 1)
             MPI_Barrier(MPI_COMM_WORLD);
         MPI_Finalize();
     }
-    if (party->ranks > 1)
+    if (world->ranks > 1)
         watch_stop();
     free(memory.names);
     free(memory.list);

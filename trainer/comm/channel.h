@@ -6,16 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trainer/team/team.h"
+#include "trainer/comm/comm.h"
 
-/* Bytes from one rank of a team to another, apart from what the team does together. A transfer is
- * under way in a lane, and nothing else is until it is done; transfers from one rank to another of
- * the same tag arrive in the order in which they were begun. */
+/* Bytes from one rank of a communicator to another, apart from what the communicator does together.
+ * A transfer is under way in a lane, and nothing else is until it is done; transfers from one rank
+ * to another of the same tag arrive in the order in which they were begun. */
 
 struct channel;
 
-/* Collective over the team, which must live as long. Returns 0, or -1 with err. */
-int channel_create(struct team *team, int lanes, struct channel **channel, struct error *err);
+/* Collective over the communicator, which must live as long. Returns 0, or -1 with err. */
+int channel_create(struct comm *comm, int lanes, struct channel **channel, struct error *err);
 void channel_destroy(struct channel *channel);
 
 enum { CHANNEL_MOST = 0x7fffffff }; /* bytes of a transfer */

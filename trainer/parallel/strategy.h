@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MUSTER_SCHEME_H
-#define MUSTER_SCHEME_H
+#ifndef MUSTER_STRATEGY_H
+#define MUSTER_STRATEGY_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -8,10 +8,10 @@
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/model/model.h"
 #include "trainer/optimizer/adamw.h"
-#include "trainer/team/team.h"
+#include "trainer/comm/comm.h"
 
-/* How the ranks of a team hold parameters, gradients and the optimiser's state, and when these are
- * communicated: one table of functions a scheme.
+/* How the ranks of a communicator hold parameters, gradients and the optimiser's state, and when
+ * these are communicated: one table of functions a strategy.
  *
  * With P bytes of parameters in 32 bits and N ranks, each rank holds
  *
@@ -25,62 +25,64 @@
  * (Rajbhandari et al.: ZeRO, SC'20, with 4-byte numbers throughout.) A step moves 2 P (N - 1) / N
  * bytes through each rank, zero3 3 P (N - 1) / N. */
 
-struct holding_options {
+struct shard_options {
     const struct shape *shape;
-    const struct stage *stage; /* that the team shares; all layers where there is no pipeline */
-    uint64_t seed;             /* of the first weights */
-    size_t bucket_bytes;       /* ddp: gradients that are summed at once */
-    int window;                /* zero3: units gathered and not freed at a time; 0: no limit */
+    const struct stage
+        *stage;          /* that the communicator shares; all layers where there is no pipeline */
+    uint64_t seed;       /* of the first weights */
+    size_t bucket_bytes; /* ddp: gradients that are summed at once */
+    int window;          /* zero3: units gathered and not freed at a time; 0: no limit */
 };
 
 /* Bytes of a rank: what lasts from step to step, and the room that a step needs besides. */
-struct holding_bytes {
+struct shard_bytes {
     size_t state, working;
     size_t gathered_peak; /* most bytes of gathered units that were live at once; zero3 */
     size_t largest_unit;  /* bytes of the largest, as it is gathered */
 };
 
-/* What a scheme keeps; each has a struct of its own that begins with this. */
-struct holding {
-    const struct scheme *scheme;
-    struct team *team;
-    struct holding_options options;
-    struct holding_bytes bytes;
+/* What a strategy keeps; each has a struct of its own that begins with this. */
+struct shard {
+    const struct strategy *strategy;
+    struct comm *comm;
+    struct shard_options options;
+    struct shard_bytes bytes;
     struct store store; /* for the model */
 };
 
-struct scheme {
+struct strategy {
     const char *name, *summary;
-    bool is_replicated; /* each rank trains by itself on whole batches: a team of one each */
-    bool is_piecewise;  /* does not hold a stage, nor gradients over several microbatches */
+    bool
+        is_replicated; /* each rank trains by itself on whole batches: a communicator of one each */
+    bool is_piecewise; /* does not hold a stage, nor gradients over several microbatches */
 
-    /* Takes memory; draw() is to follow. Returns 0, or -1 with err. team must live as long. */
-    int (*create)(const struct scheme *scheme, const struct holding_options *options,
-                  struct team *team, struct holding **holding, struct error *err);
-    void (*destroy)(struct holding *holding);
+    /* Takes memory; draw() is to follow. Returns 0, or -1 with err. comm must live as long. */
+    int (*create)(const struct strategy *strategy, const struct shard_options *options,
+                  struct comm *comm, struct shard **shard, struct error *err);
+    void (*destroy)(struct shard *shard);
 
     /* Before a walk through the model. trains: forward and backward, else forward only. */
-    void (*begin)(struct holding *holding, bool trains);
+    void (*begin)(struct shard *shard, bool trains);
     /* After it: all gradients are what they are to be, the sum over ranks. */
-    void (*finish)(struct holding *holding);
+    void (*finish)(struct shard *shard);
 
     /* Of one tensor in one unit, or of all (tensor TENSOR_COUNT, any unit): the sum of squares of
      * that part of the gradient that this rank answers for; the sum over ranks, of all stages, is
      * the whole's. */
-    double (*squares)(const struct holding *holding, int unit, int tensor);
+    double (*squares)(const struct shard *shard, int unit, int tensor);
 
     /* As adamw_update(), of all parameters. */
-    void (*update)(struct holding *holding, const struct adamw *adamw, long step, double rate,
+    void (*update)(struct shard *shard, const struct adamw *adamw, long step, double rate,
                    double scale);
 
     /* The first weights, and no moments. */
-    void (*draw)(struct holding *holding);
+    void (*draw)(struct shard *shard);
 
     /* The ranges that this rank saves (over all ranks disjoint and complete), or, loads true, those
      * that it reads. Returns their number; pieces NULL: that only. */
-    size_t (*pieces)(const struct holding *holding, bool loads, struct checkpoint_state *pieces);
+    size_t (*pieces)(const struct shard *shard, bool loads, struct checkpoint_state *pieces);
     /* After they were read. */
-    void (*restored)(struct holding *holding);
+    void (*restored)(struct shard *shard);
 
     /* Bytes of state by the formula above, for the parameters of a stage. */
     double (*formula)(double parameters, int ranks);
@@ -90,13 +92,14 @@ struct scheme {
 };
 
 /* In the order of the table above. */
-extern const struct scheme scheme_ddp, scheme_zero1, scheme_zero2, scheme_zero3, scheme_replicas;
-extern const struct scheme *const schemes[];
-enum { SCHEMES = 5 };
+extern const struct strategy strategy_ddp, strategy_zero1, strategy_zero2, strategy_zero3,
+    strategy_replicas;
+extern const struct strategy *const strategies[];
+enum { STRATEGIES = 5 };
 
-const struct scheme *scheme_named(const char *name); /* NULL: there is none */
+const struct strategy *strategy_find(const char *name); /* NULL: there is none */
 
 /* count zeros, counted in *bytes. NULL with err. */
-real *holding_take(size_t count, size_t *bytes, struct error *err);
+real *shard_alloc(size_t count, size_t *bytes, struct error *err);
 
 #endif

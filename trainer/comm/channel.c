@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "trainer/team/channel.h"
+#include "trainer/comm/channel.h"
 
 #include <stdlib.h>
 
@@ -10,26 +10,26 @@
 #include "validate/battery/watch/watch.h"
 
 struct channel {
-    MPI_Comm comm;
+    MPI_Comm mpi;
     int lanes;
     MPI_Request *requests;
     int *ranks; /* at the other end of each lane */
     struct traffic traffic;
 };
 
-int channel_create(struct team *team, int lanes, struct channel **channel, struct error *err)
+int channel_create(struct comm *comm, int lanes, struct channel **channel, struct error *err)
 {
     struct channel *made = calloc(1, sizeof *made);
-    MPI_Comm comm;
+    MPI_Comm mpi;
 
-    MPI_Comm_dup(team_communicator(team), &comm); /* by those too that have no memory */
+    MPI_Comm_dup(comm_mpi(comm), &mpi); /* by those too that have no memory */
     if (!made || !(made->requests = calloc((size_t)lanes, sizeof *made->requests)) ||
         !(made->ranks = calloc((size_t)lanes, sizeof *made->ranks))) {
         free(made ? made->requests : NULL);
         free(made);
         return error_set(err, "a channel between ranks: %m");
     }
-    made->comm = comm;
+    made->mpi = mpi;
     made->lanes = lanes;
     for (int lane = 0; lane < lanes; lane++)
         made->requests[lane] = MPI_REQUEST_NULL;
@@ -43,7 +43,7 @@ void channel_destroy(struct channel *channel)
         return;
     for (int lane = 0; lane < channel->lanes; lane++)
         channel_wait(channel, lane);
-    MPI_Comm_free(&channel->comm);
+    MPI_Comm_free(&channel->mpi);
     free(channel->requests);
     free(channel->ranks);
     free(channel);
@@ -54,13 +54,13 @@ void channel_send(struct channel *channel, int lane, int rank, int tag, const vo
 {
     channel->ranks[lane] = rank;
     channel->traffic.sent_bytes += bytes;
-    MPI_Isend(data, (int)bytes, MPI_BYTE, rank, tag, channel->comm, &channel->requests[lane]);
+    MPI_Isend(data, (int)bytes, MPI_BYTE, rank, tag, channel->mpi, &channel->requests[lane]);
 }
 
 void channel_receive(struct channel *channel, int lane, int rank, int tag, void *data, size_t bytes)
 {
     channel->ranks[lane] = rank;
-    MPI_Irecv(data, (int)bytes, MPI_BYTE, rank, tag, channel->comm, &channel->requests[lane]);
+    MPI_Irecv(data, (int)bytes, MPI_BYTE, rank, tag, channel->mpi, &channel->requests[lane]);
 }
 
 bool channel_is_free(struct channel *channel, int lane)

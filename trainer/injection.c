@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "trainer/plant.h"
+#include "trainer/injection.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "trainer/parallel/guard.h"
 
-int plant_parse(const char *text, struct plant *plant, struct error *err)
+int injection_parse(const char *text, struct injection *injection, struct error *err)
 {
-    static const char *const names[] = {
-        [PLANT_NAN] = "nan", [PLANT_FLIP] = "flip", [PLANT_ROT] = "rot", [PLANT_WRONG] = "wrong"};
+    static const char *const names[] = {[INJECT_NAN] = "nan",
+                                        [INJECT_FLIP] = "flip",
+                                        [INJECT_ROT] = "rot",
+                                        [INJECT_WRONG] = "wrong"};
     char name[8];
     int used = 0;
 
-    if (sscanf(text, "%7[a-z]:%d@%ld%n", name, &plant->rank, &plant->step, &used) == 3 &&
+    if (sscanf(text, "%7[a-z]:%d@%ld%n", name, &injection->rank, &injection->step, &used) == 3 &&
         !text[used])
-        for (int kind = PLANT_NAN; kind <= PLANT_WRONG; kind++)
+        for (int kind = INJECT_NAN; kind <= INJECT_WRONG; kind++)
             if (strcmp(names[kind], name) == 0) {
-                plant->kind = (enum plant_kind)kind;
+                injection->kind = (enum injection_kind)kind;
                 return 0;
             }
     return error_set(err,
@@ -38,17 +40,17 @@ static int unit_of(const struct training *training)
 static void spoil(const struct training *training, bool is_bit)
 {
     enum { PIECES = 64 };
-    const struct holding *holding = training->holding;
+    const struct shard *shard = training->shard;
     const struct shape *shape = &training->options->shape;
     struct checkpoint_state pieces[PIECES];
-    size_t count = holding->scheme->pieces(holding, true, NULL);
+    size_t count = shard->strategy->pieces(shard, true, NULL);
     size_t at = shape_unit_offset(shape, unit_of(training)) + shape_tensor_offset(shape, FCW);
     const struct checkpoint_state *piece;
     real *parameter;
 
     if (count > PIECES)
         return;
-    holding->scheme->pieces(holding, true, pieces);
+    shard->strategy->pieces(shard, true, pieces);
     piece = count == 1 ? &pieces[0] : &pieces[unit_of(training)];
     parameter = piece->parameters;
     if (at >= piece->first && at < piece->first + piece->count)
@@ -59,18 +61,19 @@ static void spoil(const struct training *training, bool is_bit)
         *parameter += 1;
 }
 
-void plant_strike(const struct plant *plant, enum plant_moment moment, struct training *training)
+void injection_apply(const struct injection *injection, enum injection_time moment,
+                     struct training *training)
 {
     /* the step that is about to be made, or the one that was */
-    long step = training->step - (moment != PLANT_BEFORE_STEP);
+    long step = training->step - (moment != INJECT_BEFORE_STEP);
 
-    if (plant->kind == PLANT_NOTHING || plant->rank != team_seat(training->team).rank ||
-        plant->step != step)
+    if (injection->kind == INJECT_NOTHING ||
+        injection->rank != comm_rank_info(training->comm).rank || injection->step != step)
         return;
-    if (plant->kind == PLANT_NAN && moment == PLANT_BEFORE_STEP)
-        guard_plant(training->guard, unit_of(training), FCW);
-    if (((plant->kind == PLANT_FLIP || plant->kind == PLANT_WRONG) &&
-         moment == PLANT_AFTER_UPDATE) ||
-        (plant->kind == PLANT_ROT && moment == PLANT_AFTER_STEP))
-        spoil(training, plant->kind != PLANT_WRONG);
+    if (injection->kind == INJECT_NAN && moment == INJECT_BEFORE_STEP)
+        guard_inject(training->guard, unit_of(training), FCW);
+    if (((injection->kind == INJECT_FLIP || injection->kind == INJECT_WRONG) &&
+         moment == INJECT_AFTER_UPDATE) ||
+        (injection->kind == INJECT_ROT && moment == INJECT_AFTER_STEP))
+        spoil(training, injection->kind != INJECT_WRONG);
 }
