@@ -35,15 +35,15 @@ lib_libmuster_la_SOURCES += \
 	lib/base/ranges.c lib/base/ranges.h \
 	lib/base/read_all.c lib/base/read_all.h \
 	lib/base/record.c lib/base/record.h \
-	lib/base/regular.c lib/base/regular.h \
-	lib/base/replacement.c lib/base/replacement.h \
+	lib/base/regular_file.c lib/base/regular_file.h \
+	lib/base/atomic_file.c lib/base/atomic_file.h \
 	lib/base/rtnetlink.c lib/base/rtnetlink.h \
 	lib/base/sha256.c lib/base/sha256.h \
 	lib/base/signals.h \
 	lib/base/stdout_flush.c lib/base/stdout_flush.h \
 	lib/base/sysfs.c lib/base/sysfs.h \
 	lib/base/text.c lib/base/text.h \
-	lib/base/trouble.c lib/base/trouble.h \
+	lib/base/deferred_error.c lib/base/deferred_error.h \
 	lib/base/utf8.c lib/base/utf8.h \
 	lib/base/write_all.c lib/base/write_all.h \
 	# end

@@ -19,10 +19,10 @@
 #include "lib/node/device.h"
 #include "lib/envplan/stepcheck.h"
 
-enum { TOLD = 64 };
+enum { PRINTED_LINES = 64 };
 
 static struct {
-    uint64_t *told; /* hashes of the lines that were told, in memory that all tasks of the step
+    uint64_t *printed; /* hashes of the lines that were told, in memory that all tasks of the step
                        share; 0 is free */
 } check;
 
@@ -51,9 +51,9 @@ void check_start(void)
     void *memory;
 
     check_end();
-    memory = mmap(NULL, TOLD * sizeof *check.told, PROT_READ | PROT_WRITE,
+    memory = mmap(NULL, PRINTED_LINES * sizeof *check.printed, PROT_READ | PROT_WRITE,
                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check.told = memory != MAP_FAILED ? memory : NULL;
+    check.printed = memory != MAP_FAILED ? memory : NULL;
 }
 
 /* Whether this task is to tell the line: no other has, and there is room to say so. */
@@ -62,12 +62,12 @@ static bool is_new(const struct host_task *task, const char *text)
     const char *local_rank = lookup(task, "SLURM_LOCALID");
     uint64_t hash = hash_text(HASH_BEGIN, text);
 
-    if (check.told == NULL)
+    if (check.printed == NULL)
         return local_rank != NULL && strcmp(local_rank, "0") == 0;
-    for (size_t i = 0; i < TOLD; i++) {
+    for (size_t i = 0; i < PRINTED_LINES; i++) {
         uint64_t found = 0;
 
-        if (__atomic_compare_exchange_n(&check.told[i], &found, hash, false, __ATOMIC_RELAXED,
+        if (__atomic_compare_exchange_n(&check.printed[i], &found, hash, false, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED))
             return true;
         if (found == hash)
@@ -125,14 +125,14 @@ void check_task(const char *root, const struct node_facts *node, const struct ho
     free(fabric);
     for (size_t i = 0; i < found.count; i++)
         if (is_new(task, found.problems[i]))
-            host_tell("%s: step %s.%s task %s: %s; see spank_muster(8)",
-                      node_of(task, host, sizeof host), job != NULL ? job : "?",
-                      step != NULL ? step : "?", rank != NULL ? rank : "?", found.problems[i]);
+            host_print("%s: step %s.%s task %s: %s; see spank_muster(8)",
+                       node_of(task, host, sizeof host), job != NULL ? job : "?",
+                       step != NULL ? step : "?", rank != NULL ? rank : "?", found.problems[i]);
 }
 
 void check_end(void)
 {
-    if (check.told != NULL)
-        munmap(check.told, TOLD * sizeof *check.told);
+    if (check.printed != NULL)
+        munmap(check.printed, PRINTED_LINES * sizeof *check.printed);
     memset(&check, 0, sizeof check);
 }

@@ -47,7 +47,7 @@ void host_info(const char *format, ...)
     slurm_info("%s", line);
 }
 
-void host_tell(const char *format, ...)
+void host_print(const char *format, ...)
 {
     char line[8192]; /* a variable of 4096 bytes, its rule and its fact */
     va_list args;

@@ -12,7 +12,7 @@ void host_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* To the log only. */
 void host_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* To the user's standard error. */
-void host_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void host_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A step on this node, or one task of it. The arrays end with NULL and are the caller's: Slurm's
  * own may move with each host_setenv(). */

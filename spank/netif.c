@@ -92,7 +92,7 @@ struct request {
 };
 
 /* The answer is that it is done: the work is in the memory that both see. */
-static void work_and_tell(int fd, void *context)
+static void run_and_report(int fd, void *context)
 {
     const struct request *request = context;
 
@@ -108,7 +108,7 @@ static struct work *work_in_time(const char *config_path, enum when when, uint32
     struct work *work =
         mmap(NULL, sizeof *work, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     struct deadline deadline;
-    bool is_told, is_late;
+    bool is_complete, is_late;
     char byte;
 
     if (work == MAP_FAILED) {
@@ -116,12 +116,12 @@ static struct work *work_in_time(const char *config_path, enum when when, uint32
         return NULL;
     }
     request.work = work;
-    if (!deadline_start(&deadline, NETIF_DEADLINE_MS, work_and_tell, &request)) {
+    if (!deadline_start(&deadline, NETIF_DEADLINE_MS, run_and_report, &request)) {
         error_set(&work->err, "no process to set interfaces with: %s", strerror(errno));
         return work;
     }
-    is_told = deadline_read(&deadline, &byte, 1);
-    is_late = deadline_end(&deadline, is_told);
+    is_complete = deadline_read(&deadline, &byte, 1);
+    is_late = deadline_end(&deadline, is_complete);
     if (!work->is_done && is_late)
         error_set(&work->err,
                   "setting the interfaces did not end within %d ms (a driver or a file system "
@@ -179,7 +179,7 @@ int netif_prolog(const char *config_path, uint32_t job_id)
     return is_refused ? -1 : 0;
 }
 
-static void put_back_and_tell(const char *config_path, enum when when, uint32_t job_id)
+static void restore_and_report(const char *config_path, enum when when, uint32_t job_id)
 {
     struct work *work = work_in_time(config_path, when, job_id);
     char node[HOST_NAME_MAX + 1], first[REPORT_TEXT];
@@ -198,10 +198,10 @@ static void put_back_and_tell(const char *config_path, enum when when, uint32_t 
 
 void netif_epilog(const char *config_path, uint32_t job_id)
 {
-    put_back_and_tell(config_path, EPILOG, job_id);
+    restore_and_report(config_path, EPILOG, job_id);
 }
 
 void netif_recover(const char *config_path)
 {
-    put_back_and_tell(config_path, START, 0);
+    restore_and_report(config_path, START, 0);
 }

@@ -58,13 +58,13 @@ static void parts_of(struct inventory *inventory, const struct inventory_head *h
 
 static bool is_wanted(const struct node_request *request, const struct conf *conf)
 {
-    return request->is_asked || conf->set_environment || conf->check_steps;
+    return request->is_requested || conf->set_environment || conf->check_steps;
 }
 
-/* ---------------------------------------------------------------- the child: tells */
+/* ---------------------------------------------------------------- the child: sends */
 
-/* Returns whether there is more to tell, and then conf. */
-static bool conf_tell(int fd, const struct node_request *request, struct conf *conf)
+/* Returns whether there is more to send, and then conf. */
+static bool conf_send(int fd, const struct node_request *request, struct conf *conf)
 {
     struct conf_head head = {0};
     char *text = NULL;
@@ -80,7 +80,7 @@ static bool conf_tell(int fd, const struct node_request *request, struct conf *c
            (head.status == 0 && conf_parse(request->config_path, text, conf, NULL) == 0);
 }
 
-static bool inventory_tell(int fd, const struct node_request *request)
+static bool inventory_send(int fd, const struct node_request *request)
 {
     struct inventory_head head = {.is_read = false};
     struct inventory *inventory =
@@ -102,7 +102,7 @@ static bool inventory_tell(int fd, const struct node_request *request)
     return true;
 }
 
-static bool failed_tell(int fd, const struct node_request *request, const struct conf *conf)
+static bool failed_send(int fd, const struct node_request *request, const struct conf *conf)
 {
     struct failed_rails failed = {0};
     struct failed_head head = {0};
@@ -122,7 +122,7 @@ static bool failed_tell(int fd, const struct node_request *request, const struct
 }
 
 /* What AutoDetect finds is on the bus, and gres.conf then need not name it all. */
-static void gres_tell(int fd, const struct node_request *request, const struct conf *conf)
+static void gres_send(int fd, const struct node_request *request, const struct conf *conf)
 {
     const char *root = request->root != NULL ? request->root : "";
     char directory[256], auto_detect[32];
@@ -144,103 +144,104 @@ static void gres_tell(int fd, const struct node_request *request, const struct c
         write_all(fd, devices.devices, head.count * sizeof *devices.devices);
 }
 
-static void tell(int fd, void *context)
+static void send_node(int fd, void *context)
 {
     const struct node_request *request = context;
     struct conf conf;
 
-    if (conf_tell(fd, request, &conf) && is_wanted(request, &conf) && inventory_tell(fd, request) &&
-        failed_tell(fd, request, &conf))
-        gres_tell(fd, request, &conf);
+    if (conf_send(fd, request, &conf) && is_wanted(request, &conf) && inventory_send(fd, request) &&
+        failed_send(fd, request, &conf))
+        gres_send(fd, request, &conf);
 }
 
-/* ---------------------------------------------------------------- the parent: hears */
+/* ---------------------------------------------------------------- the parent: receives */
 
 /* What became of a part. */
-enum heard { HEARD, NOT_HEARD, HEARD_BAD /* err says why */ };
+enum receipt { RECEIVED, NOT_RECEIVED, RECEIVED_BAD /* err says why */ };
 
-static enum heard conf_hear(const struct deadline *deadline, const struct node_request *request,
-                            struct node_facts *facts, struct error *err)
+static enum receipt conf_receive(const struct deadline *deadline,
+                                 const struct node_request *request, struct node_facts *facts,
+                                 struct error *err)
 {
     struct conf_head head;
-    enum heard heard = NOT_HEARD;
+    enum receipt receipt = NOT_RECEIVED;
     char *text = NULL;
 
     if (!deadline_read(deadline, &head, sizeof head))
-        return NOT_HEARD;
+        return NOT_RECEIVED;
     if (head.status < 0) {
         *err = head.err;
         facts->is_conf_bad = true;
-        return HEARD_BAD;
+        return RECEIVED_BAD;
     }
     if (head.status == 0) {
         text = malloc(head.size);
         if (text != NULL && deadline_read(deadline, text, head.size))
-            heard =
-                conf_parse(request->config_path, text, &facts->conf, err) == 0 ? HEARD : HEARD_BAD;
+            receipt = conf_parse(request->config_path, text, &facts->conf, err) == 0 ? RECEIVED
+                                                                                     : RECEIVED_BAD;
         free(text);
     } else {
-        heard = HEARD;
+        receipt = RECEIVED;
     }
-    facts->is_conf_bad = heard == HEARD_BAD;
-    return heard;
+    facts->is_conf_bad = receipt == RECEIVED_BAD;
+    return receipt;
 }
 
-static enum heard inventory_hear(const struct deadline *deadline, struct inventory *inventory,
-                                 struct error *err)
+static enum receipt inventory_receive(const struct deadline *deadline, struct inventory *inventory,
+                                      struct error *err)
 {
     struct inventory_head head;
     struct iovec parts[PARTS];
 
     if (!deadline_read(deadline, &head, sizeof head))
-        return NOT_HEARD;
+        return NOT_RECEIVED;
     if (!head.is_read) {
         *err = head.err;
-        return HEARD_BAD;
+        return RECEIVED_BAD;
     }
     parts_of(inventory, &head, parts);
     for (int i = 0; i < PARTS; i++)
         if (!deadline_read(deadline, parts[i].iov_base, parts[i].iov_len))
-            return NOT_HEARD;
+            return NOT_RECEIVED;
     inventory->nic_count = head.nic_count;
     inventory->rdma_count = head.rdma_count;
     inventory->gpu_count = head.gpu_count;
-    return HEARD;
+    return RECEIVED;
 }
 
-static enum heard failed_hear(const struct deadline *deadline, struct failed_rails *failed)
+static enum receipt failed_receive(const struct deadline *deadline, struct failed_rails *failed)
 {
     struct failed_head head;
     char *names, *name;
-    enum heard heard = HEARD;
+    enum receipt receipt = RECEIVED;
 
     if (!deadline_read(deadline, &head, sizeof head))
-        return NOT_HEARD;
+        return NOT_RECEIVED;
     memcpy(failed->why, head.why, sizeof failed->why);
     if (head.count == 0)
-        return HEARD;
+        return RECEIVED;
     name = names = malloc(head.size);
     if (names == NULL || !deadline_read(deadline, names, head.size))
-        heard = NOT_HEARD;
-    for (size_t i = 0; heard == HEARD && i < head.count; i++, name += strlen(name) + 1)
+        receipt = NOT_RECEIVED;
+    for (size_t i = 0; receipt == RECEIVED && i < head.count; i++, name += strlen(name) + 1)
         if (hostlist_append(&failed->rails, name) != 0)
-            heard = NOT_HEARD;
+            receipt = NOT_RECEIVED;
     free(names);
-    return heard;
+    return receipt;
 }
 
-static enum heard gres_hear(const struct deadline *deadline, struct node_facts *facts)
+static enum receipt gres_receive(const struct deadline *deadline, struct node_facts *facts)
 {
     struct gres_devices *gres = &facts->gres;
     struct gres_head head;
 
     if (!deadline_read(deadline, &head, sizeof head))
-        return NOT_HEARD;
+        return NOT_RECEIVED;
     if (head.count > 0) {
         gres->devices = malloc(head.count * sizeof *gres->devices);
         if (gres->devices == NULL ||
             !deadline_read(deadline, gres->devices, head.count * sizeof *gres->devices))
-            return NOT_HEARD;
+            return NOT_RECEIVED;
     }
     for (size_t i = 0; i < head.count; i++)
         gres->devices[i].file = NULL; /* of the child's memory */
@@ -248,38 +249,38 @@ static enum heard gres_hear(const struct deadline *deadline, struct node_facts *
     gres->counted = head.counted;
     gres->is_named = head.is_named;
     facts->has_gres = head.has_gres;
-    return HEARD;
+    return RECEIVED;
 }
 
 /* What is read, for the one that comes too late. */
 static const char *const sources[] = {"muster.conf", "/sys", "the certificate", "gres.conf"};
 enum source { SOURCE_CONF, SOURCE_SYSFS, SOURCE_CERTIFICATE, SOURCE_GRES };
 
-/* All parts; of one that is not heard, where it comes from. */
-static enum heard hear(const struct deadline *deadline, const struct node_request *request,
-                       struct node_facts *facts, enum source *source, struct error *err)
+/* All parts; of one that is not received, where it comes from. */
+static enum receipt receive(const struct deadline *deadline, const struct node_request *request,
+                            struct node_facts *facts, enum source *source, struct error *err)
 {
-    enum heard heard;
+    enum receipt receipt;
 
     *source = SOURCE_CONF;
-    heard = conf_hear(deadline, request, facts, err);
-    if (heard != HEARD || !is_wanted(request, &facts->conf))
-        return heard;
+    receipt = conf_receive(deadline, request, facts, err);
+    if (receipt != RECEIVED || !is_wanted(request, &facts->conf))
+        return receipt;
     *source = SOURCE_SYSFS;
     facts->inventory = calloc(1, sizeof *facts->inventory);
     if (facts->inventory == NULL) {
         error_set(err, "inventory: %m");
-        return HEARD_BAD;
+        return RECEIVED_BAD;
     }
-    heard = inventory_hear(deadline, facts->inventory, err);
-    if (heard != HEARD)
-        return heard;
+    receipt = inventory_receive(deadline, facts->inventory, err);
+    if (receipt != RECEIVED)
+        return receipt;
     *source = SOURCE_CERTIFICATE;
-    heard = failed_hear(deadline, &facts->failed);
-    if (heard != HEARD)
-        return heard;
+    receipt = failed_receive(deadline, &facts->failed);
+    if (receipt != RECEIVED)
+        return receipt;
     *source = SOURCE_GRES;
-    return gres_hear(deadline, facts);
+    return gres_receive(deadline, facts);
 }
 
 int node_read_in_time(const struct node_request *request, struct node_facts *facts,
@@ -287,25 +288,25 @@ int node_read_in_time(const struct node_request *request, struct node_facts *fac
 {
     struct deadline deadline;
     enum source source;
-    enum heard heard;
+    enum receipt receipt;
     struct error why = {"the process that reads the node ended without an answer"};
 
     *facts = (struct node_facts){0};
     conf_defaults(&facts->conf);
-    if (!deadline_start(&deadline, NODE_DEADLINE_MS, tell, (void *)request))
+    if (!deadline_start(&deadline, NODE_DEADLINE_MS, send_node, (void *)request))
         return error_set(err, "no process to read the node with: %m");
-    heard = hear(&deadline, request, facts, &source, err);
-    if (deadline_end(&deadline, heard == HEARD))
+    receipt = receive(&deadline, request, facts, &source, err);
+    if (deadline_end(&deadline, receipt == RECEIVED))
         error_set(&why, "%s was not read within %d s, %s", sources[source], NODE_DEADLINE_MS / 1000,
                   source == SOURCE_SYSFS ? "a driver hangs; the kernel's log tells which"
                                          : "its file system hangs");
-    if (heard == HEARD)
+    if (receipt == RECEIVED)
         return 0;
-    if (heard == NOT_HEARD && source == SOURCE_GRES) { /* the environment needs none of it */
+    if (receipt == NOT_RECEIVED && source == SOURCE_GRES) { /* the environment needs none of it */
         host_error("a step's devices are not compared with gres.conf: %s", why.text);
         return 0;
     }
-    if (heard == NOT_HEARD)
+    if (receipt == NOT_RECEIVED)
         *err = why;
     inventory_free(facts->inventory);
     facts->inventory = NULL;

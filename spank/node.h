@@ -20,7 +20,7 @@ struct node_request {
     const char *config_path; /* NULL: the usual one */
     const char *root;        /* of a recorded machine, which has no certificate; NULL: this one */
     const char *gres_node;   /* whose devices gres.conf is to tell; NULL: not wanted */
-    bool is_asked;           /* the environment is wanted whatever SetEnvironment says */
+    bool is_requested;       /* the environment is wanted whatever SetEnvironment says */
 };
 
 struct node_facts {

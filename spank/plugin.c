@@ -21,7 +21,7 @@ int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/trouble.h"
+#include "lib/base/deferred_error.h"
 #include "spank/claims.h"
 #include "spank/host.h"
 #include "spank/local.h"
@@ -41,9 +41,9 @@ static bool is_loaded, is_task_done, is_gate_done, is_epilog_done, is_recovered;
 static bool is_inside;
 
 /* What the readers of this step could not do for want of memory or the like. */
-static void tell_trouble(void)
+static void log_deferred_error(void)
 {
-    int error = trouble_take();
+    int error = deferred_error_take();
 
     if (error != 0)
         host_error("the step may lack variables: %s", strerror(error));
@@ -133,7 +133,7 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
     }
     if (host_task_get(spank, &task) == 0)
         step_start(step_id, &options, &arguments, &task);
-    tell_trouble();
+    log_deferred_error();
     host_task_free(&task);
     return 0;
 }
@@ -179,7 +179,7 @@ int slurm_spank_task_init(spank_t spank, int argc, char *argv[])
         else
             step_task(&task);
     }
-    tell_trouble();
+    log_deferred_error();
     host_task_free(&task);
     return status;
 }

@@ -87,14 +87,14 @@ become(const char *path, char *const argv[], char *const environment[], pid_t pa
 static int wait_until(pid_t pid, double budget_s)
 {
     double term_at = clock_s() + budget_s + ENDING_S;
-    bool is_told = false;
+    bool is_terminated = false;
 
     for (;;) {
         int status;
         pid_t ended = waitpid(pid, &status, WNOHANG);
 
         if (ended == pid)
-            return is_told ? -1 : status;
+            return is_terminated ? -1 : status;
         if (ended < 0 && errno != EINTR)
             return -1;
         if (clock_s() > term_at + KILL_S) {
@@ -102,8 +102,8 @@ static int wait_until(pid_t pid, double budget_s)
             waitpid(pid, &status, 0);
             return -1;
         }
-        if (clock_s() > term_at && !is_told) {
-            is_told = true;
+        if (clock_s() > term_at && !is_terminated) {
+            is_terminated = true;
             kill(pid, SIGTERM);
         }
         nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000L}, NULL);
@@ -139,8 +139,9 @@ static int run(const char *path, char *const argv[], char *const environment[], 
 
 /* ---------------------------------------------------------------- the question */
 
-static int ask(const struct options *options, const struct arguments *arguments,
-               const struct preflight_step *step, enum conf_preflight level, double budget_s)
+static int run_command(const struct options *options, const struct arguments *arguments,
+                       const struct preflight_step *step, enum conf_preflight level,
+                       double budget_s)
 {
     const char *program = arguments->program != NULL ? arguments->program : MUSTER_BINDIR "/muster";
     char guard[] = PREFLIGHT_GUARD "=1", quiet[] = "MUSTER_EXPLAIN=", mark[] = PREFLIGHT_MARK "=";
@@ -229,7 +230,7 @@ enum preflight_answer preflight_hold(const struct options *options,
     if (level == PREFLIGHT_OFF ||
         (step->node_count < 2 && !may_have_components())) /* one node has no links to test */
         return PREFLIGHT_START;
-    status = ask(options, arguments, step, level, budget_s);
+    status = run_command(options, arguments, step, level, budget_s);
     if (status >= STATUS_INTERRUPTED)
         return PREFLIGHT_REFUSE;
     if (status == STATUS_USAGE)

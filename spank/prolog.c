@@ -39,15 +39,15 @@ struct finding {
 
 /* ---------------------------------------------------------------- the examination */
 
-static void cannot_tell(struct finding *finding, const char *text)
+static void set_unknown(struct finding *finding, const char *text)
 {
     finding->is_known = false;
     snprintf(finding->message, sizeof finding->message, "%s", text);
 }
 
 /* What the cluster has to say about a refusal. */
-static void ask_brake(const struct conf *conf, const struct certificate *certificate,
-                      const char *fingerprint, struct finding *finding)
+static void query_brake(const struct conf *conf, const struct certificate *certificate,
+                        const char *fingerprint, struct finding *finding)
 {
     struct brake brake;
     char cause[BRAKE_CAUSE];
@@ -86,7 +86,7 @@ static void examine(const char *config_path, const char *node, struct finding *f
     char *fingerprint;
 
     if (conf_read(config_path, &conf, &err) < 0) {
-        cannot_tell(finding, err.text);
+        set_unknown(finding, err.text);
         conf_clear(&conf);
         return;
     }
@@ -96,7 +96,7 @@ static void examine(const char *config_path, const char *node, struct finding *f
     seal_use_socket(conf.munge_socket);
     fingerprint = fingerprint_now(&conf, &err);
     if (fingerprint == NULL) {
-        cannot_tell(finding, err.text);
+        set_unknown(finding, err.text);
     } else {
         facts.fingerprint = fingerprint;
         finding->is_known = true;
@@ -105,7 +105,7 @@ static void examine(const char *config_path, const char *node, struct finding *f
         finding->policy = certificate_policy(&conf, finding->state, &key);
         snprintf(finding->key, sizeof finding->key, "%s", key);
         if (finding->policy == POLICY_REFUSE)
-            ask_brake(&conf, &certificate, fingerprint, finding);
+            query_brake(&conf, &certificate, fingerprint, finding);
         certificate_clear(&certificate);
     }
     free(fingerprint);
@@ -158,7 +158,7 @@ static void examine_in_time(const char *config_path, const char *node, uid_t uid
     bool is_late;
 
     if (!deadline_start(&deadline, GATE_DEADLINE_MS, answer, &question)) {
-        cannot_tell(finding, "no process for the examination");
+        set_unknown(finding, "no process for the examination");
         return;
     }
     if (deadline_read(&deadline, finding, sizeof *finding)) {
@@ -173,7 +173,7 @@ static void examine_in_time(const char *config_path, const char *node, uid_t uid
     }
     is_late = deadline_end(&deadline, false);
     memset(finding, 0, sizeof *finding);
-    cannot_tell(finding, is_late ? "no answer within the gate's deadline (munged, a driver or "
+    set_unknown(finding, is_late ? "no answer within the gate's deadline (munged, a driver or "
                                    "a file system hangs)"
                                  : "the examination ended without an answer");
 }

@@ -43,7 +43,7 @@ static bool step_is_wanted(const struct options *options, const struct arguments
     const struct node_request request = {.config_path = arguments->config_path,
                                          .root = arguments->root,
                                          .gres_node = check_gres_node(task, name),
-                                         .is_asked = options->environment > 0};
+                                         .is_requested = options->environment > 0};
     struct error err;
 
     if (options->environment == 0) {
@@ -113,11 +113,11 @@ static void explain(const struct envplan *plan, const char *node)
     char *line;
 
     if (!step.is_on)
-        host_tell("%s: environment left as it is: %s", node, step.why_not);
+        host_print("%s: environment left as it is: %s", node, step.why_not);
     line = malloc(sizeof *plan->variables);
     for (size_t i = 0; i < plan->count && line != NULL; i++) {
         envplan_explain(&plan->variables[i], line, sizeof *plan->variables);
-        host_tell("%s: %s", node, line);
+        host_print("%s: %s", node, line);
     }
     free(line);
 }
@@ -181,8 +181,8 @@ void step_task(const struct host_task *task)
     }
     apply(task, &plan);
     if (step.is_unread && !step.is_explained && place.local_rank <= 0)
-        host_tell("%s: environment left as it is: %s", *place.node != '\0' ? place.node : "?",
-                  step.why_not);
+        host_print("%s: environment left as it is: %s", *place.node != '\0' ? place.node : "?",
+                   step.why_not);
     if (step.is_explained && place.local_rank <= 0)
         explain(&plan, *place.node != '\0' ? place.node : "?");
     if (step.is_checked)

@@ -52,7 +52,8 @@ bool background_load_is_low(double load)
 
 struct machine background_load_keep_better(struct machine *first, struct machine *second)
 {
-    struct machine *better = second->background_load <= first->background_load ? second : first, kept = *better;
+    struct machine *better = second->background_load <= first->background_load ? second : first,
+                   kept = *better;
 
     machine_clear(better == first ? second : first);
     kept.measured = 2;

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 
 #include "collectives/codec/crc32c.h"
-#include "lib/base/regular.h"
-#include "lib/base/replacement.h"
+#include "lib/base/regular_file.h"
+#include "lib/base/atomic_file.h"
 #include "lib/certificate/fingerprint.h"
 
 static const char head_format[] = "muster-collectives 1 crc32c=%08x\n";
@@ -62,7 +62,7 @@ int cache_read(const char *path, const char *fingerprint, struct machine *machin
 {
     char *text, *was = NULL, head[HEAD + 1], change[256];
     const char *figures;
-    int status = regular_read(path, SIZE_MAX_BYTES, &text, err);
+    int status = regular_file_read(path, SIZE_MAX_BYTES, &text, err);
 
     if (status != 0)
         return status;
@@ -134,15 +134,15 @@ int cache_write(const char *path, const char *fingerprint, const struct machine 
                 struct error *err)
 {
     char *text = file_text(fingerprint, machine);
-    struct replacement file;
+    struct atomic_file file;
     int status = -1;
 
     if (text == NULL)
         return error_set(err, "%s: out of memory", path);
     make_directories(path);
-    if (replacement_begin(&file, path, 0600, err) == 0)
-        status = fputs(text, file.stream) >= 0 ? replacement_end(&file, err)
-                                               : replacement_give_up(&file, err);
+    if (atomic_file_begin(&file, path, 0600, err) == 0)
+        status = fputs(text, file.stream) >= 0 ? atomic_file_commit(&file, err)
+                                               : atomic_file_discard(&file, err);
     free(text);
     return status;
 }

@@ -14,13 +14,13 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
-#include "lib/base/regular.h"
-#include "lib/base/replacement.h"
+#include "lib/base/regular_file.h"
+#include "lib/base/atomic_file.h"
 
 #define EXISTS "%s: exists already; -f overwrites it"
 
 /* The file that is being written. A signal's handler looks at its name. */
-static struct replacement written;
+static struct atomic_file written;
 
 void file_abandon(void)
 {
@@ -107,7 +107,7 @@ static int output_begin(const char *output, const struct stat *like, struct erro
     /* no signal finds a file that is there and has no name yet */
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
-    status = replacement_begin(&written, output, S_ISREG(like->st_mode) ? 0600 : 0666, err);
+    status = atomic_file_begin(&written, output, S_ISREG(like->st_mode) ? 0600 : 0666, err);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return status;
 }
@@ -124,7 +124,7 @@ static int output_end(const struct file_job *job, const struct stat *like, struc
     }
     written.is_unsynced = !job->remove;
     written.is_new = !job->force;
-    if (replacement_end(&written, err) == 0)
+    if (atomic_file_commit(&written, err) == 0)
         return 0;
     return errno == EEXIST ? error_set(err, EXISTS, written.path) : -1;
 }
@@ -155,7 +155,7 @@ static int convert_to_file(const struct file_job *job, struct stream *stream, co
         return -1;
     stream->out = written.fd;
     if (convert_open(job, stream, input, totals, err) != 0)
-        return replacement_give_up(&written, NULL);
+        return atomic_file_discard(&written, NULL);
     return output_end(job, like, err);
 }
 

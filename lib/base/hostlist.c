@@ -8,7 +8,7 @@
 
 #include "lib/base/grow.h"
 #include "lib/base/hash.h"
-#include "lib/base/trouble.h"
+#include "lib/base/deferred_error.h"
 
 int hostlist_append(struct hostlist *list, const char *name)
 {
@@ -16,12 +16,12 @@ int hostlist_append(struct hostlist *list, const char *name)
     char **names;
 
     if (!copy) {
-        trouble_note();
+        deferred_error_note();
         return -1;
     }
     names = grow(list->names, list->count, sizeof *names);
     if (!names) {
-        trouble_note();
+        deferred_error_note();
         free(copy);
         return -1;
     }
@@ -67,7 +67,7 @@ int hostlist_set_make(const struct hostlist *list, struct hostlist_set *set)
         set->size *= 2;
     set->slots = calloc(set->size, sizeof *set->slots);
     if (!set->slots) {
-        trouble_note();
+        deferred_error_note();
         set->size = 0;
         return -1;
     }

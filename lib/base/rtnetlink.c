@@ -143,9 +143,9 @@ static ssize_t receive(const struct netlink *netlink, char *buffer, long deadlin
     }
 }
 
-int netlink_ask(struct netlink *netlink, const void *request, size_t length,
-                int (*take)(const struct nlmsghdr *message, size_t length, void *context),
-                void *context, struct error *err)
+int netlink_query(struct netlink *netlink, const void *request, size_t length,
+                  int (*take)(const struct nlmsghdr *message, size_t length, void *context),
+                  void *context, struct error *err)
 {
     long deadline_ms = clock_ms() + netlink->wait_ms;
     char *buffer = malloc(MESSAGE_MAX);

@@ -41,9 +41,9 @@ void netlink_put_attribute(char *message, unsigned short type, const void *value
 /* Sends a request, whose sequence is netlink->sequence, and hands each message of the answer to
  * take(), until that or the kernel says it is the last. take returns 0 to go on, 1 when done.
  * Returns 0, or -1 with err and errno. */
-int netlink_ask(struct netlink *netlink, const void *request, size_t length,
-                int (*take)(const struct nlmsghdr *message, size_t length, void *context),
-                void *context, struct error *err);
+int netlink_query(struct netlink *netlink, const void *request, size_t length,
+                  int (*take)(const struct nlmsghdr *message, size_t length, void *context),
+                  void *context, struct error *err);
 
 /* NLMSG_ERROR's: 0 for an acknowledgement, else the errno, and text gets the kernel's words or "".
  * -1 when it is none or its lengths do not fit. */

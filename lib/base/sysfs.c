@@ -15,7 +15,7 @@
 #include "lib/base/base_name.h"
 #include "lib/base/grow.h"
 #include "lib/base/read_all.h"
-#include "lib/base/trouble.h"
+#include "lib/base/deferred_error.h"
 
 static int make_path(const char *root, char *path, size_t size, const char *format,
                      va_list arguments)
@@ -68,7 +68,7 @@ static ssize_t read_regular(const char *path, char *buffer, size_t size)
     int saved_errno;
 
     if (fd < 0) {
-        trouble_note();
+        deferred_error_note();
         return -1;
     }
     if (fstat(fd, &status) < 0)
@@ -83,7 +83,7 @@ static ssize_t read_regular(const char *path, char *buffer, size_t size)
     close(fd);
     return length;
 fail:
-    trouble_note();
+    deferred_error_note();
     saved_errno = errno;
     close(fd);
     errno = saved_errno;
@@ -132,7 +132,7 @@ char *sysfs_file(const char *root, size_t size_max, const char *format, ...)
         return NULL;
     buffer = malloc(size_max + 1);
     if (!buffer) {
-        trouble_note();
+        deferred_error_note();
         return NULL;
     }
     length = read_regular(path, buffer, size_max);
@@ -169,7 +169,7 @@ bool sysfs_exists(const char *root, const char *format, ...)
         return false;
     result = stat(path, &status);
     if (result < 0)
-        trouble_note();
+        deferred_error_note();
     return result == 0;
 }
 
@@ -186,7 +186,7 @@ int sysfs_link(const char *root, char *text, size_t size, const char *format, ..
         return -1;
     length = readlink(path, target, sizeof target - 1);
     if (length < 0)
-        trouble_note();
+        deferred_error_note();
     if (length <= 0)
         return -1;
     target[length] = '\0';
@@ -217,27 +217,27 @@ size_t sysfs_names(const char *root, char ***names, const char *format, ...)
     directory = result == 0 ? opendir(path) : NULL;
     if (!directory) {
         if (errno != ENOENT && errno != ENOTDIR)
-            trouble_set(errno);
+            deferred_error_set(errno);
         return 0;
     }
     while (count < SYSFS_NAMES) {
         errno = 0;
         entry = readdir(directory);
         if (!entry) {
-            trouble_set(errno); /* the rest of the names is not known */
+            deferred_error_set(errno); /* the rest of the names is not known */
             break;
         }
         if (entry->d_name[0] == '.')
             continue;
         larger = grow(list, count, sizeof *list);
         if (!larger) {
-            trouble_note();
+            deferred_error_note();
             break;
         }
         list = larger;
         list[count] = strdup(entry->d_name);
         if (!list[count]) {
-            trouble_note();
+            deferred_error_note();
             break;
         }
         count++;

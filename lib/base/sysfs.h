@@ -11,7 +11,7 @@
  * makes the path below it, without a leading slash. Nothing is ever opened but regular files, and
  * of those no more is read than asked for: a file that is odd, huge or a pipe hurts nobody. What
  * cannot be read for want of memory or descriptors, or a directory whose names end in an error, is
- * noted in trouble.h. */
+ * noted in deferred_error.h. */
 
 enum {
     SYSFS_PATH = PATH_MAX,

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "lib/base/read_all.h"
-#include "lib/base/replacement.h"
+#include "lib/base/atomic_file.h"
 #include "lib/certificate/fingerprint.h"
 
 static const char *const leaves[] = {
@@ -143,16 +143,16 @@ int brake_read(const char *certificate_path, struct brake *brake, struct error *
 
 int brake_write(const char *certificate_path, const struct brake *brake, struct error *err)
 {
-    struct replacement file;
+    struct atomic_file file;
     char path[300];
 
-    if (path_of(certificate_path, path, err) != 0 || replacement_begin(&file, path, 0644, err) != 0)
+    if (path_of(certificate_path, path, err) != 0 || atomic_file_begin(&file, path, 0644, err) != 0)
         return -1;
     file.mode = 0644;
     file.is_unsynced = true; /* without it jobs are not refused */
     fprintf(file.stream, "muster brake 1\ntime: %lld\nleave: %s\ncause: %s\nmessage: %s\n",
             (long long)brake->when, leaves[brake->leave], brake->cause, brake->message);
-    return replacement_end(&file, err);
+    return atomic_file_commit(&file, err);
 }
 
 int brake_remove(const char *certificate_path, struct error *err)

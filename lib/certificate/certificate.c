@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/trouble.h"
+#include "lib/base/deferred_error.h"
 #include "lib/base/utf8.h"
 
 static const char title[] = "muster certificate 1";
@@ -140,7 +140,7 @@ char *certificate_format(const struct certificate *certificate)
     bool is_fit, failed;
 
     if (!stream) {
-        trouble_note();
+        deferred_error_note();
         return NULL;
     }
     is_fit = print(stream, certificate);
@@ -150,7 +150,7 @@ char *certificate_format(const struct certificate *certificate)
         return text;
     free(text);
     errno = failed ? ENOMEM : EINVAL;
-    trouble_note();
+    deferred_error_note();
     return NULL;
 }
 
@@ -260,7 +260,7 @@ static int parse_lines(struct lines *lines, const char *prefix, char **text, boo
             return not_expected(lines, "a line without control characters, not too long", err);
         grown = realloc(*text, length + added + 2);
         if (!grown) {
-            trouble_note();
+            deferred_error_note();
             return error_set(err, "out of memory");
         }
         *text = grown;
@@ -302,7 +302,7 @@ static int parse_seal(struct lines *lines, bool is_end, char **seal, struct erro
         return not_expected(lines, "\"seal: MUNGE:\", a credential and \":\"", err);
     *seal = strndup(value, lines->length - strlen("seal: "));
     if (!*seal) {
-        trouble_note();
+        deferred_error_note();
         return error_set(err, "out of memory");
     }
     if (next_line(lines) || lines->length > 0)

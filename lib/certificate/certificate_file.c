@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/base/trouble.h"
+#include "lib/base/deferred_error.h"
 
 /* A path in two parts: its directory and its last name. */
 struct place {
@@ -203,9 +203,9 @@ static enum certificate_state check_text(const char *path, const char *text,
     char *seal = NULL;
     size_t length;
 
-    trouble_take();
+    deferred_error_take();
     if (certificate_parse(text, certificate, &seal, &length, err) != 0) {
-        if (trouble_take() != 0) {
+        if (deferred_error_take() != 0) {
             error_prefix(err, "%s cannot be read", path);
             return CERTIFICATE_UNVERIFIED;
         }

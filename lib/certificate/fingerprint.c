@@ -2,7 +2,7 @@
 #include "config.h"
 #include "lib/certificate/fingerprint.h"
 #include "lib/fabric/fabric.h"
-#include "lib/base/trouble.h"
+#include "lib/base/deferred_error.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -152,7 +152,7 @@ char *fingerprint_node(const struct inventory *inventory, const struct conf *con
 
     if (!fabric)
         return NULL;
-    trouble_take();
+    deferred_error_take();
     fabric_choose(inventory, conf, fabric);
     for (size_t i = 0; i < fabric->rail_count; i++)
         if (fabric->rails[i].nic)
@@ -161,7 +161,7 @@ char *fingerprint_node(const struct inventory *inventory, const struct conf *con
         names[count++] = fabric->management->name;
     text = text_of(inventory, names, count, conf);
     free(fabric);
-    if (trouble_take() != 0) { /* without its fabric the node would look like another */
+    if (deferred_error_take() != 0) { /* without its fabric the node would look like another */
         free(text);
         return NULL;
     }
@@ -227,9 +227,9 @@ struct message {
     size_t size, length;
 };
 
-static void say(struct message *message, const char *format, ...)
+static void append(struct message *message, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-static void say(struct message *message, const char *format, ...)
+static void append(struct message *message, const char *format, ...)
 {
     va_list arguments;
     int added;
@@ -246,22 +246,22 @@ static void say(struct message *message, const char *format, ...)
         message->length = message->size - 1;
 }
 
-static void say_difference(struct message *message, int number, const struct fact *then,
-                           const struct fact *now)
+static void append_difference(struct message *message, int number, const struct fact *then,
+                              const struct fact *now)
 {
     const struct fact *key = then ? then : now;
 
-    say(message, "%s%.*s: ", number ? "; " : "", (int)key->key_length, key->key);
+    append(message, "%s%.*s: ", number ? "; " : "", (int)key->key_length, key->key);
     if (!now) {
-        say(message, "gone");
+        append(message, "gone");
     } else if (!then) {
-        say(message, "new");
+        append(message, "new");
     } else {
         size_t common = common_words(then, now);
         const char *dots = common ? "... " : "";
 
-        say(message, "was %s%.*s, is %s%.*s", dots, (int)(then->value_length - common),
-            then->value + common, dots, (int)(now->value_length - common), now->value + common);
+        append(message, "was %s%.*s, is %s%.*s", dots, (int)(then->value_length - common),
+               then->value + common, dots, (int)(now->value_length - common), now->value + common);
     }
 }
 
@@ -305,17 +305,17 @@ int fingerprint_compare(const char *then, const char *now, char *message, size_t
                             new.value_length &&memcmp(old.value, new.value, old.value_length) == 0)
             continue;
         if (count < NAMED)
-            say_difference(&said, count, &old, is_there ? &new : NULL);
+            append_difference(&said, count, &old, is_there ? &new : NULL);
         count++;
     }
     for (rest = now; next_fact(&rest, &new);) {
         if (find_fact(then, &new, &old))
             continue;
         if (count < NAMED)
-            say_difference(&said, count, NULL, &new);
+            append_difference(&said, count, NULL, &new);
         count++;
     }
     if (count > NAMED)
-        say(&said, "; and %d more", count - NAMED);
+        append(&said, "; and %d more", count - NAMED);
     return count;
 }

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "lib/base/read_all.h"
-#include "lib/base/replacement.h"
+#include "lib/base/atomic_file.h"
 
 enum { CLOCKS_APART_S = 300 };
 
@@ -35,19 +35,19 @@ void refused_write(const char *certificate_path, const char *line)
 {
     char path[300], stamp[32];
     time_t now = time(NULL);
-    struct replacement file;
+    struct atomic_file file;
     struct tm utc;
 
     if (!path_of(certificate_path, true, path))
         return;
     gmtime_r(&now, &utc);
     strftime(stamp, sizeof stamp, form, &utc);
-    if (replacement_begin(&file, path, 0644, NULL) != 0)
+    if (atomic_file_begin(&file, path, 0644, NULL) != 0)
         return;
     file.mode = 0644;        /* whatever slurmd's umask is */
     file.is_unsynced = true; /* a job waits, and a note is no record */
     fprintf(file.stream, "%s %s\n", stamp, line);
-    (void)replacement_end(&file, NULL);
+    (void)atomic_file_commit(&file, NULL);
 }
 
 int refused_read(const char *certificate_path, time_t *when, char *line, size_t size)

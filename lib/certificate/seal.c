@@ -247,7 +247,7 @@ static char *read_answer(int fd, bool *is_late, struct error *err)
 }
 
 /* The child's answer to a job: a malloc'd text, or NULL with err. */
-static char *ask(const struct job *job, struct error *err)
+static char *query_munged(const struct job *job, struct error *err)
 {
     int fds[2];
     bool is_late;
@@ -288,7 +288,7 @@ int seal_make(const char *text, size_t text_length, char **seal, struct error *e
 
     if (text_length > 1 << 20) /* munged's own limit, and an int's */
         return error_set(err, "a text of %zu bytes is too long to be sealed", text_length);
-    reply = ask(&job, err);
+    reply = query_munged(&job, err);
     if (!reply)
         return -1;
     if (reply[0] == MADE) {
@@ -306,7 +306,7 @@ int seal_verify_by(unsigned owner_uid, const char *seal, const char *text, size_
 {
     const struct job job = {
         .seal = seal, .text = text, .text_length = text_length, .owner = owner_uid};
-    char *reply = ask(&job, err);
+    char *reply = query_munged(&job, err);
     int result;
 
     if (!reply)

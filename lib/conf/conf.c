@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "lib/base/base_name.h"
-#include "lib/base/regular.h"
+#include "lib/base/regular_file.h"
 
 enum { FILE_MAX = 1 << 20 };
 
@@ -374,7 +374,7 @@ static int read_text(const char *path, char *text, struct conf *conf, struct err
 
 int conf_load(const char *path, char **text, struct error *err)
 {
-    return regular_read(path ? path : conf_default_path(), FILE_MAX, text, err);
+    return regular_file_read(path ? path : conf_default_path(), FILE_MAX, text, err);
 }
 
 int conf_parse(const char *path, char *text, struct conf *conf, struct error *err)

@@ -168,7 +168,7 @@ void conf_defaults(struct conf *conf);
 int conf_read(const char *path, struct conf *conf, struct error *err);
 
 /* The two halves of it, for who must not wait for a file: the text, malloc'd, returned as
- * regular_read() does; and what it says, text overwritten. conf_parse() returns 0 or -1. */
+ * regular_file_read() does; and what it says, text overwritten. conf_parse() returns 0 or -1. */
 int conf_load(const char *path, char **text, struct error *err);
 int conf_parse(const char *path, char *text, struct conf *conf, struct error *err);
 void conf_clear(struct conf *conf);

@@ -64,8 +64,8 @@ static enum affinity_level serving_level(const struct affinity *affinity, size_t
 }
 
 /* "GPU 0000:1b:00.0 (PIX), 0000:2a:00.0 (PIX)", cut where it gets long. */
-static void tell_gpus(const struct envplan_view *view, const size_t *gpus, size_t count, char *text,
-                      size_t size)
+static void print_gpus(const struct envplan_view *view, const size_t *gpus, size_t count,
+                       char *text, size_t size)
 {
     int length = snprintf(text, size, "GPU");
 
@@ -175,7 +175,7 @@ static size_t socket_rails(const struct envplan_view *view, size_t *rails)
 }
 
 /* "NUMA node 1", "NUMA nodes 2 3" */
-static void tell_numa_nodes(unsigned long long nodes, char *text, size_t size)
+static void print_numa_nodes(unsigned long long nodes, char *text, size_t size)
 {
     bool is_one = (nodes & (nodes - 1)) == 0;
     int length = snprintf(text, size, "NUMA node%s", is_one ? "" : "s");
@@ -198,7 +198,7 @@ size_t envplan_task_rails(const struct envplan_view *view, size_t *rails, bool *
         count = socket_rails(view, rails);
         if (count == 0 || (!view->node->conf->routed_rails && !rails_meet(view, why, why_size)))
             return all_rails(view, rails);
-        tell_numa_nodes(view->task->numa_nodes, names, sizeof names);
+        print_numa_nodes(view->task->numa_nodes, names, sizeof names);
         snprintf(why, why_size, "of the socket that the task is bound to (%s)", names);
         *is_nearest = true;
         return count;
@@ -211,7 +211,7 @@ size_t envplan_task_rails(const struct envplan_view *view, size_t *rails, bool *
     }
     if (!view->node->conf->routed_rails && !rails_meet(view, why, why_size))
         return all_rails(view, rails);
-    tell_gpus(view, gpus, gpu_count, names, sizeof names);
+    print_gpus(view, gpus, gpu_count, names, sizeof names);
     snprintf(why, why_size, "nearest to %s; %s", names, source);
     *is_nearest = true;
     return count;

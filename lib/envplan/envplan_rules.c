@@ -82,8 +82,8 @@ static int data_sockets(const struct envplan_view *view, struct envplan_variable
 
 /* The same for sockets over which ranks first meet. Where the data has a way without sockets, the
  * management interface will do. */
-static int meeting_sockets(const struct envplan_view *view, struct envplan_variable *variable,
-                           const char *before, size_t max)
+static int bootstrap_interfaces(const struct envplan_view *view, struct envplan_variable *variable,
+                                const char *before, size_t max)
 {
     const struct nic *management = view->node->fabric.management;
 
@@ -266,7 +266,7 @@ static int choose_nccl_ib_disable(const struct envplan_view *view,
 /* "=": names in full, or eth1 would take eth10 as well */
 static int choose_nccl_sockets(const struct envplan_view *view, struct envplan_variable *variable)
 {
-    return meeting_sockets(view, variable, "=", INVENTORY_NICS);
+    return bootstrap_interfaces(view, variable, "=", INVENTORY_NICS);
 }
 
 static int choose_hccl_socket(const struct envplan_view *view, struct envplan_variable *variable)
@@ -275,7 +275,7 @@ static int choose_hccl_socket(const struct envplan_view *view, struct envplan_va
 
     for (size_t i = 0; i < inventory->gpu_count; i++)
         if (inventory->gpus[i].vendor == GPU_GAUDI)
-            return meeting_sockets(view, variable, "", 1);
+            return bootstrap_interfaces(view, variable, "", 1);
     return envplan_fact(variable, "no Gaudi in this node");
 }
 
@@ -291,9 +291,10 @@ static int choose_one_socket(const struct envplan_view *view, struct envplan_var
     return data_sockets(view, variable, "", 1);
 }
 
-static int choose_meeting_socket(const struct envplan_view *view, struct envplan_variable *variable)
+static int choose_bootstrap_interface(const struct envplan_view *view,
+                                      struct envplan_variable *variable)
 {
-    return meeting_sockets(view, variable, "", 1);
+    return bootstrap_interfaces(view, variable, "", 1);
 }
 
 /* Drivers of networks that have a library of their own, which Open MPI prefers to UCX. */
@@ -501,8 +502,10 @@ const struct envplan_rule envplan_rules[] = {
     {"FI_PROVIDER", "RDMA ports of no use", SCOPE_NODE, ETHERNET, NULL, choose_libfabric},
     {"FI_TCP_IFACE", "first fabric interface", SCOPE_NODE, ANY, NULL, choose_one_socket},
     {"FI_SOCKETS_IFACE", "first fabric interface", SCOPE_NODE, ANY, NULL, choose_one_socket},
-    {"GLOO_SOCKET_IFNAME", "first fabric interface", SCOPE_NODE, ANY, NULL, choose_meeting_socket},
-    {"TP_SOCKET_IFNAME", "first fabric interface", SCOPE_NODE, ANY, NULL, choose_meeting_socket},
+    {"GLOO_SOCKET_IFNAME", "first fabric interface", SCOPE_NODE, ANY, NULL,
+     choose_bootstrap_interface},
+    {"TP_SOCKET_IFNAME", "first fabric interface", SCOPE_NODE, ANY, NULL,
+     choose_bootstrap_interface},
     {"MUSTER_FABRIC", "the step's fabric", SCOPE_NODE, ANY, NULL, choose_fabric},
     {"MUSTER_ISLAND", "island", SCOPE_NODE, ANY, NULL, choose_island},
     {"MUSTER_ISLAND_FABRIC", "island", SCOPE_NODE, ANY, NULL, choose_island_fabric},

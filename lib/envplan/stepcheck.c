@@ -16,10 +16,10 @@
 /* ---------------------------------------------------------------- text */
 
 /* Appends to a problem; what does not fit is cut. */
-static void say(char text[STEPCHECK_TEXT], const char *format, ...)
+static void append(char text[STEPCHECK_TEXT], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void say(char text[STEPCHECK_TEXT], const char *format, ...)
+static void append(char text[STEPCHECK_TEXT], const char *format, ...)
 {
     size_t length = strlen(text);
     va_list args;
@@ -88,7 +88,8 @@ struct opened {
     int odd_error;
 };
 
-static void ask(const struct stepcheck_facts *facts, const char *file, struct opened *opened)
+static void check_access(const struct stepcheck_facts *facts, const char *file,
+                         struct opened *opened)
 {
     int error = facts->access_fn(file, facts->access_context);
 
@@ -112,7 +113,7 @@ static void open_gres(const struct stepcheck_facts *facts, struct opened *opened
     opened->is_known = facts->gres->counted == 0;
     for (size_t i = 0; i < facts->gres->count; i++)
         if (is_gpu_file(&facts->gres->devices[i]))
-            ask(facts, facts->gres->devices[i].path, opened);
+            check_access(facts, facts->gres->devices[i].path, opened);
 }
 
 /* By the bus. A GPU in partitions may have been given out in parts. */
@@ -125,7 +126,7 @@ static void open_inventory(const struct stepcheck_facts *facts, struct opened *o
         if (gpu->is_partitioned || (gpu->device_file[0] == '\0' && gpu->driver[0] != '\0'))
             opened->is_known = false;
         if (gpu->device_file[0] != '\0')
-            ask(facts, gpu->device_file, opened);
+            check_access(facts, gpu->device_file, opened);
     }
 }
 
@@ -166,7 +167,8 @@ static bool has_index_past(const char *list, size_t openable)
     return false;
 }
 
-static void say_named(const struct stepcheck_facts *facts, const struct opened *opened, char *text)
+static void report_named(const struct stepcheck_facts *facts, const struct opened *opened,
+                         char *text)
 {
     static const char *const names[] = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
                                         "HIP_VISIBLE_DEVICES"};
@@ -176,21 +178,21 @@ static void say_named(const struct stepcheck_facts *facts, const struct opened *
 
         if (!has_index_past(list, opened->openable))
             continue;
-        say(text, "%s=%.40s names others than the %zu that can be opened", names[i], list,
-            opened->openable);
+        append(text, "%s=%.40s names others than the %zu that can be opened", names[i], list,
+               opened->openable);
         return;
     }
 }
 
 /* What is wrong with the lists, or nothing. */
-static void say_visible(const struct stepcheck_facts *facts, const struct opened *opened,
-                        char text[STEPCHECK_TEXT])
+static void report_visible(const struct stepcheck_facts *facts, const struct opened *opened,
+                           char text[STEPCHECK_TEXT])
 {
     struct visible_gpus visible;
 
     if (facts->inventory->gpu_count == 0) {
         if (opened->is_known)
-            say_named(facts, opened, text);
+            report_named(facts, opened, text);
         return;
     }
     visible_gpus_read(facts->inventory, facts->getenv_fn, facts->getenv_context, could_open,
@@ -198,11 +200,11 @@ static void say_visible(const struct stepcheck_facts *facts, const struct opened
     if (visible.openable == 0 || (!visible.is_cut && (visible.count > 0 || !visible.is_known)))
         return;
     if (visible.is_known && visible.count == 0)
-        say(text, "the program sees none: %s", visible.fact);
+        append(text, "the program sees none: %s", visible.fact);
     else if (visible.is_known)
-        say(text, "the program sees only %zu: %s", visible.count, visible.fact);
+        append(text, "the program sees only %zu: %s", visible.count, visible.fact);
     else
-        say(text, "%s", visible.fact);
+        append(text, "%s", visible.fact);
 }
 
 /* ---------------------------------------------------------------- checks */
@@ -215,19 +217,19 @@ static bool has_vendor(const struct inventory *inventory, enum gpu_vendor vendor
     return false;
 }
 
-static bool say_common_file(const struct stepcheck_facts *facts, const struct gpu_common_file *file,
-                            char text[STEPCHECK_TEXT])
+static bool report_common_file(const struct stepcheck_facts *facts,
+                               const struct gpu_common_file *file, char text[STEPCHECK_TEXT])
 {
     int error = facts->access_fn(file->path, facts->access_context);
     char reason[64];
 
     if (error <= 0 || (error == ENOENT && file->is_made_later))
         return false;
-    say(text, "%s %s, which %s needs", file->path, why(error, reason), file->user);
+    append(text, "%s %s, which %s needs", file->path, why(error, reason), file->user);
     return true;
 }
 
-static void say_common_files(const struct stepcheck_facts *facts, char text[STEPCHECK_TEXT])
+static void report_common_files(const struct stepcheck_facts *facts, char text[STEPCHECK_TEXT])
 {
     for (int vendor = GPU_OTHER + 1; vendor < GPU_VENDORS; vendor++) {
         const struct gpu_vendor_info *info = gpu_vendor_info((enum gpu_vendor)vendor);
@@ -235,7 +237,7 @@ static void say_common_files(const struct stepcheck_facts *facts, char text[STEP
         if (!has_vendor(facts->inventory, (enum gpu_vendor)vendor))
             continue;
         for (const struct gpu_common_file *file = info->common_files; file->path; file++)
-            if (say_common_file(facts, file, text))
+            if (report_common_file(facts, file, text))
                 return;
     }
 }
@@ -252,19 +254,20 @@ static void check_gpus(const struct stepcheck_facts *facts, struct stepcheck *ch
         return;
     open_gpus(facts, &opened);
     if (opened.is_known && opened.openable < allocated) {
-        say(difference, "the step can open %zu of the node's %zu", opened.openable, opened.total);
+        append(difference, "the step can open %zu of the node's %zu", opened.openable,
+               opened.total);
         if (opened.odd_file != NULL)
-            say(difference, ", %s %s", opened.odd_file, why(opened.odd_error, reason));
+            append(difference, ", %s %s", opened.odd_file, why(opened.odd_error, reason));
     } else {
-        say_visible(facts, &opened, difference);
+        report_visible(facts, &opened, difference);
         if (*difference == '\0')
-            say_common_files(facts, difference);
+            report_common_files(facts, difference);
     }
     if (*difference == '\0')
         return;
     text = add_problem(check);
-    say(text, "%zu GPU%s allocated (%.40s%s), %s", allocated, allocated == 1 ? "" : "s", list,
-        strlen(list) > 40 ? "..." : "", difference);
+    append(text, "%zu GPU%s allocated (%.40s%s), %s", allocated, allocated == 1 ? "" : "s", list,
+           strlen(list) > 40 ? "..." : "", difference);
 }
 
 /* Whether programs reach the fabric through verbs: not Gaudi's own ports, nor Slingshot's. */
@@ -284,14 +287,14 @@ static void check_memlock(const struct stepcheck_facts *facts, struct stepcheck 
     if (facts->memlock_bytes >= wanted)
         return;
     text = add_problem(check);
-    say(text, "%.4g MB of locked memory, %s needs ", (double)facts->memlock_bytes / 1e6,
-        fabric_class_name(facts->fabric->class));
+    append(text, "%.4g MB of locked memory, %s needs ", (double)facts->memlock_bytes / 1e6,
+           fabric_class_name(facts->fabric->class));
     if (wanted_mb < 0)
-        say(text, "unlimited");
+        append(text, "unlimited");
     else
-        say(text, "%ld MB", wanted_mb);
-    say(text, " (MemlockMB): the administrator sets LimitMEMLOCK of slurmd's unit and "
-              "PropagateResourceLimitsExcept=MEMLOCK");
+        append(text, "%ld MB", wanted_mb);
+    append(text, " (MemlockMB): the administrator sets LimitMEMLOCK of slurmd's unit and "
+                 "PropagateResourceLimitsExcept=MEMLOCK");
 }
 
 static void check_verbs(const struct stepcheck_facts *facts, struct stepcheck *check)
@@ -319,10 +322,10 @@ static void check_verbs(const struct stepcheck_facts *facts, struct stepcheck *c
     if (refused == 0)
         return;
     text = add_problem(check);
-    say(text, "rail %s: %s %s", first->name, first->port->verbs_file, why(first_error, reason));
+    append(text, "rail %s: %s %s", first->name, first->port->verbs_file, why(first_error, reason));
     if (refused > 1)
-        say(text, ", nor can those of %zu other rails be opened", refused - 1);
-    say(text, "; %s is used through it", fabric_class_name(facts->fabric->class));
+        append(text, ", nor can those of %zu other rails be opened", refused - 1);
+    append(text, "; %s is used through it", fabric_class_name(facts->fabric->class));
 }
 
 /* A list of UCX_TLS with no transport that uses InfiniBand or RoCE (ucx_info -d; the aliases of
@@ -361,7 +364,8 @@ static void check_transports(const struct stepcheck_facts *facts, struct stepche
     else if (net != NULL && strcasecmp(net, "Socket") == 0)
         name = "NCCL_NET", value = net;
     if (name != NULL)
-        say(add_problem(check),
+        append(
+            add_problem(check),
             "%s=%.80s keeps %s off %s: messages between nodes go by TCP; take it out of the job's "
             "environment",
             name, value, user, class);
@@ -378,8 +382,8 @@ static const struct gid *gid_at(const struct rail *rail, long index, bool *is_kn
 }
 
 /* Returns whether something was said. */
-static bool say_gid_index(const struct rail *rail, const char *name, long index, int best_index,
-                          struct stepcheck *check)
+static bool report_gid_index(const struct rail *rail, const char *name, long index, int best_index,
+                             struct stepcheck *check)
 {
     bool is_known, is_best_known;
     const struct gid *gid = gid_at(rail, index, &is_known);
@@ -391,15 +395,15 @@ static bool say_gid_index(const struct rail *rail, const char *name, long index,
         return false;
     text = add_problem(check);
     if (gid == NULL)
-        say(text, "%s=%ld: %s has no GID with that index, connections hang and the job aborts",
-            name, index, rail->name);
+        append(text, "%s=%ld: %s has no GID with that index, connections hang and the job aborts",
+               name, index, rail->name);
     else
-        say(text,
-            "%s=%ld is RoCE v1 on %s: no router passes it on, and it does not reach a port that "
-            "uses RoCE v2",
-            name, index, rail->name);
-    say(text, "; the index to use is %d (%s): take %s out of the job's environment", best_index,
-        gid_type_name(best->type), name);
+        append(text,
+               "%s=%ld is RoCE v1 on %s: no router passes it on, and it does not reach a port that "
+               "uses RoCE v2",
+               name, index, rail->name);
+    append(text, "; the index to use is %d (%s): take %s out of the job's environment", best_index,
+           gid_type_name(best->type), name);
     return true;
 }
 
@@ -422,7 +426,7 @@ static void check_gid_indexes(const struct stepcheck_facts *facts, struct stepch
 
             if (rail->port != NULL && rail_is_up(rail) &&
                 (rail->class == FABRIC_ROCE_V1 || rail->class == FABRIC_ROCE_V2))
-                is_said = say_gid_index(
+                is_said = report_gid_index(
                     rail, users[i].name, index,
                     users[i].is_ucx ? rail_ucx_gid_index(rail) : rail->gid_index, check);
         }
@@ -436,10 +440,10 @@ static void check_shared_memory(const struct stepcheck_facts *facts, struct step
     if (wanted_mb <= 0 || facts->shared_memory_bytes < 0 ||
         facts->shared_memory_bytes >= wanted_mb * 1000000LL)
         return;
-    say(add_problem(check),
-        "/dev/shm has %.0f MB, ShmMB asks for %ld; ranks of one node talk "
-        "through it",
-        (double)facts->shared_memory_bytes / 1e6, wanted_mb);
+    append(add_problem(check),
+           "/dev/shm has %.0f MB, ShmMB asks for %ld; ranks of one node talk "
+           "through it",
+           (double)facts->shared_memory_bytes / 1e6, wanted_mb);
 }
 
 static bool spans_nodes(const struct stepcheck_facts *facts)

@@ -3,7 +3,7 @@
 #include "lib/fabric/affinity.h"
 #include "lib/fabric/rails.h"
 #include "lib/base/sysfs.h"
-#include "lib/base/trouble.h"
+#include "lib/base/deferred_error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -378,7 +378,7 @@ static void choose(const struct inventory *inventory, const struct conf *conf,
     fabric->management = find_management(inventory, conf);
     rails = calloc(RAILS_MAX, sizeof *rails);
     if (!rails) {
-        trouble_note();
+        deferred_error_note();
         snprintf(fabric->reason, sizeof fabric->reason, "out of memory");
         return;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/fabric/islands.h"
-#include "lib/base/trouble.h"
+#include "lib/base/deferred_error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static void meet(const struct conf *conf, const struct hostlist *nodes, struct i
     size_t count, in_islands;
 
     if (hostlist_set_make(nodes, &set) != 0) {
-        trouble_note();
+        deferred_error_note();
         snprintf(islands->fact, sizeof islands->fact, "out of memory");
         return;
     }

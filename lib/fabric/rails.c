@@ -123,7 +123,7 @@ static enum fabric_class nic_class(const struct nic *nic)
     return strncmp(nic->driver, "cxi", 3) == 0 ? FABRIC_SLINGSHOT : FABRIC_ETHERNET;
 }
 
-static double stated_mbps(const struct conf *conf, const struct rail *rail)
+static double configured_mbps(const struct conf *conf, const struct rail *rail)
 {
     double mbps = conf_nominal_mbps(conf, rail->name);
 
@@ -136,7 +136,7 @@ static double stated_mbps(const struct conf *conf, const struct rail *rail)
 
 static void set_nominal(const struct conf *conf, struct rail *rail)
 {
-    double mbps = conf ? stated_mbps(conf, rail) : -1;
+    double mbps = conf ? configured_mbps(conf, rail) : -1;
 
     rail->nominal_source = "conf";
     if (mbps < 0) {

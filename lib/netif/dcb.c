@@ -167,7 +167,7 @@ static int get_state(struct netlink *netlink, const char *name, struct state *st
     struct answer answer = {.status = -1};
     struct nlmsghdr *header = begin(netlink, message, DCB_CMD_IEEE_GET, name);
 
-    if (netlink_ask(netlink, message, header->nlmsg_len, take_state, &answer, err) != 0)
+    if (netlink_query(netlink, message, header->nlmsg_len, take_state, &answer, err) != 0)
         return errno == EOPNOTSUPP ? error_set(err, "its driver has no DCB: %m") : -1;
     if (answer.status != 0) {
         errno = EPROTO;
@@ -196,7 +196,7 @@ static int change(struct netlink *netlink, const char *name, unsigned char comma
         table->rta_len = (unsigned short)(message + header->nlmsg_len - (char *)table);
     }
     ieee->rta_len = (unsigned short)(message + header->nlmsg_len - (char *)ieee);
-    if (netlink_ask(netlink, message, header->nlmsg_len, take_status, &answer, err) != 0)
+    if (netlink_query(netlink, message, header->nlmsg_len, take_status, &answer, err) != 0)
         return -1;
     if (answer.status != 0) {
         errno = answer.status > 0 ? answer.status : EPROTO;

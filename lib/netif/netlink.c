@@ -145,8 +145,8 @@ int netlink_get(struct netlink *netlink, const char *name, int index, struct net
         }
         netlink_put_attribute(message, IFLA_IFNAME, name, strlen(name) + 1);
     }
-    if (netlink_ask(netlink, message, ((struct nlmsghdr *)message)->nlmsg_len, take_link, &wanted,
-                    err) != 0)
+    if (netlink_query(netlink, message, ((struct nlmsghdr *)message)->nlmsg_len, take_link, &wanted,
+                      err) != 0)
         return -1;
     if (!wanted.is_found) {
         errno = EPROTO;
@@ -170,7 +170,7 @@ int netlink_set(struct netlink *netlink, int index, enum netif_setting setting, 
     size_t length =
         netlink_format_set(message, sizeof message, ++netlink->sequence, index, setting, value);
 
-    return netlink_ask(netlink, message, length, take_nothing, NULL, err);
+    return netlink_query(netlink, message, length, take_nothing, NULL, err);
 }
 
 /* ---------------------------------------------------------------- addresses */
@@ -220,7 +220,7 @@ int netlink_has_address(struct netlink *netlink, int index, const char *text, st
                             .nlmsg_seq = ++netlink->sequence}};
     struct wanted_address wanted = {.index = index, .text = text};
 
-    if (netlink_ask(netlink, &request, request.header.nlmsg_len, take_address, &wanted, err) != 0)
+    if (netlink_query(netlink, &request, request.header.nlmsg_len, take_address, &wanted, err) != 0)
         return -1;
     return wanted.is_found;
 }

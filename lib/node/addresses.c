@@ -2,7 +2,7 @@
 #include "lib/node/inventory-parts.h"
 #include "lib/node/addresses_live.h"
 #include "lib/base/sysfs.h"
-#include "lib/base/trouble.h"
+#include "lib/base/deferred_error.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -202,7 +202,7 @@ static bool read_ipv4(const char *root, struct inventory *inventory)
     bool is_known;
 
     if (!table) {
-        trouble_note();
+        deferred_error_note();
         return false;
     }
     is_known = read_routes(root, inventory, table);
@@ -284,7 +284,7 @@ void addresses_read(const char *root, struct inventory *inventory)
     if (is_live) {
         is_known = addresses_read_live(inventory) == 0;
         if (!is_known)
-            trouble_set(errno ? errno : EIO);
+            deferred_error_set(errno ? errno : EIO);
     } else {
         is_known = read_ipv4(root, inventory);
         read_ipv6(root, inventory);

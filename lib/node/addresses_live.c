@@ -184,7 +184,7 @@ static int read_table(struct netlink *netlink, uint16_t type, uint8_t family, st
         request.header.nlmsg_len = NLMSG_LENGTH(sizeof request.of.route);
         request.of.route.rtm_family = family;
     }
-    return netlink_ask(netlink, &request, request.header.nlmsg_len, take, dump, NULL);
+    return netlink_query(netlink, &request, request.header.nlmsg_len, take, dump, NULL);
 }
 
 static void forget(struct inventory *inventory)

@@ -3,7 +3,7 @@
 #include "lib/node/inventory-parts.h"
 #include "lib/base/ranges.h"
 #include "lib/base/sysfs.h"
-#include "lib/base/trouble.h"
+#include "lib/base/deferred_error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,9 +57,9 @@ static void read_node(const char *root, struct inventory *inventory)
 struct inventory *inventory_read(const char *root, struct error *err)
 {
     struct inventory *inventory;
-    int trouble;
+    int error;
 
-    trouble_take();
+    deferred_error_take();
     if (!sysfs_exists(root, "sys/class/net")) {
         error_set(err, "%s/sys/class/net: %m; a node's root has it",
                   root && strcmp(root, "/") != 0 ? root : "");
@@ -77,9 +77,9 @@ struct inventory *inventory_read(const char *root, struct error *err)
         return NULL;
     }
     addresses_read(root, inventory);
-    trouble = trouble_take();
-    if (trouble != 0) {
-        error_set(err, "the node could not be read in whole: %s", strerror(trouble));
+    error = deferred_error_take();
+    if (error != 0) {
+        error_set(err, "the node could not be read in whole: %s", strerror(error));
         inventory_free(inventory);
         return NULL;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/node/inventory-parts.h"
 #include "lib/base/sysfs.h"
-#include "lib/base/trouble.h"
+#include "lib/base/deferred_error.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -109,7 +109,7 @@ void location_read(const char *root, const char *device, struct location *locati
     if (sysfs_path(root, path, sizeof path, "%s", device) < 0)
         return;
     if (!realpath(path, resolved)) {
-        trouble_note();
+        deferred_error_note();
         return;
     }
     pci = pci_above(resolved);

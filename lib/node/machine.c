@@ -7,7 +7,7 @@
 
 /* x86 processors say it themselves: CPUID leaf 1, ECX bit 31, reserved for hypervisors, is the flag
  * "hypervisor". 1 yes, 0 no, -1 when no flags are told. */
-static int flags_say_virtual(const char *cpuinfo)
+static int flags_show_virtual(const char *cpuinfo)
 {
     const char *flags = strncmp(cpuinfo, "flags", 5) == 0 ? cpuinfo : strstr(cpuinfo, "\nflags");
     const char *found, *end;
@@ -42,7 +42,7 @@ bool machine_is_virtual(const char *root)
 {
     char vendor[INVENTORY_NAME], product[INVENTORY_NAME];
     char *cpuinfo = sysfs_file(root, 16384, "proc/cpuinfo");
-    int answer = cpuinfo ? flags_say_virtual(cpuinfo) : -1;
+    int answer = cpuinfo ? flags_show_virtual(cpuinfo) : -1;
 
     free(cpuinfo);
     if (answer >= 0)

@@ -32,7 +32,7 @@ static struct verbs_port *open_port(const struct fabric *fabric, const char *dev
 }
 
 static void inject(enum fault fault, struct verbs_link *from, struct verbs_link *to,
-                  struct error *err)
+                   struct error *err)
 {
     if (fault == WRONG_KEY)
         from->peer.key ^= 0x5555;

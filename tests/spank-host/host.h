@@ -51,7 +51,7 @@ extern char *host_arguments[8];
 extern int host_listed;
 
 /* What the plugin logged since host_load(), a line each: "error: ...", "info: ...", "tell: ...";
- * host_tell is slurm_spank_log, the user's standard error. Shared with processes forked since. */
+ * host_print is slurm_spank_log, the user's standard error. Shared with processes forked since. */
 enum { HOST_LOG = 65536 };
 extern char *host_log;
 

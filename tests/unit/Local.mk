@@ -42,9 +42,9 @@ check_PROGRAMS += tests/unit/text.t
 tests_unit_text_t_SOURCES = tests/unit/text.c
 tests_unit_text_t_LDADD = $(unit_libs)
 
-check_PROGRAMS += tests/unit/replacement.t
-tests_unit_replacement_t_SOURCES = tests/unit/replacement.c
-tests_unit_replacement_t_LDADD = tests/unit/libtree.la $(unit_libs)
+check_PROGRAMS += tests/unit/atomic_file.t
+tests_unit_atomic_file_t_SOURCES = tests/unit/atomic_file.c
+tests_unit_atomic_file_t_LDADD = tests/unit/libtree.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/record.t
 tests_unit_record_t_SOURCES = tests/unit/record.c
@@ -183,9 +183,9 @@ check_PROGRAMS += tests/unit/condition.t
 tests_unit_condition_t_SOURCES = tests/unit/condition.c
 tests_unit_condition_t_LDADD = $(unit_libs)
 
-check_PROGRAMS += tests/unit/trouble.t
-tests_unit_trouble_t_SOURCES = tests/unit/trouble.c
-tests_unit_trouble_t_LDADD = tests/unit/libtree.la $(unit_libs)
+check_PROGRAMS += tests/unit/deferred_error.t
+tests_unit_deferred_error_t_SOURCES = tests/unit/deferred_error.c
+tests_unit_deferred_error_t_LDADD = tests/unit/libtree.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/inventory.t
 tests_unit_inventory_t_SOURCES = tests/unit/inventory.c

@@ -15,7 +15,7 @@
 #include "collectives/codec/crc32c.h"
 #include "lib/base/grow.h"
 #include "lib/base/read_all.h"
-#include "lib/base/regular.h"
+#include "lib/base/regular_file.h"
 #include "lib/base/write_all.h"
 #include "trainer/checkpoint/manifest.h"
 
@@ -327,7 +327,7 @@ static int read_shard(const char *path, const struct manifest *manifest,
                       const struct manifest_shard *shard, bool verifies,
                       const struct checkpoint_state *pieces, size_t piece_count, struct error *err)
 {
-    int fd = regular_open(path, err), rv = 0;
+    int fd = regular_file_open(path, err), rv = 0;
     size_t at = 0;
 
     if (fd < 0)
@@ -357,7 +357,7 @@ static int read_one(const char *path, const struct checkpoint_problem *problem, 
     int rv = 1;
 
     snprintf(file, sizeof file, "%s/manifest", path);
-    if (regular_read(file, MANIFEST_BYTES, &text, err) != 0)
+    if (regular_file_read(file, MANIFEST_BYTES, &text, err) != 0)
         return 0;
     if (manifest_parse(text, &manifest, err) != 0) {
         free(text);

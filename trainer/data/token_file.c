@@ -14,8 +14,8 @@
 
 #include "collectives/codec/codec.h"
 #include "collectives/codec/crc32c.h"
-#include "lib/base/regular.h"
-#include "lib/base/replacement.h"
+#include "lib/base/regular_file.h"
+#include "lib/base/atomic_file.h"
 
 #define MAGIC "MUSTERTK"
 
@@ -77,7 +77,7 @@ int token_file_open(const char *path, struct token_file **file, struct error *er
     if (!made)
         return error_set(err, "%s: %m", path);
     snprintf(made->path, sizeof made->path, "%s", path);
-    fd = regular_open(path, err);
+    fd = regular_file_open(path, err);
     if (fd < 0)
         goto fail;
     if (fstat(fd, &status) != 0 || status.st_size < HEADER_BYTES) {
@@ -195,16 +195,16 @@ int token_file_write_bytes(FILE *text, const char *text_name, const char *path, 
 {
     struct header header = {
         .version = FORMAT_VERSION, .vocabulary = BYTE_VOCABULARY, .token_bytes = 1};
-    struct replacement file;
+    struct atomic_file file;
 
-    if (replacement_begin(&file, path, 0666, err) != 0)
+    if (atomic_file_begin(&file, path, 0666, err) != 0)
         return -1;
     if (copy_bytes(text, text_name, file.stream, path, &header, err) != 0)
-        return replacement_give_up(&file, NULL);
+        return atomic_file_discard(&file, NULL);
     memcpy(header.magic, MAGIC, sizeof header.magic);
     header.header_crc = crc_of(0, &header, offsetof(struct header, header_crc));
     if (fseek(file.stream, 0, SEEK_SET) != 0 || fwrite(&header, sizeof header, 1, file.stream) != 1)
-        return replacement_give_up(&file, err);
+        return atomic_file_discard(&file, err);
     *count = header.count;
-    return replacement_end(&file, err);
+    return atomic_file_commit(&file, err);
 }

@@ -8,8 +8,8 @@
 #include <time.h>
 
 #include "lib/base/grow.h"
-#include "lib/base/regular.h"
-#include "lib/base/replacement.h"
+#include "lib/base/regular_file.h"
+#include "lib/base/atomic_file.h"
 
 enum { GOLDEN_MAX = 16 << 20 };
 
@@ -20,7 +20,7 @@ int comparison_golden(struct comparison *comparison, const char *path, struct er
 
     if (!*path)
         return 0;
-    if (regular_read(path, GOLDEN_MAX, &text, err) != 0)
+    if (regular_file_read(path, GOLDEN_MAX, &text, err) != 0)
         return -1;
     result = golden_parse(text, path, &comparison->golden, err);
     free(text);
@@ -204,7 +204,7 @@ void comparison_clear(struct comparison *comparison)
 
 int comparison_save(const struct comparison *comparison, const char *path, struct error *err)
 {
-    struct replacement file;
+    struct atomic_file file;
     char comment[128], date[32];
     time_t now = time(NULL);
     struct tm day;
@@ -212,9 +212,9 @@ int comparison_save(const struct comparison *comparison, const char *path, struc
     strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&now, &day));
     snprintf(comment, sizeof comment, "%s: what most of %zu nodes are, %s", PACKAGE_STRING,
              comparison->table.node_count, date);
-    if (replacement_begin(&file, path, 0666, err) != 0)
+    if (atomic_file_begin(&file, path, 0666, err) != 0)
         return -1;
     return golden_write(file.stream, comment, &comparison->table, &comparison->groups) == 0
-               ? replacement_end(&file, err)
-               : replacement_give_up(&file, err);
+               ? atomic_file_commit(&file, err)
+               : atomic_file_discard(&file, err);
 }

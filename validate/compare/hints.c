@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/regular.h"
+#include "lib/base/regular_file.h"
 
 enum { TABLE_MAX = 1 << 20 };
 
@@ -17,7 +17,7 @@ int hints_read(const struct conf *conf, struct reference *reference, struct erro
     *reference = (struct reference){0};
     if (!*conf->reference_path)
         return 0;
-    result = regular_read(conf->reference_path, TABLE_MAX, &text, err);
+    result = regular_file_read(conf->reference_path, TABLE_MAX, &text, err);
     if (result == 1 && strcmp(conf->reference_path, MUSTER_PKGDATADIR "/reference.conf") == 0)
         return 0; /* muster is run from where it was built */
     if (result == 0)

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 #include "lib/base/clock.h"
-#include "lib/base/regular.h"
-#include "lib/base/replacement.h"
+#include "lib/base/regular_file.h"
+#include "lib/base/atomic_file.h"
 #include "lib/base/sysfs.h"
 #include "lib/certificate/certificate.h"
 
@@ -18,7 +18,7 @@ void log_file_load(const char *path, const char *boot_id, struct kernel_log *log
     char *text = NULL;
 
     kernel_log_init(log, boot_id);
-    if (regular_read(path, SIZE_MAX_BYTES, &text, NULL) == 0)
+    if (regular_file_read(path, SIZE_MAX_BYTES, &text, NULL) == 0)
         (void)kernel_log_parse(log, text, boot_id); /* else nothing has been read */
     free(text);
 }
@@ -26,7 +26,7 @@ void log_file_load(const char *path, const char *boot_id, struct kernel_log *log
 int log_file_save(const char *path, const struct kernel_log *log, struct error *err)
 {
     char directory[SYSFS_PATH];
-    struct replacement file;
+    struct atomic_file file;
     char *slash;
 
     snprintf(directory, sizeof directory, "%s", path);
@@ -35,11 +35,11 @@ int log_file_save(const char *path, const struct kernel_log *log, struct error *
         *slash = '\0';
         mkdir(directory, 0755); /* others of muster's are there, too */
     }
-    if (replacement_begin(&file, path, 0600, err) != 0)
+    if (atomic_file_begin(&file, path, 0600, err) != 0)
         return -1;
     file.is_unsynced = true; /* it is gone with the next boot anyway */
-    return kernel_log_write(log, file.stream) == 0 ? replacement_end(&file, err)
-                                                   : replacement_give_up(&file, err);
+    return kernel_log_write(log, file.stream) == 0 ? atomic_file_commit(&file, err)
+                                                   : atomic_file_discard(&file, err);
 }
 
 int64_t log_now_us(void)

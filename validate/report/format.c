@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "lib/base/regular.h"
-#include "lib/base/replacement.h"
+#include "lib/base/regular_file.h"
+#include "lib/base/atomic_file.h"
 
 const struct report_format report_formats[] = {
     {"table", "a table for a person", overview_write},
@@ -43,25 +43,25 @@ static int write_straight(const struct report_format *format, const struct surve
 
 int format_can_save(const char *path, struct error *err)
 {
-    struct replacement file;
+    struct atomic_file file;
 
     if (strcmp(path, "-") == 0 || is_special(path))
         return 0;
-    if (replacement_begin(&file, path, 0666, err) != 0)
+    if (atomic_file_begin(&file, path, 0666, err) != 0)
         return -1;
-    replacement_give_up(&file, NULL);
+    atomic_file_discard(&file, NULL);
     return 0;
 }
 
 int format_save(const struct report_format *format, const struct survey *survey, const char *path,
                 struct error *err)
 {
-    struct replacement file;
+    struct atomic_file file;
 
     if (strcmp(path, "-") == 0 || is_special(path))
         return write_straight(format, survey, path, err);
-    if (replacement_begin(&file, path, 0666, err) != 0)
+    if (atomic_file_begin(&file, path, 0666, err) != 0)
         return -1;
-    return format->write(file.stream, survey) == 0 ? replacement_end(&file, err)
-                                                   : replacement_give_up(&file, err);
+    return format->write(file.stream, survey) == 0 ? atomic_file_commit(&file, err)
+                                                   : atomic_file_discard(&file, err);
 }

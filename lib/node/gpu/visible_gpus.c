@@ -14,8 +14,8 @@ int visible_gpus_open(const char *device_file, void *root)
     return answer < 0 ? -1 : answer == 0;
 }
 
-static void say_choice(const struct gpu_choice *choice, enum gpu_vendor vendor, size_t openable,
-                       struct visible_gpus *visible)
+static void report_choice(const struct gpu_choice *choice, enum gpu_vendor vendor, size_t openable,
+                          struct visible_gpus *visible)
 {
     size_t length = strlen(visible->fact);
 
@@ -51,7 +51,7 @@ void visible_gpus_read(const struct inventory *inventory, gpu_getenv_fn *getenv_
         visible->is_cut = visible->is_cut || choice.is_cut;
         if (!is_known)
             goto unknown;
-        say_choice(&choice, vendor, openable, visible);
+        report_choice(&choice, vendor, openable, visible);
         memcpy(visible->gpus + visible->count, choice.gpus, choice.count * sizeof *choice.gpus);
         visible->count += choice.count;
     }

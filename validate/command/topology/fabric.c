@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/base/replacement.h"
+#include "lib/base/atomic_file.h"
 #include "lib/base/sysfs.h"
 #include "lib/slurm/slurmconf.h"
 #include "validate/command/command.h"
@@ -365,18 +365,18 @@ static int write_outline(const char *path, const struct subnet *subnet,
                          const struct outline *outline, struct error *err)
 {
     bool as_yaml = topology_conf_is_yaml(path);
-    struct replacement file;
+    struct atomic_file file;
 
     if (strcmp(path, "-") == 0)
         return outline_write(stdout, subnet, outline, as_yaml) == 0
                    ? 0
                    : error_set(err, "no memory for the topology");
-    if (replacement_begin(&file, path, 0666, err) != 0)
+    if (atomic_file_begin(&file, path, 0666, err) != 0)
         return -1;
     if (outline_write(file.stream, subnet, outline, as_yaml) == 0)
-        return replacement_end(&file, err);
+        return atomic_file_commit(&file, err);
     errno = ENOMEM;
-    return replacement_give_up(&file, err);
+    return atomic_file_discard(&file, err);
 }
 
 static int write_topology(const struct options *options, const struct subnet *subnet,

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "lib/base/grow.h"
-#include "lib/base/regular.h"
+#include "lib/base/regular_file.h"
 
 /* What `lldpcli -f json show neighbors details` prints (lldpd 1.0, src/client/json_writer.c): an
  * interface is {"eth1": {"age": "0 day, 00:02:07", "chassis": {"leaf1": {"id": {...}, "capability":
@@ -204,7 +204,7 @@ int subnet_neighbours_read(struct subnet_neighbours *neighbours, const char *nod
 static int read_node(struct subnet_neighbours *gathering, const char *path, const char *node,
                      struct error *err)
 {
-    int fd = regular_open(path, err);
+    int fd = regular_file_open(path, err);
     json_error_t bad;
     json_t *root;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MUSTER_REGULAR_H
-#define MUSTER_REGULAR_H
+#ifndef MUSTER_REGULAR_FILE_H
+#define MUSTER_REGULAR_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,11 +12,11 @@
 
 /* Opens a regular file to be read. Returns the descriptor, or -1 with errno (EINVAL: no regular
  * file) and err "PATH: ...". */
-int regular_open(const char *path, struct error *err);
+int regular_file_open(const char *path, struct error *err);
 
 /* The whole of a regular file of at most size_max bytes without a NUL, malloc'd with one behind.
  * Returns 0; 1 when there is no such file (err says so); -1 with err "PATH: ...". */
-int regular_read(const char *path, size_t size_max, char **text, struct error *err);
+int regular_file_read(const char *path, size_t size_max, char **text, struct error *err);
 
 /* Whether the path, or what it links to, is there and no regular file. */
 bool is_special(const char *path);

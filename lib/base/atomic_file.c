@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "lib/base/replacement.h"
+#include "lib/base/atomic_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 /* As mkostemp(3), but with the permissions that umask leaves, which only the kernel can tell
  * without changing it for other threads. */
-static int open_beside(struct replacement *file, mode_t mode)
+static int open_beside(struct atomic_file *file, mode_t mode)
 {
     unsigned number;
 
@@ -25,12 +25,12 @@ static int open_beside(struct replacement *file, mode_t mode)
     return file->fd;
 }
 
-int replacement_begin(struct replacement *file, const char *path, mode_t mode, struct error *err)
+int atomic_file_begin(struct atomic_file *file, const char *path, mode_t mode, struct error *err)
 {
     struct stat status;
     bool is_there = stat(path, &status) == 0;
 
-    *file = (struct replacement){.fd = -1, .path = path};
+    *file = (struct atomic_file){.fd = -1, .path = path};
     if (is_there && !S_ISREG(status.st_mode)) {
         errno = EINVAL;
         return error_set(err, "%s: is no regular file", path);
@@ -44,12 +44,12 @@ int replacement_begin(struct replacement *file, const char *path, mode_t mode, s
         return error_set(err, "%s: %m", path);
     }
     if ((!is_there && fstat(file->fd, &status) != 0) || !(file->stream = fdopen(file->fd, "w")))
-        return replacement_give_up(file, err);
+        return atomic_file_discard(file, err);
     file->mode = status.st_mode & 0777;
     return 0;
 }
 
-static int take_name(const struct replacement *file)
+static int take_name(const struct atomic_file *file)
 {
     if (!file->is_new)
         return rename(file->aside, file->path);
@@ -62,28 +62,28 @@ static int take_name(const struct replacement *file)
     return 0;
 }
 
-int replacement_end(struct replacement *file, struct error *err)
+int atomic_file_commit(struct atomic_file *file, struct error *err)
 {
     FILE *stream = file->stream;
     int failed;
 
     if (fflush(stream) != 0 || fchmod(file->fd, file->mode) != 0 ||
         (!file->is_unsynced && fsync(file->fd) != 0))
-        return replacement_give_up(file, err);
+        return atomic_file_discard(file, err);
     if (ferror(stream)) { /* of a write long ago, which its caller did not look at */
         errno = EIO;
-        return replacement_give_up(file, err);
+        return atomic_file_discard(file, err);
     }
     failed = fclose(stream);
     file->stream = NULL;
     file->fd = -1;
     if (failed || take_name(file) != 0)
-        return replacement_give_up(file, err);
+        return atomic_file_discard(file, err);
     file->aside[0] = '\0';
     return 0;
 }
 
-int replacement_give_up(struct replacement *file, struct error *err)
+int atomic_file_discard(struct atomic_file *file, struct error *err)
 {
     int saved = errno;
 

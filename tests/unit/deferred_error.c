@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/base/trouble.h"
+#include "lib/base/deferred_error.h"
 
 #include <errno.h>
 #include <sys/resource.h>
@@ -11,19 +11,19 @@
 
 static void remembers(void)
 {
-    is_int(trouble_take(), 0, "nothing is remembered at first");
+    is_int(deferred_error_take(), 0, "nothing is remembered at first");
     errno = ENOENT;
-    trouble_note();
-    is_int(trouble_take(), 0, "a file that is missing is no trouble");
+    deferred_error_note();
+    is_int(deferred_error_take(), 0, "a file that is missing is no error to remember");
     errno = EMFILE;
-    trouble_note();
+    deferred_error_note();
     errno = ENOMEM;
-    trouble_note();
+    deferred_error_note();
     is_int(errno, ENOMEM, "errno stays as it is");
-    is_int(trouble_take(), EMFILE, "the first is remembered");
-    is_int(trouble_take(), 0, "... and forgotten when told");
-    trouble_set(0);
-    is_int(trouble_take(), 0, "0 is none");
+    is_int(deferred_error_take(), EMFILE, "the first is remembered");
+    is_int(deferred_error_take(), 0, "... and forgotten when told");
+    deferred_error_set(0);
+    is_int(deferred_error_take(), 0, "0 is none");
 }
 
 /* Without descriptors a node has no interfaces, as it were. */

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/base/trouble.h"
+#include "lib/base/deferred_error.h"
 
 #include <errno.h>
 
 static int first;
 
-void trouble_set(int error)
+void deferred_error_set(int error)
 {
     if (first == 0)
         first = error;
 }
 
-void trouble_note(void)
+void deferred_error_note(void)
 {
     if (errno == ENOMEM || errno == EMFILE || errno == ENFILE || errno == EINTR)
-        trouble_set(errno);
+        deferred_error_set(errno);
 }
 
-int trouble_take(void)
+int deferred_error_take(void)
 {
     int error = first;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MUSTER_REPLACEMENT_H
-#define MUSTER_REPLACEMENT_H
+#ifndef MUSTER_ATOMIC_FILE_H
+#define MUSTER_ATOMIC_FILE_H
 
 #include <limits.h>
 #include <stdbool.h>
@@ -12,12 +12,12 @@
 /* A file that is written beside its place under a name of its own, and takes its name when all of
  * it is on the disk: a reader, or who comes after a crash, finds the old one or the new one whole.
  *
- *     if (replacement_begin(&file, path, 0666, err) != 0)
+ *     if (atomic_file_begin(&file, path, 0666, err) != 0)
  *         return -1;
- *     return text_write(file.stream) == 0 ? replacement_end(&file, err)
- *                                         : replacement_give_up(&file, err);
+ *     return text_write(file.stream) == 0 ? atomic_file_commit(&file, err)
+ *                                         : atomic_file_discard(&file, err);
  */
-struct replacement {
+struct atomic_file {
     FILE *stream; /* to be written to, or its descriptor, but not to both */
     int fd;
 
@@ -34,14 +34,14 @@ struct replacement {
 /* Makes the file, with none but its owner's permissions where it takes another's place. A link is
  * replaced itself, not what it links to. What is there and no regular file, as /dev/null, is left
  * as it is: EINVAL. Returns 0, or -1 with errno and err "PATH: ..." and nothing to be ended. */
-int replacement_begin(struct replacement *file, const char *path, mode_t mode, struct error *err);
+int atomic_file_begin(struct atomic_file *file, const char *path, mode_t mode, struct error *err);
 
 /* Gives it its permissions and its name. Returns 0, or -1 with errno and err "PATH: ..."; then
  * what was there before is there still, and nothing else. */
-int replacement_end(struct replacement *file, struct error *err);
+int atomic_file_commit(struct atomic_file *file, struct error *err);
 
 /* Takes the file away again. Returns -1 with errno as it was and err "PATH: " and what that errno
  * means. */
-int replacement_give_up(struct replacement *file, struct error *err);
+int atomic_file_discard(struct atomic_file *file, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/base/regular.h"
+#include "lib/base/regular_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 #include "lib/base/read_all.h"
 
-int regular_open(const char *path, struct error *err)
+int regular_file_open(const char *path, struct error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat status;
@@ -46,9 +46,9 @@ static int read_text(int fd, const char *path, size_t size_max, char **text, str
     return 0;
 }
 
-int regular_read(const char *path, size_t size_max, char **text, struct error *err)
+int regular_file_read(const char *path, size_t size_max, char **text, struct error *err)
 {
-    int fd = regular_open(path, err), result;
+    int fd = regular_file_open(path, err), result;
 
     *text = NULL;
     if (fd < 0)

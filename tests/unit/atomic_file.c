@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "lib/base/replacement.h"
+#include "lib/base/atomic_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/base/regular.h"
+#include "lib/base/regular_file.h"
 #include "lib/base/write_all.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
@@ -74,33 +74,33 @@ static void put(const char *path, const char *text, mode_t mode)
 
 static void test_new(void)
 {
-    struct replacement file;
+    struct atomic_file file;
     struct error err;
 
     umask(027);
-    is_int(replacement_begin(&file, "new", 0666, &err), 0, "a new file is begun");
+    is_int(atomic_file_begin(&file, "new", 0666, &err), 0, "a new file is begun");
     is_str(names(), "new.*", "... beside its place");
     fputs("text", file.stream);
-    is_int(replacement_end(&file, &err), 0, "... and ended");
+    is_int(atomic_file_commit(&file, &err), 0, "... and ended");
     is_str(content("new"), "text", "... with what was written");
     is_int(mode_of("new"), 0640, "... and the permissions that umask leaves");
     is_str(names(), "new", "... and nothing beside it");
     is_str(file.aside, "", "... nor a name of it");
     unlink("new");
 
-    is_int(replacement_begin(&file, "new", 0600, &err), 0, "by its descriptor");
+    is_int(atomic_file_begin(&file, "new", 0600, &err), 0, "by its descriptor");
     write_all(file.fd, "bytes", 5);
     file.mode = 0604;
     file.is_unsynced = true;
-    is_int(replacement_end(&file, &err), 0, "... it is written too");
+    is_int(atomic_file_commit(&file, &err), 0, "... it is written too");
     is_str(content("new"), "bytes", "... whole");
     is_int(mode_of("new"), 0604, "... with permissions as its writer wants them");
     unlink("new");
     umask(022);
 
-    is_int(replacement_begin(&file, "new", 0666, &err), 0, "what is begun");
+    is_int(atomic_file_begin(&file, "new", 0666, &err), 0, "what is begun");
     errno = ENOSPC;
-    is_int(replacement_give_up(&file, &err), -1, "... and given up");
+    is_int(atomic_file_discard(&file, &err), -1, "... and given up");
     is_int(errno, ENOSPC, "... keeps errno");
     is_str(err.text, "new: No space left on device", "... which is told");
     is_str(names(), "", "... and nothing of it is left");
@@ -108,33 +108,33 @@ static void test_new(void)
 
 static void test_old(void)
 {
-    struct replacement file, other;
+    struct atomic_file file, other;
     struct error err;
 
     put("old", "before", 0644);
-    is_int(replacement_begin(&file, "old", 0666, &err), 0, "a file in another's place");
+    is_int(atomic_file_begin(&file, "old", 0666, &err), 0, "a file in another's place");
     fputs("after", file.stream);
     fflush(file.stream);
     is_str(content("old"), "before", "... the old one is there while it is written");
     is_int(mode_of(file.aside), 0600, "... nobody else sees the new one");
-    is_int(replacement_begin(&other, "old", 0600, &err), 0, "another writer");
+    is_int(atomic_file_begin(&other, "old", 0600, &err), 0, "another writer");
     fputs("other", other.stream);
-    is_int(replacement_end(&file, &err), 0, "... does not hinder the first");
+    is_int(atomic_file_commit(&file, &err), 0, "... does not hinder the first");
     is_str(content("old"), "after", "... which is there whole");
     is_int(mode_of("old"), 0644, "... with the permissions of the one before");
-    is_int(replacement_end(&other, &err), 0, "... nor is it hindered");
+    is_int(atomic_file_commit(&other, &err), 0, "... nor is it hindered");
     is_str(content("old"), "other", "... and comes last");
 
-    is_int(replacement_begin(&file, "old", 0666, &err), 0, "one that takes nobody's name");
+    is_int(atomic_file_begin(&file, "old", 0666, &err), 0, "one that takes nobody's name");
     file.is_new = true;
-    is_int(replacement_end(&file, &err), -1, "... fails where one stands");
+    is_int(atomic_file_commit(&file, &err), -1, "... fails where one stands");
     is_int(errno, EEXIST, "... with EEXIST");
     is_str(err.text, "old: File exists", "... which is told");
     is_str(content("old"), "other", "... and leaves it");
     unlink("old");
-    is_int(replacement_begin(&file, "old", 0666, &err), 0, "where none stands");
+    is_int(atomic_file_begin(&file, "old", 0666, &err), 0, "where none stands");
     file.is_new = true;
-    is_int(replacement_end(&file, &err), 0, "... it takes it");
+    is_int(atomic_file_commit(&file, &err), 0, "... it takes it");
     is_str(names(), "old", "... with nothing beside it");
     unlink("old");
 }
@@ -143,7 +143,7 @@ static void test_others(void)
 {
     static const char *const kinds[] = {"fifo", "directory", "/dev/null", "to-fifo"};
     char path[PATH_MAX + 1], expected[64];
-    struct replacement file;
+    struct atomic_file file;
     struct error err;
 
     mkfifo("fifo", 0600);
@@ -152,7 +152,7 @@ static void test_others(void)
         tap_skip_all("no links here");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         snprintf(expected, sizeof expected, "%s: is no regular file", kinds[i]);
-        is_int(replacement_begin(&file, kinds[i], 0666, &err), -1, "%s is not replaced", kinds[i]);
+        is_int(atomic_file_begin(&file, kinds[i], 0666, &err), -1, "%s is not replaced", kinds[i]);
         is_int(errno, EINVAL, "... EINVAL");
         is_str(err.text, expected, "... which is told");
         ok(is_special(kinds[i]), "... it is special");
@@ -166,9 +166,9 @@ static void test_others(void)
     if (symlink("target", "link") != 0)
         tap_skip_all("no links here");
     ok(!is_special("link"), "a link to a file is nothing special");
-    is_int(replacement_begin(&file, "link", 0666, &err), 0, "a link");
+    is_int(atomic_file_begin(&file, "link", 0666, &err), 0, "a link");
     fputs("text", file.stream);
-    is_int(replacement_end(&file, &err), 0, "... is replaced");
+    is_int(atomic_file_commit(&file, &err), 0, "... is replaced");
     is_str(content("target"), "kept", "... not what it links to");
     is_str(content("link"), "text", "... by the file");
     is_int(mode_of("link"), 0604, "... which is seen by those who saw what it linked to");
@@ -178,17 +178,17 @@ static void test_others(void)
 
     memset(path, 'x', PATH_MAX - 1);
     path[PATH_MAX - 1] = '\0';
-    is_int(replacement_begin(&file, path, 0666, &err), -1, "a path that is too long");
+    is_int(atomic_file_begin(&file, path, 0666, &err), -1, "a path that is too long");
     is_int(errno, ENAMETOOLONG, "... ENAMETOOLONG");
     has_str(err.text, "xxx...: the path is too long", "... which is told");
-    is_int(replacement_begin(&file, "missing/file", 0666, &err), -1, "a directory that is missing");
+    is_int(atomic_file_begin(&file, "missing/file", 0666, &err), -1, "a directory that is missing");
     is_str(err.text, "missing/file: No such file or directory", "... is told");
 
     put("old", "before", 0644);
-    is_int(replacement_begin(&file, "old", 0666, &err), 0, "a directory in its place since");
+    is_int(atomic_file_begin(&file, "old", 0666, &err), 0, "a directory in its place since");
     unlink("old");
     mkdir("old", 0755);
-    is_int(replacement_end(&file, &err), -1, "... is not replaced");
+    is_int(atomic_file_commit(&file, &err), -1, "... is not replaced");
     is_str(err.text, "old: Is a directory", "... which is told");
     is_str(names(), "old", "... and nothing is left beside it");
     rmdir("old");
@@ -210,30 +210,30 @@ static bool in_child(bool (*does)(void))
 
 static bool is_denied(void)
 {
-    struct replacement file;
+    struct atomic_file file;
     struct error err;
 
     if (geteuid() == 0 && seteuid(65534) != 0)
         return false;
-    return replacement_begin(&file, "closed/file", 0666, &err) == -1 && errno == EACCES &&
+    return atomic_file_begin(&file, "closed/file", 0666, &err) == -1 && errno == EACCES &&
            strcmp(err.text, "closed/file: Permission denied") == 0 && file.aside[0] == '\0';
 }
 
 /* A disk that is full after 4 KiB; true: the end fails. */
 static bool fails_when_full(size_t length, const char *expected)
 {
-    struct replacement file;
+    struct atomic_file file;
     struct error err;
 
     signal(SIGXFSZ, SIG_IGN);
-    if (replacement_begin(&file, "old", 0666, &err) != 0 ||
+    if (atomic_file_begin(&file, "old", 0666, &err) != 0 ||
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){4096, RLIM_INFINITY}) != 0)
         return false;
     for (size_t i = 0; i < length; i++)
         putc('x', file.stream);
     if (!expected) /* there is room again, but something is lost */
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY});
-    return replacement_end(&file, &err) == -1 && (!expected || strcmp(err.text, expected) == 0);
+    return atomic_file_commit(&file, &err) == -1 && (!expected || strcmp(err.text, expected) == 0);
 }
 
 static bool fails_at_the_end(void)
@@ -265,7 +265,7 @@ static void test_full(void)
 
 static void test_killed(void)
 {
-    struct replacement file;
+    struct atomic_file file;
     struct error err;
     pid_t child;
 
@@ -273,7 +273,7 @@ static void test_killed(void)
     fflush(stdout);
     child = fork();
     if (child == 0) {
-        if (replacement_begin(&file, "old", 0666, &err) != 0)
+        if (atomic_file_begin(&file, "old", 0666, &err) != 0)
             _exit(1);
         fputs("half of", file.stream);
         fflush(file.stream);
@@ -282,9 +282,9 @@ static void test_killed(void)
     waitpid(child, NULL, 0);
     is_str(content("old"), "before", "who is killed midway leaves the old one");
     is_str(names(), "old old.*", "... and the half one beside it");
-    is_int(replacement_begin(&file, "old", 0666, &err), 0, "... which is not in the way");
+    is_int(atomic_file_begin(&file, "old", 0666, &err), 0, "... which is not in the way");
     fputs("after", file.stream);
-    is_int(replacement_end(&file, &err), 0, "... of the next");
+    is_int(atomic_file_commit(&file, &err), 0, "... of the next");
     is_str(content("old"), "after", "... one");
 }
 
