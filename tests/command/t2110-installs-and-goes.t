@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# `make install` installs no libtool archive, `make uninstall` leaves neither file nor folder, and
+# `make dist` makes the same tarball whenever and with whatever umask it is called.
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+. "$top_srcdir/tests/tap.sh"
+
+cd "${top_builddir:-.}" || bail 'no build directory'
+[ -e Makefile ] || skip_all 'not in a build directory'
+work=$(mktemp -d) name=twice-$$
+tap_cleanup() {
+    chmod -R u+w "$name" 2>/dev/null
+    rm -rf "$work" "$name" "$name".tar.xz
+}
+unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR
+
+make_quietly() { make "$@" >"$work/log" 2>&1 || tail -n 5 "$work/log"; }
+prefix=$(sed -n 's/^prefix = //p' Makefile)
+
+make_quietly install DESTDIR="$work/root"
+ok 'make install' test -x "$work/root$prefix/bin/muster-codec"
+is "$(find "$work/root" -name '*.la')" '' '... without libtool archives'
+make_quietly uninstall DESTDIR="$work/root"
+is "$(find "$work/root" ! -type d)" '' 'make uninstall leaves no file'
+is "$(find "$work/root$prefix" -name '*muster*' 2>/dev/null)" '' '... and no folder of its name'
+case $prefix in
+/usr | /usr/local) ;;
+*) not_ok '... nor a folder of a prefix that is its own' test -e "$work/root$prefix" ;;
+esac
+
+tarball() { # UMASK: a fast one, as only its order, times and owners are looked at
+    (umask "$1" && XZ_OPT=-0 make_quietly dist distdir=$name)
+    cksum <"$name.tar.xz"
+}
+first=$(tarball 022)
+isnt "$first" '' 'make dist'
+sleep 1.1 # folders have the time at which they are made
+is "$(tarball 027)" "$first" '... is the same to the byte the next time'
+done_testing
