@@ -11,14 +11,18 @@ dist_examples_DATA = \
 	# end of dist_examples_DATA
 
 # Those that name a program
-examples_DATA = etc/muster-certify.service etc/muster-check.service etc/muster-healthcheck
-CLEANFILES += $(examples_DATA)
+examples_DATA = etc/muster-certify.service etc/muster-check.service
+CLEANFILES += $(examples_DATA) etc/muster-healthcheck
+# The path that slurm.conf names.
+pkglibexec_SCRIPTS = etc/muster-healthcheck
 EXTRA_DIST += \
 	etc/muster-certify.service.in \
 	etc/muster-check.service.in \
 	etc/muster-healthcheck.in \
 	# end of the examples' EXTRA_DIST
-substitute_bindir = $(AM_V_GEN)$(MKDIR_P) etc && $(SED) -e 's|@bindir[@]|$(bindir)|g'
+substitute_bindir = $(AM_V_GEN)$(MKDIR_P) etc && $(SED) -e 's|@bindir[@]|$(bindir)|g' \
+	-e 's|@libexecdir[@]|$(libexecdir)|g' \
+	-e 's|@localstatedir[@]|$(localstatedir)|g'
 
 etc/muster-certify.service: etc/muster-certify.service.in Makefile
 	$(substitute_bindir) $(srcdir)/etc/muster-certify.service.in >$@.new && mv $@.new $@

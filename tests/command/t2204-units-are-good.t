@@ -15,7 +15,7 @@ cp "$top_builddir"/etc/muster-*.service "$top_builddir/etc/muster-healthcheck" \
     "$top_srcdir"/etc/muster-*.timer "$dir"
 program=$(sed -n 's/^ExecStart=//p' "$dir/muster-check.service" | cut -d' ' -f1)
 like "$program" '^/.*/muster$' 'a service names the program by its path'
-is "$(grep -l '@' "$dir"/muster-*)" '' 'nothing is left to be put in'
+is "$(grep -l '@[a-z]*@' "$dir"/muster-*)" '' 'nothing is left to be put in'
 like "$(tail -n 1 "$dir/muster-healthcheck")" "^exec $program check --health\$" 'slurmd runs the same'
 ok 'the script is one' sh -n "$dir/muster-healthcheck"
 for timer in certify check; do
@@ -26,8 +26,12 @@ if command -v systemd-analyze >/dev/null; then
     ok 'systemd takes the units' systemd-analyze --man=no verify "$dir"/*.service "$dir"/*.timer
     is "$(systemd-analyze --man=no verify "$dir"/*.service "$dir"/*.timer 2>&1 | grep "$dir")" '' \
         '... without a word'
+    for unit in certify check; do # exposure under 3.0
+        ok "muster-$unit.service is hardened" systemd-analyze security --offline=true --no-pager \
+            --threshold=30 "$dir/muster-$unit.service"
+    done
 else
-    skip 2 'no systemd-analyze'
+    skip 4 'no systemd-analyze'
 fi
 # every option that they give is one
 for words in 'certify --suspects' 'certify --due'; do

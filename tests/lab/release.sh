@@ -2,7 +2,8 @@
 # shellcheck shell=bash disable=SC2034 # prefix is for those that source this
 #
 # release.sh - which Debian, and so which Slurm, the lab's hosts run: the machine's own files, or a
-# node root that the program root makes.
+# node root that the program root makes, and where packages-RELEASE has only what is installed from
+# packages.
 
 # Sets root ('' for the machine's own) and prefix, where what was built for it is installed.
 release_choose() { # RELEASE
@@ -10,7 +11,7 @@ release_choose() { # RELEASE
     bookworm)
         root='' prefix=$top/.lab/prefix
         ;;
-    trixie | unstable)
+    trixie | unstable | packages-bookworm | packages-trixie | packages-unstable)
         root=$top/.lab/roots/$1 prefix=$top/.lab/prefix-$1
         ;;
     *)
@@ -40,5 +41,5 @@ mpi_default() {
 
 # Jobs may ask for what is in a node's Extra; 22.05 has no such field and refuses the word.
 scheduler_extra() {
-    [ -z "$root" ] || echo ,extra_constraints
+    case $release in bookworm | packages-bookworm) ;; *) echo ,extra_constraints ;; esac
 }

@@ -12,8 +12,7 @@ logged() { # NODE REGEX
 
 for host in head n1 n2 n3 n4; do
     # shellcheck disable=SC2154 # prefix is set in testlab.sh
-    lab on $host install -m 755 "$prefix/share/doc/muster/examples/muster-healthcheck" /etc/slurm/
-    printf '%s\n' HealthCheckProgram=/etc/slurm/muster-healthcheck HealthCheckInterval=4 |
+    printf '%s\n' "HealthCheckProgram=$prefix/libexec/muster/muster-healthcheck" HealthCheckInterval=4 |
         lab on $host sh -c 'cat >>/etc/slurm/slurm.conf'
 done
 lab run scontrol reconfigure # slurmd would not live through it without its GPU

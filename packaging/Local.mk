@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# Packages are made from the tarball by who has the tree too; a tarball brings what that takes.
+EXTRA_DIST += \
+	packaging/build \
+	packaging/test \
+	packaging/debian/changelog \
+	packaging/debian/conf/muster.conf \
+	packaging/debian/conf/plugstack/muster.conf \
+	packaging/debian/control \
+	packaging/debian/copyright \
+	packaging/debian/libspank-muster.install \
+	packaging/debian/muster-collectives.install \
+	packaging/debian/muster-doc.install \
+	packaging/debian/muster-trainer.install \
+	packaging/debian/muster.install \
+	packaging/debian/muster.postrm \
+	packaging/debian/muster.preinst \
+	packaging/debian/muster.prerm \
+	packaging/debian/muster.sysusers \
+	packaging/debian/muster.tmpfiles \
+	packaging/debian/rules \
+	packaging/debian/source/format \
+	# end
