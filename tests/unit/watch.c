@@ -4,6 +4,7 @@
 
 #include "validate/battery/output.h"
 #include "validate/battery/watch/watch.h"
+#include "validate/battery/watch/watchdog.h"
 #include "tests/unit/tap.h"
 
 #include <arpa/inet.h>
@@ -296,8 +297,56 @@ static int crowd(int size, bool is_second)
     return greeted;
 }
 
+/* A rank of a job whose MPI_Init does not return. Returns its exit status. */
+static int start_mpi(const char *rank, double limit_s, bool returns)
+{
+    FILE *out = tmpfile();
+    double begin = now();
+    int status;
+    pid_t pid;
+
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+        alarm(ALARM_S);
+        dup2(fileno(out), STDOUT_FILENO);
+        setenv("PMIX_RANK", rank, 1);
+        setenv("SLURMD_NODENAME", "n1", 1);
+        output_start("test", "launch", true);
+        watchdog_start(limit_s, NULL);
+        usleep(300000);
+        if (!returns)
+            pause();
+        watchdog_stop();
+        _exit(0);
+    }
+    waitpid(pid, &status, 0);
+    took_s = now() - begin;
+    read_all(out, said, sizeof said);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void mpi_starts(void)
+{
+    ok(watchdog_limit_s(260, 4) < 61, "MPI's start does not have a stage's whole time");
+    ok(watchdog_limit_s(260, 4000) > 130, "... more with many ranks");
+    ok(watchdog_limit_s(20, 4) <= 20, "... and never more than the stage");
+    is_int(start_mpi("0", 1, true), 0, "MPI starts: nothing happens");
+    is_str(said, "", "... and nothing is said");
+    is_int(start_mpi("0", 1, false), 3, "MPI_Init does not return: rank 0 leaves with status 3");
+    has_str(said, "\"metric\":\"complete\",\"node\":\"n1\",\"verdict\":\"unknown\"",
+            "... what it says accuses nobody");
+    has_str(said, "MPI_Init did not return in ", "... and is the cause");
+    has_str(said, "\"metric\":\"end\"", "... and it is all");
+    ok(took_s < SOON_S, "... soon (%.1f s)", took_s);
+    is_int(start_mpi("1", 1, false), 3, "so does another rank, which may have lost rank 0");
+    is_str(said, "", "... without a word");
+    ok(took_s > 5, "... later than rank 0 (%.1f s)", took_s);
+}
+
 int main(void)
 {
+    mpi_starts();
     is_int(crowd(400, false), 399, "400 ranks that call at once are all taken in");
     is_int(crowd(40, true), 39, "ranks that call again are taken in by their second call");
 

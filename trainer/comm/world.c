@@ -3,6 +3,7 @@
 
 #include "trainer/comm/world.h"
 
+#include <math.h>
 #include <mpi.h>
 #include <omp.h>
 #include <sched.h>
@@ -19,6 +20,7 @@
 #include "validate/battery/peer_exchange.h"
 #include "validate/battery/watch/peers.h"
 #include "validate/battery/watch/watch.h"
+#include "validate/battery/watch/watchdog.h"
 
 /* Nothing of a rank for so long is a hang: longer than any unit of a model takes. */
 #define PATIENCE_S 60.0
@@ -135,7 +137,7 @@ static void restore_signals(const struct sigaction *interrupt, const struct siga
     sigaction(SIGTERM, terminate, NULL);
 }
 
-static void start_mpi(struct world *world)
+static void start_mpi(struct world *world, double limit_s)
 {
     struct sigaction interrupt, terminate;
     MPI_Errhandler handler;
@@ -146,8 +148,11 @@ static void start_mpi(struct world *world)
     setenv("OMPI_MCA_btl_base_warn_component_unused", "0", 0);
     sigaction(SIGINT, NULL, &interrupt);
     sigaction(SIGTERM, NULL, &terminate);
+    if (isfinite(limit_s)) /* a user's job starts as slowly as it likes */
+        watchdog_start(limit_s, abort_job);
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
     launcher_barrier();
+    watchdog_has_mpi();
     MPI_Comm_create_errhandler(on_mpi_error, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
     MPI_Errhandler_free(&handler);
@@ -165,18 +170,21 @@ int world_init(bool is_json, double limit_s, struct world *world, struct error *
     output_start("muster-train", "train", is_json);
     if (world->has_mpi) {
         privileges_give_up("muster-train", launcher_rank() == 0);
-        start_mpi(world);
+        start_mpi(world, limit_s);
     }
     if (gather_hosts(world, err) != 0)
         return -1;
     memory.world = world;
     world_rank_name = rank_name;
-    if (world->ranks == 1)
+    if (world->ranks == 1) {
+        watchdog_stop();
         return 0;
+    }
     sigaction(SIGINT, NULL, &interrupt);
     sigaction(SIGTERM, NULL, &terminate);
     peer_exchange(MPI_COMM_WORLD, true);
     start_watch(world, limit_s);
+    watchdog_stop();
     restore_signals(&interrupt, &terminate);
     return 0;
 }

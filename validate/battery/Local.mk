@@ -27,6 +27,7 @@ validate_battery_libbattery_la_SOURCES = \
 	validate/battery/collectives/values.c validate/battery/collectives/values.h \
 	validate/battery/watch/warden.c validate/battery/watch/warden.h \
 	validate/battery/watch/watch.c validate/battery/watch/watch.h \
+	validate/battery/watch/watchdog.c validate/battery/watch/watchdog.h \
 	# end of validate_battery_libbattery_la_SOURCES
 validate_battery_libbattery_la_CFLAGS = $(AM_CFLAGS) -pthread
 validate_battery_libbattery_la_LIBADD = lib/libmuster.la lib/libstatistics.la -lpthread -ldl -lm

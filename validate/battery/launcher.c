@@ -37,6 +37,17 @@ int launcher_rank(void)
     return rank ? atoi(rank) : 0;
 }
 
+int launcher_size(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS",
+                                        "SLURM_NTASKS"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]) && atoi(getenv(names[i])) > 0)
+            return atoi(getenv(names[i]));
+    return 1;
+}
+
 /* Field 22 of /proc/self/stat: clock ticks since boot. */
 double launcher_process_start(void)
 {

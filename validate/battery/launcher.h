@@ -13,6 +13,9 @@ bool launcher_has_mpi(void);
 /* Its number in the job before MPI can tell; 0 when there is no launcher. */
 int launcher_rank(void);
 
+/* How many there are; 1 when there is no launcher. */
+int launcher_size(void);
+
 /* When this process began, in seconds since the epoch. */
 double launcher_process_start(void);
 

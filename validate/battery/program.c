@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
-#include "lib/base/condition.h"
 #include "lib/base/privileges.h"
 #include "lib/base/stdout_flush.h"
 #include "lib/certificate/failed_rails.h"
@@ -22,17 +21,7 @@
 #include "validate/battery/peer_exchange.h"
 #include "validate/battery/watch/peers.h"
 #include "validate/battery/watch/stall.h"
-
-/* The fuse: until the watch is up, MPI may hang with nobody to say so. */
-
-static struct {
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool is_out;
-    double limit_s;
-    atomic_bool has_mpi; /* MPI_Init has returned */
-} fuse = {.lock = PTHREAD_MUTEX_INITIALIZER};
+#include "validate/battery/watch/watchdog.h"
 
 static atomic_bool has_left_mpi;
 
@@ -44,82 +33,6 @@ static void abort_job(void)
         launcher_abort(status);
     else
         MPI_Abort(MPI_COMM_WORLD, status);
-}
-
-static void *abort_run(void *argument)
-{
-    (void)argument;
-    abort_job();
-    return NULL;
-}
-
-/* Without the launcher's help a process that is frozen would keep the job for ever. */
-static void fuse_leave(bool has_mpi)
-{
-    pthread_t aborter;
-
-    if (has_mpi && launcher_rank() == 0 && pthread_create(&aborter, NULL, abort_run, NULL) == 0)
-        nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
-    _exit(3);
-}
-
-static void *fuse_run(void *argument)
-{
-    double until_s = clock_s() + fuse.limit_s;
-    struct record record = RECORD_INIT;
-    char message[160], node[64];
-    bool is_out;
-
-    (void)argument;
-    pthread_mutex_lock(&fuse.lock);
-    while (!fuse.is_out && condition_wait(&fuse.changed, &fuse.lock, until_s))
-        ;
-    is_out = fuse.is_out;
-    pthread_mutex_unlock(&fuse.lock);
-    if (is_out)
-        return NULL;
-    if (launcher_rank() == 0) {
-        own_name("", node, sizeof node);
-        snprintf(message, sizeof message, "%s in %g s on %s, rank 0's node",
-                 atomic_load(&fuse.has_mpi)
-                     ? "MPI's first messages between all ranks did not arrive"
-                     : "MPI_Init did not return",
-                 fuse.limit_s, node);
-        record.test = "mpi.launch";
-        record.metric = "complete";
-        record.node = node;
-        record.verdict = VERDICT_UNKNOWN;
-        record.code = FAULT_LAUNCH_FAILED;
-        record.message = message;
-        output_take_over();
-        output_record(&record);
-        output_finish();
-    } else {
-        nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL); /* let rank 0 speak */
-    }
-    fuse_leave(atomic_load(&fuse.has_mpi));
-    return NULL;
-}
-
-static void fuse_light(double limit_s)
-{
-    fuse.limit_s = limit_s;
-    if (condition_init(&fuse.changed) != 0 ||
-        pthread_create(&fuse.thread, NULL, fuse_run, NULL) != 0)
-        fuse.is_out = true;
-}
-
-static void fuse_put_out(void)
-{
-    bool was_out;
-
-    pthread_mutex_lock(&fuse.lock);
-    was_out = fuse.is_out;
-    fuse.is_out = true;
-    pthread_cond_signal(&fuse.changed);
-    pthread_mutex_unlock(&fuse.lock);
-    if (!was_out)
-        pthread_join(fuse.thread, NULL);
 }
 
 /* Help, version and bad options: by rank 0, before MPI. */
@@ -354,11 +267,11 @@ void program_start(struct program *program, const struct program_spec *spec, voi
     output_start(spec->name, spec->suite, program->common.json);
     read_node(program);
     set_mpi_defaults(program);
-    fuse_light(program->common.time_limit_s);
+    watchdog_start(program->common.time_limit_s, abort_job);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     program->mpi_ready = clock_epoch_s();
     launcher_barrier();
-    atomic_store(&fuse.has_mpi, true);
+    watchdog_has_mpi();
     MPI_Comm_create_errhandler(on_mpi_error, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
     MPI_Errhandler_free(&handler);
@@ -368,7 +281,7 @@ void program_start(struct program *program, const struct program_spec *spec, voi
     gather_names(program);
     peer_exchange(MPI_COMM_WORLD, program->is_leader);
     start_watch(program);
-    fuse_put_out();
+    watchdog_stop();
     start_inject(program);
 }
 
