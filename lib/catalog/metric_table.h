@@ -172,6 +172,7 @@ METRIC(STRIPING, "striping", "Mb/s", "what messages that are shared out over all
 METRIC(PATH_MTU, "path_mtu", "bytes", "the largest packet that arrives") \
 METRIC(PATH, "path", "bytes", "what the NIC counted of what was sent through it") \
 METRIC(KIND, "kind", "", "transport of a rail") \
+METRIC(END, "end", "1", "exit status of a program that has printed all its records") \
 METRIC(ROUNDS, "rounds", "count", "rounds measured") \
 METRIC(STATE, "state", "", "whether a rail could be used") \
 METRIC(CRC_ERRORS, "crc_errors", "count", "frames with a wrong checksum") \

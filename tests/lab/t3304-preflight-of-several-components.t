@@ -11,27 +11,18 @@
 preflight_lab_up
 alone=(--mpi=none "$work/program")
 
-# That hang can meet the preflight's own srun as well, which can tell nothing then: once more.
-flies_apart() { # COMMAND...
-    flies "$@"
-    if grep -q 'cannot tell: no end within' <<<"$words"; then
-        show
-        flies "$@"
-    fi
-}
-
-flies_apart srun -N1 -w n1 --preflight=quick "${alone[@]}" : -N1 -w n3 "${alone[@]}"
+flies srun -N1 -w n1 --preflight=quick "${alone[@]}" : -N1 -w n3 "${alone[@]}"
 is "$status $said" '0 0 1' 'a heterogeneous job of a node and a node: the step runs' || show
 like "$words" 'preflight: n\[1,3\] passed' 'after one preflight of both' || show
-flies_apart salloc -Q -N3 srun -w n1 -N1 --preflight=quick "${alone[@]}" : -w n3 -N1 "${alone[@]}"
+flies salloc -Q -N3 srun -w n1 -N1 --preflight=quick "${alone[@]}" : -w n3 -N1 "${alone[@]}"
 is "$status $said" '0 0 1' 'a heterogeneous step within a job runs' || show
 like "$words" 'preflight: n\[1,3\] passed' 'after one of the nodes of both components' || show
-flies_apart salloc -Q -w n1 -N1 : -w n3 -N1 srun --het-group=1 --preflight=quick "${alone[@]}"
+flies salloc -Q -w n1 -N1 : -w n3 -N1 srun --het-group=1 --preflight=quick "${alone[@]}"
 is "$status $said" '0 0' 'one component of two, one node: the step runs' || show
 is "$(grep -c preflight "$work/words")" 0 'without a word, as it has no links' || show
 
 lab fault slow-rail n3 eth1 >/dev/null
-flies_apart salloc -Q -w 'n[1-2]' -N2 : -w 'n[3-4]' -N2 srun --het-group=0,1 --preflight=quick "${alone[@]}"
+flies salloc -Q -w 'n[1-2]' -N2 : -w 'n[3-4]' -N2 srun --het-group=0,1 --preflight=quick "${alone[@]}"
 is "$status $said" '1 ' 'a slow rail in one component: no component starts' || show
 ok 'it is named' named n3 'eth1 .* of 200 Mb/s' || show
 like "$(claims n3)" '^n3: a preflight of job [0-9]+, .*: links eth1: eth1 ' 'n3 has its claim'

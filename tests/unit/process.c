@@ -13,12 +13,15 @@
 static char heard[200000];
 static volatile sig_atomic_t stop;
 static int ticks;
+static int told_status = -1;
 
 static void hear(const char *line, bool is_error, void *context)
 {
     size_t length = strlen(heard);
 
     (void)context;
+    if (strncmp(line, "ends with ", 10) == 0)
+        told_status = atoi(line + 10);
     snprintf(heard + length, sizeof heard - length, "%s%s|", is_error ? "!" : "", line);
 }
 
@@ -42,6 +45,7 @@ static struct process_result run(const char *script, const char *input, double d
     struct error err = {""};
 
     heard[0] = '\0';
+    told_status = -1;
     stop = 0;
     ticks = 0;
     arguments_add(&shell, "sh");
@@ -57,7 +61,8 @@ static struct process_result run(const char *script, const char *input, double d
                                          .on_line = hear,
                                          .on_tick = tick,
                                          .context = context,
-                                         .stop = &stop},
+                                         .stop = &stop,
+                                         .told_status = &told_status},
                        &result, &err),
            0, "%s", script);
     arguments_clear(&shell);
@@ -206,6 +211,17 @@ int main(void)
     result = run("sleep 30", NULL, 20, NULL, &result);
     is_int(result.end, PROCESS_STOPPED, "a signal to us ends it");
     ok(result.seconds < 5, "... in time (%.2f s)", result.seconds);
+
+    result = run("echo ends with 1; exec sleep 30", NULL, 20, NULL, NULL);
+    is_int(result.end, PROCESS_EXITED, "one that says how it ends, and does not, has ended");
+    is_int(result.status, 1, "... as it said");
+    ok(result.has_hung, "... but not by itself");
+    ok(result.seconds < 10, "... soon (%.2f s)", result.seconds);
+    result = run("echo ends with 0; exit 137", NULL, 20, NULL, NULL);
+    is_int(result.status, 0, "what it said of its end holds, whatever its launcher ends with");
+    ok(!result.has_hung, "... which ended by itself");
+    result = run("echo ends with 0; exec sleep 30", NULL, 20, NULL, &result);
+    is_int(result.end, PROCESS_STOPPED, "but not when we were told to stop");
 
     fd = mkstemp(pid_file);
     snprintf(script, sizeof script, "sleep 30 & echo $! >%s; exit 0", pid_file);

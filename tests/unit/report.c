@@ -177,6 +177,17 @@ static void endings(void)
     record.verdict = VERDICT_FAIL;
     records_add(&records, &record);
     ok(records_tell(&records, 2, 1) && records_tell(&records, 2, 3), "a failure was said");
+    is_int(records_end(&records), -1, "no program has told its end");
+    record = (struct record)RECORD_INIT;
+    record.test = "mpi.launch";
+    record.metric = "end";
+    record.value = 3;
+    record.unit = "1";
+    records_add(&records, &record);
+    is_int(records_end(&records), 3, "one has, and its status");
+    record.value = NAN;
+    records_add(&records, &record);
+    is_int(records_end(&records), -1, "no number is no status");
     records_clear(&records);
 }
 

@@ -146,6 +146,19 @@ void output_take_over(void)
         pthread_mutex_unlock(&output.lock);
 }
 
+/* Whoever started this program need not wait for its launcher to know how it ended. */
+static void print_end(void)
+{
+    struct record record = RECORD_INIT;
+
+    record.suite = output.suite;
+    record.test = "mpi.launch";
+    record.metric = "end";
+    record.value = output_status();
+    record.unit = "1";
+    record_write(stdout, &record);
+}
+
 void output_finish(void)
 {
     unsigned total = 0;
@@ -155,7 +168,9 @@ void output_finish(void)
     clear_progress();
     for (int i = 0; i <= VERDICT_FAIL; i++)
         total += output.counts[i];
-    if (!output.json)
+    if (output.json)
+        print_end();
+    else
         printf("%s: %u records, %u failed, %u unknown\n", output.program, total,
                output.counts[VERDICT_FAIL], output.counts[VERDICT_UNKNOWN]);
     stdout_flush(output.program);

@@ -25,7 +25,8 @@ void output_progress(const char *format, ...) __attribute__((format(printf, 1, 2
  * that ends the job. */
 void output_take_over(void);
 
-/* The line that sums up (table only), and a flush; a line on standard error where that fails. */
+/* The line that sums up, or as JSON the record that tells the end and the status, and a flush; a
+ * line on standard error where that fails. */
 void output_finish(void);
 
 /* 0 nothing bad, 1 something failed, 3 something could not be told, or a record did not reach

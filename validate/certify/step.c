@@ -72,6 +72,7 @@ struct hearing {
     double heard_at;            /* the last line */
     bool has_lost;              /* a node, and the step goes on without it */
     double until; /* clock_s(): what is said later, while we end it, accuses the wrong ones */
+    int status;   /* as an MPI program told; -1: not yet */
     bool has_memory;
 };
 
@@ -98,6 +99,7 @@ static void record_hear(struct hearing *hearing, long task, const char *line)
 
     switch (records_parse(records, line)) {
     case 0:
+        hearing->status = records_end(records);
         if (!is_accepted(hearing, task, &records->items[records->count - 1]))
             records->count--;
         else if (certify->json)
@@ -205,6 +207,7 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
                               .watch_at = clock_s() + WATCH_AFTER_S,
                               .heard_at = clock_s(),
                               .until = clock_s() + step->deadline_s,
+                              .status = -1,
                               .has_memory = true};
     struct process_result result;
     int rv;
@@ -232,7 +235,8 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
                                     .on_line = hear,
                                     .on_tick = tick,
                                     .context = &hearing,
-                                    .stop = &hearing.stop},
+                                    .stop = &hearing.stop,
+                                    .told_status = step->is_mpi ? &hearing.status : NULL},
                   &result, err);
     labels_end(&hearing);
     if (rv != 0)

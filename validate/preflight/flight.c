@@ -29,6 +29,7 @@ static const double reach_share = 0.1, first_share = 0.5; /* of the budget */
 
 struct hearing {
     struct preflight *preflight;
+    int status; /* as the program told; -1: not yet */
     bool has_memory;
 };
 
@@ -41,6 +42,7 @@ static void hear(const char *line, bool is_error, void *context)
         return; /* complaint.h keeps what is nearest to the cause */
     switch (records_parse(&preflight->records, line)) {
     case 0:
+        hearing->status = records_end(&preflight->records);
         if (preflight->json)
             record_write(preflight->json, &preflight->records.items[preflight->records.count - 1]);
         break;
@@ -112,7 +114,7 @@ static bool step_hold(struct preflight *preflight, const struct hostlist *names,
                       bool is_on_management, struct arguments *program, double limit_s,
                       size_t *first)
 {
-    struct hearing hearing = {preflight, true};
+    struct hearing hearing = {preflight, -1, true};
     long *groups = preflight_groups(preflight, names);
     struct process_result result;
     const char *entries[8];
@@ -137,7 +139,8 @@ static bool step_hold(struct preflight *preflight, const struct hostlist *names,
                       .grace_s = GRACE_S,
                       .on_line = hear,
                       .context = &hearing,
-                      .stop = &preflight_stop},
+                      .stop = &preflight_stop,
+                      .told_status = &hearing.status},
                   &result, &err);
     free(groups);
     text_put(preflight->reason, sizeof preflight->reason, "%s",

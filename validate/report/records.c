@@ -235,6 +235,18 @@ int records_parse(struct records *records, const char *line)
     return records_parse_bytes(records, line, strlen(line), NULL);
 }
 
+int records_end(const struct records *records)
+{
+    const struct record *last =
+        records->count > 0 ? &records->items[records->count - 1] : &(struct record)RECORD_INIT;
+
+    return catalog_is_test(last->test, TEST_MPI_LAUNCH) &&
+                   catalog_is_metric(last->metric, METRIC_END) && last->value >= 0 &&
+                   last->value <= 255
+               ? (int)last->value
+               : -1;
+}
+
 bool records_tell(const struct records *records, size_t first, int status)
 {
     enum verdict least = status == 1 ? VERDICT_FAIL : VERDICT_UNKNOWN;

@@ -30,6 +30,10 @@ int records_parse(struct records *records, const char *line);
 int records_parse_bytes(struct records *records, const char *line, size_t length,
                         struct error *err);
 
+/* The exit status that the last record's program told of itself, where it is the last one it
+ * printed (metric end of mpi.launch); -1: it was something else. */
+int records_end(const struct records *records);
+
 /* Whether those from first on hold what the exit status of a program of the battery says: with 1
  * something failed, with 3 something could not be told; false for what no program ends with, 0
  * apart. Rank 0 prints for all: where it died, the others leave with 3 as if that had been said. */

@@ -22,6 +22,8 @@
 
 enum { LINE_MAX_BYTES = 65536, TICK_MS = 100 };
 
+static const double TOLD_S = 3; /* from its own word to the end */
+
 void arguments_add(struct arguments *arguments, const char *format, ...)
 {
     char **grown = realloc(arguments->argv, (size_t)(arguments->count + 2) * sizeof *grown);
@@ -143,9 +145,15 @@ fail:
 /* Ends the group step by step as time passes: TERM, and KILL after the grace. */
 struct ending {
     pid_t pid;
+    double told_at; /* when it had told its status, 0: not yet */
     double term_at; /* when TERM was sent, 0: not yet */
     bool is_killed;
 };
+
+static bool has_told(const struct process *process)
+{
+    return process->told_status && *process->told_status >= 0;
+}
 
 static void ending_go_on(const struct process *process, struct process_result *result,
                          struct ending *ending, double begin)
@@ -155,8 +163,12 @@ static void ending_go_on(const struct process *process, struct process_result *r
     if (ending->term_at == 0) {
         bool is_stopped = process->stop && *process->stop;
 
-        if (!is_stopped && now - begin < process->deadline_s)
+        if (ending->told_at == 0 && has_told(process))
+            ending->told_at = now;
+        if (!is_stopped && now - begin < process->deadline_s &&
+            (ending->told_at == 0 || now - ending->told_at < TOLD_S))
             return;
+        result->has_hung = ending->told_at > 0;
         result->end = is_stopped ? PROCESS_STOPPED : PROCESS_TIMED_OUT;
         ending->term_at = now;
         kill(-ending->pid, SIGTERM);
@@ -268,7 +280,10 @@ int process_run(const struct process *process, struct process_result *result, st
     out[0] = streams[0].fd;
     error[0] = streams[1].fd;
     in[1] = -1;
-    if (result->end == PROCESS_EXITED) {
+    if (has_told(process) && result->end != PROCESS_STOPPED) {
+        result->end = PROCESS_EXITED;
+        result->status = *process->told_status;
+    } else if (result->end == PROCESS_EXITED) {
         result->end = WIFSIGNALED(status) ? PROCESS_SIGNALED : PROCESS_EXITED;
         result->status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
     }

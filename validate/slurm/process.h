@@ -30,6 +30,9 @@ struct process {
     void (*on_tick)(void *context); /* called about ten times a second; may be NULL */
     void *context;
     const volatile sig_atomic_t *stop; /* ended as by the deadline once not 0; may be NULL */
+    /* The exit status of what was run, by its own output: not negative once on_line has it. It
+     * holds rather than that of a launcher, which has a few seconds more to end. May be NULL. */
+    const int *told_status;
 };
 
 enum process_end {
@@ -42,6 +45,7 @@ enum process_end {
 struct process_result {
     enum process_end end;
     int status;
+    bool has_hung; /* it had told its status, and did not end */
     double seconds;
     struct complaint complaint; /* what it said on standard error */
 };

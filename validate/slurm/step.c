@@ -234,7 +234,7 @@ int step_run(const struct step *step, const struct process *watching, struct pro
     rv = command_make(step, &command, err);
     if (rv == 0)
         rv = srun_run(&process, &command, step->groups != NULL, result, err);
-    if (rv == 0 && result->end != PROCESS_EXITED)
+    if (rv == 0 && (result->end != PROCESS_EXITED || result->has_hung))
         cancel(step);
     command_clear(&command);
     return rv;
